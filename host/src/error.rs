@@ -1,0 +1,140 @@
+//! The one error type: what failed, where, and what to do about it.
+
+use std::path::PathBuf;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong, with the position of the fault and advice.
+///
+/// Rows, columns and lines are printed 1-based, as in Matrix Market files; the fields hold what the
+/// text prints unless they say otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: "read", "create", ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// A file is malformed.
+    #[error("{}:{line}: {message}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// The offending line, counted from 1.
+        line: u64,
+        /// What is wrong there, and what to do.
+        message: String,
+    },
+    /// A matrix is not what the operation needs.
+    #[error("{0}")]
+    Matrix(String),
+    /// A diagonal entry that must be inverted is missing, zero or not finite.
+    #[error(
+        "row {row}: the diagonal entry is {what}, and {method} divides by it; \
+         use --precond none with gmres or bicgstab, or reorder the rows so that the diagonal is nonzero"
+    )]
+    Diagonal {
+        /// The row, counted from 1.
+        row: usize,
+        /// "missing", "zero" or "not finite".
+        what: &'static str,
+        /// Who needs it.
+        method: &'static str,
+    },
+    /// Two sizes that must agree do not.
+    #[error("{what} has {found} entries, but the matrix has {expected} rows")]
+    Dimension {
+        /// Which vector.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length needed.
+        expected: usize,
+    },
+    /// A value that enters the computation is NaN or infinite.
+    #[error("{what} is {value} at {position}; every entry must be a finite number")]
+    NotFinite {
+        /// "matrix entry" or "right-hand side".
+        what: &'static str,
+        /// The value, as it prints.
+        value: f64,
+        /// "row 3, column 4" or "entry 7".
+        position: String,
+    },
+    /// A padded format would take far more memory than the matrix is worth.
+    #[error(
+        "{format} would store {stored} entries for {nnz} nonzeros ({factor:.1} times as many: \
+         the longest row has {longest}, the mean is {mean:.1}); use --format {advice}"
+    )]
+    Padding {
+        /// The format refused.
+        format: &'static str,
+        /// Entries with padding.
+        stored: u64,
+        /// Entries without.
+        nnz: u64,
+        /// stored / nnz.
+        factor: f64,
+        /// The longest row.
+        longest: usize,
+        /// nnz / rows.
+        mean: f64,
+        /// The format to use.
+        advice: &'static str,
+    },
+    /// The device cannot hold the problem.
+    #[error(
+        "{device} has {} free of {}, but this solve needs {} ({detail}); \
+         use --device cpu, a smaller restart length, or a format with less padding",
+        mib(*free), mib(*total), mib(*needed)
+    )]
+    DeviceMemory {
+        /// The device's name.
+        device: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+        /// Bytes in all.
+        total: u64,
+        /// What takes them.
+        detail: String,
+    },
+    /// There is no usable GPU, driver or kernel image.
+    #[error("no GPU: {0}")]
+    NoDevice(String),
+    /// A call of the driver or the simulator failed.
+    #[error("{call} failed: {message}")]
+    Device {
+        /// The call, and the kernel or size it was made for.
+        call: String,
+        /// What the driver said.
+        message: String,
+    },
+    /// An option's value is out of range.
+    #[error("{0}")]
+    Option(String),
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / (1024.0 * 1024.0))
+}
+
+impl Error {
+    /// Wraps an operating-system error with the file it happened on.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Io { action, path: path.into(), source }
+    }
+
+    /// A malformed line of a file.
+    pub fn parse(path: impl Into<PathBuf>, line: u64, message: impl Into<String>) -> Self {
+        Error::Parse { path: path.into(), line, message: message.into() }
+    }
+}

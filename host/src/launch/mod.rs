@@ -1,0 +1,152 @@
+//! Running kernels: memory, launches and clocks of one device, real or simulated.
+
+use crate::error::Result;
+use cuda_std::host::Kernel;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub mod driver;
+pub mod sim;
+
+/// An address in a device's memory (for the simulator: a host address).
+pub type Address = u64;
+
+/// What is known of a device before anything runs on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceInfo {
+    /// "NVIDIA H200", "simulator".
+    pub name: String,
+    /// Ordinal among the machine's devices.
+    pub ordinal: u32,
+    /// Compute capability, (9, 0) for Hopper; (0, 0) for the simulator.
+    pub compute_capability: (u32, u32),
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of device memory.
+    pub total_memory: u64,
+    /// Bytes of second-level cache.
+    pub l2_bytes: u64,
+    /// Version of the driver, "13.0"; empty for the simulator.
+    pub driver_version: String,
+    /// The PTX target in use ("sm_90"), empty for the simulator.
+    pub ptx_target: String,
+}
+
+/// A moment on the device's time line, made by [`Launch::record`].
+pub struct Event(pub(crate) Box<dyn std::any::Any + Send>);
+
+/// One device with one stream: everything is carried out in the order it was asked for.
+///
+/// Two implementations: [`driver::Driver`] (CUDA driver API through `cust`) and [`sim::Sim`] (the host
+/// simulator of `cuda_std`). [`crate::backend::gpu::Gpu`] is its only user.
+pub trait Launch: Send + Sync {
+    /// The device's properties.
+    fn info(&self) -> &DeviceInfo;
+    /// (free, total) bytes of device memory now.
+    fn memory(&self) -> Result<(u64, u64)>;
+    /// Takes `bytes` of device memory, aligned to 256. The contents are undefined.
+    fn alloc(&self, bytes: usize) -> Result<Address>;
+    /// Takes `bytes` of host memory which kernels can also write, at the same address.
+    fn alloc_host_visible(&self, bytes: usize) -> Result<Address>;
+    /// Gives memory of [`Launch::alloc`] or [`Launch::alloc_host_visible`] back, after the work queued before.
+    ///
+    /// # Safety
+    /// `address` came from this device, is given back once, and nothing uses it afterwards.
+    unsafe fn free(&self, address: Address);
+    /// Copies `source` to the device; returns when `source` may be reused.
+    ///
+    /// # Safety
+    /// `destination` is valid for `source.len()` bytes.
+    unsafe fn upload(&self, destination: Address, source: &[u8]) -> Result<()>;
+    /// Copies to the host, after everything queued before; returns when the bytes are there.
+    ///
+    /// # Safety
+    /// `source` is valid for `destination.len()` bytes.
+    unsafe fn download(&self, destination: &mut [u8], source: Address) -> Result<()>;
+    /// Queues a copy within the device.
+    ///
+    /// # Safety
+    /// Both are valid for `bytes` bytes and do not overlap.
+    unsafe fn copy(&self, destination: Address, source: Address, bytes: usize) -> Result<()>;
+    /// Queues setting `bytes` bytes to zero.
+    ///
+    /// # Safety
+    /// `destination` is valid for `bytes` bytes.
+    unsafe fn zero(&self, destination: Address, bytes: usize) -> Result<()>;
+    /// Queues `kernel` on `grid` blocks of `block` threads. A grid of 0 blocks does nothing.
+    ///
+    /// # Safety
+    /// The kernel's own safety conditions hold for its arguments.
+    unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()>;
+    /// Waits until everything queued is done; reports faults of kernels.
+    fn synchronize(&self) -> Result<()>;
+    /// Queues a time stamp.
+    fn record(&self) -> Result<Event>;
+    /// Seconds between two recorded events; waits for the later one.
+    fn elapsed(&self, start: &Event, end: &Event) -> Result<f64>;
+    /// What was asked of the device so far.
+    fn counters(&self) -> &Counters;
+}
+
+/// Counts of what was asked of a device; the papers print them, tests assert them.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Kernel launches.
+    pub launches: AtomicU64,
+    /// Device allocations.
+    pub allocations: AtomicU64,
+    /// Bytes allocated now.
+    pub allocated_bytes: AtomicU64,
+    /// Copies host to device, and their bytes.
+    pub uploads: AtomicU64,
+    /// Bytes copied host to device.
+    pub uploaded_bytes: AtomicU64,
+    /// Copies device to host, and their bytes.
+    pub downloads: AtomicU64,
+    /// Bytes copied device to host.
+    pub downloaded_bytes: AtomicU64,
+    /// Copies within the device.
+    pub device_copies: AtomicU64,
+}
+
+/// The values of [`Counters`] at one moment.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Kernel launches.
+    pub launches: u64,
+    /// Device allocations.
+    pub allocations: u64,
+    /// Bytes allocated now.
+    pub allocated_bytes: u64,
+    /// Copies host to device.
+    pub uploads: u64,
+    /// Bytes copied host to device.
+    pub uploaded_bytes: u64,
+    /// Copies device to host.
+    pub downloads: u64,
+    /// Bytes copied device to host.
+    pub downloaded_bytes: u64,
+    /// Copies within the device.
+    pub device_copies: u64,
+}
+
+impl Counters {
+    /// The present values.
+    pub fn snapshot(&self) -> Counts {
+        let get = |c: &AtomicU64| c.load(Ordering::Relaxed);
+        Counts {
+            launches: get(&self.launches),
+            allocations: get(&self.allocations),
+            allocated_bytes: get(&self.allocated_bytes),
+            uploads: get(&self.uploads),
+            uploaded_bytes: get(&self.uploaded_bytes),
+            downloads: get(&self.downloads),
+            downloaded_bytes: get(&self.downloaded_bytes),
+            device_copies: get(&self.device_copies),
+        }
+    }
+
+    /// Adds `n` to one of the counters.
+    pub fn add(counter: &AtomicU64, n: u64) {
+        counter.fetch_add(n, Ordering::Relaxed);
+    }
+}
