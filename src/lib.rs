@@ -1,1 +1,3 @@
 //! warpsolve
+
+pub mod ptx;

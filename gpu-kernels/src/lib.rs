@@ -1,2 +1,30 @@
 //! The GPU kernels of warpsolve.
-#![cfg_attr(target_arch = "nvptx64", no_std)]
+//!
+//! One source, three ways to run it: compiled to PTX for a GPU, run thread by thread in the simulator of
+//! `cuda_std`, and, through the structs that `#[kernel]` makes, named and typed for whoever launches it.
+//!
+//! Conventions of every kernel:
+//!
+//! - One-dimensional grids and blocks; [`BLOCK`] threads a block wherever there is a reduction.
+//! - The last argument is a [`monitor::Guard`]. Once it is raised a kernel does nothing: a solver raises it
+//!   on the device the moment it has converged or broken down, and whatever the host queued before it
+//!   learns of that leaves every vector as it is.
+//! - Reductions add in an order that depends on the sizes alone, so that every run gives the same bits.
+#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
+#![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
+
+pub mod blas1;
+pub mod coefficient;
+pub mod epilogue;
+pub mod gram_schmidt;
+pub mod krylov;
+pub mod monitor;
+pub mod reduce;
+pub mod spmv;
+mod unroll;
+
+/// Threads a block in every launch of these kernels.
+pub const BLOCK: u32 = 256;
+
+/// Most blocks that a kernel with a reduction is launched on; scratch memory is sized by it.
+pub const MAX_REDUCTION_BLOCKS: u32 = 4096;

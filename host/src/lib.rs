@@ -1,9 +1,13 @@
 //! Sparse linear solvers: matrices, backends, solvers, preconditioners, model problems and I/O.
+pub mod backend;
 pub mod error;
 pub mod io;
+pub mod job;
 pub mod launch;
 pub mod matrix;
+pub mod precond;
 pub mod problem;
+pub mod solver;
 
 pub use cuda_std::Real;
 pub use error::{Error, Result};

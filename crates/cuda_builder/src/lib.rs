@@ -1,1 +1,346 @@
-//! cuda_builder
+//! Compiles a crate of GPU kernels to PTX, from a build script.
+//!
+//! ```no_run
+//! use cuda_builder::CudaBuilder;
+//!
+//! let ptx = CudaBuilder::new("gpu-kernels").archs(&["sm_70", "sm_90"]).build()?;
+//! for file in &ptx {
+//!     println!("{}: {} ({})", file.arch, file.path.display(), file.origin);
+//! }
+//! # Ok::<(), cuda_builder::BuildError>(())
+//! ```
+//!
+//! The compiler is rustc with its own NVPTX backend, stable releases included; neither the CUDA
+//! toolkit nor LLVM is needed, only the source of `core`. See [`Toolchain::find`] for where it is
+//! looked for.
+//!
+//! A repository can also keep its PTX, so that a machine without such a toolchain can build it:
+//! [`CudaBuilder::keep`] writes it with a [`Stamp`] that holds a fingerprint of the sources, and
+//! [`CudaBuilder::obtain`] takes it as long as the fingerprint fits. `cargo run -p cuda_builder --
+//! keep gpu-kernels` is the command for that.
+
+mod compile;
+mod error;
+mod sources;
+mod stamp;
+mod text;
+mod toolchain;
+
+pub use error::BuildError;
+pub use stamp::Stamp;
+pub use toolchain::{TOOLCHAIN_VARIABLE, Toolchain};
+
+use compile::{Compilation, Profile};
+use sources::Sources;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The variable that chooses between kept and newly compiled PTX, see [`Policy::from_env`].
+pub const POLICY_VARIABLE: &str = "WARPSOLVE_PTX";
+
+/// Where PTX comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// The kept PTX where it is that of the sources, else newly compiled.
+    #[default]
+    Auto,
+    /// Newly compiled, always.
+    Build,
+    /// The kept PTX, whether or not the sources have changed since.
+    Kept,
+}
+
+impl Policy {
+    /// Reads [`POLICY_VARIABLE`]: `auto` (also when it is not set), `build` or `kept`.
+    pub fn from_env() -> Result<Self, BuildError> {
+        match env::var(POLICY_VARIABLE).unwrap_or_default().as_str() {
+            "" | "auto" => Ok(Policy::Auto),
+            "build" => Ok(Policy::Build),
+            "kept" => Ok(Policy::Kept),
+            other => Err(BuildError::Usage(format!(
+                "{POLICY_VARIABLE} is \"{other}\"; it can be auto, build or kept"
+            ))),
+        }
+    }
+}
+
+/// PTX of a kernel crate for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PtxFile {
+    /// The target, "sm_90".
+    pub arch: String,
+    /// Where the text is.
+    pub path: PathBuf,
+    /// "built by rustc 1.96.0 (...), LLVM 22.1.8" or "kept, rustc 1.96.0 (...), LLVM 22.1.8".
+    pub origin: String,
+}
+
+/// Compiles one kernel crate; the settings first, then [`build`](Self::build).
+#[derive(Debug, Clone)]
+pub struct CudaBuilder {
+    path: PathBuf,
+    archs: Vec<String>,
+    release: bool,
+    copy_to: Option<PathBuf>,
+    target_dir: Option<PathBuf>,
+}
+
+impl CudaBuilder {
+    /// A builder for the crate in the folder `path`, optimised, for `sm_70`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        CudaBuilder {
+            path: path.into(),
+            archs: vec!["sm_70".into()],
+            release: true,
+            copy_to: None,
+            target_dir: None,
+        }
+    }
+
+    /// The one target: `sm_` with the compute capability it needs at least.
+    pub fn arch(self, arch: &str) -> Self {
+        self.archs(&[arch])
+    }
+
+    /// The targets, one PTX file for each.
+    pub fn archs<S: AsRef<str>>(mut self, archs: &[S]) -> Self {
+        self.archs = archs.iter().map(|arch| arch.as_ref().to_owned()).collect();
+        self
+    }
+
+    /// Optimised without checks (the default), or barely optimised, with assertions and overflow checks.
+    pub fn release(mut self, release: bool) -> Self {
+        self.release = release;
+        self
+    }
+
+    /// A folder that is to receive a copy of the files, `sm_90.ptx` and so on.
+    pub fn copy_to(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.copy_to = Some(folder.into());
+        self
+    }
+
+    /// Where to compile; else in the build script's `OUT_DIR`, or else in the workspace's `target`.
+    pub fn target_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.target_dir = Some(folder.into());
+        self
+    }
+
+    /// Compiles the crate for every target.
+    ///
+    /// In a build script it also tells cargo what to watch.
+    pub fn build(&self) -> Result<Vec<PtxFile>, BuildError> {
+        let sources = Sources::of(&self.path)?;
+        self.watch(&sources);
+        self.compile(&sources, &Toolchain::find()?)
+    }
+
+    /// The PTX for every target, kept or compiled as the policy says.
+    ///
+    /// In a build script it also tells cargo what to watch.
+    pub fn obtain(&self, policy: Policy) -> Result<Vec<PtxFile>, BuildError> {
+        let sources = Sources::of(&self.path)?;
+        self.watch(&sources);
+        match policy {
+            Policy::Build => self.compile(&sources, &Toolchain::find()?),
+            Policy::Kept => self
+                .read_kept()
+                .and_then(|stamp| self.take_kept(&stamp))
+                .map_err(|why| BuildError::Kept { folder: self.kept_folder(), why }),
+            Policy::Auto => {
+                let fingerprint = self.fingerprint(&sources)?;
+                let current = self.read_kept().and_then(|stamp| {
+                    stamp.check_sources(&fingerprint).and_then(|()| self.take_kept(&stamp))
+                });
+                current.or_else(|why| {
+                    Toolchain::find().and_then(|toolchain| self.compile(&sources, &toolchain)).map_err(
+                        |source| BuildError::Stale { folder: self.kept_folder(), why, source: source.into() },
+                    )
+                })
+            }
+        }
+    }
+
+    /// Compiles, and keeps the result with its stamp in the folder [`kept_folder`](Self::kept_folder).
+    pub fn keep(&self) -> Result<Stamp, BuildError> {
+        let sources = Sources::of(&self.path)?;
+        let toolchain = Toolchain::find()?;
+        let folder = self.kept_folder();
+        // Taken before compiling: sources edited meanwhile then make the stamp stale, as they should.
+        let fingerprint = self.fingerprint(&sources)?;
+        let files = self.compile(&sources, &toolchain)?;
+        fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
+        let mut stamp =
+            Stamp { compiler: toolchain.version, sources: fingerprint, targets: Default::default() };
+        for file in files {
+            let text = fs::read(&file.path).map_err(BuildError::io("read", &file.path))?;
+            let path = folder.join(format!("{}.ptx", file.arch));
+            fs::write(&path, &text).map_err(BuildError::io("write", &path))?;
+            stamp.targets.insert(file.arch, sources::text_hash(&text));
+        }
+        stamp.write(&folder)?;
+        Ok(stamp)
+    }
+
+    /// The stamp of the kept PTX, if that is complete, unchanged, and made of the sources as they are.
+    pub fn current_stamp(&self) -> Result<Stamp, BuildError> {
+        let fingerprint = self.fingerprint(&Sources::of(&self.path)?)?;
+        let check = |stamp: Stamp| {
+            stamp.check_sources(&fingerprint)?;
+            stamp.check_files(&self.kept_folder(), &self.archs)?;
+            Ok(stamp)
+        };
+        self.read_kept().and_then(check).map_err(|why| BuildError::Kept { folder: self.kept_folder(), why })
+    }
+
+    /// The folder for kept PTX: `ptx` in the kernel crate.
+    pub fn kept_folder(&self) -> PathBuf {
+        self.path.join("ptx")
+    }
+
+    fn profile(&self) -> Profile {
+        Profile { release: self.release }
+    }
+
+    fn fingerprint(&self, sources: &Sources) -> Result<String, BuildError> {
+        sources.fingerprint(&self.profile().recipe())
+    }
+
+    fn read_kept(&self) -> Result<Stamp, String> {
+        Stamp::read(&self.kept_folder())
+    }
+
+    fn take_kept(&self, stamp: &Stamp) -> Result<Vec<PtxFile>, String> {
+        let folder = self.kept_folder().canonicalize().map_err(|error| error.to_string())?;
+        stamp.check_files(&folder, &self.archs)?;
+        let file = |arch: &String| PtxFile {
+            arch: arch.clone(),
+            path: folder.join(format!("{arch}.ptx")),
+            origin: format!("kept, {}", stamp.compiler),
+        };
+        let files: Vec<PtxFile> = self.archs.iter().map(file).collect();
+        self.copy(&files).map_err(|error| error.to_string())?;
+        Ok(files)
+    }
+
+    fn compile(&self, sources: &Sources, toolchain: &Toolchain) -> Result<Vec<PtxFile>, BuildError> {
+        let target_dir = match &self.target_dir {
+            Some(folder) => folder.clone(),
+            None => match env::var_os("OUT_DIR").or_else(|| env::var_os("CARGO_TARGET_DIR")) {
+                Some(folder) => PathBuf::from(folder),
+                None => sources.workspace.join("target"),
+            }
+            .join("cuda_builder"),
+        };
+        fs::create_dir_all(&target_dir).map_err(BuildError::io("create", &target_dir))?;
+        let target_dir = target_dir.canonicalize().map_err(BuildError::io("find", &target_dir))?;
+        let compilation = Compilation {
+            toolchain,
+            sources,
+            manifest: self.path.join("Cargo.toml"),
+            profile: self.profile(),
+            target_dir: &target_dir,
+        };
+        let oldest = self.archs.iter().min_by_key(|arch| compute_capability(arch));
+        let Some(oldest) = oldest else { return Ok(Vec::new()) };
+        let sysroot = compilation.sysroot(oldest)?;
+        let mut files = Vec::new();
+        for arch in &self.archs {
+            let ptx = text::strip(&compilation.assembly(arch, &sysroot)?);
+            let path = target_dir.join(format!("{arch}.ptx"));
+            fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
+            files.push(PtxFile {
+                arch: arch.clone(),
+                path,
+                origin: format!("built by {}", toolchain.version),
+            });
+        }
+        self.copy(&files)?;
+        Ok(files)
+    }
+
+    fn copy(&self, files: &[PtxFile]) -> Result<(), BuildError> {
+        let Some(folder) = &self.copy_to else { return Ok(()) };
+        fs::create_dir_all(folder).map_err(BuildError::io("create", folder))?;
+        for file in files {
+            let copy = folder.join(format!("{}.ptx", file.arch));
+            fs::copy(&file.path, &copy).map_err(BuildError::io("write", copy))?;
+        }
+        Ok(())
+    }
+
+    /// Tells cargo what the PTX depends on, when a build script is asking.
+    fn watch(&self, sources: &Sources) {
+        if env::var_os("OUT_DIR").is_none() {
+            return;
+        }
+        for variable in [TOOLCHAIN_VARIABLE, POLICY_VARIABLE] {
+            println!("cargo:rerun-if-env-changed={variable}");
+        }
+        for (_, folder) in &sources.crates {
+            println!("cargo:rerun-if-changed={}", folder.join("Cargo.toml").display());
+            println!("cargo:rerun-if-changed={}", folder.join("src").display());
+        }
+        println!("cargo:rerun-if-changed={}", self.kept_folder().display());
+    }
+}
+
+/// (9, 0) of "sm_90", (12, 0) of "sm_120a".
+pub fn compute_capability(arch: &str) -> Option<(u32, u32)> {
+    let digits = arch.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let (major, minor) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Rust source of a slice of `EmbeddedPtx { target, origin, text }`, newest target first, for a build
+/// script to write and the crate to `include!`.
+pub fn embed(files: &[PtxFile]) -> Result<String, BuildError> {
+    let mut targets = Vec::new();
+    for file in files {
+        let target = compute_capability(&file.arch)
+            .ok_or_else(|| BuildError::Usage(format!("{} is no target: they read sm_90", file.arch)))?;
+        targets.push((target, file));
+    }
+    targets.sort_by_key(|&(target, _)| std::cmp::Reverse(target));
+    let mut source = String::from("&[\n");
+    for (target, file) in targets {
+        let path: &Path = &file.path;
+        source += &format!(
+            "    EmbeddedPtx {{ target: {target:?}, origin: {:?}, text: include_str!({path:?}) }},\n",
+            file.origin
+        );
+    }
+    Ok(source + "]\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_compute_capabilities() {
+        assert_eq!(compute_capability("sm_70"), Some((7, 0)));
+        assert_eq!(compute_capability("sm_90a"), Some((9, 0)));
+        assert_eq!(compute_capability("sm_121"), Some((12, 1)));
+        for wrong in ["sm_", "sm_9", "compute_90", "90", "sm_x0", ""] {
+            assert_eq!(compute_capability(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_embedded_source_names_every_file_newest_first() {
+        let file = |arch: &str| PtxFile {
+            arch: arch.into(),
+            path: format!("/out/{arch}.ptx").into(),
+            origin: "built by rustc \"x\"".into(),
+        };
+        assert_eq!(
+            embed(&[file("sm_70"), file("sm_120"), file("sm_90")]).unwrap(),
+            "&[\n    EmbeddedPtx { target: (12, 0), origin: \"built by rustc \\\"x\\\"\", text: include_str!(\"/out/sm_120.ptx\") },\n    \
+             EmbeddedPtx { target: (9, 0), origin: \"built by rustc \\\"x\\\"\", text: include_str!(\"/out/sm_90.ptx\") },\n    \
+             EmbeddedPtx { target: (7, 0), origin: \"built by rustc \\\"x\\\"\", text: include_str!(\"/out/sm_70.ptx\") },\n]\n"
+        );
+        assert!(embed(&[file("ninety")]).unwrap_err().to_string().contains("ninety"));
+    }
+}

@@ -1,8 +1,62 @@
 //! Device-side standard library for GPU kernels written in Rust.
+//!
+//! The same source compiles for three places: on `nvptx64` every function is an instruction or two of
+//! PTX; on the host the same functions act on the simulated thread that is current ([`sim`]); and the
+//! scalars ([`Real`]) serve host code too. A kernel is an `unsafe fn` under [`kernel`]:
+//!
+//! ```
+//! use cuda_std::{kernel, memory::*, thread};
+//!
+//! /// y = x + y
+//! #[kernel]
+//! pub unsafe fn vadd(n: u32, x: *const f64, y: *mut f64) {
+//!     let i = thread::index();
+//!     if i < n as usize {
+//!         y.st(i, x.ld_nc(i) + y.ld(i));
+//!     }
+//! }
+//!
+//! let (x, mut y) = (vec![1.0; 100], vec![2.0; 100]);
+//! let mut memory = cuda_std::sim::Memory::new();
+//! memory.register(x.as_ptr() as u64, 800);
+//! memory.register(y.as_mut_ptr() as u64, 800);
+//! let launch = vadd { n: 100, x: x.as_ptr(), y: y.as_mut_ptr() };
+//! cuda_std::sim::run(&launch, 4, 32, &memory, &cuda_std::sim::Options::default())?;
+//! assert_eq!(y, vec![3.0; 100]);
+//! # Ok::<(), cuda_std::sim::Fault>(())
+//! ```
+//!
+//! A kernel crate starts with
+//! `#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]`.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(asm_experimental_arch, core_intrinsics, link_llvm_intrinsics, stdarch_nvptx),
+    allow(internal_features)
+)]
 
+pub mod atomic;
+#[cfg(target_arch = "nvptx64")]
+mod device;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
+#[cfg(target_arch = "nvptx64")]
+mod math;
+pub mod memory;
 mod real;
+pub mod shared;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod sim;
+pub mod thread;
+pub mod warp;
 
+pub use cuda_std_macros::{kernel, shared_array};
+pub use memory::{GlobalLoad, GlobalStore};
 pub use real::Real;
+pub use shared::Shared;
+
+/// What a thread does to the machine: instructions, or requests to the simulator.
+#[cfg(target_arch = "nvptx64")]
+use device as platform;
+#[cfg(not(target_arch = "nvptx64"))]
+use sim::thread as platform;

@@ -1,5 +1,7 @@
 //! The floating-point types a kernel can be written over.
 
+use crate::memory::Word;
+use crate::warp::WarpShuffleValue;
 use core::fmt::{Debug, Display, LowerExp};
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -27,6 +29,8 @@ pub trait Real:
     + Div<Output = Self>
     + DivAssign
     + Neg<Output = Self>
+    + Word
+    + WarpShuffleValue
     + 'static
 {
     /// 0.
@@ -61,7 +65,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ident, $sqrt:ident, $fabs:ident, $fma:ident) => {
+    ($t:ident, $sqrt:ident, $fma:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -102,5 +106,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, sqrt_f32, abs_f32, fma_f32);
-real!(f64, sqrt_f64, abs_f64, fma_f64);
+real!(f32, sqrt_f32, fma_f32);
+real!(f64, sqrt_f64, fma_f64);

@@ -1,1 +1,41 @@
-//! cuda_std_macros
+//! The `#[kernel]` attribute and the `shared_array!` macro of `cuda_std`, which re-exports both.
+
+mod kernel;
+mod shared;
+
+use proc_macro::TokenStream;
+
+/// Makes a kernel of an `unsafe fn`.
+///
+/// On the device (`nvptx64`) the function becomes an entry point of the PTX module. On the host the
+/// function stays callable, and beside it appears a struct of the same name with one public field per
+/// parameter, which implements `cuda_std::host::Kernel`: a launch is written
+/// `launch(grid, block, &vadd { n, x, y })`. The constant `VADD_ENTRIES` lists the entry points.
+///
+/// A generic kernel names the types and constants it is compiled for, in the order of its parameters:
+///
+/// ```ignore
+/// #[kernel(T = [f32, f64], E = [Product<T>, Residual<T>], W = [1, 2])]
+/// pub unsafe fn spmv<T: Real, E: Epilogue<T>, const W: u32>(n: u32, x: *const T, e: E) { .. }
+/// ```
+///
+/// Every combination becomes an entry point named after the function, the last path segment of each type
+/// in snake case, and each number: `spmv_f64_residual_2`. A list may mention the parameters before it.
+///
+/// Arguments must be `Copy`: numbers, raw pointers, and `#[repr(C)]` structs of these. The body may call
+/// unsafe functions without an `unsafe` block, since next to everything a kernel does is one.
+#[proc_macro_attribute]
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::expand(attribute.into(), item.into()).unwrap_or_else(|e| e.into_compile_error()).into()
+}
+
+/// `shared_array![T; N]`: static shared memory of `N` elements of `T`, as a `cuda_std::shared::Shared<T>`.
+///
+/// `T` may be a generic parameter of the function around it, but then all instances of the function in
+/// one kernel share the memory. `N` is a literal or a constant of the module (not of the function): `N * 8`
+/// bytes are reserved, whatever `T` is. Evaluating it twice gives the same memory, as a `__shared__`
+/// variable of CUDA does.
+#[proc_macro]
+pub fn shared_array(input: TokenStream) -> TokenStream {
+    shared::expand(input.into()).unwrap_or_else(|e| e.into_compile_error()).into()
+}

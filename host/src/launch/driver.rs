@@ -1,1 +1,407 @@
-//! The CUDA driver.
+//! The CUDA driver: [`Driver`] is one GPU with one stream.
+//!
+//! cust manages devices, contexts, streams, modules, events and memory. Where it offers no call, or
+//! drops what the driver has to say, the driver's function is called through `cust::sys`. Both reach
+//! the driver through the crate `libcuda`, which loads it when the first function of this module is
+//! called, so that programs start without one.
+
+mod device;
+mod image;
+mod kernels;
+mod staging;
+mod status;
+
+use crate::error::{Error, Result};
+use crate::launch::{Address, Counters, DeviceInfo, Event, Launch};
+use cuda_std::host::Kernel;
+use cust::context::{Context, CurrentContext};
+use cust::error::CudaError;
+use cust::event::EventFlags;
+use cust::memory::{DevicePointer, cuda_free, cuda_free_locked, cuda_malloc, cuda_malloc_locked};
+use cust::stream::{Stream, StreamFlags};
+use cust::sys::{self, CUresult};
+use kernels::Kernels;
+use staging::Staging;
+use status::{check, code, failed, is_fault};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use device::{device_count, devices, driver_version};
+pub use image::PtxImage;
+pub use kernels::KernelAttributes;
+
+/// One GPU with its primary context, one stream, and the kernels of one PTX image.
+///
+/// Any thread may use it; every call makes the context current on its thread.
+pub struct Driver {
+    info: DeviceInfo,
+    counters: Counters,
+    allocations: Mutex<HashMap<Address, Allocation>>,
+    /// Made for the first large copy; taken out while a copy uses it.
+    staging: Mutex<Option<Staging>>,
+    kernels: Kernels,
+    stream: Stream,
+    /// Last, so that it is released last.
+    context: Arc<Context>,
+}
+
+struct Allocation {
+    bytes: usize,
+    host_visible: bool,
+}
+
+/// A recorded event; it keeps the context which it belongs to.
+struct Recorded {
+    event: cust::event::Event,
+    _context: Arc<Context>,
+}
+
+impl Driver {
+    /// Opens device `ordinal` with the newest of the images which it takes.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if there is no driver, no such device, or no image for it; [`Error::Device`]
+    /// with the translator's log if the image does not load.
+    pub fn open(ordinal: u32, images: &[PtxImage]) -> Result<Driver> {
+        let (device, mut info) = device::device(ordinal)?;
+        let image = image::newest(images, &info)?;
+        let context =
+            Context::new(device).map_err(failed(format!("cuDevicePrimaryCtxRetain({})", info.name)))?;
+        CurrentContext::set_current(&context).map_err(failed("cuCtxSetCurrent"))?;
+        let module = image::load(image, &info)?;
+        // cust makes no non-blocking streams. The legacy stream, which a blocking one waits for, is
+        // never used here: every copy below names its stream.
+        let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(failed("cuStreamCreate"))?;
+        info.ptx_target = image.name();
+        Ok(Driver {
+            info,
+            counters: Counters::default(),
+            allocations: Mutex::default(),
+            staging: Mutex::default(),
+            kernels: Kernels::new(module, image.name()),
+            stream,
+            context: Arc::new(context),
+        })
+    }
+
+    /// What `kernel` takes.
+    ///
+    /// # Errors
+    /// The image has no kernel of that name.
+    pub fn kernel_attributes(&self, kernel: &'static str) -> Result<KernelAttributes> {
+        self.enter()?;
+        self.kernels.attributes(kernel)
+    }
+
+    /// How many blocks of `block` threads of `kernel` one multiprocessor holds at a time.
+    ///
+    /// # Errors
+    /// The image has no kernel of that name.
+    pub fn max_active_blocks(&self, kernel: &'static str, block: u32) -> Result<u32> {
+        self.enter()?;
+        self.kernels.max_active_blocks(kernel, block)
+    }
+
+    /// Makes the context current on this thread. Cheap: a store, where it is current already.
+    fn enter(&self) -> Result<()> {
+        CurrentContext::set_current(&*self.context).map_err(failed("cuCtxSetCurrent"))
+    }
+
+    /// The result of a call that waits, and so brings up the faults of kernels queued before it.
+    fn waited(&self, status: CUresult, call: impl FnOnce() -> String) -> Result<()> {
+        check(status, call).map_err(|error| match error {
+            Error::Device { call, message } if is_fault(status) => {
+                Error::Device { call, message: format!("{message}; {}", self.kernels.recent()) }
+            }
+            other => other,
+        })
+    }
+
+    fn finish(&self, call: impl FnOnce() -> String) -> Result<()> {
+        // SAFETY: the stream is this driver's, and its context is current.
+        self.waited(unsafe { sys::cuStreamSynchronize(self.stream.as_inner()) }, call)
+    }
+
+    /// Enters an allocation into the books.
+    fn allocated(&self, address: Address, bytes: usize, host_visible: bool) -> Address {
+        lock(&self.allocations).insert(address, Allocation { bytes, host_visible });
+        if !host_visible {
+            Counters::add(&self.counters.allocations, 1);
+            Counters::add(&self.counters.allocated_bytes, bytes as u64);
+        }
+        address
+    }
+
+    /// Runs a copy with the staging buffers. They are taken out of their lock meanwhile: the copy runs
+    /// on rayon's threads, which may pick up another copy while they wait for this one.
+    fn staged(&self, copy: impl FnOnce(&mut Staging) -> Result<()>) -> Result<()> {
+        let present = lock(&self.staging).take();
+        let mut staging = present.map_or_else(Staging::new, Ok)?;
+        let copied = copy(&mut staging);
+        let finished = self.finish(|| "cuStreamSynchronize(staged copy)".into());
+        *lock(&self.staging) = Some(staging);
+        // A fault of a kernel stops the copy too, and `finished` says which kernels it may have been.
+        finished.and(copied)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // The fields are given back on this thread. Without a context they are leaked.
+        let _ = self.enter();
+    }
+}
+
+/// A lock whose data is valid even if a thread panicked while it held it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Launch for Driver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn memory(&self) -> Result<(u64, u64)> {
+        self.enter()?;
+        let (free, total) = cust::memory::mem_get_info().map_err(failed("cuMemGetInfo"))?;
+        Ok((free as u64, total as u64))
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<Address> {
+        self.enter()?;
+        // The driver has no allocation of 0 bytes, but an empty vector must have an address.
+        // SAFETY: the contents are the caller's business.
+        match unsafe { cuda_malloc::<u8>(bytes.max(1)) } {
+            Ok(pointer) => Ok(self.allocated(pointer.as_raw(), bytes, false)),
+            Err(CudaError::OutOfMemory) => {
+                let (free, total) = self.memory()?;
+                Err(Error::DeviceMemory {
+                    device: self.info.name.clone(),
+                    needed: bytes as u64,
+                    free,
+                    total,
+                    detail: "in one piece".into(),
+                })
+            }
+            Err(e) => Err(failed(format!("cuMemAlloc({bytes} bytes)"))(e)),
+        }
+    }
+
+    fn alloc_host_visible(&self, bytes: usize) -> Result<Address> {
+        self.enter()?;
+        let call = || format!("cuMemAllocHost({bytes} bytes of page-locked memory)");
+        // SAFETY: the contents are the caller's business.
+        let pointer = unsafe { cuda_malloc_locked::<u8>(bytes.max(1)) }.map_err(failed(call()))?;
+        let mut address = 0;
+        // SAFETY: `address` is writable, and the pointer came from the driver.
+        let status = unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, pointer.cast(), 0) };
+        let unified = check(status, call).and_then(|()| match address == pointer as Address {
+            true => Ok(()),
+            false => Err(Error::Device {
+                call: call(),
+                message: format!(
+                    "{} sees host memory at another address than the host; \
+                     a device with unified addressing is needed",
+                    self.info.name
+                ),
+            }),
+        });
+        if let Err(error) = unified {
+            // SAFETY: just allocated, used nowhere. A failure to give it back would hide the cause.
+            let _ = unsafe { cuda_free_locked(pointer) };
+            return Err(error);
+        }
+        Ok(self.allocated(address, bytes, true))
+    }
+
+    unsafe fn free(&self, address: Address) {
+        let Some(allocation) = lock(&self.allocations).remove(&address) else { return };
+        if !allocation.host_visible {
+            self.counters.allocated_bytes.fetch_sub(allocation.bytes as u64, Ordering::Relaxed);
+        }
+        // A fault that comes up here comes up again in the next call that can report it.
+        if self.enter().is_err() {
+            return;
+        }
+        let _ = self.finish(String::new);
+        // SAFETY: it came from the same allocator and, as the caller promises, nothing uses it.
+        let _ = unsafe {
+            if allocation.host_visible {
+                cuda_free_locked(address as *mut u8)
+            } else {
+                cuda_free(DevicePointer::<u8>::from_raw(address))
+            }
+        };
+    }
+
+    unsafe fn upload(&self, destination: Address, source: &[u8]) -> Result<()> {
+        self.enter()?;
+        let bytes = source.len();
+        if bytes >= staging::STAGE {
+            // SAFETY: the caller vouches for the destination.
+            self.staged(|staging| unsafe { staging.upload(destination, source, &self.stream) })?;
+        } else if bytes > 0 {
+            let call = || format!("cuMemcpyHtoDAsync({bytes} bytes to {destination:#x})");
+            // SAFETY: the caller vouches for the destination, and `source` is borrowed until the end.
+            let status = unsafe {
+                sys::cuMemcpyHtoDAsync_v2(destination, source.as_ptr().cast(), bytes, self.stream.as_inner())
+            };
+            self.waited(status, call)?;
+            self.finish(call)?;
+        }
+        Counters::add(&self.counters.uploads, 1);
+        Counters::add(&self.counters.uploaded_bytes, bytes as u64);
+        Ok(())
+    }
+
+    unsafe fn download(&self, destination: &mut [u8], source: Address) -> Result<()> {
+        self.enter()?;
+        let bytes = destination.len();
+        if bytes >= staging::STAGE {
+            // SAFETY: the caller vouches for the source.
+            self.staged(|staging| unsafe { staging.download(destination, source, &self.stream) })?;
+        } else if bytes > 0 {
+            let call = || format!("cuMemcpyDtoHAsync({bytes} bytes from {source:#x})");
+            // SAFETY: the caller vouches for the source, and `destination` is borrowed until the end.
+            let status = unsafe {
+                sys::cuMemcpyDtoHAsync_v2(
+                    destination.as_mut_ptr().cast(),
+                    source,
+                    bytes,
+                    self.stream.as_inner(),
+                )
+            };
+            self.waited(status, call)?;
+            self.finish(call)?;
+        }
+        Counters::add(&self.counters.downloads, 1);
+        Counters::add(&self.counters.downloaded_bytes, bytes as u64);
+        Ok(())
+    }
+
+    unsafe fn copy(&self, destination: Address, source: Address, bytes: usize) -> Result<()> {
+        self.enter()?;
+        if bytes > 0 {
+            // SAFETY: the caller vouches for both.
+            let status =
+                unsafe { sys::cuMemcpyDtoDAsync_v2(destination, source, bytes, self.stream.as_inner()) };
+            self.waited(status, || {
+                format!("cuMemcpyDtoDAsync({bytes} bytes from {source:#x} to {destination:#x})")
+            })?;
+        }
+        Counters::add(&self.counters.device_copies, 1);
+        Ok(())
+    }
+
+    unsafe fn zero(&self, destination: Address, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.enter()?;
+        // SAFETY: the caller vouches for the destination.
+        let status = unsafe { sys::cuMemsetD8Async(destination, 0, bytes, self.stream.as_inner()) };
+        self.waited(status, || format!("cuMemsetD8Async({bytes} bytes at {destination:#x})"))
+    }
+
+    unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()> {
+        if grid == 0 {
+            return Ok(());
+        }
+        self.enter()?;
+        let name = kernel.name();
+        let function = self.kernels.function(name)?;
+        let mut status = CUresult::CUDA_ERROR_INVALID_VALUE;
+        kernel.arguments(&mut |arguments| {
+            // SAFETY: the function is of this context; the arguments are those of the kernel of this
+            // name, which `#[kernel]` made both; the caller vouches for their values.
+            status = unsafe {
+                sys::cuLaunchKernel(
+                    function.0,
+                    grid,
+                    1,
+                    1,
+                    block,
+                    1,
+                    1,
+                    0,
+                    self.stream.as_inner(),
+                    arguments.as_mut_ptr(),
+                    std::ptr::null_mut(),
+                )
+            };
+        });
+        self.waited(status, || format!("cuLaunchKernel({name}, {grid} blocks of {block} threads)"))?;
+        Counters::add(&self.counters.launches, 1);
+        self.kernels.launched(name, grid, block);
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.enter()?;
+        self.finish(|| "cuStreamSynchronize".into())
+    }
+
+    fn record(&self) -> Result<Event> {
+        self.enter()?;
+        let event = cust::event::Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"))?;
+        event.record(&self.stream).map_err(failed("cuEventRecord"))?;
+        Ok(Event(Box::new(Recorded { event, _context: Arc::clone(&self.context) })))
+    }
+
+    fn elapsed(&self, start: &Event, end: &Event) -> Result<f64> {
+        self.enter()?;
+        let foreign = || Error::Device {
+            call: "cuEventElapsedTime".into(),
+            message: "an event was recorded by another kind of device".into(),
+        };
+        let start = start.0.downcast_ref::<Recorded>().ok_or_else(foreign)?;
+        let end = end.0.downcast_ref::<Recorded>().ok_or_else(foreign)?;
+        for recorded in [start, end] {
+            let waited = recorded.event.synchronize();
+            let status = waited.map_or_else(code, |()| CUresult::CUDA_SUCCESS);
+            self.waited(status, || "cuEventSynchronize".into())?;
+        }
+        let milliseconds = end.event.elapsed_time_f32(&start.event).map_err(failed("cuEventElapsedTime"))?;
+        Ok(f64::from(milliseconds) * 1e-3)
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_driver_the_error_says_what_to_install() {
+        if libcuda::load().is_ok() {
+            println!("skipped: this machine has a CUDA driver");
+            return;
+        }
+        let refusals =
+            [Driver::open(0, &[]).err(), device_count().err(), devices().err(), driver_version().err()];
+        for error in refusals {
+            let error = error.expect("there is no driver");
+            assert!(matches!(error, Error::NoDevice(_)), "{error:?}");
+            let expected = "no GPU: libcuda.so.1 not found: install the NVIDIA driver; \
+                            --device cpu works without (libcuda.so.1: ";
+            assert!(error.to_string().starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn statuses_keep_their_number_where_no_driver_explains_them() {
+        let error = failed("cuMemAlloc(8 bytes)")(CudaError::OutOfMemory);
+        if libcuda::load().is_err() {
+            assert_eq!(error.to_string(), "cuMemAlloc(8 bytes) failed: CUDA error 2");
+        }
+        assert_eq!(code(CudaError::IllegalAddress), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert_eq!(code(CudaError::InvalidMemoryAllocation), CUresult::CUDA_ERROR_INVALID_VALUE);
+        assert!(is_fault(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+        assert!(!is_fault(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
+    }
+}

@@ -129,6 +129,22 @@ pub struct Counts {
     pub device_copies: u64,
 }
 
+impl Counts {
+    /// What was added since `before`; allocated bytes as they are now.
+    pub fn since(&self, before: &Counts) -> Counts {
+        Counts {
+            launches: self.launches - before.launches,
+            allocations: self.allocations - before.allocations,
+            allocated_bytes: self.allocated_bytes,
+            uploads: self.uploads - before.uploads,
+            uploaded_bytes: self.uploaded_bytes - before.uploaded_bytes,
+            downloads: self.downloads - before.downloads,
+            downloaded_bytes: self.downloaded_bytes - before.downloaded_bytes,
+            device_copies: self.device_copies - before.device_copies,
+        }
+    }
+}
+
 impl Counters {
     /// The present values.
     pub fn snapshot(&self) -> Counts {

@@ -1,1 +1,418 @@
-//! The simulator.
+//! The simulator as a device: kernels run on the host, thread by thread, with every access checked.
+
+use super::{Address, Counters, DeviceInfo, Event, Launch};
+use crate::error::{Error, Result};
+use cuda_std::host::Kernel;
+use cuda_std::sim::{self, Fault, Memory, Options};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Alignment of allocations, as of `cuMemAlloc`.
+const ALIGNMENT: usize = 256;
+/// Memory that [`Sim::new`] says it has.
+const DEFAULT_MEMORY: u64 = 1 << 30;
+/// What fresh memory is filled with: NaN in both precisions, and an index no array has.
+const POISON: u8 = 0xff;
+
+/// A simulated device.
+///
+/// Fresh memory is filled with NaN bytes. Whatever a kernel does wrong ends its launch with
+/// [`Error::Device`], which names kernel, block and thread ([`cuda_std::sim`] lists what is noticed).
+/// Copies and launches are complete when their calls return.
+pub struct Sim {
+    info: DeviceInfo,
+    options: Options,
+    state: Mutex<State>,
+    counters: Counters,
+}
+
+/// What is allocated.
+struct State {
+    memory: Memory,
+    allocations: HashMap<Address, Allocation>,
+    /// Bytes of device memory in use.
+    used: u64,
+}
+
+struct Allocation {
+    layout: Layout,
+    bytes: u64,
+    /// Device memory, as opposed to host memory that kernels see.
+    on_device: bool,
+}
+
+impl Sim {
+    /// A device with 1 GiB of memory.
+    pub fn new() -> Self {
+        Self::with(DEFAULT_MEMORY, Memory::new(), Options::default())
+    }
+
+    /// The same, reporting races too; many times slower.
+    pub fn checked() -> Self {
+        Self::with(DEFAULT_MEMORY, Memory::new(), Options { races: true })
+    }
+
+    /// As [`Sim::checked`], reporting also reads of memory that was never written.
+    pub fn strict() -> Self {
+        Self::with(DEFAULT_MEMORY, Memory::tracking_writes(), Options { races: true })
+    }
+
+    /// A device with `bytes` bytes of memory, to try what happens when they do not suffice.
+    pub fn with_memory_limit(bytes: u64) -> Self {
+        Self::with(bytes, Memory::new(), Options::default())
+    }
+
+    fn with(total_memory: u64, memory: Memory, options: Options) -> Self {
+        let info = DeviceInfo {
+            name: "simulator".into(),
+            ordinal: 0,
+            compute_capability: (0, 0),
+            multiprocessors: 4,
+            total_memory,
+            l2_bytes: 1 << 20,
+            driver_version: String::new(),
+            ptx_target: String::new(),
+        };
+        let state = Mutex::new(State { memory, allocations: HashMap::new(), used: 0 });
+        Self { info, options, state, counters: Counters::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing of the state is ever half changed where a panic could come from.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, bytes: usize, on_device: bool) -> Result<Address> {
+        let mut state = self.state();
+        let (needed, free) = (bytes as u64, self.info.total_memory - state.used);
+        if on_device && needed > free {
+            return Err(Error::DeviceMemory {
+                device: self.info.name.clone(),
+                needed,
+                free,
+                total: self.info.total_memory,
+                detail: "one allocation".into(),
+            });
+        }
+        let layout =
+            Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| too_large("alloc", bytes))?;
+        // SAFETY: the size is not zero.
+        let pointer = unsafe { alloc(layout) };
+        if pointer.is_null() {
+            handle_alloc_error(layout);
+        }
+        // SAFETY: just allocated with this size.
+        unsafe { pointer.write_bytes(POISON, layout.size()) };
+        let address = pointer.expose_provenance() as Address;
+        state.memory.register(address, needed);
+        state.allocations.insert(address, Allocation { layout, bytes: needed, on_device });
+        if on_device {
+            state.used += needed;
+            Counters::add(&self.counters.allocations, 1);
+            Counters::add(&self.counters.allocated_bytes, needed);
+        }
+        Ok(address)
+    }
+}
+
+impl State {
+    /// Checks that a copy stays within one allocation.
+    fn check(&self, call: &str, address: Address, bytes: usize) -> Result<()> {
+        if bytes == 0 || self.memory.contains(address, bytes as u64) {
+            return Ok(());
+        }
+        let message = format!("{bytes} bytes at {address:#x} are not within one allocation");
+        Err(Error::Device { call: call.into(), message })
+    }
+
+    /// Releases the memory of an allocation; returns what it was, or nothing if there was none.
+    fn release(&mut self, address: Address) -> Option<Allocation> {
+        let allocation = self.allocations.remove(&address)?;
+        self.memory.unregister(address);
+        if allocation.on_device {
+            self.used -= allocation.bytes;
+        }
+        // SAFETY: allocated with this layout, and forgotten just now.
+        unsafe { dealloc(pointer(address), allocation.layout) };
+        Some(allocation)
+    }
+}
+
+fn pointer(address: Address) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+fn too_large(call: &str, bytes: usize) -> Error {
+    Error::Device { call: format!("{call}({bytes})"), message: "larger than any memory".into() }
+}
+
+impl Default for Sim {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Sim {
+    fn drop(&mut self) {
+        let mut state = self.state();
+        let left: Vec<Address> = state.allocations.keys().copied().collect();
+        for address in left {
+            state.release(address);
+        }
+    }
+}
+
+fn failed_launch(fault: Fault) -> Error {
+    let call = format!("kernel {}, block {}, thread {}", fault.kernel, fault.block, fault.thread);
+    Error::Device { call, message: fault.kind.to_string() }
+}
+
+impl Launch for Sim {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn memory(&self) -> Result<(u64, u64)> {
+        Ok((self.info.total_memory - self.state().used, self.info.total_memory))
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<Address> {
+        self.take(bytes, true)
+    }
+
+    fn alloc_host_visible(&self, bytes: usize) -> Result<Address> {
+        self.take(bytes, false)
+    }
+
+    unsafe fn free(&self, address: Address) {
+        if let Some(Allocation { bytes, on_device: true, .. }) = self.state().release(address) {
+            self.counters.allocated_bytes.fetch_sub(bytes, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    unsafe fn upload(&self, destination: Address, source: &[u8]) -> Result<()> {
+        let state = self.state();
+        state.check("upload", destination, source.len())?;
+        // SAFETY: the destination was checked, and no `&[u8]` can reach into it.
+        unsafe { pointer(destination).copy_from_nonoverlapping(source.as_ptr(), source.len()) };
+        state.memory.mark_written(destination, source.len() as u64);
+        Counters::add(&self.counters.uploads, 1);
+        Counters::add(&self.counters.uploaded_bytes, source.len() as u64);
+        Ok(())
+    }
+
+    unsafe fn download(&self, destination: &mut [u8], source: Address) -> Result<()> {
+        let state = self.state();
+        state.check("download", source, destination.len())?;
+        // SAFETY: the source was checked, and no `&mut [u8]` can reach into it.
+        unsafe { pointer(source).copy_to_nonoverlapping(destination.as_mut_ptr(), destination.len()) };
+        Counters::add(&self.counters.downloads, 1);
+        Counters::add(&self.counters.downloaded_bytes, destination.len() as u64);
+        Ok(())
+    }
+
+    unsafe fn copy(&self, destination: Address, source: Address, bytes: usize) -> Result<()> {
+        let state = self.state();
+        state.check("copy", destination, bytes)?;
+        state.check("copy", source, bytes)?;
+        // SAFETY: both were checked; `copy` allows for an overlap.
+        unsafe { pointer(destination).copy_from(pointer(source), bytes) };
+        state.memory.mark_copied(destination, source, bytes as u64);
+        Counters::add(&self.counters.device_copies, 1);
+        Ok(())
+    }
+
+    unsafe fn zero(&self, destination: Address, bytes: usize) -> Result<()> {
+        let state = self.state();
+        state.check("zero", destination, bytes)?;
+        // SAFETY: the destination was checked.
+        unsafe { pointer(destination).write_bytes(0, bytes) };
+        state.memory.mark_written(destination, bytes as u64);
+        Ok(())
+    }
+
+    unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()> {
+        if grid == 0 {
+            return Ok(());
+        }
+        let state = self.state();
+        Counters::add(&self.counters.launches, 1);
+        sim::run(kernel, grid, block, &state.memory, &self.options).map_err(failed_launch)
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Event> {
+        Ok(Event(Box::new(Instant::now())))
+    }
+
+    fn elapsed(&self, start: &Event, end: &Event) -> Result<f64> {
+        match (start.0.downcast_ref::<Instant>(), end.0.downcast_ref::<Instant>()) {
+            (Some(start), Some(end)) => Ok(end.saturating_duration_since(*start).as_secs_f64()),
+            _ => Err(Error::Device {
+                call: "elapsed".into(),
+                message: "an event of another kind of device".into(),
+            }),
+        }
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::Counts;
+    use cuda_std::{GlobalLoad, GlobalStore, kernel, thread};
+
+    /// y_i = x_i + y_i
+    #[kernel]
+    unsafe fn vadd(n: u32, x: *const f64, y: *mut f64) {
+        let i = thread::index();
+        if i < n as usize {
+            y.st(i, x.ld(i) + y.ld(i));
+        }
+    }
+
+    fn bytes(values: &[f64]) -> Vec<u8> {
+        values.iter().flat_map(|v| v.to_ne_bytes()).collect()
+    }
+
+    fn floats(bytes: &[u8]) -> Vec<f64> {
+        bytes.chunks_exact(8).map(|c| f64::from_ne_bytes(c.try_into().unwrap())).collect()
+    }
+
+    /// Runs vadd on `n` of 37 elements; returns y.
+    fn vadd_on(device: &Sim, n: u32) -> Result<Vec<f64>> {
+        let x: Vec<f64> = (0..37).map(|i| f64::from(i) + 0.25).collect();
+        let (a, b) = (device.alloc(37 * 8)?, device.alloc(37 * 8)?);
+        // SAFETY: both have 37 elements, or the simulator says so.
+        unsafe {
+            device.upload(a, &bytes(&x))?;
+            device.copy(b, a, 37 * 8)?;
+            device.launch(2, 32, &vadd { n, x: a as *const f64, y: b as *mut f64 })?;
+            device.synchronize()?;
+            let mut y = vec![0; 37 * 8];
+            device.download(&mut y, b)?;
+            device.free(a);
+            device.free(b);
+            Ok(floats(&y))
+        }
+    }
+
+    #[test]
+    fn runs_a_kernel_and_counts_exactly() {
+        for device in [Sim::new(), Sim::checked(), Sim::strict()] {
+            assert_eq!(
+                vadd_on(&device, 37).unwrap(),
+                (0..37).map(|i| 2.0 * f64::from(i) + 0.5).collect::<Vec<_>>()
+            );
+            let expected = Counts {
+                launches: 1,
+                allocations: 2,
+                allocated_bytes: 0,
+                uploads: 1,
+                uploaded_bytes: 296,
+                downloads: 1,
+                downloaded_bytes: 296,
+                device_copies: 1,
+            };
+            assert_eq!(device.counters().snapshot(), expected);
+            assert_eq!(device.memory().unwrap(), (1 << 30, 1 << 30));
+        }
+    }
+
+    #[test]
+    fn names_kernel_block_and_thread_of_a_fault() {
+        let error = vadd_on(&Sim::new(), 40).unwrap_err();
+        let Error::Device { call, message } = &error else { panic!("{error}") };
+        assert_eq!(call, "kernel vadd, block 1, thread 5");
+        assert!(
+            message.contains("read of 8 bytes") && message.contains("element 37 of a buffer of 37"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn fresh_memory_is_poisoned_and_aligned() {
+        let device = Sim::new();
+        let address = device.alloc(24).unwrap();
+        assert_eq!(address % 256, 0);
+        let mut out = [0; 24];
+        // SAFETY: 24 bytes are allocated.
+        unsafe { device.download(&mut out, address) }.unwrap();
+        assert!(floats(&out).iter().all(|v| v.is_nan()));
+        // SAFETY: as above.
+        unsafe { device.zero(address + 8, 16) }.unwrap();
+        // SAFETY: as above.
+        unsafe { device.download(&mut out, address) }.unwrap();
+        assert!(floats(&out)[0].is_nan());
+        assert_eq!(floats(&out)[1..], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn strict_notices_reads_of_fresh_memory() {
+        let device = Sim::strict();
+        let (x, y) = (device.alloc(80).unwrap(), device.alloc(80).unwrap());
+        // SAFETY: both have 10 elements.
+        let error = unsafe {
+            device.zero(x, 80).unwrap();
+            device.zero(y, 64).unwrap();
+            device.launch(1, 32, &vadd { n: 10, x: x as *const f64, y: y as *mut f64 }).unwrap_err()
+        };
+        assert!(
+            error.to_string().contains("thread 8 failed: read of element 8, which was never written"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn refuses_more_than_it_has() {
+        let device = Sim::with_memory_limit(1000);
+        let first = device.alloc(600).unwrap();
+        assert_eq!(device.memory().unwrap(), (400, 1000));
+        let error = device.alloc(401).unwrap_err();
+        assert!(matches!(error, Error::DeviceMemory { needed: 401, free: 400, total: 1000, .. }), "{error}");
+        let host = device.alloc_host_visible(5000).unwrap();
+        assert_eq!(device.counters().snapshot().allocated_bytes, 600);
+        // SAFETY: given back once.
+        unsafe { (device.free(first), device.free(host)) };
+        assert_eq!(device.memory().unwrap(), (1000, 1000));
+        assert!(device.alloc(1000).is_ok());
+    }
+
+    #[test]
+    fn refuses_copies_beyond_an_allocation() {
+        let device = Sim::new();
+        let address = device.alloc(16).unwrap();
+        // SAFETY: the simulator checks the range.
+        let error = unsafe { device.upload(address + 8, &[0; 9]) }.unwrap_err();
+        assert!(error.to_string().starts_with("upload failed: 9 bytes at"), "{error}");
+        // SAFETY: as above.
+        assert!(unsafe { device.zero(address + 1, 16) }.is_err());
+        assert_eq!(device.counters().snapshot().uploads, 0);
+    }
+
+    #[test]
+    fn an_empty_grid_does_nothing() {
+        let device = Sim::new();
+        // SAFETY: no thread runs.
+        unsafe { device.launch(0, 32, &vadd { n: 1, x: std::ptr::null(), y: std::ptr::null_mut() }) }
+            .unwrap();
+        assert_eq!(device.counters().snapshot(), Counts::default());
+    }
+
+    #[test]
+    fn events_measure_time() {
+        let device = Sim::new();
+        let (start, end) = (device.record().unwrap(), device.record().unwrap());
+        assert!(device.elapsed(&start, &end).unwrap() >= 0.0);
+        assert!(device.elapsed(&Event(Box::new(3)), &end).is_err());
+    }
+}

@@ -2,6 +2,10 @@
 
 use crate::error::{Error, Result};
 use cuda_std::Real;
+use rayon::prelude::*;
+
+/// Rows that one task of [`Csr::from_rows`] fills.
+const BLOCK: usize = 1024;
 
 /// A sparse matrix in compressed row storage.
 ///
@@ -49,10 +53,72 @@ impl<T: Real> Csr<T> {
                 return fault(format!("row {}: columns do not ascend strictly", i + 1));
             }
             if columns.last().is_some_and(|&c| c as usize >= n_cols) {
-                return fault(format!("row {}: column {} of {n_cols}", i + 1, columns[columns.len() - 1] + 1));
+                return fault(format!(
+                    "row {}: column {} of {n_cols}",
+                    i + 1,
+                    columns[columns.len() - 1] + 1
+                ));
             }
         }
         Ok(Csr { n_rows, n_cols, row_ptr, col_idx, values })
+    }
+
+    /// Takes over three arrays that are right by construction; checked in debug builds.
+    pub(crate) fn from_valid_parts(
+        n_rows: usize,
+        n_cols: usize,
+        row_ptr: Vec<usize>,
+        col_idx: Vec<u32>,
+        values: Vec<T>,
+    ) -> Self {
+        if cfg!(debug_assertions) {
+            return Csr::new(n_rows, n_cols, row_ptr, col_idx, values).expect("right by construction");
+        }
+        Csr { n_rows, n_cols, row_ptr, col_idx, values }
+    }
+
+    /// Builds a matrix row by row, in parallel: `fill(i, columns, values)` writes the `length(i)`
+    /// entries of row `i`, columns ascending.
+    pub(crate) fn from_rows(
+        n_rows: usize,
+        n_cols: usize,
+        length: impl Fn(usize) -> usize + Sync,
+        fill: impl Fn(usize, &mut [u32], &mut [T]) + Sync,
+    ) -> Self {
+        let mut row_ptr = vec![0; n_rows + 1];
+        row_ptr[1..].par_iter_mut().with_min_len(BLOCK).enumerate().for_each(|(i, l)| *l = length(i));
+        for i in 0..n_rows {
+            row_ptr[i + 1] += row_ptr[i];
+        }
+        let mut col_idx = vec![0; row_ptr[n_rows]];
+        let mut values = vec![T::ZERO; row_ptr[n_rows]];
+
+        let mut blocks = Vec::with_capacity(n_rows.div_ceil(BLOCK));
+        let (mut columns_left, mut values_left) = (&mut col_idx[..], &mut values[..]);
+        for start in (0..n_rows).step_by(BLOCK) {
+            let entries = row_ptr[(start + BLOCK).min(n_rows)] - row_ptr[start];
+            let (c, v);
+            (c, columns_left) = columns_left.split_at_mut(entries);
+            (v, values_left) = values_left.split_at_mut(entries);
+            blocks.push((c, v));
+        }
+        blocks.into_par_iter().enumerate().for_each(|(b, (c, v))| {
+            let first = row_ptr[b * BLOCK];
+            for i in b * BLOCK..((b + 1) * BLOCK).min(n_rows) {
+                let range = row_ptr[i] - first..row_ptr[i + 1] - first;
+                fill(i, &mut c[range.clone()], &mut v[range]);
+            }
+        });
+        Csr::from_valid_parts(n_rows, n_cols, row_ptr, col_idx, values)
+    }
+
+    /// The identity of `n` rows.
+    ///
+    /// # Panics
+    /// Where `n` exceeds the reach of 32-bit indices.
+    pub fn identity(n: usize) -> Self {
+        assert!(n <= u32::MAX as usize, "identity of {n} rows: more than 32-bit indices reach");
+        Csr::from_valid_parts(n, n, (0..=n).collect(), (0..n as u32).collect(), vec![T::ONE; n])
     }
 
     /// Number of rows.
@@ -91,5 +157,29 @@ impl<T: Real> Csr<T> {
     /// Length of row `i`.
     pub fn row_len(&self, i: usize) -> usize {
         self.row_ptr[i + 1] - self.row_ptr[i]
+    }
+    /// Entry (i, j), or `None` where none is stored. Searches the row: O(log row length).
+    pub fn get(&self, i: usize, j: usize) -> Option<T> {
+        let (columns, values) = self.row(i);
+        columns.binary_search(&u32::try_from(j).ok()?).ok().map(|k| values[k])
+    }
+    /// The diagonal: `min(n_rows, n_cols)` values, 0 where no entry is stored.
+    pub fn diagonal(&self) -> Vec<T> {
+        let n = self.n_rows.min(self.n_cols);
+        (0..n).into_par_iter().with_min_len(BLOCK).map(|i| self.get(i, i).unwrap_or(T::ZERO)).collect()
+    }
+    /// `A x`, one row after another, each summed from left to right: the reference for everything
+    /// that is faster.
+    ///
+    /// # Panics
+    /// Where `x` does not have `n_cols` entries.
+    pub fn mul_vec(&self, x: &[T]) -> Vec<T> {
+        assert_eq!(x.len(), self.n_cols, "A x: x must have as many entries as A columns");
+        (0..self.n_rows)
+            .map(|i| {
+                let (columns, values) = self.row(i);
+                columns.iter().zip(values).fold(T::ZERO, |sum, (&j, &a)| sum + a * x[j as usize])
+            })
+            .collect()
     }
 }

@@ -1,5 +1,20 @@
 //! Sparse matrices on the host. Each is validated when it is made and never changes its pattern.
 
+pub mod check;
+pub mod coo;
 pub mod csr;
+pub mod ell;
+pub mod format;
+pub mod padding;
+pub mod sell;
+mod transform;
+#[cfg(test)]
+mod tests;
 
+pub use check::Symmetry;
+pub use coo::Coo;
 pub use csr::Csr;
+pub use ell::Ell;
+pub use format::{AnyMatrix, Choice, Format, Target, choose, spmv_bytes};
+pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_padding};
+pub use sell::{SLICE, Sell};

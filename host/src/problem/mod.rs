@@ -1,1 +1,246 @@
-//! Named model problems.
+//! Named model problems, such as `tet:32` or `anisotropic:100:0.001`.
+
+mod anisotropic;
+mod convection_diffusion;
+mod poisson;
+pub mod random;
+mod random_spd;
+mod stencil;
+#[cfg(test)]
+mod tests;
+mod tet;
+
+pub use anisotropic::anisotropic;
+pub use convection_diffusion::convection_diffusion;
+pub use poisson::{poisson2d, poisson3d};
+pub use random_spd::random_spd;
+pub use tet::tet;
+
+use crate::error::{Error, Result};
+use crate::matrix::Csr;
+use cuda_std::Real;
+use std::fmt;
+use std::str::FromStr;
+
+/// What can be generated, as it is written on the command line: name, size, and what is optional.
+pub const USAGE: [&str; 6] = [
+    "tet:N",
+    "poisson2d:N",
+    "poisson3d:N",
+    "anisotropic:N[:EPSILON]",
+    "convection-diffusion:N[:PECLET]",
+    "random-spd:N[:NNZ_PER_ROW]",
+];
+
+/// A model problem and its parameters. Each is defined where it is generated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Problem {
+    /// Anisotropic diffusion on tetrahedra, `n^3` nodes: [`tet`].
+    Tet {
+        /// Nodes along an edge of the box.
+        n: usize,
+    },
+    /// Poisson's equation on a square: [`poisson2d`].
+    Poisson2d {
+        /// Inner points along an edge.
+        n: usize,
+    },
+    /// Poisson's equation on a cube: [`poisson3d`].
+    Poisson3d {
+        /// Inner points along an edge.
+        n: usize,
+    },
+    /// Anisotropic diffusion on a square: [`anisotropic`].
+    Anisotropic {
+        /// Inner points along an edge.
+        n: usize,
+        /// Diffusion along x; along y it is 1. By default 0.01.
+        epsilon: f64,
+    },
+    /// Convection and diffusion on a square, nonsymmetric: [`convection_diffusion`].
+    ConvectionDiffusion {
+        /// Inner points along an edge.
+        n: usize,
+        /// Velocity times length over diffusivity. By default 100.
+        peclet: f64,
+    },
+    /// A random symmetric positive definite matrix: [`random_spd`].
+    RandomSpd {
+        /// Rows.
+        n: usize,
+        /// Mean number of entries of a row, the diagonal included. By default 8.
+        nnz_per_row: usize,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match *self {
+            Problem::Tet { n } => write!(f, "tet:{n}"),
+            Problem::Poisson2d { n } => write!(f, "poisson2d:{n}"),
+            Problem::Poisson3d { n } => write!(f, "poisson3d:{n}"),
+            Problem::Anisotropic { n, epsilon } => write!(f, "anisotropic:{n}:{epsilon}"),
+            Problem::ConvectionDiffusion { n, peclet } => write!(f, "convection-diffusion:{n}:{peclet}"),
+            Problem::RandomSpd { n, nnz_per_row } => write!(f, "random-spd:{n}:{nnz_per_row}"),
+        }
+    }
+}
+
+impl FromStr for Problem {
+    type Err = Error;
+
+    /// Reads `name:size` or `name:size:parameter`; [`Error::Option`] says what was expected.
+    fn from_str(text: &str) -> Result<Self> {
+        let mut fields = text.split(':');
+        let name = fields.next().unwrap_or_default();
+        let usage = USAGE.into_iter().find(|usage| usage.split(':').next() == Some(name));
+        let Some(usage) = usage else { return Err(unknown(name)) };
+        let fault = |what: &str| Error::Option(format!("problem '{text}': {what}; write {usage}"));
+
+        let size = fields.next().ok_or_else(|| fault("the size is missing"))?;
+        let n: usize =
+            size.parse().map_err(|_| fault(&format!("the size '{size}' is not a whole number")))?;
+        let parameter = fields.next();
+        if fields.next().is_some() || (parameter.is_some() && !usage.contains('[')) {
+            return Err(fault("too many fields"));
+        }
+        let real = |default: f64, least: &str, valid: fn(f64) -> bool| match parameter.map(str::parse) {
+            None => Ok(default),
+            Some(Ok(value)) if valid(value) => Ok(value),
+            _ => Err(fault(&format!("the parameter must be {least}"))),
+        };
+        let problem = match name {
+            "tet" => Problem::Tet { n },
+            "poisson2d" => Problem::Poisson2d { n },
+            "poisson3d" => Problem::Poisson3d { n },
+            "anisotropic" => {
+                let epsilon = real(0.01, "a positive number", |e| e > 0.0 && e.is_finite())?;
+                Problem::Anisotropic { n, epsilon }
+            }
+            "convection-diffusion" => {
+                let peclet = real(100.0, "a number of at least 0", |p| p >= 0.0 && p.is_finite())?;
+                Problem::ConvectionDiffusion { n, peclet }
+            }
+            _ => {
+                let is_count = |m: f64| m >= 1.0 && m.fract() == 0.0 && m <= f64::from(u32::MAX);
+                let nnz_per_row = real(8.0, "a whole number of at least 1", is_count)? as usize;
+                Problem::RandomSpd { n, nnz_per_row }
+            }
+        };
+        problem.check_size(u64::MAX)?;
+        Ok(problem)
+    }
+}
+
+/// The error for a name that no problem has, with the nearest that one has.
+fn unknown(name: &str) -> Error {
+    let names = USAGE.map(|usage| usage.split(':').next().unwrap_or(usage));
+    let nearest = names.into_iter().min_by_key(|known| edit_distance(name, known)).unwrap_or_default();
+    let hint = if edit_distance(name, nearest) <= nearest.len() / 2 {
+        format!("; did you mean '{nearest}'?")
+    } else {
+        ";".to_string()
+    };
+    Error::Option(format!("unknown problem '{name}'{hint} the problems are {}", USAGE.join(", ")))
+}
+
+/// Insertions, deletions and replacements that make `a` into `b` (Levenshtein).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+impl Problem {
+    /// Rows, and an upper bound for the nonzeros; `None` where they overflow.
+    fn size(&self) -> Option<(u64, u64)> {
+        let power = |n: usize, exponent| (n as u64).checked_pow(exponent);
+        let (rows, per_row) = match *self {
+            Problem::Tet { n } => (power(n, 2)?.checked_mul(n as u64 - 1)?, 15),
+            Problem::Poisson2d { n } => (power(n, 2)?, 5),
+            Problem::Poisson3d { n } => (power(n, 3)?, 7),
+            Problem::Anisotropic { n, .. } | Problem::ConvectionDiffusion { n, .. } => (power(n, 2)?, 5),
+            Problem::RandomSpd { n, nnz_per_row } => (n as u64, nnz_per_row as u64),
+        };
+        Some((rows, rows.checked_mul(per_row)?))
+    }
+
+    /// Refuses a size that is too small, that 32-bit indices do not reach, or that takes more than
+    /// `memory` bytes.
+    fn check_size(&self, memory: u64) -> Result<()> {
+        let fault = |what: String| Err(Error::Option(format!("problem '{self}': {what}")));
+        let (n, least) = match *self {
+            Problem::Tet { n } => (n, 2),
+            Problem::Poisson2d { n }
+            | Problem::Poisson3d { n }
+            | Problem::Anisotropic { n, .. }
+            | Problem::ConvectionDiffusion { n, .. }
+            | Problem::RandomSpd { n, .. } => (n, 1),
+        };
+        if n < least {
+            return fault(format!("the size must be at least {least}"));
+        }
+        if let Problem::RandomSpd { n, nnz_per_row } = *self
+            && !(1..=n).contains(&nnz_per_row)
+        {
+            return fault(format!("{nnz_per_row} entries in a row of {n}"));
+        }
+        let (rows, nnz) = match self.size() {
+            Some((rows, nnz)) if rows <= u64::from(u32::MAX) => (rows, nnz),
+            _ => return fault(format!("more rows than 32-bit indices reach ({})", u32::MAX)),
+        };
+        // Entries at 12 bytes and row pointers at 8; random pairs are sorted beside them, at 16.
+        let per_entry = if matches!(self, Problem::RandomSpd { .. }) { 28 } else { 12 };
+        let bytes = nnz.saturating_mul(per_entry).saturating_add(8 * rows);
+        if bytes > memory {
+            let gib = |bytes: u64| bytes as f64 / (1u64 << 30) as f64;
+            return fault(format!(
+                "{rows} rows take {:.1} GiB, and {:.1} GiB are free; use a smaller size",
+                gib(bytes),
+                gib(memory)
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The matrix of a problem. `seed` decides the random numbers of `tet` and `random-spd`; the others
+/// have none. The same bits on every machine, whatever the number of threads.
+///
+/// [`Error::Option`] for a size that is too small, that 32-bit indices do not reach, or whose matrix
+/// does not fit into the machine's free memory.
+pub fn generate(problem: &Problem, seed: u64) -> Result<Csr<f64>> {
+    problem.check_size(free_memory())?;
+    Ok(match *problem {
+        Problem::Tet { n } => tet(n, seed),
+        Problem::Poisson2d { n } => poisson2d(n),
+        Problem::Poisson3d { n } => poisson3d(n),
+        Problem::Anisotropic { n, epsilon } => anisotropic(n, epsilon),
+        Problem::ConvectionDiffusion { n, peclet } => convection_diffusion(n, peclet),
+        Problem::RandomSpd { n, nnz_per_row } => random_spd(n, nnz_per_row, seed),
+    })
+}
+
+/// The matrix with its unknowns permuted at random: P A P^T.
+///
+/// [`Error::Matrix`] for a rectangular matrix.
+pub fn shuffle<T: Real>(a: &Csr<T>, seed: u64) -> Result<Csr<T>> {
+    a.permute_symmetric(&random::permutation(a.n_rows() as u32, seed))
+}
+
+/// Bytes that the system says it can hand out; 64 GiB where it does not say.
+fn free_memory() -> u64 {
+    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    });
+    available.map_or(64 << 30, |kib| kib * 1024)
+}

@@ -1,0 +1,84 @@
+//! What can go wrong between kernel sources and PTX.
+
+use std::path::PathBuf;
+
+/// Why there is no PTX, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No Rust toolchain on this machine can compile for `nvptx64-nvidia-cuda`.
+    #[error(
+        "no Rust toolchain with the source of `core` was found, and PTX needs one. Looked at:\n{}\
+         Install one of:\n    rustup component add rust-src\n    \
+         apt-get install rustc-web cargo-web rust-web-src    (Debian, Ubuntu)\n\
+         or name the prefix of another (the folder above bin/rustc) in {}.",
+        list(.tried), crate::TOOLCHAIN_VARIABLE
+    )]
+    NoToolchain {
+        /// Every place that was looked at, and what is missing there.
+        tried: Vec<(PathBuf, String)>,
+    },
+    /// The toolchain was there, but rustc or cargo failed.
+    #[error("{} failed while it compiled {what}:\n{stderr}", program.display())]
+    Compile {
+        /// What was being compiled: "`core`", "gpu-kernels for sm_90".
+        what: String,
+        /// The program that failed.
+        program: PathBuf,
+        /// The end of what it printed.
+        stderr: String,
+    },
+    /// The PTX kept beside the kernels is not that of the sources, and none could be compiled.
+    #[error(
+        "the PTX kept in {} cannot be used: {why}, and compiling it anew failed: {source}",
+        folder.display()
+    )]
+    Stale {
+        /// The folder of kept PTX.
+        folder: PathBuf,
+        /// What does not fit.
+        why: String,
+        /// Why it was not compiled.
+        source: Box<BuildError>,
+    },
+    /// The kept PTX was asked for by name, and it is missing or damaged.
+    #[error("the PTX kept in {} cannot be used: {why}", folder.display())]
+    Kept {
+        /// The folder of kept PTX.
+        folder: PathBuf,
+        /// What is missing or does not fit.
+        why: String,
+    },
+    /// The kernel crate's manifest could not be understood.
+    #[error("cannot read the kernel crate {}: {message}", path.display())]
+    Manifest {
+        /// The crate's folder.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A variable or an argument has a value that means nothing.
+    #[error("{0}")]
+    Usage(String),
+    /// A file could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+}
+
+impl BuildError {
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| BuildError::Io { action, path, source }
+    }
+}
+
+fn list(tried: &[(PathBuf, String)]) -> String {
+    tried.iter().map(|(path, why)| format!("    {}: {why}\n", path.display())).collect()
+}

@@ -1,0 +1,240 @@
+//! Global memory: loads and stores through raw pointers, with the caching each access deserves.
+
+use crate::platform;
+
+/// How a load may be cached.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// The default.
+    Plain,
+    /// Nobody writes it during the kernel: through the read-only path.
+    Constant,
+    /// As `Constant`, and read once: gone first from both caches.
+    Streamed,
+    /// Others may have written it a moment ago.
+    Volatile,
+}
+
+/// How a store may be cached.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// The default.
+    Plain,
+    /// Not read again soon.
+    Streamed,
+    /// Others look for it at once.
+    Volatile,
+}
+
+/// Element types that one instruction loads: 4 or 8 bytes, any bit pattern valid.
+pub trait Word: Copy + Send + Sync + 'static {
+    /// Loads from global memory.
+    ///
+    /// # Safety
+    /// As [`GlobalLoad`].
+    #[doc(hidden)]
+    unsafe fn load(how: Load, base: *const Self, i: usize) -> Self;
+    /// Loads two neighbours through the read-only path.
+    ///
+    /// # Safety
+    /// As [`GlobalLoad::ld_nc_x2`].
+    #[doc(hidden)]
+    unsafe fn load_x2(base: *const Self, i: usize) -> [Self; 2];
+    /// Loads four neighbours through the read-only path.
+    ///
+    /// # Safety
+    /// As [`GlobalLoad::ld_nc_x4`].
+    #[doc(hidden)]
+    unsafe fn load_x4(base: *const Self, i: usize) -> [Self; 4];
+    /// Stores to global memory.
+    ///
+    /// # Safety
+    /// As [`GlobalStore`].
+    #[doc(hidden)]
+    unsafe fn store(how: Store, base: *mut Self, i: usize, value: Self);
+    /// Loads from shared memory.
+    ///
+    /// # Safety
+    /// As [`crate::shared::Shared::get`].
+    #[doc(hidden)]
+    unsafe fn load_shared(base: platform::SharedBase, i: usize) -> Self;
+    /// Stores to shared memory.
+    ///
+    /// # Safety
+    /// As [`crate::shared::Shared::set`].
+    #[doc(hidden)]
+    unsafe fn store_shared(base: platform::SharedBase, i: usize, value: Self);
+}
+
+macro_rules! word {
+    (
+        $bits:ty, $load:ident, $load_x2:ident, $load_x4:ident, $store:ident, $load_shared:ident,
+        $store_shared:ident: $($t:ty, $to:expr, $from:expr;)*
+    ) => {$(
+        impl Word for $t {
+            #[inline(always)]
+            unsafe fn load(how: Load, base: *const Self, i: usize) -> Self {
+                // SAFETY: the caller's promise; the bits are as large as `Self`.
+                $from(unsafe { platform::$load(how, base.cast::<$bits>(), i) })
+            }
+            #[inline(always)]
+            unsafe fn load_x2(base: *const Self, i: usize) -> [Self; 2] {
+                // SAFETY: as above.
+                unsafe { platform::$load_x2(base.cast::<$bits>(), i) }.map($from)
+            }
+            #[inline(always)]
+            unsafe fn load_x4(base: *const Self, i: usize) -> [Self; 4] {
+                // SAFETY: as above.
+                unsafe { platform::$load_x4(base.cast::<$bits>(), i) }.map($from)
+            }
+            #[inline(always)]
+            unsafe fn store(how: Store, base: *mut Self, i: usize, value: Self) {
+                // SAFETY: as above.
+                unsafe { platform::$store(how, base.cast::<$bits>(), i, $to(value)) }
+            }
+            #[inline(always)]
+            unsafe fn load_shared(base: platform::SharedBase, i: usize) -> Self {
+                // SAFETY: the caller's promise.
+                $from(unsafe { platform::$load_shared(base, i) })
+            }
+            #[inline(always)]
+            unsafe fn store_shared(base: platform::SharedBase, i: usize, value: Self) {
+                // SAFETY: the caller's promise.
+                unsafe { platform::$store_shared(base, i, $to(value)) }
+            }
+        }
+    )*};
+}
+
+word! {
+    u32, load_32, load_x2_32, load_x4_32, store_32, load_shared_32, store_shared_32:
+    u32, |v| v, |b| b;
+    i32, |v: i32| v as u32, |b: u32| b as i32;
+    f32, f32::to_bits, f32::from_bits;
+}
+word! {
+    u64, load_64, load_x2_64, load_x4_64, store_64, load_shared_64, store_shared_64:
+    u64, |v| v, |b| b;
+    i64, |v: i64| v as u64, |b: u64| b as i64;
+    f64, f64::to_bits, f64::from_bits;
+}
+
+/// Loads from global memory: `x.ld(i)` is `x[i]`.
+///
+pub trait GlobalLoad: Copy {
+    /// Type of the elements.
+    type Element: Word;
+
+    /// Element `i`.
+    ///
+    /// # Safety
+    /// The pointer is valid for reads at `i`, and no other thread writes there without a barrier between.
+    unsafe fn ld(self, i: usize) -> Self::Element;
+    /// Element `i` of an array that is not written during the kernel: gathered through the read-only path.
+    ///
+    /// # Safety
+    /// As [`GlobalLoad::ld`]; nobody writes the element during the kernel.
+    unsafe fn ld_nc(self, i: usize) -> Self::Element;
+    /// Element `i` of an array that is not written during the kernel and read once: leaves no trace in the
+    /// first-level cache to speak of, and goes first from the second.
+    ///
+    /// # Safety
+    /// As [`GlobalLoad::ld_nc`].
+    unsafe fn ld_cs(self, i: usize) -> Self::Element;
+    /// Elements `i` and `i + 1` with one instruction, as [`GlobalLoad::ld_nc`].
+    ///
+    /// # Safety
+    /// As [`GlobalLoad::ld_nc`] for both; the address of element `i` is a multiple of the two's size.
+    unsafe fn ld_nc_x2(self, i: usize) -> [Self::Element; 2];
+    /// Elements `i` to `i + 3`, 16 bytes an instruction, as [`GlobalLoad::ld_nc`].
+    ///
+    /// # Safety
+    /// As [`GlobalLoad::ld_nc`] for all four; the address of element `i` is a multiple of 16.
+    unsafe fn ld_nc_x4(self, i: usize) -> [Self::Element; 4];
+    /// Element `i` as it is now, whoever wrote it (for what other blocks of the same kernel wrote).
+    ///
+    /// # Safety
+    /// The pointer is valid for reads at `i`.
+    unsafe fn ld_volatile(self, i: usize) -> Self::Element;
+}
+
+/// Stores to global memory: `y.st(i, v)` is `y[i] = v`.
+pub trait GlobalStore: GlobalLoad {
+    /// Sets element `i`.
+    ///
+    /// # Safety
+    /// The pointer is valid for writes at `i`, and no other thread touches it without a barrier between.
+    unsafe fn st(self, i: usize, value: Self::Element);
+    /// Sets element `i`, which is not read again soon.
+    ///
+    /// # Safety
+    /// As [`GlobalStore::st`].
+    unsafe fn st_cs(self, i: usize, value: Self::Element);
+    /// Sets element `i`, which other threads may read or write at the same time.
+    ///
+    /// # Safety
+    /// The pointer is valid for writes at `i`.
+    unsafe fn st_volatile(self, i: usize, value: Self::Element);
+}
+
+macro_rules! global_load {
+    ($pointer:ty) => {
+        impl<T: Word> GlobalLoad for $pointer {
+            type Element = T;
+
+            #[inline(always)]
+            unsafe fn ld(self, i: usize) -> T {
+                // SAFETY: the caller's promise.
+                unsafe { T::load(Load::Plain, self, i) }
+            }
+            #[inline(always)]
+            unsafe fn ld_nc(self, i: usize) -> T {
+                // SAFETY: the caller's promise.
+                unsafe { T::load(Load::Constant, self, i) }
+            }
+            #[inline(always)]
+            unsafe fn ld_cs(self, i: usize) -> T {
+                // SAFETY: the caller's promise.
+                unsafe { T::load(Load::Streamed, self, i) }
+            }
+            #[inline(always)]
+            unsafe fn ld_nc_x2(self, i: usize) -> [T; 2] {
+                // SAFETY: the caller's promise.
+                unsafe { T::load_x2(self, i) }
+            }
+            #[inline(always)]
+            unsafe fn ld_nc_x4(self, i: usize) -> [T; 4] {
+                // SAFETY: the caller's promise.
+                unsafe { T::load_x4(self, i) }
+            }
+            #[inline(always)]
+            unsafe fn ld_volatile(self, i: usize) -> T {
+                // SAFETY: the caller's promise.
+                unsafe { T::load(Load::Volatile, self, i) }
+            }
+        }
+    };
+}
+
+global_load!(*const T);
+global_load!(*mut T);
+
+impl<T: Word> GlobalStore for *mut T {
+    #[inline(always)]
+    unsafe fn st(self, i: usize, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { T::store(Store::Plain, self, i, value) }
+    }
+    #[inline(always)]
+    unsafe fn st_cs(self, i: usize, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { T::store(Store::Streamed, self, i, value) }
+    }
+    #[inline(always)]
+    unsafe fn st_volatile(self, i: usize, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { T::store(Store::Volatile, self, i, value) }
+    }
+}

@@ -1,0 +1,241 @@
+//! What a kernel can do wrong.
+
+use std::fmt;
+use std::panic::Location;
+
+/// A kernel did something that is an error on the device, noticed there or not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("kernel {kernel}, block {block}, thread {thread}: {kind}")]
+pub struct Fault {
+    /// Entry point.
+    pub kernel: &'static str,
+    /// Block of the thread that failed.
+    pub block: u32,
+    /// The thread's index within the block.
+    pub thread: u32,
+    /// What it did.
+    pub kind: FaultKind,
+}
+
+/// What a thread was doing to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// A load that asks for what others wrote.
+    VolatileRead,
+    /// A store that others may read at once.
+    VolatileWrite,
+    /// A read-modify-write.
+    Atomic,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::VolatileRead => "volatile read",
+            Access::VolatileWrite => "volatile write",
+            Access::Atomic => "atomic operation",
+        })
+    }
+}
+
+/// A memory cell, as a race report names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Global memory: byte `offset` of the buffer of `bytes` bytes that starts at `buffer`.
+    Global {
+        /// Address of the buffer.
+        buffer: u64,
+        /// Its size.
+        bytes: u64,
+        /// Bytes from its start.
+        offset: u64,
+    },
+    /// Byte `offset` of a shared array.
+    Shared {
+        /// Name of the array in the PTX.
+        array: &'static str,
+        /// Bytes from its start.
+        offset: u64,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Global { buffer, bytes, offset } => {
+                write!(f, "byte {offset} of the buffer of {bytes} bytes at {buffer:#x}")
+            }
+            Place::Shared { array, offset } => write!(f, "byte {offset} of {array}"),
+        }
+    }
+}
+
+/// The kinds of [`Fault`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The grid or the block is larger than a device takes, or the block is empty.
+    #[error("cannot launch {grid} blocks of {block} threads; use 1 to 1024 threads in a block")]
+    Configuration {
+        /// Blocks.
+        grid: u32,
+        /// Threads per block.
+        block: u32,
+    },
+    /// An access outside of the buffer its pointer points into.
+    #[error(
+        "{access} of {size} bytes at {address:#x}, element {index} of a buffer of {length} \
+         ({bytes} bytes at {buffer:#x})"
+    )]
+    OutOfBounds {
+        /// Load, store, ...
+        access: Access,
+        /// Where.
+        address: u64,
+        /// Bytes accessed.
+        size: u64,
+        /// Address of the buffer.
+        buffer: u64,
+        /// Its size.
+        bytes: u64,
+        /// The index from the start of the buffer, in elements of `size` bytes.
+        index: i64,
+        /// The number of such elements the buffer has.
+        length: u64,
+    },
+    /// An access to memory that is no buffer's.
+    #[error("{access} of {size} bytes at {address:#x}, where no buffer is")]
+    Unregistered {
+        /// Load, store, ...
+        access: Access,
+        /// Where.
+        address: u64,
+        /// Bytes accessed.
+        size: u64,
+    },
+    /// An address that is no multiple of the size accessed.
+    #[error("{access} of {size} bytes at {address:#x}, which is not aligned to {size}")]
+    Misaligned {
+        /// Load, store, ...
+        access: Access,
+        /// Where.
+        address: u64,
+        /// Bytes accessed.
+        size: u64,
+    },
+    /// A read of global memory that nobody wrote.
+    #[error(
+        "read of element {index}, which was never written, of the buffer of {bytes} bytes at {buffer:#x}"
+    )]
+    UnwrittenGlobal {
+        /// Address of the buffer.
+        buffer: u64,
+        /// Its size.
+        bytes: u64,
+        /// The index from the start of the buffer, in elements of the size read.
+        index: u64,
+    },
+    /// An access outside of a shared array.
+    #[error("{access} of element {index} of {array}, which has {length}")]
+    SharedOutOfBounds {
+        /// Load or store.
+        access: Access,
+        /// Name of the array in the PTX.
+        array: &'static str,
+        /// The index.
+        index: u64,
+        /// Number of elements.
+        length: u64,
+    },
+    /// A read of shared memory that no thread of the block wrote.
+    #[error("read of element {index} of {array}, which no thread of this block has written")]
+    UnwrittenShared {
+        /// Name of the array in the PTX.
+        array: &'static str,
+        /// The index.
+        index: u64,
+    },
+    /// Threads wait for each other at different places, or for threads that have exited.
+    #[error("the threads of a block went different ways: {}", ways(waiting, *exited))]
+    Divergence {
+        /// The threads (first, last, and how many) that wait, by what they wait for.
+        waiting: Vec<Waiting>,
+        /// How many threads of the block have exited.
+        exited: u32,
+    },
+    /// A warp-wide operation without its caller among its lanes.
+    #[error("lane {lane} calls {call} with mask {mask:#010x}, which does not contain it")]
+    NotInMask {
+        /// The call and its place.
+        call: String,
+        /// The caller.
+        lane: u32,
+        /// The mask it gave.
+        mask: u32,
+    },
+    /// A shuffle width that is no power of two up to 32.
+    #[error("shuffle of width {width}; use a power of two up to 32")]
+    ShuffleWidth {
+        /// The width given.
+        width: u32,
+    },
+    /// A shuffle from a lane that has exited, never existed, or is not in the mask.
+    #[error("lane {lane} takes the value of lane {source_lane}, which {reason} ({call})")]
+    InactiveLane {
+        /// The call and its place.
+        call: String,
+        /// The lane that reads.
+        lane: u32,
+        /// The lane read from.
+        source_lane: u32,
+        /// "has exited", "is not in the mask", "is beyond the block".
+        reason: &'static str,
+    },
+    /// Two accesses that nothing orders, at least one of them a write.
+    #[error("{access} races with the {other_access} by block {other_block}, thread {other_thread}: {place}")]
+    Race {
+        /// What the thread did.
+        access: Access,
+        /// What the other had done.
+        other_access: Access,
+        /// The other thread's block.
+        other_block: u32,
+        /// The other thread.
+        other_thread: u32,
+        /// Where.
+        place: Place,
+    },
+    /// The kernel's body panicked, as by an index out of bounds; on the device it traps.
+    #[error("panic: {message}")]
+    Panic {
+        /// Its message.
+        message: String,
+    },
+}
+
+/// Threads that wait for the same thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The call: `sync_threads`, `warp_shuffle`, ...
+    pub call: &'static str,
+    /// Where in the source.
+    pub place: &'static Location<'static>,
+    /// The threads, ascending.
+    pub threads: Vec<u32>,
+}
+
+/// The groups as text: "threads 0 to 31 (32) wait in sync_threads at a.rs:3:5; 16 have exited".
+fn ways(waiting: &[Waiting], exited: u32) -> String {
+    let mut text = String::new();
+    for Waiting { call, place, threads } in waiting {
+        let (first, last, count) = (threads[0], threads[threads.len() - 1], threads.len());
+        text += &format!("{count} wait in {call} at {place} (threads {first} to {last}); ");
+    }
+    text + &format!("{exited} have exited")
+}

@@ -1,0 +1,151 @@
+//! The buffers that kernels may touch.
+
+use super::fault::{Access, FaultKind, Place};
+use std::cell::Cell;
+
+/// A registered range of addresses.
+#[derive(Debug)]
+struct Buffer {
+    start: u64,
+    bytes: u64,
+    /// Which words of four bytes have been written; none where that is not tracked.
+    written: Vec<Cell<bool>>,
+}
+
+impl Buffer {
+    fn end(&self) -> u64 {
+        self.start + self.bytes
+    }
+
+    /// The tracked words in a range of addresses.
+    fn words(&self, address: u64, bytes: u64) -> &[Cell<bool>] {
+        if self.written.is_empty() {
+            return &[];
+        }
+        let offset = address - self.start;
+        &self.written[(offset / 4) as usize..(offset + bytes).div_ceil(4) as usize]
+    }
+
+    /// Notes a write; refuses a read of what was not written.
+    fn note(&self, access: Access, address: u64, size: u64) -> Result<(), FaultKind> {
+        let words = self.words(address, size);
+        match access {
+            Access::Write | Access::VolatileWrite => words.iter().for_each(|w| w.set(true)),
+            Access::Read | Access::VolatileRead | Access::Atomic => {
+                if words.iter().any(|w| !w.get()) {
+                    let index = (address - self.start) / size;
+                    return Err(FaultKind::UnwrittenGlobal { buffer: self.start, bytes: self.bytes, index });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The buffers that kernels may touch: everything else is out of bounds.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// Ascending by address, without overlap.
+    buffers: Vec<Buffer>,
+    /// Index of the buffer touched last.
+    last: Cell<usize>,
+    /// Whether reads of what was never written are reported.
+    tracks_writes: bool,
+}
+
+impl Memory {
+    /// No buffers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No buffers, and every read by a kernel of what no kernel wrote and nobody vouched for with
+    /// [`Memory::mark_written`] will be a fault.
+    pub fn tracking_writes() -> Self {
+        Self { tracks_writes: true, ..Self::default() }
+    }
+
+    /// Lets kernels touch `bytes` bytes from `address`.
+    ///
+    /// # Panics
+    /// If they overlap with a buffer registered already.
+    pub fn register(&mut self, address: u64, bytes: u64) {
+        let at = self.buffers.partition_point(|b| b.start < address);
+        let free = (at == 0 || self.buffers[at - 1].end() <= address)
+            && self.buffers.get(at).is_none_or(|b| address + bytes <= b.start);
+        assert!(free, "{bytes} bytes at {address:#x} overlap with a registered buffer");
+        let words = if self.tracks_writes { bytes.div_ceil(4) as usize } else { 0 };
+        let written = vec![Cell::new(false); words];
+        self.buffers.insert(at, Buffer { start: address, bytes, written });
+    }
+
+    /// Takes the buffer at `address` back; returns its size, or nothing if there is none.
+    pub fn unregister(&mut self, address: u64) -> Option<u64> {
+        let at = self.buffers.iter().position(|b| b.start == address)?;
+        Some(self.buffers.remove(at).bytes)
+    }
+
+    /// Whether `bytes` bytes from `address` lie in one buffer.
+    pub fn contains(&self, address: u64, bytes: u64) -> bool {
+        self.find(address).is_some_and(|b| bytes <= b.end() - address)
+    }
+
+    /// Notes that the host has written `bytes` bytes at `address`, which lie in one buffer.
+    pub fn mark_written(&self, address: u64, bytes: u64) {
+        if let Some(buffer) = self.find(address) {
+            buffer.words(address, bytes).iter().for_each(|w| w.set(true));
+        }
+    }
+
+    /// Notes that the host has copied `bytes` bytes, each range within one buffer: what was not written
+    /// before is not after.
+    pub fn mark_copied(&self, destination: u64, source: u64, bytes: u64) {
+        let (Some(to), Some(from)) = (self.find(destination), self.find(source)) else { return };
+        for (to, from) in to.words(destination, bytes).iter().zip(from.words(source, bytes)) {
+            to.set(from.get());
+        }
+    }
+
+    /// The name of an address in a buffer.
+    pub(super) fn place(&self, address: u64) -> Place {
+        let (buffer, bytes) = self.find(address).map_or((address, 0), |b| (b.start, b.bytes));
+        Place::Global { buffer, bytes, offset: address - buffer }
+    }
+
+    /// The buffer that contains `address`, or ends there.
+    fn find(&self, address: u64) -> Option<&Buffer> {
+        let holds = |b: &Buffer| b.start <= address && address < b.end();
+        if let Some(b) = self.buffers.get(self.last.get()).filter(|b| holds(b)) {
+            return Some(b);
+        }
+        let at = self.buffers.partition_point(|b| b.start <= address).checked_sub(1)?;
+        self.last.set(at);
+        Some(&self.buffers[at]).filter(|b| address <= b.end())
+    }
+
+    /// Whether `size` bytes at `address` may be accessed through a pointer to `base`.
+    ///
+    /// The pointer tells which buffer was meant, so that an index which happens to reach another one is
+    /// noticed too.
+    pub(super) fn check(&self, access: Access, base: u64, address: u64, size: u64) -> Result<(), FaultKind> {
+        if !address.is_multiple_of(size) {
+            return Err(FaultKind::Misaligned { access, address, size });
+        }
+        let Some(buffer) = self.find(base).or_else(|| self.find(address)) else {
+            return Err(FaultKind::Unregistered { access, address, size });
+        };
+        if buffer.start <= address && address < buffer.end() && size <= buffer.end() - address {
+            return buffer.note(access, address, size);
+        }
+        let index = (address.wrapping_sub(buffer.start) as i64).div_euclid(size as i64);
+        Err(FaultKind::OutOfBounds {
+            access,
+            address,
+            size,
+            buffer: buffer.start,
+            bytes: buffer.bytes,
+            index,
+            length: buffer.bytes / size,
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! Races: accesses to one address that nothing orders.
+//!
+//! What orders two accesses: the program, within a thread; `sync_threads`, within a block; `sync_warp`,
+//! within a warp (taken to include all of its lanes); and between blocks a fence in the one, an atomic
+//! operation of it after the fence, and a later atomic operation of the other on the same address. The
+//! last is taken per block, not per thread: that all threads of the block have come to the fence is the
+//! business of its barriers.
+
+use super::fault::Access;
+use crate::warp::WARP_SIZE;
+use std::collections::HashMap;
+
+/// An access, and where in the launch it was made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stamp {
+    pub access: Access,
+    pub block: u32,
+    pub thread: u32,
+    /// Number of the access in the launch.
+    time: u64,
+    /// How many barriers the block had passed.
+    barrier: u32,
+    /// How often the warp had synchronised.
+    warp: u32,
+}
+
+impl Access {
+    fn writes(self) -> bool {
+        matches!(self, Access::Write | Access::VolatileWrite | Access::Atomic)
+    }
+
+    /// Meant to happen at the same time as others.
+    fn concurrent(self) -> bool {
+        matches!(self, Access::VolatileRead | Access::VolatileWrite | Access::Atomic)
+    }
+
+    fn conflicts(self, other: Access) -> bool {
+        (self.writes() || other.writes()) && !(self.concurrent() && other.concurrent())
+    }
+}
+
+/// What happened to four bytes.
+#[derive(Debug, Default)]
+struct History {
+    /// The last write.
+    write: Option<Stamp>,
+    /// Reads since, by two different threads if there were two: whoever writes, one of them is another's.
+    reads: [Option<Stamp>; 2],
+}
+
+/// Four bytes of global memory or of a shared array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Word {
+    /// Address / 4.
+    Global(u64),
+    /// Array and offset / 4.
+    Shared(u32, u32),
+}
+
+/// The accesses of a launch.
+#[derive(Debug, Default)]
+pub(super) struct Races {
+    words: HashMap<Word, History>,
+    time: u64,
+    /// The block that runs, how many barriers it has passed, and how often each warp has synchronised.
+    block: u32,
+    barrier: u32,
+    warps: Vec<u32>,
+    /// Time of its last fence.
+    fence: u64,
+    /// For every address of atomic operations: the blocks that made them, and their fences before.
+    releases: HashMap<u64, Vec<(u32, u64)>>,
+    /// The atomic operations of this block: the address, and how many entries of its releases came before.
+    acquired: Vec<(u64, usize)>,
+}
+
+impl Races {
+    pub fn start_block(&mut self, block: u32, threads: u32) {
+        (self.block, self.barrier, self.fence) = (block, 0, 0);
+        self.warps = vec![0; threads.div_ceil(WARP_SIZE) as usize];
+        self.acquired.clear();
+    }
+
+    pub fn pass_barrier(&mut self) {
+        self.barrier += 1;
+    }
+
+    pub fn sync_warp(&mut self, thread: u32) {
+        self.warps[(thread / WARP_SIZE) as usize] += 1;
+    }
+
+    pub fn pass_fence(&mut self) {
+        self.fence = self.time;
+    }
+
+    /// Enters an atomic operation, which releases what the block did before its last fence.
+    pub fn synchronise(&mut self, address: u64) {
+        let releases = self.releases.entry(address).or_default();
+        self.acquired.push((address, releases.len()));
+        releases.push((self.block, self.fence));
+    }
+
+    /// Enters an access; the error is an earlier one that it races with.
+    pub fn enter(&mut self, word: Word, access: Access, thread: u32) -> Result<(), Stamp> {
+        self.time += 1;
+        let warp = self.warps[(thread / WARP_SIZE) as usize];
+        let now = Stamp { access, block: self.block, thread, time: self.time, barrier: self.barrier, warp };
+        let mut history = self.words.remove(&word).unwrap_or_default();
+        let ordered = |before: &Stamp| match word {
+            Word::Shared(..) if before.block != now.block => true, // another block's memory
+            _ => self.ordered(before, &now),
+        };
+        let rival = |before: &&Stamp| before.access.conflicts(access) && !ordered(before);
+        let earlier = history.write.iter().chain(history.reads.iter().flatten());
+        let race = earlier.into_iter().find(rival).copied();
+        if access.writes() {
+            history = History { write: Some(now), reads: [None; 2] };
+        } else if history.reads[0].as_ref().is_none_or(&ordered) {
+            history.reads[0] = Some(now);
+        } else if history.reads[1].as_ref().is_none_or(&ordered) {
+            history.reads[1] = Some(now);
+        }
+        self.words.insert(word, history);
+        race.map_or(Ok(()), Err)
+    }
+
+    fn ordered(&self, before: &Stamp, now: &Stamp) -> bool {
+        if before.block == now.block {
+            let same_warp = before.thread / WARP_SIZE == now.thread / WARP_SIZE;
+            return before.thread == now.thread
+                || before.barrier < now.barrier
+                || same_warp && before.warp < now.warp;
+        }
+        self.acquired.iter().any(|(address, count)| {
+            let releases = &self.releases[address][..*count];
+            let first = releases.partition_point(|(block, _)| *block < before.block);
+            let of_block = releases[first..].iter().take_while(|(block, _)| *block == before.block);
+            of_block.into_iter().any(|(_, fence)| before.time <= *fence)
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! What a simulated thread can do: the host's side of `device.rs`.
+
+use super::block::{self, Exchange, Grid};
+use super::fault::{Access, FaultKind};
+use crate::memory::{Load, Store};
+use crate::warp::{Shuffle, WARP_SIZE};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The grid whose thread is running.
+///
+/// # Panics
+/// Outside of a kernel.
+fn grid() -> &'static Grid<'static> {
+    block::current().expect("thread indices, barriers and shared memory exist only in a kernel: use sim::run")
+}
+
+pub fn thread_idx_x() -> u32 {
+    grid().thread()
+}
+
+pub fn block_idx_x() -> u32 {
+    grid().block()
+}
+
+pub fn block_dim_x() -> u32 {
+    grid().block_size()
+}
+
+pub fn grid_dim_x() -> u32 {
+    grid().size()
+}
+
+pub fn lane_id() -> u32 {
+    grid().thread() % WARP_SIZE
+}
+
+#[track_caller]
+pub fn sync_threads() {
+    grid().barrier()
+}
+
+pub fn device_fence() {
+    grid().fence()
+}
+
+pub fn system_fence() {
+    grid().fence()
+}
+
+#[track_caller]
+pub unsafe fn shuffle_32(shuffle: Shuffle, mask: u32, value: u32, operand: u32, width: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { shuffle_64(shuffle, mask, value.into(), operand, width) as u32 }
+}
+
+#[track_caller]
+pub unsafe fn shuffle_64(shuffle: Shuffle, mask: u32, value: u64, operand: u32, width: u32) -> u64 {
+    if !width.is_power_of_two() || width > WARP_SIZE {
+        grid().fault(FaultKind::ShuffleWidth { width });
+    }
+    grid().meet(mask, Exchange::Shuffle { shuffle, value, operand, width })
+}
+
+#[track_caller]
+pub unsafe fn ballot(mask: u32, predicate: bool) -> u32 {
+    grid().meet(mask, Exchange::Ballot(predicate)) as u32
+}
+
+#[track_caller]
+pub unsafe fn sync_warp(mask: u32) {
+    grid().meet(mask, Exchange::Sync);
+}
+
+/// Reports an access that is not allowed. Outside of kernels nothing is checked: the caller has promised
+/// that the pointer is valid.
+fn check(access: Access, base: u64, address: u64, size: u64) {
+    if let Some(grid) = block::current() {
+        grid.check_global(access, base, address, size);
+    }
+}
+
+macro_rules! accesses {
+    ($bits:ty, $load:ident, $load_x2:ident, $load_x4:ident, $store:ident) => {
+        pub unsafe fn $load(how: Load, base: *const $bits, i: usize) -> $bits {
+            let address = base.wrapping_add(i);
+            let access = if how == Load::Volatile { Access::VolatileRead } else { Access::Read };
+            check(access, base as u64, address as u64, size_of::<$bits>() as u64);
+            // SAFETY: the caller's promise, checked.
+            unsafe { address.read_volatile() }
+        }
+
+        pub unsafe fn $load_x2(base: *const $bits, i: usize) -> [$bits; 2] {
+            let address = base.wrapping_add(i);
+            check(Access::Read, base as u64, address as u64, size_of::<[$bits; 2]>() as u64);
+            // SAFETY: the caller's promise, checked.
+            unsafe { address.cast::<[$bits; 2]>().read_volatile() }
+        }
+
+        pub unsafe fn $load_x4(base: *const $bits, i: usize) -> [$bits; 4] {
+            let address = base.wrapping_add(i);
+            for part in (0..size_of::<[$bits; 4]>() as u64).step_by(16) {
+                check(Access::Read, base as u64, address as u64 + part, 16);
+            }
+            // SAFETY: the caller's promise, checked.
+            unsafe { address.cast::<[$bits; 4]>().read_volatile() }
+        }
+
+        pub unsafe fn $store(how: Store, base: *mut $bits, i: usize, value: $bits) {
+            let address = base.wrapping_add(i);
+            let access = if how == Store::Volatile { Access::VolatileWrite } else { Access::Write };
+            check(access, base as u64, address as u64, size_of::<$bits>() as u64);
+            // SAFETY: the caller's promise, checked.
+            unsafe { address.write_volatile(value) }
+        }
+    };
+}
+
+accesses!(u32, load_32, load_x2_32, load_x4_32, store_32);
+accesses!(u64, load_64, load_x2_64, load_x4_64, store_64);
+
+/// Changes `*address` to `new(*address)`; returns what was there.
+unsafe fn modify(address: *mut u32, new: impl Fn(u32) -> u32) -> u32 {
+    check(Access::Atomic, address as u64, address as u64, 4);
+    // SAFETY: the caller's promise, checked. (Memory may be visible to other host threads.)
+    let cell = unsafe { AtomicU32::from_ptr(address) };
+    cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(new(old))).unwrap_or_default()
+}
+
+pub unsafe fn atomic_add(address: *mut u32, value: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { modify(address, |old| old.wrapping_add(value)) }
+}
+
+pub unsafe fn atomic_inc(address: *mut u32, limit: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { modify(address, |old| if old >= limit { 0 } else { old + 1 }) }
+}
+
+/// A shared array of the block.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedBase {
+    /// Its number in the block.
+    pub(super) array: usize,
+    /// Elements.
+    pub(super) length: usize,
+}
+
+pub fn shared(name: &'static str, length: usize) -> SharedBase {
+    SharedBase { array: grid().shared_array(name, length), length }
+}
+
+pub unsafe fn load_shared_32(base: SharedBase, i: usize) -> u32 {
+    let [word] = grid().load_shared(base, i);
+    word
+}
+
+pub unsafe fn store_shared_32(base: SharedBase, i: usize, value: u32) {
+    grid().store_shared(base, i, [value]);
+}
+
+pub unsafe fn load_shared_64(base: SharedBase, i: usize) -> u64 {
+    let [low, high] = grid().load_shared(base, i);
+    u64::from(low) | u64::from(high) << 32
+}
+
+pub unsafe fn store_shared_64(base: SharedBase, i: usize, value: u64) {
+    grid().store_shared(base, i, [value as u32, (value >> 32) as u32]);
+}

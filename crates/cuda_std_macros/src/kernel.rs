@@ -1,0 +1,286 @@
+//! `#[kernel]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, FnArg, GenericParam, ItemFn, Lit, Pat, Result, Token, Type, bracketed};
+
+/// What one generic parameter stands for in one entry point.
+#[derive(Clone)]
+enum Choice {
+    Type(Type),
+    Const(Expr),
+}
+
+impl Choice {
+    /// The part of the entry point's name that tells this choice from the others.
+    fn suffix(&self) -> Result<String> {
+        match self {
+            Choice::Type(Type::Path(path)) if path.path.segments.last().is_some() => {
+                Ok(snake_case(&path.path.segments.last().unwrap().ident.to_string()))
+            }
+            Choice::Const(Expr::Lit(literal)) => match &literal.lit {
+                Lit::Int(i) => Ok(i.base10_digits().to_owned()),
+                Lit::Bool(b) => Ok(b.value.to_string()),
+                other => Err(Error::new_spanned(other, "expected an integer or a bool")),
+            },
+            Choice::Type(other) => Err(Error::new_spanned(other, "expected a named type")),
+            Choice::Const(other) => Err(Error::new_spanned(other, "expected a literal")),
+        }
+    }
+}
+
+/// `T = [f32, f64]`
+struct List {
+    parameter: Ident,
+    choices: Vec<Choice>,
+}
+
+impl Parse for List {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let parameter = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let inside;
+        bracketed!(inside in input);
+        let choice = |input: ParseStream| {
+            if input.peek(syn::Lit) {
+                input.parse().map(Choice::Const)
+            } else {
+                input.parse().map(Choice::Type)
+            }
+        };
+        let choices = inside.parse_terminated(choice, Token![,])?.into_iter().collect();
+        Ok(Self { parameter, choices })
+    }
+}
+
+/// One entry point: its name, and `type T = f64; const W: u32 = 4;`
+struct Entry {
+    name: String,
+    bindings: Vec<TokenStream>,
+}
+
+/// A kernel taken apart.
+struct Kernel {
+    function: ItemFn,
+    /// Names of the value parameters.
+    names: Vec<Ident>,
+    types: Vec<Type>,
+    /// `T, E, W`
+    parameters: Vec<Ident>,
+    entries: Vec<Entry>,
+}
+
+pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let lists = syn::parse::Parser::parse2(Punctuated::<List, Token![,]>::parse_terminated, attribute)?;
+    let kernel = Kernel::new(syn::parse2(item)?, lists.into_iter().collect())?;
+    let (body, device, host) = (kernel.body(), kernel.device(), kernel.host());
+    Ok(quote! { #body #device #host })
+}
+
+impl Kernel {
+    fn new(function: ItemFn, lists: Vec<List>) -> Result<Self> {
+        let signature = &function.sig;
+        if !matches!(signature.safety, syn::Safety::Unsafe(_)) {
+            return Err(Error::new_spanned(signature.fn_token, "a kernel is an `unsafe fn`"));
+        }
+        if let syn::ReturnType::Type(_, output) = &signature.output {
+            return Err(Error::new_spanned(output, "a kernel returns nothing"));
+        }
+        let (mut names, mut types) = (Vec::new(), Vec::new());
+        for input in &signature.inputs {
+            match input {
+                FnArg::Typed(argument) => match &*argument.pat {
+                    Pat::Ident(name) => {
+                        names.push(name.ident.clone());
+                        types.push((*argument.ty).clone());
+                    }
+                    other => return Err(Error::new_spanned(other, "a kernel's parameters are plain names")),
+                },
+                other => return Err(Error::new_spanned(other, "a kernel is no method")),
+            }
+        }
+        let mut parameters = Vec::new();
+        for parameter in &signature.generics.params {
+            parameters.push(match parameter {
+                GenericParam::Type(t) => t.ident.clone(),
+                GenericParam::Const(c) => c.ident.clone(),
+                other => return Err(Error::new_spanned(other, "a kernel borrows nothing: use raw pointers")),
+            });
+        }
+        if let Some(list) = lists.iter().find(|l| !parameters.contains(&l.parameter)) {
+            return Err(Error::new_spanned(&list.parameter, "no such generic parameter"));
+        }
+        let mut entries = vec![Entry { name: signature.ident.to_string(), bindings: Vec::new() }];
+        for parameter in &signature.generics.params {
+            entries = extend(entries, parameter, &lists)?;
+        }
+        Ok(Self { function, names, types, parameters, entries })
+    }
+
+    /// The function itself.
+    fn body(&self) -> TokenStream {
+        let function = &self.function;
+        quote! {
+            #[allow(unsafe_op_in_unsafe_fn, clippy::too_many_arguments, clippy::missing_safety_doc)]
+            #[cfg_attr(target_arch = "nvptx64", inline(always))]
+            #function
+        }
+    }
+
+    /// The entry points.
+    fn device(&self) -> TokenStream {
+        let Self { names, types, parameters, .. } = self;
+        let ident = &self.function.sig.ident;
+        let entries = self.entries.iter().map(|Entry { name, bindings }| {
+            quote! {
+                #[cfg(target_arch = "nvptx64")]
+                const _: () = {
+                    #(#bindings)*
+                    #[unsafe(export_name = #name)]
+                    #[allow(improper_ctypes_definitions)]
+                    unsafe extern "ptx-kernel" fn entry(#(#names: #types),*) {
+                        // SAFETY: the same conditions as this function's.
+                        unsafe { #ident::<#(#parameters),*>(#(#names),*) }
+                    }
+                };
+            }
+        });
+        quote! { #(#entries)* }
+    }
+
+    /// The struct of arguments.
+    fn host(&self) -> TokenStream {
+        let Self { names, types, parameters, .. } = self;
+        let signature = &self.function.sig;
+        let (ident, visibility) = (&signature.ident, &self.function.vis);
+        let docs = self.function.attrs.iter().filter(|a| a.path().is_ident("doc"));
+        let (generics, type_generics, predicates) = signature.generics.split_for_impl();
+        let predicates = predicates.map(|p| p.predicates.to_token_stream());
+        let type_parameters: Vec<_> = signature.generics.type_params().map(|t| &t.ident).collect();
+        let entry_names: Vec<_> = self.entries.iter().map(|e| &e.name).collect();
+        let list_name = format_ident!("{}_ENTRIES", ident.to_string().to_uppercase());
+        let list_doc = format!("Entry points of [`{ident}`](fn@{ident}) in the PTX module.");
+
+        // A parameter that no argument's type mentions still has to appear in the struct.
+        let used: String = types.iter().map(|t| format!(" {} ", t.to_token_stream())).collect();
+        let unused: Vec<_> = type_parameters.iter().filter(|t| !used.contains(&format!(" {t} "))).collect();
+        let marker = (!unused.is_empty()).then(|| {
+            quote! { pub instance: ::core::marker::PhantomData<(#(#unused,)*)>, }
+        });
+
+        // Two kernels are the same when all their type and constant parameters are.
+        let identity = signature.generics.params.iter().map(|p| match p {
+            GenericParam::Const(c) => c.ident.to_token_stream(),
+            GenericParam::Type(t) => {
+                let t = &t.ident;
+                quote!(::core::any::TypeId::of::<#t>())
+            }
+            GenericParam::Lifetime(_) => TokenStream::new(),
+        });
+        let identity = quote!((#(#identity,)*));
+        let choice = if parameters.is_empty() {
+            let name = ident.to_string();
+            quote!(#name)
+        } else {
+            let tests = self.entries.iter().map(|Entry { name, bindings }| {
+                quote! {{
+                    #(#bindings)*
+                    if wanted == #identity {
+                        return #name;
+                    }
+                }}
+            });
+            let all = entry_names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", ");
+            quote! {
+                let wanted = #identity;
+                #(#tests)*
+                ::cuda_std::host::not_compiled(::core::any::type_name::<Self>(), #all)
+            }
+        };
+        quote! {
+            #[cfg(not(target_arch = "nvptx64"))]
+            #(#docs)*
+            #[allow(non_camel_case_types, missing_docs)]
+            #visibility struct #ident #generics where #predicates {
+                #(pub #names: #types,)*
+                #marker
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            #[doc = #list_doc]
+            #visibility const #list_name: &[&str] = &[#(#entry_names),*];
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            const _: () = {
+                // SAFETY: the arguments are plain values that a launcher copies; the pointers among
+                // them mean nothing on the host before the kernel runs.
+                unsafe impl #generics ::core::marker::Sync for #ident #type_generics where #predicates {}
+                // SAFETY: as above.
+                unsafe impl #generics ::core::marker::Send for #ident #type_generics where #predicates {}
+
+                impl #generics ::cuda_std::host::Kernel for #ident #type_generics
+                where
+                    #(#type_parameters: 'static,)*
+                    #predicates
+                {
+                    fn name(&self) -> &'static str {
+                        #choice
+                    }
+                    fn arguments(&self, use_them: &mut dyn FnMut(&mut [*mut ::core::ffi::c_void])) {
+                        ::cuda_std::host::pass([#(::cuda_std::host::argument(&self.#names)),*], use_them)
+                    }
+                    unsafe fn run(&self) {
+                        // SAFETY: the same conditions as this function's.
+                        unsafe { #ident::<#(#parameters),*>(#(self.#names),*) }
+                    }
+                }
+            };
+        }
+    }
+}
+
+/// Multiplies `entries` by the choices for `parameter`.
+fn extend(entries: Vec<Entry>, parameter: &GenericParam, lists: &[List]) -> Result<Vec<Entry>> {
+    let ident = match parameter {
+        GenericParam::Type(t) => &t.ident,
+        GenericParam::Const(c) => &c.ident,
+        GenericParam::Lifetime(l) => return Err(Error::new_spanned(l, "a kernel borrows nothing")),
+    };
+    let Some(list) = lists.iter().find(|l| l.parameter == *ident) else {
+        let advice = format!("say what to compile for: #[kernel({ident} = [..])]");
+        return Err(Error::new_spanned(ident, advice));
+    };
+    let mut extended = Vec::new();
+    for entry in entries {
+        for choice in &list.choices {
+            let binding = match (parameter, choice) {
+                (GenericParam::Type(_), Choice::Type(t)) => quote!(#[allow(dead_code)] type #ident = #t;),
+                (GenericParam::Const(c), Choice::Const(value)) => {
+                    let t = &c.ty;
+                    quote!(#[allow(dead_code)] const #ident: #t = #value;)
+                }
+                _ => {
+                    return Err(Error::new_spanned(ident, "expected types for a type, literals for a const"));
+                }
+            };
+            let mut bindings = entry.bindings.clone();
+            bindings.push(binding);
+            extended.push(Entry { name: format!("{}_{}", entry.name, choice.suffix()?), bindings });
+        }
+    }
+    Ok(extended)
+}
+
+/// `ScaledResidual` -> `scaled_residual`
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (i, c) in name.char_indices() {
+        if c.is_uppercase() && i > 0 {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}

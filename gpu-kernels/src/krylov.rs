@@ -1,0 +1,94 @@
+//! Fused steps of the conjugate gradient method.
+
+use cuda_std::{Real, kernel, memory::*, thread};
+
+use crate::blas1::values;
+use crate::coefficient::Coefficient;
+use crate::monitor::{Guard, Monitor, status};
+use crate::reduce::{Add, Reduction, grid_reduce};
+
+/// The middle of a CG iteration, in one pass over the vectors:
+///
+/// ```text
+/// alpha = rho / (p, A p)      x += alpha p      r -= alpha A p
+/// out = [(r, D r), (r, r)]
+/// ```
+///
+/// and the norm of the new residual goes to the monitor. `d` null means D = I. When `(p, A p)` or `rho` is
+/// not positive nothing is changed and the guard is raised.
+#[kernel(T = [f32, f64])]
+pub unsafe fn cg_step<T: Real>(
+    n: u64,
+    rho: *const T,
+    p_ap: *const T,
+    p: *const T,
+    ap: *const T,
+    d: *const T,
+    x: *mut T,
+    r: *mut T,
+    reduction: Reduction<T>,
+    monitor: Monitor,
+) {
+    // SAFETY: the launcher's arguments are valid for n elements.
+    unsafe {
+        if monitor.guard.stopped() {
+            return;
+        }
+        let (rho, p_ap) = (rho.ld(0), p_ap.ld(0));
+        let fault = if !rho.is_finite() || !p_ap.is_finite() {
+            status::NOT_FINITE
+        } else if rho <= T::ZERO {
+            status::INDEFINITE_PRECONDITIONER
+        } else if p_ap <= T::ZERO {
+            status::INDEFINITE_OPERATOR
+        } else {
+            status::RUNNING
+        };
+        if fault != status::RUNNING {
+            if thread::index() == 0 {
+                monitor.guard.raise(fault);
+            }
+            return;
+        }
+        let alpha = rho / p_ap;
+        let mut sums = [T::ZERO; 2];
+        let mut i = thread::index();
+        while i < n as usize {
+            let residual = (-alpha).mul_add(ap.ld(i), r.ld(i));
+            x.st(i, alpha.mul_add(p.ld(i), x.ld(i)));
+            r.st(i, residual);
+            let preconditioned = if d.is_null() { residual } else { d.ld(i) * residual };
+            sums[0] = residual.mul_add(preconditioned, sums[0]);
+            sums[1] = residual.mul_add(residual, sums[1]);
+            i += thread::stride();
+        }
+        grid_reduce::<T, Add, 2>(sums, reduction, |[_, square]| {
+            monitor.observe(Real::sqrt(square.to_f64()))
+        });
+    }
+}
+
+/// `p = d .* z + beta p`; `d` null means 1. A `beta` that is not finite raises the guard (breakdown).
+#[kernel(T = [f32, f64])]
+pub unsafe fn direction<T: Real>(
+    n: u64,
+    d: *const T,
+    z: *const T,
+    beta: Coefficient<T>,
+    p: *mut T,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments are valid for n elements.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let Some([beta]) = values([beta], guard) else { return };
+        let mut i = thread::index();
+        while i < n as usize {
+            let z = if d.is_null() { z.ld(i) } else { d.ld(i) * z.ld(i) };
+            p.st(i, beta.mul_add(p.ld(i), z));
+            i += thread::stride();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Compressed row storage: one thread a row, or a group of lanes a row.
+
+use cuda_std::{
+    Real, kernel, memory::*, thread,
+    warp::{self, FULL_MASK, WARP_SIZE},
+};
+
+use crate::epilogue::{Epilogue, Product, ProductDot, Residual, Sweep, SweepNorm};
+use crate::monitor::Guard;
+use crate::spmv::gather;
+
+/// A row pointer: 32 bits, or 64 where the matrix has more entries than those reach.
+pub trait Offset: Copy + Send + Sync + 'static {
+    /// Element `i` of an array of row pointers.
+    ///
+    /// # Safety
+    /// `array` is valid at `i`.
+    unsafe fn load(array: *const Self, i: usize) -> usize;
+}
+
+impl Offset for u32 {
+    #[inline(always)]
+    unsafe fn load(array: *const u32, i: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { array.ld_nc(i) as usize }
+    }
+}
+
+impl Offset for u64 {
+    #[inline(always)]
+    unsafe fn load(array: *const u64, i: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { array.ld_nc(i) as usize }
+    }
+}
+
+/// A x with the epilogue `e`, one thread a row ("scalar"): for very short rows.
+#[kernel(
+    T = [f32, f64],
+    O = [u32, u64],
+    E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>]
+)]
+pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
+    n_rows: u64,
+    row_ptr: *const O,
+    col_idx: *const u32,
+    values: *const T,
+    x: *const T,
+    e: E,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments describe a valid CRS matrix.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let mut sums = [T::ZERO; 2];
+        let mut row = thread::index();
+        while row < n_rows as usize {
+            let start = O::load(row_ptr, row);
+            let product = gather(col_idx, values, x, start, O::load(row_ptr, row + 1) - start, 1);
+            let [first, second] = e.row(row, product);
+            sums[0] += first;
+            sums[1] += second;
+            row += thread::stride();
+        }
+        e.finish(sums);
+    }
+}
+
+/// A x with the epilogue `e`, `lanes` neighbouring threads a row ("vector", Bell and Garland 2009).
+///
+/// `lanes` is a power of two, 2 to 32. The lanes' partial sums are added as a binary tree.
+#[kernel(
+    T = [f32, f64],
+    O = [u32, u64],
+    E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>]
+)]
+pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
+    n_rows: u64,
+    lanes: u32,
+    row_ptr: *const O,
+    col_idx: *const u32,
+    values: *const T,
+    x: *const T,
+    e: E,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments describe a valid CRS matrix.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let lane = thread::thread_idx_x() % lanes;
+        let rows_at_once = thread::stride() / lanes as usize;
+        let mut sums = [T::ZERO; 2];
+        // The first row of the warp: its lanes leave the loop together, so that all take part in the shuffles.
+        let mut base = thread::index() / WARP_SIZE as usize * (WARP_SIZE / lanes) as usize;
+        let within = (thread::thread_idx_x() % WARP_SIZE / lanes) as usize;
+        while base < n_rows as usize {
+            let row = base + within;
+            let mut product = T::ZERO;
+            if row < n_rows as usize {
+                let start = O::load(row_ptr, row) + lane as usize;
+                let end = O::load(row_ptr, row + 1);
+                let count = if end > start { (end - start).div_ceil(lanes as usize) } else { 0 };
+                product = gather(col_idx, values, x, start, count, lanes as usize);
+            }
+            let mut delta = lanes / 2;
+            while delta > 0 {
+                product += warp::warp_shuffle_down(FULL_MASK, product, delta, WARP_SIZE);
+                delta /= 2;
+            }
+            if lane == 0 && row < n_rows as usize {
+                let [first, second] = e.row(row, product);
+                sums[0] += first;
+                sums[1] += second;
+            }
+            base += rows_at_once;
+        }
+        e.finish(sums);
+    }
+}

@@ -1,0 +1,37 @@
+//! ELLPACK with one width for the whole matrix (what the papers call SELL-C-sigma): one thread a row.
+
+use cuda_std::{Real, kernel, thread};
+
+use crate::epilogue::{Epilogue, Product, ProductDot, Residual, Sweep, SweepNorm};
+use crate::monitor::Guard;
+use crate::spmv::gather;
+
+/// A x with the epilogue `e`. Entry `j` of row `i` is at `i + stride j`, for `j < width`.
+#[kernel(T = [f32, f64], E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
+pub unsafe fn spmv_ell<T: Real, E: Epilogue<T>>(
+    n_rows: u64,
+    width: u64,
+    stride: u64,
+    col_idx: *const u32,
+    values: *const T,
+    x: *const T,
+    e: E,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments describe a valid ELLPACK matrix.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let mut sums = [T::ZERO; 2];
+        let mut row = thread::index();
+        while row < n_rows as usize {
+            let product = gather(col_idx, values, x, row, width as usize, stride as usize);
+            let [first, second] = e.row(row, product);
+            sums[0] += first;
+            sums[1] += second;
+            row += thread::stride();
+        }
+        e.finish(sums);
+    }
+}

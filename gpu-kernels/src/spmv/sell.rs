@@ -1,0 +1,46 @@
+//! Reduced SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske, Bishop 2014), C = 32: one warp a slice.
+
+use cuda_std::{Real, kernel, memory::*, thread};
+
+use crate::epilogue::{Epilogue, Product, ProductDot, Residual, Sweep, SweepNorm};
+use crate::monitor::Guard;
+use crate::spmv::gather;
+
+/// Rows in a slice: a warp, so that its loads of one column of the slice are one coalesced access.
+pub const SLICE: usize = 32;
+
+/// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
+///
+/// Entry `j` of position `p` is at `slice_ptr[p / 32] + 32 j + p % 32`.
+#[kernel(T = [f32, f64], E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
+pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
+    n_rows: u64,
+    slice_ptr: *const u64,
+    permutation: *const u32,
+    col_idx: *const u32,
+    values: *const T,
+    x: *const T,
+    e: E,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments describe a valid SELL matrix.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let mut sums = [T::ZERO; 2];
+        let mut position = thread::index();
+        while position < n_rows as usize {
+            let slice = position / SLICE;
+            let start = slice_ptr.ld_nc(slice) as usize;
+            let width = (slice_ptr.ld_nc(slice + 1) as usize - start) / SLICE;
+            let product = gather(col_idx, values, x, start + position % SLICE, width, SLICE);
+            let row = if permutation.is_null() { position } else { permutation.ld_nc(position) as usize };
+            let [first, second] = e.row(row, product);
+            sums[0] += first;
+            sums[1] += second;
+            position += thread::stride();
+        }
+        e.finish(sums);
+    }
+}

@@ -1,0 +1,140 @@
+//! Matrices in device memory, and the choice of the kernel that multiplies each.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+use gpu_kernels::epilogue::Epilogue;
+use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
+use gpu_kernels::spmv::ell::spmv_ell;
+use gpu_kernels::spmv::sell::spmv_sell;
+
+use super::memory::{Buffer, DeviceVector};
+use super::Gpu;
+use crate::error::Result;
+use crate::launch::Launch;
+use crate::matrix::AnyMatrix;
+
+/// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
+pub struct DeviceMatrix<T> {
+    n_rows: usize,
+    n_cols: usize,
+    layout: Layout,
+    col_idx: Arc<Buffer>,
+    values: Arc<Buffer>,
+    element: std::marker::PhantomData<T>,
+}
+
+enum Layout {
+    Crs { row_ptr: Arc<Buffer>, wide: bool, lanes: u32 },
+    Ell { width: usize, stride: usize },
+    Sell { slice_ptr: Arc<Buffer>, permutation: Option<Arc<Buffer>> },
+}
+
+/// Lanes that share a CRS row of `mean` entries: about four entries a lane, so that a warp's loads stay
+/// within few cache lines; one thread a row where rows are that short.
+fn lanes(mean: f64) -> u32 {
+    ((mean / 4.0).max(1.0) as u32).next_power_of_two().min(32)
+}
+
+impl<T: Real> DeviceMatrix<T> {
+    /// Copies `matrix` to the device.
+    pub(super) fn upload(device: &Arc<dyn Launch>, matrix: &AnyMatrix<T>) -> Result<Self> {
+        let (layout, col_idx, values) = match matrix {
+            AnyMatrix::Crs(a) => {
+                let wide = a.nnz() > u32::MAX as usize;
+                let row_ptr = if wide {
+                    let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
+                    Buffer::from_slice(device, &row_ptr)?
+                } else {
+                    let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
+                    Buffer::from_slice(device, &row_ptr)?
+                };
+                let lanes = lanes(a.nnz() as f64 / a.n_rows().max(1) as f64);
+                (Layout::Crs { row_ptr, wide, lanes }, a.col_idx(), a.values())
+            }
+            AnyMatrix::Ell(a) => {
+                (Layout::Ell { width: a.width(), stride: a.stride() }, a.col_idx(), a.values())
+            }
+            AnyMatrix::Sell(a) => {
+                let slice_ptr = Buffer::from_slice(device, a.slice_ptr())?;
+                let permutation = a.permutation().map(|p| Buffer::from_slice(device, p)).transpose()?;
+                (Layout::Sell { slice_ptr, permutation }, a.col_idx(), a.values())
+            }
+        };
+        Ok(DeviceMatrix {
+            n_rows: matrix.n_rows(),
+            n_cols: matrix.n_cols(),
+            layout,
+            col_idx: Buffer::from_slice(device, col_idx)?,
+            values: Buffer::from_slice(device, values)?,
+            element: std::marker::PhantomData,
+        })
+    }
+}
+
+impl Gpu {
+    /// A x with the epilogue `e`.
+    pub(super) fn multiply<T: Real, E: Epilogue<T>>(
+        &self,
+        a: &DeviceMatrix<T>,
+        x: &DeviceVector<T>,
+        e: E,
+    ) -> Result<()> {
+        assert_eq!(x.len, a.n_cols);
+        let n_rows = a.n_rows as u64;
+        let col_idx = a.col_idx.address as *const u32;
+        let values = a.values.address as *const T;
+        let (x, guard) = (x.ptr(), self.guard());
+        match &a.layout {
+            Layout::Sell { slice_ptr, permutation } => {
+                let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
+                let slice_ptr = slice_ptr.address as *const u64;
+                let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
+                self.launch_rows::<T, E>(a.n_rows, &kernel)
+            }
+            &Layout::Ell { width, stride } => {
+                let (width, stride) = (width as u64, stride as u64);
+                let kernel = spmv_ell { n_rows, width, stride, col_idx, values, x, e, guard };
+                self.launch_rows::<T, E>(a.n_rows, &kernel)
+            }
+            Layout::Crs { row_ptr, wide, lanes } => {
+                if *wide {
+                    let row_ptr = row_ptr.address as *const u64;
+                    self.multiply_csr(n_rows, *lanes, row_ptr, col_idx, values, x, e)
+                } else {
+                    let row_ptr = row_ptr.address as *const u32;
+                    self.multiply_csr(n_rows, *lanes, row_ptr, col_idx, values, x, e)
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn multiply_csr<T: Real, O: Offset, E: Epilogue<T>>(
+        &self,
+        n_rows: u64,
+        lanes: u32,
+        row_ptr: *const O,
+        col_idx: *const u32,
+        values: *const T,
+        x: *const T,
+        e: E,
+    ) -> Result<()> {
+        let guard = self.guard();
+        if lanes == 1 {
+            let kernel = spmv_csr { n_rows, row_ptr, col_idx, values, x, e, guard };
+            self.launch_rows::<T, E>(n_rows as usize, &kernel)
+        } else {
+            let kernel = spmv_csr_vector { n_rows, lanes, row_ptr, col_idx, values, x, e, guard };
+            self.launch_rows::<T, E>(n_rows as usize * lanes as usize, &kernel)
+        }
+    }
+
+    fn launch_rows<T: Real, E: Epilogue<T>>(
+        &self,
+        threads: usize,
+        kernel: &dyn cuda_std::host::Kernel,
+    ) -> Result<()> {
+        if E::REDUCES { self.launch_reduction(threads, kernel) } else { self.launch(threads, kernel) }
+    }
+}

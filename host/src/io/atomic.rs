@@ -1,0 +1,83 @@
+//! Files that are either complete or not there.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Writes a file through `fill`, beside the target first and renamed into place at the end.
+///
+/// A run that fails or is killed half-way leaves the old file, or none. What is not an ordinary file
+/// (`/dev/stdout`, a pipe) is written directly; a symbolic link keeps pointing where it did.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be created, written or renamed.
+pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let fail = |action| move |source| Error::io(action, path, source);
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let mut file = fs::OpenOptions::new().write(true).open(path).map_err(fail("write"))?;
+        return fill(&mut file).map_err(fail("write"));
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".warpsolve-");
+    // The default is for the owner's eyes only; results get what the user's umask grants.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = BufWriter::new(builder.tempfile_in(folder).map_err(fail("create"))?);
+    fill(&mut file).and_then(|()| file.flush()).map_err(fail("write"))?;
+    let file = file.into_inner().map_err(|e| fail("write")(e.into_error()))?;
+    file.persist(&target).map_err(|e| fail("create")(e.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn replaces_only_when_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.txt");
+        write_atomically(&path, |w| w.write_all(b"old")).unwrap();
+        let failed = write_atomically(&path, |w| {
+            w.write_all(b"half")?;
+            Err(io::Error::other("disk on fire"))
+        });
+        assert!(failed.unwrap_err().to_string().contains("x.txt: disk on fire"));
+        assert_eq!((fs::read(&path).unwrap(), entries(folder.path())), (b"old".to_vec(), 1));
+        write_atomically(&path, |w| w.write_all(b"new")).unwrap();
+        assert_eq!((fs::read(&path).unwrap(), entries(folder.path())), (b"new".to_vec(), 1));
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nowhere/x.txt");
+        let error = write_atomically(&path, |_| Ok(())).unwrap_err().to_string();
+        assert!(error.starts_with("cannot create") && error.contains("nowhere"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::write(&target, b"old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        write_atomically(&link, |w| w.write_all(b"new")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        write_atomically(Path::new("/dev/null"), |w| w.write_all(b"gone")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

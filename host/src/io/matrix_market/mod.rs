@@ -1,0 +1,181 @@
+//! Matrix Market files (`.mtx`, `.mtx.gz`), the exchange format of sparse matrices.
+//!
+//! Format: R. F. Boisvert, R. Pozo, K. Remington, "The Matrix Market exchange formats: initial design",
+//! NISTIR 5935 (1996). Read are coordinate and array files; real, integer and pattern; general,
+//! symmetric and skew-symmetric; plain or gzip-compressed, whatever the name.
+//!
+//! Text is parsed in parallel while the next part is read or decompressed, and every fault is reported
+//! with its line. Nothing is allocated on the word of a header: memory grows with what has been parsed.
+
+mod body;
+mod header;
+mod parse;
+mod source;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::matrix::{Coo, Csr};
+use body::{Entries, Pieces};
+use header::Header;
+use source::Source;
+
+pub use write::{symmetry_of, write_matrix, write_vector};
+
+/// How the entries of a file are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A line `row column value` for each entry.
+    Coordinate,
+    /// All values of a dense matrix, column by column.
+    Array,
+}
+
+/// What kind of numbers a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Decimal numbers.
+    Real,
+    /// Whole numbers, read as the nearest `f64`.
+    Integer,
+    /// Positions only; every value is 1.
+    Pattern,
+}
+
+/// Which entries stand for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symmetry {
+    /// None.
+    General,
+    /// Only the lower triangle is stored: `a_ji = a_ij`.
+    Symmetric,
+    /// Only the strictly lower triangle is stored: `a_ji = -a_ij`, `a_ii = 0`.
+    Skew,
+}
+
+impl Symmetry {
+    /// The word in the banner.
+    pub fn word(self) -> &'static str {
+        match self {
+            Symmetry::General => "general",
+            Symmetry::Symmetric => "symmetric",
+            Symmetry::Skew => "skew-symmetric",
+        }
+    }
+}
+
+/// What was found in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// Coordinate or array.
+    pub layout: Layout,
+    /// Kind of numbers.
+    pub field: Field,
+    /// Which triangle was stored; the matrix returned always has both.
+    pub symmetry: Symmetry,
+    /// Entries listed in the file.
+    pub entries_in_file: u64,
+    /// Entries of the file that were added to an earlier one at the same position.
+    pub duplicates: u64,
+    /// Entries of a coordinate file whose value is zero; they are kept. Zeros of an array are dropped.
+    pub explicit_zeros: u64,
+    /// Bytes of text, uncompressed.
+    pub bytes: u64,
+}
+
+/// Reads a matrix, calling `progress(bytes done, bytes in all)` (of the file, as it is on disk) now and then.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] with the first faulty line when it is
+/// malformed; [`Error::NotFinite`] when duplicates add up to more than `f64` holds.
+pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(Csr<f64>, Summary)> {
+    matrix_from(Source::open(path)?, Pieces::DEFAULT, progress)
+}
+
+/// Reads a matrix from the bytes of a file, compressed or not; `name` is for messages.
+///
+/// # Errors
+/// Those of [`read_matrix`].
+pub fn parse_matrix(bytes: &[u8], name: &Path) -> Result<(Csr<f64>, Summary)> {
+    matrix_from(Source::from_bytes(bytes, name)?, Pieces::DEFAULT, &mut |_, _| {})
+}
+
+/// Reads a vector: an array or coordinate file of one column, in which entries not listed are zero.
+///
+/// # Errors
+/// Those of [`read_matrix`], and [`Error::Parse`] when there is not exactly one column.
+pub fn read_vector(path: &Path) -> Result<Vec<f64>> {
+    vector_from(Source::open(path)?, Pieces::DEFAULT)
+}
+
+fn matrix_from(
+    mut source: Source,
+    pieces: Pieces,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(Csr<f64>, Summary)> {
+    let header = Header::read(&mut source)?;
+    let mut entries = Entries::read(&mut source, &header, pieces, progress)?;
+    entries.locate(&header);
+    let Entries { rows, cols, values } = entries;
+    let explicit_zeros = values.iter().filter(|&&value| value == 0.0).count() as u64;
+    let mut coo = Coo::from_parts(header.n_rows as usize, header.n_cols as usize, rows, cols, values)?;
+    let stored = coo.n_entries();
+    match header.symmetry {
+        Symmetry::General => {}
+        Symmetry::Symmetric => coo.mirror(1.0),
+        Symmetry::Skew => coo.mirror(-1.0),
+    }
+    let (matrix, summed) = coo.into_csr();
+    // Mirrored entries were summed as well, but are not in the file.
+    let kept = match header.symmetry {
+        Symmetry::General => matrix.nnz(),
+        _ => (0..matrix.n_rows()).map(|i| matrix.row(i).0.partition_point(|&j| j as usize <= i)).sum(),
+    };
+    if summed > 0 {
+        check_sums(&matrix)?;
+    }
+    let summary = Summary {
+        layout: header.layout,
+        field: header.field,
+        symmetry: header.symmetry,
+        entries_in_file: header.entries,
+        duplicates: (stored - kept) as u64,
+        explicit_zeros,
+        bytes: source.bytes(),
+    };
+    Ok((matrix, summary))
+}
+
+fn vector_from(mut source: Source, pieces: Pieces) -> Result<Vec<f64>> {
+    let header = Header::read(&mut source)?;
+    header.require_vector(source.name(), source.line())?;
+    let Entries { rows, values, .. } = Entries::read(&mut source, &header, pieces, &mut |_, _| {})?;
+    if header.layout == Layout::Array {
+        return Ok(values);
+    }
+    let mut vector = vec![0.0; header.n_rows as usize];
+    for (&row, value) in rows.iter().zip(values) {
+        vector[row as usize] += value;
+    }
+    if let Some(row) = vector.iter().position(|value| !value.is_finite()) {
+        return Err(sum_not_finite(vector[row], format!("row {}", row + 1)));
+    }
+    Ok(vector)
+}
+
+/// Single values have been checked line by line, but sums of duplicates may overflow.
+fn check_sums(matrix: &Csr<f64>) -> Result<()> {
+    let Some(k) = matrix.values().iter().position(|value| !value.is_finite()) else {
+        return Ok(());
+    };
+    let row = matrix.row_ptr().partition_point(|&start| start <= k);
+    let col = matrix.col_idx()[k] as u64 + 1;
+    Err(sum_not_finite(matrix.values()[k], format!("row {row}, column {col}")))
+}
+
+fn sum_not_finite(value: f64, position: String) -> Error {
+    Error::NotFinite { what: "the sum of duplicate entries", value, position }
+}

@@ -1,0 +1,172 @@
+//! Writing: numbers as the shortest decimals that read back to the same bits.
+
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rayon::prelude::*;
+
+use super::Symmetry;
+use crate::error::{Error, Result};
+use crate::io::atomic::write_atomically;
+use crate::matrix::Csr;
+use cuda_std::Real;
+
+/// Entries formatted (and compressed) by one task.
+const BLOCK_ENTRIES: usize = 1 << 15;
+
+/// Writes a matrix in coordinate format, gzip-compressed when the name ends in `.gz`.
+///
+/// Single precision is widened, which is exact, so reading gives back the same numbers either way.
+/// `comment` goes below the banner, a `%` before each of its lines. The file appears when it is complete.
+///
+/// # Errors
+/// [`Error::Matrix`] when the matrix does not have the `symmetry` asked for ([`symmetry_of`] tells);
+/// [`Error::Io`] when the file cannot be written.
+pub fn write_matrix<T: Real>(path: &Path, a: &Csr<T>, symmetry: Symmetry, comment: &str) -> Result<()> {
+    if symmetry != Symmetry::General
+        && let Some((i, j)) = first_unmirrored(a, symmetry)
+    {
+        return Err(Error::Matrix(format!(
+            "{}: the matrix is not {}: entry ({}, {}) has no equal across the diagonal; write it as general",
+            path.display(),
+            symmetry.word(),
+            i + 1,
+            j as u64 + 1
+        )));
+    }
+    // Of row i, only the first `stored(i)` entries are written.
+    let stored = |i: usize| match symmetry {
+        Symmetry::General => a.row_len(i),
+        Symmetry::Symmetric => a.row(i).0.partition_point(|&j| j as usize <= i),
+        Symmetry::Skew => a.row(i).0.partition_point(|&j| (j as usize) < i),
+    };
+    let n_stored: usize = (0..a.n_rows()).into_par_iter().map(stored).sum();
+    let mut head = format!("%%MatrixMarket matrix coordinate real {}\n", symmetry.word());
+    comment.lines().for_each(|line| head += &format!("% {line}\n"));
+    head += &format!("{} {} {n_stored}\n", a.n_rows(), a.n_cols());
+
+    let blocks = row_blocks(a.row_ptr());
+    write_blocks(path, head, blocks.len(), |block, text| {
+        let mut line = Line::default();
+        for i in blocks[block].clone() {
+            let (cols, values) = a.row(i);
+            for (&j, &value) in cols.iter().zip(values).take(stored(i)) {
+                line.index(i as u64 + 1, text);
+                line.index(j as u64 + 1, text);
+                line.value(value, text);
+            }
+        }
+    })
+}
+
+/// Writes a vector as an array of one column, gzip-compressed when the name ends in `.gz`.
+///
+/// Values that are not finite are written as `NaN` and `inf`, which [`super::read_vector`] refuses.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be written.
+pub fn write_vector<T: Real>(path: &Path, x: &[T]) -> Result<()> {
+    let head = format!("%%MatrixMarket matrix array real general\n{} 1\n", x.len());
+    let blocks: Vec<&[T]> = x.chunks(BLOCK_ENTRIES).collect();
+    write_blocks(path, head, blocks.len(), |block, text| {
+        let mut line = Line::default();
+        blocks[block].iter().for_each(|&value| line.value(value, text));
+    })
+}
+
+/// The strongest symmetry that holds exactly: symmetric, skew-symmetric, or general.
+pub fn symmetry_of<T: Real>(a: &Csr<T>) -> Symmetry {
+    let holds = |&symmetry: &Symmetry| first_unmirrored(a, symmetry).is_none();
+    [Symmetry::Symmetric, Symmetry::Skew].into_iter().find(holds).unwrap_or(Symmetry::General)
+}
+
+/// An entry without its mirror image, in the first row that has one.
+///
+/// Of a skew-symmetric matrix the diagonal must be absent, since the file cannot hold it.
+fn first_unmirrored<T: Real>(a: &Csr<T>, symmetry: Symmetry) -> Option<(usize, u32)> {
+    if a.n_rows() != a.n_cols() {
+        return Some((0, 0));
+    }
+    let mirrored = |i: usize, j: u32, value: T| {
+        let (cols, values) = a.row(j as usize);
+        cols.binary_search(&(i as u32)).is_ok_and(|k| match symmetry {
+            Symmetry::General => true,
+            Symmetry::Symmetric => values[k] == value,
+            Symmetry::Skew => values[k] == -value && i != j as usize,
+        })
+    };
+    let fault = |i: usize| {
+        let (cols, values) = a.row(i);
+        cols.iter().zip(values).find(|&(&j, &value)| !mirrored(i, j, value)).map(|(&j, _)| (i, j))
+    };
+    (0..a.n_rows()).into_par_iter().find_map_first(fault)
+}
+
+/// Rows in blocks of about [`BLOCK_ENTRIES`] entries, empty rows counting as one.
+fn row_blocks(row_ptr: &[usize]) -> Vec<std::ops::Range<usize>> {
+    let n_rows = row_ptr.len() - 1;
+    let (mut blocks, mut start) = (Vec::new(), 0);
+    for end in 1..=n_rows {
+        if end == n_rows || row_ptr[end] - row_ptr[start] + end - start >= BLOCK_ENTRIES {
+            blocks.push(start..end);
+            start = end;
+        }
+    }
+    blocks
+}
+
+/// Writes `head` and the blocks in order, formatting some blocks at a time in parallel.
+///
+/// Each block becomes a gzip member of its own; members in a row are one gzip file (RFC 1952, 2.2).
+fn write_blocks(
+    path: &Path,
+    head: String,
+    n_blocks: usize,
+    format: impl Fn(usize, &mut Vec<u8>) + Sync,
+) -> Result<()> {
+    let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let pack = |text: Vec<u8>| {
+        if !gzip {
+            return Ok(text);
+        }
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&text)?;
+        encoder.finish()
+    };
+    let at_once = 4 * rayon::current_num_threads();
+    write_atomically(path, |file| {
+        file.write_all(&pack(head.into_bytes())?)?;
+        for first in (0..n_blocks).step_by(at_once) {
+            let texts = (first..n_blocks.min(first + at_once)).into_par_iter().map(|block| {
+                let mut text = Vec::with_capacity(40 * BLOCK_ENTRIES);
+                format(block, &mut text);
+                pack(text)
+            });
+            for text in texts.collect::<std::io::Result<Vec<_>>>()? {
+                file.write_all(&text)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Buffers for the two kinds of numbers.
+#[derive(Default)]
+struct Line {
+    index: itoa::Buffer,
+    value: zmij::Buffer,
+}
+
+impl Line {
+    fn index(&mut self, index: u64, text: &mut Vec<u8>) {
+        text.extend_from_slice(self.index.format(index).as_bytes());
+        text.push(b' ');
+    }
+    /// The last field of a line.
+    fn value<T: Real>(&mut self, value: T, text: &mut Vec<u8>) {
+        text.extend_from_slice(self.value.format(value.to_f64()).as_bytes());
+        text.push(b'\n');
+    }
+}

@@ -1,0 +1,443 @@
+//! From a matrix and a right-hand side to a solution and an account of how it was come by.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cuda_std::Real;
+
+use crate::backend::gpu::{Gpu, check_memory};
+use crate::backend::{Backend, cpu::Cpu};
+use crate::error::{Error, Result};
+use crate::launch::Counts;
+use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, Target, check, choose, spmv_bytes};
+use crate::precond::{Identity, Jacobi, Preconditioner};
+use crate::solver::{Bicgstab, Cg, Gmres, JacobiIteration, Outcome, OnProgress, Solver, Stop, StopReason};
+
+mod traffic;
+
+pub use traffic::{bytes_moved, copy_bandwidth};
+
+/// Names with an enum of their own: `Display`, `FromStr` and the list for messages in one place.
+macro_rules! named {
+    ($(#[$doc:meta])* $what:literal $enum:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $enum {
+            $($(#[$variant_doc])* $variant,)*
+        }
+        impl $enum {
+            /// Every name.
+            pub const NAMES: &[&str] = &[$($name),*];
+        }
+        impl fmt::Display for $enum {
+            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.pad(match self { $($enum::$variant => $name,)* })
+            }
+        }
+        impl FromStr for $enum {
+            type Err = Error;
+            fn from_str(name: &str) -> Result<Self> {
+                match name {
+                    $($name => Ok($enum::$variant),)*
+                    _ => Err(Error::Option(format!(
+                        concat!("unknown ", $what, " '{}'; there are {}"), name, Self::NAMES.join(", ")
+                    ))),
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// The iterative method.
+    "solver" Method {
+        /// Conjugate gradients, for symmetric positive definite matrices.
+        Cg = "cg",
+        /// BiCGSTAB, for any matrix.
+        Bicgstab = "bicgstab",
+        /// Restarted GMRES, for any matrix.
+        Gmres = "gmres",
+        /// Weighted Jacobi, for diagonally dominant matrices.
+        Jacobi = "jacobi",
+    }
+}
+
+named! {
+    /// The preconditioner.
+    "preconditioner" Precond {
+        /// None.
+        None = "none",
+        /// The diagonal.
+        Jacobi = "jacobi",
+    }
+}
+
+named! {
+    /// The number type of the solve; residuals are checked in f64 all the same.
+    "precision" Precision {
+        /// Single.
+        F32 = "f32",
+        /// Double.
+        F64 = "f64",
+    }
+}
+
+/// How to solve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The method; `None` chooses CG for symmetric matrices with a positive diagonal, else GMRES.
+    pub method: Option<Method>,
+    /// The preconditioner; `None` chooses Jacobi where the diagonal allows it.
+    pub precond: Option<Precond>,
+    /// The format; `None` chooses.
+    pub format: Option<Format>,
+    /// Sorting window of SELL, with `format`; `None` for 1.
+    pub sigma: Option<usize>,
+    /// The number type.
+    pub precision: Precision,
+    /// When to stop.
+    pub stop: Stop,
+    /// Longest cycle of GMRES.
+    pub restart: usize,
+    /// Weight of the Jacobi method.
+    pub omega: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            method: None,
+            precond: None,
+            format: None,
+            sigma: None,
+            precision: Precision::F64,
+            stop: Stop::default(),
+            restart: 30,
+            omega: 1.0,
+        }
+    }
+}
+
+/// Where to solve.
+pub enum Device {
+    /// Threads of the host.
+    Cpu(Cpu),
+    /// A GPU, or the simulator.
+    Gpu(Gpu),
+}
+
+impl Device {
+    /// "NVIDIA H200", "simulator", "CPU, 2 threads".
+    pub fn name(&self) -> String {
+        match self {
+            Device::Cpu(cpu) => format!("CPU, {} threads", cpu.threads()),
+            Device::Gpu(gpu) => gpu.device().info().name.clone(),
+        }
+    }
+
+    fn target(&self) -> Target {
+        match self {
+            Device::Cpu(_) => Target::Cpu,
+            Device::Gpu(_) => Target::Gpu,
+        }
+    }
+}
+
+/// What was done, and how long it took.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Rows.
+    pub n_rows: usize,
+    /// Nonzeros.
+    pub nnz: usize,
+    /// The format and why it was chosen.
+    pub format: Choice,
+    /// The method.
+    pub method: Method,
+    /// The preconditioner.
+    pub precond: Precond,
+    /// The device's name.
+    pub device: String,
+    /// Why the solver stopped, its iterations and residual norms.
+    pub outcome: Outcome,
+    /// `||b - A x||_2 / ||b||_2`, recomputed on the host in f64; the norm itself where b = 0.
+    pub relative_residual: f64,
+    /// Seconds for checks, choice and conversion of the format, preconditioner.
+    pub setup_seconds: f64,
+    /// Seconds for moving matrix and vectors to where they are used.
+    pub upload_seconds: f64,
+    /// Seconds in the solver.
+    pub solve_seconds: f64,
+    /// Bytes held on the device (on the CPU: by matrix and vectors).
+    pub device_bytes: u64,
+    /// Bytes that the solver's iterations had to move; see [`bytes_moved`].
+    pub bytes_moved: u64,
+    /// What the device was asked for during the iterations (GPU and simulator).
+    pub counts: Option<Counts>,
+    /// What the user should know: an unsymmetric matrix under CG, an empty row.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// Whether the solver converged.
+    pub fn converged(&self) -> bool {
+        self.outcome.reason == StopReason::Converged
+    }
+}
+
+/// Called with what is being done ("set-up", "upload", "solve"), and during the solve with the iterations
+/// done and the newest residual norm.
+pub type OnStage<'a> = &'a mut (dyn FnMut(&'static str, Option<(u32, f64)>) + Send);
+
+/// Solves `A x = b` from `x = 0`. The solution comes back also where the solver did not converge.
+pub fn solve(
+    a: &Arc<Csr<f64>>,
+    b: &[f64],
+    options: &Options,
+    device: &Device,
+    on_stage: OnStage,
+) -> Result<(Vec<f64>, Report)> {
+    match options.precision {
+        Precision::F64 => solve_in::<f64>(a, a, b, options, device, on_stage),
+        Precision::F32 => {
+            let b32: Vec<f32> = b.iter().map(|&v| v as f32).collect();
+            let a32 = Arc::new(a.cast::<f32>());
+            check::check_finite(&a32)?;
+            check::check_vector("right-hand side", &b32, a.n_rows())?;
+            solve_in::<f32>(a, &a32, b, options, device, on_stage)
+        }
+    }
+}
+
+fn solve_in<T: Real>(
+    original: &Csr<f64>,
+    a: &Arc<Csr<T>>,
+    b: &[f64],
+    options: &Options,
+    device: &Device,
+    on_stage: OnStage,
+) -> Result<(Vec<f64>, Report)> {
+    on_stage("set-up", None);
+    let start = Instant::now();
+    check::check_square(original)?;
+    check::check_finite(original)?;
+    check::check_vector("right-hand side", b, original.n_rows())?;
+    let (method, precond, warnings) = choose_method(original, options)?;
+    let format = choose_format(a, options, device.target())?;
+    let plan = Plan { a, b, options, method, precond, format, warnings, start };
+    match device {
+        Device::Cpu(cpu) => cpu.install(move || plan.run(original, cpu, None, device, on_stage)),
+        Device::Gpu(gpu) => {
+            plan.check_memory(gpu)?;
+            plan.run(original, gpu, Some(gpu), device, on_stage)
+        }
+    }
+}
+
+/// The method and preconditioner to use, and what to warn of.
+fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Vec<String>)> {
+    let mut warnings = Vec::new();
+    if let Some(row) = check::empty_row(a) {
+        warnings.push(format!("row {} is empty: the matrix is singular", row + 1));
+    }
+    let divisible = check::check_diagonal(a, "jacobi");
+    let precond = match (options.precond, &divisible) {
+        (Some(precond), _) => precond,
+        (None, Ok(())) => Precond::Jacobi,
+        (None, Err(error)) => {
+            warnings.push(format!("no preconditioner, because {error}"));
+            Precond::None
+        }
+    };
+    let symmetry = match options.method {
+        None | Some(Method::Cg) => Some(a.is_symmetric(1e-12)),
+        Some(_) => None,
+    };
+    let method = match (options.method, symmetry) {
+        (Some(Method::Cg), Some(symmetry)) => {
+            if !symmetry.is_symmetric() {
+                warnings.push(format!(
+                    "the matrix is {symmetry}; CG needs a symmetric one, use --solver gmres or bicgstab"
+                ));
+            }
+            Method::Cg
+        }
+        (Some(method), _) => method,
+        (None, Some(symmetry)) => {
+            let positive = a.diagonal().iter().all(|&d| d > 0.0);
+            if symmetry.is_symmetric() && positive { Method::Cg } else { Method::Gmres }
+        }
+        (None, None) => unreachable!("symmetry is computed where no method is given"),
+    };
+    if precond == Precond::Jacobi || method == Method::Jacobi {
+        divisible?;
+    }
+    Ok((method, precond, warnings))
+}
+
+fn choose_format<T: Real>(a: &Csr<T>, options: &Options, target: Target) -> Result<Choice> {
+    match options.format {
+        None => Ok(choose(a, target)),
+        Some(format) => Choice::given(a, format, options.sigma.unwrap_or(1)),
+    }
+}
+
+/// Everything decided before anything is allocated.
+struct Plan<'a, T> {
+    a: &'a Arc<Csr<T>>,
+    b: &'a [f64],
+    options: &'a Options,
+    method: Method,
+    precond: Precond,
+    format: Choice,
+    warnings: Vec<String>,
+    start: Instant,
+}
+
+impl<T: Real> Plan<'_, T> {
+    /// Vectors of length n that the solve holds: x, b, the preconditioner's and the workspace's.
+    fn vectors(&self) -> usize {
+        let workspace = match self.method {
+            Method::Cg => Cg::<T, Gpu>::VECTORS,
+            Method::Bicgstab => Bicgstab::<T, Gpu>::VECTORS,
+            Method::Gmres => Gmres::<T, Gpu>::vectors(self.restart()),
+            Method::Jacobi => JacobiIteration::<T, Gpu>::VECTORS,
+        };
+        let precond = match self.precond {
+            Precond::None => 0,
+            Precond::Jacobi => 1,
+        };
+        2 + workspace + precond
+    }
+
+    /// No cycle is longer than the iteration limit.
+    fn restart(&self) -> usize {
+        self.options.restart.min(self.options.stop.max_iterations.max(1) as usize)
+    }
+
+    fn matrix_bytes(&self) -> u64 {
+        let pointers = 8 * self.a.n_rows() as u64;
+        self.format.padding.stored * (4 + size_of::<T>() as u64) + pointers
+    }
+
+    fn vector_bytes(&self) -> u64 {
+        (self.vectors() * self.a.n_rows() * size_of::<T>()) as u64
+    }
+
+    fn check_memory(&self, gpu: &Gpu) -> Result<()> {
+        let vectors = format!("{} vectors", self.vectors());
+        check_memory(
+            &**gpu.device(),
+            &[("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())],
+        )
+    }
+
+    fn run<B: Backend<T>>(
+        self,
+        original: &Csr<f64>,
+        backend: &B,
+        gpu: Option<&Gpu>,
+        device: &Device,
+        on_stage: OnStage,
+    ) -> Result<(Vec<f64>, Report)> {
+        let Options { stop, omega, .. } = *self.options;
+        let n = self.a.n_rows();
+        let held_before = gpu.map(|g| g.device().counters().snapshot().allocated_bytes);
+        let matrix = Arc::new(AnyMatrix::from_csr(self.a, self.format.format, self.format.sigma)?);
+        let setup_seconds = self.start.elapsed().as_secs_f64();
+
+        on_stage("upload", None);
+        let start = Instant::now();
+        let device_matrix = backend.matrix(&matrix)?;
+        let b_in_t: Vec<T> = self.b.iter().map(|&v| T::from_f64(v)).collect();
+        let b = backend.vector(&b_in_t)?;
+        let mut x = backend.zeros(n)?;
+        backend.synchronize()?;
+        let upload_seconds = start.elapsed().as_secs_f64();
+
+        let start = Instant::now();
+        let mut m: Box<dyn Preconditioner<T, B>> = match self.precond {
+            Precond::None => Box::new(Identity),
+            Precond::Jacobi => Box::new(Jacobi::setup(backend, self.a)?),
+        };
+        let mut solver: Box<dyn Solver<T, B>> = match self.method {
+            Method::Cg => Box::new(Cg::new(backend, n, &*m)?),
+            Method::Bicgstab => Box::new(Bicgstab::new(backend, n)?),
+            Method::Gmres => Box::new(Gmres::new(backend, n, self.restart())?),
+            Method::Jacobi => Box::new(JacobiIteration::new(backend, self.a, omega)?),
+        };
+        backend.synchronize()?;
+        let setup_seconds = setup_seconds + start.elapsed().as_secs_f64();
+
+        let counts_before = gpu.map(|g| g.device().counters().snapshot());
+        let start = Instant::now();
+        let mut on_progress = |k: u32, norm: f64| on_stage("solve", Some((k, norm)));
+        let on_progress: OnProgress = &mut on_progress;
+        let outcome = solver.solve(backend, &device_matrix, &mut *m, &b, &mut x, &stop, on_progress)?;
+        backend.synchronize()?;
+        let solve_seconds = start.elapsed().as_secs_f64();
+        let counts = gpu.map(|g| g.device().counters().snapshot());
+        let device_bytes = match (held_before, counts) {
+            (Some(before), Some(now)) => now.allocated_bytes - before,
+            _ => matrix.bytes() + self.vector_bytes(),
+        };
+
+        let x: Vec<f64> = backend.to_host(&x)?.into_iter().map(Real::to_f64).collect();
+        let relative_residual = relative_residual(original, &x, self.b);
+        let bytes_moved = bytes_moved::<T>(
+            self.method,
+            self.precond,
+            n,
+            spmv_bytes(self.a.nnz(), n, size_of::<T>()),
+            outcome.iterations,
+            self.restart(),
+        );
+        let report = Report {
+            n_rows: n,
+            nnz: self.a.nnz(),
+            format: self.format,
+            method: self.method,
+            precond: self.precond,
+            device: device.name(),
+            outcome,
+            relative_residual,
+            setup_seconds,
+            upload_seconds,
+            solve_seconds,
+            device_bytes,
+            bytes_moved,
+            counts: counts.zip(counts_before).map(|(now, before)| now.since(&before)),
+            warnings: self.warnings,
+        };
+        Ok((x, report))
+    }
+}
+
+/// `||b - A x||_2 / ||b||_2` in f64, or `||b - A x||_2` where b = 0.
+pub fn relative_residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> f64 {
+    use rayon::prelude::*;
+    let row = |i: usize| {
+        let (columns, values) = a.row(i);
+        let product: f64 = columns.iter().zip(values).map(|(&c, &v)| v * x[c as usize]).sum();
+        (b[i] - product).powi(2)
+    };
+    let square: f64 = (0..a.n_rows()).into_par_iter().with_min_len(4096).map(row).sum();
+    let norm_b: f64 = b.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if norm_b == 0.0 { square.sqrt() } else { square.sqrt() / norm_b }
+}
+
+impl Choice {
+    /// The format that somebody asked for. [`Error::Padding`] where it would explode.
+    fn given<T: Real>(a: &Csr<T>, format: Format, sigma: usize) -> Result<Choice> {
+        use crate::matrix::{ell_padding, sell_padding};
+        let nnz = a.nnz() as u64;
+        let (padding, sigma) = match format {
+            Format::Crs => (Padding { stored: nnz, nnz }, 1),
+            Format::Ell => (ell_padding(a), 1),
+            Format::Sell => (sell_padding(a, sigma)?, sigma),
+        };
+        Ok(Choice { format, sigma, padding, reason: format!("as asked: {:.1} % padding", padding.percent()) })
+    }
+}

@@ -1,0 +1,134 @@
+//! Kernel images: which of them a device takes, and loading it.
+
+use super::status::{code, describe};
+use crate::error::{Error, Result};
+use crate::launch::DeviceInfo;
+use cust::module::Module;
+use cust::sys::{self, CUjit_option, CUresult};
+use std::borrow::Cow;
+use std::ffi::{CStr, CString, c_void};
+
+/// The kernels compiled for one target. The driver translates PTX for its device when it loads it.
+#[derive(Debug, Clone)]
+pub struct PtxImage {
+    /// Compute capability compiled for: (9, 0) for `sm_90`. Every device from that one on takes it.
+    pub target: (u32, u32),
+    /// The PTX module.
+    pub text: Cow<'static, str>,
+}
+
+impl PtxImage {
+    /// "sm_90".
+    pub fn name(&self) -> String {
+        format!("sm_{}{}", self.target.0, self.target.1)
+    }
+}
+
+/// The newest image which the device takes.
+pub(super) fn newest<'a>(images: &'a [PtxImage], device: &DeviceInfo) -> Result<&'a PtxImage> {
+    let fitting = images.iter().filter(|image| image.target <= device.compute_capability);
+    fitting.max_by_key(|image| image.target).ok_or_else(|| {
+        let (major, minor) = device.compute_capability;
+        let targets: Vec<_> = images.iter().map(PtxImage::name).collect();
+        Error::NoDevice(format!(
+            "{} has compute capability {major}.{minor}, but the kernels are compiled for {}; \
+             compile them for sm_{major}{minor}, or use --device cpu",
+            device.name,
+            if targets.is_empty() { "no target".to_owned() } else { targets.join(", ") },
+        ))
+    })
+}
+
+/// Loads an image into the current context.
+pub(super) fn load(image: &PtxImage, device: &DeviceInfo) -> Result<Module> {
+    let call = || format!("cuModuleLoadDataEx({} image on {})", image.name(), device.name);
+    let text = CString::new(image.text.trim_end_matches('\0'))
+        .map_err(|e| Error::Device { call: call(), message: format!("the PTX is damaged: {e}") })?;
+    Module::from_ptx_cstr(&text, &[]).map_err(|e| {
+        let (status, log) = load_log(&text).unwrap_or((code(e), String::new()));
+        let advice = match status {
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
+                format!("; driver {} is too old for this PTX: install a newer one", device.driver_version)
+            }
+            _ => String::new(),
+        };
+        let log = if log.is_empty() { log } else { format!("\n{log}") };
+        Error::Device { call: call(), message: format!("{}{advice}{log}", describe(status)) }
+    })
+}
+
+/// Status and log of loading an image once more, since cust asks for no log. None if it goes well now.
+fn load_log(text: &CStr) -> Option<(CUresult, String)> {
+    let mut log = vec![0_u8; 8192];
+    let mut options =
+        [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // The driver takes the size in the place of a pointer.
+    let mut values = [log.as_mut_ptr().cast(), log.len() as *mut c_void];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the text ends with a nul; options and values are as many as said; the log buffer is as
+    // long as said; a module that loads after all is given back at once.
+    let status = unsafe {
+        let status = sys::cuModuleLoadDataEx(
+            &mut module,
+            text.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        );
+        if status == CUresult::CUDA_SUCCESS {
+            sys::cuModuleUnload(module);
+            return None;
+        }
+        status
+    };
+    let length = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+    Some((status, String::from_utf8_lossy(&log[..length]).trim_end().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(target: (u32, u32)) -> PtxImage {
+        PtxImage { target, text: "".into() }
+    }
+
+    fn device(compute_capability: (u32, u32)) -> DeviceInfo {
+        DeviceInfo {
+            name: "Test GPU".into(),
+            ordinal: 0,
+            compute_capability,
+            multiprocessors: 1,
+            total_memory: 0,
+            l2_bytes: 0,
+            driver_version: "13.0".into(),
+            ptx_target: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_newest_image_not_newer_than_the_device_is_taken() {
+        let images = [image((7, 0)), image((10, 0)), image((9, 0)), image((8, 6))];
+        for (capability, expected) in [
+            ((7, 0), (7, 0)),
+            ((7, 5), (7, 0)),
+            ((8, 0), (7, 0)),
+            ((8, 6), (8, 6)),
+            ((8, 9), (8, 6)),
+            ((9, 0), (9, 0)),
+            ((12, 1), (10, 0)),
+        ] {
+            assert_eq!(newest(&images, &device(capability)).unwrap().target, expected, "{capability:?}");
+        }
+    }
+
+    #[test]
+    fn a_device_too_old_for_every_image_is_told_both() {
+        let error = newest(&[image((7, 0)), image((9, 0))], &device((6, 1))).unwrap_err().to_string();
+        for part in ["no GPU: Test GPU has compute capability 6.1", "sm_70, sm_90", "compile them for sm_61"]
+        {
+            assert!(error.contains(part), "{part:?} is not in {error:?}");
+        }
+        assert!(newest(&[], &device((9, 0))).unwrap_err().to_string().contains("no target"));
+    }
+}

@@ -1,0 +1,169 @@
+//! What a solve must know of a matrix before it starts: what it refuses, and what it warns about.
+//!
+//! Every check is parallel and reports the lowest row at fault, whatever the number of threads.
+
+use super::Csr;
+use crate::error::{Error, Result};
+use crate::problem::random;
+use cuda_std::Real;
+use rayon::prelude::*;
+use std::fmt;
+
+/// Rows that one task checks.
+const BLOCK: usize = 4096;
+
+/// Refuses a rectangular matrix.
+pub fn check_square<T: Real>(a: &Csr<T>) -> Result<()> {
+    if a.n_rows() == a.n_cols() {
+        return Ok(());
+    }
+    Err(Error::Matrix(format!(
+        "the matrix is {} x {}; solving needs as many rows as columns (for least squares, form A^T A first)",
+        a.n_rows(),
+        a.n_cols()
+    )))
+}
+
+/// Refuses NaN and infinite entries, naming the first.
+pub fn check_finite<T: Real>(a: &Csr<T>) -> Result<()> {
+    let fault = a.values().par_iter().with_min_len(BLOCK).position_first(|v| !v.to_f64().is_finite());
+    let Some(k) = fault else { return Ok(()) };
+    // The last row that starts at or before entry k; empty rows start there too, so it is the last.
+    let row = a.row_ptr().partition_point(|&start| start <= k);
+    Err(Error::NotFinite {
+        what: "matrix entry",
+        value: a.values()[k].to_f64(),
+        position: format!("row {row}, column {}", a.col_idx()[k] + 1),
+    })
+}
+
+/// Refuses a vector that is not as long as the matrix has rows, or that holds NaN or an infinity.
+/// `what` names it, such as "right-hand side".
+pub fn check_vector<T: Real>(what: &'static str, v: &[T], n_rows: usize) -> Result<()> {
+    if v.len() != n_rows {
+        return Err(Error::Dimension { what, found: v.len(), expected: n_rows });
+    }
+    match v.par_iter().with_min_len(BLOCK).position_first(|v| !v.to_f64().is_finite()) {
+        None => Ok(()),
+        Some(i) => Err(Error::NotFinite { what, value: v[i].to_f64(), position: format!("entry {}", i + 1) }),
+    }
+}
+
+/// The first row without entries, counted from 0. A square matrix that has one is singular.
+pub fn empty_row<T: Real>(a: &Csr<T>) -> Option<usize> {
+    (0..a.n_rows()).into_par_iter().with_min_len(BLOCK).find_first(|&i| a.row_len(i) == 0)
+}
+
+/// Refuses a matrix whose diagonal cannot be divided by, as `method` does: a missing, zero or not
+/// finite entry ([`Error::Diagonal`], the first such row).
+pub fn check_diagonal<T: Real>(a: &Csr<T>, method: &'static str) -> Result<()> {
+    let fault = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK).find_map_first(|i| {
+        let what = match a.get(i, i) {
+            None => "missing",
+            Some(d) if d == T::ZERO => "zero",
+            Some(d) if !d.to_f64().is_finite() => "not finite",
+            Some(_) => return None,
+        };
+        Some((i, what))
+    });
+    match fault {
+        None => Ok(()),
+        Some((i, what)) => Err(Error::Diagonal { row: i + 1, what, method }),
+    }
+}
+
+/// Whether a matrix is symmetric, and if not, where.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Symmetry {
+    /// Every entry agrees with its mirror image.
+    Symmetric,
+    /// The matrix is not square.
+    Rectangular,
+    /// An entry that does not: the first, row by row.
+    NotSymmetric {
+        /// Its row, counted from 0.
+        row: usize,
+        /// Its column, counted from 0.
+        col: usize,
+        /// Its value.
+        value: f64,
+        /// The value at (col, row), 0 where no entry is stored.
+        mirrored: f64,
+    },
+}
+
+impl Symmetry {
+    /// `true` for [`Symmetry::Symmetric`].
+    pub fn is_symmetric(&self) -> bool {
+        *self == Symmetry::Symmetric
+    }
+}
+
+impl fmt::Display for Symmetry {
+    /// Rows and columns are printed from 1, as in [`Error`].
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match *self {
+            Symmetry::Symmetric => write!(f, "symmetric"),
+            Symmetry::Rectangular => write!(f, "not square"),
+            Symmetry::NotSymmetric { row, col, value, mirrored } => {
+                let (i, j) = (row + 1, col + 1);
+                write!(f, "not symmetric: entry ({i}, {j}) is {value}, entry ({j}, {i}) is {mirrored}")
+            }
+        }
+    }
+}
+
+impl<T: Real> Csr<T> {
+    /// Whether `|a_ij - a_ji| <= tolerance * min(s_i, s_j)` for all entries, `s_i` being the largest
+    /// magnitude in row `i`. A missing entry counts as 0. With `tolerance == 0` every bit must agree
+    /// (but for the sign of zero).
+    ///
+    /// A matrix that is symmetric to the last bit takes one pass over its entries, in parallel. For
+    /// another each entry is searched for in its mirror row, up to the first that has no match.
+    pub fn is_symmetric(&self, tolerance: f64) -> Symmetry {
+        if self.n_rows() != self.n_cols() {
+            return Symmetry::Rectangular;
+        }
+        if self.mirror_fingerprint() == 0 {
+            return Symmetry::Symmetric;
+        }
+        let largest = |i: usize| self.row(i).1.iter().fold(0.0f64, |m, v| m.max(v.to_f64().abs()));
+        let agree = |i: usize, j: usize, a: f64, b: f64| {
+            a == b || (a - b).abs() <= tolerance * largest(i).min(largest(j))
+        };
+        let fault = (0..self.n_rows()).into_par_iter().with_min_len(BLOCK).find_map_first(|row| {
+            let (columns, values) = self.row(row);
+            columns.iter().zip(values).find_map(|(&j, a)| {
+                let (col, value) = (j as usize, a.to_f64());
+                let mirrored = self.get(col, row).map_or(0.0, T::to_f64);
+                let fault = Symmetry::NotSymmetric { row, col, value, mirrored };
+                (col != row && !agree(row, col, value, mirrored)).then_some(fault)
+            })
+        });
+        fault.unwrap_or(Symmetry::Symmetric)
+    }
+
+    /// A hash of the entries above the diagonal less the hash of those below, mirrored: 0 for a
+    /// symmetric matrix, and for any other with a probability of 2^-64. Unlike a search for each
+    /// entry's mirror image it reads the matrix in order, whatever the numbering of the unknowns.
+    fn mirror_fingerprint(&self) -> u64 {
+        let hash = |i: u32, j: u32, value: f64| {
+            random::number(random::number(u64::from(i), u64::from(j)), value.to_bits())
+        };
+        let of_row = |row: usize| {
+            let (columns, values) = self.row(row);
+            columns.iter().zip(values).fold(0u64, |sum, (&j, value)| {
+                let (i, value) = (row as u32, value.to_f64());
+                if i == j || value == 0.0 {
+                    sum
+                } else if i < j || value.is_nan() {
+                    sum.wrapping_add(hash(i, j, value))
+                } else {
+                    sum.wrapping_sub(hash(j, i, value))
+                }
+            })
+        };
+        let rows = (0..self.n_rows()).into_par_iter().with_min_len(BLOCK);
+        rows.map(of_row).reduce(|| 0, u64::wrapping_add)
+    }
+}

@@ -1,0 +1,211 @@
+//! Which format holds a matrix: the names, the choice, and a matrix in whichever it is.
+
+use super::padding::{Padding, ell_padding, sell_padding};
+use super::sell::SLICE;
+use super::{Csr, Ell, Sell};
+use crate::error::{Error, Result};
+use cuda_std::Real;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// [`choose`] takes reduced SELL only where it stores at most this many entries for each nonzero.
+///
+/// SELL's coalesced loads gain about a fifth over CRS on the GPU; more padding than this spends it.
+pub const WORTHWHILE_PADDING: f64 = 1.15;
+
+/// The sorting windows that [`choose`] tries, in this order. A window of 1 leaves the rows where they
+/// are; larger ones tear neighbours apart, which costs the cache hits of `x` and `y`.
+pub const SORTING_WINDOWS: [usize; 5] = [1, 256, 1024, 4096, 16384];
+
+/// A storage format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Compressed row storage: no padding.
+    Crs,
+    /// ELLPACK: one width for the whole matrix.
+    Ell,
+    /// Reduced SELL-32-sigma: a width per slice of 32 rows.
+    Sell,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(match self {
+            Format::Crs => "crs",
+            Format::Ell => "ell",
+            Format::Sell => "sell",
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "crs" | "csr" => Ok(Format::Crs),
+            "ell" => Ok(Format::Ell),
+            "sell" => Ok(Format::Sell),
+            _ => Err(Error::Option(format!(
+                "unknown format '{name}'; the formats are crs (or csr), ell, sell"
+            ))),
+        }
+    }
+}
+
+/// Where a matrix will be multiplied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// A few wide cores with deep caches.
+    Cpu,
+    /// Warps of 32 threads that want coalesced loads.
+    Gpu,
+}
+
+/// The format chosen, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The format.
+    pub format: Format,
+    /// The sorting window, for [`Format::Sell`]; 1 otherwise.
+    pub sigma: usize,
+    /// What the chosen format stores.
+    pub padding: Padding,
+    /// One clause with the figures: "reduced SELL-32, sigma 1: 1.7 % padding".
+    pub reason: String,
+}
+
+/// Chooses a format: CRS on the CPU; on the GPU reduced SELL-32 with the smallest of
+/// [`SORTING_WINDOWS`] whose padding is [worthwhile](WORTHWHILE_PADDING), or else CRS.
+pub fn choose<T: Real>(a: &Csr<T>, target: Target) -> Choice {
+    let nnz = a.nnz() as u64;
+    let crs =
+        |reason| Choice { format: Format::Crs, sigma: 1, padding: Padding { stored: nnz, nnz }, reason };
+    if target == Target::Cpu {
+        return crs("CRS: it has no padding, and a core reads rows one after another".to_string());
+    }
+    let mut unsorted = None;
+    let mut best = (f64::INFINITY, 1);
+    // Windows beyond one that already holds every row sort the same way.
+    let longest = a.n_rows().next_multiple_of(SLICE);
+    for (k, &sigma) in SORTING_WINDOWS.iter().enumerate() {
+        if k > 1 && SORTING_WINDOWS[k - 1] >= longest {
+            break;
+        }
+        let padding = sell_padding(a, sigma).expect("1 and multiples of 32");
+        if padding.factor() <= WORTHWHILE_PADDING {
+            let mut reason = format!("reduced SELL-32, sigma {sigma}: {:.1} % padding", padding.percent());
+            if let Some(percent) = unsorted {
+                reason += &format!(" ({percent:.1} % with the rows in order)");
+            }
+            return Choice { format: Format::Sell, sigma, padding, reason };
+        }
+        unsorted.get_or_insert(padding.percent());
+        if padding.factor() < best.0 {
+            best = (padding.factor(), sigma);
+        }
+    }
+    crs(format!(
+        "CRS: reduced SELL-32 would have {:.1} % padding at its best (sigma {}), more than the {:.0} % it gains",
+        100.0 * (best.0 - 1.0),
+        best.1,
+        100.0 * (WORTHWHILE_PADDING - 1.0)
+    ))
+}
+
+/// A matrix in any of the formats.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyMatrix<T> {
+    /// In compressed row storage.
+    Crs(Arc<Csr<T>>),
+    /// In ELLPACK.
+    Ell(Ell<T>),
+    /// In reduced SELL-32-sigma.
+    Sell(Sell<T>),
+}
+
+impl<T: Real> AnyMatrix<T> {
+    /// Converts to `format`, sharing a CRS matrix rather than copying it; `sigma` matters to [`Format::Sell`] alone.
+    ///
+    /// [`Error::Padding`] and [`Error::Option`] as [`Ell::from_csr`] and [`Sell::from_csr`] say.
+    pub fn from_csr(a: &Arc<Csr<T>>, format: Format, sigma: usize) -> Result<Self> {
+        Ok(match format {
+            Format::Crs => AnyMatrix::Crs(a.clone()),
+            Format::Ell => AnyMatrix::Ell(Ell::from_csr(a)?),
+            Format::Sell => AnyMatrix::Sell(Sell::from_csr(a, sigma)?),
+        })
+    }
+
+    /// The format.
+    pub fn format(&self) -> Format {
+        match self {
+            AnyMatrix::Crs(_) => Format::Crs,
+            AnyMatrix::Ell(_) => Format::Ell,
+            AnyMatrix::Sell(_) => Format::Sell,
+        }
+    }
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            AnyMatrix::Crs(a) => a.n_rows(),
+            AnyMatrix::Ell(a) => a.n_rows(),
+            AnyMatrix::Sell(a) => a.n_rows(),
+        }
+    }
+    /// Number of columns.
+    pub fn n_cols(&self) -> usize {
+        match self {
+            AnyMatrix::Crs(a) => a.n_cols(),
+            AnyMatrix::Ell(a) => a.n_cols(),
+            AnyMatrix::Sell(a) => a.n_cols(),
+        }
+    }
+    /// Number of entries without padding.
+    pub fn nnz(&self) -> usize {
+        match self {
+            AnyMatrix::Crs(a) => a.nnz(),
+            AnyMatrix::Ell(a) => a.nnz(),
+            AnyMatrix::Sell(a) => a.nnz(),
+        }
+    }
+    /// Number of entries with padding.
+    pub fn stored(&self) -> usize {
+        match self {
+            AnyMatrix::Crs(a) => a.nnz(),
+            AnyMatrix::Ell(a) => a.stored(),
+            AnyMatrix::Sell(a) => a.stored(),
+        }
+    }
+    /// Stored entries beside nonzeros.
+    pub fn padding(&self) -> Padding {
+        Padding { stored: self.stored() as u64, nnz: self.nnz() as u64 }
+    }
+
+    /// Bytes that the arrays take on a device: 4 a column, the value, and CRS's row pointers at 4
+    /// (8 from 2^32 entries on), or SELL's slice pointers at 8 and its permutation at 4.
+    pub fn bytes(&self) -> u64 {
+        let entries = self.stored() as u64 * (4 + size_of::<T>() as u64);
+        entries
+            + match self {
+                AnyMatrix::Crs(a) => {
+                    let offset = if a.nnz() > u32::MAX as usize { 8 } else { 4 };
+                    offset * a.row_ptr().len() as u64
+                }
+                AnyMatrix::Ell(_) => 0,
+                AnyMatrix::Sell(a) => {
+                    let permutation = a.permutation().map_or(0, <[u32]>::len);
+                    8 * a.slice_ptr().len() as u64 + 4 * permutation as u64
+                }
+            }
+    }
+}
+
+/// The bytes that the bandwidth of `y = A x` is stated with, whatever the format: 4 and `value_bytes`
+/// a nonzero, 4 a row pointer, and `x` and `y` once each. In f64 12 a nonzero, 4 a row, 16 a row.
+///
+/// Padding is not in it: a format that reads more than it must is slower by this measure, not faster.
+pub fn spmv_bytes(nnz: usize, n_rows: usize, value_bytes: usize) -> u64 {
+    let (nnz, rows, value) = (nnz as u64, n_rows as u64, value_bytes as u64);
+    (4 + value) * nnz + 4 * rows + 2 * value * rows
+}

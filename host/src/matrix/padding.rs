@@ -1,0 +1,104 @@
+//! What padding costs: row statistics, and the entries that a padded format would store, computed
+//! from the row lengths alone, before anything is allocated.
+
+use super::Csr;
+use super::sell::{SLICE, row_order, slice_widths};
+use crate::error::{Error, Result};
+use cuda_std::Real;
+use rayon::prelude::*;
+
+/// A padded format is refused when it would store more than this many entries for each nonzero.
+///
+/// SpMV is bound by the bytes of the matrix, and the padding is read like the rest: at a factor of 3
+/// the format is slower than CRS on every device, and its memory is what a larger problem would need.
+pub const MAX_PADDING: f64 = 3.0;
+
+/// Padding is never refused up to this many stored entries (48 KiB in f64): rounding the rows up to
+/// a multiple of 32 is most of it there, and nothing is gained by being strict.
+pub const ALWAYS_ALLOWED: u64 = 4096;
+
+/// Stored entries beside nonzeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Padding {
+    /// Entries in memory, padding included.
+    pub stored: u64,
+    /// Entries of the matrix.
+    pub nnz: u64,
+}
+
+impl Padding {
+    /// `stored / nnz`; 1 for a matrix without entries.
+    pub fn factor(&self) -> f64 {
+        if self.nnz == 0 { 1.0 } else { self.stored as f64 / self.nnz as f64 }
+    }
+
+    /// The padding as a percentage of the nonzeros: 1.7 where `factor()` is 1.017.
+    pub fn percent(&self) -> f64 {
+        100.0 * (self.factor() - 1.0)
+    }
+
+    /// [`Error::Padding`] where the format is not worth its memory.
+    pub(super) fn check<T: Real>(
+        &self,
+        a: &Csr<T>,
+        format: &'static str,
+        advice: &'static str,
+    ) -> Result<()> {
+        if self.stored <= ALWAYS_ALLOWED || self.factor() <= MAX_PADDING {
+            return Ok(());
+        }
+        let rows = row_stats(a);
+        Err(Error::Padding {
+            format,
+            stored: self.stored,
+            nnz: self.nnz,
+            factor: self.factor(),
+            longest: rows.max,
+            mean: rows.mean,
+            advice,
+        })
+    }
+}
+
+/// How the row lengths of a matrix spread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowStats {
+    /// Entries of the shortest row; 0 without rows.
+    pub min: usize,
+    /// Entries per row; 0 without rows.
+    pub mean: f64,
+    /// Entries of the longest row; 0 without rows.
+    pub max: usize,
+    /// Rows without entries.
+    pub empty: usize,
+}
+
+/// Shortest, mean and longest row, and the number of empty rows.
+pub fn row_stats<T: Real>(a: &Csr<T>) -> RowStats {
+    let n = a.n_rows();
+    if n == 0 {
+        return RowStats { min: 0, mean: 0.0, max: 0, empty: 0 };
+    }
+    let (min, max, empty) = (0..n)
+        .into_par_iter()
+        .with_min_len(4096)
+        .map(|i| (a.row_len(i), a.row_len(i), usize::from(a.row_len(i) == 0)))
+        .reduce(|| (usize::MAX, 0, 0), |p, q| (p.0.min(q.0), p.1.max(q.1), p.2 + q.2));
+    RowStats { min, mean: a.nnz() as f64 / n as f64, max, empty }
+}
+
+/// What ELLPACK would store: every row as long as the longest, rows rounded up to a multiple of 32.
+pub fn ell_padding<T: Real>(a: &Csr<T>) -> Padding {
+    let stride = a.n_rows().next_multiple_of(SLICE) as u64;
+    Padding { stored: stride * row_stats(a).max as u64, nnz: a.nnz() as u64 }
+}
+
+/// What reduced SELL-32-sigma would store: every row as long as the longest of its slice.
+///
+/// [`Error::Option`] for a `sigma` that is neither 1 nor a multiple of 32.
+pub fn sell_padding<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Padding> {
+    let order = row_order(a, sigma)?;
+    let widths = slice_widths(a, order.as_deref());
+    let stored = widths.par_iter().map(|&w| w as u64 * SLICE as u64).sum();
+    Ok(Padding { stored, nnz: a.nnz() as u64 })
+}

@@ -1,0 +1,138 @@
+//! Anisotropic diffusion on tetrahedra: the project's benchmark matrix.
+
+use super::random::uniform;
+use crate::matrix::Csr;
+
+type Vec3 = [f64; 3];
+
+/// A node's place in the 3 x 3 x 3 nodes around a row's own, which is number 13.
+const CENTRE: usize = 13;
+
+/// The P1 stiffness matrix of -div(S grad u) = f on a box of n^3 nodes, u = 0 on one face.
+///
+/// - Nodes (i, j, k) for i, j, k < n at unit spacing, each coordinate moved by a jitter uniform in
+///   [-0.2, 0.2): number 3 node + axis of the [random sequence](super::random) of `seed`, with
+///   node = (i n + j) n + k.
+/// - Every cube is cut into six tetrahedra (Kuhn), one for each order of the axes, along which it runs
+///   from the cube's corner 000 to 111.
+/// - S = 0.2 I + 0.8 f f^T with the fibre f = (1, 1, 0.5) normalised, as in heart muscle.
+/// - Entry (a, b) is the sum over the tetrahedra with both of V grad phi_a . S grad phi_b.
+/// - The nodes i = 0 are removed (Dirichlet); the others are unknowns in order, k fastest. Natural
+///   conditions on the other five faces.
+///
+/// (n - 1) n^2 rows of up to 15 entries. Symmetric to the last bit: both mirror images sum the same
+/// terms in the same order. `n` is at least 2.
+pub fn tet(n: usize, seed: u64) -> Csr<f64> {
+    let fibre = {
+        let norm = (1.0f64 + 1.0 + 0.25).sqrt();
+        [1.0 / norm, 1.0 / norm, 0.5 / norm]
+    };
+    let star = star();
+    let neighbours = neighbours();
+    let rows = (n - 1) * n * n;
+    // Unknown 0 is the first node with i = 1. Along an axis, 0 stands for a step back and 2 for one on.
+    let node_of = |row: usize| [row / (n * n) + 1, row / n % n, row % n];
+    let inside = |at: [usize; 3], place: usize| {
+        let step = steps(place);
+        (0..3).all(|axis| at[axis] + step[axis] >= 1 && at[axis] + step[axis] <= n)
+    };
+    let unknown = |at: [usize; 3], place: usize| inside(at, place) && at[0] + steps(place)[0] >= 2;
+
+    Csr::from_rows(
+        rows,
+        rows,
+        |row| neighbours.iter().filter(|&&place| unknown(node_of(row), place)).count(),
+        |row, columns, values| {
+            let at = node_of(row);
+            let mut nodes = [[0.0; 3]; 27];
+            for place in neighbours {
+                if inside(at, place) {
+                    nodes[place] = position(at, steps(place), n, seed);
+                }
+            }
+            let mut couplings = [0.0; 27];
+            for tetrahedron in star.iter().filter(|t| inside(at, t[0]) && inside(at, t[3])) {
+                let element = couplings_in(tetrahedron, &nodes, fibre);
+                for (&place, coupling) in tetrahedron.iter().zip(element) {
+                    couplings[place] += coupling;
+                }
+            }
+            let row_places = neighbours.into_iter().filter(|&place| unknown(at, place));
+            for (k, place) in row_places.enumerate() {
+                let step = steps(place);
+                let column = ((at[0] + step[0] - 2) * n + at[1] + step[1] - 1) * n + at[2] + step[2] - 1;
+                (columns[k], values[k]) = (column as u32, couplings[place]);
+            }
+        },
+    )
+}
+
+/// Steps from the node before the centre to `place`, along each axis.
+fn steps(place: usize) -> [usize; 3] {
+    [place / 9, place / 3 % 3, place % 3]
+}
+
+/// The 15 places that share a tetrahedron with the centre, ascending: all steps go the same way.
+fn neighbours() -> [usize; 15] {
+    let mut places = (0..27).filter(|&place| {
+        let step = steps(place);
+        !(step.contains(&0) && step.contains(&2))
+    });
+    std::array::from_fn(|_| places.next().expect("1 + 7 + 7 of them"))
+}
+
+/// The 24 tetrahedra around the centre, in the order of their cubes and of the axes in each: the order
+/// in which every row meets them. A tetrahedron's first and last corner span its cube.
+fn star() -> Vec<[usize; 4]> {
+    const ALONG: [usize; 3] = [9, 3, 1];
+    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let mut star = Vec::with_capacity(24);
+    for cube in [0, 1, 3, 4, 9, 10, 12, 13] {
+        for order in ORDERS {
+            let mut corners = [cube; 4];
+            for (c, axis) in order.into_iter().enumerate() {
+                corners[c + 1] = corners[c] + ALONG[axis];
+            }
+            if corners.contains(&CENTRE) {
+                star.push(corners);
+            }
+        }
+    }
+    star
+}
+
+/// Where the node at `step` from `at` lies.
+fn position(at: [usize; 3], step: [usize; 3], n: usize, seed: u64) -> Vec3 {
+    let [i, j, k] = std::array::from_fn(|axis| at[axis] + step[axis] - 1);
+    let node = ((i * n + j) * n + k) as u64;
+    let jitter = |axis: u64| 0.4 * (uniform(seed, 3 * node + axis) - 0.5);
+    [i as f64 + jitter(0), j as f64 + jitter(1), k as f64 + jitter(2)]
+}
+
+/// V grad phi_c . S grad phi_b of one tetrahedron for the centre c and each of its corners b.
+///
+/// With the edges e_1, e_2, e_3 from the first corner and det = e_1 . (e_2 x e_3) = +-6 V the gradients
+/// are grad phi_1 = (e_2 x e_3) / det and so on, and they sum to zero over the four corners.
+fn couplings_in(corners: &[usize; 4], nodes: &[Vec3; 27], fibre: Vec3) -> [f64; 4] {
+    let origin = nodes[corners[0]];
+    let [e1, e2, e3] = [1, 2, 3].map(|c| std::array::from_fn(|x| nodes[corners[c]][x] - origin[x]));
+    let (n1, n2, n3) = (cross(e2, e3), cross(e3, e1), cross(e1, e2));
+    let n0 = std::array::from_fn(|x| -(n1[x] + n2[x] + n3[x]));
+    let normals = [n0, n1, n2, n3];
+    // V / det^2 = 1 / (6 |det|)
+    let scale = 1.0 / (6.0 * dot(e1, n1).abs());
+    let along = normals.map(|n| dot(fibre, n));
+    let c = corners.iter().position(|&place| place == CENTRE).expect("a tetrahedron of the star");
+    std::array::from_fn(|b| {
+        // Products commute to the last bit, and so does this.
+        scale * (0.2 * dot(normals[c], normals[b]) + 0.8 * (along[c] * along[b]))
+    })
+}
+
+fn dot(a: Vec3, b: Vec3) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}

@@ -1,0 +1,126 @@
+//! BiCGSTAB (van der Vorst 1992; Saad 2003, algorithm 7.7), preconditioned from the right, for
+//! nonsymmetric A.
+
+use cuda_std::Real;
+
+use super::{OnProgress, Outcome, Run, Solver, Stop, StopReason};
+use crate::backend::{Backend, Coef, Slot};
+use crate::error::Result;
+use crate::precond::Preconditioner;
+
+/// `(r0, r)` of even and of odd iterations.
+const RHO: [Slot; 2] = [Slot(0), Slot(1)];
+/// `(r0, v)`; the slot after it receives `(v, v)`.
+const R0_V: Slot = Slot(2);
+/// `(s, t)`, then `(t, t)`.
+const S_T: Slot = Slot(4);
+const T_T: Slot = Slot(5);
+/// `(r, r)`.
+const SQUARE: Slot = Slot(6);
+const SLOTS: usize = 7;
+
+/// BiCGSTAB with its workspace of 7 vectors.
+pub struct Bicgstab<T: Real, B: Backend<T>> {
+    r: B::Vector,
+    shadow: B::Vector,
+    p: B::Vector,
+    mp: B::Vector,
+    v: B::Vector,
+    ms: B::Vector,
+    t: B::Vector,
+    scalars: B::Scalars,
+}
+
+impl<T: Real, B: Backend<T>> Bicgstab<T, B> {
+    /// Vectors of length n in the workspace.
+    pub const VECTORS: usize = 7;
+
+    /// A workspace for `n` unknowns.
+    pub fn new(backend: &B, n: usize) -> Result<Self> {
+        Ok(Bicgstab {
+            r: backend.zeros(n)?,
+            shadow: backend.zeros(n)?,
+            p: backend.zeros(n)?,
+            mp: backend.zeros(n)?,
+            v: backend.zeros(n)?,
+            ms: backend.zeros(n)?,
+            t: backend.zeros(n)?,
+            scalars: backend.scalars(SLOTS)?,
+        })
+    }
+}
+
+impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
+    fn solve(
+        &mut self,
+        backend: &B,
+        a: &B::Matrix,
+        m: &mut dyn Preconditioner<T, B>,
+        b: &B::Vector,
+        x: &mut B::Vector,
+        stop: &Stop,
+        on_progress: OnProgress,
+    ) -> Result<Outcome> {
+        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
+        let guarded = run.backend.guarded(&run.monitor);
+        let (g, scalars) = (&guarded, &self.scalars);
+        let Bicgstab { r, shadow, p, mp, v, ms, t, .. } = self;
+
+        // r = b - A x,  r0 = r
+        g.residual(a, x, b, r)?;
+        g.copy(r, shadow)?;
+        g.dot(r, r, scalars, SQUARE)?;
+        g.observe(scalars, SQUARE, &run.monitor)?;
+
+        let mut k = 0;
+        while run.goes_on(k)? {
+            // alpha = rho / (r0, v)  and  omega = (s, t) / (t, t)  are never formed:
+            // beta = (rho / rho_old) (alpha_old / omega_old) = (rho / (r0, v_old)) ((t, t) / (s, t))
+            let rho = RHO[k as usize % 2];
+            let alpha = Coef::ratio(rho, R0_V);
+            let omega = Coef::ratio(S_T, T_T);
+            g.dot(shadow, r, scalars, rho)?;
+            if k == 0 {
+                g.copy(r, p)?;
+            } else {
+                // p = r + beta (p - omega_old v)
+                g.axpbypcz(scalars, Coef::ONE, r, alpha.negated(), v, alpha.times(T_T, S_T), p)?;
+            }
+            // v = A M p,  s = r - alpha v  (kept in r),  x += alpha M p
+            m.apply(g, p, mp)?;
+            g.spmv_dot(a, mp, shadow, v, scalars, R0_V)?;
+            g.axpby(scalars, alpha, mp, Coef::ONE, x)?;
+            g.axpby(scalars, alpha.negated(), v, Coef::ONE, r)?;
+            // t = A M s,  x += omega M s,  r = s - omega t
+            m.apply(g, r, ms)?;
+            g.spmv_dot(a, ms, r, t, scalars, S_T)?;
+            g.axpby(scalars, omega, ms, Coef::ONE, x)?;
+            g.axpby(scalars, omega.negated(), t, Coef::ONE, r)?;
+            g.dot(r, r, scalars, SQUARE)?;
+            g.observe(scalars, SQUARE, &run.monitor)?;
+            k += 1;
+        }
+        let threshold = run.threshold;
+        let mut outcome = run.outcome(|| {
+            Ok(match () {
+                () if backend.read(scalars, R0_V)? == T::ZERO => {
+                    "(r0, A M p) = 0; try another initial guess or --solver gmres"
+                }
+                () if backend.read(scalars, T_T)? == T::ZERO => "A M s = 0",
+                () => "omega = 0; try --solver gmres",
+            })
+        })?;
+        // The first half of a step may already have solved the system: then s = 0, and t = A M s with it.
+        if let StopReason::Breakdown(_) = outcome.reason {
+            backend.residual(a, x, b, r)?;
+            backend.dot(r, r, scalars, SQUARE)?;
+            let norm = backend.read(scalars, SQUARE)?.to_f64().sqrt();
+            if norm <= threshold {
+                outcome.reason = StopReason::Converged;
+                outcome.iterations += 1;
+                outcome.history.push(norm);
+            }
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,102 @@
+//! GMRES (Saad and Schultz 1986; Saad 2003, algorithm 6.9), preconditioned from the right, restarted.
+
+use cuda_std::Real;
+
+use super::{OnProgress, Outcome, Run, Solver, Stop};
+use crate::backend::{Backend, Coef, GmresSlots};
+use crate::error::{Error, Result};
+use crate::precond::Preconditioner;
+
+pub use gpu_kernels::gram_schmidt::MAX_RESTART;
+
+/// GMRES(restart) with its workspace of `restart + 3` vectors.
+pub struct Gmres<T: Real, B: Backend<T>> {
+    basis: Vec<B::Vector>,
+    z: B::Vector,
+    u: B::Vector,
+    slots: GmresSlots,
+    scalars: B::Scalars,
+}
+
+impl<T: Real, B: Backend<T>> Gmres<T, B> {
+    /// A workspace for `n` unknowns and cycles of `restart` iterations, at most [`MAX_RESTART`].
+    ///
+    /// A cycle longer than the iteration limit is unrestarted GMRES.
+    pub fn new(backend: &B, n: usize, restart: usize) -> Result<Self> {
+        if !(1..=MAX_RESTART).contains(&restart) {
+            return Err(Error::Option(format!(
+                "a GMRES restart length of {restart} is out of range; it can be 1 to {MAX_RESTART}"
+            )));
+        }
+        let slots = GmresSlots { restart };
+        Ok(Gmres {
+            basis: backend.vectors(n, restart + 1)?,
+            z: backend.zeros(n)?,
+            u: backend.zeros(n)?,
+            slots,
+            scalars: backend.scalars(slots.count())?,
+        })
+    }
+
+    /// Vectors of length n in the workspace.
+    pub fn vectors(restart: usize) -> usize {
+        restart + 3
+    }
+}
+
+impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
+    fn solve(
+        &mut self,
+        backend: &B,
+        a: &B::Matrix,
+        m: &mut dyn Preconditioner<T, B>,
+        b: &B::Vector,
+        x: &mut B::Vector,
+        stop: &Stop,
+        on_progress: OnProgress,
+    ) -> Result<Outcome> {
+        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
+        let guarded = run.backend.guarded(&run.monitor);
+        let (g, s, slots) = (&guarded, &self.scalars, self.slots);
+        let (z, u) = (&mut self.z, &mut self.u);
+
+        let mut k = 0;
+        loop {
+            // v_0 = (b - A x) / beta
+            g.residual(a, x, b, &mut self.basis[0])?;
+            g.dot(&self.basis[0], &self.basis[0], s, GmresSlots::NORM2)?;
+            if k == 0 {
+                g.observe(s, GmresSlots::NORM2, &run.monitor)?;
+                if !run.known(1)? {
+                    break;
+                }
+            }
+            g.gmres_start(s, slots)?;
+            g.scale(s, Coef::inverse(GmresSlots::BETA), &mut self.basis[0])?;
+
+            let first = k;
+            while k - first < slots.restart as u32 && run.goes_on(k)? {
+                // w = A M v_j,  h = V^T w,  w -= V h,  v_{j+1} = w / ||w||
+                let j = (k - first) as usize;
+                let (v, rest) = self.basis.split_at_mut(j + 1);
+                let w = &mut rest[0];
+                m.apply(g, &v[j], z)?;
+                g.spmv(a, z, w)?;
+                g.gram_schmidt(v, w, s, slots, slots.column(j))?;
+                g.gmres_rotate(s, slots, j, &run.monitor)?;
+                g.scale(s, Coef::inverse(GmresSlots::LENGTH), w)?;
+                k += 1;
+            }
+            // The update must be made once, also when the cycle was cut short: so the host learns here
+            // whether it was.
+            let running = run.known(k + 1)?;
+            backend.gmres_solution(s, slots, &self.basis, u)?;
+            m.apply(backend, u, z)?;
+            backend.axpby(s, Coef::ONE, z, Coef::ONE, x)?;
+            if !running {
+                break;
+            }
+        }
+        run.outcome(|| Ok("a column of the Hessenberg matrix vanished: A M is singular on this space"))
+    }
+}

@@ -1,0 +1,63 @@
+//! Weighted Jacobi as a solver (Rosenberger and Haase 2017, equation 2).
+
+use cuda_std::Real;
+
+use super::{OnProgress, Outcome, Run, Solver, Stop};
+use crate::backend::{Backend, Slot};
+use crate::error::Result;
+use crate::matrix::{Csr, check};
+use crate::precond::Preconditioner;
+
+/// `x_{k+1} = x_k + omega D^-1 (b - A x_k)`, with its workspace of 2 vectors. Any preconditioner is ignored.
+pub struct JacobiIteration<T: Real, B: Backend<T>> {
+    omega: T,
+    inverse_diagonal: B::Vector,
+    other: B::Vector,
+    scalars: B::Scalars,
+}
+
+impl<T: Real, B: Backend<T>> JacobiIteration<T, B> {
+    /// Vectors of length n in the workspace.
+    pub const VECTORS: usize = 2;
+
+    /// Inverts the diagonal of `a`. [`crate::Error::Diagonal`] names the first row where that fails.
+    pub fn new(backend: &B, a: &Csr<T>, omega: f64) -> Result<Self> {
+        check::check_diagonal(a, "jacobi")?;
+        let inverse: Vec<T> = a.diagonal().into_iter().map(|d| T::ONE / d).collect();
+        Ok(JacobiIteration {
+            omega: T::from_f64(omega),
+            inverse_diagonal: backend.vector(&inverse)?,
+            other: backend.zeros(a.n_rows())?,
+            scalars: backend.scalars(1)?,
+        })
+    }
+}
+
+impl<T: Real, B: Backend<T>> Solver<T, B> for JacobiIteration<T, B> {
+    fn solve(
+        &mut self,
+        backend: &B,
+        a: &B::Matrix,
+        _m: &mut dyn Preconditioner<T, B>,
+        b: &B::Vector,
+        x: &mut B::Vector,
+        stop: &Stop,
+        on_progress: OnProgress,
+    ) -> Result<Outcome> {
+        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
+        let guarded = run.backend.guarded(&run.monitor);
+        let (d, s) = (&self.inverse_diagonal, &self.scalars);
+        let mut k = 0;
+        while run.goes_on(k)? {
+            // The sweep from x_k observes the residual norm of x_k.
+            let (from, to) = if k % 2 == 0 { (&*x, &mut self.other) } else { (&self.other, &mut *x) };
+            guarded.sweep_norm(a, self.omega, d, b, from, to, s, Slot(0), &run.monitor)?;
+            k += 1;
+        }
+        let outcome = run.outcome(|| Ok("none"))?;
+        if outcome.iterations % 2 == 1 {
+            backend.copy(&self.other, x)?;
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,343 @@
+//! `launch::Driver` on machines without a GPU: against a driver made up in fake_driver/libcuda.rs.
+
+use cuda_std::host::Kernel;
+use std::ffi::c_void;
+use std::process::Command;
+use std::sync::OnceLock;
+use warpsolve_host::Error;
+use warpsolve_host::launch::driver::{self, Driver, KernelAttributes, PtxImage};
+use warpsolve_host::launch::{Counts, Launch};
+
+/// Compiles and loads the fake, once for all tests. False, with a printed reason, where it cannot.
+fn fake() -> bool {
+    static LOADED: OnceLock<bool> = OnceLock::new();
+    *LOADED.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("libcuda.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_driver/libcuda.rs");
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition=2024", "--crate-type=cdylib", "-O", "-o"]).arg(&library).arg(source);
+        match rustc.output() {
+            Ok(output) => {
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                // SAFETY: the fake has the driver's signatures for the functions it has.
+                unsafe { libcuda::load_from(&library) }.unwrap();
+                true
+            }
+            Err(e) => {
+                println!("skipped: no rustc to compile the fake driver with: {e}");
+                false
+            }
+        }
+    })
+}
+
+fn image(target: (u32, u32), text: &'static str) -> PtxImage {
+    PtxImage { target, text: text.into() }
+}
+
+fn open(ordinal: u32) -> Driver {
+    let text = ".version 7.8 .visible .entry scale(...) { } .visible .entry fault(...) { }";
+    Driver::open(ordinal, &[image((7, 0), text), image((9, 0), text)]).unwrap()
+}
+
+/// data[i] = factor * data[i] + shift
+struct Scale {
+    data: u64,
+    n: u32,
+    factor: f64,
+    shift: f32,
+}
+
+impl Kernel for Scale {
+    fn name(&self) -> &'static str {
+        "scale"
+    }
+    fn arguments(&self, use_them: &mut dyn FnMut(&mut [*mut c_void])) {
+        let Scale { data, n, factor, shift } = self;
+        use_them(&mut [
+            (&raw const *data).cast_mut().cast(),
+            (&raw const *n).cast_mut().cast(),
+            (&raw const *factor).cast_mut().cast(),
+            (&raw const *shift).cast_mut().cast(),
+        ]);
+    }
+    unsafe fn run(&self) {
+        unreachable!("the driver runs PTX")
+    }
+}
+
+/// A kernel without arguments.
+struct Named(&'static str);
+
+impl Kernel for Named {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+    fn arguments(&self, use_them: &mut dyn FnMut(&mut [*mut c_void])) {
+        use_them(&mut []);
+    }
+    unsafe fn run(&self) {
+        unreachable!("the driver runs PTX")
+    }
+}
+
+/// Bytes without a period that could hide a misplaced piece.
+fn noise(length: usize) -> Vec<u8> {
+    (0..length as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
+}
+
+fn counts(driver: &Driver) -> Counts {
+    driver.counters().snapshot()
+}
+
+#[test]
+fn devices_are_described() {
+    if !fake() {
+        return;
+    }
+    let devices = driver::devices().unwrap();
+    assert_eq!(devices.len(), 2);
+    let second = &devices[1];
+    assert_eq!((second.name.as_str(), second.ordinal), ("Fake GPU 71", 1));
+    assert_eq!((second.compute_capability, second.multiprocessors), ((8, 0), 132));
+    assert_eq!((second.total_memory, second.l2_bytes), (200 << 20, 50 << 20));
+    assert_eq!((second.driver_version.as_str(), second.ptx_target.as_str()), ("12.8", ""));
+    assert_eq!(driver::driver_version().unwrap(), "12.8");
+    assert_eq!(open(0).info().ptx_target, "sm_90");
+    assert_eq!(open(1).info().ptx_target, "sm_70");
+    let error = Driver::open(2, &[]).err().unwrap().to_string();
+    assert_eq!(error, "no GPU: there is no device cuda:2; this machine has 2, counted from cuda:0");
+}
+
+#[test]
+fn a_bad_image_is_reported_with_the_translators_log() {
+    if !fake() {
+        return;
+    }
+    let refusal = |text| Driver::open(0, &[image((9, 0), text)]).err().unwrap().to_string();
+    assert_eq!(
+        refusal("broken"),
+        "cuModuleLoadDataEx(sm_90 image on Fake GPU 70) failed: \
+         a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX)\n\
+         ptxas application ptx input, line 3; error: what is this?"
+    );
+    assert!(refusal("future").contains("driver 12.8 is too old for this PTX: install a newer one"));
+    assert!(refusal("a\0b").contains("the PTX is damaged"));
+}
+
+#[test]
+fn copies_arrive_in_order_and_are_counted() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    // Through the driver alone, exactly one staging buffer, and several with an odd rest.
+    let lengths = [1, 4097, (16 << 20) - 1, 16 << 20, (50 << 20) + 13];
+    for length in lengths {
+        let before = counts(&device);
+        let source = noise(length);
+        let (a, b) = (device.alloc(length).unwrap(), device.alloc(length).unwrap());
+        let mut found = vec![0xEE_u8; length];
+        // SAFETY: both allocations have `length` bytes.
+        unsafe {
+            device.upload(a, &source).unwrap();
+            device.copy(b, a, length).unwrap();
+            // Queued behind the copy, so that b keeps the old bytes.
+            device.zero(a, length).unwrap();
+            device.download(&mut found, b).unwrap();
+        }
+        assert!(found == source, "{length} bytes changed on the way");
+        // SAFETY: as above.
+        unsafe { device.download(&mut found, a).unwrap() };
+        assert!(found.iter().all(|&byte| byte == 0), "{length} bytes were not zeroed");
+        let held = counts(&device);
+        // SAFETY: neither is used afterwards.
+        unsafe { [a, b].map(|address| device.free(address)) };
+        let length = length as u64;
+        let expected = Counts {
+            allocations: before.allocations + 2,
+            allocated_bytes: 2 * length,
+            uploads: before.uploads + 1,
+            uploaded_bytes: before.uploaded_bytes + length,
+            downloads: before.downloads + 2,
+            downloaded_bytes: before.downloaded_bytes + 2 * length,
+            device_copies: before.device_copies + 1,
+            launches: 0,
+        };
+        assert_eq!(held, expected);
+        assert_eq!(counts(&device).allocated_bytes, 0);
+    }
+}
+
+#[test]
+fn empty_copies_do_nothing_and_empty_allocations_have_addresses() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let (a, b) = (device.alloc(0).unwrap(), device.alloc_host_visible(0).unwrap());
+    assert!(a != 0 && b != 0 && a != b);
+    let before = counts(&device);
+    // SAFETY: 0 bytes are touched.
+    unsafe {
+        device.upload(a, &[]).unwrap();
+        device.download(&mut [], a).unwrap();
+        device.copy(a, a, 0).unwrap();
+        device.zero(a, 0).unwrap();
+        device.launch(0, 256, &Named("no such kernel")).unwrap();
+    }
+    // Counted all the same, as the simulator does.
+    let expected = Counts {
+        uploads: before.uploads + 1,
+        downloads: before.downloads + 1,
+        device_copies: before.device_copies + 1,
+        ..before
+    };
+    assert_eq!(counts(&device), expected);
+    // SAFETY: neither is used afterwards.
+    unsafe { [a, b].map(|address| device.free(address)) };
+}
+
+#[test]
+fn kernels_take_their_arguments_from_any_thread() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let data = [1.5_f64, -2.25, 3.0];
+    let address = device.alloc(24).unwrap();
+    let bytes = data.map(f64::to_le_bytes).concat();
+    std::thread::scope(|scope| {
+        // SAFETY: the allocation has three f64.
+        let work = || unsafe {
+            device.upload(address, &bytes).unwrap();
+            device.launch(1, 128, &Scale { data: address, n: 3, factor: 2.0, shift: 0.5 }).unwrap();
+            device.launch(1, 128, &Scale { data: address, n: 2, factor: -1.0, shift: 0.0 }).unwrap();
+        };
+        scope.spawn(work).join().unwrap();
+    });
+    let mut found = [0; 24];
+    // SAFETY: as above; not used afterwards.
+    unsafe {
+        device.download(&mut found, address).unwrap();
+        device.free(address);
+    }
+    assert_eq!(found, *[-3.5_f64, 4.0, 6.5].map(f64::to_le_bytes).concat());
+    assert_eq!(counts(&device).launches, 2);
+
+    let expected =
+        KernelAttributes { registers: 1004, shared_bytes: 1001, local_bytes: 1003, max_threads: 1000 };
+    assert_eq!(device.kernel_attributes("scale").unwrap(), expected);
+    assert_eq!(device.max_active_blocks("scale", 256).unwrap(), 8);
+}
+
+#[test]
+fn launch_errors_name_the_kernel_and_its_grid() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    // SAFETY: neither is launched.
+    let (missing, too_large) =
+        unsafe { (device.launch(3, 64, &Named("spmv_f16")), device.launch(3, 2048, &Named("fault"))) };
+    assert_eq!(
+        missing.unwrap_err().to_string(),
+        "cuModuleGetFunction(spmv_f16) failed: \
+         the sm_90 image has no such kernel; compile the kernels again"
+    );
+    assert_eq!(
+        too_large.unwrap_err().to_string(),
+        "cuLaunchKernel(fault, 3 blocks of 2048 threads) failed: \
+         invalid argument (CUDA_ERROR_INVALID_VALUE)"
+    );
+    assert_eq!(counts(&device).launches, 0);
+    device.synchronize().unwrap();
+}
+
+#[test]
+fn faults_name_the_kernels_launched_last() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let address = device.alloc(20 << 20).unwrap();
+    for n in [0, 1, 0, 1] {
+        // SAFETY: the allocation has one f64.
+        unsafe { device.launch(7, 32, &Scale { data: address, n, factor: 1.0, shift: 0.0 }) }.unwrap();
+    }
+    // SAFETY: the fault is the fake's.
+    unsafe { device.launch(5, 64, &Named("fault")) }.unwrap();
+    let expected = "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); launched last, \
+                    newest at the end: scale (7 blocks of 32), scale (7 blocks of 32), \
+                    scale (7 blocks of 32), fault (5 blocks of 64)";
+    for fault in [
+        device.synchronize(),
+        // SAFETY: the allocation has 20 MiB, here and below.
+        unsafe { device.download(&mut [0; 8], address) },
+        // SAFETY: as above. This copy is staged.
+        unsafe { device.upload(address, &vec![1; 20 << 20]) },
+    ] {
+        let error = fault.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    // SAFETY: not used afterwards.
+    unsafe { device.free(address) };
+}
+
+#[test]
+fn memory_that_does_not_fit_is_refused_with_figures() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let error = device.alloc(300 << 20).unwrap_err();
+    let Error::DeviceMemory { device: name, needed, free, total, .. } = &error else { panic!("{error:?}") };
+    assert_eq!((name.as_str(), *needed, *total), ("Fake GPU 70", 300 << 20, 200 << 20));
+    assert!(free <= total);
+    assert_eq!(counts(&device), Counts::default());
+    assert_eq!(device.memory().unwrap().1, 200 << 20);
+}
+
+#[test]
+fn host_visible_memory_has_one_address_or_none() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let address = device.alloc_host_visible(24).unwrap();
+    let data = address as *mut [f64; 3];
+    // SAFETY: the allocation has three f64, and the host reads them after waiting for the kernel.
+    unsafe {
+        data.write([1.0, 2.0, 3.0]);
+        device.launch(1, 32, &Scale { data: address, n: 3, factor: 0.5, shift: 0.25 }).unwrap();
+        device.synchronize().unwrap();
+        assert_eq!(data.read_volatile(), [0.75, 1.25, 1.75]);
+        device.free(address);
+    }
+    let launched = Counts { launches: 1, ..Counts::default() };
+    assert_eq!(counts(&device), launched, "host memory is no device allocation");
+
+    let error = open(1).alloc_host_visible(24).unwrap_err().to_string();
+    assert!(error.contains("Fake GPU 71 sees host memory at another address"), "{error}");
+}
+
+#[test]
+fn events_measure_what_lies_between_them() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let address = device.alloc(8).unwrap();
+    let start = device.record().unwrap();
+    // SAFETY: the allocation has 8 bytes.
+    unsafe { device.zero(address, 8).unwrap() };
+    let end = device.record().unwrap();
+    // The fake's clock: 1 ms for everything carried out, and 1 ms for the event itself.
+    assert_eq!(device.elapsed(&start, &end).unwrap(), f64::from(2.0_f32) * 1e-3);
+    // SAFETY: not used afterwards.
+    unsafe { device.free(address) };
+    // Events outlive their device.
+    drop(device);
+    drop((start, end));
+}

@@ -1,0 +1,464 @@
+//! A stand-in for libcuda.so.1 with two GPUs made of host memory, compiled by tests/driver.rs.
+//!
+//! As lazy as the real one may be: what is queued on a stream happens when somebody waits for it. A
+//! buffer that is reused too early, or a result that is not waited for, shows as wrong data.
+
+#![allow(non_snake_case)]
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::Mutex;
+
+const SUCCESS: u32 = 0;
+const OUT_OF_MEMORY: u32 = 2;
+const INVALID_CONTEXT: u32 = 201;
+const INVALID_PTX: u32 = 218;
+const UNSUPPORTED_PTX_VERSION: u32 = 222;
+const NOT_FOUND: u32 = 500;
+const ILLEGAL_ADDRESS: u32 = 700;
+
+/// Device memory in bytes.
+const MEMORY: usize = 200 << 20;
+
+static USED: Mutex<usize> = Mutex::new(0);
+/// Page-locked host memory: the ranges which the device reads and writes by itself.
+static LOCKED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+static DEVICE: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+thread_local! {
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+enum Work {
+    Copy {
+        to: usize,
+        from: usize,
+        bytes: usize,
+    },
+    Zero {
+        to: usize,
+        bytes: usize,
+    },
+    /// data[i] = factor * data[i] + shift
+    Scale {
+        data: usize,
+        n: u32,
+        factor: f64,
+        shift: f32,
+    },
+    Fault,
+    Event(usize),
+}
+
+#[derive(Default)]
+struct Stream {
+    queue: Vec<Work>,
+    done: HashSet<usize>,
+    carried_out: usize,
+    sticky: u32,
+}
+
+fn stream<'a>(handle: usize) -> std::sync::MutexGuard<'a, Stream> {
+    unsafe { &*(handle as *const Mutex<Stream>) }.lock().unwrap()
+}
+
+impl Stream {
+    /// Carries out what is queued, up to an event or all of it.
+    fn drain(&mut self, until: Option<usize>) -> u32 {
+        while !self.queue.is_empty() && self.sticky == SUCCESS {
+            self.carried_out += 1;
+            match self.queue.remove(0) {
+                Work::Copy { to, from, bytes } => unsafe {
+                    std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes);
+                },
+                Work::Zero { to, bytes } => unsafe { std::ptr::write_bytes(to as *mut u8, 0, bytes) },
+                Work::Scale { data, n, factor, shift } => {
+                    let data = unsafe { std::slice::from_raw_parts_mut(data as *mut f64, n as usize) };
+                    data.iter_mut().for_each(|x| *x = factor * *x + f64::from(shift));
+                }
+                Work::Fault => self.sticky = ILLEGAL_ADDRESS,
+                Work::Event(event) => {
+                    unsafe { (*(event as *mut Event)).at = self.carried_out };
+                    self.done.insert(event);
+                    if until == Some(event) {
+                        break;
+                    }
+                }
+            }
+        }
+        self.sticky
+    }
+}
+
+fn queue(handle: usize, work: Work) -> u32 {
+    if CURRENT.get() == 0 {
+        return INVALID_CONTEXT;
+    }
+    let mut stream = stream(handle);
+    stream.queue.push(work);
+    stream.sticky
+}
+
+fn within(ranges: &Mutex<Vec<(usize, usize)>>, address: usize, bytes: usize) -> bool {
+    ranges.lock().unwrap().iter().any(|&(at, size)| at <= address && address + bytes <= at + size)
+}
+
+fn take(ranges: &Mutex<Vec<(usize, usize)>>, bytes: usize) -> usize {
+    // Poisoned, and never 0 bytes.
+    let memory = Box::leak(vec![0xA5_u8; bytes.max(1)].into_boxed_slice());
+    let at = memory.as_mut_ptr() as usize;
+    ranges.lock().unwrap().push((at, bytes));
+    at
+}
+
+fn give_back(ranges: &Mutex<Vec<(usize, usize)>>, address: usize) -> Option<usize> {
+    let mut ranges = ranges.lock().unwrap();
+    let i = ranges.iter().position(|&(at, _)| at == address)?;
+    let (at, bytes) = ranges.swap_remove(i);
+    drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(at as *mut u8, bytes.max(1))) });
+    Some(bytes)
+}
+
+// ---- devices and contexts
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuInit(flags: c_uint) -> u32 {
+    flags
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> u32 {
+    unsafe { *version = 12_080 };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> u32 {
+    unsafe { *count = 2 };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> u32 {
+    unsafe { *device = 70 + ordinal };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) -> u32 {
+    let text = format!("Fake GPU {device}\0");
+    assert!(text.len() <= length as usize);
+    unsafe { std::ptr::copy_nonoverlapping(text.as_ptr().cast(), name, text.len()) };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) -> u32 {
+    unsafe { *bytes = MEMORY };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) -> u32 {
+    let known = match attribute {
+        16 => 132,
+        38 => 50 << 20,
+        75 => 9 - (device - 70),
+        76 => 0,
+        _ => return 1,
+    };
+    unsafe { *value = known };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut usize, device: c_int) -> u32 {
+    unsafe { *context = device as usize };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDevicePrimaryCtxRelease_v2(_device: c_int) -> u32 {
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxSetCurrent(context: usize) -> u32 {
+    CURRENT.set(context);
+    SUCCESS
+}
+
+// ---- modules and kernels
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleLoadDataEx(
+    module: *mut usize,
+    image: *const c_char,
+    count: c_uint,
+    options: *const c_uint,
+    values: *const usize,
+) -> u32 {
+    let text = unsafe { CStr::from_ptr(image) }.to_str().unwrap();
+    let option = |wanted: c_uint| {
+        (0..count as usize).find(|&i| unsafe { *options.add(i) } == wanted).map(|i| unsafe { *values.add(i) })
+    };
+    if text.contains("future") {
+        return UNSUPPORTED_PTX_VERSION;
+    }
+    if text.contains("broken") {
+        if let (Some(log), Some(size)) = (option(5), option(6)) {
+            let message = "ptxas application ptx input, line 3; error: what is this?\n\0";
+            assert!(message.len() <= size);
+            unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), log as *mut u8, message.len()) };
+        }
+        return INVALID_PTX;
+    }
+    unsafe { *module = Box::into_raw(Box::new(text.to_owned())) as usize };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleUnload(module: usize) -> u32 {
+    drop(unsafe { Box::from_raw(module as *mut String) });
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetFunction(
+    function: *mut usize,
+    module: usize,
+    name: *const c_char,
+) -> u32 {
+    let text = unsafe { &*(module as *const String) };
+    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap();
+    if !text.contains(&format!(".entry {name}(")) {
+        return NOT_FOUND;
+    }
+    unsafe { *function = if name == "scale" { 0x5ca1e } else { 0xfa017 } };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: usize) -> u32 {
+    assert_eq!(function, 0x5ca1e);
+    unsafe { *value = 1000 + attribute };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: *mut c_int,
+    function: usize,
+    block: c_int,
+    shared: usize,
+) -> u32 {
+    assert_eq!((function, shared), (0x5ca1e, 0));
+    unsafe { *blocks = 2048 / block };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernel(
+    function: usize,
+    gx: c_uint,
+    gy: c_uint,
+    gz: c_uint,
+    bx: c_uint,
+    by: c_uint,
+    bz: c_uint,
+    shared: c_uint,
+    stream: usize,
+    arguments: *const *const c_void,
+    extra: usize,
+) -> u32 {
+    assert_eq!([gy, gz, by, bz, shared], [1, 1, 1, 1, 0]);
+    assert_eq!(extra, 0);
+    if bx > 1024 || gx == 0 {
+        return 1;
+    }
+    if function == 0xfa017 {
+        return queue(stream, Work::Fault);
+    }
+    // Arguments are read now, as the driver does.
+    let argument = |i: usize| unsafe { *arguments.add(i) };
+    let work = unsafe {
+        Work::Scale {
+            data: *argument(0).cast(),
+            n: *argument(1).cast(),
+            factor: *argument(2).cast(),
+            shift: *argument(3).cast(),
+        }
+    };
+    queue(stream, work)
+}
+
+// ---- memory
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> u32 {
+    unsafe {
+        *free = MEMORY - *USED.lock().unwrap();
+        *total = MEMORY;
+    }
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
+    if CURRENT.get() == 0 {
+        return INVALID_CONTEXT;
+    }
+    let mut used = USED.lock().unwrap();
+    if *used + bytes > MEMORY {
+        return OUT_OF_MEMORY;
+    }
+    *used += bytes;
+    unsafe { *address = take(&DEVICE, bytes) as u64 };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFree_v2(address: u64) -> u32 {
+    let Some(bytes) = give_back(&DEVICE, address as usize) else { return 1 };
+    *USED.lock().unwrap() -= bytes;
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocHost_v2(address: *mut usize, bytes: usize) -> u32 {
+    if CURRENT.get() == 0 {
+        return INVALID_CONTEXT;
+    }
+    unsafe { *address = take(&LOCKED, bytes) };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFreeHost(address: usize) -> u32 {
+    if give_back(&LOCKED, address).is_some() { SUCCESS } else { 1 }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(device: *mut u64, host: usize, flags: c_uint) -> u32 {
+    assert_eq!(flags, 0);
+    // The second device, compute capability 8.0, has no unified addressing.
+    unsafe { *device = (host + if CURRENT.get() == 71 { 4096 } else { 0 }) as u64 };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: usize, bytes: usize, handle: usize) -> u32 {
+    assert!(within(&DEVICE, to as usize, bytes) || within(&LOCKED, to as usize, bytes));
+    let status = queue(handle, Work::Copy { to: to as usize, from, bytes });
+    // Pageable memory has been read when the call returns.
+    if status == SUCCESS && !within(&LOCKED, from, bytes) { stream(handle).drain(None) } else { status }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoHAsync_v2(to: usize, from: u64, bytes: usize, handle: usize) -> u32 {
+    assert!(within(&DEVICE, from as usize, bytes) || within(&LOCKED, from as usize, bytes));
+    queue(handle, Work::Copy { to, from: from as usize, bytes })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, handle: usize) -> u32 {
+    assert!(within(&DEVICE, to as usize, bytes) && within(&DEVICE, from as usize, bytes));
+    queue(handle, Work::Copy { to: to as usize, from: from as usize, bytes })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemsetD8Async(to: u64, value: u8, bytes: usize, handle: usize) -> u32 {
+    assert!(value == 0 && within(&DEVICE, to as usize, bytes));
+    queue(handle, Work::Zero { to: to as usize, bytes })
+}
+
+// ---- streams and events
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamCreateWithPriority(handle: *mut usize, _flags: c_uint, _: c_int) -> u32 {
+    unsafe { *handle = Box::into_raw(Box::<Mutex<Stream>>::default()) as usize };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamDestroy_v2(handle: usize) -> u32 {
+    drop(unsafe { Box::from_raw(handle as *mut Mutex<Stream>) });
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamSynchronize(handle: usize) -> u32 {
+    if CURRENT.get() == 0 { INVALID_CONTEXT } else { stream(handle).drain(None) }
+}
+
+struct Event {
+    stream: usize,
+    /// How much work its stream had carried out when it came to it: the fake's clock, in ms.
+    at: usize,
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventCreate(event: *mut usize, _flags: c_uint) -> u32 {
+    unsafe { *event = Box::into_raw(Box::new(Event { stream: 0, at: 0 })) as usize };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventDestroy_v2(event: usize) -> u32 {
+    drop(unsafe { Box::from_raw(event as *mut Event) });
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventRecord(event: usize, handle: usize) -> u32 {
+    unsafe { (*(event as *mut Event)).stream = handle };
+    stream(handle).done.remove(&event);
+    queue(handle, Work::Event(event))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventSynchronize(event: usize) -> u32 {
+    let handle = unsafe { (*(event as *const Event)).stream };
+    if handle == 0 {
+        return SUCCESS;
+    }
+    let mut stream = stream(handle);
+    if stream.done.contains(&event) { stream.sticky } else { stream.drain(Some(event)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start: usize, end: usize) -> u32 {
+    unsafe {
+        *milliseconds = (*(end as *const Event)).at as f32 - (*(start as *const Event)).at as f32;
+    }
+    SUCCESS
+}
+
+// ---- errors
+
+fn text(status: u32) -> Option<(&'static CStr, &'static CStr)> {
+    Some(match status {
+        1 => (c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"),
+        OUT_OF_MEMORY => (c"CUDA_ERROR_OUT_OF_MEMORY", c"out of memory"),
+        INVALID_CONTEXT => (c"CUDA_ERROR_INVALID_CONTEXT", c"invalid device context"),
+        INVALID_PTX => (c"CUDA_ERROR_INVALID_PTX", c"a PTX JIT compilation failed"),
+        UNSUPPORTED_PTX_VERSION => (c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION", c"unsupported toolchain"),
+        ILLEGAL_ADDRESS => (c"CUDA_ERROR_ILLEGAL_ADDRESS", c"an illegal memory access was encountered"),
+        _ => return None,
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorName(status: u32, name: *mut *const c_char) -> u32 {
+    let Some((text, _)) = text(status) else { return 1 };
+    unsafe { *name = text.as_ptr() };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorString(status: u32, string: *mut *const c_char) -> u32 {
+    let Some((_, text)) = text(status) else { return 1 };
+    unsafe { *string = text.as_ptr() };
+    SUCCESS
+}

@@ -1,0 +1,254 @@
+//! The embedded PTX: current, complete, without calls, spills or doubled barriers.
+
+use cuda_builder::CudaBuilder;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use warpsolve::ptx::{EmbeddedPtx, PTX};
+
+#[test]
+fn the_kept_ptx_is_that_of_the_sources() {
+    let targets: Vec<String> = PTX.iter().map(sm).collect();
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("gpu-kernels");
+    if let Err(error) = CudaBuilder::new(kernels).archs(&targets).current_stamp() {
+        panic!("{error}\nRun: cargo run -p cuda_builder -- keep gpu-kernels {}", targets.join(" "));
+    }
+}
+
+#[test]
+fn every_kernel_is_there_for_every_target() {
+    assert!(!PTX.is_empty());
+    let expected: BTreeSet<&str> = kernels().into_iter().collect();
+    for ptx in PTX {
+        let found: BTreeSet<&str> = entries(ptx.text).into_iter().map(|entry| entry.name).collect();
+        let missing: Vec<_> = expected.difference(&found).collect();
+        let unknown: Vec<_> = found.difference(&expected).collect();
+        assert!(
+            missing.is_empty() && unknown.is_empty(),
+            "{}: missing {missing:?}, unknown {unknown:?}",
+            sm(ptx)
+        );
+    }
+}
+
+/// Every entry point of `gpu_kernels`.
+fn kernels() -> Vec<&'static str> {
+    use gpu_kernels::{blas1::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, spmv::*};
+    [
+        AXPBY_ENTRIES,
+        AXPBYPCZ_ENTRIES,
+        CG_STEP_ENTRIES,
+        DIRECTION_ENTRIES,
+        DOT_ENTRIES,
+        FILL_ENTRIES,
+        GMRES_ROTATE_ENTRIES,
+        GMRES_SOLVE_ENTRIES,
+        GMRES_START_ENTRIES,
+        GRAM_SCHMIDT_ENTRIES,
+        NORM_MAX_ENTRIES,
+        OBSERVE_ENTRIES,
+        SCALE_ROWS_ENTRIES,
+        csr::SPMV_CSR_ENTRIES,
+        csr::SPMV_CSR_VECTOR_ENTRIES,
+        ell::SPMV_ELL_ENTRIES,
+        sell::SPMV_SELL_ENTRIES,
+        SUM_ENTRIES,
+    ]
+    .concat()
+}
+
+/// Barriers in the PTX of a kernel; one too many is one that some threads of a block do not reach.
+fn barriers(name: &str) -> usize {
+    // A reduction over the grid: two a sum within the block, one before the flag of the last block is
+    // read, and two a sum within that.
+    let grid_reduction = |sums: usize| 2 * sums + 1 + 2 * sums;
+    let table = [
+        ("cg_step_", grid_reduction(2)),
+        ("dot_", grid_reduction(1)),
+        ("gmres_rotate_", 2),
+        ("gmres_solve_", 2),
+        ("gram_schmidt_", 4),
+        ("norm_max_", grid_reduction(1)),
+        ("sum_", grid_reduction(1)),
+    ];
+    let by_start = table.iter().find(|(start, _)| name.starts_with(start)).map(|&(_, count)| count);
+    match by_start {
+        Some(count) => count,
+        None if name.ends_with("_product_dot") => grid_reduction(2),
+        None if name.ends_with("_sweep_norm") => grid_reduction(1),
+        None => 0,
+    }
+}
+
+#[test]
+fn no_barrier_is_doubled() {
+    let mut faults = Vec::new();
+    for ptx in PTX {
+        for entry in entries(ptx.text) {
+            let (found, expected) = (entry.barriers(), barriers(entry.name));
+            if found != expected {
+                faults.push(format!("{} {}: {found}, not {expected}", sm(ptx), entry.name));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "barriers:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn kernels_call_nothing_and_keep_nothing_in_local_memory() {
+    for ptx in PTX {
+        let functions: Vec<&str> = ptx.text.lines().filter(|line| line.contains(".func")).collect();
+        assert!(functions.is_empty(), "{}: functions that were not inlined: {functions:?}", sm(ptx));
+        for entry in entries(ptx.text) {
+            let faults: Vec<&str> = entry.faults().collect();
+            assert!(faults.is_empty(), "{} {}: {faults:?}", sm(ptx), entry.name);
+        }
+    }
+}
+
+#[test]
+fn ptxas_accepts_every_target_without_spills() {
+    let Some(ptxas) = find_ptxas() else {
+        println!(
+            "skipped: no ptxas in WARPSOLVE_PTXAS, on the PATH or in Python's packages (nvidia-cuda-nvcc)"
+        );
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for ptx in PTX {
+        let file = folder.path().join("kernels.ptx");
+        std::fs::write(&file, ptx.text).unwrap();
+        let (device, report) = assemble(&ptxas, &file, ptx);
+        let usage: Vec<Usage> = usage(&report);
+        println!("{} assembled for {device} by {}: {} functions", sm(ptx), ptxas.display(), usage.len());
+        let named: BTreeSet<&str> = usage.iter().map(|usage| usage.function).collect();
+        for entry in entries(ptx.text) {
+            assert!(named.contains(entry.name), "ptxas does not report on {}:\n{report}", entry.name);
+        }
+        let spilling: Vec<&Usage> = usage.iter().filter(|usage| usage.bytes != [0; 3]).collect();
+        assert!(spilling.is_empty(), "{} on {device}: {spilling:#?}", sm(ptx));
+    }
+}
+
+/// "sm_90".
+fn sm(ptx: &EmbeddedPtx) -> String {
+    format!("sm_{}{}", ptx.target.0, ptx.target.1)
+}
+
+/// A kernel in a PTX module.
+#[derive(Debug, PartialEq)]
+struct Entry<'a> {
+    name: &'a str,
+    /// Everything from its parameters to the closing brace.
+    text: &'a str,
+}
+
+impl<'a> Entry<'a> {
+    fn instructions(&self) -> impl Iterator<Item = &'a str> {
+        // A predicate ("@%p1 bar.sync 0;") or a label may stand before the instruction.
+        self.text.lines().flat_map(|line| line.split_whitespace())
+    }
+
+    fn barriers(&self) -> usize {
+        let is_barrier = |word: &&str| word.starts_with("bar.sync") || word.starts_with("barrier.");
+        self.instructions().filter(is_barrier).count()
+    }
+
+    /// Lines that call, or that declare or use local memory.
+    fn faults(&self) -> impl Iterator<Item = &'a str> {
+        let is_fault = |word: &str| word.split('.').any(|part| part == "call" || part == "local");
+        self.text.lines().filter(move |line| line.split_whitespace().any(is_fault)).map(str::trim)
+    }
+}
+
+/// The kernels of a module, in its order.
+fn entries(module: &str) -> Vec<Entry<'_>> {
+    let starts = module.split(".visible .entry ").skip(1);
+    let entry = |text| {
+        let (name, rest) = str::split_once(text, '(').expect("an entry has parameters");
+        // A brace at the start of a line closes the body; those of inline assembly are indented.
+        let end = rest.find("\n}").expect("an entry has an end");
+        Entry { name: name.trim(), text: &rest[..end] }
+    };
+    starts.map(entry).collect()
+}
+
+/// Stack frame, spill stores and spill loads of a function, in bytes.
+#[derive(Debug, PartialEq)]
+struct Usage<'a> {
+    function: &'a str,
+    bytes: [u64; 3],
+}
+
+/// Reads what `ptxas -v` prints.
+fn usage(report: &str) -> Vec<Usage<'_>> {
+    let mut function = "";
+    let mut found = Vec::new();
+    for line in report.lines() {
+        if let Some((_, name)) = line.split_once("Function properties for ") {
+            function = name.trim();
+        } else if line.contains("bytes stack frame") {
+            let mut bytes = line.split(',').map(|part| part.split_whitespace().next()?.parse().ok());
+            let bytes = [(); 3].map(|()| bytes.next().flatten().expect("three numbers of bytes"));
+            found.push(Usage { function, bytes });
+        }
+    }
+    found
+}
+
+/// Assembles for the PTX's own target or, where this ptxas no longer knows that, the next newer one.
+fn assemble(ptxas: &Path, file: &Path, ptx: &EmbeddedPtx) -> (String, String) {
+    let newer = [(7, 5), (8, 0), (9, 0), (10, 0)].into_iter().filter(|&target| target > ptx.target);
+    for (major, minor) in std::iter::once(ptx.target).chain(newer) {
+        let device = format!("sm_{major}{minor}");
+        let output = Command::new(ptxas)
+            .args(["-v", "-arch", &device])
+            .arg(file)
+            .arg("-o")
+            .arg(file.with_extension("cubin"))
+            .output()
+            .unwrap();
+        let report =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        if output.status.success() {
+            return (device, report);
+        }
+        assert!(report.contains("'gpu-name'"), "ptxas refuses {} for {device}:\n{report}", sm(ptx));
+    }
+    panic!("ptxas knows no device that runs {}", sm(ptx));
+}
+
+/// ptxas of `WARPSOLVE_PTXAS`, of the PATH, or of Python's package nvidia-cuda-nvcc.
+fn find_ptxas() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("WARPSOLVE_PTXAS").filter(|value| !value.is_empty()) {
+        assert!(Path::new(&named).is_file(), "WARPSOLVE_PTXAS names {named:?}, which is no file");
+        return Some(named.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|folder| folder.join("ptxas"));
+    let python =
+        Command::new("python3").args(["-c", "import nvidia; print(*nvidia.__path__, sep='\\n')"]).output();
+    let packages =
+        python.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let in_packages = packages.lines().flat_map(|folder| {
+        ["cu13/bin/ptxas", "cuda_nvcc/bin/ptxas"].map(|inside| Path::new(folder).join(inside))
+    });
+    on_path.chain(in_packages).find(|path| path.is_file())
+}
+
+#[test]
+fn the_parsers_see_what_they_look_for() {
+    let module = ".version 7.8\n.visible .entry a_f64(\n\t.param .u32 a_param_0\n)\n{\n\tbar.sync \t0;\n\t{\n\tret;\n\t}\n\
+                  \t@%p1 barrier.sync 0;\n}\n.visible .entry b()\n{\n\t.local .b8 depot[8];\n\tcall.uni f, ();\n\
+                  \tst.local.b32 [%r1], 0;\n\tbar.warp.sync -1;\n}\n";
+    let entries = entries(module);
+    assert_eq!(entries.iter().map(|entry| entry.name).collect::<Vec<_>>(), ["a_f64", "b"]);
+    assert_eq!(entries.iter().map(Entry::barriers).collect::<Vec<_>>(), [2, 0]);
+    assert_eq!(entries[0].faults().count(), 0);
+    assert_eq!(
+        entries[1].faults().collect::<Vec<_>>(),
+        [".local .b8 depot[8];", "call.uni f, ();", "st.local.b32 [%r1], 0;"]
+    );
+    let report = "ptxas info    : Function properties for b\n    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n";
+    assert_eq!(usage(report), [Usage { function: "b", bytes: [8, 4, 12] }]);
+}
