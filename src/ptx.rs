@@ -1,5 +1,7 @@
 //! The GPU kernels as PTX, embedded when this crate was built.
 
+use warpsolve_host::launch::driver::PtxImage;
+
 /// The kernels for one target.
 #[derive(Debug, Clone, Copy)]
 pub struct EmbeddedPtx {
@@ -17,6 +19,11 @@ pub static PTX: &[EmbeddedPtx] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 /// The newest target that a device of this compute capability can run.
 pub fn newest_for(compute_capability: (u32, u32)) -> Option<&'static EmbeddedPtx> {
     PTX.iter().find(|ptx| ptx.target <= compute_capability)
+}
+
+/// Every target, as the driver takes them.
+pub fn images() -> Vec<PtxImage> {
+    PTX.iter().map(|ptx| PtxImage { target: ptx.target, text: ptx.text.into() }).collect()
 }
 
 #[cfg(test)]

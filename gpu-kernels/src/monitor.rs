@@ -38,7 +38,7 @@ impl Guard {
     #[inline(always)]
     pub unsafe fn stopped(&self) -> bool {
         // SAFETY: the caller's promise.
-        !self.state.is_null() && unsafe { self.state.ld(0) } != status::RUNNING
+        !self.state.is_null() && unsafe { self.state.ld_flag(0) } != status::RUNNING
     }
 
     /// Stops the iteration for the reason `status`. One thread calls it.
@@ -52,7 +52,7 @@ impl Guard {
         }
         // SAFETY: the caller's promise.
         unsafe {
-            self.state.st(0, status);
+            self.state.st_volatile(0, status);
             self.mirror.st(0, status);
         }
     }

@@ -9,6 +9,7 @@ use cuda_std::{
 };
 
 use crate::monitor::Guard;
+use crate::unroll::unroll;
 
 /// Where a reduction's pieces and result go.
 #[repr(C)]
@@ -102,12 +103,12 @@ pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
     let block = thread::block_idx_x() as usize;
     // SAFETY: the caller's promise.
     unsafe {
-        for k in 0..K {
+        unroll::<K>(|k| {
             let value = block_reduce::<T, C>(values[k], scratch);
             if thread::thread_idx_x() == 0 {
                 reduction.partials.st(k * grid + block, value);
             }
-        }
+        });
         if thread::thread_idx_x() == 0 {
             thread::device_fence();
             // Wraps to 0 at the last block, ready for the next launch.
@@ -120,7 +121,7 @@ pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
         }
         thread::device_fence();
         let mut results = [C::ZERO; K];
-        for k in 0..K {
+        unroll::<K>(|k| {
             let mut value = C::ZERO;
             let mut b = thread::thread_idx_x() as usize;
             while b < grid {
@@ -128,11 +129,9 @@ pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
                 b += thread::block_dim_x() as usize;
             }
             results[k] = block_reduce::<T, C>(value, scratch);
-        }
+        });
         if thread::thread_idx_x() == 0 {
-            for k in 0..K {
-                reduction.out.st(k, results[k]);
-            }
+            unroll::<K>(|k| reduction.out.st(k, results[k]));
             last(results);
         }
     }

@@ -15,6 +15,7 @@ use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, Target, check, choo
 use crate::precond::{Identity, Jacobi, Preconditioner};
 use crate::solver::{Bicgstab, Cg, Gmres, JacobiIteration, Outcome, OnProgress, Solver, Stop, StopReason};
 
+pub mod spmv;
 mod traffic;
 
 pub use traffic::{bytes_moved, copy_bandwidth};

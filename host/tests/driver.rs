@@ -152,8 +152,10 @@ fn copies_arrive_in_order_and_are_counted() {
         unsafe { device.download(&mut found, a).unwrap() };
         assert!(found.iter().all(|&byte| byte == 0), "{length} bytes were not zeroed");
         let held = counts(&device);
-        // SAFETY: neither is used afterwards.
-        unsafe { [a, b].map(|address| device.free(address)) };
+        for address in [a, b] {
+            // SAFETY: not used afterwards.
+            unsafe { device.free(address) };
+        }
         let length = length as u64;
         let expected = Counts {
             allocations: before.allocations + 2,
@@ -195,8 +197,10 @@ fn empty_copies_do_nothing_and_empty_allocations_have_addresses() {
         ..before
     };
     assert_eq!(counts(&device), expected);
-    // SAFETY: neither is used afterwards.
-    unsafe { [a, b].map(|address| device.free(address)) };
+    for address in [a, b] {
+        // SAFETY: not used afterwards.
+        unsafe { device.free(address) };
+    }
 }
 
 #[test]

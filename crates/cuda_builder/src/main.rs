@@ -5,6 +5,7 @@
 
 use cuda_builder::{BuildError, CudaBuilder, Stamp, Toolchain};
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo run -p cuda_builder -- keep|check <kernel crate> [sm_70 sm_90 ...]";
@@ -61,16 +62,21 @@ fn check(path: &str, targets: &[&str]) -> Result<(), BuildError> {
         return Ok(());
     }
     for file in files {
-        let read = |path| fs::read_to_string(path).map(|text| text.replace('\r', ""));
         let kept = folder.join(format!("{}.ptx", file.arch));
-        let [old, new] = [&kept, &file.path].map(read);
-        if old.map_err(|error| BuildError::Usage(error.to_string()))?
-            != new.map_err(|error| BuildError::Usage(error.to_string()))?
-        {
+        if read(&kept)? != read(&file.path)? {
             let why = format!("{} gives another text ({})", compiler, file.path.display());
             return Err(BuildError::Kept { folder: kept, why });
         }
         println!("{}: the same text compiled anew by {compiler}", kept.display());
     }
     Ok(())
+}
+
+fn read(path: &Path) -> Result<String, BuildError> {
+    let text = fs::read_to_string(path).map_err(|source| BuildError::Io {
+        action: "read",
+        path: path.into(),
+        source,
+    })?;
+    Ok(text.replace('\r', ""))
 }

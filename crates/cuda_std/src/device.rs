@@ -162,6 +162,9 @@ macro_rules! accesses {
                     Load::Volatile => {
                         load!(concat!(".relaxed.gpu.global", $suffix), $class, $bits, address, readonly)
                     }
+                    Load::Flag => {
+                        load!(concat!(".relaxed.cta.global", $suffix), $class, $bits, address, readonly)
+                    }
                 }
             }
         }

@@ -14,6 +14,8 @@ pub enum Load {
     Streamed,
     /// Others may have written it a moment ago.
     Volatile,
+    /// Others may be writing it now, and both values will do.
+    Flag,
 }
 
 /// How a store may be cached.
@@ -158,6 +160,12 @@ pub trait GlobalLoad: Copy {
     /// # Safety
     /// The pointer is valid for reads at `i`.
     unsafe fn ld_volatile(self, i: usize) -> Self::Element;
+    /// Element `i`, a word that another thread may be storing this moment; the old value and the new will
+    /// both do, so that it may come from the nearest cache.
+    ///
+    /// # Safety
+    /// The pointer is valid for reads at `i`.
+    unsafe fn ld_flag(self, i: usize) -> Self::Element;
 }
 
 /// Stores to global memory: `y.st(i, v)` is `y[i] = v`.
@@ -213,6 +221,11 @@ macro_rules! global_load {
             unsafe fn ld_volatile(self, i: usize) -> T {
                 // SAFETY: the caller's promise.
                 unsafe { T::load(Load::Volatile, self, i) }
+            }
+            #[inline(always)]
+            unsafe fn ld_flag(self, i: usize) -> T {
+                // SAFETY: the caller's promise.
+                unsafe { T::load(Load::Flag, self, i) }
             }
         }
     };

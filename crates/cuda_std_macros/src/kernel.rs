@@ -17,9 +17,10 @@ impl Choice {
     /// The part of the entry point's name that tells this choice from the others.
     fn suffix(&self) -> Result<String> {
         match self {
-            Choice::Type(Type::Path(path)) if path.path.segments.last().is_some() => {
-                Ok(snake_case(&path.path.segments.last().unwrap().ident.to_string()))
-            }
+            Choice::Type(named @ Type::Path(path)) => match path.path.segments.last() {
+                Some(segment) => Ok(snake_case(&segment.ident.to_string())),
+                None => Err(Error::new_spanned(named, "expected a named type")),
+            },
             Choice::Const(Expr::Lit(literal)) => match &literal.lit {
                 Lit::Int(i) => Ok(i.base10_digits().to_owned()),
                 Lit::Bool(b) => Ok(b.value.to_string()),
@@ -101,14 +102,8 @@ impl Kernel {
                 other => return Err(Error::new_spanned(other, "a kernel is no method")),
             }
         }
-        let mut parameters = Vec::new();
-        for parameter in &signature.generics.params {
-            parameters.push(match parameter {
-                GenericParam::Type(t) => t.ident.clone(),
-                GenericParam::Const(c) => c.ident.clone(),
-                other => return Err(Error::new_spanned(other, "a kernel borrows nothing: use raw pointers")),
-            });
-        }
+        let generics = signature.generics.params.iter();
+        let parameters = generics.map(|p| name_of(p).cloned()).collect::<Result<Vec<_>>>()?;
         if let Some(list) = lists.iter().find(|l| !parameters.contains(&l.parameter)) {
             return Err(Error::new_spanned(&list.parameter, "no such generic parameter"));
         }
@@ -241,13 +236,18 @@ impl Kernel {
     }
 }
 
+/// The name of a type or constant parameter.
+fn name_of(parameter: &GenericParam) -> Result<&Ident> {
+    match parameter {
+        GenericParam::Type(t) => Ok(&t.ident),
+        GenericParam::Const(c) => Ok(&c.ident),
+        other => Err(Error::new_spanned(other, "a kernel borrows nothing: use raw pointers")),
+    }
+}
+
 /// Multiplies `entries` by the choices for `parameter`.
 fn extend(entries: Vec<Entry>, parameter: &GenericParam, lists: &[List]) -> Result<Vec<Entry>> {
-    let ident = match parameter {
-        GenericParam::Type(t) => &t.ident,
-        GenericParam::Const(c) => &c.ident,
-        GenericParam::Lifetime(l) => return Err(Error::new_spanned(l, "a kernel borrows nothing")),
-    };
+    let ident = name_of(parameter)?;
     let Some(list) = lists.iter().find(|l| l.parameter == *ident) else {
         let advice = format!("say what to compile for: #[kernel({ident} = [..])]");
         return Err(Error::new_spanned(ident, advice));
@@ -283,4 +283,118 @@ fn snake_case(name: &str) -> String {
         snake.extend(c.to_lowercase());
     }
     snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The complaint about a kernel.
+    fn complaint(attribute: TokenStream, item: TokenStream) -> String {
+        expand(attribute, item).expect_err("not a kernel").to_string()
+    }
+
+    #[test]
+    fn complaints_say_what_to_do() {
+        let cases = [
+            (
+                quote!(),
+                quote!(
+                    fn k() {}
+                ),
+                "a kernel is an `unsafe fn`",
+            ),
+            (
+                quote!(),
+                quote!(
+                    unsafe fn k() -> u32 {
+                        0
+                    }
+                ),
+                "a kernel returns nothing",
+            ),
+            (
+                quote!(),
+                quote!(
+                    unsafe fn k((a, b): (u32, u32)) {}
+                ),
+                "a kernel's parameters are plain names",
+            ),
+            (
+                quote!(),
+                quote!(
+                    unsafe fn k(self) {}
+                ),
+                "a kernel is no method",
+            ),
+            (
+                quote!(),
+                quote!(
+                    unsafe fn k<'a>(x: &'a u32) {}
+                ),
+                "a kernel borrows nothing: use raw pointers",
+            ),
+            (
+                quote!(),
+                quote!(
+                    unsafe fn k<T>(x: T) {}
+                ),
+                "say what to compile for: #[kernel(T = [..])]",
+            ),
+            (
+                quote!(T = [f32]),
+                quote!(
+                    unsafe fn k() {}
+                ),
+                "no such generic parameter",
+            ),
+            (
+                quote!(T = [3]),
+                quote!(
+                    unsafe fn k<T>() {}
+                ),
+                "expected types for a type, literals for a const",
+            ),
+            (
+                quote!(T = [(f32, f32)]),
+                quote!(
+                    unsafe fn k<T>() {}
+                ),
+                "expected a named type",
+            ),
+            (
+                quote!(W = [1.5]),
+                quote!(
+                    unsafe fn k<const W: u32>() {}
+                ),
+                "expected an integer or a bool",
+            ),
+        ];
+        for (attribute, item, expected) in cases {
+            assert_eq!(complaint(attribute, item), expected);
+        }
+    }
+
+    #[test]
+    fn every_combination_becomes_one_entry_point() {
+        let attribute = quote!(T = [f32, f64], W = [2, 32]);
+        let expanded = expand(
+            attribute,
+            quote!(
+                unsafe fn k<T, const W: u32>(x: *const T) {}
+            ),
+        )
+        .unwrap();
+        let text = expanded.to_string();
+        assert_eq!(text.matches("export_name").count(), 4);
+        for name in ["k_f32_2", "k_f32_32", "k_f64_2", "k_f64_32"] {
+            assert!(text.contains(&format!("export_name = \"{name}\"")), "{name} in {text}");
+        }
+    }
+
+    #[test]
+    fn names_are_in_snake_case() {
+        assert_eq!(snake_case("ScaledResidual"), "scaled_residual");
+        assert_eq!(snake_case("f64"), "f64");
+    }
 }

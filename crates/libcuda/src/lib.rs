@@ -14,7 +14,7 @@
 //! `CUDA_ERROR_NOT_INITIALIZED`; an entry which an old driver lacks returns
 //! `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND`. Nothing crashes, and cust turns both into errors.
 //!
-//! The folder `lib64` holds what the linker finds for cust's `-lcuda`: an empty linker script.
+//! That nothing links the real library is the doing of `crates/find_cuda_helper`.
 
 mod symbols;
 

@@ -70,7 +70,7 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
 
 /// A x with the epilogue `e`, `lanes` neighbouring threads a row ("vector", Bell and Garland 2009).
 ///
-/// `lanes` is a power of two, 2 to 32. The lanes' partial sums are added as a binary tree.
+/// `2^log2_lanes` lanes, 2 to 32, share a row. Their' partial sums are added as a binary tree.
 #[kernel(
     T = [f32, f64],
     O = [u32, u64],
@@ -78,7 +78,7 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
 )]
 pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
     n_rows: u64,
-    lanes: u32,
+    log2_lanes: u32,
     row_ptr: *const O,
     col_idx: *const u32,
     values: *const T,
@@ -91,19 +91,20 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let lane = thread::thread_idx_x() % lanes;
-        let rows_at_once = thread::stride() / lanes as usize;
+        let lanes = 1 << log2_lanes;
+        let lane = thread::thread_idx_x() & (lanes - 1);
+        let rows_at_once = thread::stride() >> log2_lanes;
         let mut sums = [T::ZERO; 2];
         // The first row of the warp: its lanes leave the loop together, so that all take part in the shuffles.
-        let mut base = thread::index() / WARP_SIZE as usize * (WARP_SIZE / lanes) as usize;
-        let within = (thread::thread_idx_x() % WARP_SIZE / lanes) as usize;
+        let mut base = thread::index() / WARP_SIZE as usize * (WARP_SIZE >> log2_lanes) as usize;
+        let within = ((thread::thread_idx_x() % WARP_SIZE) >> log2_lanes) as usize;
         while base < n_rows as usize {
             let row = base + within;
             let mut product = T::ZERO;
             if row < n_rows as usize {
                 let start = O::load(row_ptr, row) + lane as usize;
                 let end = O::load(row_ptr, row + 1);
-                let count = if end > start { (end - start).div_ceil(lanes as usize) } else { 0 };
+                let count = (end + lanes as usize - 1).saturating_sub(start) >> log2_lanes;
                 product = gather(col_idx, values, x, start, count, lanes as usize);
             }
             let mut delta = lanes / 2;

@@ -32,13 +32,13 @@ fn for_each_row<T: Real>(a: &AnyMatrix<T>, x: &[T], mut row: impl FnMut(usize, T
         AnyMatrix::Crs(a) => {
             for i in 0..a.n_rows() {
                 let (columns, values) = a.row(i);
-                row(i, columns.iter().zip(values).map(|(&c, &v)| v * x[c as usize]).sum());
+                row(i, columns.iter().zip(values).fold(T::ZERO, |sum, (&c, &v)| sum + v * x[c as usize]));
             }
         }
         AnyMatrix::Ell(a) => {
             for i in 0..a.n_rows() {
                 let entries = (0..a.width()).map(|j| i + j * a.stride());
-                row(i, entries.map(|e| a.values()[e] * x[a.col_idx()[e] as usize]).sum());
+                row(i, entries.fold(T::ZERO, |sum, e| sum + a.values()[e] * x[a.col_idx()[e] as usize]));
             }
         }
         AnyMatrix::Sell(a) => {
@@ -47,7 +47,7 @@ fn for_each_row<T: Real>(a: &AnyMatrix<T>, x: &[T], mut row: impl FnMut(usize, T
                 let entries = a.slice_ptr()[slice] as usize + p % SLICE..a.slice_ptr()[slice + 1] as usize;
                 let entries = entries.step_by(SLICE);
                 let i = a.permutation().map_or(p, |permutation| permutation[p] as usize);
-                row(i, entries.map(|e| a.values()[e] * x[a.col_idx()[e] as usize]).sum());
+                row(i, entries.fold(T::ZERO, |sum, e| sum + a.values()[e] * x[a.col_idx()[e] as usize]));
             }
         }
     }

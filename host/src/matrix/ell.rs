@@ -47,7 +47,7 @@ impl<T: Real> Ell<T> {
 
         let n_rows = a.n_rows();
         let stride = n_rows.next_multiple_of(SLICE);
-        let width = if stride == 0 { 0 } else { padding.stored as usize / stride };
+        let width = (padding.stored as usize).checked_div(stride).unwrap_or(0);
         let row_lengths = (0..n_rows).map(|i| a.row_len(i) as u32).collect();
         let mut col_idx = vec![0; padding.stored as usize];
         let mut values = vec![T::ZERO; padding.stored as usize];

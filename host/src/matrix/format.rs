@@ -1,6 +1,6 @@
 //! Which format holds a matrix: the names, the choice, and a matrix in whichever it is.
 
-use super::padding::{Padding, ell_padding, sell_padding};
+use super::padding::{Padding, sell_padding};
 use super::sell::SLICE;
 use super::{Csr, Ell, Sell};
 use crate::error::{Error, Result};

@@ -6,6 +6,7 @@ use super::*;
 use crate::Error;
 use crate::problem::{self, random};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// A matrix from rows of (column, value).
 fn csr(n_cols: usize, rows: &[&[(u32, f64)]]) -> Csr<f64> {
@@ -211,7 +212,7 @@ fn no_rows_and_one_row() {
         assert_eq!(a.transpose().transpose(), a);
         for target in [Target::Cpu, Target::Gpu] {
             let choice = choose(&a, target);
-            AnyMatrix::from_csr(&std::sync::Arc::new(a.clone()), choice.format, choice.sigma).unwrap();
+            AnyMatrix::from_csr(&Arc::new(a.clone()), choice.format, choice.sigma).unwrap();
         }
     }
 }
@@ -286,9 +287,9 @@ fn the_choice_follows_the_padding() {
 
 #[test]
 fn any_matrix_counts_its_bytes() {
-    let a = with_lengths(9, &[3; 70]);
+    let a = Arc::new(with_lengths(9, &[3; 70]));
     let held = |format, sigma| {
-        let m = AnyMatrix::from_csr(&std::sync::Arc::new(a.clone()), format, sigma).unwrap();
+        let m = AnyMatrix::from_csr(&a, format, sigma).unwrap();
         assert_eq!((m.format(), m.n_rows(), m.n_cols(), m.nnz()), (format, 70, 9, 210));
         (m.stored(), m.bytes())
     };
@@ -296,7 +297,7 @@ fn any_matrix_counts_its_bytes() {
     assert_eq!(held(Format::Ell, 1), (288, 288 * 12));
     assert_eq!(held(Format::Sell, 1), (288, 288 * 12 + 4 * 8));
     assert_eq!(held(Format::Sell, 32), (288, 288 * 12 + 4 * 8 + 96 * 4));
-    let single = AnyMatrix::from_csr(&std::sync::Arc::new(a.cast::<f32>()), Format::Ell, 1).unwrap();
+    let single = AnyMatrix::from_csr(&Arc::new(a.cast::<f32>()), Format::Ell, 1).unwrap();
     assert_eq!(single.bytes(), 288 * 8);
     // tet96 in f64, as the figures are stated.
     assert_eq!(spmv_bytes(12_914_298, 875_520, 8), 12 * 12_914_298 + 20 * 875_520);

@@ -20,6 +20,9 @@ const CENTRE: usize = 13;
 /// - The nodes i = 0 are removed (Dirichlet); the others are unknowns in order, k fastest. Natural
 ///   conditions on the other five faces.
 ///
+/// The jitter can, very rarely, turn a tetrahedron inside out; its volume counts as positive then, and
+/// the matrix stays positive definite.
+///
 /// (n - 1) n^2 rows of up to 15 entries. Symmetric to the last bit: both mirror images sum the same
 /// terms in the same order. `n` is at least 2.
 pub fn tet(n: usize, seed: u64) -> Csr<f64> {

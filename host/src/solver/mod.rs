@@ -19,7 +19,7 @@ mod jacobi;
 
 pub use bicgstab::Bicgstab;
 pub use cg::Cg;
-pub use gmres::Gmres;
+pub use gmres::{Gmres, MAX_RESTART};
 pub use jacobi::JacobiIteration;
 
 /// Iterations that the host may queue before it looks whether the first of them has stopped.

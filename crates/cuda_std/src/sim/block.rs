@@ -1,12 +1,13 @@
 //! Running the threads of a grid.
 
 use super::Options;
+use super::exchange::{Exchange, State, exchange_result};
 use super::fault::{Access, Fault, FaultKind, Place, Waiting};
 use super::memory::Memory;
 use super::race::{Races, Stamp, Word};
 use super::thread::SharedBase;
 use crate::host::Kernel;
-use crate::warp::{Shuffle, WARP_SIZE};
+use crate::warp::WARP_SIZE;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
@@ -27,38 +28,6 @@ thread_local! {
 /// The grid whose thread runs now, if any.
 pub(super) fn current() -> Option<&'static Grid<'static>> {
     CURRENT.get()
-}
-
-/// What the lanes of a warp do together.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Exchange {
-    Shuffle { shuffle: Shuffle, value: u64, operand: u32, width: u32 },
-    Ballot(bool),
-    Sync,
-}
-
-impl Exchange {
-    fn call(&self) -> &'static str {
-        match self {
-            Exchange::Shuffle { shuffle: Shuffle::Down, .. } => "warp_shuffle_down",
-            Exchange::Shuffle { shuffle: Shuffle::Xor, .. } => "warp_shuffle_xor",
-            Exchange::Shuffle { shuffle: Shuffle::Index, .. } => "warp_shuffle_idx",
-            Exchange::Ballot(_) => "warp_vote",
-            Exchange::Sync => "sync_warp",
-        }
-    }
-}
-
-/// What a thread waits for.
-#[derive(Debug, Clone, Copy)]
-enum State {
-    /// Nothing: it goes on with this result of what it waited for.
-    Ready(u64),
-    /// All threads of the block.
-    Barrier(&'static Location<'static>),
-    /// The lanes of the mask.
-    Warp(u32, Exchange, &'static Location<'static>),
-    Exited,
 }
 
 /// A thread that has been started and has not exited.
@@ -333,26 +302,26 @@ impl<'a> Grid<'a> {
         for thread in warp.clone() {
             lanes[(thread - warp.start) as usize] = self.states[thread as usize].get();
         }
-        let mut any = false;
+        let mut complete = 0u32;
         for lane in 0..warp.len() as u32 {
-            let State::Warp(mask, exchange, place) = lanes[lane as usize] else { continue };
-            let together = |other: &State| match other {
-                State::Exited => true,
-                State::Warp(m, e, p) => *m == mask && e.call() == exchange.call() && *p == place,
-                _ => false,
-            };
-            if !lanes.iter().enumerate().all(|(i, other)| mask & (1 << i) == 0 || together(other)) {
-                continue;
+            let State::Warp(mask, exchange, _) = lanes[lane as usize] else { continue };
+            // Lanes that have met share their mask, so one of them answers for all.
+            if complete & (1 << lane) == 0 {
+                let wanted = |i: &u32| mask & (1 << i) != 0;
+                let mut others = (0..WARP_SIZE).filter(wanted).map(|i| &lanes[i as usize]);
+                if !others.all(|other| other.meets(&lanes[lane as usize])) {
+                    continue;
+                }
+                complete |= mask;
+                if let Exchange::Sync = exchange {
+                    self.in_races(|races| races.sync_warp(warp.start));
+                }
             }
             self.thread.set(warp.start + lane);
             let result = exchange_result(&lanes, lane, warp.len() as u32)?;
             self.states[(warp.start + lane) as usize].set(State::Ready(result));
-            if let Exchange::Sync = exchange {
-                self.in_races(|races| races.sync_warp(warp.start));
-            }
-            any = true;
         }
-        Ok(any)
+        Ok(complete != 0)
     }
 
     /// Lets everybody go on if all wait at one barrier; returns whether there is anybody left.
@@ -387,41 +356,6 @@ impl<'a> Grid<'a> {
         self.in_races(Races::pass_barrier);
         self.states.iter().for_each(|s| s.set(State::Ready(0)));
         Ok(true)
-    }
-}
-
-/// What `lane` gets from the exchange that it and its partners wait in.
-fn exchange_result(lanes: &[State; WARP_SIZE as usize], lane: u32, present: u32) -> Result<u64, FaultKind> {
-    let State::Warp(mask, exchange, place) = lanes[lane as usize] else { unreachable!("the lane waits") };
-    match exchange {
-        Exchange::Sync => Ok(0),
-        Exchange::Ballot(_) => Ok((0..WARP_SIZE)
-            .filter(|i| mask & (1 << i) != 0)
-            .filter(|i| matches!(lanes[*i as usize], State::Warp(_, Exchange::Ballot(true), _)))
-            .fold(0, |votes, i| votes | 1 << i)),
-        Exchange::Shuffle { shuffle, value, operand, width } => {
-            // As the PTX manual defines shfl.sync: `last` is the last lane of the group.
-            let first = lane & !(width - 1);
-            let last = first + width - 1;
-            let source = match shuffle {
-                Shuffle::Down => lane.saturating_add(operand),
-                Shuffle::Xor => lane ^ (operand & (WARP_SIZE - 1)),
-                Shuffle::Index => first | (operand & (width - 1)),
-            };
-            if source > last {
-                return Ok(value);
-            }
-            match lanes[source as usize] {
-                _ if mask & (1 << source) == 0 => Err("is not in the mask"),
-                State::Warp(_, Exchange::Shuffle { value, .. }, _) => Ok(value),
-                _ if source >= present => Err("is beyond the end of the block"),
-                _ => Err("has exited"),
-            }
-            .map_err(|reason| {
-                let call = format!("{} at {place}", exchange.call());
-                FaultKind::InactiveLane { call, lane, source_lane: source, reason }
-            })
-        }
     }
 }
 

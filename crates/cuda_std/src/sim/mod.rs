@@ -9,6 +9,7 @@
 //! A kernel in which a block waits for a later one never ends here.
 
 mod block;
+mod exchange;
 mod fault;
 mod memory;
 mod race;

@@ -1,6 +1,7 @@
 //! What a simulated thread can do: the host's side of `device.rs`.
 
-use super::block::{self, Exchange, Grid};
+use super::block::{self, Grid};
+use super::exchange::Exchange;
 use super::fault::{Access, FaultKind};
 use crate::memory::{Load, Store};
 use crate::warp::{Shuffle, WARP_SIZE};
@@ -83,7 +84,10 @@ macro_rules! accesses {
     ($bits:ty, $load:ident, $load_x2:ident, $load_x4:ident, $store:ident) => {
         pub unsafe fn $load(how: Load, base: *const $bits, i: usize) -> $bits {
             let address = base.wrapping_add(i);
-            let access = if how == Load::Volatile { Access::VolatileRead } else { Access::Read };
+            let access = match how {
+                Load::Volatile | Load::Flag => Access::VolatileRead,
+                Load::Plain | Load::Constant | Load::Streamed => Access::Read,
+            };
             check(access, base as u64, address as u64, size_of::<$bits>() as u64);
             // SAFETY: the caller's promise, checked.
             unsafe { address.read_volatile() }

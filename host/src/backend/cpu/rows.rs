@@ -39,5 +39,6 @@ fn strided<T: Real>(
     stride: usize,
     count: usize,
 ) -> T {
-    (0..count).map(|j| first + j * stride).map(|e| values[e] * x[columns[e] as usize]).sum()
+    let entries = (0..count).map(|j| first + j * stride);
+    entries.fold(T::ZERO, |sum, e| sum + values[e] * x[columns[e] as usize])
 }

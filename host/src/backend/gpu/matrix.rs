@@ -25,15 +25,15 @@ pub struct DeviceMatrix<T> {
 }
 
 enum Layout {
-    Crs { row_ptr: Arc<Buffer>, wide: bool, lanes: u32 },
+    Crs { row_ptr: Arc<Buffer>, wide: bool, log2_lanes: u32 },
     Ell { width: usize, stride: usize },
     Sell { slice_ptr: Arc<Buffer>, permutation: Option<Arc<Buffer>> },
 }
 
-/// Lanes that share a CRS row of `mean` entries: about four entries a lane, so that a warp's loads stay
-/// within few cache lines; one thread a row where rows are that short.
-fn lanes(mean: f64) -> u32 {
-    ((mean / 4.0).max(1.0) as u32).next_power_of_two().min(32)
+/// Logarithm of the number of lanes that share a CRS row of `mean` entries: about four entries a lane, so
+/// that a warp's loads stay within few cache lines; one thread a row where rows are that short.
+fn log2_lanes(mean: f64) -> u32 {
+    ((mean / 4.0).max(1.0) as u32).next_power_of_two().min(32).trailing_zeros()
 }
 
 impl<T: Real> DeviceMatrix<T> {
@@ -49,8 +49,8 @@ impl<T: Real> DeviceMatrix<T> {
                     let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
                     Buffer::from_slice(device, &row_ptr)?
                 };
-                let lanes = lanes(a.nnz() as f64 / a.n_rows().max(1) as f64);
-                (Layout::Crs { row_ptr, wide, lanes }, a.col_idx(), a.values())
+                let log2_lanes = log2_lanes(a.nnz() as f64 / a.n_rows().max(1) as f64);
+                (Layout::Crs { row_ptr, wide, log2_lanes }, a.col_idx(), a.values())
             }
             AnyMatrix::Ell(a) => {
                 (Layout::Ell { width: a.width(), stride: a.stride() }, a.col_idx(), a.values())
@@ -97,13 +97,13 @@ impl Gpu {
                 let kernel = spmv_ell { n_rows, width, stride, col_idx, values, x, e, guard };
                 self.launch_rows::<T, E>(a.n_rows, &kernel)
             }
-            Layout::Crs { row_ptr, wide, lanes } => {
+            Layout::Crs { row_ptr, wide, log2_lanes } => {
                 if *wide {
                     let row_ptr = row_ptr.address as *const u64;
-                    self.multiply_csr(n_rows, *lanes, row_ptr, col_idx, values, x, e)
+                    self.multiply_csr(n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
                 } else {
                     let row_ptr = row_ptr.address as *const u32;
-                    self.multiply_csr(n_rows, *lanes, row_ptr, col_idx, values, x, e)
+                    self.multiply_csr(n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
                 }
             }
         }
@@ -113,7 +113,7 @@ impl Gpu {
     fn multiply_csr<T: Real, O: Offset, E: Epilogue<T>>(
         &self,
         n_rows: u64,
-        lanes: u32,
+        log2_lanes: u32,
         row_ptr: *const O,
         col_idx: *const u32,
         values: *const T,
@@ -121,12 +121,12 @@ impl Gpu {
         e: E,
     ) -> Result<()> {
         let guard = self.guard();
-        if lanes == 1 {
+        if log2_lanes == 0 {
             let kernel = spmv_csr { n_rows, row_ptr, col_idx, values, x, e, guard };
             self.launch_rows::<T, E>(n_rows as usize, &kernel)
         } else {
-            let kernel = spmv_csr_vector { n_rows, lanes, row_ptr, col_idx, values, x, e, guard };
-            self.launch_rows::<T, E>(n_rows as usize * lanes as usize, &kernel)
+            let kernel = spmv_csr_vector { n_rows, log2_lanes, row_ptr, col_idx, values, x, e, guard };
+            self.launch_rows::<T, E>((n_rows as usize) << log2_lanes, &kernel)
         }
     }
 

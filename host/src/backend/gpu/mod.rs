@@ -170,8 +170,8 @@ impl Gpu {
             }};
         }
         match basis.len() {
-            ..=8 => kernel!(8, 4),
-            ..=16 => kernel!(16, 2),
+            0..=8 => kernel!(8, 4),
+            9..=16 => kernel!(16, 2),
             _ => kernel!(32, 1),
         }
     }

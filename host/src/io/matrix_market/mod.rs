@@ -17,7 +17,8 @@ mod write;
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::matrix::check::{check_finite, check_vector};
 use crate::matrix::{Coo, Csr};
 use body::{Entries, Pieces};
 use header::Header;
@@ -89,8 +90,8 @@ pub struct Summary {
 /// Reads a matrix, calling `progress(bytes done, bytes in all)` (of the file, as it is on disk) now and then.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] with the first faulty line when it is
-/// malformed; [`Error::NotFinite`] when duplicates add up to more than `f64` holds.
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read; [`Error::Parse`](crate::Error::Parse) with the first faulty line when it is
+/// malformed; [`Error::NotFinite`](crate::Error::NotFinite) when duplicates add up to more than `f64` holds.
 pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(Csr<f64>, Summary)> {
     matrix_from(Source::open(path)?, Pieces::DEFAULT, progress)
 }
@@ -106,7 +107,7 @@ pub fn parse_matrix(bytes: &[u8], name: &Path) -> Result<(Csr<f64>, Summary)> {
 /// Reads a vector: an array or coordinate file of one column, in which entries not listed are zero.
 ///
 /// # Errors
-/// Those of [`read_matrix`], and [`Error::Parse`] when there is not exactly one column.
+/// Those of [`read_matrix`], and [`Error::Parse`](crate::Error::Parse) when there is not exactly one column.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>> {
     vector_from(Source::open(path)?, Pieces::DEFAULT)
 }
@@ -135,7 +136,8 @@ fn matrix_from(
         _ => (0..matrix.n_rows()).map(|i| matrix.row(i).0.partition_point(|&j| j as usize <= i)).sum(),
     };
     if summed > 0 {
-        check_sums(&matrix)?;
+        // Single values have been checked line by line, but sums of duplicates may overflow.
+        check_finite(&matrix)?;
     }
     let summary = Summary {
         layout: header.layout,
@@ -160,22 +162,6 @@ fn vector_from(mut source: Source, pieces: Pieces) -> Result<Vec<f64>> {
     for (&row, value) in rows.iter().zip(values) {
         vector[row as usize] += value;
     }
-    if let Some(row) = vector.iter().position(|value| !value.is_finite()) {
-        return Err(sum_not_finite(vector[row], format!("row {}", row + 1)));
-    }
+    check_vector("vector", &vector, vector.len())?;
     Ok(vector)
-}
-
-/// Single values have been checked line by line, but sums of duplicates may overflow.
-fn check_sums(matrix: &Csr<f64>) -> Result<()> {
-    let Some(k) = matrix.values().iter().position(|value| !value.is_finite()) else {
-        return Ok(());
-    };
-    let row = matrix.row_ptr().partition_point(|&start| start <= k);
-    let col = matrix.col_idx()[k] as u64 + 1;
-    Err(sum_not_finite(matrix.values()[k], format!("row {row}, column {col}")))
-}
-
-fn sum_not_finite(value: f64, position: String) -> Error {
-    Error::NotFinite { what: "the sum of duplicate entries", value, position }
 }

@@ -5,6 +5,7 @@ use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Error;
 
 /// Cuts that put every kind of boundary everywhere, and the one in use.
 const CUTS: [Pieces; 4] = [
@@ -270,7 +271,7 @@ fn vectors() {
     let absurd = read("%%MatrixMarket matrix coordinate real general\n4000000000 1 0\n").unwrap_err();
     assert!(absurd.to_string().contains("4000000000 rows, but only 0 entries"), "{absurd}");
     let overflow = read(&format!("{GENERAL}2 1 2\n2 1 -1e308\n2 1 -1e308\n")).unwrap_err();
-    assert!(overflow.to_string().contains("-inf at row 2"), "{overflow}");
+    assert!(overflow.to_string().contains("-inf at entry 2"), "{overflow}");
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! What threads wait for, and what the lanes of a warp get from each other.
+
+use super::fault::FaultKind;
+use crate::warp::{Shuffle, WARP_SIZE};
+use std::panic::Location;
+
+/// What the lanes of a warp do together.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Exchange {
+    Shuffle { shuffle: Shuffle, value: u64, operand: u32, width: u32 },
+    Ballot(bool),
+    Sync,
+}
+
+impl Exchange {
+    fn is_same_call(&self, other: &Exchange) -> bool {
+        match (self, other) {
+            (Exchange::Shuffle { shuffle, .. }, Exchange::Shuffle { shuffle: other, .. }) => shuffle == other,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// The function called, as reports name it.
+    pub fn call(&self) -> &'static str {
+        match self {
+            Exchange::Shuffle { shuffle: Shuffle::Down, .. } => "warp_shuffle_down",
+            Exchange::Shuffle { shuffle: Shuffle::Xor, .. } => "warp_shuffle_xor",
+            Exchange::Shuffle { shuffle: Shuffle::Index, .. } => "warp_shuffle_idx",
+            Exchange::Ballot(_) => "warp_vote",
+            Exchange::Sync => "sync_warp",
+        }
+    }
+}
+
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum State {
+    /// Nothing: it goes on with this result of what it waited for.
+    Ready(u64),
+    /// All threads of the block.
+    Barrier(&'static Location<'static>),
+    /// The lanes of the mask.
+    Warp(u32, Exchange, &'static Location<'static>),
+    Exited,
+}
+
+impl State {
+    /// Whether a lane in this state is no obstacle to the warp-wide operation that another waits in.
+    pub fn meets(&self, other: &State) -> bool {
+        match (self, other) {
+            (State::Exited, _) => true,
+            (State::Warp(mask, exchange, place), State::Warp(other_mask, other_exchange, other_place)) => {
+                mask == other_mask
+                    && exchange.is_same_call(other_exchange)
+                    && (std::ptr::eq(*place, *other_place) || place == other_place)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What `lane` gets from the exchange that it and its partners wait in.
+pub(super) fn exchange_result(
+    lanes: &[State; WARP_SIZE as usize],
+    lane: u32,
+    present: u32,
+) -> Result<u64, FaultKind> {
+    let State::Warp(mask, exchange, place) = lanes[lane as usize] else { unreachable!("the lane waits") };
+    match exchange {
+        Exchange::Sync => Ok(0),
+        Exchange::Ballot(_) => Ok((0..WARP_SIZE)
+            .filter(|i| mask & (1 << i) != 0)
+            .filter(|i| matches!(lanes[*i as usize], State::Warp(_, Exchange::Ballot(true), _)))
+            .fold(0, |votes, i| votes | 1 << i)),
+        Exchange::Shuffle { shuffle, value, operand, width } => {
+            // As the PTX manual defines shfl.sync: `last` is the last lane of the group.
+            let first = lane & !(width - 1);
+            let last = first + width - 1;
+            let source = match shuffle {
+                Shuffle::Down => lane.saturating_add(operand),
+                Shuffle::Xor => lane ^ (operand & (WARP_SIZE - 1)),
+                Shuffle::Index => first | (operand & (width - 1)),
+            };
+            if source > last {
+                return Ok(value);
+            }
+            match lanes[source as usize] {
+                _ if mask & (1 << source) == 0 => Err("is not in the mask"),
+                State::Warp(_, Exchange::Shuffle { value, .. }, _) => Ok(value),
+                _ if source >= present => Err("is beyond the end of the block"),
+                _ => Err("has exited"),
+            }
+            .map_err(|reason| {
+                let call = format!("{} at {place}", exchange.call());
+                FaultKind::InactiveLane { call, lane, source_lane: source, reason }
+            })
+        }
+    }
+}

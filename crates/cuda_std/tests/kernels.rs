@@ -1,0 +1,228 @@
+//! Correct kernels give the right results in the simulator, with race checks and without.
+
+mod common;
+
+use common::{memory, run, run_checked, vector};
+use cuda_std::atomic::{atomic_add_u32, atomic_inc_u32};
+use cuda_std::warp::{self, FULL_MASK, WARP_SIZE};
+use cuda_std::{GlobalLoad, GlobalStore, Real, Shared, kernel, shared_array, thread};
+
+/// y_i = a x_i + y_i
+#[kernel(T = [f32, f64])]
+unsafe fn axpy<T: Real>(n: u32, a: T, x: *const T, y: *mut T) {
+    let mut i = thread::index();
+    while i < n as usize {
+        y.st_cs(i, x.ld_cs(i).mul_add(a, y.ld(i)));
+        i += thread::stride();
+    }
+}
+
+#[test]
+fn axpy_with_grid_stride() {
+    for (n, grid, block) in [(0, 1, 32), (1, 1, 1), (97, 3, 32), (1000, 7, 33), (513, 2, 1024)] {
+        let x: Vec<f32> = (0..n).map(|i| i as f32 + 0.5).collect();
+        let y = vector(vec![0.25f32; n as usize]);
+        let memory = memory([&x as _, &y as _]);
+        let launch = axpy { n, a: 2.0, x: x.as_ptr(), y: y.as_mut_ptr() };
+        run(&launch, grid, block, &memory).unwrap();
+        run_checked(&launch, grid, block, &memory).unwrap();
+        assert_eq!(*y, x.iter().map(|v| 4.0 * v + 0.25).collect::<Vec<_>>());
+    }
+}
+
+/// The sum over the warp's lanes, in lane 0.
+unsafe fn warp_sum<T: Real>(mut value: T) -> T {
+    let mut delta = WARP_SIZE / 2;
+    while delta > 0 {
+        // SAFETY: whole warps come here.
+        value += unsafe { warp::warp_shuffle_down(FULL_MASK, value, delta, WARP_SIZE) };
+        delta /= 2;
+    }
+    value
+}
+
+/// The sum over the block, in thread 0.
+unsafe fn block_sum<T: Real>(value: T, partial: Shared<T>) -> T {
+    // SAFETY: whole blocks come here; partial has an element for each warp.
+    unsafe {
+        let sum = warp_sum(value);
+        thread::sync_threads();
+        if warp::lane_id() == 0 {
+            partial.set((thread::thread_idx_x() / WARP_SIZE) as usize, sum);
+        }
+        thread::sync_threads();
+        let mine = thread::thread_idx_x() < thread::block_dim_x() / WARP_SIZE;
+        let value = if mine { partial.get(thread::thread_idx_x() as usize) } else { T::ZERO };
+        if thread::thread_idx_x() < WARP_SIZE { warp_sum(value) } else { value }
+    }
+}
+
+/// out = sum_i x_i, added up by the block that is last.
+#[kernel(T = [f32, f64])]
+unsafe fn sum<T: Real>(n: u32, x: *const T, partials: *mut T, counter: *mut u32, out: *mut T) {
+    let scratch = shared_array![T; 32];
+    let flag = shared_array![u32; 1];
+    let (block, grid) = (thread::block_idx_x(), thread::grid_dim_x());
+    let i = thread::index();
+    let value = if i < n as usize { x.ld_nc(i) } else { T::ZERO };
+    let value = block_sum(value, scratch);
+    if thread::thread_idx_x() == 0 {
+        partials.st(block as usize, value);
+        thread::device_fence();
+        flag.set(0, atomic_inc_u32(counter, grid - 1));
+    }
+    thread::sync_threads();
+    if flag.get(0) != grid - 1 {
+        return;
+    }
+    let mut value = T::ZERO;
+    let mut b = thread::thread_idx_x();
+    while b < grid {
+        value += partials.ld_volatile(b as usize);
+        b += thread::block_dim_x();
+    }
+    let value = block_sum(value, scratch);
+    if thread::thread_idx_x() == 0 {
+        out.st(0, value);
+    }
+}
+
+fn check_sum<T: Real>(grid: u32, block: u32)
+where
+    sum<T>: cuda_std::host::Kernel,
+{
+    let n = grid * block - 7;
+    let x: Vec<T> = (0..n).map(|i| T::from_f64(f64::from(i % 64) * 0.25)).collect();
+    let partials = vector(vec![T::from_f64(f64::NAN); grid as usize]);
+    let (counter, out) = (vector(vec![0u32]), vector(vec![T::from_f64(f64::NAN)]));
+    let memory = memory([&x as _, &partials as _, &counter as _, &out as _]);
+    let launch = sum {
+        n,
+        x: x.as_ptr(),
+        partials: partials.as_mut_ptr(),
+        counter: counter.as_mut_ptr(),
+        out: out.as_mut_ptr(),
+    };
+    let exact: f64 = x.iter().map(|v| v.to_f64()).sum();
+    for _ in 0..2 {
+        run(&launch, grid, block, &memory).unwrap();
+        assert_eq!(out[0].to_f64(), exact);
+        assert_eq!(counter[0], 0, "ready for the next launch");
+        run_checked(&launch, grid, block, &memory).unwrap();
+    }
+}
+
+#[test]
+fn sum_by_the_last_block() {
+    for (grid, block) in [(1, 32), (3, 64), (40, 256), (2, 1024)] {
+        check_sum::<f64>(grid, block);
+        check_sum::<f32>(grid, block);
+    }
+}
+
+/// What every kind of exchange gives every lane.
+#[kernel]
+unsafe fn exchanges(down: *mut u32, xor: *mut f64, index: *mut i32, votes: *mut u32) {
+    let (i, lane) = (thread::index(), warp::lane_id());
+    down.st(i, warp::warp_shuffle_down(FULL_MASK, lane, 3, 8));
+    xor.st(i, warp::warp_shuffle_xor(FULL_MASK, f64::from(lane) + 0.5, 5, 32));
+    index.st(i, warp::warp_shuffle_idx(FULL_MASK, -(lane as i32), 9, 16));
+    let votes = votes.wrapping_add(4 * i);
+    votes.st(0, warp::warp_vote_ballot(FULL_MASK, lane % 3 == 0));
+    votes.st(1, warp::warp_vote_any(FULL_MASK, lane == 31).into());
+    votes.st(2, warp::warp_vote_all(FULL_MASK, lane != 31).into());
+    // Each half of the warp on its own, at the same place.
+    let half = if lane < 16 { 0x0000_ffff } else { 0xffff_0000 };
+    votes.st(3, warp::warp_vote_ballot(half, true));
+}
+
+#[test]
+fn exchanges_follow_the_ptx_manual() {
+    let (down, xor) = (vector(vec![0u32; 64]), vector(vec![0f64; 64]));
+    let (index, votes) = (vector(vec![0i32; 64]), vector(vec![0u32; 256]));
+    let memory = memory([&down as _, &xor as _, &index as _, &votes as _]);
+    let launch = exchanges {
+        down: down.as_mut_ptr(),
+        xor: xor.as_mut_ptr(),
+        index: index.as_mut_ptr(),
+        votes: votes.as_mut_ptr(),
+    };
+    run(&launch, 1, 64, &memory).unwrap();
+    for i in 0..64 {
+        let lane = i as u32 % 32;
+        assert_eq!(down[i], if lane % 8 < 5 { lane + 3 } else { lane });
+        assert_eq!(xor[i], f64::from(lane ^ 5) + 0.5);
+        assert_eq!(index[i], -(lane as i32 / 16 * 16 + 9));
+        let half = if lane < 16 { 0xffff } else { 0xffff_0000 };
+        assert_eq!(votes[4 * i..4 * i + 4], [0x4924_9249, 1, 0, half]);
+    }
+}
+
+/// Lanes that have exited are excused from votes; the others go on.
+#[kernel]
+unsafe fn vote_after_exit(out: *mut u32) {
+    if warp::lane_id() < 5 {
+        return;
+    }
+    out.st(thread::index(), warp::warp_vote_ballot(FULL_MASK, true));
+}
+
+#[test]
+fn exited_lanes_do_not_vote() {
+    let out = vector(vec![0u32; 40]);
+    run(&vote_after_exit { out: out.as_mut_ptr() }, 1, 40, &memory([&out as _])).unwrap();
+    assert_eq!(out[..5], [0; 5]);
+    assert_eq!(out[5..32], [0xffff_ffe0; 27]);
+    assert_eq!(out[32..], [0, 0, 0, 0, 0, 0xe0, 0xe0, 0xe0]);
+}
+
+/// Neighbours by vector loads, through a warp's shared row.
+#[kernel]
+unsafe fn pairs(x: *const f64, y: *const f32, out: *mut f64) {
+    let row = shared_array![f64; 32];
+    let i = thread::index();
+    let [a, b] = x.ld_nc_x2(2 * i);
+    let [p, q, r, s] = y.ld_nc_x4(4 * i);
+    row.set(warp::lane_id() as usize, a - b + f64::from(p + 2.0 * q + 4.0 * r + 8.0 * s));
+    warp::sync_warp(FULL_MASK);
+    out.st(i, row.get(31 - warp::lane_id() as usize));
+}
+
+#[repr(align(16))]
+#[derive(Clone, Copy)]
+struct Aligned(#[allow(dead_code)] [f64; 2]);
+
+#[test]
+fn vector_loads_and_warp_barriers() {
+    let x: Vec<Aligned> = (0..32).map(|i| Aligned([f64::from(i), 0.125])).collect();
+    let y: Vec<Aligned> = x.iter().map(|_| Aligned([f64::from_bits(0x4000_0000_3f80_0000); 2])).collect();
+    let out = vector(vec![0.0; 32]);
+    let memory = memory([&x as _, &y as _, &out as _]);
+    let launch = pairs { x: x.as_ptr().cast(), y: y.as_ptr().cast(), out: out.as_mut_ptr() };
+    run_checked(&launch, 1, 32, &memory).unwrap();
+    // The bits are those of 1, 2, 1, 2.
+    let expected: Vec<f64> = (0..32).rev().map(|i| f64::from(i) - 0.125 + 1.0 + 4.0 + 4.0 + 16.0).collect();
+    assert_eq!(*out, expected);
+}
+
+#[kernel]
+unsafe fn count(total: *mut u32) {
+    atomic_add_u32(total, thread::thread_idx_x());
+}
+
+#[test]
+fn a_large_launch_is_quick() {
+    let n = 100_000;
+    let (x, y) = (vec![1.0f64; n], vector(vec![2.0f64; n]));
+    let launch = axpy { n: n as u32, a: 3.0, x: x.as_ptr(), y: y.as_mut_ptr() };
+    let vectors = memory([&x as _, &y as _]);
+    let start = std::time::Instant::now();
+    run(&launch, n.div_ceil(256) as u32, 256, &vectors).unwrap();
+    let elapsed = start.elapsed();
+    assert!(y.iter().all(|v| *v == 5.0));
+    assert!(elapsed.as_secs_f64() < 1.0, "100 000 threads took {elapsed:?}");
+
+    let total = vector(vec![0u32]);
+    run_checked(&count { total: total.as_mut_ptr() }, 100, 50, &memory([&total as _])).unwrap();
+    assert_eq!(total[0], 100 * 49 * 50 / 2);
+}

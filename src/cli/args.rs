@@ -1,0 +1,232 @@
+//! The arguments of every command, as clap reads them.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+use warpsolve::Error;
+use warpsolve::job::{Method, Precision, Precond};
+use warpsolve::matrix::Format;
+use warpsolve::problem::Problem;
+
+use super::device::DeviceName;
+
+/// Solves large sparse linear systems on NVIDIA GPUs and on CPUs.
+#[derive(Debug, Parser)]
+#[command(name = "warpsolve", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Solve A x = b and report how it went
+    #[command(after_help = "Exit status: 0 converged, 2 stopped without converging (the solution is \
+                            written all the same), 1 error.")]
+    Solve(SolveArgs),
+    /// Write the matrix of a model problem
+    Gen(GenArgs),
+    /// Time the product y = A x in several formats on several devices
+    Spmv(SpmvArgs),
+    /// Show devices, driver, memory, kernels and threads, and what --device auto takes
+    Info(InfoArgs),
+}
+
+/// Where the matrix comes from: a file or a generator, one of them.
+#[derive(Debug, Clone, Args)]
+pub struct MatrixArgs {
+    /// The matrix: a Matrix Market file, .mtx or .mtx.gz
+    #[arg(value_name = "A.mtx", required_unless_present = "generate", conflicts_with = "generate")]
+    pub file: Option<PathBuf>,
+    /// A model problem instead of a file, such as tet:32, poisson2d:300 or anisotropic:100:0.001
+    #[arg(long = "gen", value_name = "KIND:SIZE", id = "generate")]
+    pub generate: Option<Problem>,
+    /// With --gen: number the unknowns at random
+    #[arg(long, requires = "generate")]
+    pub shuffle: bool,
+    /// With --gen: what random numbers start from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct SolveArgs {
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
+    /// The right-hand side: a Matrix Market vector [default: all ones]
+    #[arg(long, value_name = "b.mtx")]
+    pub rhs: Option<PathBuf>,
+    /// cg, bicgstab, gmres, jacobi; auto takes cg for a symmetric matrix with a positive diagonal, else gmres
+    #[arg(long, default_value = "auto", hide_default_value = false)]
+    pub solver: OrAuto<Method>,
+    /// none, jacobi; auto takes jacobi where the diagonal allows it
+    #[arg(long, default_value = "auto")]
+    pub precond: OrAuto<Precond>,
+    /// crs, ell, sell; auto takes what is fastest on the device
+    #[arg(long, default_value = "auto")]
+    pub format: OrAuto<Format>,
+    /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
+    #[arg(long, value_name = "N")]
+    pub sigma: Option<usize>,
+    /// f64 or f32; the residual is checked in f64 either way
+    #[arg(long, default_value = "f64")]
+    pub precision: Precision,
+    /// Converged at ||b - A x|| <= max(rtol ||b||, atol)
+    #[arg(long, value_name = "X", default_value_t = 1e-8, value_parser = not_negative)]
+    pub rtol: f64,
+    /// See --rtol
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = not_negative)]
+    pub atol: f64,
+    /// Most iterations, up to 10000000
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub max_iter: u32,
+    /// With --solver gmres: iterations before a restart, 1 to 1024 or none [default: 30]
+    #[arg(long, value_name = "N")]
+    pub restart: Option<Restart>,
+    /// With --solver jacobi: the weight, between 0 and 2 [default: 1]
+    #[arg(long, value_name = "X", value_parser = omega)]
+    pub omega: Option<f64>,
+    /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
+    #[arg(long, default_value = "auto")]
+    pub device: DeviceName,
+    /// Threads on the host [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// Write the solution
+    #[arg(long, value_name = "x.mtx")]
+    pub out: Option<PathBuf>,
+    /// Write the report as JSON; - for stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the residual norm of every iteration
+    #[arg(long, value_name = "FILE.csv")]
+    pub history: Option<PathBuf>,
+    /// No report and no progress, only warnings and errors
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// More detail in the report
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct GenArgs {
+    /// tet, poisson2d, poisson3d, anisotropic, convection-diffusion or random-spd
+    pub kind: String,
+    /// Points along an edge (random-spd: rows); a parameter may follow, as in 100:0.001
+    pub size: String,
+    /// The file to write, .mtx or .mtx.gz
+    #[arg(value_name = "OUT.mtx")]
+    pub out: PathBuf,
+    /// Number the unknowns at random
+    #[arg(long)]
+    pub shuffle: bool,
+    /// What random numbers start from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Say nothing
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SpmvArgs {
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
+    /// Formats to try: crs, ell, sell
+    #[arg(long, value_delimiter = ',', default_value = "crs,ell,sell")]
+    pub format: Vec<Format>,
+    /// For sell: rows sorted at a time, 1 or a multiple of 32
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub sigma: usize,
+    /// Number types to try: f64, f32
+    #[arg(long, value_delimiter = ',', default_value = "f64")]
+    pub precision: Vec<Precision>,
+    /// Devices to try: auto, cpu, cuda, cuda:N, sim
+    #[arg(long, value_delimiter = ',', default_value = "auto")]
+    pub device: Vec<DeviceName>,
+    /// Products to time
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub repeat: u32,
+    /// Threads on the host [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// Write the table as JSON; - for stdout, in place of the text
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// No table and no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Write as JSON; - for stdout, in place of the text
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+}
+
+/// A name, or "auto" for `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OrAuto<T>(pub Option<T>);
+
+impl<T: FromStr<Err = Error>> FromStr for OrAuto<T> {
+    type Err = Error;
+    fn from_str(name: &str) -> Result<Self, Error> {
+        if name == "auto" {
+            return Ok(OrAuto(None));
+        }
+        match name.parse() {
+            Err(Error::Option(message)) => Err(Error::Option(format!("{message}, auto"))),
+            parsed => parsed.map(|value| OrAuto(Some(value))),
+        }
+    }
+}
+
+/// The length of GMRES cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restart {
+    /// After so many iterations.
+    After(usize),
+    /// Never.
+    Never,
+}
+
+impl FromStr for Restart {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(n) if (1..=warpsolve::solver::MAX_RESTART).contains(&n) => Ok(Restart::After(n)),
+            _ if text == "none" => Ok(Restart::Never),
+            _ => {
+                Err(format!("it takes a whole number from 1 to {}, or none", warpsolve::solver::MAX_RESTART))
+            }
+        }
+    }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("it takes a finite number, 0 or more".into()),
+    }
+}
+
+fn omega(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 2.0 => Ok(x),
+        _ => Err("it takes a number between 0 and 2, both excluded".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,163 @@
+//! `warpsolve info`: what this machine offers.
+
+use std::path::Path;
+
+use serde::Serialize;
+use warpsolve::launch::driver;
+use warpsolve::ptx::PTX;
+use warpsolve::{Error, Result};
+
+use super::args::InfoArgs;
+use super::output::{print, write};
+use super::report::Lines;
+use super::table::bytes;
+use super::{SUCCESS, json};
+
+/// What `info` reports.
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    version: &'static str,
+    devices: Vec<Gpu>,
+    /// Why there are none.
+    no_gpu: Option<String>,
+    kernels: Vec<Kernels>,
+    threads: usize,
+    cpu_features: Vec<&'static str>,
+    /// What `--device auto` takes.
+    auto: String,
+}
+
+#[derive(Serialize)]
+struct Gpu {
+    ordinal: u32,
+    name: String,
+    compute_capability: String,
+    multiprocessors: u32,
+    total_memory: u64,
+    /// Bytes free, and the kernels in use; null where the device cannot be used.
+    free_memory: Option<u64>,
+    ptx_target: Option<String>,
+    l2_bytes: u64,
+    driver_version: String,
+    /// Why it cannot be used.
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Kernels {
+    target: String,
+    origin: &'static str,
+}
+
+/// Looks and reports; returns the exit status.
+pub fn run(args: InfoArgs) -> Result<u8> {
+    let report = look();
+    if let Some(path) = &args.json {
+        write(path, &json::text(&report))?;
+    }
+    if args.json.as_deref() != Some(Path::new("-")) {
+        print(&text(&report))?;
+    }
+    Ok(SUCCESS)
+}
+
+fn look() -> Report {
+    let (devices, no_gpu) = match driver::devices() {
+        Ok(devices) => (devices.into_iter().map(gpu).collect(), None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let auto = match devices.first() {
+        Some(Gpu { error: None, .. }) => "cuda:0",
+        _ => "cpu",
+    };
+    Report {
+        schema: "warpsolve.info/1",
+        version: json::VERSION,
+        no_gpu,
+        kernels: PTX
+            .iter()
+            .map(|ptx| Kernels { target: format!("sm_{}{}", ptx.target.0, ptx.target.1), origin: ptx.origin })
+            .collect(),
+        threads: rayon::current_num_threads(),
+        cpu_features: cpu_features(),
+        auto: auto.into(),
+        devices,
+    }
+}
+
+/// What is known of a device, and what only opening it tells.
+fn gpu(info: warpsolve::launch::DeviceInfo) -> Gpu {
+    let opened = warpsolve::open_gpu(info.ordinal).and_then(|gpu| {
+        let device = gpu.device();
+        Ok((device.memory()?.0, device.info().ptx_target.clone()))
+    });
+    let (opened, error): (_, Option<Error>) = match opened {
+        Ok(opened) => (Some(opened), None),
+        Err(error) => (None, Some(error)),
+    };
+    let (free_memory, ptx_target) = opened.unzip();
+    Gpu {
+        ordinal: info.ordinal,
+        name: info.name,
+        compute_capability: format!("{}.{}", info.compute_capability.0, info.compute_capability.1),
+        multiprocessors: info.multiprocessors,
+        total_memory: info.total_memory,
+        free_memory,
+        ptx_target,
+        l2_bytes: info.l2_bytes,
+        driver_version: info.driver_version,
+        error: error.map(|error| error.to_string()),
+    }
+}
+
+/// Vector instructions that matter here, as far as the CPU has them.
+fn cpu_features() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let features = [
+            ("avx2", is_x86_feature_detected!("avx2")),
+            ("fma", is_x86_feature_detected!("fma")),
+            ("avx512f", is_x86_feature_detected!("avx512f")),
+        ];
+        features.into_iter().filter(|feature| feature.1).map(|feature| feature.0).collect()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Vec::new()
+}
+
+fn text(report: &Report) -> String {
+    let mut lines = Lines::default();
+    lines.add("warpsolve", report.version);
+    lines.gap();
+    for gpu in &report.devices {
+        let (capability, count) = (&gpu.compute_capability, gpu.multiprocessors);
+        let name = format!("{}, compute capability {capability}, {count} multiprocessors", gpu.name);
+        lines.add(&format!("cuda:{}", gpu.ordinal), name);
+        let free = gpu.free_memory.map_or(String::new(), |free| format!("{} free of ", bytes(free)));
+        let (total, l2, driver) = (bytes(gpu.total_memory), bytes(gpu.l2_bytes), &gpu.driver_version);
+        lines.add("", format!("{free}{total}, L2 cache {l2}, driver {driver}"));
+        if let Some(target) = &gpu.ptx_target {
+            lines.add("", format!("runs the kernels for {target}"));
+        }
+        if let Some(error) = &gpu.error {
+            lines.add("", format!("cannot be used: {error}"));
+        }
+    }
+    if report.devices.is_empty() {
+        let reason = report.no_gpu.as_deref().unwrap_or("the driver lists none");
+        lines
+            .add("GPU", reason.strip_prefix("no GPU: ").map_or(reason.to_string(), |r| format!("none: {r}")));
+    }
+    let features = match report.cpu_features.is_empty() {
+        true => String::new(),
+        false => format!(", {}", report.cpu_features.join(" ")),
+    };
+    lines.add("cpu", format!("{} threads{features}", report.threads));
+    for (k, kernels) in report.kernels.iter().enumerate() {
+        lines.add(if k == 0 { "kernels" } else { "" }, format!("{}, {}", kernels.target, kernels.origin));
+    }
+    lines.gap();
+    lines.add("auto", format!("--device auto takes {}", report.auto));
+    lines.text()
+}

@@ -1,0 +1,172 @@
+//! Reports for programs. docs/report-schema.md describes every key.
+
+use serde::Serialize;
+use warpsolve::launch::{Counts, DeviceInfo};
+use warpsolve::matrix::RowStats;
+
+use super::solve::Account;
+
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// As JSON, indented, with a line end. NaN and infinities become null.
+pub fn text(report: &impl Serialize) -> String {
+    // These structs hold numbers, text and lists; nothing of that can fail.
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// What `solve` reports.
+#[derive(Serialize)]
+pub struct Solve<'a> {
+    schema: &'static str,
+    version: &'static str,
+    matrix: &'a str,
+    rows: usize,
+    nonzeros: usize,
+    symmetry: Option<&'static str>,
+    duplicates: Option<u64>,
+    row_lengths: RowLengths,
+    solver: String,
+    precond: String,
+    precision: String,
+    restart: Option<usize>,
+    omega: Option<f64>,
+    rtol: f64,
+    atol: f64,
+    max_iterations: u32,
+    format: String,
+    format_reason: &'a str,
+    sigma: usize,
+    padding: f64,
+    device: &'a str,
+    device_kind: &'static str,
+    no_gpu: Option<String>,
+    driver_version: Option<&'a str>,
+    ptx_target: Option<&'a str>,
+    threads: usize,
+    stop_reason: &'static str,
+    stop_message: String,
+    iterations: u32,
+    relative_residual: f64,
+    residual_norm: Option<f64>,
+    threshold: f64,
+    read_seconds: f64,
+    device_seconds: f64,
+    setup_seconds: f64,
+    upload_seconds: f64,
+    solve_seconds: f64,
+    total_seconds: f64,
+    device_bytes: u64,
+    bytes_moved: u64,
+    bandwidth: Option<f64>,
+    copy_bandwidth: Option<f64>,
+    counts: Option<DeviceCounts>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RowLengths {
+    min: usize,
+    mean: f64,
+    max: usize,
+    empty: usize,
+}
+
+impl From<RowStats> for RowLengths {
+    fn from(rows: RowStats) -> Self {
+        RowLengths { min: rows.min, mean: rows.mean, max: rows.max, empty: rows.empty }
+    }
+}
+
+#[derive(Serialize)]
+struct DeviceCounts {
+    launches: u64,
+    allocations: u64,
+    uploads: u64,
+    uploaded_bytes: u64,
+    downloads: u64,
+    downloaded_bytes: u64,
+    device_copies: u64,
+}
+
+impl From<Counts> for DeviceCounts {
+    fn from(counts: Counts) -> Self {
+        DeviceCounts {
+            launches: counts.launches,
+            allocations: counts.allocations,
+            uploads: counts.uploads,
+            uploaded_bytes: counts.uploaded_bytes,
+            downloads: counts.downloads,
+            downloaded_bytes: counts.downloaded_bytes,
+            device_copies: counts.device_copies,
+        }
+    }
+}
+
+/// "cpu", "cuda" or "sim".
+pub fn device_kind(gpu: Option<&DeviceInfo>) -> &'static str {
+    match gpu {
+        None => "cpu",
+        Some(info) if info.compute_capability == (0, 0) => "sim",
+        Some(_) => "cuda",
+    }
+}
+
+/// The text, unless it is empty.
+fn nonempty(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+impl<'a> From<&'a Account> for Solve<'a> {
+    fn from(account: &'a Account) -> Self {
+        let Account { report, options, gpu, .. } = account;
+        Solve {
+            schema: "warpsolve.solve/1",
+            version: VERSION,
+            matrix: &account.matrix,
+            rows: report.n_rows,
+            nonzeros: report.nnz,
+            symmetry: account.summary.map(|s| s.symmetry.word()),
+            duplicates: account.summary.map(|s| s.duplicates),
+            row_lengths: account.rows.into(),
+            solver: report.method.to_string(),
+            precond: report.precond.to_string(),
+            precision: options.precision.to_string(),
+            restart: account.restart(),
+            omega: account.omega(),
+            rtol: options.stop.rtol,
+            atol: options.stop.atol,
+            max_iterations: options.stop.max_iterations,
+            format: report.format.format.to_string(),
+            format_reason: &report.format.reason,
+            sigma: report.format.sigma,
+            padding: report.format.padding.factor() - 1.0,
+            device: &report.device,
+            device_kind: device_kind(gpu.as_ref()),
+            no_gpu: account.no_gpu.as_ref().map(ToString::to_string),
+            driver_version: gpu.as_ref().and_then(|info| nonempty(&info.driver_version)),
+            ptx_target: gpu.as_ref().and_then(|info| nonempty(&info.ptx_target)),
+            threads: account.threads,
+            stop_reason: report.outcome.reason.name(),
+            stop_message: report.outcome.reason.to_string(),
+            iterations: report.outcome.iterations,
+            relative_residual: report.relative_residual,
+            residual_norm: report.outcome.history.last().copied(),
+            threshold: report.outcome.threshold,
+            read_seconds: account.read_seconds,
+            device_seconds: account.device_seconds,
+            setup_seconds: report.setup_seconds,
+            upload_seconds: report.upload_seconds,
+            solve_seconds: report.solve_seconds,
+            total_seconds: account.total_seconds,
+            device_bytes: report.device_bytes,
+            bytes_moved: report.bytes_moved,
+            bandwidth: account.bandwidth(),
+            copy_bandwidth: account.copy_bandwidth,
+            counts: report.counts.map(DeviceCounts::from),
+            warnings: &account.warnings,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The matrix of a job, from a file or a generator.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use warpsolve::io::matrix_market::{Summary, read_matrix, read_vector};
+use warpsolve::matrix::Csr;
+use warpsolve::problem::{Problem, generate, shuffle};
+use warpsolve::{Error, Result};
+
+use super::args::MatrixArgs;
+use super::progress::Progress;
+
+/// Where the matrix comes from.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// A Matrix Market file.
+    File(PathBuf),
+    /// A generator.
+    Generated {
+        /// The problem.
+        problem: Problem,
+        /// What random numbers start from.
+        seed: u64,
+        /// Whether the unknowns are numbered at random.
+        shuffled: bool,
+    },
+}
+
+impl From<MatrixArgs> for Source {
+    fn from(args: MatrixArgs) -> Source {
+        match (args.file, args.generate) {
+            (_, Some(problem)) => Source::Generated { problem, seed: args.seed, shuffled: args.shuffle },
+            (file, None) => Source::File(file.unwrap_or_default()),
+        }
+    }
+}
+
+impl Source {
+    /// The name in reports.
+    pub fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Generated { problem, seed, shuffled } => {
+                let shuffled = if *shuffled { ", shuffled" } else { "" };
+                format!("{problem} (generated, seed {seed}{shuffled})")
+            }
+        }
+    }
+
+    /// The matrix, and what was found in the file.
+    pub fn matrix(&self, progress: &Progress) -> Result<(Csr<f64>, Option<Summary>)> {
+        match self {
+            Source::File(path) => {
+                let (a, summary) = read_matrix(path, &mut |done, all| progress.reading(done, all))?;
+                Ok((a, Some(summary)))
+            }
+            Source::Generated { problem, seed, shuffled } => {
+                progress.stage("generating");
+                let a = generate(problem, *seed)?;
+                Ok((if *shuffled { shuffle(&a, *seed)? } else { a }, None))
+            }
+        }
+    }
+}
+
+/// A system and how long it took to read.
+pub struct System {
+    pub a: Arc<Csr<f64>>,
+    pub b: Vec<f64>,
+    pub summary: Option<Summary>,
+    pub read_seconds: f64,
+}
+
+/// Reads or generates the system; without `rhs` the right-hand side is all ones.
+pub fn system(source: &Source, rhs: Option<&Path>, progress: &Progress) -> Result<System> {
+    let start = Instant::now();
+    let (a, summary) = source.matrix(progress)?;
+    let b = match rhs {
+        Some(path) => read_vector(path)?,
+        None => vec![1.0; a.n_rows()],
+    };
+    progress.clear();
+    Ok(System { a: Arc::new(a), b, summary, read_seconds: start.elapsed().as_secs_f64() })
+}
+
+/// Starts the threads that read, generate and check; 0 for one a core.
+pub fn start_threads(threads: usize) -> Result<()> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(|e| Error::Option(format!("cannot start {threads} threads: {e}; use fewer --threads")))
+}

@@ -1,0 +1,49 @@
+//! What goes to the terminal.
+
+use std::error::Error as _;
+use std::io::{self, Write};
+use std::path::Path;
+
+use warpsolve::io::atomic::write_atomically;
+use warpsolve::{Error, Result};
+
+/// Writes to stdout. A reader that has seen enough (`| head`) is not an error.
+pub fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::io("write", "<stdout>", error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file, complete or not at all; `-` is stdout.
+pub fn write(path: &Path, text: &str) -> Result<()> {
+    if path == Path::new("-") {
+        return print(text);
+    }
+    write_atomically(path, |file| file.write_all(text.as_bytes()))
+}
+
+/// "error: ..." on stderr, with those causes that the message does not already name.
+pub fn complain(error: &Error) {
+    let mut text = format!("error: {error}\n");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        if !text.contains(&message) {
+            text += &format!("  caused by: {message}\n");
+        }
+        cause = error.source();
+    }
+    to_stderr(&text);
+}
+
+/// "warning: ..." on stderr.
+pub fn warn(message: &str) {
+    to_stderr(&format!("warning: {message}\n"));
+}
+
+/// A stderr that is closed is no reason to stop.
+fn to_stderr(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,200 @@
+//! Reports for people.
+
+use std::fmt::Write;
+
+use warpsolve::job::{Method, Precond, Report};
+
+use super::device::in_short;
+use super::json::device_kind;
+use super::solve::Account;
+use super::table::{bytes, duration, thousands};
+
+/// Width of the labels.
+const LABEL: usize = 14;
+
+/// Lines of a label and a text; a line without a label continues the one above.
+#[derive(Default)]
+pub struct Lines(String);
+
+impl Lines {
+    /// Adds a line.
+    pub fn add(&mut self, label: &str, text: impl AsRef<str>) {
+        let _ = writeln!(self.0, "{label:<LABEL$}{}", text.as_ref());
+    }
+    /// Adds an empty line.
+    pub fn gap(&mut self) {
+        self.0.push('\n');
+    }
+    /// All lines.
+    pub fn text(self) -> String {
+        self.0
+    }
+}
+
+/// "converged after 294 iterations", or why not.
+pub fn outcome(report: &Report) -> String {
+    let plural = if report.outcome.iterations == 1 { "" } else { "s" };
+    let after = format!("after {} iteration{plural}", thousands(report.outcome.iterations.into()));
+    if report.converged() {
+        format!("converged {after}")
+    } else {
+        format!("NOT converged {after}: {}", report.outcome.reason)
+    }
+}
+
+/// The report of `solve`.
+pub fn solve(account: &Account, verbose: bool) -> String {
+    let mut lines = Lines::default();
+    what(&mut lines, account);
+    lines.gap();
+    result(&mut lines, account);
+    lines.gap();
+    times(&mut lines, account);
+    lines.gap();
+    memory(&mut lines, account);
+    if verbose {
+        lines.gap();
+        details(&mut lines, account);
+    }
+    lines.text()
+}
+
+fn what(lines: &mut Lines, account: &Account) {
+    let report = &account.report;
+    let stored = account.summary.map_or(String::new(), |s| format!(", stored as {}", s.symmetry.word()));
+    lines.add("matrix", format!("{}{stored}", account.matrix));
+    let (rows, nonzeros) = (thousands(report.n_rows as u64), thousands(report.nnz as u64));
+    lines.add("", format!("{rows} rows, {nonzeros} nonzeros, {:.1} a row", account.rows.mean));
+    if let Some(summary) = account.summary
+        && summary.duplicates > 0
+    {
+        lines.add("", format!("{} duplicate entries summed", thousands(summary.duplicates)));
+    }
+    let reason = &report.format.reason;
+    let format = if reason.starts_with("as asked") {
+        let sigma = match report.format.sigma {
+            1 => String::new(),
+            sigma => format!(", sigma {sigma}"),
+        };
+        format!("{}{sigma}, {reason}", report.format.format.to_string().to_uppercase())
+    } else {
+        reason.clone()
+    };
+    lines.add("format", format);
+    let instead = account.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
+    lines.add("device", format!("{}{instead}", report.device));
+
+    let method = match report.method {
+        Method::Cg => "CG".to_string(),
+        Method::Bicgstab => "BiCGSTAB".to_string(),
+        Method::Gmres => format!("GMRES({})", account.restart().unwrap_or_default()),
+        Method::Jacobi => format!("Jacobi, weight {}", account.options.omega),
+    };
+    let precond = match (report.method, report.precond) {
+        (Method::Jacobi, _) => "",
+        (_, Precond::None) => ", no preconditioner",
+        (_, Precond::Jacobi) => ", Jacobi preconditioner",
+    };
+    lines.add("solver", format!("{method}{precond}, {}", account.options.precision));
+}
+
+fn result(lines: &mut Lines, account: &Account) {
+    let (report, stop) = (&account.report, &account.options.stop);
+    lines.add("result", outcome(report));
+    let asked = match stop.atol {
+        0.0 => format!("{:e}", stop.rtol),
+        atol => format!("{:e}, or ||b - A x|| = {atol:e}", stop.rtol),
+    };
+    lines.add(
+        "residual",
+        format!("||b - A x|| / ||b|| = {:.2e}, recomputed in f64 (asked: {asked})", report.relative_residual),
+    );
+}
+
+fn times(lines: &mut Lines, account: &Account) {
+    let report = &account.report;
+    let iterations = report.outcome.iterations;
+    let each = match iterations {
+        0 => String::new(),
+        n => format!("    {} an iteration", duration(report.solve_seconds / f64::from(n))),
+    };
+    for (label, seconds, note) in [
+        ("read", account.read_seconds, ""),
+        ("set-up", report.setup_seconds, ""),
+        ("upload", report.upload_seconds, ""),
+        ("solve", report.solve_seconds, each.as_str()),
+        ("total", account.total_seconds, ""),
+    ] {
+        lines.add(label, format!("{:>8}{note}", duration(seconds)));
+    }
+}
+
+fn memory(lines: &mut Lines, account: &Account) {
+    let kind = device_kind(account.gpu.as_ref());
+    let of = if kind == "cpu" { "for matrix and vectors" } else { "on the device" };
+    lines.add("memory", format!("{} {of}", bytes(account.report.device_bytes)));
+    let gigabytes = |bandwidth: f64| format!("{:.1} GB/s", bandwidth * 1e-9);
+    match (account.bandwidth(), account.copy_bandwidth) {
+        (Some(bandwidth), Some(copy)) => {
+            let share = 100.0 * bandwidth / copy;
+            let what = if kind == "cpu" { "triad" } else { "copy" };
+            let cached = if share > 100.0 { "; much of it stays in the caches" } else { "" };
+            lines.add(
+                "bandwidth",
+                format!("{}, {share:.0} % of a {what}'s {}{cached}", gigabytes(bandwidth), gigabytes(copy)),
+            );
+        }
+        (Some(_), None) => lines.add("bandwidth", "not measured: it means nothing in the simulator"),
+        (None, _) => lines.add("bandwidth", "none: no iteration was needed"),
+    }
+}
+
+fn details(lines: &mut Lines, account: &Account) {
+    let (rows, report) = (&account.rows, &account.report);
+    lines.add(
+        "rows",
+        format!("{} to {} nonzeros, {} empty", rows.min, rows.max, thousands(rows.empty as u64)),
+    );
+    if let Some(summary) = account.summary {
+        let rate = summary.bytes as f64 / account.read_seconds * 1e-6;
+        let size = bytes(summary.bytes);
+        lines.add("file", format!("{} entries, {size}, {rate:.0} MB/s", thousands(summary.entries_in_file)));
+        if summary.explicit_zeros > 0 {
+            lines.add("", format!("{} explicit zeros", thousands(summary.explicit_zeros)));
+        }
+    }
+    let norm = report.outcome.history.last().copied().unwrap_or(f64::NAN);
+    let threshold = report.outcome.threshold;
+    lines.add("solver's norm", format!("||r|| = {norm:.2e}, to be at most {threshold:.2e}"));
+    lines.add("bytes moved", format!("{} in all iterations", bytes(report.bytes_moved)));
+    let while_reading = duration(account.device_seconds);
+    lines.add(
+        "open device",
+        format!("{while_reading}, while reading; {} threads on the host", account.threads),
+    );
+    if let Some(gpu) = &account.gpu
+        && !gpu.ptx_target.is_empty()
+    {
+        lines.add("kernels", format!("{}, driver {}", gpu.ptx_target, gpu.driver_version));
+    }
+    if let Some(error) = &account.no_gpu {
+        lines.add("", error.to_string());
+    }
+    if let Some(counts) = &report.counts {
+        lines.add(
+            "in the solve",
+            format!("{} launches, {} allocations", thousands(counts.launches), counts.allocations),
+        );
+        lines.add(
+            "",
+            format!(
+                "copies: {} to the device ({}), {} to the host ({}), {} within the device",
+                counts.uploads,
+                bytes(counts.uploaded_bytes),
+                counts.downloads,
+                bytes(counts.downloaded_bytes),
+                counts.device_copies
+            ),
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! `warpsolve solve`: from the arguments to the solution, and the files that were asked for.
+
+use std::fmt::Write;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use warpsolve::io::matrix_market::{Summary, write_vector};
+use warpsolve::job::{self, Device, Method, Options, copy_bandwidth};
+use warpsolve::launch::DeviceInfo;
+use warpsolve::matrix::{Format, RowStats, row_stats};
+use warpsolve::solver::{MAX_RESTART, Stop};
+use warpsolve::{Error, Result};
+
+use super::args::{Restart, SolveArgs};
+use super::device::{self, DeviceName};
+use super::load::{self, Source};
+use super::output::{complain, print, warn, write};
+use super::progress::Progress;
+use super::{FAILURE, SUCCESS, UNCONVERGED, json, report};
+
+/// A converged solver whose true residual misses the tolerance by more than this is warned of.
+const TOLERABLE_MISS: f64 = 10.0;
+
+/// What is to be done, with every option checked.
+struct Job {
+    source: Source,
+    rhs: Option<PathBuf>,
+    options: Options,
+    unrestarted: bool,
+    device: DeviceName,
+    threads: usize,
+    out: Option<PathBuf>,
+    history: Option<PathBuf>,
+    json: Option<PathBuf>,
+    quiet: bool,
+    verbose: bool,
+}
+
+/// All that a report says.
+pub struct Account {
+    /// Name of the matrix.
+    pub matrix: String,
+    /// What was found in the file; `None` for a generated matrix.
+    pub summary: Option<Summary>,
+    /// Row lengths.
+    pub rows: RowStats,
+    /// The options given.
+    pub options: Options,
+    /// The GPU or simulator.
+    pub gpu: Option<DeviceInfo>,
+    /// Why `auto` took the CPU.
+    pub no_gpu: Option<Error>,
+    /// Threads on the host.
+    pub threads: usize,
+    /// What the solve says of itself.
+    pub report: job::Report,
+    /// Its warnings, and those of this program.
+    pub warnings: Vec<String>,
+    /// Seconds for reading or generating the system.
+    pub read_seconds: f64,
+    /// Seconds for opening the device, during the reading.
+    pub device_seconds: f64,
+    /// Seconds from the start to the solution and its residual.
+    pub total_seconds: f64,
+    /// Bytes a second of a copy on the device.
+    pub copy_bandwidth: Option<f64>,
+}
+
+impl Account {
+    /// Bytes a second that the iterations moved; `None` where there were none.
+    pub fn bandwidth(&self) -> Option<f64> {
+        let bandwidth = self.report.bytes_moved as f64 / self.report.solve_seconds;
+        (self.report.outcome.iterations > 0 && bandwidth.is_finite()).then_some(bandwidth)
+    }
+
+    /// Length of the cycles of GMRES; `None` for another method.
+    pub fn restart(&self) -> Option<usize> {
+        let limit = self.options.stop.max_iterations as usize;
+        (self.report.method == Method::Gmres).then_some(self.options.restart.min(limit))
+    }
+
+    /// Weight of the Jacobi method; `None` for another.
+    pub fn omega(&self) -> Option<f64> {
+        (self.report.method == Method::Jacobi).then_some(self.options.omega)
+    }
+}
+
+impl TryFrom<SolveArgs> for Job {
+    type Error = Error;
+
+    fn try_from(args: SolveArgs) -> Result<Job> {
+        let refuse = |message: &str| Err(Error::Option(message.into()));
+        let (method, format) = (args.solver.0, args.format.0);
+        if args.rtol == 0.0 && args.atol == 0.0 {
+            return refuse("--rtol 0 needs an --atol above 0: rounding lets no residual become 0");
+        }
+        if args.sigma.is_some() && format != Some(Format::Sell) {
+            return refuse("--sigma goes with --format sell");
+        }
+        if args.restart.is_some() && !matches!(method, None | Some(Method::Gmres)) {
+            return refuse("--restart goes with --solver gmres");
+        }
+        if args.omega.is_some() && method != Some(Method::Jacobi) {
+            return refuse("--omega goes with --solver jacobi");
+        }
+        let defaults = Options::default();
+        let options = Options {
+            method,
+            precond: args.precond.0,
+            format,
+            sigma: args.sigma,
+            precision: args.precision,
+            stop: Stop { rtol: args.rtol, atol: args.atol, max_iterations: args.max_iter },
+            restart: match args.restart {
+                None => defaults.restart,
+                Some(Restart::After(n)) => n,
+                Some(Restart::Never) => MAX_RESTART,
+            },
+            omega: args.omega.unwrap_or(defaults.omega),
+        };
+        Ok(Job {
+            source: args.matrix.into(),
+            rhs: args.rhs,
+            options,
+            unrestarted: args.restart == Some(Restart::Never),
+            device: args.device,
+            threads: args.threads.unwrap_or(0).into(),
+            out: args.out,
+            history: args.history,
+            json: args.json,
+            quiet: args.quiet,
+            verbose: args.verbose,
+        })
+    }
+}
+
+/// Solves and reports; returns the exit status.
+pub fn run(args: SolveArgs) -> Result<u8> {
+    let start = Instant::now();
+    let job = Job::try_from(args)?;
+    load::start_threads(job.threads)?;
+    let progress = Progress::new(job.quiet);
+
+    // A GPU takes about as long to open as a matrix of a million rows to read: both at once.
+    let reading = std::thread::spawn({
+        let (source, rhs, progress) = (job.source.clone(), job.rhs.clone(), progress.clone());
+        move || load::system(&source, rhs.as_deref(), &progress)
+    });
+    let opened = device::open(job.device, job.threads).inspect_err(|_| progress.clear())?;
+    let device_seconds = start.elapsed().as_secs_f64();
+    let system = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
+    progress.clear();
+    let system = system?;
+
+    let norm_b = system.b.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let threshold = (job.options.stop.rtol * norm_b).max(job.options.stop.atol);
+    let on_stage = &mut |stage, step| match step {
+        None => progress.stage(stage),
+        Some((iterations, norm)) => progress.solving(iterations, norm, norm_b, threshold),
+    };
+    let solved = job::solve(&system.a, &system.b, &job.options, &opened.device, on_stage);
+    progress.clear();
+    let (x, report) = solved?;
+    let total_seconds = start.elapsed().as_secs_f64();
+
+    let warnings = warnings(&job, &report, norm_b, &opened.no_gpu);
+    warnings.iter().for_each(|message| warn(message));
+    let converged = report.converged();
+    let shows_text = !job.quiet && job.json.as_deref() != Some(Path::new("-"));
+    if !converged && !shows_text {
+        warn(&report::outcome(&report));
+    }
+
+    // Everything is tried, whatever fails before it: the solution may have taken hours.
+    let mut failures = Vec::new();
+    if let Some(path) = &job.out {
+        failures.extend(write_vector(path, &x).err());
+    }
+    if let Some(path) = &job.history {
+        failures.extend(write(path, &history_csv(&report.outcome.history, norm_b)).err());
+    }
+    if shows_text || job.json.is_some() {
+        progress.stage("bandwidth");
+        let copy_bandwidth = copy_bandwidth(&opened.device);
+        progress.clear();
+        let account = Account {
+            matrix: job.source.name(),
+            summary: system.summary,
+            rows: row_stats(&system.a),
+            options: job.options,
+            gpu: match &opened.device {
+                Device::Cpu(_) => None,
+                Device::Gpu(gpu) => Some(gpu.device().info().clone()),
+            },
+            no_gpu: opened.no_gpu,
+            threads: rayon::current_num_threads(),
+            report,
+            warnings,
+            read_seconds: system.read_seconds,
+            device_seconds,
+            total_seconds,
+            copy_bandwidth: copy_bandwidth.unwrap_or_else(|error| {
+                warn(&format!("the copy bandwidth could not be measured: {error}"));
+                None
+            }),
+        };
+        if let Some(path) = &job.json {
+            failures.extend(write(path, &json::text(&json::Solve::from(&account))).err());
+        }
+        if shows_text {
+            failures.extend(print(&report::solve(&account, job.verbose)).err());
+        }
+    }
+    failures.iter().for_each(complain);
+    Ok(match (failures.is_empty(), converged) {
+        (false, _) => FAILURE,
+        (true, true) => SUCCESS,
+        (true, false) => UNCONVERGED,
+    })
+}
+
+/// The solve's own warnings, and what only the options tell.
+fn warnings(job: &Job, report: &job::Report, norm_b: f64, no_gpu: &Option<Error>) -> Vec<String> {
+    let mut warnings = report.warnings.clone();
+    if let Some(error) = no_gpu
+        && !matches!(error, Error::NoDevice(_))
+    {
+        warnings.push(format!("the GPU cannot be used: {error}"));
+    }
+    if job.unrestarted && report.method == Method::Gmres && report.outcome.iterations as usize > MAX_RESTART {
+        warnings.push(format!("GMRES restarted after {MAX_RESTART} iterations, its longest cycle"));
+    }
+    let norm = if norm_b == 0.0 { report.relative_residual } else { report.relative_residual * norm_b };
+    let threshold = report.outcome.threshold;
+    // Not `norm > ...`: a NaN misses the tolerance too.
+    let reached = norm <= TOLERABLE_MISS * threshold;
+    if report.converged() && !reached {
+        let advice = match job.options.precision {
+            job::Precision::F32 => "; use --precision f64, or a larger --rtol",
+            job::Precision::F64 => "; the matrix is too ill-conditioned for this tolerance",
+        };
+        warnings.push(format!(
+            "the true residual misses the tolerance: ||b - A x|| is {norm:.2e}, {:.0} times what was asked, \
+             although the solver's own residual converged{advice}",
+            norm / threshold
+        ));
+    }
+    warnings
+}
+
+/// `iteration,residual_norm,relative`: relative to `||b||`, or the norm again where b = 0.
+fn history_csv(history: &[f64], norm_b: f64) -> String {
+    let scale = if norm_b == 0.0 { 1.0 } else { norm_b };
+    let mut text = String::from("iteration,residual_norm,relative\n");
+    for (iteration, norm) in history.iter().enumerate() {
+        let _ = writeln!(text, "{iteration},{norm:e},{:e}", norm / scale);
+    }
+    text
+}

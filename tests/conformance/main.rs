@@ -1,0 +1,82 @@
+//! One suite, every backend.
+//!
+//! To add a backend, add a line to `backends!`; to add a case, a generic function in one of the modules and
+//! its name to `cases!`. Expected values are computed here, in f64, by dense or naive loops.
+
+use std::sync::{Arc, OnceLock};
+
+use warpsolve::backend::cpu::Cpu;
+use warpsolve::backend::gpu::Gpu;
+use warpsolve::backend::reference::Reference;
+use warpsolve::launch::Launch;
+use warpsolve::launch::driver::Driver;
+use warpsolve::launch::sim::Sim;
+
+mod data;
+mod gmres;
+mod reductions;
+mod solvers;
+mod sparse;
+mod vectors;
+
+macro_rules! cases {
+    ($backend:expr) => {
+        cases! { $backend,
+            vectors: copies_and_fills, updates, coefficients_from_scalars, diagonal_scaling,
+                a_breakdown_raises_the_guard, a_raised_guard_leaves_everything_alone;
+            reductions: dots, sums, maxima, reductions_repeat_to_the_last_bit, empty_vectors;
+            sparse: products, residuals, sweeps, sweeps_with_norm, products_with_dots, wide_and_empty_rows;
+            gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
+            solvers: cg_steps, directions, cg, cg_without_preconditioner, bicgstab, gmres, jacobi, limits,
+                indefinite_matrices, not_finite, zero_right_hand_side, tiny_systems;
+        }
+    };
+    ($backend:expr, $($module:ident: $($case:ident),*;)*) => {
+        $($(
+            mod $case {
+                use super::*;
+                #[test]
+                fn in_f64() {
+                    let Some(backend) = $backend else { return };
+                    crate::$module::$case::<f64, _>(&backend);
+                }
+                #[test]
+                fn in_f32() {
+                    let Some(backend) = $backend else { return };
+                    crate::$module::$case::<f32, _>(&backend);
+                }
+            }
+        )*)*
+    };
+}
+
+macro_rules! backends {
+    ($($name:ident = $backend:expr;)*) => {
+        $(mod $name {
+            use super::*;
+            cases!($backend);
+        })*
+    };
+}
+
+backends! {
+    reference = Some(Reference::new());
+    cpu_1_thread = Some(Cpu::new(1).unwrap());
+    cpu_3_threads = Some(Cpu::new(3).unwrap());
+    simulator = Some(Gpu::simulated().unwrap());
+    simulator_strict = Some(Gpu::new(Arc::new(Sim::strict())).unwrap());
+    driver = gpu();
+}
+
+/// The first GPU; `None`, with the reason printed, where there is none.
+fn gpu() -> Option<Gpu> {
+    static DRIVER: OnceLock<Option<Arc<dyn Launch>>> = OnceLock::new();
+    let driver = DRIVER.get_or_init(|| match Driver::open(0, &warpsolve::ptx::images()) {
+        Ok(driver) => Some(Arc::new(driver)),
+        Err(error) => {
+            println!("skipped: {error}");
+            None
+        }
+    });
+    driver.clone().map(|driver| Gpu::new(driver).unwrap())
+}

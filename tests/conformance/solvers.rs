@@ -1,0 +1,240 @@
+//! Whole solvers; solutions are judged by the residual recomputed here.
+
+use std::sync::Arc;
+
+use warpsolve::Real;
+use warpsolve::backend::reference::Reference;
+use warpsolve::backend::{Backend, Coef, Slot, status};
+use warpsolve::job::relative_residual;
+use warpsolve::matrix::{AnyMatrix, Coo, Csr};
+use warpsolve::precond::{Identity, Jacobi, Preconditioner};
+use warpsolve::problem::{Problem, generate};
+use warpsolve::solver::{Bicgstab, Cg, Gmres, JacobiIteration, Outcome, Solver, Stop, StopReason};
+
+use crate::data::*;
+
+pub fn cg_steps<T: Real, B: Backend<T>>(b: &B) {
+    for n in SIZES {
+        for with_d in [false, true] {
+            let [hp, hap, hd, hx, hr] = [50, 51, 52, 53, 54].map(|seed| random::<T>(seed, n));
+            let [p, ap, d] = [&hp, &hap, &hd].map(|v| b.vector(v).unwrap());
+            let (mut x, mut r) = (b.vector(&hx).unwrap(), b.vector(&hr).unwrap());
+            let s = b.scalars(4).unwrap();
+            let monitor = b.monitor(5, 0.0).unwrap();
+            let put = |slot, v: f64| b.sum(&b.vector(&[T::from_f64(v)]).unwrap(), &s, slot).unwrap();
+            put(Slot(0), 0.75);
+            put(Slot(1), 1.25);
+            let d_option = with_d.then_some(&d);
+            b.cg_step(&s, Slot(0), Slot(1), &p, &ap, d_option, &mut x, &mut r, Slot(2), &monitor).unwrap();
+            let x_new: Vec<f64> = (0..n).map(|i| hx[i].to_f64() + 0.6 * hp[i].to_f64()).collect();
+            let r_new: Vec<f64> = (0..n).map(|i| hr[i].to_f64() - 0.6 * hap[i].to_f64()).collect();
+            assert_close(&b.to_host(&x).unwrap(), &x_new, 4.0);
+            assert_close(&b.to_host(&r).unwrap(), &r_new, 4.0);
+            let square: f64 = r_new.iter().map(|v| v * v).sum();
+            let weight = |i: usize| if with_d { hd[i].to_f64() } else { 1.0 };
+            let rho: f64 = (0..n).map(|i| r_new[i] * r_new[i] * weight(i)).sum();
+            let tolerance = 200.0 * T::EPSILON.to_f64() * square;
+            assert!((b.read(&s, Slot(2)).unwrap().to_f64() - rho).abs() <= tolerance);
+            assert!((b.read(&s, Slot(3)).unwrap().to_f64() - square).abs() <= tolerance);
+            let history = b.history(&monitor).unwrap();
+            assert!((history[0] - square.sqrt()).abs() <= tolerance.max(T::EPSILON.to_f64()));
+        }
+    }
+}
+
+pub fn directions<T: Real, B: Backend<T>>(b: &B) {
+    let s = b.scalars(1).unwrap();
+    for n in SIZES {
+        let [hd, hz, hp] = [55, 56, 57].map(|seed| random::<T>(seed, n));
+        let (d, z) = (b.vector(&hd).unwrap(), b.vector(&hz).unwrap());
+        for with_d in [false, true] {
+            let mut p = b.vector(&hp).unwrap();
+            b.direction(&s, with_d.then_some(&d), &z, Coef::constant(0.4), &mut p).unwrap();
+            let weight = |i: usize| if with_d { hd[i].to_f64() } else { 1.0 };
+            let expected: Vec<f64> =
+                (0..n).map(|i| weight(i) * hz[i].to_f64() + 0.4 * hp[i].to_f64()).collect();
+            assert_close(&b.to_host(&p).unwrap(), &expected, 4.0);
+        }
+    }
+}
+
+/// Which solver to run.
+#[derive(Clone, Copy)]
+enum Which {
+    Cg,
+    Bicgstab,
+    Gmres(usize),
+    Jacobi(f64),
+}
+
+/// Runs a solver on a backend.
+fn run<T: Real, B: Backend<T>>(
+    b: &B,
+    which: Which,
+    jacobi: bool,
+    a: &Arc<Csr<T>>,
+    matrix: &Arc<AnyMatrix<T>>,
+    rhs: &[T],
+    stop: &Stop,
+) -> (Vec<T>, Outcome) {
+    let n = a.n_rows();
+    let mut m: Box<dyn Preconditioner<T, B>> =
+        if jacobi { Box::new(Jacobi::setup(b, a).unwrap()) } else { Box::new(Identity) };
+    let mut solver: Box<dyn Solver<T, B>> = match which {
+        Which::Cg => Box::new(Cg::new(b, n, &*m).unwrap()),
+        Which::Bicgstab => Box::new(Bicgstab::new(b, n).unwrap()),
+        Which::Gmres(restart) => Box::new(Gmres::new(b, n, restart).unwrap()),
+        Which::Jacobi(omega) => Box::new(JacobiIteration::new(b, a, omega).unwrap()),
+    };
+    let matrix = b.matrix(matrix).unwrap();
+    let rhs = b.vector(rhs).unwrap();
+    let mut x = b.zeros(n).unwrap();
+    let outcome = solver.solve(b, &matrix, &mut *m, &rhs, &mut x, stop, &mut |_, _| ()).unwrap();
+    (b.to_host(&x).unwrap(), outcome)
+}
+
+/// Solves in every format; the recomputed residual must be small and the count that of the reference.
+fn check<T: Real, B: Backend<T>>(b: &B, which: Which, jacobi: bool, a: &Csr<f64>) {
+    let a: Arc<Csr<T>> = Arc::new(a.cast());
+    let rtol = if T::NAME == "f64" { 1e-8 } else { 1e-4 };
+    let stop = Stop { rtol, atol: 0.0, max_iterations: 500 };
+    let rhs = random::<T>(60, a.n_rows());
+    let formats = in_every_format(&a);
+    let (_, expected) = run(&Reference::new(), which, jacobi, &a, &formats[0].1, &rhs, &stop);
+    for (name, matrix) in formats {
+        let (x, outcome) = run(b, which, jacobi, &a, &matrix, &rhs, &stop);
+        assert_eq!(outcome.reason, StopReason::Converged, "{name}");
+        assert_eq!(outcome.history.len() as u32, outcome.iterations + 1);
+        let residual = relative_residual(&a.cast(), &wide(&x), &wide(&rhs));
+        assert!(residual <= 2.0 * rtol, "{name}: {residual:e}");
+        // Sums in another order may tip the last comparison over.
+        let counts = (outcome.iterations, expected.iterations);
+        assert!(counts.0.abs_diff(counts.1) <= 1 + counts.1 / 50, "{name}: {counts:?}");
+        assert!(outcome.iterations > 3, "{name}: too easy to prove anything");
+    }
+}
+
+fn problem(text: &str) -> Csr<f64> {
+    generate(&text.parse::<Problem>().unwrap(), 1).unwrap()
+}
+
+pub fn cg<T: Real, B: Backend<T>>(b: &B) {
+    check(b, Which::Cg, true, &problem("tet:7"));
+}
+
+pub fn cg_without_preconditioner<T: Real, B: Backend<T>>(b: &B) {
+    check(b, Which::Cg, false, &problem("poisson2d:15"));
+}
+
+pub fn bicgstab<T: Real, B: Backend<T>>(b: &B) {
+    for jacobi in [false, true] {
+        check(b, Which::Bicgstab, jacobi, &problem("convection-diffusion:13"));
+    }
+}
+
+pub fn gmres<T: Real, B: Backend<T>>(b: &B) {
+    let a = problem("convection-diffusion:11");
+    for (restart, jacobi) in [(7, true), (30, false), (200, true)] {
+        check(b, Which::Gmres(restart), jacobi, &a);
+    }
+}
+
+pub fn jacobi<T: Real, B: Backend<T>>(b: &B) {
+    check(b, Which::Jacobi(0.9), true, &problem("random-spd:501"));
+}
+
+pub fn limits<T: Real, B: Backend<T>>(b: &B) {
+    let a: Arc<Csr<T>> = Arc::new(problem("tet:6").cast());
+    let rhs = random::<T>(61, a.n_rows());
+    let matrix = &in_every_format(&a)[0].1;
+    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(3), Which::Gmres(30), Which::Jacobi(0.7)] {
+        for max_iterations in [0, 1, 4] {
+            let stop = Stop { rtol: 1e-30, atol: 0.0, max_iterations };
+            let (x, outcome) = run(b, which, true, &a, matrix, &rhs, &stop);
+            assert_eq!(outcome.reason, StopReason::IterationLimit);
+            assert_eq!(outcome.iterations, max_iterations);
+            assert_eq!(outcome.history.len() as u32, max_iterations + 1);
+            // The iterate is that of the last iteration counted, however far the host was ahead.
+            let norm_b = wide(&rhs).iter().map(|v| v * v).sum::<f64>().sqrt();
+            let residual = relative_residual(&a.cast(), &wide(&x), &wide(&rhs)) * norm_b;
+            let last = outcome.history[max_iterations as usize];
+            assert!((residual - last).abs() <= 1e3 * T::EPSILON.to_f64() * norm_b, "{residual} and {last}");
+        }
+    }
+}
+
+fn from_dense<T: Real>(rows: &[&[f64]]) -> Arc<Csr<T>> {
+    let n = rows.len();
+    let (mut i, mut j, mut v) = (vec![], vec![], vec![]);
+    for (r, row) in rows.iter().enumerate() {
+        for (c, &value) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            i.push(r as u32);
+            j.push(c as u32);
+            v.push(T::from_f64(value));
+        }
+    }
+    Arc::new(Coo::from_parts(n, n, i, j, v).unwrap().into_csr().0)
+}
+
+fn crs<T: Real>(a: &Arc<Csr<T>>) -> Arc<AnyMatrix<T>> {
+    Arc::new(AnyMatrix::Crs(a.clone()))
+}
+
+pub fn indefinite_matrices<T: Real, B: Backend<T>>(b: &B) {
+    let stop = Stop::default();
+    // x' A x < 0 along the right-hand side.
+    let a = from_dense::<T>(&[&[1.0, 0.5], &[0.5, -3.0]]);
+    let (x, outcome) = run(b, Which::Cg, false, &a, &crs(&a), &[T::ZERO, T::ONE], &stop);
+    assert_eq!(outcome.reason, StopReason::IndefiniteOperator);
+    assert_same_bits(&x, &[T::ZERO; 2]);
+    // The diagonal makes Jacobi indefinite.
+    let (x, outcome) = run(b, Which::Cg, true, &a, &crs(&a), &[T::ZERO, T::ONE], &stop);
+    assert_eq!(outcome.reason, StopReason::IndefinitePreconditioner);
+    assert_same_bits(&x, &[T::ZERO; 2]);
+    // (r, A r) = 0 and (r0, A r0) = 0.
+    let a = from_dense::<T>(&[&[0.0, 1.0], &[-1.0, 0.0]]);
+    let (_, outcome) = run(b, Which::Bicgstab, false, &a, &crs(&a), &[T::ONE, T::ZERO], &stop);
+    assert!(matches!(outcome.reason, StopReason::Breakdown(_)), "{:?}", outcome.reason);
+    // GMRES solves it in two steps.
+    let (x, outcome) = run(b, Which::Gmres(5), false, &a, &crs(&a), &[T::ONE, T::ZERO], &stop);
+    assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 2));
+    assert_close(&x, &[0.0, 1.0], 10.0);
+    // A v = 0: nothing can be done.
+    let a = from_dense::<T>(&[&[1.0, 0.0], &[0.0, 0.0]]);
+    let (x, outcome) = run(b, Which::Gmres(5), false, &a, &crs(&a), &[T::ZERO, T::ONE], &stop);
+    assert!(matches!(outcome.reason, StopReason::Breakdown(_)), "{:?}", outcome.reason);
+    assert_same_bits(&x, &[T::ZERO; 2]);
+}
+
+pub fn not_finite<T: Real, B: Backend<T>>(b: &B) {
+    let large = if T::NAME == "f64" { 1e200 } else { 1e30 };
+    let a = from_dense::<T>(&[&[large, 0.0], &[0.0, 1.0]]);
+    let rhs = [T::from_f64(large), T::ONE];
+    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(1.0)] {
+        let (_, outcome) = run(b, which, false, &a, &crs(&a), &rhs, &Stop::default());
+        assert_eq!(outcome.reason, StopReason::NotFinite);
+    }
+}
+
+pub fn zero_right_hand_side<T: Real, B: Backend<T>>(b: &B) {
+    let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:9").cast());
+    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(0.8)] {
+        let (x, outcome) = run(b, which, true, &a, &crs(&a), &vec![T::ZERO; 81], &Stop::default());
+        assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 0));
+        assert_same_bits(&x, &vec![T::ZERO; 81]);
+    }
+}
+
+pub fn tiny_systems<T: Real, B: Backend<T>>(b: &B) {
+    let a = from_dense::<T>(&[&[4.0]]);
+    let empty = from_dense::<T>(&[]);
+    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(1.0)] {
+        let (x, outcome) = run(b, which, true, &a, &crs(&a), &[T::ONE], &Stop::default());
+        assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 1));
+        assert_close(&x, &[0.25], 1.0);
+        let (x, outcome) = run(b, which, true, &empty, &crs(&empty), &[], &Stop::default());
+        assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 0));
+        assert!(x.is_empty());
+    }
+    assert_eq!(status::RUNNING, 0, "what zeroed memory means");
+}

@@ -1,0 +1,128 @@
+//! Products with sparse matrices, in every format.
+
+use warpsolve::Real;
+use warpsolve::backend::{Backend, Slot};
+
+use crate::data::*;
+
+/// Rows whose mean length chooses one thread a row, and several groups of lanes.
+const SHAPES: [(usize, usize); 6] = [(1, 1), (33, 2), (257, 6), (300, 19), (1000, 3), (2100, 40)];
+
+pub fn products<T: Real, B: Backend<T>>(b: &B) {
+    for (n, mean) in SHAPES {
+        let a = irregular::<T>(20, n, mean);
+        let hx = random::<T>(21, n);
+        let expected = dense_product(&a, &hx);
+        let x = b.vector(&hx).unwrap();
+        for (name, matrix) in in_every_format(&a) {
+            println!("{name}, n = {n}, mean = {mean}");
+            let mut y = b.vector(&poison(n)).unwrap();
+            b.spmv(&b.matrix(&matrix).unwrap(), &x, &mut y).unwrap();
+            assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+        }
+    }
+}
+
+pub fn residuals<T: Real, B: Backend<T>>(b: &B) {
+    for (n, mean) in SHAPES {
+        let a = irregular::<T>(22, n, mean);
+        let (hx, hb) = (random::<T>(23, n), random::<T>(24, n));
+        let product = dense_product(&a, &hx);
+        let expected: Vec<f64> = (0..n).map(|i| hb[i].to_f64() - product[i]).collect();
+        let (x, rhs) = (b.vector(&hx).unwrap(), b.vector(&hb).unwrap());
+        for (_, matrix) in in_every_format(&a) {
+            let mut r = b.vector(&poison(n)).unwrap();
+            b.residual(&b.matrix(&matrix).unwrap(), &x, &rhs, &mut r).unwrap();
+            assert_close(&b.to_host(&r).unwrap(), &expected, 40.0);
+        }
+    }
+}
+
+pub fn sweeps<T: Real, B: Backend<T>>(b: &B) {
+    for (n, mean) in SHAPES {
+        let a = irregular::<T>(25, n, mean);
+        let (hx, hb, hd) = (random::<T>(26, n), random::<T>(27, n), random::<T>(28, n));
+        let product = dense_product(&a, &hx);
+        let step = |i: usize| hx[i].to_f64() + 0.9 * hd[i].to_f64() * (hb[i].to_f64() - product[i]);
+        let expected: Vec<f64> = (0..n).map(step).collect();
+        let (x, rhs, d) = (b.vector(&hx).unwrap(), b.vector(&hb).unwrap(), b.vector(&hd).unwrap());
+        for (_, matrix) in in_every_format(&a) {
+            let mut y = b.vector(&poison(n)).unwrap();
+            b.sweep(&b.matrix(&matrix).unwrap(), T::from_f64(0.9), &d, &rhs, &x, &mut y).unwrap();
+            assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+        }
+    }
+}
+
+pub fn sweeps_with_norm<T: Real, B: Backend<T>>(b: &B) {
+    let (n, mean) = (1000, 6);
+    let a = irregular::<T>(29, n, mean);
+    let (hx, hb, hd) = (random::<T>(30, n), random::<T>(31, n), random::<T>(32, n));
+    let product = dense_product(&a, &hx);
+    let r: Vec<f64> = (0..n).map(|i| hb[i].to_f64() - product[i]).collect();
+    let norm = r.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let expected: Vec<f64> = (0..n).map(|i| hx[i].to_f64() + 0.7 * hd[i].to_f64() * r[i]).collect();
+    let (x, rhs, d) = (b.vector(&hx).unwrap(), b.vector(&hb).unwrap(), b.vector(&hd).unwrap());
+    for (_, matrix) in in_every_format(&a) {
+        let s = b.scalars(1).unwrap();
+        let monitor = b.monitor(3, 0.0).unwrap();
+        let mut y = b.vector(&poison(n)).unwrap();
+        let m = b.matrix(&matrix).unwrap();
+        let g = b.guarded(&monitor);
+        g.sweep_norm(&m, T::from_f64(0.7), &d, &rhs, &x, &mut y, &s, Slot(0), &monitor).unwrap();
+        assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+        let history = b.history(&monitor).unwrap();
+        assert_eq!(history.len(), 1);
+        assert!((history[0] - norm).abs() <= 100.0 * T::EPSILON.to_f64() * norm);
+        let square = b.read(&s, Slot(0)).unwrap().to_f64();
+        assert!((square - norm * norm).abs() <= 200.0 * T::EPSILON.to_f64() * norm * norm);
+    }
+}
+
+pub fn products_with_dots<T: Real, B: Backend<T>>(b: &B) {
+    for (n, mean) in SHAPES {
+        let a = irregular::<T>(33, n, mean);
+        let (hx, hw) = (random::<T>(34, n), random::<T>(35, n));
+        let expected = dense_product(&a, &hx);
+        let wy: f64 = expected.iter().zip(&hw).map(|(y, w)| y * w.to_f64()).sum();
+        let yy: f64 = expected.iter().map(|y| y * y).sum();
+        let ww: f64 = hw.iter().map(|w| w.to_f64() * w.to_f64()).sum();
+        let (x, w) = (b.vector(&hx).unwrap(), b.vector(&hw).unwrap());
+        for (_, matrix) in in_every_format(&a) {
+            let s = b.scalars(3).unwrap();
+            let mut y = b.vector(&poison(n)).unwrap();
+            let m = b.matrix(&matrix).unwrap();
+            b.spmv_dot(&m, &x, &w, &mut y, &s, Slot(1)).unwrap();
+            assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+            let tolerance = 100.0 * T::EPSILON.to_f64();
+            let got = [1, 2].map(|slot| b.read(&s, Slot(slot)).unwrap().to_f64());
+            assert!((got[0] - wy).abs() <= tolerance * (yy * ww).sqrt(), "{} and {wy}", got[0]);
+            assert!((got[1] - yy).abs() <= tolerance * yy, "{} and {yy}", got[1]);
+            // The same bits again.
+            b.spmv_dot(&m, &x, &w, &mut y, &s, Slot(1)).unwrap();
+            assert_eq!(got, [1, 2].map(|slot| b.read(&s, Slot(slot)).unwrap().to_f64()));
+        }
+    }
+}
+
+pub fn wide_and_empty_rows<T: Real, B: Backend<T>>(b: &B) {
+    // One row holds everything; ELLPACK would explode, the others must not mind.
+    let n = 500;
+    let row_ptr: Vec<usize> = (0..=n).map(|i| if i <= 250 { 0 } else { n }).collect();
+    let a = warpsolve::matrix::Csr::new(n, n, row_ptr, (0..n as u32).collect(), random::<T>(36, n)).unwrap();
+    let hx = random::<T>(37, n);
+    let expected = dense_product(&a, &hx);
+    let a = std::sync::Arc::new(a);
+    let matrix = warpsolve::matrix::AnyMatrix::from_csr(&a, warpsolve::matrix::Format::Crs, 1).unwrap();
+    let mut y = b.vector(&poison(n)).unwrap();
+    b.spmv(&b.matrix(&std::sync::Arc::new(matrix)).unwrap(), &b.vector(&hx).unwrap(), &mut y).unwrap();
+    assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+
+    // No entries at all.
+    let a = std::sync::Arc::new(warpsolve::matrix::Csr::new(n, n, vec![0; n + 1], vec![], vec![]).unwrap());
+    for (_, matrix) in in_every_format::<T>(&a) {
+        let mut y = b.vector(&poison(n)).unwrap();
+        b.spmv(&b.matrix(&matrix).unwrap(), &b.vector(&hx).unwrap(), &mut y).unwrap();
+        assert_same_bits(&b.to_host(&y).unwrap(), &vec![T::ZERO; n]);
+    }
+}

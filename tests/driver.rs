@@ -1,0 +1,264 @@
+//! The CUDA driver on a real GPU, with the embedded kernels. Skipped where there is none.
+//!
+//! host/tests/driver.rs goes through the same calls and their failures on every machine.
+
+use gpu_kernels::blas1::{axpby, fill};
+use gpu_kernels::coefficient::Coefficient;
+use gpu_kernels::monitor::Guard;
+use std::process::Command;
+use std::ptr::{null, null_mut};
+use std::time::Instant;
+use warpsolve::ptx::PTX;
+use warpsolve_host::Error;
+use warpsolve_host::launch::driver::{self, Driver, PtxImage};
+use warpsolve_host::launch::{Address, Counts, Launch};
+
+/// The first GPU; None, with a printed reason, where there is none.
+fn gpu() -> Option<Driver> {
+    let images: Vec<_> = PTX.iter().map(|p| PtxImage { target: p.target, text: p.text.into() }).collect();
+    match Driver::open(0, &images) {
+        Ok(device) => Some(device),
+        Err(error @ Error::NoDevice(_)) => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Bytes without a period that could hide a misplaced piece.
+fn noise(length: usize) -> Vec<u8> {
+    (0..length as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
+}
+
+fn constant(scale: f64) -> Coefficient<f64> {
+    Coefficient { scale, num: [null(); 2], den: [null(); 2] }
+}
+
+const UNGUARDED: Guard = Guard { state: null_mut(), mirror: null_mut() };
+
+/// z = a x + b y
+fn axpby_of(n: usize, a: f64, x: Address, b: f64, y: Address, z: Address) -> axpby<f64> {
+    axpby {
+        n: n as u64,
+        a: constant(a),
+        x: x as *const f64,
+        b: constant(b),
+        y: y as *const f64,
+        z: z as *mut f64,
+        guard: UNGUARDED,
+    }
+}
+
+fn upload(device: &Driver, values: &[f64]) -> Address {
+    let address = device.alloc(size_of_val(values)).unwrap();
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    // SAFETY: the allocation is as long as the values.
+    unsafe { device.upload(address, &bytes) }.unwrap();
+    address
+}
+
+fn download(device: &Driver, n: usize, address: Address) -> Vec<f64> {
+    let mut bytes = vec![0xEE; 8 * n];
+    // SAFETY: the callers' allocations have n values.
+    unsafe { device.download(&mut bytes, address) }.unwrap();
+    bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+#[test]
+fn the_program_starts_without_a_driver() {
+    // What ldd does: the dynamic linker lists what the program needs to start, and runs nothing.
+    let mut program = Command::new(env!("CARGO_BIN_EXE_warpsolve"));
+    let output = program.env("LD_TRACE_LOADED_OBJECTS", "1").output().unwrap();
+    let needed = String::from_utf8_lossy(&output.stdout);
+    assert!(needed.contains("libc.so"), "{needed}");
+    assert!(!needed.contains("libcuda"), "{needed}");
+}
+
+#[test]
+fn the_device_is_described() {
+    let Some(device) = gpu() else { return };
+    let info = device.info();
+    println!("{info:?}");
+    assert!(!info.name.is_empty() && info.total_memory > 1 << 30 && info.multiprocessors > 0);
+    assert!(info.compute_capability >= (7, 0) && info.l2_bytes > 0);
+    assert!(PTX.iter().any(|p| format!("sm_{}{}", p.target.0, p.target.1) == info.ptx_target));
+    assert_eq!(driver::driver_version().unwrap(), info.driver_version);
+    let listed = &driver::devices().unwrap()[0];
+    assert_eq!((&listed.name, listed.total_memory), (&info.name, info.total_memory));
+    let (free, total) = device.memory().unwrap();
+    assert!(0 < free && free <= total && total <= info.total_memory, "{free} of {total}");
+}
+
+#[test]
+fn copies_arrive_in_order_and_are_counted() {
+    let Some(device) = gpu() else { return };
+    // Through the driver alone, one staging buffer exactly, and several with an odd rest.
+    let lengths = [1, 4097, (16 << 20) - 1, 16 << 20, (100 << 20) + 13];
+    for length in lengths {
+        let before = device.counters().snapshot();
+        let source = noise(length);
+        let mut found = vec![0xEE_u8; length];
+        let (a, b) = (device.alloc(length).unwrap(), device.alloc(length).unwrap());
+        assert_eq!((a % 256, b % 256), (0, 0));
+        // SAFETY: both allocations have `length` bytes.
+        unsafe {
+            device.upload(a, &source).unwrap();
+            device.copy(b, a, length).unwrap();
+            device.zero(a, length).unwrap();
+            device.download(&mut found, b).unwrap();
+        }
+        assert!(found == source, "{length} bytes changed on the way");
+        // SAFETY: as above.
+        unsafe { device.download(&mut found, a) }.unwrap();
+        assert!(found.iter().all(|&byte| byte == 0), "{length} bytes were not zeroed");
+        let held = device.counters().snapshot();
+        for address in [a, b] {
+            // SAFETY: not used afterwards.
+            unsafe { device.free(address) };
+        }
+        let length = length as u64;
+        let expected = Counts {
+            allocations: before.allocations + 2,
+            allocated_bytes: 2 * length,
+            uploads: before.uploads + 1,
+            uploaded_bytes: before.uploaded_bytes + length,
+            downloads: before.downloads + 2,
+            downloaded_bytes: before.downloaded_bytes + 2 * length,
+            device_copies: before.device_copies + 1,
+            launches: 0,
+        };
+        assert_eq!(held, expected);
+        assert_eq!(device.counters().snapshot().allocated_bytes, 0);
+    }
+}
+
+#[test]
+fn a_kernel_computes_what_its_source_says() {
+    let Some(device) = gpu() else { return };
+    let n = 100_003;
+    let x: Vec<f64> = (0..n).map(|i| 0.25 * i as f64 - 1000.5).collect();
+    let y: Vec<f64> = (0..n).map(|i| 3.0 / (i as f64 + 1.0)).collect();
+    let (x_device, y_device) = (upload(&device, &x), upload(&device, &y));
+    let z_device = upload(&device, &vec![f64::NAN; n]);
+    let kernel = axpby_of(n, 1.5, x_device, -2.0, y_device, z_device);
+    // Launched from another thread, on fewer threads than there are elements.
+    std::thread::scope(|scope| {
+        // SAFETY: the three vectors have n elements.
+        scope.spawn(|| unsafe { device.launch(13, 256, &kernel).unwrap() });
+    });
+    let z = download(&device, n, z_device);
+    for i in 0..n {
+        // One fused multiply-add of the rounded product.
+        assert_eq!(z[i], (-2.0_f64).mul_add(y[i], 1.5 * x[i]), "element {i}");
+    }
+    assert_eq!(device.counters().snapshot().launches, 1);
+    for address in [x_device, y_device, z_device] {
+        // SAFETY: not used afterwards.
+        unsafe { device.free(address) };
+    }
+}
+
+#[test]
+fn every_kernel_takes_a_block_without_spilling() {
+    let Some(device) = gpu() else { return };
+    let entries = PTX[0].text.lines().filter_map(|line| {
+        let name = line.split(".entry ").nth(1)?;
+        Some(name.trim_end_matches('('))
+    });
+    let mut count = 0;
+    for name in entries {
+        let taken = device.kernel_attributes(name).unwrap();
+        let blocks = device.max_active_blocks(name, gpu_kernels::BLOCK).unwrap();
+        println!("{name}: {taken:?}, {blocks} blocks of {} a multiprocessor", gpu_kernels::BLOCK);
+        assert!(taken.registers > 0 && taken.max_threads >= gpu_kernels::BLOCK && blocks > 0, "{name}");
+        assert_eq!(taken.local_bytes, 0, "{name} spills");
+        count += 1;
+    }
+    assert!(count > 1, "no entries found");
+}
+
+#[test]
+fn the_host_reads_what_a_kernel_writes_to_host_visible_memory() {
+    let Some(device) = gpu() else { return };
+    let n = 37;
+    let address = device.alloc_host_visible(8 * n).unwrap();
+    let values = address as *mut f64;
+    // SAFETY: the allocation has n elements; the host reads after waiting for the kernel.
+    unsafe {
+        for i in 0..n {
+            values.add(i).write(f64::NAN);
+        }
+        let x = values;
+        device.launch(1, 64, &fill::<f64> { n: n as u64, value: -0.375, x, guard: UNGUARDED }).unwrap();
+        device.synchronize().unwrap();
+        for i in 0..n {
+            assert_eq!(values.add(i).read_volatile(), -0.375, "element {i}");
+        }
+        device.free(address);
+    }
+}
+
+#[test]
+fn events_measure_the_device_and_copies_use_the_bus() {
+    let Some(device) = gpu() else { return };
+    let length = 256 << 20;
+    let source = noise(length);
+    let mut found = vec![1_u8; length];
+    let address = device.alloc(length).unwrap();
+    let gigabytes = |seconds: f64| length as f64 / seconds * 1e-9;
+    // The first round also pays for the staging buffers.
+    for round in 0..2 {
+        let clock = Instant::now();
+        let start = device.record().unwrap();
+        // SAFETY: the allocation has `length` bytes.
+        unsafe { device.upload(address, &source) }.unwrap();
+        let end = device.record().unwrap();
+        let seconds = device.elapsed(&start, &end).unwrap();
+        let wall = clock.elapsed().as_secs_f64();
+        assert!(0.0 < seconds && seconds <= wall, "{seconds} s on the device, {wall} s on the host");
+        let clock = Instant::now();
+        // SAFETY: as above.
+        unsafe { device.download(&mut found, address) }.unwrap();
+        let back = clock.elapsed().as_secs_f64();
+        println!("round {round}: {:.1} GB/s up, {:.1} GB/s down", gigabytes(seconds), gigabytes(back));
+    }
+    assert!(found == source);
+    // SAFETY: not used afterwards.
+    unsafe { device.free(address) };
+}
+
+#[test]
+fn memory_that_does_not_fit_is_refused_with_figures() {
+    let Some(device) = gpu() else { return };
+    let (_, total) = device.memory().unwrap();
+    let error = device.alloc(total as usize + (1 << 20)).unwrap_err();
+    let Error::DeviceMemory { needed, free, .. } = &error else { panic!("{error}") };
+    assert!(*needed == total + (1 << 20) && *free <= total, "{error}");
+    // The device goes on.
+    let address = device.alloc(13).unwrap();
+    // SAFETY: not used afterwards.
+    unsafe { device.free(address) };
+}
+
+/// A fault ends the use of its process's device, so that it gets a process of its own.
+#[test]
+fn a_fault_names_the_kernel() {
+    const CHILD: &str = "WARPSOLVE_TEST_FAULT";
+    let Some(device) = gpu() else { return };
+    if std::env::var_os(CHILD).is_some() {
+        // SAFETY: none. Address 8 belongs to nobody, which is what the device must report.
+        unsafe { device.launch(3, 64, &axpby_of(192, 1.0, 8, 1.0, 8, 8)).unwrap() };
+        println!("reported: {}", device.synchronize().unwrap_err());
+        return;
+    }
+    drop(device);
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "a_fault_names_the_kernel", "--nocapture"]).env(CHILD, "1");
+    let output = child.output().unwrap();
+    let output = String::from_utf8_lossy(&output.stdout);
+    let report = output.lines().find(|line| line.contains("reported: ")).expect(&output);
+    for part in ["CUDA_ERROR_ILLEGAL_ADDRESS", "axpby", "(3 blocks of 64)"] {
+        assert!(report.contains(part), "{part:?} is not in {report:?}");
+    }
+}
