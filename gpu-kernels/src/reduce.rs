@@ -10,6 +10,12 @@ use cuda_std::{
 
 use crate::monitor::Guard;
 use crate::unroll::unroll;
+use crate::{BLOCK, MAX_REDUCTION_BLOCKS};
+
+/// Warps in a block.
+const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
+/// Partial values that a thread of the last block adds at most.
+const PARTIALS: usize = (MAX_REDUCTION_BLOCKS / BLOCK) as usize;
 
 /// Where a reduction's pieces and result go.
 #[repr(C)]
@@ -52,87 +58,96 @@ impl<T: Real> Combine<T> for Max {
     }
 }
 
-/// Combines `value` over the block; thread 0 gets the result, the others something else.
-///
-/// `scratch` has one element per warp. Every thread of the block must call this.
+/// Combines `value` over the `width` first lanes of the warp; lane 0 gets the result.
 #[inline(always)]
-unsafe fn block_reduce<T: Real, C: Combine<T>>(value: T, scratch: Shared<T>) -> T {
-    // SAFETY: all threads of the block are here, and scratch has 32 elements.
-    unsafe {
-        let mut value = value;
-        let mut delta = WARP_SIZE / 2;
-        while delta > 0 {
-            value = C::combine(value, warp::warp_shuffle_down(FULL_MASK, value, delta, WARP_SIZE));
-            delta /= 2;
-        }
-        let lane = thread::thread_idx_x() % WARP_SIZE;
-        let warp_of_thread = thread::thread_idx_x() / WARP_SIZE;
-        // The scratch may still be read by the reduction before this one.
-        thread::sync_threads();
-        if lane == 0 {
-            scratch.set(warp_of_thread as usize, value);
-        }
-        thread::sync_threads();
-        let warps = thread::block_dim_x() / WARP_SIZE;
-        if warp_of_thread == 0 {
-            value = if lane < warps { scratch.get(lane as usize) } else { C::ZERO };
-            let mut delta = WARP_SIZE / 2;
-            while delta > 0 {
-                value = C::combine(value, warp::warp_shuffle_down(FULL_MASK, value, delta, WARP_SIZE));
-                delta /= 2;
-            }
-        }
-        value
+unsafe fn warp_reduce<T: Real, C: Combine<T>>(value: T, width: u32) -> T {
+    let mut value = value;
+    let mut delta = width / 2;
+    while delta > 0 {
+        // SAFETY: all lanes of the warp are here.
+        value = C::combine(value, unsafe { warp::warp_shuffle_down(FULL_MASK, value, delta, WARP_SIZE) });
+        delta /= 2;
     }
+    value
+}
+
+/// Combines `values` over the block; thread 0 gets the results, the others something else.
+///
+/// `scratch` has `WARPS` elements for each value and is used for nothing else. Every thread of the block
+/// must call this.
+#[inline(always)]
+unsafe fn block_reduce<T: Real, C: Combine<T>, const K: usize>(values: [T; K], scratch: Shared<T>) -> [T; K] {
+    let lane = thread::thread_idx_x() % WARP_SIZE;
+    let warp_of_thread = (thread::thread_idx_x() / WARP_SIZE) as usize;
+    let mut values = values;
+    // SAFETY: all threads of the block are here, and the scratch is large enough.
+    unsafe {
+        unroll::<K>(|k| {
+            let value = warp_reduce::<T, C>(values[k], WARP_SIZE);
+            if lane == 0 {
+                scratch.set(k * WARPS + warp_of_thread, value);
+            }
+        });
+        thread::sync_threads();
+        if warp_of_thread == 0 {
+            unroll::<K>(|k| {
+                let value = scratch.get(k * WARPS + lane as usize % WARPS);
+                values[k] = warp_reduce::<T, C>(value, WARPS as u32);
+            });
+        }
+    }
+    values
 }
 
 /// Combines `values` over the grid into `reduction.out`; `last` is then called by one thread with them.
 ///
 /// # Safety
-/// Every thread of the grid calls this, in blocks of a multiple of 32 threads; `reduction` is valid for
-/// this grid and `K` sums.
+/// Every thread of the grid calls this, in blocks of [`BLOCK`] threads, at most [`MAX_REDUCTION_BLOCKS`];
+/// `reduction` is valid for this grid and `K <= 2` sums.
 #[inline(always)]
 pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
     values: [T; K],
     reduction: Reduction<T>,
     last: impl FnOnce([T; K]),
 ) {
-    let scratch = shared_array![T; 32];
+    // One for each of the two steps, so that no barrier is needed between them.
+    let blocks_scratch = shared_array![T; 16];
+    let grid_scratch = shared_array![T; 16];
     let flag = shared_array![u32; 1];
     let grid = thread::grid_dim_x() as usize;
-    let block = thread::block_idx_x() as usize;
+    let t = thread::thread_idx_x() as usize;
     // SAFETY: the caller's promise.
     unsafe {
-        unroll::<K>(|k| {
-            let value = block_reduce::<T, C>(values[k], scratch);
-            if thread::thread_idx_x() == 0 {
-                reduction.partials.st(k * grid + block, value);
-            }
-        });
-        if thread::thread_idx_x() == 0 {
+        let values = block_reduce::<T, C, K>(values, blocks_scratch);
+        if t == 0 {
+            unroll::<K>(|k| reduction.partials.st(k * grid + thread::block_idx_x() as usize, values[k]));
+            // The partial values are out before the block is counted.
             thread::device_fence();
             // Wraps to 0 at the last block, ready for the next launch.
             let done = atomic::atomic_inc_u32(reduction.counter, grid as u32 - 1);
+            thread::device_fence();
             flag.set(0, (done == grid as u32 - 1) as u32);
         }
         thread::sync_threads();
         if flag.get(0) == 0 {
             return;
         }
-        thread::device_fence();
-        let mut results = [C::ZERO; K];
+        // All of a thread's partial values are asked for before the first is used: one trip to the cache.
+        let mut partials = [[C::ZERO; PARTIALS]; K];
         unroll::<K>(|k| {
-            let mut value = C::ZERO;
-            let mut b = thread::thread_idx_x() as usize;
-            while b < grid {
-                value = C::combine(value, reduction.partials.ld_volatile(k * grid + b));
-                b += thread::block_dim_x() as usize;
-            }
-            results[k] = block_reduce::<T, C>(value, scratch);
+            unroll::<PARTIALS>(|j| {
+                let b = t + j * BLOCK as usize;
+                if b < grid {
+                    partials[k][j] = reduction.partials.ld_volatile(k * grid + b);
+                }
+            })
         });
-        if thread::thread_idx_x() == 0 {
-            unroll::<K>(|k| reduction.out.st(k, results[k]));
-            last(results);
+        let mut totals = [C::ZERO; K];
+        unroll::<K>(|k| unroll::<PARTIALS>(|j| totals[k] = C::combine(totals[k], partials[k][j])));
+        let totals = block_reduce::<T, C, K>(totals, grid_scratch);
+        if t == 0 {
+            unroll::<K>(|k| reduction.out.st(k, totals[k]));
+            last(totals);
         }
     }
 }

@@ -133,6 +133,7 @@ impl Device {
     /// "NVIDIA H200", "simulator", "CPU, 2 threads".
     pub fn name(&self) -> String {
         match self {
+            Device::Cpu(cpu) if cpu.threads() == 1 => "CPU, 1 thread".into(),
             Device::Cpu(cpu) => format!("CPU, {} threads", cpu.threads()),
             Device::Gpu(gpu) => gpu.device().info().name.clone(),
         }

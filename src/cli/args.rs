@@ -43,10 +43,10 @@ pub struct MatrixArgs {
     #[arg(long = "gen", value_name = "KIND:SIZE", id = "generate")]
     pub generate: Option<Problem>,
     /// With --gen: number the unknowns at random
-    #[arg(long, requires = "generate")]
+    #[arg(long, conflicts_with = "file")]
     pub shuffle: bool,
     /// With --gen: what random numbers start from
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "file")]
     pub seed: u64,
 }
 
@@ -58,7 +58,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "b.mtx")]
     pub rhs: Option<PathBuf>,
     /// cg, bicgstab, gmres, jacobi; auto takes cg for a symmetric matrix with a positive diagonal, else gmres
-    #[arg(long, default_value = "auto", hide_default_value = false)]
+    #[arg(long, default_value = "auto")]
     pub solver: OrAuto<Method>,
     /// none, jacobi; auto takes jacobi where the diagonal allows it
     #[arg(long, default_value = "auto")]
@@ -73,10 +73,10 @@ pub struct SolveArgs {
     #[arg(long, default_value = "f64")]
     pub precision: Precision,
     /// Converged at ||b - A x|| <= max(rtol ||b||, atol)
-    #[arg(long, value_name = "X", default_value_t = 1e-8, value_parser = not_negative)]
+    #[arg(long, value_name = "X", default_value = "1e-8", value_parser = not_negative, allow_negative_numbers = true)]
     pub rtol: f64,
     /// See --rtol
-    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = not_negative)]
+    #[arg(long, value_name = "X", default_value = "0", value_parser = not_negative, allow_negative_numbers = true)]
     pub atol: f64,
     /// Most iterations, up to 10000000
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -85,7 +85,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "N")]
     pub restart: Option<Restart>,
     /// With --solver jacobi: the weight, between 0 and 2 [default: 1]
-    #[arg(long, value_name = "X", value_parser = omega)]
+    #[arg(long, value_name = "X", value_parser = omega, allow_negative_numbers = true)]
     pub omega: Option<f64>,
     /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
     #[arg(long, default_value = "auto")]
@@ -153,7 +153,7 @@ pub struct SpmvArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Option<u16>,
     /// Write the table as JSON; - for stdout, in place of the text
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// No table and no progress
     #[arg(long, short)]

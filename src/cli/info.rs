@@ -9,7 +9,7 @@ use warpsolve::{Error, Result};
 
 use super::args::InfoArgs;
 use super::output::{print, write};
-use super::report::Lines;
+use super::report::{Lines, unavailable};
 use super::table::bytes;
 use super::{SUCCESS, json};
 
@@ -146,8 +146,7 @@ fn text(report: &Report) -> String {
     }
     if report.devices.is_empty() {
         let reason = report.no_gpu.as_deref().unwrap_or("the driver lists none");
-        lines
-            .add("GPU", reason.strip_prefix("no GPU: ").map_or(reason.to_string(), |r| format!("none: {r}")));
+        lines.add("GPU", unavailable(reason));
     }
     let features = match report.cpu_features.is_empty() {
         true => String::new(),

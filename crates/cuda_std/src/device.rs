@@ -12,10 +12,6 @@ use core::arch::{asm, nvptx};
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
     fn laneid() -> u32;
-    #[link_name = "llvm.nvvm.membar.gl"]
-    fn membar_gl();
-    #[link_name = "llvm.nvvm.membar.sys"]
-    fn membar_sys();
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn bar_warp_sync(mask: u32);
     #[link_name = "llvm.nvvm.shfl.sync.down.i32"]
@@ -66,14 +62,16 @@ pub fn sync_threads() {
 
 #[inline(always)]
 pub fn device_fence() {
+    // Acquire and release suffice for what blocks tell each other; `membar` is sequentially consistent,
+    // which waits longer.
     // SAFETY: a fence has no conditions.
-    unsafe { membar_gl() }
+    unsafe { asm!("fence.acq_rel.gpu;", options(nostack, preserves_flags)) }
 }
 
 #[inline(always)]
 pub fn system_fence() {
     // SAFETY: a fence has no conditions.
-    unsafe { membar_sys() }
+    unsafe { asm!("fence.acq_rel.sys;", options(nostack, preserves_flags)) }
 }
 
 #[inline(always)]

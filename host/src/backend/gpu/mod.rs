@@ -27,6 +27,8 @@ use memory::Buffer;
 const GRAM_SCHMIDT_WIDTH: usize = 32;
 /// Blocks of a Gram-Schmidt launch at most; scratch memory is sized by it.
 const GRAM_SCHMIDT_BLOCKS: u32 = 1024;
+/// Blocks of a launch with a reduction on each multiprocessor.
+const REDUCTION_BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 /// Without any progress for this long, faults are looked for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -112,9 +114,11 @@ impl Gpu {
     }
 
     /// Launches a kernel with a reduction: at least one block, so that the result is written even for
-    /// empty vectors, and no more than scratch memory is there for.
+    /// empty vectors, and no more than are resident at once, because every block costs a partial sum.
     fn launch_reduction(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
-        let blocks = threads.div_ceil(BLOCK as usize).clamp(1, MAX_REDUCTION_BLOCKS as usize);
+        let resident = self.device.info().multiprocessors * REDUCTION_BLOCKS_PER_MULTIPROCESSOR;
+        let most = resident.min(MAX_REDUCTION_BLOCKS) as usize;
+        let blocks = threads.div_ceil(BLOCK as usize).clamp(1, most);
         // SAFETY: as in `launch`.
         unsafe { self.device.launch(blocks as u32, BLOCK, kernel) }
     }

@@ -1,0 +1,134 @@
+//! `solve`: what it computes, and its exit status.
+
+use std::fs;
+
+use serde_json::Value;
+use warpsolve::io::matrix_market::write_vector;
+
+use super::{Shell, relative_residual, rhs};
+
+#[test]
+fn every_solver_precond_format_and_precision_solves_on_the_cpu() {
+    let shell = Shell::new();
+    shell.run("gen convection-diffusion 11:3.5 n.mtx", 0);
+    shell.run("gen tet 5 s.mtx.gz --seed 7 --shuffle", 0);
+    let (n, s) = (shell.matrix("n.mtx"), shell.matrix("s.mtx.gz"));
+    write_vector(&shell.path("nb.mtx"), &rhs(n.n_rows())).unwrap();
+    write_vector(&shell.path("sb.mtx"), &rhs(s.n_rows())).unwrap();
+    let common = "--device cpu --quiet --out x.mtx";
+    for (a, b, file, options, within) in [
+        (&s, "sb.mtx", "s.mtx.gz", "--solver cg --precond jacobi --format crs", 1e-7),
+        (&s, "sb.mtx", "s.mtx.gz", "--solver cg --precond none --format ell --rtol 1e-11", 1e-10),
+        (&s, "sb.mtx", "s.mtx.gz", "--format sell --sigma 64 --threads 1", 1e-7),
+        (&s, "sb.mtx", "s.mtx.gz", "--precision f32 --rtol 1e-4", 1e-3),
+        (&n, "nb.mtx", "n.mtx", "--solver bicgstab --format sell", 1e-7),
+        (&n, "nb.mtx", "n.mtx", "--solver gmres --restart 7 --threads 2", 1e-7),
+        (&n, "nb.mtx", "n.mtx", "--solver gmres --restart none --max-iter 400 --precond none", 1e-7),
+        (&n, "nb.mtx", "n.mtx", "--solver jacobi --omega 0.9 --rtol 1e-5 --max-iter 20000", 1e-4),
+        (&n, "nb.mtx", "n.mtx", "--solver auto --precond auto --format auto --atol 1e-3 --rtol 0", 1e-3),
+    ] {
+        shell.run(&format!("solve {file} --rhs {b} {options} {common}"), 0);
+        let residual = relative_residual(a, &shell.vector("x.mtx"), &shell.vector(b));
+        assert!(residual <= within, "{options}: {residual:e}");
+        fs::remove_file(shell.path("x.mtx")).unwrap();
+    }
+}
+
+#[test]
+fn every_solver_solves_in_the_simulator() {
+    let shell = Shell::new();
+    shell.run("gen convection-diffusion 6:2 n.mtx", 0);
+    let n = shell.matrix("n.mtx");
+    for options in
+        ["--solver bicgstab --format crs", "--solver gmres --format ell --restart 9", "--format sell"]
+    {
+        let report = shell.json(&format!("solve n.mtx {options} --device sim --out x.mtx"), 0);
+        let residual = relative_residual(&n, &shell.vector("x.mtx"), &vec![1.0; n.n_rows()]);
+        assert!(residual <= 1e-7, "{options}: {residual:e}");
+        assert_eq!(report["device"], "simulator");
+        assert_eq!(report["device_kind"], "sim");
+        assert_eq!(report["copy_bandwidth"], Value::Null);
+        let counts = &report["counts"];
+        assert!(counts["launches"].as_u64().unwrap() > report["iterations"].as_u64().unwrap());
+        assert_eq!(report["ptx_target"], Value::Null);
+    }
+}
+
+#[test]
+fn an_unconverged_solve_exits_with_2_and_writes_everything() {
+    let shell = Shell::new();
+    shell.run("gen poisson2d 17 a.mtx", 0);
+    let a = shell.matrix("a.mtx");
+    let report = shell.json("solve a.mtx --max-iter 5 --device cpu --out x.mtx --history h.csv", 2);
+    assert_eq!((&report["stop_reason"], &report["iterations"]), (&"iteration_limit".into(), &5.into()));
+    let residual = relative_residual(&a, &shell.vector("x.mtx"), &vec![1.0; a.n_rows()]);
+    let reported = report["relative_residual"].as_f64().unwrap();
+    assert!((residual - reported).abs() <= 1e-12 * residual, "{residual:e} {reported:e}");
+    assert_eq!(fs::read_to_string(shell.path("h.csv")).unwrap().lines().count(), 7);
+    let (stdout, _) = shell.run("solve a.mtx --max-iter 5 --device cpu", 2);
+    assert!(stdout.contains("NOT converged after 5 iterations: iteration limit reached"), "{stdout}");
+    let (_, stderr) = shell.run("solve a.mtx --max-iter 1 --device cpu --quiet", 2);
+    assert_eq!(stderr, "warning: NOT converged after 1 iteration: iteration limit reached\n");
+}
+
+#[test]
+fn an_indefinite_matrix_stops_cg_and_nan_becomes_null() {
+    let shell = Shell::new();
+    shell.file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 -1\n2 2 -3\n");
+    let report = shell.json("solve a.mtx --solver cg --precond none --device cpu", 2);
+    assert_eq!(report["stop_reason"], "indefinite_operator");
+    assert!(report["stop_message"].as_str().unwrap().contains("--solver gmres"));
+    // The squares of these overflow f64: no norm of the residual is finite.
+    shell.file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1e300\n1e300\n");
+    let report = shell.json("solve a.mtx --rhs b.mtx --solver gmres --device cpu", 2);
+    assert_eq!(report["stop_reason"], "not_finite");
+    assert_eq!(report["residual_norm"], Value::Null);
+}
+
+#[test]
+fn empty_and_trivial_systems_are_solved() {
+    let shell = Shell::new();
+    shell.file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+    shell.file("one.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n");
+    shell.file("zero.mtx", "%%MatrixMarket matrix array real general\n1 1\n0\n");
+    for device in ["cpu", "sim"] {
+        for options in [
+            "--solver cg",
+            "--solver bicgstab",
+            "--solver gmres --format sell",
+            "--solver jacobi --format ell",
+            "--precond none --precision f32",
+            "",
+        ] {
+            let common = format!("--device {device} {options} --out x.mtx");
+            let report = shell.json(&format!("solve empty.mtx {common}"), 0);
+            assert_eq!((&report["rows"], &report["iterations"]), (&0.into(), &0.into()));
+            assert_eq!(report["relative_residual"], 0.0);
+            assert_eq!(shell.vector("x.mtx"), [0.0; 0]);
+            shell.run(&format!("solve one.mtx {common} --quiet"), 0);
+            assert_eq!(shell.vector("x.mtx"), [0.25]);
+            let (stdout, _) = shell.run(&format!("solve one.mtx --rhs zero.mtx {common}"), 0);
+            assert!(stdout.contains("converged after 0 iterations"), "{stdout}");
+            assert_eq!(shell.vector("x.mtx"), [0.0]);
+        }
+    }
+}
+
+#[test]
+fn a_true_residual_that_misses_is_warned_of() {
+    let shell = Shell::new();
+    let line = "solve --gen poisson2d:40 --precision f32 --rtol 1e-12 --device cpu --solver cg -q";
+    let (_, stderr) = shell.run(line, 0);
+    assert!(stderr.starts_with("warning: the true residual misses the tolerance: "), "{stderr}");
+    assert!(stderr.contains("use --precision f64"), "{stderr}");
+}
+
+#[test]
+fn a_nonsymmetric_matrix_under_cg_is_warned_of() {
+    let shell = Shell::new();
+    let output =
+        shell.command("solve --gen convection-diffusion:9:50 --solver cg --device cpu -q").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("warning: the matrix is not symmetric: entry ("), "{stderr}");
+    assert!(stderr.contains("--solver gmres or bicgstab"), "{stderr}");
+}
