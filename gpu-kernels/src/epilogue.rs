@@ -11,11 +11,20 @@ pub trait Epilogue<T: Real>: Copy + Send + Sync + 'static {
     /// Whether [`Epilogue::finish`] reduces, so that the grid must fit the scratch memory.
     const REDUCES: bool = false;
 
+    /// What it reads of row `i`.
+    type Inputs: Copy;
+
+    /// Reads it: before the product, so that the latencies overlap.
+    ///
+    /// # Safety
+    /// The pointers within are valid for row `i`.
+    unsafe fn inputs(&self, i: usize) -> Self::Inputs;
+
     /// Takes the product of row `i` and returns the row's contribution to two sums.
     ///
     /// # Safety
     /// The pointers within are valid for row `i`, which no other thread handles.
-    unsafe fn row(&self, i: usize, product: T) -> [T; 2];
+    unsafe fn row(&self, i: usize, inputs: Self::Inputs, product: T) -> [T; 2];
 
     /// Reduces the threads' sums over the grid, where there are any.
     ///
@@ -97,8 +106,13 @@ macro_rules! device_struct {
 device_struct!(Product, Residual, Sweep, SweepNorm, ProductDot);
 
 impl<T: Real> Epilogue<T> for Product<T> {
+    type Inputs = ();
+
     #[inline(always)]
-    unsafe fn row(&self, i: usize, product: T) -> [T; 2] {
+    unsafe fn inputs(&self, _i: usize) {}
+
+    #[inline(always)]
+    unsafe fn row(&self, i: usize, _inputs: (), product: T) -> [T; 2] {
         // SAFETY: the caller's promise.
         unsafe { self.y.st(i, product) };
         [T::ZERO; 2]
@@ -106,43 +120,56 @@ impl<T: Real> Epilogue<T> for Product<T> {
 }
 
 impl<T: Real> Epilogue<T> for Residual<T> {
-    #[inline(always)]
-    unsafe fn row(&self, i: usize, product: T) -> [T; 2] {
-        // SAFETY: the caller's promise.
-        unsafe { self.r.st(i, self.b.ld(i) - product) };
-        [T::ZERO; 2]
-    }
-}
+    type Inputs = T;
 
-impl<T: Real> Sweep<T> {
     #[inline(always)]
-    unsafe fn step(&self, i: usize, product: T) -> T {
+    unsafe fn inputs(&self, i: usize) -> T {
         // SAFETY: the caller's promise.
-        unsafe {
-            let residual = self.b.ld(i) - product;
-            self.y.st(i, (self.omega * self.d.ld(i)).mul_add(residual, self.x.ld(i)));
-            residual
-        }
+        unsafe { self.b.ld(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn row(&self, i: usize, b: T, product: T) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { self.r.st(i, b - product) };
+        [T::ZERO; 2]
     }
 }
 
 impl<T: Real> Epilogue<T> for Sweep<T> {
+    /// `[b, d, x]`
+    type Inputs = [T; 3];
+
     #[inline(always)]
-    unsafe fn row(&self, i: usize, product: T) -> [T; 2] {
+    unsafe fn inputs(&self, i: usize) -> [T; 3] {
         // SAFETY: the caller's promise.
-        unsafe { self.step(i, product) };
-        [T::ZERO; 2]
+        unsafe { [self.b.ld(i), self.d.ld(i), self.x.ld(i)] }
+    }
+
+    /// Contributes the square of the present residual to the first sum.
+    #[inline(always)]
+    unsafe fn row(&self, i: usize, [b, d, x]: [T; 3], product: T) -> [T; 2] {
+        let residual = b - product;
+        // SAFETY: the caller's promise.
+        unsafe { self.y.st(i, (self.omega * d).mul_add(residual, x)) };
+        [residual * residual, T::ZERO]
     }
 }
 
 impl<T: Real> Epilogue<T> for SweepNorm<T> {
     const REDUCES: bool = true;
+    type Inputs = [T; 3];
 
     #[inline(always)]
-    unsafe fn row(&self, i: usize, product: T) -> [T; 2] {
+    unsafe fn inputs(&self, i: usize) -> [T; 3] {
         // SAFETY: the caller's promise.
-        let residual = unsafe { self.sweep.step(i, product) };
-        [residual * residual, T::ZERO]
+        unsafe { self.sweep.inputs(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn row(&self, i: usize, inputs: [T; 3], product: T) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { self.sweep.row(i, inputs, product) }
     }
 
     #[inline(always)]
@@ -159,14 +186,19 @@ impl<T: Real> Epilogue<T> for SweepNorm<T> {
 
 impl<T: Real> Epilogue<T> for ProductDot<T> {
     const REDUCES: bool = true;
+    type Inputs = T;
 
     #[inline(always)]
-    unsafe fn row(&self, i: usize, product: T) -> [T; 2] {
+    unsafe fn inputs(&self, i: usize) -> T {
         // SAFETY: the caller's promise.
-        unsafe {
-            self.y.st(i, product);
-            [self.w.ld(i) * product, product * product]
-        }
+        unsafe { self.w.ld(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn row(&self, i: usize, w: T, product: T) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { self.y.st(i, product) };
+        [w * product, product * product]
     }
 
     #[inline(always)]

@@ -6,7 +6,9 @@
 //! passes read the basis three times rather than four.
 
 use cuda_std::{
-    Real, atomic, kernel, memory::*, shared_array, thread,
+    Real, atomic, kernel,
+    memory::*,
+    shared_array, thread,
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
@@ -246,13 +248,7 @@ pub unsafe fn gmres_rotate<T: Real>(
 ///
 /// `r` holds column `j` at `j * leading`. The result's sign is turned: what [`gram_schmidt`] subtracts.
 #[kernel(T = [f32, f64])]
-pub unsafe fn gmres_solve<T: Real>(
-    columns: *const T,
-    r: *const T,
-    leading: u32,
-    g: *const T,
-    y: *mut T,
-) {
+pub unsafe fn gmres_solve<T: Real>(columns: *const T, r: *const T, leading: u32, g: *const T, y: *mut T) {
     let rest = shared_array![T; 1024]; // MAX_RESTART
     let solved = shared_array![T; 1];
     // SAFETY: the launcher's arguments are valid for the columns done, at most MAX_RESTART.

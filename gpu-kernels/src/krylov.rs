@@ -62,9 +62,7 @@ pub unsafe fn cg_step<T: Real>(
             sums[1] = residual.mul_add(residual, sums[1]);
             i += thread::stride();
         }
-        grid_reduce::<T, Add, 2>(sums, reduction, |[_, square]| {
-            monitor.observe(Real::sqrt(square.to_f64()))
-        });
+        grid_reduce::<T, Add, 2>(sums, reduction, |[_, square]| monitor.observe(Real::sqrt(square.to_f64())));
     }
 }
 

@@ -27,4 +27,4 @@ mod unroll;
 pub const BLOCK: u32 = 256;
 
 /// Most blocks that a kernel with a reduction is launched on; scratch memory is sized by it.
-pub const MAX_REDUCTION_BLOCKS: u32 = 2048;
+pub const MAX_REDUCTION_BLOCKS: u32 = 8192;

@@ -4,18 +4,21 @@
 //! the partial values, always in the order of the blocks. The result depends on grid and block size alone.
 
 use cuda_std::{
-    Real, atomic, kernel, memory::*, shared::Shared, shared_array, thread,
+    Real, atomic, kernel,
+    memory::*,
+    shared::Shared,
+    shared_array, thread,
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
+use crate::BLOCK;
 use crate::monitor::Guard;
 use crate::unroll::unroll;
-use crate::{BLOCK, MAX_REDUCTION_BLOCKS};
 
 /// Warps in a block.
 const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
-/// Partial values that a thread of the last block adds at most.
-const PARTIALS: usize = (MAX_REDUCTION_BLOCKS / BLOCK) as usize;
+/// Partial values that a thread of the last block has in flight.
+const PARTIALS: usize = 8;
 
 /// Where a reduction's pieces and result go.
 #[repr(C)]
@@ -102,8 +105,8 @@ unsafe fn block_reduce<T: Real, C: Combine<T>, const K: usize>(values: [T; K], s
 /// Combines `values` over the grid into `reduction.out`; `last` is then called by one thread with them.
 ///
 /// # Safety
-/// Every thread of the grid calls this, in blocks of [`BLOCK`] threads, at most [`MAX_REDUCTION_BLOCKS`];
-/// `reduction` is valid for this grid and `K <= 2` sums.
+/// Every thread of the grid calls this, in blocks of [`BLOCK`] threads; `reduction` is valid for this
+/// grid and `K <= 2` sums.
 #[inline(always)]
 pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
     values: [T; K],
@@ -132,18 +135,22 @@ pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
         if flag.get(0) == 0 {
             return;
         }
-        // All of a thread's partial values are asked for before the first is used: one trip to the cache.
-        let mut partials = [[C::ZERO; PARTIALS]; K];
-        unroll::<K>(|k| {
-            unroll::<PARTIALS>(|j| {
-                let b = t + j * BLOCK as usize;
-                if b < grid {
-                    partials[k][j] = reduction.partials.ld_volatile(k * grid + b);
-                }
-            })
-        });
+        // Several partial values are asked for before the first is used: fewer trips to the cache.
         let mut totals = [C::ZERO; K];
-        unroll::<K>(|k| unroll::<PARTIALS>(|j| totals[k] = C::combine(totals[k], partials[k][j])));
+        let mut first = t;
+        while first < grid {
+            let mut partials = [[C::ZERO; PARTIALS]; K];
+            unroll::<K>(|k| {
+                unroll::<PARTIALS>(|j| {
+                    let b = first + j * BLOCK as usize;
+                    if b < grid {
+                        partials[k][j] = reduction.partials.ld_volatile(k * grid + b);
+                    }
+                })
+            });
+            unroll::<K>(|k| unroll::<PARTIALS>(|j| totals[k] = C::combine(totals[k], partials[k][j])));
+            first += PARTIALS * BLOCK as usize;
+        }
         let totals = block_reduce::<T, C, K>(totals, grid_scratch);
         if t == 0 {
             unroll::<K>(|k| reduction.out.st(k, totals[k]));

@@ -1,7 +1,9 @@
 //! Compressed row storage: one thread a row, or a group of lanes a row.
 
 use cuda_std::{
-    Real, kernel, memory::*, thread,
+    Real, kernel,
+    memory::*,
+    thread,
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
@@ -34,6 +36,11 @@ impl Offset for u64 {
     }
 }
 
+/// A thread that walks a row alone.
+const SCALAR_BATCH: usize = 4;
+/// A lane has few entries, and the other lanes of the warp are in flight beside it.
+const VECTOR_BATCH: usize = 2;
+
 /// A x with the epilogue `e`, one thread a row ("scalar"): for very short rows.
 #[kernel(
     T = [f32, f64],
@@ -58,8 +65,10 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
         let mut row = thread::index();
         while row < n_rows as usize {
             let start = O::load(row_ptr, row);
-            let product = gather(col_idx, values, x, start, O::load(row_ptr, row + 1) - start, 1);
-            let [first, second] = e.row(row, product);
+            let count = (O::load(row_ptr, row + 1) - start) as u32;
+            let inputs = e.inputs(row);
+            let product = gather::<T, SCALAR_BATCH, false>(col_idx, values, x, start, count, 1);
+            let [first, second] = e.row(row, inputs, product);
             sums[0] += first;
             sums[1] += second;
             row += thread::stride();
@@ -105,7 +114,8 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
                 let start = O::load(row_ptr, row) + lane as usize;
                 let end = O::load(row_ptr, row + 1);
                 let count = (end + lanes as usize - 1).saturating_sub(start) >> log2_lanes;
-                product = gather(col_idx, values, x, start, count, lanes as usize);
+                product =
+                    gather::<T, VECTOR_BATCH, false>(col_idx, values, x, start, count as u32, lanes as usize);
             }
             let mut delta = lanes / 2;
             while delta > 0 {
@@ -113,7 +123,7 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
                 delta /= 2;
             }
             if lane == 0 && row < n_rows as usize {
-                let [first, second] = e.row(row, product);
+                let [first, second] = e.row(row, e.inputs(row), product);
                 sums[0] += first;
                 sums[1] += second;
             }

@@ -6,6 +6,9 @@ use crate::epilogue::{Epilogue, Product, ProductDot, Residual, Sweep, SweepNorm}
 use crate::monitor::Guard;
 use crate::spmv::gather;
 
+/// Entries of a row in flight; more would take registers from other warps.
+const BATCH: usize = 5;
+
 /// A x with the epilogue `e`. Entry `j` of row `i` is at `i + stride j`, for `j < width`.
 #[kernel(T = [f32, f64], E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
 pub unsafe fn spmv_ell<T: Real, E: Epilogue<T>>(
@@ -26,8 +29,9 @@ pub unsafe fn spmv_ell<T: Real, E: Epilogue<T>>(
         let mut sums = [T::ZERO; 2];
         let mut row = thread::index();
         while row < n_rows as usize {
-            let product = gather(col_idx, values, x, row, width as usize, stride as usize);
-            let [first, second] = e.row(row, product);
+            let inputs = e.inputs(row);
+            let product = gather::<T, BATCH, true>(col_idx, values, x, row, width as u32, stride as usize);
+            let [first, second] = e.row(row, inputs, product);
             sums[0] += first;
             sums[1] += second;
             row += thread::stride();

@@ -8,61 +8,51 @@ use cuda_std::{Real, memory::*};
 
 use crate::unroll::unroll;
 
-/// Entries loaded before the first is used: enough independent loads in flight to cover the latency of
-/// device memory.
-const BATCH: usize = 4;
-
 /// `sum_j values[start + stride j] x[col_idx[start + stride j]]`, `j < count`, in order of `j`.
 ///
-/// The matrix is read once and streamed past the caches; `x` is gathered through them.
+/// `BATCH` entries are asked for before the first is used, so that enough loads are in flight to cover the
+/// latency of device memory. With `STREAMED` the matrix is the first to leave the caches, so that a Krylov
+/// method's vectors are still there afterwards; not so where neighbouring threads share cache lines of it.
 #[inline(always)]
-unsafe fn gather<T: Real>(
+unsafe fn gather<T: Real, const BATCH: usize, const STREAMED: bool>(
     col_idx: *const u32,
     values: *const T,
     x: *const T,
     start: usize,
-    count: usize,
+    count: u32,
     stride: usize,
 ) -> T {
-    // SAFETY: the kernels' arguments describe a valid matrix.
-    unsafe {
-        let mut sum = T::ZERO;
-        let mut at = start;
-        let mut left = count;
-        while left >= BATCH {
-            sum = batch::<T, BATCH>(col_idx, values, x, at, stride, sum);
-            at += BATCH * stride;
-            left -= BATCH;
+    let mut sum = T::ZERO;
+    let mut at = start;
+    let mut left = count;
+    while left > 0 {
+        let mut columns = [0u32; BATCH];
+        let mut entries = [T::ZERO; BATCH];
+        let mut factors = [T::ZERO; BATCH];
+        let here = |k: usize| (k as u32) < left;
+        // SAFETY: the kernels' arguments describe a valid matrix.
+        unsafe {
+            unroll::<BATCH>(|k| {
+                if here(k) {
+                    let i = at + k * stride;
+                    columns[k] = if STREAMED { col_idx.ld_cs(i) } else { col_idx.ld_nc(i) };
+                }
+            });
+            unroll::<BATCH>(|k| {
+                if here(k) {
+                    let i = at + k * stride;
+                    entries[k] = if STREAMED { values.ld_cs(i) } else { values.ld_nc(i) };
+                }
+            });
+            unroll::<BATCH>(|k| {
+                if here(k) {
+                    factors[k] = x.ld_nc(columns[k] as usize);
+                }
+            });
         }
-        match left {
-            1 => batch::<T, 1>(col_idx, values, x, at, stride, sum),
-            2 => batch::<T, 2>(col_idx, values, x, at, stride, sum),
-            3 => batch::<T, 3>(col_idx, values, x, at, stride, sum),
-            _ => sum,
-        }
+        unroll::<BATCH>(|k| sum = entries[k].mul_add(factors[k], sum));
+        at += BATCH * stride;
+        left = left.saturating_sub(BATCH as u32);
     }
-}
-
-/// `sum` plus `K` more products, all entries loaded before the first is used.
-#[inline(always)]
-unsafe fn batch<T: Real, const K: usize>(
-    col_idx: *const u32,
-    values: *const T,
-    x: *const T,
-    at: usize,
-    stride: usize,
-    sum: T,
-) -> T {
-    let mut columns = [0u32; K];
-    let mut entries = [T::ZERO; K];
-    let mut factors = [T::ZERO; K];
-    let mut sum = sum;
-    // SAFETY: as in `gather`.
-    unsafe {
-        unroll::<K>(|k| columns[k] = col_idx.ld_cs(at + k * stride));
-        unroll::<K>(|k| entries[k] = values.ld_cs(at + k * stride));
-        unroll::<K>(|k| factors[k] = x.ld_nc(columns[k] as usize));
-    }
-    unroll::<K>(|k| sum = entries[k].mul_add(factors[k], sum));
     sum
 }

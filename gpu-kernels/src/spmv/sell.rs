@@ -9,6 +9,9 @@ use crate::spmv::gather;
 /// Rows in a slice: a warp, so that its loads of one column of the slice are one coalesced access.
 pub const SLICE: usize = 32;
 
+/// Entries of a row in flight; more would take registers from other warps.
+const BATCH: usize = 8;
+
 /// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
 ///
 /// Entry `j` of position `p` is at `slice_ptr[p / 32] + 32 j + p % 32`.
@@ -33,10 +36,12 @@ pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
         while position < n_rows as usize {
             let slice = position / SLICE;
             let start = slice_ptr.ld_nc(slice) as usize;
-            let width = (slice_ptr.ld_nc(slice + 1) as usize - start) / SLICE;
-            let product = gather(col_idx, values, x, start + position % SLICE, width, SLICE);
+            let width = ((slice_ptr.ld_nc(slice + 1) as usize - start) / SLICE) as u32;
+            let first = start + position % SLICE;
             let row = if permutation.is_null() { position } else { permutation.ld_nc(position) as usize };
-            let [first, second] = e.row(row, product);
+            let inputs = e.inputs(row);
+            let product = gather::<T, BATCH, true>(col_idx, values, x, first, width, SLICE);
+            let [first, second] = e.row(row, inputs, product);
             sums[0] += first;
             sums[1] += second;
             position += thread::stride();

@@ -27,8 +27,6 @@ use memory::Buffer;
 const GRAM_SCHMIDT_WIDTH: usize = 32;
 /// Blocks of a Gram-Schmidt launch at most; scratch memory is sized by it.
 const GRAM_SCHMIDT_BLOCKS: u32 = 1024;
-/// Blocks of a launch with a reduction on each multiprocessor.
-const REDUCTION_BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 /// Without any progress for this long, faults are looked for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -116,7 +114,7 @@ impl Gpu {
     /// Launches a kernel with a reduction: at least one block, so that the result is written even for
     /// empty vectors, and no more than are resident at once, because every block costs a partial sum.
     fn launch_reduction(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
-        let resident = self.device.info().multiprocessors * REDUCTION_BLOCKS_PER_MULTIPROCESSOR;
+        let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
         let most = resident.min(MAX_REDUCTION_BLOCKS) as usize;
         let blocks = threads.div_ceil(BLOCK as usize).clamp(1, most);
         // SAFETY: as in `launch`.
@@ -151,7 +149,7 @@ impl Gpu {
     fn gram_schmidt_pass<T: Real>(&self, basis: &[DeviceVector<T>], w: &DeviceVector<T>, pass: Pass<T>) -> Result<()> {
         let leading = if basis.len() > 1 { basis[1].offset - basis[0].offset } else { 0 };
         macro_rules! kernel {
-            ($width:literal, $blocks_per_multiprocessor:literal) => {{
+            ($width:literal) => {{
                 let kernel = gram_schmidt::<T, $width> {
                     n: w.len as u64,
                     basis: basis[0].ptr(),
@@ -168,15 +166,15 @@ impl Gpu {
                     guard: pass.guard,
                 };
                 let blocks = w.len.div_ceil(BLOCK as usize).max(1) as u32;
-                let resident = self.device.info().multiprocessors * $blocks_per_multiprocessor;
+                let resident = self.device.resident_blocks(cuda_std::host::Kernel::name(&kernel), BLOCK)?;
                 // SAFETY: as in `launch`.
                 unsafe { self.device.launch(blocks.min(resident).min(GRAM_SCHMIDT_BLOCKS), BLOCK, &kernel) }
             }};
         }
         match basis.len() {
-            0..=8 => kernel!(8, 4),
-            9..=16 => kernel!(16, 2),
-            _ => kernel!(32, 1),
+            0..=8 => kernel!(8),
+            9..=16 => kernel!(16),
+            _ => kernel!(32),
         }
     }
 }
