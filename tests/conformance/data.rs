@@ -10,7 +10,8 @@ pub const SIZES: [usize; 6] = [1, 31, 33, 257, 1000, 4099];
 
 /// A pseudo-random number in [-1, 1) with a fractional part, from two indices.
 pub fn noise(seed: usize, i: usize) -> f64 {
-    let mut z = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (i as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    let mut z = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ (i as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
@@ -75,7 +76,8 @@ pub fn irregular<T: Real>(seed: usize, n: usize, mean: usize) -> Arc<Csr<T>> {
 
 /// The matrix in every format that takes it, with its name.
 pub fn in_every_format<T: Real>(a: &Arc<Csr<T>>) -> Vec<(String, Arc<AnyMatrix<T>>)> {
-    let formats = [(Format::Crs, 1), (Format::Ell, 1), (Format::Sell, 1), (Format::Sell, 32), (Format::Sell, 256)];
+    let formats =
+        [(Format::Crs, 1), (Format::Ell, 1), (Format::Sell, 1), (Format::Sell, 32), (Format::Sell, 256)];
     let all: Vec<_> = formats
         .into_iter()
         .filter_map(|(format, sigma)| {

@@ -8,8 +8,8 @@ use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
 use gpu_kernels::spmv::sell::spmv_sell;
 
-use super::memory::{Buffer, DeviceVector};
 use super::Gpu;
+use super::memory::{Buffer, DeviceVector};
 use crate::error::Result;
 use crate::launch::Launch;
 use crate::matrix::AnyMatrix;

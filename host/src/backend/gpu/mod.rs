@@ -2,33 +2,32 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use cuda_std::Real;
 use gpu_kernels::coefficient::Coefficient;
-use gpu_kernels::gram_schmidt::{gmres_rotate, gmres_solve, gmres_start, gram_schmidt};
+use gpu_kernels::gram_schmidt::{gmres_rotate, gmres_solve, gmres_start};
 use gpu_kernels::monitor::Guard;
+use gpu_kernels::monitor::observe;
 use gpu_kernels::reduce::Reduction;
-use gpu_kernels::{BLOCK, MAX_REDUCTION_BLOCKS, blas1, epilogue, krylov, monitor, reduce};
+use gpu_kernels::{BLOCK, MAX_REDUCTION_BLOCKS, blas1, epilogue, krylov, reduce};
 
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::Result;
 use crate::launch::{Launch, sim::Sim};
 use crate::matrix::AnyMatrix;
 
+mod gram_schmidt;
 mod matrix;
 mod memory;
+mod monitor;
 
 pub use matrix::DeviceMatrix;
-pub use memory::{DeviceVector, check_memory};
 use memory::Buffer;
+pub use memory::{DeviceVector, check_memory};
+pub use monitor::DeviceMonitor;
 
-/// Basis vectors that one launch of the widest Gram-Schmidt kernel handles.
-const GRAM_SCHMIDT_WIDTH: usize = 32;
-/// Blocks of a Gram-Schmidt launch at most; scratch memory is sized by it.
-const GRAM_SCHMIDT_BLOCKS: u32 = 1024;
-/// Without any progress for this long, faults are looked for.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The guard of a launch that nothing stops.
+const UNGUARDED: Guard = Guard { state: std::ptr::null_mut(), mirror: std::ptr::null_mut() };
 
 /// A backend that launches kernels on one device.
 #[derive(Clone)]
@@ -39,55 +38,14 @@ pub struct Gpu {
     guard: Option<DeviceMonitor>,
 }
 
-/// The state of an iteration on the device; see [`gpu_kernels::monitor::Monitor`].
-#[derive(Clone)]
-pub struct DeviceMonitor {
-    state: Arc<Buffer>,
-    mirror: Arc<Buffer>,
-    threshold: f64,
-    limit: u32,
-}
-
-/// Bytes of the mirrored state before the history.
-const MIRROR_BYTES: u64 = 8;
-
-impl DeviceMonitor {
-    fn guard(&self) -> Guard {
-        Guard { state: self.state.address as *mut u32, mirror: self.mirror.address as *mut u32 }
-    }
-
-    fn argument(&self) -> monitor::Monitor {
-        monitor::Monitor {
-            guard: self.guard(),
-            history: (self.mirror.address + MIRROR_BYTES) as *mut f64,
-            threshold: self.threshold,
-            limit: self.limit,
-        }
-    }
-
-    fn progress(&self) -> Progress {
-        let mirror = self.mirror.address as *const u32;
-        let history = (self.mirror.address + MIRROR_BYTES) as *const f64;
-        // SAFETY: host-visible memory, which the device writes at any time; so many norms are there.
-        unsafe {
-            let observed = mirror.add(1).read_volatile();
-            let norm = match observed {
-                0 => f64::NAN,
-                _ => history.add(observed as usize - 1).read_volatile(),
-            };
-            Progress { status: mirror.read_volatile(), observed, norm }
-        }
-    }
-}
-
 /// Scalars in device memory.
 pub type DeviceScalars<T> = DeviceVector<T>;
 
 impl Gpu {
     /// A backend on `device`. Takes a little device memory for reductions.
     pub fn new(device: Arc<dyn Launch>) -> Result<Self> {
-        let partials = (2 * MAX_REDUCTION_BLOCKS)
-            .max((GRAM_SCHMIDT_WIDTH as u32 + 1) * GRAM_SCHMIDT_BLOCKS) as usize;
+        let most_sums = (gram_schmidt::WIDTH as u32 + 1) * gram_schmidt::MAX_BLOCKS;
+        let partials = (2 * MAX_REDUCTION_BLOCKS).max(most_sums) as usize;
         let partials = Buffer::new(&device, partials * size_of::<f64>())?;
         let counter = Buffer::zeroed(&device, size_of::<u32>())?;
         Ok(Gpu { device, partials, counter, guard: None })
@@ -128,8 +86,7 @@ impl Gpu {
     }
 
     fn guard(&self) -> Guard {
-        let unguarded = Guard { state: std::ptr::null_mut(), mirror: std::ptr::null_mut() };
-        self.guard.as_ref().map_or(unguarded, DeviceMonitor::guard)
+        self.guard.as_ref().map_or(UNGUARDED, DeviceMonitor::guard)
     }
 
     fn reduction<T: Real>(&self, s: &DeviceScalars<T>, out: Slot) -> Reduction<T> {
@@ -144,50 +101,6 @@ impl Gpu {
         let buffer = Buffer::zeroed(&self.device, len * size_of::<T>())?;
         Ok(DeviceVector { buffer, offset: 0, len, element: PhantomData })
     }
-
-    /// One Gram-Schmidt launch over at most [`GRAM_SCHMIDT_WIDTH`] vectors from `first` on.
-    fn gram_schmidt_pass<T: Real>(&self, basis: &[DeviceVector<T>], w: &DeviceVector<T>, pass: Pass<T>) -> Result<()> {
-        let leading = if basis.len() > 1 { basis[1].offset - basis[0].offset } else { 0 };
-        macro_rules! kernel {
-            ($width:literal) => {{
-                let kernel = gram_schmidt::<T, $width> {
-                    n: w.len as u64,
-                    basis: basis[0].ptr(),
-                    leading: leading as u64,
-                    count: basis.len() as u32,
-                    update: pass.update,
-                    w: w.address() as *mut T,
-                    dots: pass.dots,
-                    h: pass.h,
-                    accumulate: pass.accumulate as u32,
-                    norm2: pass.norm2,
-                    partials: self.partials.address as *mut T,
-                    counter: self.counter.address as *mut u32,
-                    guard: pass.guard,
-                };
-                let blocks = w.len.div_ceil(BLOCK as usize).max(1) as u32;
-                let resident = self.device.resident_blocks(cuda_std::host::Kernel::name(&kernel), BLOCK)?;
-                // SAFETY: as in `launch`.
-                unsafe { self.device.launch(blocks.min(resident).min(GRAM_SCHMIDT_BLOCKS), BLOCK, &kernel) }
-            }};
-        }
-        match basis.len() {
-            0..=8 => kernel!(8),
-            9..=16 => kernel!(16),
-            _ => kernel!(32),
-        }
-    }
-}
-
-/// The parts of a Gram-Schmidt pass that vary; null pointers leave a part out.
-#[derive(Clone, Copy)]
-struct Pass<T> {
-    update: *const T,
-    dots: *mut T,
-    h: *mut T,
-    accumulate: bool,
-    norm2: *mut T,
-    guard: Guard,
 }
 
 /// The address of a scalar.
@@ -197,12 +110,9 @@ fn slot<T: Real>(s: &DeviceScalars<T>, slot: Slot) -> *mut T {
 }
 
 fn coefficient<T: Real>(s: &DeviceScalars<T>, coef: Coef) -> Coefficient<T> {
-    let pointer = |slot_or_one: Option<Slot>| slot_or_one.map_or(std::ptr::null(), |i| slot(s, i).cast_const());
-    Coefficient {
-        scale: T::from_f64(coef.scale),
-        num: coef.num.map(pointer),
-        den: coef.den.map(pointer),
-    }
+    let pointer =
+        |slot_or_one: Option<Slot>| slot_or_one.map_or(std::ptr::null(), |i| slot(s, i).cast_const());
+    Coefficient { scale: T::from_f64(coef.scale), num: coef.num.map(pointer), den: coef.den.map(pointer) }
 }
 
 fn pointer_or_null<T: Real>(d: Option<&DeviceVector<T>>) -> *const T {
@@ -226,7 +136,12 @@ impl<T: Real> Backend<T> for Gpu {
         // Each vector starts at a whole number of cache lines.
         let leading = n.next_multiple_of(32);
         let all: DeviceVector<T> = self.allocate(leading * count)?;
-        let column = |j| DeviceVector { buffer: all.buffer.clone(), offset: j * leading, len: n, element: PhantomData };
+        let column = |j| DeviceVector {
+            buffer: all.buffer.clone(),
+            offset: j * leading,
+            len: n,
+            element: PhantomData,
+        };
         Ok((0..count).map(column).collect())
     }
     fn to_host(&self, x: &DeviceVector<T>) -> Result<Vec<T>> {
@@ -236,7 +151,8 @@ impl<T: Real> Backend<T> for Gpu {
         self.allocate(n)
     }
     fn read(&self, scalars: &DeviceScalars<T>, slot: Slot) -> Result<T> {
-        let one = DeviceVector { buffer: scalars.buffer.clone(), offset: slot.0, len: 1, element: PhantomData };
+        let one =
+            DeviceVector { buffer: scalars.buffer.clone(), offset: slot.0, len: 1, element: PhantomData };
         Ok(one.to_host()?[0])
     }
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<DeviceMatrix<T>> {
@@ -247,42 +163,19 @@ impl<T: Real> Backend<T> for Gpu {
     }
 
     fn monitor(&self, limit: u32, threshold: f64) -> Result<DeviceMonitor> {
-        let state = Buffer::zeroed(&self.device, 8)?;
-        let mirror_bytes = MIRROR_BYTES as usize + (limit as usize + 1) * size_of::<f64>();
-        let mirror = Buffer::host_visible(&self.device, mirror_bytes)?;
-        // SAFETY: host-visible memory of this size, which no kernel uses yet.
-        unsafe { std::ptr::write_bytes(mirror.address as *mut u8, 0, mirror_bytes) };
-        Ok(DeviceMonitor { state, mirror, threshold, limit })
+        DeviceMonitor::new(&self.device, limit, threshold)
     }
     fn guarded(&self, monitor: &DeviceMonitor) -> Self {
         Gpu { guard: Some(monitor.clone()), ..self.clone() }
     }
     fn wait(&self, monitor: &DeviceMonitor, observed: u32) -> Result<Progress> {
-        let mut last = (monitor.progress(), Instant::now());
-        loop {
-            let progress = monitor.progress();
-            if !progress.running() || progress.observed >= observed {
-                return Ok(progress);
-            }
-            if progress.observed != last.0.observed {
-                last = (progress, Instant::now());
-            } else if last.1.elapsed() > PATIENCE {
-                // Either the device is slow, or a fault has stopped it: the latter is reported here.
-                self.device.synchronize()?;
-                return Ok(monitor.progress());
-            }
-            std::hint::spin_loop();
-        }
+        monitor.wait(&*self.device, observed)
     }
     fn history(&self, monitor: &DeviceMonitor) -> Result<Vec<f64>> {
-        self.device.synchronize()?;
-        let observed = monitor.progress().observed as usize;
-        let history = (monitor.mirror.address + MIRROR_BYTES) as *const f64;
-        // SAFETY: so many norms were stored, and the device is idle.
-        Ok(unsafe { std::slice::from_raw_parts(history, observed) }.to_vec())
+        monitor.history(&*self.device)
     }
     fn observe(&self, s: &DeviceScalars<T>, square: Slot, monitor: &DeviceMonitor) -> Result<()> {
-        self.launch_block(&monitor::observe::<T> { square: slot(s, square), monitor: monitor.argument() })
+        self.launch_block(&observe::<T> { square: slot(s, square), monitor: monitor.argument() })
     }
 
     fn copy(&self, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
@@ -460,33 +353,7 @@ impl<T: Real> Backend<T> for Gpu {
         slots: GmresSlots,
         h: Slot,
     ) -> Result<()> {
-        let null = std::ptr::null_mut();
-        let (dots, h, norm2) = (slot(s, slots.dots()), slot(s, h), slot(s, GmresSlots::NORM2));
-        let nothing =
-            Pass { update: null, dots: null, h: null, accumulate: false, norm2: null, guard: self.guard() };
-        let pieces = basis.chunks(GRAM_SCHMIDT_WIDTH).enumerate();
-        let pieces = pieces.map(|(k, piece)| (piece, k * GRAM_SCHMIDT_WIDTH));
-        let dots_of = |first: usize| (dots.wrapping_add(first), h.wrapping_add(first));
-        for (piece, first) in pieces.clone() {
-            let (dots, h) = dots_of(first);
-            self.gram_schmidt_pass(piece, w, Pass { dots, h, ..nothing })?;
-        }
-        if basis.len() <= GRAM_SCHMIDT_WIDTH {
-            self.gram_schmidt_pass(basis, w, Pass { update: dots, dots, h, accumulate: true, ..nothing })?;
-        } else {
-            for (piece, first) in pieces.clone() {
-                self.gram_schmidt_pass(piece, w, Pass { update: dots_of(first).0, ..nothing })?;
-            }
-            for (piece, first) in pieces.clone() {
-                let (dots, h) = dots_of(first);
-                self.gram_schmidt_pass(piece, w, Pass { dots, h, accumulate: true, ..nothing })?;
-            }
-        }
-        for (piece, first) in pieces {
-            let norm2 = if first + piece.len() == basis.len() { norm2 } else { null };
-            self.gram_schmidt_pass(piece, w, Pass { update: dots_of(first).0, norm2, ..nothing })?;
-        }
-        Ok(())
+        self.orthogonalise(basis, w, s, slots, h)
     }
     fn gmres_start(&self, s: &DeviceScalars<T>, slots: GmresSlots) -> Result<()> {
         self.launch_block(&gmres_start {
@@ -530,18 +397,7 @@ impl<T: Real> Backend<T> for Gpu {
             g: slot(s, slots.g()),
             y: slot(s, slots.y()),
         })?;
-        // SAFETY: `u` has this many elements.
-        unsafe { self.device.zero(u.address(), u.len * size_of::<T>())? };
-        // Vectors beyond the columns done may hold NaN, so that a factor 0 would not do.
-        let columns = self.read(s, GmresSlots::COLUMNS)?.to_f64() as usize;
-        let null = std::ptr::null_mut();
-        let guard = Guard { state: std::ptr::null_mut(), mirror: std::ptr::null_mut() };
-        for (k, piece) in basis[..columns].chunks(GRAM_SCHMIDT_WIDTH).enumerate() {
-            let update = slot(s, slots.y()).wrapping_add(k * GRAM_SCHMIDT_WIDTH);
-            let pass = Pass { update, dots: null, h: null, accumulate: false, norm2: null, guard };
-            self.gram_schmidt_pass(piece, u, pass)?;
-        }
-        Ok(())
+        self.combine(s, slots, basis, u)
     }
 }
 
