@@ -59,23 +59,22 @@ fn kernels() -> Vec<&'static str> {
 
 /// Barriers in the PTX of a kernel; one too many is one that some threads of a block do not reach.
 fn barriers(name: &str) -> usize {
-    // A reduction over the grid: two a sum within the block, one before the flag of the last block is
-    // read, and two a sum within that.
-    let grid_reduction = |sums: usize| 2 * sums + 1 + 2 * sums;
+    // A reduction over the grid: within the block, before the flag of the last block is read, and within that.
+    let grid_reduction = 3;
     let table = [
-        ("cg_step_", grid_reduction(2)),
-        ("dot_", grid_reduction(1)),
+        ("cg_step_", grid_reduction),
+        ("dot_", grid_reduction),
         ("gmres_rotate_", 2),
         ("gmres_solve_", 2),
         ("gram_schmidt_", 4),
-        ("norm_max_", grid_reduction(1)),
-        ("sum_", grid_reduction(1)),
+        ("norm_max_", grid_reduction),
+        ("sum_", grid_reduction),
     ];
     let by_start = table.iter().find(|(start, _)| name.starts_with(start)).map(|&(_, count)| count);
     match by_start {
         Some(count) => count,
-        None if name.ends_with("_product_dot") => grid_reduction(2),
-        None if name.ends_with("_sweep_norm") => grid_reduction(1),
+        None if name.ends_with("_product_dot") => grid_reduction,
+        None if name.ends_with("_sweep_norm") => grid_reduction,
         None => 0,
     }
 }
@@ -92,6 +91,23 @@ fn no_barrier_is_doubled() {
         }
     }
     assert!(faults.is_empty(), "barriers:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn kernels_for_9_0_wait_for_the_grid_in_front_before_they_write() {
+    let mut faults = Vec::new();
+    for ptx in PTX {
+        let expected = usize::from(ptx.target >= (9, 0));
+        for entry in entries(ptx.text) {
+            let launches = entry.count("griddepcontrol.launch_dependents");
+            // A wait behind a branch may be written once for each way to it.
+            let waits = entry.count("griddepcontrol.wait");
+            if launches != expected || waits.min(1) != expected || entry.writes_before_waiting() {
+                faults.push(format!("{} {}: {launches} launches, {waits} waits", sm(ptx), entry.name));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "doubled, missing or too late:\n{}", faults.join("\n"));
 }
 
 #[test]
@@ -152,6 +168,18 @@ impl<'a> Entry<'a> {
     fn barriers(&self) -> usize {
         let is_barrier = |word: &&str| word.starts_with("bar.sync") || word.starts_with("barrier.");
         self.instructions().filter(is_barrier).count()
+    }
+
+    fn count(&self, start: &str) -> usize {
+        self.instructions().filter(|word| word.starts_with(start)).count()
+    }
+
+    /// Whether global memory is written above the first wait for the grid in front, if there is one.
+    fn writes_before_waiting(&self) -> bool {
+        let Some((before, _)) = self.text.split_once("griddepcontrol.wait") else { return false };
+        before.split_whitespace().any(|word| {
+            ["st.", "atom.", "red."].iter().any(|start| word.starts_with(start)) && !word.contains(".shared")
+        })
     }
 
     /// Lines that call, or that declare or use local memory.
@@ -249,6 +277,15 @@ fn the_parsers_see_what_they_look_for() {
         entries[1].faults().collect::<Vec<_>>(),
         [".local .b8 depot[8];", "call.uni f, ();", "st.local.b32 [%r1], 0;"]
     );
+    let entry = |text| Entry { name: "c", text };
+    let waiting = entry("\tst.shared.b32 [a], %r1;\n\tgriddepcontrol.wait;\n\tst.global.b32 [a], %r1; }\n");
+    assert_eq!((waiting.count("griddepcontrol.wait"), waiting.count("griddepcontrol.launch")), (1, 0));
+    assert!(!waiting.writes_before_waiting());
+    for early in ["st.global.b32 [a], %r1;", "@%p1 atom.relaxed.gpu.global.inc.u32 %r1, [a], %r2;"] {
+        let text = format!("\t{early}\n{}", waiting.text);
+        assert!(Entry { name: "d", text: &text }.writes_before_waiting(), "{early}");
+        assert!(!entry(early).writes_before_waiting(), "{early}");
+    }
     let report = "ptxas info    : Function properties for b\n    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n";
     assert_eq!(usage(report), [Usage { function: "b", bytes: [8, 4, 12] }]);
 }

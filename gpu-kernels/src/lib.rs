@@ -9,6 +9,11 @@
 //! - The last argument is a [`monitor::Guard`]. Once it is raised a kernel does nothing: a solver raises it
 //!   on the device the moment it has converged or broken down, and whatever the host queued before it
 //!   learns of that leaves every vector as it is.
+//! - On devices of compute capability 9.0 and later a kernel starts while the one in front of it on the
+//!   stream still runs. `#[kernel]` makes every thread wait for that one's end before the body begins. A
+//!   kernel under `#[kernel(.., waits)]` calls [`cuda_std::thread::grid_dependency_wait`] itself: every
+//!   thread does, on every path, the early returns too, and before it loads nothing but what no kernel
+//!   writes (matrix structure and values) and stores nothing at all.
 //! - Reductions add in an order that depends on the sizes alone, so that every run gives the same bits.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::launch::Counts;
 use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, Target, check, choose, spmv_bytes};
 use crate::precond::{Identity, Jacobi, Preconditioner};
-use crate::solver::{Bicgstab, Cg, Gmres, JacobiIteration, Outcome, OnProgress, Solver, Stop, StopReason};
+use crate::solver::{Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Solver, Stop, StopReason};
 
 pub mod spmv;
 mod traffic;
@@ -319,6 +319,14 @@ impl<T: Real> Plan<'_, T> {
         self.options.restart.min(self.options.stop.max_iterations.max(1) as usize)
     }
 
+    /// Iterations that launch every kernel of the method; GMRES has one for bases of up to 8, 16 and 32.
+    fn warm_up(&self) -> u32 {
+        match self.method {
+            Method::Gmres => self.restart().min(33) as u32,
+            Method::Cg | Method::Bicgstab | Method::Jacobi => 2,
+        }
+    }
+
     fn matrix_bytes(&self) -> u64 {
         let pointers = 8 * self.a.n_rows() as u64;
         self.format.padding.stored * (4 + size_of::<T>() as u64) + pointers
@@ -370,6 +378,12 @@ impl<T: Real> Plan<'_, T> {
             Method::Gmres => Box::new(Gmres::new(backend, n, self.restart())?),
             Method::Jacobi => Box::new(JacobiIteration::new(backend, self.a, omega)?),
         };
+        if gpu.is_some() {
+            // The driver translates a kernel when it is first launched, and would do so within the loop.
+            let stop = Stop { max_iterations: self.warm_up(), ..stop };
+            solver.solve(backend, &device_matrix, &mut *m, &b, &mut x, &stop, &mut |_, _| ())?;
+            backend.fill(T::ZERO, &mut x)?;
+        }
         backend.synchronize()?;
         let setup_seconds = setup_seconds + start.elapsed().as_secs_f64();
 

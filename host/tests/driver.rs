@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::process::Command;
 use std::sync::OnceLock;
 use warpsolve_host::Error;
-use warpsolve_host::launch::driver::{self, Driver, KernelAttributes, PtxImage};
+use warpsolve_host::launch::driver::{self, Driver, KernelAttributes, PDL_VARIABLE, PtxImage};
 use warpsolve_host::launch::{Counts, Launch};
 
 /// Compiles and loads the fake, once for all tests. False, with a printed reason, where it cannot.
@@ -36,9 +36,12 @@ fn image(target: (u32, u32), text: &'static str) -> PtxImage {
     PtxImage { target, text: text.into() }
 }
 
+/// Device 0 takes the second image, whose kernels wait for those in front of them; device 1 the first.
 fn open(ordinal: u32) -> Driver {
-    let text = ".version 7.8 .visible .entry scale(...) { } .visible .entry fault(...) { }";
-    Driver::open(ordinal, &[image((7, 0), text), image((9, 0), text)]).unwrap()
+    let plain = ".version 6.0 .visible .entry scale(...) { } .visible .entry fault(...) { }";
+    let waiting = ".version 7.8\n.visible .entry scale(...)\n{ griddepcontrol.wait; }\n\
+                   .visible .entry fault(...)\n{ griddepcontrol.wait; }\n";
+    Driver::open(ordinal, &[image((7, 0), plain), image((9, 0), waiting)]).unwrap()
 }
 
 /// data[i] = factor * data[i] + shift
@@ -117,13 +120,34 @@ fn a_bad_image_is_reported_with_the_translators_log() {
     }
     let refusal = |text| Driver::open(0, &[image((9, 0), text)]).err().unwrap().to_string();
     assert_eq!(
-        refusal("broken"),
-        "cuModuleLoadDataEx(sm_90 image on Fake GPU 70) failed: \
+        refusal(".visible .entry broken() { }"),
+        "cuModuleLoadDataEx(broken of the sm_90 image on Fake GPU 70) failed: \
          a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX)\n\
          ptxas application ptx input, line 3; error: what is this?"
     );
-    assert!(refusal("future").contains("driver 12.8 is too old for this PTX: install a newer one"));
-    assert!(refusal("a\0b").contains("the PTX is damaged"));
+    let future = refusal(".version future\n.visible .entry scale() { }");
+    assert!(future.contains("driver 12.8 is too old for this PTX: install a newer one"), "{future}");
+    assert!(refusal(".visible .entry scale() { a\0b }").contains("the PTX is damaged"));
+}
+
+#[test]
+fn a_kernel_is_loaded_when_it_is_first_used_and_alone() {
+    if !fake() {
+        return;
+    }
+    // The fake refuses modules with two kernels.
+    let text = ".version 7.8\n.visible .entry fault() { }\n.visible .entry scale(.param .u64 p) { }\n\
+                .visible .entry late() { this is broken }";
+    let device = Driver::open(0, &[image((9, 0), text)]).unwrap();
+    assert_eq!(device.max_active_blocks("scale", 128).unwrap(), 16);
+    assert_eq!(device.max_active_blocks("scale", 256).unwrap(), 8);
+    for _ in 0..2 {
+        let error = device.kernel_attributes("late").unwrap_err().to_string();
+        assert!(
+            error.starts_with("cuModuleLoadDataEx(late of the sm_90 image on Fake GPU 70) failed"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -234,6 +258,37 @@ fn kernels_take_their_arguments_from_any_thread() {
         KernelAttributes { registers: 1004, shared_bytes: 1001, local_bytes: 1003, max_threads: 1000 };
     assert_eq!(device.kernel_attributes("scale").unwrap(), expected);
     assert_eq!(device.max_active_blocks("scale", 256).unwrap(), 8);
+}
+
+/// The fake stops the process where a kernel is launched in another way than its PTX allows.
+#[test]
+fn kernels_that_wait_may_overlap_with_those_in_front_where_the_driver_can() {
+    const CHILD: &str = "kernels_that_wait_may_overlap_with_those_in_front_where_the_driver_can";
+    if !fake() {
+        return;
+    }
+    for ordinal in 0..2 {
+        let device = open(ordinal);
+        let address = device.alloc(8).unwrap();
+        let mut found = [0; 8];
+        // SAFETY: the allocation has one f64.
+        unsafe {
+            device.upload(address, &1.5_f64.to_le_bytes()).unwrap();
+            // For blocks of 96 threads the fake is an old driver, from the first such launch on.
+            for block in [32, 96, 64, 96] {
+                device.launch(2, block, &Scale { data: address, n: 1, factor: 2.0, shift: 0.25 }).unwrap();
+            }
+            device.download(&mut found, address).unwrap();
+            device.free(address);
+        }
+        assert_eq!(f64::from_le_bytes(found), 1.5 * 16.0 + 0.25 * 15.0);
+        assert_eq!(counts(&device).launches, 4);
+    }
+    if std::env::var_os(PDL_VARIABLE).is_none() {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let output = child.args(["--exact", CHILD]).env(PDL_VARIABLE, "0").output().unwrap();
+        assert!(output.status.success(), "switched off: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

@@ -219,9 +219,9 @@ pub fn not_finite<T: Real, B: Backend<T>>(b: &B) {
 pub fn zero_right_hand_side<T: Real, B: Backend<T>>(b: &B) {
     let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:9").cast());
     for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(0.8)] {
-        let (x, outcome) = run(b, which, true, &a, &crs(&a), &vec![T::ZERO; 81], &Stop::default());
+        let (x, outcome) = run(b, which, true, &a, &crs(&a), &[T::ZERO; 81], &Stop::default());
         assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 0));
-        assert_same_bits(&x, &vec![T::ZERO; 81]);
+        assert_same_bits(&x, &[T::ZERO; 81]);
     }
 }
 

@@ -75,6 +75,25 @@ pub fn system_fence() {
 }
 
 #[inline(always)]
+pub fn grid_dependency_wait() {
+    // Without `nomem`, so that no access is moved from behind it to before it.
+    // SAFETY: waits. Later accesses only gain by it.
+    #[cfg(target_feature = "sm_90")]
+    unsafe {
+        asm!("griddepcontrol.wait;", options(nostack, preserves_flags))
+    }
+}
+
+#[inline(always)]
+pub fn grid_dependency_launch() {
+    // SAFETY: a hint to the scheduler; a grid that depends on this one waits for its end.
+    #[cfg(target_feature = "sm_90")]
+    unsafe {
+        asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags))
+    }
+}
+
+#[inline(always)]
 pub unsafe fn shuffle_32(shuffle: Shuffle, mask: u32, value: u32, operand: u32, width: u32) -> u32 {
     // The last lane to read from, and the bits of the lane number that name the group (PTX, shfl.sync).
     let clamp = (32 - width) << 8 | 0x1f;

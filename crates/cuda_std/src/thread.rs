@@ -64,3 +64,45 @@ pub fn device_fence() {
 pub fn system_fence() {
     platform::system_fence()
 }
+
+/// Waits until the grid in front of this one has ended, and what it wrote is visible to this one.
+///
+/// `#[kernel]` calls it before the body, for every thread. A kernel under `#[kernel(.., waits)]` calls it
+/// itself, later, and may load before it what no kernel writes: the entries of a matrix, say. For such a
+/// kernel:
+///
+/// - A thread calls it before its first load of memory that another kernel writes, and before its first store
+///   or atomic operation of any kind, since the grid in front may still read what is overwritten. Loading
+///   early is wrong even where the value is then not used: it may leave the old value in a cache.
+/// - Every thread calls it, on every path, also the one that returns at once. It would do if one thread of
+///   the grid did, and every thread that accesses memory came behind that; but a grid of which no thread
+///   calls it can end before the grid in front. The next grid waits for this one alone, and would then run
+///   beside the one in front of this: only where each grid waits for its predecessor, "the predecessor has
+///   ended" means that all have.
+///
+/// The simulator reports a thread that ends without it, and any access before it but a plain load
+/// ([`ld`](crate::GlobalLoad::ld), `ld_nc`, `ld_cs`).
+///
+/// For a grid that starts when the one in front has ended (before compute capability 9.0, behind a copy, in
+/// the simulator, or launched without the attribute) it does nothing. The instruction is `griddepcontrol.wait`, "causes the
+/// executing thread to wait until all prerequisite grids in flight have completed and all the memory
+/// operations from the prerequisite grids are performed and made visible to the current grid" (PTX ISA,
+/// griddepcontrol).
+#[inline(always)]
+pub fn grid_dependency_wait() {
+    platform::grid_dependency_wait()
+}
+
+/// Lets the grid behind this one start once every block of this grid has come here, or ended.
+///
+/// `#[kernel]` calls it first thing. That is as early as can be, and still takes nothing away: the next
+/// grid's blocks come only after the last of this grid's has got its place, into places that are free, and
+/// wait there without executing anything ([`grid_dependency_wait`]). So blocks always wait for blocks that
+/// are running already, however many grids are queued, also where these wait for each other. A grid of more
+/// blocks than the device holds overlaps with the next in its last round, a smaller one from its start.
+///
+/// It says nothing about memory: the wait does, at the end of this grid. Calls after the first do nothing.
+#[inline(always)]
+pub fn grid_dependency_launch() {
+    platform::grid_dependency_launch()
+}

@@ -389,3 +389,34 @@ fn races_between_blocks() {
         "{text}"
     );
 }
+
+/// out_i = x_i for i < n, where every thread below `waiting` waits, and stores early where `early`.
+#[kernel(waits)]
+unsafe fn copy_late(n: u32, waiting: u32, early: bool, x: *const f64, out: *mut f64) {
+    let i = thread::index();
+    // Nothing writes x.
+    let value = if i < n as usize { x.ld_nc(i) } else { 0.0 };
+    if early {
+        out.st(i, value);
+    }
+    if i < waiting as usize {
+        thread::grid_dependency_wait();
+    }
+    if i < n as usize {
+        out.st(i, value);
+    }
+}
+
+#[test]
+fn a_kernel_that_promises_to_wait_does_so_in_every_thread_and_before_it_writes() {
+    let (x, out) = (vec![1.5; 40], vector(vec![0.0; 40]));
+    let memory = memory([&x as _, &out as _]);
+    let launch = |waiting, early| copy_late { n: 40, waiting, early, x: x.as_ptr(), out: out.as_mut_ptr() };
+    run(&launch(64, false), 2, 32, &memory).unwrap();
+    assert_eq!(*out, [1.5; 40]);
+    assert_eq!(fault(&launch(63, false), 2, 32, &memory), (1, 31, FaultKind::NoWait));
+    let too_early = || FaultKind::AccessBeforeWait { access: Access::Write };
+    assert_eq!(fault(&launch(64, true), 2, 32, &memory), (0, 0, too_early()));
+    assert_eq!(fault(&launch(35, false), 2, 32, &memory), (1, 3, too_early()));
+    run(&launch(64, false), 2, 32, &memory).unwrap();
+}

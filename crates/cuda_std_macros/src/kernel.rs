@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::{Error, Expr, FnArg, GenericParam, ItemFn, Lit, Pat, Result, Token, Type, bracketed};
 
 /// What one generic parameter stands for in one entry point.
@@ -56,6 +55,35 @@ impl Parse for List {
     }
 }
 
+/// What stands in the parentheses of `#[kernel(..)]`, in any order.
+#[derive(Default)]
+struct Attribute {
+    lists: Vec<List>,
+    /// The body calls `grid_dependency_wait` itself.
+    waits: bool,
+}
+
+impl Parse for Attribute {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let mut attribute = Self::default();
+        while !input.is_empty() {
+            if input.peek2(Token![=]) {
+                attribute.lists.push(input.parse()?);
+            } else {
+                let word: Ident = input.parse()?;
+                if word != "waits" {
+                    return Err(Error::new_spanned(word, "expected `waits` or a list: T = [..]"));
+                }
+                attribute.waits = true;
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(attribute)
+    }
+}
+
 /// One entry point: its name, and `type T = f64; const W: u32 = 4;`
 struct Entry {
     name: String,
@@ -71,17 +99,17 @@ struct Kernel {
     /// `T, E, W`
     parameters: Vec<Ident>,
     entries: Vec<Entry>,
+    waits: bool,
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let lists = syn::parse::Parser::parse2(Punctuated::<List, Token![,]>::parse_terminated, attribute)?;
-    let kernel = Kernel::new(syn::parse2(item)?, lists.into_iter().collect())?;
+    let kernel = Kernel::new(syn::parse2(item)?, syn::parse2(attribute)?)?;
     let (body, device, host) = (kernel.body(), kernel.device(), kernel.host());
     Ok(quote! { #body #device #host })
 }
 
 impl Kernel {
-    fn new(function: ItemFn, lists: Vec<List>) -> Result<Self> {
+    fn new(function: ItemFn, Attribute { lists, waits }: Attribute) -> Result<Self> {
         let signature = &function.sig;
         if !matches!(signature.safety, syn::Safety::Unsafe(_)) {
             return Err(Error::new_spanned(signature.fn_token, "a kernel is an `unsafe fn`"));
@@ -111,7 +139,7 @@ impl Kernel {
         for parameter in &signature.generics.params {
             entries = extend(entries, parameter, &lists)?;
         }
-        Ok(Self { function, names, types, parameters, entries })
+        Ok(Self { function, names, types, parameters, entries, waits })
     }
 
     /// The function itself.
@@ -124,10 +152,16 @@ impl Kernel {
         }
     }
 
+    /// What stands before the body.
+    fn wait(&self) -> Option<TokenStream> {
+        (!self.waits).then(|| quote!(::cuda_std::thread::grid_dependency_wait();))
+    }
+
     /// The entry points.
     fn device(&self) -> TokenStream {
         let Self { names, types, parameters, .. } = self;
         let ident = &self.function.sig.ident;
+        let wait = self.wait();
         let entries = self.entries.iter().map(|Entry { name, bindings }| {
             quote! {
                 #[cfg(target_arch = "nvptx64")]
@@ -136,6 +170,8 @@ impl Kernel {
                     #[unsafe(export_name = #name)]
                     #[allow(improper_ctypes_definitions)]
                     unsafe extern "ptx-kernel" fn entry(#(#names: #types),*) {
+                        ::cuda_std::thread::grid_dependency_launch();
+                        #wait
                         // SAFETY: the same conditions as this function's.
                         unsafe { #ident::<#(#parameters),*>(#(#names),*) }
                     }
@@ -151,6 +187,7 @@ impl Kernel {
         let signature = &self.function.sig;
         let (ident, visibility) = (&signature.ident, &self.function.vis);
         let docs = self.function.attrs.iter().filter(|a| a.path().is_ident("doc"));
+        let wait = self.wait();
         let (generics, type_generics, predicates) = signature.generics.split_for_impl();
         let predicates = predicates.map(|p| p.predicates.to_token_stream());
         let type_parameters: Vec<_> = signature.generics.type_params().map(|t| &t.ident).collect();
@@ -227,6 +264,7 @@ impl Kernel {
                         ::cuda_std::host::pass([#(::cuda_std::host::argument(&self.#names)),*], use_them)
                     }
                     unsafe fn run(&self) {
+                        #wait
                         // SAFETY: the same conditions as this function's.
                         unsafe { #ident::<#(#parameters),*>(#(self.#names),*) }
                     }
@@ -363,6 +401,13 @@ mod tests {
                 "expected a named type",
             ),
             (
+                quote!(wait),
+                quote!(
+                    unsafe fn k() {}
+                ),
+                "expected `waits` or a list: T = [..]",
+            ),
+            (
                 quote!(W = [1.5]),
                 quote!(
                     unsafe fn k<const W: u32>() {}
@@ -389,6 +434,25 @@ mod tests {
         assert_eq!(text.matches("export_name").count(), 4);
         for name in ["k_f32_2", "k_f32_32", "k_f64_2", "k_f64_32"] {
             assert!(text.contains(&format!("export_name = \"{name}\"")), "{name} in {text}");
+        }
+    }
+
+    #[test]
+    fn every_entry_point_waits_for_the_grid_in_front_unless_its_body_does() {
+        let count = |attribute: TokenStream, what: &str| {
+            let item = quote!(
+                unsafe fn k<T, U>(x: *const T, y: *const U) {}
+            );
+            expand(attribute, item).unwrap().to_string().matches(what).count()
+        };
+        for (attribute, waits) in [
+            // Before the body of both entry points, and of the simulated one.
+            (quote!(T = [f32, f64], U = [u8]), 3),
+            (quote!(T = [f32, f64], U = [u8], waits), 0),
+            (quote!(waits, T = [f32, f64], U = [u8],), 0),
+        ] {
+            assert_eq!(count(attribute.clone(), "grid_dependency_wait"), waits, "{attribute}");
+            assert_eq!(count(attribute.clone(), "grid_dependency_launch"), 2, "{attribute}");
         }
     }
 

@@ -22,6 +22,12 @@ use proc_macro::TokenStream;
 /// Every combination becomes an entry point named after the function, the last path segment of each type
 /// in snake case, and each number: `spmv_f64_residual_2`. A list may mention the parameters before it.
 ///
+/// On devices of compute capability 9.0 and later, a kernel may be started before the one in front of it on
+/// the stream has ended. Every entry point therefore begins with `cuda_std::thread::grid_dependency_launch`
+/// and `grid_dependency_wait`, behind which all is as if it had been started later. With the word `waits` in
+/// the attribute, `#[kernel(waits)]` or `#[kernel(T = [f32, f64], waits)]`, the second is left to the body,
+/// which must call it on every path: its documentation says what may stand before it.
+///
 /// Arguments must be `Copy`: numbers, raw pointers, and `#[repr(C)]` structs of these. The body may call
 /// unsafe functions without an `unsafe` block, since next to everything a kernel does is one.
 #[proc_macro_attribute]

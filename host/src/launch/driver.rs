@@ -8,6 +8,8 @@
 mod device;
 mod image;
 mod kernels;
+mod module;
+mod overlap;
 mod staging;
 mod status;
 
@@ -21,6 +23,7 @@ use cust::memory::{DevicePointer, cuda_free, cuda_free_locked, cuda_malloc, cuda
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUresult};
 use kernels::Kernels;
+use overlap::Launcher;
 use staging::Staging;
 use status::{check, code, failed, is_fault};
 use std::collections::HashMap;
@@ -30,6 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use device::{device_count, devices, driver_version};
 pub use image::PtxImage;
 pub use kernels::KernelAttributes;
+pub use overlap::PDL_VARIABLE;
 
 /// One GPU with its primary context, one stream, and the kernels of one PTX image.
 ///
@@ -41,6 +45,7 @@ pub struct Driver {
     /// Made for the first large copy; taken out while a copy uses it.
     staging: Mutex<Option<Staging>>,
     kernels: Kernels,
+    launcher: Launcher,
     stream: Stream,
     /// Last, so that it is released last.
     context: Arc<Context>,
@@ -60,26 +65,31 @@ struct Recorded {
 impl Driver {
     /// Opens device `ordinal` with the newest of the images which it takes.
     ///
+    /// The device's driver translates each kernel when it is first used: some milliseconds, less where it
+    /// finds it in its cache. Kernels may start before those in front of them have ended, unless the
+    /// environment says otherwise ([`PDL_VARIABLE`]).
+    ///
     /// # Errors
     /// [`Error::NoDevice`] if there is no driver, no such device, or no image for it; [`Error::Device`]
-    /// with the translator's log if the image does not load.
+    /// with the translator's log if the image's shortest kernel does not load.
     pub fn open(ordinal: u32, images: &[PtxImage]) -> Result<Driver> {
         let (device, mut info) = device::device(ordinal)?;
         let image = image::newest(images, &info)?;
         let context =
             Context::new(device).map_err(failed(format!("cuDevicePrimaryCtxRetain({})", info.name)))?;
         CurrentContext::set_current(&context).map_err(failed("cuCtxSetCurrent"))?;
-        let module = image::load(image, &info)?;
+        info.ptx_target = image.name();
+        let kernels = Kernels::new(image, info.clone())?;
         // cust makes no non-blocking streams. The legacy stream, which a blocking one waits for, is
         // never used here: every copy below names its stream.
         let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(failed("cuStreamCreate"))?;
-        info.ptx_target = image.name();
         Ok(Driver {
             info,
             counters: Counters::default(),
             allocations: Mutex::default(),
             staging: Mutex::default(),
-            kernels: Kernels::new(module, image.name()),
+            kernels,
+            launcher: Launcher::from_env(),
             stream,
             context: Arc::new(context),
         })
@@ -161,6 +171,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Launch for Driver {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn resident_blocks(&self, kernel: &'static str, block: u32) -> Result<u32> {
+        Ok(self.max_active_blocks(kernel, block)? * self.info.multiprocessors)
     }
 
     fn memory(&self) -> Result<(u64, u64)> {
@@ -316,21 +330,8 @@ impl Launch for Driver {
         kernel.arguments(&mut |arguments| {
             // SAFETY: the function is of this context; the arguments are those of the kernel of this
             // name, which `#[kernel]` made both; the caller vouches for their values.
-            status = unsafe {
-                sys::cuLaunchKernel(
-                    function.0,
-                    grid,
-                    1,
-                    1,
-                    block,
-                    1,
-                    1,
-                    0,
-                    self.stream.as_inner(),
-                    arguments.as_mut_ptr(),
-                    std::ptr::null_mut(),
-                )
-            };
+            status =
+                unsafe { self.launcher.launch(function, grid, block, self.stream.as_inner(), arguments) };
         });
         self.waited(status, || format!("cuLaunchKernel({name}, {grid} blocks of {block} threads)"))?;
         Counters::add(&self.counters.launches, 1);

@@ -77,6 +77,8 @@ pub trait Launch: Send + Sync {
     /// # Safety
     /// The kernel's own safety conditions hold for its arguments.
     unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()>;
+    /// Blocks of `block` threads of the kernel with this name that the whole device runs at once.
+    fn resident_blocks(&self, kernel: &'static str, block: u32) -> Result<u32>;
     /// Waits until everything queued is done; reports faults of kernels.
     fn synchronize(&self) -> Result<()>;
     /// Queues a time stamp.

@@ -174,6 +174,11 @@ impl Launch for Sim {
         &self.info
     }
 
+    /// Few, so that small tests too have blocks which take several rounds.
+    fn resident_blocks(&self, _kernel: &'static str, _block: u32) -> Result<u32> {
+        Ok(2 * self.info.multiprocessors)
+    }
+
     fn memory(&self) -> Result<(u64, u64)> {
         Ok((self.info.total_memory - self.state().used, self.info.total_memory))
     }

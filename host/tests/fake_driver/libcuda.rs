@@ -57,6 +57,8 @@ struct Stream {
     done: HashSet<usize>,
     carried_out: usize,
     sticky: u32,
+    /// Launched on as if the driver lacked `cuLaunchKernelEx`.
+    old: bool,
 }
 
 fn stream<'a>(handle: usize) -> std::sync::MutexGuard<'a, Stream> {
@@ -203,6 +205,7 @@ pub unsafe extern "C" fn cuModuleLoadDataEx(
     let option = |wanted: c_uint| {
         (0..count as usize).find(|&i| unsafe { *options.add(i) } == wanted).map(|i| unsafe { *values.add(i) })
     };
+    assert_eq!(text.matches(".entry").count(), 1, "kernels are loaded one by one");
     if text.contains("future") {
         return UNSUPPORTED_PTX_VERSION;
     }
@@ -235,13 +238,19 @@ pub unsafe extern "C" fn cuModuleGetFunction(
     if !text.contains(&format!(".entry {name}(")) {
         return NOT_FOUND;
     }
-    unsafe { *function = if name == "scale" { 0x5ca1e } else { 0xfa017 } };
+    let number = if name == "scale" { SCALE } else { FAULT };
+    unsafe { *function = number | if text.contains("griddepcontrol.wait;") { WAITS } else { 0 } };
     SUCCESS
 }
 
+const SCALE: usize = 0x5ca1e0;
+const FAULT: usize = 0xfa0170;
+/// In the handle of a kernel that waits for the one in front.
+const WAITS: usize = 1;
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: usize) -> u32 {
-    assert_eq!(function, 0x5ca1e);
+    assert_eq!(function & !WAITS, SCALE);
     unsafe { *value = 1000 + attribute };
     SUCCESS
 }
@@ -253,7 +262,7 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     block: c_int,
     shared: usize,
 ) -> u32 {
-    assert_eq!((function, shared), (0x5ca1e, 0));
+    assert_eq!((function & !WAITS, shared), (SCALE, 0));
     unsafe { *blocks = 2048 / block };
     SUCCESS
 }
@@ -274,10 +283,69 @@ pub unsafe extern "C" fn cuLaunchKernel(
 ) -> u32 {
     assert_eq!([gy, gz, by, bz, shared], [1, 1, 1, 1, 0]);
     assert_eq!(extra, 0);
-    if bx > 1024 || gx == 0 {
+    let off = std::env::var_os("WARPSOLVE_PDL").is_some_and(|setting| setting == "0");
+    assert!(
+        function & WAITS == 0 || off || self::stream(stream).old,
+        "a kernel that could overlap with the one in front"
+    );
+    launch(function, gx, bx, stream, arguments)
+}
+
+/// `CUlaunchAttribute` with a programmatic stream serialization.
+#[repr(C)]
+pub struct Attribute {
+    id: c_uint,
+    padding: c_uint,
+    allowed: c_int,
+    rest: [c_uint; 15],
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub struct Config {
+    gx: c_uint,
+    gy: c_uint,
+    gz: c_uint,
+    bx: c_uint,
+    by: c_uint,
+    bz: c_uint,
+    shared: c_uint,
+    stream: usize,
+    attributes: *const Attribute,
+    count: c_uint,
+}
+
+/// The block size for which the fake is a driver that lacks `cuLaunchKernelEx`.
+const OLD: c_uint = 96;
+const SYMBOL_NOT_FOUND: u32 = 302;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernelEx(
+    config: *const Config,
+    function: usize,
+    arguments: *const *const c_void,
+    extra: usize,
+) -> u32 {
+    let config = unsafe { &*config };
+    assert_eq!([config.gy, config.gz, config.by, config.bz, config.shared], [1, 1, 1, 1, 0]);
+    assert_eq!((extra, config.count), (0, 1));
+    let attribute = unsafe { &*config.attributes };
+    assert_eq!((attribute.id, attribute.allowed), (6, 1));
+    assert_eq!((attribute.padding, attribute.rest), (0, [0; 15]));
+    assert!(function & WAITS != 0, "a kernel that does not wait for the one in front overlaps with it");
+    assert!(!stream(config.stream).old, "a function that this driver lacks is called again");
+    if config.bx == OLD {
+        stream(config.stream).old = true;
+        return SYMBOL_NOT_FOUND;
+    }
+    launch(function, config.gx, config.bx, config.stream, arguments)
+}
+
+fn launch(function: usize, grid: u32, block: u32, stream: usize, arguments: *const *const c_void) -> u32 {
+    if block > 1024 || grid == 0 {
         return 1;
     }
-    if function == 0xfa017 {
+    if function & !WAITS == FAULT {
         return queue(stream, Work::Fault);
     }
     // Arguments are read now, as the driver does.

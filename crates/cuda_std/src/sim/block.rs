@@ -52,6 +52,8 @@ pub(super) struct Grid<'a> {
     /// The thread of it that runs, or ran last.
     thread: Cell<u32>,
     states: Vec<Cell<State>>,
+    /// Which threads have called `grid_dependency_wait`.
+    waited: Vec<Cell<bool>>,
     /// How to suspend each thread.
     yielders: Vec<Cell<*const Yielder<u64, ()>>>,
     shared: RefCell<Vec<SharedArray>>,
@@ -78,6 +80,7 @@ impl<'a> Grid<'a> {
             block: Cell::new(0),
             thread: Cell::new(0),
             states: vec![Cell::new(State::Exited); block_size as usize],
+            waited: vec![Cell::new(false); block_size as usize],
             yielders: vec![Cell::new(std::ptr::null()); block_size as usize],
             shared: RefCell::new(Vec::new()),
             fault: RefCell::new(None),
@@ -133,6 +136,11 @@ impl<'a> Grid<'a> {
         self.wait(State::Warp(mask, exchange, place))
     }
 
+    /// Notes that the running thread has waited for the grid in front.
+    pub fn waited(&self) {
+        self.waited[self.thread.get() as usize].set(true);
+    }
+
     /// Notes that what the block did so far comes before what its next atomic operation announces.
     pub fn fence(&self) {
         self.in_races(Races::pass_fence);
@@ -148,6 +156,10 @@ impl<'a> Grid<'a> {
     pub fn check_global(&self, access: Access, base: u64, address: u64, size: u64) {
         if let Err(kind) = self.memory.check(access, base, address, size) {
             self.fault(kind);
+        }
+        // A plain load may be of what no kernel writes; any other cannot.
+        if access != Access::Read && !self.waited[self.thread.get() as usize].get() {
+            self.fault(FaultKind::AccessBeforeWait { access });
         }
         let Some(races) = &self.races else { return };
         if access == Access::Atomic {
@@ -232,6 +244,7 @@ impl<'a> Grid<'a> {
     fn run_block(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
         let mut threads: Vec<Option<Thread>> = (0..self.block_size).map(|_| None).collect();
         self.states.iter().for_each(|s| s.set(State::Ready(0)));
+        self.waited.iter().for_each(|waited| waited.set(false));
         for array in self.shared.borrow_mut().iter_mut() {
             array.cells.fill(None);
         }
@@ -273,6 +286,9 @@ impl<'a> Grid<'a> {
         }
         match outcome {
             Ok(CoroutineResult::Yield(())) => return Ok(()),
+            Ok(CoroutineResult::Return(())) if !self.waited[thread as usize].get() => {
+                return Err(FaultKind::NoWait);
+            }
             Ok(CoroutineResult::Return(())) => self.states[thread as usize].set(State::Exited),
             Err(payload) => return Err(FaultKind::Panic { message: message(&*payload) }),
         }

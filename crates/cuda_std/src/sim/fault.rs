@@ -211,6 +211,15 @@ pub enum FaultKind {
         /// Where.
         place: Place,
     },
+    /// A thread of a kernel under `#[kernel(.., waits)]` ended without waiting for the grid in front.
+    #[error("ends without a call of grid_dependency_wait")]
+    NoWait,
+    /// An access to memory that the grid in front may still be using.
+    #[error("{access} before grid_dependency_wait")]
+    AccessBeforeWait {
+        /// All but a plain load, which may be of memory that no kernel writes.
+        access: Access,
+    },
     /// The kernel's body panicked, as by an index out of bounds; on the device it traps.
     #[error("panic: {message}")]
     Panic {

@@ -48,6 +48,17 @@ pub fn system_fence() {
     grid().fence()
 }
 
+/// Grids run one by one; only that it is called is checked.
+pub fn grid_dependency_wait() {
+    // A kernel's function is also callable without a grid.
+    if let Some(grid) = block::current() {
+        grid.waited();
+    }
+}
+
+/// Grids run one by one.
+pub fn grid_dependency_launch() {}
+
 #[track_caller]
 pub unsafe fn shuffle_32(shuffle: Shuffle, mask: u32, value: u32, operand: u32, width: u32) -> u32 {
     // SAFETY: the caller's promise.

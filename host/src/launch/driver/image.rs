@@ -1,4 +1,4 @@
-//! Kernel images: which of them a device takes, and loading it.
+//! Kernel images: which of them a device takes, and loading modules.
 
 use super::status::{code, describe};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use cust::sys::{self, CUjit_option, CUresult};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_void};
 
-/// The kernels compiled for one target. The driver translates PTX for its device when it loads it.
+/// The kernels compiled for one target. The driver translates each for its device when it is first used.
 #[derive(Debug, Clone)]
 pub struct PtxImage {
     /// Compute capability compiled for: (9, 0) for `sm_90`. Every device from that one on takes it.
@@ -39,10 +39,10 @@ pub(super) fn newest<'a>(images: &'a [PtxImage], device: &DeviceInfo) -> Result<
     })
 }
 
-/// Loads an image into the current context.
-pub(super) fn load(image: &PtxImage, device: &DeviceInfo) -> Result<Module> {
-    let call = || format!("cuModuleLoadDataEx({} image on {})", image.name(), device.name);
-    let text = CString::new(image.text.trim_end_matches('\0'))
+/// Loads a module into the current context; `what` names it in errors.
+pub(super) fn load(text: String, what: &str, device: &DeviceInfo) -> Result<Module> {
+    let call = || format!("cuModuleLoadDataEx({what} on {})", device.name);
+    let text = CString::new(text)
         .map_err(|e| Error::Device { call: call(), message: format!("the PTX is damaged: {e}") })?;
     Module::from_ptx_cstr(&text, &[]).map_err(|e| {
         let (status, log) = load_log(&text).unwrap_or((code(e), String::new()));
@@ -57,7 +57,7 @@ pub(super) fn load(image: &PtxImage, device: &DeviceInfo) -> Result<Module> {
     })
 }
 
-/// Status and log of loading an image once more, since cust asks for no log. None if it goes well now.
+/// Status and log of loading a module once more, since cust asks for no log. None if it goes well now.
 fn load_log(text: &CStr) -> Option<(CUresult, String)> {
     let mut log = vec![0_u8; 8192];
     let mut options =

@@ -1,9 +1,12 @@
-//! The kernels of one loaded image.
+//! The kernels of one image, each loaded when it is first used.
 
+use super::image::{self, PtxImage};
 use super::lock;
-use super::status::{check, code, describe};
+use super::module::Modules;
+use super::overlap;
+use super::status::{check, failed};
 use crate::error::{Error, Result};
-use cust::error::CudaError;
+use crate::launch::DeviceInfo;
 use cust::module::Module;
 use cust::sys::{self, CUfunction, CUfunction_attribute};
 use std::collections::{HashMap, VecDeque};
@@ -25,47 +28,79 @@ pub struct KernelAttributes {
     pub max_threads: u32,
 }
 
-/// A module, its kernels found so far, and the launches behind which a fault may lie.
+/// The kernels used so far, and the launches behind which a fault may lie.
 ///
-/// The module's context is current in every call.
+/// The context is current in every call.
 pub(super) struct Kernels {
-    module: Module,
-    /// "sm_90".
-    target: String,
-    functions: Mutex<HashMap<&'static str, Function>>,
+    modules: Modules,
+    device: DeviceInfo,
+    loaded: Mutex<HashMap<&'static str, Loaded>>,
+    /// Blocks of so many threads that a multiprocessor holds at a time.
+    occupancy: Mutex<HashMap<(&'static str, u32), u32>>,
     recent: Mutex<VecDeque<(&'static str, u32, u32)>>,
+}
+
+/// A kernel and the module that it lives in.
+struct Loaded {
+    function: Function,
+    _module: Module,
 }
 
 /// A kernel's handle. It lives as long as its module.
 #[derive(Clone, Copy)]
-pub(super) struct Function(pub(super) CUfunction);
+pub(super) struct Function {
+    pub(super) handle: CUfunction,
+    /// Whether it waits for the kernel in front by itself.
+    pub(super) waits: bool,
+}
 
 // SAFETY: any thread may use the handle while its context is current there.
 unsafe impl Send for Function {}
 
 impl Kernels {
-    pub(super) fn new(module: Module, target: String) -> Kernels {
-        Kernels { module, target, functions: Mutex::default(), recent: Mutex::default() }
+    /// The kernels of `image`, whose name is in `device.ptx_target`.
+    ///
+    /// # Errors
+    /// The device does not load the shortest of them: an image that it cannot run is refused here, and not
+    /// at the first launch.
+    pub(super) fn new(image: &PtxImage, device: DeviceInfo) -> Result<Kernels> {
+        let kernels = Kernels {
+            modules: Modules::of(image.text.clone()),
+            device,
+            loaded: Mutex::default(),
+            occupancy: Mutex::default(),
+            recent: Mutex::default(),
+        };
+        if let Some(name) = kernels.modules.shortest() {
+            kernels.load(name)?;
+        }
+        Ok(kernels)
     }
 
-    /// Looks a kernel up, in the module only the first time.
+    /// Looks a kernel up; loads it the first time.
     pub(super) fn function(&self, name: &'static str) -> Result<Function> {
-        let mut functions = lock(&self.functions);
-        if let Some(&function) = functions.get(name) {
-            return Ok(function);
+        // Locked while it loads, so that no other thread loads it too.
+        let mut loaded = lock(&self.loaded);
+        if let Some(kernel) = loaded.get(name) {
+            return Ok(kernel.function);
         }
-        let function = self.module.get_function(name).map_err(|e| Error::Device {
-            call: format!("cuModuleGetFunction({name})"),
-            message: match e {
-                CudaError::NotFound => {
-                    format!("the {} image has no such kernel; compile the kernels again", self.target)
-                }
-                e => describe(code(e)),
-            },
-        })?;
-        let function = Function(function.to_raw());
-        functions.insert(name, function);
+        let kernel = self.load(name)?;
+        let function = kernel.function;
+        loaded.insert(name, kernel);
         Ok(function)
+    }
+
+    fn load(&self, name: &str) -> Result<Loaded> {
+        let target = &self.device.ptx_target;
+        let call = || format!("cuModuleGetFunction({name})");
+        let text = self.modules.of_kernel(name).ok_or_else(|| Error::Device {
+            call: call(),
+            message: format!("the {target} image has no such kernel; compile the kernels again"),
+        })?;
+        let waits = overlap::waits(&text);
+        let module = image::load(text, &format!("{name} of the {target} image"), &self.device)?;
+        let handle = module.get_function(name).map_err(failed(call()))?.to_raw();
+        Ok(Loaded { function: Function { handle, waits }, _module: module })
     }
 
     pub(super) fn attributes(&self, name: &'static str) -> Result<KernelAttributes> {
@@ -73,7 +108,7 @@ impl Kernels {
         let get = |attribute: CUfunction_attribute| {
             let mut value = 0;
             // SAFETY: `value` is writable, and the handle is of the current context.
-            let status = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, function.0) };
+            let status = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, function.handle) };
             check(status, || format!("cuFuncGetAttribute({attribute:?}, {name})"))?;
             Ok(value as u32)
         };
@@ -85,14 +120,19 @@ impl Kernels {
         })
     }
 
+    /// Asked of the driver only the first time: launches depend on it.
     pub(super) fn max_active_blocks(&self, name: &'static str, block: u32) -> Result<u32> {
+        if let Some(&blocks) = lock(&self.occupancy).get(&(name, block)) {
+            return Ok(blocks);
+        }
         let function = self.function(name)?;
         let mut blocks = 0;
         // SAFETY: `blocks` is writable, and the handle is of the current context.
         let status = unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function.0, block as i32, 0)
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function.handle, block as i32, 0)
         };
         check(status, || format!("cuOccupancyMaxActiveBlocksPerMultiprocessor({name}, {block} threads)"))?;
+        lock(&self.occupancy).insert((name, block), blocks as u32);
         Ok(blocks as u32)
     }
 

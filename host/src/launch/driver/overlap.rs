@@ -1,0 +1,140 @@
+//! Starting a kernel while the one in front of it still runs (programmatic dependent launch).
+//!
+//! Between two kernels of a stream the device is idle for some microseconds: the first one's last blocks
+//! run alone, and the second one's blocks start only afterwards. With an attribute at its launch the second
+//! may start as soon as every block of the first has executed `griddepcontrol.launch_dependents` (or has
+//! ended) and there is room; it executes `griddepcontrol.wait` before it touches memory, which waits until
+//! the first has ended and all that it wrote is visible. `#[kernel]` puts both into every kernel for compute
+//! capability 9.0 and later; see `cuda_std::thread`.
+//!
+//! The attribute concerns the edge between two kernels alone. A copy, a memset, an event or the host waits
+//! for the kernels in front as ever, and a kernel behind a copy or a memset for that.
+
+use super::kernels::Function;
+use cust::sys::{self, CUfunction, CUresult, CUstream};
+use std::ffi::{OsStr, c_uint, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set to `0` it keeps every kernel waiting for the end of the one in front, for measurements. It is read
+/// when a [`Driver`](super::Driver) is opened.
+pub const PDL_VARIABLE: &str = "WARPSOLVE_PDL";
+
+/// What kernels that wait by themselves contain.
+const WAIT: &str = "griddepcontrol.wait";
+
+/// Whether the kernel with this PTX waits for the one in front by itself. Any other must not be started
+/// before that has ended.
+pub(super) fn waits(ptx: &str) -> bool {
+    ptx.contains(WAIT)
+}
+
+/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
+const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
+
+/// `CUlaunchAttribute` of cuda.h: an id, and a union of 64 bytes, of which this attribute uses an int.
+#[repr(C)]
+struct Attribute {
+    id: c_uint,
+    padding: [u8; 4],
+    value: [u64; 8],
+}
+
+/// `CUlaunchConfig` of cuda.h.
+#[repr(C)]
+struct Config {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    stream: CUstream,
+    attributes: *mut Attribute,
+    attribute_count: c_uint,
+}
+
+const _: () = assert!(size_of::<Attribute>() == 72 && size_of::<Config>() == 56);
+
+unsafe extern "C" {
+    /// Since driver 11.8. The crate `libcuda` defines it.
+    fn cuLaunchKernelEx(
+        config: *const Config,
+        function: CUfunction,
+        arguments: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> CUresult;
+}
+
+/// Launches kernels, with overlap where they and the driver are made for it.
+pub(super) struct Launcher {
+    overlap: AtomicBool,
+}
+
+impl Launcher {
+    /// As [`PDL_VARIABLE`] says.
+    pub(super) fn from_env() -> Launcher {
+        Launcher::new(std::env::var_os(PDL_VARIABLE).as_deref())
+    }
+
+    fn new(setting: Option<&OsStr>) -> Launcher {
+        Launcher { overlap: AtomicBool::new(setting.is_none_or(|setting| setting != "0")) }
+    }
+
+    /// Queues a kernel on `grid` blocks of `block` threads.
+    ///
+    /// # Safety
+    /// Function and stream are of the current context; the arguments are those that the kernel takes.
+    pub(super) unsafe fn launch(
+        &self,
+        function: Function,
+        grid: u32,
+        block: u32,
+        stream: CUstream,
+        arguments: &mut [*mut c_void],
+    ) -> CUresult {
+        let arguments = arguments.as_mut_ptr();
+        let extra = std::ptr::null_mut();
+        if function.waits && self.overlap.load(Ordering::Relaxed) {
+            let (id, mut value) = (PROGRAMMATIC_STREAM_SERIALIZATION, [0; 8]);
+            // The int is the first 4 bytes of the union; every machine with this driver is little-endian.
+            value[0] = 1;
+            let mut attribute = Attribute { id, padding: [0; 4], value };
+            let config = Config {
+                grid: [grid, 1, 1],
+                block: [block, 1, 1],
+                shared_bytes: 0,
+                stream,
+                attributes: &raw mut attribute,
+                attribute_count: 1,
+            };
+            // SAFETY: the caller vouches for its part; the configuration lives until the call returns.
+            let status = unsafe { cuLaunchKernelEx(&config, function.handle, arguments, extra) };
+            if status != CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND {
+                return status;
+            }
+            // A driver before 11.8 has no such function. Nothing was launched.
+            self.overlap.store(false, Ordering::Relaxed);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { sys::cuLaunchKernel(function.handle, grid, 1, 1, block, 1, 1, 0, stream, arguments, extra) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_zero_switches_it_off() {
+        for (setting, expected) in [(None, true), (Some("0"), false), (Some("1"), true), (Some(""), true)] {
+            let launcher = Launcher::new(setting.map(OsStr::new));
+            assert_eq!(launcher.overlap.into_inner(), expected, "{setting:?}");
+        }
+    }
+
+    #[test]
+    fn the_structs_are_those_of_the_header() {
+        use std::mem::offset_of;
+        assert_eq!((offset_of!(Attribute, id), offset_of!(Attribute, value)), (0, 8));
+        assert_eq!((offset_of!(Config, block), offset_of!(Config, shared_bytes)), (12, 24));
+        assert_eq!((offset_of!(Config, stream), offset_of!(Config, attributes)), (32, 40));
+        assert_eq!(offset_of!(Config, attribute_count), 48);
+    }
+}
