@@ -6,15 +6,17 @@
 //! Conventions of every kernel:
 //!
 //! - One-dimensional grids and blocks; [`BLOCK`] threads a block wherever there is a reduction.
-//! - The last argument is a [`monitor::Guard`]. Once it is raised a kernel does nothing: a solver raises it
-//!   on the device the moment it has converged or broken down, and whatever the host queued before it
-//!   learns of that leaves every vector as it is.
+//! - The last argument of a kernel that a solver's loop launches is a [`monitor::Guard`], or a
+//!   [`monitor::Monitor`] with one in it. Once it is raised the kernel does nothing: a solver raises it on
+//!   the device the moment it has converged or broken down, and whatever the host queued before it learns
+//!   of that leaves every vector as it is.
 //! - On devices of compute capability 9.0 and later a kernel starts while the one in front of it on the
 //!   stream still runs. `#[kernel]` makes every thread wait for that one's end before the body begins. A
 //!   kernel under `#[kernel(.., waits)]` calls [`cuda_std::thread::grid_dependency_wait`] itself: every
 //!   thread does, on every path, the early returns too, and before it loads nothing but what no kernel
 //!   writes (matrix structure and values) and stores nothing at all.
-//! - Reductions add in an order that depends on the sizes alone, so that every run gives the same bits.
+//! - Reductions add in an order that depends on the sizes and the grid alone, so that every run on the same
+//!   device gives the same bits.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 

