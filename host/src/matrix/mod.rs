@@ -7,9 +7,9 @@ pub mod ell;
 pub mod format;
 pub mod padding;
 pub mod sell;
-mod transform;
 #[cfg(test)]
 mod tests;
+mod transform;
 
 pub use check::Symmetry;
 pub use coo::Coo;

@@ -13,9 +13,12 @@ use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::{Error, Result};
 use crate::matrix::{AnyMatrix, SLICE};
 
-mod rows;
+mod lanes;
+mod matrix;
+mod pages;
+mod stripes;
 
-use rows::row_product;
+pub use matrix::CpuMatrix;
 
 /// Rows a task handles: a few tens of microseconds of work, so that stealing evens out uneven rows.
 const CHUNK: usize = 64 * SLICE;
@@ -30,10 +33,9 @@ pub struct Cpu {
 impl Cpu {
     /// A backend with `threads` threads of its own; 0 means one for each core.
     pub fn new(threads: usize) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|e| Error::Option(format!("cannot start {threads} threads: {e}; use fewer --threads")))?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+            Error::Option(format!("cannot start {threads} threads: {e}; use fewer --threads"))
+        })?;
         Ok(Cpu { pool: Arc::new(pool), guard: HostGuard::default() })
     }
 
@@ -59,9 +61,8 @@ impl Cpu {
         chunk: usize,
         f: impl Fn(usize, &mut [T]) -> [T; K] + Sync,
     ) -> [T; K] {
-        let partials: Vec<[T; K]> = self.pool.install(|| {
-            y.par_chunks_mut(chunk).enumerate().map(|(c, y)| f(c * chunk, y)).collect()
-        });
+        let partials: Vec<[T; K]> =
+            self.pool.install(|| y.par_chunks_mut(chunk).enumerate().map(|(c, y)| f(c * chunk, y)).collect());
         total(&partials)
     }
 
@@ -77,27 +78,19 @@ impl Cpu {
         total(&partials)
     }
 
-    /// `y_i = f(i, (A x)_i)` for every row, and the sums of what `f` adds.
+    /// `f(first row, chunk of y)` for every chunk of `y = A x`, which `f` may change; the sums of what it
+    /// returns.
     fn rows<T: Real, const K: usize>(
         &self,
-        a: &AnyMatrix<T>,
+        a: &CpuMatrix<T>,
         x: &[T],
         y: &mut [T],
-        f: impl Fn(usize, T, &mut [T; K]) -> T + Sync,
+        f: impl Fn(usize, &mut [T]) -> [T; K] + Sync,
     ) -> [T; K] {
         assert!(x.len() == a.n_cols() && y.len() == a.n_rows());
-        // A sorted SELL matrix permutes rows within windows: chunks of whole windows keep tasks apart.
-        let (permutation, window) = match a {
-            AnyMatrix::Sell(a) => (a.permutation(), a.sigma()),
-            _ => (None, 1),
-        };
-        self.chunk_sums(y, CHUNK.next_multiple_of(window), |first, y| {
-            let mut sums = [T::ZERO; K];
-            for position in first..first + y.len() {
-                let i = permutation.map_or(position, |rows| rows[position] as usize);
-                y[i - first] = f(i, row_product(a, x, position), &mut sums);
-            }
-            sums
+        self.chunk_sums(y, CHUNK.next_multiple_of(a.window()), |first, y| {
+            a.multiply(x, first, y);
+            f(first, y)
         })
     }
 }
@@ -126,9 +119,23 @@ fn dot<T: Real>(x: &[T], y: &[T]) -> T {
     sums.into_iter().sum::<T>() + rest
 }
 
+/// `r = b - r`, where `r` begins at row `first`.
+fn residual<T: Real>(b: &[T], first: usize, r: &mut [T]) {
+    for (r, &b) in r.iter_mut().zip(&b[first..]) {
+        *r = b - *r;
+    }
+}
+
+/// `r = x + omega d .* r`, where `r` begins at row `first`.
+fn correct<T: Real>(x: &[T], omega: T, d: &[T], first: usize, r: &mut [T]) {
+    for ((r, &x), &d) in r.iter_mut().zip(&x[first..]).zip(&d[first..]) {
+        *r = x + omega * d * *r;
+    }
+}
+
 impl<T: Real> Backend<T> for Cpu {
     type Vector = Vec<T>;
-    type Matrix = Arc<AnyMatrix<T>>;
+    type Matrix = CpuMatrix<T>;
     type Scalars = HostScalars<T>;
     type Monitor = HostMonitor;
 
@@ -151,7 +158,7 @@ impl<T: Real> Backend<T> for Cpu {
         Ok(scalars.get(slot))
     }
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix> {
-        Ok(matrix.clone())
+        Ok(self.pool.install(|| CpuMatrix::new(matrix)))
     }
     fn synchronize(&self) -> Result<()> {
         Ok(())
@@ -265,13 +272,16 @@ impl<T: Real> Backend<T> for Cpu {
 
     fn spmv(&self, a: &Self::Matrix, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
         if !self.guard.stopped() {
-            self.rows::<T, 0>(a, x, y, |_, product, _| product);
+            self.rows(a, x, y, |_, _| []);
         }
         Ok(())
     }
     fn residual(&self, a: &Self::Matrix, x: &Vec<T>, b: &Vec<T>, r: &mut Vec<T>) -> Result<()> {
         if !self.guard.stopped() {
-            self.rows::<T, 0>(a, x, r, |i, product, _| b[i] - product);
+            self.rows(a, x, r, |first, r| {
+                residual(b, first, r);
+                []
+            });
         }
         Ok(())
     }
@@ -285,7 +295,11 @@ impl<T: Real> Backend<T> for Cpu {
         y: &mut Vec<T>,
     ) -> Result<()> {
         if !self.guard.stopped() {
-            self.rows::<T, 0>(a, x, y, |i, product, _| x[i] + omega * d[i] * (b[i] - product));
+            self.rows(a, x, y, |first, y| {
+                residual(b, first, y);
+                correct(x, omega, d, first, y);
+                []
+            });
         }
         Ok(())
     }
@@ -304,10 +318,11 @@ impl<T: Real> Backend<T> for Cpu {
         if self.guard.stopped() {
             return Ok(());
         }
-        let [square] = self.rows(a, x, y, |i, product, sums: &mut [T; 1]| {
-            let r = b[i] - product;
-            sums[0] += r * r;
-            x[i] + omega * d[i] * r
+        let [square] = self.rows(a, x, y, |first, y| {
+            residual(b, first, y);
+            let square = dot(y, y);
+            correct(x, omega, d, first, y);
+            [square]
         });
         s.set(out, square);
         monitor.observe(square.to_f64().sqrt());
@@ -325,11 +340,7 @@ impl<T: Real> Backend<T> for Cpu {
         if self.guard.stopped() {
             return Ok(());
         }
-        let [wy, yy] = self.rows(a, x, y, |i, product, sums: &mut [T; 2]| {
-            sums[0] += w[i] * product;
-            sums[1] += product * product;
-            product
-        });
+        let [wy, yy] = self.rows(a, x, y, |first, y| [dot(&w[first..first + y.len()], y), dot(y, y)]);
         s.set(out, wy);
         s.set(at(out, 1), yy);
         Ok(())

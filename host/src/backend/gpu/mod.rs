@@ -63,10 +63,19 @@ impl Gpu {
 
     /// Launches with one thread an element, as many blocks as that takes.
     fn launch(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
-        let blocks = threads.div_ceil(BLOCK as usize) as u32;
+        self.launch_in_blocks_of(BLOCK, threads, kernel)
+    }
+
+    fn launch_in_blocks_of(
+        &self,
+        block: u32,
+        threads: usize,
+        kernel: &dyn cuda_std::host::Kernel,
+    ) -> Result<()> {
+        let blocks = threads.div_ceil(block as usize) as u32;
         // SAFETY: the arguments come from vectors and matrices of matching sizes, which live until this
         // device has done what is queued: freeing waits for it.
-        unsafe { self.device.launch(blocks, BLOCK, kernel) }
+        unsafe { self.device.launch(blocks, block, kernel) }
     }
 
     /// Launches a kernel with a reduction: at least one block, so that the result is written even for

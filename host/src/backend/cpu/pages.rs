@@ -1,0 +1,46 @@
+//! Long arrays in large pages.
+
+use std::marker::PhantomData;
+
+use memmap2::MmapMut;
+
+/// An array of numbers or of arrays of numbers in memory of its own, for which the system is asked to use
+/// large pages: a product that streams 100 MB takes a fifth less time when it needs 50 address translations
+/// instead of 25,000.
+#[derive(Debug)]
+pub(super) struct Pages<E> {
+    memory: MmapMut,
+    len: usize,
+    element: PhantomData<E>,
+}
+
+/// Types of which any bits, zeros too, are a value, and which a page aligns.
+///
+/// # Safety
+/// As said.
+pub(super) unsafe trait Plain: Copy {}
+// SAFETY: integers have no invalid bits.
+unsafe impl Plain for u32 {}
+// SAFETY: `Real` is f32 and f64, and lanes are at most 64 bytes of them.
+unsafe impl<T: cuda_std::Real> Plain for [T; super::lanes::LANES] {}
+
+impl<E: Plain> Pages<E> {
+    /// `len` zeros.
+    pub(super) fn zeros(len: usize) -> std::io::Result<Self> {
+        let memory = MmapMut::map_anon((len * size_of::<E>()).max(1))?;
+        // A wish: where it is not granted, all works the same, more slowly.
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        Ok(Pages { memory, len, element: PhantomData })
+    }
+
+    pub(super) fn as_slice(&self) -> &[E] {
+        // SAFETY: len elements of any bits, mapped as long as self lives, at the start of a page.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [E] {
+        // SAFETY: as above, and self is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len) }
+    }
+}

@@ -1,0 +1,337 @@
+//! A copy of a CRS matrix with fewer bytes and vector loads, for matrices with diagonals.
+//!
+//! Where unknowns are numbered along the lines of a grid, or of a mesh made from one, the neighbours of row
+//! `i + 1` are those of row `i`, plus one. A *stripe* is eight such entries, `a(i, c), a(i + 1, c + 1), ...,
+//! a(i + 7, c + 7)` of the rows of one slice: eight values, one column, and one load for the eight elements
+//! of `x`. It is the diagonal format (Saad 2003, section 3.4) by pieces, as CSX (Kourtis et al., PPoPP 2011)
+//! has it among others. What is in no stripe is *scattered*: eight columns with eight values, as in SELL-8.
+
+use cuda_std::Real;
+use rayon::prelude::*;
+
+use super::lanes::{LANES, add_gathered, prefetch};
+use super::pages::Pages;
+use crate::matrix::Csr;
+
+/// Rows of a block, at which products begin.
+const ROWS: usize = super::CHUNK;
+/// The copy has to be smaller than the matrix by this factor: it costs memory and a tenth of a second.
+const WORTHWHILE: f64 = 0.9;
+
+/// The matrix in slices of [`LANES`] rows.
+#[derive(Debug)]
+pub(super) struct Stripes<T> {
+    n_cols: usize,
+    slices: Vec<Counts>,
+    /// Of a slice: a column for each stripe (its first), then one for each scattered entry.
+    columns: Pages<u32>,
+    /// Of a slice: the stripes, then the scattered entries; one lane for each row.
+    values: Pages<[T; LANES]>,
+    /// Where each block begins in `columns` and in `values`; then where the last one ends.
+    starts: Vec<[usize; 2]>,
+}
+
+/// What a slice of [`LANES`] rows holds.
+#[derive(Debug, Clone, Copy)]
+struct Counts {
+    stripes: u32,
+    /// Scattered entries of the row with the most of them; the others are padded with zeros.
+    scattered: u32,
+}
+
+/// Walks over the stripes of the rows `first..first + LANES`, then over what is left of each row:
+/// `stripe(j)` is told where the stripe is in each row, `scattered(lane, j)` where the other entry is.
+fn walk<T: Real>(
+    a: &Csr<T>,
+    first: usize,
+    mut stripe: impl FnMut([usize; LANES]),
+    mut scattered: impl FnMut(usize, usize),
+) {
+    let rows: [&[u32]; LANES] = std::array::from_fn(|l| match first + l < a.n_rows() {
+        true => a.row(first + l).0,
+        false => &[],
+    });
+    // Columns ascend: each row is passed once, along with the first.
+    let mut at = [0; LANES];
+    for j in 0..rows[0].len() {
+        let mut complete = true;
+        for l in 1..LANES {
+            let column = rows[0][j] as usize + l;
+            while at[l] < rows[l].len() && (rows[l][at[l]] as usize) < column {
+                scattered(l, at[l]);
+                at[l] += 1;
+            }
+            complete &= at[l] < rows[l].len() && rows[l][at[l]] as usize == column;
+        }
+        at[0] = j;
+        if complete {
+            stripe(at);
+            at.iter_mut().for_each(|at| *at += 1);
+        } else {
+            scattered(0, j);
+        }
+    }
+    for l in 1..LANES {
+        (at[l]..rows[l].len()).for_each(|j| scattered(l, j));
+    }
+}
+
+impl<T: Real> Stripes<T> {
+    /// The copy, or `None` where it would not be much smaller than the matrix.
+    pub(super) fn from_csr(a: &Csr<T>) -> Option<Self> {
+        let count = |s: usize| {
+            let (mut stripes, mut scattered) = (0, [0; LANES]);
+            walk(a, s * LANES, |_| stripes += 1, |l, _| scattered[l] += 1);
+            Counts { stripes, scattered: scattered.into_iter().max().unwrap_or(0) }
+        };
+        let slices: Vec<Counts> = (0..a.n_rows().div_ceil(LANES)).into_par_iter().map(count).collect();
+        let (entry, column) = (LANES * size_of::<T>(), size_of::<u32>());
+        let bytes = |s: &Counts| {
+            let (stripes, scattered) = (s.stripes as usize, s.scattered as usize);
+            size_of::<Counts>() + stripes * (entry + column) + scattered * (entry + LANES * column)
+        };
+        let copy: usize = slices.par_iter().map(bytes).sum();
+        let original = a.nnz() * (size_of::<T>() + column) + size_of_val(a.row_ptr());
+        if copy as f64 > WORTHWHILE * original as f64 {
+            return None;
+        }
+        let mut starts = vec![[0, 0]];
+        for block in slices.chunks(ROWS / LANES) {
+            let [mut column, mut entry] = starts[starts.len() - 1];
+            for s in block {
+                column += s.stripes as usize + LANES * s.scattered as usize;
+                entry += s.stripes as usize + s.scattered as usize;
+            }
+            starts.push([column, entry]);
+        }
+        let [columns, entries] = starts[starts.len() - 1];
+        let (mut columns, mut values) = (Pages::zeros(columns).ok()?, Pages::zeros(entries).ok()?);
+        let mut blocks = Vec::new();
+        let (mut c_left, mut v_left) = (columns.as_mut_slice(), values.as_mut_slice());
+        for (block, ends) in slices.chunks(ROWS / LANES).zip(starts.windows(2)) {
+            let (c, v);
+            (c, c_left) = c_left.split_at_mut(ends[1][0] - ends[0][0]);
+            (v, v_left) = v_left.split_at_mut(ends[1][1] - ends[0][1]);
+            blocks.push((block, c, v));
+        }
+        blocks.into_par_iter().enumerate().for_each(|(b, (slices, c, v))| fill(a, b * ROWS, slices, c, v));
+        Some(Stripes { n_cols: a.n_cols(), slices, columns, values, starts })
+    }
+
+    /// `y = A x` for the rows from `first` on, which begin a block.
+    pub(super) fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
+        assert!(x.len() >= self.n_cols && first.is_multiple_of(ROWS));
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has it.
+            return unsafe { self.multiply_avx512(x, first, y) };
+        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has them.
+            return unsafe { self.multiply_avx2(x, first, y) };
+        }
+        self.multiply_any::<false>(x, first, y)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    fn multiply_avx512(&self, x: &[T], first: usize, y: &mut [T]) {
+        self.multiply_any::<true>(x, first, y)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn multiply_avx2(&self, x: &[T], first: usize, y: &mut [T]) {
+        self.multiply_any::<true>(x, first, y)
+    }
+
+    /// With fused multiply-add or, where that would be a call of a library, without.
+    #[inline(always)]
+    fn multiply_any<const FMA: bool>(&self, x: &[T], first: usize, y: &mut [T]) {
+        let [column, entry] = self.starts[first / ROWS];
+        let (mut columns, mut values) =
+            (&self.columns.as_slice()[column..], &self.values.as_slice()[entry..]);
+        let slices = &self.slices[first / LANES..];
+        let (full, rest) = y.as_chunks_mut::<LANES>();
+        for (counts, y) in slices.iter().zip(full) {
+            // SAFETY: the columns are those of a valid matrix with at most x.len() columns.
+            *y = unsafe { slice::<T, FMA>(counts, &mut columns, &mut values, x) };
+        }
+        if let Some(counts) = self.slices.last().filter(|_| !rest.is_empty()) {
+            // SAFETY: as above.
+            let sums = unsafe { slice::<T, FMA>(counts, &mut columns, &mut values, x) };
+            rest.copy_from_slice(&sums[..rest.len()]);
+        }
+    }
+}
+
+/// Writes the slices from row `first` on into the columns and values of their block.
+fn fill<T: Real>(
+    a: &Csr<T>,
+    first: usize,
+    slices: &[Counts],
+    columns: &mut [u32],
+    values: &mut [[T; LANES]],
+) {
+    let (mut c, mut v) = (0, 0);
+    let mut rest: [Vec<usize>; LANES] = Default::default();
+    for (s, counts) in slices.iter().enumerate() {
+        let first = first + s * LANES;
+        let row = |l: usize| match first + l < a.n_rows() {
+            true => a.row(first + l),
+            false => (&[][..], &[][..]),
+        };
+        rest.iter_mut().for_each(Vec::clear);
+        let stripe = |at: [usize; LANES]| {
+            columns[c] = row(0).0[at[0]];
+            values[v] = std::array::from_fn(|l| row(l).1[at[l]]);
+            (c, v) = (c + 1, v + 1);
+        };
+        walk(a, first, stripe, |l, j| rest[l].push(j));
+        for k in 0..counts.scattered as usize {
+            for l in 0..LANES {
+                let (cols, vals) = row(l);
+                // Padding is zero times the x of the row's last entry; of any x where there is none.
+                (columns[c + l], values[v][l]) = match rest[l].get(k) {
+                    Some(&j) => (cols[j], vals[j]),
+                    None => (cols.last().copied().unwrap_or(0), T::ZERO),
+                };
+            }
+            (c, v) = (c + LANES, v + 1);
+        }
+    }
+}
+
+/// The products of the slice that `columns` and `values` begin with; moves them to the next.
+///
+/// # Safety
+/// Every column of a scattered entry, and [`LANES`] from that of a stripe on, are less than `x.len()`.
+#[inline(always)]
+unsafe fn slice<T: Real, const FMA: bool>(
+    counts: &Counts,
+    columns: &mut &[u32],
+    values: &mut &[[T; LANES]],
+    x: &[T],
+) -> [T; LANES] {
+    let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
+    // Two running sums: the latency of an addition is longer than a load takes.
+    let (mut even, mut odd) = ([T::ZERO; LANES], [T::ZERO; LANES]);
+    let (c, v);
+    (c, *columns) = columns.split_at(stripes);
+    (v, *values) = values.split_at(stripes);
+    let ((c, last_c), (v, last_v)) = (c.as_chunks::<2>(), v.as_chunks::<2>());
+    for (c, v) in c.iter().zip(v) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            add_stripe::<T, FMA>(&mut even, &v[0], c[0], x);
+            add_stripe::<T, FMA>(&mut odd, &v[1], c[1], x);
+        }
+    }
+    for (&c, v) in last_c.iter().zip(last_v) {
+        // SAFETY: the caller's promise.
+        unsafe { add_stripe::<T, FMA>(&mut even, v, c, x) };
+    }
+    let mut sums: [T; LANES] = std::array::from_fn(|l| even[l] + odd[l]);
+    if scattered > 0 {
+        let (c, v);
+        (c, *columns) = columns.split_at(LANES * scattered);
+        (v, *values) = values.split_at(scattered);
+        // SAFETY: the caller's promise.
+        sums = unsafe { add_scattered(sums, v, c, x) };
+    }
+    sums
+}
+
+/// `sums_l += v_l x(c + l)` for every lane; `c + LANES` is at most `x.len()`.
+#[inline(always)]
+unsafe fn add_stripe<T: Real, const FMA: bool>(sums: &mut [T; LANES], v: &[T; LANES], c: u32, x: &[T]) {
+    prefetch(v);
+    // SAFETY: the caller's promise. Two branches for each entry cost a tenth of the product.
+    let x = unsafe { x.get_unchecked(c as usize..c as usize + LANES) };
+    for l in 0..LANES {
+        sums[l] = if FMA { v[l].mul_add(x[l], sums[l]) } else { sums[l] + v[l] * x[l] };
+    }
+}
+
+/// Adds the scattered entries. Not inlined, so that it is compiled without AVX-512, with which
+/// LLVM shuffles the columns through vector registers to gather.
+///
+/// # Safety
+/// Every column is less than `x.len()`.
+#[inline(never)]
+unsafe fn add_scattered<T: Real>(mut sums: [T; LANES], v: &[[T; LANES]], c: &[u32], x: &[T]) -> [T; LANES] {
+    for (v, c) in v.iter().zip(c.as_chunks().0) {
+        prefetch(v);
+        // SAFETY: the caller's promise.
+        unsafe { add_gathered(&mut sums, v, c, x) };
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Coo;
+    use crate::problem;
+
+    /// Every product, of all blocks and of the last, against the plain one.
+    fn check<T: Real>(a: &Csr<T>) {
+        let stripes = Stripes::from_csr(a).expect("has diagonals");
+        let x: Vec<T> = (0..a.n_cols()).map(|j| T::from_f64((0.7 * j as f64).sin() + 1.5)).collect();
+        let expected = a.mul_vec(&x);
+        let magnitude = a.map_values(T::abs).mul_vec(&x);
+        let last = (a.n_rows() - 1) / ROWS * ROWS;
+        let versions: [&dyn Fn(usize, &mut [T]); 2] =
+            [&|first, y| stripes.multiply(&x, first, y), &|first, y| {
+                stripes.multiply_any::<false>(&x, first, y)
+            }];
+        for multiply in versions {
+            let mut y = vec![T::from_f64(f64::NAN); a.n_rows()];
+            for (b, y) in y.chunks_mut(ROWS).enumerate() {
+                multiply(b * ROWS, y);
+            }
+            for i in 0..a.n_rows() {
+                let error = (y[i] - expected[i]).to_f64().abs();
+                let bound = (a.row_len(i) + 2) as f64 * T::EPSILON.to_f64() * magnitude[i].to_f64();
+                assert!(error <= bound, "row {i} of {}: {} is not {}", a.n_rows(), y[i], expected[i]);
+            }
+            let whole = y.clone();
+            multiply(last, &mut y[last..]);
+            assert!(y == whole);
+        }
+    }
+
+    #[test]
+    fn stripes_and_scattered_entries_add_up_to_the_product() {
+        // Ends of lines inside slices; the last slice has 8, 2 and 6 rows.
+        for n in [24, 27, 31] {
+            check(&problem::tet(n, 3));
+            check(&problem::tet(n, 3).cast::<f32>());
+        }
+    }
+
+    #[test]
+    fn gaps_empty_rows_and_more_columns_than_rows() {
+        for n in [1, 8, 15, 2048, 4099] {
+            let mut a = Coo::new(n, n + 40, 5 * n).unwrap();
+            for i in 0..n {
+                for offset in [0, 1, 7, 31, 40] {
+                    if i % 97 != 50 && (i + offset) % 61 != 5 && i + offset < n + 40 {
+                        a.push(i, i + offset, ((3 * i + offset) as f64).cos());
+                    }
+                }
+            }
+            let a: Csr<f64> = a.into_csr().0;
+            if n < LANES {
+                assert!(Stripes::from_csr(&a).is_none());
+            } else {
+                check(&a);
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_without_diagonals_is_not_copied() {
+        let a = problem::random_spd(500, 8, 1);
+        assert!(Stripes::from_csr(&a).is_none());
+    }
+}
