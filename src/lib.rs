@@ -46,3 +46,8 @@ pub fn open_gpu(ordinal: u32) -> Result<backend::gpu::Gpu> {
     let driver = launch::driver::Driver::open(ordinal, &ptx::images())?;
     backend::gpu::Gpu::new(Arc::new(driver))
 }
+
+/// The examples of the README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
