@@ -280,10 +280,10 @@ mod tests {
         let expected = a.mul_vec(&x);
         let magnitude = a.map_values(T::abs).mul_vec(&x);
         let last = (a.n_rows() - 1) / ROWS * ROWS;
-        let versions: [&dyn Fn(usize, &mut [T]); 2] =
-            [&|first, y| stripes.multiply(&x, first, y), &|first, y| {
-                stripes.multiply_any::<false>(&x, first, y)
-            }];
+        type Version<'a, T> = &'a dyn Fn(usize, &mut [T]);
+        let versions: [Version<T>; 2] = [&|first, y| stripes.multiply(&x, first, y), &|first, y| {
+            stripes.multiply_any::<false>(&x, first, y)
+        }];
         for multiply in versions {
             let mut y = vec![T::from_f64(f64::NAN); a.n_rows()];
             for (b, y) in y.chunks_mut(ROWS).enumerate() {
