@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use warpsolve::backend::cpu::check_threads;
 use warpsolve::io::matrix_market::{Summary, read_matrix, read_vector};
 use warpsolve::matrix::Csr;
 use warpsolve::problem::{Problem, generate, shuffle};
@@ -87,6 +88,7 @@ pub fn system(source: &Source, rhs: Option<&Path>, progress: &Progress) -> Resul
 
 /// Starts the threads that read, generate and check; 0 for one a core.
 pub fn start_threads(threads: usize) -> Result<()> {
+    check_threads(threads)?;
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global()

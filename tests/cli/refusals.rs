@@ -63,6 +63,7 @@ fn wrong_options_are_named_and_exit_with_1() {
         ("solve a.mtx --precision f16", &["--precision", "f32, f64"]),
         ("solve a.mtx --device gpu", &["--device", "auto, cpu, cuda, cuda:N", "sim"]),
         ("solve a.mtx --threads 0", &["--threads", "1..=4096"]),
+        ("solve a.mtx --threads 4096", &["4096 threads on", "use --threads"]),
         ("solve a.mtx -q -v", &["--quiet"]),
         ("gen tet 1 b.mtx", &["at least 2"]),
         ("gen cube 9 b.mtx", &["unknown problem 'cube'"]),

@@ -30,9 +30,27 @@ pub struct Cpu {
     guard: HostGuard,
 }
 
+/// Threads for each core of the machine at most.
+const THREADS_PER_CORE: usize = 8;
+
+/// Refuses so many threads that waking them would take all the time: more than 8 for each core.
+pub fn check_threads(threads: usize) -> Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let most = THREADS_PER_CORE * cores;
+    if threads <= most {
+        return Ok(());
+    }
+    Err(Error::Option(format!(
+        "{threads} threads on {cores} cores would only wait for each other; use --threads {cores}, at most {most}"
+    )))
+}
+
 impl Cpu {
     /// A backend with `threads` threads of its own; 0 means one for each core.
+    ///
+    /// Too many are refused, see [`check_threads`].
     pub fn new(threads: usize) -> Result<Self> {
+        check_threads(threads)?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
             Error::Option(format!("cannot start {threads} threads: {e}; use fewer --threads"))
         })?;
