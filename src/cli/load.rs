@@ -39,6 +39,14 @@ impl From<MatrixArgs> for Source {
 }
 
 impl Source {
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Source::File(path) => Some(path),
+            Source::Generated { .. } => None,
+        }
+    }
+
     /// The name in reports.
     pub fn name(&self) -> String {
         match self {

@@ -9,7 +9,7 @@ use warpsolve::io::matrix_market::{Summary, write_vector};
 use warpsolve::job::{self, Device, Method, Options, copy_bandwidth};
 use warpsolve::launch::DeviceInfo;
 use warpsolve::matrix::{Format, RowStats, row_stats};
-use warpsolve::solver::{MAX_RESTART, Stop};
+use warpsolve::solver::{MAX_RESTART, Stop, StopReason};
 use warpsolve::{Error, Result};
 
 use super::args::{Restart, SolveArgs};
@@ -18,9 +18,6 @@ use super::load::{self, Source};
 use super::output::{complain, print, warn, write};
 use super::progress::Progress;
 use super::{FAILURE, SUCCESS, UNCONVERGED, json, report};
-
-/// A converged solver whose true residual misses the tolerance by more than this is warned of.
-const TOLERABLE_MISS: f64 = 10.0;
 
 /// What is to be done, with every option checked.
 struct Job {
@@ -119,8 +116,11 @@ impl TryFrom<SolveArgs> for Job {
             },
             omega: args.omega.unwrap_or(defaults.omega),
         };
+        let source: Source = args.matrix.into();
+        let inputs = [source.file(), args.rhs.as_deref()];
+        check_outputs(&[&args.out, &args.history, &args.json].map(|path| path.as_deref()), &inputs)?;
         Ok(Job {
-            source: args.matrix.into(),
+            source,
             rhs: args.rhs,
             options,
             unrestarted: args.restart == Some(Restart::Never),
@@ -133,6 +133,30 @@ impl TryFrom<SolveArgs> for Job {
             verbose: args.verbose,
         })
     }
+}
+
+/// Refuses outputs that would be lost after the work: in a folder that is not there, over an input, or over one
+/// another.
+fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Result<()> {
+    let refuse = |path: &Path, why: &str| {
+        Err(Error::Option(format!("the output {} {why}; name another file", path.display())))
+    };
+    // Devices and pipes may be named twice.
+    let file = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    for (k, path) in outputs.iter().enumerate() {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else { continue };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return refuse(path, "is in a folder that does not exist");
+        }
+        if inputs.iter().flatten().any(|input| file(path).is_some() && file(path) == file(input)) {
+            return refuse(path, "is an input");
+        }
+        if outputs[..k].iter().flatten().any(|other| *other == path && !path.starts_with("/dev")) {
+            return refuse(path, "is named twice");
+        }
+    }
+    Ok(())
 }
 
 /// Solves and reports; returns the exit status.
@@ -232,18 +256,15 @@ fn warnings(job: &Job, report: &job::Report, norm_b: f64, no_gpu: &Option<Error>
         warnings.push(format!("GMRES restarted after {MAX_RESTART} iterations, its longest cycle"));
     }
     let norm = if norm_b == 0.0 { report.relative_residual } else { report.relative_residual * norm_b };
-    let threshold = report.outcome.threshold;
-    // Not `norm > ...`: a NaN misses the tolerance too.
-    let reached = norm <= TOLERABLE_MISS * threshold;
-    if report.converged() && !reached {
+    if report.outcome.reason == StopReason::Inaccurate {
         let advice = match job.options.precision {
             job::Precision::F32 => "; use --precision f64, or a larger --rtol",
-            job::Precision::F64 => "; the matrix is too ill-conditioned for this tolerance",
+            job::Precision::F64 => "; the matrix is singular, or too ill-conditioned for this tolerance",
         };
         warnings.push(format!(
-            "the true residual misses the tolerance: ||b - A x|| is {norm:.2e}, {:.0} times what was asked, \
+            "the true residual misses the tolerance: ||b - A x|| is {norm:.2e}, {:.1e} times what was asked, \
              although the solver's own residual converged{advice}",
-            norm / threshold
+            norm / report.outcome.threshold
         ));
     }
     warnings

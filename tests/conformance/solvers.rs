@@ -199,6 +199,19 @@ pub fn indefinite_matrices<T: Real, B: Backend<T>>(b: &B) {
     let (x, outcome) = run(b, Which::Gmres(5), false, &a, &crs(&a), &[T::ONE, T::ZERO], &stop);
     assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 2));
     assert_close(&x, &[0.0, 1.0], 10.0);
+    // Singular, b not in the range, and the last column of the Hessenberg matrix is nothing but rounding.
+    let diagonal: Vec<Vec<f64>> = (0..40)
+        .map(|i| (0..40).map(|j| if i == j && i < 39 { 1.1 + 0.1 * i as f64 } else { 0.0 }).collect())
+        .collect();
+    let rows: Vec<&[f64]> = diagonal.iter().map(Vec::as_slice).collect();
+    let a = from_dense::<T>(&rows);
+    let (x, outcome) = run(b, Which::Gmres(100), false, &a, &crs(&a), &[T::ONE; 40], &stop);
+    assert!(
+        matches!(outcome.reason, StopReason::Breakdown(_) | StopReason::Inaccurate),
+        "{:?}",
+        outcome.reason
+    );
+    assert!(relative_residual(&a.cast(), &wide(&x), &[1.0; 40]) <= 2.0);
     // A v = 0: nothing can be done.
     let a = from_dense::<T>(&[&[1.0, 0.0], &[0.0, 0.0]]);
     let (x, outcome) = run(b, Which::Gmres(5), false, &a, &crs(&a), &[T::ZERO, T::ONE], &stop);

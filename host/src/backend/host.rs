@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use cuda_std::Real;
+use gpu_kernels::gram_schmidt::SINGULAR;
 
 use crate::backend::{Coef, GmresSlots, Progress, Slot, status};
 
@@ -156,6 +157,8 @@ pub(super) fn gmres_rotate<T: Real>(s: &HostScalars<T>, slots: GmresSlots, j: us
     let (cs, sn, g) = (slots.cosines(), slots.sines(), slots.g());
     let below = s.get(GmresSlots::NORM2).sqrt();
     s.set(GmresSlots::LENGTH, below);
+    let square = (0..=j).fold(below * below, |sum, i| sum + s.get(at(h, i)) * s.get(at(h, i)));
+    let rounding = T::from_f64(SINGULAR * T::EPSILON.to_f64()) * square.sqrt();
     for i in 0..j {
         let (upper, lower) = (s.get(at(h, i)), s.get(at(h, i + 1)));
         let (c, sine) = (s.get(at(cs, i)), s.get(at(sn, i)));
@@ -167,7 +170,7 @@ pub(super) fn gmres_rotate<T: Real>(s: &HostScalars<T>, slots: GmresSlots, j: us
     s.set(at(h, j), radius);
     if !radius.is_finite() {
         monitor.raise(status::NOT_FINITE);
-    } else if radius <= T::ZERO {
+    } else if radius <= rounding {
         monitor.raise(status::BREAKDOWN);
     } else {
         let (c, sine) = (upper / radius, below / radius);

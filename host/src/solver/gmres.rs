@@ -2,12 +2,18 @@
 
 use cuda_std::Real;
 
-use super::{OnProgress, Outcome, Run, Solver, Stop};
+use super::{OnProgress, Outcome, Run, Solver, Stop, StopReason, TOLERABLE_MISS};
 use crate::backend::{Backend, Coef, GmresSlots};
 use crate::error::{Error, Result};
 use crate::precond::Preconditioner;
 
 pub use gpu_kernels::gram_schmidt::MAX_RESTART;
+
+/// A cycle minimises the residual; one that leaves it larger than before by this factor has gone wrong, and is
+/// taken back.
+const WORSE: f64 = 2.0;
+const SINGULAR: &str =
+    "a column of the Hessenberg matrix is nothing but rounding: A M is singular on this space";
 
 /// GMRES(restart) with its workspace of `restart + 3` vectors.
 pub struct Gmres<T: Real, B: Backend<T>> {
@@ -60,6 +66,8 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
         let (g, s, slots) = (&guarded, &self.scalars, self.slots);
         let (z, u) = (&mut self.z, &mut self.u);
 
+        let mut singular = false;
+        let mut norm = T::ZERO;
         let mut k = 0;
         loop {
             // v_0 = (b - A x) / beta
@@ -94,9 +102,25 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
             m.apply(backend, u, z)?;
             backend.axpby(s, Coef::ONE, z, Coef::ONE, x)?;
             if !running {
+                // Where A M is singular the last column may hold nothing but rounding, and its solution with it.
+                backend.residual(a, x, b, &mut self.basis[0])?;
+                backend.dot(&self.basis[0], &self.basis[0], s, GmresSlots::NORM2)?;
+                norm = backend.read(s, GmresSlots::NORM2)?.sqrt();
+                if norm > T::from_f64(WORSE) * backend.read(s, GmresSlots::BETA)? {
+                    backend.axpby(s, Coef::constant(-1.0), z, Coef::ONE, x)?;
+                    singular = true;
+                }
                 break;
             }
         }
-        run.outcome(|| Ok("a column of the Hessenberg matrix vanished: A M is singular on this space"))
+        let mut outcome = run.outcome(|| Ok(SINGULAR))?;
+        if singular {
+            outcome.reason = StopReason::Breakdown(SINGULAR);
+        } else if outcome.reason == StopReason::Converged
+            && norm.to_f64() > TOLERABLE_MISS * outcome.threshold
+        {
+            outcome.reason = StopReason::Inaccurate;
+        }
+        Ok(outcome)
     }
 }

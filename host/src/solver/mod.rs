@@ -25,6 +25,10 @@ pub use jacobi::JacobiIteration;
 /// Iterations that the host may queue before it looks whether the first of them has stopped.
 const LEAD: u32 = 8;
 
+/// A method's own residual drifts from the true one by rounding; where the true one misses the tolerance by
+/// more than this factor, the solve has not converged.
+pub const TOLERABLE_MISS: f64 = 10.0;
+
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop {
@@ -54,6 +58,8 @@ pub enum StopReason {
     Breakdown(&'static str),
     /// A residual norm is NaN or infinite.
     NotFinite,
+    /// The method's own residual norm is small enough, but that of its solution, recomputed, is far from it.
+    Inaccurate,
     /// CG met `(p, A p) <= 0`: A is not positive definite.
     IndefiniteOperator,
     /// CG met `(r, M r) <= 0`: the preconditioner is not positive definite.
@@ -68,6 +74,7 @@ impl StopReason {
             StopReason::IterationLimit => "iteration_limit",
             StopReason::Breakdown(_) => "breakdown",
             StopReason::NotFinite => "not_finite",
+            StopReason::Inaccurate => "inaccurate",
             StopReason::IndefiniteOperator => "indefinite_operator",
             StopReason::IndefinitePreconditioner => "indefinite_preconditioner",
         }
@@ -81,6 +88,9 @@ impl fmt::Display for StopReason {
             StopReason::IterationLimit => "iteration limit reached",
             StopReason::Breakdown(which) => return write!(f, "breakdown: {which}"),
             StopReason::NotFinite => "the residual became NaN or infinite",
+            StopReason::Inaccurate => {
+                "the method's own residual is small enough, but not that of its solution"
+            }
             StopReason::IndefiniteOperator => {
                 "the matrix is not positive definite (p, A p <= 0); use --solver gmres or bicgstab"
             }
