@@ -394,7 +394,7 @@ impl<T: Real> Plan<'_, T> {
         let start = Instant::now();
         let mut on_progress = |k: u32, norm: f64| on_stage("solve", Some((k, norm)));
         let on_progress: OnProgress = &mut on_progress;
-        let outcome = solver.solve(backend, &device_matrix, &mut *m, &b, &mut x, &stop, on_progress)?;
+        let mut outcome = solver.solve(backend, &device_matrix, &mut *m, &b, &mut x, &stop, on_progress)?;
         backend.synchronize()?;
         let solve_seconds = start.elapsed().as_secs_f64();
         let counts = gpu.map(|g| g.device().counters().snapshot());
@@ -405,7 +405,6 @@ impl<T: Real> Plan<'_, T> {
 
         let x: Vec<f64> = backend.to_host(&x)?.into_iter().map(Real::to_f64).collect();
         let relative_residual = relative_residual(original, &x, self.b);
-        let mut outcome = outcome;
         let norm_b = self.b.iter().map(|v| v * v).sum::<f64>().sqrt();
         let norm = relative_residual * if norm_b == 0.0 { 1.0 } else { norm_b };
         // Written so that NaN is a miss.

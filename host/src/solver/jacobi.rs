@@ -5,13 +5,13 @@ use cuda_std::Real;
 use super::{OnProgress, Outcome, Run, Solver, Stop};
 use crate::backend::{Backend, Slot};
 use crate::error::Result;
-use crate::matrix::{Csr, check};
-use crate::precond::Preconditioner;
+use crate::matrix::Csr;
+use crate::precond::{Jacobi, Preconditioner};
 
 /// `x_{k+1} = x_k + omega D^-1 (b - A x_k)`, with its workspace of 2 vectors. Any preconditioner is ignored.
 pub struct JacobiIteration<T: Real, B: Backend<T>> {
     omega: T,
-    inverse_diagonal: B::Vector,
+    diagonal: Jacobi<B::Vector>,
     other: B::Vector,
     scalars: B::Scalars,
 }
@@ -22,11 +22,9 @@ impl<T: Real, B: Backend<T>> JacobiIteration<T, B> {
 
     /// Inverts the diagonal of `a`. [`crate::Error::Diagonal`] names the first row where that fails.
     pub fn new(backend: &B, a: &Csr<T>, omega: f64) -> Result<Self> {
-        check::check_diagonal(a, "jacobi")?;
-        let inverse: Vec<T> = a.diagonal().into_iter().map(|d| T::ONE / d).collect();
         Ok(JacobiIteration {
             omega: T::from_f64(omega),
-            inverse_diagonal: backend.vector(&inverse)?,
+            diagonal: Jacobi::setup(backend, a)?,
             other: backend.zeros(a.n_rows())?,
             scalars: backend.scalars(1)?,
         })
@@ -46,7 +44,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for JacobiIteration<T, B> {
     ) -> Result<Outcome> {
         let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
         let guarded = run.backend.guarded(&run.monitor);
-        let (d, s) = (&self.inverse_diagonal, &self.scalars);
+        let (d, s) = (self.diagonal.inverse_diagonal(), &self.scalars);
         let mut k = 0;
         while run.goes_on(k)? {
             // The sweep from x_k observes the residual norm of x_k.
