@@ -7,11 +7,18 @@ use gpu_kernels::coefficient::Coefficient;
 use gpu_kernels::monitor::Guard;
 use std::process::Command;
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 use std::time::Instant;
 use warpsolve::ptx::PTX;
-use warpsolve_host::Error;
+use warpsolve_host::backend::Backend;
+use warpsolve_host::backend::gpu::{DeviceVector, Gpu};
 use warpsolve_host::launch::driver::{self, Driver, PtxImage};
 use warpsolve_host::launch::{Address, Counts, Launch};
+use warpsolve_host::matrix::{AnyMatrix, Format};
+use warpsolve_host::precond::{Identity, Jacobi, Preconditioner};
+use warpsolve_host::problem::generate;
+use warpsolve_host::solver::{Bicgstab, Cg, JacobiIteration, Outcome, Solver, Stop, StopReason};
+use warpsolve_host::{Error, Result};
 
 /// The first GPU; None, with a printed reason, where there is none.
 fn gpu() -> Option<Driver> {
@@ -127,6 +134,7 @@ fn copies_arrive_in_order_and_are_counted() {
             downloaded_bytes: before.downloaded_bytes + 2 * length,
             device_copies: before.device_copies + 1,
             launches: 0,
+            graph_launches: 0,
         };
         assert_eq!(held, expected);
         assert_eq!(device.counters().snapshot().allocated_bytes, 0);
@@ -239,6 +247,98 @@ fn memory_that_does_not_fit_is_refused_with_figures() {
     let address = device.alloc(13).unwrap();
     // SAFETY: not used afterwards.
     unsafe { device.free(address) };
+}
+
+#[test]
+fn memory_is_given_back_without_waiting_and_used_again() {
+    let Some(device) = gpu() else { return };
+    let (free, total) = device.memory().unwrap();
+    let bytes = free as usize / 4;
+    // More than there is, were nothing given back.
+    for _ in 0..100 {
+        let address = device.alloc(bytes).unwrap();
+        // SAFETY: within the allocation; not used afterwards.
+        unsafe {
+            device.zero(address, 1 << 20).unwrap();
+            device.free(address);
+        }
+    }
+    let (now, _) = device.memory().unwrap();
+    println!("{free} bytes free before and {now} afterwards, of {total}");
+    assert!(now <= total && now > free - free / 8, "{free} before, {now} afterwards");
+    // Neither of them fits into the piece that was given back, and both do only where that is returned.
+    for share in [2, 3] {
+        let address = device.alloc(free as usize / 4 * share).unwrap();
+        // SAFETY: not used afterwards.
+        unsafe { device.free(address) };
+    }
+}
+
+/// The inverse diagonal, without telling solvers that it is one.
+struct Opaque(Jacobi<DeviceVector<f64>>);
+
+impl Preconditioner<f64, Gpu> for Opaque {
+    fn apply(&mut self, g: &Gpu, r: &DeviceVector<f64>, z: &mut DeviceVector<f64>) -> Result<()> {
+        self.0.apply(g, r, z)
+    }
+}
+
+/// Outcome, x and graphs launched of at most so many iterations with a matrix of 13824 rows.
+fn solved(device: Driver, method: &str, max_iterations: u32) -> (Outcome, Vec<f64>, u64) {
+    let gpu = Gpu::new(Arc::new(device)).unwrap();
+    let a = Arc::new(generate(&"poisson3d:24".parse().unwrap(), 0).unwrap());
+    let n = a.n_rows();
+    let matrix = gpu.matrix(&Arc::new(AnyMatrix::from_csr(&a, Format::Sell, 1).unwrap())).unwrap();
+    let jacobi = Jacobi::setup(&gpu, &a).unwrap();
+    let mut m: Box<dyn Preconditioner<f64, Gpu>> = match method {
+        "cg" => Box::new(Identity),
+        "cg with a preconditioner" | "bicgstab" => Box::new(Opaque(jacobi)),
+        _ => Box::new(jacobi),
+    };
+    let mut solver: Box<dyn Solver<f64, Gpu>> = match method {
+        "bicgstab" => Box::new(Bicgstab::new(&gpu, n).unwrap()),
+        "jacobi" => Box::new(JacobiIteration::new(&gpu, &a, 0.8).unwrap()),
+        _ => Box::new(Cg::new(&gpu, n, &*m).unwrap()),
+    };
+    let b: Vec<f64> = (0..n).map(|i| 1.0 + 0.125 * (i % 7) as f64).collect();
+    let (b, mut x) = (gpu.vector(&b).unwrap(), gpu.zeros(n).unwrap());
+    let stop = Stop { max_iterations, rtol: 1e-3, atol: 0.0 };
+    let outcome = solver.solve(&gpu, &matrix, &mut *m, &b, &mut x, &stop, &mut |_, _| ()).unwrap();
+    let graphs = gpu.device().counters().snapshot().graph_launches;
+    (outcome, gpu.to_host(&x).unwrap(), graphs)
+}
+
+#[test]
+fn recorded_iterations_have_the_same_bits_and_stop_at_the_same_one() {
+    for method in ["cg", "cg with the diagonal", "cg with a preconditioner", "bicgstab", "jacobi"] {
+        for max_iterations in [0, 1, 2, 3, 4, 5, 8, 5000] {
+            let (Some(recording), Some(queueing)) = (gpu(), gpu()) else { return };
+            let (outcome, x, graphs) = solved(recording, method, max_iterations);
+            let (expected, expected_x, none) = solved(queueing.without_graphs(), method, max_iterations);
+            assert_eq!(outcome, expected, "{method}, {max_iterations} iterations");
+            assert!(x == expected_x, "{method}, {max_iterations} iterations: x differs");
+            assert_eq!(none, 0);
+            if max_iterations == 5000 {
+                println!("{method}: {} iterations, {graphs} graphs", outcome.iterations);
+                assert_eq!(outcome.reason, StopReason::Converged, "{method}");
+                assert!(graphs > 0, "{method} recorded nothing");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_is_loaded_in_advance() {
+    let Some(device) = gpu() else { return };
+    let target = PTX.iter().find(|p| format!("sm_{}{}", p.target.0, p.target.1) == device.info().ptx_target);
+    let names: Vec<&'static str> = target.unwrap().text.split(".visible .entry ").skip(1).collect();
+    let names: Vec<&'static str> = names.iter().map(|text| text.split('(').next().unwrap()).collect();
+    let start = Instant::now();
+    device.preload(&names).unwrap();
+    println!("{} kernels loaded in {:.3} s", names.len(), start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    device.preload(&names).unwrap();
+    println!("and found again in {:.6} s", start.elapsed().as_secs_f64());
 }
 
 /// A fault ends the use of its process's device, so that it gets a process of its own.

@@ -151,6 +151,22 @@ fn a_kernel_is_loaded_when_it_is_first_used_and_alone() {
 }
 
 #[test]
+fn kernels_are_loaded_in_advance_and_at_the_same_time() {
+    if !fake() {
+        return;
+    }
+    let text = ".version 7.8\n.visible .entry first() { patient }\n.visible .entry second() { patient }\n\
+                .visible .entry bad() { this is broken }\n.visible .entry scale() { }";
+    let device = Driver::open(0, &[image((9, 0), text)]).unwrap();
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    threads.install(|| device.preload(&["first", "second", "first"])).unwrap();
+    let error = device.preload(&["scale", "bad"]).unwrap_err().to_string();
+    assert!(error.starts_with("cuModuleLoadDataEx(bad of the sm_90 image"), "{error}");
+    let error = device.preload(&["missing"]).unwrap_err().to_string();
+    assert!(error.contains("has no such kernel"), "{error}");
+}
+
+#[test]
 fn copies_arrive_in_order_and_are_counted() {
     if !fake() {
         return;
@@ -190,6 +206,7 @@ fn copies_arrive_in_order_and_are_counted() {
             downloaded_bytes: before.downloaded_bytes + 2 * length,
             device_copies: before.device_copies + 1,
             launches: 0,
+            graph_launches: 0,
         };
         assert_eq!(held, expected);
         assert_eq!(counts(&device).allocated_bytes, 0);
@@ -291,6 +308,151 @@ fn kernels_that_wait_may_overlap_with_those_in_front_where_the_driver_can() {
     }
 }
 
+/// Uploads `value`, does `work` with its address, and returns what has become of it.
+fn after(device: &Driver, value: f64, work: impl FnOnce(u64)) -> f64 {
+    let address = device.alloc(8).unwrap();
+    let mut found = [0; 8];
+    // SAFETY: the allocation has one f64; not used afterwards.
+    unsafe {
+        device.upload(address, &value.to_le_bytes()).unwrap();
+        work(address);
+        device.download(&mut found, address).unwrap();
+        device.free(address);
+    }
+    f64::from_le_bytes(found)
+}
+
+#[test]
+fn a_recording_is_carried_out_at_every_replay_and_only_then() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let found = after(&device, 1.0, |data| {
+        // SAFETY: the callers' memory has one f64, here and below.
+        let scale =
+            |block, factor, shift| unsafe { device.launch(1, block, &Scale { data, n: 1, factor, shift }) };
+        let mut work = || {
+            // What another thread queues is carried out now, x = x + 4.
+            std::thread::scope(|scope| scope.spawn(|| scale(32, 1.0, 4.0)).join().unwrap())?;
+            scale(32, 2.0, 1.0)?;
+            scale(64, 3.0, 0.0)
+        };
+        let graph = device.record_graph(&mut work).unwrap().unwrap();
+        assert_eq!((counts(&device).launches, counts(&device).graph_launches), (1, 0));
+        // SAFETY: as above.
+        let replay = || unsafe { device.replay(&graph) }.unwrap();
+        replay();
+        scale(32, 1.0, -1.0).unwrap();
+        replay();
+        // The driver keeps what is queued of it.
+        drop(graph);
+    });
+    assert_eq!(found, (((1.0 + 4.0) * 2.0 + 1.0) * 3.0 - 1.0) * 6.0 + 3.0);
+    assert_eq!((counts(&device).launches, counts(&device).graph_launches), (6, 2));
+}
+
+#[test]
+fn recorded_memory_is_zeroed_at_every_replay() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let found = after(&device, 1.0, |data| {
+        // SAFETY: the memory has one f64.
+        let mut work = || unsafe {
+            device.zero(data, 8)?;
+            device.launch(1, 32, &Scale { data, n: 1, factor: 2.0, shift: 3.0 })
+        };
+        let graph = device.record_graph(&mut work).unwrap().unwrap();
+        for _ in 0..2 {
+            // SAFETY: as above.
+            unsafe { device.replay(&graph) }.unwrap();
+        }
+    });
+    assert_eq!(found, 3.0);
+}
+
+/// A call that cannot be recorded.
+type Refused<'a> = &'a dyn Fn() -> Result<(), Error>;
+
+#[test]
+fn what_cannot_be_recorded_fails_and_leaves_no_recording() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let found = after(&device, 1.0, |data| {
+        // SAFETY: the memory has one f64.
+        let scale = || unsafe { device.launch(1, 32, &Scale { data, n: 1, factor: 2.0, shift: 3.0 }) };
+        // SAFETY: as above; one byte of another is never reached.
+        let refused: [(&str, Refused); 8] = unsafe {
+            [
+                ("cuMemAlloc(8 bytes)", &|| device.alloc(8).map(drop)),
+                ("cuMemAllocHost(8 bytes of", &|| device.alloc_host_visible(8).map(drop)),
+                ("cuMemcpyHtoDAsync(3 bytes to", &|| device.upload(data, &[1, 2, 3])),
+                ("cuMemcpyDtoHAsync(4 bytes from", &|| device.download(&mut [0; 4], data)),
+                ("cuMemcpyDtoDAsync(4 bytes from", &|| device.copy(data + 4, data, 4)),
+                ("cuStreamSynchronize failed", &|| device.synchronize()),
+                ("cuEventRecord failed", &|| device.record().map(drop)),
+                ("cuStreamBeginCapture failed", &|| device.record_graph(&mut || Ok(())).map(drop)),
+            ]
+        };
+        for (call, work) in refused {
+            let graph = device.record_graph(&mut || {
+                scale()?;
+                let error = work().expect_err(call);
+                let text = error.to_string();
+                assert!(
+                    text.starts_with(call) && text.contains("must not allocate, copy, or wait"),
+                    "{text}"
+                );
+                Err(error)
+            });
+            assert!(graph.unwrap().is_none(), "{call}");
+        }
+        // SAFETY: not launched.
+        let missing = &mut || unsafe { device.launch(1, 32, &Named("spmv_f16")) };
+        let error = device.record_graph(missing).err().unwrap().to_string();
+        assert!(error.starts_with("cuModuleGetFunction(spmv_f16) failed"), "{error}");
+        // From here on work is queued again.
+        scale().unwrap();
+    });
+    assert_eq!(found, 5.0);
+    assert_eq!(counts(&device).launches, 1);
+}
+
+#[test]
+fn old_drivers_record_without_overlap_or_not_at_all() {
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let recorded = |device: &Driver, block| {
+        let mut calls = 0;
+        let graph = device.record_graph(&mut || {
+            calls += 1;
+            // SAFETY: never carried out.
+            unsafe { device.launch(1, block, &Scale { data: 0, n: 0, factor: 1.0, shift: 0.0 }) }
+        });
+        (graph.unwrap(), calls)
+    };
+    // The fake knows no overlap within graphs where blocks have 160 threads, and no graphs where they have 224.
+    for (block, some, calls) in [(32, true, 1), (160, true, 2), (224, false, 2)] {
+        let found = recorded(&device, block);
+        assert_eq!((found.0.is_some(), found.1), (some, calls), "blocks of {block}");
+    }
+    assert_eq!(counts(&device), Counts::default());
+
+    let (graph, _) = recorded(&device, 32);
+    let other = open(0).without_graphs();
+    let (none, calls) = recorded(&other, 32);
+    assert!(none.is_none() && calls == 0);
+    // SAFETY: refused.
+    let error = unsafe { other.replay(&graph.unwrap()) }.unwrap_err().to_string();
+    assert_eq!(error, "cuGraphLaunch failed: the graph was recorded by another device");
+}
+
 #[test]
 fn launch_errors_name_the_kernel_and_its_grid() {
     if !fake() {
@@ -356,6 +518,46 @@ fn memory_that_does_not_fit_is_refused_with_figures() {
     assert!(free <= total);
     assert_eq!(counts(&device), Counts::default());
     assert_eq!(device.memory().unwrap().1, 200 << 20);
+}
+
+/// In a process of its own, since the fake's memory is that of all tests.
+#[test]
+fn memory_that_is_given_back_is_free_and_is_used_again() {
+    const TEST: &str = "memory_that_is_given_back_is_free_and_is_used_again";
+    const CHILD: &str = "WARPSOLVE_TEST_POOL";
+    if !fake() {
+        return;
+    }
+    if std::env::var_os(CHILD).is_none() {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let output = child.args(["--exact", TEST]).env(CHILD, "1").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    // With a pool and without.
+    for ordinal in 0..2 {
+        let device = open(ordinal);
+        let free = || device.memory().unwrap().0 >> 20;
+        let take = |mebibytes: usize| device.alloc(mebibytes << 20).unwrap();
+        // SAFETY: not used afterwards.
+        let give_back = |address| unsafe { device.free(address) };
+        assert_eq!(free(), 200);
+        let a = take(150);
+        assert_eq!(free(), 50);
+        give_back(a);
+        assert_eq!(free(), 200);
+        // From the piece of 150; but neither what is left of it nor the rest of the device has 70.
+        let a = take(120);
+        assert_eq!(free(), 80);
+        let b = take(70);
+        assert_eq!(free(), 10);
+        let error = device.alloc(11 << 20).unwrap_err();
+        assert!(matches!(error, Error::DeviceMemory { free, .. } if free == 10 << 20), "{error}");
+        give_back(a);
+        give_back(b);
+        assert_eq!(free(), 200);
+        assert_eq!(counts(&device).allocations, 3);
+    }
 }
 
 #[test]

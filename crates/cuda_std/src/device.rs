@@ -309,6 +309,53 @@ pub unsafe fn load_x4_64(base: *const u64, i: usize) -> [u64; 4] {
 pub type SharedBase = u32;
 
 #[inline(always)]
+pub fn shared_words(base: SharedBase) -> SharedBase {
+    base
+}
+
+#[inline(always)]
+pub unsafe fn load_shared_volatile(base: SharedBase, i: usize) -> u32 {
+    let value: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "ld.relaxed.cta.shared.b32 {}, [{}];",
+            out(reg32) value, in(reg32) base + i as u32 * 4, options(readonly, nostack, preserves_flags)
+        );
+    }
+    value
+}
+
+#[inline(always)]
+pub unsafe fn atomic_cas_shared(base: SharedBase, i: usize, expected: u32, new: u32) -> u32 {
+    let old: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "atom.relaxed.cta.shared.cas.b32 {old}, [{address}], {expected}, {new};",
+            old = out(reg32) old, address = in(reg32) base + i as u32 * 4,
+            expected = in(reg32) expected, new = in(reg32) new,
+            options(nostack, preserves_flags)
+        );
+    }
+    old
+}
+
+#[inline(always)]
+pub unsafe fn atomic_or_shared(base: SharedBase, i: usize, bits: u32) -> u32 {
+    let old: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "atom.relaxed.cta.shared.or.b32 {old}, [{address}], {bits};",
+            old = out(reg32) old, address = in(reg32) base + i as u32 * 4, bits = in(reg32) bits,
+            options(nostack, preserves_flags)
+        );
+    }
+    old
+}
+
+#[inline(always)]
 pub unsafe fn atomic_add(address: *mut u32, value: u32) -> u32 {
     let old: u32;
     // SAFETY: the caller's promise.

@@ -226,3 +226,40 @@ fn a_large_launch_is_quick() {
     run_checked(&count { total: total.as_mut_ptr() }, 100, 50, &memory([&total as _])).unwrap();
     assert_eq!(total[0], 100 * 49 * 50 / 2);
 }
+
+/// The distinct ones among 32 numbers per warp, counted in a table of 64 slots that holds 0 where it is free, and
+/// as bits of a word.
+#[kernel]
+unsafe fn distinct(numbers: *const u32, out: *mut u32) {
+    let (table, bits) = (shared_array![u64; 32].words(), shared_array![u32; 1]);
+    let (lane, number) = (warp::lane_id() as usize, numbers.ld_nc(thread::index()));
+    table.set(lane, 0);
+    table.set(lane + 32, 0);
+    if lane == 0 {
+        bits.set(0, 0);
+    }
+    warp::sync_warp(FULL_MASK);
+    let (mut slot, mut new) = (number as usize % 64, false);
+    while table.get_volatile(slot) != number {
+        let before = table.compare_and_swap(slot, 0, number);
+        new = before == 0;
+        if new || before == number {
+            break;
+        }
+        slot = (slot + 1) % 64;
+    }
+    bits.or(0, 1 << (number % 32));
+    warp::sync_warp(FULL_MASK);
+    out.st(2 * thread::index(), warp::warp_vote_ballot(FULL_MASK, new).count_ones());
+    out.st(2 * thread::index() + 1, bits.get(0));
+}
+
+#[test]
+fn shared_words_change_atomically() {
+    let numbers: Vec<u32> = (0..32).map(|i| 7 + 64 * (i * i % 11)).collect();
+    let out = vector(vec![0u32; 64]);
+    let launch = distinct { numbers: numbers.as_ptr(), out: out.as_mut_ptr() };
+    run_checked(&launch, 1, 32, &memory([&numbers as _, &out as _])).unwrap();
+    let expected: std::collections::HashSet<u32> = numbers.iter().copied().collect();
+    assert_eq!(*out, [expected.len() as u32, 1 << 7].repeat(32));
+}

@@ -6,24 +6,28 @@
 //! called, so that programs start without one.
 
 mod device;
+mod graph;
 mod image;
 mod kernels;
+mod memory;
 mod module;
 mod overlap;
 mod staging;
 mod status;
 
 use crate::error::{Error, Result};
-use crate::launch::{Address, Counters, DeviceInfo, Event, Launch};
+use crate::launch::{Address, Counters, DeviceInfo, Event, Graph, Launch};
 use cuda_std::host::Kernel;
 use cust::context::{Context, CurrentContext};
-use cust::error::CudaError;
 use cust::event::EventFlags;
-use cust::memory::{DevicePointer, cuda_free, cuda_free_locked, cuda_malloc, cuda_malloc_locked};
+use cust::memory::cuda_free_locked;
 use cust::stream::{Stream, StreamFlags};
-use cust::sys::{self, CUresult};
+use cust::sys::{self, CUresult, CUstream};
+use graph::Recorded;
 use kernels::Kernels;
+use memory::DeviceMemory;
 use overlap::Launcher;
+use rayon::prelude::*;
 use staging::Staging;
 use status::{check, code, failed, is_fault};
 use std::collections::HashMap;
@@ -31,6 +35,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use device::{device_count, devices, driver_version};
+pub use graph::GRAPHS_VARIABLE;
 pub use image::PtxImage;
 pub use kernels::KernelAttributes;
 pub use overlap::PDL_VARIABLE;
@@ -41,15 +46,24 @@ pub use overlap::PDL_VARIABLE;
 pub struct Driver {
     info: DeviceInfo,
     counters: Counters,
+    memory: DeviceMemory,
     allocations: Mutex<HashMap<Address, Allocation>>,
+    /// Page-locked memory given back, (bytes, address): every solve wants some of the same size, and the system takes
+    /// longer to lock it than a short solve takes.
+    idle_page_locked: Mutex<Vec<(usize, Address)>>,
     /// Made for the first large copy; taken out while a copy uses it.
     staging: Mutex<Option<Staging>>,
     kernels: Kernels,
     launcher: Launcher,
+    /// Whether it records graphs.
+    graphs: bool,
     stream: Stream,
     /// Last, so that it is released last.
     context: Arc<Context>,
 }
+
+/// Pieces of idle page-locked memory that are kept.
+const KEPT_PAGE_LOCKED: usize = 4;
 
 struct Allocation {
     bytes: usize,
@@ -57,7 +71,7 @@ struct Allocation {
 }
 
 /// A recorded event; it keeps the context which it belongs to.
-struct Recorded {
+struct Stamp {
     event: cust::event::Event,
     _context: Arc<Context>,
 }
@@ -86,13 +100,22 @@ impl Driver {
         Ok(Driver {
             info,
             counters: Counters::default(),
+            memory: DeviceMemory::of(device),
             allocations: Mutex::default(),
+            idle_page_locked: Mutex::default(),
             staging: Mutex::default(),
             kernels,
             launcher: Launcher::from_env(),
+            graphs: graph::from_env(),
             stream,
             context: Arc::new(context),
         })
+    }
+
+    /// The same, recording no graphs: solvers queue every kernel by itself.
+    pub fn without_graphs(mut self) -> Driver {
+        self.graphs = false;
+        self
     }
 
     /// What `kernel` takes.
@@ -116,6 +139,21 @@ impl Driver {
     /// Makes the context current on this thread. Cheap: a store, where it is current already.
     fn enter(&self) -> Result<()> {
         CurrentContext::set_current(&*self.context).map_err(failed("cuCtxSetCurrent"))
+    }
+
+    /// As [`Driver::enter`], for a call that cannot be recorded.
+    fn enter_now(&self, call: impl FnOnce() -> String) -> Result<()> {
+        if graph::recording(&self.context).is_some() {
+            graph::refuse();
+            let message = "work that is recorded must not allocate, copy, or wait for the device";
+            return Err(Error::Device { call: call(), message: message.into() });
+        }
+        self.enter()
+    }
+
+    /// Where this thread's work goes.
+    fn queue(&self) -> CUstream {
+        graph::recording(&self.context).map_or(self.stream.as_inner(), |recording| recording.stream)
     }
 
     /// The result of a call that waits, and so brings up the faults of kernels queued before it.
@@ -159,7 +197,14 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         // The fields are given back on this thread. Without a context they are leaked.
-        let _ = self.enter();
+        if self.enter().is_ok() {
+            for (_, address) in lock(&self.idle_page_locked).drain(..) {
+                // SAFETY: it was given back, and nothing uses it.
+                let _ = unsafe { cuda_free_locked(address as *mut u8) };
+            }
+            // SAFETY: the stream is this driver's, and its context is current.
+            unsafe { self.memory.trim(self.stream.as_inner()) };
+        }
     }
 }
 
@@ -179,54 +224,43 @@ impl Launch for Driver {
 
     fn memory(&self) -> Result<(u64, u64)> {
         self.enter()?;
+        // What is given back counts as free when the device has come to it.
+        self.finish(|| "cuStreamSynchronize".into())?;
         let (free, total) = cust::memory::mem_get_info().map_err(failed("cuMemGetInfo"))?;
-        Ok((free as u64, total as u64))
+        Ok(((free as u64 + self.memory.idle()).min(total as u64), total as u64))
     }
 
     fn alloc(&self, bytes: usize) -> Result<Address> {
-        self.enter()?;
+        let call = || format!("cuMemAlloc({bytes} bytes)");
+        self.enter_now(call)?;
         // The driver has no allocation of 0 bytes, but an empty vector must have an address.
-        // SAFETY: the contents are the caller's business.
-        match unsafe { cuda_malloc::<u8>(bytes.max(1)) } {
-            Ok(pointer) => Ok(self.allocated(pointer.as_raw(), bytes, false)),
-            Err(CudaError::OutOfMemory) => {
-                let (free, total) = self.memory()?;
-                Err(Error::DeviceMemory {
-                    device: self.info.name.clone(),
-                    needed: bytes as u64,
-                    free,
-                    total,
-                    detail: "in one piece".into(),
-                })
-            }
-            Err(e) => Err(failed(format!("cuMemAlloc({bytes} bytes)"))(e)),
+        let mut address = 0;
+        // SAFETY: this driver queues everything on this stream, graphs too.
+        let status = unsafe { self.memory.take(&mut address, bytes.max(1), self.stream.as_inner()) };
+        if status == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            let (free, total) = self.memory()?;
+            return Err(Error::DeviceMemory {
+                device: self.info.name.clone(),
+                needed: bytes as u64,
+                free,
+                total,
+                detail: "in one piece".into(),
+            });
         }
+        self.waited(status, call)?;
+        Ok(self.allocated(address, bytes, false))
     }
 
     fn alloc_host_visible(&self, bytes: usize) -> Result<Address> {
-        self.enter()?;
-        let call = || format!("cuMemAllocHost({bytes} bytes of page-locked memory)");
-        // SAFETY: the contents are the caller's business.
-        let pointer = unsafe { cuda_malloc_locked::<u8>(bytes.max(1)) }.map_err(failed(call()))?;
-        let mut address = 0;
-        // SAFETY: `address` is writable, and the pointer came from the driver.
-        let status = unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, pointer.cast(), 0) };
-        let unified = check(status, call).and_then(|()| match address == pointer as Address {
-            true => Ok(()),
-            false => Err(Error::Device {
-                call: call(),
-                message: format!(
-                    "{} sees host memory at another address than the host; \
-                     a device with unified addressing is needed",
-                    self.info.name
-                ),
-            }),
-        });
-        if let Err(error) = unified {
-            // SAFETY: just allocated, used nowhere. A failure to give it back would hide the cause.
-            let _ = unsafe { cuda_free_locked(pointer) };
-            return Err(error);
-        }
+        self.enter_now(|| format!("cuMemAllocHost({bytes} bytes of page-locked memory)"))?;
+        let kept = {
+            let mut idle = lock(&self.idle_page_locked);
+            idle.iter().position(|&(size, _)| size == bytes).map(|k| idle.swap_remove(k).1)
+        };
+        let address = match kept {
+            Some(address) => address,
+            None => memory::take_page_locked(bytes.max(1), &self.info.name)?,
+        };
         Ok(self.allocated(address, bytes, true))
     }
 
@@ -239,25 +273,29 @@ impl Launch for Driver {
         if self.enter().is_err() {
             return;
         }
-        let _ = self.finish(String::new);
-        // SAFETY: it came from the same allocator and, as the caller promises, nothing uses it.
-        let _ = unsafe {
+        // SAFETY: it came from the same allocator and, as the caller promises, nothing uses it later.
+        unsafe {
             if allocation.host_visible {
-                cuda_free_locked(address as *mut u8)
+                let _ = self.finish(String::new);
+                let mut idle = lock(&self.idle_page_locked);
+                idle.push((allocation.bytes, address));
+                if idle.len() > KEPT_PAGE_LOCKED {
+                    let _ = cuda_free_locked(idle.remove(0).1 as *mut u8);
+                }
             } else {
-                cuda_free(DevicePointer::<u8>::from_raw(address))
+                self.memory.give_back(address, self.stream.as_inner());
             }
-        };
+        }
     }
 
     unsafe fn upload(&self, destination: Address, source: &[u8]) -> Result<()> {
-        self.enter()?;
         let bytes = source.len();
+        let call = || format!("cuMemcpyHtoDAsync({bytes} bytes to {destination:#x})");
+        self.enter_now(call)?;
         if bytes >= staging::STAGE {
             // SAFETY: the caller vouches for the destination.
             self.staged(|staging| unsafe { staging.upload(destination, source, &self.stream) })?;
         } else if bytes > 0 {
-            let call = || format!("cuMemcpyHtoDAsync({bytes} bytes to {destination:#x})");
             // SAFETY: the caller vouches for the destination, and `source` is borrowed until the end.
             let status = unsafe {
                 sys::cuMemcpyHtoDAsync_v2(destination, source.as_ptr().cast(), bytes, self.stream.as_inner())
@@ -271,13 +309,13 @@ impl Launch for Driver {
     }
 
     unsafe fn download(&self, destination: &mut [u8], source: Address) -> Result<()> {
-        self.enter()?;
         let bytes = destination.len();
+        let call = || format!("cuMemcpyDtoHAsync({bytes} bytes from {source:#x})");
+        self.enter_now(call)?;
         if bytes >= staging::STAGE {
             // SAFETY: the caller vouches for the source.
             self.staged(|staging| unsafe { staging.download(destination, source, &self.stream) })?;
         } else if bytes > 0 {
-            let call = || format!("cuMemcpyDtoHAsync({bytes} bytes from {source:#x})");
             // SAFETY: the caller vouches for the source, and `destination` is borrowed until the end.
             let status = unsafe {
                 sys::cuMemcpyDtoHAsync_v2(
@@ -296,14 +334,13 @@ impl Launch for Driver {
     }
 
     unsafe fn copy(&self, destination: Address, source: Address, bytes: usize) -> Result<()> {
-        self.enter()?;
+        let call = || format!("cuMemcpyDtoDAsync({bytes} bytes from {source:#x} to {destination:#x})");
+        self.enter_now(call)?;
         if bytes > 0 {
             // SAFETY: the caller vouches for both.
             let status =
                 unsafe { sys::cuMemcpyDtoDAsync_v2(destination, source, bytes, self.stream.as_inner()) };
-            self.waited(status, || {
-                format!("cuMemcpyDtoDAsync({bytes} bytes from {source:#x} to {destination:#x})")
-            })?;
+            self.waited(status, call)?;
         }
         Counters::add(&self.counters.device_copies, 1);
         Ok(())
@@ -315,7 +352,7 @@ impl Launch for Driver {
         }
         self.enter()?;
         // SAFETY: the caller vouches for the destination.
-        let status = unsafe { sys::cuMemsetD8Async(destination, 0, bytes, self.stream.as_inner()) };
+        let status = unsafe { sys::cuMemsetD8Async(destination, 0, bytes, self.queue()) };
         self.waited(status, || format!("cuMemsetD8Async({bytes} bytes at {destination:#x})"))
     }
 
@@ -325,30 +362,72 @@ impl Launch for Driver {
         }
         self.enter()?;
         let name = kernel.name();
-        let function = self.kernels.function(name)?;
+        let mut function = self.kernels.function(name)?;
+        let recording = graph::recording(&self.context);
+        function.waits &= recording.is_none_or(|recording| recording.overlap);
+        let stream = recording.map_or(self.stream.as_inner(), |recording| recording.stream);
         let mut status = CUresult::CUDA_ERROR_INVALID_VALUE;
         kernel.arguments(&mut |arguments| {
             // SAFETY: the function is of this context; the arguments are those of the kernel of this
             // name, which `#[kernel]` made both; the caller vouches for their values.
-            status =
-                unsafe { self.launcher.launch(function, grid, block, self.stream.as_inner(), arguments) };
+            status = unsafe { self.launcher.launch(function, grid, block, stream, arguments) };
         });
         self.waited(status, || format!("cuLaunchKernel({name}, {grid} blocks of {block} threads)"))?;
-        Counters::add(&self.counters.launches, 1);
+        match recording {
+            Some(_) => graph::count_launch(),
+            None => Counters::add(&self.counters.launches, 1),
+        }
         self.kernels.launched(name, grid, block);
         Ok(())
     }
 
+    fn preload(&self, kernels: &[&'static str]) -> Result<()> {
+        kernels.par_iter().try_for_each(|kernel| {
+            self.enter()?;
+            self.kernels.function(kernel).map(drop)
+        })
+    }
+
+    fn record_graph(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<Graph>> {
+        if !self.graphs {
+            return Ok(None);
+        }
+        self.enter_now(|| "cuStreamBeginCapture".into())?;
+        let recorded = match graph::record(&self.context, true, work) {
+            Ok(Some(recorded)) => Some(recorded),
+            // Drivers before 12.3 have no overlap within graphs, and say so somewhere on the way.
+            _ => graph::record(&self.context, false, work)?,
+        };
+        Ok(recorded.map(|recorded| Graph(Box::new(recorded))))
+    }
+
+    unsafe fn replay(&self, graph: &Graph) -> Result<()> {
+        let call = || "cuGraphLaunch".to_owned();
+        self.enter_now(call)?;
+        let recorded = graph.0.downcast_ref::<Recorded>().filter(|recorded| recorded.is_of(&self.context));
+        let recorded = recorded.ok_or_else(|| Error::Device {
+            call: call(),
+            message: "the graph was recorded by another device".into(),
+        })?;
+        // SAFETY: the graph is of this context; the caller vouches for what is in it.
+        let status = unsafe { sys::cuGraphLaunch(recorded.graph, self.stream.as_inner()) };
+        self.waited(status, call)?;
+        Counters::add(&self.counters.graph_launches, 1);
+        Counters::add(&self.counters.launches, recorded.launches);
+        Ok(())
+    }
+
     fn synchronize(&self) -> Result<()> {
-        self.enter()?;
-        self.finish(|| "cuStreamSynchronize".into())
+        let call = || "cuStreamSynchronize".to_owned();
+        self.enter_now(call)?;
+        self.finish(call)
     }
 
     fn record(&self) -> Result<Event> {
-        self.enter()?;
+        self.enter_now(|| "cuEventRecord".into())?;
         let event = cust::event::Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"))?;
         event.record(&self.stream).map_err(failed("cuEventRecord"))?;
-        Ok(Event(Box::new(Recorded { event, _context: Arc::clone(&self.context) })))
+        Ok(Event(Box::new(Stamp { event, _context: Arc::clone(&self.context) })))
     }
 
     fn elapsed(&self, start: &Event, end: &Event) -> Result<f64> {
@@ -357,10 +436,10 @@ impl Launch for Driver {
             call: "cuEventElapsedTime".into(),
             message: "an event was recorded by another kind of device".into(),
         };
-        let start = start.0.downcast_ref::<Recorded>().ok_or_else(foreign)?;
-        let end = end.0.downcast_ref::<Recorded>().ok_or_else(foreign)?;
-        for recorded in [start, end] {
-            let waited = recorded.event.synchronize();
+        let start = start.0.downcast_ref::<Stamp>().ok_or_else(foreign)?;
+        let end = end.0.downcast_ref::<Stamp>().ok_or_else(foreign)?;
+        for stamp in [start, end] {
+            let waited = stamp.event.synchronize();
             let status = waited.map_or_else(code, |()| CUresult::CUDA_SUCCESS);
             self.waited(status, || "cuEventSynchronize".into())?;
         }
@@ -376,6 +455,7 @@ impl Launch for Driver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cust::error::CudaError;
 
     #[test]
     fn without_a_driver_the_error_says_what_to_install() {

@@ -1,6 +1,6 @@
 //! Running kernels: memory, launches and clocks of one device, real or simulated.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use cuda_std::host::Kernel;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,6 +33,9 @@ pub struct DeviceInfo {
 
 /// A moment on the device's time line, made by [`Launch::record`].
 pub struct Event(pub(crate) Box<dyn std::any::Any + Send>);
+
+/// Work that was recorded to be queued again and again, made by [`Launch::record_graph`].
+pub struct Graph(pub(crate) Box<dyn std::any::Any + Send>);
 
 /// One device with one stream: everything is carried out in the order it was asked for.
 ///
@@ -77,6 +80,38 @@ pub trait Launch: Send + Sync {
     /// # Safety
     /// The kernel's own safety conditions hold for its arguments.
     unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()>;
+    /// Makes the kernels with these names ready to be launched, several at a time. Others become so when they
+    /// are first launched.
+    ///
+    /// # Errors
+    /// The first kernel that there is not, or that does not load.
+    fn preload(&self, kernels: &[&'static str]) -> Result<()> {
+        let _ = kernels;
+        Ok(())
+    }
+    /// Records what `work` queues on this device instead of queueing it.
+    ///
+    /// Launches and zeroing are recorded; calls that allocate, copy, or wait fail, and there is no graph then.
+    /// `None` where there is none, as on a device that cannot record: nothing of what `work` asked for is done,
+    /// and it may not even have been called, or twice.
+    ///
+    /// # Errors
+    /// Those of `work`, but for calls that cannot be recorded.
+    fn record_graph(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<Graph>> {
+        let _ = work;
+        Ok(None)
+    }
+    /// Queues what was recorded.
+    ///
+    /// # Safety
+    /// The safety conditions of what was recorded hold again: all memory that it uses is still there.
+    unsafe fn replay(&self, graph: &Graph) -> Result<()> {
+        let _ = graph;
+        Err(Error::Device {
+            call: "replay".into(),
+            message: format!("{} records no graphs, and this one is another device's", self.info().name),
+        })
+    }
     /// Blocks of `block` threads of the kernel with this name that the whole device runs at once.
     fn resident_blocks(&self, kernel: &'static str, block: u32) -> Result<u32>;
     /// Waits until everything queued is done; reports faults of kernels.
@@ -92,8 +127,10 @@ pub trait Launch: Send + Sync {
 /// Counts of what was asked of a device; the papers print them, tests assert them.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Kernel launches.
+    /// Kernel launches, those of replayed graphs included.
     pub launches: AtomicU64,
+    /// Graphs replayed.
+    pub graph_launches: AtomicU64,
     /// Device allocations.
     pub allocations: AtomicU64,
     /// Bytes allocated now.
@@ -113,8 +150,10 @@ pub struct Counters {
 /// The values of [`Counters`] at one moment.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Kernel launches.
+    /// Kernel launches, those of replayed graphs included.
     pub launches: u64,
+    /// Graphs replayed.
+    pub graph_launches: u64,
     /// Device allocations.
     pub allocations: u64,
     /// Bytes allocated now.
@@ -136,6 +175,7 @@ impl Counts {
     pub fn since(&self, before: &Counts) -> Counts {
         Counts {
             launches: self.launches - before.launches,
+            graph_launches: self.graph_launches - before.graph_launches,
             allocations: self.allocations - before.allocations,
             allocated_bytes: self.allocated_bytes,
             uploads: self.uploads - before.uploads,
@@ -153,6 +193,7 @@ impl Counters {
         let get = |c: &AtomicU64| c.load(Ordering::Relaxed);
         Counts {
             launches: get(&self.launches),
+            graph_launches: get(&self.graph_launches),
             allocations: get(&self.allocations),
             allocated_bytes: get(&self.allocated_bytes),
             uploads: get(&self.uploads),

@@ -320,6 +320,7 @@ mod tests {
             );
             let expected = Counts {
                 launches: 1,
+                graph_launches: 0,
                 allocations: 2,
                 allocated_bytes: 0,
                 uploads: 1,

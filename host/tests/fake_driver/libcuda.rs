@@ -9,6 +9,8 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 const SUCCESS: u32 = 0;
 const OUT_OF_MEMORY: u32 = 2;
@@ -21,15 +23,27 @@ const ILLEGAL_ADDRESS: u32 = 700;
 /// Device memory in bytes.
 const MEMORY: usize = 200 << 20;
 
+/// Bytes taken from the system, all that the pool holds among them.
 static USED: Mutex<usize> = Mutex::new(0);
+static POOL: Mutex<Pool> = Mutex::new(Pool { used: 0, idle: Vec::new() });
 /// Page-locked host memory: the ranges which the device reads and writes by itself.
 static LOCKED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 static DEVICE: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-thread_local! {
-    static CURRENT: Cell<usize> = const { Cell::new(0) };
+/// The first device's default pool; the second has none.
+struct Pool {
+    used: usize,
+    /// Sizes of the pieces which nobody uses. They are cut, but never joined.
+    idle: Vec<usize>,
 }
 
+thread_local! {
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+    /// Captures begun for a graph: in a second one kernels need not overlap.
+    static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
+}
+
+#[derive(Clone)]
 enum Work {
     Copy {
         to: usize,
@@ -49,6 +63,8 @@ enum Work {
     },
     Fault,
     Event(usize),
+    /// Back to the pool.
+    Free(usize),
 }
 
 #[derive(Default)]
@@ -59,6 +75,17 @@ struct Stream {
     sticky: u32,
     /// Launched on as if the driver lacked `cuLaunchKernelEx`.
     old: bool,
+    /// What is recorded instead of being queued.
+    capture: Option<Graph>,
+}
+
+/// A graph, or one that can be launched.
+#[derive(Clone, Default)]
+struct Graph {
+    work: Vec<Work>,
+    /// What ending the capture returns, and instantiation.
+    ended: u32,
+    instantiated: u32,
 }
 
 fn stream<'a>(handle: usize) -> std::sync::MutexGuard<'a, Stream> {
@@ -80,6 +107,12 @@ impl Stream {
                     data.iter_mut().for_each(|x| *x = factor * *x + f64::from(shift));
                 }
                 Work::Fault => self.sticky = ILLEGAL_ADDRESS,
+                Work::Free(address) => {
+                    let bytes = give_back(&DEVICE, address).unwrap();
+                    let mut pool = POOL.lock().unwrap();
+                    pool.used -= bytes;
+                    pool.idle.push(bytes);
+                }
                 Work::Event(event) => {
                     unsafe { (*(event as *mut Event)).at = self.carried_out };
                     self.done.insert(event);
@@ -98,6 +131,10 @@ fn queue(handle: usize, work: Work) -> u32 {
         return INVALID_CONTEXT;
     }
     let mut stream = stream(handle);
+    if let Some(graph) = &mut stream.capture {
+        graph.work.push(work);
+        return SUCCESS;
+    }
     stream.queue.push(work);
     stream.sticky
 }
@@ -168,6 +205,7 @@ pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_in
         38 => 50 << 20,
         75 => 9 - (device - 70),
         76 => 0,
+        115 => 71 - device,
         _ => return 1,
     };
     unsafe { *value = known };
@@ -206,6 +244,9 @@ pub unsafe extern "C" fn cuModuleLoadDataEx(
         (0..count as usize).find(|&i| unsafe { *options.add(i) } == wanted).map(|i| unsafe { *values.add(i) })
     };
     assert_eq!(text.matches(".entry").count(), 1, "kernels are loaded one by one");
+    if text.contains("patient") && !loads_together() {
+        return INVALID_PTX;
+    }
     if text.contains("future") {
         return UNSUPPORTED_PTX_VERSION;
     }
@@ -219,6 +260,17 @@ pub unsafe extern "C" fn cuModuleLoadDataEx(
     }
     unsafe { *module = Box::into_raw(Box::new(text.to_owned())) as usize };
     SUCCESS
+}
+
+/// Whether two threads load at the same time, once at least within some seconds.
+fn loads_together() -> bool {
+    static LOADING: AtomicUsize = AtomicUsize::new(0);
+    let start = Instant::now();
+    LOADING.fetch_add(1, Ordering::SeqCst);
+    while LOADING.load(Ordering::SeqCst) < 2 && start.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    LOADING.load(Ordering::SeqCst) >= 2
 }
 
 #[unsafe(no_mangle)]
@@ -284,8 +336,9 @@ pub unsafe extern "C" fn cuLaunchKernel(
     assert_eq!([gy, gz, by, bz, shared], [1, 1, 1, 1, 0]);
     assert_eq!(extra, 0);
     let off = std::env::var_os("WARPSOLVE_PDL").is_some_and(|setting| setting == "0");
+    let again = self::stream(stream).capture.is_some() && ATTEMPTS.get() == 2;
     assert!(
-        function & WAITS == 0 || off || self::stream(stream).old,
+        function & WAITS == 0 || off || again || self::stream(stream).old,
         "a kernel that could overlap with the one in front"
     );
     launch(function, gx, bx, stream, arguments)
@@ -317,6 +370,12 @@ pub struct Config {
 
 /// The block size for which the fake is a driver that lacks `cuLaunchKernelEx`.
 const OLD: c_uint = 96;
+/// The block size for which the fake is a driver that knows no overlap within graphs.
+const NO_OVERLAP: c_uint = 160;
+/// The block size for which the fake is a driver that makes nothing of a graph.
+const NO_GRAPH: c_uint = 224;
+const CAPTURE_INVALIDATED: u32 = 901;
+const NOT_SUPPORTED: u32 = 801;
 const SYMBOL_NOT_FOUND: u32 = 302;
 
 #[unsafe(no_mangle)]
@@ -338,12 +397,22 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
         stream(config.stream).old = true;
         return SYMBOL_NOT_FOUND;
     }
+    if config.bx == NO_OVERLAP
+        && let Some(graph) = &mut stream(config.stream).capture
+    {
+        graph.ended = CAPTURE_INVALIDATED;
+    }
     launch(function, config.gx, config.bx, config.stream, arguments)
 }
 
 fn launch(function: usize, grid: u32, block: u32, stream: usize, arguments: *const *const c_void) -> u32 {
     if block > 1024 || grid == 0 {
         return 1;
+    }
+    if block == NO_GRAPH
+        && let Some(graph) = &mut self::stream(stream).capture
+    {
+        graph.instantiated = NOT_SUPPORTED;
     }
     if function & !WAITS == FAULT {
         return queue(stream, Work::Fault);
@@ -374,9 +443,7 @@ pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) ->
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
-    if CURRENT.get() == 0 {
-        return INVALID_CONTEXT;
-    }
+    assert_eq!(CURRENT.get(), 71, "the first device has a pool");
     let mut used = USED.lock().unwrap();
     if *used + bytes > MEMORY {
         return OUT_OF_MEMORY;
@@ -391,6 +458,68 @@ pub extern "C" fn cuMemFree_v2(address: u64) -> u32 {
     let Some(bytes) = give_back(&DEVICE, address as usize) else { return 1 };
     *USED.lock().unwrap() -= bytes;
     SUCCESS
+}
+
+const DEFAULT_POOL: usize = 0x900;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(pool: *mut usize, device: c_int) -> u32 {
+    assert_eq!(device, 70, "the second device has no pools");
+    unsafe { *pool = DEFAULT_POOL };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolSetAttribute(pool: usize, attribute: c_uint, value: *const u64) -> u32 {
+    // The release threshold.
+    assert_eq!((pool, attribute, unsafe { *value }), (DEFAULT_POOL, 4, u64::MAX));
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolGetAttribute(pool: usize, attribute: c_uint, value: *mut u64) -> u32 {
+    assert_eq!(pool, DEFAULT_POOL);
+    let pool = POOL.lock().unwrap();
+    unsafe {
+        *value = match attribute {
+            5 => pool.used + pool.idle.iter().sum::<usize>(),
+            7 => pool.used,
+            _ => return 1,
+        } as u64;
+    }
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolTrimTo(pool: usize, keep: usize) -> u32 {
+    assert_eq!((pool, keep), (DEFAULT_POOL, 0));
+    let idle = std::mem::take(&mut POOL.lock().unwrap().idle);
+    *USED.lock().unwrap() -= idle.iter().sum::<usize>();
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocAsync(address: *mut u64, bytes: usize, handle: usize) -> u32 {
+    assert!(CURRENT.get() == 70 && bytes > 0 && stream(handle).capture.is_none());
+    let mut pool = POOL.lock().unwrap();
+    if let Some(i) = pool.idle.iter().position(|&idle| idle >= bytes) {
+        pool.idle[i] -= bytes;
+    } else {
+        let mut used = USED.lock().unwrap();
+        if *used + bytes > MEMORY {
+            return OUT_OF_MEMORY;
+        }
+        *used += bytes;
+    }
+    pool.used += bytes;
+    unsafe { *address = take(&DEVICE, bytes) as u64 };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFreeAsync(address: u64, handle: usize) -> u32 {
+    assert!(stream(handle).capture.is_none());
+    queue(handle, Work::Free(address as usize))
 }
 
 #[unsafe(no_mangle)]
@@ -441,7 +570,7 @@ pub extern "C" fn cuMemsetD8Async(to: u64, value: u8, bytes: usize, handle: usiz
     queue(handle, Work::Zero { to: to as usize, bytes })
 }
 
-// ---- streams and events
+// ---- streams
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamCreateWithPriority(handle: *mut usize, _flags: c_uint, _: c_int) -> u32 {
@@ -457,8 +586,70 @@ pub unsafe extern "C" fn cuStreamDestroy_v2(handle: usize) -> u32 {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamSynchronize(handle: usize) -> u32 {
-    if CURRENT.get() == 0 { INVALID_CONTEXT } else { stream(handle).drain(None) }
+    if CURRENT.get() == 0 {
+        return INVALID_CONTEXT;
+    }
+    assert!(stream(handle).capture.is_none());
+    stream(handle).drain(None)
 }
+
+// ---- graphs
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamBeginCapture_v2(handle: usize, mode: c_uint) -> u32 {
+    // Relaxed, so that kernels can be loaded meanwhile.
+    assert_eq!(mode, 2);
+    assert!(stream(handle).capture.replace(Graph::default()).is_none());
+    ATTEMPTS.set(ATTEMPTS.get() + 1);
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamEndCapture(handle: usize, graph: *mut usize) -> u32 {
+    let captured = stream(handle).capture.take().unwrap();
+    if ATTEMPTS.get() == 2 {
+        ATTEMPTS.set(0);
+    }
+    let status = captured.ended;
+    unsafe { *graph = if status == SUCCESS { Box::into_raw(Box::new(captured)) as usize } else { 0 } };
+    status
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiateWithFlags(
+    executable: *mut usize,
+    graph: usize,
+    flags: u64,
+) -> u32 {
+    assert_eq!(flags, 0);
+    let graph = unsafe { &*(graph as *const Graph) };
+    if graph.instantiated == SUCCESS {
+        ATTEMPTS.set(0);
+        unsafe { *executable = Box::into_raw(Box::new(graph.clone())) as usize };
+    }
+    graph.instantiated
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphLaunch(executable: usize, handle: usize) -> u32 {
+    let graph = unsafe { &*(executable as *const Graph) };
+    graph.work.iter().map(|work| queue(handle, work.clone())).max().unwrap_or(SUCCESS)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphDestroy(graph: usize) -> u32 {
+    drop(unsafe { Box::from_raw(graph as *mut Graph) });
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecDestroy(executable: usize) -> u32 {
+    assert_ne!(CURRENT.get(), 0);
+    drop(unsafe { Box::from_raw(executable as *mut Graph) });
+    SUCCESS
+}
+
+// ---- events
 
 struct Event {
     stream: usize,

@@ -210,12 +210,27 @@ impl<'a> Grid<'a> {
         let cells = self.shared_cells::<N>(Access::Read, base, i);
         let mut words = [None; N];
         words.copy_from_slice(&self.shared.borrow()[base.array].cells[cells]);
-        words.map(|word| {
-            word.unwrap_or_else(|| {
-                let array = self.shared_name(base);
-                self.fault(FaultKind::UnwrittenShared { array, index: i as u64 })
-            })
+        words.map(|word| self.written(word, base, i))
+    }
+
+    /// What is in a cell of element `i`, which must have been written.
+    fn written(&self, cell: Option<u32>, base: SharedBase, i: usize) -> u32 {
+        cell.unwrap_or_else(|| {
+            let array = self.shared_name(base);
+            self.fault(FaultKind::UnwrittenShared { array, index: i as u64 })
         })
+    }
+
+    /// Element `i`, one cell, for an access that others may make at the same time.
+    pub fn load_shared_word(&self, access: Access, base: SharedBase, i: usize) -> u32 {
+        let cells = self.shared_cells::<1>(access, base, i);
+        let cell = self.shared.borrow()[base.array].cells[cells.start];
+        self.written(cell, base, i)
+    }
+
+    /// Sets element `i`, one cell, as the second half of an atomic operation.
+    pub fn set_shared_word(&self, base: SharedBase, i: usize, word: u32) {
+        self.shared.borrow_mut()[base.array].cells[i] = Some(word);
     }
 
     pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, words: [u32; N]) {

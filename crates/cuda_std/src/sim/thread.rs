@@ -164,6 +164,30 @@ pub fn shared(name: &'static str, length: usize) -> SharedBase {
     SharedBase { array: grid().shared_array(name, length), length }
 }
 
+/// The same cells, of which each is an element.
+pub fn shared_words(base: SharedBase) -> SharedBase {
+    SharedBase { length: 2 * base.length, ..base }
+}
+
+pub unsafe fn load_shared_volatile(base: SharedBase, i: usize) -> u32 {
+    grid().load_shared_word(Access::VolatileRead, base, i)
+}
+
+/// Changes element `i` to `new` of it; returns what was there.
+fn modify_shared(base: SharedBase, i: usize, new: impl Fn(u32) -> u32) -> u32 {
+    let old = grid().load_shared_word(Access::Atomic, base, i);
+    grid().set_shared_word(base, i, new(old));
+    old
+}
+
+pub unsafe fn atomic_cas_shared(base: SharedBase, i: usize, expected: u32, new: u32) -> u32 {
+    modify_shared(base, i, |old| if old == expected { new } else { old })
+}
+
+pub unsafe fn atomic_or_shared(base: SharedBase, i: usize, bits: u32) -> u32 {
+    modify_shared(base, i, |old| old | bits)
+}
+
 pub unsafe fn load_shared_32(base: SharedBase, i: usize) -> u32 {
     let [word] = grid().load_shared(base, i);
     word

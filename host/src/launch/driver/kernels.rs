@@ -10,7 +10,7 @@ use crate::launch::DeviceInfo;
 use cust::module::Module;
 use cust::sys::{self, CUfunction, CUfunction_attribute};
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// How many launches a fault report names.
 const REMEMBERED: usize = 4;
@@ -34,7 +34,8 @@ pub struct KernelAttributes {
 pub(super) struct Kernels {
     modules: Modules,
     device: DeviceInfo,
-    loaded: Mutex<HashMap<&'static str, Loaded>>,
+    /// Each kernel with a lock of its own, held while it is loaded: different ones are loaded at the same time.
+    loaded: Mutex<HashMap<&'static str, Arc<Mutex<Option<Loaded>>>>>,
     /// Blocks of so many threads that a multiprocessor holds at a time.
     occupancy: Mutex<HashMap<(&'static str, u32), u32>>,
     recent: Mutex<VecDeque<(&'static str, u32, u32)>>,
@@ -79,15 +80,12 @@ impl Kernels {
 
     /// Looks a kernel up; loads it the first time.
     pub(super) fn function(&self, name: &'static str) -> Result<Function> {
-        // Locked while it loads, so that no other thread loads it too.
-        let mut loaded = lock(&self.loaded);
-        if let Some(kernel) = loaded.get(name) {
-            return Ok(kernel.function);
+        let entry = Arc::clone(lock(&self.loaded).entry(name).or_default());
+        let mut kernel = lock(&entry);
+        match &*kernel {
+            Some(loaded) => Ok(loaded.function),
+            None => Ok(kernel.insert(self.load(name)?).function),
         }
-        let kernel = self.load(name)?;
-        let function = kernel.function;
-        loaded.insert(name, kernel);
-        Ok(function)
     }
 
     fn load(&self, name: &str) -> Result<Loaded> {
