@@ -44,6 +44,28 @@ pub struct Product<T> {
     pub y: *mut T,
 }
 
+/// `y = y + A x`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Accumulate<T> {
+    /// Read and written.
+    pub y: *mut T,
+}
+
+/// `y = A x`, `z = omega d .* y`: a multigrid restriction with the next level's first Jacobi sweep from zero.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ProductScaled<T> {
+    /// The weight.
+    pub omega: T,
+    /// Inverse diagonal.
+    pub d: *const T,
+    /// Written.
+    pub y: *mut T,
+    /// Written.
+    pub z: *mut T,
+}
+
 /// `r = b - A x`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -103,7 +125,7 @@ macro_rules! device_struct {
         unsafe impl<T: Real> Sync for $name<T> {}
     )*};
 }
-device_struct!(Product, Residual, Sweep, SweepNorm, ProductDot);
+device_struct!(Product, Accumulate, ProductScaled, Residual, Sweep, SweepNorm, ProductDot);
 
 impl<T: Real> Epilogue<T> for Product<T> {
     type Inputs = ();
@@ -115,6 +137,43 @@ impl<T: Real> Epilogue<T> for Product<T> {
     unsafe fn row(&self, i: usize, _inputs: (), product: T) -> [T; 2] {
         // SAFETY: the caller's promise.
         unsafe { self.y.st(i, product) };
+        [T::ZERO; 2]
+    }
+}
+
+impl<T: Real> Epilogue<T> for Accumulate<T> {
+    type Inputs = T;
+
+    #[inline(always)]
+    unsafe fn inputs(&self, i: usize) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.y.ld(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn row(&self, i: usize, y: T, product: T) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { self.y.st(i, y + product) };
+        [T::ZERO; 2]
+    }
+}
+
+impl<T: Real> Epilogue<T> for ProductScaled<T> {
+    type Inputs = T;
+
+    #[inline(always)]
+    unsafe fn inputs(&self, i: usize) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.d.ld(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn row(&self, i: usize, d: T, product: T) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.y.st(i, product);
+            self.z.st(i, self.omega * d * product);
+        }
         [T::ZERO; 2]
     }
 }

@@ -27,6 +27,7 @@ pub mod gram_schmidt;
 pub mod krylov;
 pub mod monitor;
 pub mod reduce;
+pub mod setup;
 pub mod spmv;
 mod unroll;
 
@@ -35,3 +36,71 @@ pub const BLOCK: u32 = 256;
 
 /// Most blocks that a kernel with a reduction is launched on; scratch memory is sized by it.
 pub const MAX_REDUCTION_BLOCKS: u32 = 8192;
+
+/// The name of every entry point.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn entries() -> Vec<&'static str> {
+    use crate::{blas1::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*, spmv::*};
+    [
+        aggregate::JOIN_NEIGHBOURS_ENTRIES,
+        aggregate::JOIN_ROOTS_ENTRIES,
+        aggregate::NUMBER_AGGREGATES_ENTRIES,
+        aggregate::TENTATIVE_ENTRIES,
+        aggregate::TENTATIVE_LENGTHS_ENTRIES,
+        AXPBY_ENTRIES,
+        AXPBYPCZ_ENTRIES,
+        CG_STEP_ENTRIES,
+        convert::FILL_SELL_ENTRIES,
+        convert::ROUND_ENTRIES,
+        convert::ROUND_DOT_ENTRIES,
+        convert::ROUND_SCALED_ENTRIES,
+        convert::SLICE_WIDTHS_ENTRIES,
+        convert::SORT_WINDOWS_ENTRIES,
+        DIRECTION_ENTRIES,
+        DOT_ENTRIES,
+        FILL_ENTRIES,
+        GMRES_ROTATE_ENTRIES,
+        GMRES_SOLVE_ENTRIES,
+        GMRES_START_ENTRIES,
+        GRAM_SCHMIDT_ENTRIES,
+        independent_set::INDEPENDENT_REACH_ENTRIES,
+        independent_set::INDEPENDENT_REMOVE_ENTRIES,
+        independent_set::INDEPENDENT_SELECT_ENTRIES,
+        independent_set::INDEPENDENT_START_ENTRIES,
+        interpolate::EXTENDED_DIVISORS_ENTRIES,
+        interpolate::EXTENDED_SHARES_ENTRIES,
+        interpolate::EXTENDED_WEIGHTS_ENTRIES,
+        interpolate::RESTRICTED_ENTRIES,
+        interpolate::RESTRICTED_LENGTHS_ENTRIES,
+        interpolate::ROW_MEANS_ENTRIES,
+        interpolate::TRUNCATED_ENTRIES,
+        interpolate::TRUNCATED_LENGTHS_ENTRIES,
+        NOISY_ENTRIES,
+        NORM_MAX_ENTRIES,
+        OBSERVE_ENTRIES,
+        product::COUNT_COLUMNS_ENTRIES,
+        product::COUNT_COLUMNS_LONG_ENTRIES,
+        product::MULTIPLY_ENTRIES,
+        product::WRITE_COLUMNS_ENTRIES,
+        product::WRITE_COLUMNS_LONG_ENTRIES,
+        SCALE_ROWS_ENTRIES,
+        scan::SPAN_SCAN_ENTRIES,
+        scan::SPAN_SUMS_ENTRIES,
+        csr::SPMV_CSR_ENTRIES,
+        csr::SPMV_CSR_VECTOR_ENTRIES,
+        ell::SPMV_ELL_ENTRIES,
+        sell::SPMV_SELL_ENTRIES,
+        strength::DAMP_ENTRIES,
+        strength::EXTRACT_DIAGONAL_ENTRIES,
+        strength::ROW_WEIGHTS_ENTRIES,
+        strength::STRONG_ENTRIES_ENTRIES,
+        strength::STRONG_LENGTHS_ENTRIES,
+        SUM_ENTRIES,
+        transpose::COUNT_ROWS_ENTRIES,
+        transpose::SCATTER_ROWS_ENTRIES,
+        transpose::SORT_ROWS_ENTRIES,
+        transpose::SORT_ROWS_LONG_ENTRIES,
+        transpose::TRANSPOSE_VALUES_ENTRIES,
+    ]
+    .concat()
+}

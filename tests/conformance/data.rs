@@ -52,16 +52,21 @@ pub fn assert_same_bits<T: Real>(a: &[T], b: &[T]) {
 /// A nonsymmetric matrix with about `mean` entries a row, some rows empty and some long, a diagonal of
 /// 2 + mean in the others.
 pub fn irregular<T: Real>(seed: usize, n: usize, mean: usize) -> Arc<Csr<T>> {
+    rectangular(seed, n, n, mean)
+}
+
+/// [`irregular`] with `n` columns.
+pub fn rectangular<T: Real>(seed: usize, n_rows: usize, n: usize, mean: usize) -> Arc<Csr<T>> {
     let (mut rows, mut cols, mut values) = (vec![], vec![], vec![]);
-    for i in 0..n {
-        if i % 17 == 5 && n > 17 {
+    for i in 0..n_rows {
+        if i % 17 == 5 && n_rows > 17 {
             continue;
         }
         let long = if i % 41 == 7 { 2 } else { 1 };
         let count = (mean as f64 * (1.0 + 0.6 * noise(seed, i)) * long as f64) as usize;
         let mut columns: Vec<u32> =
             (0..count).map(|k| ((noise(seed + 1 + k, i) + 1.0) / 2.0 * n as f64) as u32 % n as u32).collect();
-        columns.push(i as u32);
+        columns.extend((i < n).then_some(i as u32));
         columns.sort();
         columns.dedup();
         for c in columns {
@@ -71,7 +76,7 @@ pub fn irregular<T: Real>(seed: usize, n: usize, mean: usize) -> Arc<Csr<T>> {
             values.push(T::from_f64(noise(seed + 99, i * n + c as usize) + diagonal));
         }
     }
-    Arc::new(Coo::from_parts(n, n, rows, cols, values).unwrap().into_csr().0)
+    Arc::new(Coo::from_parts(n_rows, n, rows, cols, values).unwrap().into_csr().0)
 }
 
 /// The matrix in every format that takes it, with its name.

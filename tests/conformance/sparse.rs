@@ -8,17 +8,62 @@ use crate::data::*;
 /// Rows whose mean length chooses one thread a row, and several groups of lanes.
 const SHAPES: [(usize, usize); 6] = [(1, 1), (33, 2), (257, 6), (300, 19), (1000, 3), (2100, 40)];
 
+/// Matrices of one row and one column, and shapes of restriction and prolongation: rows, columns, mean length.
+const RECTANGLES: [(usize, usize, usize); 6] =
+    [(1, 40, 3), (40, 1, 1), (257, 33, 6), (90, 1000, 30), (2100, 300, 3), (300, 2100, 19)];
+
+/// Square matrices and rectangles.
+fn shapes() -> impl Iterator<Item = (usize, usize, usize)> {
+    SHAPES.into_iter().map(|(n, mean)| (n, n, mean)).chain(RECTANGLES)
+}
+
 pub fn products<T: Real, B: Backend<T>>(b: &B) {
-    for (n, mean) in SHAPES {
-        let a = irregular::<T>(20, n, mean);
-        let hx = random::<T>(21, n);
+    for (rows, columns, mean) in shapes() {
+        let a = rectangular::<T>(20, rows, columns, mean);
+        let hx = random::<T>(21, columns);
         let expected = dense_product(&a, &hx);
         let x = b.vector(&hx).unwrap();
         for (name, matrix) in in_every_format(&a) {
-            println!("{name}, n = {n}, mean = {mean}");
-            let mut y = b.vector(&poison(n)).unwrap();
+            println!("{name}, {rows} x {columns}, mean = {mean}");
+            let mut y = b.vector(&poison(rows)).unwrap();
             b.spmv(&b.matrix(&matrix).unwrap(), &x, &mut y).unwrap();
             assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+        }
+    }
+}
+
+pub fn accumulated_products<T: Real, B: Backend<T>>(b: &B) {
+    for (rows, columns, mean) in shapes() {
+        let a = rectangular::<T>(40, rows, columns, mean);
+        let (hx, hy) = (random::<T>(41, columns), random::<T>(42, rows));
+        let product = dense_product(&a, &hx);
+        let expected: Vec<f64> = hy.iter().zip(&product).map(|(y, product)| y.to_f64() + product).collect();
+        let x = b.vector(&hx).unwrap();
+        for (name, matrix) in in_every_format(&a) {
+            println!("{name}, {rows} x {columns}, mean = {mean}");
+            let mut y = b.vector(&hy).unwrap();
+            b.spmv_add(&b.matrix(&matrix).unwrap(), &x, &mut y).unwrap();
+            assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+        }
+    }
+}
+
+pub fn scaled_products<T: Real, B: Backend<T>>(b: &B) {
+    for (rows, columns, mean) in shapes() {
+        let a = rectangular::<T>(43, rows, columns, mean);
+        let (hx, hd) = (random::<T>(44, columns), random::<T>(45, rows));
+        let product = dense_product(&a, &hx);
+        let scaled: Vec<f64> =
+            hd.iter().zip(&product).map(|(d, product)| 0.7 * d.to_f64() * product).collect();
+        let (x, d) = (b.vector(&hx).unwrap(), b.vector(&hd).unwrap());
+        for (name, matrix) in in_every_format(&a) {
+            println!("{name}, {rows} x {columns}, mean = {mean}");
+            let mut y = b.vector(&poison(rows)).unwrap();
+            let mut z = b.vector(&poison(rows)).unwrap();
+            let m = b.matrix(&matrix).unwrap();
+            b.spmv_scaled(&m, &x, T::from_f64(0.7), &d, &mut y, &mut z).unwrap();
+            assert_close(&b.to_host(&y).unwrap(), &product, 40.0);
+            assert_close(&b.to_host(&z).unwrap(), &scaled, 40.0);
         }
     }
 }

@@ -106,6 +106,8 @@ pub fn a_raised_guard_leaves_everything_alone<T: Real, B: Backend<T>>(b: &B) {
     for (name, matrix) in in_every_format(&a) {
         let m = b.matrix(&matrix).unwrap();
         g.spmv(&m, &x, &mut y).unwrap();
+        g.spmv_add(&m, &x, &mut y).unwrap();
+        g.spmv_scaled(&m, &x, T::ONE, &d, &mut y, &mut r).unwrap();
         g.residual(&m, &x, &d, &mut y).unwrap();
         g.sweep(&m, T::ONE, &d, &d, &x, &mut y).unwrap();
         g.sweep_norm(&m, T::ONE, &d, &d, &x, &mut y, &s, Slot(0), &monitor).unwrap();

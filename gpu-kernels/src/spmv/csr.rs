@@ -7,7 +7,7 @@ use cuda_std::{
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
-use crate::epilogue::{Epilogue, Product, ProductDot, Residual, Sweep, SweepNorm};
+use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
 use crate::spmv::gather;
 
@@ -38,14 +38,14 @@ impl Offset for u64 {
 
 /// A thread that walks a row alone.
 const SCALAR_BATCH: usize = 4;
-/// A lane has few entries, and the other lanes of the warp are in flight beside it.
-const VECTOR_BATCH: usize = 2;
+/// All that a lane of a usual row has.
+const VECTOR_BATCH: usize = 4;
 
 /// A x with the epilogue `e`, one thread a row ("scalar"): for very short rows.
 #[kernel(
     T = [f32, f64],
     O = [u32, u64],
-    E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>]
+    E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>]
 )]
 pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
     n_rows: u64,
@@ -83,7 +83,7 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
 #[kernel(
     T = [f32, f64],
     O = [u32, u64],
-    E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>]
+    E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>]
 )]
 pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
     n_rows: u64,
@@ -110,6 +110,12 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
         while base < n_rows as usize {
             let row = base + within;
             let mut product = T::ZERO;
+            let writes = lane == 0 && row < n_rows as usize;
+            // The lane that will need them asks for them now.
+            let mut inputs = None;
+            if writes {
+                inputs = Some(e.inputs(row));
+            }
             if row < n_rows as usize {
                 let start = O::load(row_ptr, row) + lane as usize;
                 let end = O::load(row_ptr, row + 1);
@@ -122,8 +128,8 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
                 product += warp::warp_shuffle_down(FULL_MASK, product, delta, WARP_SIZE);
                 delta /= 2;
             }
-            if lane == 0 && row < n_rows as usize {
-                let [first, second] = e.row(row, e.inputs(row), product);
+            if let Some(inputs) = inputs {
+                let [first, second] = e.row(row, inputs, product);
                 sums[0] += first;
                 sums[1] += second;
             }

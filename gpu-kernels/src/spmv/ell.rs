@@ -2,7 +2,7 @@
 
 use cuda_std::{Real, kernel, thread};
 
-use crate::epilogue::{Epilogue, Product, ProductDot, Residual, Sweep, SweepNorm};
+use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
 use crate::spmv::gather;
 
@@ -10,7 +10,7 @@ use crate::spmv::gather;
 const BATCH: usize = 5;
 
 /// A x with the epilogue `e`. Entry `j` of row `i` is at `i + stride j`, for `j < width`.
-#[kernel(T = [f32, f64], E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
+#[kernel(T = [f32, f64], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
 pub unsafe fn spmv_ell<T: Real, E: Epilogue<T>>(
     n_rows: u64,
     width: u64,

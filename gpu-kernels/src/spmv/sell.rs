@@ -2,7 +2,7 @@
 
 use cuda_std::{Real, kernel, memory::*, thread};
 
-use crate::epilogue::{Epilogue, Product, ProductDot, Residual, Sweep, SweepNorm};
+use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
 use crate::spmv::gather;
 
@@ -11,11 +11,13 @@ pub const SLICE: usize = 32;
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;
+/// The same for numbers of 4 bytes, of which more must be in flight for as many bytes.
+const BATCH_32: usize = 8;
 
 /// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
 ///
 /// Entry `j` of position `p` is at `slice_ptr[p / 32] + 32 j + p % 32`.
-#[kernel(T = [f32, f64], E = [Product<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
+#[kernel(T = [f32, f64], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
 pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
     n_rows: u64,
     slice_ptr: *const u64,
@@ -40,7 +42,11 @@ pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
             let first = start + position % SLICE;
             let row = if permutation.is_null() { position } else { permutation.ld_nc(position) as usize };
             let inputs = e.inputs(row);
-            let product = gather::<T, BATCH, true>(col_idx, values, x, first, width, SLICE);
+            let product = if size_of::<T>() == 4 {
+                gather::<T, BATCH_32, true>(col_idx, values, x, first, width, SLICE)
+            } else {
+                gather::<T, BATCH, true>(col_idx, values, x, first, width, SLICE)
+            };
             let [first, second] = e.row(row, inputs, product);
             sums[0] += first;
             sums[1] += second;

@@ -18,11 +18,14 @@ use cuda_std::Real;
 use crate::error::Result;
 use crate::matrix::AnyMatrix;
 
+pub mod algebra;
 pub mod cpu;
 pub mod gpu;
 mod host;
+pub(crate) mod host_algebra;
 pub mod reference;
 
+pub use algebra::Algebra;
 pub use gpu_kernels::monitor::status;
 
 /// The index of one scalar among a backend's [`Backend::Scalars`].
@@ -163,6 +166,8 @@ pub trait Backend<T: Real>: Sized {
     type Scalars;
     /// The state of one iteration.
     type Monitor;
+    /// Work to be queued again and again.
+    type Recording;
 
     /// A vector of `n` zeros.
     fn zeros(&self, n: usize) -> Result<Self::Vector>;
@@ -192,6 +197,18 @@ pub trait Backend<T: Real>: Sized {
     fn wait(&self, monitor: &Self::Monitor, observed: u32) -> Result<Progress>;
     /// The norms observed so far.
     fn history(&self, monitor: &Self::Monitor) -> Result<Vec<f64>>;
+    /// Records the primitives of `work` instead of queueing them, so that [`Backend::replay`] queues all of them
+    /// at once.
+    ///
+    /// `None` where there is no recording: on the host, and where `work` asked for a primitive that allocates or
+    /// waits, which fails in it. Then nothing of `work` is carried out.
+    fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Self::Recording>>;
+    /// Queues the primitives of a recording of this backend.
+    ///
+    /// # Safety
+    /// A recording holds addresses: every vector, matrix, array of scalars and monitor that its primitives were
+    /// given is still there.
+    unsafe fn replay(&self, recording: &Self::Recording) -> Result<()>;
     /// Enters `sqrt(scalars[square])` as the next residual norm.
     fn observe(&self, scalars: &Self::Scalars, square: Slot, monitor: &Self::Monitor) -> Result<()>;
 
@@ -233,6 +250,18 @@ pub trait Backend<T: Real>: Sized {
 
     /// `y = A x`.
     fn spmv(&self, a: &Self::Matrix, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
+    /// `y = y + A x`: a multigrid prolongation with its correction.
+    fn spmv_add(&self, a: &Self::Matrix, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
+    /// `y = A x`, `z = omega d .* y`: a multigrid restriction with the next level's first Jacobi sweep from zero.
+    fn spmv_scaled(
+        &self,
+        a: &Self::Matrix,
+        x: &Self::Vector,
+        omega: T,
+        d: &Self::Vector,
+        y: &mut Self::Vector,
+        z: &mut Self::Vector,
+    ) -> Result<()>;
     /// `r = b - A x`.
     fn residual(
         &self,

@@ -1,5 +1,6 @@
 //! Plain sequential loops: what every other backend is compared with.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -12,7 +13,7 @@ use crate::matrix::{AnyMatrix, SLICE};
 /// The sequential backend.
 #[derive(Debug, Clone, Default)]
 pub struct Reference {
-    guard: HostGuard,
+    pub(super) guard: HostGuard,
 }
 
 impl Reference {
@@ -58,6 +59,7 @@ impl<T: Real> Backend<T> for Reference {
     type Matrix = Arc<AnyMatrix<T>>;
     type Scalars = HostScalars<T>;
     type Monitor = HostMonitor;
+    type Recording = Infallible;
 
     fn zeros(&self, n: usize) -> Result<Vec<T>> {
         Ok(vec![T::ZERO; n])
@@ -95,6 +97,12 @@ impl<T: Real> Backend<T> for Reference {
     }
     fn history(&self, monitor: &HostMonitor) -> Result<Vec<f64>> {
         Ok(monitor.history())
+    }
+    fn record(&self, _work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Infallible>> {
+        Ok(None)
+    }
+    unsafe fn replay(&self, recording: &Infallible) -> Result<()> {
+        match *recording {}
     }
     fn observe(&self, s: &HostScalars<T>, square: Slot, monitor: &HostMonitor) -> Result<()> {
         if !self.guard.stopped() {
@@ -187,6 +195,24 @@ impl<T: Real> Backend<T> for Reference {
             for_each_row(a, x, |i, product| y[i] = product);
         }
         Ok(())
+    }
+    fn spmv_add(&self, a: &Self::Matrix, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
+        if !self.guard.stopped() {
+            for_each_row(a, x, |i, product| y[i] += product);
+        }
+        Ok(())
+    }
+    fn spmv_scaled(
+        &self,
+        a: &Self::Matrix,
+        x: &Vec<T>,
+        omega: T,
+        d: &Vec<T>,
+        y: &mut Vec<T>,
+        z: &mut Vec<T>,
+    ) -> Result<()> {
+        self.spmv(a, x, y)?;
+        self.scale_rows(omega, d, y, z)
     }
     fn residual(&self, a: &Self::Matrix, x: &Vec<T>, b: &Vec<T>, r: &mut Vec<T>) -> Result<()> {
         if !self.guard.stopped() {

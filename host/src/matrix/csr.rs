@@ -149,6 +149,10 @@ impl<T: Real> Csr<T> {
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
+    /// Row pointers, columns, and the values to be changed in place.
+    pub(crate) fn parts_mut(&mut self) -> (&[usize], &[u32], &mut [T]) {
+        (&self.row_ptr, &self.col_idx, &mut self.values)
+    }
     /// Columns and values of row `i`.
     pub fn row(&self, i: usize) -> (&[u32], &[T]) {
         let range = self.row_ptr[i]..self.row_ptr[i + 1];

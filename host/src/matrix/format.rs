@@ -16,7 +16,17 @@ pub const WORTHWHILE_PADDING: f64 = 1.15;
 
 /// The sorting windows that [`choose`] tries, in this order. A window of 1 leaves the rows where they
 /// are; larger ones tear neighbours apart, which costs the cache hits of `x` and `y`.
-pub const SORTING_WINDOWS: [usize; 5] = [1, 256, 1024, 4096, 16384];
+///
+/// Windows beyond 1024 gain little: where long rows are that rare, CRS is nearly as fast. And 1024 rows are what
+/// one block of a GPU sorts in its shared memory.
+pub const SORTING_WINDOWS: [usize; 3] = [1, 256, 1024];
+
+/// With fewer rows than this, about as many as a large GPU runs threads, a thread a row is too little work at once
+/// where rows are [long](LONG_ROW): what counts then is the time of one row (on an H200, the sweep of 38,597 rows
+/// with 44 entries takes 20 us with a thread a row).
+const FEW_ROWS: usize = 1 << 18;
+/// Entries of a row in the mean from which several threads share it with a gain.
+const LONG_ROW: usize = 16;
 
 /// A storage format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,41 +87,64 @@ pub struct Choice {
 }
 
 /// Chooses a format: CRS on the CPU; on the GPU reduced SELL-32 with the smallest of
-/// [`SORTING_WINDOWS`] whose padding is [worthwhile](WORTHWHILE_PADDING), or else CRS.
+/// [`SORTING_WINDOWS`] whose padding is [worthwhile](WORTHWHILE_PADDING), or else CRS; CRS too for few long rows.
 pub fn choose<T: Real>(a: &Csr<T>, target: Target) -> Choice {
-    let nnz = a.nnz() as u64;
-    let crs =
-        |reason| Choice { format: Format::Crs, sigma: 1, padding: Padding { stored: nnz, nnz }, reason };
-    if target == Target::Cpu {
-        return crs("CRS: it has no padding, and a core reads rows one after another".to_string());
+    match target {
+        Target::Cpu => {
+            let reason = "CRS: it has no padding, and a core reads rows one after another";
+            Choice::crs(a.nnz(), reason.to_string())
+        }
+        Target::Gpu => choose_for_gpu(a.n_rows(), a.nnz(), |sigma| sell_padding(a, sigma))
+            .expect("1 and multiples of 32 are windows"),
+    }
+}
+
+impl Choice {
+    fn crs(nnz: usize, reason: String) -> Self {
+        let nnz = nnz as u64;
+        Choice { format: Format::Crs, sigma: 1, padding: Padding { stored: nnz, nnz }, reason }
+    }
+}
+
+/// [`choose`] for [`Target::Gpu`], wherever the matrix is: `padding(sigma)` is what reduced SELL-32-sigma would
+/// store. Where that is chosen, `sigma` is the last window that was asked for.
+pub(crate) fn choose_for_gpu(
+    n_rows: usize,
+    nnz: usize,
+    mut padding: impl FnMut(usize) -> Result<Padding>,
+) -> Result<Choice> {
+    if n_rows < FEW_ROWS && nnz >= LONG_ROW * n_rows {
+        let reason = format!("CRS: only with several threads a row do {n_rows} rows keep a GPU busy");
+        return Ok(Choice::crs(nnz, reason));
     }
     let mut unsorted = None;
     let mut best = (f64::INFINITY, 1);
     // Windows beyond one that already holds every row sort the same way.
-    let longest = a.n_rows().next_multiple_of(SLICE);
+    let longest = n_rows.next_multiple_of(SLICE);
     for (k, &sigma) in SORTING_WINDOWS.iter().enumerate() {
         if k > 1 && SORTING_WINDOWS[k - 1] >= longest {
             break;
         }
-        let padding = sell_padding(a, sigma).expect("1 and multiples of 32");
+        let padding = padding(sigma)?;
         if padding.factor() <= WORTHWHILE_PADDING {
             let mut reason = format!("reduced SELL-32, sigma {sigma}: {:.1} % padding", padding.percent());
             if let Some(percent) = unsorted {
                 reason += &format!(" ({percent:.1} % with the rows in order)");
             }
-            return Choice { format: Format::Sell, sigma, padding, reason };
+            return Ok(Choice { format: Format::Sell, sigma, padding, reason });
         }
         unsorted.get_or_insert(padding.percent());
         if padding.factor() < best.0 {
             best = (padding.factor(), sigma);
         }
     }
-    crs(format!(
+    let reason = format!(
         "CRS: reduced SELL-32 would have {:.1} % padding at its best (sigma {}), more than the {:.0} % it gains",
         100.0 * (best.0 - 1.0),
         best.1,
         100.0 * (WORTHWHILE_PADDING - 1.0)
-    ))
+    );
+    Ok(Choice::crs(nnz, reason))
 }
 
 /// A matrix in any of the formats.

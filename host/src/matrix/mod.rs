@@ -15,6 +15,7 @@ pub use check::Symmetry;
 pub use coo::Coo;
 pub use csr::Csr;
 pub use ell::Ell;
+pub(crate) use format::choose_for_gpu;
 pub use format::{AnyMatrix, Choice, Format, Target, choose, spmv_bytes};
 pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_padding};
 pub use sell::{SLICE, Sell};

@@ -274,11 +274,17 @@ fn the_choice_follows_the_padding() {
     assert_eq!((choice.format, choice.sigma), (Format::Sell, 256));
     assert_eq!(choice.reason, "reduced SELL-32, sigma 256: 0.0 % padding (50.0 % with the rows in order)");
 
-    // One long row in each 1000: only a window of thousands gathers them.
-    let rare: Vec<usize> = (0..40_960).map(|i| if i % 1000 == 0 { 40 } else { 4 }).collect();
+    // One longer row in each 300: a window of 256 has too few of them.
+    let rare: Vec<usize> = (0..40_960).map(|i| if i % 300 == 0 { 16 } else { 4 }).collect();
     let choice = choose(&with_lengths(50, &rare), Target::Gpu);
-    assert_eq!((choice.format, choice.sigma), (Format::Sell, 4096));
+    assert_eq!((choice.format, choice.sigma), (Format::Sell, 1024));
     assert!(choice.padding.factor() <= 1.15, "{choice:?}");
+
+    // One long row in each 1000: no window has enough of them.
+    let rarer: Vec<usize> = (0..40_960).map(|i| if i % 1000 == 0 { 40 } else { 4 }).collect();
+    let choice = choose(&with_lengths(50, &rarer), Target::Gpu);
+    assert_eq!((choice.format, choice.sigma), (Format::Crs, 1));
+    assert!(choice.reason.contains("(sigma 1024)"), "{}", choice.reason);
 
     let choice = choose(&arrow(3000), Target::Gpu);
     assert_eq!((choice.format, choice.sigma, choice.padding.factor()), (Format::Crs, 1, 1.0));

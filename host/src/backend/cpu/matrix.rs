@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
+use super::CHUNK;
 use super::lanes::{LANES, add_gathered, prefetch};
 use super::stripes::Stripes;
 use crate::matrix::{AnyMatrix, Csr, Ell, SLICE, Sell};
@@ -33,8 +34,13 @@ impl<T: Real> CpuMatrix<T> {
         self.matrix.n_cols()
     }
 
+    /// Rows that a task handles.
+    pub(super) fn chunk(&self) -> usize {
+        CHUNK.next_multiple_of(self.window())
+    }
+
     /// Ranges of rows for [`multiply`](Self::multiply) begin at multiples of this.
-    pub(super) fn window(&self) -> usize {
+    fn window(&self) -> usize {
         match &*self.matrix {
             // Rows are permuted within windows.
             AnyMatrix::Sell(a) if a.permutation().is_some() => a.sigma(),

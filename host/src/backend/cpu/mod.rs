@@ -3,6 +3,7 @@
 //! Rows are handled in chunks of a fixed size and partial sums are added in the order of the chunks, so that
 //! results do not depend on the number of threads.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -27,7 +28,7 @@ const CHUNK: usize = 64 * SLICE;
 #[derive(Debug, Clone)]
 pub struct Cpu {
     pool: Arc<rayon::ThreadPool>,
-    guard: HostGuard,
+    pub(super) guard: HostGuard,
 }
 
 /// Threads for each core of the machine at most.
@@ -106,7 +107,7 @@ impl Cpu {
         f: impl Fn(usize, &mut [T]) -> [T; K] + Sync,
     ) -> [T; K] {
         assert!(x.len() == a.n_cols() && y.len() == a.n_rows());
-        self.chunk_sums(y, CHUNK.next_multiple_of(a.window()), |first, y| {
+        self.chunk_sums(y, a.chunk(), |first, y| {
             a.multiply(x, first, y);
             f(first, y)
         })
@@ -156,6 +157,7 @@ impl<T: Real> Backend<T> for Cpu {
     type Matrix = CpuMatrix<T>;
     type Scalars = HostScalars<T>;
     type Monitor = HostMonitor;
+    type Recording = Infallible;
 
     fn zeros(&self, n: usize) -> Result<Vec<T>> {
         Ok(vec![T::ZERO; n])
@@ -193,6 +195,12 @@ impl<T: Real> Backend<T> for Cpu {
     }
     fn history(&self, monitor: &HostMonitor) -> Result<Vec<f64>> {
         Ok(monitor.history())
+    }
+    fn record(&self, _work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Infallible>> {
+        Ok(None)
+    }
+    unsafe fn replay(&self, recording: &Infallible) -> Result<()> {
+        match *recording {}
     }
     fn observe(&self, s: &HostScalars<T>, square: Slot, monitor: &HostMonitor) -> Result<()> {
         if !self.guard.stopped() {
@@ -292,6 +300,50 @@ impl<T: Real> Backend<T> for Cpu {
         if !self.guard.stopped() {
             self.rows(a, x, y, |_, _| []);
         }
+        Ok(())
+    }
+    fn spmv_add(&self, a: &Self::Matrix, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
+        if self.guard.stopped() {
+            return Ok(());
+        }
+        assert!(x.len() == a.n_cols() && y.len() == a.n_rows());
+        let chunk = a.chunk();
+        self.pool.install(|| {
+            let scratch = || vec![T::ZERO; chunk];
+            y.par_chunks_mut(chunk).enumerate().for_each_init(scratch, |product, (c, y)| {
+                let product = &mut product[..y.len()];
+                a.multiply(x, c * chunk, product);
+                for (y, &product) in y.iter_mut().zip(&*product) {
+                    *y += product;
+                }
+            });
+        });
+        Ok(())
+    }
+    fn spmv_scaled(
+        &self,
+        a: &Self::Matrix,
+        x: &Vec<T>,
+        omega: T,
+        d: &Vec<T>,
+        y: &mut Vec<T>,
+        z: &mut Vec<T>,
+    ) -> Result<()> {
+        if self.guard.stopped() {
+            return Ok(());
+        }
+        assert!(x.len() == a.n_cols() && y.len() == a.n_rows() && z.len() == a.n_rows());
+        let chunk = a.chunk();
+        self.pool.install(|| {
+            let chunks = y.par_chunks_mut(chunk).zip(z.par_chunks_mut(chunk)).enumerate();
+            chunks.for_each(|(c, (y, z))| {
+                let first = c * chunk;
+                a.multiply(x, first, y);
+                for ((z, &y), &d) in z.iter_mut().zip(&*y).zip(&d[first..]) {
+                    *z = omega * d * y;
+                }
+            });
+        });
         Ok(())
     }
     fn residual(&self, a: &Self::Matrix, x: &Vec<T>, b: &Vec<T>, r: &mut Vec<T>) -> Result<()> {

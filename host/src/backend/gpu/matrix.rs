@@ -16,15 +16,16 @@ use crate::matrix::AnyMatrix;
 
 /// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
 pub struct DeviceMatrix<T> {
-    n_rows: usize,
-    n_cols: usize,
-    layout: Layout,
-    col_idx: Arc<Buffer>,
-    values: Arc<Buffer>,
-    element: std::marker::PhantomData<T>,
+    pub(super) n_rows: usize,
+    pub(super) n_cols: usize,
+    pub(super) layout: Layout,
+    pub(super) col_idx: Arc<Buffer>,
+    pub(super) values: Arc<Buffer>,
+    pub(super) element: std::marker::PhantomData<T>,
 }
 
-enum Layout {
+/// Where a row's entries are.
+pub(super) enum Layout {
     Crs { row_ptr: Arc<Buffer>, wide: bool, log2_lanes: u32 },
     Ell { width: usize, stride: usize },
     Sell { slice_ptr: Arc<Buffer>, permutation: Option<Arc<Buffer>> },
@@ -34,10 +35,17 @@ enum Layout {
 /// H200, 42.6 us instead of 43.0 for the reduced SELL product of tet96).
 const ROW_BLOCK: u32 = 128;
 
-/// Logarithm of the number of lanes that share a CRS row of `mean` entries: about four entries a lane, so
-/// that a warp's loads stay within few cache lines; one thread a row where rows are that short.
-fn log2_lanes(mean: f64) -> u32 {
-    ((mean / 4.0).max(1.0) as u32).next_power_of_two().min(32).trailing_zeros()
+/// Threads that keep a large device half busy.
+const MANY_THREADS: usize = 1 << 17;
+
+/// Logarithm of the number of lanes that share a CRS row of mean length: about four entries a lane, so
+/// that a warp's loads stay within few cache lines; one thread a row where rows are that short. Where the rows are so
+/// few that the device would idle, an entry a lane.
+pub(super) fn log2_lanes(n_rows: usize, nnz: usize) -> u32 {
+    let mean = nnz as f64 / n_rows.max(1) as f64;
+    let lanes = |entries: f64| ((mean / entries).max(1.0) as u32).next_power_of_two().min(32);
+    let usual = lanes(4.0);
+    if n_rows * (usual as usize) < MANY_THREADS { lanes(1.0) } else { usual }.trailing_zeros()
 }
 
 impl<T: Real> DeviceMatrix<T> {
@@ -53,7 +61,7 @@ impl<T: Real> DeviceMatrix<T> {
                     let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
                     Buffer::from_slice(device, &row_ptr)?
                 };
-                let log2_lanes = log2_lanes(a.nnz() as f64 / a.n_rows().max(1) as f64);
+                let log2_lanes = log2_lanes(a.n_rows(), a.nnz());
                 (Layout::Crs { row_ptr, wide, log2_lanes }, a.col_idx(), a.values())
             }
             AnyMatrix::Ell(a) => {

@@ -33,6 +33,11 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// The device that it is on.
+    pub(super) fn device(&self) -> &Arc<dyn Launch> {
+        &self.device
+    }
+
     pub(super) fn zeroed(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let buffer = Buffer::new(device, bytes)?;
         // SAFETY: just allocated with this size.

@@ -13,14 +13,18 @@ use gpu_kernels::{BLOCK, MAX_REDUCTION_BLOCKS, blas1, epilogue, krylov, reduce};
 
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::Result;
-use crate::launch::{Launch, sim::Sim};
+use crate::launch::{Graph, Launch, sim::Sim};
 use crate::matrix::AnyMatrix;
 
+mod algebra;
+mod csr;
 mod gram_schmidt;
 mod matrix;
 mod memory;
 mod monitor;
+mod setup;
 
+pub use csr::{DeviceCsr, DeviceIndices};
 pub use matrix::DeviceMatrix;
 use memory::Buffer;
 pub use memory::{DeviceVector, check_memory};
@@ -61,6 +65,18 @@ impl Gpu {
         &self.device
     }
 
+    /// Makes the kernels ready that a multigrid set-up and CG use with numbers of these types, several at a time.
+    pub fn preload_multigrid(&self, types: &[&str]) -> Result<()> {
+        let elsewhere = ["gram_schmidt", "gmres", "_ell_", "_u64_", "sweep_norm"];
+        let of_a_type = |name: &str| {
+            let is = |t: &str| name.contains(t);
+            (types.iter().any(|t| is(t)) || !(is("f32") || is("f64"))) && !elsewhere.iter().any(|t| is(t))
+        };
+        let names: Vec<&'static str> =
+            gpu_kernels::entries().into_iter().filter(|name| of_a_type(name)).collect();
+        self.device.preload(&names)
+    }
+
     /// Launches with one thread an element, as many blocks as that takes.
     fn launch(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
         self.launch_in_blocks_of(BLOCK, threads, kernel)
@@ -74,7 +90,7 @@ impl Gpu {
     ) -> Result<()> {
         let blocks = threads.div_ceil(block as usize) as u32;
         // SAFETY: the arguments come from vectors and matrices of matching sizes, which live until this
-        // device has done what is queued: freeing waits for it.
+        // device has done what is queued: they are given back behind it.
         unsafe { self.device.launch(blocks, block, kernel) }
     }
 
@@ -133,6 +149,7 @@ impl<T: Real> Backend<T> for Gpu {
     type Matrix = DeviceMatrix<T>;
     type Scalars = DeviceScalars<T>;
     type Monitor = DeviceMonitor;
+    type Recording = Graph;
 
     fn zeros(&self, n: usize) -> Result<DeviceVector<T>> {
         self.allocate(n)
@@ -182,6 +199,13 @@ impl<T: Real> Backend<T> for Gpu {
     }
     fn history(&self, monitor: &DeviceMonitor) -> Result<Vec<f64>> {
         monitor.history(&*self.device)
+    }
+    fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Graph>> {
+        self.device.record_graph(&mut || work(self))
+    }
+    unsafe fn replay(&self, recording: &Graph) -> Result<()> {
+        // SAFETY: the caller vouches for the memory; the launches were safe when they were recorded.
+        unsafe { self.device.replay(recording) }
     }
     fn observe(&self, s: &DeviceScalars<T>, square: Slot, monitor: &DeviceMonitor) -> Result<()> {
         self.launch_block(&observe::<T> { square: slot(s, square), monitor: monitor.argument() })
@@ -263,6 +287,21 @@ impl<T: Real> Backend<T> for Gpu {
 
     fn spmv(&self, a: &DeviceMatrix<T>, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
         self.multiply(a, x, epilogue::Product { y: y.ptr_mut() })
+    }
+    fn spmv_add(&self, a: &DeviceMatrix<T>, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
+        self.multiply(a, x, epilogue::Accumulate { y: y.ptr_mut() })
+    }
+    fn spmv_scaled(
+        &self,
+        a: &DeviceMatrix<T>,
+        x: &DeviceVector<T>,
+        omega: T,
+        d: &DeviceVector<T>,
+        y: &mut DeviceVector<T>,
+        z: &mut DeviceVector<T>,
+    ) -> Result<()> {
+        let (d, y, z) = (d.ptr(), y.ptr_mut(), z.ptr_mut());
+        self.multiply(a, x, epilogue::ProductScaled { omega, d, y, z })
     }
     fn residual(
         &self,

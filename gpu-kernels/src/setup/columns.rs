@@ -1,0 +1,373 @@
+//! Sets of columns in shared memory: a hash table for each team, for rows of moderate length, or a bitmap for a whole
+//! block, for rows of any length.
+
+use cuda_std::{atomic, memory::*, shared::Shared, thread, warp::WARP_SIZE};
+
+use super::scan::block_scan;
+use super::team::Team;
+use crate::BLOCK;
+use crate::unroll::unroll;
+
+/// Slots of a table for each lane of its team (half as many leave room for twice as many threads, and are no faster).
+pub const SLOTS: usize = 16;
+/// Words of 64 bits that hold the tables of a block, or its bitmap.
+pub const MEMORY: usize = 2048;
+/// Columns of a bitmap.
+pub const BITS: usize = 64 * MEMORY;
+/// Most columns of a table that is looked up often, for each lane: full tables are slow.
+pub const LOADED: usize = 12;
+
+const _: () = assert!(2 * MEMORY == SLOTS * BLOCK as usize);
+
+/// A free slot; no column has this number.
+const EMPTY: u32 = u32::MAX;
+/// Columns that a lane ranks at once.
+const RANKED: usize = 4;
+
+/// A team's hash table of columns, with linear probing. The slots of a warp's teams are interleaved: each team has
+/// its own banks of the shared memory.
+#[derive(Clone, Copy)]
+pub struct Table {
+    team: Team,
+    words: Shared<u32>,
+    first: usize,
+    log2_lanes: u32,
+}
+
+impl Table {
+    /// The table of this team in [`MEMORY`], not yet cleared.
+    #[inline(always)]
+    pub fn of(team: Team, log2_lanes: u32, memory: Shared<u64>) -> Self {
+        let t = thread::thread_idx_x();
+        let first = t / WARP_SIZE * WARP_SIZE * SLOTS as u32 + ((t % WARP_SIZE) >> log2_lanes);
+        Table { team, words: memory.words(), first: first as usize, log2_lanes }
+    }
+
+    /// How many columns it can hold.
+    #[inline(always)]
+    pub fn slots(self) -> usize {
+        SLOTS << self.log2_lanes
+    }
+
+    #[inline(always)]
+    fn address(self, slot: usize) -> usize {
+        self.first + (slot << (WARP_SIZE.trailing_zeros() - self.log2_lanes))
+    }
+
+    #[inline(always)]
+    fn hash(self, column: u32) -> usize {
+        (column.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS.trailing_zeros() - self.log2_lanes)) as usize
+    }
+
+    /// Empties it.
+    ///
+    /// # Safety
+    /// The team's lanes call this together, as all that are to be called so below.
+    #[inline(always)]
+    pub unsafe fn clear(self) {
+        // SAFETY: within the table; the lanes have done with what was there, and wait for its end.
+        unsafe {
+            self.team.sync();
+            unroll::<SLOTS>(|q| self.words.set(self.address(self.slot_of_lane(q)), EMPTY));
+            self.team.sync();
+        }
+    }
+
+    /// Slot `q` of this lane's share.
+    #[inline(always)]
+    fn slot_of_lane(self, q: usize) -> usize {
+        (q << self.log2_lanes) + self.team.lane as usize
+    }
+
+    /// Adds a column, unless it is there: the address of its slot, or nothing where that is not among the `probes` slots
+    /// looked at.
+    ///
+    /// # Safety
+    /// The table was cleared.
+    #[inline(always)]
+    pub unsafe fn insert(self, column: u32, probes: usize) -> Option<usize> {
+        let mut slot = self.hash(column);
+        let mut left = probes;
+        while left > 0 {
+            let address = self.address(slot);
+            // SAFETY: within the table, which changes by atomic operations alone.
+            let mut found = unsafe { self.words.get_volatile(address) };
+            if found == EMPTY {
+                // SAFETY: as above.
+                found = unsafe { self.words.compare_and_swap(address, EMPTY, column) };
+                if found == EMPTY {
+                    return Some(address);
+                }
+            }
+            if found == column {
+                return Some(address);
+            }
+            slot = (slot + 1) & (self.slots() - 1);
+            left -= 1;
+        }
+        None
+    }
+
+    /// How many columns are in this lane's share.
+    ///
+    /// # Safety
+    /// The team's lanes have come together since the last was inserted.
+    #[inline(always)]
+    pub unsafe fn count(self) -> u32 {
+        let mut count = 0;
+        // SAFETY: within the table, which no lane changes now.
+        unsafe {
+            unroll::<SLOTS>(|q| {
+                count += (self.words.get(self.address(self.slot_of_lane(q))) != EMPTY) as u32
+            });
+        }
+        count
+    }
+
+    /// The address of the slot of a column that is there.
+    ///
+    /// # Safety
+    /// The team's lanes have come together since the column was inserted.
+    #[inline(always)]
+    pub unsafe fn find(self, column: u32) -> usize {
+        let mut slot = self.hash(column);
+        // SAFETY: within the table, which no lane changes now.
+        unsafe {
+            while self.words.get(self.address(slot)) != column {
+                slot = (slot + 1) & (self.slots() - 1);
+            }
+        }
+        self.address(slot)
+    }
+
+    /// Moves the columns to the first slots, in any order.
+    ///
+    /// # Safety
+    /// The team's lanes call this together.
+    #[inline(always)]
+    pub unsafe fn compact(self) {
+        // SAFETY: within the table; all are read before the first is written.
+        unsafe {
+            self.team.sync();
+            let mut columns = [EMPTY; SLOTS];
+            unroll::<SLOTS>(|q| columns[q] = self.words.get(self.address(self.slot_of_lane(q))));
+            self.team.sync();
+            let mut before = 0;
+            unroll::<SLOTS>(|q| {
+                let taken = self.team.ballot(columns[q] != EMPTY);
+                if columns[q] != EMPTY {
+                    let rank = (taken & ((1 << self.team.lane) - 1)).count_ones();
+                    self.words.set(self.address((before + rank) as usize), columns[q]);
+                }
+                before += taken.count_ones();
+            });
+            self.team.sync();
+        }
+    }
+
+    /// Takes `n` columns, at most [`Table::slots`], from `columns[start..]` into the first slots.
+    ///
+    /// # Safety
+    /// They are there, all different; the team's lanes call this together.
+    #[inline(always)]
+    pub unsafe fn load(self, n: usize, columns: *const u32, start: usize) {
+        // SAFETY: within the table, with which the lanes have done.
+        unsafe {
+            self.team.sync();
+            let mut i = self.team.lane as usize;
+            while i < n {
+                self.words.set(self.address(i), columns.ld_nc(start + i));
+                i += self.team.lanes as usize;
+            }
+            self.team.sync();
+        }
+    }
+
+    /// Writes the columns in the `n` first slots to `columns[start..]` in ascending order: a column's place is the
+    /// number of smaller ones.
+    ///
+    /// # Safety
+    /// They are there, all different, and the lanes have come together since; `columns` has room for them.
+    #[inline(always)]
+    pub unsafe fn write_ascending(self, n: usize, columns: *mut u32, start: usize) {
+        let lanes = self.team.lanes as usize;
+        let mut first = self.team.lane as usize;
+        // SAFETY: within the table, which no lane changes now.
+        unsafe {
+            while first < n {
+                let mut own = [EMPTY; RANKED];
+                let mut ranks = [0u32; RANKED];
+                unroll::<RANKED>(|q| {
+                    if first + q * lanes < n {
+                        own[q] = self.words.get(self.address(first + q * lanes));
+                    }
+                });
+                let mut i = 0;
+                while i < n {
+                    let other = self.words.get(self.address(i));
+                    unroll::<RANKED>(|q| ranks[q] += (other < own[q]) as u32);
+                    i += 1;
+                }
+                unroll::<RANKED>(|q| {
+                    if own[q] != EMPTY {
+                        columns.st(start + ranks[q] as usize, own[q]);
+                    }
+                });
+                first += RANKED * lanes;
+            }
+        }
+    }
+}
+
+/// A block's bitmap of [`BITS`] columns, a window of all.
+#[derive(Clone, Copy)]
+pub struct Bitmap {
+    words: Shared<u32>,
+}
+
+impl Bitmap {
+    /// Words of a thread.
+    const WORDS: usize = 2 * MEMORY / BLOCK as usize;
+
+    /// The bitmap in [`MEMORY`], not yet cleared.
+    #[inline(always)]
+    pub fn of(memory: Shared<u64>) -> Self {
+        Bitmap { words: memory.words() }
+    }
+
+    /// Calls `set` with each window of the columns in turn, to [`Bitmap::set`] those of the row, and then `take`.
+    /// Three barriers.
+    ///
+    /// # Safety
+    /// All threads of a block of [`BLOCK`] call this.
+    #[inline(always)]
+    pub unsafe fn for_each_window(
+        self,
+        n_cols: usize,
+        set: impl Fn(core::ops::Range<usize>),
+        mut take: impl FnMut(usize),
+    ) {
+        let mut start = 0;
+        while start < n_cols {
+            // SAFETY: within the bitmap; a barrier is between each step and the next.
+            unsafe { unroll::<{ Self::WORDS }>(|q| self.words.set(self.word_of_thread(q), 0)) };
+            thread::sync_threads();
+            set(start..start + BITS);
+            thread::sync_threads();
+            take(start);
+            thread::sync_threads();
+            start += BITS;
+        }
+    }
+
+    /// Word `q` of this thread's share: neighbouring threads have neighbouring ones.
+    #[inline(always)]
+    fn word_of_thread(self, q: usize) -> usize {
+        q * BLOCK as usize + thread::thread_idx_x() as usize
+    }
+
+    /// Adds a column that is in the window.
+    ///
+    /// # Safety
+    /// Within `set` of [`Bitmap::for_each_window`].
+    #[inline(always)]
+    pub unsafe fn set(self, window: &core::ops::Range<usize>, column: u32) {
+        if window.contains(&(column as usize)) {
+            let bit = column as usize - window.start;
+            // SAFETY: within the bitmap.
+            unsafe { self.words.or(bit / 32, 1 << (bit % 32)) };
+        }
+    }
+
+    /// How many columns are in this thread's share.
+    ///
+    /// # Safety
+    /// Within `take` of [`Bitmap::for_each_window`].
+    #[inline(always)]
+    pub unsafe fn count(self) -> u32 {
+        let mut count = 0;
+        // SAFETY: within the bitmap, which nobody changes now.
+        unsafe {
+            unroll::<{ Self::WORDS }>(|q| count += self.words.get(self.word_of_thread(q)).count_ones())
+        };
+        count
+    }
+
+    /// Writes the columns to `columns[start..]` in ascending order; returns their number. Two barriers.
+    ///
+    /// # Safety
+    /// Within `take` of [`Bitmap::for_each_window`], whose window begins at `first`; `columns` has room for them, and
+    /// `scratch` an element for each warp.
+    #[inline(always)]
+    pub unsafe fn write_ascending(
+        self,
+        first: usize,
+        columns: *mut u32,
+        start: usize,
+        scratch: Shared<u64>,
+    ) -> usize {
+        let word = thread::thread_idx_x() as usize * Self::WORDS;
+        // SAFETY: within the bitmap, which nobody changes now.
+        unsafe {
+            let mut count = 0;
+            unroll::<{ Self::WORDS }>(|q| count += self.words.get(word + q).count_ones());
+            let (before, total) = block_scan(u64::from(count), scratch);
+            let mut place = start + before as usize;
+            let mut q = 0;
+            while q < Self::WORDS {
+                let mut bits = self.words.get(word + q);
+                while bits != 0 {
+                    columns.st(place, (first + (word + q) * 32) as u32 + bits.trailing_zeros());
+                    place += 1;
+                    bits &= bits - 1;
+                }
+                q += 1;
+            }
+            total as usize
+        }
+    }
+}
+
+/// Rows that no table holds, in any order; blocks take them in turn.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LongRows {
+    /// Their number.
+    pub count: *mut u32,
+    /// Which; room for all.
+    pub rows: *mut u32,
+}
+
+// SAFETY: plain addresses of device memory; the kernels say who may use them when.
+unsafe impl Send for LongRows {}
+// SAFETY: as above.
+unsafe impl Sync for LongRows {}
+
+impl LongRows {
+    /// Adds one.
+    ///
+    /// # Safety
+    /// It is not there yet.
+    #[inline(always)]
+    pub unsafe fn push(self, row: usize) {
+        // SAFETY: there is room for all rows.
+        unsafe { self.rows.st(atomic::atomic_add_u32(self.count, 1) as usize, row as u32) }
+    }
+
+    /// Calls `f` with the rows of this block.
+    ///
+    /// # Safety
+    /// No kernel adds any meanwhile.
+    #[inline(always)]
+    pub unsafe fn for_each(self, mut f: impl FnMut(usize)) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let count = self.count.ld_nc(0);
+            let mut i = thread::block_idx_x();
+            while i < count {
+                f(self.rows.ld_nc(i as usize) as usize);
+                i += thread::grid_dim_x();
+            }
+        }
+    }
+}

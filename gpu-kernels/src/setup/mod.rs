@@ -1,0 +1,54 @@
+//! Kernels that build a multigrid hierarchy: strength of connection, splittings, interpolation, sparse products.
+//!
+//! Matrices are in CRS with 32-bit row pointers, columns ascending within a row, the diagonal stored. Each kernel's
+//! result is defined to the last bit: sums run over a row's entries in order, and multiplication and addition round
+//! separately (no fused multiply-add), as on the host.
+
+pub mod aggregate;
+pub mod columns;
+pub mod convert;
+pub mod independent_set;
+pub mod interpolate;
+pub mod product;
+pub mod scan;
+pub mod strength;
+pub mod team;
+pub mod transpose;
+
+use cuda_std::{Real, kernel, memory::*, thread};
+
+/// A permutation of the 32-bit numbers that looks random (the finaliser of MurmurHash3).
+#[inline(always)]
+pub fn hash(i: u32) -> u32 {
+    let mut h = i ^ 0x9e37_79b9;
+    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+    h ^ (h >> 16)
+}
+
+/// The weight of row `i` in a choice of independent unknowns, at least 1: `measure` first (up to 255), then chance.
+#[inline(always)]
+pub fn weight(i: u32, measure: Option<u32>) -> u32 {
+    let weight = match measure {
+        None => hash(i),
+        Some(measure) => (if measure > 255 { 255 } else { measure }) << 24 | hash(i) >> 8,
+    };
+    if weight == 0 { 1 } else { weight }
+}
+
+/// Element `i` of a vector that looks random, in [-1/2, 1/2].
+#[inline(always)]
+pub fn noise(i: u32) -> f64 {
+    hash(i) as f64 / u32::MAX as f64 - 0.5
+}
+
+/// `x_i = noise(i)`.
+#[kernel(T = [f32, f64])]
+pub unsafe fn noisy<T: Real>(n: u64, x: *mut T) {
+    let mut i = thread::index();
+    while i < n as usize {
+        // SAFETY: the launcher's vector has n elements.
+        unsafe { x.st(i, T::from_f64(noise(i as u32))) };
+        i += thread::stride();
+    }
+}

@@ -1,0 +1,383 @@
+//! Strength of connection, the filtered matrix, and numbers of rows.
+
+use cuda_std::{Real, kernel, memory::*};
+
+use super::team::{Pattern, Team};
+
+/// Decides which off-diagonal entries of a matrix A are kept.
+pub trait Criterion<T: Real>: Copy + Send + Sync + 'static {
+    /// What it knows of row `i` as a whole: `a_ii`, and a threshold.
+    ///
+    /// # Safety
+    /// `values` belong to `a`, which has a row `i`; all lanes of the team call this.
+    unsafe fn row(&self, team: Team, a: Pattern, values: *const T, i: usize) -> [T; 2];
+
+    /// Whether the off-diagonal entry `v` in column `j` is kept, if it is `valid`; `to` is the first entry of the
+    /// result that the lanes' entries may go to, `to_end` the end of its row.
+    ///
+    /// # Safety
+    /// All lanes of the team call this, with neighbouring entries.
+    unsafe fn keeps(
+        &self,
+        team: Team,
+        row: [T; 2],
+        valid: bool,
+        j: u32,
+        v: T,
+        to: usize,
+        to_end: usize,
+    ) -> bool;
+}
+
+/// `a_ij^2 >= epsilon |a_ii a_jj|`, and not 0.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Symmetric<T> {
+    /// The threshold.
+    pub epsilon: T,
+    /// The diagonal of A.
+    pub diagonal: *const T,
+}
+
+/// `-s a_ij >= theta max_k(-s a_ik)` with s the sign of `a_ii`, and positive.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Classical<T> {
+    /// The share of the largest.
+    pub theta: T,
+    /// The diagonal of A.
+    pub diagonal: *const T,
+}
+
+/// What is in the rows of a pattern.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Given<T> {
+    /// The columns of the result.
+    pub col_idx: *const u32,
+    /// The diagonal of A.
+    pub diagonal: *const T,
+}
+
+// The pointers name device memory; every thread of a grid shares them.
+macro_rules! device_struct {
+    ($($name:ident),*) => {$(
+        // SAFETY: plain addresses; the kernels say who may use them when.
+        unsafe impl<T: Real> Send for $name<T> {}
+        // SAFETY: as above.
+        unsafe impl<T: Real> Sync for $name<T> {}
+    )*};
+}
+device_struct!(Symmetric, Classical, Given);
+
+impl<T: Real> Criterion<T> for Symmetric<T> {
+    #[inline(always)]
+    unsafe fn row(&self, _team: Team, _a: Pattern, _values: *const T, i: usize) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { [self.diagonal.ld_nc(i), self.epsilon] }
+    }
+
+    #[inline(always)]
+    unsafe fn keeps(
+        &self,
+        _team: Team,
+        [own, epsilon]: [T; 2],
+        valid: bool,
+        j: u32,
+        v: T,
+        _to: usize,
+        _to_end: usize,
+    ) -> bool {
+        // SAFETY: a valid column is one of the square matrix.
+        valid && v != T::ZERO && v * v >= epsilon * (own * unsafe { self.diagonal.ld_nc(j as usize) }).abs()
+    }
+}
+
+/// `-s v` with s the sign of the diagonal.
+#[inline(always)]
+fn opposed<T: Real>(diagonal: T, v: T) -> T {
+    if diagonal < T::ZERO { v } else { -v }
+}
+
+impl<T: Real> Criterion<T> for Classical<T> {
+    #[inline(always)]
+    unsafe fn row(&self, team: Team, a: Pattern, values: *const T, i: usize) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let own = self.diagonal.ld_nc(i);
+            let mut largest = T::ZERO;
+            let (start, end) = a.range(i);
+            let mut e = start + team.lane as usize;
+            while e < end {
+                let v = opposed(own, values.ld_nc(e));
+                if a.col_idx.ld_nc(e) != i as u32 && v > largest {
+                    largest = v;
+                }
+                e += team.lanes as usize;
+            }
+            [own, self.theta * team.reduce(largest, |x, y| if y > x { y } else { x })]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn keeps(
+        &self,
+        _team: Team,
+        [own, threshold]: [T; 2],
+        valid: bool,
+        _j: u32,
+        v: T,
+        _to: usize,
+        _to_end: usize,
+    ) -> bool {
+        let v = opposed(own, v);
+        valid && v > T::ZERO && v >= threshold
+    }
+}
+
+impl<T: Real> Criterion<T> for Given<T> {
+    #[inline(always)]
+    unsafe fn row(&self, _team: Team, _a: Pattern, _values: *const T, i: usize) -> [T; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { [self.diagonal.ld_nc(i), T::ZERO] }
+    }
+
+    /// Of the result's entries only the next few, as many as the team has lanes, can be among the team's.
+    #[inline(always)]
+    unsafe fn keeps(
+        &self,
+        team: Team,
+        _row: [T; 2],
+        valid: bool,
+        j: u32,
+        _v: T,
+        to: usize,
+        to_end: usize,
+    ) -> bool {
+        let e = to + team.lane as usize;
+        // SAFETY: an entry of the result.
+        let column = if e < to_end { unsafe { self.col_idx.ld_nc(e) } } else { u32::MAX };
+        let mut keeps = false;
+        let mut lane = 0;
+        while lane < team.lanes {
+            keeps |= team.from_lane(column, lane) == j;
+            lane += 1;
+        }
+        valid && keeps
+    }
+}
+
+/// `diagonal[i] = a_ii` where it is stored; the others stay as they are.
+#[kernel(T = [f32, f64])]
+pub unsafe fn extract_diagonal<T: Real>(
+    n: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    values: *const T,
+    diagonal: *mut T,
+) {
+    // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
+    unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
+        while i < n as usize {
+            let (start, end) = a.range(i);
+            let mut e = start + team.lane as usize;
+            while e < end {
+                if a.col_idx.ld_nc(e) == i as u32 {
+                    diagonal.st(i, values.ld_nc(e));
+                }
+                e += team.lanes as usize;
+            }
+            i += team.stride();
+        }
+    }
+}
+
+/// `lengths[i]` = the number of entries of row `i` that are kept, the diagonal among them.
+#[kernel(T = [f32, f64], C = [Symmetric<T>, Classical<T>])]
+pub unsafe fn strong_lengths<T: Real, C: Criterion<T>>(
+    n: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    values: *const T,
+    criterion: C,
+    lengths: *mut u32,
+) {
+    // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
+    unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
+        while i < n as usize {
+            let row = criterion.row(team, a, values, i);
+            let (start, end) = a.range(i);
+            let mut length = 0u32;
+            let mut e = start + team.lane as usize;
+            while e < end {
+                let j = a.col_idx.ld_nc(e);
+                let kept = j == i as u32 || criterion.keeps(team, row, true, j, values.ld_nc(e), 0, 0);
+                length += kept as u32;
+                e += team.lanes as usize;
+            }
+            let length = team.reduce(length, |x, y| x + y);
+            if team.lane == 0 {
+                lengths.st(i, length);
+            }
+            i += team.stride();
+        }
+    }
+}
+
+/// The entries that are kept: their columns, unless `col_idx` is null, and their values.
+///
+/// If `lumped`, the others are added to the diagonal in the order of their columns, where that leaves its sign.
+#[kernel(T = [f32, f64], C = [Symmetric<T>, Classical<T>, Given<T>])]
+pub unsafe fn strong_entries<T: Real, C: Criterion<T>>(
+    n: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    values: *const T,
+    criterion: C,
+    lumped: u32,
+    row_ptr: *const u32,
+    col_idx: *mut u32,
+    strong: *mut T,
+) {
+    // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
+    unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
+        while i < n as usize {
+            let row = criterion.row(team, a, values, i);
+            let (mut base, end) = a.range(i);
+            let (mut to, to_end) = (row_ptr.ld_nc(i) as usize, row_ptr.ld_nc(i + 1) as usize);
+            // The place of the diagonal, in the lane that has met it.
+            let mut place = usize::MAX;
+            let mut sum = row[0];
+            while base < end {
+                let e = base + team.lane as usize;
+                let valid = e < end;
+                let (mut j, mut v) = (u32::MAX, T::ZERO);
+                if valid {
+                    (j, v) = (a.col_idx.ld_nc(e), values.ld_nc(e));
+                }
+                let is_diagonal = valid && j == i as u32;
+                let kept = criterion.keeps(team, row, valid, j, v, to, to_end) || is_diagonal;
+                let lanes = team.ballot(kept);
+                if lumped != 0 {
+                    team.in_order(team.ballot(valid && !kept), v, |v| sum += v);
+                }
+                if kept {
+                    let own = to + (lanes & ((1 << team.lane) - 1)).count_ones() as usize;
+                    if !col_idx.is_null() {
+                        col_idx.st(own, j);
+                    }
+                    strong.st(own, v);
+                    if is_diagonal {
+                        place = own;
+                    }
+                }
+                to += lanes.count_ones() as usize;
+                base += team.lanes as usize;
+            }
+            if lumped != 0 && place != usize::MAX && sum * row[0] > T::ZERO {
+                strong.st(place, sum);
+            }
+            i += team.stride();
+        }
+    }
+}
+
+/// `S = I - omega D^-1 S` with D the diagonal of S; rows without one stay as they are.
+#[kernel(T = [f32, f64])]
+pub unsafe fn damp<T: Real>(n: u64, log2_lanes: u32, s: Pattern, values: *mut T, omega: T) {
+    // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
+    unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
+        while i < n as usize {
+            let (start, end) = s.range(i);
+            let (mut found, mut diagonal) = (false, T::ZERO);
+            let mut e = start + team.lane as usize;
+            while e < end {
+                if s.col_idx.ld_nc(e) == i as u32 {
+                    (found, diagonal) = (true, values.ld(e));
+                }
+                e += team.lanes as usize;
+            }
+            let lanes = team.ballot(found);
+            if lanes != 0 {
+                let scale = omega / team.from_lane(diagonal, lanes.trailing_zeros());
+                let mut e = start + team.lane as usize;
+                while e < end {
+                    let is_diagonal = s.col_idx.ld_nc(e) == i as u32;
+                    values.st(e, if is_diagonal { T::ONE - omega } else { -(scale * values.ld(e)) });
+                    e += team.lanes as usize;
+                }
+            }
+            i += team.stride();
+        }
+    }
+}
+
+/// The numbers that [`row_weights`] computes.
+pub mod weight {
+    /// `1 / a_ii`.
+    pub const INVERSE_DIAGONAL: u32 = 0;
+    /// `s_i / sum_j |a_ij|`, s_i the sign of a_ii.
+    pub const INVERSE_L1: u32 = 1;
+    /// `a_ii / sum_j a_ij^2`.
+    pub const SPAI0: u32 = 2;
+    /// `sum_j |a_ij| / |a_ii|`.
+    pub const GERSHGORIN_RADIUS: u32 = 3;
+}
+
+/// A number for each row, of the kind `weight`.
+#[kernel(T = [f32, f64])]
+pub unsafe fn row_weights<T: Real>(
+    n: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    values: *const T,
+    weight: u32,
+    weights: *mut T,
+) {
+    // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
+    unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
+        while i < n as usize {
+            let (mut base, end) = a.range(i);
+            let (mut found, mut own) = (false, T::ZERO);
+            let (mut absolute, mut square) = (T::ZERO, T::ZERO);
+            while base < end {
+                let e = base + team.lane as usize;
+                let valid = e < end;
+                let mut v = T::ZERO;
+                if valid {
+                    v = values.ld_nc(e);
+                    if a.col_idx.ld_nc(e) == i as u32 {
+                        (found, own) = (true, v);
+                    }
+                }
+                team.in_order(team.ballot(valid), v, |v| {
+                    absolute += v.abs();
+                    square += v * v;
+                });
+                base += team.lanes as usize;
+            }
+            let diagonal = team.first_of(found, own, T::ZERO);
+            if team.lane == 0 {
+                let value = match weight {
+                    weight::INVERSE_DIAGONAL => T::ONE / diagonal,
+                    weight::INVERSE_L1 if diagonal < T::ZERO => -T::ONE / absolute,
+                    weight::INVERSE_L1 => T::ONE / absolute,
+                    weight::SPAI0 => diagonal / square,
+                    _ => absolute / diagonal.abs(),
+                };
+                weights.st(i, value);
+            }
+            i += team.stride();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Neighbouring lanes that share a row, so that a warp's loads stay within few cache lines.
+
+use cuda_std::{
+    memory::*,
+    thread,
+    warp::{self, WARP_SIZE, WarpShuffleValue},
+};
+
+/// The pattern of a matrix in CRS that no kernel writes meanwhile.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Pattern {
+    /// One more than rows.
+    pub row_ptr: *const u32,
+    /// Ascending within a row.
+    pub col_idx: *const u32,
+}
+
+// SAFETY: plain addresses of device memory; the kernels say who may use them when.
+unsafe impl Send for Pattern {}
+// SAFETY: as above.
+unsafe impl Sync for Pattern {}
+
+impl Pattern {
+    /// The first entry of row `i`, and the one behind its last.
+    ///
+    /// # Safety
+    /// The matrix has a row `i`.
+    #[inline(always)]
+    pub unsafe fn range(self, i: usize) -> (usize, usize) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.row_ptr.ld_nc(i) as usize, self.row_ptr.ld_nc(i + 1) as usize) }
+    }
+}
+
+/// `2^log2_lanes` neighbouring lanes of a warp. They take every branch around what they do together as one.
+#[derive(Clone, Copy)]
+pub struct Team {
+    /// The number of this thread in its team.
+    pub lane: u32,
+    /// Threads of the team.
+    pub lanes: u32,
+    log2_lanes: u32,
+    /// The team's lanes in their warp.
+    mask: u32,
+}
+
+impl Team {
+    /// This thread's team.
+    #[inline(always)]
+    pub fn of(log2_lanes: u32) -> Self {
+        let lanes = 1 << log2_lanes;
+        let lane_of_warp = thread::thread_idx_x() % WARP_SIZE;
+        let lane = lane_of_warp & (lanes - 1);
+        let mask = u32::MAX >> (WARP_SIZE - lanes) << (lane_of_warp - lane);
+        Team { lane, lanes, log2_lanes, mask }
+    }
+
+    /// The team's first row.
+    #[inline(always)]
+    pub fn first(self) -> usize {
+        thread::index() >> self.log2_lanes
+    }
+
+    /// From one of its rows to the next.
+    #[inline(always)]
+    pub fn stride(self) -> usize {
+        thread::stride() >> self.log2_lanes
+    }
+
+    /// Waits until the team's lanes are here, and what they wrote is visible to all of them.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn sync(self) {
+        // SAFETY: the team's lanes are here together.
+        unsafe { warp::sync_warp(self.mask) }
+    }
+
+    /// The lanes of the team for which `predicate` holds, lane 0 in the lowest bit.
+    #[inline(always)]
+    pub fn ballot(self, predicate: bool) -> u32 {
+        // SAFETY: the team's lanes are here together.
+        let ballot = unsafe { warp::warp_vote_ballot(self.mask, predicate) };
+        (ballot & self.mask) >> (thread::thread_idx_x() % WARP_SIZE - self.lane)
+    }
+
+    /// The value of a lane of the team.
+    #[inline(always)]
+    pub fn from_lane<V: WarpShuffleValue>(self, value: V, lane: u32) -> V {
+        // SAFETY: the team's lanes are here together, and their number is a power of two.
+        unsafe { warp::warp_shuffle_idx(self.mask, value, lane, self.lanes) }
+    }
+
+    /// The value of `found` in the first lane that has it, `default` where none has.
+    #[inline(always)]
+    pub fn first_of<V: WarpShuffleValue>(self, found: bool, value: V, default: V) -> V {
+        let lanes = self.ballot(found);
+        if lanes == 0 { default } else { self.from_lane(value, lanes.trailing_zeros()) }
+    }
+
+    /// Calls `f` with the values of the lanes whose bits are set in `lanes`, in ascending order.
+    #[inline(always)]
+    pub fn in_order<V: WarpShuffleValue>(self, lanes: u32, value: V, mut f: impl FnMut(V)) {
+        let mut left = lanes;
+        while left != 0 {
+            f(self.from_lane(value, left.trailing_zeros()));
+            left &= left - 1;
+        }
+    }
+
+    /// Combines the values of all lanes by an operation that is commutative and associative; all get the result.
+    #[inline(always)]
+    pub fn reduce<V: WarpShuffleValue>(self, value: V, combine: impl Fn(V, V) -> V) -> V {
+        let mut value = value;
+        let mut distance = self.lanes / 2;
+        while distance > 0 {
+            value = combine(value, self.from_lane(value, self.lane ^ distance));
+            distance /= 2;
+        }
+        value
+    }
+}

@@ -1,0 +1,141 @@
+//! [`Algebra`] on a device: each operation is in the file of its concept in `setup`.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+use gpu_kernels::setup::convert::{round_dot, round_scaled};
+
+use super::csr::{DeviceCsr, DeviceIndices};
+use super::memory::{DeviceVector, bytes_of};
+use super::{DeviceMatrix, DeviceScalars, Gpu};
+use crate::backend::algebra::{Algebra, Mixed, RowWeight, Size, Strength, Truncation};
+use crate::backend::{Backend, Slot};
+use crate::error::Result;
+use crate::matrix::{Choice, Csr};
+
+impl<T: Real> Algebra<T> for Gpu {
+    type Csr = DeviceCsr<T>;
+    type Indices = DeviceIndices;
+
+    fn csr(&self, a: &Arc<Csr<T>>) -> Result<DeviceCsr<T>> {
+        DeviceCsr::upload(&self.device, a)
+    }
+    fn csr_to_host(&self, a: &DeviceCsr<T>) -> Result<Arc<Csr<T>>> {
+        a.to_host().map(Arc::new)
+    }
+    fn indices_to_host(&self, indices: &DeviceIndices) -> Result<Vec<u32>> {
+        indices.to_host()
+    }
+    fn indices(&self, values: &[u32]) -> Result<DeviceIndices> {
+        DeviceIndices::from_slice(&self.device, values)
+    }
+    fn size(&self, a: &DeviceCsr<T>) -> Size {
+        a.size
+    }
+    fn set_values(&self, a: &mut DeviceCsr<T>, values: &Csr<T>) -> Result<()> {
+        assert_eq!(a.size.nnz, values.nnz());
+        // SAFETY: the buffer has as many elements.
+        unsafe { self.device.upload(a.values.address, bytes_of(values.values())) }
+    }
+
+    fn strength(&self, a: &DeviceCsr<T>, strength: Strength) -> Result<DeviceCsr<T>> {
+        self.strong_entries(a, strength)
+    }
+    fn strength_values(&self, a: &DeviceCsr<T>, lumped: bool, s: &mut DeviceCsr<T>) -> Result<()> {
+        self.strong_values(a, lumped, s)
+    }
+    fn independent_set(
+        &self,
+        s: &DeviceCsr<T>,
+        st: Option<&DeviceCsr<T>>,
+        distance: u32,
+        isolated: bool,
+    ) -> Result<DeviceIndices> {
+        self.independent(s, st, distance, isolated)
+    }
+    fn aggregate(&self, s: &DeviceCsr<T>, roots: &DeviceIndices) -> Result<(DeviceIndices, usize)> {
+        self.aggregates(s, roots)
+    }
+    fn tentative(&self, aggregates: &DeviceIndices, n_aggregates: usize) -> Result<DeviceCsr<T>> {
+        self.piecewise_constant(aggregates, n_aggregates)
+    }
+    fn damp(&self, s: &mut DeviceCsr<T>, omega: T) -> Result<()> {
+        self.damped(s, omega)
+    }
+    fn averaging(&self, s: &DeviceCsr<T>, coarse: &DeviceIndices) -> Result<DeviceCsr<T>> {
+        self.average_of_coarse(s, coarse)
+    }
+    fn extended_i(
+        &self,
+        a: &DeviceCsr<T>,
+        s: &DeviceCsr<T>,
+        coarse: &DeviceIndices,
+        truncation: Truncation,
+    ) -> Result<DeviceCsr<T>> {
+        self.extended_plus_i(a, s, coarse, truncation)
+    }
+
+    fn multiply(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        let mut c = self.product_pattern(a, b)?;
+        self.multiply_values(a, b, &mut c)?;
+        Ok(c)
+    }
+    fn multiply_values(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
+        self.product_values(a, b, c)
+    }
+    fn transpose(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        let mut at = self.transposed_pattern(a)?;
+        self.transpose_values(a, &mut at)?;
+        Ok(at)
+    }
+    fn transpose_values(&self, a: &DeviceCsr<T>, at: &mut DeviceCsr<T>) -> Result<()> {
+        self.transposed_values(a, at)
+    }
+
+    fn row_weights(&self, a: &DeviceCsr<T>, weight: RowWeight) -> Result<DeviceVector<T>> {
+        self.weights_of_rows(a, weight)
+    }
+    fn noise(&self, n: usize) -> Result<DeviceVector<T>> {
+        let x: DeviceVector<T> = self.zeros(n)?;
+        self.launch(n, &gpu_kernels::setup::noisy::<T> { n: n as u64, x: x.address() as *mut T })?;
+        Ok(x)
+    }
+    fn csr_spmv(&self, a: &DeviceCsr<T>, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
+        self.spmv(&DeviceMatrix::of_csr(a), x, y)
+    }
+}
+
+impl<T: Real, S: Real> Mixed<T, S> for Gpu {
+    fn operator(&self, a: &DeviceCsr<T>) -> Result<(DeviceMatrix<S>, Choice)> {
+        self.in_chosen_format(a)
+    }
+    fn cast(&self, x: &DeviceVector<T>, y: &mut DeviceVector<S>) -> Result<()> {
+        self.rounded(x, y)
+    }
+    fn cast_scaled(
+        &self,
+        x: &DeviceVector<T>,
+        omega: S,
+        d: &DeviceVector<S>,
+        y: &mut DeviceVector<S>,
+        z: &mut DeviceVector<S>,
+    ) -> Result<()> {
+        let (n, guard) = (x.len as u64, self.guard());
+        let (y, z) = (y.ptr_mut(), z.ptr_mut());
+        self.launch(x.len, &round_scaled { n, x: x.ptr(), omega, d: d.ptr(), y, z, guard })
+    }
+    fn cast_dot(
+        &self,
+        x: &DeviceVector<T>,
+        r: &DeviceVector<S>,
+        y: &mut DeviceVector<S>,
+        s: &DeviceScalars<S>,
+        out: Slot,
+    ) -> Result<()> {
+        let (n, reduction, guard) = (x.len as u64, self.reduction(s, out), self.guard());
+        self.launch_reduction(
+            x.len,
+            &round_dot { n, x: x.ptr(), r: r.ptr(), y: y.ptr_mut(), reduction, guard },
+        )
+    }
+}

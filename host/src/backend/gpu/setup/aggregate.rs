@@ -1,0 +1,127 @@
+//! Aggregates, and the interpolation that is constant on each.
+
+use std::marker::PhantomData;
+
+use cuda_std::Real;
+use gpu_kernels::setup::aggregate::{
+    join_neighbours, join_roots, number_aggregates, tentative, tentative_lengths,
+};
+
+use super::super::memory::Buffer;
+use super::super::{DeviceCsr, DeviceIndices, Gpu};
+use crate::backend::algebra::Size;
+use crate::error::Result;
+
+impl Gpu {
+    /// See [`crate::backend::Algebra::aggregate`].
+    pub(in super::super) fn aggregates<T: Real>(
+        &self,
+        s: &DeviceCsr<T>,
+        roots: &DeviceIndices,
+    ) -> Result<(DeviceIndices, usize)> {
+        let rows = s.size.n_rows;
+        let (n, log2_lanes, values) = (rows as u64, s.log2_lanes(), s.values());
+        let before = DeviceIndices::new(&self.device, rows)?;
+        let root_of = DeviceIndices::new(&self.device, rows)?;
+        let is_root = Buffer::new(&self.device, (rows + 1) * size_of::<u32>())?;
+        let kernel = join_roots {
+            n,
+            log2_lanes,
+            s: s.pattern(),
+            values,
+            roots: roots.ptr(),
+            root_of: before.ptr_mut(),
+        };
+        self.launch_on_rows(s, &kernel)?;
+        let kernel = join_neighbours {
+            n,
+            log2_lanes,
+            s: s.pattern(),
+            values,
+            before: before.ptr(),
+            root_of: root_of.ptr_mut(),
+            is_root: is_root.address as *mut u32,
+        };
+        self.launch_on_rows(s, &kernel)?;
+        let count = self.row_pointers(&is_root, rows)?;
+        let numbers = is_root.address as *const u32;
+        self.launch(rows, &number_aggregates { n, numbers, root_of: root_of.ptr_mut() })?;
+        Ok((root_of, count as usize))
+    }
+
+    /// See [`crate::backend::Algebra::tentative`].
+    pub(in super::super) fn piecewise_constant<T: Real>(
+        &self,
+        aggregates: &DeviceIndices,
+        n_aggregates: usize,
+    ) -> Result<DeviceCsr<T>> {
+        let (rows, n) = (aggregates.len, aggregates.len as u64);
+        let row_ptr = Buffer::new(&self.device, (rows + 1) * size_of::<u32>())?;
+        let lengths = row_ptr.address as *mut u32;
+        self.launch(rows, &tentative_lengths { n, aggregates: aggregates.ptr(), lengths })?;
+        let nnz = self.row_pointers(&row_ptr, rows)? as usize;
+        let p = DeviceCsr {
+            size: Size { n_rows: rows, n_cols: n_aggregates, nnz },
+            row_ptr,
+            col_idx: Buffer::new(&self.device, nnz * size_of::<u32>())?,
+            values: Buffer::new(&self.device, nnz * size_of::<T>())?,
+            element: PhantomData,
+        };
+        let kernel = tentative {
+            n,
+            aggregates: aggregates.ptr(),
+            row_ptr: p.row_ptr(),
+            col_idx: p.col_idx.address as *mut u32,
+            values: p.values_mut(),
+        };
+        self.launch(rows, &kernel)?;
+        Ok(p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuda_std::Real;
+
+    use super::super::strength::tests::{all_samples, assert_same, strict};
+    use crate::backend::Algebra;
+    use crate::backend::algebra::{NO_AGGREGATE, Strength};
+    use crate::backend::reference::Reference;
+
+    fn are_those_of_the_host<T: Real>() {
+        let (gpu, host) = (strict(), Reference::new());
+        let (mut left_over, mut nowhere) = (0, 0);
+        for a in all_samples::<T>() {
+            let s = host.strength(&a, Strength::Symmetric { epsilon: 0.01, lumped: false }).unwrap();
+            let on_device = gpu.csr(&s).unwrap();
+            let far = host.independent_set(&s, None, 2, false).unwrap();
+            // Some are missing, so that both later steps have something to do.
+            let few: Vec<u32> = far.iter().enumerate().map(|(i, &root)| root * (i % 3 == 0) as u32).collect();
+            let all = vec![1; s.n_rows()];
+            for roots in [far, few, all] {
+                let (expected, count) = host.aggregate(&s, &roots).unwrap();
+                let (found, found_count) =
+                    gpu.aggregate(&on_device, &Algebra::<T>::indices(&gpu, &roots).unwrap()).unwrap();
+                assert_eq!(found.to_host().unwrap(), expected, "{} rows", s.n_rows());
+                assert_eq!(found_count, count);
+                left_over += count - roots.iter().sum::<u32>() as usize;
+                nowhere += expected.iter().filter(|&&a| a == NO_AGGREGATE).count();
+
+                let p = Algebra::<T>::tentative(&gpu, &found, count).unwrap();
+                let expected = Algebra::<T>::tentative(&host, &expected, count).unwrap();
+                assert_same(&p.to_host().unwrap(), &expected, "tentative");
+            }
+        }
+        assert!(left_over > 0 && nowhere > 0, "{left_over} became roots, {nowhere} belong nowhere");
+    }
+
+    #[test]
+    fn aggregates_in_f64() {
+        are_those_of_the_host::<f64>();
+    }
+
+    #[test]
+    fn aggregates_in_f32() {
+        are_those_of_the_host::<f32>();
+    }
+}

@@ -1,0 +1,271 @@
+//! From the set-up's CRS to the format that is multiplied, and between number types.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cuda_std::Real;
+use gpu_kernels::setup::convert::{fill_sell, round, slice_widths, sort_windows};
+
+use super::super::matrix::{Layout, log2_lanes};
+use super::super::memory::Buffer;
+use super::super::{DeviceCsr, DeviceMatrix, DeviceVector, Gpu, UNGUARDED};
+use crate::error::Result;
+use crate::matrix::{Choice, Format, Padding, SLICE, choose_for_gpu};
+
+/// Where the rows of a matrix go in reduced SELL.
+struct Slices {
+    /// Prefix sums of the slices' widths, in units of 32 entries.
+    starts: Arc<Buffer>,
+    /// The row at each position, unless rows stay in order.
+    permutation: Option<Arc<Buffer>>,
+    /// Entries with padding.
+    stored: u64,
+}
+
+impl Gpu {
+    /// See [`crate::backend::algebra::Mixed::operator`]. Waits for the padding of each window that is tried.
+    pub(in super::super) fn in_chosen_format<T: Real, S: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+    ) -> Result<(DeviceMatrix<S>, Choice)> {
+        let nnz = a.size.nnz;
+        let mut slices = None;
+        let choice = choose_for_gpu(a.size.n_rows, nnz, |sigma| {
+            let stored = slices.insert(self.slices(a, sigma)?).stored;
+            Ok(Padding { stored, nnz: nnz as u64 })
+        })?;
+        let matrix = match slices {
+            Some(slices) if choice.format == Format::Sell => self.sell(a, slices)?,
+            _ => DeviceMatrix::of_csr(&self.with_rounded_values(a)?),
+        };
+        Ok((matrix, choice))
+    }
+
+    /// See [`crate::backend::algebra::Mixed::cast`].
+    pub(in super::super) fn rounded<T: Real, S: Real>(
+        &self,
+        x: &DeviceVector<T>,
+        y: &mut DeviceVector<S>,
+    ) -> Result<()> {
+        let (n, guard) = (x.len as u64, self.guard());
+        self.launch(x.len, &round { n, x: x.ptr(), y: y.ptr_mut(), guard })
+    }
+
+    /// The slices of `a`, rows sorted within windows of `sigma`, 1 or a multiple of 32 up to 1024.
+    fn slices<T: Real>(&self, a: &DeviceCsr<T>, sigma: usize) -> Result<Slices> {
+        let (n_rows, row_ptr) = (a.size.n_rows as u64, a.row_ptr());
+        let n_slices = a.size.n_rows.div_ceil(SLICE);
+        let starts = Buffer::new(&self.device, (n_slices + 1) * size_of::<u32>())?;
+        let widths = starts.address as *mut u32;
+        let permutation = if sigma == 1 {
+            self.launch(n_slices * SLICE, &slice_widths { n_rows, row_ptr, widths })?;
+            None
+        } else {
+            let rows = Buffer::new(&self.device, n_slices * SLICE * size_of::<u32>())?;
+            let permutation = rows.address as *mut u32;
+            let kernel = sort_windows { n_rows, row_ptr, permutation, widths };
+            self.launch_in_blocks_of(sigma as u32, a.size.n_rows, &kernel)?;
+            Some(rows)
+        };
+        let stored = SLICE as u64 * self.row_pointers(&starts, n_slices)?;
+        Ok(Slices { starts, permutation, stored })
+    }
+
+    /// `a` in reduced SELL, values rounded to `S`.
+    fn sell<T: Real, S: Real>(&self, a: &DeviceCsr<T>, slices: Slices) -> Result<DeviceMatrix<S>> {
+        let (n_rows, n_cols) = (a.size.n_rows, a.size.n_cols);
+        let n_slices = n_rows.div_ceil(SLICE);
+        let slice_ptr = Buffer::new(&self.device, (n_slices + 1) * size_of::<u64>())?;
+        let col_idx = Buffer::new(&self.device, slices.stored as usize * size_of::<u32>())?;
+        let values = Buffer::new(&self.device, slices.stored as usize * size_of::<S>())?;
+        let permutation = slices.permutation;
+        let kernel = fill_sell {
+            n_rows: n_rows as u64,
+            n_cols: n_cols as u64,
+            row_ptr: a.row_ptr(),
+            col_idx: a.col_idx(),
+            values: a.values(),
+            permutation: permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32),
+            starts: slices.starts.address as *const u32,
+            slice_ptr: slice_ptr.address as *mut u64,
+            sell_columns: col_idx.address as *mut u32,
+            sell_values: values.address as *mut S,
+        };
+        self.launch(n_slices * SLICE, &kernel)?;
+        let layout = Layout::Sell { slice_ptr, permutation };
+        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
+    }
+
+    /// `a` with values in `S`; the same values where that is `T`.
+    fn with_rounded_values<T: Real, S: Real>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<S>> {
+        let (size, row_ptr, col_idx) = (a.size, a.row_ptr.clone(), a.col_idx.clone());
+        let values = if TypeId::of::<T>() == TypeId::of::<S>() {
+            a.values.clone()
+        } else {
+            let values = Buffer::new(&self.device, size.nnz * size_of::<S>())?;
+            let y = values.address as *mut S;
+            self.launch(size.nnz, &round { n: size.nnz as u64, x: a.values(), y, guard: UNGUARDED })?;
+            values
+        };
+        Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
+    }
+}
+
+impl<T: Real> DeviceMatrix<T> {
+    /// The same arrays as CRS, ready to be multiplied.
+    pub(in super::super) fn of_csr(a: &DeviceCsr<T>) -> Self {
+        let (n_rows, n_cols) = (a.size.n_rows, a.size.n_cols);
+        let log2_lanes = log2_lanes(n_rows, a.size.nnz);
+        DeviceMatrix {
+            n_rows,
+            n_cols,
+            layout: Layout::Crs { row_ptr: a.row_ptr.clone(), wide: false, log2_lanes },
+            col_idx: a.col_idx.clone(),
+            values: a.values.clone(),
+            element: PhantomData,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, Slot};
+    use crate::launch::sim::Sim;
+    use crate::matrix::{AnyMatrix, Csr, Target, choose};
+
+    fn gpu() -> Gpu {
+        Gpu::new(Arc::new(Sim::strict())).unwrap()
+    }
+
+    /// A matrix whose rows have these lengths, with fractional values and columns all over.
+    fn with_lengths(n_cols: usize, lengths: &[usize]) -> Csr<f64> {
+        let mut row_ptr = vec![0];
+        let (mut col_idx, mut values) = (vec![], vec![]);
+        for (i, &length) in lengths.iter().enumerate() {
+            col_idx.extend((0..length).map(|j| ((j * n_cols + i % n_cols) / length) as u32));
+            values.extend((0..length).map(|j| (0.7 * (31 * i + j) as f64).sin()));
+            row_ptr.push(values.len());
+        }
+        Csr::new(lengths.len(), n_cols, row_ptr, col_idx, values).unwrap()
+    }
+
+    fn download<U: cuda_std::memory::Word>(buffer: &Buffer, like: &[U]) -> Vec<U> {
+        let mut values = like.to_vec();
+        let bytes = super::super::super::memory::bytes_of_mut(&mut values);
+        // SAFETY: the simulator reports what is out of bounds.
+        unsafe { buffer.device().download(bytes, buffer.address).unwrap() };
+        values
+    }
+
+    /// Compares choice and arrays with what the host makes of `a`; returns the format and the window.
+    #[track_caller]
+    fn compare<T: Real, S: Real>(a: &Csr<T>) -> (Format, usize) {
+        let gpu = gpu();
+        let on_device = DeviceCsr::upload(gpu.device(), a).unwrap();
+        let (matrix, choice): (DeviceMatrix<S>, _) = gpu.in_chosen_format(&on_device).unwrap();
+        assert_eq!(choice, choose(a, Target::Gpu));
+        assert_eq!((matrix.n_rows, matrix.n_cols), (a.n_rows(), a.n_cols()));
+        let expected = AnyMatrix::from_csr(&Arc::new(a.cast::<S>()), choice.format, choice.sigma).unwrap();
+        match (&matrix.layout, &expected) {
+            (Layout::Sell { slice_ptr, permutation }, AnyMatrix::Sell(expected)) => {
+                assert_eq!(download(slice_ptr, expected.slice_ptr()), expected.slice_ptr());
+                assert_eq!(permutation.is_some(), expected.permutation().is_some());
+                if let (Some(permutation), Some(expected)) = (permutation, expected.permutation()) {
+                    assert_eq!(download(permutation, expected), expected);
+                }
+                assert_eq!(download(&matrix.col_idx, expected.col_idx()), expected.col_idx());
+                assert_eq!(download(&matrix.values, expected.values()), expected.values());
+            }
+            (Layout::Crs { row_ptr, wide, .. }, AnyMatrix::Crs(expected)) => {
+                assert!(!wide && Arc::ptr_eq(row_ptr, &on_device.row_ptr));
+                assert!(Arc::ptr_eq(&matrix.col_idx, &on_device.col_idx));
+                let shared = Arc::ptr_eq(&matrix.values, &on_device.values);
+                assert_eq!(shared, TypeId::of::<T>() == TypeId::of::<S>());
+                assert_eq!(download(&matrix.values, expected.values()), expected.values());
+            }
+            _ => panic!("{choice:?}"),
+        }
+        let hx: Vec<S> = (0..a.n_cols()).map(|j| S::from_f64((0.3 * j as f64).cos())).collect();
+        let (x, mut y) = (gpu.vector(&hx).unwrap(), gpu.zeros(a.n_rows()).unwrap());
+        gpu.spmv(&matrix, &x, &mut y).unwrap();
+        for (y, expected) in y.to_host().unwrap().into_iter().zip(a.cast::<S>().mul_vec(&hx)) {
+            let error = (y.to_f64() - expected.to_f64()).abs();
+            assert!(error <= 100.0 * S::EPSILON.to_f64(), "{y} is not {expected}");
+        }
+        (choice.format, choice.sigma)
+    }
+
+    #[test]
+    fn rows_in_order() {
+        for (n_rows, n_cols, length) in [(333, 50, 7), (64, 1000, 17), (191, 8, 8), (32, 3, 1)] {
+            let a = with_lengths(n_cols, &vec![length; n_rows]);
+            assert_eq!(compare::<f64, f64>(&a), (Format::Sell, 1));
+            assert_eq!(compare::<f64, f32>(&a), (Format::Sell, 1));
+            assert_eq!(compare::<f32, f64>(&a.cast()), (Format::Sell, 1));
+        }
+    }
+
+    #[test]
+    fn empty_rows_are_padded_near_the_diagonal() {
+        let lengths: Vec<usize> = (0..480).map(|i| if i % 23 == 3 { 0 } else { 9 + i / 32 % 2 }).collect();
+        assert_eq!(compare::<f64, f32>(&with_lengths(700, &lengths)), (Format::Sell, 1));
+        assert_eq!(compare::<f64, f32>(&with_lengths(100, &lengths)), (Format::Sell, 1));
+        assert_eq!(compare::<f64, f32>(&with_lengths(100, &[0; 40])), (Format::Sell, 1));
+        assert_eq!(
+            compare::<f64, f32>(&Csr::new(40, 0, vec![0; 41], vec![], vec![]).unwrap()),
+            (Format::Sell, 1)
+        );
+    }
+
+    #[test]
+    fn rows_sorted_in_windows() {
+        let mixed: Vec<usize> = (0..600).map(|i| if i % 2 == 0 { 4 } else { 12 }).collect();
+        assert_eq!(compare::<f64, f32>(&with_lengths(77, &mixed)), (Format::Sell, 256));
+        let rare: Vec<usize> =
+            (0..2100).map(|i| [4, 16, 5][usize::from(i % 300 == 0) + 2 * (i % 99 / 98)]).collect();
+        assert_eq!(compare::<f64, f64>(&with_lengths(300, &rare)), (Format::Sell, 1024));
+    }
+
+    #[test]
+    fn a_long_row_stays_in_crs() {
+        let mut lengths = vec![2; 300];
+        lengths[7] = 300;
+        assert_eq!(compare::<f64, f32>(&with_lengths(300, &lengths)), (Format::Crs, 1));
+        assert_eq!(compare::<f64, f64>(&with_lengths(300, &lengths)), (Format::Crs, 1));
+        assert_eq!(compare::<f64, f32>(&with_lengths(300, &[1; 5])), (Format::Crs, 1));
+    }
+
+    #[test]
+    fn crs_shares_its_arrays() {
+        let gpu = gpu();
+        let a = DeviceCsr::upload(gpu.device(), &with_lengths(9, &[3; 40])).unwrap();
+        let allocated = gpu.device().counters().snapshot().allocations;
+        let matrix = DeviceMatrix::of_csr(&a);
+        assert_eq!(gpu.device().counters().snapshot().allocations, allocated);
+        assert!(Arc::ptr_eq(&matrix.col_idx, &a.col_idx) && Arc::ptr_eq(&matrix.values, &a.values));
+    }
+
+    #[test]
+    fn rounding_obeys_the_guard() {
+        let gpu = gpu();
+        let hx: Vec<f64> = (0..300).map(|i| (0.1 * i as f64).exp()).collect();
+        let rounded: Vec<f32> = hx.iter().map(|&x| x as f32).collect();
+        let x = gpu.vector(&hx).unwrap();
+        let mut y: DeviceVector<f32> = gpu.zeros(300).unwrap();
+        let mut wide: DeviceVector<f64> = gpu.zeros(300).unwrap();
+
+        let monitor = Backend::<f64>::monitor(&gpu, 10, f64::MAX).unwrap();
+        let guarded = Backend::<f64>::guarded(&gpu, &monitor);
+        let scalars = Backend::<f64>::scalars(&gpu, 1).unwrap();
+        gpu.observe(&scalars, Slot(0), &monitor).unwrap();
+        guarded.rounded(&x, &mut y).unwrap();
+        assert_eq!(y.to_host().unwrap(), [0.0; 300]);
+
+        gpu.rounded(&x, &mut y).unwrap();
+        assert_eq!(y.to_host().unwrap(), rounded);
+        gpu.rounded(&y, &mut wide).unwrap();
+        assert_eq!(wide.to_host().unwrap(), rounded.into_iter().map(f64::from).collect::<Vec<_>>());
+    }
+}

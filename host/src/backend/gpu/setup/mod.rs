@@ -1,0 +1,10 @@
+//! The operations of [`crate::backend::Algebra`] on a device, one file a concept.
+
+mod aggregate;
+mod convert;
+mod independent_set;
+mod interpolate;
+mod product;
+mod scan;
+mod strength;
+mod transpose;

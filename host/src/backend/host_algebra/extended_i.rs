@@ -1,0 +1,224 @@
+//! Extended+i interpolation (De Sterck, Falgout, Nolting, Yang 2008, equation 4.10).
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use cuda_std::Real;
+use rayon::prelude::*;
+
+use super::interpolate::averaging;
+use crate::backend::algebra::Truncation;
+use crate::matrix::Csr;
+
+/// Rows of one task.
+const CHUNK: usize = 512;
+
+/// The rows that one task has made.
+struct Chunk<T> {
+    row_ptr: Vec<usize>,
+    col_idx: Vec<u32>,
+    values: Vec<T>,
+}
+
+/// One row in the making: its coarse unknowns, ascending, and their weights.
+#[derive(Default)]
+struct Row<T> {
+    columns: Vec<u32>,
+    weights: Vec<T>,
+}
+
+/// See [`crate::backend::Algebra::extended_i`], which has the order of every sum.
+///
+/// Of the row of a strong fine neighbour k only `a_ki` and the entries in coarse columns count. Those are few, and
+/// gathered beforehand with the sign condition applied: `abar`.
+pub(super) fn extended_i<T: Real>(a: &Csr<T>, s: &Csr<T>, coarse: &[u32], truncation: Truncation) -> Csr<T> {
+    // The row of a fine unknown has its strong coarse neighbours in coarse numbers.
+    let strong = averaging(s, coarse);
+    let diagonal = a.diagonal();
+    let is_negative = |i: usize| diagonal[i] < T::ZERO;
+    let numbers = numbers(coarse);
+    let abar = opposed_entries(a, coarse, &numbers, strong.n_cols(), &diagonal);
+    let n_rows = a.n_rows();
+
+    // Where each coarse unknown is in the present row, if it is there at all.
+    thread_local! {
+        static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    }
+    let fine_row = |row: &mut Row<T>, positions: &mut [u32], i: usize| {
+        let Row { columns, weights } = row;
+        let (neighbours, values) = s.row(i);
+        columns.clear();
+        for &k in neighbours.iter().filter(|&&k| coarse[k as usize] == 0) {
+            for &j in strong.row(k as usize).0 {
+                if find(columns, positions, j).is_none() {
+                    positions[j as usize] = columns.len() as u32;
+                    columns.push(j);
+                }
+            }
+        }
+        columns.sort_unstable();
+        for (position, &j) in columns.iter().enumerate() {
+            positions[j as usize] = position as u32;
+        }
+        weights.clear();
+        weights.resize(columns.len(), T::ZERO);
+        let find = |j: u32| find(columns, positions, j);
+
+        let mut divisor = T::ZERO;
+        let mut strong_left = neighbours;
+        for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
+            let is_strong = strong_left.first() == Some(&j);
+            strong_left = &strong_left[is_strong as usize..];
+            let place = if coarse[j as usize] == 1 { find(numbers[j as usize]) } else { None };
+            match place {
+                Some(place) => weights[place] = v,
+                None if j as usize == i || !is_strong => divisor += v,
+                None => (),
+            }
+        }
+        for (&k, &a_ik) in neighbours.iter().zip(values) {
+            let k = k as usize;
+            if k == i || coarse[k] == 1 {
+                continue;
+            }
+            let entries = || abar.row(k).0.iter().zip(abar.row(k).1);
+            let mut sum = T::ZERO;
+            for (&j, &v) in entries() {
+                if find(j).is_some() {
+                    sum += v;
+                }
+            }
+            let back = opposed(is_negative(k), a.get(k, i).unwrap_or(T::ZERO));
+            sum += back;
+            if sum == T::ZERO {
+                divisor += a_ik;
+                continue;
+            }
+            let share = a_ik / sum;
+            divisor += share * back;
+            for (&j, &v) in entries() {
+                if let Some(place) = find(j) {
+                    weights[place] += share * v;
+                }
+            }
+        }
+        let divisor = if divisor == T::ZERO { diagonal[i] } else { divisor };
+        weights.iter_mut().for_each(|w| *w = -(*w / divisor));
+    };
+
+    let chunk = |rows: Range<usize>| {
+        POSITIONS.with_borrow_mut(|positions| {
+            if positions.len() < strong.n_cols() {
+                positions.resize(strong.n_cols(), 0);
+            }
+            let mut row = Row::default();
+            let mut chunk = Chunk { row_ptr: vec![0], col_idx: Vec::new(), values: Vec::new() };
+            for i in rows {
+                if coarse[i] == 1 {
+                    chunk.col_idx.push(numbers[i]);
+                    chunk.values.push(T::ONE);
+                } else {
+                    fine_row(&mut row, positions, i);
+                    truncate(&row, truncation, &mut chunk);
+                }
+                chunk.row_ptr.push(chunk.values.len());
+            }
+            chunk
+        })
+    };
+    let chunks: Vec<Chunk<T>> = (0..n_rows.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|c| chunk(c * CHUNK..((c + 1) * CHUNK).min(n_rows)))
+        .collect();
+    let row = |i: usize| {
+        let Chunk { row_ptr, col_idx, values } = &chunks[i / CHUNK];
+        let range = row_ptr[i % CHUNK]..row_ptr[i % CHUNK + 1];
+        (&col_idx[range.clone()], &values[range])
+    };
+    Csr::from_rows(
+        n_rows,
+        strong.n_cols(),
+        |i| row(i).0.len(),
+        |i, columns, values| {
+            columns.copy_from_slice(row(i).0);
+            values.copy_from_slice(row(i).1);
+        },
+    )
+}
+
+/// Where `columns` has `j`, if `positions` has the place of every one of `columns`, and anything for others.
+fn find(columns: &[u32], positions: &[u32], j: u32) -> Option<usize> {
+    let position = positions[j as usize] as usize;
+    (columns.get(position) == Some(&j)).then_some(position)
+}
+
+/// The number of coarse unknowns in front of each unknown.
+fn numbers(coarse: &[u32]) -> Vec<u32> {
+    let mut count = 0;
+    let number = |&is_coarse| {
+        count += is_coarse;
+        count - is_coarse
+    };
+    coarse.iter().map(number).collect()
+}
+
+/// `v`, or 0 where it has the sign of the diagonal.
+fn opposed<T: Real>(diagonal_is_negative: bool, v: T) -> T {
+    if (v < T::ZERO) != diagonal_is_negative { v } else { T::ZERO }
+}
+
+/// The fine rows of `a` with the entries in coarse columns, renumbered, whose sign is not that of the diagonal.
+fn opposed_entries<T: Real>(
+    a: &Csr<T>,
+    coarse: &[u32],
+    numbers: &[u32],
+    n_coarse: usize,
+    diagonal: &[T],
+) -> Csr<T> {
+    let entries = |i: usize| {
+        let (columns, values) = if coarse[i] == 0 { a.row(i) } else { (&[][..], &[][..]) };
+        let negative = diagonal[i] < T::ZERO;
+        let kept = move |&(&j, &v): &(&u32, &T)| coarse[j as usize] == 1 && opposed(negative, v) != T::ZERO;
+        columns.iter().zip(values).filter(kept)
+    };
+    Csr::from_rows(
+        a.n_rows(),
+        n_coarse,
+        |i| entries(i).count(),
+        |i, columns, values| {
+            for ((column, value), (&j, &v)) in columns.iter_mut().zip(values).zip(entries(i)) {
+                (*column, *value) = (numbers[j as usize], v);
+            }
+        },
+    )
+}
+
+/// Appends what is left of `row` to `chunk`.
+fn truncate<T: Real>(row: &Row<T>, truncation: Truncation, chunk: &mut Chunk<T>) {
+    let start = chunk.values.len();
+    let largest = row.weights.iter().map(|w| w.abs()).fold(T::ZERO, |m, w| if w > m { w } else { m });
+    let least = T::from_f64(truncation.factor) * largest;
+    for (&j, &w) in row.columns.iter().zip(&row.weights) {
+        if w.abs() >= least {
+            chunk.col_idx.push(j);
+            chunk.values.push(w);
+        }
+    }
+    while chunk.values.len() - start > truncation.max_entries {
+        // The smallest, the last of equals.
+        let mut smallest = start;
+        for e in start..chunk.values.len() {
+            if chunk.values[e].abs() <= chunk.values[smallest].abs() {
+                smallest = e;
+            }
+        }
+        chunk.col_idx.remove(smallest);
+        chunk.values.remove(smallest);
+    }
+    let sum = |values: &[T]| values.iter().fold(T::ZERO, |sum, &w| sum + w);
+    let kept = sum(&chunk.values[start..]);
+    if kept != T::ZERO {
+        let scale = sum(&row.weights) / kept;
+        chunk.values[start..].iter_mut().for_each(|w| *w *= scale);
+    }
+}

@@ -1,0 +1,60 @@
+//! Interpolation from coarse unknowns: damping, averaging, and the greedy splitting of Mandel and Brezina.
+
+use cuda_std::Real;
+
+use super::strength::for_each_row;
+use crate::matrix::Csr;
+
+/// See [`crate::backend::Algebra::damp`].
+pub(super) fn damp<T: Real>(s: &mut Csr<T>, omega: T) {
+    for_each_row(s, |i, columns, values| {
+        let Ok(diagonal) = columns.binary_search(&(i as u32)) else { return };
+        let scale = omega / values[diagonal];
+        for (&j, v) in columns.iter().zip(values) {
+            *v = if j as usize == i { T::ONE - omega } else { -(scale * *v) };
+        }
+    });
+}
+
+/// See [`crate::backend::Algebra::averaging`].
+pub(super) fn averaging<T: Real>(s: &Csr<T>, coarse: &[u32]) -> Csr<T> {
+    let mut number = vec![0; coarse.len()];
+    let mut count = 0;
+    for (number, &coarse) in number.iter_mut().zip(coarse) {
+        *number = count;
+        count += coarse;
+    }
+    let is_coarse = |&&j: &&u32| coarse[j as usize] == 1;
+    let length = |i: usize| if coarse[i] == 1 { 1 } else { s.row(i).0.iter().filter(is_coarse).count() };
+    Csr::from_rows(s.n_rows(), count as usize, length, |i, columns, values| {
+        if coarse[i] == 1 {
+            columns.fill(number[i]);
+        } else {
+            for (column, &j) in columns.iter_mut().zip(s.row(i).0.iter().filter(is_coarse)) {
+                *column = number[j as usize];
+            }
+        }
+        values.fill(T::ONE / T::from_f64(values.len() as f64));
+    })
+}
+
+/// The splitting of Rosenberger and Haase 2017, section 9.3, unknown after unknown: one that is not decided yet is
+/// coarse, and what is strongly connected to it is fine. 1 for coarse unknowns.
+///
+/// `s` has the strong entries of a matrix ([`crate::backend::algebra::Strength::Symmetric`]).
+pub(crate) fn greedy_splitting<T: Real>(s: &Csr<T>) -> Vec<u32> {
+    const UNDECIDED: u32 = 2;
+    let mut coarse = vec![UNDECIDED; s.n_rows()];
+    for i in 0..s.n_rows() {
+        if coarse[i] == UNDECIDED {
+            coarse[i] = 1;
+            for &j in s.row(i).0 {
+                let other = &mut coarse[j as usize];
+                if *other == UNDECIDED {
+                    *other = 0;
+                }
+            }
+        }
+    }
+    coarse
+}

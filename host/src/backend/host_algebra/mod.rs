@@ -1,0 +1,151 @@
+//! [`Algebra`] on the host, on rayon's threads, one file a concept. Every row is computed by one thread in the order
+//! that the trait gives, so that the result does not depend on their number.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::algebra::{Algebra, Mixed, RowWeight, Size, Strength, Truncation};
+use super::{Backend, Slot, cpu::Cpu, reference::Reference};
+use crate::error::Result;
+use crate::matrix::{AnyMatrix, Choice, Csr, Target, choose};
+
+mod aggregate;
+mod extended_i;
+mod independent_set;
+mod interpolate;
+mod near_null;
+mod product;
+mod strength;
+#[cfg(test)]
+pub(super) mod tests;
+
+pub(crate) use interpolate::greedy_splitting;
+pub(crate) use near_null::tentative as near_null_tentative;
+
+macro_rules! host_algebra {
+    ($($backend:ty),*) => {$(
+        impl<T: Real> Algebra<T> for $backend {
+            type Csr = Arc<Csr<T>>;
+            type Indices = Vec<u32>;
+
+            fn csr(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                Ok(a.clone())
+            }
+            fn csr_to_host(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                Ok(a.clone())
+            }
+            fn indices_to_host(&self, indices: &Vec<u32>) -> Result<Vec<u32>> {
+                Ok(indices.clone())
+            }
+            fn indices(&self, values: &[u32]) -> Result<Vec<u32>> {
+                Ok(values.to_vec())
+            }
+            fn size(&self, a: &Arc<Csr<T>>) -> Size {
+                Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() }
+            }
+            fn set_values(&self, a: &mut Arc<Csr<T>>, values: &Csr<T>) -> Result<()> {
+                Arc::make_mut(a).values_mut().copy_from_slice(values.values());
+                Ok(())
+            }
+
+            fn strength(&self, a: &Arc<Csr<T>>, strength: Strength) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(strength::strong_entries(a, strength)))
+            }
+            fn strength_values(&self, a: &Arc<Csr<T>>, lumped: bool, s: &mut Arc<Csr<T>>) -> Result<()> {
+                strength::strong_values(a, lumped, Arc::make_mut(s));
+                Ok(())
+            }
+            fn independent_set(
+                &self,
+                s: &Arc<Csr<T>>,
+                st: Option<&Arc<Csr<T>>>,
+                distance: u32,
+                isolated: bool,
+            ) -> Result<Vec<u32>> {
+                Ok(independent_set::independent_set(s, st.map(|st| &**st), distance, isolated))
+            }
+            fn aggregate(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<(Vec<u32>, usize)> {
+                Ok(aggregate::aggregates(s, roots))
+            }
+            fn tentative(&self, aggregates: &Vec<u32>, n_aggregates: usize) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(aggregate::tentative(aggregates, n_aggregates)))
+            }
+            fn damp(&self, s: &mut Arc<Csr<T>>, omega: T) -> Result<()> {
+                interpolate::damp(Arc::make_mut(s), omega);
+                Ok(())
+            }
+            fn averaging(&self, s: &Arc<Csr<T>>, coarse: &Vec<u32>) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(interpolate::averaging(s, coarse)))
+            }
+            fn extended_i(
+                &self,
+                a: &Arc<Csr<T>>,
+                s: &Arc<Csr<T>>,
+                coarse: &Vec<u32>,
+                truncation: Truncation,
+            ) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(extended_i::extended_i(a, s, coarse, truncation)))
+            }
+
+            fn multiply(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                let mut c = product::pattern(a, b);
+                product::values(a, b, &mut c);
+                Ok(Arc::new(c))
+            }
+            fn multiply_values(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>, c: &mut Arc<Csr<T>>) -> Result<()> {
+                product::values(a, b, Arc::make_mut(c));
+                Ok(())
+            }
+            fn transpose(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(a.transpose()))
+            }
+            fn transpose_values(&self, a: &Arc<Csr<T>>, at: &mut Arc<Csr<T>>) -> Result<()> {
+                product::transpose_values(a, Arc::make_mut(at));
+                Ok(())
+            }
+
+            fn row_weights(&self, a: &Arc<Csr<T>>, weight: RowWeight) -> Result<Vec<T>> {
+                Ok(strength::row_weights(a, weight))
+            }
+            fn noise(&self, n: usize) -> Result<Vec<T>> {
+                Ok((0..n as u32).map(|i| T::from_f64(gpu_kernels::setup::noise(i))).collect())
+            }
+            fn csr_spmv(&self, a: &Arc<Csr<T>>, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
+                product::spmv(a, x, y);
+                Ok(())
+            }
+        }
+
+        impl<T: Real, S: Real> Mixed<T, S> for $backend {
+            fn operator(&self, a: &Arc<Csr<T>>) -> Result<(<$backend as Backend<S>>::Matrix, Choice)> {
+                let choice = choose(&**a, Target::Cpu);
+                let a = Arc::new(AnyMatrix::Crs(product::rounded(a)));
+                Ok((Backend::<S>::matrix(self, &a)?, choice))
+            }
+            fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {
+                self.cast(x, y)?;
+                self.scale_rows(omega, d, y, z)
+            }
+            fn cast_dot(
+                &self,
+                x: &Vec<T>,
+                r: &Vec<S>,
+                y: &mut Vec<S>,
+                s: &<$backend as Backend<S>>::Scalars,
+                out: Slot,
+            ) -> Result<()> {
+                self.cast(x, y)?;
+                self.dot(r, y, s, out)
+            }
+            fn cast(&self, x: &Vec<T>, y: &mut Vec<S>) -> Result<()> {
+                if !self.guard.stopped() {
+                    product::cast(x, y);
+                }
+                Ok(())
+            }
+        }
+    )*};
+}
+
+host_algebra!(Cpu, Reference);

@@ -1,0 +1,277 @@
+//! Multigrid: the same hierarchy and the same iterations on every backend.
+
+use std::sync::Arc;
+
+use warpsolve::Real;
+use warpsolve::backend::algebra::Algebra;
+use warpsolve::backend::reference::Reference;
+use warpsolve::backend::{Backend, Slot, status};
+use warpsolve::job::relative_residual;
+use warpsolve::matrix::{AnyMatrix, Coo, Csr};
+use warpsolve::precond::amg::hierarchy::{Hierarchy, Level, build};
+use warpsolve::precond::amg::{AnyPrecision, Coarsening, Cycle, Params, Place, Smoother, Splitting};
+use warpsolve::precond::{Identity, Preconditioner};
+use warpsolve::problem::{Problem, generate};
+use warpsolve::solver::{Bicgstab, Cg, Gmres, Outcome, Solver, Stop, StopReason};
+
+use crate::data::*;
+
+const COARSENINGS: [Coarsening; 3] =
+    [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina];
+
+fn problem<T: Real>(text: &str) -> Arc<Csr<T>> {
+    Arc::new(generate(&text.parse::<Problem>().unwrap(), 1).unwrap().cast())
+}
+
+/// Three levels or more of a few hundred rows.
+fn deep() -> Params {
+    Params { coarse_rows: 12, ..Params::default() }
+}
+
+/// Every coarsening, with what only it can do.
+fn coarsenings() -> Vec<Params> {
+    let mut all: Vec<Params> =
+        COARSENINGS.into_iter().map(|coarsening| Params { coarsening, ..deep() }).collect();
+    all.push(Params {
+        coarsening: Coarsening::Pmis,
+        aggressive: 1,
+        max_entries: 3,
+        truncation: 0.1,
+        ..deep()
+    });
+    all.push(Params { coarsening: Coarsening::MandelBrezina, splitting: Splitting::Greedy, ..deep() });
+    all
+}
+
+/// The matrices of a hierarchy, from the finest level on.
+fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr>) -> Vec<Arc<Csr<T>>> {
+    let levels = hierarchy.levels.iter().flat_map(|Level { a, p, r, .. }| [a, p, r]);
+    levels.chain([&hierarchy.coarsest]).map(|m| b.csr_to_host(m).unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params: &Params) {
+    let reference = Reference::new();
+    let expected = build::<T, _>(&reference, a.clone(), params).unwrap();
+    assert!(expected.levels.len() >= 2, "too few levels to prove anything: {params:?}");
+    let got = build::<T, _>(b, b.csr(a).unwrap(), params).unwrap();
+    let radii = |radii: Vec<f64>| radii.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    assert_eq!(
+        radii(got.levels.iter().map(|l| l.radius).collect()),
+        radii(expected.levels.iter().map(|l| l.radius).collect()),
+        "{params:?}"
+    );
+    let (got, expected) = (on_the_host(b, &got), on_the_host(&reference, &expected));
+    assert_eq!(got.len(), expected.len());
+    for (k, (got, expected)) in got.iter().zip(&expected).enumerate() {
+        let at = format!("{} of level {}, {params:?}", ["A", "P", "R"][k % 3], k / 3);
+        assert_eq!((got.n_rows(), got.n_cols()), (expected.n_rows(), expected.n_cols()), "{at}");
+        assert!(got.row_ptr() == expected.row_ptr() && got.col_idx() == expected.col_idx(), "pattern: {at}");
+        let same = |(x, y): (&T, &T)| x.to_f64().to_bits() == y.to_f64().to_bits();
+        assert!(got.values().iter().zip(expected.values()).all(same), "values: {at}");
+    }
+}
+
+pub fn hierarchies<T: Real, B: AnyPrecision<T>>(b: &B) {
+    for params in coarsenings() {
+        assert_same_hierarchy(b, &problem::<T>("tet:8"), &params);
+    }
+    // Weak couplings; and values without symmetry.
+    for text in ["anisotropic:21:0.02", "convection-diffusion:20:30"] {
+        for coarsening in COARSENINGS {
+            assert_same_hierarchy(b, &problem::<T>(text), &Params { coarsening, ..deep() });
+        }
+    }
+}
+
+/// Which solver to run.
+#[derive(Clone, Copy, PartialEq)]
+enum Which {
+    Cg,
+    Bicgstab,
+    Gmres(usize),
+}
+
+fn run<T: Real, B: Backend<T>>(
+    b: &B,
+    which: Which,
+    m: &mut dyn Preconditioner<T, B>,
+    a: &Arc<Csr<T>>,
+    rhs: &[T],
+) -> (Vec<T>, Outcome) {
+    let n = a.n_rows();
+    let mut solver: Box<dyn Solver<T, B>> = match which {
+        Which::Cg => Box::new(Cg::new(b, n, m).unwrap()),
+        Which::Bicgstab => Box::new(Bicgstab::new(b, n).unwrap()),
+        Which::Gmres(restart) => Box::new(Gmres::new(b, n, restart).unwrap()),
+    };
+    let matrix = b.matrix(&Arc::new(AnyMatrix::Crs(a.clone()))).unwrap();
+    let rhs = b.vector(rhs).unwrap();
+    let mut x = b.zeros(n).unwrap();
+    let stop = Stop { rtol: rtol::<T>(), atol: 0.0, max_iterations: 500 };
+    let outcome = solver.solve(b, &matrix, m, &rhs, &mut x, &stop, &mut |_, _| ()).unwrap();
+    (b.to_host(&x).unwrap(), outcome)
+}
+
+fn rtol<T: Real>() -> f64 {
+    if T::NAME == "f64" { 1e-8 } else { 1e-4 }
+}
+
+fn amg<T: Real, B: AnyPrecision<T>>(
+    b: &B,
+    a: &Arc<Csr<T>>,
+    params: &Params,
+    in_f32: bool,
+) -> Box<dyn Preconditioner<T, B>> {
+    b.amg(b.csr(a).unwrap(), params, in_f32).unwrap().0
+}
+
+/// Solves here and on the reference; the iterations done.
+#[track_caller]
+fn check<T: Real, B: AnyPrecision<T>>(
+    b: &B,
+    which: Which,
+    a: &Arc<Csr<T>>,
+    params: &Params,
+    in_f32: bool,
+) -> u32 {
+    let rhs = random::<T>(70, a.n_rows());
+    let reference = Reference::new();
+    let (_, expected) = run(&reference, which, &mut *amg(&reference, a, params, in_f32), a, &rhs);
+    let (x, outcome) = run(b, which, &mut *amg(b, a, params, in_f32), a, &rhs);
+    assert_eq!(outcome.reason, StopReason::Converged, "{params:?}");
+    let residual = relative_residual(&a.cast(), &wide(&x), &wide(&rhs));
+    assert!(residual <= 2.0 * rtol::<T>(), "{residual:e}: {params:?}");
+    assert_eq!(outcome.iterations, expected.iterations, "{params:?}");
+    outcome.iterations
+}
+
+pub fn every_part_with_cg<T: Real, B: AnyPrecision<T>>(b: &B) {
+    let a = problem::<T>("tet:7");
+    let (_, alone) = run(b, Which::Cg, &mut Identity, &a, &random::<T>(70, a.n_rows()));
+    let mut all = coarsenings();
+    let smoothers = [Smoother::Jacobi, Smoother::L1Jacobi, Smoother::Spai0];
+    all.extend(smoothers.map(|smoother| Params { smoother, ..deep() }));
+    all.extend([Cycle::W, Cycle::F, Cycle::K].map(|cycle| Params { cycle, ..deep() }));
+    for params in all {
+        let iterations = check(b, Which::Cg, &a, &params, true);
+        assert!(2 * iterations < alone.iterations, "{iterations} of {}: {params:?}", alone.iterations);
+    }
+}
+
+pub fn numbers_of_steps<T: Real, B: AnyPrecision<T>>(b: &B) {
+    let a = problem::<T>("poisson2d:19");
+    for (pre, post, cycle) in [(2, 2, Cycle::V), (0, 3, Cycle::W), (2, 0, Cycle::K)] {
+        // Without symmetry of M.
+        let which = if pre == post { Which::Cg } else { Which::Gmres(20) };
+        check(b, which, &a, &Params { pre, post, cycle, ..deep() }, true);
+    }
+    // A last level too large for an inverse is swept.
+    check(b, Which::Cg, &a, &Params { max_levels: 2, ..deep() }, true);
+}
+
+pub fn in_the_precision_of_the_solver<T: Real, B: AnyPrecision<T>>(b: &B) {
+    let a = problem::<T>("tet:7");
+    let in_t = check(b, Which::Cg, &a, &deep(), false);
+    let in_f32 = check(b, Which::Cg, &a, &deep(), true);
+    assert!(in_t.abs_diff(in_f32) <= 1, "{in_t} and {in_f32}");
+}
+
+pub fn unsymmetric_matrices<T: Real, B: AnyPrecision<T>>(b: &B) {
+    let a = problem::<T>("convection-diffusion:20:20");
+    for which in [Which::Gmres(30), Which::Gmres(4), Which::Bicgstab] {
+        check(b, which, &a, &deep(), true);
+    }
+}
+
+pub fn set_up_on_the_host<T: Real, B: AnyPrecision<T>>(b: &B) {
+    let a = problem::<T>("tet:7");
+    let r = b.vector(&random::<T>(71, a.n_rows())).unwrap();
+    for params in coarsenings() {
+        let z = [Place::Device, Place::Host].map(|setup| {
+            let mut z = b.vector(&poison(a.n_rows())).unwrap();
+            amg(b, &a, &Params { setup, ..params.clone() }, true).apply(b, &r, &mut z).unwrap();
+            b.to_host(&z).unwrap()
+        });
+        assert!(z[0].iter().all(|z| z.is_finite()), "{params:?}");
+        assert_same_bits(&z[0], &z[1]);
+    }
+}
+
+pub fn a_raised_guard_leaves_a_cycle_alone<T: Real, B: AnyPrecision<T>>(b: &B) {
+    let a = problem::<T>("tet:7");
+    let n = a.n_rows();
+    let s = b.scalars(2).unwrap();
+    let monitor = b.monitor(10, f64::MAX).unwrap();
+    b.observe(&s, Slot(1), &monitor).unwrap();
+    b.synchronize().unwrap();
+    assert_eq!(b.wait(&monitor, 1).unwrap().status, status::CONVERGED);
+    let stopped = b.guarded(&monitor);
+
+    let r = b.vector(&random::<T>(72, n)).unwrap();
+    b.sum(&b.vector(&[T::from_f64(0.75)]).unwrap(), &s, Slot(0)).unwrap();
+    for cycle in [Cycle::V, Cycle::W, Cycle::K] {
+        let params = Params { cycle, ..deep() };
+        let mut m = amg(b, &a, &params, true);
+        let before = random::<T>(73, n);
+        let mut z = b.vector(&before).unwrap();
+        m.apply(&stopped, &r, &mut z).unwrap();
+        m.apply_dot(&stopped, &r, &mut z, &s, Slot(0)).unwrap();
+        assert_same_bits(&b.to_host(&z).unwrap(), &before);
+        assert_eq!(b.read(&s, Slot(0)).unwrap().to_f64(), 0.75);
+        // What it left is as good as new.
+        m.apply(b, &r, &mut z).unwrap();
+        let mut fresh = b.vector(&poison(n)).unwrap();
+        amg(b, &a, &params, true).apply(b, &r, &mut fresh).unwrap();
+        assert_same_bits(&b.to_host(&z).unwrap(), &b.to_host(&fresh).unwrap());
+    }
+}
+
+/// Couplings `(i, j, value)`.
+fn from_entries<T: Real>(n: usize, entries: &[(u32, u32, f64)]) -> Arc<Csr<T>> {
+    let rows = entries.iter().map(|e| e.0).collect();
+    let columns = entries.iter().map(|e| e.1).collect();
+    let values = entries.iter().map(|e| T::from_f64(e.2)).collect();
+    Arc::new(Coo::from_parts(n, n, rows, columns, values).unwrap().into_csr().0)
+}
+
+pub fn little_to_coarsen<T: Real, B: AnyPrecision<T>>(b: &B) {
+    for coarsening in COARSENINGS {
+        let params = Params { coarsening, ..deep() };
+        let one = from_entries::<T>(1, &[(0, 0, 3.0)]);
+        assert_eq!(check(b, Which::Cg, &one, &params, true), if T::NAME == "f64" { 2 } else { 1 });
+        assert_eq!(check(b, Which::Cg, &one, &params, false), 1);
+        // Nothing but a diagonal: one level, swept, or inverted where it is small.
+        for n in [11, 301] {
+            let diagonal: Vec<_> = (0..n).map(|i| (i, i, 1.5 + noise(74, i as usize))).collect();
+            let a = from_entries::<T>(n as usize, &diagonal);
+            assert!(check(b, Which::Cg, &a, &params, true) <= 2);
+        }
+        let empty = from_entries::<T>(0, &[]);
+        let (x, outcome) = run(b, Which::Cg, &mut *amg(b, &empty, &params, true), &empty, &[]);
+        assert_eq!((outcome.reason, outcome.iterations, x.len()), (StopReason::Converged, 0, 0));
+    }
+}
+
+pub fn disconnected_parts<T: Real, B: AnyPrecision<T>>(b: &B) {
+    // Two meshes of different scale, and unknowns between them that nothing is coupled to.
+    let mut entries = Vec::new();
+    let mut n = 0;
+    for (text, scale) in [("tet:5", 1.0), ("poisson2d:14", 100.0)] {
+        let part = problem::<f64>(text);
+        for i in 0..part.n_rows() {
+            let (columns, values) = part.row(i);
+            entries.extend(columns.iter().zip(values).map(|(j, v)| (n + i as u32, n + j, scale * v)));
+        }
+        n += part.n_rows() as u32;
+        entries.extend((n..n + 7).map(|i| (i, i, 2.0 + noise(75, i as usize))));
+        n += 7;
+    }
+    let a = from_entries::<T>(n as usize, &entries);
+    for coarsening in COARSENINGS {
+        let params = Params { coarsening, ..deep() };
+        assert_same_hierarchy(b, &a, &params);
+        let iterations = check(b, Which::Cg, &a, &params, true);
+        assert!(iterations <= 20, "{iterations}: {coarsening}");
+    }
+}
