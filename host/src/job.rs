@@ -1,57 +1,28 @@
 //! From a matrix and a right-hand side to a solution and an account of how it was come by.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use cuda_std::Real;
 
+use crate::backend::algebra::Mixed;
+use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
-use crate::backend::{Backend, cpu::Cpu};
 use crate::error::{Error, Result};
 use crate::launch::Counts;
 use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, Target, check, choose, spmv_bytes};
-use crate::precond::{Identity, Jacobi, Preconditioner};
+use crate::named::named;
+use crate::precond::amg::{self, AnyPrecision};
+use crate::precond::{Identity, Jacobi, NullSpace, Preconditioner, Projected};
 use crate::solver::{
-    Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Solver, Stop, StopReason, TOLERABLE_MISS,
+    Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Richardson, Solver, Stop, StopReason,
+    TOLERABLE_MISS,
 };
 
 pub mod spmv;
 mod traffic;
 
 pub use traffic::{bytes_moved, copy_bandwidth};
-
-/// Names with an enum of their own: `Display`, `FromStr` and the list for messages in one place.
-macro_rules! named {
-    ($(#[$doc:meta])* $what:literal $enum:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $enum {
-            $($(#[$variant_doc])* $variant,)*
-        }
-        impl $enum {
-            /// Every name.
-            pub const NAMES: &[&str] = &[$($name),*];
-        }
-        impl fmt::Display for $enum {
-            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.pad(match self { $($enum::$variant => $name,)* })
-            }
-        }
-        impl FromStr for $enum {
-            type Err = Error;
-            fn from_str(name: &str) -> Result<Self> {
-                match name {
-                    $($name => Ok($enum::$variant),)*
-                    _ => Err(Error::Option(format!(
-                        concat!("unknown ", $what, " '{}'; there are {}"), name, Self::NAMES.join(", ")
-                    ))),
-                }
-            }
-        }
-    };
-}
 
 named! {
     /// The iterative method.
@@ -64,6 +35,8 @@ named! {
         Gmres = "gmres",
         /// Weighted Jacobi, for diagonally dominant matrices.
         Jacobi = "jacobi",
+        /// The cycles of algebraic multigrid by themselves.
+        Amg = "amg",
     }
 }
 
@@ -74,6 +47,8 @@ named! {
         None = "none",
         /// The diagonal.
         Jacobi = "jacobi",
+        /// Algebraic multigrid.
+        Amg = "amg",
     }
 }
 
@@ -106,6 +81,10 @@ pub struct Options {
     pub restart: usize,
     /// Weight of the Jacobi method.
     pub omega: f64,
+    /// The hierarchy of [`Precond::Amg`].
+    pub amg: amg::Params,
+    /// The number type in which the hierarchy is applied; `None` for f32.
+    pub amg_precision: Option<Precision>,
 }
 
 impl Default for Options {
@@ -119,6 +98,8 @@ impl Default for Options {
             stop: Stop::default(),
             restart: 30,
             omega: 1.0,
+            amg: amg::Params::default(),
+            amg_precision: None,
         }
     }
 }
@@ -170,6 +151,8 @@ pub struct Report {
     pub relative_residual: f64,
     /// Seconds for checks, choice and conversion of the format, preconditioner.
     pub setup_seconds: f64,
+    /// Seconds in which the driver made the kernels ready: their first use on a GPU.
+    pub warm_up_seconds: f64,
     /// Seconds for moving matrix and vectors to where they are used.
     pub upload_seconds: f64,
     /// Seconds in the solver.
@@ -180,6 +163,8 @@ pub struct Report {
     pub bytes_moved: u64,
     /// What the device was asked for during the iterations (GPU and simulator).
     pub counts: Option<Counts>,
+    /// The hierarchy, with [`Precond::Amg`].
+    pub amg: Option<amg::Info>,
     /// What the user should know: an unsymmetric matrix under CG, an empty row.
     pub warnings: Vec<String>,
 }
@@ -228,9 +213,14 @@ fn solve_in<T: Real>(
     check::check_square(original)?;
     check::check_finite(original)?;
     check::check_vector("right-hand side", b, original.n_rows())?;
-    let (method, precond, warnings) = choose_method(original, options)?;
+    let (method, precond, mut warnings) = choose_method(original, options)?;
     let format = choose_format(a, options, device.target())?;
-    let plan = Plan { a, b, options, method, precond, format, warnings, start };
+    let null_space = NullSpace::of(original);
+    let mut b = std::borrow::Cow::Borrowed(b);
+    if let Some(null_space) = &null_space {
+        warnings.extend(without_null_space(null_space, b.to_mut()));
+    }
+    let plan = Plan { a, b: &b, options, method, precond, format, null_space, warnings, start };
     match device {
         Device::Cpu(cpu) => cpu.install(move || plan.run(original, cpu, None, device, on_stage)),
         Device::Gpu(gpu) => {
@@ -238,6 +228,22 @@ fn solve_in<T: Real>(
             plan.run(original, gpu, Some(gpu), device, on_stage)
         }
     }
+}
+
+/// Projects `b`, and says so if that changed more than rounding.
+fn without_null_space(null_space: &NullSpace, b: &mut [f64]) -> Option<String> {
+    const ROUNDING: f64 = 1e-10;
+    let (norm, removed) = null_space.project(b);
+    let components = match null_space.dimension() {
+        1 => "".to_string(),
+        n => format!(" on {n} components"),
+    };
+    (removed > ROUNDING * norm).then(|| {
+        format!(
+            "the matrix is singular: its null space is the constants{components}; the right-hand side was projected, \
+             the residual is that of the projected system"
+        )
+    })
 }
 
 /// The method and preconditioner to use, and what to warn of.
@@ -248,6 +254,13 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
     }
     let divisible = check::check_diagonal(a, "jacobi");
     let precond = match (options.precond, &divisible) {
+        (None | Some(Precond::Amg), _) if options.method == Some(Method::Amg) => Precond::Amg,
+        (Some(precond), _) if options.method == Some(Method::Amg) => {
+            return Err(Error::Option(format!(
+                "the method amg is algebraic multigrid by itself, without the preconditioner {precond}; leave \
+                 --precond out, or use --solver cg, gmres or bicgstab"
+            )));
+        }
         (Some(precond), _) => precond,
         (None, Ok(())) => Precond::Jacobi,
         (None, Err(Error::Diagonal { row, what, .. })) => {
@@ -297,6 +310,7 @@ struct Plan<'a, T> {
     method: Method,
     precond: Precond,
     format: Choice,
+    null_space: Option<NullSpace>,
     warnings: Vec<String>,
     start: Instant,
 }
@@ -309,12 +323,22 @@ impl<T: Real> Plan<'_, T> {
             Method::Bicgstab => Bicgstab::<T, Gpu>::VECTORS,
             Method::Gmres => Gmres::<T, Gpu>::vectors(self.restart()),
             Method::Jacobi => JacobiIteration::<T, Gpu>::VECTORS,
+            Method::Amg => Richardson::<T, Gpu>::VECTORS,
         };
         let precond = match self.precond {
             Precond::None => 0,
             Precond::Jacobi => 1,
+            // z; the hierarchy is counted by itself.
+            Precond::Amg => 1,
         };
-        2 + workspace + precond
+        // Its basis, and z.
+        let projection = self.projections().map_or(0, |null_space| null_space.dimension() + 1);
+        2 + workspace + precond + projection
+    }
+
+    /// What the preconditioner is kept out of. The Jacobi method has none: its part of x is removed in the end.
+    fn projections(&self) -> Option<&NullSpace> {
+        self.null_space.as_ref().filter(|_| self.method != Method::Jacobi)
     }
 
     /// No cycle is longer than the iteration limit.
@@ -322,12 +346,19 @@ impl<T: Real> Plan<'_, T> {
         self.options.restart.min(self.options.stop.max_iterations.max(1) as usize)
     }
 
-    /// Iterations that launch every kernel of the method; GMRES has one for bases of up to 8, 16 and 32.
+    /// Iterations that launch every kernel of the method; GMRES has one for bases of up to 8, 16 and 32. Where
+    /// iterations are recorded the third is the first of them.
     fn warm_up(&self) -> u32 {
         match self.method {
             Method::Gmres => self.restart().min(33) as u32,
-            Method::Cg | Method::Bicgstab | Method::Jacobi => 2,
+            Method::Cg | Method::Bicgstab | Method::Jacobi | Method::Amg => 3,
         }
+    }
+
+    /// Whether the hierarchy is applied in f32, and the name of its number type.
+    fn amg_precision<U: Real>(&self) -> (bool, &'static str) {
+        let in_f32 = self.options.amg_precision != Some(Precision::F64);
+        (in_f32, if in_f32 { f32::NAME } else { U::NAME })
     }
 
     fn matrix_bytes(&self) -> u64 {
@@ -347,7 +378,7 @@ impl<T: Real> Plan<'_, T> {
         )
     }
 
-    fn run<B: Backend<T>>(
+    fn run<B: AnyPrecision<T>>(
         self,
         original: &Csr<f64>,
         backend: &B,
@@ -358,12 +389,25 @@ impl<T: Real> Plan<'_, T> {
         let Options { stop, omega, .. } = *self.options;
         let n = self.a.n_rows();
         let held_before = gpu.map(|g| g.device().counters().snapshot().allocated_bytes);
-        let matrix = Arc::new(AnyMatrix::from_csr(self.a, self.format.format, self.format.sigma)?);
-        let setup_seconds = self.start.elapsed().as_secs_f64();
+        let mut warm_up_seconds = 0.0;
+        let is_real_gpu = gpu.is_some_and(|g| g.device().info().compute_capability.0 > 0);
+        if let Some(gpu) = gpu.filter(|_| is_real_gpu && self.precond == Precond::Amg) {
+            let start = Instant::now();
+            gpu.preload_multigrid(&[T::NAME, self.amg_precision::<T>().1])?;
+            warm_up_seconds += start.elapsed().as_secs_f64();
+        }
+        // A hierarchy is built from CRS where it is used, and so is then the format of the matrix.
+        let converts_there = self.precond == Precond::Amg && self.options.format.is_none();
+        let matrix = match converts_there {
+            true => Arc::new(AnyMatrix::Crs(self.a.clone())),
+            false => Arc::new(AnyMatrix::from_csr(self.a, self.format.format, self.format.sigma)?),
+        };
+        let setup_seconds = self.start.elapsed().as_secs_f64() - warm_up_seconds;
 
         on_stage("upload", None);
         let start = Instant::now();
-        let device_matrix = backend.matrix(&matrix)?;
+        let csr = (self.precond == Precond::Amg).then(|| backend.csr(self.a)).transpose()?;
+        let uploaded = if converts_there { None } else { Some(backend.matrix(&matrix)?) };
         let b_in_t: Vec<T> = self.b.iter().map(|&v| T::from_f64(v)).collect();
         let b = backend.vector(&b_in_t)?;
         let mut x = backend.zeros(n)?;
@@ -371,24 +415,44 @@ impl<T: Real> Plan<'_, T> {
         let upload_seconds = start.elapsed().as_secs_f64();
 
         let start = Instant::now();
+        let device_matrix = match (uploaded, &csr) {
+            (Some(matrix), _) => matrix,
+            (None, Some(csr)) => Mixed::<T, T>::operator(backend, csr)?.0,
+            (None, None) => unreachable!("what is converted there was uploaded"),
+        };
+        let mut amg_info = None;
         let mut m: Box<dyn Preconditioner<T, B>> = match self.precond {
             Precond::None => Box::new(Identity),
             Precond::Jacobi => Box::new(Jacobi::setup(backend, self.a)?),
+            Precond::Amg => {
+                check::check_diagonal(self.a, "amg")?;
+                let csr = csr.expect("uploaded for this preconditioner");
+                let (m, info) = backend.amg(csr, &self.options.amg, self.amg_precision::<T>().0)?;
+                amg_info = Some(info);
+                m
+            }
         };
+        if let Some(null_space) = self.projections() {
+            m = Box::new(Projected::new(backend, m, null_space)?);
+        }
         let mut solver: Box<dyn Solver<T, B>> = match self.method {
             Method::Cg => Box::new(Cg::new(backend, n, &*m)?),
             Method::Bicgstab => Box::new(Bicgstab::new(backend, n)?),
             Method::Gmres => Box::new(Gmres::new(backend, n, self.restart())?),
             Method::Jacobi => Box::new(JacobiIteration::new(backend, self.a, omega)?),
+            Method::Amg => Box::new(Richardson::new(backend, n)?),
         };
-        if gpu.is_some_and(|g| g.device().info().compute_capability.0 > 0) {
+        backend.synchronize()?;
+        let setup_seconds = setup_seconds + start.elapsed().as_secs_f64();
+        if is_real_gpu {
             // The driver translates a kernel when it is first launched, and would do so within the loop.
+            let start = Instant::now();
             let stop = Stop { max_iterations: self.warm_up(), ..stop };
             solver.solve(backend, &device_matrix, &mut *m, &b, &mut x, &stop, &mut |_, _| ())?;
             backend.fill(T::ZERO, &mut x)?;
+            backend.synchronize()?;
+            warm_up_seconds += start.elapsed().as_secs_f64();
         }
-        backend.synchronize()?;
-        let setup_seconds = setup_seconds + start.elapsed().as_secs_f64();
 
         let counts_before = gpu.map(|g| g.device().counters().snapshot());
         let start = Instant::now();
@@ -400,10 +464,16 @@ impl<T: Real> Plan<'_, T> {
         let counts = gpu.map(|g| g.device().counters().snapshot());
         let device_bytes = match (held_before, counts) {
             (Some(before), Some(now)) => now.allocated_bytes - before,
-            _ => matrix.bytes() + self.vector_bytes(),
+            _ => {
+                let levels = amg_info.iter().flat_map(|info| &info.levels);
+                matrix.bytes() + self.vector_bytes() + levels.map(|level| level.bytes).sum::<u64>()
+            }
         };
 
-        let x: Vec<f64> = backend.to_host(&x)?.into_iter().map(Real::to_f64).collect();
+        let mut x: Vec<f64> = backend.to_host(&x)?.into_iter().map(Real::to_f64).collect();
+        if let Some(null_space) = &self.null_space {
+            null_space.project(&mut x);
+        }
         let relative_residual = relative_residual(original, &x, self.b);
         let norm_b = self.b.iter().map(|v| v * v).sum::<f64>().sqrt();
         let norm = relative_residual * if norm_b == 0.0 { 1.0 } else { norm_b };
@@ -415,6 +485,8 @@ impl<T: Real> Plan<'_, T> {
         let bytes_moved = bytes_moved::<T>(
             self.method,
             self.precond,
+            amg_info.as_ref().map_or(0, |info| info.cycle_bytes),
+            self.projections().map_or(0, NullSpace::dimension),
             n,
             spmv_bytes(self.a.nnz(), n, size_of::<T>()),
             outcome.iterations,
@@ -430,11 +502,13 @@ impl<T: Real> Plan<'_, T> {
             outcome,
             relative_residual,
             setup_seconds,
+            warm_up_seconds,
             upload_seconds,
             solve_seconds,
             device_bytes,
             bytes_moved,
             counts: counts.zip(counts_before).map(|(now, before)| now.since(&before)),
+            amg: amg_info,
             warnings: self.warnings,
         };
         Ok((x, report))

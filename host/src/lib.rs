@@ -5,6 +5,7 @@ pub mod io;
 pub mod job;
 pub mod launch;
 pub mod matrix;
+pub mod named;
 pub mod precond;
 pub mod problem;
 pub mod solver;

@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use warpsolve::Error;
-use warpsolve::job::{Method, Precision, Precond};
+use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
 
 use super::device::DeviceName;
+use super::settings::Settings;
 
 /// Solves large sparse linear systems on NVIDIA GPUs and on CPUs.
 #[derive(Debug, Parser)]
@@ -57,42 +58,12 @@ pub struct SolveArgs {
     /// The right-hand side: a Matrix Market vector [default: all ones]
     #[arg(long, value_name = "b.mtx")]
     pub rhs: Option<PathBuf>,
-    /// cg, bicgstab, gmres, jacobi; auto takes cg for a symmetric matrix with a positive diagonal, else gmres
-    #[arg(long, default_value = "auto")]
-    pub solver: OrAuto<Method>,
-    /// none, jacobi; auto takes jacobi where the diagonal allows it
-    #[arg(long, default_value = "auto")]
-    pub precond: OrAuto<Precond>,
-    /// crs, ell, sell; auto takes what is fastest on the device
-    #[arg(long, default_value = "auto")]
-    pub format: OrAuto<Format>,
-    /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
-    #[arg(long, value_name = "N")]
-    pub sigma: Option<usize>,
-    /// f64 or f32; the residual is checked in f64 either way
-    #[arg(long, default_value = "f64")]
-    pub precision: Precision,
-    /// Converged at ||b - A x|| <= max(rtol ||b||, atol)
-    #[arg(long, value_name = "X", default_value = "1e-8", value_parser = not_negative, allow_negative_numbers = true)]
-    pub rtol: f64,
-    /// See --rtol
-    #[arg(long, value_name = "X", default_value = "0", value_parser = not_negative, allow_negative_numbers = true)]
-    pub atol: f64,
-    /// Most iterations, up to 10000000
-    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub max_iter: u32,
-    /// With --solver gmres: iterations before a restart, 1 to 1024 or none [default: 30]
-    #[arg(long, value_name = "N")]
-    pub restart: Option<Restart>,
-    /// With --solver jacobi: the weight, between 0 and 2 [default: 1]
-    #[arg(long, value_name = "X", value_parser = omega, allow_negative_numbers = true)]
-    pub omega: Option<f64>,
-    /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
-    #[arg(long, default_value = "auto")]
-    pub device: DeviceName,
-    /// Threads on the host [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub threads: Option<u16>,
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and a table
+    /// amg; the command line goes before it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Write the solution
     #[arg(long, value_name = "x.mtx")]
     pub out: Option<PathBuf>,
@@ -206,14 +177,16 @@ impl FromStr for Restart {
     }
 }
 
-fn not_negative(text: &str) -> Result<f64, String> {
+/// A tolerance.
+pub fn not_negative(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
         _ => Err("it takes a finite number, 0 or more".into()),
     }
 }
 
-fn omega(text: &str) -> Result<f64, String> {
+/// A weight of the Jacobi method.
+pub fn omega(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x < 2.0 => Ok(x),
         _ => Err("it takes a number between 0 and 2, both excluded".into()),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use warpsolve::launch::{Counts, DeviceInfo};
 use warpsolve::matrix::RowStats;
+use warpsolve::precond::amg;
 
 use super::solve::Account;
 
@@ -55,6 +56,7 @@ pub struct Solve<'a> {
     read_seconds: f64,
     device_seconds: f64,
     setup_seconds: f64,
+    warm_up_seconds: f64,
     upload_seconds: f64,
     solve_seconds: f64,
     total_seconds: f64,
@@ -63,6 +65,7 @@ pub struct Solve<'a> {
     bandwidth: Option<f64>,
     copy_bandwidth: Option<f64>,
     counts: Option<DeviceCounts>,
+    amg: Option<Amg<'a>>,
     warnings: &'a [String],
 }
 
@@ -83,6 +86,7 @@ impl From<RowStats> for RowLengths {
 #[derive(Serialize)]
 struct DeviceCounts {
     launches: u64,
+    graph_launches: u64,
     allocations: u64,
     uploads: u64,
     uploaded_bytes: u64,
@@ -95,12 +99,62 @@ impl From<Counts> for DeviceCounts {
     fn from(counts: Counts) -> Self {
         DeviceCounts {
             launches: counts.launches,
+            graph_launches: counts.graph_launches,
             allocations: counts.allocations,
             uploads: counts.uploads,
             uploaded_bytes: counts.uploaded_bytes,
             downloads: counts.downloads,
             downloaded_bytes: counts.downloaded_bytes,
             device_copies: counts.device_copies,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Amg<'a> {
+    parameters: &'a amg::Params,
+    hierarchy_precision: &'static str,
+    grid_complexity: f64,
+    operator_complexity: f64,
+    cycle_bytes: u64,
+    levels: Vec<Level>,
+    phases: Vec<Phase>,
+}
+
+#[derive(Serialize)]
+struct Level {
+    rows: usize,
+    nonzeros: usize,
+    format: String,
+    sigma: usize,
+    padding: f64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Phase {
+    phase: &'static str,
+    seconds: f64,
+}
+
+impl<'a> Amg<'a> {
+    fn new(parameters: &'a amg::Params, info: &amg::Info) -> Self {
+        let level = |level: &amg::LevelInfo| Level {
+            rows: level.rows,
+            nonzeros: level.nnz,
+            format: level.format.format.to_string(),
+            sigma: level.format.sigma,
+            padding: level.format.padding.factor() - 1.0,
+            bytes: level.bytes,
+        };
+        Amg {
+            parameters,
+            hierarchy_precision: info.precision,
+            grid_complexity: info.grid_complexity(),
+            operator_complexity: info.operator_complexity(),
+            cycle_bytes: info.cycle_bytes,
+            levels: info.levels.iter().map(level).collect(),
+            phases: info.phases.iter().map(|(phase, seconds)| Phase { phase, seconds }).collect(),
         }
     }
 }
@@ -123,7 +177,7 @@ impl<'a> From<&'a Account> for Solve<'a> {
     fn from(account: &'a Account) -> Self {
         let Account { report, options, gpu, .. } = account;
         Solve {
-            schema: "warpsolve.solve/1",
+            schema: "warpsolve.solve/2",
             version: VERSION,
             matrix: &account.matrix,
             rows: report.n_rows,
@@ -158,6 +212,7 @@ impl<'a> From<&'a Account> for Solve<'a> {
             read_seconds: account.read_seconds,
             device_seconds: account.device_seconds,
             setup_seconds: report.setup_seconds,
+            warm_up_seconds: report.warm_up_seconds,
             upload_seconds: report.upload_seconds,
             solve_seconds: report.solve_seconds,
             total_seconds: account.total_seconds,
@@ -166,6 +221,7 @@ impl<'a> From<&'a Account> for Solve<'a> {
             bandwidth: account.bandwidth(),
             copy_bandwidth: account.copy_bandwidth,
             counts: report.counts.map(DeviceCounts::from),
+            amg: report.amg.as_ref().map(|info| Amg::new(&options.amg, info)),
             warnings: &account.warnings,
         }
     }

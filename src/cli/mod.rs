@@ -1,6 +1,7 @@
 //! The command line: arguments become a typed job, the job runs, and its report is printed.
 
 mod args;
+mod config;
 mod device;
 mod r#gen;
 mod info;
@@ -9,6 +10,7 @@ mod load;
 mod output;
 mod progress;
 mod report;
+mod settings;
 mod solve;
 mod spmv;
 mod table;

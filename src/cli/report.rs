@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use warpsolve::job::{Method, Precond, Report};
+use warpsolve::precond::amg;
 
 use super::device::in_short;
 use super::json::device_kind;
 use super::solve::Account;
-use super::table::{bytes, duration, thousands};
+use super::table::{Align, bytes, duration, table, thousands};
 
 /// Width of the labels.
 const LABEL: usize = 14;
@@ -94,13 +95,65 @@ fn what(lines: &mut Lines, account: &Account) {
         Method::Bicgstab => "BiCGSTAB".to_string(),
         Method::Gmres => format!("GMRES({})", account.restart().unwrap_or_default()),
         Method::Jacobi => format!("Jacobi, weight {}", account.options.omega),
+        Method::Amg => "AMG".to_string(),
     };
     let precond = match (report.method, report.precond) {
-        (Method::Jacobi, _) => "",
+        (Method::Jacobi | Method::Amg, _) => "",
         (_, Precond::None) => ", no preconditioner",
         (_, Precond::Jacobi) => ", Jacobi preconditioner",
+        (_, Precond::Amg) => ", AMG preconditioner",
     };
     lines.add("solver", format!("{method}{precond}, {}", account.options.precision));
+    if let Some(info) = &report.amg {
+        let amg::Params { coarsening, smoother, cycle, .. } = account.options.amg;
+        let (count, cycle) = (info.levels.len(), cycle.to_string().to_uppercase());
+        let levels = if count == 1 { "1 level".to_string() } else { format!("{count} levels") };
+        let complexity = info.operator_complexity();
+        lines.add(
+            "amg",
+            format!(
+                "{coarsening}, {smoother}, {cycle}-cycle, {levels}, {}, operator complexity {complexity:.2}",
+                info.precision
+            ),
+        );
+    }
+}
+
+/// The levels, what they are made of, and how long that took.
+fn hierarchy(lines: &mut Lines, info: &amg::Info) {
+    let columns = [
+        ("level", Align::Right),
+        ("rows", Align::Right),
+        ("nonzeros", Align::Right),
+        ("a row", Align::Right),
+        ("format", Align::Left),
+        ("memory", Align::Right),
+    ];
+    let rows: Vec<Vec<String>> = info
+        .levels
+        .iter()
+        .enumerate()
+        .map(|(level, info)| {
+            let a_row = info.nnz as f64 / info.rows.max(1) as f64;
+            let format = match info.format.sigma {
+                1 => info.format.format.to_string(),
+                sigma => format!("{}, sigma {sigma}", info.format.format),
+            };
+            let (rows, nonzeros) = (thousands(info.rows as u64), thousands(info.nnz as u64));
+            vec![level.to_string(), rows, nonzeros, format!("{a_row:.1}"), format, bytes(info.bytes)]
+        })
+        .collect();
+    for (k, line) in table(&columns, &rows).lines().enumerate() {
+        lines.add(if k == 0 { "hierarchy" } else { "" }, line);
+    }
+    let (grid, operator) = (info.grid_complexity(), info.operator_complexity());
+    let precision = info.precision;
+    lines.add("", format!("grid complexity {grid:.2}, operator complexity {operator:.2}, in {precision}"));
+    let phases = info.phases.iter().map(|(name, seconds)| vec![name.into(), format!("{:.2}", 1e3 * seconds)]);
+    let phases: Vec<Vec<String>> = phases.collect();
+    for (k, line) in table(&[("phase", Align::Left), ("ms", Align::Right)], &phases).lines().enumerate() {
+        lines.add(if k == 0 { "its set-up" } else { "" }, line);
+    }
 }
 
 fn result(lines: &mut Lines, account: &Account) {
@@ -127,16 +180,24 @@ fn times(lines: &mut Lines, account: &Account) {
         ("read", account.read_seconds, ""),
         ("set-up", report.setup_seconds, ""),
         ("upload", report.upload_seconds, ""),
+        ("warm-up", report.warm_up_seconds, "    the driver's, for kernels on their first use"),
         ("solve", report.solve_seconds, each.as_str()),
         ("total", account.total_seconds, ""),
     ] {
-        lines.add(label, format!("{:>8}{note}", duration(seconds)));
+        // Only a GPU's driver needs one.
+        if label != "warm-up" || seconds > 0.0 {
+            lines.add(label, format!("{:>8}{note}", duration(seconds)));
+        }
     }
 }
 
 fn memory(lines: &mut Lines, account: &Account) {
     let kind = device_kind(account.gpu.as_ref());
-    let of = if kind == "cpu" { "for matrix and vectors" } else { "on the device" };
+    let of = match (kind, &account.report.amg) {
+        ("cpu", None) => "for matrix and vectors",
+        ("cpu", Some(_)) => "for matrix, vectors and hierarchy",
+        _ => "on the device",
+    };
     lines.add("memory", format!("{} {of}", bytes(account.report.device_bytes)));
     let gigabytes = |bandwidth: f64| format!("{:.1} GB/s", bandwidth * 1e-9);
     match (account.bandwidth(), account.copy_bandwidth) {
@@ -157,6 +218,10 @@ fn memory(lines: &mut Lines, account: &Account) {
 
 fn details(lines: &mut Lines, account: &Account) {
     let (rows, report) = (&account.rows, &account.report);
+    if let Some(info) = &report.amg {
+        hierarchy(lines, info);
+        lines.gap();
+    }
     lines.add(
         "rows",
         format!("{} to {} nonzeros, {} empty", rows.min, rows.max, thousands(rows.empty as u64)),
@@ -189,7 +254,12 @@ fn details(lines: &mut Lines, account: &Account) {
     if let Some(counts) = &report.counts {
         lines.add(
             "in the solve",
-            format!("{} launches, {} allocations", thousands(counts.launches), counts.allocations),
+            format!(
+                "{} launches, {} graphs, {} allocations",
+                thousands(counts.launches),
+                thousands(counts.graph_launches),
+                counts.allocations
+            ),
         );
         lines.add(
             "",

@@ -8,8 +8,8 @@ use std::time::Instant;
 use warpsolve::io::matrix_market::{Summary, write_vector};
 use warpsolve::job::{self, Device, Method, Options, copy_bandwidth};
 use warpsolve::launch::DeviceInfo;
-use warpsolve::matrix::{Format, RowStats, row_stats};
-use warpsolve::solver::{MAX_RESTART, Stop, StopReason};
+use warpsolve::matrix::{RowStats, row_stats};
+use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
 
 use super::args::{Restart, SolveArgs};
@@ -17,7 +17,7 @@ use super::device::{self, DeviceName};
 use super::load::{self, Source};
 use super::output::{complain, print, warn, write};
 use super::progress::Progress;
-use super::{FAILURE, SUCCESS, UNCONVERGED, json, report};
+use super::{FAILURE, SUCCESS, UNCONVERGED, config, json, report};
 
 /// What is to be done, with every option checked.
 struct Job {
@@ -87,45 +87,21 @@ impl TryFrom<SolveArgs> for Job {
     type Error = Error;
 
     fn try_from(args: SolveArgs) -> Result<Job> {
-        let refuse = |message: &str| Err(Error::Option(message.into()));
-        let (method, format) = (args.solver.0, args.format.0);
-        if args.rtol == 0.0 && args.atol == 0.0 {
-            return refuse("--rtol 0 needs an --atol above 0: rounding lets no residual become 0");
-        }
-        if args.sigma.is_some() && format != Some(Format::Sell) {
-            return refuse("--sigma goes with --format sell");
-        }
-        if args.restart.is_some() && !matches!(method, None | Some(Method::Gmres)) {
-            return refuse("--restart goes with --solver gmres");
-        }
-        if args.omega.is_some() && method != Some(Method::Jacobi) {
-            return refuse("--omega goes with --solver jacobi");
-        }
-        let defaults = Options::default();
-        let options = Options {
-            method,
-            precond: args.precond.0,
-            format,
-            sigma: args.sigma,
-            precision: args.precision,
-            stop: Stop { rtol: args.rtol, atol: args.atol, max_iterations: args.max_iter },
-            restart: match args.restart {
-                None => defaults.restart,
-                Some(Restart::After(n)) => n,
-                Some(Restart::Never) => MAX_RESTART,
-            },
-            omega: args.omega.unwrap_or(defaults.omega),
+        let given = args.settings.normalised()?;
+        let settings = match &args.config {
+            None => given,
+            Some(path) => given.over(config::read(path)?),
         };
         let source: Source = args.matrix.into();
-        let inputs = [source.file(), args.rhs.as_deref()];
+        let inputs = [source.file(), args.rhs.as_deref(), args.config.as_deref()];
         check_outputs(&[&args.out, &args.history, &args.json].map(|path| path.as_deref()), &inputs)?;
         Ok(Job {
             source,
             rhs: args.rhs,
-            options,
-            unrestarted: args.restart == Some(Restart::Never),
-            device: args.device,
-            threads: args.threads.unwrap_or(0).into(),
+            options: settings.options()?,
+            unrestarted: settings.restart == Some(Restart::Never),
+            device: settings.device.unwrap_or(DeviceName::Auto),
+            threads: settings.threads.unwrap_or(0).into(),
             out: args.out,
             history: args.history,
             json: args.json,

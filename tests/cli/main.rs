@@ -2,6 +2,8 @@
 //!
 //! Residuals are computed here from the files that it reads and writes, never taken from its reports.
 
+mod amg;
+mod config;
 mod refusals;
 mod report;
 mod solve;

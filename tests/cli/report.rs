@@ -15,7 +15,7 @@ fn the_report_has_every_key_with_its_type() {
     let report =
         shell.json("solve a.mtx --device cpu --solver gmres --threads 1 --format sell --sigma 32", 0);
     let strings = [
-        ("schema", "warpsolve.solve/1"),
+        ("schema", "warpsolve.solve/2"),
         ("version", env!("CARGO_PKG_VERSION")),
         ("matrix", "a.mtx"),
         ("symmetry", "symmetric"),
@@ -49,6 +49,7 @@ fn the_report_has_every_key_with_its_type() {
         "read_seconds",
         "device_seconds",
         "setup_seconds",
+        "warm_up_seconds",
         "upload_seconds",
         "solve_seconds",
         "total_seconds",
@@ -61,7 +62,7 @@ fn the_report_has_every_key_with_its_type() {
     ] {
         assert!(report[key].as_f64().is_some_and(|v| v >= 0.0), "{key}: {}", report[key]);
     }
-    for key in ["omega", "no_gpu", "driver_version", "ptx_target", "counts"] {
+    for key in ["omega", "no_gpu", "driver_version", "ptx_target", "counts", "amg"] {
         assert_eq!(report.get(key), Some(&Value::Null), "{key}");
     }
     assert!(report["warnings"].as_array().unwrap().is_empty() && report["format_reason"].is_string());

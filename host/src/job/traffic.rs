@@ -10,34 +10,46 @@ use crate::backend::gpu::Gpu;
 use crate::error::Result;
 
 /// The bytes that `iterations` of a method must move through memory, each vector of each fused pass
-/// counted once for reading and once for writing, whatever the caches keep. `spmv` is the product's.
+/// counted once for reading and once for writing, whatever the caches keep. `spmv` is the product's, `cycle` that of
+/// one application of [`Precond::Amg`], `projections` the dimension of the null space that a preconditioner is kept out of.
 ///
-/// In vectors (`d` is 1 with Jacobi, 0 without): CG 9 + 2d, BiCGSTAB 24 + 2 (2 + d), Jacobi 2, GMRES
-/// 4 + (2 + d) and, in the j-th iteration of a cycle, 3 (j + 1) + 5 for the two passes of Gram-Schmidt, of
-/// which the dot products of the second share the pass of the update of the first.
+/// In vectors: CG 9, BiCGSTAB 24 and two preconditioners, Jacobi 2, GMRES 9 and a preconditioner, one more for each
+/// cycle's update, and in the j-th iteration of a cycle 3 (j + 1) for the two passes of Gram-Schmidt, of which the dot
+/// products of the second share the pass of the update of the first. A preconditioner is 2 (a copy), 3 with Jacobi, or a
+/// multigrid cycle; CG fuses the first two, which leaves 0 and 2, and takes `(r, z)` with the third, 2 more. A projection
+/// is 5 and cannot be fused. AMG as a method is 5, a product and a cycle.
+#[allow(clippy::too_many_arguments)]
 pub fn bytes_moved<T: Real>(
     method: Method,
     precond: Precond,
+    cycle: u64,
+    projections: usize,
     n: usize,
     spmv: u64,
     iterations: u32,
     restart: usize,
 ) -> u64 {
-    let d = match precond {
-        Precond::None => 0,
-        Precond::Jacobi => 1,
+    let vectors = |count: u64| count * (n * size_of::<T>()) as u64;
+    let (apply, in_cg) = match precond {
+        Precond::None => (vectors(2), 0),
+        Precond::Jacobi => (vectors(3), vectors(2)),
+        Precond::Amg => (cycle, cycle + vectors(2)),
+    };
+    let (apply, in_cg) = match projections as u64 {
+        0 => (apply, in_cg),
+        count => (apply + vectors(5 * count), apply + vectors(5 * count + 2)),
     };
     let k = iterations as u64;
-    let vectors = |count: u64| count * (n * size_of::<T>()) as u64;
     match method {
-        Method::Cg => k * (spmv + vectors(9 + 2 * d)),
-        Method::Bicgstab => k * (2 * spmv + vectors(24 + 2 * (2 + d))),
+        Method::Cg => k * (spmv + vectors(9) + in_cg),
+        Method::Bicgstab => k * (2 * spmv + vectors(24) + 2 * apply),
         Method::Jacobi => k * (spmv + vectors(2)),
+        Method::Amg => k * (spmv + vectors(5) + apply),
         Method::Gmres => {
             let m = restart as u64;
             let basis = |cycle: u64| 3 * cycle * (cycle + 1) / 2;
             let all = k / m * basis(m) + basis(k % m);
-            k * (spmv + vectors(4 + 2 + d + 5)) + vectors(all)
+            k * (spmv + vectors(9)) + (k + k.div_ceil(m)) * apply + vectors(all)
         }
     }
 }

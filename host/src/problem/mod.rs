@@ -18,6 +18,7 @@ pub use tet::tet;
 
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
+use crate::named::hint;
 use cuda_std::Real;
 use std::fmt;
 use std::str::FromStr;
@@ -134,29 +135,8 @@ impl FromStr for Problem {
 
 /// The error for a name that no problem has, with the nearest that one has.
 fn unknown(name: &str) -> Error {
-    let names = USAGE.map(|usage| usage.split(':').next().unwrap_or(usage));
-    let nearest = names.into_iter().min_by_key(|known| edit_distance(name, known)).unwrap_or_default();
-    let hint = if edit_distance(name, nearest) <= nearest.len() / 2 {
-        format!("; did you mean '{nearest}'?")
-    } else {
-        ";".to_string()
-    };
+    let hint = hint(name, &USAGE.map(|usage| usage.split(':').next().unwrap_or(usage)));
     Error::Option(format!("unknown problem '{name}'{hint} the problems are {}", USAGE.join(", ")))
-}
-
-/// Insertions, deletions and replacements that make `a` into `b` (Levenshtein).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 impl Problem {

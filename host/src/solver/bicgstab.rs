@@ -61,7 +61,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
         stop: &Stop,
         on_progress: OnProgress,
     ) -> Result<Outcome> {
-        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
+        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?.preconditioned_by(&*m);
         let guarded = run.backend.guarded(&run.monitor);
         let (g, scalars) = (&guarded, &self.scalars);
         let Bicgstab { r, shadow, p, mp, v, ms, t, .. } = self;
@@ -72,8 +72,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
         g.dot(r, r, scalars, SQUARE)?;
         g.observe(scalars, SQUARE, &run.monitor)?;
 
-        let mut k = 0;
-        while run.goes_on(k)? {
+        run.iterate(2, |g, monitor, k| {
             // alpha = rho / (r0, v)  and  omega = (s, t) / (t, t)  are never formed:
             // beta = (rho / rho_old) (alpha_old / omega_old) = (rho / (r0, v_old)) ((t, t) / (s, t))
             let rho = RHO[k as usize % 2];
@@ -97,9 +96,8 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
             g.axpby(scalars, omega, ms, Coef::ONE, x)?;
             g.axpby(scalars, omega.negated(), t, Coef::ONE, r)?;
             g.dot(r, r, scalars, SQUARE)?;
-            g.observe(scalars, SQUARE, &run.monitor)?;
-            k += 1;
-        }
+            g.observe(scalars, SQUARE, monitor)
+        })?;
         let threshold = run.threshold;
         let mut outcome = run.outcome(|| {
             Ok(match () {

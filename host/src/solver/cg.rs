@@ -1,5 +1,6 @@
 //! The preconditioned conjugate gradient method (Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1), for
-//! symmetric positive definite A and M.
+//! symmetric positive definite A and M; where M changes from step to step, the flexible one (Notay 2000, with a
+//! truncation to one direction).
 
 use cuda_std::Real;
 
@@ -12,7 +13,9 @@ use crate::precond::{Preconditioner, Shape};
 const RHO: [Slot; 2] = [Slot(0), Slot(2)];
 /// `(p, A p)`; the slot after it receives `(A p, A p)`.
 const P_AP: Slot = Slot(4);
-const SLOTS: usize = 6;
+/// `(z, A p)`, where M is not fixed.
+const Z_AP: Slot = Slot(6);
+const SLOTS: usize = 7;
 
 /// CG with its workspace: 3 vectors, and one more for a preconditioner that cannot be fused.
 pub struct Cg<T: Real, B: Backend<T>> {
@@ -54,10 +57,10 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Cg<T, B> {
         stop: &Stop,
         on_progress: OnProgress,
     ) -> Result<Outcome> {
-        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
+        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?.preconditioned_by(&*m);
         let guarded = run.backend.guarded(&run.monitor);
         let (g, s) = (&guarded, &self.scalars);
-        let (r, p, ap) = (&mut self.r, &mut self.p, &mut self.ap);
+        let (r, p, ap, z) = (&mut self.r, &mut self.p, &mut self.ap, &mut self.z);
 
         // r = b - A x,  p = M r,  rho = (r, M r)
         backend.fill(T::ZERO, p)?;
@@ -71,27 +74,87 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Cg<T, B> {
         }
         g.dot(r, p, s, RHO[0])?;
 
-        let mut k = 0;
-        while run.goes_on(k)? {
+        run.iterate(2, |g, monitor, k| {
             let (rho, next) = (RHO[k as usize % 2], RHO[(k as usize + 1) % 2]);
-            let beta = Coef::ratio(next, rho);
             // alpha = rho / (p, A p),  x += alpha p,  r -= alpha A p,  z = M r,  p = z + beta p
             g.spmv_dot(a, p, p, ap, s, P_AP)?;
             let d = match m.shape() {
                 Shape::Diagonal(d) => Some(d),
                 Shape::Identity | Shape::General => None,
             };
-            g.cg_step(s, rho, P_AP, p, ap, d, x, r, next, &run.monitor)?;
-            match &mut self.z {
-                None => g.direction(s, d, r, beta, p)?,
+            g.cg_step(s, rho, P_AP, p, ap, d, x, r, next, monitor)?;
+            match z {
+                None => g.direction(s, d, r, Coef::ratio(next, rho), p),
                 Some(z) => {
-                    m.apply(g, r, z)?;
-                    g.dot(r, z, s, next)?;
-                    g.direction(s, None, z, beta, p)?;
+                    m.apply_dot(g, r, z, s, next)?;
+                    let beta = if m.is_fixed() {
+                        Coef::ratio(next, rho)
+                    } else {
+                        // p stays A-orthogonal to the one before it.
+                        g.dot(z, ap, s, Z_AP)?;
+                        Coef::ratio(Z_AP, P_AP).negated()
+                    };
+                    g.direction(s, None, z, beta, p)
                 }
             }
-            k += 1;
-        }
+        })?;
         run.outcome(|| Ok("beta is not finite"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::gpu::Gpu;
+    use crate::backend::reference::Reference;
+    use crate::matrix::{AnyMatrix, Csr};
+    use crate::problem::generate;
+    use crate::solver::StopReason;
+
+    /// Two multiples of the identity in turn.
+    struct Alternating<V> {
+        diagonals: [V; 2],
+        calls: usize,
+        says_fixed: bool,
+    }
+
+    impl<B: Backend<f64>> Preconditioner<f64, B> for Alternating<B::Vector> {
+        fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
+            self.calls += 1;
+            backend.scale_rows(1.0, &self.diagonals[self.calls % 2], r, z)
+        }
+        fn is_fixed(&self) -> bool {
+            self.says_fixed
+        }
+    }
+
+    fn iterations<B: Backend<f64>>(g: &B, factor: f64, says_fixed: bool) -> Option<u32> {
+        let a: Csr<f64> = generate(&"poisson2d:12".parse().unwrap(), 1).unwrap();
+        let n = a.n_rows();
+        let multiple = |of: f64| g.vector(&vec![of; n]).unwrap();
+        let mut m = Alternating { diagonals: [multiple(1.0), multiple(factor)], calls: 0, says_fixed };
+        let matrix = g.matrix(&Arc::new(AnyMatrix::Crs(Arc::new(a)))).unwrap();
+        let b: Vec<f64> = (0..n).map(|i| 1.0 + (i % 5) as f64).collect();
+        let (b, mut x) = (g.vector(&b).unwrap(), g.zeros(n).unwrap());
+        let stop = Stop { rtol: 1e-8, atol: 0.0, max_iterations: 300 };
+        let mut cg = Cg::new(g, n, &m).unwrap();
+        let outcome = cg.solve(g, &matrix, &mut m, &b, &mut x, &stop, &mut |_, _| ()).unwrap();
+        (outcome.reason == StopReason::Converged).then_some(outcome.iterations)
+    }
+
+    #[test]
+    fn a_changing_preconditioner_needs_the_flexible_beta() {
+        // The directions are those of plain CG, but for their length.
+        let plain = iterations(&Reference::new(), 1.0, true).expect("it converges");
+        for flexible in [
+            iterations(&Reference::new(), 100.0, false),
+            iterations(&Gpu::simulated().unwrap(), 100.0, false),
+        ] {
+            assert!(flexible.is_some_and(|count| count <= plain + 1), "{flexible:?} for {plain}");
+        }
+        let standard = iterations(&Reference::new(), 100.0, true);
+        assert!(standard.is_none_or(|count| count > 2 * plain), "{standard:?} for {plain}");
     }
 }

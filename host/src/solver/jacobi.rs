@@ -43,15 +43,12 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for JacobiIteration<T, B> {
         on_progress: OnProgress,
     ) -> Result<Outcome> {
         let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
-        let guarded = run.backend.guarded(&run.monitor);
-        let (d, s) = (self.diagonal.inverse_diagonal(), &self.scalars);
-        let mut k = 0;
-        while run.goes_on(k)? {
+        let (d, s, other) = (self.diagonal.inverse_diagonal(), &self.scalars, &mut self.other);
+        run.iterate(2, |g, monitor, k| {
             // The sweep from x_k observes the residual norm of x_k.
-            let (from, to) = if k % 2 == 0 { (&*x, &mut self.other) } else { (&self.other, &mut *x) };
-            guarded.sweep_norm(a, self.omega, d, b, from, to, s, Slot(0), &run.monitor)?;
-            k += 1;
-        }
+            let (from, to) = if k % 2 == 0 { (&*x, &mut *other) } else { (&*other, &mut *x) };
+            g.sweep_norm(a, self.omega, d, b, from, to, s, Slot(0), monitor)
+        })?;
         let outcome = run.outcome(|| Ok("none"))?;
         if outcome.iterations % 2 == 1 {
             backend.copy(&self.other, x)?;

@@ -1,0 +1,52 @@
+//! Choices with names, as command lines and configurations spell them.
+
+use crate::error::Error;
+
+/// The error for a `name` that is none of `names`, with the nearest of them.
+pub fn unknown(what: &str, name: &str, names: &[&str]) -> Error {
+    Error::Option(format!("unknown {what} '{name}'{} there are {}", hint(name, names), names.join(", ")))
+}
+
+/// "; did you mean 'tet'?" with the nearest of `names`, or ";" where none is near.
+pub(crate) fn hint(name: &str, names: &[&str]) -> String {
+    let distance = |known: &&&str| strsim::osa_distance(&name.to_lowercase(), known);
+    match names.iter().min_by_key(distance) {
+        Some(nearest) if distance(&nearest) <= nearest.len() / 2 => format!("; did you mean '{nearest}'?"),
+        _ => ";".into(),
+    }
+}
+
+/// An enum whose variants have names: `Display`, `FromStr` and the list for messages in one place.
+macro_rules! named {
+    ($(#[$doc:meta])* $what:literal $enum:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $enum {
+            $($(#[$variant_doc])* $variant,)*
+        }
+        impl $enum {
+            /// Every name.
+            pub const NAMES: &[&str] = &[$($name),*];
+        }
+        impl std::fmt::Display for $enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.pad(match self { $($enum::$variant => $name,)* })
+            }
+        }
+        impl std::str::FromStr for $enum {
+            type Err = $crate::error::Error;
+            fn from_str(name: &str) -> $crate::error::Result<Self> {
+                match name {
+                    $($name => Ok($enum::$variant),)*
+                    _ => Err($crate::named::unknown($what, name, Self::NAMES)),
+                }
+            }
+        }
+        impl serde::Serialize for $enum {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    };
+}
+pub(crate) use named;

@@ -1,0 +1,66 @@
+//! The last level, solved with a dense inverse.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+use faer::linalg::solvers::DenseSolveCore;
+use faer::{Mat, Side};
+
+use crate::matrix::Csr;
+
+/// Pivots and singular values below this share of the largest diagonal entry are taken for zero,
+const SINGULAR: f64 = 1e-11;
+/// and below so many units of rounding.
+const ROUNDINGS: f64 = 32.0;
+
+/// The dense inverse of `a` as a matrix in CRS, so that one product applies it; the pseudo-inverse where `a` is singular.
+/// `usual` is the size of a diagonal entry of the problem that it approximates: beside it all of `a` may be rounding, such
+/// as the 1 x 1 matrix that is left of a pure Neumann problem.
+///
+/// Symmetric positive definite matrices are inverted by Cholesky's method, other ones with an LU decomposition with
+/// partial pivoting, singular ones by a singular value decomposition.
+pub fn inverse<T: Real>(a: &Csr<T>, usual: f64) -> Arc<Csr<T>> {
+    let n = a.n_rows();
+    let mut dense = Mat::<f64>::zeros(n, n);
+    for i in 0..n {
+        for (&j, v) in a.row(i).0.iter().zip(a.row(i).1) {
+            dense[(i, j as usize)] = v.to_f64();
+        }
+    }
+    let largest = (0..n).map(|i| dense[(i, i)].abs()).fold(usual, f64::max);
+    let zero = SINGULAR.max(ROUNDINGS * T::EPSILON.to_f64()) * largest;
+    let inverse = if n == 0 { dense } else { invert(&dense, zero) };
+    let columns: Vec<u32> = (0..n).flat_map(|_| 0..n as u32).collect();
+    let values = (0..n * n).map(|k| T::from_f64(inverse[(k / n, k % n)])).collect();
+    Arc::new(Csr::from_valid_parts(n, n, (0..=n).map(|i| i * n).collect(), columns, values))
+}
+
+fn invert(a: &Mat<f64>, zero: f64) -> Mat<f64> {
+    let n = a.nrows();
+    let symmetric = (0..n).all(|i| (0..i).all(|j| (a[(i, j)] - a[(j, i)]).abs() <= zero));
+    if symmetric {
+        if let Ok(factors) = a.llt(Side::Lower) {
+            let smallest = (0..n).map(|i| factors.L()[(i, i)].powi(2)).fold(f64::INFINITY, f64::min);
+            if smallest > zero {
+                return factors.inverse();
+            }
+        }
+    } else {
+        let factors = a.partial_piv_lu();
+        let smallest = (0..n).map(|i| factors.U()[(i, i)].abs()).fold(f64::INFINITY, f64::min);
+        if smallest > zero {
+            return factors.inverse();
+        }
+    }
+    pseudo_inverse(a, zero)
+}
+
+/// `V S^+ U^T`.
+fn pseudo_inverse(a: &Mat<f64>, zero: f64) -> Mat<f64> {
+    let n = a.nrows();
+    let Ok(svd) = a.svd() else { return Mat::zeros(n, n) };
+    let s = svd.S().column_vector();
+    let inverse_of = |k: usize| if s[k] > zero { 1.0 / s[k] } else { 0.0 };
+    let scaled = Mat::from_fn(n, n, |i, k| svd.V()[(i, k)] * inverse_of(k));
+    &scaled * svd.U().transpose()
+}

@@ -1,0 +1,208 @@
+//! The set-up: from a matrix to a hierarchy of ever smaller ones.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cuda_std::Real;
+
+use super::params::{Coarsening, Params, Splitting};
+use super::spectrum::spectral_radius;
+use crate::backend::algebra::{Algebra, Strength, Truncation};
+use crate::backend::host_algebra::{greedy_splitting, near_null_tentative};
+use crate::error::Result;
+
+/// A matrix and its way to the next coarser one.
+pub struct Level<M> {
+    /// The matrix.
+    pub a: M,
+    /// Interpolation from the next coarser level.
+    pub p: M,
+    /// Restriction to it, the transpose of `p`.
+    pub r: M,
+    /// About the spectral radius of `D^-1 A`.
+    pub radius: f64,
+    /// What its numbers can be computed anew from, where that is kept.
+    pub products: Option<Products<M>>,
+}
+
+/// Intermediate results of a level.
+pub struct Products<M> {
+    /// `A P`.
+    pub ap: M,
+    /// With smoothed aggregation: `I - omega D^-1 A_F`, and the tentative interpolation.
+    pub smoothed: Option<(M, M)>,
+}
+
+/// What a set-up is asked for beside its parameters.
+pub struct Extras<T> {
+    /// Vectors that smoothed aggregation shall interpolate well, in place of the constant 1.
+    pub near_null: Option<Vec<Vec<T>>>,
+    /// Whether levels keep their [`Products`].
+    pub keep: bool,
+}
+
+/// All levels but the coarsest, the coarsest matrix, and what the phases took.
+pub struct Hierarchy<M> {
+    /// From the finest on.
+    pub levels: Vec<Level<M>>,
+    /// The last matrix.
+    pub coarsest: M,
+    /// Seconds by phase.
+    pub phases: Phases,
+}
+
+/// Seconds of the set-up's phases, over all levels, in the order in which they first came.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Phases(Vec<(&'static str, f64)>);
+
+impl Phases {
+    /// (phase, seconds).
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// Runs `work`, waits for it, and books its time.
+    pub(super) fn time<T: Real, B: Algebra<T>, R>(
+        &mut self,
+        backend: &B,
+        phase: &'static str,
+        work: impl FnOnce() -> Result<R>,
+    ) -> Result<R> {
+        let start = Instant::now();
+        let result = work()?;
+        backend.synchronize()?;
+        let seconds = start.elapsed().as_secs_f64();
+        match self.0.iter_mut().find(|(name, _)| *name == phase) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.0.push((phase, seconds)),
+        }
+        Ok(result)
+    }
+}
+
+/// Coarsens `a` until it is small, cannot be coarsened, or barely shrinks.
+pub fn build<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: B::Csr,
+    params: &Params,
+    extras: Extras<T>,
+) -> Result<Hierarchy<B::Csr>> {
+    let Extras { mut near_null, keep } = extras;
+    let mut phases = Phases::default();
+    let mut levels = Vec::new();
+    let mut a = a;
+    while backend.size(&a).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels {
+        let rows = backend.size(&a).n_rows;
+        let radius =
+            phases.time(backend, "spectral radius", || spectral_radius(backend, &a, params.lanczos_steps))?;
+        let (p, smoothed) =
+            interpolation(backend, &a, radius, levels.len(), params, &mut near_null, &mut phases)?;
+        let coarse_rows = backend.size(&p).n_cols;
+        if coarse_rows == 0 || coarse_rows as f64 > params.stall * rows as f64 {
+            break;
+        }
+        let r = phases.time(backend, "transpose", || backend.transpose(&p))?;
+        let (ap, coarser) = phases.time(backend, "Galerkin product", || {
+            let ap = backend.multiply(&a, &p)?;
+            let coarser = backend.multiply(&r, &ap)?;
+            Ok((ap, coarser))
+        })?;
+        let products = keep.then_some(Products { ap, smoothed });
+        levels.push(Level { a, p, r, radius, products });
+        a = coarser;
+    }
+    Ok(Hierarchy { levels, coarsest: a, phases })
+}
+
+/// What smoothed aggregation multiplies `D^-1 A_F` by.
+pub fn damping<T: Real>(params: &Params, radius: f64) -> T {
+    T::from_f64(params.prolongation_omega / radius)
+}
+
+/// The interpolation, and with smoothed aggregation what it is the product of. `near_null` goes to the coarser level.
+#[allow(clippy::type_complexity)]
+fn interpolation<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: &B::Csr,
+    radius: f64,
+    level: usize,
+    params: &Params,
+    near_null: &mut Option<Vec<Vec<T>>>,
+    phases: &mut Phases,
+) -> Result<(B::Csr, Option<(B::Csr, B::Csr)>)> {
+    let threshold = params.threshold(level);
+    let p = match params.coarsening {
+        Coarsening::SmoothedAggregation => {
+            let strength = Strength::Symmetric { epsilon: threshold, lumped: true };
+            let mut s = phases.time(backend, "strength", || backend.strength(a, strength))?;
+            let (aggregates, count) = phases.time(backend, "aggregation", || {
+                let roots = backend.independent_set(&s, None, 2, false)?;
+                backend.aggregate(&s, &roots)
+            })?;
+            if near_null.as_ref().is_some_and(|vectors| !is_constant(vectors)) {
+                // Lumping keeps A 1, but not A times another vector: then all entries stay.
+                let all = Strength::Symmetric { epsilon: 0.0, lumped: true };
+                s = phases.time(backend, "strength", || backend.strength(a, all))?;
+            }
+            // P = (I - omega D^-1 A_F) P_0; lumping weak entries moves the radius little.
+            let (p, tentative) = phases.time(backend, "interpolation", || {
+                let tentative = match near_null {
+                    None => backend.tentative(&aggregates, count)?,
+                    Some(vectors) => {
+                        let aggregates = backend.indices_to_host(&aggregates)?;
+                        let (tentative, coarse) = near_null_tentative(&aggregates, count, vectors);
+                        *vectors = coarse;
+                        backend.csr(&Arc::new(tentative))?
+                    }
+                };
+                backend.damp(&mut s, damping(params, radius))?;
+                Ok((backend.multiply(&s, &tentative)?, tentative))
+            })?;
+            return Ok((p, Some((s, tentative))));
+        }
+        Coarsening::MandelBrezina => {
+            let strength = Strength::Symmetric { epsilon: threshold, lumped: false };
+            let s = phases.time(backend, "strength", || backend.strength(a, strength))?;
+            let coarse = phases.time(backend, "splitting", || match params.splitting {
+                Splitting::Parallel => backend.independent_set(&s, None, 1, true),
+                Splitting::Greedy => backend.indices(&greedy_splitting(&*backend.csr_to_host(&s)?)),
+            })?;
+            phases.time(backend, "interpolation", || backend.averaging(&s, &coarse))?
+        }
+        Coarsening::Pmis => {
+            let p = classical(backend, a, threshold, params, phases)?;
+            if level as u32 >= params.aggressive {
+                return Ok((p, None));
+            }
+            // The level in between is passed over: P = P_1 P_2.
+            let between = phases.time(backend, "Galerkin product", || {
+                let r = backend.transpose(&p)?;
+                backend.multiply(&r, &backend.multiply(a, &p)?)
+            })?;
+            let second = classical(backend, &between, threshold, params, phases)?;
+            phases.time(backend, "interpolation", || backend.multiply(&p, &second))?
+        }
+    };
+    Ok((p, None))
+}
+
+/// Whether they are one vector of equal elements.
+fn is_constant<T: Real>(vectors: &[Vec<T>]) -> bool {
+    matches!(vectors, [v] if v.iter().all(|x| *x == v[0]))
+}
+
+fn classical<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: &B::Csr,
+    theta: f64,
+    params: &Params,
+    phases: &mut Phases,
+) -> Result<B::Csr> {
+    let s = phases.time(backend, "strength", || backend.strength(a, Strength::Classical { theta }))?;
+    let coarse = phases.time(backend, "splitting", || {
+        let st = backend.transpose(&s)?;
+        backend.independent_set(&s, Some(&st), 1, false)
+    })?;
+    let truncation = Truncation { max_entries: params.max_entries, factor: params.truncation };
+    phases.time(backend, "interpolation", || backend.extended_i(a, &s, &coarse, truncation))
+}

@@ -1,0 +1,358 @@
+//! Algebraic multigrid: `z = M r` is one cycle over a hierarchy of ever smaller problems that the matrix alone gives.
+//!
+//! | file | what |
+//! |---|---|
+//! | `params` | what can be chosen |
+//! | `hierarchy` | coarsening, interpolation, Galerkin products, over [`Algebra`] |
+//! | `coarse` | the last level's inverse |
+//! | `smoother` | Jacobi, l1-Jacobi, Chebyshev, SPAI-0 as weighted sweeps |
+//! | `spectrum` | the spectral radius that interpolation and smoothers are scaled by |
+//! | `cycle` | V, W, F, K |
+//! | `update` | new numbers in a hierarchy |
+//! | `traffic` | the bytes that a cycle moves |
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::Preconditioner;
+use crate::backend::algebra::{Algebra, Mixed, Size};
+use crate::backend::cpu::Cpu;
+use crate::backend::{Backend, Slot};
+use crate::error::{Error, Result};
+use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, check};
+
+mod coarse;
+mod cycle;
+pub mod hierarchy;
+mod params;
+mod smoother;
+mod spectrum;
+#[cfg(test)]
+mod tests;
+mod traffic;
+mod update;
+
+use cycle::{COARSE_STEPS, Coarsest, Grid, Grids, Inner, Vectors};
+pub use hierarchy::Phases;
+use hierarchy::{Extras, Hierarchy, Level, Products};
+pub use params::{Coarsening, Cycle, Params, Place, Smoother, Splitting};
+use smoother::Sweeps;
+use spectrum::spectral_radius;
+use traffic::{Passes, Traffic};
+
+/// One level, for reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelInfo {
+    /// Rows.
+    pub rows: usize,
+    /// Nonzeros.
+    pub nnz: usize,
+    /// The format of the matrix.
+    pub format: Choice,
+    /// Bytes of matrix, transfer operators and vectors.
+    pub bytes: u64,
+}
+
+/// What was set up, for reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// From the finest level to the coarsest.
+    pub levels: Vec<LevelInfo>,
+    /// Seconds by phase.
+    pub phases: Phases,
+    /// The number type of the hierarchy.
+    pub precision: &'static str,
+    /// Bytes that one application must move: the passes of a cycle over matrices and vectors, whatever the caches keep.
+    pub cycle_bytes: u64,
+}
+
+impl Info {
+    /// Rows of all levels over those of the finest.
+    pub fn grid_complexity(&self) -> f64 {
+        self.levels.iter().map(|l| l.rows).sum::<usize>() as f64 / self.levels[0].rows.max(1) as f64
+    }
+    /// Nonzeros of all levels over those of the finest.
+    pub fn operator_complexity(&self) -> f64 {
+        self.levels.iter().map(|l| l.nnz).sum::<usize>() as f64 / self.levels[0].nnz.max(1) as f64
+    }
+}
+
+/// The preconditioner: a hierarchy computed in T and applied in S.
+pub struct Amg<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> {
+    grids: Grids<S, B>,
+    info: Info,
+    reusable: Option<update::Reusable<T, B>>,
+}
+
+impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
+    /// Builds the hierarchy of the square matrix `a`.
+    ///
+    /// [`crate::Error::Diagonal`] where a diagonal entry is missing or 0, [`crate::Error::Option`] for a parameter out of
+    /// its range.
+    pub fn setup(backend: &B, a: &Arc<Csr<T>>, params: &Params) -> Result<Self> {
+        params.check()?;
+        check::check_square(a)?;
+        check::check_diagonal(a, "amg")?;
+        Self::of(backend, Algebra::<T>::csr(backend, a)?, params)
+    }
+
+    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1: what A
+    /// nearly maps to 0, such as the rigid motions of an elastic body (Vanek, Mandel, Brezina 1996, section 4). Unknowns
+    /// are aggregated one by one; an aggregate has a coarse unknown for each vector that does not depend on those before
+    /// it there. Where the vectors are others than one constant no entry is filtered out of A.
+    ///
+    /// # Errors
+    /// As [`Amg::setup`]; [`Error::Option`] for another coarsening and for no vectors, [`Error::Dimension`] and
+    /// [`Error::NotFinite`] for a vector that is too short or too long, or not finite.
+    pub fn setup_with_near_null(
+        backend: &B,
+        a: &Arc<Csr<T>>,
+        params: &Params,
+        vectors: &[Vec<T>],
+    ) -> Result<Self> {
+        params.check()?;
+        check::check_square(a)?;
+        check::check_diagonal(a, "amg")?;
+        if params.coarsening != Coarsening::SmoothedAggregation || vectors.is_empty() {
+            return Err(Error::Option(
+                "near-null-space vectors, at least one, go with the coarsening sa".into(),
+            ));
+        }
+        vectors.iter().try_for_each(|v| check::check_vector("near-null-space vector", v, a.n_rows()))?;
+        let extras = Extras { near_null: Some(vectors.to_vec()), keep: false };
+        let hierarchy = hierarchy_of::<T, B>(backend, Algebra::<T>::csr(backend, a)?, params, extras)?;
+        Self::from_hierarchy(backend, &hierarchy, params)
+    }
+
+    /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros.
+    pub fn of(backend: &B, a: <B as Algebra<T>>::Csr, params: &Params) -> Result<Self> {
+        let extras = Extras { near_null: None, keep: false };
+        Self::from_hierarchy(backend, &hierarchy_of::<T, B>(backend, a, params, extras)?, params)
+    }
+
+    fn from_hierarchy(
+        backend: &B,
+        hierarchy: &Hierarchy<<B as Algebra<T>>::Csr>,
+        params: &Params,
+    ) -> Result<Self> {
+        let Hierarchy { levels, coarsest, phases } = hierarchy;
+        let mut phases = phases.clone();
+        let mut infos = Vec::new();
+        let mut vectors = Vec::new();
+        let mut inner = Vec::new();
+        let mut grids = Vec::new();
+        let mut passes = Vec::new();
+        let size = |a: &<B as Algebra<T>>::Csr| Algebra::<T>::size(backend, a);
+        let coarsest_size = size(&coarsest);
+        let finest_size = levels.first().map_or(coarsest_size, |level| size(&level.a));
+        let degree = params.degree.or(Some(smoother::chebyshev_degree(finest_size)));
+        let params = &Params { degree, ..params.clone() };
+        let is_last = |l: usize| l == levels.len();
+        for l in 0..=levels.len() {
+            let n = levels.get(l).map_or(coarsest_size, |level| size(&level.a)).n_rows;
+            vectors.push(Vectors::new::<S, B>(backend, n)?);
+            if params.cycle == Cycle::K && l > 0 && !is_last(l) {
+                inner.push(Inner::new(backend, n)?);
+            }
+        }
+        for Level { a, p, r, radius, .. } in levels {
+            let smoother = phases
+                .time::<T, B, _>(backend, "smoothers", || Sweeps::setup::<T>(backend, a, *radius, params))?;
+            let sizes = [size(a), size(p), size(r)];
+            let (a, p, r) = phases.time::<T, B, _>(backend, "formats", || {
+                let operator = |m| Mixed::<T, S>::operator(backend, m);
+                Ok((operator(a)?, operator(p)?, operator(r)?))
+            })?;
+            let choices = [&a.1, &p.1, &r.1];
+            infos.push(level_info::<S>(sizes[0], &choices));
+            let sweeps = smoother.weights(1).count();
+            passes.push(Passes { a: sizes[0], p: sizes[1], r: sizes[2], sweeps });
+            grids.push(Grid { a: a.0, p: p.0, r: r.0, smoother });
+        }
+        let n = coarsest_size.n_rows as u64;
+        let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows {
+            let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
+                let usual = levels.last().map_or(Ok(0.0), |level| least_diagonal::<T, B>(backend, &level.a))?;
+                let inverse = coarse::inverse(&*Algebra::<T>::csr_to_host(backend, &coarsest)?, usual);
+                let inverse = Arc::new(AnyMatrix::Crs(Arc::new(inverse.cast::<S>())));
+                Backend::<S>::matrix(backend, &inverse)
+            })?;
+            let padding = Padding { stored: n * n, nnz: n * n };
+            let reason = "its dense inverse".to_string();
+            let choice = Choice { format: Format::Crs, sigma: 1, padding, reason };
+            let dense = Size { nnz: coarsest_size.n_rows.pow(2), ..coarsest_size };
+            let info = level_info::<S>(coarsest_size, &[&choice]);
+            (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>()))
+        } else {
+            let radius = spectral_radius::<T, B>(backend, &coarsest, params.lanczos_steps)?;
+            let smoother = Sweeps::setup::<T>(backend, &coarsest, radius, params)?;
+            let (matrix, choice) = Mixed::<T, S>::operator(backend, &coarsest)?;
+            let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
+            let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>());
+            (Coarsest::Sweeps(matrix, smoother), level_info::<S>(coarsest_size, &[&choice]), bytes)
+        };
+        infos.push(last_info);
+        let grids = Grids {
+            grids,
+            coarsest: last,
+            vectors,
+            inner,
+            cycle: params.cycle,
+            pre: params.pre,
+            post: params.post,
+        };
+        let traffic = Traffic { value: size_of::<S>(), levels: passes, coarsest: last_bytes };
+        // Between T and S before and after the cycle.
+        let casts = 2 * infos[0].rows * (size_of::<T>() + size_of::<S>());
+        let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
+        let info = Info { levels: infos, phases, precision: S::NAME, cycle_bytes };
+        Ok(Amg { grids, info, reusable: None })
+    }
+
+    /// One cycle with the right-hand side `r`; the correction is in the finest level's x.
+    fn cycle(&mut self, backend: &B, r: &<B as Backend<T>>::Vector) -> Result<()> {
+        match self.grids.first_sweep_and_vectors() {
+            (Some((weight, d)), v) => {
+                Mixed::<T, S>::cast_scaled(backend, r, weight, d, &mut v.b, &mut v.x)?;
+            }
+            (None, v) => Mixed::<T, S>::cast(backend, r, &mut v.b)?,
+        }
+        self.grids.cycle(backend)
+    }
+
+    /// What was set up.
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+}
+
+impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Amg<T, S, B> {
+    fn apply(
+        &mut self,
+        backend: &B,
+        r: &<B as Backend<T>>::Vector,
+        z: &mut <B as Backend<T>>::Vector,
+    ) -> Result<()> {
+        self.cycle(backend, r)?;
+        Mixed::<S, T>::cast(backend, &self.grids.vectors[0].x, z)
+    }
+
+    fn is_fixed(&self) -> bool {
+        // Of two levels a K-cycle is a V-cycle.
+        self.grids.inner.is_empty()
+    }
+
+    fn apply_dot(
+        &mut self,
+        backend: &B,
+        r: &<B as Backend<T>>::Vector,
+        z: &mut <B as Backend<T>>::Vector,
+        s: &<B as Backend<T>>::Scalars,
+        out: Slot,
+    ) -> Result<()> {
+        self.cycle(backend, r)?;
+        Mixed::<S, T>::cast_dot(backend, &self.grids.vectors[0].x, r, z, s, out)
+    }
+}
+
+/// Backends on which the hierarchy's number type can be chosen.
+pub trait AnyPrecision<T: Real>: Mixed<T, T> {
+    /// [`Amg::of`] with the hierarchy applied in T, or in f32.
+    #[allow(clippy::type_complexity)]
+    fn amg(
+        &self,
+        a: Self::Csr,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
+}
+
+impl<T: Real, B> AnyPrecision<T> for B
+where
+    B: Mixed<T, T> + Mixed<T, f32> + Mixed<f32, T> + 'static,
+{
+    fn amg(
+        &self,
+        a: Self::Csr,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
+        if in_f32 {
+            let amg = Amg::<T, f32, B>::of(self, a, params)?;
+            let info = amg.info().clone();
+            Ok((Box::new(amg), info))
+        } else {
+            let amg = Amg::<T, T, B>::of(self, a, params)?;
+            let info = amg.info().clone();
+            Ok((Box::new(amg), info))
+        }
+    }
+}
+
+/// The hierarchy, computed where `params` says, where `backend` computes.
+fn hierarchy_of<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: B::Csr,
+    params: &Params,
+    extras: Extras<T>,
+) -> Result<Hierarchy<B::Csr>> {
+    match params.setup {
+        Place::Device => hierarchy::build(backend, a, params, extras),
+        Place::Host => {
+            let a = backend.csr_to_host(&a)?;
+            let host = Cpu::new(rayon::current_num_threads())?;
+            moved(backend, host.install(|| hierarchy::build::<T, Cpu>(&host, a, params, extras))?)
+        }
+    }
+}
+
+/// A hierarchy computed on the host, where `backend` computes.
+fn moved<T: Real, B: Algebra<T>>(
+    backend: &B,
+    hierarchy: Hierarchy<Arc<Csr<T>>>,
+) -> Result<Hierarchy<B::Csr>> {
+    let Hierarchy { levels, coarsest, mut phases } = hierarchy;
+    let (levels, coarsest) = phases.time(backend, "upload", || {
+        let levels = levels
+            .iter()
+            .map(|Level { a, p, r, radius, products: products_of }| {
+                let moved = |m: &Arc<Csr<T>>| backend.csr(m);
+                let smoothed = |(s, tentative): &(Arc<_>, Arc<_>)| Ok((moved(s)?, moved(tentative)?));
+                let products = |Products { ap, smoothed: s }: &Products<_>| {
+                    Ok(Products { ap: moved(ap)?, smoothed: s.as_ref().map(smoothed).transpose()? })
+                };
+                let (a, p, r) = (moved(a)?, moved(p)?, moved(r)?);
+                Ok(Level {
+                    a,
+                    p,
+                    r,
+                    radius: *radius,
+                    products: products_of.as_ref().map(products).transpose()?,
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok((levels, backend.csr(&coarsest)?))
+    })?;
+    Ok(Hierarchy { levels, coarsest, phases })
+}
+
+/// The least magnitude on the diagonal.
+fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &B::Csr) -> Result<f64> {
+    let inverse = backend.row_weights(a, RowWeight::InverseDiagonal)?;
+    let s = backend.scalars(1)?;
+    backend.norm_max(&inverse, &s, Slot(0))?;
+    Ok(1.0 / backend.read(&s, Slot(0))?.to_f64())
+}
+
+fn level_info<S: Real>(size: Size, choices: &[&Choice]) -> LevelInfo {
+    let entry = 4 + size_of::<S>() as u64;
+    let stored: u64 = choices.iter().map(|choice| choice.padding.stored).sum();
+    let vectors = (Vectors::<()>::COUNT + 1) * size.n_rows * size_of::<S>();
+    LevelInfo {
+        rows: size.n_rows,
+        nnz: size.nnz,
+        format: choices[0].clone(),
+        bytes: entry * stored + vectors as u64,
+    }
+}

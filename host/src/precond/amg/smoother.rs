@@ -1,0 +1,100 @@
+//! Smoothers. Each is a sequence of sweeps `x += w_k d .* (b - A x)` with one diagonal and given weights, so that one
+//! kernel per sweep does all of them.
+
+use cuda_std::Real;
+
+use super::params::{Params, Smoother};
+use crate::backend::Backend;
+use crate::backend::algebra::{Algebra, Mixed, RowWeight, Size};
+use crate::error::Result;
+
+/// The share of the spectrum of `D^-1 A` that the Chebyshev smoother damps: from an eighth of its upper end on.
+const CHEBYSHEV_RATIO: f64 = 8.0;
+/// Lanczos's method finds a radius that is a little too small.
+const SAFETY: f64 = 1.1;
+
+/// The degree of the Chebyshev smoother unless another is asked for.
+const DEGREE: u32 = 2;
+/// The same where rows have fewer than [`SHORT_ROW`] entries in the mean: a sweep costs little there beside the
+/// vectors of an iteration.
+const DEGREE_OF_SHORT_ROWS: u32 = 3;
+const SHORT_ROW: usize = 6;
+
+/// The degree for a matrix of this size.
+pub fn chebyshev_degree(finest: Size) -> u32 {
+    if finest.nnz < SHORT_ROW * finest.n_rows { DEGREE_OF_SHORT_ROWS } else { DEGREE }
+}
+
+/// A smoother of one level.
+pub struct Sweeps<S: Real, B: Backend<S>> {
+    d: B::Vector,
+    weights: Vec<S>,
+}
+
+impl<S: Real, B: Backend<S>> Sweeps<S, B> {
+    /// The smoother that `params` names, for the matrix `a`, whose `D^-1 A` has a spectral radius of about `radius`.
+    pub fn setup<T: Real>(
+        backend: &B,
+        a: &<B as Algebra<T>>::Csr,
+        radius: f64,
+        params: &Params,
+    ) -> Result<Self>
+    where
+        B: Mixed<T, S>,
+    {
+        let weight = match params.smoother {
+            Smoother::Jacobi | Smoother::Chebyshev => RowWeight::InverseDiagonal,
+            Smoother::L1Jacobi => RowWeight::InverseL1,
+            Smoother::Spai0 => RowWeight::Spai0,
+        };
+        let size = Algebra::<T>::size(backend, a);
+        let weights = match (params.smoother, params.omega) {
+            (Smoother::Chebyshev, _) => chebyshev_weights(SAFETY * radius, params.degree.unwrap_or(DEGREE)),
+            (_, Some(omega)) => vec![omega],
+            (Smoother::Jacobi, None) => vec![4.0 / 3.0 / radius],
+            (Smoother::L1Jacobi | Smoother::Spai0, None) => vec![1.0],
+        };
+        let in_t = Algebra::<T>::row_weights(backend, a, weight)?;
+        let mut d = Backend::<S>::zeros(backend, size.n_rows)?;
+        Mixed::<T, S>::cast(backend, &in_t, &mut d)?;
+        Ok(Sweeps { d, weights: weights.into_iter().map(S::from_f64).collect() })
+    }
+
+    /// The first sweep from zero, `x = w_0 d .* b`: it needs no matrix.
+    pub fn first(&self) -> (S, &B::Vector) {
+        (self.weights[0], &self.d)
+    }
+
+    /// The weights of `steps` steps.
+    pub fn weights(&self, steps: u32) -> impl Iterator<Item = S> + '_ {
+        (0..steps).flat_map(|_| self.weights.iter().copied())
+    }
+
+    /// `x += w d .* (b - A x)` for each of `weights`; `y` is a vector to work with.
+    pub fn smooth(
+        &self,
+        backend: &B,
+        a: &B::Matrix,
+        b: &B::Vector,
+        x: &mut B::Vector,
+        y: &mut B::Vector,
+        weights: impl Iterator<Item = S>,
+    ) -> Result<()> {
+        for weight in weights {
+            backend.sweep(a, weight, &self.d, b, x, y)?;
+            std::mem::swap(x, y);
+        }
+        Ok(())
+    }
+}
+
+/// The inverse roots of the Chebyshev polynomial of this degree over `[radius / CHEBYSHEV_RATIO, radius]`: its sweeps
+/// together are `x += p(D^-1 A) D^-1 (b - A x)` (Adams, Brezina, Hu, Tuminaro 2003).
+fn chebyshev_weights(radius: f64, degree: u32) -> Vec<f64> {
+    let (upper, lower) = (radius, radius / CHEBYSHEV_RATIO);
+    let root = |k: u32| {
+        let angle = std::f64::consts::PI * (2 * k + 1) as f64 / (2 * degree) as f64;
+        0.5 * (upper + lower) + 0.5 * (upper - lower) * angle.cos()
+    };
+    (0..degree.max(1)).map(|k| 1.0 / root(k)).collect()
+}

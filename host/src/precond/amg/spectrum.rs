@@ -1,0 +1,129 @@
+//! The spectral radius of `D^-1 A`, from a few steps of Lanczos's method.
+
+use cuda_std::Real;
+
+use crate::backend::algebra::{Algebra, RowWeight};
+use crate::backend::{Coef, Slot};
+use crate::error::Result;
+
+/// Where a residual is this much smaller than the first, squared, the Krylov space is complete.
+const EXHAUSTED: f64 = 1e-24;
+
+/// An estimate of the largest eigenvalue of `D^-1 A`, from below: the largest of the tridiagonal matrix that `steps`
+/// steps of CG with Jacobi's preconditioner define (Saad 2003, section 6.7.3). With 0 steps, or where A turns out
+/// not to be positive definite, Gershgorin's bound.
+///
+/// It is rounded up to a multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
+pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &B::Csr, steps: u32) -> Result<f64> {
+    let steps = steps as usize;
+    let n = backend.size(a).n_rows;
+    let (rho, p_ap) = (Slot, |k: usize| Slot(steps + 1 + k));
+    let s = backend.scalars(2 * steps + 1)?;
+    let d = backend.row_weights(a, RowWeight::InverseDiagonal)?;
+    let mut r = backend.noise(n)?;
+    let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
+    // Nothing waits for the host: all scalars stay until the end.
+    for k in 0..steps {
+        backend.scale_rows(T::ONE, &d, &r, &mut z)?;
+        backend.dot(&r, &z, &s, rho(k))?;
+        let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
+        backend.direction(&s, None, &z, beta, &mut p)?;
+        backend.csr_spmv(a, &p, &mut ap)?;
+        backend.dot(&p, &ap, &s, p_ap(k))?;
+        backend.axpby(&s, Coef::ratio(rho(k), p_ap(k)).negated(), &ap, Coef::ONE, &mut r)?;
+    }
+    let read = |slot: Slot| backend.read(&s, slot).map(Real::to_f64);
+    let mut diagonal = Vec::new();
+    let mut next_to_it = Vec::new();
+    let mut before: Option<(f64, f64)> = None;
+    let first = if steps > 0 { read(rho(0))? } else { 0.0 };
+    for k in 0..steps {
+        let (rho_k, p_ap_k) = (read(rho(k))?, read(p_ap(k))?);
+        // Written so that NaN ends it too.
+        if !(rho_k > EXHAUSTED * first && p_ap_k > 0.0) {
+            break;
+        }
+        let alpha = rho_k / p_ap_k;
+        let mut of_row = 1.0 / alpha;
+        if let Some((alpha_before, rho_before)) = before {
+            let beta = rho_k / rho_before;
+            of_row += beta / alpha_before;
+            next_to_it.push(beta.sqrt() / alpha_before);
+        }
+        diagonal.push(of_row);
+        before = Some((alpha, rho_k));
+    }
+    if diagonal.is_empty() {
+        let radii = backend.row_weights(a, RowWeight::GershgorinRadius)?;
+        let s = backend.scalars(1)?;
+        backend.norm_max(&radii, &s, Slot(0))?;
+        return Ok(backend.read(&s, Slot(0))?.to_f64());
+    }
+    Ok((64.0 * largest_eigenvalue(&diagonal, &next_to_it)).ceil() / 64.0)
+}
+
+/// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection with Sturm's counts.
+fn largest_eigenvalue(diagonal: &[f64], next_to_it: &[f64]) -> f64 {
+    let off = |k: usize| next_to_it.get(k).copied().unwrap_or(0.0);
+    let radius = |k: usize| off(k) + if k > 0 { off(k - 1) } else { 0.0 };
+    let mut upper = (0..diagonal.len()).map(|k| diagonal[k] + radius(k)).fold(f64::NEG_INFINITY, f64::max);
+    let mut lower = diagonal.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // Whether all eigenvalues are below x: all pivots of T - x I are negative.
+    let all_below = |x: f64| {
+        let mut pivot = diagonal[0] - x;
+        (0..diagonal.len()).all(|k| {
+            if k > 0 {
+                pivot = diagonal[k] - x - off(k - 1).powi(2) / pivot;
+            }
+            pivot < 0.0
+        })
+    };
+    for _ in 0..60 {
+        let middle = 0.5 * (lower + upper);
+        if all_below(middle) {
+            upper = middle;
+        } else {
+            lower = middle;
+        }
+    }
+    upper
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::reference::Reference;
+    use crate::matrix::Csr;
+    use crate::problem::generate;
+
+    #[test]
+    fn the_second_difference_has_a_known_spectrum() {
+        let n = 20;
+        let (diagonal, off) = (vec![2.0; n], vec![-1.0; n - 1]);
+        let exact = 2.0 - 2.0 * (std::f64::consts::PI * n as f64 / (n + 1) as f64).cos();
+        assert!((largest_eigenvalue(&diagonal, &off) - exact).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_few_steps_come_close_from_below() {
+        let a: Arc<Csr<f64>> = Arc::new(generate(&"poisson2d:40".parse().unwrap(), 1).unwrap());
+        // D^-1 A = I - (the average over four neighbours): 1 + cos(pi / 41).
+        let exact = 1.0 + (std::f64::consts::PI / 41.0).cos();
+        let found = spectral_radius(&Reference::new(), &a, 12).unwrap();
+        assert!(found > 0.97 * exact && found < exact + 1.0 / 64.0, "{found} for {exact}");
+        let bound = spectral_radius(&Reference::new(), &a, 0).unwrap();
+        assert!((bound - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn small_and_indefinite_matrices() {
+        let one = Arc::new(Csr::<f64>::new(1, 1, vec![0, 1], vec![0], vec![3.0]).unwrap());
+        assert_eq!(spectral_radius(&Reference::new(), &one, 8).unwrap(), 1.0);
+        let indefinite = Arc::new(
+            Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 5.0, 5.0, 1.0]).unwrap(),
+        );
+        assert!(spectral_radius(&Reference::new(), &indefinite, 8).unwrap() >= 1.0);
+    }
+}

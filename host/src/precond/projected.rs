@@ -1,0 +1,346 @@
+//! Singular symmetric matrices whose rows add up to 0, as pure Neumann problems give them: their null space, and a
+//! preconditioner that stays out of it.
+
+use cuda_std::Real;
+use rayon::prelude::*;
+
+use super::Preconditioner;
+use crate::backend::{Backend, Coef, Slot};
+use crate::error::Result;
+use crate::matrix::Csr;
+
+/// Rows that one task looks at, and values whose sum is one number, so that the order of additions does not depend on
+/// the threads.
+const CHUNK: usize = 4096;
+/// A sum below this share of the sum of magnitudes is 0 but for rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// The constants on each connected component of a matrix: an orthogonal basis of a null space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NullSpace {
+    /// The component of each unknown.
+    component: Vec<u32>,
+    /// Unknowns of each component.
+    sizes: Vec<usize>,
+}
+
+impl NullSpace {
+    /// Components at most: each costs a vector, and a dot product and an update in every application.
+    pub const MOST: usize = 16;
+
+    /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row. `None` for any other
+    /// matrix, and where the graph of its entries has more than [`NullSpace::MOST`] components.
+    ///
+    /// The usual matrix costs a look at its first rows.
+    pub fn of(a: &Csr<f64>) -> Option<NullSpace> {
+        let vanishes = |i: usize| {
+            let values = a.row(i).1;
+            let (sum, magnitude) = values.iter().fold((0.0, 0.0), |(s, m), v| (s + v, m + v.abs()));
+            sum.abs() <= ROUNDING * magnitude
+        };
+        let n = a.n_rows();
+        let singular = n > 0
+            && n == a.n_cols()
+            && vanishes(0)
+            && (0..n).into_par_iter().with_min_len(CHUNK).all(vanishes)
+            && a.is_symmetric(ROUNDING).is_symmetric();
+        if !singular {
+            return None;
+        }
+        let component = components(a)?;
+        let mut sizes = vec![0; 1 + *component.iter().max()? as usize];
+        component.iter().for_each(|&k| sizes[k as usize] += 1);
+        Some(NullSpace { component, sizes })
+    }
+
+    /// Its dimension.
+    pub fn dimension(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// `x -= its mean on each component`. Returns the 2-norms of x before and of what was taken away.
+    ///
+    /// Where nothing but rounding is left of `x`, it is set to 0.
+    pub fn project(&self, x: &mut [f64]) -> (f64, f64) {
+        let before = norm(x);
+        let means: Vec<f64> = self.sums(x).iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
+        let each = x.par_iter_mut().with_min_len(CHUNK).zip(&self.component);
+        each.for_each(|(x, &k)| *x -= means[k as usize]);
+        if norm(x) <= ROUNDING * before {
+            x.fill(0.0);
+        }
+        let removed = means.iter().zip(&self.sizes).map(|(mean, &m)| mean * mean * m as f64).sum::<f64>();
+        (before, removed.sqrt())
+    }
+
+    /// The sum over each component.
+    fn sums(&self, x: &[f64]) -> Vec<f64> {
+        let of_chunk = |(x, component): (&[f64], &[u32])| {
+            let mut sums = vec![0.0; self.sizes.len()];
+            x.iter().zip(component).for_each(|(x, &k)| sums[k as usize] += x);
+            sums
+        };
+        let chunks: Vec<Vec<f64>> =
+            x.par_chunks(CHUNK).zip(self.component.par_chunks(CHUNK)).map(of_chunk).collect();
+        (0..self.sizes.len()).map(|k| chunks.iter().map(|sums| sums[k]).sum()).collect()
+    }
+
+    /// Its orthonormal basis: `1 / sqrt(m)` on a component of m unknowns, 0 elsewhere.
+    fn basis<T: Real>(&self) -> impl Iterator<Item = Vec<T>> + '_ {
+        self.sizes.iter().enumerate().map(|(k, &m)| {
+            let value = T::from_f64(1.0 / (m as f64).sqrt());
+            self.component.iter().map(|&c| if c as usize == k { value } else { T::ZERO }).collect()
+        })
+    }
+}
+
+fn norm(x: &[f64]) -> f64 {
+    let squares: Vec<f64> = x.par_chunks(CHUNK).map(|x| x.iter().map(|v| v * v).sum()).collect();
+    squares.iter().sum::<f64>().sqrt()
+}
+
+/// The connected component of each unknown in the graph of the entries that are not 0, numbered by their first
+/// unknowns; `None` where they are too many. Union-find with path halving (Tarjan and van Leeuwen 1984).
+fn components(a: &Csr<f64>) -> Option<Vec<u32>> {
+    fn root(parent: &mut [u32], mut i: u32) -> u32 {
+        while parent[i as usize] != i {
+            let above = parent[parent[i as usize] as usize];
+            parent[i as usize] = above;
+            i = above;
+        }
+        i
+    }
+    let n = a.n_rows();
+    let mut parent: Vec<u32> = (0..n as u32).collect();
+    for i in 0..n {
+        for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
+            if v != 0.0 && (j as usize) < i {
+                let (r, s) = (root(&mut parent, i as u32), root(&mut parent, j));
+                // The smaller one stays a root: a component's root is its first unknown.
+                parent[r.max(s) as usize] = r.min(s);
+            }
+        }
+    }
+    let mut component = vec![0; n];
+    let mut count = 0;
+    for i in 0..n {
+        let root = root(&mut parent, i as u32) as usize;
+        component[i] = if root == i { count } else { component[root] };
+        count += u32::from(root == i);
+        if count as usize > NullSpace::MOST {
+            return None;
+        }
+    }
+    Some(component)
+}
+
+/// `z = (I - V V^T) M r` with V the orthonormal basis of a null space: search directions and solution stay orthogonal
+/// to it, and a singular system whose right-hand side is orthogonal to it behaves like a regular one.
+pub struct Projected<'m, T: Real, B: Backend<T>> {
+    m: Box<dyn Preconditioner<T, B> + 'm>,
+    basis: Vec<B::Vector>,
+    /// `(v_k, z)`.
+    products: B::Scalars,
+}
+
+impl<'m, T: Real, B: Backend<T>> Projected<'m, T, B> {
+    /// `m` without its part in `null_space`, of the same matrix.
+    pub fn new(backend: &B, m: Box<dyn Preconditioner<T, B> + 'm>, null_space: &NullSpace) -> Result<Self> {
+        let basis = null_space.basis().map(|v| backend.vector(&v)).collect::<Result<Vec<_>>>()?;
+        Ok(Projected { m, products: backend.scalars(basis.len())?, basis })
+    }
+}
+
+impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Projected<'_, T, B> {
+    fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
+        self.m.apply(backend, r, z)?;
+        for (k, v) in self.basis.iter().enumerate() {
+            backend.dot(v, z, &self.products, Slot(k))?;
+            backend.axpby(&self.products, Coef::slot(Slot(k)).negated(), v, Coef::ONE, z)?;
+        }
+        Ok(())
+    }
+
+    fn is_fixed(&self) -> bool {
+        self.m.is_fixed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::cpu::Cpu;
+    use crate::backend::gpu::Gpu;
+    use crate::backend::reference::Reference;
+    use crate::job::{self, Device, Options};
+    use crate::matrix::AnyMatrix;
+    use crate::precond::amg::{AnyPrecision, Params};
+    use crate::precond::{Identity, Jacobi};
+    use crate::problem::generate;
+    use crate::problem::random::uniform;
+    use crate::solver::{Cg, Solver, Stop, StopReason};
+
+    fn problem(name: &str) -> Csr<f64> {
+        generate(&name.parse().unwrap(), 1).unwrap()
+    }
+
+    /// `copies` of `a` side by side, each row's diagonal such that its sum is 0.
+    fn neumann(a: &Csr<f64>, copies: usize) -> Csr<f64> {
+        let n = a.n_rows();
+        Csr::from_rows(
+            copies * n,
+            copies * n,
+            |i| a.row_len(i % n),
+            |i, columns, values| {
+                let (of_a, v) = a.row(i % n);
+                let first = (i - i % n) as u32;
+                columns.iter_mut().zip(of_a).for_each(|(column, &j)| *column = first + j);
+                values.copy_from_slice(v);
+                let diagonal = of_a.iter().position(|&j| j as usize == i % n).unwrap();
+                values[diagonal] = 0.0;
+                values[diagonal] = -values.iter().sum::<f64>();
+            },
+        )
+    }
+
+    fn rhs(n: usize) -> Vec<f64> {
+        (0..n as u64).map(|i| uniform(3, i) - 0.3).collect()
+    }
+
+    #[test]
+    fn null_spaces_are_found() {
+        let a = problem("poisson2d:7");
+        assert_eq!(NullSpace::of(&a), None);
+        for copies in [1, 2, NullSpace::MOST] {
+            let null_space = NullSpace::of(&neumann(&a, copies)).unwrap();
+            assert_eq!(null_space.sizes, vec![49; copies]);
+            assert!((0..49 * copies).all(|i| null_space.component[i] as usize == i / 49));
+        }
+        assert_eq!(NullSpace::of(&neumann(&a, NullSpace::MOST + 1)), None);
+        // Row sums vanish, but those of the columns do not.
+        assert_eq!(NullSpace::of(&neumann(&problem("convection-diffusion:7"), 1)), None);
+        // A tree whose unknowns come in an order that unites components late; an entry 0 connects nothing.
+        let edges = [(0usize, 5usize), (1, 4), (2, 3), (3, 5), (4, 6)];
+        let mut dense = vec![vec![0.0; 7]; 7];
+        for (i, j) in edges {
+            (dense[i][j], dense[j][i]) = (-0.5, -0.5);
+            (dense[i][i], dense[j][j]) = (dense[i][i] + 0.5, dense[j][j] + 0.5);
+        }
+        let full = Csr::new(
+            7,
+            7,
+            (0..=7).map(|i| 7 * i).collect(),
+            (0..7).cycle().take(49).collect(),
+            dense.concat(),
+        );
+        assert_eq!(NullSpace::of(&full.unwrap()).unwrap().component, [0, 1, 0, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn projections_take_the_means_away() {
+        let null_space = NullSpace { component: vec![0, 1, 0, 1, 1], sizes: vec![2, 3] };
+        let mut x = [1.0, 2.0, 4.0, 3.0, 7.0];
+        let (norm, removed) = null_space.project(&mut x);
+        assert_eq!(x, [-1.5, -2.0, 1.5, -1.0, 3.0]);
+        assert!((norm - 79f64.sqrt()).abs() < 1e-14);
+        assert!((removed - (2.0 * 6.25 + 3.0 * 16.0f64).sqrt()).abs() < 1e-14);
+        // 0.1 is no multiple of a power of two: what is left of a constant is rounding.
+        let mut constant = [0.1, 0.7, 0.1, 0.7, 0.7];
+        null_space.project(&mut constant);
+        assert_eq!(constant, [0.0; 5]);
+    }
+
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum M {
+        Identity,
+        Jacobi,
+        Amg { in_f32: bool },
+    }
+
+    /// Iterations of CG; the relative residual and the solution are checked.
+    fn iterations<T: Real, B: AnyPrecision<T>>(backend: &B, a: &Csr<f64>, m: M) -> u32 {
+        let rtol = if T::NAME == "f64" { 1e-8 } else { 1e-4 };
+        let mut b = rhs(a.n_rows());
+        let null_space = NullSpace::of(a);
+        if let Some(null_space) = &null_space {
+            null_space.project(&mut b);
+        }
+        let a_in_t: Arc<Csr<T>> = Arc::new(a.cast());
+        let mut m: Box<dyn Preconditioner<T, B> + '_> = match m {
+            M::Identity => Box::new(Identity),
+            M::Jacobi => Box::new(Jacobi::setup(backend, &a_in_t).unwrap()),
+            M::Amg { in_f32 } => {
+                let params = Params { coarse_rows: 10, ..Params::default() };
+                let csr = backend.csr(&a_in_t).unwrap();
+                let (m, info) = backend.amg(csr, &params, in_f32).unwrap();
+                assert!(info.levels.len() > 1);
+                m
+            }
+        };
+        if let Some(null_space) = &null_space {
+            m = Box::new(Projected::new(backend, m, null_space).unwrap());
+        }
+        let matrix = backend.matrix(&Arc::new(AnyMatrix::Crs(a_in_t))).unwrap();
+        let in_t: Vec<T> = b.iter().map(|&v| T::from_f64(v)).collect();
+        let in_t = backend.vector(&in_t).unwrap();
+        let mut x = backend.zeros(a.n_rows()).unwrap();
+        let mut cg = Cg::new(backend, a.n_rows(), &*m).unwrap();
+        let stop = Stop { rtol, atol: 0.0, max_iterations: 500 };
+        let outcome = cg.solve(backend, &matrix, &mut *m, &in_t, &mut x, &stop, &mut |_, _| ()).unwrap();
+        assert_eq!(outcome.reason, StopReason::Converged);
+        let mut x: Vec<f64> = backend.to_host(&x).unwrap().into_iter().map(Real::to_f64).collect();
+        let residual = job::relative_residual(a, &x, &b);
+        assert!(residual < 3.0 * rtol, "{residual:e}");
+        if let Some(null_space) = &null_space {
+            let (norm, in_null_space) = null_space.project(&mut x);
+            assert!(in_null_space <= 100.0 * T::EPSILON.to_f64() * norm, "{in_null_space:e} of {norm:e}");
+        }
+        outcome.iterations
+    }
+
+    fn check<T: Real, B: AnyPrecision<T>>(backend: &B, problems: &[&str]) {
+        for name in problems {
+            let a = problem(name);
+            for m in [M::Identity, M::Jacobi, M::Amg { in_f32: false }, M::Amg { in_f32: true }] {
+                let regular = iterations::<T, B>(backend, &a, m);
+                for copies in [1, 2] {
+                    let singular = iterations::<T, B>(backend, &neumann(&a, copies), m);
+                    let most = if let M::Amg { .. } = m { regular + 3 } else { 2 * regular };
+                    assert!(singular <= most, "{name} {m:?} {copies}: {singular} for {regular}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn singular_systems_converge_like_regular_ones() {
+        check::<f64, _>(&Reference::new(), &["poisson2d:19", "poisson3d:7"]);
+        check::<f32, _>(&Reference::new(), &["poisson2d:19"]);
+        check::<f64, _>(&Cpu::new(2).unwrap(), &["poisson2d:23", "poisson3d:8"]);
+        check::<f64, _>(&Gpu::simulated().unwrap(), &["poisson2d:7"]);
+    }
+
+    #[test]
+    fn a_job_projects_and_says_so() {
+        let a = Arc::new(neumann(&problem("poisson2d:9"), 2));
+        let n = a.n_rows();
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+        for device in [Device::Cpu(Cpu::new(1).unwrap()), Device::Gpu(Gpu::simulated().unwrap())] {
+            let solve = |b: &[f64]| job::solve(&a, b, &Options::default(), &device, &mut |_, _| ()).unwrap();
+            let (x, report) = solve(&rhs(n));
+            assert!(report.converged() && report.relative_residual < 2e-8, "{report:?}");
+            let message = "the matrix is singular: its null space is the constants on 2 components; the \
+                           right-hand side was projected, the residual is that of the projected system";
+            assert_eq!(report.warnings, [message]);
+            assert!(mean(&x[..n / 2]).abs() < 1e-12 && mean(&x[n / 2..]).abs() < 1e-12);
+            // In the range: nothing to say. Constant: nothing to solve.
+            let (y, report) = solve(&a.mul_vec(&x));
+            assert_eq!(report.warnings, [""; 0]);
+            assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-5));
+            let (zero, report) = solve(&vec![0.1; n]);
+            assert_eq!((zero, report.outcome.iterations, report.relative_residual), (vec![0.0; n], 0, 0.0));
+        }
+    }
+}

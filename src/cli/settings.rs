@@ -1,0 +1,244 @@
+//! What can be set on the command line or in a `--config` file, and how the two become the options of a job.
+
+use std::str::FromStr;
+
+use clap::Args;
+use serde_json::Value;
+use warpsolve::job::{Method, Options, Precision, Precond};
+use warpsolve::matrix::Format;
+use warpsolve::named::unknown;
+use warpsolve::precond::amg::{Coarsening, Cycle, Params, Smoother};
+use warpsolve::solver::{MAX_RESTART, Stop};
+use warpsolve::{Error, Result};
+
+use super::args::{OrAuto, Restart, not_negative, omega};
+use super::device::DeviceName;
+
+/// Whatever is not given is `None`, so that two sources can be laid over one another.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Settings {
+    /// cg, bicgstab, gmres, jacobi, amg; auto takes cg for a symmetric matrix with a positive diagonal, else gmres
+    /// [default: auto]
+    #[arg(long)]
+    pub solver: Option<OrAuto<Method>>,
+    /// none, jacobi, amg (algebraic multigrid); auto takes jacobi where the diagonal allows it [default: auto]
+    #[arg(long)]
+    pub precond: Option<OrAuto<Precond>>,
+    /// With --precond amg or --solver amg: sa, pmis, mandel-brezina
+    #[arg(long, value_name = "NAME")]
+    coarsening: Option<Coarsening>,
+    /// With --precond amg or --solver amg: jacobi, l1-jacobi, chebyshev, spai0
+    #[arg(long, value_name = "NAME")]
+    smoother: Option<Smoother>,
+    /// With --precond amg or --solver amg: v, w, f, k
+    #[arg(long, value_name = "NAME")]
+    cycle: Option<Cycle>,
+    /// With --precond amg: any of its parameters, such as pre=2,post=2,precision=f64; --help lists them
+    #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = amg_help())]
+    amg: Vec<AmgSetting>,
+    /// crs, ell, sell; auto takes what is fastest on the device [default: auto]
+    #[arg(long)]
+    pub format: Option<OrAuto<Format>>,
+    /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
+    #[arg(long, value_name = "N")]
+    pub sigma: Option<usize>,
+    /// f64 or f32; the residual is checked in f64 either way [default: f64]
+    #[arg(long)]
+    pub precision: Option<Precision>,
+    /// Converged at ||b - A x|| <= max(rtol ||b||, atol) [default: 1e-8]
+    #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
+    pub rtol: Option<f64>,
+    /// See --rtol [default: 0]
+    #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
+    pub atol: Option<f64>,
+    /// Most iterations, up to 10000000 [default: 5000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub max_iter: Option<u32>,
+    /// With --solver gmres: iterations before a restart, 1 to 1024 or none [default: 30]
+    #[arg(long, value_name = "N")]
+    pub restart: Option<Restart>,
+    /// With --solver jacobi: the weight, between 0 and 2 [default: 1]
+    #[arg(long, value_name = "X", value_parser = omega, allow_negative_numbers = true)]
+    pub omega: Option<f64>,
+    /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
+    /// [default: auto]
+    #[arg(long)]
+    pub device: Option<DeviceName>,
+    /// Threads on the host [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+}
+
+/// The number type of the hierarchy is no field of [`Params`], but is set beside them.
+const PRECISION: (&str, &str) = ("precision", "f32 or f64 [default: f32]");
+
+/// The names that `--amg` and the table `amg` know, and what each takes.
+fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Params::KEYS.into_iter().chain([PRECISION])
+}
+
+fn amg_help() -> String {
+    let defaults = serde_json::to_value(Params::default()).unwrap_or_default();
+    let keys = amg_keys().map(|(key, takes)| match defaults.get(key) {
+        None => format!("\n  {key}: {takes}"),
+        Some(Value::Null) => format!("\n  {key}: {takes} [default: auto]"),
+        Some(Value::String(name)) => format!("\n  {key}: {takes} [default: {name}]"),
+        Some(number) => format!("\n  {key}: {takes} [default: {number}]"),
+    });
+    format!("With --precond amg: any of its parameters, such as pre=2,post=2{}", keys.collect::<String>())
+}
+
+/// One `key=value` of `--amg`, of a known key and a permitted value.
+#[derive(Debug, Clone)]
+struct AmgSetting {
+    key: String,
+    value: String,
+}
+
+impl AmgSetting {
+    fn apply(&self, options: &mut Options) -> Result<()> {
+        match self.key.as_str() {
+            key if key == PRECISION.0 => options.amg_precision = Some(self.value.parse()?),
+            key => options.amg.set(key, &self.value)?,
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for AmgSetting {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        let keys: Vec<&str> = amg_keys().map(|(key, _)| key).collect();
+        if !keys.contains(&key) {
+            return Err(unknown("key", key, &keys));
+        }
+        let setting = AmgSetting { key: key.into(), value: value.into() };
+        let mut options = Options::default();
+        setting.apply(&mut options)?;
+        options.amg.check()?;
+        Ok(setting)
+    }
+}
+
+impl Settings {
+    /// What one source says, in one form: AMG's parameters in one list, none of them twice, and `--precond amg` said
+    /// where they imply it.
+    pub fn normalised(mut self) -> Result<Self> {
+        let named = [
+            ("coarsening", self.coarsening.take().map(|name| name.to_string())),
+            ("smoother", self.smoother.take().map(|name| name.to_string())),
+            ("cycle", self.cycle.take().map(|name| name.to_string())),
+        ];
+        for (key, value) in named {
+            self.amg.extend(value.map(|value| AmgSetting { key: key.into(), value }));
+        }
+        for (k, setting) in self.amg.iter().enumerate() {
+            if self.amg[..k].iter().any(|other| other.key == setting.key) {
+                return Err(Error::Option(format!("AMG's {} is given twice", setting.key)));
+            }
+        }
+        match (self.precond, self.amg.first()) {
+            (None | Some(OrAuto(None)), Some(_)) => self.precond = Some(OrAuto(Some(Precond::Amg))),
+            (Some(OrAuto(Some(precond))), Some(AmgSetting { key, .. })) if precond != Precond::Amg => {
+                return Err(Error::Option(format!(
+                    "{key} is a parameter of --precond amg, but --precond is {precond}; leave one of them out"
+                )));
+            }
+            _ => {}
+        }
+        Ok(self)
+    }
+
+    /// These settings, and `base` for what they leave open, both normalised. What `base` says about a method, a preconditioner or a
+    /// format goes with it where another is chosen here.
+    pub fn over(self, mut base: Settings) -> Settings {
+        fn other<T: PartialEq>(chosen: Option<OrAuto<T>>, than: T) -> bool {
+            matches!(chosen, Some(OrAuto(Some(name))) if name != than)
+        }
+        // These methods take no preconditioner, and amg its own parameters.
+        let alone = matches!(self.solver, Some(OrAuto(Some(Method::Jacobi | Method::Amg))));
+        if alone && self.precond.is_none() {
+            base.precond = None;
+        }
+        if other(self.precond, Precond::Amg) || self.solver == Some(OrAuto(Some(Method::Jacobi))) {
+            base.amg.clear();
+        }
+        if other(self.solver, Method::Gmres) {
+            base.restart = None;
+        }
+        if other(self.solver, Method::Jacobi) {
+            base.omega = None;
+        }
+        if other(self.format, Format::Sell) {
+            base.sigma = None;
+        }
+        base.amg.extend(self.amg);
+        Settings {
+            solver: self.solver.or(base.solver),
+            precond: self.precond.or(base.precond),
+            // In the list, since both are normalised.
+            coarsening: None,
+            smoother: None,
+            cycle: None,
+            amg: base.amg,
+            format: self.format.or(base.format),
+            sigma: self.sigma.or(base.sigma),
+            precision: self.precision.or(base.precision),
+            rtol: self.rtol.or(base.rtol),
+            atol: self.atol.or(base.atol),
+            max_iter: self.max_iter.or(base.max_iter),
+            restart: self.restart.or(base.restart),
+            omega: self.omega.or(base.omega),
+            device: self.device.or(base.device),
+            threads: self.threads.or(base.threads),
+        }
+    }
+
+    /// The options of the job, with every combination checked.
+    pub fn options(&self) -> Result<Options> {
+        let refuse = |message: &str| Err(Error::Option(message.into()));
+        let method = self.solver.and_then(|name| name.0);
+        let precond = self.precond.and_then(|name| name.0);
+        let format = self.format.and_then(|name| name.0);
+        if self.sigma.is_some() && format != Some(Format::Sell) {
+            return refuse("--sigma goes with --format sell");
+        }
+        if self.restart.is_some() && !matches!(method, None | Some(Method::Gmres)) {
+            return refuse("--restart goes with --solver gmres");
+        }
+        if self.omega.is_some() && method != Some(Method::Jacobi) {
+            return refuse("--omega goes with --solver jacobi");
+        }
+        if method == Some(Method::Jacobi) && precond == Some(Precond::Amg) {
+            return refuse("the Jacobi method takes no preconditioner; use --solver cg, gmres or bicgstab");
+        }
+        let defaults = Options::default();
+        let stop = Stop {
+            rtol: self.rtol.unwrap_or(defaults.stop.rtol),
+            atol: self.atol.unwrap_or(defaults.stop.atol),
+            max_iterations: self.max_iter.unwrap_or(defaults.stop.max_iterations),
+        };
+        if stop.rtol == 0.0 && stop.atol == 0.0 {
+            return refuse("--rtol 0 needs an --atol above 0: rounding lets no residual become 0");
+        }
+        let mut options = Options {
+            method,
+            precond,
+            format,
+            sigma: self.sigma,
+            precision: self.precision.unwrap_or(defaults.precision),
+            stop,
+            restart: match self.restart {
+                None => defaults.restart,
+                Some(Restart::After(n)) => n,
+                Some(Restart::Never) => MAX_RESTART,
+            },
+            omega: self.omega.unwrap_or(defaults.omega),
+            ..defaults
+        };
+        self.amg.iter().try_for_each(|setting| setting.apply(&mut options))?;
+        options.amg.check()?;
+        Ok(options)
+    }
+}

@@ -1,0 +1,158 @@
+//! `solve --precond amg`: its options and what is reported of the hierarchy.
+
+use serde_json::Value;
+
+use super::{Shell, relative_residual, undocumented};
+
+#[test]
+fn the_hierarchy_is_reported() {
+    let shell = Shell::new();
+    let (help, _) = shell.run("solve --help", 0);
+    for (device, size) in [("cpu", "8"), ("sim", "4")] {
+        let line = format!("solve --gen tet:{size} --amg coarse_rows=10,max_levels=3 --device {device}");
+        let report = shell.json(&line, 0);
+        assert_eq!(report["precond"], "amg");
+        let amg = &report["amg"];
+        assert_eq!(undocumented(amg), [""; 0]);
+        let documented = |key: &String| help.contains(&format!("\n            {key}: "));
+        assert!(amg["parameters"].as_object().unwrap().keys().all(documented), "{help}");
+        assert_eq!(amg["parameters"]["coarse_rows"], 10);
+        assert_eq!(amg["parameters"]["coarsening"], "sa");
+        assert_eq!(amg["parameters"]["omega"], Value::Null);
+        assert_eq!(amg["hierarchy_precision"], "f32");
+
+        let levels = amg["levels"].as_array().unwrap();
+        assert!((2..=3).contains(&levels.len()), "{amg}");
+        assert_eq!((&levels[0]["rows"], &levels[0]["nonzeros"]), (&report["rows"], &report["nonzeros"]));
+        for (key, complexity) in [("rows", "grid_complexity"), ("nonzeros", "operator_complexity")] {
+            let counts: Vec<f64> = levels.iter().map(|level| level[key].as_f64().unwrap()).collect();
+            assert!(counts.is_sorted_by(|fine, coarse| fine > coarse), "{key}: {counts:?}");
+            let expected = counts.iter().sum::<f64>() / counts[0];
+            assert!((amg[complexity].as_f64().unwrap() - expected).abs() < 1e-12, "{complexity}");
+        }
+        for level in levels {
+            assert_eq!(undocumented(level), [""; 0]);
+            assert!(level["bytes"].as_u64().unwrap() > 4 * level["nonzeros"].as_u64().unwrap());
+        }
+        let phases = amg["phases"].as_array().unwrap();
+        let seconds: f64 = phases.iter().map(|phase| phase["seconds"].as_f64().unwrap()).sum();
+        assert!(phases.iter().any(|phase| phase["phase"] == "Galerkin product"), "{amg}");
+        assert!(seconds > 0.0 && seconds <= report["setup_seconds"].as_f64().unwrap());
+        assert_eq!(undocumented(&phases[0]), [""; 0]);
+
+        // A product of A, 9 + 2 vectors and a cycle in every iteration.
+        let [rows, nonzeros, iterations, cycle] =
+            [&report["rows"], &report["nonzeros"], &report["iterations"], &amg["cycle_bytes"]]
+                .map(|value| value.as_u64().unwrap());
+        let iteration = 12 * nonzeros + 20 * rows + 11 * 8 * rows + cycle;
+        assert_eq!(report["bytes_moved"], iterations * iteration);
+        // Before and after the coarser level two sweeps each, of which the first from zero needs no matrix.
+        assert!(cycle > 4 * 8 * nonzeros);
+        if device == "cpu" {
+            let held: u64 = levels.iter().map(|level| level["bytes"].as_u64().unwrap()).sum();
+            assert!(report["device_bytes"].as_u64().unwrap() > held);
+        }
+
+        let (text, _) = shell.run(&line, 0);
+        let complexity = amg["operator_complexity"].as_f64().unwrap();
+        let count = levels.len();
+        let summary = format!(
+            "amg           sa, chebyshev, V-cycle, {count} levels, f32, operator complexity {complexity:.2}\n"
+        );
+        assert!(text.contains(&summary) && !text.contains("Galerkin"), "{summary}\n{text}");
+        assert!(text.contains("solver        CG, AMG preconditioner, f64\n"), "{text}");
+        let (text, _) = shell.run(&format!("{line} -v"), 0);
+        let grid = amg["grid_complexity"].as_f64().unwrap();
+        let complexities =
+            format!(" grid complexity {grid:.2}, operator complexity {complexity:.2}, in f32\n");
+        let lines: Vec<&str> = text.lines().collect();
+        let heading = lines.iter().position(|line| line.starts_with("hierarchy     level ")).unwrap();
+        for (l, level) in levels.iter().enumerate() {
+            let fields: Vec<&str> = lines[heading + 1 + l].split_whitespace().collect();
+            let [rows, nonzeros] = ["rows", "nonzeros"].map(|key| level[key].as_u64().unwrap());
+            let a_row = format!("{:.1}", nonzeros as f64 / rows as f64);
+            let numbers = [fields[0], &fields[1].replace(',', ""), &fields[2].replace(',', ""), fields[3]];
+            assert_eq!(numbers, [&l.to_string(), &rows.to_string(), &nonzeros.to_string(), &a_row]);
+        }
+        for part in [summary.as_str(), &complexities, "its set-up    phase ", "Galerkin product ", " ms\n"] {
+            assert!(text.contains(part), "{part:?} is not in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_options_of_amg_imply_it_and_arrive() {
+    let shell = Shell::new();
+    shell.run("gen tet 7 a.mtx", 0);
+    let a = shell.matrix("a.mtx");
+    let b = vec![1.0; a.n_rows()];
+    for (options, key, value) in [
+        ("--coarsening mandel-brezina", "coarsening", "mandel-brezina"),
+        ("--smoother spai0", "smoother", "spai0"),
+        ("--cycle k --solver gmres --amg precision=f64", "cycle", "k"),
+        ("--amg cycle=w,setup=host --precond amg", "cycle", "w"),
+        ("--precond auto --amg pre=2 --amg smoother=l1-jacobi", "smoother", "l1-jacobi"),
+        ("--amg coarsening=pmis --solver bicgstab", "coarsening", "pmis"),
+    ] {
+        let report = shell.json(&format!("solve a.mtx {options} --device cpu --out x.mtx"), 0);
+        assert_eq!(report["precond"], "amg", "{options}");
+        assert_eq!(report["amg"]["parameters"][key], value, "{options}");
+        let residual = relative_residual(&a, &shell.vector("x.mtx"), &b);
+        assert!(residual <= 1e-7, "{options}: {residual:e}");
+    }
+    for (options, precision) in [
+        ("precision=f64", "f64"),
+        ("precision=f32", "f32"),
+        ("precision=f64 --precision f32 --rtol 1e-4", "f32"),
+    ] {
+        let report = shell.json(&format!("solve a.mtx --amg {options} --device cpu"), 0);
+        assert_eq!(report["amg"]["hierarchy_precision"], precision, "{options}");
+    }
+    let report = shell.json("solve a.mtx --device cpu", 0);
+    assert_eq!((&report["precond"], &report["amg"]), (&"jacobi".into(), &Value::Null));
+}
+
+#[test]
+fn wrong_options_of_amg_are_refused_with_advice() {
+    let shell = Shell::new();
+    for (options, parts) in [
+        (
+            "--amg smother=jacobi",
+            &["unknown key 'smother'; did you mean 'smoother'?", ", setup, precision"][..],
+        ),
+        ("--amg precison=f64", &["did you mean 'precision'?"]),
+        ("--amg xyzzy", &["unknown key 'xyzzy'; there are coarsening, "]),
+        ("--amg pre=1,,post=1", &["unknown key ''; there are"]),
+        ("--amg pre", &["pre takes a whole number up to 100"]),
+        ("--amg smoother=chebychev", &["unknown smoother 'chebychev'; did you mean 'chebyshev'?"]),
+        ("--smoother spai", &["--smoother", "did you mean 'spai0'?", "jacobi, l1-jacobi, chebyshev, spai0"]),
+        ("--coarsening pmsi", &["--coarsening", "did you mean 'pmis'? there are sa, pmis, mandel-brezina"]),
+        ("--cycle x", &["--cycle", "unknown cycle 'x'; there are v, w, f, k"]),
+        ("--amg precision=f16", &["unknown precision 'f16'", "f32, f64"]),
+        ("--precond agm", &["did you mean 'amg'?"]),
+        ("--amg omega=2", &["omega takes a number between 0 and 2, both excluded"]),
+        ("--amg omega=0", &["omega takes a number between 0 and 2, both excluded"]),
+        ("--amg degree=0", &["degree takes a whole number from 1 to 32"]),
+        ("--amg pre=0,post=0", &["pre and post are both 0"]),
+        ("--amg strength=-0.1", &["strength takes a number of at least 0"]),
+        ("--amg strength=nan", &["strength takes a number of at least 0"]),
+        ("--amg coarse_rows=0", &["coarse_rows takes a whole number from 1 to 4096"]),
+        ("--amg coarse_rows=4097", &["coarse_rows takes a whole number from 1 to 4096"]),
+        ("--amg max_levels=0", &["max_levels takes a whole number from 1 to 64"]),
+        ("--amg pre=1.5", &["pre takes a whole number"]),
+        ("--precond jacobi --cycle w", &["cycle is a parameter of --precond amg, but --precond is jacobi"]),
+        ("--precond none --amg pre=2", &["pre is a parameter of --precond amg, but --precond is none"]),
+        ("--smoother spai0 --amg smoother=jacobi", &["smoother is given twice"]),
+        ("--solver jacobi --precond amg", &["the Jacobi method takes no preconditioner"]),
+    ] {
+        let (stdout, stderr) = shell.run(&format!("solve --gen tet:4 {options} --device cpu"), 1);
+        assert!(stdout.is_empty() && stderr.starts_with("error: "), "{options}: {stdout}{stderr}");
+        for part in parts {
+            assert!(stderr.contains(part), "{options}: {part:?} is not in\n{stderr}");
+        }
+    }
+    let (help, _) = shell.run("solve --help", 0);
+    for part in ["none, jacobi, amg", "coarse_rows: a whole number from 1 to 4096", "precision: f32 or f64"] {
+        assert!(help.contains(part), "{part:?} is not in\n{help}");
+    }
+}

@@ -1,0 +1,160 @@
+//! `solve --config`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::Shell;
+
+const TOML: &str = "# For a mesh of tetrahedra.
+solver = \"gmres\"
+restart = 17
+max_iter = 321
+rtol = 1e-5
+device = \"cpu\"
+threads = 1
+cycle = \"w\"
+
+[amg]
+smoother = \"spai0\"
+pre = 2
+omega = 0.75
+precision = \"f64\"
+";
+
+const JSON: &str = r#"{
+  "solver": "gmres", "restart": 17, "max_iter": 321, "rtol": 1e-5, "device": "cpu", "threads": 1, "cycle": "w",
+  "amg": { "smoother": "spai0", "pre": 2, "omega": 0.75, "precision": "f64" }
+}"#;
+
+fn shell() -> Shell {
+    let shell = Shell::new();
+    shell.file("c.toml", TOML);
+    shell.file("c.json", JSON);
+    shell
+}
+
+#[test]
+fn both_kinds_set_what_the_command_line_would() {
+    let shell = shell();
+    let line = "--solver gmres --restart 17 --max-iter 321 --rtol 1e-5 --device cpu --threads 1";
+    let expected = shell.json(
+        &format!("solve --gen tet:6 {line} --cycle w --amg smoother=spai0,pre=2,omega=0.75,precision=f64 --history h.csv"),
+        0,
+    );
+    let history = fs::read_to_string(shell.path("h.csv")).unwrap();
+    for file in ["c.toml", "c.json"] {
+        let report = shell.json(&format!("solve --gen tet:6 --config {file} --history h.csv"), 0);
+        for key in ["solver", "restart", "max_iterations", "rtol", "device_kind", "threads", "precond"] {
+            assert_eq!(report[key], expected[key], "{file}: {key}");
+        }
+        for key in ["parameters", "hierarchy_precision"] {
+            assert_eq!(report["amg"][key], expected["amg"][key], "{file}: {key}");
+        }
+        assert_eq!(fs::read_to_string(shell.path("h.csv")).unwrap(), history, "{file}");
+    }
+    assert_eq!(expected["amg"]["parameters"]["omega"], 0.75);
+    assert_eq!(expected["amg"]["hierarchy_precision"], "f64");
+}
+
+#[test]
+fn the_command_line_goes_before_the_file() {
+    let shell = shell();
+    let run = |options: &str| shell.json(&format!("solve --gen tet:6 --config c.toml {options}"), 0);
+    let report = run("--rtol 1e-4 --amg pre=1 --smoother chebyshev --restart none");
+    let parameters = &report["amg"]["parameters"];
+    assert_eq!((&report["rtol"], &report["restart"]), (&1e-4.into(), &321.into()));
+    assert_eq!((&parameters["pre"], &parameters["smoother"]), (&1.into(), &"chebyshev".into()));
+    assert_eq!((&parameters["cycle"], &parameters["omega"]), (&"w".into(), &0.75.into()));
+
+    // What belongs to the file's choice goes with it.
+    let report = run("--precond jacobi --solver cg");
+    assert_eq!((&report["precond"], &report["solver"]), (&"jacobi".into(), &"cg".into()));
+    assert_eq!((&report["restart"], &report["amg"]), (&Value::Null, &Value::Null));
+    let report = run("--solver jacobi --max-iter 100000 --rtol 0.1");
+    assert_eq!(
+        (&report["solver"], &report["restart"], &report["amg"]),
+        (&"jacobi".into(), &Value::Null, &Value::Null)
+    );
+    shell.file("plain.json", r#"{"precond": "jacobi", "format": "sell", "sigma": 32, "device": "cpu"}"#);
+    let report = shell.json("solve --gen tet:6 --config plain.json --cycle f", 0);
+    assert_eq!((&report["precond"], &report["sigma"]), (&"amg".into(), &32.into()));
+    let report = shell.json("solve --gen tet:6 --config plain.json --solver amg", 0);
+    assert_eq!((&report["solver"], &report["sigma"]), (&"amg".into(), &32.into()));
+    let report = shell.json("solve --gen tet:6 --config plain.json --format crs", 0);
+    assert_eq!((&report["precond"], &report["format"]), (&"jacobi".into(), &"crs".into()));
+
+    // pre = 0 of one source and post = 0 of the other are refused together, each being permitted alone.
+    shell.file("pre.toml", "[amg]\npre = 0\n");
+    let (_, stderr) = shell.run("solve --gen tet:6 --config pre.toml --amg post=0 --device cpu", 1);
+    assert!(stderr.contains("pre and post are both 0"), "{stderr}");
+    shell.run("solve --gen tet:6 --config pre.toml --amg post=2 --device cpu --rtol 1e-4 -q", 0);
+}
+
+#[test]
+fn a_wrong_file_is_refused_with_its_fault() {
+    let shell = Shell::new();
+    fs::create_dir(shell.path("folder.toml")).unwrap();
+    fs::write(shell.path("binary.json"), [0xff, 0xfe, 0]).unwrap();
+    for (file, text, expected) in [
+        ("a.toml", "rtol = 1e-6\nsolver = cg\n", "error: a.toml:2: "),
+        ("b.toml", "rtol = 1\nrtol = 2\n", "error: b.toml:2: duplicate key"),
+        ("c.toml", "[amg\npre = 2\n", "error: c.toml:1: "),
+        ("d.json", "{\n  \"rtol\": 1e-6,\n}\n", "error: d.json:3: trailing comma\n"),
+        ("e.json", "", "error: e.json:1: "),
+        ("f.json", "[1, 2]", "error: f.json:1: an object is expected"),
+        (
+            "g.toml",
+            "max-iter = 3\n",
+            "g.toml: unknown key 'max-iter'; did you mean 'max_iter'? there are amg, atol",
+        ),
+        ("h.json", "{\"presond\": \"amg\"}", "h.json: unknown key 'presond'; did you mean 'precond'?"),
+        ("i.toml", "[amg]\nsmother = \"spai0\"\n", "unknown key 'smother'; did you mean 'smoother'?"),
+        ("j.toml", "[gmres]\nrestart = 9\n", "j.toml: unknown key 'gmres'"),
+        ("k.toml", "amg = 3\n", "k.toml: 'amg' takes a table"),
+        ("l.toml", "rtol = [1e-8]\n", "l.toml: 'rtol' takes a finite number or a name"),
+        ("m.json", "{\"rtol\": null}", "m.json: 'rtol' takes a finite number or a name"),
+        ("n.toml", "rtol = nan\n", "n.toml: 'rtol' takes a finite number"),
+        (
+            "o.toml",
+            "rtol = \"small\"\n",
+            "o.toml: invalid value 'small' for '--rtol <X>': it takes a finite number",
+        ),
+        ("p.json", "{\"max_iter\": 2.5}", "p.json: invalid value '2.5' for '--max-iter <N>'"),
+        ("q.toml", "[amg]\npre = true\n", "q.toml: invalid value 'pre=true'"),
+        ("r.toml", "[amg]\nomega = 2\n", "omega takes a number between 0 and 2, both excluded"),
+        ("s.toml", "[amg]\npre = { up = 1 }\n", "s.toml: 'pre' takes a finite number or a name"),
+        ("t.toml", "solver = \"lu\"\n", "unknown solver 'lu'; there are cg"),
+        ("u.toml", "precond = \"jacobi\"\n[amg]\npre = 2\n", "u.toml: pre is a parameter of --precond amg"),
+        (
+            "v.toml",
+            "smoother = \"spai0\"\n[amg]\nsmoother = \"jacobi\"\n",
+            "v.toml: AMG's smoother is given twice",
+        ),
+        ("w.yaml", "rtol: 1\n", "--config takes a .json or a .toml file, not 'w.yaml'"),
+        ("x.toml", "rtol = 0\n", "--rtol 0 needs an --atol above 0"),
+        (
+            "y.toml",
+            "omega = -1\n",
+            "y.toml: invalid value '-1' for '--omega <X>': it takes a number between 0 and 2",
+        ),
+    ] {
+        shell.file(file, text);
+        let (stdout, stderr) = shell.run(&format!("solve --gen tet:4 --config {file} --device cpu"), 1);
+        assert!(stdout.is_empty() && stderr.starts_with("error: "), "{file}: {stdout}{stderr}");
+        assert!(stderr.contains(expected), "{file}: {expected:?} is not in\n{stderr}");
+        assert!(stderr.lines().count() == 1, "{file}: {stderr}");
+    }
+    for (file, expected) in [
+        ("missing.toml", "cannot read missing.toml: No such file"),
+        ("folder.toml", "cannot read folder.toml: Is a directory"),
+        ("binary.json", "cannot read binary.json: "),
+        ("no-extension", "a .json or a .toml file"),
+    ] {
+        let (_, stderr) = shell.run(&format!("solve --gen tet:4 --config {file} --device cpu"), 1);
+        assert!(stderr.starts_with("error: ") && stderr.contains(expected), "{file}: {stderr}");
+    }
+    shell.file("good.toml", "rtol = 1e-6\n");
+    let (_, stderr) = shell.run("solve --gen tet:4 --config good.toml --json good.toml --device cpu", 1);
+    assert!(stderr.contains("good.toml is an input"), "{stderr}");
+}
