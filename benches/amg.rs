@@ -11,7 +11,7 @@ use std::time::Instant;
 use warpsolve::Result;
 use warpsolve::backend::algebra::Mixed;
 use warpsolve::backend::cpu::Cpu;
-use warpsolve::backend::{Backend, gpu::Gpu};
+use warpsolve::backend::gpu::Gpu;
 use warpsolve::io::matrix_market::read_matrix;
 use warpsolve::job::{Device, copy_bandwidth, relative_residual};
 use warpsolve::matrix::Csr;

@@ -4,7 +4,7 @@
 #   scripts/gpu.sh FOLDER [--out FOLDER] [--sanitize] [--device NAME] [--sizes N,N]
 #
 # FOLDER   holds the program `warpsolve` and, where they are to run, the test binaries `conformance` and
-#          `driver` (CONTRIBUTING.md says how to put them there).
+#          `driver`, the benchmark `amg`, and matrices `*.mtx.gz` for it (CONTRIBUTING.md says how to put them there).
 # --out    where reports and logs go [gpu-results]
 # --sanitize  also runs compute-sanitizer (of $COMPUTE_SANITIZER, the PATH or /usr/local/cuda*) over one
 #          test of each family of kernels
@@ -131,6 +131,25 @@ for system in "$tet_small" "$tet_shuffled" "$tet_large"; do
     step "$name" 300 0 "$bin/warpsolve" spmv $system --format crs,ell,sell --precision f64,f32 \
         --device "$device" --repeat 100 --json "$out/$name.json" && sed 's/^/    /' "$out/$name.txt"
 done
+
+echo "== multigrid"
+if [ -x "$bin/amg" ]; then
+    shopt -s nullglob
+    step amg 400 0 "$bin/amg" "tet:$small" "tet:$small+shuffled" "tet:$large" poisson3d:$((16 * (large / 10))) "$bin"/*.mtx.gz &&
+        sed 's/^/    /' "$out/amg.txt"
+    shopt -u nullglob
+    if [ $sanitize = yes ] && [ -n "${tool:-}" ]; then
+        # Every kernel of a set-up and a cycle.
+        for coarsening in sa pmis mandel-brezina; do
+            for check in memcheck racecheck; do
+                step "$check-$coarsening" 300 0 "$tool" --tool $check --error-exitcode 99 "$bin/amg" tet:12 coarsening=$coarsening
+                grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$out/$check-$coarsening.txt" | sed 's/^=* */    /'
+            done
+        done
+    fi
+else
+    echo "amg                          not there, left out"
+fi
 
 echo "== solve"
 # solve NAME "STATUS ..." ARGUMENTS ...

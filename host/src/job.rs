@@ -149,6 +149,8 @@ pub struct Report {
     pub outcome: Outcome,
     /// `||b - A x||_2 / ||b||_2`, recomputed on the host in f64; the norm itself where b = 0.
     pub relative_residual: f64,
+    /// `||b||_2`, of the projected b where the matrix is singular.
+    pub norm_b: f64,
     /// Seconds for checks, choice and conversion of the format, preconditioner.
     pub setup_seconds: f64,
     /// Seconds in which the driver made the kernels ready: their first use on a GPU.
@@ -328,7 +330,8 @@ impl<T: Real> Plan<'_, T> {
         let precond = match self.precond {
             Precond::None => 0,
             Precond::Jacobi => 1,
-            // z; the hierarchy is counted by itself.
+            // z, or the directions of flexible GMRES; the hierarchy is counted by itself.
+            Precond::Amg if self.method == Method::Gmres => self.restart(),
             Precond::Amg => 1,
         };
         // Its basis, and z.
@@ -366,16 +369,26 @@ impl<T: Real> Plan<'_, T> {
         self.format.padding.stored * (4 + size_of::<T>() as u64) + pointers
     }
 
+    /// About what a multigrid set-up takes at its peak, beside the matrix in its format: the matrix and its strong part in
+    /// CRS, the products of the first coarsening (as large again in the systems measured), and a hierarchy in f32 with
+    /// an operator complexity of 1.5, with 8 vectors.
+    fn setup_bytes(&self) -> u64 {
+        let (nnz, n) = (self.a.nnz() as u64, self.a.n_rows() as u64);
+        let (in_t, in_s) = (size_of::<T>() as u64, 4 + 4 * u64::from(!self.amg_precision::<T>().0));
+        nnz * (3 * (4 + in_t) + 3 * (4 + in_s) / 2) + n * (3 * (4 + in_t) + 8 * in_s)
+    }
+
     fn vector_bytes(&self) -> u64 {
         (self.vectors() * self.a.n_rows() * size_of::<T>()) as u64
     }
 
     fn check_memory(&self, gpu: &Gpu) -> Result<()> {
         let vectors = format!("{} vectors", self.vectors());
-        check_memory(
-            &**gpu.device(),
-            &[("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())],
-        )
+        let mut parts = vec![("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())];
+        if self.precond == Precond::Amg {
+            parts.push(("multigrid set-up, about", self.setup_bytes()));
+        }
+        check_memory(&**gpu.device(), &parts)
     }
 
     fn run<B: AnyPrecision<T>>(
@@ -501,6 +514,7 @@ impl<T: Real> Plan<'_, T> {
             device: device.name(),
             outcome,
             relative_residual,
+            norm_b,
             setup_seconds,
             warm_up_seconds,
             upload_seconds,

@@ -162,6 +162,8 @@ pub fn run(args: SolveArgs) -> Result<u8> {
     let solved = job::solve(&system.a, &system.b, &job.options, &opened.device, on_stage);
     progress.clear();
     let (x, report) = solved?;
+    // Of the projected right-hand side where the matrix is singular.
+    let norm_b = report.norm_b;
     let total_seconds = start.elapsed().as_secs_f64();
 
     let warnings = warnings(&job, &report, norm_b, &opened.no_gpu);

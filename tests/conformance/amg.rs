@@ -8,7 +8,7 @@ use warpsolve::backend::reference::Reference;
 use warpsolve::backend::{Backend, Slot, status};
 use warpsolve::job::relative_residual;
 use warpsolve::matrix::{AnyMatrix, Coo, Csr};
-use warpsolve::precond::amg::hierarchy::{Hierarchy, Level, build};
+use warpsolve::precond::amg::hierarchy::{Extras, Hierarchy, Level, build};
 use warpsolve::precond::amg::{AnyPrecision, Coarsening, Cycle, Params, Place, Smoother, Splitting};
 use warpsolve::precond::{Identity, Preconditioner};
 use warpsolve::problem::{Problem, generate};
@@ -52,9 +52,10 @@ fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr>) -> 
 #[track_caller]
 fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params: &Params) {
     let reference = Reference::new();
-    let expected = build::<T, _>(&reference, a.clone(), params).unwrap();
+    let extras = || Extras { near_null: None, keep: false };
+    let expected = build::<T, _>(&reference, a.clone(), params, extras()).unwrap();
     assert!(expected.levels.len() >= 2, "too few levels to prove anything: {params:?}");
-    let got = build::<T, _>(b, b.csr(a).unwrap(), params).unwrap();
+    let got = build::<T, _>(b, b.csr(a).unwrap(), params, extras()).unwrap();
     let radii = |radii: Vec<f64>| radii.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(
         radii(got.levels.iter().map(|l| l.radius).collect()),
@@ -74,10 +75,10 @@ fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params:
 
 pub fn hierarchies<T: Real, B: AnyPrecision<T>>(b: &B) {
     for params in coarsenings() {
-        assert_same_hierarchy(b, &problem::<T>("tet:8"), &params);
+        assert_same_hierarchy(b, &problem::<T>("tet:7"), &params);
     }
     // Weak couplings; and values without symmetry.
-    for text in ["anisotropic:21:0.02", "convection-diffusion:20:30"] {
+    for text in ["anisotropic:17:0.02", "convection-diffusion:17:30"] {
         for coarsening in COARSENINGS {
             assert_same_hierarchy(b, &problem::<T>(text), &Params { coarsening, ..deep() });
         }
@@ -239,7 +240,7 @@ pub fn little_to_coarsen<T: Real, B: AnyPrecision<T>>(b: &B) {
     for coarsening in COARSENINGS {
         let params = Params { coarsening, ..deep() };
         let one = from_entries::<T>(1, &[(0, 0, 3.0)]);
-        assert_eq!(check(b, Which::Cg, &one, &params, true), if T::NAME == "f64" { 2 } else { 1 });
+        assert_eq!(check(b, Which::Cg, &one, &params, true), 1);
         assert_eq!(check(b, Which::Cg, &one, &params, false), 1);
         // Nothing but a diagonal: one level, swept, or inverted where it is small.
         for n in [11, 301] {

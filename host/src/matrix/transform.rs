@@ -65,8 +65,10 @@ impl<T: Real> Csr<T> {
 
     /// The same pattern with `f` of every value, explicit zeros included.
     pub fn map_values<U: Real>(&self, f: impl Fn(T) -> U + Sync) -> Csr<U> {
-        let values = self.values().par_iter().with_min_len(4096).map(|&v| f(v)).collect();
-        let (row_ptr, col_idx) = (self.row_ptr().to_vec(), self.col_idx().to_vec());
+        const LEAST: usize = 1 << 14;
+        let values = self.values().par_iter().with_min_len(LEAST).map(|&v| f(v)).collect();
+        let row_ptr = self.row_ptr().par_iter().with_min_len(LEAST).copied().collect();
+        let col_idx = self.col_idx().par_iter().with_min_len(LEAST).copied().collect();
         Csr::from_valid_parts(self.n_rows(), self.n_cols(), row_ptr, col_idx, values)
     }
 

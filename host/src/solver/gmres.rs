@@ -1,11 +1,12 @@
-//! GMRES (Saad and Schultz 1986; Saad 2003, algorithm 6.9), preconditioned from the right, restarted.
+//! GMRES (Saad and Schultz 1986; Saad 2003, algorithm 6.9), preconditioned from the right, restarted; flexible
+//! (algorithm 9.6) where the preconditioner is more than a diagonal: a hierarchy in f32 is not linear to f64's precision.
 
 use cuda_std::Real;
 
 use super::{OnProgress, Outcome, Run, Solver, Stop, StopReason, TOLERABLE_MISS};
 use crate::backend::{Backend, Coef, GmresSlots};
 use crate::error::{Error, Result};
-use crate::precond::Preconditioner;
+use crate::precond::{Preconditioner, Shape};
 
 pub use gpu_kernels::gram_schmidt::MAX_RESTART;
 
@@ -15,9 +16,13 @@ const WORSE: f64 = 2.0;
 const SINGULAR: &str =
     "a column of the Hessenberg matrix is nothing but rounding: A M is singular on this space";
 
-/// GMRES(restart) with its workspace of `restart + 3` vectors.
+/// GMRES(restart) with its workspace of `restart + 3` vectors, and `restart` more with a preconditioner that is
+/// more than a diagonal.
 pub struct Gmres<T: Real, B: Backend<T>> {
+    n: usize,
     basis: Vec<B::Vector>,
+    /// `z_j = M v_j`, for a preconditioner that is more than a diagonal.
+    directions: Vec<B::Vector>,
     z: B::Vector,
     u: B::Vector,
     slots: GmresSlots,
@@ -36,6 +41,8 @@ impl<T: Real, B: Backend<T>> Gmres<T, B> {
         }
         let slots = GmresSlots { restart };
         Ok(Gmres {
+            n,
+            directions: Vec::new(),
             basis: backend.vectors(n, restart + 1)?,
             z: backend.zeros(n)?,
             u: backend.zeros(n)?,
@@ -44,7 +51,7 @@ impl<T: Real, B: Backend<T>> Gmres<T, B> {
         })
     }
 
-    /// Vectors of length n in the workspace.
+    /// Vectors of length n in the workspace; `restart` more with a preconditioner that is more than a diagonal.
     pub fn vectors(restart: usize) -> usize {
         restart + 3
     }
@@ -61,7 +68,11 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
         stop: &Stop,
         on_progress: OnProgress,
     ) -> Result<Outcome> {
-        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?;
+        let flexible = matches!(m.shape(), Shape::General);
+        if flexible && self.directions.is_empty() {
+            self.directions = backend.vectors(self.n, self.slots.restart)?;
+        }
+        let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?.preconditioned_by(&*m);
         let guarded = run.backend.guarded(&run.monitor);
         let (g, s, slots) = (&guarded, &self.scalars, self.slots);
         let (z, u) = (&mut self.z, &mut self.u);
@@ -88,6 +99,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
                 let j = (k - first) as usize;
                 let (v, rest) = self.basis.split_at_mut(j + 1);
                 let w = &mut rest[0];
+                let z = if flexible { &mut self.directions[j] } else { &mut *z };
                 m.apply(g, &v[j], z)?;
                 g.spmv(a, z, w)?;
                 g.gram_schmidt(v, w, s, slots, slots.column(j))?;
@@ -98,8 +110,12 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
             // The update must be made once, also when the cycle was cut short: so the host learns here
             // whether it was.
             let running = run.known(k + 1)?;
-            backend.gmres_solution(s, slots, &self.basis, u)?;
-            m.apply(backend, u, z)?;
+            if flexible {
+                backend.gmres_solution(s, slots, &self.directions, z)?;
+            } else {
+                backend.gmres_solution(s, slots, &self.basis, u)?;
+                m.apply(backend, u, z)?;
+            }
             backend.axpby(s, Coef::ONE, z, Coef::ONE, x)?;
             if !running {
                 // Where A M is singular the last column may hold nothing but rounding, and its solution with it.

@@ -39,18 +39,19 @@ struct Counts {
     scattered: u32,
 }
 
-/// Walks over the stripes of the rows `first..first + LANES`, then over what is left of each row:
+/// Columns and values of the rows `first..first + LANES`; none of rows behind the last.
+fn rows<T: Real>(a: &Csr<T>, first: usize) -> [(&[u32], &[T]); LANES] {
+    std::array::from_fn(|l| if first + l < a.n_rows() { a.row(first + l) } else { (&[][..], &[][..]) })
+}
+
+/// Walks over the stripes of a slice, then over what is left of each row:
 /// `stripe(j)` is told where the stripe is in each row, `scattered(lane, j)` where the other entry is.
 fn walk<T: Real>(
-    a: &Csr<T>,
-    first: usize,
+    rows: &[(&[u32], &[T]); LANES],
     mut stripe: impl FnMut([usize; LANES]),
     mut scattered: impl FnMut(usize, usize),
 ) {
-    let rows: [&[u32]; LANES] = std::array::from_fn(|l| match first + l < a.n_rows() {
-        true => a.row(first + l).0,
-        false => &[],
-    });
+    let rows = rows.map(|(columns, _)| columns);
     // Columns ascend: each row is passed once, along with the first.
     let mut at = [0; LANES];
     for j in 0..rows[0].len() {
@@ -81,7 +82,7 @@ impl<T: Real> Stripes<T> {
     pub(super) fn from_csr(a: &Csr<T>) -> Option<Self> {
         let count = |s: usize| {
             let (mut stripes, mut scattered) = (0, [0; LANES]);
-            walk(a, s * LANES, |_| stripes += 1, |l, _| scattered[l] += 1);
+            walk(&rows(a, s * LANES), |_| stripes += 1, |l, _| scattered[l] += 1);
             Counts { stripes, scattered: scattered.into_iter().max().unwrap_or(0) }
         };
         let slices: Vec<Counts> = (0..a.n_rows().div_ceil(LANES)).into_par_iter().map(count).collect();
@@ -175,21 +176,17 @@ fn fill<T: Real>(
     let (mut c, mut v) = (0, 0);
     let mut rest: [Vec<usize>; LANES] = Default::default();
     for (s, counts) in slices.iter().enumerate() {
-        let first = first + s * LANES;
-        let row = |l: usize| match first + l < a.n_rows() {
-            true => a.row(first + l),
-            false => (&[][..], &[][..]),
-        };
+        let rows = rows(a, first + s * LANES);
         rest.iter_mut().for_each(Vec::clear);
         let stripe = |at: [usize; LANES]| {
-            columns[c] = row(0).0[at[0]];
-            values[v] = std::array::from_fn(|l| row(l).1[at[l]]);
+            columns[c] = rows[0].0[at[0]];
+            values[v] = std::array::from_fn(|l| rows[l].1[at[l]]);
             (c, v) = (c + 1, v + 1);
         };
-        walk(a, first, stripe, |l, j| rest[l].push(j));
+        walk(&rows, stripe, |l, j| rest[l].push(j));
         for k in 0..counts.scattered as usize {
             for l in 0..LANES {
-                let (cols, vals) = row(l);
+                let (cols, vals) = rows[l];
                 // Padding is zero times the x of the row's last entry; of any x where there is none.
                 (columns[c + l], values[v][l]) = match rest[l].get(k) {
                     Some(&j) => (cols[j], vals[j]),

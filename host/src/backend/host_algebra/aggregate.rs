@@ -13,36 +13,18 @@ const CHUNK: usize = 2048;
 /// See [`crate::backend::Algebra::aggregate`].
 pub(super) fn aggregates<T: Real>(s: &Csr<T>, roots: &[u32]) -> (Vec<u32>, usize) {
     let n = s.n_rows();
-    // The neighbour with the largest |s_ij| that has something, the first of equals.
-    let strongest = |i: usize, has: &(dyn Fn(usize) -> Option<u32> + Sync)| {
-        let mut best: Option<(T, u32)> = None;
-        for (&j, v) in s.row(i).0.iter().zip(s.row(i).1) {
-            if j as usize != i
-                && let Some(root) = has(j as usize)
-                && best.is_none_or(|(most, _)| v.abs() > most)
-            {
-                best = Some((v.abs(), root));
-            }
-        }
-        best.map(|(_, root)| root)
-    };
     let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
-    let first: Vec<u32> = rows()
-        .map(|i| {
-            if roots[i] == 1 {
-                return i as u32;
-            }
-            strongest(i, &|j| (roots[j] == 1).then_some(j as u32)).unwrap_or(NO_AGGREGATE)
-        })
-        .collect();
+    let root = |j: usize| if roots[j] == 1 { j as u32 } else { NO_AGGREGATE };
+    let first: Vec<u32> =
+        rows().map(|i| if roots[i] == 1 { i as u32 } else { strongest(s, i, root) }).collect();
     let root_of: Vec<u32> = rows()
         .map(|i| {
             if first[i] != NO_AGGREGATE {
                 return first[i];
             }
-            let joined = strongest(i, &|j| (first[j] != NO_AGGREGATE).then_some(first[j]));
-            let is_isolated = s.row(i).0.iter().all(|&j| j as usize == i);
-            joined.unwrap_or(if is_isolated { NO_AGGREGATE } else { i as u32 })
+            let joined = strongest(s, i, |j| first[j]);
+            let is_isolated = || s.row(i).0.iter().all(|&j| j as usize == i);
+            if joined == NO_AGGREGATE && !is_isolated() { i as u32 } else { joined }
         })
         .collect();
     let mut number = vec![NO_AGGREGATE; n];
@@ -55,6 +37,18 @@ pub(super) fn aggregates<T: Real>(s: &Csr<T>, roots: &[u32]) -> (Vec<u32>, usize
     }
     let of = |&root: &u32| if root == NO_AGGREGATE { NO_AGGREGATE } else { number[root as usize] };
     (root_of.par_iter().with_min_len(CHUNK).map(of).collect(), count as usize)
+}
+
+/// What the neighbour of `i` with the largest `|s_ij|` has, the first of equals among those that have something.
+fn strongest<T: Real>(s: &Csr<T>, i: usize, has: impl Fn(usize) -> u32) -> u32 {
+    let (mut most, mut root) = (-T::ONE, NO_AGGREGATE);
+    for (&j, v) in s.row(i).0.iter().zip(s.row(i).1) {
+        let of_j = has(j as usize);
+        if of_j != NO_AGGREGATE && v.abs() > most && j as usize != i {
+            (most, root) = (v.abs(), of_j);
+        }
+    }
+    root
 }
 
 /// See [`crate::backend::Algebra::tentative`].

@@ -1,24 +1,11 @@
 //! Extended+i interpolation (De Sterck, Falgout, Nolting, Yang 2008, equation 4.10).
 
-use std::cell::RefCell;
-use std::ops::Range;
-
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::interpolate::averaging;
+use super::rows::{collect_rows, find, with_positions};
 use crate::backend::algebra::Truncation;
 use crate::matrix::Csr;
-
-/// Rows of one task.
-const CHUNK: usize = 512;
-
-/// The rows that one task has made.
-struct Chunk<T> {
-    row_ptr: Vec<usize>,
-    col_idx: Vec<u32>,
-    values: Vec<T>,
-}
 
 /// One row in the making: its coarse unknowns, ascending, and their weights.
 #[derive(Default)]
@@ -38,12 +25,7 @@ pub(super) fn extended_i<T: Real>(a: &Csr<T>, s: &Csr<T>, coarse: &[u32], trunca
     let is_negative = |i: usize| diagonal[i] < T::ZERO;
     let numbers = numbers(coarse);
     let abar = opposed_entries(a, coarse, &numbers, strong.n_cols(), &diagonal);
-    let n_rows = a.n_rows();
 
-    // Where each coarse unknown is in the present row, if it is there at all.
-    thread_local! {
-        static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
-    }
     let fine_row = |row: &mut Row<T>, positions: &mut [u32], i: usize| {
         let Row { columns, weights } = row;
         let (neighbours, values) = s.row(i);
@@ -106,50 +88,15 @@ pub(super) fn extended_i<T: Real>(a: &Csr<T>, s: &Csr<T>, coarse: &[u32], trunca
         weights.iter_mut().for_each(|w| *w = -(*w / divisor));
     };
 
-    let chunk = |rows: Range<usize>| {
-        POSITIONS.with_borrow_mut(|positions| {
-            if positions.len() < strong.n_cols() {
-                positions.resize(strong.n_cols(), 0);
-            }
-            let mut row = Row::default();
-            let mut chunk = Chunk { row_ptr: vec![0], col_idx: Vec::new(), values: Vec::new() };
-            for i in rows {
-                if coarse[i] == 1 {
-                    chunk.col_idx.push(numbers[i]);
-                    chunk.values.push(T::ONE);
-                } else {
-                    fine_row(&mut row, positions, i);
-                    truncate(&row, truncation, &mut chunk);
-                }
-                chunk.row_ptr.push(chunk.values.len());
-            }
-            chunk
-        })
-    };
-    let chunks: Vec<Chunk<T>> = (0..n_rows.div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|c| chunk(c * CHUNK..((c + 1) * CHUNK).min(n_rows)))
-        .collect();
-    let row = |i: usize| {
-        let Chunk { row_ptr, col_idx, values } = &chunks[i / CHUNK];
-        let range = row_ptr[i % CHUNK]..row_ptr[i % CHUNK + 1];
-        (&col_idx[range.clone()], &values[range])
-    };
-    Csr::from_rows(
-        n_rows,
-        strong.n_cols(),
-        |i| row(i).0.len(),
-        |i, columns, values| {
-            columns.copy_from_slice(row(i).0);
-            values.copy_from_slice(row(i).1);
-        },
-    )
-}
-
-/// Where `columns` has `j`, if `positions` has the place of every one of `columns`, and anything for others.
-fn find(columns: &[u32], positions: &[u32], j: u32) -> Option<usize> {
-    let position = positions[j as usize] as usize;
-    (columns.get(position) == Some(&j)).then_some(position)
+    collect_rows(a.n_rows(), strong.n_cols(), |row: &mut Row<T>, i, columns, values| {
+        if coarse[i] == 1 {
+            columns.push(numbers[i]);
+            values.push(T::ONE);
+        } else {
+            with_positions(strong.n_cols(), |positions| fine_row(row, positions, i));
+            truncate(row, truncation, columns, values);
+        }
+    })
 }
 
 /// The number of coarse unknowns in front of each unknown.
@@ -175,50 +122,45 @@ fn opposed_entries<T: Real>(
     n_coarse: usize,
     diagonal: &[T],
 ) -> Csr<T> {
-    let entries = |i: usize| {
-        let (columns, values) = if coarse[i] == 0 { a.row(i) } else { (&[][..], &[][..]) };
-        let negative = diagonal[i] < T::ZERO;
-        let kept = move |&(&j, &v): &(&u32, &T)| coarse[j as usize] == 1 && opposed(negative, v) != T::ZERO;
-        columns.iter().zip(values).filter(kept)
-    };
-    Csr::from_rows(
-        a.n_rows(),
-        n_coarse,
-        |i| entries(i).count(),
-        |i, columns, values| {
-            for ((column, value), (&j, &v)) in columns.iter_mut().zip(values).zip(entries(i)) {
-                (*column, *value) = (numbers[j as usize], v);
+    collect_rows(a.n_rows(), n_coarse, |_: &mut (), i, columns, values| {
+        if coarse[i] == 1 {
+            return;
+        }
+        for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
+            if coarse[j as usize] == 1 && opposed(diagonal[i] < T::ZERO, v) != T::ZERO {
+                columns.push(numbers[j as usize]);
+                values.push(v);
             }
-        },
-    )
+        }
+    })
 }
 
-/// Appends what is left of `row` to `chunk`.
-fn truncate<T: Real>(row: &Row<T>, truncation: Truncation, chunk: &mut Chunk<T>) {
-    let start = chunk.values.len();
+/// Appends what is left of `row`.
+fn truncate<T: Real>(row: &Row<T>, truncation: Truncation, columns: &mut Vec<u32>, values: &mut Vec<T>) {
+    let start = values.len();
     let largest = row.weights.iter().map(|w| w.abs()).fold(T::ZERO, |m, w| if w > m { w } else { m });
     let least = T::from_f64(truncation.factor) * largest;
     for (&j, &w) in row.columns.iter().zip(&row.weights) {
         if w.abs() >= least {
-            chunk.col_idx.push(j);
-            chunk.values.push(w);
+            columns.push(j);
+            values.push(w);
         }
     }
-    while chunk.values.len() - start > truncation.max_entries {
+    while values.len() - start > truncation.max_entries {
         // The smallest, the last of equals.
         let mut smallest = start;
-        for e in start..chunk.values.len() {
-            if chunk.values[e].abs() <= chunk.values[smallest].abs() {
+        for e in start..values.len() {
+            if values[e].abs() <= values[smallest].abs() {
                 smallest = e;
             }
         }
-        chunk.col_idx.remove(smallest);
-        chunk.values.remove(smallest);
+        columns.remove(smallest);
+        values.remove(smallest);
     }
     let sum = |values: &[T]| values.iter().fold(T::ZERO, |sum, &w| sum + w);
-    let kept = sum(&chunk.values[start..]);
+    let kept = sum(&values[start..]);
     if kept != T::ZERO {
         let scale = sum(&row.weights) / kept;
-        chunk.values[start..].iter_mut().for_each(|w| *w *= scale);
+        values[start..].iter_mut().for_each(|w| *w *= scale);
     }
 }

@@ -2,7 +2,7 @@
 
 use cuda_std::Real;
 
-use super::strength::for_each_row;
+use super::rows::for_each_row;
 use crate::matrix::Csr;
 
 /// See [`crate::backend::Algebra::damp`].

@@ -16,6 +16,7 @@ mod independent_set;
 mod interpolate;
 mod near_null;
 mod product;
+mod rows;
 mod strength;
 #[cfg(test)]
 pub(super) mod tests;
@@ -89,9 +90,7 @@ macro_rules! host_algebra {
             }
 
             fn multiply(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
-                let mut c = product::pattern(a, b);
-                product::values(a, b, &mut c);
-                Ok(Arc::new(c))
+                Ok(Arc::new(product::multiply(a, b)))
             }
             fn multiply_values(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>, c: &mut Arc<Csr<T>>) -> Result<()> {
                 product::values(a, b, Arc::make_mut(c));

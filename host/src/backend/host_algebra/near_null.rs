@@ -132,7 +132,7 @@ mod tests {
         let (p, coarse) = tentative(&aggregates, count, &vectors);
         let mut sizes = vec![0usize; count];
         aggregates.iter().filter(|a| **a != NO_AGGREGATE).for_each(|&a| sizes[a as usize] += 1);
-        let rank = |k: usize| sizes[k].min(if k % 2 == 0 { 2 } else { 3 });
+        let rank = |k: usize| sizes[k].min(if k.is_multiple_of(2) { 2 } else { 3 });
         assert_eq!(p.n_cols(), (0..count).map(rank).sum::<usize>());
         for (v, coarse) in vectors.iter().zip(&coarse) {
             let interpolated = p.mul_vec(coarse);

@@ -8,7 +8,7 @@ use faer::{Mat, Side};
 
 use crate::matrix::Csr;
 
-/// Pivots and singular values below this share of the largest diagonal entry are taken for zero,
+/// Pivots and singular values below this share of the largest entry are taken for zero,
 const SINGULAR: f64 = 1e-11;
 /// and below so many units of rounding.
 const ROUNDINGS: f64 = 32.0;
@@ -27,7 +27,7 @@ pub fn inverse<T: Real>(a: &Csr<T>, usual: f64) -> Arc<Csr<T>> {
             dense[(i, j as usize)] = v.to_f64();
         }
     }
-    let largest = (0..n).map(|i| dense[(i, i)].abs()).fold(usual, f64::max);
+    let largest = a.values().iter().fold(usual, |most, v| most.max(v.to_f64().abs()));
     let zero = SINGULAR.max(ROUNDINGS * T::EPSILON.to_f64()) * largest;
     let inverse = if n == 0 { dense } else { invert(&dense, zero) };
     let columns: Vec<u32> = (0..n).flat_map(|_| 0..n as u32).collect();

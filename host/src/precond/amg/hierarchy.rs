@@ -206,3 +206,129 @@ fn classical<T: Real, B: Algebra<T>>(
     let truncation = Truncation { max_entries: params.max_entries, factor: params.truncation };
     phases.time(backend, "interpolation", || backend.extended_i(a, &s, &coarse, truncation))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Amg, AnyPrecision, Place};
+    use super::*;
+    use crate::backend::cpu::Cpu;
+    use crate::backend::gpu::Gpu;
+    use crate::backend::reference::Reference;
+    use crate::error::Error;
+    use crate::matrix::{AnyMatrix, Csr};
+    use crate::problem::generate;
+    use crate::problem::random::uniform;
+    use crate::solver::{Cg, Solver, Stop, StopReason};
+
+    fn poisson(n: usize) -> Arc<Csr<f64>> {
+        Arc::new(generate(&format!("poisson2d:{n}").parse().unwrap(), 1).unwrap())
+    }
+
+    fn params() -> Params {
+        Params { coarse_rows: 10, ..Params::default() }
+    }
+
+    /// Iterations of CG; 1000 where it does not converge.
+    fn iterations<B: AnyPrecision<f64>>(g: &B, a: &Arc<Csr<f64>>, m: &mut Amg<f64, f64, B>) -> u32 {
+        let n = a.n_rows();
+        let matrix = g.matrix(&Arc::new(AnyMatrix::Crs(a.clone()))).unwrap();
+        let b: Vec<f64> = (0..n as u64).map(|i| uniform(3, i) - 0.4).collect();
+        let (b, mut x) = (g.vector(&b).unwrap(), g.zeros(n).unwrap());
+        let stop = Stop { max_iterations: 1000, ..Stop::default() };
+        let mut cg = Cg::new(g, n, m).unwrap();
+        let outcome = cg.solve(g, &matrix, m, &b, &mut x, &stop, &mut |_, _| ()).unwrap();
+        if outcome.reason == StopReason::Converged { outcome.iterations } else { 1000 }
+    }
+
+    fn with_near_null<B: AnyPrecision<f64>>(
+        g: &B,
+        a: &Arc<Csr<f64>>,
+        vectors: &[Vec<f64>],
+    ) -> Amg<f64, f64, B> {
+        Amg::setup_with_near_null(g, a, &params(), vectors).unwrap()
+    }
+
+    #[test]
+    fn the_constant_gives_the_usual_hierarchy() {
+        let (g, a) = (Reference::new(), poisson(21));
+        for value in [1.0, -2.0] {
+            for setup in [Place::Device, Place::Host] {
+                let params = Params { setup, ..params() };
+                let mut usual = Amg::<f64, f64, _>::setup(&g, &a, &params).unwrap();
+                let mut m = Amg::setup_with_near_null(&g, &a, &params, &[vec![value; 441]]).unwrap();
+                assert_eq!(m.info().levels, usual.info().levels);
+                assert!(m.info().levels.len() > 2);
+                assert_eq!(iterations(&g, &a, &mut m), iterations(&g, &a, &mut usual));
+            }
+        }
+    }
+
+    fn scaled<B: AnyPrecision<f64>>(g: &B, n: usize) {
+        let a = poisson(n);
+        let d: Vec<f64> = (0..(n * n) as u64).map(|i| 10f64.powf(2.0 * uniform(1, i) - 1.0)).collect();
+        let scaled = Arc::new(Csr::from_rows(
+            n * n,
+            n * n,
+            |i| a.row_len(i),
+            |i, columns, values| {
+                columns.copy_from_slice(a.row(i).0);
+                for (value, (&j, v)) in values.iter_mut().zip(a.row(i).0.iter().zip(a.row(i).1)) {
+                    *value = v / (d[i] * d[j as usize]);
+                }
+            },
+        ));
+        let mut usual = Amg::setup(g, &a, &params()).unwrap();
+        let expected = iterations(g, &a, &mut usual);
+        let found = iterations(g, &scaled, &mut with_near_null(g, &scaled, &[d]));
+        assert!(found <= expected + 4, "{found} for {expected}");
+        let without = iterations(g, &scaled, &mut Amg::setup(g, &scaled, &params()).unwrap());
+        assert!(n < 20 || without > 2 * found, "{without} without, {found} with");
+    }
+
+    #[test]
+    fn a_scaled_matrix_converges_with_its_scaled_constant() {
+        scaled(&Reference::new(), 31);
+        scaled(&Cpu::new(2).unwrap(), 25);
+        scaled(&Gpu::simulated().unwrap(), 9);
+    }
+
+    /// Two unknowns a point, coupled: A (x) [[1, 1/4], [1/4, 1]], with a constant for each.
+    #[test]
+    fn two_vectors_for_two_fields() {
+        let (g, a) = (Reference::new(), poisson(21));
+        let n = 2 * a.n_rows();
+        let coupled = Arc::new(Csr::from_rows(
+            n,
+            n,
+            |i| 2 * a.row_len(i / 2),
+            |i, columns, values| {
+                let (of_a, v) = a.row(i / 2);
+                for k in 0..columns.len() {
+                    columns[k] = 2 * of_a[k / 2] + (k % 2) as u32;
+                    values[k] = if k % 2 == i % 2 { 1.0 } else { 0.25 } * v[k / 2];
+                }
+            },
+        ));
+        let field = |of: usize| (0..n).map(|i| f64::from((i % 2 == of) as u8)).collect::<Vec<_>>();
+        let expected = iterations(&g, &a, &mut Amg::setup(&g, &a, &params()).unwrap());
+        let mut m = with_near_null(&g, &coupled, &[field(0), field(1)]);
+        assert!(m.info().levels.len() > 2);
+        let found = iterations(&g, &coupled, &mut m);
+        assert!(found <= expected + 4, "{found} for {expected}");
+        let one = iterations(&g, &coupled, &mut Amg::setup(&g, &coupled, &params()).unwrap());
+        assert!(one > found + 4, "{one} with one constant, {found} with two");
+    }
+
+    #[test]
+    fn unfit_vectors_are_refused() {
+        let (g, a) = (Reference::new(), poisson(5));
+        let refused = |params: &Params, vectors: &[Vec<f64>]| {
+            Amg::<f64, f64, _>::setup_with_near_null(&g, &a, params, vectors).err().unwrap()
+        };
+        assert!(matches!(refused(&params(), &[]), Error::Option(_)));
+        assert!(matches!(refused(&params(), &[vec![1.0; 24]]), Error::Dimension { found: 24, .. }));
+        assert!(matches!(refused(&params(), &[vec![f64::NAN; 25]]), Error::NotFinite { .. }));
+        let pmis = Params { coarsening: Coarsening::Pmis, ..params() };
+        assert!(matches!(refused(&pmis, &[vec![1.0; 25]]), Error::Option(_)));
+    }
+}

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::Preconditioner;
-use crate::backend::algebra::{Algebra, Mixed, Size};
+use crate::backend::algebra::{Algebra, Mixed, RowWeight, Size};
 use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, Slot};
 use crate::error::{Error, Result};
@@ -144,7 +144,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let mut grids = Vec::new();
         let mut passes = Vec::new();
         let size = |a: &<B as Algebra<T>>::Csr| Algebra::<T>::size(backend, a);
-        let coarsest_size = size(&coarsest);
+        let coarsest_size = size(coarsest);
         let finest_size = levels.first().map_or(coarsest_size, |level| size(&level.a));
         let degree = params.degree.or(Some(smoother::chebyshev_degree(finest_size)));
         let params = &Params { degree, ..params.clone() };
@@ -173,8 +173,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let n = coarsest_size.n_rows as u64;
         let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows {
             let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
-                let usual = levels.last().map_or(Ok(0.0), |level| least_diagonal::<T, B>(backend, &level.a))?;
-                let inverse = coarse::inverse(&*Algebra::<T>::csr_to_host(backend, &coarsest)?, usual);
+                let usual = levels.last().map_or(Ok(0.0), |last| least_diagonal::<T, B>(backend, &last.a))?;
+                let inverse = coarse::inverse(&*Algebra::<T>::csr_to_host(backend, coarsest)?, usual);
                 let inverse = Arc::new(AnyMatrix::Crs(Arc::new(inverse.cast::<S>())));
                 Backend::<S>::matrix(backend, &inverse)
             })?;
@@ -185,9 +185,9 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let info = level_info::<S>(coarsest_size, &[&choice]);
             (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>()))
         } else {
-            let radius = spectral_radius::<T, B>(backend, &coarsest, params.lanczos_steps)?;
-            let smoother = Sweeps::setup::<T>(backend, &coarsest, radius, params)?;
-            let (matrix, choice) = Mixed::<T, S>::operator(backend, &coarsest)?;
+            let radius = spectral_radius::<T, B>(backend, coarsest, params.lanczos_steps)?;
+            let smoother = Sweeps::setup::<T>(backend, coarsest, radius, params)?;
+            let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
             let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>());
             (Coarsest::Sweeps(matrix, smoother), level_info::<S>(coarsest_size, &[&choice]), bytes)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::hierarchy::{Hierarchy, Level, build};
+use super::hierarchy::{Extras, Hierarchy, Level, build};
 use super::*;
 use crate::backend::reference::Reference;
 use crate::error::Error;
@@ -20,8 +20,10 @@ fn problem(text: &str) -> Arc<Csr<f64>> {
     Arc::new(generate(&text.parse().unwrap(), 1).unwrap())
 }
 
+const NO_EXTRAS: Extras<f64> = Extras { near_null: None, keep: false };
+
 fn hierarchy(a: &Arc<Csr<f64>>, params: &Params) -> HostHierarchy {
-    build::<f64, _>(&Reference::new(), a.clone(), params).unwrap()
+    build::<f64, _>(&Reference::new(), a.clone(), params, NO_EXTRAS).unwrap()
 }
 
 /// The levels' matrices, the coarsest among them.
@@ -242,7 +244,7 @@ fn threads_do_not_show() {
     for params in coarsenings() {
         let [one, three] = [1, 3].map(|threads| {
             let backend = Cpu::new(threads).unwrap();
-            backend.install(|| build::<f64, Cpu>(&backend, a.clone(), &params)).unwrap()
+            backend.install(|| build::<f64, Cpu>(&backend, a.clone(), &params, NO_EXTRAS)).unwrap()
         });
         assert_eq!(one.levels.len(), three.levels.len());
         for (one, three) in one.levels.iter().zip(&three.levels) {

@@ -38,7 +38,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     /// unknowns of that: level matrices, smoothers and the coarsest inverse are computed anew. So is the interpolation of
     /// `sa`; with `pmis` and `mandel-brezina` it stays as it is.
     ///
-    /// With `sa` and where the same entries are strong it is what [`Amg::setup`] gives, to the last bit.
+    /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates: as long as
+    /// the same entries are strong, and their magnitudes compare as before.
     ///
     /// # Errors
     /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by [`Amg::setup_reusable`];
@@ -108,4 +109,115 @@ fn update<T: Real, B: Algebra<T>>(
         rest = coarser;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AnyPrecision, Coarsening, Cycle, Place};
+    use super::*;
+    use crate::backend::cpu::Cpu;
+    use crate::backend::gpu::Gpu;
+    use crate::backend::reference::Reference;
+    use crate::precond::Preconditioner;
+    use crate::problem::generate;
+    use crate::problem::random::uniform;
+
+    fn problem(name: &str) -> Csr<f64> {
+        generate(&name.parse().unwrap(), 1).unwrap()
+    }
+
+    fn with_values(a: &Csr<f64>, value: impl Fn(usize, usize, f64) -> f64) -> Csr<f64> {
+        let values = (0..a.n_rows()).flat_map(|i| {
+            let value = &value;
+            a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| value(i, j as usize, v))
+        });
+        Csr::new(a.n_rows(), a.n_cols(), a.row_ptr().to_vec(), a.col_idx().to_vec(), values.collect())
+            .unwrap()
+    }
+
+    /// `M r` for a fixed r, and the rows of all levels.
+    fn applied<B: AnyPrecision<f64>>(g: &B, amg: &mut Amg<f64, f64, B>) -> (Vec<f64>, Vec<usize>) {
+        let n = amg.info().levels[0].rows;
+        let r: Vec<f64> = (0..n as u64).map(|i| uniform(8, i) - 0.5).collect();
+        let (r, mut z) = (g.vector(&r).unwrap(), g.zeros(n).unwrap());
+        amg.apply(g, &r, &mut z).unwrap();
+        (g.to_host(&z).unwrap(), amg.info().levels.iter().map(|level| level.rows).collect())
+    }
+
+    fn check<B: AnyPrecision<f64>>(g: &B, name: &str, params: &Params) {
+        let perturbed = |a: &Csr<f64>, by: f64, seed| {
+            let place = |i: usize, j: usize| (i.max(j) * a.n_rows() + i.min(j)) as u64;
+            with_values(a, |i, j, v| v * (1.0 + by * uniform(seed, place(i, j))))
+        };
+        // No two connections are equally strong, or nearly so.
+        let a = Arc::new(perturbed(&problem(name), 0.1, 4));
+        let mut amg = Amg::<f64, f64, B>::setup_reusable(g, &a, params).unwrap();
+        let first = applied(g, &mut amg);
+        for new in [with_values(&a, |_, _, v| 2.0 * v), perturbed(&a, 1e-9, 5), (*a).clone()] {
+            amg.update_values(g, &new).unwrap();
+            let mut fresh = Amg::<f64, f64, B>::setup(g, &Arc::new(new.clone()), params).unwrap();
+            let (updated, expected) = (applied(g, &mut amg), applied(g, &mut fresh));
+            assert!(expected.1.len() > 2, "{name}: {:?}", expected.1);
+            assert!(updated == expected, "{name}: {:?} {:?}", updated.1, expected.1);
+            assert_eq!(amg.info().levels, fresh.info().levels);
+            assert_eq!(new == *a, updated == first, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_updated_hierarchy_is_that_of_a_fresh_set_up() {
+        let params = Params { coarse_rows: 8, ..Params::default() };
+        for name in ["poisson2d:23", "tet:7", "anisotropic:19:0.05"] {
+            check(&Reference::new(), name, &params);
+        }
+        let others = Params { cycle: Cycle::K, setup: Place::Host, ..params.clone() };
+        check(&Cpu::new(2).unwrap(), "tet:7", &others);
+        check(&Gpu::simulated().unwrap(), "poisson2d:11", &Params { coarse_rows: 3, ..params.clone() });
+        check(&Gpu::simulated().unwrap(), "poisson2d:11", &Params { coarse_rows: 3, ..others });
+    }
+
+    #[test]
+    fn interpolations_that_are_kept_give_a_galerkin_hierarchy() {
+        let g = Reference::new();
+        let a = Arc::new(problem("poisson2d:15"));
+        for coarsening in [Coarsening::Pmis, Coarsening::MandelBrezina] {
+            let params = Params { coarsening, coarse_rows: 10, ..Params::default() };
+            let mut amg = Amg::<f64, f64, _>::setup_reusable(&g, &a, &params).unwrap();
+            let (before, _) = applied(&g, &mut amg);
+            // All of the cycle is linear in A^-1, and powers of two round nothing.
+            amg.update_values(&g, &with_values(&a, |_, _, v| 4.0 * v)).unwrap();
+            let (after, _) = applied(&g, &mut amg);
+            assert!(before.iter().zip(&after).all(|(x, y)| (x - 4.0 * y).abs() <= 1e-13 * x.abs().max(1e-3)));
+            let fresh = with_values(&a, |i, j, v| v * (1.0 + ((i + j) % 3) as f64));
+            amg.update_values(&g, &fresh).unwrap();
+            assert_ne!(applied(&g, &mut amg).0, after);
+        }
+    }
+
+    #[test]
+    fn other_patterns_are_refused() {
+        let g = Reference::new();
+        let a = Arc::new(problem("poisson2d:9"));
+        let params = Params { coarse_rows: 10, ..Params::default() };
+        let mut amg = Amg::<f64, f64, _>::setup_reusable(&g, &a, &params).unwrap();
+        let before = applied(&g, &mut amg);
+        let refused = |amg: &mut Amg<f64, f64, Reference>, a: &Csr<f64>| match amg.update_values(&g, a) {
+            Err(Error::Matrix(message)) => message,
+            other => panic!("{other:?}"),
+        };
+        assert!(
+            refused(&mut amg, &problem("poisson2d:8"))
+                .starts_with("the matrix is 64 x 64, the one set up 81")
+        );
+        let mut columns = a.col_idx().to_vec();
+        let last = a.row_ptr()[40] + a.row_len(40) - 1;
+        columns[last] += 1;
+        let other = Csr::new(81, 81, a.row_ptr().to_vec(), columns, a.values().to_vec()).unwrap();
+        assert!(refused(&mut amg, &other).starts_with("row 41 has other columns"));
+        let zero = with_values(&a, |i, j, v| if i == 3 && j == 3 { 0.0 } else { v });
+        assert!(matches!(amg.update_values(&g, &zero), Err(Error::Diagonal { row: 4, .. })));
+        assert_eq!(applied(&g, &mut amg), before);
+        let mut plain = Amg::<f64, f64, _>::setup(&g, &a, &params).unwrap();
+        assert!(refused(&mut plain, &a).contains("setup_reusable"));
+    }
 }
