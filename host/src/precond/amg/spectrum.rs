@@ -64,7 +64,7 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &B::Csr, steps: u
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection with Sturm's counts.
 fn largest_eigenvalue(diagonal: &[f64], next_to_it: &[f64]) -> f64 {
-    let off = |k: usize| next_to_it.get(k).copied().unwrap_or(0.0);
+    let off = |k: usize| next_to_it.get(k).map_or(0.0, |v| v.abs());
     let radius = |k: usize| off(k) + if k > 0 { off(k - 1) } else { 0.0 };
     let mut upper = (0..diagonal.len()).map(|k| diagonal[k] + radius(k)).fold(f64::NEG_INFINITY, f64::max);
     let mut lower = diagonal.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn rows_in_order() {
-        for (n_rows, n_cols, length) in [(333, 50, 7), (64, 1000, 17), (191, 8, 8), (32, 3, 1)] {
+        for (n_rows, n_cols, length) in [(333, 50, 7), (64, 1000, 15), (191, 8, 8), (32, 3, 1)] {
             let a = with_lengths(n_cols, &vec![length; n_rows]);
             assert_eq!(compare::<f64, f64>(&a), (Format::Sell, 1));
             assert_eq!(compare::<f64, f32>(&a), (Format::Sell, 1));
@@ -235,6 +235,11 @@ mod tests {
         assert_eq!(compare::<f64, f32>(&with_lengths(300, &lengths)), (Format::Crs, 1));
         assert_eq!(compare::<f64, f64>(&with_lengths(300, &lengths)), (Format::Crs, 1));
         assert_eq!(compare::<f64, f32>(&with_lengths(300, &[1; 5])), (Format::Crs, 1));
+    }
+
+    #[test]
+    fn few_long_rows_stay_in_crs() {
+        assert_eq!(compare::<f64, f32>(&with_lengths(1000, &[17; 64])), (Format::Crs, 1));
     }
 
     #[test]
