@@ -56,7 +56,7 @@ def compare_amg(args, a, b, generated, solution, norm, read):
     ours, theirs, residuals = [], [], []
     for _ in range(args.repeat):
         start = time.perf_counter()
-        hierarchy = pyamgcl.amgcl(a, {"coarsening.type": "smoothed_aggregation", "relax.type": "spai0"})
+        hierarchy = pyamgcl.amg(a, {"coarsening.type": "smoothed_aggregation", "relax.type": "spai0"})
         middle = time.perf_counter()
         amgcl = pyamgcl.solver(hierarchy, {"type": "cg", "tol": RTOL, "maxiter": 500})
         x = amgcl(b)

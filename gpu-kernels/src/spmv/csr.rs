@@ -38,8 +38,8 @@ impl Offset for u64 {
 
 /// A thread that walks a row alone.
 const SCALAR_BATCH: usize = 4;
-/// All that a lane of a usual row has.
-const VECTOR_BATCH: usize = 4;
+/// A lane has few entries, and the other lanes of the warp are in flight beside it.
+const VECTOR_BATCH: usize = 2;
 
 /// A x with the epilogue `e`, one thread a row ("scalar"): for very short rows.
 #[kernel(

@@ -11,8 +11,6 @@ pub const SLICE: usize = 32;
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;
-/// The same for numbers of 4 bytes, of which more must be in flight for as many bytes.
-const BATCH_32: usize = 8;
 
 /// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
 ///
@@ -42,11 +40,7 @@ pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
             let first = start + position % SLICE;
             let row = if permutation.is_null() { position } else { permutation.ld_nc(position) as usize };
             let inputs = e.inputs(row);
-            let product = if size_of::<T>() == 4 {
-                gather::<T, BATCH_32, true>(col_idx, values, x, first, width, SLICE)
-            } else {
-                gather::<T, BATCH, true>(col_idx, values, x, first, width, SLICE)
-            };
+            let product = gather::<T, BATCH, true>(col_idx, values, x, first, width, SLICE);
             let [first, second] = e.row(row, inputs, product);
             sums[0] += first;
             sums[1] += second;
