@@ -83,7 +83,7 @@ pub struct Options {
     pub omega: f64,
     /// The hierarchy of [`Precond::Amg`].
     pub amg: amg::Params,
-    /// The number type in which the hierarchy is applied; `None` for f32.
+    /// The number type in which the hierarchy is applied; `None` for f32 where it can hold matrix and right-hand side.
     pub amg_precision: Option<Precision>,
 }
 
@@ -358,9 +358,18 @@ impl<T: Real> Plan<'_, T> {
         }
     }
 
-    /// Whether the hierarchy is applied in f32, and the name of its number type.
+    /// Whether the hierarchy is applied in f32, and the name of its number type. Unless it was asked for, f32 must hold
+    /// the diagonal, its inverse and b with room for the residual's decrease.
     fn amg_precision<U: Real>(&self) -> (bool, &'static str) {
-        let in_f32 = self.options.amg_precision != Some(Precision::F64);
+        const ROOM: f64 = 1e15;
+        let fits = |v: f64| v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM);
+        let in_f32 = match self.options.amg_precision {
+            Some(precision) => precision == Precision::F32,
+            None => {
+                let largest = self.b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+                fits(largest) && self.a.diagonal().into_iter().all(|v| fits(v.to_f64()))
+            }
+        };
         (in_f32, if in_f32 { f32::NAME } else { U::NAME })
     }
 
@@ -557,5 +566,31 @@ impl Choice {
             Format::Sell => (sell_padding(a, sigma)?, sigma),
         };
         Ok(Choice { format, sigma, padding, reason: format!("as asked: {:.1} % padding", padding.percent()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_beyond_f32_take_a_hierarchy_in_f64() {
+        let a = crate::problem::generate(&"poisson2d:12".parse().unwrap(), 1).unwrap();
+        let device = Device::Cpu(Cpu::new(1).unwrap());
+        let options = Options { precond: Some(Precond::Amg), ..Options::default() };
+        for (of_a, of_b, precision) in [
+            (1.0, 1.0, "f32"),
+            (1e60, 1.0, "f64"),
+            (1e-60, 1.0, "f64"),
+            (1.0, 1e60, "f64"),
+            (1.0, 1e-60, "f64"),
+        ] {
+            let mut a = a.clone();
+            a.values_mut().iter_mut().for_each(|v| *v *= of_a);
+            let b = vec![of_b; a.n_rows()];
+            let (_, report) = solve(&Arc::new(a), &b, &options, &device, &mut |_, _| ()).unwrap();
+            assert!(report.converged(), "{of_a} {of_b}: {:?}", report.outcome.reason);
+            assert_eq!(report.amg.unwrap().precision, precision);
+        }
     }
 }
