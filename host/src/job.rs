@@ -222,7 +222,8 @@ fn solve_in<T: Real>(
     if let Some(null_space) = &null_space {
         warnings.extend(without_null_space(null_space, b.to_mut()));
     }
-    let plan = Plan { a, b: &b, options, method, precond, format, null_space, warnings, start };
+    let amg_in_f32 = precond == Precond::Amg && in_f32(a, &b, options.amg_precision);
+    let plan = Plan { a, b: &b, options, method, precond, format, null_space, amg_in_f32, warnings, start };
     match device {
         Device::Cpu(cpu) => cpu.install(move || plan.run(original, cpu, None, device, on_stage)),
         Device::Gpu(gpu) => {
@@ -304,6 +305,20 @@ fn choose_format<T: Real>(a: &Csr<T>, options: &Options, target: Target) -> Resu
     }
 }
 
+/// Whether a hierarchy is applied in f32. Unless one or the other was asked for, f32 must hold the diagonal, its inverse
+/// and b with room for the residual's decrease.
+fn in_f32<T: Real>(a: &Csr<T>, b: &[f64], asked: Option<Precision>) -> bool {
+    const ROOM: f64 = 1e15;
+    let fits = |v: f64| v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM);
+    match asked {
+        Some(precision) => precision == Precision::F32,
+        None => {
+            let largest = b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            fits(largest) && a.diagonal().into_iter().all(|v| fits(v.to_f64()))
+        }
+    }
+}
+
 /// Everything decided before anything is allocated.
 struct Plan<'a, T> {
     a: &'a Arc<Csr<T>>,
@@ -313,6 +328,8 @@ struct Plan<'a, T> {
     precond: Precond,
     format: Choice,
     null_space: Option<NullSpace>,
+    /// Whether a hierarchy is applied in f32.
+    amg_in_f32: bool,
     warnings: Vec<String>,
     start: Instant,
 }
@@ -358,21 +375,6 @@ impl<T: Real> Plan<'_, T> {
         }
     }
 
-    /// Whether the hierarchy is applied in f32, and the name of its number type. Unless it was asked for, f32 must hold
-    /// the diagonal, its inverse and b with room for the residual's decrease.
-    fn amg_precision<U: Real>(&self) -> (bool, &'static str) {
-        const ROOM: f64 = 1e15;
-        let fits = |v: f64| v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM);
-        let in_f32 = match self.options.amg_precision {
-            Some(precision) => precision == Precision::F32,
-            None => {
-                let largest = self.b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-                fits(largest) && self.a.diagonal().into_iter().all(|v| fits(v.to_f64()))
-            }
-        };
-        (in_f32, if in_f32 { f32::NAME } else { U::NAME })
-    }
-
     fn matrix_bytes(&self) -> u64 {
         let pointers = 8 * self.a.n_rows() as u64;
         self.format.padding.stored * (4 + size_of::<T>() as u64) + pointers
@@ -383,7 +385,7 @@ impl<T: Real> Plan<'_, T> {
     /// an operator complexity of 1.5, with 8 vectors.
     fn setup_bytes(&self) -> u64 {
         let (nnz, n) = (self.a.nnz() as u64, self.a.n_rows() as u64);
-        let (in_t, in_s) = (size_of::<T>() as u64, 4 + 4 * u64::from(!self.amg_precision::<T>().0));
+        let (in_t, in_s) = (size_of::<T>() as u64, 4 + 4 * u64::from(!self.amg_in_f32));
         nnz * (3 * (4 + in_t) + 3 * (4 + in_s) / 2) + n * (3 * (4 + in_t) + 8 * in_s)
     }
 
@@ -415,7 +417,7 @@ impl<T: Real> Plan<'_, T> {
         let is_real_gpu = gpu.is_some_and(|g| g.device().info().compute_capability.0 > 0);
         if let Some(gpu) = gpu.filter(|_| is_real_gpu && self.precond == Precond::Amg) {
             let start = Instant::now();
-            gpu.preload_multigrid(&[T::NAME, self.amg_precision::<T>().1])?;
+            gpu.preload_multigrid(&[T::NAME, if self.amg_in_f32 { f32::NAME } else { T::NAME }])?;
             warm_up_seconds += start.elapsed().as_secs_f64();
         }
         // A hierarchy is built from CRS where it is used, and so is then the format of the matrix.
@@ -449,7 +451,7 @@ impl<T: Real> Plan<'_, T> {
             Precond::Amg => {
                 check::check_diagonal(self.a, "amg")?;
                 let csr = csr.expect("uploaded for this preconditioner");
-                let (m, info) = backend.amg(csr, &self.options.amg, self.amg_precision::<T>().0)?;
+                let (m, info) = backend.amg(csr, &self.options.amg, self.amg_in_f32)?;
                 amg_info = Some(info);
                 m
             }
