@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use warpsolve::Result;
-use warpsolve::backend::algebra::Mixed;
+use warpsolve::backend::algebra::{Blocks, Mixed};
 use warpsolve::backend::cpu::Cpu;
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::io::matrix_market::read_matrix;
@@ -69,7 +69,7 @@ fn system(name: &str) -> Result<Arc<Csr<f64>>> {
 
 fn measure<B: AnyPrecision<f64> + 'static>(backend: &B, a: &Arc<Csr<f64>>, params: &Params) -> Result<()> {
     let n = a.n_rows();
-    let csr = backend.csr(a)?;
+    let csr = Blocks::scalar(backend.csr(a)?);
     let b = backend.vector(&vec![1.0; n])?;
     let mut x = backend.zeros(n)?;
     let (mut setups, mut solves) = (Vec::new(), Vec::new());

@@ -85,7 +85,7 @@ fn report<B: Backend<f64>>(
     let (mut y, mut r) = (backend.zeros(n)?, backend.zeros(n)?);
     let s = backend.scalars(8)?;
     let matrix = backend.matrix(&Arc::new(AnyMatrix::from_csr(a, format, 1)?))?;
-    let spmv = spmv_bytes(a.nnz(), n, size_of::<f64>());
+    let spmv = spmv_bytes(a.nnz(), n, size_of::<f64>(), 1);
 
     line(&format!("spmv ({format})"), spmv, median(clock, || backend.spmv(&matrix, &x, &mut y))?);
     let seconds = median(clock, || backend.spmv_dot(&matrix, &x, &x, &mut y, &s, Slot(0)))?;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks and measures release binaries on a machine with an NVIDIA GPU; needs neither cargo nor the sources.
 #
-#   scripts/gpu.sh FOLDER [--out FOLDER] [--sanitize] [--device NAME] [--sizes N,N]
+#   scripts/gpu.sh FOLDER [--out FOLDER] [--sanitize] [--device NAME] [--sizes N,N] [--blocks N] [--spacing MM]
 #
 # FOLDER   holds the program `warpsolve` and, where they are to run, the test binaries `conformance` and
 #          `driver`, the benchmark `amg`, and matrices `*.mtx.gz` for it (CONTRIBUTING.md says how to put them there).
@@ -9,17 +9,21 @@
 # --sanitize  also runs compute-sanitizer (of $COMPUTE_SANITIZER, the PATH or /usr/local/cuda*) over one
 #          test of each family of kernels
 # --device what to measure [cuda]; `--device cpu --sizes 16,20` tries the script without a GPU
+# --blocks   edge of the bidomain system, and of the slab of its time steps [100]
+# --spacing  of the finest grid of the Niederer benchmark [0.1]
 # --sizes  edges of the two tet systems [96,160]; the first is also shuffled and goes through a file
 #
 # Goes on after a failure; the exit status is 1 if anything failed.
 set -uo pipefail
 
-out=gpu-results sanitize=no device=cuda sizes=96,160 bin=
+out=gpu-results sanitize=no device=cuda sizes=96,160 blocks=100 spacing=0.1 bin=
 while [ $# -gt 0 ]; do
     case $1 in
     --out) out=${2:?--out needs a folder} && shift 2 ;;
     --device) device=${2:?--device needs a name} && shift 2 ;;
     --sizes) sizes=${2:?--sizes needs two numbers} && shift 2 ;;
+    --blocks) blocks=${2:?--blocks needs a number} && shift 2 ;;
+    --spacing) spacing=${2:?--spacing needs a number} && shift 2 ;;
     --sanitize) sanitize=yes && shift ;;
     -*) echo "unknown option $1; see the head of $0" >&2 && exit 1 ;;
     *) bin=$1 && shift ;;
@@ -105,6 +109,10 @@ if [ $sanitize = yes ]; then
         rotations_and_solution cg_steps directions updates; do
         cases+=("driver::$case::in_f64")
     done
+    for case in diagonals_of_blocks sweeps_of_blocks hierarchies_of_blocks multigrid_of_blocks; do
+        cases+=("driver::$case::in_f64")
+    done
+    cases+=(driver::reactions driver::activations)
     if [ -z "$tool" ]; then
         fail compute-sanitizer "not found; name it in COMPUTE_SANITIZER"
     elif [ ! -x "$bin/conformance" ]; then
@@ -175,6 +183,34 @@ done
     solve "gmres30-tet$small" "0 2" $tet_small --solver gmres --restart 30 --precond jacobi
     solve "gmres30-tet$large" "0 2" $tet_large --solver gmres --restart 30 --precond jacobi --max-iter 3000
 }
+
+echo "== blocks"
+coupled="--gen bidomain:$blocks"
+# shellcheck disable=SC2086
+{
+    step spmv-blocks 300 0 "$bin/warpsolve" spmv $coupled --format crs,sell,bcrs2,bsell2 --precision f64,f32 \
+        --device "$device" --repeat 100 --json "$out/spmv-blocks.json" && sed 's/^/    /' "$out/spmv-blocks.txt"
+    solve "blocks-amg" 0 $coupled --block-size 2 --precond amg
+    solve "blocks-amg-1e-6" 0 $coupled --block-size 2 --precond amg --rtol 1e-6
+    solve "blocks-amg-scalar" "0 2" $coupled --block-size 1 --precond amg --max-iter 300
+    # Badly conditioned: what counts is the time of an iteration.
+    solve "blocks-jacobi" "0 2" $coupled --block-size 2 --precond jacobi --max-iter 300
+    solve "blocks-jacobi-scalar" "0 2" $coupled --precond jacobi --max-iter 300
+}
+
+echo "== cardiac"
+# cardiac NAME SECONDS COMMAND ARGUMENTS ...
+cardiac() {
+    local name=$1 limit=$2
+    shift 2
+    step "$name" "$limit" 0 "$bin/warpsolve" "$@" --device "$device" --out "$out/$name" && sed 's/^/    /' "$out/$name.txt"
+}
+edge=$(python3 -c "print(0.2 * ($blocks - 1))" 2>/dev/null || echo 19.8)
+cardiac step-coupled 300 bidomain --slab "$edge,$edge,$edge" --spacing 0.2 --dt 0.05 --t-end 2
+cardiac step-splitting 300 bidomain --slab "$edge,$edge,$edge" --spacing 0.2 --dt 0.05 --t-end 2 --formulation splitting
+cardiac niederer-0.5 300 monodomain --niederer --spacing 0.5 --dt 0.005 --stop-when-activated
+cardiac niederer-0.2 300 monodomain --niederer --spacing 0.2 --dt 0.005 --stop-when-activated
+cardiac niederer-$spacing 300 monodomain --niederer --spacing "$spacing" --dt 0.005 --t-end 40
 
 echo "== a file, from start to exit"
 file=$scratch/tet$small.mtx

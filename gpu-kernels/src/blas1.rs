@@ -119,3 +119,31 @@ pub unsafe fn scale_rows<T: Real>(n: u64, a: T, d: *const T, x: *const T, y: *mu
         }
     }
 }
+
+/// `y = a D x` with blocks of B x B on the diagonal of D, `n` of them: block Jacobi's first step from zero.
+#[kernel(T = [f32, f64], B = [2, 3])]
+pub unsafe fn scale_blocks<T: Real, const B: usize>(
+    n: u64,
+    a: T,
+    d: *const T,
+    x: *const T,
+    y: *mut T,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments are valid for n blocks.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        // A thread a row: neighbours share cache lines of x.
+        let mut i = thread::index();
+        while i < n as usize * B {
+            let mut sum = T::ZERO;
+            for l in 0..B {
+                sum = d.ld(i * B + l).mul_add(x.ld(i - i % B + l), sum);
+            }
+            y.st(i, a * sum);
+            i += thread::stride();
+        }
+    }
+}

@@ -36,6 +36,174 @@ pub trait Epilogue<T: Real>: Copy + Send + Sync + 'static {
     }
 }
 
+/// The end of a sparse matrix-vector kernel of a matrix of B x B blocks. That of single rows will do, for each.
+pub trait BlockEpilogue<T: Real, const B: usize>: Copy + Send + Sync + 'static {
+    /// As [`Epilogue::REDUCES`].
+    const REDUCES: bool = false;
+
+    /// What it reads of block row `i`.
+    type Inputs: Copy;
+
+    /// Reads it.
+    ///
+    /// # Safety
+    /// The pointers within are valid for the rows of block row `i`.
+    unsafe fn inputs(&self, i: usize) -> Self::Inputs;
+
+    /// Takes the products of block row `i` and returns the contribution to two sums.
+    ///
+    /// # Safety
+    /// As [`Epilogue::row`].
+    unsafe fn rows(&self, i: usize, inputs: Self::Inputs, products: [T; B]) -> [T; 2];
+
+    /// As [`Epilogue::finish`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn finish(&self, sums: [T; 2]) {
+        let _ = sums;
+    }
+}
+
+/// Row after row.
+macro_rules! by_rows {
+    ($($epilogue:ident),*) => {$(
+        impl<T: Real, const B: usize> BlockEpilogue<T, B> for $epilogue<T> {
+            const REDUCES: bool = <Self as Epilogue<T>>::REDUCES;
+            type Inputs = [<Self as Epilogue<T>>::Inputs; B];
+
+            #[inline(always)]
+            unsafe fn inputs(&self, i: usize) -> Self::Inputs {
+                // SAFETY: the caller's promise.
+                core::array::from_fn(|k| unsafe { Epilogue::inputs(self, i * B + k) })
+            }
+
+            #[inline(always)]
+            unsafe fn rows(&self, i: usize, inputs: Self::Inputs, products: [T; B]) -> [T; 2] {
+                let mut sums = [T::ZERO; 2];
+                for k in 0..B {
+                    // SAFETY: the caller's promise.
+                    let [first, second] = unsafe { self.row(i * B + k, inputs[k], products[k]) };
+                    sums[0] += first;
+                    sums[1] += second;
+                }
+                sums
+            }
+
+            #[inline(always)]
+            unsafe fn finish(&self, sums: [T; 2]) {
+                // SAFETY: the caller's promise.
+                unsafe { Epilogue::finish(self, sums) }
+            }
+        }
+    )*};
+}
+by_rows!(Product, Accumulate, ProductScaled, Residual, Sweep, SweepNorm, ProductDot);
+
+/// [`ProductScaled`] with blocks on the diagonal of D: B values for each row, those of its row in the block.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct BlockProductScaled<T> {
+    /// The weight.
+    pub omega: T,
+    /// Inverse diagonal blocks.
+    pub d: *const T,
+    /// Written.
+    pub y: *mut T,
+    /// Written.
+    pub z: *mut T,
+}
+
+/// [`Sweep`] with blocks on the diagonal of D: block Jacobi (Rosenberger and Haase 2017, section 8.2).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct BlockSweep<T> {
+    /// The weight.
+    pub omega: T,
+    /// Inverse diagonal blocks.
+    pub d: *const T,
+    /// Right-hand side.
+    pub b: *const T,
+    /// The old iterate.
+    pub x: *const T,
+    /// The new one.
+    pub y: *mut T,
+}
+
+/// Block `i` of D.
+///
+/// # Safety
+/// `d` is valid there.
+#[inline(always)]
+pub unsafe fn diagonal_block<T: Real, const B: usize>(d: *const T, i: usize) -> [[T; B]; B] {
+    // SAFETY: the caller's promise.
+    core::array::from_fn(|k| core::array::from_fn(|l| unsafe { d.ld_nc((i * B + k) * B + l) }))
+}
+
+/// `D x` for one block.
+#[inline(always)]
+fn times<T: Real, const B: usize>(d: [[T; B]; B], x: [T; B]) -> [T; B] {
+    let mut product = [T::ZERO; B];
+    for k in 0..B {
+        for l in 0..B {
+            product[k] = d[k][l].mul_add(x[l], product[k]);
+        }
+    }
+    product
+}
+
+impl<T: Real, const B: usize> BlockEpilogue<T, B> for BlockProductScaled<T> {
+    type Inputs = [[T; B]; B];
+
+    #[inline(always)]
+    unsafe fn inputs(&self, i: usize) -> Self::Inputs {
+        // SAFETY: the caller's promise.
+        unsafe { diagonal_block(self.d, i) }
+    }
+
+    #[inline(always)]
+    unsafe fn rows(&self, i: usize, d: Self::Inputs, products: [T; B]) -> [T; 2] {
+        let scaled = times(d, products);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for k in 0..B {
+                self.y.st(i * B + k, products[k]);
+                self.z.st(i * B + k, self.omega * scaled[k]);
+            }
+        }
+        [T::ZERO; 2]
+    }
+}
+
+impl<T: Real, const B: usize> BlockEpilogue<T, B> for BlockSweep<T> {
+    /// D, b, x
+    type Inputs = ([[T; B]; B], [T; B], [T; B]);
+
+    #[inline(always)]
+    unsafe fn inputs(&self, i: usize) -> Self::Inputs {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let of_rows = |v: *const T| core::array::from_fn(|k| v.ld(i * B + k));
+            (diagonal_block(self.d, i), of_rows(self.b), of_rows(self.x))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rows(&self, i: usize, (d, b, x): Self::Inputs, products: [T; B]) -> [T; 2] {
+        let mut residual = b;
+        for k in 0..B {
+            residual[k] -= products[k];
+        }
+        let correction = times(d, residual);
+        for k in 0..B {
+            // SAFETY: the caller's promise.
+            unsafe { self.y.st(i * B + k, self.omega.mul_add(correction[k], x[k])) };
+        }
+        [T::ZERO; 2]
+    }
+}
+
 /// `y = A x`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -125,7 +293,17 @@ macro_rules! device_struct {
         unsafe impl<T: Real> Sync for $name<T> {}
     )*};
 }
-device_struct!(Product, Accumulate, ProductScaled, Residual, Sweep, SweepNorm, ProductDot);
+device_struct!(
+    Product,
+    Accumulate,
+    ProductScaled,
+    Residual,
+    Sweep,
+    SweepNorm,
+    ProductDot,
+    BlockProductScaled,
+    BlockSweep
+);
 
 impl<T: Real> Epilogue<T> for Product<T> {
     type Inputs = ();
@@ -222,7 +400,7 @@ impl<T: Real> Epilogue<T> for SweepNorm<T> {
     #[inline(always)]
     unsafe fn inputs(&self, i: usize) -> [T; 3] {
         // SAFETY: the caller's promise.
-        unsafe { self.sweep.inputs(i) }
+        unsafe { Epilogue::inputs(&self.sweep, i) }
     }
 
     #[inline(always)]

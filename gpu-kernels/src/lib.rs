@@ -24,6 +24,7 @@ pub mod blas1;
 pub mod coefficient;
 pub mod epilogue;
 pub mod gram_schmidt;
+pub mod ionic;
 pub mod krylov;
 pub mod monitor;
 pub mod reduce;
@@ -40,8 +41,9 @@ pub const MAX_REDUCTION_BLOCKS: u32 = 8192;
 /// The name of every entry point.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn entries() -> Vec<&'static str> {
-    use crate::{blas1::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*, spmv::*};
+    use crate::{blas1::*, gram_schmidt::*, ionic::*, krylov::*, monitor::*, reduce::*, setup::*, spmv::*};
     [
+        ACTIVATE_ENTRIES,
         aggregate::JOIN_NEIGHBOURS_ENTRIES,
         aggregate::JOIN_ROOTS_ENTRIES,
         aggregate::NUMBER_AGGREGATES_ENTRIES,
@@ -50,6 +52,9 @@ pub fn entries() -> Vec<&'static str> {
         AXPBY_ENTRIES,
         AXPBYPCZ_ENTRIES,
         CG_STEP_ENTRIES,
+        blocks::BLOCK_NORMS_ENTRIES,
+        blocks::DAMP_BLOCKS_ENTRIES,
+        blocks::INVERT_DIAGONAL_BLOCKS_ENTRIES,
         convert::FILL_SELL_ENTRIES,
         convert::ROUND_ENTRIES,
         convert::ROUND_DOT_ENTRIES,
@@ -83,9 +88,13 @@ pub fn entries() -> Vec<&'static str> {
         product::MULTIPLY_ENTRIES,
         product::WRITE_COLUMNS_ENTRIES,
         product::WRITE_COLUMNS_LONG_ENTRIES,
+        REACT_ENTRIES,
         SCALE_ROWS_ENTRIES,
         scan::SPAN_SCAN_ENTRIES,
         scan::SPAN_SUMS_ENTRIES,
+        SCALE_BLOCKS_ENTRIES,
+        spmv::block::SPMV_BLOCK_CSR_ENTRIES,
+        spmv::block::SPMV_BLOCK_SELL_ENTRIES,
         csr::SPMV_CSR_ENTRIES,
         csr::SPMV_CSR_VECTOR_ENTRIES,
         ell::SPMV_ELL_ENTRIES,

@@ -16,7 +16,7 @@ fn primitives(cpu: &Cpu, c: &mut Criterion) {
     let a = Arc::new(problem::tet(64, 0));
     let n = a.n_rows();
     let vectors = |count: u64| count * 8 * n as u64;
-    let product = spmv_bytes(a.nnz(), n, 8);
+    let product = spmv_bytes(a.nnz(), n, 8, 1);
     let values: Vec<f64> = (0..n).map(|i| 1.5 + (0.7 * i as f64).sin()).collect();
     let vector = || cpu.vector(&values).expect("vectors are small");
     let mut group = c.benchmark_group("cpu");

@@ -35,6 +35,9 @@ pub enum Error {
     /// A matrix is not what the operation needs.
     #[error("{0}")]
     Matrix(String),
+    /// A mesh is not what the operation needs, or what a mesh file holds does not make one.
+    #[error("{0}")]
+    Mesh(String),
     /// A diagonal entry that must be inverted is missing, zero or not finite.
     #[error(
         "row {row}: the diagonal entry is {what}, and {method} divides by it; \
@@ -44,6 +47,23 @@ pub enum Error {
         /// The row, counted from 1.
         row: usize,
         /// "missing", "zero" or "not finite".
+        what: &'static str,
+        /// Who needs it.
+        method: &'static str,
+    },
+    /// A diagonal block that must be inverted is missing, singular or badly scaled.
+    #[error(
+        "node {node} (rows {first} to {last}): the diagonal block is {what}, and {method} divides by it; \
+         use --block-size 1, or see whether the unknowns are numbered node by node"
+    )]
+    Block {
+        /// The node, counted from 1.
+        node: usize,
+        /// Its first row, counted from 1.
+        first: usize,
+        /// Its last row.
+        last: usize,
+        /// "missing or zero" or "singular or badly scaled".
         what: &'static str,
         /// Who needs it.
         method: &'static str,

@@ -5,15 +5,18 @@ use std::time::Instant;
 
 use cuda_std::Real;
 
-use crate::backend::algebra::Mixed;
+use crate::backend::algebra::{Blocks, Mixed};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::{Error, Result};
 use crate::launch::Counts;
-use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, Target, check, choose, spmv_bytes};
+use crate::matrix::{
+    AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, Target, block, check, choose, choose_blocks,
+    diagonal_blocks, spmv_bytes,
+};
 use crate::named::named;
 use crate::precond::amg::{self, AnyPrecision};
-use crate::precond::{Identity, Jacobi, NullSpace, Preconditioner, Projected};
+use crate::precond::{BlockJacobi, Identity, Jacobi, NullSpace, Preconditioner, Projected};
 use crate::solver::{
     Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Richardson, Solver, Stop, StopReason,
     TOLERABLE_MISS,
@@ -73,6 +76,8 @@ pub struct Options {
     pub format: Option<Format>,
     /// Sorting window of SELL, with `format`; `None` for 1.
     pub sigma: Option<usize>,
+    /// Unknowns a node, numbered node by node: with 2 or 3, matrix, Jacobi and multigrid are those of blocks.
+    pub block_size: usize,
     /// The number type.
     pub precision: Precision,
     /// When to stop.
@@ -94,6 +99,7 @@ impl Default for Options {
             precond: None,
             format: None,
             sigma: None,
+            block_size: 1,
             precision: Precision::F64,
             stop: Stop::default(),
             restart: 30,
@@ -151,7 +157,10 @@ pub struct Report {
     pub relative_residual: f64,
     /// `||b||_2`, of the projected b where the matrix is singular.
     pub norm_b: f64,
-    /// Seconds for checks, choice and conversion of the format, preconditioner.
+    /// Whether b was projected onto the range of a singular matrix: the residual is that of the projected b.
+    pub projected: bool,
+    /// Seconds for checks, choice and conversion of the format, preconditioner, and for a first attempt where that failed
+    /// with a hierarchy in f32.
     pub setup_seconds: f64,
     /// Seconds in which the driver made the kernels ready: their first use on a GPU.
     pub warm_up_seconds: f64,
@@ -159,6 +168,8 @@ pub struct Report {
     pub upload_seconds: f64,
     /// Seconds in the solver.
     pub solve_seconds: f64,
+    /// Bytes that were expected to be needed on the device at most; `None` on the CPU.
+    pub expected_bytes: Option<u64>,
     /// Bytes held on the device (on the CPU: by matrix and vectors).
     pub device_bytes: u64,
     /// Bytes that the solver's iterations had to move; see [`bytes_moved`].
@@ -182,7 +193,11 @@ impl Report {
 /// done and the newest residual norm.
 pub type OnStage<'a> = &'a mut (dyn FnMut(&'static str, Option<(u32, f64)>) + Send);
 
-/// Solves `A x = b` from `x = 0`. The solution comes back also where the solver did not converge.
+/// Solves `A x = b` from `x = 0`. The solution comes back also where the solver did not converge; where a method that
+/// failed left something worse, or not finite, it is 0 again.
+///
+/// Where a hierarchy is applied in f32 without having been asked for, and the method fails as it does with a
+/// preconditioner of too little accuracy, the system is solved once more with one in f64.
 pub fn solve(
     a: &Arc<Csr<f64>>,
     b: &[f64],
@@ -213,23 +228,73 @@ fn solve_in<T: Real>(
     on_stage("set-up", None);
     let start = Instant::now();
     check::check_square(original)?;
+    if options.block_size != 1 {
+        block::check_block(original, options.block_size)?;
+    }
     check::check_finite(original)?;
     check::check_vector("right-hand side", b, original.n_rows())?;
     let (method, precond, mut warnings) = choose_method(original, options)?;
     let format = choose_format(a, options, device.target())?;
-    let null_space = NullSpace::of(original);
+    let null_space = NullSpace::of(original, options.block_size);
     let mut b = std::borrow::Cow::Borrowed(b);
-    if let Some(null_space) = &null_space {
-        warnings.extend(without_null_space(null_space, b.to_mut()));
-    }
+    let of_projection = null_space.as_ref().and_then(|null_space| without_null_space(null_space, b.to_mut()));
+    let projected = of_projection.is_some();
+    warnings.extend(of_projection);
     let amg_in_f32 = precond == Precond::Amg && in_f32(a, &b, options.amg_precision);
-    let plan = Plan { a, b: &b, options, method, precond, format, null_space, amg_in_f32, warnings, start };
-    match device {
-        Device::Cpu(cpu) => cpu.install(move || plan.run(original, cpu, None, device, on_stage)),
-        Device::Gpu(gpu) => {
-            plan.check_memory(gpu)?;
-            plan.run(original, gpu, Some(gpu), device, on_stage)
+    let plan = Plan {
+        a,
+        b: &b,
+        options,
+        method,
+        precond,
+        format,
+        null_space,
+        projected,
+        amg_in_f32,
+        warnings,
+        start,
+    };
+    let chance = plan.amg_in_f32 && T::NAME == f64::NAME && method != Method::Amg;
+    let in_f64 = Plan { amg_in_f32: false, ..plan.clone() };
+    let (x, mut report) = plan.run_on(original, device, on_stage)?;
+    let reason = report.outcome.reason;
+    let inexact = matches!(
+        reason,
+        StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
+    );
+    if !chance || !inexact {
+        return Ok((x, report));
+    }
+    if options.amg_precision.is_some() {
+        report.warnings.push("the hierarchy was applied in f32, as asked; try --amg precision=f64".into());
+        return Ok((x, report));
+    }
+    let failed = format!(
+        "with a hierarchy in f32 the solver stopped in iteration {} ({}), and the system was solved once more with one in \
+         f64",
+        report.outcome.iterations,
+        reason.name(),
+    );
+    match in_f64.run_on(original, device, on_stage) {
+        Ok((x, mut report)) => {
+            report.warnings.push(format!("{failed}; --amg precision=f64 spares the first attempt"));
+            Ok((x, report))
         }
+        Err(error) => {
+            report.warnings.push(format!("{failed}, in vain: {error}"));
+            Ok((x, report))
+        }
+    }
+}
+
+/// The error of a diagonal entry, which cannot be had by another order where the whole row is empty.
+fn of_diagonal<T: Real>(a: &Csr<T>, error: Error) -> Error {
+    match error {
+        Error::Diagonal { row, method, .. } if a.row_len(row - 1) == 0 => Error::Matrix(format!(
+            "row {row} is empty: the matrix is singular, and {method} divides by its diagonal entry; take the equation \
+             and its unknown out of the system, or put an entry there"
+        )),
+        error => error,
     }
 }
 
@@ -293,13 +358,21 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
         (None, None) => unreachable!("symmetry is computed where no method is given"),
     };
     if precond == Precond::Jacobi || method == Method::Jacobi {
-        divisible?;
+        divisible.map_err(|error| of_diagonal(a, error))?;
+    }
+    let amg::Params { pre, post, .. } = options.amg;
+    if precond == Precond::Amg && method == Method::Cg && pre != post {
+        warnings.push(format!(
+            "with pre = {pre} and post = {post} the multigrid preconditioner is not symmetric; CG needs a symmetric one, \
+             with pre = post, or use --solver gmres or bicgstab"
+        ));
     }
     Ok((method, precond, warnings))
 }
 
 fn choose_format<T: Real>(a: &Csr<T>, options: &Options, target: Target) -> Result<Choice> {
     match options.format {
+        None if options.block_size > 1 => choose_blocks(a, options.block_size, target),
         None => Ok(choose(a, target)),
         Some(format) => Choice::given(a, format, options.sigma.unwrap_or(1)),
     }
@@ -320,6 +393,7 @@ fn in_f32<T: Real>(a: &Csr<T>, b: &[f64], asked: Option<Precision>) -> bool {
 }
 
 /// Everything decided before anything is allocated.
+#[derive(Clone)]
 struct Plan<'a, T> {
     a: &'a Arc<Csr<T>>,
     b: &'a [f64],
@@ -328,6 +402,7 @@ struct Plan<'a, T> {
     precond: Precond,
     format: Choice,
     null_space: Option<NullSpace>,
+    projected: bool,
     /// Whether a hierarchy is applied in f32.
     amg_in_f32: bool,
     warnings: Vec<String>,
@@ -393,6 +468,11 @@ impl<T: Real> Plan<'_, T> {
         (self.vectors() * self.a.n_rows() * size_of::<T>()) as u64
     }
 
+    fn expected_bytes(&self) -> u64 {
+        let hierarchy = if self.precond == Precond::Amg { self.setup_bytes() } else { 0 };
+        self.matrix_bytes() + self.vector_bytes() + hierarchy
+    }
+
     fn check_memory(&self, gpu: &Gpu) -> Result<()> {
         let vectors = format!("{} vectors", self.vectors());
         let mut parts = vec![("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())];
@@ -402,8 +482,18 @@ impl<T: Real> Plan<'_, T> {
         check_memory(&**gpu.device(), &parts)
     }
 
+    fn run_on(self, original: &Csr<f64>, device: &Device, on_stage: OnStage) -> Result<(Vec<f64>, Report)> {
+        match device {
+            Device::Cpu(cpu) => cpu.install(move || self.run(original, cpu, None, device, on_stage)),
+            Device::Gpu(gpu) => {
+                self.check_memory(gpu)?;
+                self.run(original, gpu, Some(gpu), device, on_stage)
+            }
+        }
+    }
+
     fn run<B: AnyPrecision<T>>(
-        self,
+        mut self,
         original: &Csr<f64>,
         backend: &B,
         gpu: Option<&Gpu>,
@@ -430,7 +520,11 @@ impl<T: Real> Plan<'_, T> {
 
         on_stage("upload", None);
         let start = Instant::now();
-        let csr = (self.precond == Precond::Amg).then(|| backend.csr(self.a)).transpose()?;
+        let blocks = || match self.options.block_size {
+            1 => Ok(Blocks::scalar(backend.csr(self.a)?)),
+            block => backend.blocks(&BlockCsr::from_csr(self.a, block)?),
+        };
+        let csr = (self.precond == Precond::Amg).then(blocks).transpose()?;
         let uploaded = if converts_there { None } else { Some(backend.matrix(&matrix)?) };
         let b_in_t: Vec<T> = self.b.iter().map(|&v| T::from_f64(v)).collect();
         let b = backend.vector(&b_in_t)?;
@@ -447,9 +541,15 @@ impl<T: Real> Plan<'_, T> {
         let mut amg_info = None;
         let mut m: Box<dyn Preconditioner<T, B>> = match self.precond {
             Precond::None => Box::new(Identity),
+            Precond::Jacobi if self.options.block_size > 1 => {
+                Box::new(BlockJacobi::setup(backend, self.a, self.options.block_size)?)
+            }
             Precond::Jacobi => Box::new(Jacobi::setup(backend, self.a)?),
             Precond::Amg => {
-                check::check_diagonal(self.a, "amg")?;
+                match self.options.block_size {
+                    1 => check::check_diagonal(self.a, "amg").map_err(|error| of_diagonal(self.a, error))?,
+                    b => check::check_diagonal_blocks(&diagonal_blocks(self.a, b), b, "amg")?,
+                }
                 let csr = csr.expect("uploaded for this preconditioner");
                 let (m, info) = backend.amg(csr, &self.options.amg, self.amg_in_f32)?;
                 amg_info = Some(info);
@@ -498,7 +598,7 @@ impl<T: Real> Plan<'_, T> {
         if let Some(null_space) = &self.null_space {
             null_space.project(&mut x);
         }
-        let relative_residual = relative_residual(original, &x, self.b);
+        let mut relative_residual = relative_residual(original, &x, self.b);
         let norm_b = self.b.iter().map(|v| v * v).sum::<f64>().sqrt();
         let norm = relative_residual * if norm_b == 0.0 { 1.0 } else { norm_b };
         // Written so that NaN is a miss.
@@ -506,13 +606,28 @@ impl<T: Real> Plan<'_, T> {
         if outcome.reason == StopReason::Converged && !tolerable {
             outcome.reason = StopReason::Inaccurate;
         }
+        if outcome.reason != StopReason::Converged {
+            self.warnings.extend(NullSpace::why_singular(original, self.b));
+            if is_worse_than_zero(self.method, outcome.reason, &x, relative_residual) {
+                self.warnings.push(format!(
+                    "what the solver left is worse than x = 0, which is returned: ||b - A x|| / ||b|| was \
+                     {relative_residual:.1e}; is the matrix singular?"
+                ));
+                if matches!(outcome.reason, StopReason::IterationLimit | StopReason::Inaccurate) {
+                    outcome.reason = StopReason::Breakdown(LOST);
+                }
+                x.fill(0.0);
+                relative_residual = self::relative_residual(original, &x, self.b);
+            }
+        }
+        let expected_bytes = gpu.map(|_| self.expected_bytes());
         let bytes_moved = bytes_moved::<T>(
             self.method,
             self.precond,
             amg_info.as_ref().map_or(0, |info| info.cycle_bytes),
             self.projections().map_or(0, NullSpace::dimension),
             n,
-            spmv_bytes(self.a.nnz(), n, size_of::<T>()),
+            spmv_bytes(self.a.nnz(), n, size_of::<T>(), self.format.format.block()),
             outcome.iterations,
             self.restart(),
         );
@@ -526,10 +641,12 @@ impl<T: Real> Plan<'_, T> {
             outcome,
             relative_residual,
             norm_b,
+            projected: self.projected,
             setup_seconds,
             warm_up_seconds,
             upload_seconds,
             solve_seconds,
+            expected_bytes,
             device_bytes,
             bytes_moved,
             counts: counts.zip(counts_before).map(|(now, before)| now.since(&before)),
@@ -538,6 +655,19 @@ impl<T: Real> Plan<'_, T> {
         };
         Ok((x, report))
     }
+}
+
+const LOST: &str = "rounding errors outgrew the solution";
+
+/// Whether nothing is better than the `x` that a method left that did not converge. A method cut short may be on its way
+/// through large residuals, but not GMRES, which minimises them.
+fn is_worse_than_zero(method: Method, reason: StopReason, x: &[f64], relative_residual: f64) -> bool {
+    /// More than rounding.
+    const WORSE: f64 = 2.0;
+    let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate);
+    // Written so that NaN is worse.
+    let worse = (relative_residual.is_nan() || relative_residual > WORSE) && (method == Method::Gmres || !cut_short);
+    worse || !x.iter().all(|v| v.is_finite())
 }
 
 /// `||b - A x||_2 / ||b||_2` in f64, or `||b - A x||_2` where b = 0.
@@ -552,7 +682,8 @@ pub fn relative_residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> f64 {
     };
     let chunk = |c: usize| (c * CHUNK..((c + 1) * CHUNK).min(a.n_rows())).map(row).sum();
     let squares: Vec<f64> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
-    let square: f64 = squares.iter().sum();
+    // The sum of nothing is -0 in Rust.
+    let square = squares.iter().fold(0.0, |sum, s| sum + s);
     let norm_b: f64 = b.iter().map(|v| v * v).sum::<f64>().sqrt();
     if norm_b == 0.0 { square.sqrt() } else { square.sqrt() / norm_b }
 }
@@ -560,12 +691,14 @@ pub fn relative_residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> f64 {
 impl Choice {
     /// The format that somebody asked for. [`Error::Padding`] where it would explode.
     fn given<T: Real>(a: &Csr<T>, format: Format, sigma: usize) -> Result<Choice> {
-        use crate::matrix::{ell_padding, sell_padding};
+        use crate::matrix::{block_padding, ell_padding, sell_padding};
         let nnz = a.nnz() as u64;
         let (padding, sigma) = match format {
             Format::Crs => (Padding { stored: nnz, nnz }, 1),
             Format::Ell => (ell_padding(a), 1),
             Format::Sell => (sell_padding(a, sigma)?, sigma),
+            Format::BlockCrs(block) => (block_padding(a, block, None)?, 1),
+            Format::BlockSell(block) => (block_padding(a, block, Some(sigma))?, sigma),
         };
         Ok(Choice { format, sigma, padding, reason: format!("as asked: {:.1} % padding", padding.percent()) })
     }
@@ -574,6 +707,22 @@ impl Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_worse_than_zero_depends_on_the_method() {
+        use StopReason::{Breakdown, Inaccurate, IndefiniteOperator, IterationLimit};
+        let worse =
+            |method, reason, x: f64, residual| is_worse_than_zero(method, reason, &[0.5, x], residual);
+        // GMRES minimises the residual; the others pass through larger ones.
+        for reason in [IterationLimit, Inaccurate, Breakdown("")] {
+            assert!(
+                worse(Method::Gmres, reason, 1.0, 8e43) && !worse(Method::Gmres, reason, 1.0, 1.0 + 1e-9)
+            );
+            assert_eq!(worse(Method::Cg, reason, 1.0, 8e43), reason == Breakdown(""));
+        }
+        assert!(worse(Method::Cg, IndefiniteOperator, 1.0, f64::NAN));
+        assert!(worse(Method::Bicgstab, IterationLimit, f64::INFINITY, f64::NAN));
+    }
 
     #[test]
     fn scales_beyond_f32_take_a_hierarchy_in_f64() {

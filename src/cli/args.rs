@@ -9,6 +9,7 @@ use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
 
+use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
 use super::settings::Settings;
 
@@ -20,12 +21,21 @@ pub struct Cli {
     pub command: Command,
 }
 
+const CARDIAC_HELP: &str =
+    "Exit status: 0 simulated, 130 ended by a signal (everything is written), 1 error.";
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Solve A x = b and report how it went
     #[command(after_help = "Exit status: 0 converged, 2 stopped without converging (the solution is \
                             written all the same), 1 error.")]
     Solve(SolveArgs),
+    /// Simulate the heart's electrical wave: bidomain equations on a mesh of tetrahedra
+    #[command(after_help = CARDIAC_HELP)]
+    Bidomain(BidomainArgs),
+    /// The same with the monodomain equation, which is cheaper
+    #[command(after_help = CARDIAC_HELP)]
+    Monodomain(MonodomainArgs),
     /// Write the matrix of a model problem
     Gen(GenArgs),
     /// Time the product y = A x in several formats on several devices
@@ -83,7 +93,7 @@ pub struct SolveArgs {
 
 #[derive(Debug, Args)]
 pub struct GenArgs {
-    /// tet, poisson2d, poisson3d, anisotropic, convection-diffusion or random-spd
+    /// tet, poisson2d, poisson3d, anisotropic, convection-diffusion, random-spd or bidomain
     pub kind: String,
     /// Points along an edge (random-spd: rows); a parameter may follow, as in 100:0.001
     pub size: String,

@@ -1,6 +1,7 @@
 //! The command line: arguments become a typed job, the job runs, and its report is printed.
 
 mod args;
+mod cardiac;
 mod config;
 mod device;
 mod r#gen;
@@ -41,6 +42,8 @@ pub fn main() -> ExitCode {
     };
     let status = match cli.command {
         Command::Solve(args) => solve::run(args),
+        Command::Bidomain(args) => cardiac::bidomain(args),
+        Command::Monodomain(args) => cardiac::monodomain(args),
         Command::Gen(args) => r#gen::run(args),
         Command::Spmv(args) => spmv::run(args),
         Command::Info(args) => info::run(args),

@@ -163,10 +163,12 @@ fn result(lines: &mut Lines, account: &Account) {
         0.0 => format!("{:e}", stop.rtol),
         atol => format!("{:e}, or ||b - A x|| = {atol:e}", stop.rtol),
     };
-    lines.add(
-        "residual",
-        format!("||b - A x|| / ||b|| = {:.2e}, recomputed in f64 (asked: {asked})", report.relative_residual),
-    );
+    let (ratio, of) = match report.projected {
+        false => ("||b - A x|| / ||b||", ""),
+        true => ("||P b - A x|| / ||P b||", " with P b the projected right-hand side"),
+    };
+    let residual = report.relative_residual;
+    lines.add("residual", format!("{ratio} = {residual:.2e}{of}, recomputed in f64 (asked: {asked})"));
 }
 
 fn times(lines: &mut Lines, account: &Account) {
@@ -237,6 +239,9 @@ fn details(lines: &mut Lines, account: &Account) {
     let norm = report.outcome.history.last().copied().unwrap_or(f64::NAN);
     let threshold = report.outcome.threshold;
     lines.add("solver's norm", format!("||r|| = {norm:.2e}, to be at most {threshold:.2e}"));
+    if let Some(expected) = report.expected_bytes {
+        lines.add("expected", format!("{} on the device at most, set-up and all", bytes(expected)));
+    }
     lines.add("bytes moved", format!("{} in all iterations", bytes(report.bytes_moved)));
     let while_reading = duration(account.device_seconds);
     lines.add(

@@ -35,8 +35,12 @@ pub struct Settings {
     cycle: Option<Cycle>,
     /// With --precond amg: any of its parameters, such as pre=2,post=2,precision=f64; --help lists them
     #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = amg_help())]
-    amg: Vec<AmgSetting>,
-    /// crs, ell, sell; auto takes what is fastest on the device [default: auto]
+    pub amg: Vec<AmgSetting>,
+    /// Unknowns a node, 1 to 3, numbered node by node: with more than 1, matrix, jacobi and amg work on blocks
+    /// [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub block_size: Option<u8>,
+    /// crs, ell, sell, with blocks bcrs2, bcrs3, bsell2, bsell3; auto takes what is fastest on the device [default: auto]
     #[arg(long)]
     pub format: Option<OrAuto<Format>>,
     /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
@@ -73,7 +77,7 @@ pub struct Settings {
 const PRECISION: (&str, &str) = ("precision", "f32 or f64 [default: f32]");
 
 /// The names that `--amg` and the table `amg` know, and what each takes.
-fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     Params::KEYS.into_iter().chain([PRECISION])
 }
 
@@ -90,7 +94,7 @@ fn amg_help() -> String {
 
 /// One `key=value` of `--amg`, of a known key and a permitted value.
 #[derive(Debug, Clone)]
-struct AmgSetting {
+pub struct AmgSetting {
     key: String,
     value: String,
 }
@@ -108,11 +112,16 @@ impl AmgSetting {
 impl FromStr for AmgSetting {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        let (key, value) = text.split_once('=').unwrap_or((text, ""));
-        let keys: Vec<&str> = amg_keys().map(|(key, _)| key).collect();
-        if !keys.contains(&key) {
-            return Err(unknown("key", key, &keys));
+        if text.is_empty() {
+            return Err(Error::Option("a parameter is empty; each is key=value, such as pre=2".into()));
         }
+        let (key, value) = text.split_once('=').map_or((text, None), |(key, value)| (key, Some(value)));
+        let Some((_, takes)) = amg_keys().find(|(known, _)| *known == key) else {
+            return Err(unknown("key", key, &amg_keys().map(|(key, _)| key).collect::<Vec<_>>()));
+        };
+        let Some(value) = value else {
+            return Err(Error::Option(format!("{key} lacks its value, {key}=VALUE; it takes {takes}")));
+        };
         let setting = AmgSetting { key: key.into(), value: value.into() };
         let mut options = Options::default();
         setting.apply(&mut options)?;
@@ -142,7 +151,8 @@ impl Settings {
             (None | Some(OrAuto(None)), Some(_)) => self.precond = Some(OrAuto(Some(Precond::Amg))),
             (Some(OrAuto(Some(precond))), Some(AmgSetting { key, .. })) if precond != Precond::Amg => {
                 return Err(Error::Option(format!(
-                    "{key} is a parameter of --precond amg, but --precond is {precond}; leave one of them out"
+                    "{key} is a parameter of the preconditioner amg, but the preconditioner is {precond}; leave one of \
+                     them out"
                 )));
             }
             _ => {}
@@ -150,18 +160,25 @@ impl Settings {
         Ok(self)
     }
 
-    /// These settings, and `base` for what they leave open, both normalised. What `base` says about a method, a preconditioner or a
-    /// format goes with it where another is chosen here.
-    pub fn over(self, mut base: Settings) -> Settings {
+    /// These settings, normalised, and `base` for what they leave open. What `base` says about a method, a preconditioner
+    /// or a format goes with it where another is chosen here; where it contradicts itself in what is left of it,
+    /// [`Error::Option`].
+    pub fn over(self, mut base: Settings) -> Result<Settings> {
         fn other<T: PartialEq>(chosen: Option<OrAuto<T>>, than: T) -> bool {
             matches!(chosen, Some(OrAuto(Some(name))) if name != than)
         }
+        let given = |key: &str| self.amg.iter().any(|setting| setting.key == key);
+        base.coarsening.take_if(|_| given("coarsening"));
+        base.smoother.take_if(|_| given("smoother"));
+        base.cycle.take_if(|_| given("cycle"));
+        base.amg.retain(|setting| !given(&setting.key));
         // These methods take no preconditioner, and amg its own parameters.
         let alone = matches!(self.solver, Some(OrAuto(Some(Method::Jacobi | Method::Amg))));
         if alone && self.precond.is_none() {
             base.precond = None;
         }
         if other(self.precond, Precond::Amg) || self.solver == Some(OrAuto(Some(Method::Jacobi))) {
+            (base.coarsening, base.smoother, base.cycle) = (None, None, None);
             base.amg.clear();
         }
         if other(self.solver, Method::Gmres) {
@@ -170,18 +187,19 @@ impl Settings {
         if other(self.solver, Method::Jacobi) {
             base.omega = None;
         }
-        if other(self.format, Format::Sell) {
+        if matches!(self.format, Some(OrAuto(Some(format))) if !format.is_sliced()) {
             base.sigma = None;
         }
         base.amg.extend(self.amg);
         Settings {
             solver: self.solver.or(base.solver),
             precond: self.precond.or(base.precond),
-            // In the list, since both are normalised.
-            coarsening: None,
-            smoother: None,
-            cycle: None,
+            // Those given here are in the list.
+            coarsening: base.coarsening,
+            smoother: base.smoother,
+            cycle: base.cycle,
             amg: base.amg,
+            block_size: self.block_size.or(base.block_size),
             format: self.format.or(base.format),
             sigma: self.sigma.or(base.sigma),
             precision: self.precision.or(base.precision),
@@ -193,6 +211,19 @@ impl Settings {
             device: self.device.or(base.device),
             threads: self.threads.or(base.threads),
         }
+        .normalised()
+    }
+
+    /// What was set that nothing uses under these `options`, and what would.
+    pub fn ignored(&self, options: &Options) -> Vec<String> {
+        let ignored = |AmgSetting { key, value }: &AmgSetting| match options.amg.needs(key) {
+            Some(by) if value != "auto" => Some(format!("AMG's {key} is ignored: it goes with {by}")),
+            _ if key == PRECISION.0 && value == "f64" && options.precision == Precision::F32 => {
+                Some("AMG's precision is ignored: f64 goes with --precision f64".into())
+            }
+            _ => None,
+        };
+        self.amg.iter().filter_map(ignored).collect()
     }
 
     /// The options of the job, with every combination checked.
@@ -201,8 +232,8 @@ impl Settings {
         let method = self.solver.and_then(|name| name.0);
         let precond = self.precond.and_then(|name| name.0);
         let format = self.format.and_then(|name| name.0);
-        if self.sigma.is_some() && format != Some(Format::Sell) {
-            return refuse("--sigma goes with --format sell");
+        if self.sigma.is_some() && !format.is_some_and(Format::is_sliced) {
+            return refuse("--sigma goes with --format sell or bsell");
         }
         if self.restart.is_some() && !matches!(method, None | Some(Method::Gmres)) {
             return refuse("--restart goes with --solver gmres");
@@ -227,6 +258,7 @@ impl Settings {
             precond,
             format,
             sigma: self.sigma,
+            block_size: self.block_size.map_or(defaults.block_size, usize::from),
             precision: self.precision.unwrap_or(defaults.precision),
             stop,
             restart: match self.restart {

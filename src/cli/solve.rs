@@ -32,6 +32,7 @@ struct Job {
     json: Option<PathBuf>,
     quiet: bool,
     verbose: bool,
+    warnings: Vec<String>,
 }
 
 /// All that a report says.
@@ -88,9 +89,14 @@ impl TryFrom<SolveArgs> for Job {
 
     fn try_from(args: SolveArgs) -> Result<Job> {
         let given = args.settings.normalised()?;
-        let settings = match &args.config {
-            None => given,
-            Some(path) => given.over(config::read(path)?),
+        let (settings, options) = match &args.config {
+            None => (given.clone(), given.options()?),
+            Some(path) => {
+                let named = |what: &str, error| Error::Option(format!("{what}{}: {error}", path.display()));
+                let settings = given.over(config::read(path)?).map_err(|error| named("", error))?;
+                let options = settings.options().map_err(|error| named("with ", error))?;
+                (settings, options)
+            }
         };
         let source: Source = args.matrix.into();
         let inputs = [source.file(), args.rhs.as_deref(), args.config.as_deref()];
@@ -98,7 +104,8 @@ impl TryFrom<SolveArgs> for Job {
         Ok(Job {
             source,
             rhs: args.rhs,
-            options: settings.options()?,
+            warnings: settings.ignored(&options),
+            options,
             unrestarted: settings.restart == Some(Restart::Never),
             device: settings.device.unwrap_or(DeviceName::Auto),
             threads: settings.threads.unwrap_or(0).into(),
@@ -224,7 +231,7 @@ pub fn run(args: SolveArgs) -> Result<u8> {
 
 /// The solve's own warnings, and what only the options tell.
 fn warnings(job: &Job, report: &job::Report, norm_b: f64, no_gpu: &Option<Error>) -> Vec<String> {
-    let mut warnings = report.warnings.clone();
+    let mut warnings = [&job.warnings[..], &report.warnings].concat();
     if let Some(error) = no_gpu
         && !matches!(error, Error::NoDevice(_))
     {

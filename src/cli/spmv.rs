@@ -83,10 +83,10 @@ pub fn run(args: SpmvArgs) -> Result<u8> {
         for &precision in &args.precision {
             for &format in &args.format {
                 progress.stage("spmv");
-                let sigma = if format == Format::Sell { args.sigma } else { 1 };
+                let sigma = if format.is_sliced() { args.sigma } else { 1 };
                 let measured = measure_in(precision, &opened.device, &a, &oracle, format, sigma, args.repeat);
                 let (refused, figures) = match measured {
-                    Ok(m) => (None, Some(figures(&m, &a, precision, copy))),
+                    Ok(m) => (None, Some(figures(&m, &a, format, precision, copy))),
                     Err(e @ (Error::Padding { .. } | Error::DeviceMemory { .. } | Error::Option(_))) => {
                         (Some(e.to_string()), None)
                     }
@@ -138,7 +138,13 @@ fn measure_in(
     }
 }
 
-fn figures(m: &Measurement, a: &Csr<f64>, precision: Precision, copy: Option<f64>) -> Figures {
+fn figures(
+    m: &Measurement,
+    a: &Csr<f64>,
+    format: Format,
+    precision: Precision,
+    copy: Option<f64>,
+) -> Figures {
     let value_bytes = match precision {
         Precision::F64 => 8,
         Precision::F32 => 4,
@@ -149,7 +155,7 @@ fn figures(m: &Measurement, a: &Csr<f64>, precision: Precision, copy: Option<f64
         min_seconds: m.seconds.first().copied().unwrap_or(f64::NAN),
         max_seconds: m.seconds.last().copied().unwrap_or(f64::NAN),
         batch: m.batch,
-        bandwidth: spmv_bytes(a.nnz(), a.n_rows(), value_bytes) as f64 / m.median(),
+        bandwidth: spmv_bytes(a.nnz(), a.n_rows(), value_bytes, format.block()) as f64 / m.median(),
         copy_bandwidth: copy,
         // A product and a sum for each nonzero.
         flops: 2.0 * a.nnz() as f64 / m.median(),

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Shell, relative_residual, undocumented};
+use std::fmt::Write;
+
+use super::{Shell, relative_residual, rhs, undocumented};
 
 #[test]
 fn the_hierarchy_is_reported() {
@@ -122,8 +124,14 @@ fn wrong_options_of_amg_are_refused_with_advice() {
         ),
         ("--amg precison=f64", &["did you mean 'precision'?"]),
         ("--amg xyzzy", &["unknown key 'xyzzy'; there are coarsening, "]),
-        ("--amg pre=1,,post=1", &["unknown key ''; there are"]),
-        ("--amg pre", &["pre takes a whole number up to 100"]),
+        ("--amg pre=1,,post=1", &["a parameter is empty; each is key=value, such as pre=2"]),
+        ("--amg=", &["a parameter is empty; each is key=value, such as pre=2"]),
+        ("--amg =2", &["unknown key ''; there are"]),
+        ("--amg pre", &["pre lacks its value, pre=VALUE; it takes a whole number up to 100"]),
+        (
+            "--amg lanczos_steps=2",
+            &["lanczos_steps takes a whole number from 4 to 100, or 0 for Gershgorin's bound"],
+        ),
         ("--amg smoother=chebychev", &["unknown smoother 'chebychev'; did you mean 'chebyshev'?"]),
         ("--smoother spai", &["--smoother", "did you mean 'spai0'?", "jacobi, l1-jacobi, chebyshev, spai0"]),
         ("--coarsening pmsi", &["--coarsening", "did you mean 'pmis'? there are sa, pmis, mandel-brezina"]),
@@ -140,8 +148,14 @@ fn wrong_options_of_amg_are_refused_with_advice() {
         ("--amg coarse_rows=4097", &["coarse_rows takes a whole number from 1 to 4096"]),
         ("--amg max_levels=0", &["max_levels takes a whole number from 1 to 64"]),
         ("--amg pre=1.5", &["pre takes a whole number"]),
-        ("--precond jacobi --cycle w", &["cycle is a parameter of --precond amg, but --precond is jacobi"]),
-        ("--precond none --amg pre=2", &["pre is a parameter of --precond amg, but --precond is none"]),
+        (
+            "--precond jacobi --cycle w",
+            &["cycle is a parameter of the preconditioner amg, but the preconditioner is jacobi"],
+        ),
+        (
+            "--precond none --amg pre=2",
+            &["pre is a parameter of the preconditioner amg, but the preconditioner is none"],
+        ),
         ("--smoother spai0 --amg smoother=jacobi", &["smoother is given twice"]),
         ("--solver jacobi --precond amg", &["the Jacobi method takes no preconditioner"]),
     ] {
@@ -154,5 +168,142 @@ fn wrong_options_of_amg_are_refused_with_advice() {
     let (help, _) = shell.run("solve --help", 0);
     for part in ["none, jacobi, amg", "coarse_rows: a whole number from 1 to 4096", "precision: f32 or f64"] {
         assert!(help.contains(part), "{part:?} is not in\n{help}");
+    }
+}
+
+#[test]
+fn a_hierarchy_in_f32_that_fails_is_made_anew_in_f64() {
+    // Minus the Laplacian with Neumann conditions on a grid, plus 1e-10: f32 does not see that.
+    const N: usize = 24;
+    let mut lower = String::new();
+    let mut entries = 0;
+    for i in 0..N * N {
+        let neighbours = [i % N > 0, i % N + 1 < N, i >= N, i + N < N * N];
+        let degree = neighbours.iter().filter(|is| **is).count();
+        let _ = writeln!(lower, "{} {} {:?}", i + 1, i + 1, degree as f64 + 1e-10);
+        for j in [(i % N > 0).then(|| i - 1), i.checked_sub(N)].into_iter().flatten() {
+            let _ = writeln!(lower, "{} {} -1", i + 1, j + 1);
+        }
+        entries += 1 + usize::from(i % N > 0) + usize::from(i >= N);
+    }
+    let n = N * N;
+    let shell = Shell::new();
+    shell.file(
+        "a.mtx",
+        &format!("%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {entries}\n{lower}"),
+    );
+    let b: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    warpsolve::io::matrix_market::write_vector(&shell.path("b.mtx"), &b).unwrap();
+
+    let line = "solve a.mtx --rhs b.mtx --solver cg --precond amg --device sim --max-iter 50 --out x.mtx";
+    let report = shell.json(line, 0);
+    assert_eq!(report["amg"]["hierarchy_precision"], "f64", "{report}");
+    let residual = relative_residual(&shell.matrix("a.mtx"), &shell.vector("x.mtx"), &b);
+    assert!(residual <= 1e-7, "{residual:e}");
+    let warnings: Vec<&str> =
+        report["warnings"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("with a hierarchy in f32 the solver stopped in iteration "),
+        "{warnings:?}"
+    );
+    assert!(warnings[0].contains("once more with one in f64"), "{warnings:?}");
+    // What was asked for is kept, and what could be asked for is said.
+    let (_, stderr) = shell.run(&format!("{line} --amg precision=f32 -q"), 2);
+    assert!(stderr.contains("in f32, as asked; try --amg precision=f64\n"), "{stderr}");
+    let report = shell.json(&format!("{line} --amg precision=f64"), 0);
+    assert_eq!(report["warnings"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn what_has_no_effect_or_a_bad_one_is_warned_of() {
+    let shell = Shell::new();
+    let ignored = |key: &str, by: &str| format!("warning: AMG's {key} is ignored: it goes with {by}\n");
+    for (options, expected) in [
+        ("--amg degree=3,smoother=jacobi", ignored("degree", "smoother=chebyshev")),
+        ("--amg aggressive=1", ignored("aggressive", "coarsening=pmis")),
+        ("--amg omega=auto,degree=3", String::new()),
+        ("--coarsening pmis --amg aggressive=1,splitting=greedy", ignored("splitting", "coarsening=mandel-brezina")),
+        (
+            "--amg precision=f64 --precision f32 --rtol 1e-4",
+            "warning: AMG's precision is ignored: f64 goes with --precision f64\n".into(),
+        ),
+        (
+            "--amg pre=2",
+            "warning: with pre = 2 and post = 1 the multigrid preconditioner is not symmetric; CG needs a symmetric one, \
+             with pre = post, or use --solver gmres or bicgstab\n"
+                .into(),
+        ),
+        ("--amg pre=2 --solver gmres", String::new()),
+        ("--amg pre=2 --solver amg", String::new()),
+        ("--amg pre=2,post=2", String::new()),
+    ] {
+        let (_, stderr) = shell.run(&format!("solve --gen tet:5 {options} --device cpu -q"), 0);
+        assert_eq!(stderr, expected, "{options}");
+    }
+    shell.file("c.toml", "[amg]\ndegree = 4\nsmoother = \"spai0\"\n");
+    let (_, stderr) = shell.run("solve --gen tet:5 --config c.toml --device cpu -q", 0);
+    assert_eq!(stderr, ignored("degree", "smoother=chebyshev"));
+}
+
+#[test]
+fn a_singular_matrix_is_named_and_leaves_no_exploded_solution() {
+    let shell = Shell::new();
+    // A chain with fluxes to both sides: 1^T A = 0, A 1 is not 0.
+    let mut text = String::new();
+    let n = 30;
+    for i in 1..n {
+        let (forth, back) = (1.0 + 0.3 * (i as f64).sin(), 0.4 + 0.1 * (i as f64).cos());
+        let _ = writeln!(text, "{i} {i} {forth}\n{} {i} {:?}", i + 1, -forth);
+        let _ = writeln!(text, "{} {} {back}\n{i} {} {:?}", i + 1, i + 1, i + 1, -back);
+    }
+    let entries = 4 * (n - 1);
+    shell.file("a.mtx", &format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {entries}\n{text}"));
+    let a = shell.matrix("a.mtx");
+    warpsolve::io::matrix_market::write_vector(&shell.path("b.mtx"), &rhs(n)).unwrap();
+    for options in [
+        "--solver gmres",
+        "--solver gmres --restart 5",
+        "--solver gmres --precond amg",
+        "--solver bicgstab",
+        "--solver bicgstab --precond amg",
+    ] {
+        let line = format!("solve a.mtx --rhs b.mtx {options} --device cpu --max-iter 500 --out x.mtx");
+        let report = shell.json(&line, 2);
+        let warnings = report["warnings"].to_string();
+        assert!(
+            warnings.contains("the entries of every column add up to 0: there is no solution"),
+            "{warnings}"
+        );
+        let x = shell.vector("x.mtx");
+        assert!(x.iter().all(|v| v.is_finite()));
+        let residual = relative_residual(&a, &x, &rhs(n));
+        let reported = report["relative_residual"].as_f64().unwrap();
+        assert!((residual - reported).abs() <= 1e-9 * residual, "{options}: {residual:e} {reported:e}");
+        let cut_short = report["stop_reason"] == "iteration_limit" && options.contains("bicgstab");
+        assert!(residual <= 2.0 || cut_short, "{options}: {residual:e}");
+    }
+    // -1, 2 - 1, ..., 2, -1 with rows and columns scaled: singular, but the null vector is not constant.
+    let mut text = String::new();
+    let d = |i: usize| 1.0 + (i as f64 * 0.7310585786).fract();
+    for i in 0..n {
+        let degree = if i == 0 || i + 1 == n { 1.0 } else { 2.0 };
+        let _ = writeln!(text, "{} {} {:?}", i + 1, i + 1, degree * d(i) * d(i));
+        if i > 0 {
+            let _ = writeln!(text, "{} {i} {:?}", i + 1, -d(i) * d(i - 1));
+        }
+    }
+    shell.file(
+        "s.mtx",
+        &format!("%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {}\n{text}", 2 * n - 1),
+    );
+    for options in ["--precond jacobi", "--precond amg"] {
+        let report = shell.json(&format!("solve s.mtx --solver cg {options} --device cpu --out x.mtx"), 2);
+        let residual = relative_residual(&shell.matrix("s.mtx"), &shell.vector("x.mtx"), &vec![1.0; n]);
+        assert!(residual <= 2.0, "{options}: {residual:e}");
+        let returns_zero = report["warnings"].to_string().contains("worse than x = 0, which is returned");
+        assert_eq!(returns_zero, shell.vector("x.mtx") == vec![0.0; n], "{options}: {report}");
+        // Without a multigrid hierarchy, whose M is singular too, (p, A p) is what vanishes first.
+        assert!(returns_zero || options.contains("amg"), "{report}");
     }
 }

@@ -92,6 +92,32 @@ fn the_command_line_goes_before_the_file() {
 }
 
 #[test]
+fn the_command_line_settles_what_the_file_contradicts_itself_in() {
+    let shell = Shell::new();
+    shell.file(
+        "c.json",
+        r#"{"precond": "jacobi", "smoother": "spai0", "amg": {"smoother": "jacobi", "degree": 3}}"#,
+    );
+    let line = "solve --gen tet:4 --config c.json --device cpu";
+    let (_, stderr) = shell.run(line, 1);
+    assert_eq!(stderr, "error: c.json: AMG's smoother is given twice\n");
+    let (_, stderr) = shell.run(&format!("{line} --smoother jacobi --precond jacobi"), 1);
+    assert!(stderr.contains("error: smoother is a parameter of the preconditioner amg"), "{stderr}");
+    // Parameters of amg imply it.
+    for options in ["--smoother chebyshev", "--amg smoother=chebyshev --precond amg"] {
+        let report = shell.json(&format!("{line} {options}"), 0);
+        let parameters = &report["amg"]["parameters"];
+        assert_eq!((&parameters["smoother"], &parameters["degree"]), (&"chebyshev".into(), &3.into()));
+    }
+    shell.run(&format!("{line} --precond amg"), 1);
+    let report = shell.json(&format!("{line} --precond none"), 0);
+    assert_eq!((&report["precond"], &report["amg"]), (&"none".into(), &Value::Null));
+    shell.file("p.toml", "precond = \"none\"\n[amg]\npre = 2\npost = 2\n");
+    let report = shell.json("solve --gen tet:4 --config p.toml --device cpu --precond auto", 0);
+    assert_eq!(report["amg"]["parameters"]["pre"], 2);
+}
+
+#[test]
 fn a_wrong_file_is_refused_with_its_fault() {
     let shell = Shell::new();
     fs::create_dir(shell.path("folder.toml")).unwrap();
@@ -101,31 +127,83 @@ fn a_wrong_file_is_refused_with_its_fault() {
         ("b.toml", "rtol = 1\nrtol = 2\n", "error: b.toml:2: duplicate key"),
         ("c.toml", "[amg\npre = 2\n", "error: c.toml:1: "),
         ("d.json", "{\n  \"rtol\": 1e-6,\n}\n", "error: d.json:3: trailing comma\n"),
+        ("aa.json", "{ \"rtol\": 1,\n\n\"rtol\": 1e-6}", "error: aa.json:3: 'rtol' is given twice\n"),
+        ("ab.json", "{\n\"amg\": {\"pre\": 2,\n\"pre\": 2}}", "error: ab.json:3: 'pre' is given twice\n"),
+        ("ac.json", "{\"amg\": {},\n\"amg\": {}}", "error: ac.json:2: 'amg' is given twice\n"),
+        (
+            "ad.toml",
+            "rtol = 1e-6\n[amg]\npre = 2\ndegre = 2\n",
+            "error: ad.toml:4: unknown key 'degre'; did you",
+        ),
+        ("ae.toml", "\nmax_itr = 9\n", "error: ae.toml:2: unknown key 'max_itr'; did you mean 'max_iter'?"),
+        ("af.json", "{\n\n\"max_itr\": 9}", "error: af.json:3: unknown key 'max_itr'; did you mean"),
+        (
+            "ag.toml",
+            "rtol = 1e-9\n[amg]\ndegree = 0\n",
+            "ag.toml:3: invalid value '0' for 'degree': degree takes",
+        ),
+        (
+            "ah.json",
+            "{\"amg\":\n{\"cycle\": \"x\"}}",
+            "ah.json:2: invalid value 'x' for 'cycle': unknown cycle 'x'",
+        ),
+        ("ai.toml", "threads = 0\n", "ai.toml:1: invalid value '0' for 'threads': 0 is not in 1..=4096\n"),
+        ("aj.toml", "rtol = 1979-05-27\n", "aj.toml:1: invalid type: map, expected a finite number"),
+        ("ak.toml", "[amg]\npre = \"1,post=3\"\n", "ak.toml:2: invalid value '1,post=3' for 'pre'"),
+        (
+            "al.json",
+            "{\"solver\": \"cg\", \"restart\": 9}",
+            "with al.json: --restart goes with --solver gmres\n",
+        ),
         ("e.json", "", "error: e.json:1: "),
-        ("f.json", "[1, 2]", "error: f.json:1: an object is expected"),
+        ("f.json", "[1, 2]", "error: f.json:1: invalid type: sequence, expected an object, {\"solver\""),
         (
             "g.toml",
             "max-iter = 3\n",
-            "g.toml: unknown key 'max-iter'; did you mean 'max_iter'? there are amg, atol",
+            "g.toml:1: unknown key 'max-iter'; did you mean 'max_iter'? there are amg, atol",
         ),
-        ("h.json", "{\"presond\": \"amg\"}", "h.json: unknown key 'presond'; did you mean 'precond'?"),
+        ("h.json", "{\"presond\": \"amg\"}", "h.json:1: unknown key 'presond'; did you mean 'precond'?"),
         ("i.toml", "[amg]\nsmother = \"spai0\"\n", "unknown key 'smother'; did you mean 'smoother'?"),
-        ("j.toml", "[gmres]\nrestart = 9\n", "j.toml: unknown key 'gmres'"),
-        ("k.toml", "amg = 3\n", "k.toml: 'amg' takes a table"),
-        ("l.toml", "rtol = [1e-8]\n", "l.toml: 'rtol' takes a finite number or a name"),
-        ("m.json", "{\"rtol\": null}", "m.json: 'rtol' takes a finite number or a name"),
-        ("n.toml", "rtol = nan\n", "n.toml: 'rtol' takes a finite number"),
+        ("j.toml", "[gmres]\nrestart = 9\n", "j.toml:1: unknown key 'gmres'"),
+        (
+            "k.toml",
+            "amg = 3\n",
+            "k.toml:1: invalid type: integer `3`, expected a table of parameters for 'amg'\n",
+        ),
+        (
+            "l.toml",
+            "rtol = [1e-8]\n",
+            "l.toml:1: invalid type: sequence, expected a finite number or a name for 'rtol'\n",
+        ),
+        (
+            "m.json",
+            "{\"rtol\": null}",
+            "m.json:1: invalid type: null, expected a finite number or a name for 'rtol'\n",
+        ),
+        ("n.toml", "rtol = nan\n", "n.toml:1: invalid value: floating point `NaN`, expected a finite number"),
         (
             "o.toml",
             "rtol = \"small\"\n",
-            "o.toml: invalid value 'small' for '--rtol <X>': it takes a finite number",
+            "o.toml:1: invalid value 'small' for 'rtol': it takes a finite number",
         ),
-        ("p.json", "{\"max_iter\": 2.5}", "p.json: invalid value '2.5' for '--max-iter <N>'"),
-        ("q.toml", "[amg]\npre = true\n", "q.toml: invalid value 'pre=true'"),
+        ("p.json", "{\"max_iter\": 2.5}", "p.json:1: invalid value '2.5' for 'max_iter': "),
+        (
+            "q.toml",
+            "[amg]\npre = true\n",
+            "q.toml:2: invalid value 'true' for 'pre': pre takes a whole number",
+        ),
         ("r.toml", "[amg]\nomega = 2\n", "omega takes a number between 0 and 2, both excluded"),
-        ("s.toml", "[amg]\npre = { up = 1 }\n", "s.toml: 'pre' takes a finite number or a name"),
+        (
+            "s.toml",
+            "[amg]\npre = { up = 1 }\n",
+            "s.toml:2: invalid type: map, expected a finite number or a name for 'pre'\n",
+        ),
         ("t.toml", "solver = \"lu\"\n", "unknown solver 'lu'; there are cg"),
-        ("u.toml", "precond = \"jacobi\"\n[amg]\npre = 2\n", "u.toml: pre is a parameter of --precond amg"),
+        (
+            "u.toml",
+            "precond = \"jacobi\"\n[amg]\npre = 2\n",
+            "u.toml: pre is a parameter of the preconditioner amg",
+        ),
         (
             "v.toml",
             "smoother = \"spai0\"\n[amg]\nsmoother = \"jacobi\"\n",
@@ -136,7 +214,7 @@ fn a_wrong_file_is_refused_with_its_fault() {
         (
             "y.toml",
             "omega = -1\n",
-            "y.toml: invalid value '-1' for '--omega <X>': it takes a number between 0 and 2",
+            "y.toml:1: invalid value '-1' for 'omega': it takes a number between 0 and 2",
         ),
     ] {
         shell.file(file, text);

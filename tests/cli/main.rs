@@ -3,6 +3,7 @@
 //! Residuals are computed here from the files that it reads and writes, never taken from its reports.
 
 mod amg;
+mod cardiac;
 mod config;
 mod refusals;
 mod report;

@@ -10,7 +10,8 @@ fn malformed_input_is_refused_with_its_place() {
     shell.file("index.mtx", &format!("{head}2 2 2\n1 1 1\n3 2 1\n"));
     shell.file("nan.mtx", &format!("{head}2 2 2\n1 1 nan\n2 2 1\n"));
     shell.file("wide.mtx", &format!("{head}2 3 2\n1 1 1\n2 2 1\n"));
-    shell.file("hole.mtx", &format!("{head}2 2 2\n1 1 1\n1 2 1\n"));
+    shell.file("hole.mtx", &format!("{head}2 2 2\n1 1 1\n2 1 1\n"));
+    shell.file("empty.mtx", &format!("{head}2 2 2\n1 1 1\n1 2 1\n"));
     shell.file("complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
     shell.file("noise.mtx", "\u{0}\u{1}not a matrix");
     shell.file("ok.mtx", TRIDIAGONAL);
@@ -21,6 +22,14 @@ fn malformed_input_is_refused_with_its_place() {
         ("nan.mtx", "nan.mtx:3: "),
         ("wide.mtx", "2 x 3"),
         ("hole.mtx --precond jacobi", "error: row 2: the diagonal entry is missing"),
+        (
+            "empty.mtx --precond jacobi",
+            "row 2 is empty: the matrix is singular, and jacobi divides by its diagonal",
+        ),
+        (
+            "empty.mtx --precond amg",
+            "row 2 is empty: the matrix is singular, and amg divides by its diagonal",
+        ),
         ("complex.mtx", "complex.mtx:1: complex"),
         ("noise.mtx", "noise.mtx:1: "),
         ("ok.mtx --rhs wide.mtx", "wide.mtx:2: "),
@@ -32,6 +41,7 @@ fn malformed_input_is_refused_with_its_place() {
         shell.file("two.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
         let (stdout, stderr) = shell.run(&format!("solve {line} --device cpu --out x.mtx"), 1);
         assert!(stderr.starts_with("error: ") && stderr.contains(expected), "{line}: {stderr}");
+        assert_eq!(stderr.contains("reorder the rows"), line.starts_with("hole"), "{line}: {stderr}");
         assert_eq!(stderr.matches("No such file").count(), stderr.contains("No such file") as usize);
         assert!(stdout.is_empty() && !shell.path("x.mtx").exists(), "{line}: {stdout}");
     }

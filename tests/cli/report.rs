@@ -97,15 +97,44 @@ fn the_text_says_what_was_done() {
     ] {
         assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
     }
+    assert!(!stdout.contains("expected"), "{stdout}");
     assert_eq!(stderr, "");
     let (stdout, stderr) = shell.run("solve a.mtx --device sim -v --format ell", 0);
-    for part in
-        ["simulator\n", "ELL, as asked: ", "in the solve  ", " launches, ", "means nothing in the simulator"]
-    {
+    for part in [
+        "simulator\n",
+        "ELL, as asked: ",
+        "in the solve  ",
+        "\nexpected      ",
+        " launches, ",
+        "means nothing in the simulator",
+    ] {
         assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
     }
     assert_eq!(stderr, "");
     assert_eq!(shell.run("solve a.mtx --device cpu -q", 0), (String::new(), String::new()));
+}
+
+#[test]
+fn residuals_are_those_of_what_was_solved() {
+    let shell = Shell::new();
+    let line =
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 1 -1\n2 2 2\n3 2 -1\n3 3 1\n";
+    shell.file("a.mtx", line);
+    shell.file("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n0\n0.5\n");
+    shell.file("c.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n0\n-1\n");
+    let (stdout, _) = shell.run("solve a.mtx --rhs b.mtx --device cpu", 0);
+    assert!(stdout.contains("\nresidual      ||P b - A x|| / ||P b|| = "), "{stdout}");
+    assert!(stdout.contains(" with P b the projected right-hand side, recomputed in f64"), "{stdout}");
+    let (stdout, stderr) = shell.run("solve a.mtx --rhs c.mtx --device cpu", 0);
+    assert!(
+        stdout.contains("\nresidual      ||b - A x|| / ||b|| = ") && stderr.is_empty(),
+        "{stdout}{stderr}"
+    );
+    shell.file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+    for device in ["cpu", "sim"] {
+        let (stdout, _) = shell.run(&format!("solve empty.mtx --device {device} -v"), 0);
+        assert!(stdout.contains(" = 0.00e0, recomputed") && !stdout.contains("-0.00e0"), "{stdout}");
+    }
 }
 
 #[test]

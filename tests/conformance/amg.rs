@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use warpsolve::Real;
-use warpsolve::backend::algebra::Algebra;
+use warpsolve::backend::algebra::{Algebra, Blocks};
 use warpsolve::backend::reference::Reference;
 use warpsolve::backend::{Backend, Slot, status};
 use warpsolve::job::relative_residual;
@@ -46,16 +46,17 @@ fn coarsenings() -> Vec<Params> {
 /// The matrices of a hierarchy, from the finest level on.
 fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr>) -> Vec<Arc<Csr<T>>> {
     let levels = hierarchy.levels.iter().flat_map(|Level { a, p, r, .. }| [a, p, r]);
-    levels.chain([&hierarchy.coarsest]).map(|m| b.csr_to_host(m).unwrap()).collect()
+    let planes = levels.chain([&hierarchy.coarsest]).flat_map(|m| m.planes());
+    planes.map(|m| b.csr_to_host(m).unwrap()).collect()
 }
 
 #[track_caller]
 fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params: &Params) {
     let reference = Reference::new();
     let extras = || Extras { near_null: None, keep: false };
-    let expected = build::<T, _>(&reference, a.clone(), params, extras()).unwrap();
+    let expected = build::<T, _>(&reference, Blocks::scalar(a.clone()), params, extras()).unwrap();
     assert!(expected.levels.len() >= 2, "too few levels to prove anything: {params:?}");
-    let got = build::<T, _>(b, b.csr(a).unwrap(), params, extras()).unwrap();
+    let got = build::<T, _>(b, Blocks::scalar(b.csr(a).unwrap()), params, extras()).unwrap();
     let radii = |radii: Vec<f64>| radii.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(
         radii(got.levels.iter().map(|l| l.radius).collect()),
@@ -124,7 +125,7 @@ fn amg<T: Real, B: AnyPrecision<T>>(
     params: &Params,
     in_f32: bool,
 ) -> Box<dyn Preconditioner<T, B>> {
-    b.amg(b.csr(a).unwrap(), params, in_f32).unwrap().0
+    b.amg(Blocks::scalar(b.csr(a).unwrap()), params, in_f32).unwrap().0
 }
 
 /// Solves here and on the reference; the iterations done.

@@ -81,8 +81,18 @@ pub fn rectangular<T: Real>(seed: usize, n_rows: usize, n: usize, mean: usize) -
 
 /// The matrix in every format that takes it, with its name.
 pub fn in_every_format<T: Real>(a: &Arc<Csr<T>>) -> Vec<(String, Arc<AnyMatrix<T>>)> {
-    let formats =
-        [(Format::Crs, 1), (Format::Ell, 1), (Format::Sell, 1), (Format::Sell, 32), (Format::Sell, 256)];
+    let formats = [
+        (Format::Crs, 1),
+        (Format::Ell, 1),
+        (Format::Sell, 1),
+        (Format::Sell, 32),
+        (Format::Sell, 256),
+        (Format::BlockCrs(2), 1),
+        (Format::BlockSell(2), 1),
+        (Format::BlockSell(2), 32),
+        (Format::BlockCrs(3), 1),
+        (Format::BlockSell(3), 256),
+    ];
     let all: Vec<_> = formats
         .into_iter()
         .filter_map(|(format, sigma)| {
@@ -90,7 +100,9 @@ pub fn in_every_format<T: Real>(a: &Arc<Csr<T>>) -> Vec<(String, Arc<AnyMatrix<T
             Some((format!("{format} sigma {sigma}"), Arc::new(matrix)))
         })
         .collect();
-    assert!(all.len() >= 4, "only ELLPACK may refuse");
+    let blocks =
+        [2, 3].iter().filter(|b| a.n_rows().is_multiple_of(**b) && a.n_cols().is_multiple_of(**b)).count();
+    assert!(all.len() >= 4 + blocks, "only ELLPACK and padding may be refused");
     all
 }
 

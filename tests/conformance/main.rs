@@ -13,6 +13,8 @@ use warpsolve::launch::driver::Driver;
 use warpsolve::launch::sim::Sim;
 
 mod amg;
+mod blocks;
+mod cells;
 mod data;
 mod gmres;
 mod reductions;
@@ -27,6 +29,7 @@ macro_rules! cases {
                 a_breakdown_raises_the_guard, a_raised_guard_leaves_everything_alone;
             reductions: dots, sums, maxima, reductions_repeat_to_the_last_bit, empty_vectors;
             sparse: products, accumulated_products, scaled_products, residuals, sweeps, sweeps_with_norm, products_with_dots, wide_and_empty_rows;
+            blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, multigrid_of_blocks;
             amg: hierarchies, every_part_with_cg, numbers_of_steps, in_the_precision_of_the_solver, unsymmetric_matrices,
                 set_up_on_the_host, a_raised_guard_leaves_a_cycle_alone, little_to_coarsen, disconnected_parts;
             gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
@@ -53,11 +56,25 @@ macro_rules! cases {
     };
 }
 
+/// Cases of what exists in double precision only.
+macro_rules! cases_in_f64 {
+    ($backend:expr, $($module:ident: $($case:ident),*;)*) => {
+        $($(
+            #[test]
+            fn $case() {
+                let Some(backend) = $backend else { return };
+                crate::$module::$case(&backend);
+            }
+        )*)*
+    };
+}
+
 macro_rules! backends {
     ($($name:ident = $backend:expr;)*) => {
         $(mod $name {
             use super::*;
             cases!($backend);
+            cases_in_f64! { $backend, cells: reactions, no_cells_and_no_steps, activations, an_action_potential; }
         })*
     };
 }

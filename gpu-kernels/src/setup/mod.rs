@@ -5,6 +5,7 @@
 //! separately (no fused multiply-add), as on the host.
 
 pub mod aggregate;
+pub mod blocks;
 pub mod columns;
 pub mod convert;
 pub mod independent_set;

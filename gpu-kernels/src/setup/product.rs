@@ -219,7 +219,8 @@ pub unsafe fn write_columns_long(
     });
 }
 
-/// `c_ij = sum_k a_ik b_kj` in the pattern of C: k ascending, from 0, every multiplication and addition rounded.
+/// `c_ij = sum_k a_ik b_kj` in the pattern of C: k ascending, from 0, every multiplication and addition rounded. If
+/// `accumulate`, from the `c_ij` that is there.
 ///
 /// The sums are in shared memory, in slots that a hash table of the row's columns gives; those of rows too long for
 /// it are in `c_values` itself.
@@ -233,6 +234,7 @@ pub unsafe fn multiply<T: Real>(
     b_values: *const T,
     c: Pattern,
     c_values: *mut T,
+    accumulate: u32,
 ) {
     let team = Team::of(log2_lanes);
     let table = Table::of(team, log2_lanes, shared_array![u64; 2048]);
@@ -247,7 +249,7 @@ pub unsafe fn multiply<T: Real>(
             let mut p = start + lane;
             while p < end {
                 if let Some(slot) = table.insert(c.col_idx.ld_nc(p), table.slots()) {
-                    sums.set(slot, T::ZERO);
+                    sums.set(slot, if accumulate != 0 { c_values.ld(p) } else { T::ZERO });
                 }
                 p += lanes;
             }
@@ -263,7 +265,7 @@ pub unsafe fn multiply<T: Real>(
             }
         } else {
             let mut p = start + lane;
-            while p < end {
+            while p < end && accumulate == 0 {
                 c_values.st(p, T::ZERO);
                 p += lanes;
             }

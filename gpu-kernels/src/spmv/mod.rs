@@ -1,5 +1,6 @@
 //! Sparse matrix-vector products, one file a format, each with every [`crate::epilogue`].
 
+pub mod block;
 pub mod csr;
 pub mod ell;
 pub mod sell;

@@ -11,7 +11,7 @@ use cuda_std::Real;
 
 use super::{Backend, Slot};
 use crate::error::Result;
-use crate::matrix::{Choice, Csr};
+use crate::matrix::{BlockCsr, Choice, Csr};
 
 /// What [`Algebra::aggregate`] says of a row that belongs to no aggregate.
 pub const NO_AGGREGATE: u32 = u32::MAX;
@@ -65,6 +65,49 @@ pub struct Truncation {
     pub max_entries: usize,
     /// Entries below this share of the row's largest are dropped.
     pub factor: f64,
+}
+
+/// A matrix of b x b blocks as b^2 matrices of one pattern: plane `k b + l` has the (k, l) entries of the blocks. An
+/// ordinary matrix is its only plane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blocks<M> {
+    planes: Vec<M>,
+}
+
+impl<M> Blocks<M> {
+    /// An ordinary matrix.
+    pub fn scalar(a: M) -> Self {
+        Blocks { planes: vec![a] }
+    }
+    /// The planes of a block matrix, a square number of them.
+    pub fn of_planes(planes: Vec<M>) -> Self {
+        debug_assert!(planes.len().isqrt().pow(2) == planes.len() && !planes.is_empty());
+        Blocks { planes }
+    }
+    /// Rows of a block.
+    pub fn block(&self) -> usize {
+        self.planes.len().isqrt()
+    }
+    /// Plane after plane.
+    pub fn planes(&self) -> &[M] {
+        &self.planes
+    }
+    /// Plane after plane, to be changed.
+    pub fn planes_mut(&mut self) -> &mut [M] {
+        &mut self.planes
+    }
+    /// The (k, l) entries.
+    pub fn plane(&self, k: usize, l: usize) -> &M {
+        &self.planes[k * self.block() + l]
+    }
+    /// The (0, 0) entries: of an ordinary matrix all of it.
+    pub fn first(&self) -> &M {
+        &self.planes[0]
+    }
+    /// `f` of every plane.
+    pub fn map<N>(&self, f: impl FnMut(&M) -> Result<N>) -> Result<Blocks<N>> {
+        Ok(Blocks { planes: self.planes.iter().map(f).collect::<Result<_>>()? })
+    }
 }
 
 /// The operations of a multigrid set-up.
@@ -155,6 +198,10 @@ pub trait Algebra<T: Real>: Backend<T> {
     /// The values of `C = A B` in the pattern that [`Algebra::multiply`] made: `c_ij = sum_k a_ik b_kj`, k ascending,
     /// from 0, every multiplication and addition rounded.
     fn multiply_values(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
+    /// `C = C + A B` in the pattern of C, which has that of A B: [`Algebra::multiply_values`] from the present `c_ij`.
+    fn add_product(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
+    /// A matrix of zeros in the pattern of `a`.
+    fn zeros_like(&self, a: &Self::Csr) -> Result<Self::Csr>;
     /// The transpose.
     fn transpose(&self, a: &Self::Csr) -> Result<Self::Csr>;
     /// The values of the transpose in the pattern that [`Algebra::transpose`] made.
@@ -164,6 +211,19 @@ pub trait Algebra<T: Real>: Backend<T> {
     fn row_weights(&self, a: &Self::Csr, weight: RowWeight) -> Result<Self::Vector>;
     /// Numbers that look random, in [-1/2, 1/2]: `gpu_kernels::setup::noise(i)`.
     fn noise(&self, n: usize) -> Result<Self::Vector>;
+
+    /// The planes of a matrix of blocks, where this backend computes.
+    fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Self::Csr>>;
+    /// The norm matrix of a matrix of blocks, `e_ij = ||A_ij||_F` (Rosenberger and Haase 2017, section 9.3.1), off the
+    /// diagonal with the sign turned, so that every connection is one of opposite sign. Squares are added row by row.
+    fn norms(&self, a: &Blocks<Self::Csr>) -> Result<Self::Csr>;
+    /// The inverses of the diagonal blocks, b^2 values a block row, as
+    /// [`gpu_kernels::setup::blocks::inverse_or_diagonal`] has them; of an ordinary matrix `1 / a_ii`.
+    fn invert_diagonal(&self, a: &Blocks<Self::Csr>) -> Result<Self::Vector>;
+    /// `S = I - omega D S` with D the blocks of `d`, for a matrix of blocks.
+    fn damp_blocks(&self, s: &mut Blocks<Self::Csr>, d: &Self::Vector, omega: T) -> Result<()>;
+    /// `y = A x`, unknown `b i + k` of the vectors the k-th of block row i.
+    fn blocks_spmv(&self, a: &Blocks<Self::Csr>, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
     /// `y = A x`.
     fn csr_spmv(&self, a: &Self::Csr, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
 }
@@ -172,7 +232,10 @@ pub trait Algebra<T: Real>: Backend<T> {
 pub trait Mixed<T: Real, S: Real>: Algebra<T> + Backend<S> {
     /// The matrix with values rounded to S, in the format that [`crate::matrix::choose`] chooses, ready to be multiplied.
     #[allow(clippy::type_complexity)]
-    fn operator(&self, a: &<Self as Algebra<T>>::Csr) -> Result<(<Self as Backend<S>>::Matrix, Choice)>;
+    fn operator(
+        &self,
+        a: &Blocks<<Self as Algebra<T>>::Csr>,
+    ) -> Result<(<Self as Backend<S>>::Matrix, Choice)>;
     /// `y = x`, rounded to S.
     fn cast(&self, x: &<Self as Backend<T>>::Vector, y: &mut <Self as Backend<S>>::Vector) -> Result<()>;
     /// `y = x`, rounded to S, and `z = omega d .* y`: the way into a hierarchy with the first sweep from zero.

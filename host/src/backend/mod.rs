@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::matrix::AnyMatrix;
 
 pub mod algebra;
+pub mod cells;
 pub mod cpu;
 pub mod gpu;
 mod host;
@@ -26,6 +27,7 @@ pub(crate) mod host_algebra;
 pub mod reference;
 
 pub use algebra::Algebra;
+pub use cells::Cells;
 pub use gpu_kernels::monitor::status;
 
 /// The index of one scalar among a backend's [`Backend::Scalars`].
@@ -153,6 +155,10 @@ impl GmresSlots {
 }
 
 /// The primitives. All vectors of a call have the length that the equation needs.
+///
+/// `d` stands for a matrix D that is cheap to multiply by: with as many elements as rows it is diagonal, `d .* x`; with b
+/// times as many it has blocks of b x b on its diagonal, row after row (element `b i + l` is the l-th of row i in its
+/// block), in [`Backend::scale_rows`], [`Backend::spmv_scaled`] and [`Backend::sweep`] with a matrix of such blocks.
 ///
 /// Work is queued and carried out in order; [`Backend::to_host`], [`Backend::read`] and [`Backend::wait`]
 /// wait for it. Nothing but `zeros`, `vector`, `vectors`, `scalars`, `matrix` and `monitor` allocates.

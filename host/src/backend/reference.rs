@@ -51,7 +51,45 @@ fn for_each_row<T: Real>(a: &AnyMatrix<T>, x: &[T], mut row: impl FnMut(usize, T
                 row(i, entries.fold(T::ZERO, |sum, e| sum + a.values()[e] * x[a.col_idx()[e] as usize]));
             }
         }
+        AnyMatrix::BlockCrs(a) => {
+            let b = a.block();
+            for i in 0..b * a.block_rows() {
+                let (columns, values) = a.row(i / b);
+                let of_block = |(place, &j): (usize, &u32)| {
+                    let values = &values[(place * b + i % b) * b..][..b];
+                    values.iter().zip(&x[j as usize * b..]).map(|(&v, &x)| (v, x)).collect::<Vec<_>>()
+                };
+                let entries = columns.iter().enumerate().flat_map(of_block);
+                row(i, entries.fold(T::ZERO, |sum, (v, x)| sum + v * x));
+            }
+        }
+        AnyMatrix::BlockSell(a) => {
+            let (b, pattern) = (a.block(), a.pattern());
+            for p in 0..pattern.n_rows() {
+                let slice = p / SLICE;
+                let entries =
+                    pattern.slice_ptr()[slice] as usize + p % SLICE..pattern.slice_ptr()[slice + 1] as usize;
+                let i = pattern.permutation().map_or(p, |permutation| permutation[p] as usize);
+                for k in 0..b {
+                    let mut sum = T::ZERO;
+                    for e in entries.clone().step_by(SLICE) {
+                        for l in 0..b {
+                            let value = a.values()[(k * b + l) * pattern.stored() + e];
+                            sum += value * x[pattern.col_idx()[e] as usize * b + l];
+                        }
+                    }
+                    row(i * b + k, sum);
+                }
+            }
+        }
     }
+}
+
+/// `sum_l d_l x_l` over the row of `i` in its block of D; with a diagonal, `d_i x_i`.
+fn scaled<T: Real>(d: &[T], x: &[T], i: usize) -> T {
+    let b = d.len() / x.len();
+    let first = i - i % b;
+    (0..b).fold(T::ZERO, |sum, l| sum + d[i * b + l] * x[first + l])
 }
 
 impl<T: Real> Backend<T> for Reference {
@@ -164,8 +202,8 @@ impl<T: Real> Backend<T> for Reference {
     }
     fn scale_rows(&self, a: T, d: &Vec<T>, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
         if !self.guard.stopped() {
-            for ((y, &x), &d) in y.iter_mut().zip(x).zip(d) {
-                *y = a * d * x;
+            for (i, y) in y.iter_mut().enumerate() {
+                *y = a * scaled(d, x, i);
             }
         }
         Ok(())
@@ -230,7 +268,11 @@ impl<T: Real> Backend<T> for Reference {
         y: &mut Vec<T>,
     ) -> Result<()> {
         if !self.guard.stopped() {
-            for_each_row(a, x, |i, product| y[i] = x[i] + omega * d[i] * (b[i] - product));
+            let mut r = vec![T::ZERO; b.len()];
+            for_each_row(a, x, |i, product| r[i] = b[i] - product);
+            for (i, y) in y.iter_mut().enumerate() {
+                *y = x[i] + omega * scaled(d, &r, i);
+            }
         }
         Ok(())
     }

@@ -1,4 +1,9 @@
 //! Reading and writing files.
 
 pub mod atomic;
+pub(crate) mod gmsh;
 pub mod matrix_market;
+pub mod picture;
+pub(crate) mod scan;
+pub(crate) mod tetgen;
+pub mod vtk;

@@ -72,6 +72,23 @@ pub fn check_diagonal<T: Real>(a: &Csr<T>, method: &'static str) -> Result<()> {
     }
 }
 
+/// Refuses diagonal blocks that cannot be inverted, as `method` does: a singular (or missing) or badly scaled one
+/// ([`Error::Block`], the first such node). `blocks` has `b^2` values a node.
+pub fn check_diagonal_blocks<T: Real>(blocks: &[T], b: usize, method: &'static str) -> Result<()> {
+    use gpu_kernels::setup::blocks::is_regular;
+    fn invertible<T: Real, const B: usize>(v: &[T]) -> bool {
+        is_regular::<T, B>(std::array::from_fn(|k| std::array::from_fn(|l| v[k * B + l])))
+    }
+    let fault = blocks.par_chunks(b * b).with_min_len(BLOCK).position_first(|block| match b {
+        2 => !invertible::<T, 2>(block),
+        _ => !invertible::<T, 3>(block),
+    });
+    let Some(i) = fault else { return Ok(()) };
+    let missing = blocks[i * b * b..(i + 1) * b * b].iter().all(|&v| v == T::ZERO);
+    let what = if missing { "missing or zero" } else { "singular or badly scaled" };
+    Err(Error::Block { node: i + 1, first: b * i + 1, last: b * (i + 1), what, method })
+}
+
 /// Whether a matrix is symmetric, and if not, where.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Symmetry {

@@ -2,7 +2,7 @@
 
 use super::padding::{Padding, sell_padding};
 use super::sell::SLICE;
-use super::{Csr, Ell, Sell};
+use super::{BlockCsr, BlockSell, Csr, Ell, Sell};
 use crate::error::{Error, Result};
 use cuda_std::Real;
 use std::fmt;
@@ -37,15 +37,36 @@ pub enum Format {
     Ell,
     /// Reduced SELL-32-sigma: a width per slice of 32 rows.
     Sell,
+    /// Compressed row storage of blocks of this size.
+    BlockCrs(usize),
+    /// Reduced SELL-32-sigma of blocks of this size.
+    BlockSell(usize),
+}
+
+impl Format {
+    /// Unknowns that share a column index.
+    pub fn block(self) -> usize {
+        match self {
+            Format::Crs | Format::Ell | Format::Sell => 1,
+            Format::BlockCrs(block) | Format::BlockSell(block) => block,
+        }
+    }
+
+    /// Whether rows are in slices, sorted within windows.
+    pub fn is_sliced(self) -> bool {
+        matches!(self, Format::Sell | Format::BlockSell(_))
+    }
 }
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.pad(match self {
-            Format::Crs => "crs",
-            Format::Ell => "ell",
-            Format::Sell => "sell",
-        })
+        match self {
+            Format::Crs => f.pad("crs"),
+            Format::Ell => f.pad("ell"),
+            Format::Sell => f.pad("sell"),
+            Format::BlockCrs(block) => f.pad(&format!("bcrs{block}")),
+            Format::BlockSell(block) => f.pad(&format!("bsell{block}")),
+        }
     }
 }
 
@@ -57,8 +78,13 @@ impl FromStr for Format {
             "crs" | "csr" => Ok(Format::Crs),
             "ell" => Ok(Format::Ell),
             "sell" => Ok(Format::Sell),
+            "bcrs2" | "bcrs" => Ok(Format::BlockCrs(2)),
+            "bcrs3" => Ok(Format::BlockCrs(3)),
+            "bsell2" | "bsell" => Ok(Format::BlockSell(2)),
+            "bsell3" => Ok(Format::BlockSell(3)),
             _ => Err(Error::Option(format!(
-                "unknown format '{name}'; the formats are crs (or csr), ell, sell"
+                "unknown format '{name}'; the formats are crs (or csr), ell, sell, and with blocks bcrs2, bcrs3, \
+                 bsell2, bsell3"
             ))),
         }
     }
@@ -97,6 +123,34 @@ pub fn choose<T: Real>(a: &Csr<T>, target: Target) -> Choice {
         Target::Gpu => choose_for_gpu(a.n_rows(), a.nnz(), |sigma| sell_padding(a, sigma))
             .expect("1 and multiples of 32 are windows"),
     }
+}
+
+/// Blocks are worth their zeros up to so many values stored for each nonzero: 12 bytes of an entry in f64 over 9 of a
+/// value in a 2 x 2 block.
+const WORTHWHILE_FILL: f64 = 1.3;
+
+/// [`choose`] for b unknowns a node: a format of blocks, unless they would be mostly zeros.
+pub fn choose_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Result<Choice> {
+    let blocks = BlockCsr::from_csr(a, block)?;
+    let stored = blocks.values().len() as u64;
+    let fill = Padding { stored, nnz: a.nnz() as u64 };
+    if fill.factor() > WORTHWHILE_FILL {
+        let mut choice = choose(a, target);
+        choice.reason += &format!("; {block} x {block} blocks would have {:.0} % zeros more", fill.percent());
+        return Ok(choice);
+    }
+    if target == Target::Cpu {
+        let reason = format!("CRS of {block} x {block} blocks: one column index for each");
+        return Ok(Choice { format: Format::BlockCrs(block), sigma: 1, padding: fill, reason });
+    }
+    let mut choice = choose(&blocks.plane(0, 0), target);
+    choice.format = match choice.format {
+        Format::Sell => Format::BlockSell(block),
+        _ => Format::BlockCrs(block),
+    };
+    choice.padding = Padding { stored: choice.padding.stored * (block * block) as u64, nnz: fill.nnz };
+    choice.reason = format!("{block} x {block} blocks, {}", choice.reason);
+    Ok(choice)
 }
 
 impl Choice {
@@ -156,6 +210,10 @@ pub enum AnyMatrix<T> {
     Ell(Ell<T>),
     /// In reduced SELL-32-sigma.
     Sell(Sell<T>),
+    /// In compressed row storage of blocks.
+    BlockCrs(BlockCsr<T>),
+    /// In reduced SELL-32-sigma of blocks.
+    BlockSell(BlockSell<T>),
 }
 
 impl<T: Real> AnyMatrix<T> {
@@ -167,6 +225,10 @@ impl<T: Real> AnyMatrix<T> {
             Format::Crs => AnyMatrix::Crs(a.clone()),
             Format::Ell => AnyMatrix::Ell(Ell::from_csr(a)?),
             Format::Sell => AnyMatrix::Sell(Sell::from_csr(a, sigma)?),
+            Format::BlockCrs(block) => AnyMatrix::BlockCrs(BlockCsr::from_csr(a, block)?),
+            Format::BlockSell(block) => {
+                AnyMatrix::BlockSell(BlockSell::from_blocks(&BlockCsr::from_csr(a, block)?, sigma)?)
+            }
         })
     }
 
@@ -176,6 +238,8 @@ impl<T: Real> AnyMatrix<T> {
             AnyMatrix::Crs(_) => Format::Crs,
             AnyMatrix::Ell(_) => Format::Ell,
             AnyMatrix::Sell(_) => Format::Sell,
+            AnyMatrix::BlockCrs(a) => Format::BlockCrs(a.block()),
+            AnyMatrix::BlockSell(a) => Format::BlockSell(a.block()),
         }
     }
     /// Number of rows.
@@ -184,6 +248,8 @@ impl<T: Real> AnyMatrix<T> {
             AnyMatrix::Crs(a) => a.n_rows(),
             AnyMatrix::Ell(a) => a.n_rows(),
             AnyMatrix::Sell(a) => a.n_rows(),
+            AnyMatrix::BlockCrs(a) => a.block() * a.block_rows(),
+            AnyMatrix::BlockSell(a) => a.block() * a.pattern().n_rows(),
         }
     }
     /// Number of columns.
@@ -192,6 +258,8 @@ impl<T: Real> AnyMatrix<T> {
             AnyMatrix::Crs(a) => a.n_cols(),
             AnyMatrix::Ell(a) => a.n_cols(),
             AnyMatrix::Sell(a) => a.n_cols(),
+            AnyMatrix::BlockCrs(a) => a.block() * a.block_cols(),
+            AnyMatrix::BlockSell(a) => a.block() * a.pattern().n_cols(),
         }
     }
     /// Number of entries without padding.
@@ -200,6 +268,8 @@ impl<T: Real> AnyMatrix<T> {
             AnyMatrix::Crs(a) => a.nnz(),
             AnyMatrix::Ell(a) => a.nnz(),
             AnyMatrix::Sell(a) => a.nnz(),
+            AnyMatrix::BlockCrs(a) => a.values().len(),
+            AnyMatrix::BlockSell(a) => a.block().pow(2) * a.pattern().nnz(),
         }
     }
     /// Number of entries with padding.
@@ -208,6 +278,8 @@ impl<T: Real> AnyMatrix<T> {
             AnyMatrix::Crs(a) => a.nnz(),
             AnyMatrix::Ell(a) => a.stored(),
             AnyMatrix::Sell(a) => a.stored(),
+            AnyMatrix::BlockCrs(a) => a.values().len(),
+            AnyMatrix::BlockSell(a) => a.values().len(),
         }
     }
     /// Stored entries beside nonzeros.
@@ -215,30 +287,34 @@ impl<T: Real> AnyMatrix<T> {
         Padding { stored: self.stored() as u64, nnz: self.nnz() as u64 }
     }
 
-    /// Bytes that the arrays take on a device: 4 a column, the value, and CRS's row pointers at 4
-    /// (8 from 2^32 entries on), or SELL's slice pointers at 8 and its permutation at 4.
+    /// Bytes that the arrays take on a device: 4 a column, the values, and CRS's row pointers at 4 (8 from 2^32 entries
+    /// on), or SELL's slice pointers at 8 and its permutation at 4.
     pub fn bytes(&self) -> u64 {
-        let entries = self.stored() as u64 * (4 + size_of::<T>() as u64);
-        entries
-            + match self {
-                AnyMatrix::Crs(a) => {
-                    let offset = if a.nnz() > u32::MAX as usize { 8 } else { 4 };
-                    offset * a.row_ptr().len() as u64
-                }
-                AnyMatrix::Ell(_) => 0,
-                AnyMatrix::Sell(a) => {
-                    let permutation = a.permutation().map_or(0, <[u32]>::len);
-                    8 * a.slice_ptr().len() as u64 + 4 * permutation as u64
-                }
-            }
+        let square = self.format().block().pow(2) as u64;
+        let crs = |row_ptr: &[usize]| {
+            let entries = row_ptr.last().copied().unwrap_or(0);
+            row_ptr.len() as u64 * if entries > u32::MAX as usize { 8 } else { 4 }
+        };
+        let sell =
+            |a: &Sell<T>| 8 * a.slice_ptr().len() as u64 + 4 * a.permutation().map_or(0, <[u32]>::len) as u64;
+        let pointers = match self {
+            AnyMatrix::Crs(a) => crs(a.row_ptr()),
+            AnyMatrix::Ell(_) => 0,
+            AnyMatrix::Sell(a) => sell(a),
+            AnyMatrix::BlockCrs(a) => crs(a.row_ptr()),
+            AnyMatrix::BlockSell(a) => sell(a.pattern()),
+        };
+        let stored = self.stored() as u64;
+        stored / square * 4 + stored * size_of::<T>() as u64 + pointers
     }
 }
 
-/// The bytes that the bandwidth of `y = A x` is stated with, whatever the format: 4 and `value_bytes`
-/// a nonzero, 4 a row pointer, and `x` and `y` once each. In f64 12 a nonzero, 4 a row, 16 a row.
+/// The bytes that the bandwidth of `y = A x` is stated with, for formats of blocks of this size (1 without): `value_bytes`
+/// a nonzero, 4 a column index of a block, 4 a row pointer, and `x` and `y` once each. In f64 12 a nonzero, 4 a row, 16 a
+/// row; with blocks of 2 x 2 36 a block, 2 a row, 16 a row.
 ///
 /// Padding is not in it: a format that reads more than it must is slower by this measure, not faster.
-pub fn spmv_bytes(nnz: usize, n_rows: usize, value_bytes: usize) -> u64 {
-    let (nnz, rows, value) = (nnz as u64, n_rows as u64, value_bytes as u64);
-    (4 + value) * nnz + 4 * rows + 2 * value * rows
+pub fn spmv_bytes(nnz: usize, n_rows: usize, value_bytes: usize, block: usize) -> u64 {
+    let (nnz, rows, value, block) = (nnz as u64, n_rows as u64, value_bytes as u64, block as u64);
+    nnz * value + 4 * nnz / (block * block) + 4 * rows / block + 2 * value * rows
 }

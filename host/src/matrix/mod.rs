@@ -1,5 +1,6 @@
 //! Sparse matrices on the host. Each is validated when it is made and never changes its pattern.
 
+pub mod block;
 pub mod check;
 pub mod coo;
 pub mod csr;
@@ -11,11 +12,12 @@ pub mod sell;
 mod tests;
 mod transform;
 
+pub use block::{BlockCsr, BlockSell, block_padding, diagonal_blocks};
 pub use check::Symmetry;
 pub use coo::Coo;
 pub use csr::Csr;
 pub use ell::Ell;
 pub(crate) use format::choose_for_gpu;
-pub use format::{AnyMatrix, Choice, Format, Target, choose, spmv_bytes};
+pub use format::{AnyMatrix, Choice, Format, Target, choose, choose_blocks, spmv_bytes};
 pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_padding};
 pub use sell::{SLICE, Sell};

@@ -306,7 +306,8 @@ fn any_matrix_counts_its_bytes() {
     let single = AnyMatrix::from_csr(&Arc::new(a.cast::<f32>()), Format::Ell, 1).unwrap();
     assert_eq!(single.bytes(), 288 * 8);
     // tet96 in f64, as the figures are stated.
-    assert_eq!(spmv_bytes(12_914_298, 875_520, 8), 12 * 12_914_298 + 20 * 875_520);
+    assert_eq!(spmv_bytes(12_914_298, 875_520, 8, 1), 12 * 12_914_298 + 20 * 875_520);
+    assert_eq!(spmv_bytes(4 * 1000, 200, 8, 2), 36 * 1000 + 18 * 200);
 }
 
 #[test]

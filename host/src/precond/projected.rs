@@ -15,6 +15,9 @@ const CHUNK: usize = 4096;
 /// A sum below this share of the sum of magnitudes is 0 but for rounding.
 const ROUNDING: f64 = 1e-12;
 
+/// The component of an unknown that every vector of the null space leaves 0.
+const REGULAR: u32 = u32::MAX;
+
 /// The constants on each connected component of a matrix: an orthogonal basis of a null space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NullSpace {
@@ -28,29 +31,67 @@ impl NullSpace {
     /// Components at most: each costs a vector, and a dot product and an update in every application.
     pub const MOST: usize = 16;
 
-    /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row. `None` for any other
-    /// matrix, and where the graph of its entries has more than [`NullSpace::MOST`] components.
+    /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row, j over the unknowns of
+    /// one kind; `b i + k` is of kind k. With b = 1 there is one kind: a pure Neumann problem. With b = 2 the extracellular
+    /// potential of the bidomain equations is such a kind and the transmembrane voltage is not.
+    ///
+    /// `None` for any other matrix, and where the graph of its entries has more than [`NullSpace::MOST`] components.
     ///
     /// The usual matrix costs a look at its first rows.
-    pub fn of(a: &Csr<f64>) -> Option<NullSpace> {
-        let vanishes = |i: usize| {
-            let values = a.row(i).1;
-            let (sum, magnitude) = values.iter().fold((0.0, 0.0), |(s, m), v| (s + v, m + v.abs()));
-            sum.abs() <= ROUNDING * magnitude
+    pub fn of(a: &Csr<f64>, b: usize) -> Option<NullSpace> {
+        let vanishes = |i: usize, kind: usize| {
+            let of_kind = a.row(i).0.iter().zip(a.row(i).1).filter(|(j, _)| **j as usize % b == kind);
+            let (sum, magnitude) = of_kind.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()));
+            f64::abs(sum) <= ROUNDING * magnitude
         };
         let n = a.n_rows();
-        let singular = n > 0
-            && n == a.n_cols()
-            && vanishes(0)
-            && (0..n).into_par_iter().with_min_len(CHUNK).all(vanishes)
-            && a.is_symmetric(ROUNDING).is_symmetric();
-        if !singular {
+        if n == 0 || n != a.n_cols() {
             return None;
         }
-        let component = components(a)?;
-        let mut sizes = vec![0; 1 + *component.iter().max()? as usize];
-        component.iter().for_each(|&k| sizes[k as usize] += 1);
+        let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
+        let all_vanish = |kind: usize| vanishes(kind.min(n - 1), kind) && rows().all(|i| vanishes(i, kind));
+        let kinds: Vec<bool> = (0..b).map(all_vanish).collect();
+        if !kinds.contains(&true) || !a.is_symmetric(ROUNDING).is_symmetric() {
+            return None;
+        }
+        let (component, count) = components(a, b, &kinds)?;
+        let mut sizes = vec![0; count];
+        component.iter().filter(|&&k| k != REGULAR).for_each(|&k| sizes[k as usize] += 1);
         Some(NullSpace { component, sizes })
+    }
+
+    /// Why `A x = b` may have no solution, where the entries of A's columns or rows add up to 0, to 1e-12 of the sum of their
+    /// magnitudes: `1^T A = 0` asks for `1^T b = 0`, and `A 1 = 0` leaves x open. `None` for any other square matrix.
+    pub fn why_singular(a: &Csr<f64>, b: &[f64]) -> Option<String> {
+        let mut of_columns = vec![(0.0, 0.0); a.n_cols()];
+        let mut of_rows = vec![(0.0, 0.0); a.n_rows()];
+        for (i, of_row) in of_rows.iter_mut().enumerate() {
+            for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
+                for (sum, magnitude) in [&mut of_columns[j as usize], &mut *of_row] {
+                    *sum += v;
+                    *magnitude += v.abs();
+                }
+            }
+        }
+        let vanishes = |&(sum, magnitude): &(f64, f64)| sum.abs() <= ROUNDING * magnitude;
+        let [columns, rows] =
+            [&of_columns, &of_rows].map(|sums| !sums.is_empty() && sums.iter().all(vanishes));
+        let of_b = b.iter().fold((0.0, 0.0), |(sum, magnitude), v| (sum + v, magnitude + v.abs()));
+        if columns && !vanishes(&of_b) {
+            Some(format!(
+                "the matrix is singular, the entries of every column add up to 0: there is no solution unless those of the \
+                 right-hand side do, which add up to {:.2e}",
+                of_b.0
+            ))
+        } else if columns || rows {
+            let which = if columns { "column" } else { "row" };
+            Some(format!(
+                "the matrix is singular, the entries of every {which} add up to 0: fix an unknown, with a row of the identity \
+                 in place of its own"
+            ))
+        } else {
+            None
+        }
     }
 
     /// Its dimension.
@@ -65,7 +106,7 @@ impl NullSpace {
         let before = norm(x);
         let means: Vec<f64> = self.sums(x).iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
         let each = x.par_iter_mut().with_min_len(CHUNK).zip(&self.component);
-        each.for_each(|(x, &k)| *x -= means[k as usize]);
+        each.filter(|(_, k)| **k != REGULAR).for_each(|(x, &k)| *x -= means[k as usize]);
         if norm(x) <= ROUNDING * before {
             x.fill(0.0);
         }
@@ -77,7 +118,8 @@ impl NullSpace {
     fn sums(&self, x: &[f64]) -> Vec<f64> {
         let of_chunk = |(x, component): (&[f64], &[u32])| {
             let mut sums = vec![0.0; self.sizes.len()];
-            x.iter().zip(component).for_each(|(x, &k)| sums[k as usize] += x);
+            let each = x.iter().zip(component).filter(|(_, k)| **k != REGULAR);
+            each.for_each(|(x, &k)| sums[k as usize] += x);
             sums
         };
         let chunks: Vec<Vec<f64>> =
@@ -99,9 +141,10 @@ fn norm(x: &[f64]) -> f64 {
     squares.iter().sum::<f64>().sqrt()
 }
 
-/// The connected component of each unknown in the graph of the entries that are not 0, numbered by their first
-/// unknowns; `None` where they are too many. Union-find with path halving (Tarjan and van Leeuwen 1984).
-fn components(a: &Csr<f64>) -> Option<Vec<u32>> {
+/// The connected component of each unknown in the graph of the entries that are not 0 between unknowns of one kind,
+/// numbered by their first unknowns, and their number; `None` where they are too many. Unknowns of a kind that is not among
+/// `kinds` are [`REGULAR`]. Union-find with path halving (Tarjan and van Leeuwen 1984).
+fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize)> {
     fn root(parent: &mut [u32], mut i: u32) -> u32 {
         while parent[i as usize] != i {
             let above = parent[parent[i as usize] as usize];
@@ -112,18 +155,18 @@ fn components(a: &Csr<f64>) -> Option<Vec<u32>> {
     }
     let n = a.n_rows();
     let mut parent: Vec<u32> = (0..n as u32).collect();
-    for i in 0..n {
+    for i in (0..n).filter(|i| kinds[i % b]) {
         for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
-            if v != 0.0 && (j as usize) < i {
+            if v != 0.0 && (j as usize) < i && j as usize % b == i % b {
                 let (r, s) = (root(&mut parent, i as u32), root(&mut parent, j));
                 // The smaller one stays a root: a component's root is its first unknown.
                 parent[r.max(s) as usize] = r.min(s);
             }
         }
     }
-    let mut component = vec![0; n];
+    let mut component = vec![REGULAR; n];
     let mut count = 0;
-    for i in 0..n {
+    for i in (0..n).filter(|i| kinds[i % b]) {
         let root = root(&mut parent, i as u32) as usize;
         component[i] = if root == i { count } else { component[root] };
         count += u32::from(root == i);
@@ -131,7 +174,7 @@ fn components(a: &Csr<f64>) -> Option<Vec<u32>> {
             return None;
         }
     }
-    Some(component)
+    Some((component, count as usize))
 }
 
 /// `z = (I - V V^T) M r` with V the orthonormal basis of a null space: search directions and solution stay orthogonal
@@ -171,6 +214,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::backend::algebra::Blocks;
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;
     use crate::backend::reference::Reference;
@@ -212,15 +256,15 @@ mod tests {
     #[test]
     fn null_spaces_are_found() {
         let a = problem("poisson2d:7");
-        assert_eq!(NullSpace::of(&a), None);
+        assert_eq!(NullSpace::of(&a, 1), None);
         for copies in [1, 2, NullSpace::MOST] {
-            let null_space = NullSpace::of(&neumann(&a, copies)).unwrap();
+            let null_space = NullSpace::of(&neumann(&a, copies), 1).unwrap();
             assert_eq!(null_space.sizes, vec![49; copies]);
             assert!((0..49 * copies).all(|i| null_space.component[i] as usize == i / 49));
         }
-        assert_eq!(NullSpace::of(&neumann(&a, NullSpace::MOST + 1)), None);
+        assert_eq!(NullSpace::of(&neumann(&a, NullSpace::MOST + 1), 1), None);
         // Row sums vanish, but those of the columns do not.
-        assert_eq!(NullSpace::of(&neumann(&problem("convection-diffusion:7"), 1)), None);
+        assert_eq!(NullSpace::of(&neumann(&problem("convection-diffusion:7"), 1), 1), None);
         // A tree whose unknowns come in an order that unites components late; an entry 0 connects nothing.
         let edges = [(0usize, 5usize), (1, 4), (2, 3), (3, 5), (4, 6)];
         let mut dense = vec![vec![0.0; 7]; 7];
@@ -235,7 +279,25 @@ mod tests {
             (0..7).cycle().take(49).collect(),
             dense.concat(),
         );
-        assert_eq!(NullSpace::of(&full.unwrap()).unwrap().component, [0, 1, 0, 0, 1, 0, 1]);
+        assert_eq!(NullSpace::of(&full.unwrap(), 1).unwrap().component, [0, 1, 0, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn vanishing_sums_are_named() {
+        let dense =
+            |values: [f64; 4]| Csr::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], values.to_vec()).unwrap();
+        let columns = dense([1.5, -0.25, -1.5, 0.25]);
+        let message = NullSpace::why_singular(&columns, &[1.0, 0.5]).unwrap();
+        assert!(
+            message.contains("every column add up to 0") && message.ends_with("add up to 1.50e0"),
+            "{message}"
+        );
+        let message = NullSpace::why_singular(&columns, &[1.0, -1.0]).unwrap();
+        assert!(message.contains("every column add up to 0: fix an unknown"), "{message}");
+        let message = NullSpace::why_singular(&dense([1.5, -1.5, -0.25, 0.25]), &[1.0, 1.0]).unwrap();
+        assert!(message.contains("every row add up to 0: fix an unknown"), "{message}");
+        assert_eq!(NullSpace::why_singular(&dense([1.5, -1.5, -0.25, 0.5]), &[1.0, 1.0]), None);
+        assert_eq!(NullSpace::why_singular(&Csr::new(0, 0, vec![0], vec![], vec![]).unwrap(), &[]), None);
     }
 
     #[test]
@@ -263,7 +325,7 @@ mod tests {
     fn iterations<T: Real, B: AnyPrecision<T>>(backend: &B, a: &Csr<f64>, m: M) -> u32 {
         let rtol = if T::NAME == "f64" { 1e-8 } else { 1e-4 };
         let mut b = rhs(a.n_rows());
-        let null_space = NullSpace::of(a);
+        let null_space = NullSpace::of(a, 1);
         if let Some(null_space) = &null_space {
             null_space.project(&mut b);
         }
@@ -273,7 +335,7 @@ mod tests {
             M::Jacobi => Box::new(Jacobi::setup(backend, &a_in_t).unwrap()),
             M::Amg { in_f32 } => {
                 let params = Params { coarse_rows: 10, ..Params::default() };
-                let csr = backend.csr(&a_in_t).unwrap();
+                let csr = Blocks::scalar(backend.csr(&a_in_t).unwrap());
                 let (m, info) = backend.amg(csr, &params, in_f32).unwrap();
                 assert!(info.levels.len() > 1);
                 m
@@ -334,10 +396,12 @@ mod tests {
             let message = "the matrix is singular: its null space is the constants on 2 components; the \
                            right-hand side was projected, the residual is that of the projected system";
             assert_eq!(report.warnings, [message]);
+            assert!(report.projected);
             assert!(mean(&x[..n / 2]).abs() < 1e-12 && mean(&x[n / 2..]).abs() < 1e-12);
             // In the range: nothing to say. Constant: nothing to solve.
             let (y, report) = solve(&a.mul_vec(&x));
             assert_eq!(report.warnings, [""; 0]);
+            assert!(!report.projected);
             assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-5));
             let (zero, report) = solve(&vec![0.1; n]);
             assert_eq!((zero, report.outcome.iterations, report.relative_residual), (vec![0.0; n], 0, 0.0));

@@ -1,7 +1,9 @@
 //! Named model problems, such as `tet:32` or `anisotropic:100:0.001`.
 
 mod anisotropic;
+mod bidomain;
 mod convection_diffusion;
+pub(crate) mod kuhn;
 mod poisson;
 pub mod random;
 mod random_spd;
@@ -11,6 +13,7 @@ mod tests;
 mod tet;
 
 pub use anisotropic::anisotropic;
+pub use bidomain::bidomain;
 pub use convection_diffusion::convection_diffusion;
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
@@ -24,13 +27,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What can be generated, as it is written on the command line: name, size, and what is optional.
-pub const USAGE: [&str; 6] = [
+pub const USAGE: [&str; 7] = [
     "tet:N",
     "poisson2d:N",
     "poisson3d:N",
     "anisotropic:N[:EPSILON]",
     "convection-diffusion:N[:PECLET]",
     "random-spd:N[:NNZ_PER_ROW]",
+    "bidomain:N",
 ];
 
 /// A model problem and its parameters. Each is defined where it is generated.
@@ -72,6 +76,11 @@ pub enum Problem {
         /// Mean number of entries of a row, the diagonal included. By default 8.
         nnz_per_row: usize,
     },
+    /// A time step of the bidomain equations on tetrahedra, `n^3` nodes, singular: [`bidomain`].
+    Bidomain {
+        /// Nodes along an edge of the box.
+        n: usize,
+    },
 }
 
 impl fmt::Display for Problem {
@@ -83,6 +92,7 @@ impl fmt::Display for Problem {
             Problem::Anisotropic { n, epsilon } => write!(f, "anisotropic:{n}:{epsilon}"),
             Problem::ConvectionDiffusion { n, peclet } => write!(f, "convection-diffusion:{n}:{peclet}"),
             Problem::RandomSpd { n, nnz_per_row } => write!(f, "random-spd:{n}:{nnz_per_row}"),
+            Problem::Bidomain { n } => write!(f, "bidomain:{n}"),
         }
     }
 }
@@ -112,6 +122,7 @@ impl FromStr for Problem {
         };
         let problem = match name {
             "tet" => Problem::Tet { n },
+            "bidomain" => Problem::Bidomain { n },
             "poisson2d" => Problem::Poisson2d { n },
             "poisson3d" => Problem::Poisson3d { n },
             "anisotropic" => {
@@ -149,6 +160,7 @@ impl Problem {
             Problem::Poisson3d { n } => (power(n, 3)?, 7),
             Problem::Anisotropic { n, .. } | Problem::ConvectionDiffusion { n, .. } => (power(n, 2)?, 5),
             Problem::RandomSpd { n, nnz_per_row } => (n as u64, nnz_per_row as u64),
+            Problem::Bidomain { n } => (power(n, 3)?.checked_mul(2)?, 30),
         };
         Some((rows, rows.checked_mul(per_row)?))
     }
@@ -158,7 +170,7 @@ impl Problem {
     fn check_size(&self, memory: u64) -> Result<()> {
         let fault = |what: String| Err(Error::Option(format!("problem '{self}': {what}")));
         let (n, least) = match *self {
-            Problem::Tet { n } => (n, 2),
+            Problem::Tet { n } | Problem::Bidomain { n } => (n, 2),
             Problem::Poisson2d { n }
             | Problem::Poisson3d { n }
             | Problem::Anisotropic { n, .. }
@@ -177,8 +189,10 @@ impl Problem {
             Some((rows, nnz)) if rows <= u64::from(u32::MAX) => (rows, nnz),
             _ => return fault(format!("more rows than 32-bit indices reach ({})", u32::MAX)),
         };
-        // Entries at 12 bytes and row pointers at 8; random pairs are sorted beside them, at 16.
-        let per_entry = if matches!(self, Problem::RandomSpd { .. }) { 28 } else { 12 };
+        // Entries at 12 bytes and row pointers at 8; beside them random pairs are sorted, at 16, and the mesh
+        // and the parts of the bidomain matrix take as much.
+        let assembled = matches!(self, Problem::RandomSpd { .. } | Problem::Bidomain { .. });
+        let per_entry = if assembled { 28 } else { 12 };
         let bytes = nnz.saturating_mul(per_entry).saturating_add(8 * rows);
         if bytes > memory {
             let gib = |bytes: u64| bytes as f64 / (1u64 << 30) as f64;
@@ -192,8 +206,8 @@ impl Problem {
     }
 }
 
-/// The matrix of a problem. `seed` decides the random numbers of `tet` and `random-spd`; the others
-/// have none. The same bits on every machine, whatever the number of threads.
+/// The matrix of a problem. `seed` decides the random numbers of `tet`, `bidomain` and `random-spd`;
+/// the others have none. The same bits on every machine, whatever the number of threads.
 ///
 /// [`Error::Option`] for a size that is too small, that 32-bit indices do not reach, or whose matrix
 /// does not fit into the machine's free memory.
@@ -206,6 +220,7 @@ pub fn generate(problem: &Problem, seed: u64) -> Result<Csr<f64>> {
         Problem::Anisotropic { n, epsilon } => anisotropic(n, epsilon),
         Problem::ConvectionDiffusion { n, peclet } => convection_diffusion(n, peclet),
         Problem::RandomSpd { n, nnz_per_row } => random_spd(n, nnz_per_row, seed),
+        Problem::Bidomain { n } => bidomain(n, seed)?,
     })
 }
 

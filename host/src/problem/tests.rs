@@ -202,6 +202,7 @@ fn problems_are_read_as_they_print() {
         ("convection-diffusion:64:0", Problem::ConvectionDiffusion { n: 64, peclet: 0.0 }),
         ("random-spd:1000", Problem::RandomSpd { n: 1000, nnz_per_row: 8 }),
         ("random-spd:1000:21", Problem::RandomSpd { n: 1000, nnz_per_row: 21 }),
+        ("bidomain:96", Problem::Bidomain { n: 96 }),
     ] {
         assert_eq!(text.parse::<Problem>().unwrap(), problem);
         assert_eq!(problem.to_string().parse::<Problem>().unwrap(), problem);
@@ -220,6 +221,8 @@ fn what_cannot_be_generated_is_explained() {
         ("tet:1", "problem 'tet:1': the size must be at least 2"),
         ("tet:0", "the size must be at least 2"),
         ("poisson2d:0", "the size must be at least 1"),
+        ("bidomain:1", "the size must be at least 2"),
+        ("bidomain:1291", "more rows than 32-bit indices reach"),
         ("tet:8:1", "too many fields; write tet:N"),
         ("anisotropic:8:1:1", "too many fields; write anisotropic:N[:EPSILON]"),
         ("anisotropic:8:0", "the parameter must be a positive number"),

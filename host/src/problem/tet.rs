@@ -1,9 +1,8 @@
 //! Anisotropic diffusion on tetrahedra: the project's benchmark matrix.
 
-use super::random::uniform;
+use super::kuhn::{cut, fibre, position};
+use crate::fem::{Tetrahedron, Vec3, dot};
 use crate::matrix::Csr;
-
-type Vec3 = [f64; 3];
 
 /// A node's place in the 3 x 3 x 3 nodes around a row's own, which is number 13.
 const CENTRE: usize = 13;
@@ -26,10 +25,7 @@ const CENTRE: usize = 13;
 /// (n - 1) n^2 rows of up to 15 entries. Symmetric to the last bit: both mirror images sum the same
 /// terms in the same order. `n` is at least 2.
 pub fn tet(n: usize, seed: u64) -> Csr<f64> {
-    let fibre = {
-        let norm = (1.0f64 + 1.0 + 0.25).sqrt();
-        [1.0 / norm, 1.0 / norm, 0.5 / norm]
-    };
+    let fibre = fibre();
     let star = star();
     let neighbours = neighbours();
     let rows = (n - 1) * n * n;
@@ -50,7 +46,8 @@ pub fn tet(n: usize, seed: u64) -> Csr<f64> {
             let mut nodes = [[0.0; 3]; 27];
             for place in neighbours {
                 if inside(at, place) {
-                    nodes[place] = position(at, steps(place), n, seed);
+                    let step = steps(place);
+                    nodes[place] = position(std::array::from_fn(|x| at[x] + step[x] - 1), n, seed);
                 }
             }
             let mut couplings = [0.0; 27];
@@ -87,55 +84,18 @@ fn neighbours() -> [usize; 15] {
 /// The 24 tetrahedra around the centre, in the order of their cubes and of the axes in each: the order
 /// in which every row meets them. A tetrahedron's first and last corner span its cube.
 fn star() -> Vec<[usize; 4]> {
-    const ALONG: [usize; 3] = [9, 3, 1];
-    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    let mut star = Vec::with_capacity(24);
-    for cube in [0, 1, 3, 4, 9, 10, 12, 13] {
-        for order in ORDERS {
-            let mut corners = [cube; 4];
-            for (c, axis) in order.into_iter().enumerate() {
-                corners[c + 1] = corners[c] + ALONG[axis];
-            }
-            if corners.contains(&CENTRE) {
-                star.push(corners);
-            }
-        }
-    }
-    star
-}
-
-/// Where the node at `step` from `at` lies.
-fn position(at: [usize; 3], step: [usize; 3], n: usize, seed: u64) -> Vec3 {
-    let [i, j, k] = std::array::from_fn(|axis| at[axis] + step[axis] - 1);
-    let node = ((i * n + j) * n + k) as u64;
-    let jitter = |axis: u64| 0.4 * (uniform(seed, 3 * node + axis) - 0.5);
-    [i as f64 + jitter(0), j as f64 + jitter(1), k as f64 + jitter(2)]
+    let cubes = [0, 1, 3, 4, 9, 10, 12, 13].into_iter();
+    cubes.flat_map(|cube| cut(cube, [9, 3, 1])).filter(|corners| corners.contains(&CENTRE)).collect()
 }
 
 /// V grad phi_c . S grad phi_b of one tetrahedron for the centre c and each of its corners b.
-///
-/// With the edges e_1, e_2, e_3 from the first corner and det = e_1 . (e_2 x e_3) = +-6 V the gradients
-/// are grad phi_1 = (e_2 x e_3) / det and so on, and they sum to zero over the four corners.
 fn couplings_in(corners: &[usize; 4], nodes: &[Vec3; 27], fibre: Vec3) -> [f64; 4] {
-    let origin = nodes[corners[0]];
-    let [e1, e2, e3] = [1, 2, 3].map(|c| std::array::from_fn(|x| nodes[corners[c]][x] - origin[x]));
-    let (n1, n2, n3) = (cross(e2, e3), cross(e3, e1), cross(e1, e2));
-    let n0 = std::array::from_fn(|x| -(n1[x] + n2[x] + n3[x]));
-    let normals = [n0, n1, n2, n3];
-    // V / det^2 = 1 / (6 |det|)
-    let scale = 1.0 / (6.0 * dot(e1, n1).abs());
+    let tetrahedron = Tetrahedron::new(corners.map(|place| nodes[place]));
+    let (normals, scale) = (tetrahedron.normals, tetrahedron.scale());
     let along = normals.map(|n| dot(fibre, n));
     let c = corners.iter().position(|&place| place == CENTRE).expect("a tetrahedron of the star");
     std::array::from_fn(|b| {
         // Products commute to the last bit, and so does this.
         scale * (0.2 * dot(normals[c], normals[b]) + 0.8 * (along[c] * along[b]))
     })
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

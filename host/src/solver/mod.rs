@@ -68,7 +68,7 @@ pub enum StopReason {
     NotFinite,
     /// The method's own residual norm is small enough, but that of its solution, recomputed, is far from it.
     Inaccurate,
-    /// CG met `(p, A p) <= 0`: A is not positive definite.
+    /// CG met `(p, A p) <= 0`: A is not positive definite; it may be singular.
     IndefiniteOperator,
     /// CG met `(r, M r) <= 0`: the preconditioner is not positive definite.
     IndefinitePreconditioner,
@@ -100,7 +100,8 @@ impl fmt::Display for StopReason {
                 "the method's own residual is small enough, but not that of its solution"
             }
             StopReason::IndefiniteOperator => {
-                "the matrix is not positive definite (p, A p <= 0); use --solver gmres or bicgstab"
+                "the matrix is not positive definite, but indefinite or singular (p, A p <= 0); \
+                 use --solver gmres or bicgstab"
             }
             StopReason::IndefinitePreconditioner => {
                 "the preconditioner is not positive definite (r, M r <= 0); \

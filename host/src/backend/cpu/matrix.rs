@@ -7,7 +7,7 @@ use cuda_std::Real;
 use super::CHUNK;
 use super::lanes::{LANES, add_gathered, prefetch};
 use super::stripes::Stripes;
-use crate::matrix::{AnyMatrix, Csr, Ell, SLICE, Sell};
+use crate::matrix::{AnyMatrix, BlockCsr, BlockSell, Csr, Ell, SLICE, Sell};
 
 /// A matrix of the [`Cpu`](super::Cpu) backend: any format, and a CRS matrix with diagonals also as
 /// [stripes](super::stripes), which take two thirds of its time.
@@ -21,7 +21,7 @@ impl<T: Real> CpuMatrix<T> {
     pub(super) fn new(matrix: &Arc<AnyMatrix<T>>) -> Self {
         let stripes = match &**matrix {
             AnyMatrix::Crs(a) => Stripes::from_csr(a),
-            AnyMatrix::Ell(_) | AnyMatrix::Sell(_) => None,
+            _ => None,
         };
         CpuMatrix { matrix: matrix.clone(), stripes }
     }
@@ -44,6 +44,8 @@ impl<T: Real> CpuMatrix<T> {
         match &*self.matrix {
             // Rows are permuted within windows.
             AnyMatrix::Sell(a) if a.permutation().is_some() => a.sigma(),
+            AnyMatrix::BlockCrs(a) => a.block() * SLICE,
+            AnyMatrix::BlockSell(a) => a.block() * a.pattern().sigma().max(SLICE),
             _ => SLICE,
         }
     }
@@ -56,6 +58,11 @@ impl<T: Real> CpuMatrix<T> {
             (AnyMatrix::Crs(a), None) => crs(a, x, first, y),
             (AnyMatrix::Ell(a), _) => ell(a, x, first, y),
             (AnyMatrix::Sell(a), _) => sell(a, x, first, y),
+            (AnyMatrix::BlockCrs(a), _) => match a.block() {
+                2 => block_crs::<T, 2>(a, x, first, y),
+                _ => block_crs::<T, 3>(a, x, first, y),
+            },
+            (AnyMatrix::BlockSell(a), _) => block_sell(a, x, first, y),
         }
     }
 }
@@ -114,6 +121,47 @@ fn sell<T: Real>(a: &Sell<T>, x: &[T], first: usize, y: &mut [T]) {
             Some(rows) => {
                 for (&row, sum) in rows[position..position + count].iter().zip(sums) {
                     y[row as usize - first] = sum;
+                }
+            }
+        }
+    }
+}
+
+fn block_crs<T: Real, const B: usize>(a: &BlockCsr<T>, x: &[T], first: usize, y: &mut [T]) {
+    for (i, y) in (first / B..).zip(y.chunks_exact_mut(B)) {
+        let (columns, values) = a.row(i);
+        // A sum for each place in a block: as many independent ones as registers are wide.
+        let mut sums = [[T::ZERO; B]; B];
+        for (&c, v) in columns.iter().zip(values.chunks_exact(B * B)) {
+            prefetch(&v[0]);
+            // SAFETY: construction checked every block column against n_cols, B times which is x.len().
+            let x = unsafe { x.get_unchecked(c as usize * B..(c as usize + 1) * B) };
+            for k in 0..B {
+                for l in 0..B {
+                    sums[k][l] += v[k * B + l] * x[l];
+                }
+            }
+        }
+        for (y, sums) in y.iter_mut().zip(sums) {
+            *y = sums.into_iter().sum();
+        }
+    }
+}
+
+fn block_sell<T: Real>(a: &BlockSell<T>, x: &[T], first: usize, y: &mut [T]) {
+    let (b, pattern) = (a.block(), a.pattern());
+    for position in first / b..(first + y.len()) / b {
+        let slice = position / SLICE;
+        let entries =
+            pattern.slice_ptr()[slice] as usize + position % SLICE..pattern.slice_ptr()[slice + 1] as usize;
+        let row = pattern.permutation().map_or(position, |rows| rows[position] as usize);
+        let y = &mut y[row * b - first..][..b];
+        y.fill(T::ZERO);
+        for e in entries.step_by(SLICE) {
+            let x = &x[pattern.col_idx()[e] as usize * b..][..b];
+            for (k, y) in y.iter_mut().enumerate() {
+                for (l, &x) in x.iter().enumerate() {
+                    *y += a.values()[(k * b + l) * pattern.stored() + e] * x;
                 }
             }
         }

@@ -145,10 +145,45 @@ fn residual<T: Real>(b: &[T], first: usize, r: &mut [T]) {
     }
 }
 
-/// `r = x + omega d .* r`, where `r` begins at row `first`.
+/// `r = x + omega D r`, where `r` begins at row `first`, the first of a block.
 fn correct<T: Real>(x: &[T], omega: T, d: &[T], first: usize, r: &mut [T]) {
-    for ((r, &x), &d) in r.iter_mut().zip(&x[first..]).zip(&d[first..]) {
-        *r = x + omega * d * *r;
+    match d.len() / x.len().max(1) {
+        2 => correct_blocks::<T, 2>(x, omega, d, first, r),
+        3 => correct_blocks::<T, 3>(x, omega, d, first, r),
+        _ => {
+            for ((r, &x), &d) in r.iter_mut().zip(&x[first..]).zip(&d[first..]) {
+                *r = x + omega * d * *r;
+            }
+        }
+    }
+}
+
+fn correct_blocks<T: Real, const B: usize>(x: &[T], omega: T, d: &[T], first: usize, r: &mut [T]) {
+    let of_blocks = x[first..].chunks_exact(B).zip(d[B * first..].chunks_exact(B * B));
+    for (r, (x, d)) in r.chunks_exact_mut(B).zip(of_blocks) {
+        let mut corrected = [T::ZERO; B];
+        for k in 0..B {
+            let sum = (0..B).fold(T::ZERO, |sum, l| sum + d[k * B + l] * r[l]);
+            corrected[k] = x[k] + omega * sum;
+        }
+        r.copy_from_slice(&corrected);
+    }
+}
+
+/// `z = a D x`, where `z` and `x` begin at row `first`, the first of a block, and `n` is the number of rows of D.
+fn scaled<T: Real>(a: T, d: &[T], n: usize, first: usize, x: &[T], z: &mut [T]) {
+    let b = d.len() / n.max(1);
+    if b == 1 {
+        for ((z, &x), &d) in z.iter_mut().zip(x).zip(&d[first..]) {
+            *z = a * d * x;
+        }
+        return;
+    }
+    let of_blocks = x.chunks_exact(b).zip(d[b * first..].chunks_exact(b * b));
+    for (z, (x, d)) in z.chunks_exact_mut(b).zip(of_blocks) {
+        for (z, d) in z.iter_mut().zip(d.chunks_exact(b)) {
+            *z = a * d.iter().zip(x).fold(T::ZERO, |sum, (&d, &x)| sum + d * x);
+        }
     }
 }
 
@@ -263,11 +298,13 @@ impl<T: Real> Backend<T> for Cpu {
         Ok(())
     }
     fn scale_rows(&self, a: T, d: &Vec<T>, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
-        if !self.guard.stopped() {
-            self.each(y, |first, y| {
-                for ((y, &x), &d) in y.iter_mut().zip(&x[first..]).zip(&d[first..]) {
-                    *y = a * d * x;
-                }
+        let n = x.len();
+        if !self.guard.stopped() && n > 0 {
+            // Chunks of whole blocks.
+            let chunk = CHUNK.next_multiple_of(d.len() / x.len().max(1));
+            self.pool.install(|| {
+                let chunks = y.par_chunks_mut(chunk).zip(x.par_chunks(chunk)).enumerate();
+                chunks.for_each(|(c, (y, x))| scaled(a, d, n, c * chunk, x, y));
             });
         }
         Ok(())
@@ -339,9 +376,7 @@ impl<T: Real> Backend<T> for Cpu {
             chunks.for_each(|(c, (y, z))| {
                 let first = c * chunk;
                 a.multiply(x, first, y);
-                for ((z, &y), &d) in z.iter_mut().zip(&*y).zip(&d[first..]) {
-                    *z = omega * d * y;
-                }
+                scaled(omega, d, a.n_rows(), first, y, z);
             });
         });
         Ok(())

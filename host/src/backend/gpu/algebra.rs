@@ -6,12 +6,12 @@ use cuda_std::Real;
 use gpu_kernels::setup::convert::{round_dot, round_scaled};
 
 use super::csr::{DeviceCsr, DeviceIndices};
-use super::memory::{DeviceVector, bytes_of};
+use super::memory::{Buffer, DeviceVector, bytes_of};
 use super::{DeviceMatrix, DeviceScalars, Gpu};
-use crate::backend::algebra::{Algebra, Mixed, RowWeight, Size, Strength, Truncation};
+use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use crate::backend::{Backend, Slot};
 use crate::error::Result;
-use crate::matrix::{Choice, Csr};
+use crate::matrix::{BlockCsr, Choice, Csr};
 
 impl<T: Real> Algebra<T> for Gpu {
     type Csr = DeviceCsr<T>;
@@ -81,7 +81,13 @@ impl<T: Real> Algebra<T> for Gpu {
         Ok(c)
     }
     fn multiply_values(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
-        self.product_values(a, b, c)
+        self.product_values(a, b, c, false)
+    }
+    fn add_product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
+        self.product_values(a, b, c, true)
+    }
+    fn zeros_like(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        Ok(DeviceCsr { values: Buffer::zeroed(&self.device, a.size.nnz * size_of::<T>())?, ..a.clone() })
     }
     fn transpose(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         let mut at = self.transposed_pattern(a)?;
@@ -100,14 +106,48 @@ impl<T: Real> Algebra<T> for Gpu {
         self.launch(n, &gpu_kernels::setup::noisy::<T> { n: n as u64, x: x.address() as *mut T })?;
         Ok(x)
     }
+
+    fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<DeviceCsr<T>>> {
+        self.upload_blocks(a)
+    }
+    fn norms(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceCsr<T>> {
+        self.norms_of_blocks(a)
+    }
+    fn invert_diagonal(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceVector<T>> {
+        match a.block() {
+            1 => self.weights_of_rows(a.first(), RowWeight::InverseDiagonal),
+            2 => self.inverted_blocks::<T, 2>(a),
+            _ => self.inverted_blocks::<T, 3>(a),
+        }
+    }
+    fn damp_blocks(&self, s: &mut Blocks<DeviceCsr<T>>, d: &DeviceVector<T>, omega: T) -> Result<()> {
+        match s.block() {
+            2 => self.damped_blocks::<T, 2>(s, d, omega),
+            _ => self.damped_blocks::<T, 3>(s, d, omega),
+        }
+    }
+    fn blocks_spmv(
+        &self,
+        a: &Blocks<DeviceCsr<T>>,
+        x: &DeviceVector<T>,
+        y: &mut DeviceVector<T>,
+    ) -> Result<()> {
+        match a.block() {
+            1 => self.csr_spmv(a.first(), x, y),
+            _ => self.spmv(&self.block_crs::<T, T>(a)?, x, y),
+        }
+    }
     fn csr_spmv(&self, a: &DeviceCsr<T>, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
         self.spmv(&DeviceMatrix::of_csr(a), x, y)
     }
 }
 
 impl<T: Real, S: Real> Mixed<T, S> for Gpu {
-    fn operator(&self, a: &DeviceCsr<T>) -> Result<(DeviceMatrix<S>, Choice)> {
-        self.in_chosen_format(a)
+    fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<(DeviceMatrix<S>, Choice)> {
+        match a.block() {
+            1 => self.in_chosen_format(a.first()),
+            _ => self.blocks_in_chosen_format(a),
+        }
     }
     fn cast(&self, x: &DeviceVector<T>, y: &mut DeviceVector<S>) -> Result<()> {
         self.rounded(x, y)
@@ -120,6 +160,10 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
         y: &mut DeviceVector<S>,
         z: &mut DeviceVector<S>,
     ) -> Result<()> {
+        if d.len > x.len {
+            self.rounded(x, y)?;
+            return self.scale_rows(omega, d, y, z);
+        }
         let (n, guard) = (x.len as u64, self.guard());
         let (y, z) = (y.ptr_mut(), z.ptr_mut());
         self.launch(x.len, &round_scaled { n, x: x.ptr(), omega, d: d.ptr(), y, z, guard })

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
-use gpu_kernels::epilogue::Epilogue;
+use gpu_kernels::epilogue::{BlockEpilogue, Epilogue};
+use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
 use gpu_kernels::spmv::sell::spmv_sell;
 
 use super::Gpu;
+use super::csr::check_reach;
 use super::memory::{Buffer, DeviceVector};
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::matrix::AnyMatrix;
+use crate::matrix::{AnyMatrix, Sell};
 
 /// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
 pub struct DeviceMatrix<T> {
@@ -26,10 +28,37 @@ pub struct DeviceMatrix<T> {
 
 /// Where a row's entries are.
 pub(super) enum Layout {
-    Crs { row_ptr: Arc<Buffer>, wide: bool, log2_lanes: u32 },
-    Ell { width: usize, stride: usize },
-    Sell { slice_ptr: Arc<Buffer>, permutation: Option<Arc<Buffer>> },
+    Crs {
+        row_ptr: Arc<Buffer>,
+        wide: bool,
+        log2_lanes: u32,
+    },
+    Ell {
+        width: usize,
+        stride: usize,
+    },
+    Sell {
+        slice_ptr: Arc<Buffer>,
+        permutation: Option<Arc<Buffer>>,
+    },
+    /// Of blocks, with the distance of the arrays of values; rows and columns are counted in `DeviceMatrix` all the same.
+    BlockCrs {
+        block: usize,
+        plane: usize,
+        row_ptr: Arc<Buffer>,
+        log2_lanes: u32,
+    },
+    BlockSell {
+        block: usize,
+        plane: usize,
+        slice_ptr: Arc<Buffer>,
+        permutation: Option<Arc<Buffer>>,
+    },
 }
+
+/// An epilogue for every block size.
+pub(super) trait AnyBlockEpilogue<T: Real>: BlockEpilogue<T, 2> + BlockEpilogue<T, 3> {}
+impl<T: Real, E: BlockEpilogue<T, 2> + BlockEpilogue<T, 3>> AnyBlockEpilogue<T> for E {}
 
 /// Threads in a block of a product without a reduction: smaller blocks leave less idle at the end (on an
 /// H200, 42.6 us instead of 43.0 for the reduced SELL product of tet96).
@@ -51,6 +80,16 @@ pub(super) fn log2_lanes(n_rows: usize, nnz: usize) -> u32 {
 impl<T: Real> DeviceMatrix<T> {
     /// Copies `matrix` to the device.
     pub(super) fn upload(device: &Arc<dyn Launch>, matrix: &AnyMatrix<T>) -> Result<Self> {
+        let narrow = |row_ptr: &[usize]| {
+            let row_ptr: Vec<u32> = row_ptr.iter().map(|&p| p as u32).collect();
+            Buffer::from_slice(device, &row_ptr)
+        };
+        let slices = |a: &Sell<T>| -> Result<_> {
+            let permutation = a.permutation().map(|p| Buffer::from_slice(device, p)).transpose()?;
+            Ok((Buffer::from_slice(device, a.slice_ptr())?, permutation))
+        };
+        // The arrays one after another; values in the order that kernels want.
+        let planes;
         let (layout, col_idx, values) = match matrix {
             AnyMatrix::Crs(a) => {
                 let wide = a.nnz() > u32::MAX as usize;
@@ -58,8 +97,7 @@ impl<T: Real> DeviceMatrix<T> {
                     let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
                     Buffer::from_slice(device, &row_ptr)?
                 } else {
-                    let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
-                    Buffer::from_slice(device, &row_ptr)?
+                    narrow(a.row_ptr())?
                 };
                 let log2_lanes = log2_lanes(a.n_rows(), a.nnz());
                 (Layout::Crs { row_ptr, wide, log2_lanes }, a.col_idx(), a.values())
@@ -68,9 +106,26 @@ impl<T: Real> DeviceMatrix<T> {
                 (Layout::Ell { width: a.width(), stride: a.stride() }, a.col_idx(), a.values())
             }
             AnyMatrix::Sell(a) => {
-                let slice_ptr = Buffer::from_slice(device, a.slice_ptr())?;
-                let permutation = a.permutation().map(|p| Buffer::from_slice(device, p)).transpose()?;
+                let (slice_ptr, permutation) = slices(a)?;
                 (Layout::Sell { slice_ptr, permutation }, a.col_idx(), a.values())
+            }
+            AnyMatrix::BlockCrs(a) => {
+                check_reach(a.blocks() as u64)?;
+                let (block, plane) = (a.block(), a.blocks());
+                let of_plane = |kl| a.plane(kl / block, kl % block);
+                planes = (0..block * block).flat_map(|kl| of_plane(kl).values().to_vec()).collect::<Vec<T>>();
+                let log2_lanes = log2_lanes(a.block_rows(), plane);
+                let row_ptr = narrow(a.row_ptr())?;
+                (Layout::BlockCrs { block, plane, row_ptr, log2_lanes }, a.col_idx(), &planes[..])
+            }
+            AnyMatrix::BlockSell(a) => {
+                let (slice_ptr, permutation) = slices(a.pattern())?;
+                let (block, plane) = (a.block(), a.pattern().stored());
+                (
+                    Layout::BlockSell { block, plane, slice_ptr, permutation },
+                    a.pattern().col_idx(),
+                    a.values(),
+                )
             }
         };
         Ok(DeviceMatrix {
@@ -86,13 +141,16 @@ impl<T: Real> DeviceMatrix<T> {
 
 impl Gpu {
     /// A x with the epilogue `e`.
-    pub(super) fn multiply<T: Real, E: Epilogue<T>>(
+    pub(super) fn multiply<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
         e: E,
     ) -> Result<()> {
         assert_eq!(x.len, a.n_cols);
+        if let Layout::BlockCrs { .. } | Layout::BlockSell { .. } = a.layout {
+            return self.multiply_blocks(a, x, e);
+        }
         let n_rows = a.n_rows as u64;
         let col_idx = a.col_idx.address as *const u32;
         let values = a.values.address as *const T;
@@ -118,6 +176,76 @@ impl Gpu {
                     self.multiply_csr(n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
                 }
             }
+            Layout::BlockCrs { .. } | Layout::BlockSell { .. } => unreachable!("handled above"),
+        }
+    }
+
+    /// A x with the epilogue `e`, for a matrix of blocks.
+    pub(super) fn multiply_blocks<T: Real, E: AnyBlockEpilogue<T>>(
+        &self,
+        a: &DeviceMatrix<T>,
+        x: &DeviceVector<T>,
+        e: E,
+    ) -> Result<()> {
+        match a.layout {
+            Layout::BlockCrs { block: 2, .. } | Layout::BlockSell { block: 2, .. } => {
+                self.multiply_blocks_of::<T, 2, E>(a, x, e)
+            }
+            Layout::BlockCrs { block: 3, .. } | Layout::BlockSell { block: 3, .. } => {
+                self.multiply_blocks_of::<T, 3, E>(a, x, e)
+            }
+            _ => unreachable!("blocks on the diagonal of D go with a matrix of such blocks"),
+        }
+    }
+
+    fn multiply_blocks_of<T: Real, const B: usize, E: BlockEpilogue<T, B>>(
+        &self,
+        a: &DeviceMatrix<T>,
+        x: &DeviceVector<T>,
+        e: E,
+    ) -> Result<()> {
+        assert_eq!(x.len, a.n_cols);
+        let rows = a.n_rows / B;
+        let n_rows = rows as u64;
+        let (col_idx, values) = (a.col_idx.address as *const u32, a.values.address as *const T);
+        let (x, guard) = (x.ptr(), self.guard());
+        let launch = |threads, kernel: &dyn cuda_std::host::Kernel| {
+            self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, threads, kernel)
+        };
+        match &a.layout {
+            Layout::BlockSell { plane, slice_ptr, permutation, .. } => {
+                let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
+                let (plane, slice_ptr) = (*plane as u64, slice_ptr.address as *const u64);
+                let kernel = spmv_block_sell::<T, B, E> {
+                    n_rows,
+                    slice_ptr,
+                    permutation,
+                    col_idx,
+                    values,
+                    plane,
+                    x,
+                    e,
+                    guard,
+                };
+                launch(rows, &kernel)
+            }
+            Layout::BlockCrs { plane, row_ptr, log2_lanes, .. } => {
+                let (plane, log2_lanes) = (*plane as u64, *log2_lanes);
+                let row_ptr = row_ptr.address as *const u32;
+                let kernel = spmv_block_csr::<T, B, E> {
+                    n_rows,
+                    log2_lanes,
+                    row_ptr,
+                    col_idx,
+                    values,
+                    plane,
+                    x,
+                    e,
+                    guard,
+                };
+                launch(rows << log2_lanes, &kernel)
+            }
+            _ => unreachable!("a matrix of blocks"),
         }
     }
 
@@ -147,7 +275,16 @@ impl Gpu {
         threads: usize,
         kernel: &dyn cuda_std::host::Kernel,
     ) -> Result<()> {
-        if E::REDUCES {
+        self.launch_threads(<E as Epilogue<T>>::REDUCES, threads, kernel)
+    }
+
+    fn launch_threads(
+        &self,
+        reduces: bool,
+        threads: usize,
+        kernel: &dyn cuda_std::host::Kernel,
+    ) -> Result<()> {
+        if reduces {
             self.launch_reduction(threads, kernel)
         } else {
             self.launch_in_blocks_of(ROW_BLOCK, threads, kernel)

@@ -17,6 +17,7 @@ use crate::launch::{Graph, Launch, sim::Sim};
 use crate::matrix::AnyMatrix;
 
 mod algebra;
+mod cells;
 mod csr;
 mod gram_schmidt;
 mod matrix;
@@ -67,7 +68,7 @@ impl Gpu {
 
     /// Makes the kernels ready that a multigrid set-up and CG use with numbers of these types, several at a time.
     pub fn preload_multigrid(&self, types: &[&str]) -> Result<()> {
-        let elsewhere = ["gram_schmidt", "gmres", "_ell_", "_u64_", "sweep_norm"];
+        let elsewhere = ["gram_schmidt", "gmres", "_ell_", "_u64_", "sweep_norm", "react_", "activate"];
         let of_a_type = |name: &str| {
             let is = |t: &str| name.contains(t);
             (types.iter().any(|t| is(t)) || !(is("f32") || is("f64"))) && !elsewhere.iter().any(|t| is(t))
@@ -138,6 +139,11 @@ fn coefficient<T: Real>(s: &DeviceScalars<T>, coef: Coef) -> Coefficient<T> {
     let pointer =
         |slot_or_one: Option<Slot>| slot_or_one.map_or(std::ptr::null(), |i| slot(s, i).cast_const());
     Coefficient { scale: T::from_f64(coef.scale), num: coef.num.map(pointer), den: coef.den.map(pointer) }
+}
+
+/// Rows of the blocks on the diagonal of the matrix that `d` stands for, one of as many rows as `x` has.
+fn block_of<T: Real>(d: &DeviceVector<T>, x: &DeviceVector<T>) -> usize {
+    d.len / x.len.max(1)
 }
 
 fn pointer_or_null<T: Real>(d: Option<&DeviceVector<T>>) -> *const T {
@@ -267,8 +273,13 @@ impl<T: Real> Backend<T> for Gpu {
         x: &DeviceVector<T>,
         y: &mut DeviceVector<T>,
     ) -> Result<()> {
-        let (d, x, guard) = (d.ptr(), x.ptr(), self.guard());
-        self.launch(y.len, &blas1::scale_rows { n: y.len as u64, a, d, x, y: y.ptr_mut(), guard })
+        let (block, n, guard) = (block_of(d, x), y.len as u64, self.guard());
+        let (d, x, z) = (d.ptr(), x.ptr(), y.ptr_mut());
+        match block {
+            2 => self.launch(y.len, &blas1::scale_blocks::<T, 2> { n: n / 2, a, d, x, y: z, guard }),
+            3 => self.launch(y.len, &blas1::scale_blocks::<T, 3> { n: n / 3, a, d, x, y: z, guard }),
+            _ => self.launch(y.len, &blas1::scale_rows { n, a, d, x, y: z, guard }),
+        }
     }
 
     fn dot(&self, x: &DeviceVector<T>, y: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
@@ -300,8 +311,12 @@ impl<T: Real> Backend<T> for Gpu {
         y: &mut DeviceVector<T>,
         z: &mut DeviceVector<T>,
     ) -> Result<()> {
+        let blocks = block_of(d, y) > 1;
         let (d, y, z) = (d.ptr(), y.ptr_mut(), z.ptr_mut());
-        self.multiply(a, x, epilogue::ProductScaled { omega, d, y, z })
+        match blocks {
+            true => self.multiply_blocks(a, x, epilogue::BlockProductScaled { omega, d, y, z }),
+            false => self.multiply(a, x, epilogue::ProductScaled { omega, d, y, z }),
+        }
     }
     fn residual(
         &self,
@@ -321,8 +336,12 @@ impl<T: Real> Backend<T> for Gpu {
         x: &DeviceVector<T>,
         y: &mut DeviceVector<T>,
     ) -> Result<()> {
-        let sweep = epilogue::Sweep { omega, d: d.ptr(), b: b.ptr(), x: x.ptr(), y: y.ptr_mut() };
-        self.multiply(a, x, sweep)
+        let blocks = block_of(d, b) > 1;
+        let (d, b, old, y) = (d.ptr(), b.ptr(), x.ptr(), y.ptr_mut());
+        match blocks {
+            true => self.multiply_blocks(a, x, epilogue::BlockSweep { omega, d, b, x: old, y }),
+            false => self.multiply(a, x, epilogue::Sweep { omega, d, b, x: old, y }),
+        }
     }
     fn sweep_norm(
         &self,

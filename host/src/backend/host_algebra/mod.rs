@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::algebra::{Algebra, Mixed, RowWeight, Size, Strength, Truncation};
+use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Backend, Slot, cpu::Cpu, reference::Reference};
 use crate::error::Result;
-use crate::matrix::{AnyMatrix, Choice, Csr, Target, choose};
+use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, Target, choose};
 
 mod aggregate;
+mod blocks;
 mod extended_i;
 mod independent_set;
 mod interpolate;
@@ -93,8 +94,17 @@ macro_rules! host_algebra {
                 Ok(Arc::new(product::multiply(a, b)))
             }
             fn multiply_values(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>, c: &mut Arc<Csr<T>>) -> Result<()> {
-                product::values(a, b, Arc::make_mut(c));
+                product::values(a, b, Arc::make_mut(c), false);
                 Ok(())
+            }
+            fn add_product(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>, c: &mut Arc<Csr<T>>) -> Result<()> {
+                product::values(a, b, Arc::make_mut(c), true);
+                Ok(())
+            }
+            fn zeros_like(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                let mut zeros = (**a).clone();
+                zeros.values_mut().fill(T::ZERO);
+                Ok(Arc::new(zeros))
             }
             fn transpose(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
                 Ok(Arc::new(a.transpose()))
@@ -110,6 +120,31 @@ macro_rules! host_algebra {
             fn noise(&self, n: usize) -> Result<Vec<T>> {
                 Ok((0..n as u32).map(|i| T::from_f64(gpu_kernels::setup::noise(i))).collect())
             }
+            fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Arc<Csr<T>>>> {
+                let b = a.block();
+                Ok(Blocks::of_planes((0..b * b).map(|kl| Arc::new(a.plane(kl / b, kl % b))).collect()))
+            }
+            fn norms(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(blocks::norms(a)))
+            }
+            fn invert_diagonal(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<Vec<T>> {
+                Ok(match a.block() {
+                    1 => strength::row_weights(a.first(), RowWeight::InverseDiagonal),
+                    2 => blocks::invert_diagonal::<T, 2>(a),
+                    _ => blocks::invert_diagonal::<T, 3>(a),
+                })
+            }
+            fn damp_blocks(&self, s: &mut Blocks<Arc<Csr<T>>>, d: &Vec<T>, omega: T) -> Result<()> {
+                match s.block() {
+                    2 => blocks::damp::<T, 2>(s, d, omega),
+                    _ => blocks::damp::<T, 3>(s, d, omega),
+                }
+                Ok(())
+            }
+            fn blocks_spmv(&self, a: &Blocks<Arc<Csr<T>>>, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
+                blocks::spmv(a, x, y);
+                Ok(())
+            }
             fn csr_spmv(&self, a: &Arc<Csr<T>>, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
                 product::spmv(a, x, y);
                 Ok(())
@@ -117,10 +152,19 @@ macro_rules! host_algebra {
         }
 
         impl<T: Real, S: Real> Mixed<T, S> for $backend {
-            fn operator(&self, a: &Arc<Csr<T>>) -> Result<(<$backend as Backend<S>>::Matrix, Choice)> {
-                let choice = choose(&**a, Target::Cpu);
-                let a = Arc::new(AnyMatrix::Crs(product::rounded(a)));
-                Ok((Backend::<S>::matrix(self, &a)?, choice))
+            fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<(<$backend as Backend<S>>::Matrix, Choice)> {
+                let (matrix, choice) = match a.block() {
+                    1 => (AnyMatrix::Crs(product::rounded(a.first())), choose(&**a.first(), Target::Cpu)),
+                    block => {
+                        let matrix = BlockCsr::<S>::from_planes(a.planes());
+                        let stored = matrix.values().len() as u64;
+                        let reason = format!("CRS of {block} x {block} blocks: one column index for each");
+                        let padding = Padding { stored, nnz: stored };
+                        let choice = Choice { format: Format::BlockCrs(block), sigma: 1, padding, reason };
+                        (AnyMatrix::BlockCrs(matrix), choice)
+                    }
+                };
+                Ok((Backend::<S>::matrix(self, &Arc::new(matrix))?, choice))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {
                 self.cast(x, y)?;

@@ -49,14 +49,16 @@ pub(super) fn multiply<T: Real>(a: &Csr<T>, b: &Csr<T>) -> Csr<T> {
     })
 }
 
-/// See [`crate::backend::Algebra::multiply_values`].
-pub(super) fn values<T: Real>(a: &Csr<T>, b: &Csr<T>, c: &mut Csr<T>) {
+/// See [`crate::backend::Algebra::multiply_values`] and, with `accumulate`, [`crate::backend::Algebra::add_product`].
+pub(super) fn values<T: Real>(a: &Csr<T>, b: &Csr<T>, c: &mut Csr<T>, accumulate: bool) {
     for_each_row(c, |i, columns, values| {
         with_positions(b.n_cols(), |positions| {
             for (k, &j) in columns.iter().enumerate() {
                 positions[j as usize] = k as u32;
             }
-            values.fill(T::ZERO);
+            if !accumulate {
+                values.fill(T::ZERO);
+            }
             for (&k, &a_ik) in a.row(i).0.iter().zip(a.row(i).1) {
                 for (&j, &b_kj) in b.row(k as usize).0.iter().zip(b.row(k as usize).1) {
                     values[positions[j as usize] as usize] += a_ik * b_kj;

@@ -295,7 +295,7 @@ fn products_and_transposes_are_those_of_dense_matrices() {
         assert_close(&c, &times(&dense(&a), &dense(&b)), 1e-14);
         let mut again = c.clone();
         again.values_mut().fill(f64::NAN);
-        product::values(&a, &b, &mut again);
+        product::values(&a, &b, &mut again, false);
         assert_eq!(again, c);
         // The pattern has what A and B reach, whatever cancels.
         for i in 0..rows {

@@ -7,18 +7,18 @@ use cuda_std::Real;
 
 use super::params::{Coarsening, Params, Splitting};
 use super::spectrum::spectral_radius;
-use crate::backend::algebra::{Algebra, Strength, Truncation};
+use crate::backend::algebra::{Algebra, Blocks, Strength, Truncation};
 use crate::backend::host_algebra::{greedy_splitting, near_null_tentative};
 use crate::error::Result;
 
 /// A matrix and its way to the next coarser one.
 pub struct Level<M> {
     /// The matrix.
-    pub a: M,
+    pub a: Blocks<M>,
     /// Interpolation from the next coarser level.
-    pub p: M,
+    pub p: Blocks<M>,
     /// Restriction to it, the transpose of `p`.
-    pub r: M,
+    pub r: Blocks<M>,
     /// About the spectral radius of `D^-1 A`.
     pub radius: f64,
     /// What its numbers can be computed anew from, where that is kept.
@@ -28,8 +28,8 @@ pub struct Level<M> {
 /// Intermediate results of a level.
 pub struct Products<M> {
     /// `A P`.
-    pub ap: M,
-    /// With smoothed aggregation: `I - omega D^-1 A_F`, and the tentative interpolation.
+    pub ap: Blocks<M>,
+    /// With smoothed aggregation of a matrix without blocks: `I - omega D^-1 A_F`, and the tentative interpolation.
     pub smoothed: Option<(M, M)>,
 }
 
@@ -46,7 +46,7 @@ pub struct Hierarchy<M> {
     /// From the finest on.
     pub levels: Vec<Level<M>>,
     /// The last matrix.
-    pub coarsest: M,
+    pub coarsest: Blocks<M>,
     /// Seconds by phase.
     pub phases: Phases,
 }
@@ -83,7 +83,7 @@ impl Phases {
 /// Coarsens `a` until it is small, cannot be coarsened, or barely shrinks.
 pub fn build<T: Real, B: Algebra<T>>(
     backend: &B,
-    a: B::Csr,
+    a: Blocks<B::Csr>,
     params: &Params,
     extras: Extras<T>,
 ) -> Result<Hierarchy<B::Csr>> {
@@ -91,20 +91,28 @@ pub fn build<T: Real, B: Algebra<T>>(
     let mut phases = Phases::default();
     let mut levels = Vec::new();
     let mut a = a;
-    while backend.size(&a).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels {
-        let rows = backend.size(&a).n_rows;
+    let block = a.block();
+    while block * backend.size(a.first()).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels
+    {
+        let rows = backend.size(a.first()).n_rows;
         let radius =
             phases.time(backend, "spectral radius", || spectral_radius(backend, &a, params.lanczos_steps))?;
-        let (p, smoothed) =
-            interpolation(backend, &a, radius, levels.len(), params, &mut near_null, &mut phases)?;
-        let coarse_rows = backend.size(&p).n_cols;
+        let (p, smoothed) = if block == 1 {
+            let a = a.first();
+            let (p, smoothed) =
+                interpolation(backend, a, radius, levels.len(), params, &mut near_null, &mut phases)?;
+            (Blocks::scalar(p), smoothed)
+        } else {
+            (block_interpolation(backend, &a, radius, levels.len(), params, &mut phases)?, None)
+        };
+        let coarse_rows = backend.size(p.first()).n_cols;
         if coarse_rows == 0 || coarse_rows as f64 > params.stall * rows as f64 {
             break;
         }
-        let r = phases.time(backend, "transpose", || backend.transpose(&p))?;
+        let r = phases.time(backend, "transpose", || transpose(backend, &p))?;
         let (ap, coarser) = phases.time(backend, "Galerkin product", || {
-            let ap = backend.multiply(&a, &p)?;
-            let coarser = backend.multiply(&r, &ap)?;
+            let ap = multiply(backend, &a, &p)?;
+            let coarser = multiply(backend, &r, &ap)?;
             Ok((ap, coarser))
         })?;
         let products = keep.then_some(Products { ap, smoothed });
@@ -112,6 +120,109 @@ pub fn build<T: Real, B: Algebra<T>>(
         a = coarser;
     }
     Ok(Hierarchy { levels, coarsest: a, phases })
+}
+
+/// `A B`: `C^kl = sum_m A^km B^ml`.
+fn multiply<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: &Blocks<B::Csr>,
+    b: &Blocks<B::Csr>,
+) -> Result<Blocks<B::Csr>> {
+    let first = backend.multiply(a.first(), b.first())?;
+    let block = a.block();
+    let mut planes = vec![first];
+    for kl in 1..block * block {
+        let mut plane = backend.zeros_like(&planes[0])?;
+        backend.multiply_values(a.plane(kl / block, 0), b.plane(0, kl % block), &mut plane)?;
+        planes.push(plane);
+    }
+    for (kl, plane) in planes.iter_mut().enumerate() {
+        for m in 1..block {
+            backend.add_product(a.plane(kl / block, m), b.plane(m, kl % block), plane)?;
+        }
+    }
+    Ok(Blocks::of_planes(planes))
+}
+
+/// The transpose, of the blocks too.
+fn transpose<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Result<Blocks<B::Csr>> {
+    let block = a.block();
+    let mut planes = vec![backend.transpose(a.first())?];
+    for kl in 1..block * block {
+        let mut plane = backend.zeros_like(&planes[0])?;
+        backend.transpose_values(a.plane(kl % block, kl / block), &mut plane)?;
+        planes.push(plane);
+    }
+    Ok(Blocks::of_planes(planes))
+}
+
+/// The interpolation of a matrix of blocks: aggregates or coarse nodes are those of its norm matrix (Rosenberger and
+/// Haase 2017, section 9.3), and unknowns of a kind are interpolated from each other. With smoothed aggregation that is
+/// multiplied by `I - omega D^-1 A_F`, D and A_F in blocks; otherwise it is `diag(1 / n_i, ..)` over the `n_i` coarse nodes
+/// that node i is strongly connected to (section 10.1).
+fn block_interpolation<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: &Blocks<B::Csr>,
+    radius: f64,
+    level: usize,
+    params: &Params,
+    phases: &mut Phases,
+) -> Result<Blocks<B::Csr>> {
+    let block = a.block();
+    let threshold = params.threshold(level);
+    let strength = match params.coarsening {
+        Coarsening::SmoothedAggregation | Coarsening::MandelBrezina => {
+            Strength::Symmetric { epsilon: threshold, lumped: false }
+        }
+        Coarsening::Pmis => Strength::Classical { theta: threshold },
+    };
+    let s = phases.time(backend, "strength", || backend.strength(&backend.norms(a)?, strength))?;
+    if params.coarsening != Coarsening::SmoothedAggregation {
+        let coarse = phases.time(backend, "splitting", || match params.coarsening {
+            Coarsening::Pmis => {
+                let st = backend.transpose(&s)?;
+                backend.independent_set(&s, Some(&st), 1, true)
+            }
+            _ => mandel_brezina(backend, &s, params),
+        })?;
+        return phases.time(backend, "interpolation", || {
+            let p = backend.averaging(&s, &coarse)?;
+            // The same for every unknown of a node.
+            let plane =
+                |kl: usize| if kl / block == kl % block { Ok(p.clone()) } else { backend.zeros_like(&p) };
+            Ok(Blocks::of_planes((0..block * block).map(plane).collect::<Result<_>>()?))
+        });
+    }
+    let (aggregates, count) = phases.time(backend, "aggregation", || {
+        let roots = backend.independent_set(&s, None, 2, false)?;
+        backend.aggregate(&s, &roots)
+    })?;
+    phases.time(backend, "interpolation", || {
+        let mut smoothed = a.map(|plane| {
+            let mut filtered = backend.zeros_like(&s)?;
+            backend.strength_values(plane, true, &mut filtered)?;
+            Ok(filtered)
+        })?;
+        let d = backend.invert_diagonal(&smoothed)?;
+        backend.damp_blocks(&mut smoothed, &d, damping(params, radius))?;
+        let tentative = backend.tentative(&aggregates, count)?;
+        let first = backend.multiply(smoothed.first(), &tentative)?;
+        let mut planes = vec![first];
+        for plane in &smoothed.planes()[1..] {
+            let mut p = backend.zeros_like(&planes[0])?;
+            backend.multiply_values(plane, &tentative, &mut p)?;
+            planes.push(p);
+        }
+        Ok(Blocks::of_planes(planes))
+    })
+}
+
+/// The coarse unknowns of Mandel and Brezina's splitting.
+fn mandel_brezina<T: Real, B: Algebra<T>>(backend: &B, s: &B::Csr, params: &Params) -> Result<B::Indices> {
+    match params.splitting {
+        Splitting::Parallel => backend.independent_set(s, None, 1, true),
+        Splitting::Greedy => backend.indices(&greedy_splitting(&*backend.csr_to_host(s)?)),
+    }
 }
 
 /// What smoothed aggregation multiplies `D^-1 A_F` by.
@@ -163,10 +274,7 @@ fn interpolation<T: Real, B: Algebra<T>>(
         Coarsening::MandelBrezina => {
             let strength = Strength::Symmetric { epsilon: threshold, lumped: false };
             let s = phases.time(backend, "strength", || backend.strength(a, strength))?;
-            let coarse = phases.time(backend, "splitting", || match params.splitting {
-                Splitting::Parallel => backend.independent_set(&s, None, 1, true),
-                Splitting::Greedy => backend.indices(&greedy_splitting(&*backend.csr_to_host(&s)?)),
-            })?;
+            let coarse = phases.time(backend, "splitting", || mandel_brezina(backend, &s, params))?;
             phases.time(backend, "interpolation", || backend.averaging(&s, &coarse))?
         }
         Coarsening::Pmis => {

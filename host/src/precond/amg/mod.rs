@@ -16,11 +16,11 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::Preconditioner;
-use crate::backend::algebra::{Algebra, Mixed, RowWeight, Size};
+use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size};
 use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, Slot};
 use crate::error::{Error, Result};
-use crate::matrix::{AnyMatrix, Choice, Csr, Format, Padding, check};
+use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, check};
 
 mod coarse;
 mod cycle;
@@ -94,7 +94,21 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         params.check()?;
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
-        Self::of(backend, Algebra::<T>::csr(backend, a)?, params)
+        Self::of(backend, Blocks::scalar(Algebra::<T>::csr(backend, a)?), params)
+    }
+
+    /// Builds the hierarchy of a square matrix of blocks, b unknowns a node. Nodes are coarsened by the blocks' norms and
+    /// smoothed with the inverted diagonal blocks.
+    ///
+    /// [`crate::Error::Block`] where a diagonal block is missing or singular; [`crate::Error::Option`] as [`Amg::setup`], and
+    /// for a smoother that there is not for blocks.
+    pub fn setup_blocks(backend: &B, a: &BlockCsr<T>, params: &Params) -> Result<Self> {
+        params.check()?;
+        if a.block_rows() != a.block_cols() {
+            check::check_square(&a.to_csr())?;
+        }
+        check::check_diagonal_blocks(&a.diagonal_blocks(), a.block(), "amg")?;
+        Self::of(backend, Algebra::<T>::blocks(backend, a)?, params)
     }
 
     /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1: what A
@@ -121,12 +135,14 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         }
         vectors.iter().try_for_each(|v| check::check_vector("near-null-space vector", v, a.n_rows()))?;
         let extras = Extras { near_null: Some(vectors.to_vec()), keep: false };
-        let hierarchy = hierarchy_of::<T, B>(backend, Algebra::<T>::csr(backend, a)?, params, extras)?;
+        let a = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
+        let hierarchy = hierarchy_of::<T, B>(backend, a, params, extras)?;
         Self::from_hierarchy(backend, &hierarchy, params)
     }
 
-    /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros.
-    pub fn of(backend: &B, a: <B as Algebra<T>>::Csr, params: &Params) -> Result<Self> {
+    /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or, in blocks,
+    /// without singular ones.
+    pub fn of(backend: &B, a: Blocks<<B as Algebra<T>>::Csr>, params: &Params) -> Result<Self> {
         let extras = Extras { near_null: None, keep: false };
         Self::from_hierarchy(backend, &hierarchy_of::<T, B>(backend, a, params, extras)?, params)
     }
@@ -143,10 +159,17 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let mut inner = Vec::new();
         let mut grids = Vec::new();
         let mut passes = Vec::new();
-        let size = |a: &<B as Algebra<T>>::Csr| Algebra::<T>::size(backend, a);
+        // Of the matrix with its blocks written out.
+        let size = |a: &Blocks<<B as Algebra<T>>::Csr>| {
+            let Size { n_rows, n_cols, nnz } = Algebra::<T>::size(backend, a.first());
+            let b = a.block();
+            Size { n_rows: b * n_rows, n_cols: b * n_cols, nnz: b * b * nnz }
+        };
+        let block = coarsest.block();
         let coarsest_size = size(coarsest);
         let finest_size = levels.first().map_or(coarsest_size, |level| size(&level.a));
-        let degree = params.degree.or(Some(smoother::chebyshev_degree(finest_size)));
+        let finest_nodes = Size { n_rows: finest_size.n_rows * block, ..finest_size };
+        let degree = params.degree.or(Some(smoother::chebyshev_degree(finest_nodes)));
         let params = &Params { degree, ..params.clone() };
         let is_last = |l: usize| l == levels.len();
         for l in 0..=levels.len() {
@@ -174,7 +197,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows {
             let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
                 let usual = levels.last().map_or(Ok(0.0), |last| least_diagonal::<T, B>(backend, &last.a))?;
-                let inverse = coarse::inverse(&*Algebra::<T>::csr_to_host(backend, coarsest)?, usual);
+                let planes = coarsest.map(|plane| Algebra::<T>::csr_to_host(backend, plane))?;
+                let inverse = coarse::inverse(&written_out(&planes), usual);
                 let inverse = Arc::new(AnyMatrix::Crs(Arc::new(inverse.cast::<S>())));
                 Backend::<S>::matrix(backend, &inverse)
             })?;
@@ -183,13 +207,13 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let choice = Choice { format: Format::Crs, sigma: 1, padding, reason };
             let dense = Size { nnz: coarsest_size.n_rows.pow(2), ..coarsest_size };
             let info = level_info::<S>(coarsest_size, &[&choice]);
-            (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>()))
+            (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>(), 1))
         } else {
             let radius = spectral_radius::<T, B>(backend, coarsest, params.lanczos_steps)?;
             let smoother = Sweeps::setup::<T>(backend, coarsest, radius, params)?;
             let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
-            let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>());
+            let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>(), block);
             (Coarsest::Sweeps(matrix, smoother), level_info::<S>(coarsest_size, &[&choice]), bytes)
         };
         infos.push(last_info);
@@ -202,7 +226,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             pre: params.pre,
             post: params.post,
         };
-        let traffic = Traffic { value: size_of::<S>(), levels: passes, coarsest: last_bytes };
+        let traffic = Traffic { value: size_of::<S>(), block, levels: passes, coarsest: last_bytes };
         // Between T and S before and after the cycle.
         let casts = 2 * infos[0].rows * (size_of::<T>() + size_of::<S>());
         let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
@@ -262,7 +286,7 @@ pub trait AnyPrecision<T: Real>: Mixed<T, T> {
     #[allow(clippy::type_complexity)]
     fn amg(
         &self,
-        a: Self::Csr,
+        a: Blocks<Self::Csr>,
         params: &Params,
         in_f32: bool,
     ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
@@ -274,7 +298,7 @@ where
 {
     fn amg(
         &self,
-        a: Self::Csr,
+        a: Blocks<Self::Csr>,
         params: &Params,
         in_f32: bool,
     ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
@@ -293,14 +317,14 @@ where
 /// The hierarchy, computed where `params` says, where `backend` computes.
 fn hierarchy_of<T: Real, B: Algebra<T>>(
     backend: &B,
-    a: B::Csr,
+    a: Blocks<B::Csr>,
     params: &Params,
     extras: Extras<T>,
 ) -> Result<Hierarchy<B::Csr>> {
     match params.setup {
         Place::Device => hierarchy::build(backend, a, params, extras),
         Place::Host => {
-            let a = backend.csr_to_host(&a)?;
+            let a = a.map(|plane| backend.csr_to_host(plane))?;
             let host = Cpu::new(rayon::current_num_threads())?;
             moved(backend, host.install(|| hierarchy::build::<T, Cpu>(&host, a, params, extras))?)
         }
@@ -317,8 +341,9 @@ fn moved<T: Real, B: Algebra<T>>(
         let levels = levels
             .iter()
             .map(|Level { a, p, r, radius, products: products_of }| {
-                let moved = |m: &Arc<Csr<T>>| backend.csr(m);
-                let smoothed = |(s, tentative): &(Arc<_>, Arc<_>)| Ok((moved(s)?, moved(tentative)?));
+                let plane = |m: &Arc<Csr<T>>| backend.csr(m);
+                let moved = |m: &Blocks<Arc<Csr<T>>>| m.map(plane);
+                let smoothed = |(s, tentative): &(Arc<_>, Arc<_>)| Ok((plane(s)?, plane(tentative)?));
                 let products = |Products { ap, smoothed: s }: &Products<_>| {
                     Ok(Products { ap: moved(ap)?, smoothed: s.as_ref().map(smoothed).transpose()? })
                 };
@@ -332,27 +357,34 @@ fn moved<T: Real, B: Algebra<T>>(
                 })
             })
             .collect::<Result<_>>()?;
-        Ok((levels, backend.csr(&coarsest)?))
+        Ok((levels, coarsest.map(|plane| backend.csr(plane))?))
     })?;
     Ok(Hierarchy { levels, coarsest, phases })
 }
 
-/// The least magnitude on the diagonal.
-fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &B::Csr) -> Result<f64> {
-    let inverse = backend.row_weights(a, RowWeight::InverseDiagonal)?;
+/// The matrix of the blocks as an ordinary one.
+fn written_out<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> Arc<Csr<T>> {
+    match a.block() {
+        1 => a.first().clone(),
+        _ => Arc::new(BlockCsr::<T>::from_planes(a.planes()).to_csr()),
+    }
+}
+
+/// The least magnitude on the diagonal; of blocks the least norm.
+fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Result<f64> {
+    let norms = if a.block() == 1 { a.first().clone() } else { backend.norms(a)? };
+    let inverse = backend.row_weights(&norms, RowWeight::InverseDiagonal)?;
     let s = backend.scalars(1)?;
     backend.norm_max(&inverse, &s, Slot(0))?;
     Ok(1.0 / backend.read(&s, Slot(0))?.to_f64())
 }
 
 fn level_info<S: Real>(size: Size, choices: &[&Choice]) -> LevelInfo {
-    let entry = 4 + size_of::<S>() as u64;
-    let stored: u64 = choices.iter().map(|choice| choice.padding.stored).sum();
+    let bytes_of = |choice: &&Choice| {
+        let square = choice.format.block().pow(2) as u64;
+        choice.padding.stored / square * (4 + square * size_of::<S>() as u64)
+    };
+    let stored: u64 = choices.iter().map(bytes_of).sum();
     let vectors = (Vectors::<()>::COUNT + 1) * size.n_rows * size_of::<S>();
-    LevelInfo {
-        rows: size.n_rows,
-        nnz: size.nnz,
-        format: choices[0].clone(),
-        bytes: entry * stored + vectors as u64,
-    }
+    LevelInfo { rows: size.n_rows, nnz: size.nnz, format: choices[0].clone(), bytes: stored + vectors as u64 }
 }

@@ -81,7 +81,8 @@ pub struct Params {
     pub strength_decay: f64,
     /// Damping of the interpolation of `sa`, in units of `1 / rho(D^-1 A)`.
     pub prolongation_omega: f64,
-    /// Steps of Lanczos's method for a spectral radius; 0 takes Gershgorin's bound.
+    /// Steps of Lanczos's method for a spectral radius. With fewer than 4 it is so far below that smoothers amplify; 0
+    /// takes Gershgorin's bound, which is never below, but may be far above.
     pub lanczos_steps: u32,
     /// Entries of a row of `pmis` interpolation at most.
     pub max_entries: usize,
@@ -145,7 +146,7 @@ impl Params {
         ("strength", "a number of at least 0, or auto"),
         ("strength_decay", "a number of at least 0"),
         ("prolongation_omega", "a number of at least 0 and below 2"),
-        ("lanczos_steps", "a whole number up to 100"),
+        ("lanczos_steps", "a whole number from 4 to 100, or 0 for Gershgorin's bound"),
         ("max_entries", "a whole number of at least 1"),
         ("truncation", "a number of at least 0 and below 1"),
         ("aggressive", "a whole number"),
@@ -199,7 +200,7 @@ impl Params {
             ("strength", self.strength.is_none_or(not_negative)),
             ("strength_decay", not_negative(self.strength_decay)),
             ("prolongation_omega", (0.0..2.0).contains(&self.prolongation_omega)),
-            ("lanczos_steps", self.lanczos_steps <= 100),
+            ("lanczos_steps", self.lanczos_steps == 0 || (4..=100).contains(&self.lanczos_steps)),
             ("max_entries", self.max_entries >= 1),
             ("truncation", (0.0..1.0).contains(&self.truncation)),
             ("omega", self.omega.is_none_or(|omega| omega > 0.0 && omega < 2.0)),
@@ -218,6 +219,33 @@ impl Params {
             return Err(Error::Option("pre and post are both 0; one of them must be at least 1".into()));
         }
         Ok(())
+    }
+
+    /// What the field `key` needs of the others to mean anything, where they are not so: "smoother=chebyshev" for the
+    /// degree of another smoother.
+    pub fn needs(&self, key: &str) -> Option<&'static str> {
+        let coarsening = |names: &[Coarsening]| names.contains(&self.coarsening);
+        let scaled = self.smoother == Smoother::Jacobi && self.omega.is_none();
+        let chebyshev = self.smoother == Smoother::Chebyshev;
+        let (used, by) = match key {
+            "splitting" => (coarsening(&[Coarsening::MandelBrezina]), "coarsening=mandel-brezina"),
+            "strength_decay" => (
+                coarsening(&[Coarsening::SmoothedAggregation, Coarsening::MandelBrezina]),
+                "coarsening=sa or coarsening=mandel-brezina",
+            ),
+            "prolongation_omega" => (coarsening(&[Coarsening::SmoothedAggregation]), "coarsening=sa"),
+            "max_entries" | "truncation" | "aggressive" => {
+                (coarsening(&[Coarsening::Pmis]), "coarsening=pmis")
+            }
+            "lanczos_steps" => (
+                coarsening(&[Coarsening::SmoothedAggregation]) || chebyshev || scaled,
+                "coarsening=sa, smoother=chebyshev, or smoother=jacobi with omega=auto",
+            ),
+            "omega" => (!chebyshev, "smoother=jacobi, smoother=l1-jacobi or smoother=spai0"),
+            "degree" => (chebyshev, "smoother=chebyshev"),
+            _ => return None,
+        };
+        (!used).then_some(by)
     }
 
     /// The threshold of a strong connection on `level` (0 is the finest).
@@ -255,7 +283,7 @@ mod tests {
         ("strength", "0.5", "-1e-3"),
         ("strength_decay", "0.75", "inf"),
         ("prolongation_omega", "0.5", "2"),
-        ("lanczos_steps", "0", "101"),
+        ("lanczos_steps", "0", "3"),
         ("max_entries", "9", "0"),
         ("truncation", "0.125", "1"),
         ("aggressive", "3", "-1"),
@@ -307,8 +335,34 @@ mod tests {
         for key in ["strength", "strength_decay", "prolongation_omega", "truncation", "omega", "stall"] {
             assert!(refused(key, "nan").starts_with(&format!("{key} takes a number")));
         }
+        for steps in ["1", "2", "101", "1000"] {
+            let message = refused("lanczos_steps", steps);
+            assert!(message.ends_with("from 4 to 100, or 0 for Gershgorin's bound"), "{steps}: {message}");
+        }
+        Params { lanczos_steps: 4, ..Params::default() }.check().unwrap();
         let neither = Params { pre: 0, post: 0, ..Params::default() };
         assert!(neither.check().unwrap_err().to_string().starts_with("pre and post are both 0"));
+    }
+
+    #[test]
+    fn what_nothing_uses_is_known() {
+        let with = |settings: &[(&str, &str)]| {
+            let mut params = Params::default();
+            settings.iter().for_each(|(key, value)| params.set(key, value).unwrap());
+            let unused = Params::KEYS.into_iter().filter(|(key, _)| params.needs(key).is_some());
+            unused.map(|(key, _)| key).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(with(&[]), "splitting max_entries truncation aggressive omega");
+        assert_eq!(
+            with(&[("coarsening", "pmis"), ("smoother", "jacobi")]),
+            "splitting strength_decay prolongation_omega degree"
+        );
+        assert_eq!(
+            with(&[("coarsening", "mandel-brezina"), ("smoother", "jacobi"), ("omega", "0.5")]),
+            "prolongation_omega lanczos_steps max_entries truncation aggressive degree"
+        );
+        assert_eq!(with(&[("smoother", "spai0")]), "splitting max_entries truncation aggressive degree");
+        assert_eq!(Params::default().needs("omega").unwrap().split_once('=').unwrap().0, "smoother");
     }
 
     #[test]

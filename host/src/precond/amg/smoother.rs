@@ -1,12 +1,12 @@
-//! Smoothers. Each is a sequence of sweeps `x += w_k d .* (b - A x)` with one diagonal and given weights, so that one
-//! kernel per sweep does all of them.
+//! Smoothers. Each is a sequence of sweeps `x += w_k d .* (b - A x)` with one diagonal, or its inverted blocks, and given
+//! weights, so that one kernel per sweep does all of them.
 
 use cuda_std::Real;
 
 use super::params::{Params, Smoother};
 use crate::backend::Backend;
-use crate::backend::algebra::{Algebra, Mixed, RowWeight, Size};
-use crate::error::Result;
+use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size};
+use crate::error::{Error, Result};
 
 /// The share of the spectrum of `D^-1 A` that the Chebyshev smoother damps: from an eighth of its upper end on.
 const CHEBYSHEV_RATIO: f64 = 8.0;
@@ -35,27 +35,33 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
     /// The smoother that `params` names, for the matrix `a`, whose `D^-1 A` has a spectral radius of about `radius`.
     pub fn setup<T: Real>(
         backend: &B,
-        a: &<B as Algebra<T>>::Csr,
+        a: &Blocks<<B as Algebra<T>>::Csr>,
         radius: f64,
         params: &Params,
     ) -> Result<Self>
     where
         B: Mixed<T, S>,
     {
-        let weight = match params.smoother {
-            Smoother::Jacobi | Smoother::Chebyshev => RowWeight::InverseDiagonal,
-            Smoother::L1Jacobi => RowWeight::InverseL1,
-            Smoother::Spai0 => RowWeight::Spai0,
+        let of_rows = |weight| match a.block() {
+            1 => Algebra::<T>::row_weights(backend, a.first(), weight),
+            _ => Err(Error::Option(format!(
+                "the smoother {} is not there for blocks; use chebyshev or jacobi",
+                params.smoother
+            ))),
         };
-        let size = Algebra::<T>::size(backend, a);
+        let in_t = match params.smoother {
+            Smoother::Jacobi | Smoother::Chebyshev => Algebra::<T>::invert_diagonal(backend, a)?,
+            Smoother::L1Jacobi => of_rows(RowWeight::InverseL1)?,
+            Smoother::Spai0 => of_rows(RowWeight::Spai0)?,
+        };
+        let size = Algebra::<T>::size(backend, a.first());
         let weights = match (params.smoother, params.omega) {
             (Smoother::Chebyshev, _) => chebyshev_weights(SAFETY * radius, params.degree.unwrap_or(DEGREE)),
             (_, Some(omega)) => vec![omega],
             (Smoother::Jacobi, None) => vec![4.0 / 3.0 / radius],
             (Smoother::L1Jacobi | Smoother::Spai0, None) => vec![1.0],
         };
-        let in_t = Algebra::<T>::row_weights(backend, a, weight)?;
-        let mut d = Backend::<S>::zeros(backend, size.n_rows)?;
+        let mut d = Backend::<S>::zeros(backend, a.planes().len() * size.n_rows)?;
         Mixed::<T, S>::cast(backend, &in_t, &mut d)?;
         Ok(Sweeps { d, weights: weights.into_iter().map(S::from_f64).collect() })
     }

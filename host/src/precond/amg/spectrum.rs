@@ -2,7 +2,7 @@
 
 use cuda_std::Real;
 
-use crate::backend::algebra::{Algebra, RowWeight};
+use crate::backend::algebra::{Algebra, Blocks, RowWeight};
 use crate::backend::{Coef, Slot};
 use crate::error::Result;
 
@@ -14,12 +14,12 @@ const EXHAUSTED: f64 = 1e-24;
 /// not to be positive definite, Gershgorin's bound.
 ///
 /// It is rounded up to a multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
-pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &B::Csr, steps: u32) -> Result<f64> {
+pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>, steps: u32) -> Result<f64> {
     let steps = steps as usize;
-    let n = backend.size(a).n_rows;
+    let n = a.block() * backend.size(a.first()).n_rows;
     let (rho, p_ap) = (Slot, |k: usize| Slot(steps + 1 + k));
     let s = backend.scalars(2 * steps + 1)?;
-    let d = backend.row_weights(a, RowWeight::InverseDiagonal)?;
+    let d = backend.invert_diagonal(a)?;
     let mut r = backend.noise(n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
@@ -28,7 +28,7 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &B::Csr, steps: u
         backend.dot(&r, &z, &s, rho(k))?;
         let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
         backend.direction(&s, None, &z, beta, &mut p)?;
-        backend.csr_spmv(a, &p, &mut ap)?;
+        backend.blocks_spmv(a, &p, &mut ap)?;
         backend.dot(&p, &ap, &s, p_ap(k))?;
         backend.axpby(&s, Coef::ratio(rho(k), p_ap(k)).negated(), &ap, Coef::ONE, &mut r)?;
     }
@@ -54,7 +54,9 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &B::Csr, steps: u
         before = Some((alpha, rho_k));
     }
     if diagonal.is_empty() {
-        let radii = backend.row_weights(a, RowWeight::GershgorinRadius)?;
+        // Of blocks, a bound of the same kind for their norms.
+        let norms = if a.block() == 1 { a.first().clone() } else { backend.norms(a)? };
+        let radii = backend.row_weights(&norms, RowWeight::GershgorinRadius)?;
         let s = backend.scalars(1)?;
         backend.norm_max(&radii, &s, Slot(0))?;
         return Ok(backend.read(&s, Slot(0))?.to_f64());
@@ -111,19 +113,19 @@ mod tests {
         let a: Arc<Csr<f64>> = Arc::new(generate(&"poisson2d:40".parse().unwrap(), 1).unwrap());
         // D^-1 A = I - (the average over four neighbours): 1 + cos(pi / 41).
         let exact = 1.0 + (std::f64::consts::PI / 41.0).cos();
-        let found = spectral_radius(&Reference::new(), &a, 12).unwrap();
+        let found = spectral_radius(&Reference::new(), &Blocks::scalar(a.clone()), 12).unwrap();
         assert!(found > 0.97 * exact && found < exact + 1.0 / 64.0, "{found} for {exact}");
-        let bound = spectral_radius(&Reference::new(), &a, 0).unwrap();
+        let bound = spectral_radius(&Reference::new(), &Blocks::scalar(a.clone()), 0).unwrap();
         assert!((bound - 2.0).abs() < 1e-12);
     }
 
     #[test]
     fn small_and_indefinite_matrices() {
         let one = Arc::new(Csr::<f64>::new(1, 1, vec![0, 1], vec![0], vec![3.0]).unwrap());
-        assert_eq!(spectral_radius(&Reference::new(), &one, 8).unwrap(), 1.0);
+        assert_eq!(spectral_radius(&Reference::new(), &Blocks::scalar(one), 8).unwrap(), 1.0);
         let indefinite = Arc::new(
             Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 5.0, 5.0, 1.0]).unwrap(),
         );
-        assert!(spectral_radius(&Reference::new(), &indefinite, 8).unwrap() >= 1.0);
+        assert!(spectral_radius(&Reference::new(), &Blocks::scalar(indefinite), 8).unwrap() >= 1.0);
     }
 }

@@ -23,12 +23,12 @@ fn problem(text: &str) -> Arc<Csr<f64>> {
 const NO_EXTRAS: Extras<f64> = Extras { near_null: None, keep: false };
 
 fn hierarchy(a: &Arc<Csr<f64>>, params: &Params) -> HostHierarchy {
-    build::<f64, _>(&Reference::new(), a.clone(), params, NO_EXTRAS).unwrap()
+    build::<f64, _>(&Reference::new(), Blocks::scalar(a.clone()), params, NO_EXTRAS).unwrap()
 }
 
 /// The levels' matrices, the coarsest among them.
 fn matrices(h: &HostHierarchy) -> Vec<&Arc<Csr<f64>>> {
-    h.levels.iter().map(|level| &level.a).chain([&h.coarsest]).collect()
+    h.levels.iter().map(|level| &level.a).chain([&h.coarsest]).map(Blocks::first).collect()
 }
 
 /// Three coarsenings, aggressive PMIS, and the greedy splitting.
@@ -92,6 +92,7 @@ fn coarse_matrices_are_galerkin_products() {
             let h = hierarchy(&problem(text), &params);
             assert!(h.levels.len() >= 2, "{text}: {params:?}");
             for (Level { a, p, r, .. }, coarser) in h.levels.iter().zip(&matrices(&h)[1..]) {
+                let (a, p, r) = (a.first(), p.first(), r.first());
                 assert!(**r == p.transpose());
                 let expected = dense(p).transpose() * dense(a) * dense(p);
                 let got = dense(coarser);
@@ -124,6 +125,7 @@ fn constants_are_interpolated_where_rows_sum_to_zero() {
         for text in ["poisson3d:12", "tet:14"] {
             let h = hierarchy(&problem(text), &params);
             for (l, Level { a, p, .. }) in h.levels.iter().enumerate() {
+                let (a, p) = (a.first(), p.first());
                 let mut rows = 0;
                 for i in 0..a.n_rows() {
                     let size: f64 = a.row(i).1.iter().map(|v| v.abs()).sum();
@@ -244,7 +246,9 @@ fn threads_do_not_show() {
     for params in coarsenings() {
         let [one, three] = [1, 3].map(|threads| {
             let backend = Cpu::new(threads).unwrap();
-            backend.install(|| build::<f64, Cpu>(&backend, a.clone(), &params, NO_EXTRAS)).unwrap()
+            backend
+                .install(|| build::<f64, Cpu>(&backend, Blocks::scalar(a.clone()), &params, NO_EXTRAS))
+                .unwrap()
         });
         assert_eq!(one.levels.len(), three.levels.len());
         for (one, three) in one.levels.iter().zip(&three.levels) {
@@ -306,4 +310,31 @@ fn what_cannot_be_set_up_is_refused() {
     assert!(matches!(setup(zero, &Params::default()), Some(Error::Diagonal { row: 2, .. })));
     let wide = Csr::new(1, 2, vec![0, 2], vec![0, 1], vec![1.0, 1.0]).unwrap();
     assert!(setup(wide, &Params::default()).is_some());
+}
+
+/// The coupled bidomain equations: blocks need no more iterations than single unknowns, and no more on finer meshes.
+#[test]
+fn blocks_of_the_bidomain_equations() {
+    use crate::job::{self, Device, Options, Precond};
+    let device = Device::Cpu(Cpu::new(2).unwrap());
+    let iterations = |n: usize, block_size: usize, coarsening: Coarsening| {
+        let a = problem(&format!("bidomain:{n}"));
+        let exact: Vec<f64> = (0..a.n_rows()).map(noise).collect();
+        let amg = Params { coarsening, ..Params::default() };
+        let options = Options { precond: Some(Precond::Amg), block_size, amg, ..Options::default() };
+        let (_, report) = job::solve(&a, &a.mul_vec(&exact), &options, &device, &mut |_, _| ()).unwrap();
+        assert!(report.converged() && report.relative_residual < 2e-8, "{:?}", report.outcome.reason);
+        assert!(block_size == 1 || report.amg.unwrap().levels.len() > 1);
+        report.outcome.iterations
+    };
+    let sa = Coarsening::SmoothedAggregation;
+    let blocks = [8, 14, 20].map(|n| iterations(n, 2, sa));
+    let (least, most) = (blocks.iter().min().unwrap(), blocks.iter().max().unwrap());
+    assert!(most - least <= 4 && *most <= 20, "{blocks:?}");
+    let single = iterations(14, 1, sa);
+    assert!(blocks[1] <= single, "{} with blocks, {single} without", blocks[1]);
+    for other in [Coarsening::Pmis, Coarsening::MandelBrezina] {
+        let found = iterations(14, 2, other);
+        assert!(found <= 60, "{other}: {found}");
+    }
 }

@@ -21,6 +21,8 @@ pub struct Passes {
 pub struct Traffic {
     /// Bytes of a value.
     pub value: usize,
+    /// Rows of a block.
+    pub block: usize,
     /// All levels but the last.
     pub levels: Vec<Passes>,
     /// Bytes of solving on the last.
@@ -33,15 +35,16 @@ fn vectors(count: usize, n: usize, value: usize) -> f64 {
 }
 
 /// `y = A x`.
-pub fn product(a: Size, value: usize) -> f64 {
+pub fn product(a: Size, value: usize, block: usize) -> f64 {
     // spmv_bytes is of square matrices.
-    let square = spmv_bytes(a.nnz, a.n_rows, value) as f64;
+    let square = spmv_bytes(a.nnz, a.n_rows, value, block) as f64;
     square - vectors(1, a.n_rows, value) + vectors(1, a.n_cols, value)
 }
 
 /// `count` sweeps `y = x + w d .* (b - A x)`.
-pub fn sweeps(count: usize, a: Size, value: usize) -> f64 {
-    count as f64 * (product(a, value) + vectors(2, a.n_rows, value))
+pub fn sweeps(count: usize, a: Size, value: usize, block: usize) -> f64 {
+    // b, x and the row's part of D beside the product's vectors.
+    count as f64 * (product(a, value, block) + vectors(1 + block, a.n_rows, value))
 }
 
 impl Traffic {
@@ -69,21 +72,22 @@ impl Traffic {
     /// A visit of a level without those below it. The first sweep from zero is part of the restriction before it.
     fn visit(&self, level: &Passes, zero: bool, params: &Params) -> f64 {
         let &Passes { a, p, r, sweeps: each } = level;
-        let (n, value) = (a.n_rows, self.value);
+        let (n, value, block) = (a.n_rows, self.value, self.block);
         let steps = (params.pre + params.post) as usize;
         let first = usize::from(zero && params.pre > 0);
-        let smoothing = sweeps(steps * each - first, a, value);
-        let restriction = product(r, value) + vectors(if params.pre > 0 { 2 } else { 0 }, r.n_rows, value);
+        let smoothing = sweeps(steps * each - first, a, value, block);
+        let restriction =
+            product(r, value, block) + vectors(if params.pre > 0 { 2 } else { 0 }, r.n_rows, value);
         // Without an iterate the residual is b, and the correction need not be added.
         let iterate =
-            if zero && params.pre == 0 { 0.0 } else { product(a, value) + vectors(1 + 1, n, value) };
-        smoothing + restriction + product(p, value) + iterate
+            if zero && params.pre == 0 { 0.0 } else { product(a, value, block) + vectors(1 + 1, n, value) };
+        smoothing + restriction + product(p, value, block) + iterate
     }
 
     /// The two steps of flexible CG around the visits of a K-cycle.
     fn flexible_cg(&self, level: &Passes, params: &Params) -> f64 {
         let first_sweep = if params.pre > 0 { 3 } else { 0 };
-        2.0 * product(level.a, self.value) + vectors(17 + first_sweep, level.a.n_rows, self.value)
+        2.0 * product(level.a, self.value, self.block) + vectors(17 + first_sweep, level.a.n_rows, self.value)
     }
 }
 
@@ -102,7 +106,7 @@ mod tests {
             sweeps,
         };
         let levels = SIZES.windows(2).map(level).collect();
-        Traffic { value: 4, levels, coarsest: product(size(3, 3, 9), 4) }
+        Traffic { value: 4, block: 1, levels, coarsest: product(size(3, 3, 9), 4, 1) }
     }
 
     /// Every pass of `cycle.rs`, one after another.
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_single_level_is_the_coarsest() {
-        let traffic = Traffic { value: 8, levels: Vec::new(), coarsest: 1234.0 };
+        let traffic = Traffic { value: 8, block: 1, levels: Vec::new(), coarsest: 1234.0 };
         assert_eq!(traffic.cycle(&Params::default()), 1234.0);
     }
 }

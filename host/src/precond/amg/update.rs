@@ -7,7 +7,7 @@ use cuda_std::Real;
 use super::hierarchy::{Hierarchy, Phases, damping};
 use super::spectrum::spectral_radius;
 use super::{Amg, Extras, Params, check, hierarchy_of};
-use crate::backend::algebra::{Algebra, Mixed};
+use crate::backend::algebra::{Algebra, Blocks, Mixed};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 
@@ -27,7 +27,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
         let extras = Extras { near_null: None, keep: true };
-        let on_device = Algebra::<T>::csr(backend, a)?;
+        let on_device = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
         let hierarchy = hierarchy_of::<T, B>(backend, on_device, params, extras)?;
         let mut amg = Self::from_hierarchy(backend, &hierarchy, params)?;
         amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
@@ -76,6 +76,11 @@ fn check_pattern<T: Real>(expected: &Csr<T>, a: &Csr<T>) -> Result<()> {
     fault(format!("row {row} has other columns than in the matrix that was set up"))
 }
 
+/// A matrix without blocks.
+fn only<M>(a: &mut Blocks<M>) -> &mut M {
+    &mut a.planes_mut()[0]
+}
+
 /// Every number of the hierarchy, for the values of `a`.
 fn update<T: Real, B: Algebra<T>>(
     backend: &B,
@@ -86,7 +91,8 @@ fn update<T: Real, B: Algebra<T>>(
     let Hierarchy { levels, coarsest, phases } = hierarchy;
     *phases = Phases::default();
     phases.time(backend, "upload", || {
-        backend.set_values(levels.first_mut().map_or(&mut *coarsest, |level| &mut level.a), a)
+        let finest = levels.first_mut().map_or(&mut *coarsest, |level| &mut level.a);
+        backend.set_values(only(finest), a)
     })?;
     let mut rest = &mut levels[..];
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
@@ -95,16 +101,18 @@ fn update<T: Real, B: Algebra<T>>(
         let products = level.products.as_mut().expect("kept in every level");
         if let Some((s, tentative)) = &mut products.smoothed {
             phases.time(backend, "interpolation", || {
-                backend.strength_values(&level.a, true, s)?;
+                backend.strength_values(level.a.first(), true, s)?;
                 backend.damp(s, damping(params, level.radius))?;
-                backend.multiply_values(s, tentative, &mut level.p)
+                backend.multiply_values(s, tentative, only(&mut level.p))
             })?;
-            phases.time(backend, "transpose", || backend.transpose_values(&level.p, &mut level.r))?;
+            phases.time(backend, "transpose", || {
+                backend.transpose_values(level.p.first(), only(&mut level.r))
+            })?;
         }
         let next = coarser.first_mut().map_or(&mut *coarsest, |level| &mut level.a);
         phases.time(backend, "Galerkin product", || {
-            backend.multiply_values(&level.a, &level.p, &mut products.ap)?;
-            backend.multiply_values(&level.r, &products.ap, next)
+            backend.multiply_values(level.a.first(), level.p.first(), only(&mut products.ap))?;
+            backend.multiply_values(level.r.first(), products.ap.first(), only(next))
         })?;
         rest = coarser;
     }

@@ -10,6 +10,7 @@ use gpu_kernels::setup::convert::{fill_sell, round, slice_widths, sort_windows};
 use super::super::matrix::{Layout, log2_lanes};
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceMatrix, DeviceVector, Gpu, UNGUARDED};
+use crate::backend::algebra::Blocks;
 use crate::error::Result;
 use crate::matrix::{Choice, Format, Padding, SLICE, choose_for_gpu};
 
@@ -21,6 +22,12 @@ struct Slices {
     permutation: Option<Arc<Buffer>>,
     /// Entries with padding.
     stored: u64,
+}
+
+/// Arrays of reduced SELL beside the values.
+struct SellArrays {
+    slice_ptr: Arc<Buffer>,
+    col_idx: Arc<Buffer>,
 }
 
 impl Gpu {
@@ -40,6 +47,80 @@ impl Gpu {
             _ => DeviceMatrix::of_csr(&self.with_rounded_values(a)?),
         };
         Ok((matrix, choice))
+    }
+
+    /// [`Gpu::in_chosen_format`] for a matrix of blocks: chosen as if a block were one entry.
+    pub(in super::super) fn blocks_in_chosen_format<T: Real, S: Real>(
+        &self,
+        a: &Blocks<DeviceCsr<T>>,
+    ) -> Result<(DeviceMatrix<S>, Choice)> {
+        let (block, first) = (a.block(), a.first());
+        let nnz = first.size.nnz;
+        let mut slices = None;
+        let mut choice = choose_for_gpu(first.size.n_rows, nnz, |sigma| {
+            let stored = slices.insert(self.slices(first, sigma)?).stored;
+            Ok(Padding { stored, nnz: nnz as u64 })
+        })?;
+        let matrix = match slices {
+            Some(slices) if choice.format == Format::Sell => {
+                choice.format = Format::BlockSell(block);
+                self.block_sell(a, slices)?
+            }
+            _ => {
+                choice.format = Format::BlockCrs(block);
+                self.block_crs(a)?
+            }
+        };
+        let square = (block * block) as u64;
+        choice.padding.stored *= square;
+        choice.padding.nnz *= square;
+        choice.reason = format!("{block} x {block} blocks, {}", choice.reason);
+        Ok((matrix, choice))
+    }
+
+    /// The blocks in CRS, values rounded to `S`.
+    pub(in super::super) fn block_crs<T: Real, S: Real>(
+        &self,
+        a: &Blocks<DeviceCsr<T>>,
+    ) -> Result<DeviceMatrix<S>> {
+        let (block, first) = (a.block(), a.first());
+        let plane = first.size.nnz;
+        let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
+        for (kl, of_plane) in a.planes().iter().enumerate() {
+            let y = (values.address as *mut S).wrapping_add(kl * plane);
+            self.launch(plane, &round { n: plane as u64, x: of_plane.values(), y, guard: UNGUARDED })?;
+        }
+        let log2_lanes = log2_lanes(first.size.n_rows, plane);
+        let layout = Layout::BlockCrs { block, plane, row_ptr: first.row_ptr.clone(), log2_lanes };
+        let (n_rows, n_cols) = (block * first.size.n_rows, block * first.size.n_cols);
+        Ok(DeviceMatrix {
+            n_rows,
+            n_cols,
+            layout,
+            col_idx: first.col_idx.clone(),
+            values,
+            element: PhantomData,
+        })
+    }
+
+    /// The blocks in reduced SELL, values rounded to `S`.
+    fn block_sell<T: Real, S: Real>(
+        &self,
+        a: &Blocks<DeviceCsr<T>>,
+        slices: Slices,
+    ) -> Result<DeviceMatrix<S>> {
+        let (block, first) = (a.block(), a.first());
+        let plane = slices.stored as usize;
+        let arrays = self.sell_arrays(first.size.n_rows, plane)?;
+        let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
+        for (kl, of_plane) in a.planes().iter().enumerate() {
+            let to = (values.address as *mut S).wrapping_add(kl * plane);
+            self.fill_sell::<T, S>(of_plane, &slices, &arrays, to)?;
+        }
+        let SellArrays { slice_ptr, col_idx } = arrays;
+        let layout = Layout::BlockSell { block, plane, slice_ptr, permutation: slices.permutation };
+        let (n_rows, n_cols) = (block * first.size.n_rows, block * first.size.n_cols);
+        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
     }
 
     /// See [`crate::backend::algebra::Mixed::cast`].
@@ -75,26 +156,44 @@ impl Gpu {
     /// `a` in reduced SELL, values rounded to `S`.
     fn sell<T: Real, S: Real>(&self, a: &DeviceCsr<T>, slices: Slices) -> Result<DeviceMatrix<S>> {
         let (n_rows, n_cols) = (a.size.n_rows, a.size.n_cols);
-        let n_slices = n_rows.div_ceil(SLICE);
-        let slice_ptr = Buffer::new(&self.device, (n_slices + 1) * size_of::<u64>())?;
-        let col_idx = Buffer::new(&self.device, slices.stored as usize * size_of::<u32>())?;
+        let arrays = self.sell_arrays(n_rows, slices.stored as usize)?;
         let values = Buffer::new(&self.device, slices.stored as usize * size_of::<S>())?;
-        let permutation = slices.permutation;
+        self.fill_sell::<T, S>(a, &slices, &arrays, values.address as *mut S)?;
+        let SellArrays { slice_ptr, col_idx } = arrays;
+        let layout = Layout::Sell { slice_ptr, permutation: slices.permutation };
+        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
+    }
+
+    fn sell_arrays(&self, n_rows: usize, stored: usize) -> Result<SellArrays> {
+        let n_slices = n_rows.div_ceil(SLICE);
+        Ok(SellArrays {
+            slice_ptr: Buffer::new(&self.device, (n_slices + 1) * size_of::<u64>())?,
+            col_idx: Buffer::new(&self.device, stored * size_of::<u32>())?,
+        })
+    }
+
+    /// Slice pointers, columns and the values of `a`, these to `sell_values`.
+    fn fill_sell<T: Real, S: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+        slices: &Slices,
+        arrays: &SellArrays,
+        sell_values: *mut S,
+    ) -> Result<()> {
+        let permutation = slices.permutation.as_ref();
         let kernel = fill_sell {
-            n_rows: n_rows as u64,
-            n_cols: n_cols as u64,
+            n_rows: a.size.n_rows as u64,
+            n_cols: a.size.n_cols as u64,
             row_ptr: a.row_ptr(),
             col_idx: a.col_idx(),
             values: a.values(),
-            permutation: permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32),
+            permutation: permutation.map_or(std::ptr::null(), |p| p.address as *const u32),
             starts: slices.starts.address as *const u32,
-            slice_ptr: slice_ptr.address as *mut u64,
-            sell_columns: col_idx.address as *mut u32,
-            sell_values: values.address as *mut S,
+            slice_ptr: arrays.slice_ptr.address as *mut u64,
+            sell_columns: arrays.col_idx.address as *mut u32,
+            sell_values,
         };
-        self.launch(n_slices * SLICE, &kernel)?;
-        let layout = Layout::Sell { slice_ptr, permutation };
-        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
+        self.launch(a.size.n_rows.div_ceil(SLICE) * SLICE, &kernel)
     }
 
     /// `a` with values in `S`; the same values where that is `T`.

@@ -1,6 +1,7 @@
 //! The operations of [`crate::backend::Algebra`] on a device, one file a concept.
 
 mod aggregate;
+mod blocks;
 mod convert;
 mod independent_set;
 mod interpolate;

@@ -67,12 +67,13 @@ impl Gpu {
         Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
     }
 
-    /// See [`crate::backend::Algebra::multiply_values`].
+    /// See [`crate::backend::Algebra::multiply_values`] and, with `accumulate`, [`crate::backend::Algebra::add_product`].
     pub(in super::super) fn product_values<T: Real>(
         &self,
         a: &DeviceCsr<T>,
         b: &DeviceCsr<T>,
         c: &mut DeviceCsr<T>,
+        accumulate: bool,
     ) -> Result<()> {
         // Room for rows a little longer than most.
         let log2_lanes = log2_lanes(b, log2_lanes_for(1.25 * mean(c), LOADED));
@@ -85,6 +86,7 @@ impl Gpu {
             b_values: b.values(),
             c: c.pattern(),
             c_values: c.values_mut(),
+            accumulate: accumulate as u32,
         };
         self.launch(c.size.n_rows << log2_lanes, &kernel)
     }

@@ -1,0 +1,44 @@
+//! [`Cells`] on a device: a thread a cell.
+
+use std::marker::PhantomData;
+
+use gpu_kernels::ionic::{activate, react};
+
+use super::{Gpu, memory::DeviceVector};
+use crate::backend::cells::{Cells, Model, check, with_model};
+use crate::error::Result;
+
+impl Cells for Gpu {
+    fn react(
+        &self,
+        model: Model,
+        dt: f64,
+        substeps: u32,
+        stimulus: Option<(f64, &DeviceVector<f64>)>,
+        v: &mut DeviceVector<f64>,
+        states: &mut DeviceVector<f64>,
+    ) -> Result<()> {
+        let dt = check(model, dt, substeps, stimulus.map(|(_, s)| s.len), v.len, states.len)?;
+        let (scale, stimulus) = stimulus.map_or((0.0, std::ptr::null()), |(scale, s)| (scale, s.ptr()));
+        let (n, cells) = (v.len as u64, v.len);
+        let (v, states) = (v.ptr_mut(), states.ptr_mut());
+        with_model!(model, M => {
+            let kernel = react::<M> { n, dt, substeps, scale, stimulus, v, states, instance: PhantomData };
+            self.launch(cells, &kernel)
+        })
+    }
+
+    fn activate(
+        &self,
+        t: f64,
+        dt: f64,
+        threshold: f64,
+        before: &DeviceVector<f64>,
+        after: &DeviceVector<f64>,
+        times: &mut DeviceVector<f64>,
+    ) -> Result<()> {
+        assert!(before.len == times.len && after.len == times.len);
+        let (n, before, after) = (times.len as u64, before.ptr(), after.ptr());
+        self.launch(times.len, &activate { n, t, dt, threshold, before, after, times: times.ptr_mut() })
+    }
+}

@@ -1,0 +1,88 @@
+//! Nodes along a space-filling curve.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use crate::mesh::TetMesh;
+
+/// Bits of a coordinate: three fit into 64.
+const BITS: u32 = 21;
+
+/// Which node of the mesh is first, second, .. in the simulation; `None` for the order of the mesh.
+pub(super) struct Order(Option<Vec<u32>>);
+
+impl Order {
+    /// Along the Morton curve, or that of the mesh.
+    pub fn of(mesh: &TetMesh, along_curve: bool) -> Self {
+        Order(along_curve.then(|| morton(mesh.points(), mesh.bounding_box())))
+    }
+
+    /// Points and tetrahedra with the nodes in this order.
+    #[allow(clippy::type_complexity)]
+    pub fn renumbered<'m>(&self, mesh: &'m TetMesh) -> (Cow<'m, [[f64; 3]]>, Cow<'m, [[u32; 4]]>) {
+        let Some(order) = &self.0 else { return (mesh.points().into(), mesh.tets().into()) };
+        let mut position = vec![0; order.len()];
+        for (place, &node) in order.iter().enumerate() {
+            position[node as usize] = place as u32;
+        }
+        let points: Vec<_> = order.iter().map(|&node| mesh.points()[node as usize]).collect();
+        let tets: Vec<_> = mesh.tets().iter().map(|tet| tet.map(|node| position[node as usize])).collect();
+        (points.into(), tets.into())
+    }
+
+    /// Values of the nodes in this order, in that of the mesh.
+    pub fn undo(&self, values: Vec<f64>) -> Vec<f64> {
+        let Some(order) = &self.0 else { return values };
+        let mut of_mesh = vec![0.0; values.len()];
+        for (&node, value) in order.iter().zip(values) {
+            of_mesh[node as usize] = value;
+        }
+        of_mesh
+    }
+}
+
+/// The order of `points` along the Morton curve (G. M. Morton 1966) of their bounding box: which one comes first,
+/// second, .. Points of one cell of the finest grid keep their order.
+fn morton(points: &[[f64; 3]], [low, high]: [[f64; 3]; 2]) -> Vec<u32> {
+    let extent = (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
+    let cells = f64::from((1u32 << BITS) - 1);
+    // The cast takes what is out of range, and NaN where all points are one, to the nearest number or 0.
+    let key = |point: &[f64; 3]| {
+        let cell = |x: usize| (cells * ((point[x] - low[x]) / extent)) as u32;
+        (spread(cell(0)) << 2) | (spread(cell(1)) << 1) | spread(cell(2))
+    };
+    let mut order: Vec<(u64, u32)> =
+        points.par_iter().enumerate().map(|(node, point)| (key(point), node as u32)).collect();
+    order.par_sort_unstable();
+    order.into_iter().map(|(_, node)| node).collect()
+}
+
+/// The bits of `x` with two zeros between each.
+fn spread(x: u32) -> u64 {
+    (0..BITS).fold(0, |spread, bit| spread | (u64::from(x >> bit & 1) << (3 * bit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cubes_come_octant_by_octant() {
+        // The nodes of a 4 x 4 x 4 grid in the order of x, y, z.
+        let points: Vec<[f64; 3]> =
+            (0..64).map(|m| [m / 16, m / 4 % 4, m % 4].map(|i| f64::from(i) / 3.0)).collect();
+        let order = morton(&points, [[0.0; 3], [1.0; 3]]);
+        let mut sorted = order.clone();
+        sorted.sort();
+        assert!(sorted.into_iter().eq(0..64));
+        // By recursion: an octant's eight points, each half of every axis.
+        for (k, eight) in order.chunks(8).enumerate() {
+            let octant = [k >> 2 & 1, k >> 1 & 1, k & 1].map(|half| half == 1);
+            for &node in eight {
+                assert_eq!(points[node as usize].map(|x| x > 0.5), octant);
+            }
+        }
+        assert_eq!(order[..8], [0, 1, 4, 5, 16, 17, 20, 21]);
+    }
+}

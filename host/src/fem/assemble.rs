@@ -1,0 +1,100 @@
+//! The matrices of P1 elements, gathered row by row.
+
+use super::{P1, Vec3};
+use crate::matrix::Csr;
+use rayon::prelude::*;
+
+/// Number of the edge between two corners of a tetrahedron (0 to 5); that of a corner itself is not used.
+const EDGE: [[usize; 4]; 4] = [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];
+/// The corners of each edge.
+const CORNERS: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+
+impl P1<'_> {
+    /// The stiffness matrix of -div(sigma grad u) with natural boundary conditions (mS):
+    ///
+    /// ```text
+    /// K_ij = sum_T |T| grad phi_i . sigma_T grad phi_j
+    /// ```
+    ///
+    /// `conductivity(t)` is the symmetric tensor of tetrahedron `t` (mS/mm), see
+    /// [`transversely_isotropic`](super::transversely_isotropic); of its off-diagonal entries the upper ones
+    /// are read. It is called once for a tetrahedron, from any thread.
+    ///
+    /// Symmetric to the last bit. Rows add up to zero to rounding, since each tetrahedron's diagonal entry
+    /// is minus the sum of the other three. Positive semidefinite where the conductivities are. Takes 48
+    /// bytes a tetrahedron while it works.
+    pub fn stiffness(&self, conductivity: impl Fn(usize) -> [[f64; 3]; 3] + Sync) -> Csr<f64> {
+        let couplings = |t| {
+            let (tetrahedron, sigma) = (self.tetrahedron(t), conductivity(t));
+            let (normals, scale) = (tetrahedron.normals, tetrahedron.scale());
+            CORNERS.map(|[a, b]| scale * bilinear(&sigma, normals[a], normals[b]))
+        };
+        self.gather(couplings, |couplings, c| {
+            let mut row = std::array::from_fn(|b| if b == c { 0.0 } else { couplings[EDGE[c][b]] });
+            row[c] = -row.iter().sum::<f64>();
+            row
+        })
+    }
+
+    /// The mass matrix (mm^3):
+    ///
+    /// ```text
+    /// M_ij = integral of phi_i phi_j = sum_T |T| (1 + delta_ij) / 20
+    /// ```
+    ///
+    /// Symmetric to the last bit, positive definite.
+    pub fn mass(&self) -> Csr<f64> {
+        let coupling = |t| self.tetrahedron(t).volume() / 20.0;
+        self.gather(coupling, |&coupling, c| {
+            std::array::from_fn(|b| if b == c { 2.0 * coupling } else { coupling })
+        })
+    }
+
+    /// The row sums of the mass matrix, a quarter of the volume around each node (mm^3).
+    pub fn lumped_mass(&self) -> Vec<f64> {
+        let quarters = self.elements(|t| 0.25 * self.tetrahedron(t).volume());
+        let around = |i| self.around(i).iter().map(|&t| quarters[t as usize]).sum();
+        (0..self.n_nodes()).into_par_iter().map(around).collect()
+    }
+
+    /// What `element` makes of each tetrahedron.
+    fn elements<E: Send>(&self, element: impl Fn(usize) -> E + Sync) -> Vec<E> {
+        (0..self.tets.len()).into_par_iter().map(&element).collect()
+    }
+
+    /// The matrix whose row i is the sum over the tetrahedra t around node i of `row(element(t), c)`, the
+    /// couplings of corner c of t, which is node i, to the four corners.
+    ///
+    /// Entry (i, j) and its mirror image are sums over the same tetrahedra in the same order.
+    fn gather<E: Send + Sync>(
+        &self,
+        element: impl Fn(usize) -> E + Sync,
+        row: impl Fn(&E, usize) -> [f64; 4] + Sync,
+    ) -> Csr<f64> {
+        let elements = self.elements(element);
+        let n = self.n_nodes();
+        Csr::from_rows(
+            n,
+            n,
+            |i| self.columns(i).len(),
+            |i, columns, values| {
+                columns.copy_from_slice(self.columns(i));
+                for &t in self.around(i) {
+                    let corners = self.tets[t as usize];
+                    let c = corners.iter().position(|&node| node as usize == i).expect("a corner is node i");
+                    for (node, coupling) in corners.iter().zip(row(&elements[t as usize], c)) {
+                        values[columns.binary_search(node).expect("the pattern holds all corners")] +=
+                            coupling;
+                    }
+                }
+            },
+        )
+    }
+}
+
+/// a . sigma b
+fn bilinear(sigma: &[[f64; 3]; 3], a: Vec3, b: Vec3) -> f64 {
+    let mixed = |x: usize, y: usize| sigma[x][y] * (a[x] * b[y] + a[y] * b[x]);
+    let straight = |x: usize| sigma[x][x] * (a[x] * b[x]);
+    straight(0) + straight(1) + straight(2) + (mixed(0, 1) + mixed(0, 2) + mixed(1, 2))
+}

@@ -1,0 +1,414 @@
+//! The matrices against exact integrals, dense algebra and manufactured solutions.
+
+use super::*;
+use crate::matrix::{Csr, Symmetry};
+use crate::problem::kuhn;
+use crate::problem::random::uniform;
+use faer::{Mat, Side};
+use std::f64::consts::PI;
+
+type Tensor = [[f64; 3]; 3];
+
+/// A box of n^3 nodes with a jitter, its number of nodes, and the nodes on its surface.
+fn jittered(n: usize) -> (Vec<Vec3>, Vec<[u32; 4]>) {
+    (kuhn::points(n, 11), kuhn::tetrahedra(n))
+}
+
+/// The unit cube, n nodes along an edge, bent inside while the faces stay planes.
+fn bent_cube(n: usize) -> (Vec<Vec3>, Vec<[u32; 4]>) {
+    let points = (0..n * n * n).map(|m| {
+        let [x, y, z] = [m / (n * n), m / n % n, m % n].map(|i| i as f64 / (n - 1) as f64);
+        let bend = |a: f64, b: f64| 0.05 * (PI * a).sin() * (2.0 * b + 0.4).cos();
+        [x + bend(x, y), y + bend(y, z), z + bend(z, x)]
+    });
+    (points.collect(), kuhn::tetrahedra(n))
+}
+
+/// An oblique fibre, unit length.
+const FIBRE: Vec3 = [2.0 / 7.0, -6.0 / 7.0, 3.0 / 7.0];
+
+/// Another tensor for each tetrahedron, positive definite.
+fn varying(t: usize) -> Tensor {
+    let random = |k| uniform(5, (4 * t + k) as u64);
+    let f = [random(0), random(1) - 0.5, 0.1];
+    let norm = dot(f, f).sqrt();
+    transversely_isotropic(f.map(|x| x / norm), 0.5 + random(2), 0.1 + 0.3 * random(3))
+}
+
+fn times(sigma: &Tensor, g: Vec3) -> Vec3 {
+    std::array::from_fn(|x| dot(sigma[x], g))
+}
+
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn dense(a: &Csr<f64>) -> Mat<f64> {
+    Mat::from_fn(a.n_rows(), a.n_cols(), |i, j| a.get(i, j).unwrap_or(0.0))
+}
+
+fn volume(points: &[Vec3], corners: [u32; 4]) -> f64 {
+    let m = Mat::from_fn(4, 4, |a, x| if x == 0 { 1.0 } else { points[corners[a] as usize][x - 1] });
+    m.determinant().abs() / 6.0
+}
+
+#[test]
+fn tensors_conduct_along_and_across_the_fibre() {
+    let sigma = transversely_isotropic(FIBRE, 0.17, 0.019);
+    let across = [[6.0, 2.0, 0.0], [-3.0, 0.0, 2.0]];
+    for (g, conductivity) in [(FIBRE, 0.17), (across[0], 0.019), (across[1], 0.019)] {
+        let flux = times(&sigma, g);
+        assert!((0..3).all(|x| (flux[x] - conductivity * g[x]).abs() < 1e-15), "{flux:?}");
+    }
+    assert!((0..3).all(|x| (0..3).all(|y| sigma[x][y] == sigma[y][x])));
+    assert_eq!(transversely_isotropic(FIBRE, 0.3, 0.3)[0], [0.3, 0.0, 0.0]);
+}
+
+#[test]
+fn pattern_joins_the_nodes_that_share_a_tetrahedron() {
+    let n = 5;
+    let (points, mut tets) = jittered(n);
+    // Neither the order of the tetrahedra nor that of their corners matters for the pattern.
+    tets.reverse();
+    tets.iter_mut().step_by(3).for_each(|corners| corners.swap(0, 2));
+    let space = P1::new(&points, &tets).unwrap();
+    for i in 0..points.len() {
+        let sharing = tets.iter().enumerate().filter(|(_, corners)| corners.contains(&(i as u32)));
+        let mut columns: Vec<u32> = sharing.clone().flat_map(|(_, &corners)| corners).collect();
+        columns.sort();
+        columns.dedup();
+        assert_eq!(space.columns(i), columns);
+        assert!(space.around(i).iter().map(|&t| t as usize).eq(sharing.map(|(t, _)| t)));
+    }
+}
+
+#[test]
+fn stiffness_is_the_sum_of_its_elements() {
+    let (points, mut tets) = jittered(4);
+    tets.iter_mut().step_by(2).for_each(|corners| corners.swap(1, 3));
+    let mut expected = Mat::<f64>::zeros(64, 64);
+    for (t, corners) in tets.iter().enumerate() {
+        // phi_b(node a) = delta_ab: the columns of the inverse of [1 x y z].
+        let m = Mat::from_fn(4, 4, |a, x| if x == 0 { 1.0 } else { points[corners[a] as usize][x - 1] });
+        let inverse = faer::linalg::solvers::DenseSolveCore::inverse(&m.partial_piv_lu());
+        let gradient = |b: usize| [inverse[(1, b)], inverse[(2, b)], inverse[(3, b)]];
+        for a in 0..4 {
+            for b in 0..4 {
+                expected[(corners[a] as usize, corners[b] as usize)] +=
+                    volume(&points, *corners) * dot(gradient(a), times(&varying(t), gradient(b)));
+            }
+        }
+    }
+    let k = P1::new(&points, &tets).unwrap().stiffness(varying);
+    let difference = dense(&k) - expected;
+    assert!(difference.norm_max() < 1e-13, "{}", difference.norm_max());
+}
+
+#[test]
+fn stiffness_is_exact_on_linear_functions() {
+    let n = 6;
+    let (points, tets) = jittered(n);
+    let sigma = transversely_isotropic(FIBRE, 0.62, 0.24);
+    let k = P1::new(&points, &tets).unwrap().stiffness(|_| sigma);
+    let gradient = [0.7, -1.3, 2.1];
+    let u: Vec<f64> = points.iter().map(|&p| dot(gradient, p) + 0.4).collect();
+    let product = k.mul_vec(&u);
+    let inside = |m: &usize| [m / (n * n), m / n % n, m % n].iter().all(|&i| i > 0 && i < n - 1);
+    assert!((0..n * n * n).filter(inside).all(|m| product[m].abs() < 1e-13));
+    let total: f64 = tets.iter().map(|&corners| volume(&points, corners)).sum();
+    let expected = total * dot(gradient, times(&sigma, gradient));
+    assert!((inner(&u, &product) / expected - 1.0).abs() < 1e-13);
+}
+
+#[test]
+fn mass_integrates_products_of_linear_functions() {
+    let (points, tets) = jittered(5);
+    let space = P1::new(&points, &tets).unwrap();
+    let (m, lumped) = (space.mass(), space.lumped_mass());
+    let total: f64 = tets.iter().map(|&corners| volume(&points, corners)).sum();
+    let ones = vec![1.0; points.len()];
+    assert!((inner(&ones, &m.mul_vec(&ones)) / total - 1.0).abs() < 1e-14);
+    assert!((lumped.iter().sum::<f64>() / total - 1.0).abs() < 1e-14);
+    for (sum, lumped) in m.mul_vec(&ones).iter().zip(&lumped) {
+        assert!((sum - lumped).abs() < 1e-14);
+    }
+    // The rule of degree 2 with four points, A. H. Stroud: Approximate Calculation of Multiple Integrals
+    // (1971), T3:2-1: weights V / 4 at the barycentric (a, b, b, b) and its permutations.
+    let (a, b) = ((5.0 + 3.0 * 5f64.sqrt()) / 20.0, (5.0 - 5f64.sqrt()) / 20.0);
+    let f = |p: Vec3| 0.3 + dot([1.0, -0.5, 0.25], p);
+    let g = |p: Vec3| -0.8 + dot([0.1, 2.0, -0.7], p);
+    let integral: f64 = tets
+        .iter()
+        .map(|corners| {
+            let place = |c: usize| {
+                let weight = |d: usize| if c == d { a } else { b };
+                std::array::from_fn(|x| (0..4).map(|d| weight(d) * points[corners[d] as usize][x]).sum())
+            };
+            volume(&points, *corners) / 4.0 * (0..4).map(|c| f(place(c)) * g(place(c))).sum::<f64>()
+        })
+        .sum();
+    let values = |f: &dyn Fn(Vec3) -> f64| points.iter().map(|&p| f(p)).collect::<Vec<_>>();
+    let found = inner(&values(&f), &m.mul_vec(&values(&g)));
+    assert!((found / integral - 1.0).abs() < 1e-13, "{found}, not {integral}");
+}
+
+#[test]
+fn matrices_are_symmetric_bit_for_bit_and_rows_of_stiffness_vanish() {
+    let (points, mut tets) = jittered(9);
+    // Corners in any order, tetrahedra too.
+    for (t, corners) in tets.iter_mut().enumerate() {
+        corners.rotate_left(t % 4);
+    }
+    let order = crate::problem::random::permutation(tets.len() as u32, 3);
+    let tets: Vec<_> = order.into_iter().map(|t| tets[t as usize]).collect();
+    let space = P1::new(&points, &tets).unwrap();
+    let k = space.stiffness(varying);
+    assert_eq!(k.is_symmetric(0.0), Symmetry::Symmetric);
+    assert_eq!(space.mass().is_symmetric(0.0), Symmetry::Symmetric);
+    for i in 0..k.n_rows() {
+        let values = k.row(i).1;
+        let (sum, size): (f64, f64) = (values.iter().sum(), values.iter().map(|v| v.abs()).sum());
+        assert!(sum.abs() < 1e-15 * size, "row {i}: {sum} of {size}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    // More nodes than one task takes.
+    let (points, tets) = jittered(21);
+    let matrices = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let space = P1::new(&points, &tets).unwrap();
+            (space.stiffness(varying), space.mass(), space.lumped_mass())
+        })
+    };
+    let one = matrices(1);
+    assert!(one.0.n_rows() > 2 * BLOCK);
+    for threads in [2, 5] {
+        assert!(matrices(threads) == one, "{threads} threads");
+    }
+}
+
+#[test]
+fn unusable_meshes_are_explained() {
+    let points = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]];
+    let fault = |points: &[Vec3], tets: &[[u32; 4]]| P1::new(points, tets).unwrap_err().to_string();
+    let sound = [0, 1, 2, 3];
+    for (tets, expected) in [
+        (vec![sound, [0, 1, 5, 3]], "tetrahedron 2: there is no node 6 of 5"),
+        (vec![[0, u32::MAX, 5, 3]], "tetrahedron 1: there is no node 4294967296 of 5"),
+        (vec![sound, sound, [4, 1, 2, 1]], "tetrahedron 3: node 2 is two of its corners"),
+        (vec![sound, [0, 1, 2, 4]], "tetrahedron 2: its volume is 0; repair the mesh"),
+        (vec![sound], "node 5 belongs to no tetrahedron"),
+        (vec![], "node 1 belongs to no tetrahedron"),
+    ] {
+        let message = fault(&points, &tets);
+        assert!(message.contains(expected), "{tets:?}: {message}");
+    }
+    for (value, expected) in [(f64::NAN, "NaN"), (1e200, "inf"), (1e-310, "0")] {
+        let mut points = points[..4].to_vec();
+        points[1][0] = value;
+        points[2][1] *= value.abs();
+        let message = fault(&points, &[sound]);
+        assert!(message.contains(&format!("tetrahedron 1: its volume is {expected}")), "{message}");
+    }
+    assert_eq!(P1::new(&[], &[]).unwrap().mass().n_rows(), 0);
+}
+
+#[test]
+fn bidomain_interleaves_its_parts() {
+    let (points, tets) = jittered(3);
+    let space = P1::new(&points, &tets).unwrap();
+    let (k_i, k_e) = (space.stiffness(varying), space.stiffness(|t| varying(t + 1000)));
+    let (m, kappa) = (space.mass(), 0.7);
+    let k_ie = space.stiffness(|t| {
+        let (i, e) = (varying(t), varying(t + 1000));
+        std::array::from_fn(|x| std::array::from_fn(|y| i[x][y] + e[x][y]))
+    });
+    let a = bidomain(&k_i, &k_ie, &m, kappa).unwrap();
+    assert_eq!((a.n_rows(), a.n_cols(), a.nnz()), (54, 54, 4 * m.nnz()));
+    for i in 0..27 {
+        for j in 0..27 {
+            let block = [0, 1].map(|r| [0, 1].map(|c| a.get(2 * i + r, 2 * j + c)));
+            let couples = |k: &Csr<f64>| k.get(i, j);
+            let v_v = couples(&k_i).zip(couples(&m)).map(|(k, m)| k + kappa * m);
+            assert_eq!(block, [[couples(&k_ie), couples(&k_i)], [couples(&k_i), v_v]]);
+        }
+    }
+    assert_eq!(a.is_symmetric(0.0), Symmetry::Symmetric);
+
+    // phi constant, v = 0, and nothing else.
+    let constant: Vec<f64> = (0..54).map(|row| 1.0 - (row % 2) as f64).collect();
+    assert!(a.mul_vec(&constant).iter().all(|y| y.abs() < 1e-14));
+    let eigenvalues = dense(&a).self_adjoint_eigenvalues(Side::Lower).unwrap();
+    assert!(eigenvalues[0].abs() < 1e-14 && eigenvalues[1] > 1e-3, "{eigenvalues:?}");
+
+    // u^T A u = phi^T K_e phi + (phi + v)^T K_i (phi + v) + kappa v^T M v
+    let random = |seed| (0..27).map(|i| uniform(seed, i) - 0.5).collect::<Vec<f64>>();
+    let (phi, v) = (random(1), random(2));
+    let u: Vec<f64> = phi.iter().zip(&v).flat_map(|(&phi, &v)| [phi, v]).collect();
+    let sum: Vec<f64> = phi.iter().zip(&v).map(|(phi, v)| phi + v).collect();
+    let energy = |a: &Csr<f64>, u: &[f64]| inner(u, &a.mul_vec(u));
+    let expected = energy(&k_e, &phi) + energy(&k_i, &sum) + kappa * energy(&m, &v);
+    assert!((energy(&a, &u) / expected - 1.0).abs() < 1e-13);
+}
+
+#[test]
+fn bidomain_refuses_parts_that_do_not_fit() {
+    let (points, tets) = jittered(3);
+    let m = P1::new(&points, &tets).unwrap().mass();
+    let (few_points, few_tets) = jittered(2);
+    let small = P1::new(&few_points, &few_tets).unwrap().mass();
+    let message =
+        |k_ie: &Csr<f64>, mass: &Csr<f64>, kappa| bidomain(&m, k_ie, mass, kappa).unwrap_err().to_string();
+    assert!(message(&small, &m, 1.0).contains("the pattern of K_ie (8 x 8"));
+    let identity = message(&m, &Csr::identity(27), 1.0);
+    assert!(identity.contains("the pattern of M (27 x 27, 27 entries) is not that of K_i"), "{identity}");
+    for kappa in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(message(&m, &m, kappa).contains(&format!("kappa = chi Cm / dt is {kappa};")));
+    }
+    let wide = Csr::new(1, 2, vec![0, 1], vec![0], vec![1.0]).unwrap();
+    assert!(bidomain(&wide, &wide, &wide, 1.0).is_err());
+}
+
+/// Conjugate gradients with the diagonal as preconditioner, down to 1e-12 of the right-hand side.
+fn solve(a: &Csr<f64>, b: &[f64]) -> Vec<f64> {
+    let (diagonal, target) = (a.diagonal(), 1e-12 * inner(b, b).sqrt());
+    let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect::<Vec<_>>();
+    let (mut x, mut r) = (vec![0.0; b.len()], b.to_vec());
+    let mut z = precondition(&r);
+    let (mut p, mut rho) = (z.clone(), inner(&r, &z));
+    for _ in 0..2000 {
+        if inner(&r, &r).sqrt() < target {
+            return x;
+        }
+        let ap = a.mul_vec(&p);
+        let alpha = rho / inner(&p, &ap);
+        for i in 0..x.len() {
+            x[i] += alpha * p[i];
+            r[i] -= alpha * ap[i];
+        }
+        z = precondition(&r);
+        let next = inner(&r, &z);
+        p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + next / rho * *p);
+        rho = next;
+    }
+    panic!("conjugate gradients do not converge");
+}
+
+/// A product of one function of each coordinate on the unit cube whose normal derivative vanishes on the
+/// surface: its value and its Hessian.
+struct Manufactured {
+    /// The function of axis x, its first and its second derivative.
+    factor: fn(usize, f64) -> [f64; 3],
+}
+
+impl Manufactured {
+    fn value(&self, p: Vec3) -> f64 {
+        (0..3).map(|x| (self.factor)(x, p[x])[0]).product()
+    }
+
+    /// div(sigma grad u)
+    fn divergence(&self, sigma: &Tensor, p: Vec3) -> f64 {
+        let second = |x: usize, y: usize| {
+            let order = |axis: usize| usize::from(axis == x) + usize::from(axis == y);
+            (0..3).map(|axis| (self.factor)(axis, p[axis])[order(axis)]).product::<f64>()
+        };
+        (0..3).map(|x| (0..3).map(|y| sigma[x][y] * second(x, y)).sum::<f64>()).sum()
+    }
+}
+
+/// cos(pi x) cos(pi y) cos(pi z): no flux through the surface where sigma is diagonal.
+const WAVE: Manufactured = Manufactured { factor: |_, x| cosine(x) };
+
+/// cos(pi x) cos(pi y), likewise.
+const FLAT_WAVE: Manufactured =
+    Manufactured { factor: |axis, x| if axis < 2 { cosine(x) } else { [1.0, 0.0, 0.0] } };
+
+fn cosine(x: f64) -> [f64; 3] {
+    [(PI * x).cos(), -PI * (PI * x).sin(), -PI * PI * (PI * x).cos()]
+}
+
+/// 16 x^2 (1 - x)^2 on each axis: no gradient on the surface, and so no flux whatever sigma is.
+const BUMP: Manufactured = Manufactured {
+    factor: |_, x| {
+        let y = x * (1.0 - x);
+        [16.0 * y * y, 32.0 * y * (1.0 - 2.0 * x), 32.0 * ((1.0 - 2.0 * x).powi(2) - 2.0 * y)]
+    },
+};
+
+/// The norm of the error in M.
+fn error(m: &Csr<f64>, found: &[f64], exact: &[f64]) -> f64 {
+    let e: Vec<f64> = found.iter().zip(exact).map(|(found, exact)| found - exact).collect();
+    inner(&e, &m.mul_vec(&e)).sqrt()
+}
+
+/// Nodes along an edge for the rates: each mesh is twice as fine as the one before.
+const SIZES: [usize; 3] = [9, 17, 33];
+
+/// Asserts second order for the errors on meshes of these sizes.
+fn assert_second_order(errors: &[f64]) {
+    let rates: Vec<f64> = errors.windows(2).map(|e| (e[0] / e[1]).log2()).collect();
+    println!("errors {errors:?}, rates {rates:?}");
+    assert!(rates.iter().all(|&rate| rate > 1.8), "errors {errors:?}, rates {rates:?}");
+}
+
+#[test]
+fn an_elliptic_problem_converges_with_second_order() {
+    let diagonal = [[0.9, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 0.3]];
+    let oblique = transversely_isotropic(FIBRE, 0.6, 0.1);
+    for (exact, sigma) in [(WAVE, diagonal), (BUMP, oblique)] {
+        // -div(sigma grad u) + u = f
+        let errors = SIZES.map(|n| {
+            let (points, tets) = bent_cube(n);
+            let space = P1::new(&points, &tets).unwrap();
+            let (mut a, m) = (space.stiffness(|_| sigma), space.mass());
+            a.values_mut().iter_mut().zip(m.values()).for_each(|(k, m)| *k += m);
+            let f: Vec<f64> = points.iter().map(|&p| exact.value(p) - exact.divergence(&sigma, p)).collect();
+            let u: Vec<f64> = points.iter().map(|&p| exact.value(p)).collect();
+            error(&m, &solve(&a, &m.mul_vec(&f)), &u)
+        });
+        assert_second_order(&errors);
+    }
+}
+
+#[test]
+fn a_step_of_the_bidomain_equations_converges_with_second_order() {
+    // Along an axis, so that the tensors are diagonal.
+    let fibre = [0.0, 1.0, 0.0];
+    let sigma_i = transversely_isotropic(fibre, 0.17, 0.019);
+    let sigma_e = transversely_isotropic(fibre, 0.62, 0.24);
+    let sigma_ie: Tensor = std::array::from_fn(|x| std::array::from_fn(|y| sigma_i[x][y] + sigma_e[x][y]));
+    let (phi, v, kappa) = (WAVE, FLAT_WAVE, 0.3);
+    let errors = SIZES.map(|n| {
+        let (points, tets) = bent_cube(n);
+        let space = P1::new(&points, &tets).unwrap();
+        let m = space.mass();
+        let (k_i, k_ie) = (space.stiffness(|_| sigma_i), space.stiffness(|_| sigma_ie));
+        let a = bidomain(&k_i, &k_ie, &m, kappa).unwrap();
+        let at = |f: &dyn Fn(Vec3) -> f64| points.iter().map(|&p| f(p)).collect::<Vec<f64>>();
+
+        //           0 = div(sigma_i grad v) + div(sigma_ie grad phi) + I_e
+        // kappa (v - v*) = div(sigma_i grad(v + phi))
+        let i_e = at(&|p| -v.divergence(&sigma_i, p) - phi.divergence(&sigma_ie, p));
+        let flow = |p| v.divergence(&sigma_i, p) + phi.divergence(&sigma_i, p);
+        let v_star = at(&|p| v.value(p) - flow(p) / kappa);
+        let (mut for_phi, for_v) = (m.mul_vec(&i_e), m.mul_vec(&v_star));
+        // Interpolated, I_e no longer adds up to zero.
+        let volume: f64 = space.lumped_mass().iter().sum();
+        let excess = for_phi.iter().sum::<f64>() / volume;
+        for_phi.iter_mut().zip(space.lumped_mass()).for_each(|(b, m)| *b -= excess * m);
+        let b: Vec<f64> = for_phi.iter().zip(for_v).flat_map(|(&b, c)| [b, kappa * c]).collect();
+        let u = solve(&a, &b);
+
+        let (exact_phi, exact_v) = (at(&|p| phi.value(p)), at(&|p| v.value(p)));
+        let (mut found_phi, found_v): (Vec<f64>, Vec<f64>) = u.chunks(2).map(|u| (u[0], u[1])).unzip();
+        let mean = |u: &[f64]| inner(u, &space.lumped_mass()) / volume;
+        let shift = mean(&exact_phi) - mean(&found_phi);
+        found_phi.iter_mut().for_each(|phi| *phi += shift);
+        [error(&m, &found_phi, &exact_phi), error(&m, &found_v, &exact_v)]
+    });
+    assert_second_order(&errors.map(|e| e[0]));
+    assert_second_order(&errors.map(|e| e[1]));
+}

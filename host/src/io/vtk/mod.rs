@@ -1,0 +1,162 @@
+//! VTK's unstructured grids: VTU and legacy files are read, VTU files and PVD series are written.
+//!
+//! Formats: VTK File Formats (docs.vtk.org, "VTK File Formats"). The crate vtkio is not used: its stable
+//! release cannot read compressed inline arrays, its errors carry no place, and it takes a truncated legacy
+//! file without a word.
+
+mod arrays;
+mod decode;
+mod legacy;
+mod pvd;
+#[cfg(test)]
+mod tests;
+mod vtu;
+mod write;
+
+pub(crate) use legacy::parse as parse_legacy;
+pub use pvd::VtuSeries;
+pub(crate) use vtu::parse as parse_vtu;
+pub use write::{VtuWriter, write_vtu};
+
+use arrays::Values;
+
+use crate::mesh::RawMesh;
+
+/// Names of cell data that number regions, the first that is there wins. Compared in small letters.
+const REGIONS: [&str; 14] = [
+    "region",
+    "regions",
+    "regionid",
+    "material",
+    "materials",
+    "materialid",
+    "elemtag",
+    "tag",
+    "tags",
+    "label",
+    "labels",
+    "medit:ref",
+    "gmsh:physical",
+    "cellentityids",
+];
+/// Names of vectors along the fibres.
+const FIBRES: [&str; 4] = ["fibre", "fibres", "fiber", "fibers"];
+
+/// Advice for cells that cannot be used.
+pub(super) const ONLY_TETRAHEDRA: &str = "only linear tetrahedra are read; mesh with tetrahedra of first \
+                                          order, or split the cells (in ParaView: Tetrahedralize)";
+
+/// An unstructured grid as it stands in a file.
+#[derive(Default)]
+struct Grid {
+    /// x y z of each point.
+    points: Vec<f64>,
+    /// The points of all cells, one cell after the other.
+    connectivity: Vec<i64>,
+    /// Where each cell ends in `connectivity`.
+    ends: Vec<i64>,
+    /// VTK's number for the shape of each cell.
+    types: Vec<i64>,
+    cell_data: Vec<Attribute>,
+    point_data: Vec<Attribute>,
+}
+
+/// Data of all cells or points.
+struct Attribute {
+    name: String,
+    components: usize,
+    values: Values,
+}
+
+/// Whether data of this name is of any use here.
+fn is_wanted(name: &str) -> bool {
+    let name = name.to_lowercase();
+    REGIONS.contains(&name.as_str()) || FIBRES.contains(&name.as_str())
+}
+
+fn find<'a>(data: &'a [Attribute], names: &[&str], components: usize) -> Option<&'a Attribute> {
+    let matches =
+        |name: &str| data.iter().find(|a| a.components == components && a.name.to_lowercase() == name);
+    names.iter().find_map(|name| matches(name))
+}
+
+impl Grid {
+    /// The tetrahedra with their regions and fibres, or what is wrong.
+    fn into_mesh(self) -> Result<RawMesh, String> {
+        let mut mesh = RawMesh { points: self.points.as_chunks().0.to_vec(), ..RawMesh::default() };
+        if self.types.len() != self.ends.len() {
+            return Err(format!("there are {} cells, but {} cell types", self.ends.len(), self.types.len()));
+        }
+        let mut start = 0;
+        for (cell, (&shape, &end)) in self.types.iter().zip(&self.ends).enumerate() {
+            let number = cell + 1;
+            let nodes = usize::try_from(end).ok().and_then(|end| self.connectivity.get(start..end));
+            let nodes = nodes.ok_or_else(|| {
+                format!(
+                    "cell {number} ends at entry {end} of {}, after a start at {start}",
+                    self.connectivity.len()
+                )
+            })?;
+            start += nodes.len();
+            match shape {
+                10 => {
+                    let nodes = nodes.try_into().map_err(|_| {
+                        format!("element {number} is a tetrahedron, but has {} nodes", nodes.len())
+                    })?;
+                    mesh.push(number, nodes, 0)?;
+                }
+                // Nothing; vertices, lines, polygons; their quadratic and higher kin.
+                0..=9 | 21..=23 | 28 | 30 | 34..=36 | 60..=63 | 68..=70 | 75..=77 => mesh.skipped += 1,
+                other => return Err(format!("element {number} is {}; {ONLY_TETRAHEDRA}", shape_name(other))),
+            }
+        }
+        let cells = |number: &usize| number - 1;
+        if let Some(regions) = find(&self.cell_data, &REGIONS, 1) {
+            let region = |cell| {
+                regions.values.whole(cell).ok_or_else(|| {
+                    let name = &regions.name;
+                    format!(
+                        "cell data '{name}' of element {} is no region: a whole number of 32 bits",
+                        cell + 1
+                    )
+                })
+            };
+            mesh.regions = Some(mesh.numbers.iter().map(cells).map(region).collect::<Result<_, _>>()?);
+        }
+        if let Some(fibres) = find(&self.cell_data, &FIBRES, 3) {
+            mesh.fibres =
+                Some(mesh.numbers.iter().map(cells).map(|cell| fibres.values.vector(cell)).collect());
+        } else if let Some(fibres) = find(&self.point_data, &FIBRES, 3) {
+            mesh.fibres = Some(mesh.tets.iter().map(|&tet| mean_direction(tet, &fibres.values)).collect());
+        }
+        Ok(mesh)
+    }
+}
+
+/// The mean of four directions, each taken with the sign that points along the first one: a fibre has none.
+fn mean_direction(tet: [u32; 4], fibres: &Values) -> [f64; 3] {
+    let directions = tet.map(|node| fibres.vector(node as usize));
+    let mut sum = [0.0; 3];
+    for f in directions {
+        let along: f64 = (0..3).map(|axis| f[axis] * directions[0][axis]).sum();
+        for axis in 0..3 {
+            sum[axis] += if along < 0.0 { -f[axis] } else { f[axis] };
+        }
+    }
+    sum
+}
+
+fn shape_name(shape: i64) -> String {
+    let name = match shape {
+        11 => "a voxel",
+        12 => "a hexahedron",
+        13 => "a wedge",
+        14 => "a pyramid",
+        24 => "a quadratic tetrahedron",
+        25 | 29 => "a quadratic hexahedron",
+        42 => "a polyhedron",
+        71 | 78 => "a tetrahedron of higher order",
+        _ => return format!("a cell of VTK's type {shape}"),
+    };
+    name.to_string()
+}

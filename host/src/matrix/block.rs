@@ -1,0 +1,330 @@
+//! Block formats: one column index for b x b values, b unknowns a node.
+//!
+//! The bidomain equations have two unknowns a node, the extracellular potential and the transmembrane voltage
+//! (Rosenberger and Haase 2017, section 8); elasticity has three. Unknown `b i + k` is the k-th of node i.
+
+use super::{Csr, Padding, Sell, sell_padding};
+use crate::error::{Error, Result};
+use cuda_std::Real;
+use rayon::prelude::*;
+
+/// The block sizes that there are kernels for.
+pub const BLOCK_SIZES: std::ops::RangeInclusive<usize> = 2..=3;
+
+/// Block rows of one task.
+const CHUNK: usize = 512;
+
+/// A block matrix in compressed row storage; b^2 values a block, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockCsr<T> {
+    block: usize,
+    n_rows: usize,
+    n_cols: usize,
+    row_ptr: Vec<usize>,
+    col_idx: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Real> BlockCsr<T> {
+    /// The blocks of `a` with an entry stored; the other values of such a block are 0.
+    ///
+    /// [`Error::Option`] for a block size beyond [`BLOCK_SIZES`], [`Error::Matrix`] where the rows or columns are not
+    /// whole blocks.
+    pub fn from_csr(a: &Csr<T>, block: usize) -> Result<Self> {
+        check_block(a, block)?;
+        let (n_rows, n_cols) = (a.n_rows() / block, a.n_cols() / block);
+        let block_columns = |i: usize, columns: &mut Vec<u32>| {
+            columns.clear();
+            for row in block * i..block * (i + 1) {
+                columns.extend(a.row(row).0.iter().map(|j| j / block as u32));
+            }
+            columns.sort_unstable();
+            columns.dedup();
+        };
+        let rows = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(n_rows);
+        let of_chunk = |chunk: usize| {
+            let (mut ends, mut all, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+            for i in rows(chunk) {
+                block_columns(i, &mut columns);
+                all.extend_from_slice(&columns);
+                ends.push(all.len());
+            }
+            (ends, all)
+        };
+        let chunks: Vec<(Vec<usize>, Vec<u32>)> =
+            (0..n_rows.div_ceil(CHUNK)).into_par_iter().map(of_chunk).collect();
+        let mut row_ptr = vec![0];
+        let mut col_idx = Vec::with_capacity(chunks.iter().map(|(_, columns)| columns.len()).sum());
+        for (ends, columns) in chunks {
+            row_ptr.extend(ends.iter().map(|end| col_idx.len() + end));
+            col_idx.extend_from_slice(&columns);
+        }
+        let mut values = vec![T::ZERO; col_idx.len() * block * block];
+        let fill = |i: usize, columns: &[u32], values: &mut [T]| {
+            for k in 0..block {
+                let mut place = 0;
+                let (of_a, v) = a.row(block * i + k);
+                for (&j, &v) in of_a.iter().zip(v) {
+                    while columns[place] != j / block as u32 {
+                        place += 1;
+                    }
+                    values[(place * block + k) * block + j as usize % block] = v;
+                }
+            }
+        };
+        for_each_block_row(block, &row_ptr, &col_idx, &mut values, fill);
+        Ok(BlockCsr { block, n_rows, n_cols, row_ptr, col_idx, values })
+    }
+
+    /// The block matrix of b^2 matrices of one pattern, [plane](Self::plane) after plane, values rounded to `T`.
+    pub(crate) fn from_planes<U: Real, M: AsRef<Csr<U>> + Sync>(planes: &[M]) -> Self {
+        let block = planes.len().isqrt();
+        let first = planes[0].as_ref();
+        let (row_ptr, col_idx) = (first.row_ptr().to_vec(), first.col_idx().to_vec());
+        let mut values = vec![T::ZERO; col_idx.len() * block * block];
+        for_each_block_row(block, &row_ptr, &col_idx, &mut values, |i, _, values| {
+            for (kl, plane) in planes.iter().enumerate() {
+                for (place, v) in plane.as_ref().row(i).1.iter().enumerate() {
+                    values[place * block * block + kl] = T::from_f64(v.to_f64());
+                }
+            }
+        });
+        BlockCsr { block, n_rows: first.n_rows(), n_cols: first.n_cols(), row_ptr, col_idx, values }
+    }
+
+    /// Back to CRS, all values of every block.
+    pub fn to_csr(&self) -> Csr<T> {
+        let b = self.block;
+        Csr::from_rows(
+            b * self.n_rows,
+            b * self.n_cols,
+            |row| b * (self.row_ptr[row / b + 1] - self.row_ptr[row / b]),
+            |row, columns, values| {
+                let (of_row, blocks) = self.row(row / b);
+                for (place, &j) in of_row.iter().enumerate() {
+                    for l in 0..b {
+                        columns[place * b + l] = j * b as u32 + l as u32;
+                        values[place * b + l] = blocks[(place * b + row % b) * b + l];
+                    }
+                }
+            },
+        )
+    }
+
+    /// The matrix of the (k, l) entries of the blocks.
+    pub fn plane(&self, k: usize, l: usize) -> Csr<T> {
+        let b = self.block;
+        let values = self.values.par_chunks(b * b).with_min_len(CHUNK).map(|v| v[k * b + l]).collect();
+        Csr::from_valid_parts(self.n_rows, self.n_cols, self.row_ptr.clone(), self.col_idx.clone(), values)
+    }
+
+    /// The diagonal blocks, b^2 values each; zeros where none is stored.
+    pub fn diagonal_blocks(&self) -> Vec<T> {
+        let square = self.block * self.block;
+        let mut blocks = vec![T::ZERO; square * self.n_rows];
+        blocks.par_chunks_mut(square).with_min_len(CHUNK).enumerate().for_each(|(i, block)| {
+            let (columns, values) = self.row(i);
+            if let Ok(place) = columns.binary_search(&(i as u32)) {
+                block.copy_from_slice(&values[square * place..square * (place + 1)]);
+            }
+        });
+        blocks
+    }
+
+    /// Unknowns a node.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+    /// Block rows.
+    pub fn block_rows(&self) -> usize {
+        self.n_rows
+    }
+    /// Block columns.
+    pub fn block_cols(&self) -> usize {
+        self.n_cols
+    }
+    /// Stored blocks.
+    pub fn blocks(&self) -> usize {
+        self.col_idx.len()
+    }
+    /// Where each block row starts; one more than block rows.
+    pub fn row_ptr(&self) -> &[usize] {
+        &self.row_ptr
+    }
+    /// Block column of each block.
+    pub fn col_idx(&self) -> &[u32] {
+        &self.col_idx
+    }
+    /// The values, b^2 a block.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+    /// Block columns and values of block row `i`.
+    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+        let range = self.row_ptr[i]..self.row_ptr[i + 1];
+        let square = self.block * self.block;
+        (&self.col_idx[range.clone()], &self.values[square * range.start..square * range.end])
+    }
+}
+
+/// The diagonal blocks of a matrix in CRS, `block^2` values each; 0 where no entry is stored.
+pub fn diagonal_blocks<T: Real>(a: &Csr<T>, block: usize) -> Vec<T> {
+    let n = a.n_rows() / block * block;
+    let row = |i: usize| {
+        let first = i - i % block;
+        (first..first + block).map(move |j| a.get(i, j).unwrap_or(T::ZERO)).collect::<Vec<_>>()
+    };
+    (0..n).into_par_iter().with_min_len(CHUNK).flat_map_iter(row).collect()
+}
+
+/// [`Error::Option`] and [`Error::Matrix`] as [`BlockCsr::from_csr`] says.
+pub fn check_block<T: Real>(a: &Csr<T>, block: usize) -> Result<()> {
+    if !BLOCK_SIZES.contains(&block) {
+        return Err(Error::Option(format!(
+            "block size {block}; there are kernels for 2 and 3 unknowns a node"
+        )));
+    }
+    for (n, what) in [(a.n_rows(), "rows"), (a.n_cols(), "columns")] {
+        if !n.is_multiple_of(block) {
+            return Err(Error::Matrix(format!(
+                "{n} {what} are not whole blocks of {block}; number the unknowns node by node, {block} a node"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What blocks store, in values, beside the nonzeros of `a`: zeros within blocks and, with `sigma`, the padding of reduced
+/// SELL. Errors as [`check_block`] and [`sell_padding`] have them.
+pub fn block_padding<T: Real>(a: &Csr<T>, block: usize, sigma: Option<usize>) -> Result<Padding> {
+    let blocks = BlockCsr::from_csr(a, block)?;
+    let stored = match sigma {
+        None => blocks.blocks() as u64,
+        Some(sigma) => sell_padding(&blocks.plane(0, 0), sigma)?.stored,
+    };
+    Ok(Padding { stored: stored * (block * block) as u64, nnz: a.nnz() as u64 })
+}
+
+/// Calls `f(i, block columns, values)` for every block row, in parallel.
+fn for_each_block_row<T: Real>(
+    block: usize,
+    row_ptr: &[usize],
+    col_idx: &[u32],
+    values: &mut [T],
+    f: impl Fn(usize, &[u32], &mut [T]) + Sync,
+) {
+    let square = block * block;
+    let n_rows = row_ptr.len() - 1;
+    let mut left = values;
+    let mut chunks = Vec::with_capacity(n_rows.div_ceil(CHUNK));
+    for start in (0..n_rows).step_by(CHUNK) {
+        let end = (start + CHUNK).min(n_rows);
+        let values;
+        (values, left) = left.split_at_mut(square * (row_ptr[end] - row_ptr[start]));
+        chunks.push((start..end, values));
+    }
+    chunks.into_par_iter().for_each(|(rows, values)| {
+        let first = row_ptr[rows.start];
+        for i in rows {
+            let range = row_ptr[i]..row_ptr[i + 1];
+            let of_row = square * (range.start - first)..square * (range.end - first);
+            f(i, &col_idx[range], &mut values[of_row]);
+        }
+    });
+}
+
+/// A block matrix in reduced SELL-32-sigma: b^2 arrays of values, one for each place in a block, of one pattern.
+///
+/// Value (k, l) of entry e is at `(k b + l) stored + e`: the lanes of a warp load neighbouring values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockSell<T> {
+    block: usize,
+    pattern: Sell<T>,
+    values: Vec<T>,
+}
+
+impl<T: Real> BlockSell<T> {
+    /// Converts; errors as [`Sell::from_csr`] has them, for the rows of blocks.
+    pub fn from_blocks(a: &BlockCsr<T>, sigma: usize) -> Result<Self> {
+        let b = a.block;
+        let pattern = Sell::from_csr(&a.plane(0, 0), sigma)?;
+        let mut values = pattern.values().to_vec();
+        values.reserve_exact(pattern.stored() * (b * b - 1));
+        for kl in 1..b * b {
+            values.extend_from_slice(Sell::from_csr(&a.plane(kl / b, kl % b), sigma)?.values());
+        }
+        Ok(BlockSell { block: b, pattern, values })
+    }
+
+    /// Unknowns a node.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+    /// The (0, 0) values of the blocks: rows and columns are those of blocks.
+    pub fn pattern(&self) -> &Sell<T> {
+        &self.pattern
+    }
+    /// The values, b^2 planes.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+    /// Stored blocks beside those of the matrix.
+    pub fn padding(&self) -> Padding {
+        self.pattern.padding()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::random::{below, uniform};
+
+    /// Blocks that are full, half full, and with a value in one corner; an empty block row.
+    fn sample(block: usize) -> Csr<f64> {
+        let n = 23 * block;
+        let stored = |i: usize, j: usize| {
+            i / block != 7
+                && (i == j || below(3, ((i / block) * n + j / block) as u64, 5) == 0 && (i + j) % 3 != 1)
+        };
+        let columns = |i: usize| (0..n).filter(move |&j| stored(i, j));
+        Csr::from_rows(
+            n,
+            n,
+            |i| columns(i).count(),
+            |i, to, values| {
+                for ((to, v), j) in to.iter_mut().zip(values).zip(columns(i)) {
+                    (*to, *v) = (j as u32, uniform(1, (i * n + j) as u64) - 0.4);
+                }
+            },
+        )
+    }
+
+    #[test]
+    fn blocks_hold_every_entry_and_zeros() {
+        for b in BLOCK_SIZES {
+            let a = sample(b);
+            let blocks = BlockCsr::from_csr(&a, b).unwrap();
+            let back = blocks.to_csr();
+            assert_eq!(blocks.blocks() * b * b, back.nnz());
+            assert!(back.nnz() > a.nnz());
+            for i in 0..a.n_rows() {
+                for j in 0..a.n_cols() {
+                    assert_eq!(back.get(i, j).unwrap_or(0.0), a.get(i, j).unwrap_or(0.0), "({i}, {j})");
+                    let plane = blocks.plane(i % b, j % b);
+                    assert_eq!(plane.get(i / b, j / b).unwrap_or(0.0), a.get(i, j).unwrap_or(0.0));
+                }
+            }
+            let planes: Vec<std::sync::Arc<Csr<f64>>> =
+                (0..b * b).map(|kl| std::sync::Arc::new(blocks.plane(kl / b, kl % b))).collect();
+            assert_eq!(BlockCsr::from_planes(&planes), blocks);
+        }
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_refused() {
+        let a = Csr::<f64>::identity(7);
+        let message = |block| BlockCsr::from_csr(&a, block).unwrap_err().to_string();
+        assert!(message(2).starts_with("7 rows are not whole blocks of 2"));
+        assert!(message(4).starts_with("block size 4;") && message(0).starts_with("block size 0;"));
+    }
+}

@@ -1,0 +1,219 @@
+//! From what stands in a file to a mesh that finite elements can use.
+
+use super::{TetMesh, signed_volume};
+use crate::error::{Error, Result};
+
+/// Tetrahedra whose volume is at most this part of the cube of their longest edge are degenerate. A good one
+/// has a tenth, and at 1e-12 nothing but rounding is left of its gradients.
+const FLATTEST: f64 = 1e-12;
+
+/// A mesh as it was read, unchecked.
+#[derive(Debug, Default)]
+pub(crate) struct RawMesh {
+    pub points: Vec<[f64; 3]>,
+    pub tets: Vec<[u32; 4]>,
+    pub regions: Option<Vec<i32>>,
+    pub fibres: Option<Vec<[f64; 3]>>,
+    /// Which of all cells of the file, counted from 1, each tetrahedron is; empty where all are tetrahedra.
+    pub numbers: Vec<usize>,
+    /// Cells of the file that are points, lines or surfaces.
+    pub skipped: usize,
+}
+
+/// What was mended.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mended {
+    pub reoriented: usize,
+    pub dropped: usize,
+}
+
+impl RawMesh {
+    /// The number of tetrahedron `t` in its file.
+    fn number(&self, t: usize) -> usize {
+        self.numbers.get(t).copied().unwrap_or(t + 1)
+    }
+
+    /// Takes cell `number`, a tetrahedron of these nodes, which are counted from 0 here and from `first` in
+    /// the file; or says what is wrong.
+    pub fn push(&mut self, number: usize, nodes: [i64; 4], first: i64) -> std::result::Result<(), String> {
+        let n = self.points.len();
+        if let Some(node) = nodes.iter().find(|&&node| node < 0 || node as usize >= n) {
+            let node = *node as i128 + first as i128;
+            return Err(format!("element {number} has node {node}, but there are {n}, counted from {first}"));
+        }
+        self.tets.push(nodes.map(|node| node as u32));
+        self.numbers.push(number);
+        Ok(())
+    }
+
+    /// The mesh, if it is fit for use.
+    pub fn check(mut self, reorient: bool, drop_unreferenced: bool) -> Result<(TetMesh, Mended)> {
+        self.check_sizes()?;
+        self.check_points()?;
+        let reoriented = self.orient(reorient)?;
+        let dropped = self.drop_unreferenced(drop_unreferenced)?;
+        self.normalise_fibres()?;
+        let RawMesh { points, tets, regions, fibres, .. } = self;
+        Ok((TetMesh { points, tets, regions, fibres }, Mended { reoriented, dropped }))
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        let n = self.tets.len();
+        if n == 0 {
+            return Err(Error::Mesh(format!(
+                "there are no tetrahedra (but {} points, lines or surfaces); mesh the volume",
+                self.skipped
+            )));
+        }
+        if self.points.len() > u32::MAX as usize {
+            return Err(Error::Mesh(format!(
+                "there are {} nodes, more than 32 bits count",
+                self.points.len()
+            )));
+        }
+        let given = [
+            ("region numbers", self.regions.as_ref().map(Vec::len)),
+            ("fibres", self.fibres.as_ref().map(Vec::len)),
+        ];
+        for (what, length) in given {
+            if let Some(length) = length.filter(|&length| length != n) {
+                return Err(Error::Mesh(format!(
+                    "there are {length} {what}, but {n} tetrahedra; give one for each"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_points(&self) -> Result<()> {
+        if let Some(node) = self.points.iter().position(|point| !point.iter().all(|x| x.is_finite())) {
+            let [x, y, z] = self.points[node];
+            return Err(Error::Mesh(format!(
+                "node {} is at ({x}, {y}, {z}); coordinates must be finite numbers",
+                node + 1
+            )));
+        }
+        for (t, tet) in self.tets.iter().enumerate() {
+            if let Some(node) = tet.iter().find(|&&node| node as usize >= self.points.len()) {
+                return Err(Error::Mesh(format!(
+                    "element {} has node {} (counted from 1), but there are {}",
+                    self.number(t),
+                    *node as u64 + 1,
+                    self.points.len()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all volumes positive; returns how many were not.
+    fn orient(&mut self, reorient: bool) -> Result<usize> {
+        let mut inverted = 0;
+        let mut first = 0;
+        for (t, &tet) in self.tets.iter().enumerate() {
+            let volume = signed_volume(&self.points, tet);
+            let h = longest_edge(&self.points, tet);
+            // Not the other way round: a NaN, of coordinates that overflow, is refused as well.
+            let is_sound = volume.is_finite() && volume.abs() > FLATTEST * h * h * h;
+            if !is_sound {
+                return Err(Error::Mesh(format!(
+                    "element {} is degenerate: volume {:e}, longest edge {h:e}; more than {FLATTEST:e} of \
+                     the edge's cube is needed; remove the element or mesh anew",
+                    self.number(t),
+                    volume.abs()
+                )));
+            }
+            if volume < 0.0 {
+                first = if inverted == 0 { t } else { first };
+                inverted += 1;
+            }
+        }
+        // Where all are the same way round that is the convention of the program that wrote them.
+        if inverted > 0 && inverted < self.tets.len() && !reorient {
+            return Err(Error::Mesh(format!(
+                "element {} is inside out (its volume is negative), as are {inverted} of {}; see whether \
+                 elements overlap; --reorient swaps two of their nodes",
+                self.number(first),
+                self.tets.len()
+            )));
+        }
+        if inverted > 0 {
+            for tet in &mut self.tets {
+                if signed_volume(&self.points, *tet) < 0.0 {
+                    tet.swap(2, 3);
+                }
+            }
+        }
+        Ok(inverted)
+    }
+
+    /// Nodes without tetrahedra are zero rows of every matrix; returns how many were dropped.
+    fn drop_unreferenced(&mut self, drop: bool) -> Result<usize> {
+        const UNUSED: u32 = u32::MAX;
+        let mut new_number = vec![UNUSED; self.points.len()];
+        for &node in self.tets.as_flattened() {
+            new_number[node as usize] = 0;
+        }
+        let unused = new_number.iter().filter(|&&number| number == UNUSED).count();
+        if unused == 0 {
+            return Ok(0);
+        }
+        if !drop {
+            let first = new_number.iter().position(|&number| number == UNUSED).map_or(0, |node| node + 1);
+            return Err(Error::Mesh(format!(
+                "node {first} belongs to no tetrahedron, as do {unused} of {}; \
+                 --drop-unreferenced leaves them out",
+                self.points.len()
+            )));
+        }
+        let mut kept = Vec::with_capacity(self.points.len() - unused);
+        for (point, number) in
+            self.points.iter().zip(&mut new_number).filter(|(_, number)| **number != UNUSED)
+        {
+            *number = kept.len() as u32;
+            kept.push(*point);
+        }
+        self.points = kept;
+        for node in self.tets.as_flattened_mut() {
+            *node = new_number[*node as usize];
+        }
+        Ok(unused)
+    }
+
+    fn normalise_fibres(&mut self) -> Result<()> {
+        let Some(mut fibres) = self.fibres.take() else { return Ok(()) };
+        for (t, fibre) in fibres.iter_mut().enumerate() {
+            // What was a unit vector stays the same to the last bit.
+            if (fibre.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() <= 4.0 * f64::EPSILON {
+                continue;
+            }
+            // Divided by the largest component first, so that no square over- or underflows.
+            let largest = fibre.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let [x, y, z] = fibre.map(|x| x / largest);
+            let norm = (x * x + y * y + z * z).sqrt();
+            if !norm.is_finite() {
+                let [x, y, z] = *fibre;
+                return Err(Error::Mesh(format!(
+                    "the fibre of element {} is ({x}, {y}, {z}); it needs a direction, \
+                     also where the tissue is isotropic",
+                    self.number(t)
+                )));
+            }
+            *fibre = [x / norm, y / norm, z / norm];
+        }
+        self.fibres = Some(fibres);
+        Ok(())
+    }
+}
+
+fn longest_edge(points: &[[f64; 3]], tet: [u32; 4]) -> f64 {
+    let p = tet.map(|node| points[node as usize]);
+    let mut longest = 0.0f64;
+    for (i, a) in p.iter().enumerate() {
+        for b in &p[i + 1..] {
+            let square = (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>();
+            longest = longest.max(square.sqrt());
+        }
+    }
+    longest
+}

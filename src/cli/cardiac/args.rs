@@ -1,0 +1,244 @@
+//! The arguments of `bidomain` and `monodomain`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use warpsolve::cardiac::{Formulation, Model, Shape};
+use warpsolve::precond::amg;
+
+use super::super::args::not_negative;
+use super::super::device::DeviceName;
+use super::points::Points;
+
+#[derive(Debug, Args)]
+pub struct BidomainArgs {
+    /// How the two equations are solved: coupled (one system) or splitting (one after the other)
+    #[arg(long, value_name = "NAME", default_value_t = Formulation::Coupled)]
+    pub formulation: Formulation,
+    #[command(flatten)]
+    pub cardiac: CardiacArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct MonodomainArgs {
+    #[command(flatten)]
+    pub cardiac: CardiacArgs,
+}
+
+/// Lengths are in mm, times in ms, potentials in mV, conductivities in mS/mm, which is S/m.
+#[derive(Debug, Args)]
+pub struct CardiacArgs {
+    #[command(flatten)]
+    pub mesh: MeshArgs,
+    #[command(flatten)]
+    pub tissue: TissueArgs,
+    #[command(flatten)]
+    pub stimulus: StimulusArgs,
+    #[command(flatten)]
+    pub method: MethodArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
+    #[arg(long, default_value = "auto")]
+    pub device: DeviceName,
+    /// Threads on the host [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// No report and no progress, only warnings and errors
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// More detail in the report
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Mesh")]
+pub struct MeshArgs {
+    /// Tetrahedra: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen, Chaste), also with .gz
+    #[arg(value_name = "MESH", required_unless_present_any = ["slab", "niederer"], conflicts_with_all = ["slab", "niederer"])]
+    pub file: Option<PathBuf>,
+    /// A box from the origin on instead of a file, fibres along x: its lengths, mm
+    #[arg(long, value_name = "LX,LY,LZ", value_parser = numbers::<3>, conflicts_with = "niederer", requires = "spacing")]
+    pub slab: Option<[f64; 3]>,
+    /// Between the nodes of a box, mm [default with --niederer: 0.5]
+    #[arg(long, value_name = "H", value_parser = positive, conflicts_with = "file")]
+    pub spacing: Option<f64>,
+    /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it is activated
+    #[arg(long, conflicts_with = "file")]
+    pub niederer: bool,
+    /// Coordinates of the file are multiplied by this: 10 for cm, 0.001 for micrometres [default: 1]
+    #[arg(long, value_name = "X", value_parser = positive, requires = "file")]
+    pub scale: Option<f64>,
+    /// Turn tetrahedra that are inside out while others are not
+    #[arg(long, requires = "file")]
+    pub reorient: bool,
+    /// Leave out nodes without tetrahedra
+    #[arg(long, requires = "file")]
+    pub drop_unreferenced: bool,
+    /// Fibres: .lon (openCARP), .ortho, .axi (Chaste) [default: in the mesh, or beside it under its name]
+    #[arg(long, value_name = "FILE", requires = "file")]
+    pub fibres: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tissue (the defaults are those of Niederer et al. 2011)")]
+pub struct TissueArgs {
+    /// mitchell-schaeffer (2003, 2 variables), ten-tusscher (and Panfilov 2006, epicardial, 19 variables)
+    #[arg(long, value_name = "NAME", default_value_t = Model::TenTusscher)]
+    pub model: Model,
+    /// Conductivity inside of the cells along the fibres, mS/mm [default: 0.17]
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub sigma_il: Option<f64>,
+    /// Inside, across the fibres [default: 0.019]
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub sigma_it: Option<f64>,
+    /// Outside, along the fibres [default: 0.62]
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub sigma_el: Option<f64>,
+    /// Outside, across the fibres [default: 0.24]
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub sigma_et: Option<f64>,
+    /// No fibres: conducts across as along
+    #[arg(long, conflicts_with_all = ["sigma_it", "sigma_et", "niederer"])]
+    pub isotropic: bool,
+    /// The membrane's surface to volume ratio, 1/mm [default: 140]
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub chi: Option<f64>,
+    /// The membrane's capacity, uF/mm^2 [default: 0.01]
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub cm: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Stimulus")]
+pub struct StimulusArgs {
+    /// Where current is led in: box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R in mm; may be given several times [default: a ball
+    /// around the lowest node, with a radius of 5 % of the diagonal of the mesh's box]
+    #[arg(long = "stimulus", value_name = "SHAPE", value_parser = shape, conflicts_with = "niederer")]
+    pub shapes: Vec<Shape>,
+    /// uA/mm^3; once for all, or once for each --stimulus, as the next three [default: 50]
+    #[arg(long = "stimulus-strength", value_name = "X", value_parser = finite, allow_hyphen_values = true, conflicts_with = "niederer")]
+    pub strengths: Vec<f64>,
+    /// ms [default: 2]
+    #[arg(long = "stimulus-duration", value_name = "MS", value_parser = positive, conflicts_with = "niederer")]
+    pub durations: Vec<f64>,
+    /// ms [default: 0]
+    #[arg(long = "stimulus-start", value_name = "MS", value_parser = not_negative, conflicts_with = "niederer")]
+    pub starts: Vec<f64>,
+    /// From one beginning to the next, ms [default: not repeated]
+    #[arg(long = "stimulus-period", value_name = "MS", value_parser = positive, conflicts_with = "niederer")]
+    pub periods: Vec<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Method")]
+pub struct MethodArgs {
+    /// A time step, ms
+    #[arg(long, value_name = "MS", value_parser = positive, default_value_t = 0.05)]
+    pub dt: f64,
+    /// How long to simulate, ms [default: 100; with --niederer 150]
+    #[arg(long, value_name = "MS", value_parser = positive)]
+    pub t_end: Option<f64>,
+    /// End as soon as every node was activated (implied by --niederer)
+    #[arg(long)]
+    pub stop_when_activated: bool,
+    /// Weight of the new voltage: 1 backward Euler, 0.5 Crank-Nicolson; coupled takes 1
+    #[arg(long, value_name = "X", value_parser = finite, default_value_t = 1.0)]
+    pub theta: f64,
+    /// Steps of the cells within a time step
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), default_value_t = 1)]
+    pub cell_substeps: u32,
+    /// A diagonal mass matrix: its row sums
+    #[arg(long)]
+    pub lumped_mass: bool,
+    /// Tolerance of the elliptic or the coupled system, relative to its right-hand side
+    #[arg(long, value_name = "X", value_parser = positive, default_value_t = 1e-6)]
+    pub rtol: f64,
+    /// The same of the parabolic system
+    #[arg(long, value_name = "X", value_parser = positive, default_value_t = 1e-8)]
+    pub parabolic_rtol: f64,
+    /// Most iterations of a solve
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value_t = 1000)]
+    pub max_iter: u32,
+    /// A parameter of the multigrid hierarchy, such as smoother=jacobi; `solve --help` lists them
+    #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', value_parser = amg_setting)]
+    pub amg: Vec<(String, String)>,
+    /// Number the nodes along a space-filling curve, for faster products
+    #[arg(long)]
+    pub reorder: bool,
+    /// Activated is what first reaches this, mV
+    #[arg(long, value_name = "MV", value_parser = finite, allow_hyphen_values = true, default_value_t = 0.0)]
+    pub threshold: f64,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// A folder for the results: v.pvd with its frames, activation.vtu, activation.png, steps.csv, run.json, report.txt
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// From one frame to the next, ms; 0 for none
+    #[arg(long, value_name = "MS", value_parser = not_negative, default_value_t = 5.0)]
+    pub every: f64,
+    /// From where the picture is seen: a direction towards the viewer [default: what shows most]
+    #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true, requires = "out")]
+    pub view: Option<[f64; 3]>,
+    /// Report when the nodes nearest to these were activated: "X,Y,Z;X,Y,Z;...", or a file with a point a line
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true)]
+    pub points: Option<Points>,
+    /// Write the state here: at the end, also of a run that is interrupted (Ctrl-C), and with --checkpoint-every
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// From one checkpoint to the next, ms
+    #[arg(long, value_name = "MS", value_parser = positive, requires = "checkpoint")]
+    pub checkpoint_every: Option<f64>,
+    /// Go on from a checkpoint of the same mesh and parameters; results in --out are continued
+    #[arg(long, value_name = "FILE")]
+    pub restart: Option<PathBuf>,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    text.trim().parse().ok().filter(|x: &f64| x.is_finite()).ok_or("it takes a finite number".into())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    finite(text).ok().filter(|&x| x > 0.0).ok_or("it takes a finite number above 0".into())
+}
+
+/// N numbers with commas between.
+pub fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
+    let found: Result<Vec<f64>, _> = text.split(',').map(finite).collect();
+    found
+        .ok()
+        .and_then(|found| found.try_into().ok())
+        .ok_or(format!("it takes {N} numbers with commas between"))
+}
+
+fn direction(text: &str) -> Result<[f64; 3], String> {
+    match numbers(text)? {
+        [0.0, 0.0, 0.0] => Err("it takes a direction: three numbers, not all 0".into()),
+        direction => Ok(direction),
+    }
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    match text.split_once(':') {
+        Some(("box", rest)) => {
+            let [x0, y0, z0, x1, y1, z1] = numbers(rest)?;
+            Ok(Shape::Box { low: [x0, y0, z0], high: [x1, y1, z1] })
+        }
+        Some(("ball", rest)) => {
+            let [x, y, z, radius] = numbers(rest)?;
+            Ok(Shape::Ball { centre: [x, y, z], radius })
+        }
+        _ => Err("it takes box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R".into()),
+    }
+}
+
+fn amg_setting(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("it takes KEY=VALUE")?;
+    let mut params = amg::Params::default();
+    params.set(key, value).and_then(|()| params.check()).map_err(|error| error.to_string())?;
+    Ok((key.into(), value.into()))
+}

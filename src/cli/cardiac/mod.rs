@@ -1,0 +1,118 @@
+//! `warpsolve bidomain` and `warpsolve monodomain`: a wave through heart tissue, from a mesh to activation times.
+
+mod args;
+mod bar;
+mod json;
+mod niederer;
+mod outputs;
+mod plan;
+mod points;
+mod report;
+mod run;
+
+pub use args::{BidomainArgs, MonodomainArgs};
+
+use std::panic::resume_unwind;
+use std::time::Instant;
+
+use warpsolve::backend::gpu::check_memory;
+use warpsolve::cardiac::{Checkpoint, Formulation};
+use warpsolve::job::Device;
+use warpsolve::{Error, Result};
+
+use super::device;
+use super::load;
+use super::output::{complain, print, warn};
+use super::progress::Progress;
+use super::{FAILURE, SUCCESS};
+use args::CardiacArgs;
+use plan::Plan;
+use report::Account;
+use run::{End, Run};
+
+/// Ended by a signal, with everything written: what shells say of a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// `warpsolve bidomain`; the exit status.
+pub fn bidomain(args: BidomainArgs) -> Result<u8> {
+    if args.formulation == Formulation::Monodomain {
+        let message = "--formulation takes coupled or splitting; for one equation use the command monodomain";
+        return Err(Error::Option(message.into()));
+    }
+    start(args.cardiac, args.formulation)
+}
+
+/// `warpsolve monodomain`; the exit status.
+pub fn monodomain(args: MonodomainArgs) -> Result<u8> {
+    start(args.cardiac, Formulation::Monodomain)
+}
+
+fn start(args: CardiacArgs, formulation: Formulation) -> Result<u8> {
+    let start = Instant::now();
+    let (device, threads) = (args.device, args.threads.unwrap_or(0).into());
+    let mut plan = Plan::new(args, formulation)?;
+    load::start_threads(threads)?;
+    let progress = Progress::new(plan.quiet);
+
+    // Both take a while.
+    progress.stage("reading");
+    let (read, opened) = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| (plan.source.mesh(), start.elapsed().as_secs_f64()));
+        let opened = device::open(device, threads);
+        (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), opened)
+    });
+    progress.clear();
+    let ((mesh, read_seconds), opened) = (read, opened?);
+    let (mesh, summary) = mesh?;
+    if plan.default_stimulus {
+        plan.params.stimuli[0].shape = plan::at_the_apex(&mesh);
+    }
+    let state = plan.restart.as_deref().map(Checkpoint::load).transpose()?;
+
+    let run = Run { plan: &plan, mesh: &mesh, state, progress: &progress };
+    let ran = match &opened.device {
+        Device::Cpu(cpu) => cpu.install(|| run.simulate(cpu, || Ok(()))),
+        Device::Gpu(gpu) => {
+            let parts = plan.params.memory(&mesh);
+            check_memory(&**gpu.device(), &parts)?;
+            let is_real = gpu.device().info().compute_capability.0 > 0;
+            let prepare = || if is_real { gpu.preload_multigrid(&["f64", "f32"]) } else { Ok(()) };
+            run.simulate(gpu, prepare)
+        }
+    };
+    progress.clear();
+    let ran = ran?;
+
+    let account = Account {
+        mesh: &mesh,
+        summary,
+        device: opened.device.name(),
+        gpu: match &opened.device {
+            Device::Cpu(_) => None,
+            Device::Gpu(gpu) => Some(gpu.device().info().clone()),
+        },
+        no_gpu: opened.no_gpu,
+        threads: rayon::current_num_threads(),
+        read_seconds,
+        total_seconds: start.elapsed().as_secs_f64(),
+        plan: &plan,
+        ran,
+    };
+    if let Some(error) = &account.no_gpu
+        && !matches!(error, Error::NoDevice(_))
+    {
+        warn(&format!("the GPU cannot be used: {error}"));
+    }
+    let text = report::text(&account);
+    let mut failures =
+        outputs::write_reports(&plan, &text, &json::text(&account)).err().into_iter().collect::<Vec<_>>();
+    if !plan.quiet {
+        failures.extend(print(&text).err());
+    }
+    failures.iter().chain(&account.ran.failures).for_each(complain);
+    Ok(match account.ran.end {
+        _ if !failures.is_empty() || !account.ran.failures.is_empty() => FAILURE,
+        Some(End::Interrupted) => INTERRUPTED,
+        _ => SUCCESS,
+    })
+}

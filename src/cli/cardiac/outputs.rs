@@ -1,0 +1,171 @@
+//! The files of a simulation.
+//!
+//! Each is complete at any time: frames, lists, reports and checkpoints are renamed into place, and the table of the steps
+//! grows by whole lines.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use warpsolve::backend::cells::Cells;
+use warpsolve::cardiac::{Simulation, StepReport};
+use warpsolve::io::atomic::write_atomically;
+use warpsolve::io::picture::write_activation;
+use warpsolve::io::vtk::{VtuSeries, write_vtu};
+use warpsolve::mesh::TetMesh;
+use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::{Error, Result};
+
+use super::super::output::write;
+use super::plan::Plan;
+
+const FRAMES: &str = "v.pvd";
+const STEPS: &str = "steps.csv";
+const ACTIVATION: &str = "activation.vtu";
+const PICTURE: &str = "activation.png";
+const REPORT: &str = "report.txt";
+const RUN: &str = "run.json";
+const HEADING: &str = "time_ms,parabolic_iterations,elliptic_iterations,seconds\n";
+
+/// Where results go; nowhere without `--out`.
+pub struct Outputs<'a> {
+    plan: &'a Plan,
+    series: Option<VtuSeries>,
+    steps: Option<Table>,
+    /// Spent on writing so far.
+    pub seconds: f64,
+}
+
+/// A file that grows by lines.
+struct Table {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl<'a> Outputs<'a> {
+    /// Begins the files, or goes on with those of a run that is continued at `time` (ms): what they have of later times is
+    /// left out.
+    pub fn open(plan: &'a Plan, mesh: &TetMesh, time: f64, continued: bool) -> Result<Outputs<'a>> {
+        let mut outputs = Outputs { plan, series: None, steps: None, seconds: 0.0 };
+        if let Some(folder) = &plan.out {
+            let path = folder.join(FRAMES);
+            outputs.series = match plan.every {
+                None => None,
+                Some(_) if continued => Some(VtuSeries::resume(&path, mesh, time)?),
+                Some(_) => Some(VtuSeries::create(&path, mesh)?),
+            };
+            outputs.steps = Some(Table::open(folder.join(STEPS), if continued { time } else { 0.0 })?);
+        }
+        Ok(outputs)
+    }
+
+    /// Frames written so far, those of the runs before included.
+    pub fn frames(&self) -> usize {
+        self.series.as_ref().map_or(0, |series| series.times().count())
+    }
+
+    /// Adds a line.
+    pub fn step(&mut self, step: &StepReport) -> Result<()> {
+        let StepReport { time, parabolic_iterations, elliptic_iterations, seconds } = step;
+        match &mut self.steps {
+            None => Ok(()),
+            Some(table) => {
+                let line = format!("{time},{parabolic_iterations},{elliptic_iterations},{seconds:e}\n");
+                table.file.write_all(line.as_bytes()).map_err(|error| Error::io("write", &table.path, error))
+            }
+        }
+    }
+
+    /// Adds a frame, unless there is one of this time.
+    pub fn frame<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+        &mut self,
+        simulation: &Simulation<B>,
+    ) -> Result<()> {
+        let start = Instant::now();
+        if let Some(series) = &mut self.series
+            && series.times().last().is_none_or(|last| last < simulation.time())
+        {
+            let (v, phi_e) = (simulation.v()?, simulation.phi_e()?);
+            let data = [Some(("v_m", v.as_slice())), phi_e.as_deref().map(|phi_e| ("phi_e", phi_e))];
+            series.write(simulation.time(), &data.into_iter().flatten().collect::<Vec<_>>())?;
+        }
+        if let Some(table) = &mut self.steps {
+            table.file.flush().map_err(|error| Error::io("write", &table.path, error))?;
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Writes the state, where that is asked for.
+    pub fn checkpoint<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+        &mut self,
+        simulation: &Simulation<B>,
+    ) -> Result<()> {
+        let start = Instant::now();
+        if let Some(path) = &self.plan.checkpoint {
+            simulation.checkpoint()?.save(path)?;
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// The last frame and checkpoint, unless a step failed (`is_good`), and the activation times; whatever fails, the
+    /// rest is tried.
+    pub fn finish<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+        &mut self,
+        mesh: &TetMesh,
+        simulation: &Simulation<B>,
+        activation: &[f64],
+        is_good: bool,
+    ) -> Vec<Error> {
+        let mut failures = Vec::new();
+        if is_good {
+            failures.extend(self.frame(simulation).err());
+            failures.extend(self.checkpoint(simulation).err());
+        }
+        let start = Instant::now();
+        if let Some(table) = &mut self.steps {
+            failures.extend(table.file.flush().map_err(|error| Error::io("write", &table.path, error)).err());
+        }
+        if let Some(folder) = self.plan.out.as_ref().filter(|_| !activation.is_empty()) {
+            failures.extend(write_vtu(&folder.join(ACTIVATION), mesh, &[("activation", activation)]).err());
+            failures.extend(write_activation(&folder.join(PICTURE), mesh, activation, self.plan.view).err());
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        failures
+    }
+}
+
+impl Table {
+    /// Opens a table with the lines up to `time` (ms) that are there, if it has our heading.
+    fn open(path: PathBuf, time: f64) -> Result<Table> {
+        let old = std::fs::read_to_string(&path).unwrap_or_default();
+        let lines = old.strip_prefix(HEADING).unwrap_or_default().split_inclusive('\n');
+        let is_earlier = |line: &&str| {
+            let first = line.split(',').next().and_then(|first| first.parse::<f64>().ok());
+            // A killed run may have left half a line.
+            line.ends_with('\n') && first.is_some_and(|first| first <= time)
+        };
+        let kept: String = lines.take_while(is_earlier).collect();
+        write_atomically(&path, |to| to.write_all(format!("{HEADING}{kept}").as_bytes()))?;
+        let file = OpenOptions::new().append(true).open(&path);
+        let file = file.map_err(|error| Error::io("write", &path, error))?;
+        Ok(Table { path, file: BufWriter::new(file) })
+    }
+}
+
+/// The names of the files of results, in words.
+pub fn names(plan: &Plan, frames: usize) -> String {
+    let plural = if frames == 1 { "" } else { "s" };
+    let of_frames = plan.every.map(|_| format!("{FRAMES} with {frames} frame{plural}, ")).unwrap_or_default();
+    format!("{of_frames}{ACTIVATION}, {PICTURE}, {STEPS}, {RUN}, {REPORT}")
+}
+
+/// Writes what was reported into the folder of results.
+pub fn write_reports(plan: &Plan, report: &str, run: &str) -> Result<()> {
+    let Some(folder) = &plan.out else { return Ok(()) };
+    let to = |name: &str| -> PathBuf { Path::new(folder).join(name) };
+    write(&to(RUN), run)?;
+    write(&to(REPORT), report)
+}

@@ -1,0 +1,240 @@
+//! What is to be simulated, with every option checked, and the mesh.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, Tissue};
+use warpsolve::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
+use warpsolve::{Error, Result};
+
+use super::args::{CardiacArgs, MeshArgs, StimulusArgs, TissueArgs};
+use super::niederer;
+use super::points::{Points, Probe};
+
+/// More steps than this are a slip in dt or t_end.
+const MOST_STEPS: f64 = 1e9;
+
+/// A simulation with its inputs and outputs.
+pub struct Plan {
+    pub source: Source,
+    pub params: Params,
+    /// Whether the place of the stimulus is left to [`at_the_apex`] of the mesh.
+    pub default_stimulus: bool,
+    /// ms
+    pub t_end: f64,
+    pub stops_when_activated: bool,
+    pub out: Option<PathBuf>,
+    /// From one frame to the next, ms; `None` for no frames.
+    pub every: Option<f64>,
+    pub view: Option<[f64; 3]>,
+    pub points: Vec<[f64; 3]>,
+    pub checkpoint: Option<PathBuf>,
+    pub checkpoint_every: Option<f64>,
+    pub restart: Option<PathBuf>,
+    pub quiet: bool,
+    pub verbose: bool,
+}
+
+/// Where the mesh comes from.
+pub enum Source {
+    File { path: PathBuf, options: ReadOptions },
+    Slab { lengths: [f64; 3], spacing: f64, niederer: bool },
+}
+
+impl Plan {
+    pub fn new(args: CardiacArgs, formulation: Formulation) -> Result<Plan> {
+        let CardiacArgs { mesh, tissue, stimulus, method, output, quiet, verbose, .. } = args;
+        let source = Source::from(mesh);
+        let is_niederer = source.niederer().is_some();
+        let model = tissue.model;
+        let default_stimulus = !is_niederer && stimulus.shapes.is_empty();
+        let mut params = Params {
+            formulation,
+            model,
+            tissue: tissue_of(tissue),
+            stimuli: if is_niederer { vec![niederer::stimulus()] } else { stimuli(stimulus)? },
+            dt: method.dt,
+            theta: method.theta,
+            cell_substeps: method.cell_substeps,
+            lumped_mass: method.lumped_mass,
+            rtol: method.rtol,
+            parabolic_rtol: method.parabolic_rtol,
+            max_iterations: method.max_iter,
+            threshold: method.threshold,
+            reorder: method.reorder,
+            ..Params::default()
+        };
+        method.amg.iter().try_for_each(|(key, value)| params.amg.set(key, value))?;
+        params.check()?;
+        let t_end = method.t_end.unwrap_or(if is_niederer { niederer::T_END } else { 100.0 });
+        if t_end / params.dt > MOST_STEPS {
+            return Err(Error::Option(format!(
+                "{t_end} ms are {:.0e} steps of {} ms; use a larger --dt or a smaller --t-end",
+                t_end / params.dt,
+                params.dt
+            )));
+        }
+        let asked = output.points.map(|Points(points)| points).unwrap_or_default();
+        let of_benchmark = niederer::points().filter(|_| is_niederer);
+        let plan = Plan {
+            source,
+            params,
+            default_stimulus,
+            t_end,
+            stops_when_activated: method.stop_when_activated || is_niederer,
+            out: output.out,
+            every: Some(output.every).filter(|&every| every > 0.0),
+            view: output.view,
+            points: of_benchmark.chain(asked).collect(),
+            checkpoint: output.checkpoint,
+            checkpoint_every: output.checkpoint_every,
+            restart: output.restart,
+            quiet,
+            verbose,
+        };
+        plan.check_outputs()?;
+        Ok(plan)
+    }
+
+    /// Refuses outputs that would be lost after the work; makes the folder.
+    fn check_outputs(&self) -> Result<()> {
+        if let Some(folder) = &self.out {
+            fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))?;
+        }
+        if let Some(path) = &self.checkpoint {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let input = |other: &Path| {
+                path.canonicalize().is_ok_and(|path| other.canonicalize().is_ok_and(|o| o == path))
+            };
+            let why = match folder {
+                Some(folder) if !folder.is_dir() => "is in a folder that does not exist",
+                _ if path.is_dir() => "is a folder",
+                _ if self.source.file().is_some_and(input) => "is the mesh",
+                _ => return Ok(()),
+            };
+            return Err(Error::Option(format!("the checkpoint {} {why}; name another file", path.display())));
+        }
+        Ok(())
+    }
+
+    /// How many steps lead from 0 to t_end.
+    pub fn steps(&self) -> u64 {
+        // A t_end that is a multiple but for rounding takes no further step.
+        (self.t_end / self.params.dt - 1e-9).ceil() as u64
+    }
+}
+
+impl Source {
+    /// The mesh, and what was found in its file.
+    pub fn mesh(&self) -> Result<(TetMesh, Option<ReadSummary>)> {
+        match self {
+            Source::File { path, options } => {
+                let (mesh, summary) = read_with_summary(path, options)?;
+                Ok((mesh, Some(summary)))
+            }
+            Source::Slab { lengths, spacing, .. } => Ok((TetMesh::slab(*lengths, *spacing)?, None)),
+        }
+    }
+
+    /// The name in reports.
+    pub fn name(&self) -> String {
+        match self {
+            Source::File { path, .. } => path.display().to_string(),
+            Source::Slab { lengths: [x, y, z], spacing, niederer } => {
+                let of = if *niederer { ", the benchmark of Niederer et al." } else { "" };
+                format!("box of {x} x {y} x {z} mm, spacing {spacing} mm{of}")
+            }
+        }
+    }
+
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Source::File { path, .. } => Some(path),
+            Source::Slab { .. } => None,
+        }
+    }
+
+    /// The spacing, if this is the benchmark.
+    pub fn niederer(&self) -> Option<f64> {
+        match self {
+            Source::Slab { spacing, niederer: true, .. } => Some(*spacing),
+            _ => None,
+        }
+    }
+}
+
+impl From<MeshArgs> for Source {
+    fn from(args: MeshArgs) -> Source {
+        match (args.file, args.slab) {
+            (Some(path), _) => {
+                let options = ReadOptions {
+                    scale: args.scale.unwrap_or(1.0),
+                    reorient: args.reorient,
+                    drop_unreferenced: args.drop_unreferenced,
+                    fibres: args.fibres,
+                };
+                Source::File { path, options }
+            }
+            (None, lengths) => Source::Slab {
+                lengths: lengths.unwrap_or(niederer::LENGTHS),
+                spacing: args.spacing.unwrap_or(niederer::SPACING),
+                niederer: args.niederer,
+            },
+        }
+    }
+}
+
+fn tissue_of(args: TissueArgs) -> Tissue {
+    let defaults = Tissue::default();
+    let sigma_il = args.sigma_il.unwrap_or(defaults.sigma_il);
+    let sigma_el = args.sigma_el.unwrap_or(defaults.sigma_el);
+    let across =
+        |given: Option<f64>, default, along| if args.isotropic { along } else { given.unwrap_or(default) };
+    Tissue {
+        sigma_il,
+        sigma_it: across(args.sigma_it, defaults.sigma_it, sigma_il),
+        sigma_el,
+        sigma_et: across(args.sigma_et, defaults.sigma_et, sigma_el),
+        chi: args.chi.unwrap_or(defaults.chi),
+        cm: args.cm.unwrap_or(defaults.cm),
+    }
+}
+
+/// The stimuli; without a shape one that is still to get its place.
+fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
+    let StimulusArgs { shapes, strengths, durations, starts, periods } = args;
+    let count = shapes.len().max(1);
+    let lists =
+        [("strength", &strengths), ("duration", &durations), ("start", &starts), ("period", &periods)];
+    if let Some((name, list)) = lists.into_iter().find(|(_, list)| list.len() > 1 && list.len() != count) {
+        return Err(Error::Option(format!(
+            "--stimulus-{name} is given {} times, for {count} stimuli; give it once for all, or once for each",
+            list.len()
+        )));
+    }
+    let of = |list: &[f64], k: usize| list.get(k).or(list.first()).copied();
+    let open = Shape::Ball { centre: [0.0; 3], radius: 1.0 };
+    let stimulus = |k: usize| Stimulus {
+        shape: shapes.get(k).unwrap_or(&open).clone(),
+        start: of(&starts, k).unwrap_or(0.0),
+        duration: of(&durations, k).unwrap_or(2.0),
+        strength: of(&strengths, k).unwrap_or(50.0),
+        period: of(&periods, k),
+    };
+    Ok((0..count).map(stimulus).collect())
+}
+
+/// A ball around the lowest node, of 5 % of the diagonal of the mesh's box.
+pub fn at_the_apex(mesh: &TetMesh) -> Shape {
+    const SHARE: f64 = 0.05;
+    let [low, high] = mesh.bounding_box();
+    let square: f64 = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum();
+    let lowest = mesh.points().iter().min_by(|a, b| a[2].total_cmp(&b[2]));
+    // A mesh has nodes.
+    Shape::Ball { centre: lowest.copied().unwrap_or(low), radius: SHARE * square.sqrt() }
+}
+
+/// The nodes nearest to the plan's points.
+pub fn probes(mesh: &TetMesh, points: &[[f64; 3]]) -> Vec<Probe> {
+    points.iter().map(|&point| Probe::new(mesh, point)).collect()
+}

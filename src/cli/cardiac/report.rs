@@ -1,0 +1,276 @@
+//! The report for people.
+
+use warpsolve::Error;
+use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, SystemInfo, Tissue};
+use warpsolve::launch::DeviceInfo;
+use warpsolve::mesh::{ReadSummary, TetMesh};
+
+use super::super::device::in_short;
+use super::super::report::{Lines, unavailable};
+use super::super::table::{Align, duration, table, thousands};
+use super::plan::{Plan, probes};
+use super::points::Probe;
+use super::run::{End, Iterations, Ran};
+use super::{niederer, outputs};
+
+/// All that a report says.
+pub struct Account<'a> {
+    pub mesh: &'a TetMesh,
+    /// What was found in the file; `None` for a box.
+    pub summary: Option<ReadSummary>,
+    /// Its name.
+    pub device: String,
+    /// The GPU or simulator.
+    pub gpu: Option<DeviceInfo>,
+    /// Why `auto` took the CPU.
+    pub no_gpu: Option<Error>,
+    /// Threads on the host.
+    pub threads: usize,
+    /// Seconds for reading or making the mesh.
+    pub read_seconds: f64,
+    /// Seconds from the start to the last file but the reports.
+    pub total_seconds: f64,
+    pub plan: &'a Plan,
+    pub ran: Ran,
+}
+
+impl Account<'_> {
+    /// Activation times (ms): how many, the first, the last.
+    pub fn activated(&self) -> (usize, Option<[f64; 2]>) {
+        let times = || self.ran.activation.iter().copied().filter(|&time| time >= 0.0);
+        (
+            times().count(),
+            times().reduce(f64::min).zip(times().reduce(f64::max)).map(|(first, last)| [first, last]),
+        )
+    }
+
+    /// The probes with their activation times (ms).
+    pub fn probes(&self) -> Vec<(Probe, Option<f64>)> {
+        let time = |node: usize| self.ran.activation.get(node).copied().filter(|&time| time >= 0.0);
+        probes(self.mesh, &self.plan.points).into_iter().map(|probe| (probe, time(probe.node))).collect()
+    }
+
+    /// Volume, mm^3.
+    pub fn volume(&self) -> f64 {
+        (0..self.mesh.tets().len()).map(|t| self.mesh.volume(t)).sum()
+    }
+
+    /// Unknowns that are solved for in a step.
+    pub fn unknowns(&self) -> usize {
+        self.ran.systems.iter().map(|system| system.rows).sum()
+    }
+}
+
+/// The report.
+pub fn text(account: &Account) -> String {
+    let mut lines = Lines::default();
+    what(&mut lines, account);
+    lines.gap();
+    result(&mut lines, account);
+    lines.gap();
+    times(&mut lines, account);
+    outputs_of(&mut lines, account.plan, &account.ran);
+    let probes = account.probes();
+    let of_benchmark = account.plan.source.niederer().map(|spacing| (spacing, niederer::points().count()));
+    let asked = &probes[of_benchmark.map_or(0, |(_, count)| count)..];
+    if !asked.is_empty() {
+        lines.gap();
+        points(&mut lines, asked);
+    }
+    let mut text = lines.text();
+    if let Some((spacing, count)) = of_benchmark {
+        text += &format!("\n{}", niederer::compare(&probes[..count], spacing));
+    }
+    text
+}
+
+fn what(lines: &mut Lines, account: &Account) {
+    let Account { mesh, plan, .. } = account;
+    let Params { model, tissue, formulation, .. } = &plan.params;
+    let format = account.summary.as_ref().map_or(String::new(), |summary| format!(" ({})", summary.format));
+    lines.add("mesh", format!("{}{format}", plan.source.name()));
+    let components = mesh.components().into_iter().max().map_or(0, |last| last + 1);
+    lines.add(
+        "",
+        format!(
+            "{} nodes, {} tetrahedra, {components} component{}, {:.1} mm^3",
+            thousands(mesh.points().len() as u64),
+            thousands(mesh.tets().len() as u64),
+            if components == 1 { "" } else { "s" },
+            account.volume()
+        ),
+    );
+    let [low, high] = mesh.bounding_box();
+    lines.add("", format!("from {} to {} mm", point(low), point(high)));
+    if let Some(ReadSummary { skipped, reoriented, dropped, .. }) = account.summary {
+        for (count, what) in [
+            (skipped, "cells left out: vertices, lines, surfaces"),
+            (reoriented, "tetrahedra turned"),
+            (dropped, "nodes without tetrahedra left out"),
+        ] {
+            if count > 0 {
+                lines.add("", format!("{} {what}", thousands(count as u64)));
+            }
+        }
+    }
+    let beside = account.summary.as_ref().and_then(|summary| summary.fibres.as_ref());
+    let fibres = match (beside, mesh.fibres()) {
+        _ if !tissue.is_anisotropic() => "not used: the tissue is isotropic".into(),
+        (Some(file), _) => file.display().to_string(),
+        (None, Some(_)) => "of the mesh".into(),
+        (None, None) => "none".into(),
+    };
+    lines.add("fibres", fibres);
+    let Tissue { sigma_il, sigma_it, sigma_el, sigma_et, chi, cm } = tissue;
+    lines.add(
+        "tissue",
+        format!(
+            "inside {sigma_il} along, {sigma_it} across, outside {sigma_el} along, {sigma_et} across, mS/mm"
+        ),
+    );
+    lines.add("", format!("chi {chi} /mm, Cm {cm} uF/mm^2"));
+    lines.add("cells", model.description());
+    for (k, stimulus) in plan.params.stimuli.iter().enumerate() {
+        lines.add(if k == 0 { "stimulus" } else { "" }, stimulus_text(stimulus, plan.default_stimulus));
+    }
+    let equations = match formulation {
+        Formulation::Monodomain => "monodomain",
+        Formulation::Splitting => "bidomain, one equation after the other",
+        Formulation::Coupled => "bidomain, as one system",
+    };
+    lines.add("equations", format!("{equations}; {} unknowns", thousands(account.unknowns() as u64)));
+    let instead = account.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
+    lines.add("device", format!("{}{instead}", account.device));
+    for system in &account.ran.systems {
+        system_of(lines, system, plan.verbose);
+    }
+    if plan.verbose {
+        if let Some(gpu) = account.gpu.as_ref().filter(|gpu| !gpu.ptx_target.is_empty()) {
+            lines.add("kernels", format!("{}, driver {}", gpu.ptx_target, gpu.driver_version));
+        }
+        if let Some(error) = &account.no_gpu {
+            lines.add("GPU", unavailable(&error.to_string()));
+        }
+    }
+}
+
+fn point(p: [f64; 3]) -> String {
+    let coordinates = p.map(|x| format!("{}", (x * 1e4).round() / 1e4));
+    format!("({})", coordinates.join(", "))
+}
+
+fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
+    let place = match stimulus.shape {
+        Shape::Box { low, high } => format!("box from {} to {} mm", point(low), point(high)),
+        Shape::Ball { centre, radius } => format!("ball around {}, radius {radius:.3} mm", point(centre)),
+    };
+    let chosen = if is_default { " (the lowest node; 5 % of the mesh's diagonal)" } else { "" };
+    let Stimulus { start, duration, strength, period, .. } = stimulus;
+    let again = period.map_or(String::new(), |period| format!(", every {period} ms"));
+    format!("{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}")
+}
+
+fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {
+    let (rows, nonzeros) = (thousands(system.rows as u64), thousands(system.nnz as u64));
+    let precond = match &system.amg {
+        None => "Jacobi".into(),
+        Some(info) => {
+            format!(
+                "AMG, {} levels, {}, complexity {:.2}",
+                info.levels.len(),
+                info.precision,
+                info.operator_complexity()
+            )
+        }
+    };
+    lines.add(
+        system.name,
+        format!("{rows} rows, {nonzeros} nonzeros, {}; CG with {precond}", system.format.format),
+    );
+    if verbose {
+        lines.add("", &system.format.reason);
+    }
+}
+
+fn result(lines: &mut Lines, account: &Account) {
+    let Account { ran, plan, .. } = account;
+    let [begin, now] = ran.times;
+    let how = match ran.end {
+        None => "FAILED",
+        Some(End::Interrupted) => "interrupted",
+        Some(End::Time | End::Activated) => "simulated",
+    };
+    // A multiple of dt, without what rounding adds.
+    let [begin, now] = [begin, now].map(|time| (time * 1e6).round() / 1e6);
+    let from = if begin > 0.0 { format!("from {begin} ") } else { String::new() };
+    let count = ran.steps.count;
+    let plural = if count == 1 { "" } else { "s" };
+    let text = format!("{how} {from}to {now} ms, {} step{plural} of {} ms", thousands(count), plan.params.dt);
+    lines.add("result", text);
+    let nodes = account.mesh.points().len();
+    let (activated, times) = account.activated();
+    let share = match activated {
+        0 => "no node".into(),
+        n if n == nodes => "every node".into(),
+        n => format!("{} of {} nodes", thousands(n as u64), thousands(nodes as u64)),
+    };
+    let times = times.map_or(String::new(), |[first, last]| format!(", from {first:.3} to {last:.3} ms"));
+    lines.add("activated", format!("{share}{times}"));
+    let mean = |Iterations { sum, least, most }: &Iterations| {
+        format!("{:.1} a step, {least} to {most}", *sum as f64 / count.max(1) as f64)
+    };
+    for system in &ran.systems {
+        let iterations = if system.name == "parabolic" { &ran.steps.parabolic } else { &ran.steps.elliptic };
+        if count > 0 {
+            lines.add("iterations", format!("{}: {}", system.name, mean(iterations)));
+        }
+    }
+}
+
+fn times(lines: &mut Lines, account: &Account) {
+    let Account { ran, .. } = account;
+    let steps = match ran.steps.count {
+        0 => String::new(),
+        1 => "    one".into(),
+        _ => {
+            let (each, first) = (ran.steps.mean_seconds(), ran.steps.first_seconds);
+            format!("    {} each, but {} for the first", duration(each), duration(first))
+        }
+    };
+    for (label, seconds, note) in [
+        ("read", account.read_seconds, ""),
+        ("set-up", ran.setup_seconds, ""),
+        ("steps", ran.steps.seconds, steps.as_str()),
+        ("writing", ran.output_seconds, ""),
+        ("total", account.total_seconds, ""),
+    ] {
+        lines.add(label, format!("{:>8}{note}", duration(seconds)));
+    }
+}
+
+fn outputs_of(lines: &mut Lines, plan: &Plan, ran: &Ran) {
+    if let Some(folder) = &plan.out {
+        lines.add("results", format!("in {}: {}", folder.display(), outputs::names(plan, ran.frames)));
+    }
+    if let Some(path) = &plan.checkpoint {
+        lines.add("checkpoint", format!("{}; --restart goes on from it", path.display()));
+    }
+}
+
+fn points(lines: &mut Lines, probes: &[(Probe, Option<f64>)]) {
+    let columns = [
+        ("x,y,z mm", Align::Left),
+        ("nearest node", Align::Right),
+        ("mm away", Align::Right),
+        ("activated, ms", Align::Right),
+    ];
+    let row = |(probe, time): &(Probe, Option<f64>)| {
+        let [x, y, z] = probe.point;
+        let time = time.map_or("never".into(), |time| format!("{time:.3}"));
+        vec![format!("{x},{y},{z}"), (probe.node + 1).to_string(), format!("{:.3}", probe.distance), time]
+    };
+    let rows: Vec<Vec<String>> = probes.iter().map(row).collect();
+    for (k, line) in table(&columns, &rows).lines().enumerate() {
+        lines.add(if k == 0 { "points" } else { "" }, line);
+    }
+}

@@ -1,0 +1,229 @@
+//! The steps of a simulation, and what is written between them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use warpsolve::backend::cells::Cells;
+use warpsolve::cardiac::{Checkpoint, Simulation, StepReport, SystemInfo};
+use warpsolve::mesh::TetMesh;
+use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::{Error, Result};
+
+use super::super::progress::Progress;
+use super::INTERRUPTED;
+use super::bar::Bar;
+use super::outputs::Outputs;
+use super::plan::Plan;
+
+/// How often it is looked whether everything is activated, for which the times are copied from the device, ms.
+const LOOK: f64 = 1.0;
+
+/// A simulation about to start.
+pub struct Run<'a> {
+    pub plan: &'a Plan,
+    pub mesh: &'a TetMesh,
+    /// Where it goes on from.
+    pub state: Option<Checkpoint>,
+    pub progress: &'a Progress,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// At t_end.
+    Time,
+    /// All nodes were activated.
+    Activated,
+    /// By a signal.
+    Interrupted,
+}
+
+/// What a run tells.
+pub struct Ran {
+    /// Why it ended; `None` if a step failed, of which `failures` tell.
+    pub end: Option<End>,
+    /// Errors of steps and of outputs.
+    pub failures: Vec<Error>,
+    /// Where it went on from and how far it came, ms.
+    pub times: [f64; 2],
+    pub steps: Statistics,
+    /// When each node was activated, ms, negative for never; empty if the device failed.
+    pub activation: Vec<f64>,
+    pub systems: Vec<SystemInfo>,
+    pub frames: usize,
+    pub setup_seconds: f64,
+    /// For frames, checkpoints, the picture.
+    pub output_seconds: f64,
+}
+
+/// Of all steps.
+#[derive(Debug, Clone, Default)]
+pub struct Statistics {
+    pub count: u64,
+    pub parabolic: Iterations,
+    pub elliptic: Iterations,
+    /// The first step, in which a GPU's driver makes the kernels ready.
+    pub first_seconds: f64,
+    pub seconds: f64,
+}
+
+/// Of a system in all steps.
+#[derive(Debug, Clone, Default)]
+pub struct Iterations {
+    pub sum: u64,
+    pub least: u32,
+    pub most: u32,
+}
+
+impl Statistics {
+    fn add(&mut self, step: &StepReport) {
+        let is_first = self.count == 0;
+        if is_first {
+            self.first_seconds = step.seconds;
+        }
+        self.count += 1;
+        self.seconds += step.seconds;
+        self.parabolic.add(step.parabolic_iterations, is_first);
+        self.elliptic.add(step.elliptic_iterations, is_first);
+    }
+
+    /// Seconds of a step but the first, if there are others.
+    pub fn mean_seconds(&self) -> f64 {
+        match self.count {
+            0 | 1 => self.seconds,
+            count => (self.seconds - self.first_seconds) / (count - 1) as f64,
+        }
+    }
+}
+
+impl Iterations {
+    fn add(&mut self, iterations: u32, is_first: bool) {
+        self.sum += u64::from(iterations);
+        self.least = if is_first { iterations } else { self.least.min(iterations) };
+        self.most = self.most.max(iterations);
+    }
+}
+
+/// Whether `time` is the end of the first step of `dt` that reaches a multiple of `period` (ms).
+fn is_due(time: f64, dt: f64, period: Option<f64>) -> bool {
+    // As many as rounding lets be reached.
+    let reached = |time: f64, period: f64| (time / period + 1e-9).floor();
+    period.is_some_and(|period| reached(time, period) > reached(time - dt, period))
+}
+
+fn all_activated(times: &[f64]) -> bool {
+    times.iter().all(|&time| time >= 0.0)
+}
+
+/// A flag that SIGINT and SIGTERM raise; the second signal ends the program at once.
+fn interruption() -> Result<Arc<AtomicBool>> {
+    let raised = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), raised.clone())
+            .and_then(|_| flag::register(signal, raised.clone()))
+            .map_err(|error| Error::io("wait for signals at", "<the operating system>", error))?;
+    }
+    Ok(raised)
+}
+
+impl Run<'_> {
+    /// Sets up, steps, and writes. After a failed step what there is is written all the same.
+    ///
+    /// # Errors
+    /// Those of the set-up; later ones are in [`Ran`].
+    pub fn simulate<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+        self,
+        backend: &B,
+        prepare: impl FnOnce() -> Result<()>,
+    ) -> Result<Ran> {
+        self.progress.stage("set-up");
+        let start = Instant::now();
+        prepare()?;
+        let mut simulation = Simulation::new(backend, self.mesh, &self.plan.params)?;
+        if let Some(state) = &self.state {
+            simulation.restore(state)?;
+        }
+        let setup_seconds = start.elapsed().as_secs_f64();
+        self.progress.clear();
+
+        let begin = simulation.time();
+        let mut outputs = Outputs::open(self.plan, self.mesh, begin, self.state.is_some())?;
+        let mut steps = Statistics::default();
+        let ended = self.advance(&mut simulation, &mut outputs, &mut steps);
+        self.progress.stage("writing");
+        let mut failures = Vec::new();
+        let end = ended.map_err(|error| failures.push(error)).ok();
+        let activation = simulation.activation().map_err(|error| failures.push(error)).unwrap_or_default();
+        failures.extend(outputs.finish(self.mesh, &simulation, &activation, end.is_some()));
+        Ok(Ran {
+            end,
+            failures,
+            times: [begin, simulation.time()],
+            steps,
+            activation,
+            systems: simulation.systems().cloned().collect(),
+            frames: outputs.frames(),
+            setup_seconds,
+            output_seconds: outputs.seconds,
+        })
+    }
+
+    fn advance<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+        &self,
+        simulation: &mut Simulation<B>,
+        outputs: &mut Outputs,
+        statistics: &mut Statistics,
+    ) -> Result<End> {
+        let Plan { params, t_end, .. } = self.plan;
+        let (dt, begin) = (params.dt, simulation.time());
+        let done = (begin / dt).round() as u64;
+        let steps = self.plan.steps().saturating_sub(done);
+        let bar = Bar::new(self.plan.quiet, steps, *t_end);
+        let interrupted = interruption()?;
+        outputs.frame(simulation)?;
+        if self.plan.stops_when_activated && all_activated(&simulation.activation()?) {
+            return Ok(End::Activated);
+        }
+        for _ in 0..steps {
+            let step = simulation.step()?;
+            statistics.add(&step);
+            outputs.step(&step)?;
+            bar.show(&step, statistics);
+            if is_due(step.time, dt, self.plan.every) {
+                outputs.frame(simulation)?;
+            }
+            if is_due(step.time, dt, self.plan.checkpoint_every) {
+                outputs.checkpoint(simulation)?;
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(End::Interrupted);
+            }
+            if self.plan.stops_when_activated
+                && is_due(step.time, dt, Some(LOOK))
+                && all_activated(&simulation.activation()?)
+            {
+                return Ok(End::Activated);
+            }
+        }
+        Ok(End::Time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_periodic_is_due_once_a_period_whatever_the_rounding() {
+        for (dt, period) in [(0.05, 5.0), (0.1, 0.3), (0.3, 1.0), (0.025, 0.025), (1.0, 0.5)] {
+            let steps = 1000;
+            let due = (1..=steps).filter(|&k| is_due(f64::from(k) * dt, dt, Some(period))).count();
+            let expected = (f64::from(steps) * dt / period + 1e-9).floor() as usize;
+            assert_eq!(due, expected.min(steps as usize), "{dt} {period}");
+        }
+        assert!(!is_due(5.0, 0.1, None));
+    }
+}

@@ -1,0 +1,176 @@
+//! Matrices of blocks: diagonals of blocks, hierarchies, block Jacobi.
+
+use std::sync::Arc;
+
+use warpsolve::Real;
+use warpsolve::backend::Backend;
+use warpsolve::backend::algebra::Algebra;
+use warpsolve::backend::reference::Reference;
+use warpsolve::matrix::{AnyMatrix, BlockCsr, Csr, Format};
+use warpsolve::precond::amg::{Amg, AnyPrecision, Coarsening, Params};
+use warpsolve::precond::{BlockJacobi, Preconditioner};
+use warpsolve::solver::{Cg, Solver, Stop, StopReason};
+
+use crate::data::*;
+
+/// `D x` with blocks of b x b in `d`.
+fn times_blocks<T: Real>(d: &[T], b: usize, x: &[f64]) -> Vec<f64> {
+    let row = |i: usize| (0..b).map(|l| d[i * b + l].to_f64() * x[i - i % b + l]).sum();
+    (0..x.len()).map(row).collect()
+}
+
+pub fn diagonals_of_blocks<T: Real, B: Backend<T>>(g: &B) {
+    for b in [2, 3] {
+        for n in [b, 33 * b, 1000 * b, 2049 * b] {
+            let (hd, hx) = (random::<T>(1, b * n), random::<T>(2, n));
+            let expected: Vec<f64> = times_blocks(&hd, b, &wide(&hx)).iter().map(|v| 0.3 * v).collect();
+            let (d, x) = (g.vector(&hd).unwrap(), g.vector(&hx).unwrap());
+            let mut y = g.vector(&poison(n)).unwrap();
+            g.scale_rows(T::from_f64(0.3), &d, &x, &mut y).unwrap();
+            assert_close(&g.to_host(&y).unwrap(), &expected, 20.0);
+        }
+    }
+}
+
+pub fn sweeps_of_blocks<T: Real, B: Backend<T>>(g: &B) {
+    for (b, n, mean) in [(2, 258, 6), (2, 2100, 40), (3, 300, 19), (3, 999, 3)] {
+        let a = irregular::<T>(50, n, mean);
+        let (hx, hb, hd) = (random::<T>(51, n), random::<T>(52, n), random::<T>(53, b * n));
+        let product = dense_product(&a, &hx);
+        let r: Vec<f64> = hb.iter().zip(&product).map(|(b, p)| b.to_f64() - p).collect();
+        let corrected = times_blocks(&hd, b, &r);
+        let swept: Vec<f64> = hx.iter().zip(&corrected).map(|(x, c)| x.to_f64() + 0.9 * c).collect();
+        let scaled: Vec<f64> = times_blocks(&hd, b, &product).iter().map(|v| 0.7 * v).collect();
+        let (x, rhs, d) = (g.vector(&hx).unwrap(), g.vector(&hb).unwrap(), g.vector(&hd).unwrap());
+        let formats = [(Format::BlockCrs(b), 1), (Format::BlockSell(b), 1), (Format::BlockSell(b), 64)];
+        for (format, sigma) in formats {
+            println!("{format} sigma {sigma}, {n} rows");
+            let Ok(matrix) = AnyMatrix::from_csr(&a, format, sigma) else { continue };
+            let matrix = g.matrix(&Arc::new(matrix)).unwrap();
+            let (mut y, mut z) = (g.vector(&poison(n)).unwrap(), g.vector(&poison(n)).unwrap());
+            g.sweep(&matrix, T::from_f64(0.9), &d, &rhs, &x, &mut y).unwrap();
+            assert_close(&g.to_host(&y).unwrap(), &swept, 60.0);
+            g.spmv_scaled(&matrix, &x, T::from_f64(0.7), &d, &mut y, &mut z).unwrap();
+            assert_close(&g.to_host(&y).unwrap(), &product, 40.0);
+            assert_close(&g.to_host(&z).unwrap(), &scaled, 60.0);
+        }
+    }
+}
+
+/// Coupled anisotropic problems on an n x n grid, b unknowns a point; symmetric positive definite.
+fn coupled<T: Real>(b: usize, n: usize) -> BlockCsr<T> {
+    let points = n * n;
+    let neighbours = |p: usize| {
+        let (i, j) = (p / n, p % n);
+        let mut all = vec![];
+        all.extend((i > 0).then(|| (p - n, 1.0)));
+        all.extend((j > 0).then(|| (p - 1, 0.3)));
+        all.push((p, 0.0));
+        all.extend((j + 1 < n).then_some((p + 1, 0.3)));
+        all.extend((i + 1 < n).then_some((p + n, 1.0)));
+        all
+    };
+    // The coupling of kinds k and l: a symmetric positive definite matrix.
+    let kinds = |k: usize, l: usize| if k == l { 1.0 + 0.4 * k as f64 } else { 0.35 };
+    let (mut row_ptr, mut columns, mut values) = (vec![0], vec![], vec![]);
+    for p in 0..points {
+        for k in 0..b {
+            for (q, weight) in neighbours(p) {
+                for l in 0..b {
+                    let mass = if k == l && p == q { 0.02 * (1.0 + k as f64) } else { 0.0 };
+                    let stiffness = if p == q { 2.6 } else { -weight };
+                    columns.push((q * b + l) as u32);
+                    values.push(T::from_f64(kinds(k, l) * stiffness + mass));
+                }
+            }
+            row_ptr.push(columns.len());
+        }
+    }
+    let a = Csr::new(points * b, points * b, row_ptr, columns, values).unwrap();
+    BlockCsr::from_csr(&a, b).unwrap()
+}
+
+const COARSENINGS: [Coarsening; 3] =
+    [Coarsening::SmoothedAggregation, Coarsening::MandelBrezina, Coarsening::Pmis];
+
+/// Planes, norms, inverted blocks and damping are those of the reference, to the last bit.
+pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T>>(g: &B) {
+    let host = Reference::new();
+    for b in [2, 3] {
+        let a = coupled::<T>(b, 9);
+        let (mut of_g, mut of_host) =
+            (Algebra::<T>::blocks(g, &a).unwrap(), Algebra::<T>::blocks(&host, &a).unwrap());
+        let same = |of_g: &B::Csr, of_host: &Arc<Csr<T>>| {
+            let of_g = g.csr_to_host(of_g).unwrap();
+            assert_eq!((of_g.row_ptr(), of_g.col_idx()), (of_host.row_ptr(), of_host.col_idx()));
+            assert_same_bits(of_g.values(), of_host.values());
+        };
+        let norms = host.norms(&of_host).unwrap();
+        assert!(norms.values().iter().filter(|v| **v > T::ZERO).count() == norms.n_rows());
+        same(&g.norms(&of_g).unwrap(), &norms);
+        let (d, expected) = (g.invert_diagonal(&of_g).unwrap(), host.invert_diagonal(&of_host).unwrap());
+        assert_same_bits(&g.to_host(&d).unwrap(), &expected);
+        g.damp_blocks(&mut of_g, &d, T::from_f64(0.6)).unwrap();
+        host.damp_blocks(&mut of_host, &expected, T::from_f64(0.6)).unwrap();
+        for (of_g, of_host) in of_g.planes().iter().zip(of_host.planes()) {
+            same(of_g, of_host);
+        }
+        let hx = random::<T>(4, b * 81);
+        let (x, mut y) = (g.vector(&hx).unwrap(), g.vector(&poison(b * 81)).unwrap());
+        let written_out = BlockCsr::to_csr(&a);
+        let of_a = Algebra::<T>::blocks(g, &a).unwrap();
+        g.blocks_spmv(&of_a, &x, &mut y).unwrap();
+        assert_close(&g.to_host(&y).unwrap(), &dense_product(&written_out, &hx), 40.0);
+        for coarsening in COARSENINGS {
+            let params = Params { coarsening, coarse_rows: 10, ..Params::default() };
+            let of_g = Amg::<T, T, B>::setup_blocks(g, &a, &params).unwrap();
+            let of_host = Amg::<T, T, Reference>::setup_blocks(&host, &a, &params).unwrap();
+            let sizes = |info: &warpsolve::precond::amg::Info| {
+                info.levels.iter().map(|level| (level.rows, level.nnz)).collect::<Vec<_>>()
+            };
+            assert!(of_host.info().levels.len() > 1);
+            assert_eq!(sizes(of_g.info()), sizes(of_host.info()), "{coarsening}");
+        }
+    }
+}
+
+fn iterations<T: Real, B: AnyPrecision<T>, M: Preconditioner<T, B>>(g: &B, a: &BlockCsr<T>, mut m: M) -> u32 {
+    let n = a.block() * a.block_rows();
+    let matrix = AnyMatrix::from_csr(&Arc::new(a.to_csr()), Format::BlockSell(a.block()), 1).unwrap();
+    let matrix = g.matrix(&Arc::new(matrix)).unwrap();
+    let hb = random::<T>(5, n);
+    let (b, mut x) = (g.vector(&hb).unwrap(), g.zeros(n).unwrap());
+    let rtol = if T::NAME == "f64" { 1e-8 } else { 1e-4 };
+    let stop = Stop { rtol, atol: 0.0, max_iterations: 500 };
+    let mut cg = Cg::new(g, n, &m).unwrap();
+    let outcome = cg.solve(g, &matrix, &mut m, &b, &mut x, &stop, &mut |_, _| ()).unwrap();
+    assert_eq!(outcome.reason, StopReason::Converged);
+    let ax = dense_product(&a.to_csr(), &g.to_host(&x).unwrap());
+    let square = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+    let residual = square(&mut hb.iter().zip(&ax).map(|(b, ax)| b.to_f64() - ax));
+    assert!(residual <= 3.0 * rtol * square(&mut hb.iter().map(|b| b.to_f64())), "{residual:e}");
+    outcome.iterations
+}
+
+pub fn block_jacobi<T: Real, B: AnyPrecision<T>>(g: &B) {
+    for b in [2, 3] {
+        let a = coupled::<T>(b, 9);
+        let found = iterations(g, &a, BlockJacobi::setup(g, &a.to_csr(), b).unwrap());
+        let host = Reference::new();
+        assert_eq!(found, iterations(&host, &a, BlockJacobi::setup(&host, &a.to_csr(), b).unwrap()));
+    }
+}
+
+pub fn multigrid_of_blocks<T: Real, B: AnyPrecision<T>>(g: &B) {
+    let host = Reference::new();
+    for b in [2, 3] {
+        let a = coupled::<T>(b, 12);
+        for coarsening in COARSENINGS {
+            let params = Params { coarsening, coarse_rows: 12, ..Params::default() };
+            let found = iterations(g, &a, Amg::<T, T, B>::setup_blocks(g, &a, &params).unwrap());
+            let expected =
+                iterations(&host, &a, Amg::<T, T, Reference>::setup_blocks(&host, &a, &params).unwrap());
+            assert!(found.abs_diff(expected) <= 1 && found < 20, "{coarsening}: {found}, {expected}");
+        }
+    }
+}
