@@ -666,7 +666,8 @@ fn is_worse_than_zero(method: Method, reason: StopReason, x: &[f64], relative_re
     const WORSE: f64 = 2.0;
     let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate);
     // Written so that NaN is worse.
-    let worse = (relative_residual.is_nan() || relative_residual > WORSE) && (method == Method::Gmres || !cut_short);
+    let worse =
+        (relative_residual.is_nan() || relative_residual > WORSE) && (method == Method::Gmres || !cut_short);
     worse || !x.iter().all(|v| v.is_finite())
 }
 

@@ -18,7 +18,7 @@ impl FromStr for Points {
 
     /// `X,Y,Z;X,Y,Z;..`, or the name of a file with a point a line; `#` begins a comment.
     fn from_str(text: &str) -> Result<Points> {
-        let list: Result<Vec<[f64; 3]>, String> = text.split(';').map(numbers).collect();
+        let list: std::result::Result<Vec<[f64; 3]>, String> = text.split(';').map(numbers).collect();
         match list {
             Ok(points) => Ok(Points(points)),
             Err(_) if Path::new(text).is_file() => read(Path::new(text)),
