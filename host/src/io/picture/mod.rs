@@ -102,8 +102,8 @@ impl Scale {
         let phase = time / self.step;
         let distance = (phase - phase.round()).abs() * self.step / slope;
         let half = 0.5 * LINE_WIDTH * OVERSAMPLING as f64;
-        // NaN, where both are 0, is no line.
-        (half + 0.5 - distance).clamp(0.0, 1.0)
+        // 0 / 0, where a face has one time, is no line.
+        if distance.is_nan() { 0.0 } else { (half + 0.5 - distance).clamp(0.0, 1.0) }
     }
 
     /// The isochrones.
