@@ -69,7 +69,7 @@ fn wrong_options_are_named_and_exit_with_1() {
         ("solve a.mtx --sigma 32", &["--sigma goes with --format sell"]),
         ("solve a.mtx --solver lu", &["--solver", "cg, bicgstab, gmres, jacobi, amg, auto"]),
         ("solve a.mtx --precond ilu", &["--precond", "none, jacobi, amg, auto"]),
-        ("solve a.mtx --format coo", &["--format", "crs", "ell", "sell, auto"]),
+        ("solve a.mtx --format coo", &["--format", "crs", "ell", "sell", "bsell2", "auto"]),
         ("solve a.mtx --precision f16", &["--precision", "f32, f64"]),
         ("solve a.mtx --device gpu", &["--device", "auto, cpu, cuda, cuda:N", "sim"]),
         ("solve a.mtx --threads 0", &["--threads", "1..=4096"]),

@@ -119,11 +119,12 @@ fn voltages_that_are_no_numbers_are_found() {
                 "{why}"
             );
         }
-        // Forward Euler of the cells beyond every limit of stability.
+        // Forward Euler of the cells beyond every limit of stability: the voltage overflows, or before
+        // that an elliptic system whose right-hand side is too large to be multiplied by itself.
         let mut params = Params { dt: 50.0, ..accurate(formulation) };
         params.stimuli[0].duration = 500.0;
         let mut simulation = new(&mesh, &params).unwrap();
         let why = (0..20).find_map(|_| simulation.step().err()).expect("it blows up");
-        assert!(matches!(why, Error::NotFinite { .. }) && why.to_string().contains("smaller"), "{why}");
+        assert!(why.to_string().contains("smaller"), "{why}");
     }
 }
