@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Checks and measures release binaries on a machine with an NVIDIA GPU; needs neither cargo nor the sources.
 #
-#   scripts/gpu.sh FOLDER [--out FOLDER] [--sanitize] [--device NAME] [--sizes N,N] [--blocks N] [--spacing MM]
+#   scripts/gpu.sh FOLDER [--out FOLDER] [--sections NAME,...] [--device NAME] [--sizes N,N] [--blocks N] [--spacing MM]
 #
 # FOLDER   holds the program `warpsolve` and, where they are to run, the test binaries `conformance` and
-#          `driver`, the benchmark `amg`, and matrices `*.mtx.gz` for it (CONTRIBUTING.md says how to put them there).
+#          `driver`, the benchmark `amg`, matrices `*.mtx.gz` for it, and hearts `*.vtu` (CONTRIBUTING.md says how
+#          to put them there).
 # --out    where reports and logs go [gpu-results]
-# --sanitize  also runs compute-sanitizer (of $COMPUTE_SANITIZER, the PATH or /usr/local/cuda*) over one
-#          test of each family of kernels
+# --sections  what to do [tests,spmv,multigrid,solve,blocks,cardiac,file]; beside these there is sanitizer:
+#          compute-sanitizer (of $COMPUTE_SANITIZER, the PATH or /usr/local/cuda*) over one test of each family of
+#          kernels, a set-up and cycles with every coarsening, and steps of the cardiac equations
 # --device what to measure [cuda]; `--device cpu --sizes 16,20` tries the script without a GPU
 # --blocks   edge of the bidomain system, and of the slab of its time steps [100]
 # --spacing  of the finest grid of the Niederer benchmark [0.1]
@@ -16,7 +18,8 @@
 # Goes on after a failure; the exit status is 1 if anything failed.
 set -uo pipefail
 
-out=gpu-results sanitize=no device=cuda sizes=96,160 blocks=100 spacing=0.1 bin=
+out=gpu-results device=cuda sizes=96,160 blocks=100 spacing=0.1 bin=
+sections=tests,spmv,multigrid,solve,blocks,cardiac,file
 while [ $# -gt 0 ]; do
     case $1 in
     --out) out=${2:?--out needs a folder} && shift 2 ;;
@@ -24,13 +27,13 @@ while [ $# -gt 0 ]; do
     --sizes) sizes=${2:?--sizes needs two numbers} && shift 2 ;;
     --blocks) blocks=${2:?--blocks needs a number} && shift 2 ;;
     --spacing) spacing=${2:?--spacing needs a number} && shift 2 ;;
-    --sanitize) sanitize=yes && shift ;;
+    --sections) sections=${2:?--sections needs names} && shift 2 ;;
     -*) echo "unknown option $1; see the head of $0" >&2 && exit 1 ;;
     *) bin=$1 && shift ;;
     esac
 done
 if [ ! -x "$bin/warpsolve" ]; then
-    echo "usage: $0 FOLDER [--out FOLDER] [--sanitize] [--device NAME] [--sizes N,N]" >&2
+    echo "usage: $0 FOLDER [--out FOLDER] [--sections NAME,...] [--device NAME] ...; see its head" >&2
     echo "no program warpsolve in '$bin'" >&2
     exit 1
 fi
@@ -78,6 +81,11 @@ tests() {
     fi
 }
 
+# section NAME: whether it is asked for.
+section() {
+    [[ ",$sections," == *",$1,"* ]] && echo "== $1"
+}
+
 echo "== what there is"
 step info 60 0 "$bin/warpsolve" info && sed 's/^/    /' "$out/info.txt"
 step info-json 60 0 "$bin/warpsolve" info --json "$out/info.json"
@@ -85,43 +93,54 @@ case $device in
 cuda*) grep -q '"auto": "cuda' "$out/info.json" 2>/dev/null || fail info "--device auto takes no GPU" ;;
 esac
 
-echo "== tests"
-if [ -x "$bin/conformance" ]; then
-    tests conformance 600 "$bin/conformance" driver:: --nocapture
-else
-    echo "conformance                  not there, left out"
-fi
-if [ -x "$bin/driver" ]; then
-    # That test looks at the program in the folder where cargo built it.
-    tests driver 300 "$bin/driver" --nocapture --skip the_program_starts_without_a_driver
-else
-    echo "driver                       not there, left out"
+if section tests; then
+    if [ -x "$bin/conformance" ]; then
+        tests conformance 600 "$bin/conformance" driver:: --nocapture
+    else
+        echo "conformance                  not there, left out"
+    fi
+    if [ -x "$bin/driver" ]; then
+        # That test looks at the program in the folder where cargo built it.
+        tests driver 300 "$bin/driver" --nocapture --skip the_program_starts_without_a_driver
+    else
+        echo "driver                       not there, left out"
+    fi
 fi
 
-if [ $sanitize = yes ]; then
-    echo "== compute-sanitizer"
+if section sanitizer; then
     tool=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || true)}
     for path in /usr/local/cuda*/bin/compute-sanitizer; do
         [ -z "$tool" ] && [ -x "$path" ] && tool=$path
     done
     cases=()
     for case in products products_with_dots sweeps_with_norm dots maxima orthogonalisation \
-        rotations_and_solution cg_steps directions updates; do
-        cases+=("driver::$case::in_f64")
-    done
-    for case in diagonals_of_blocks sweeps_of_blocks hierarchies_of_blocks multigrid_of_blocks; do
+        rotations_and_solution cg_steps directions updates \
+        diagonals_of_blocks sweeps_of_blocks hierarchies_of_blocks multigrid_of_blocks; do
         cases+=("driver::$case::in_f64")
     done
     cases+=(driver::reactions driver::activations)
-    if [ -z "$tool" ]; then
-        fail compute-sanitizer "not found; name it in COMPUTE_SANITIZER"
-    elif [ ! -x "$bin/conformance" ]; then
-        fail compute-sanitizer "needs the test binary conformance"
-    else
+    [ -n "$tool" ] || fail compute-sanitizer "not found; name it in COMPUTE_SANITIZER"
+    # sanitized NAME CHECK COMMAND ...
+    sanitized() {
+        local name=$2-$1 check=$2
+        shift 2
+        step "$name" 300 0 "$tool" --tool "$check" --error-exitcode 99 "$@"
+        grep -h 'ERROR SUMMARY\|RACECHECK SUMMARY\|^test result' "$out/$name.txt" | sed 's/^=* */    /'
+    }
+    if [ -n "$tool" ]; then
         for check in memcheck racecheck; do
-            tests "$check" 600 "$tool" --tool $check --error-exitcode 99 \
-                "$bin/conformance" --exact "${cases[@]}" --test-threads 1 --nocapture
-            grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$out/$check.txt" | sed 's/^=* */    /'
+            if [ -x "$bin/conformance" ]; then
+                sanitized tests $check "$bin/conformance" --exact "${cases[@]}" --test-threads 1 --nocapture
+            fi
+            if [ -x "$bin/amg" ]; then
+                for coarsening in sa pmis mandel-brezina; do
+                    sanitized $coarsening $check "$bin/amg" tet:12 coarsening=$coarsening
+                done
+            fi
+            for formulation in coupled splitting; do
+                sanitized $formulation $check "$bin/warpsolve" bidomain --slab 2,2,2 --spacing 0.2 --dt 0.05 \
+                    --t-end 0.2 --formulation $formulation --device "$device" --out "$scratch/$formulation"
+            done
         done
     fi
 fi
@@ -132,34 +151,26 @@ tet_small="--gen tet:$small --seed 0"
 tet_shuffled="--gen tet:$small --shuffle --seed 1"
 tet_large="--gen tet:$large --seed 0"
 
-echo "== spmv"
-for system in "$tet_small" "$tet_shuffled" "$tet_large"; do
-    name=spmv-$(name_of "$system")
-    # shellcheck disable=SC2086
-    step "$name" 300 0 "$bin/warpsolve" spmv $system --format crs,ell,sell --precision f64,f32 \
-        --device "$device" --repeat 100 --json "$out/$name.json" && sed 's/^/    /' "$out/$name.txt"
-done
-
-echo "== multigrid"
-if [ -x "$bin/amg" ]; then
-    shopt -s nullglob
-    step amg 400 0 "$bin/amg" "tet:$small" "tet:$small+shuffled" "tet:$large" poisson3d:$((16 * (large / 10))) "$bin"/*.mtx.gz &&
-        sed 's/^/    /' "$out/amg.txt"
-    shopt -u nullglob
-    if [ $sanitize = yes ] && [ -n "${tool:-}" ]; then
-        # Every kernel of a set-up and a cycle.
-        for coarsening in sa pmis mandel-brezina; do
-            for check in memcheck racecheck; do
-                step "$check-$coarsening" 300 0 "$tool" --tool $check --error-exitcode 99 "$bin/amg" tet:12 coarsening=$coarsening
-                grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$out/$check-$coarsening.txt" | sed 's/^=* */    /'
-            done
-        done
-    fi
-else
-    echo "amg                          not there, left out"
+if section spmv; then
+    for system in "$tet_small" "$tet_shuffled" "$tet_large"; do
+        name=spmv-$(name_of "$system")
+        # shellcheck disable=SC2086
+        step "$name" 300 0 "$bin/warpsolve" spmv $system --format crs,ell,sell --precision f64,f32 \
+            --device "$device" --repeat 100 --json "$out/$name.json" && sed 's/^/    /' "$out/$name.txt"
+    done
 fi
 
-echo "== solve"
+if section multigrid; then
+    if [ -x "$bin/amg" ]; then
+        shopt -s nullglob
+        step amg 400 0 "$bin/amg" "tet:$small" "tet:$small+shuffled" "tet:$large" poisson3d:$((16 * (large / 10))) "$bin"/*.mtx.gz &&
+            sed 's/^/    /' "$out/amg.txt"
+        shopt -u nullglob
+    else
+        echo "amg                          not there, left out"
+    fi
+fi
+
 # solve NAME "STATUS ..." ARGUMENTS ...
 solve() {
     local name=$1 expected=$2
@@ -167,14 +178,13 @@ solve() {
     step "$name" 300 "$expected" "$bin/warpsolve" solve "$@" --device "$device" -v \
         --json "$out/$name.json" --history "$out/$name.csv"
 }
-for system in "$tet_small" "$tet_shuffled" "$tet_large"; do
-    # shellcheck disable=SC2086
-    for format in auto crs; do
-        solve "cg-$(name_of "$system")-$format" 0 $system --solver cg --precond jacobi --format $format
-    done
-done
 # shellcheck disable=SC2086
-{
+if section solve; then
+    for system in "$tet_small" "$tet_shuffled" "$tet_large"; do
+        for format in auto crs; do
+            solve "cg-$(name_of "$system")-$format" 0 $system --solver cg --precond jacobi --format $format
+        done
+    done
     # f32 reaches no small residual on this matrix; the time counts all the same.
     solve "cg-f32-tet$small" "0 2" $tet_small --solver cg --precond jacobi --precision f32 --rtol 1e-4
     solve "bicgstab-tet$small" 0 $tet_small --solver bicgstab --precond jacobi
@@ -182,12 +192,11 @@ done
     # A restart after 30 iterations slows convergence: the limit may come first, and the time still counts.
     solve "gmres30-tet$small" "0 2" $tet_small --solver gmres --restart 30 --precond jacobi
     solve "gmres30-tet$large" "0 2" $tet_large --solver gmres --restart 30 --precond jacobi --max-iter 3000
-}
+fi
 
-echo "== blocks"
 coupled="--gen bidomain:$blocks"
 # shellcheck disable=SC2086
-{
+if section blocks; then
     step spmv-blocks 300 0 "$bin/warpsolve" spmv $coupled --format crs,sell,bcrs2,bsell2 --precision f64,f32 \
         --device "$device" --repeat 100 --json "$out/spmv-blocks.json" && sed 's/^/    /' "$out/spmv-blocks.txt"
     solve "blocks-amg" 0 $coupled --block-size 2 --precond amg
@@ -196,35 +205,47 @@ coupled="--gen bidomain:$blocks"
     # Badly conditioned: what counts is the time of an iteration.
     solve "blocks-jacobi" "0 2" $coupled --block-size 2 --precond jacobi --max-iter 300
     solve "blocks-jacobi-scalar" "0 2" $coupled --precond jacobi --max-iter 300
-}
+fi
 
-echo "== cardiac"
 # cardiac NAME SECONDS COMMAND ARGUMENTS ...
 cardiac() {
     local name=$1 limit=$2
     shift 2
     step "$name" "$limit" 0 "$bin/warpsolve" "$@" --device "$device" --out "$out/$name" && sed 's/^/    /' "$out/$name.txt"
+    rm -f "$out/$name"/*.vtu
 }
-edge=$(python3 -c "print(0.2 * ($blocks - 1))" 2>/dev/null || echo 19.8)
-cardiac step-coupled 300 bidomain --slab "$edge,$edge,$edge" --spacing 0.2 --dt 0.05 --t-end 2
-cardiac step-splitting 300 bidomain --slab "$edge,$edge,$edge" --spacing 0.2 --dt 0.05 --t-end 2 --formulation splitting
-cardiac niederer-0.5 300 monodomain --niederer --spacing 0.5 --dt 0.005 --stop-when-activated
-cardiac niederer-0.2 300 monodomain --niederer --spacing 0.2 --dt 0.005 --stop-when-activated
-cardiac niederer-$spacing 300 monodomain --niederer --spacing "$spacing" --dt 0.005 --t-end 40
-
-echo "== a file, from start to exit"
-file=$scratch/tet$small.mtx
-if step "gen-tet$small" 300 0 "$bin/warpsolve" gen tet "$small" "$file" --seed 0; then
-    sed 's/^/    /' "$out/gen-tet$small.txt"
-    step "file-tet$small" 300 0 "$bin/warpsolve" solve "$file" --device "$device" --solver cg --precond jacobi \
-        -v --json "$out/file-tet$small.json" && sed 's/^/    /' "$out/file-tet$small.txt"
-    # Without a report the copy bandwidth is not measured: this is what the solve itself takes.
-    for run in 1 2 3; do
-        start=$(date +%s%N)
-        step "file-tet$small-quiet$run" 300 0 "$bin/warpsolve" solve "$file" --device "$device" --solver cg \
-            --precond jacobi -q --out "$scratch/x.mtx" &&
-            printf '    from start to exit, x written: %d ms\n' $((($(date +%s%N) - start) / 1000000))
+if section cardiac; then
+    edge=$(awk "BEGIN { print 0.2 * ($blocks - 1) }")
+    for formulation in coupled splitting; do
+        cardiac step-$formulation 300 bidomain --slab "$edge,$edge,$edge" --spacing 0.2 --dt 0.05 --t-end 2 \
+            --formulation $formulation
     done
+    for h in 0.5 0.2 "$spacing"; do
+        for dt in 0.05 0.01 0.005; do
+            cardiac "niederer-$h-$dt" 300 monodomain --niederer --spacing "$h" --dt $dt --every 0
+        done
+    done
+    shopt -s nullglob
+    for heart in "$bin"/*.vtu; do
+        cardiac "$(basename "$heart" .vtu)" 300 bidomain "$heart" --isotropic --dt 0.05 --t-end 60 --every 20
+    done
+    shopt -u nullglob
+fi
+
+if section file; then
+    file=$scratch/tet$small.mtx
+    if step "gen-tet$small" 300 0 "$bin/warpsolve" gen tet "$small" "$file" --seed 0; then
+        sed 's/^/    /' "$out/gen-tet$small.txt"
+        step "file-tet$small" 300 0 "$bin/warpsolve" solve "$file" --device "$device" --solver cg --precond jacobi \
+            -v --json "$out/file-tet$small.json" && sed 's/^/    /' "$out/file-tet$small.txt"
+        # Without a report the copy bandwidth is not measured: this is what the solve itself takes.
+        for run in 1 2 3; do
+            start=$(date +%s%N)
+            step "file-tet$small-quiet$run" 300 0 "$bin/warpsolve" solve "$file" --device "$device" --solver cg \
+                --precond jacobi -q --out "$scratch/x.mtx" &&
+                printf '    from start to exit, x written: %d ms\n' $((($(date +%s%N) - start) / 1000000))
+        done
+    fi
 fi
 
 echo "== summary"

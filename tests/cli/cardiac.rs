@@ -201,7 +201,8 @@ fn a_solve_that_fails_ends_the_run_but_not_its_files() {
 #[test]
 fn the_benchmark_is_compared_with_published_figures() {
     let shell = Shell::new();
-    let (stdout, _) = shell.run("monodomain --niederer --spacing 1 --t-end 3 --dt 0.1 --device cpu", 0);
+    let (stdout, _) =
+        shell.run("monodomain --niederer --spacing 1 --t-end 3 --dt 0.1 --device cpu --out r", 0);
     for part in [
         "box of 20 x 7 x 3 mm, spacing 1 mm, the benchmark of Niederer et al.",
         "fenicsx-beat  Cardioid",
@@ -215,6 +216,12 @@ fn the_benchmark_is_compared_with_published_figures() {
     assert_eq!(row("P2"), ["P2", "0,7,0", "never", "50.8", "107.8"]);
     // 1.2 ms in every code: a corner that the stimulus lifts by 36 mV/ms. The mesh and the step are coarser here.
     assert!((row("P1")[2].parse::<f64>().unwrap() - 1.22).abs() < 0.2, "{:?}", row("P1"));
+    // Along the diagonal: from P1's time to corners that were never reached.
+    let diagonal = fs::read_to_string(shell.path("r/diagonal.csv")).unwrap();
+    let lines: Vec<Vec<&str>> = diagonal.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((lines.len(), lines[0][4], lines[41][0], lines[41][4]), (42, "activation_ms", "21.4009", ""));
+    let first: f64 = lines[1][4].parse().unwrap();
+    assert!((first - row("P1")[2].parse::<f64>().unwrap()).abs() < 0.01, "{first}");
 }
 
 #[test]

@@ -119,7 +119,7 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T>>(g: &B) {
         let (x, mut y) = (g.vector(&hx).unwrap(), g.vector(&poison(b * 81)).unwrap());
         let written_out = BlockCsr::to_csr(&a);
         let of_a = Algebra::<T>::blocks(g, &a).unwrap();
-        g.blocks_spmv(&of_a, &x, &mut y).unwrap();
+        g.spmv(&g.in_crs(&of_a).unwrap(), &x, &mut y).unwrap();
         assert_close(&g.to_host(&y).unwrap(), &dense_product(&written_out, &hx), 40.0);
         for coarsening in COARSENINGS {
             let params = Params { coarsening, coarse_rows: 10, ..Params::default() };

@@ -112,22 +112,14 @@ pub unsafe fn block_norms<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
-        while i < n as usize {
-            let (start, end) = a.range(i);
-            let mut e = start + team.lane as usize;
-            while e < end {
-                let norm = if planes == 4 {
-                    norm(values.block::<2>(e).into_iter().flatten())
-                } else {
-                    norm(values.block::<3>(e).into_iter().flatten())
-                };
-                norms.st(e, if a.col_idx.ld_nc(e) == i as u32 { norm } else { -norm });
-                e += team.lanes as usize;
-            }
-            i += team.stride();
-        }
+        Team::of(log2_lanes).for_each_entry(n, a, |i, e| {
+            let norm = if planes == 4 {
+                norm(values.block::<2>(e).into_iter().flatten())
+            } else {
+                norm(values.block::<3>(e).into_iter().flatten())
+            };
+            norms.st(e, if a.col_idx.ld_nc(e) == i as u32 { norm } else { -norm });
+        });
     }
 }
 
@@ -142,24 +134,16 @@ pub unsafe fn invert_diagonal_blocks<T: Real, const B: usize>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
-        while i < n as usize {
-            let (start, end) = a.range(i);
-            let mut e = start + team.lane as usize;
-            while e < end {
-                if a.col_idx.ld_nc(e) == i as u32 {
-                    let inverse = inverse_or_diagonal(values.block::<B>(e));
-                    for k in 0..B {
-                        for l in 0..B {
-                            d.st((i * B + k) * B + l, inverse[k][l]);
-                        }
+        Team::of(log2_lanes).for_each_entry(n, a, |i, e| {
+            if a.col_idx.ld_nc(e) == i as u32 {
+                let inverse = inverse_or_diagonal(values.block::<B>(e));
+                for k in 0..B {
+                    for l in 0..B {
+                        d.st((i * B + k) * B + l, inverse[k][l]);
                     }
                 }
-                e += team.lanes as usize;
             }
-            i += team.stride();
-        }
+        });
     }
 }
 
@@ -175,23 +159,15 @@ pub unsafe fn damp_blocks<T: Real, const B: usize>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
-        while i < n as usize {
+        Team::of(log2_lanes).for_each_entry(n, s, |i, e| {
             let d = crate::epilogue::diagonal_block::<T, B>(d, i);
-            let (start, end) = s.range(i);
-            let mut e = start + team.lane as usize;
-            while e < end {
-                let damped = damped(d, values.block(e), omega, s.col_idx.ld_nc(e) == i as u32);
-                for k in 0..B {
-                    for l in 0..B {
-                        values.values[k * B + l].st(e, damped[k][l]);
-                    }
+            let damped = damped(d, values.block(e), omega, s.col_idx.ld_nc(e) == i as u32);
+            for k in 0..B {
+                for l in 0..B {
+                    values.values[k * B + l].st(e, damped[k][l]);
                 }
-                e += team.lanes as usize;
             }
-            i += team.stride();
-        }
+        });
     }
 }
 

@@ -178,19 +178,11 @@ pub unsafe fn extract_diagonal<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
-        while i < n as usize {
-            let (start, end) = a.range(i);
-            let mut e = start + team.lane as usize;
-            while e < end {
-                if a.col_idx.ld_nc(e) == i as u32 {
-                    diagonal.st(i, values.ld_nc(e));
-                }
-                e += team.lanes as usize;
+        Team::of(log2_lanes).for_each_entry(n, a, |i, e| {
+            if a.col_idx.ld_nc(e) == i as u32 {
+                diagonal.st(i, values.ld_nc(e));
             }
-            i += team.stride();
-        }
+        });
     }
 }
 

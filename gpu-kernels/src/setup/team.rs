@@ -68,6 +68,25 @@ impl Team {
         thread::stride() >> self.log2_lanes
     }
 
+    /// Calls `f(i, e)` for the entries `e` of the team's rows `i`, each entry in one lane.
+    ///
+    /// # Safety
+    /// The matrix has `n` rows.
+    #[inline(always)]
+    pub unsafe fn for_each_entry(self, n: u64, a: Pattern, mut f: impl FnMut(usize, usize)) {
+        let mut i = self.first();
+        while i < n as usize {
+            // SAFETY: the caller's promise.
+            let (start, end) = unsafe { a.range(i) };
+            let mut e = start + self.lane as usize;
+            while e < end {
+                f(i, e);
+                e += self.lanes as usize;
+            }
+            i += self.stride();
+        }
+    }
+
     /// Waits until the team's lanes are here, and what they wrote is visible to all of them.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

@@ -3,14 +3,10 @@
 //! The values of the blocks' places (k, l) are B^2 arrays one after another, so that neighbouring lanes load
 //! neighbouring values.
 
-use cuda_std::{
-    Real, kernel,
-    memory::*,
-    thread,
-    warp::{self, FULL_MASK, WARP_SIZE},
-};
+use cuda_std::{Real, kernel, memory::*};
 
-use super::sell::SLICE;
+use super::rows::{by_lanes, by_threads};
+use super::sell::{SLICE, place};
 use crate::epilogue::{
     Accumulate, BlockEpilogue, BlockProductScaled, BlockSweep, Product, ProductDot, ProductScaled, Residual,
     Sweep, SweepNorm,
@@ -110,21 +106,12 @@ pub unsafe fn spmv_block_sell<T: Real, const B: usize, E: BlockEpilogue<T, B>>(
         if guard.stopped() {
             return;
         }
-        let mut sums = [T::ZERO; 2];
-        let mut position = thread::index();
-        while position < n_rows as usize {
-            let slice = position / SLICE;
-            let start = slice_ptr.ld_nc(slice) as usize;
-            let width = ((slice_ptr.ld_nc(slice + 1) as usize - start) / SLICE) as u32;
-            let first = start + position % SLICE;
-            let row = if permutation.is_null() { position } else { permutation.ld_nc(position) as usize };
+        let sums = by_threads(n_rows, |position| {
+            let (row, start, width) = place(slice_ptr, permutation, position);
             let inputs = e.inputs(row);
-            let products = gather::<T, B, true>(col_idx, values, plane as usize, x, first, width, SLICE);
-            let [first, second] = e.rows(row, inputs, products);
-            sums[0] += first;
-            sums[1] += second;
-            position += thread::stride();
-        }
+            let products = gather::<T, B, true>(col_idx, values, plane as usize, x, start, width, SLICE);
+            e.rows(row, inputs, products)
+        });
         e.finish(sums);
     }
 }
@@ -154,41 +141,18 @@ pub unsafe fn spmv_block_csr<T: Real, const B: usize, E: BlockEpilogue<T, B>>(
         if guard.stopped() {
             return;
         }
-        let lanes = 1 << log2_lanes;
-        let lane = thread::thread_idx_x() & (lanes - 1);
-        let rows_at_once = thread::stride() >> log2_lanes;
-        let mut sums = [T::ZERO; 2];
-        // The lanes of a warp leave the loop together, so that all take part in the shuffles.
-        let mut base = thread::index() / WARP_SIZE as usize * (WARP_SIZE >> log2_lanes) as usize;
-        let within = ((thread::thread_idx_x() % WARP_SIZE) >> log2_lanes) as usize;
-        while base < n_rows as usize {
-            let row = base + within;
-            let mut products = [T::ZERO; B];
-            let mut inputs = None;
-            if lane == 0 && row < n_rows as usize {
-                inputs = Some(e.inputs(row));
-            }
-            if row < n_rows as usize {
-                let start = row_ptr.ld_nc(row) as usize + lane as usize;
+        let sums = by_lanes(
+            n_rows,
+            log2_lanes,
+            |row| e.inputs(row),
+            |row, lane, lanes| {
+                let start = row_ptr.ld_nc(row) as usize + lane;
                 let end = row_ptr.ld_nc(row + 1) as usize;
-                let count = ((end + lanes as usize - 1).saturating_sub(start) >> log2_lanes) as u32;
-                products =
-                    gather::<T, B, false>(col_idx, values, plane as usize, x, start, count, lanes as usize);
-            }
-            let mut delta = lanes / 2;
-            while delta > 0 {
-                for product in &mut products {
-                    *product += warp::warp_shuffle_down(FULL_MASK, *product, delta, WARP_SIZE);
-                }
-                delta /= 2;
-            }
-            if let Some(inputs) = inputs {
-                let [first, second] = e.rows(row, inputs, products);
-                sums[0] += first;
-                sums[1] += second;
-            }
-            base += rows_at_once;
-        }
+                let count = ((end + lanes - 1).saturating_sub(start) >> log2_lanes) as u32;
+                gather::<T, B, false>(col_idx, values, plane as usize, x, start, count, lanes)
+            },
+            |row, inputs, products| e.rows(row, inputs, products),
+        );
         e.finish(sums);
     }
 }

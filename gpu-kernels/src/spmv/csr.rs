@@ -1,15 +1,13 @@
 //! Compressed row storage: one thread a row, or a group of lanes a row.
 
-use cuda_std::{
-    Real, kernel,
-    memory::*,
-    thread,
-    warp::{self, FULL_MASK, WARP_SIZE},
-};
+use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::spmv::gather;
+use crate::spmv::{
+    gather,
+    rows::{by_lanes, by_threads},
+};
 
 /// A row pointer: 32 bits, or 64 where the matrix has more entries than those reach.
 pub trait Offset: Copy + Send + Sync + 'static {
@@ -61,25 +59,18 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let mut sums = [T::ZERO; 2];
-        let mut row = thread::index();
-        while row < n_rows as usize {
+        let sums = by_threads(n_rows, |row| {
             let start = O::load(row_ptr, row);
             let count = (O::load(row_ptr, row + 1) - start) as u32;
             let inputs = e.inputs(row);
             let product = gather::<T, SCALAR_BATCH, false>(col_idx, values, x, start, count, 1);
-            let [first, second] = e.row(row, inputs, product);
-            sums[0] += first;
-            sums[1] += second;
-            row += thread::stride();
-        }
+            e.row(row, inputs, product)
+        });
         e.finish(sums);
     }
 }
 
-/// A x with the epilogue `e`, `lanes` neighbouring threads a row ("vector", Bell and Garland 2009).
-///
-/// `2^log2_lanes` lanes, 2 to 32, share a row. Their partial sums are added as a binary tree.
+/// A x with the epilogue `e`, `2^log2_lanes` neighbouring lanes a row, 2 to 32 ("vector", Bell and Garland 2009).
 #[kernel(
     T = [f32, f64],
     O = [u32, u64],
@@ -100,41 +91,18 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let lanes = 1 << log2_lanes;
-        let lane = thread::thread_idx_x() & (lanes - 1);
-        let rows_at_once = thread::stride() >> log2_lanes;
-        let mut sums = [T::ZERO; 2];
-        // The first row of the warp: its lanes leave the loop together, so that all take part in the shuffles.
-        let mut base = thread::index() / WARP_SIZE as usize * (WARP_SIZE >> log2_lanes) as usize;
-        let within = ((thread::thread_idx_x() % WARP_SIZE) >> log2_lanes) as usize;
-        while base < n_rows as usize {
-            let row = base + within;
-            let mut product = T::ZERO;
-            let writes = lane == 0 && row < n_rows as usize;
-            // The lane that will need them asks for them now.
-            let mut inputs = None;
-            if writes {
-                inputs = Some(e.inputs(row));
-            }
-            if row < n_rows as usize {
-                let start = O::load(row_ptr, row) + lane as usize;
+        let sums = by_lanes(
+            n_rows,
+            log2_lanes,
+            |row| e.inputs(row),
+            |row, lane, lanes| {
+                let start = O::load(row_ptr, row) + lane;
                 let end = O::load(row_ptr, row + 1);
-                let count = (end + lanes as usize - 1).saturating_sub(start) >> log2_lanes;
-                product =
-                    gather::<T, VECTOR_BATCH, false>(col_idx, values, x, start, count as u32, lanes as usize);
-            }
-            let mut delta = lanes / 2;
-            while delta > 0 {
-                product += warp::warp_shuffle_down(FULL_MASK, product, delta, WARP_SIZE);
-                delta /= 2;
-            }
-            if let Some(inputs) = inputs {
-                let [first, second] = e.row(row, inputs, product);
-                sums[0] += first;
-                sums[1] += second;
-            }
-            base += rows_at_once;
-        }
+                let count = (end + lanes - 1).saturating_sub(start) >> log2_lanes;
+                [gather::<T, VECTOR_BATCH, false>(col_idx, values, x, start, count as u32, lanes)]
+            },
+            |row, inputs, [product]| e.row(row, inputs, product),
+        );
         e.finish(sums);
     }
 }

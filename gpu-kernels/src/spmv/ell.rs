@@ -1,10 +1,10 @@
 //! ELLPACK with one width for the whole matrix (what the papers call SELL-C-sigma): one thread a row.
 
-use cuda_std::{Real, kernel, thread};
+use cuda_std::{Real, kernel};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::spmv::gather;
+use crate::spmv::{gather, rows::by_threads};
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;
@@ -26,16 +26,11 @@ pub unsafe fn spmv_ell<T: Real, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let mut sums = [T::ZERO; 2];
-        let mut row = thread::index();
-        while row < n_rows as usize {
+        let sums = by_threads(n_rows, |row| {
             let inputs = e.inputs(row);
             let product = gather::<T, BATCH, true>(col_idx, values, x, row, width as u32, stride as usize);
-            let [first, second] = e.row(row, inputs, product);
-            sums[0] += first;
-            sums[1] += second;
-            row += thread::stride();
-        }
+            e.row(row, inputs, product)
+        });
         e.finish(sums);
     }
 }

@@ -3,6 +3,7 @@
 pub mod block;
 pub mod csr;
 pub mod ell;
+mod rows;
 pub mod sell;
 
 use cuda_std::{Real, memory::*};

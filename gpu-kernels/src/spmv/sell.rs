@@ -1,16 +1,36 @@
 //! Reduced SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske, Bishop 2014), C = 32: one warp a slice.
 
-use cuda_std::{Real, kernel, memory::*, thread};
+use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::spmv::gather;
+use crate::spmv::{gather, rows::by_threads};
 
 /// Rows in a slice: a warp, so that its loads of one column of the slice are one coalesced access.
 pub const SLICE: usize = 32;
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;
+
+/// The row at a position of slice order, its first entry, and the width of its slice.
+///
+/// # Safety
+/// The matrix has that position.
+#[inline(always)]
+pub(super) unsafe fn place(
+    slice_ptr: *const u64,
+    permutation: *const u32,
+    position: usize,
+) -> (usize, usize, u32) {
+    let slice = position / SLICE;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let start = slice_ptr.ld_nc(slice) as usize;
+        let width = ((slice_ptr.ld_nc(slice + 1) as usize - start) / SLICE) as u32;
+        let row = if permutation.is_null() { position } else { permutation.ld_nc(position) as usize };
+        (row, start + position % SLICE, width)
+    }
+}
 
 /// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
 ///
@@ -31,21 +51,12 @@ pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let mut sums = [T::ZERO; 2];
-        let mut position = thread::index();
-        while position < n_rows as usize {
-            let slice = position / SLICE;
-            let start = slice_ptr.ld_nc(slice) as usize;
-            let width = ((slice_ptr.ld_nc(slice + 1) as usize - start) / SLICE) as u32;
-            let first = start + position % SLICE;
-            let row = if permutation.is_null() { position } else { permutation.ld_nc(position) as usize };
+        let sums = by_threads(n_rows, |position| {
+            let (row, start, width) = place(slice_ptr, permutation, position);
             let inputs = e.inputs(row);
-            let product = gather::<T, BATCH, true>(col_idx, values, x, first, width, SLICE);
-            let [first, second] = e.row(row, inputs, product);
-            sums[0] += first;
-            sums[1] += second;
-            position += thread::stride();
-        }
+            let product = gather::<T, BATCH, true>(col_idx, values, x, start, width, SLICE);
+            e.row(row, inputs, product)
+        });
         e.finish(sums);
     }
 }

@@ -222,10 +222,9 @@ pub trait Algebra<T: Real>: Backend<T> {
     fn invert_diagonal(&self, a: &Blocks<Self::Csr>) -> Result<Self::Vector>;
     /// `S = I - omega D S` with D the blocks of `d`, for a matrix of blocks.
     fn damp_blocks(&self, s: &mut Blocks<Self::Csr>, d: &Self::Vector, omega: T) -> Result<()>;
-    /// `y = A x`, unknown `b i + k` of the vectors the k-th of block row i.
-    fn blocks_spmv(&self, a: &Blocks<Self::Csr>, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
-    /// `y = A x`.
-    fn csr_spmv(&self, a: &Self::Csr, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
+    /// The matrix in CRS, or CRS of blocks, ready to be multiplied: unknown `b i + k` of the vectors is the k-th of
+    /// block row i.
+    fn in_crs(&self, a: &Blocks<Self::Csr>) -> Result<Self::Matrix>;
 }
 
 /// Where a hierarchy computed in T is applied in S, which may be the same.

@@ -250,7 +250,7 @@ fn check_connected(mesh: &TetMesh) -> Result<()> {
         None => Ok(()),
         Some(node) => Err(Error::Mesh(format!(
             "the mesh has {} components that share no nodes (node {} is not in that of node 1); merge nodes that are \
-             there twice, or leave all but one component out",
+             there twice; --largest-component leaves all but one out",
             components.iter().max().map_or(0, |&last| last + 1),
             node + 1
         ))),

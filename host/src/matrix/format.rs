@@ -139,17 +139,8 @@ pub fn choose_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Resul
         choice.reason += &format!("; {block} x {block} blocks would have {:.0} % zeros more", fill.percent());
         return Ok(choice);
     }
-    if target == Target::Cpu {
-        let reason = format!("CRS of {block} x {block} blocks: one column index for each");
-        return Ok(Choice { format: Format::BlockCrs(block), sigma: 1, padding: fill, reason });
-    }
-    let mut choice = choose(&blocks.plane(0, 0), target);
-    choice.format = match choice.format {
-        Format::Sell => Format::BlockSell(block),
-        _ => Format::BlockCrs(block),
-    };
-    choice.padding = Padding { stored: choice.padding.stored * (block * block) as u64, nnz: fill.nnz };
-    choice.reason = format!("{block} x {block} blocks, {}", choice.reason);
+    let mut choice = choose(&blocks.plane(0, 0), target).of_blocks(block);
+    choice.padding.nnz = fill.nnz;
     Ok(choice)
 }
 
@@ -157,6 +148,20 @@ impl Choice {
     fn crs(nnz: usize, reason: String) -> Self {
         let nnz = nnz as u64;
         Choice { format: Format::Crs, sigma: 1, padding: Padding { stored: nnz, nnz }, reason }
+    }
+
+    /// The choice for a matrix of blocks, from that for the pattern of its blocks; itself for blocks of 1.
+    pub(crate) fn of_blocks(mut self, block: usize) -> Self {
+        if block > 1 {
+            self.format = match self.format {
+                Format::Sell => Format::BlockSell(block),
+                _ => Format::BlockCrs(block),
+            };
+            let square = (block * block) as u64;
+            self.padding = Padding { stored: square * self.padding.stored, nnz: square * self.padding.nnz };
+            self.reason = format!("{block} x {block} blocks, {}", self.reason);
+        }
+        self
     }
 }
 

@@ -149,35 +149,20 @@ impl RawMesh {
 
     /// Nodes without tetrahedra are zero rows of every matrix; returns how many were dropped.
     fn drop_unreferenced(&mut self, drop: bool) -> Result<usize> {
-        const UNUSED: u32 = u32::MAX;
-        let mut new_number = vec![UNUSED; self.points.len()];
+        let mut is_used = vec![false; self.points.len()];
         for &node in self.tets.as_flattened() {
-            new_number[node as usize] = 0;
+            is_used[node as usize] = true;
         }
-        let unused = new_number.iter().filter(|&&number| number == UNUSED).count();
-        if unused == 0 {
-            return Ok(0);
-        }
+        let Some(first) = is_used.iter().position(|is_used| !is_used) else { return Ok(0) };
         if !drop {
-            let first = new_number.iter().position(|&number| number == UNUSED).map_or(0, |node| node + 1);
             return Err(Error::Mesh(format!(
-                "node {first} belongs to no tetrahedron, as do {unused} of {}; \
-                 --drop-unreferenced leaves them out",
+                "node {} belongs to no tetrahedron, as do {} of {}; --drop-unreferenced leaves them out",
+                first + 1,
+                is_used.iter().filter(|is_used| !*is_used).count(),
                 self.points.len()
             )));
         }
-        let mut kept = Vec::with_capacity(self.points.len() - unused);
-        for (point, number) in
-            self.points.iter().zip(&mut new_number).filter(|(_, number)| **number != UNUSED)
-        {
-            *number = kept.len() as u32;
-            kept.push(*point);
-        }
-        self.points = kept;
-        for node in self.tets.as_flattened_mut() {
-            *node = new_number[*node as usize];
-        }
-        Ok(unused)
+        Ok(keep_nodes(&mut self.points, &mut self.tets, &is_used))
     }
 
     fn normalise_fibres(&mut self) -> Result<()> {
@@ -204,6 +189,23 @@ impl RawMesh {
         self.fibres = Some(fibres);
         Ok(())
     }
+}
+
+/// Leaves out the other nodes, which no tetrahedron has; returns how many.
+pub(super) fn keep_nodes(points: &mut Vec<[f64; 3]>, tets: &mut [[u32; 4]], keep: &[bool]) -> usize {
+    let before = points.len();
+    let mut new_numbers = Vec::with_capacity(before);
+    let mut kept = 0;
+    for &keep in keep {
+        new_numbers.push(kept);
+        kept += u32::from(keep);
+    }
+    let mut keep = keep.iter();
+    points.retain(|_| *keep.next().expect("one for each node"));
+    for node in tets.as_flattened_mut() {
+        *node = new_numbers[*node as usize];
+    }
+    before - points.len()
 }
 
 fn longest_edge(points: &[[f64; 3]], tet: [u32; 4]) -> f64 {

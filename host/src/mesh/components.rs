@@ -1,6 +1,6 @@
 //! Connected parts of a mesh.
 
-use super::TetMesh;
+use super::{TetMesh, check::keep_nodes};
 
 impl TetMesh {
     /// The connected component of each node: nodes of one tetrahedron are in the same. Components are counted
@@ -27,6 +27,33 @@ impl TetMesh {
         }
         components
     }
+
+    /// Leaves out all components but the one with the most tetrahedra, the first of equals; returns how many nodes
+    /// that were.
+    pub fn keep_largest_component(&mut self) -> usize {
+        let components = self.components();
+        let of = |tet: &[u32; 4]| components[tet[0] as usize] as usize;
+        let mut sizes = vec![0; components.iter().max().map_or(0, |&last| last as usize + 1)];
+        for tet in &self.tets {
+            sizes[of(tet)] += 1;
+        }
+        let largest = (0..sizes.len()).rev().max_by_key(|&component| sizes[component]).unwrap_or(0);
+        let keep: Vec<bool> = self.tets.iter().map(|tet| of(tet) == largest).collect();
+        retain(&mut self.tets, &keep);
+        if let Some(regions) = &mut self.regions {
+            retain(regions, &keep);
+        }
+        if let Some(fibres) = &mut self.fibres {
+            retain(fibres, &keep);
+        }
+        let is_kept: Vec<bool> = components.iter().map(|&component| component as usize == largest).collect();
+        keep_nodes(&mut self.points, &mut self.tets, &is_kept)
+    }
+}
+
+fn retain<V>(values: &mut Vec<V>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    values.retain(|_| *keep.next().expect("one for each value"));
 }
 
 /// The root of a node's tree; halves the path to it.

@@ -6,6 +6,7 @@
 mod check;
 mod components;
 mod fibres;
+mod locate;
 mod read;
 mod slab;
 #[cfg(test)]

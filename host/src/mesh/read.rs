@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::check::Mended;
 use super::fibres::read_fibres;
 use super::{RawMesh, TetMesh};
 use crate::error::{Error, Result};
@@ -17,13 +18,21 @@ pub struct ReadOptions {
     pub reorient: bool,
     /// Whether to leave out nodes without tetrahedra, instead of refusing them.
     pub drop_unreferenced: bool,
+    /// Whether to leave out all connected components but the one with the most tetrahedra.
+    pub largest_component: bool,
     /// A file with the fibres, which goes before those in the mesh file or beside it.
     pub fibres: Option<PathBuf>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        ReadOptions { scale: 1.0, reorient: false, drop_unreferenced: false, fibres: None }
+        ReadOptions {
+            scale: 1.0,
+            reorient: false,
+            drop_unreferenced: false,
+            largest_component: false,
+            fibres: None,
+        }
     }
 }
 
@@ -38,6 +47,8 @@ pub struct ReadSummary {
     pub reoriented: usize,
     /// Nodes without tetrahedra that were left out.
     pub dropped: usize,
+    /// Nodes of smaller components that were left out.
+    pub apart: usize,
     /// The file that the fibres come from, where they do not come from the mesh file itself.
     pub fibres: Option<PathBuf>,
 }
@@ -112,10 +123,10 @@ fn finish(
         raw.fibres = Some(read_fibres(file, raw.tets.len())?);
     }
     let skipped = raw.skipped;
-    let (mesh, mended) = raw.check(options.reorient, options.drop_unreferenced)?;
-    let summary =
-        ReadSummary { format, skipped, reoriented: mended.reoriented, dropped: mended.dropped, fibres };
-    Ok((mesh, summary))
+    let (mut mesh, mended) = raw.check(options.reorient, options.drop_unreferenced)?;
+    let apart = if options.largest_component { mesh.keep_largest_component() } else { 0 };
+    let Mended { reoriented, dropped } = mended;
+    Ok((mesh, ReadSummary { format, skipped, reoriented, dropped, apart, fibres }))
 }
 
 fn fibres_beside(path: &Path) -> Option<PathBuf> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::fibres::parse_fibres;
 use super::*;
 use crate::io::scan::testing::{FIBRES, POINTS, REGIONS, TETS};
+use crate::problem::random::uniform;
 
 fn two() -> TetMesh {
     TetMesh::new(POINTS.to_vec(), TETS.to_vec(), Some(REGIONS.to_vec()), Some(FIBRES.to_vec())).unwrap()
@@ -131,6 +132,10 @@ fn components_are_counted_by_their_first_nodes() {
     let mesh = TetMesh::new(points, vec![[2, 4, 6, 8], [1, 3, 5, 7], [0, 2, 4, 6]], None, None).unwrap();
     assert_eq!(mesh.components(), [0, 1, 0, 1, 0, 1, 0, 1, 0]);
     assert_eq!(two().components(), [0; 5]);
+    let mut largest = mesh.clone();
+    assert_eq!(largest.keep_largest_component(), 4);
+    assert_eq!(largest.components(), [0; 5]);
+    assert!((0..5).all(|node| largest.points()[node] == mesh.points()[2 * node]));
 }
 
 #[test]
@@ -191,8 +196,14 @@ fn files_are_known_and_mended_as_asked() {
     let (mesh, summary) = read_with_summary(&path("h.node"), &mend).unwrap();
     assert_eq!((mesh.points().len(), mesh.points()[1]), (4, [10.0, 0.0, 0.0]));
     assert_eq!(mesh.fibres().unwrap(), [[0.0, 1.0, 0.0]]);
-    let expected =
-        ReadSummary { format: "TetGen", skipped: 0, reoriented: 0, dropped: 1, fibres: Some(path("h.lon")) };
+    let expected = ReadSummary {
+        format: "TetGen",
+        skipped: 0,
+        reoriented: 0,
+        dropped: 1,
+        apart: 0,
+        fibres: Some(path("h.lon")),
+    };
     assert_eq!(summary, expected);
     write("other.txt", "0 0 -3\n");
     let given = ReadOptions { fibres: Some(path("other.txt")), ..mend.clone() };
@@ -225,6 +236,24 @@ fn real(name: &str) -> Option<PathBuf> {
 }
 
 #[test]
+fn points_are_found_in_their_tetrahedra() {
+    let mesh = TetMesh::slab([2.0, 1.0, 0.5], 0.25).unwrap();
+    for k in 0..200u64 {
+        let point: [f64; 3] = std::array::from_fn(|axis| [2.0, 1.0, 0.5][axis] * uniform(axis as u64, k));
+        let (t, weights) = mesh.locate(point).unwrap();
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        for axis in 0..3 {
+            let of_node = |k: usize| weights[k] * mesh.points()[mesh.tets()[t][k] as usize][axis];
+            assert!(((0..4).map(of_node).sum::<f64>() - point[axis]).abs() < 1e-12);
+        }
+    }
+    let (t, weights) = mesh.locate([2.0, 1.0, 0.5]).unwrap();
+    let corner = weights.iter().position(|&weight| (weight - 1.0).abs() < 1e-9).unwrap();
+    assert_eq!(mesh.points()[mesh.tets()[t][corner] as usize], [2.0, 1.0, 0.5]);
+    assert_eq!(mesh.locate([2.001, 0.5, 0.2]), None);
+}
+
+#[test]
 fn real_meshes_are_read_whole() {
     let known = [
         ("heartT4.ele.gz", 32_505, 128_976, 2),
@@ -235,6 +264,11 @@ fn real_meshes_are_read_whole() {
         let Some(path) = real(name) else { continue };
         let (mesh, summary) = read_with_summary(&path, &ReadOptions::default()).unwrap();
         assert_eq!((mesh.points().len(), mesh.tets().len()), (points, tets));
+        let largest = ReadOptions { largest_component: true, ..ReadOptions::default() };
+        let (largest, account) = read_with_summary(&path, &largest).unwrap();
+        assert_eq!(largest.points().len() + account.apart, points);
+        assert!(largest.components().iter().all(|&component| component == 0));
+        assert_eq!(largest == mesh, components == 1, "{name}");
         let (by_tets, by_surface) = (total_volume(&mesh), volume_by_surface(&mesh));
         println!("{name}: {by_tets} mm^3, {:?}, {summary:?}", mesh.bounding_box());
         assert!((by_tets / by_surface - 1.0).abs() < 1e-10, "{name}: {by_tets} {by_surface}");

@@ -76,6 +76,9 @@ pub struct MeshArgs {
     /// Leave out nodes without tetrahedra
     #[arg(long, requires = "file")]
     pub drop_unreferenced: bool,
+    /// Leave out all parts of a mesh in pieces but the one with the most tetrahedra
+    #[arg(long, requires = "file")]
+    pub largest_component: bool,
     /// Fibres: .lon (openCARP), .ortho, .axi (Chaste) [default: in the mesh, or beside it under its name]
     #[arg(long, value_name = "FILE", requires = "file")]
     pub fibres: Option<PathBuf>,

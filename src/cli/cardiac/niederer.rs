@@ -2,6 +2,7 @@
 //! benchmark, Philosophical Transactions of the Royal Society A 369, 2011, 4331-4351.
 
 use warpsolve::cardiac::{Shape, Stimulus};
+use warpsolve::mesh::TetMesh;
 
 use super::super::table::{Align, table};
 use super::points::Probe;
@@ -50,6 +51,29 @@ const PUBLISHED: [Published; 9] = [
 /// The eight corners and the centre.
 pub fn points() -> impl Iterator<Item = [f64; 3]> {
     PUBLISHED.iter().map(|published| published.point)
+}
+
+/// Points of the diagonal, from the stimulated corner to the opposite one.
+const OF_THE_DIAGONAL: u32 = 41;
+
+/// The activation times along the diagonal, linear between nodes, as CSV; without a time where a node nearby was never
+/// activated.
+pub fn diagonal(mesh: &TetMesh, activation: &[f64]) -> String {
+    let mut text = String::from("distance_mm,x,y,z,activation_ms\n");
+    for k in 0..OF_THE_DIAGONAL {
+        let part = f64::from(k) / f64::from(OF_THE_DIAGONAL - 1);
+        let point = LENGTHS.map(|length| part * length);
+        let time = mesh.locate(point).and_then(|(t, weights)| {
+            let times = mesh.tets()[t].map(|node| activation[node as usize]);
+            let all = times.iter().all(|&time| time >= 0.0);
+            all.then(|| times.iter().zip(weights).map(|(time, weight)| time * weight).sum::<f64>())
+        });
+        let distance = part * LENGTHS.iter().map(|length| length * length).sum::<f64>().sqrt();
+        let [x, y, z] = point;
+        let time = time.map(|time| format!("{time:.4}")).unwrap_or_default();
+        text += &format!("{distance:.4},{x},{y},{z},{time}\n");
+    }
+    text
 }
 
 /// The activation times of the probes at [`points`], beside the published ones of the nearest spacing.

@@ -18,12 +18,14 @@ use warpsolve::precond::amg::AnyPrecision;
 use warpsolve::{Error, Result};
 
 use super::super::output::write;
+use super::niederer;
 use super::plan::Plan;
 
 const FRAMES: &str = "v.pvd";
 const STEPS: &str = "steps.csv";
 const ACTIVATION: &str = "activation.vtu";
 const PICTURE: &str = "activation.png";
+const DIAGONAL: &str = "diagonal.csv";
 const REPORT: &str = "report.txt";
 const RUN: &str = "run.json";
 const HEADING: &str = "time_ms,parabolic_iterations,elliptic_iterations,seconds\n";
@@ -131,6 +133,9 @@ impl<'a> Outputs<'a> {
         if let Some(folder) = self.plan.out.as_ref().filter(|_| !activation.is_empty()) {
             failures.extend(write_vtu(&folder.join(ACTIVATION), mesh, &[("activation", activation)]).err());
             failures.extend(write_activation(&folder.join(PICTURE), mesh, activation, self.plan.view).err());
+            if self.plan.source.niederer().is_some() {
+                failures.extend(write(&folder.join(DIAGONAL), &niederer::diagonal(mesh, activation)).err());
+            }
         }
         self.seconds += start.elapsed().as_secs_f64();
         failures
@@ -159,7 +164,8 @@ impl Table {
 pub fn names(plan: &Plan, frames: usize) -> String {
     let plural = if frames == 1 { "" } else { "s" };
     let of_frames = plan.every.map(|_| format!("{FRAMES} with {frames} frame{plural}, ")).unwrap_or_default();
-    format!("{of_frames}{ACTIVATION}, {PICTURE}, {STEPS}, {RUN}, {REPORT}")
+    let diagonal = plan.source.niederer().map(|_| format!("{DIAGONAL}, ")).unwrap_or_default();
+    format!("{of_frames}{ACTIVATION}, {PICTURE}, {diagonal}{STEPS}, {RUN}, {REPORT}")
 }
 
 /// Writes what was reported into the folder of results.

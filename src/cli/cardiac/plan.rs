@@ -171,6 +171,7 @@ impl From<MeshArgs> for Source {
                     scale: args.scale.unwrap_or(1.0),
                     reorient: args.reorient,
                     drop_unreferenced: args.drop_unreferenced,
+                    largest_component: args.largest_component,
                     fibres: args.fibres,
                 };
                 Source::File { path, options }

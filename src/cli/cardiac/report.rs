@@ -102,11 +102,12 @@ fn what(lines: &mut Lines, account: &Account) {
     );
     let [low, high] = mesh.bounding_box();
     lines.add("", format!("from {} to {} mm", point(low), point(high)));
-    if let Some(ReadSummary { skipped, reoriented, dropped, .. }) = account.summary {
+    if let Some(ReadSummary { skipped, reoriented, dropped, apart, .. }) = account.summary {
         for (count, what) in [
             (skipped, "cells left out: vertices, lines, surfaces"),
             (reoriented, "tetrahedra turned"),
             (dropped, "nodes without tetrahedra left out"),
+            (apart, "nodes of smaller components left out"),
         ] {
             if count > 0 {
                 lines.add("", format!("{} {what}", thousands(count as u64)));

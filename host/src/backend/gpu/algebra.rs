@@ -126,28 +126,14 @@ impl<T: Real> Algebra<T> for Gpu {
             _ => self.damped_blocks::<T, 3>(s, d, omega),
         }
     }
-    fn blocks_spmv(
-        &self,
-        a: &Blocks<DeviceCsr<T>>,
-        x: &DeviceVector<T>,
-        y: &mut DeviceVector<T>,
-    ) -> Result<()> {
-        match a.block() {
-            1 => self.csr_spmv(a.first(), x, y),
-            _ => self.spmv(&self.block_crs::<T, T>(a)?, x, y),
-        }
-    }
-    fn csr_spmv(&self, a: &DeviceCsr<T>, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
-        self.spmv(&DeviceMatrix::of_csr(a), x, y)
+    fn in_crs(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceMatrix<T>> {
+        self.crs(a)
     }
 }
 
 impl<T: Real, S: Real> Mixed<T, S> for Gpu {
     fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<(DeviceMatrix<S>, Choice)> {
-        match a.block() {
-            1 => self.in_chosen_format(a.first()),
-            _ => self.blocks_in_chosen_format(a),
-        }
+        self.in_chosen_format(a)
     }
     fn cast(&self, x: &DeviceVector<T>, y: &mut DeviceVector<S>) -> Result<()> {
         self.rounded(x, y)

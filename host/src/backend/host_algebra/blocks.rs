@@ -1,4 +1,4 @@
-//! Matrices of blocks, as planes: norms, inverses of diagonal blocks, damping, products with vectors.
+//! Matrices of blocks, as planes: norms, inverses of diagonal blocks, damping.
 
 use std::sync::Arc;
 
@@ -58,17 +58,4 @@ pub(super) fn damp<T: Real, const B: usize>(s: &mut Planes<T>, d: &[T], omega: T
             }
         });
     }
-}
-
-/// See [`crate::backend::Algebra::blocks_spmv`].
-pub(super) fn spmv<T: Real>(a: &Planes<T>, x: &[T], y: &mut [T]) {
-    let b = a.block();
-    y.par_chunks_mut(b).with_min_len(CHUNK).enumerate().for_each(|(i, y)| {
-        y.fill(T::ZERO);
-        for (kl, plane) in a.planes().iter().enumerate() {
-            let (columns, values) = plane.row(i);
-            let products = columns.iter().zip(values).map(|(&j, &v)| v * x[j as usize * b + kl % b]);
-            y[kl / b] += products.sum::<T>();
-        }
-    });
 }

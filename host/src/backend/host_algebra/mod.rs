@@ -8,7 +8,7 @@ use cuda_std::Real;
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Backend, Slot, cpu::Cpu, reference::Reference};
 use crate::error::Result;
-use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, Target, choose};
+use crate::matrix::{BlockCsr, Choice, Csr, Target, choose};
 
 mod aggregate;
 mod blocks;
@@ -141,30 +141,15 @@ macro_rules! host_algebra {
                 }
                 Ok(())
             }
-            fn blocks_spmv(&self, a: &Blocks<Arc<Csr<T>>>, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
-                blocks::spmv(a, x, y);
-                Ok(())
-            }
-            fn csr_spmv(&self, a: &Arc<Csr<T>>, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
-                product::spmv(a, x, y);
-                Ok(())
+            fn in_crs(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<<$backend as Backend<T>>::Matrix> {
+                self.matrix(&Arc::new(product::in_crs(a)))
             }
         }
 
         impl<T: Real, S: Real> Mixed<T, S> for $backend {
             fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<(<$backend as Backend<S>>::Matrix, Choice)> {
-                let (matrix, choice) = match a.block() {
-                    1 => (AnyMatrix::Crs(product::rounded(a.first())), choose(&**a.first(), Target::Cpu)),
-                    block => {
-                        let matrix = BlockCsr::<S>::from_planes(a.planes());
-                        let stored = matrix.values().len() as u64;
-                        let reason = format!("CRS of {block} x {block} blocks: one column index for each");
-                        let padding = Padding { stored, nnz: stored };
-                        let choice = Choice { format: Format::BlockCrs(block), sigma: 1, padding, reason };
-                        (AnyMatrix::BlockCrs(matrix), choice)
-                    }
-                };
-                Ok((Backend::<S>::matrix(self, &Arc::new(matrix))?, choice))
+                let choice = choose(&**a.first(), Target::Cpu).of_blocks(a.block());
+                Ok((Backend::<S>::matrix(self, &Arc::new(product::in_crs(a)))?, choice))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {
                 self.cast(x, y)?;

@@ -1,13 +1,14 @@
 //! Sparse products and transposes: Gustavson's algorithm, a row of the result at a time.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use cuda_std::Real;
 use rayon::prelude::*;
 
 use super::rows::{collect_rows, for_each_row, with_positions};
-use crate::matrix::Csr;
-
-/// Rows of one task.
-const CHUNK: usize = 512;
+use crate::backend::algebra::Blocks;
+use crate::matrix::{AnyMatrix, BlockCsr, Csr};
 
 /// A row in the making: columns and sums as they come, and space behind them.
 #[derive(Default)]
@@ -77,20 +78,16 @@ pub(super) fn transpose_values<T: Real>(a: &Csr<T>, at: &mut Csr<T>) {
     });
 }
 
-/// `y = A x`, sums from left to right.
-pub(super) fn spmv<T: Real>(a: &Csr<T>, x: &[T], y: &mut [T]) {
-    y.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, y)| {
-        *y = a.row(i).0.iter().zip(a.row(i).1).map(|(&j, &v)| v * x[j as usize]).sum();
-    });
-}
-
-/// The same pattern, values rounded to S.
-pub(super) fn rounded<T: Real, S: Real>(a: &std::sync::Arc<Csr<T>>) -> std::sync::Arc<Csr<S>> {
-    // The same type: nothing to copy.
-    match (a as &dyn std::any::Any).downcast_ref::<std::sync::Arc<Csr<S>>>() {
-        Some(same) => same.clone(),
-        None => std::sync::Arc::new(a.cast::<S>()),
+/// `A` in CRS, or CRS of blocks, values rounded to S.
+pub(super) fn in_crs<T: Real, S: Real>(a: &Blocks<Arc<Csr<T>>>) -> AnyMatrix<S> {
+    if a.block() > 1 {
+        return AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes()));
     }
+    // The same type: nothing to copy.
+    AnyMatrix::Crs(match (a.first() as &dyn Any).downcast_ref::<Arc<Csr<S>>>() {
+        Some(same) => same.clone(),
+        None => Arc::new(a.first().cast::<S>()),
+    })
 }
 
 /// `y = x`, rounded to S.

@@ -19,7 +19,7 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>, 
     let n = a.block() * backend.size(a.first()).n_rows;
     let (rho, p_ap) = (Slot, |k: usize| Slot(steps + 1 + k));
     let s = backend.scalars(2 * steps + 1)?;
-    let d = backend.invert_diagonal(a)?;
+    let (d, product) = (backend.invert_diagonal(a)?, backend.in_crs(a)?);
     let mut r = backend.noise(n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
@@ -28,7 +28,7 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>, 
         backend.dot(&r, &z, &s, rho(k))?;
         let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
         backend.direction(&s, None, &z, beta, &mut p)?;
-        backend.blocks_spmv(a, &p, &mut ap)?;
+        backend.spmv(&product, &p, &mut ap)?;
         backend.dot(&p, &ap, &s, p_ap(k))?;
         backend.axpby(&s, Coef::ratio(rho(k), p_ap(k)).negated(), &ap, Coef::ONE, &mut r)?;
     }

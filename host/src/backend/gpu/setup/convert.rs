@@ -24,103 +24,56 @@ struct Slices {
     stored: u64,
 }
 
-/// Arrays of reduced SELL beside the values.
-struct SellArrays {
-    slice_ptr: Arc<Buffer>,
-    col_idx: Arc<Buffer>,
-}
-
 impl Gpu {
-    /// See [`crate::backend::algebra::Mixed::operator`]. Waits for the padding of each window that is tried.
+    /// See [`crate::backend::algebra::Mixed::operator`]; blocks are chosen for as if each were one entry. Waits for the
+    /// padding of each window that is tried.
     pub(in super::super) fn in_chosen_format<T: Real, S: Real>(
         &self,
-        a: &DeviceCsr<T>,
+        a: &Blocks<DeviceCsr<T>>,
     ) -> Result<(DeviceMatrix<S>, Choice)> {
-        let nnz = a.size.nnz;
+        let (pattern, nnz) = (a.first(), a.first().size.nnz);
         let mut slices = None;
-        let choice = choose_for_gpu(a.size.n_rows, nnz, |sigma| {
-            let stored = slices.insert(self.slices(a, sigma)?).stored;
+        let choice = choose_for_gpu(pattern.size.n_rows, nnz, |sigma| {
+            let stored = slices.insert(self.slices(pattern, sigma)?).stored;
             Ok(Padding { stored, nnz: nnz as u64 })
         })?;
         let matrix = match slices {
             Some(slices) if choice.format == Format::Sell => self.sell(a, slices)?,
-            _ => DeviceMatrix::of_csr(&self.with_rounded_values(a)?),
+            _ => self.crs(a)?,
         };
-        Ok((matrix, choice))
+        Ok((matrix, choice.of_blocks(a.block())))
     }
 
-    /// [`Gpu::in_chosen_format`] for a matrix of blocks: chosen as if a block were one entry.
-    pub(in super::super) fn blocks_in_chosen_format<T: Real, S: Real>(
-        &self,
-        a: &Blocks<DeviceCsr<T>>,
-    ) -> Result<(DeviceMatrix<S>, Choice)> {
-        let (block, first) = (a.block(), a.first());
-        let nnz = first.size.nnz;
-        let mut slices = None;
-        let mut choice = choose_for_gpu(first.size.n_rows, nnz, |sigma| {
-            let stored = slices.insert(self.slices(first, sigma)?).stored;
-            Ok(Padding { stored, nnz: nnz as u64 })
-        })?;
-        let matrix = match slices {
-            Some(slices) if choice.format == Format::Sell => {
-                choice.format = Format::BlockSell(block);
-                self.block_sell(a, slices)?
-            }
-            _ => {
-                choice.format = Format::BlockCrs(block);
-                self.block_crs(a)?
-            }
-        };
-        let square = (block * block) as u64;
-        choice.padding.stored *= square;
-        choice.padding.nnz *= square;
-        choice.reason = format!("{block} x {block} blocks, {}", choice.reason);
-        Ok((matrix, choice))
-    }
-
-    /// The blocks in CRS, values rounded to `S`.
-    pub(in super::super) fn block_crs<T: Real, S: Real>(
+    /// `a` in CRS, values rounded to `S`; an ordinary matrix keeps its arrays where that is `T`.
+    pub(in super::super) fn crs<T: Real, S: Real>(
         &self,
         a: &Blocks<DeviceCsr<T>>,
     ) -> Result<DeviceMatrix<S>> {
-        let (block, first) = (a.block(), a.first());
-        let plane = first.size.nnz;
-        let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
-        for (kl, of_plane) in a.planes().iter().enumerate() {
-            let y = (values.address as *mut S).wrapping_add(kl * plane);
-            self.launch(plane, &round { n: plane as u64, x: of_plane.values(), y, guard: UNGUARDED })?;
-        }
-        let log2_lanes = log2_lanes(first.size.n_rows, plane);
-        let layout = Layout::BlockCrs { block, plane, row_ptr: first.row_ptr.clone(), log2_lanes };
-        let (n_rows, n_cols) = (block * first.size.n_rows, block * first.size.n_cols);
+        let (block, pattern) = (a.block(), a.first());
+        let (size, plane, row_ptr) = (pattern.size, pattern.size.nnz, pattern.row_ptr.clone());
+        let values = if block == 1 && TypeId::of::<T>() == TypeId::of::<S>() {
+            pattern.values.clone()
+        } else {
+            let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
+            for (kl, of_plane) in a.planes().iter().enumerate() {
+                let y = (values.address as *mut S).wrapping_add(kl * plane);
+                self.launch(plane, &round { n: plane as u64, x: of_plane.values(), y, guard: UNGUARDED })?;
+            }
+            values
+        };
+        let log2_lanes = log2_lanes(size.n_rows, plane);
+        let layout = match block {
+            1 => Layout::Crs { row_ptr, wide: false, log2_lanes },
+            _ => Layout::BlockCrs { block, plane, row_ptr, log2_lanes },
+        };
         Ok(DeviceMatrix {
-            n_rows,
-            n_cols,
+            n_rows: block * size.n_rows,
+            n_cols: block * size.n_cols,
             layout,
-            col_idx: first.col_idx.clone(),
+            col_idx: pattern.col_idx.clone(),
             values,
             element: PhantomData,
         })
-    }
-
-    /// The blocks in reduced SELL, values rounded to `S`.
-    fn block_sell<T: Real, S: Real>(
-        &self,
-        a: &Blocks<DeviceCsr<T>>,
-        slices: Slices,
-    ) -> Result<DeviceMatrix<S>> {
-        let (block, first) = (a.block(), a.first());
-        let plane = slices.stored as usize;
-        let arrays = self.sell_arrays(first.size.n_rows, plane)?;
-        let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
-        for (kl, of_plane) in a.planes().iter().enumerate() {
-            let to = (values.address as *mut S).wrapping_add(kl * plane);
-            self.fill_sell::<T, S>(of_plane, &slices, &arrays, to)?;
-        }
-        let SellArrays { slice_ptr, col_idx } = arrays;
-        let layout = Layout::BlockSell { block, plane, slice_ptr, permutation: slices.permutation };
-        let (n_rows, n_cols) = (block * first.size.n_rows, block * first.size.n_cols);
-        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
     }
 
     /// See [`crate::backend::algebra::Mixed::cast`].
@@ -154,76 +107,33 @@ impl Gpu {
     }
 
     /// `a` in reduced SELL, values rounded to `S`.
-    fn sell<T: Real, S: Real>(&self, a: &DeviceCsr<T>, slices: Slices) -> Result<DeviceMatrix<S>> {
-        let (n_rows, n_cols) = (a.size.n_rows, a.size.n_cols);
-        let arrays = self.sell_arrays(n_rows, slices.stored as usize)?;
-        let values = Buffer::new(&self.device, slices.stored as usize * size_of::<S>())?;
-        self.fill_sell::<T, S>(a, &slices, &arrays, values.address as *mut S)?;
-        let SellArrays { slice_ptr, col_idx } = arrays;
-        let layout = Layout::Sell { slice_ptr, permutation: slices.permutation };
-        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
-    }
-
-    fn sell_arrays(&self, n_rows: usize, stored: usize) -> Result<SellArrays> {
-        let n_slices = n_rows.div_ceil(SLICE);
-        Ok(SellArrays {
-            slice_ptr: Buffer::new(&self.device, (n_slices + 1) * size_of::<u64>())?,
-            col_idx: Buffer::new(&self.device, stored * size_of::<u32>())?,
-        })
-    }
-
-    /// Slice pointers, columns and the values of `a`, these to `sell_values`.
-    fn fill_sell<T: Real, S: Real>(
-        &self,
-        a: &DeviceCsr<T>,
-        slices: &Slices,
-        arrays: &SellArrays,
-        sell_values: *mut S,
-    ) -> Result<()> {
-        let permutation = slices.permutation.as_ref();
-        let kernel = fill_sell {
-            n_rows: a.size.n_rows as u64,
-            n_cols: a.size.n_cols as u64,
-            row_ptr: a.row_ptr(),
-            col_idx: a.col_idx(),
-            values: a.values(),
-            permutation: permutation.map_or(std::ptr::null(), |p| p.address as *const u32),
-            starts: slices.starts.address as *const u32,
-            slice_ptr: arrays.slice_ptr.address as *mut u64,
-            sell_columns: arrays.col_idx.address as *mut u32,
-            sell_values,
-        };
-        self.launch(a.size.n_rows.div_ceil(SLICE) * SLICE, &kernel)
-    }
-
-    /// `a` with values in `S`; the same values where that is `T`.
-    fn with_rounded_values<T: Real, S: Real>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<S>> {
-        let (size, row_ptr, col_idx) = (a.size, a.row_ptr.clone(), a.col_idx.clone());
-        let values = if TypeId::of::<T>() == TypeId::of::<S>() {
-            a.values.clone()
-        } else {
-            let values = Buffer::new(&self.device, size.nnz * size_of::<S>())?;
-            let y = values.address as *mut S;
-            self.launch(size.nnz, &round { n: size.nnz as u64, x: a.values(), y, guard: UNGUARDED })?;
-            values
-        };
-        Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
-    }
-}
-
-impl<T: Real> DeviceMatrix<T> {
-    /// The same arrays as CRS, ready to be multiplied.
-    pub(in super::super) fn of_csr(a: &DeviceCsr<T>) -> Self {
-        let (n_rows, n_cols) = (a.size.n_rows, a.size.n_cols);
-        let log2_lanes = log2_lanes(n_rows, a.size.nnz);
-        DeviceMatrix {
-            n_rows,
-            n_cols,
-            layout: Layout::Crs { row_ptr: a.row_ptr.clone(), wide: false, log2_lanes },
-            col_idx: a.col_idx.clone(),
-            values: a.values.clone(),
-            element: PhantomData,
+    fn sell<T: Real, S: Real>(&self, a: &Blocks<DeviceCsr<T>>, slices: Slices) -> Result<DeviceMatrix<S>> {
+        let (block, size, plane) = (a.block(), a.first().size, slices.stored as usize);
+        let slice_ptr = Buffer::new(&self.device, (size.n_rows.div_ceil(SLICE) + 1) * size_of::<u64>())?;
+        let col_idx = Buffer::new(&self.device, plane * size_of::<u32>())?;
+        let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
+        let Slices { starts, permutation, .. } = slices;
+        for (kl, of_plane) in a.planes().iter().enumerate() {
+            let kernel = fill_sell {
+                n_rows: size.n_rows as u64,
+                n_cols: size.n_cols as u64,
+                row_ptr: of_plane.row_ptr(),
+                col_idx: of_plane.col_idx(),
+                values: of_plane.values(),
+                permutation: permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32),
+                starts: starts.address as *const u32,
+                slice_ptr: slice_ptr.address as *mut u64,
+                sell_columns: col_idx.address as *mut u32,
+                sell_values: (values.address as *mut S).wrapping_add(kl * plane),
+            };
+            self.launch(size.n_rows.div_ceil(SLICE) * SLICE, &kernel)?;
         }
+        let layout = match block {
+            1 => Layout::Sell { slice_ptr, permutation },
+            _ => Layout::BlockSell { block, plane, slice_ptr, permutation },
+        };
+        let (n_rows, n_cols) = (block * size.n_rows, block * size.n_cols);
+        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
     }
 }
 
@@ -263,7 +173,8 @@ mod tests {
     fn compare<T: Real, S: Real>(a: &Csr<T>) -> (Format, usize) {
         let gpu = gpu();
         let on_device = DeviceCsr::upload(gpu.device(), a).unwrap();
-        let (matrix, choice): (DeviceMatrix<S>, _) = gpu.in_chosen_format(&on_device).unwrap();
+        let (matrix, choice): (DeviceMatrix<S>, _) =
+            gpu.in_chosen_format(&Blocks::scalar(on_device.clone())).unwrap();
         assert_eq!(choice, choose(a, Target::Gpu));
         assert_eq!((matrix.n_rows, matrix.n_cols), (a.n_rows(), a.n_cols()));
         let expected = AnyMatrix::from_csr(&Arc::new(a.cast::<S>()), choice.format, choice.sigma).unwrap();
@@ -344,9 +255,10 @@ mod tests {
     #[test]
     fn crs_shares_its_arrays() {
         let gpu = gpu();
-        let a = DeviceCsr::upload(gpu.device(), &with_lengths(9, &[3; 40])).unwrap();
+        let a: DeviceCsr<f64> = DeviceCsr::upload(gpu.device(), &with_lengths(9, &[3; 40])).unwrap();
+        let blocks = Blocks::scalar(a.clone());
         let allocated = gpu.device().counters().snapshot().allocations;
-        let matrix = DeviceMatrix::of_csr(&a);
+        let matrix: DeviceMatrix<f64> = gpu.crs(&blocks).unwrap();
         assert_eq!(gpu.device().counters().snapshot().allocations, allocated);
         assert!(Arc::ptr_eq(&matrix.col_idx, &a.col_idx) && Arc::ptr_eq(&matrix.values, &a.values));
     }
