@@ -54,7 +54,8 @@ pub enum Error {
     /// A diagonal block that must be inverted is missing, singular or badly scaled.
     #[error(
         "node {node} (rows {first} to {last}): the diagonal block is {what}, and {method} divides by it; \
-         use --block-size 1, or see whether the unknowns are numbered node by node"
+         see whether the unknowns are numbered node by node, or use --block-size 1{}",
+        if .method == &"jacobi" { ", or --singular-blocks pseudo-inverse" } else { "" }
     )]
     Block {
         /// The node, counted from 1.

@@ -16,7 +16,7 @@ use crate::matrix::{
 };
 use crate::named::named;
 use crate::precond::amg::{self, AnyPrecision};
-use crate::precond::{BlockJacobi, Identity, Jacobi, NullSpace, Preconditioner, Projected};
+use crate::precond::{BlockJacobi, Identity, Jacobi, NullSpace, Preconditioner, Projected, SingularBlocks};
 use crate::solver::{
     Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Richardson, Solver, Stop, StopReason,
     TOLERABLE_MISS,
@@ -78,6 +78,8 @@ pub struct Options {
     pub sigma: Option<usize>,
     /// Unknowns a node, numbered node by node: with 2 or 3, matrix, Jacobi and multigrid are those of blocks.
     pub block_size: usize,
+    /// What the Jacobi preconditioner of blocks makes of singular ones.
+    pub singular_blocks: SingularBlocks,
     /// The number type.
     pub precision: Precision,
     /// When to stop.
@@ -100,6 +102,7 @@ impl Default for Options {
             format: None,
             sigma: None,
             block_size: 1,
+            singular_blocks: SingularBlocks::Refuse,
             precision: Precision::F64,
             stop: Stop::default(),
             restart: 30,
@@ -320,7 +323,11 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
     if let Some(row) = check::empty_row(a) {
         warnings.push(format!("row {} is empty: the matrix is singular", row + 1));
     }
-    let divisible = check::check_diagonal(a, "jacobi");
+    let divisible = match options.block_size {
+        1 => check::check_diagonal(a, "jacobi"),
+        _ if options.singular_blocks == SingularBlocks::PseudoInverse => Ok(()),
+        b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, "jacobi"),
+    };
     let precond = match (options.precond, &divisible) {
         (None | Some(Precond::Amg), _) if options.method == Some(Method::Amg) => Precond::Amg,
         (Some(precond), _) if options.method == Some(Method::Amg) => {
@@ -333,6 +340,10 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
         (None, Ok(())) => Precond::Jacobi,
         (None, Err(Error::Diagonal { row, what, .. })) => {
             warnings.push(format!("no preconditioner: the diagonal entry of row {row} is {what}"));
+            Precond::None
+        }
+        (None, Err(Error::Block { node, what, .. })) => {
+            warnings.push(format!("no preconditioner: the diagonal block of node {node} is {what}"));
             Precond::None
         }
         (None, Err(_)) => Precond::None,
@@ -539,14 +550,18 @@ impl<T: Real> Plan<'_, T> {
             (None, None) => unreachable!("what is converted there was uploaded"),
         };
         let mut amg_info = None;
+        let Options { block_size, singular_blocks, .. } = *self.options;
         let mut m: Box<dyn Preconditioner<T, B>> = match self.precond {
             Precond::None => Box::new(Identity),
-            Precond::Jacobi if self.options.block_size > 1 => {
-                Box::new(BlockJacobi::setup(backend, self.a, self.options.block_size)?)
+            _ if self.method == Method::Jacobi && block_size > 1 => {
+                Box::new(BlockJacobi::setup(backend, self.a, block_size, singular_blocks)?.weighted(omega))
+            }
+            Precond::Jacobi if block_size > 1 => {
+                Box::new(BlockJacobi::setup(backend, self.a, block_size, singular_blocks)?)
             }
             Precond::Jacobi => Box::new(Jacobi::setup(backend, self.a)?),
             Precond::Amg => {
-                match self.options.block_size {
+                match block_size {
                     1 => check::check_diagonal(self.a, "amg").map_err(|error| of_diagonal(self.a, error))?,
                     b => check::check_diagonal_blocks(&diagonal_blocks(self.a, b), b, "amg")?,
                 }
@@ -563,8 +578,8 @@ impl<T: Real> Plan<'_, T> {
             Method::Cg => Box::new(Cg::new(backend, n, &*m)?),
             Method::Bicgstab => Box::new(Bicgstab::new(backend, n)?),
             Method::Gmres => Box::new(Gmres::new(backend, n, self.restart())?),
-            Method::Jacobi => Box::new(JacobiIteration::new(backend, self.a, omega)?),
-            Method::Amg => Box::new(Richardson::new(backend, n)?),
+            Method::Jacobi if block_size == 1 => Box::new(JacobiIteration::new(backend, self.a, omega)?),
+            Method::Jacobi | Method::Amg => Box::new(Richardson::new(backend, n)?),
         };
         backend.synchronize()?;
         let setup_seconds = setup_seconds + start.elapsed().as_secs_f64();
@@ -630,6 +645,7 @@ impl<T: Real> Plan<'_, T> {
             spmv_bytes(self.a.nnz(), n, size_of::<T>(), self.format.format.block()),
             outcome.iterations,
             self.restart(),
+            block_size,
         );
         let report = Report {
             n_rows: n,

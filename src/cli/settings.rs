@@ -7,6 +7,7 @@ use serde_json::Value;
 use warpsolve::job::{Method, Options, Precision, Precond};
 use warpsolve::matrix::Format;
 use warpsolve::named::unknown;
+use warpsolve::precond::SingularBlocks;
 use warpsolve::precond::amg::{Coarsening, Cycle, Params, Smoother};
 use warpsolve::solver::{MAX_RESTART, Stop};
 use warpsolve::{Error, Result};
@@ -40,6 +41,10 @@ pub struct Settings {
     /// [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub block_size: Option<u8>,
+    /// With --precond jacobi and --block-size: refuse singular diagonal blocks, or take their pseudo-inverse
+    /// [default: refuse]
+    #[arg(long, value_name = "NAME")]
+    pub singular_blocks: Option<SingularBlocks>,
     /// crs, ell, sell, with blocks bcrs2, bcrs3, bsell2, bsell3; auto takes what is fastest on the device [default: auto]
     #[arg(long)]
     pub format: Option<OrAuto<Format>>,
@@ -200,6 +205,7 @@ impl Settings {
             cycle: base.cycle,
             amg: base.amg,
             block_size: self.block_size.or(base.block_size),
+            singular_blocks: self.singular_blocks.or(base.singular_blocks),
             format: self.format.or(base.format),
             sigma: self.sigma.or(base.sigma),
             precision: self.precision.or(base.precision),
@@ -241,6 +247,13 @@ impl Settings {
         if self.omega.is_some() && method != Some(Method::Jacobi) {
             return refuse("--omega goes with --solver jacobi");
         }
+        if self.singular_blocks.is_some()
+            && (self.block_size.unwrap_or(1) < 2 || matches!(precond, Some(Precond::Amg | Precond::None)))
+        {
+            return refuse(
+                "--singular-blocks goes with --block-size 2 or 3, and --precond jacobi or --solver jacobi",
+            );
+        }
         if method == Some(Method::Jacobi) && precond == Some(Precond::Amg) {
             return refuse("the Jacobi method takes no preconditioner; use --solver cg, gmres or bicgstab");
         }
@@ -259,6 +272,7 @@ impl Settings {
             format,
             sigma: self.sigma,
             block_size: self.block_size.map_or(defaults.block_size, usize::from),
+            singular_blocks: self.singular_blocks.unwrap_or(defaults.singular_blocks),
             precision: self.precision.unwrap_or(defaults.precision),
             stop,
             restart: match self.restart {

@@ -132,3 +132,40 @@ fn a_nonsymmetric_matrix_under_cg_is_warned_of() {
     assert!(stderr.starts_with("warning: the matrix is not symmetric: entry ("), "{stderr}");
     assert!(stderr.contains("--solver gmres or bicgstab"), "{stderr}");
 }
+
+#[test]
+fn jacobi_takes_the_blocks_of_the_nodes() {
+    let shell = Shell::new();
+    // No diagonal entry, but blocks (0 2; 2 0): a solve that only blocks can do.
+    let mut text = String::from("%%MatrixMarket matrix coordinate real general\n12 12 22\n");
+    for node in 0..6 {
+        let (i, j) = (2 * node + 1, 2 * node + 2);
+        text += &format!("{i} {j} 2\n{j} {i} 2\n");
+        if node < 5 {
+            text += &format!("{i} {} 0.5\n{} {i} 0.5\n", j + 2, j + 2);
+        }
+    }
+    shell.file("a.mtx", &text);
+    for device in ["cpu", "sim"] {
+        for options in ["--solver jacobi", "--solver jacobi --omega 0.9", "--solver gmres --precond jacobi"] {
+            let report = shell.json(&format!("solve a.mtx --block-size 2 {options} --device {device}"), 0);
+            assert!(report["relative_residual"].as_f64().unwrap() < 1.01e-8, "{options}");
+            assert!(report["iterations"].as_u64().unwrap() < 60, "{options}");
+        }
+    }
+    let (_, stderr) = shell.run("solve a.mtx --solver jacobi --device cpu", 1);
+    assert!(stderr.contains("row 1: the diagonal entry is"), "{stderr}");
+    // Blocks (1 2; 2 4) have no inverse; x is what the pseudo-inverse gives where b is in their range.
+    shell.file(
+        "s.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 1\n2 1 2\n2 2 4\n3 3 1\n4 3 2\n4 4 4\n",
+    );
+    shell.file("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n2\n-3\n-6\n");
+    let line = "solve s.mtx --rhs b.mtx --block-size 2 --device cpu --solver jacobi";
+    let (_, stderr) = shell.run(line, 1);
+    assert!(stderr.contains("node 1 (rows 1 to 2): the diagonal block is singular"), "{stderr}");
+    let report = shell.json(&format!("{line} --singular-blocks pseudo-inverse"), 0);
+    assert_eq!(report["iterations"], 1);
+    let (_, stderr) = shell.run("solve s.mtx --singular-blocks pseudo-inverse", 1);
+    assert!(stderr.contains("--singular-blocks goes with --block-size 2 or 3"), "{stderr}");
+}

@@ -17,7 +17,8 @@ use crate::error::Result;
 /// cycle's update, and in the j-th iteration of a cycle 3 (j + 1) for the two passes of Gram-Schmidt, of which the dot
 /// products of the second share the pass of the update of the first. A preconditioner is 2 (a copy), 3 with Jacobi, or a
 /// multigrid cycle; CG fuses the first two, which leaves 0 and 2, and takes `(r, z)` with the third, 2 more. A projection
-/// is 5 and cannot be fused. AMG as a method is 5, a product and a cycle.
+/// is 5 and cannot be fused. AMG as a method is 5, a product and a cycle. With `block` unknowns a node Jacobi's
+/// preconditioner is 2 + block and cannot be fused, and the method is 5, a product and the preconditioner.
 #[allow(clippy::too_many_arguments)]
 pub fn bytes_moved<T: Real>(
     method: Method,
@@ -28,11 +29,15 @@ pub fn bytes_moved<T: Real>(
     spmv: u64,
     iterations: u32,
     restart: usize,
+    block: usize,
 ) -> u64 {
     let vectors = |count: u64| count * (n * size_of::<T>()) as u64;
+    // Rows of b values each.
+    let of_blocks = vectors(2 + block as u64);
     let (apply, in_cg) = match precond {
         Precond::None => (vectors(2), 0),
-        Precond::Jacobi => (vectors(3), vectors(2)),
+        Precond::Jacobi if block == 1 => (vectors(3), vectors(2)),
+        Precond::Jacobi => (of_blocks, of_blocks + vectors(2)),
         Precond::Amg => (cycle, cycle + vectors(2)),
     };
     let (apply, in_cg) = match projections as u64 {
@@ -43,7 +48,8 @@ pub fn bytes_moved<T: Real>(
     match method {
         Method::Cg => k * (spmv + vectors(9) + in_cg),
         Method::Bicgstab => k * (2 * spmv + vectors(24) + 2 * apply),
-        Method::Jacobi => k * (spmv + vectors(2)),
+        Method::Jacobi if block == 1 => k * (spmv + vectors(2)),
+        Method::Jacobi => k * (spmv + vectors(5) + of_blocks),
         Method::Amg => k * (spmv + vectors(5) + apply),
         Method::Gmres => {
             let m = restart as u64;

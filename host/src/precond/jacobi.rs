@@ -1,13 +1,19 @@
 //! The diagonal, or the diagonal blocks, as a preconditioner.
 
 use cuda_std::Real;
-use gpu_kernels::setup::blocks::inverse_or_diagonal;
+use faer::Mat;
+use gpu_kernels::setup::blocks::{inverse_or_diagonal, is_regular};
 use rayon::prelude::*;
 
+use super::amg::coarse::pseudo_inverse;
 use super::{Preconditioner, Shape};
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::matrix::{Csr, block, check, diagonal_blocks};
+use crate::named::named;
+
+/// Singular values of a block up to so many units of rounding, beside its norm, are taken for zero.
+const ROUNDINGS: f64 = 64.0;
 
 /// `M = D^-1` with `D = diag(A)` (Rosenberger and Haase 2017, section 2.1, one iteration with omega = 1).
 pub struct Jacobi<V> {
@@ -37,39 +43,97 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Jacobi<B::Vector> {
     }
 }
 
+named! {
+    /// What [`BlockJacobi`] makes of a diagonal block that is singular or badly scaled.
+    "way with singular blocks" SingularBlocks {
+        /// An error that names its node.
+        Refuse = "refuse",
+        /// Moore and Penrose's inverse.
+        PseudoInverse = "pseudo-inverse",
+    }
+}
+
 /// `M = D^-1` with D the b x b blocks on the diagonal of A (Rosenberger and Haase 2017, section 8.2, one iteration with
 /// omega = 1). The matrix itself may be in any format.
 ///
 /// The paper's threaded listing reads one entry of a block three times, `dia[ii+1]`; this is the equation.
-pub struct BlockJacobi<V> {
+pub struct BlockJacobi<T, V> {
+    omega: T,
     inverse_blocks: V,
 }
 
-impl<V> BlockJacobi<V> {
+impl<T: Real, V> BlockJacobi<T, V> {
     /// Inverts the diagonal blocks of `a`, unknown `b i + k` the k-th of node i. [`crate::Error::Block`] names the first node
-    /// where that cannot be done; [`crate::Error::Option`] and [`crate::Error::Matrix`] for sizes that do not fit.
-    pub fn setup<T: Real, B: Backend<T, Vector = V>>(backend: &B, a: &Csr<T>, b: usize) -> Result<Self> {
+    /// where that cannot be done, if that is to be [refused](SingularBlocks::Refuse); [`crate::Error::Option`] and [`crate::Error::Matrix`] for sizes that do not fit.
+    pub fn setup<B: Backend<T, Vector = V>>(
+        backend: &B,
+        a: &Csr<T>,
+        b: usize,
+        singular: SingularBlocks,
+    ) -> Result<Self> {
         block::check_block(a, b)?;
         let blocks = diagonal_blocks(a, b);
-        check::check_diagonal_blocks(&blocks, b, "jacobi")?;
+        if singular == SingularBlocks::Refuse {
+            check::check_diagonal_blocks(&blocks, b, "jacobi")?;
+        }
         let inverse = match b {
             2 => inverted::<T, 2>(&blocks),
             _ => inverted::<T, 3>(&blocks),
         };
-        Ok(BlockJacobi { inverse_blocks: backend.vector(&inverse)? })
+        Ok(BlockJacobi { omega: T::ONE, inverse_blocks: backend.vector(&inverse)? })
+    }
+
+    /// `M = omega D^-1`.
+    pub fn weighted(self, omega: f64) -> Self {
+        BlockJacobi { omega: T::from_f64(omega), ..self }
     }
 }
 
 fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {
     let of_block = |v: &[T]| {
-        let block = std::array::from_fn(|k| std::array::from_fn(|l| v[k * B + l]));
-        inverse_or_diagonal::<T, B>(block).into_iter().flatten().collect::<Vec<_>>()
+        let block: [[T; B]; B] = std::array::from_fn(|k| std::array::from_fn(|l| v[k * B + l]));
+        if is_regular(block) {
+            return inverse_or_diagonal(block).into_iter().flatten().collect::<Vec<_>>();
+        }
+        let norm = v.iter().map(|v| v.to_f64().powi(2)).sum::<f64>().sqrt();
+        let inverse = pseudo_inverse(
+            &Mat::from_fn(B, B, |k, l| block[k][l].to_f64()),
+            ROUNDINGS * T::EPSILON.to_f64() * norm,
+        );
+        (0..B * B).map(|kl| T::from_f64(inverse[(kl / B, kl % B)])).collect()
     };
     blocks.par_chunks(B * B).with_min_len(1024).flat_map_iter(of_block).collect()
 }
 
-impl<T: Real, B: Backend<T>> Preconditioner<T, B> for BlockJacobi<B::Vector> {
+impl<T: Real, B: Backend<T>> Preconditioner<T, B> for BlockJacobi<T, B::Vector> {
     fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
-        backend.scale_rows(T::ONE, &self.inverse_blocks, r, z)
+        backend.scale_rows(self.omega, &self.inverse_blocks, r, z)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::reference::Reference;
+    use crate::error::Error;
+
+    #[test]
+    fn singular_blocks_are_refused_or_get_their_pseudo_inverse() {
+        //  2 1 | . .      its inverse 1/5 (3 -1; -1 2)
+        //  1 3 | . .
+        //  . . | 1 2      rank 1: (1 2)^T (1 2), its pseudo-inverse the same over 25
+        //  . . | 2 4
+        let values = vec![2.0, 1.0, 1.0, 3.0, 1.0, 2.0, 2.0, 4.0];
+        let a = Csr::new(4, 4, vec![0, 2, 4, 6, 8], vec![0, 1, 0, 1, 2, 3, 2, 3], values).unwrap();
+        let g = Reference::new();
+        let refused = BlockJacobi::setup(&g, &a, 2, SingularBlocks::Refuse).err().unwrap();
+        assert!(matches!(refused, Error::Block { node: 2, first: 3, last: 4, .. }), "{refused}");
+        assert!(refused.to_string().ends_with("or --singular-blocks pseudo-inverse"), "{refused}");
+        let mut m = BlockJacobi::setup(&g, &a, 2, SingularBlocks::PseudoInverse).unwrap();
+        let mut z = vec![f64::NAN; 4];
+        m.apply(&g, &vec![1.0, 2.0, 3.0, -1.0], &mut z).unwrap();
+        for (z, expected) in z.iter().zip([0.2, 0.6, 1.0 / 25.0, 2.0 / 25.0]) {
+            assert!((z - expected).abs() < 1e-14, "{z} {expected}");
+        }
     }
 }

@@ -10,7 +10,7 @@ mod jacobi;
 mod projected;
 
 pub use amg::Amg;
-pub use jacobi::{BlockJacobi, Jacobi};
+pub use jacobi::{BlockJacobi, Jacobi, SingularBlocks};
 pub use projected::{NullSpace, Projected};
 
 /// What a solver may fuse into its own passes instead of calling [`Preconditioner::apply`].

@@ -55,8 +55,8 @@ fn invert(a: &Mat<f64>, zero: f64) -> Mat<f64> {
     pseudo_inverse(a, zero)
 }
 
-/// `V S^+ U^T`.
-fn pseudo_inverse(a: &Mat<f64>, zero: f64) -> Mat<f64> {
+/// `V S^+ U^T`, singular values up to `zero` taken for zero.
+pub(in crate::precond) fn pseudo_inverse(a: &Mat<f64>, zero: f64) -> Mat<f64> {
     let n = a.nrows();
     let Ok(svd) = a.svd() else { return Mat::zeros(n, n) };
     let s = svd.S().column_vector();

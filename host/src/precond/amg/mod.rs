@@ -22,7 +22,7 @@ use crate::backend::{Backend, Slot};
 use crate::error::{Error, Result};
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, check};
 
-mod coarse;
+pub(super) mod coarse;
 mod cycle;
 pub mod hierarchy;
 mod params;
