@@ -17,6 +17,13 @@ pub struct CpuMatrix<T> {
     stripes: Option<Stripes<T>>,
 }
 
+/// Without stripes, which take more time to make than a few products save.
+impl<T> From<AnyMatrix<T>> for CpuMatrix<T> {
+    fn from(matrix: AnyMatrix<T>) -> Self {
+        CpuMatrix { matrix: Arc::new(matrix), stripes: None }
+    }
+}
+
 impl<T: Real> CpuMatrix<T> {
     pub(super) fn new(matrix: &Arc<AnyMatrix<T>>) -> Self {
         let stripes = match &**matrix {
