@@ -62,7 +62,7 @@ fn system(name: &str) -> Result<Arc<Csr<f64>>> {
         return Ok(Arc::new(read_matrix(Path::new(name), &mut |_, _| ())?.0));
     }
     Ok(Arc::new(match name.strip_suffix("+shuffled") {
-        Some(name) => shuffle(&generate(&name.parse()?, 1)?, 1)?,
+        Some(name) => shuffle(&generate(&name.parse()?, 1)?, 1, 1)?,
         None => generate(&name.parse()?, 0)?,
     }))
 }

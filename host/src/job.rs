@@ -238,7 +238,13 @@ fn solve_in<T: Real>(
     check::check_vector("right-hand side", b, original.n_rows())?;
     let (method, precond, mut warnings) = choose_method(original, options)?;
     let format = choose_format(a, options, device.target())?;
-    let null_space = NullSpace::of(original, options.block_size);
+    // Also of blocks that were not named: their null space decides whether there is a solution.
+    let sizes = if options.block_size > 1 {
+        options.block_size..=options.block_size
+    } else {
+        1..=*block::BLOCK_SIZES.end()
+    };
+    let null_space = sizes.into_iter().find_map(|b| NullSpace::of(original, b));
     let mut b = std::borrow::Cow::Borrowed(b);
     let of_projection = null_space.as_ref().and_then(|null_space| without_null_space(null_space, b.to_mut()));
     let projected = of_projection.is_some();
@@ -309,9 +315,11 @@ fn without_null_space(null_space: &NullSpace, b: &mut [f64]) -> Option<String> {
         1 => "".to_string(),
         n => format!(" on {n} components"),
     };
+    let constants =
+        if null_space.is_of_all() { "the constants" } else { "the constants of one unknown of each node" };
     (removed > ROUNDING * norm).then(|| {
         format!(
-            "the matrix is singular: its null space is the constants{components}; the right-hand side was projected, \
+            "the matrix is singular: its null space is {constants}{components}; the right-hand side was projected, \
              the residual is that of the projected system"
         )
     })
@@ -676,14 +684,14 @@ impl<T: Real> Plan<'_, T> {
 const LOST: &str = "rounding errors outgrew the solution";
 
 /// Whether nothing is better than the `x` that a method left that did not converge. A method cut short may be on its way
-/// through large residuals, but not GMRES, which minimises them.
+/// through large residuals, but not GMRES, which minimises them, nor a stationary iteration: that diverges.
 fn is_worse_than_zero(method: Method, reason: StopReason, x: &[f64], relative_residual: f64) -> bool {
     /// More than rounding.
     const WORSE: f64 = 2.0;
     let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate);
     // Written so that NaN is worse.
-    let worse =
-        (relative_residual.is_nan() || relative_residual > WORSE) && (method == Method::Gmres || !cut_short);
+    let descends = matches!(method, Method::Gmres | Method::Jacobi | Method::Amg);
+    let worse = (relative_residual.is_nan() || relative_residual > WORSE) && (descends || !cut_short);
     worse || !x.iter().all(|v| v.is_finite())
 }
 

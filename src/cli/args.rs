@@ -115,7 +115,7 @@ pub struct GenArgs {
 pub struct SpmvArgs {
     #[command(flatten)]
     pub matrix: MatrixArgs,
-    /// Formats to try: crs, ell, sell
+    /// Formats to try: crs, ell, sell, and with blocks bcrs2, bcrs3, bsell2, bsell3
     #[arg(long, value_delimiter = ',', default_value = "crs,ell,sell")]
     pub format: Vec<Format>,
     /// For sell: rows sorted at a time, 1 or a multiple of 32

@@ -68,7 +68,7 @@ impl Source {
             Source::Generated { problem, seed, shuffled } => {
                 progress.stage("generating");
                 let a = generate(problem, *seed)?;
-                Ok((if *shuffled { shuffle(&a, *seed)? } else { a }, None))
+                Ok((if *shuffled { shuffle(&a, problem.block(), *seed)? } else { a }, None))
             }
         }
     }

@@ -103,7 +103,11 @@ fn what(lines: &mut Lines, account: &Account) {
         (_, Precond::Jacobi) => ", Jacobi preconditioner",
         (_, Precond::Amg) => ", AMG preconditioner",
     };
-    lines.add("solver", format!("{method}{precond}, {}", account.options.precision));
+    let blocks = match account.options.block_size {
+        1 => String::new(),
+        b => format!(", {b} x {b} blocks"),
+    };
+    lines.add("solver", format!("{method}{precond}{blocks}, {}", account.options.precision));
     if let Some(info) = &report.amg {
         let amg::Params { coarsening, smoother, cycle, .. } = account.options.amg;
         let (count, cycle) = (info.levels.len(), cycle.to_string().to_uppercase());

@@ -21,6 +21,7 @@ fn the_report_has_every_key_with_its_type() {
         ("symmetry", "symmetric"),
         ("solver", "gmres"),
         ("precond", "jacobi"),
+        ("singular_blocks", "refuse"),
         ("precision", "f64"),
         ("format", "sell"),
         ("device", "CPU, 1 thread"),

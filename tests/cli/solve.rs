@@ -169,3 +169,23 @@ fn jacobi_takes_the_blocks_of_the_nodes() {
     let (_, stderr) = shell.run("solve s.mtx --singular-blocks pseudo-inverse", 1);
     assert!(stderr.contains("--singular-blocks goes with --block-size 2 or 3"), "{stderr}");
 }
+
+#[test]
+fn the_bidomain_equations_are_solved_in_every_format() {
+    let shell = Shell::new();
+    for options in
+        ["", "--precond amg", "--block-size 2 --precond amg --shuffle", "--format bsell2", "--block-size 2"]
+    {
+        let line = format!("solve --gen bidomain:6 {options} --device cpu");
+        let report = shell.json(&line, 0);
+        assert!(report["relative_residual"].as_f64().unwrap() < 1.01e-8, "{line}");
+        let (stdout, stderr) = shell.run(&line, 0);
+        assert!(stderr.contains("its null space is the constants of one unknown of each node"), "{stderr}");
+        assert_eq!(stdout.contains(", 2 x 2 blocks"), options.contains("--block-size"), "{stdout}");
+    }
+    // It diverges: no garbage is written.
+    let line =
+        "solve --gen bidomain:8 --block-size 2 --solver jacobi --max-iter 2000 --device cpu --out x.mtx";
+    let (_, stderr) = shell.run(line, 2);
+    assert!(stderr.contains("x = 0"), "{stderr}");
+}

@@ -6,7 +6,7 @@ use super::checkpoint::{self, Checkpoint};
 use super::diffusion::{Diffusion, Iterations};
 use super::order::Order;
 use super::params::Params;
-use super::stimulus::Stimulus;
+use super::stimulus::{Shape, Stimulus};
 use super::system::{System, SystemInfo};
 use crate::backend::cells::{Cells, NOT_ACTIVATED};
 use crate::backend::{Backend, Coef};
@@ -267,9 +267,13 @@ fn nodes_within(points: &[[f64; 3]], mesh: &TetMesh, stimulus: &Stimulus, k: usi
         return Ok(within);
     }
     Err(Error::Option(format!(
-        "stimulus {} acts at no node: none of {} is within {:?}; the mesh reaches from {low:?} to {high:?} mm",
+        "stimulus {} acts at no node: none of {} is within its {}; the mesh reaches from {low:?} to {high:?} mm",
         k + 1,
         points.len(),
-        stimulus.shape
+        match stimulus.shape {
+            Shape::Box { low, high } => format!("box from {low:?} to {high:?} mm"),
+            Shape::Ball { centre, radius } =>
+                format!("ball around {centre:?} mm with a radius of {radius} mm"),
+        }
     )))
 }

@@ -11,9 +11,9 @@ use crate::precond::amg::{self, AnyPrecision};
 use crate::precond::{Jacobi, NullSpace, Preconditioner, Projected};
 use crate::solver::{Cg, Solver, Stop, StopReason};
 
-/// A residual is small enough too where an error of so many mV at every node would give it. Where the voltage is the same
-/// everywhere, the right-hand side is rounding, of which no share can be reached.
-const NEGLIGIBLE: f64 = 1e-9;
+/// A residual is small enough too where an error of so many mV at every node would give it: rounding of voltages of 100 mV.
+/// Where the voltage is the same everywhere, the right-hand side is nothing else, and no share of it can be reached.
+const NEGLIGIBLE: f64 = 2e-12;
 
 /// A system, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,11 +129,22 @@ impl<B: AnyPrecision<f64> + 'static> System<B> {
                 value: norm,
                 position: format!("{time} ms in the {} system; use a smaller time step", self.info.name),
             }),
-            reason => Err(Error::Option(format!(
-                "the {} system of the step to {time} ms was not solved: {reason} after {} iterations, with a residual of \
-                 {norm:.3e} where {:.3e} was asked for; use more iterations, a larger tolerance or a smaller time step",
-                self.info.name, outcome.iterations, outcome.threshold
-            ))),
+            reason => {
+                let why = match reason {
+                    StopReason::IterationLimit => "iteration limit reached".to_string(),
+                    StopReason::IndefiniteOperator | StopReason::IndefinitePreconditioner => {
+                        "rounding errors made it or its preconditioner indefinite (are there tetrahedra or conductivities \
+                         that differ by many orders of magnitude?)"
+                            .into()
+                    }
+                    other => other.to_string(),
+                };
+                Err(Error::Option(format!(
+                    "the {} system of the step to {time} ms was not solved: {why} after {} iterations, with a residual of \
+                     {norm:.3e} where {:.3e} was asked for; use more iterations, a larger tolerance or a smaller time step",
+                    self.info.name, outcome.iterations, outcome.threshold
+                )))
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From what stands in a file to a mesh that finite elements can use.
 
+use rayon::prelude::*;
+
 use super::{TetMesh, signed_volume};
 use crate::error::{Error, Result};
 
@@ -50,6 +52,7 @@ impl RawMesh {
     pub fn check(mut self, reorient: bool, drop_unreferenced: bool) -> Result<(TetMesh, Mended)> {
         self.check_sizes()?;
         self.check_points()?;
+        self.check_distinct()?;
         let reoriented = self.orient(reorient)?;
         let dropped = self.drop_unreferenced(drop_unreferenced)?;
         self.normalise_fibres()?;
@@ -104,6 +107,25 @@ impl RawMesh {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a tetrahedron that is there twice: it would conduct twice as well.
+    fn check_distinct(&self) -> Result<()> {
+        let sorted = |t: u32| {
+            let mut tet = self.tets[t as usize];
+            tet.sort_unstable();
+            (tet, t)
+        };
+        let mut all: Vec<([u32; 4], u32)> = (0..self.tets.len() as u32).into_par_iter().map(sorted).collect();
+        all.par_sort_unstable();
+        match all.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            None => Ok(()),
+            Some(pair) => Err(Error::Mesh(format!(
+                "elements {} and {} have the same nodes; leave one of them out",
+                self.number(pair[0].1 as usize),
+                self.number(pair[1].1 as usize)
+            ))),
+        }
     }
 
     /// Makes all volumes positive; returns how many were not.

@@ -236,6 +236,13 @@ fn real(name: &str) -> Option<PathBuf> {
 }
 
 #[test]
+fn elements_that_are_there_twice_are_refused() {
+    let [a, b, c, d] = TETS[1];
+    let twice = [TETS[0], TETS[1], [b, c, a, d]];
+    assert_eq!(error(&POINTS, &twice), "elements 2 and 3 have the same nodes; leave one of them out");
+}
+
+#[test]
 fn points_are_found_in_their_tetrahedra() {
     let mesh = TetMesh::slab([2.0, 1.0, 0.5], 0.25).unwrap();
     for k in 0..200u64 {

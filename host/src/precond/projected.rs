@@ -45,7 +45,7 @@ impl NullSpace {
             f64::abs(sum) <= ROUNDING * magnitude
         };
         let n = a.n_rows();
-        if n == 0 || n != a.n_cols() {
+        if n == 0 || n != a.n_cols() || !n.is_multiple_of(b) {
             return None;
         }
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
@@ -92,6 +92,11 @@ impl NullSpace {
         } else {
             None
         }
+    }
+
+    /// Whether every unknown has a part in it.
+    pub fn is_of_all(&self) -> bool {
+        !self.component.contains(&REGULAR)
     }
 
     /// Its dimension.

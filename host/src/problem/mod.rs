@@ -151,6 +151,11 @@ fn unknown(name: &str) -> Error {
 }
 
 impl Problem {
+    /// Unknowns of a node, numbered node by node.
+    pub fn block(&self) -> usize {
+        if matches!(self, Problem::Bidomain { .. }) { 2 } else { 1 }
+    }
+
     /// Rows, and an upper bound for the nonzeros; `None` where they overflow.
     fn size(&self) -> Option<(u64, u64)> {
         let power = |n: usize, exponent| (n as u64).checked_pow(exponent);
@@ -224,11 +229,13 @@ pub fn generate(problem: &Problem, seed: u64) -> Result<Csr<f64>> {
     })
 }
 
-/// The matrix with its unknowns permuted at random: P A P^T.
+/// The matrix with its nodes of `block` unknowns permuted at random: P A P^T.
 ///
 /// [`Error::Matrix`] for a rectangular matrix.
-pub fn shuffle<T: Real>(a: &Csr<T>, seed: u64) -> Result<Csr<T>> {
-    a.permute_symmetric(&random::permutation(a.n_rows() as u32, seed))
+pub fn shuffle<T: Real>(a: &Csr<T>, block: usize, seed: u64) -> Result<Csr<T>> {
+    let b = block as u32;
+    let nodes = random::permutation(a.n_rows() as u32 / b, seed);
+    a.permute_symmetric(&nodes.iter().flat_map(|&node| b * node..b * (node + 1)).collect::<Vec<_>>())
 }
 
 /// Bytes that the system says it can hand out; 64 GiB where it does not say.

@@ -1,7 +1,7 @@
 //! The generators, against their definitions, closed-form eigenvalues and a dense factorisation.
 
 use super::*;
-use crate::matrix::Csr;
+use crate::matrix::{BlockCsr, Csr};
 use faer::{Mat, Side};
 
 fn dense(a: &Csr<f64>) -> Mat<f64> {
@@ -175,11 +175,24 @@ fn tet_never_changes() {
 }
 
 #[test]
+fn shuffling_keeps_the_blocks_of_nodes() {
+    let problem: Problem = "bidomain:5".parse().unwrap();
+    let a = generate(&problem, 1).unwrap();
+    let b = shuffle(&a, problem.block(), 3).unwrap();
+    let blocks = |a: &Csr<f64>| BlockCsr::from_csr(a, 2).unwrap();
+    assert!(a != b && blocks(&a).blocks() == blocks(&b).blocks());
+    let row_0 = random::permutation(125, 3).iter().position(|&node| node == 0).unwrap();
+    for k in 0..2 {
+        assert_eq!(b.get(2 * row_0 + k, 2 * row_0 + 1), a.get(k, 1));
+    }
+}
+
+#[test]
 fn shuffling_keeps_the_matrix() {
     let a = tet(8, 1);
-    let b = shuffle(&a, 3).unwrap();
+    let b = shuffle(&a, 1, 3).unwrap();
     assert_ne!(a, b);
-    assert_eq!(b, shuffle(&a, 3).unwrap());
+    assert_eq!(b, shuffle(&a, 1, 3).unwrap());
     let order = random::permutation(a.n_rows() as u32, 3);
     for (r, &i) in order.iter().enumerate().step_by(17) {
         let (columns, values) = b.row(r);

@@ -62,25 +62,25 @@ pub struct MeshArgs {
     #[arg(long, value_name = "LX,LY,LZ", value_parser = numbers::<3>, conflicts_with = "niederer", requires = "spacing")]
     pub slab: Option<[f64; 3]>,
     /// Between the nodes of a box, mm [default with --niederer: 0.5]
-    #[arg(long, value_name = "H", value_parser = positive, conflicts_with = "file")]
+    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
     /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it is activated
     #[arg(long, conflicts_with = "file")]
     pub niederer: bool,
     /// Coordinates of the file are multiplied by this: 10 for cm, 0.001 for micrometres [default: 1]
-    #[arg(long, value_name = "X", value_parser = positive, requires = "file")]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, conflicts_with_all = ["slab", "niederer"])]
     pub scale: Option<f64>,
     /// Turn tetrahedra that are inside out while others are not
-    #[arg(long, requires = "file")]
+    #[arg(long, conflicts_with_all = ["slab", "niederer"])]
     pub reorient: bool,
     /// Leave out nodes without tetrahedra
-    #[arg(long, requires = "file")]
+    #[arg(long, conflicts_with_all = ["slab", "niederer"])]
     pub drop_unreferenced: bool,
     /// Leave out all parts of a mesh in pieces but the one with the most tetrahedra
-    #[arg(long, requires = "file")]
+    #[arg(long, conflicts_with_all = ["slab", "niederer"])]
     pub largest_component: bool,
     /// Fibres: .lon (openCARP), .ortho, .axi (Chaste) [default: in the mesh, or beside it under its name]
-    #[arg(long, value_name = "FILE", requires = "file")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["slab", "niederer"])]
     pub fibres: Option<PathBuf>,
 }
 
@@ -91,25 +91,25 @@ pub struct TissueArgs {
     #[arg(long, value_name = "NAME", default_value_t = Model::TenTusscher)]
     pub model: Model,
     /// Conductivity inside of the cells along the fibres, mS/mm [default: 0.17]
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub sigma_il: Option<f64>,
     /// Inside, across the fibres [default: 0.019]
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub sigma_it: Option<f64>,
     /// Outside, along the fibres [default: 0.62]
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub sigma_el: Option<f64>,
     /// Outside, across the fibres [default: 0.24]
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub sigma_et: Option<f64>,
     /// No fibres: conducts across as along
     #[arg(long, conflicts_with_all = ["sigma_it", "sigma_et", "niederer"])]
     pub isotropic: bool,
     /// The membrane's surface to volume ratio, 1/mm [default: 140]
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub chi: Option<f64>,
     /// The membrane's capacity, uF/mm^2 [default: 0.01]
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub cm: Option<f64>,
 }
 
@@ -117,20 +117,20 @@ pub struct TissueArgs {
 #[command(next_help_heading = "Stimulus")]
 pub struct StimulusArgs {
     /// Where current is led in: box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R in mm; may be given several times [default: a ball
-    /// around the lowest node, with a radius of 5 % of the diagonal of the mesh's box]
+    /// around the lowest node, with a radius of 5 % of the diagonal of the mesh's box, or two edges]
     #[arg(long = "stimulus", value_name = "SHAPE", value_parser = shape, conflicts_with = "niederer")]
     pub shapes: Vec<Shape>,
     /// uA/mm^3; once for all, or once for each --stimulus, as the next three [default: 50]
     #[arg(long = "stimulus-strength", value_name = "X", value_parser = finite, allow_hyphen_values = true, conflicts_with = "niederer")]
     pub strengths: Vec<f64>,
     /// ms [default: 2]
-    #[arg(long = "stimulus-duration", value_name = "MS", value_parser = positive, conflicts_with = "niederer")]
+    #[arg(long = "stimulus-duration", value_name = "MS", value_parser = positive, allow_negative_numbers = true, conflicts_with = "niederer")]
     pub durations: Vec<f64>,
     /// ms [default: 0]
-    #[arg(long = "stimulus-start", value_name = "MS", value_parser = not_negative, conflicts_with = "niederer")]
+    #[arg(long = "stimulus-start", value_name = "MS", value_parser = not_negative, allow_negative_numbers = true, conflicts_with = "niederer")]
     pub starts: Vec<f64>,
     /// From one beginning to the next, ms [default: not repeated]
-    #[arg(long = "stimulus-period", value_name = "MS", value_parser = positive, conflicts_with = "niederer")]
+    #[arg(long = "stimulus-period", value_name = "MS", value_parser = positive, allow_negative_numbers = true, conflicts_with = "niederer")]
     pub periods: Vec<f64>,
 }
 
@@ -138,16 +138,16 @@ pub struct StimulusArgs {
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
     /// A time step, ms
-    #[arg(long, value_name = "MS", value_parser = positive, default_value_t = 0.05)]
+    #[arg(long, value_name = "MS", value_parser = positive, allow_negative_numbers = true, default_value_t = 0.05)]
     pub dt: f64,
     /// How long to simulate, ms [default: 100; with --niederer 150]
-    #[arg(long, value_name = "MS", value_parser = positive)]
+    #[arg(long, value_name = "MS", value_parser = positive, allow_negative_numbers = true)]
     pub t_end: Option<f64>,
     /// End as soon as every node was activated (implied by --niederer)
     #[arg(long)]
     pub stop_when_activated: bool,
     /// Weight of the new voltage: 1 backward Euler, 0.5 Crank-Nicolson; coupled takes 1
-    #[arg(long, value_name = "X", value_parser = finite, default_value_t = 1.0)]
+    #[arg(long, value_name = "X", value_parser = finite, allow_negative_numbers = true, default_value_t = 1.0)]
     pub theta: f64,
     /// Steps of the cells within a time step
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), default_value_t = 1)]
@@ -155,11 +155,11 @@ pub struct MethodArgs {
     /// A diagonal mass matrix: its row sums
     #[arg(long)]
     pub lumped_mass: bool,
-    /// Tolerance of the elliptic or the coupled system, relative to its right-hand side
-    #[arg(long, value_name = "X", value_parser = positive, default_value_t = 1e-6)]
+    /// Tolerance of the elliptic or the coupled system, relative to its right-hand side, down to what rounding leaves
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, default_value_t = 1e-6)]
     pub rtol: f64,
     /// The same of the parabolic system
-    #[arg(long, value_name = "X", value_parser = positive, default_value_t = 1e-8)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, default_value_t = 1e-8)]
     pub parabolic_rtol: f64,
     /// Most iterations of a solve
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value_t = 1000)]
@@ -182,7 +182,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// From one frame to the next, ms; 0 for none
-    #[arg(long, value_name = "MS", value_parser = not_negative, default_value_t = 5.0)]
+    #[arg(long, value_name = "MS", value_parser = not_negative, allow_negative_numbers = true, default_value_t = 5.0)]
     pub every: f64,
     /// From where the picture is seen: a direction towards the viewer [default: what shows most]
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true, requires = "out")]
@@ -194,7 +194,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// From one checkpoint to the next, ms
-    #[arg(long, value_name = "MS", value_parser = positive, requires = "checkpoint")]
+    #[arg(long, value_name = "MS", value_parser = positive, allow_negative_numbers = true, requires = "checkpoint")]
     pub checkpoint_every: Option<f64>,
     /// Go on from a checkpoint of the same mesh and parameters; results in --out are continued
     #[arg(long, value_name = "FILE")]

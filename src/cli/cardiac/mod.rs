@@ -33,6 +33,9 @@ use run::{End, Run};
 /// Ended by a signal, with everything written: what shells say of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
+/// Steps with which forward Euler follows a cell's upstroke, ms.
+const LONGEST_STEP: f64 = 0.1;
+
 /// `warpsolve bidomain`; the exit status.
 pub fn bidomain(args: BidomainArgs) -> Result<u8> {
     if args.formulation == Formulation::Monodomain {
@@ -52,6 +55,13 @@ fn start(args: CardiacArgs, formulation: Formulation) -> Result<u8> {
     let (device, threads) = (args.device, args.threads.unwrap_or(0).into());
     let mut plan = Plan::new(args, formulation)?;
     load::start_threads(threads)?;
+    let of_cells = plan.params.dt / f64::from(plan.params.cell_substeps);
+    if of_cells > LONGEST_STEP {
+        warn(&format!(
+            "the cells' steps of {of_cells} ms are too long to be accurate, and may blow up; use a --dt of at most \
+             {LONGEST_STEP}, or --cell-substeps"
+        ));
+    }
     let progress = Progress::new(plan.quiet);
 
     // Both take a while.

@@ -8,8 +8,8 @@ use warpsolve::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
 use warpsolve::{Error, Result};
 
 use super::args::{CardiacArgs, MeshArgs, StimulusArgs, TissueArgs};
-use super::niederer;
-use super::points::{Points, Probe};
+use super::points::Probe;
+use super::{niederer, outputs};
 
 /// More steps than this are a slip in dt or t_end.
 const MOST_STEPS: f64 = 1e9;
@@ -31,6 +31,8 @@ pub struct Plan {
     pub checkpoint: Option<PathBuf>,
     pub checkpoint_every: Option<f64>,
     pub restart: Option<PathBuf>,
+    /// Files that are read beside the mesh.
+    inputs: Vec<PathBuf>,
     pub quiet: bool,
     pub verbose: bool,
 }
@@ -74,7 +76,15 @@ impl Plan {
                 params.dt
             )));
         }
-        let asked = output.points.map(|Points(points)| points).unwrap_or_default();
+        if params.dt > t_end {
+            return Err(Error::Option(format!(
+                "a step of {:e} ms is longer than the {t_end} ms that are to be simulated; use a smaller --dt",
+                params.dt
+            )));
+        }
+        let mut inputs = source.beside();
+        inputs.extend(output.points.as_ref().and_then(|points| points.file.clone()));
+        let asked = output.points.map(|points| points.list).unwrap_or_default();
         let of_benchmark = niederer::points().filter(|_| is_niederer);
         let plan = Plan {
             source,
@@ -89,6 +99,7 @@ impl Plan {
             checkpoint: output.checkpoint,
             checkpoint_every: output.checkpoint_every,
             restart: output.restart,
+            inputs,
             quiet,
             verbose,
         };
@@ -96,10 +107,32 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Refuses outputs that would be lost after the work; makes the folder.
+    /// Refuses outputs that would be lost after the work, or take the place of inputs; makes the folder.
     fn check_outputs(&self) -> Result<()> {
         if let Some(folder) = &self.out {
             fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))?;
+            let is_inside = |path: &Path| {
+                let folders = (path.canonicalize(), folder.canonicalize());
+                matches!(folders, (Ok(path), Ok(folder)) if path.parent() == Some(&folder))
+            };
+            let is_output =
+                |path: &Path| path.file_name().is_some_and(outputs::is_of_a_run) && is_inside(path);
+            if let Some(path) = self.source.file().filter(|path| is_output(path)) {
+                return Err(Error::Option(format!(
+                    "the mesh {} would be overwritten by the results in --out; name another folder",
+                    path.display()
+                )));
+            }
+            let of_checkpoint = self.checkpoint.as_ref().map(|path| (path, path.parent(), path.file_name()));
+            if let Some((path, Some(parent), Some(name))) = of_checkpoint
+                && outputs::is_of_a_run(name)
+                && (parent == folder || is_inside(&parent.join(name)))
+            {
+                return Err(Error::Option(format!(
+                    "the checkpoint {} would be overwritten by the results in --out; name another file",
+                    path.display()
+                )));
+            }
         }
         if let Some(path) = &self.checkpoint {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -110,6 +143,7 @@ impl Plan {
                 Some(folder) if !folder.is_dir() => "is in a folder that does not exist",
                 _ if path.is_dir() => "is a folder",
                 _ if self.source.file().is_some_and(input) => "is the mesh",
+                _ if self.inputs.iter().any(|path| input(path)) => "is an input",
                 _ => return Ok(()),
             };
             return Err(Error::Option(format!("the checkpoint {} {why}; name another file", path.display())));
@@ -145,6 +179,22 @@ impl Source {
                 format!("box of {x} x {y} x {z} mm, spacing {spacing} mm{of}")
             }
         }
+    }
+
+    /// Files that may be read beside that of the mesh: the other half of TetGen's, and fibres.
+    fn beside(&self) -> Vec<PathBuf> {
+        let Source::File { path, options } = self else { return Vec::new() };
+        let stem = path.with_extension("");
+        let bare = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz")) {
+            stem.with_extension("")
+        } else {
+            stem
+        };
+        let names = ["node", "ele", "lon", "ortho", "axi"];
+        let siblings = names
+            .iter()
+            .flat_map(|name| [bare.with_extension(name), bare.with_extension(format!("{name}.gz"))]);
+        siblings.chain(options.fibres.clone()).collect()
     }
 
     fn file(&self) -> Option<&Path> {
@@ -225,14 +275,19 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
     Ok((0..count).map(stimulus).collect())
 }
 
-/// A ball around the lowest node, of 5 % of the diagonal of the mesh's box.
+/// A ball around the lowest node, of 5 % of the diagonal of the mesh's box, or two mean edges if these are longer: a wave
+/// does not start from one node.
 pub fn at_the_apex(mesh: &TetMesh) -> Shape {
     const SHARE: f64 = 0.05;
+    const EDGES: f64 = 2.0;
+    // The edge of a cube that a node has to itself, of which there are six tetrahedra.
+    let volume: f64 = (0..mesh.tets().len()).map(|t| mesh.volume(t)).sum();
+    let edge = (6.0 * volume / mesh.tets().len() as f64).cbrt();
     let [low, high] = mesh.bounding_box();
     let square: f64 = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum();
     let lowest = mesh.points().iter().min_by(|a, b| a[2].total_cmp(&b[2]));
     // A mesh has nodes.
-    Shape::Ball { centre: lowest.copied().unwrap_or(low), radius: SHARE * square.sqrt() }
+    Shape::Ball { centre: lowest.copied().unwrap_or(low), radius: (SHARE * square.sqrt()).max(EDGES * edge) }
 }
 
 /// The nodes nearest to the plan's points.

@@ -1,7 +1,7 @@
 //! Points whose activation is asked for.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use warpsolve::mesh::TetMesh;
@@ -11,7 +11,11 @@ use super::args::numbers;
 
 /// Points of space, mm.
 #[derive(Debug, Clone)]
-pub struct Points(pub Vec<[f64; 3]>);
+pub struct Points {
+    pub list: Vec<[f64; 3]>,
+    /// Where they were read from.
+    pub file: Option<PathBuf>,
+}
 
 impl FromStr for Points {
     type Err = Error;
@@ -20,7 +24,7 @@ impl FromStr for Points {
     fn from_str(text: &str) -> Result<Points> {
         let list: std::result::Result<Vec<[f64; 3]>, String> = text.split(';').map(numbers).collect();
         match list {
-            Ok(points) => Ok(Points(points)),
+            Ok(list) => Ok(Points { list, file: None }),
             Err(_) if Path::new(text).is_file() => read(Path::new(text)),
             Err(why) => Err(Error::Option(format!(
                 "there is no file '{text}', and as a list of points, X,Y,Z;X,Y,Z;..., {why}"
@@ -43,7 +47,7 @@ fn read(path: &Path) -> Result<Points> {
             .map_err(|_| Error::parse(path, number as u64 + 1, "expected a point: 'x y z'"))?;
         points.push(point);
     }
-    Ok(Points(points))
+    Ok(Points { list: points, file: Some(path.to_path_buf()) })
 }
 
 /// A point and the node nearest to it.

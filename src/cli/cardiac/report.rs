@@ -1,7 +1,7 @@
 //! The report for people.
 
 use warpsolve::Error;
-use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, SystemInfo, Tissue};
+use warpsolve::cardiac::{Formulation, Model, Params, Shape, Stimulus, SystemInfo, Tissue};
 use warpsolve::launch::DeviceInfo;
 use warpsolve::mesh::{ReadSummary, TetMesh};
 
@@ -71,7 +71,11 @@ pub fn text(account: &Account) -> String {
     times(&mut lines, account);
     outputs_of(&mut lines, account.plan, &account.ran);
     let probes = account.probes();
-    let of_benchmark = account.plan.source.niederer().map(|spacing| (spacing, niederer::points().count()));
+    let Params { model, tissue, .. } = &account.plan.params;
+    // Figures of other tissue do not compare.
+    let is_of_benchmark = *model == Model::TenTusscher && *tissue == Tissue::default();
+    let spacing = account.plan.source.niederer().filter(|_| is_of_benchmark);
+    let of_benchmark = spacing.map(|spacing| (spacing, niederer::points().count()));
     let asked = &probes[of_benchmark.map_or(0, |(_, count)| count)..];
     if !asked.is_empty() {
         lines.gap();
@@ -118,6 +122,7 @@ fn what(lines: &mut Lines, account: &Account) {
     let fibres = match (beside, mesh.fibres()) {
         _ if !tissue.is_anisotropic() => "not used: the tissue is isotropic".into(),
         (Some(file), _) => file.display().to_string(),
+        (None, Some(_)) if account.summary.is_none() => "along x".into(),
         (None, Some(_)) => "of the mesh".into(),
         (None, None) => "none".into(),
     };
@@ -165,7 +170,7 @@ fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
         Shape::Box { low, high } => format!("box from {} to {} mm", point(low), point(high)),
         Shape::Ball { centre, radius } => format!("ball around {}, radius {radius:.3} mm", point(centre)),
     };
-    let chosen = if is_default { " (the lowest node; 5 % of the mesh's diagonal)" } else { "" };
+    let chosen = if is_default { " (around the lowest node)" } else { "" };
     let Stimulus { start, duration, strength, period, .. } = stimulus;
     let again = period.map_or(String::new(), |period| format!(", every {period} ms"));
     format!("{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}")
