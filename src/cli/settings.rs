@@ -247,7 +247,7 @@ impl Settings {
         if self.omega.is_some() && method != Some(Method::Jacobi) {
             return refuse("--omega goes with --solver jacobi");
         }
-        if self.singular_blocks.is_some()
+        if self.singular_blocks == Some(SingularBlocks::PseudoInverse)
             && (self.block_size.unwrap_or(1) < 2 || matches!(precond, Some(Precond::Amg | Precond::None)))
         {
             return refuse(

@@ -164,7 +164,7 @@ pub struct MethodArgs {
     /// Most iterations of a solve
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value_t = 1000)]
     pub max_iter: u32,
-    /// A parameter of the multigrid hierarchy, such as smoother=jacobi; `solve --help` lists them
+    /// A parameter of the multigrid hierarchy, such as smoother=jacobi; `solve --help` lists them (precision is chosen here)
     #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', value_parser = amg_setting)]
     pub amg: Vec<(String, String)>,
     /// Number the nodes along a space-filling curve, for faster products

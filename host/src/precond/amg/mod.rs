@@ -78,6 +78,10 @@ impl Info {
     }
 }
 
+/// A coarsest level of so few unknowns is inverted also where fewer were asked for: sweeps would have to do without the
+/// null space of a singular one.
+const SMALL: usize = 64;
+
 /// The preconditioner: a hierarchy computed in T and applied in S.
 pub struct Amg<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> {
     grids: Grids<S, B>,
@@ -194,7 +198,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             grids.push(Grid { a: a.0, p: p.0, r: r.0, smoother });
         }
         let n = coarsest_size.n_rows as u64;
-        let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows {
+        let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows.max(SMALL) {
             let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
                 let usual = levels.last().map_or(Ok(0.0), |last| least_diagonal::<T, B>(backend, &last.a))?;
                 let planes = coarsest.map(|plane| Algebra::<T>::csr_to_host(backend, plane))?;
