@@ -111,15 +111,17 @@ fn text(name: Program, report: &Report, opened: &Opened) -> String {
     lines.push(("", String::new()));
     for timing in &report.timings {
         let part = if timing.label.is_empty() { String::new() } else { format!("    {}", timing.label) };
-        let moved = bandwidth(timing).map(|rate| {
-            format!("    {} to be moved, {:.1} GB/s", bytes(timing.bytes), rate * 1e-9)
-        });
+        let moved = bandwidth(timing)
+            .map(|rate| format!("    {} to be moved, {:.1} GB/s", bytes(timing.bytes), rate * 1e-9));
         lines.push(("time", format!("{:>7}{}{part}", duration(timing.seconds), moved.unwrap_or_default())));
     }
     for (seconds, source) in &report.published {
         lines.push(("published", format!("{:>7}    {source}", duration(*seconds))));
     }
-    lines.into_iter().map(|(label, text)| format!("{label:<14}{text}").trim_end().to_string() + "\n").collect()
+    lines
+        .into_iter()
+        .map(|(label, text)| format!("{label:<14}{text}").trim_end().to_string() + "\n")
+        .collect()
 }
 
 #[cfg(test)]

@@ -38,10 +38,14 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// `centre u + side (south + north + east + west + b)`
+    /// `centre u + side (east + west + south + north + b)`
+    ///
+    /// Each term is multiplied by itself: so the heat program of the tutorial rounds, of whose error that is 4 %. Where
+    /// `side` is 1/4 it is the same to the last bit.
     #[inline(always)]
-    pub fn apply(&self, u: f64, south: f64, north: f64, east: f64, west: f64, b: f64) -> f64 {
-        self.centre * u + self.side * (south + north + east + west + b)
+    pub fn apply(&self, u: f64, [east, west, south, north]: [f64; 4], b: f64) -> f64 {
+        let Weights { centre, side } = *self;
+        centre * u + side * east + side * west + side * south + side * north + side * b
     }
 }
 
@@ -85,8 +89,8 @@ unsafe fn tiles<const R: usize>(
                 });
                 unroll::<R>(|k| {
                     if first + k < rows {
-                        let new =
-                            weights.apply(column[k + 1], column[k + 2], column[k], east[k], west[k], source);
+                        let neighbours = [east[k], west[k], column[k + 2], column[k]];
+                        let new = weights.apply(column[k + 1], neighbours, source);
                         v.st(at(first + k + 1), new);
                         change = Real::abs(new - column[k + 1]).max_nan(change);
                     }

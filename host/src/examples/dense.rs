@@ -1,9 +1,7 @@
 //! Vectors side by side in one array, `v_k` at `k leading`, and what Gram-Schmidt and a dense Jacobi iteration do with them.
 
 use gpu_kernels::BLOCK;
-use gpu_kernels::examples::dense::{
-    TILE, dense_dots, dense_normalise, dense_subtract_sum, dense_sweep_sum,
-};
+use gpu_kernels::examples::dense::{TILE, dense_dots, dense_normalise, dense_subtract_sum, dense_sweep_sum};
 use rayon::prelude::*;
 
 use crate::backend::cpu::{Cpu, dot};
@@ -183,8 +181,7 @@ impl Dense for Gpu {
     }
     fn normalise(&self, shape: Columns, v: &mut Self::Vector, s: &Self::Vector) -> Result<()> {
         let Columns { n, leading } = shape;
-        let kernel =
-            dense_normalise { n: n as u64, leading: leading as u64, s: s.ptr(), v: v.ptr_mut() };
+        let kernel = dense_normalise { n: n as u64, leading: leading as u64, s: s.ptr(), v: v.ptr_mut() };
         self.launch(n * BLOCK as usize, &kernel)
     }
     fn dense_sweep(

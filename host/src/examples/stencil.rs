@@ -74,7 +74,7 @@ fn apply_to_row(grid: Grid, weights: Weights, b: &[f64], u: &[f64], i: usize, v:
     let (west, east) = (row(i + 1, MARGIN - 1), row(i + 1, MARGIN + 1));
     let (v, b) = (&mut v[..columns], &b[..columns]);
     for j in 0..columns {
-        v[j] = weights.apply(centre[j], south[j], north[j], east[j], west[j], b[j]);
+        v[j] = weights.apply(centre[j], [east[j], west[j], south[j], north[j]], b[j]);
     }
 }
 
