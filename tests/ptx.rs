@@ -40,6 +40,11 @@ fn barriers(name: &str) -> usize {
     let table = [
         ("cg_step_", grid_reduction),
         ("count_columns_long", bitmap),
+        // A sum over the block.
+        ("dense_dots", 1),
+        // Around each tile's sums, and behind each row's.
+        ("dense_subtract_sum", 2 + grid_reduction),
+        ("dense_sweep_sum", 2 + grid_reduction),
         ("dot_", grid_reduction),
         ("gmres_rotate_", 2),
         ("gmres_solve_", 2),
@@ -58,6 +63,8 @@ fn barriers(name: &str) -> usize {
         Some(count) => count,
         None if name.ends_with("_product_dot") => grid_reduction,
         None if name.ends_with("_sweep_norm") => grid_reduction,
+        // `gpu_kernels::examples`
+        None if name.ends_with("_sum") || name.starts_with("stencil_max") => grid_reduction,
         None => 0,
     }
 }

@@ -23,6 +23,7 @@
 pub mod blas1;
 pub mod coefficient;
 pub mod epilogue;
+pub mod examples;
 pub mod gram_schmidt;
 pub mod ionic;
 pub mod krylov;
@@ -112,4 +113,7 @@ pub fn entries() -> Vec<&'static str> {
         transpose::TRANSPOSE_VALUES_ENTRIES,
     ]
     .concat()
+    .into_iter()
+    .chain(examples::entries())
+    .collect()
 }

@@ -79,7 +79,10 @@ unsafe fn warp_reduce<T: Real, C: Combine<T>>(value: T, width: u32) -> T {
 /// `scratch` has `WARPS` elements for each value and is used for nothing else. Every thread of the block
 /// must call this.
 #[inline(always)]
-unsafe fn block_reduce<T: Real, C: Combine<T>, const K: usize>(values: [T; K], scratch: Shared<T>) -> [T; K] {
+pub(crate) unsafe fn block_reduce<T: Real, C: Combine<T>, const K: usize>(
+    values: [T; K],
+    scratch: Shared<T>,
+) -> [T; K] {
     let lane = thread::thread_idx_x() % WARP_SIZE;
     let warp_of_thread = (thread::thread_idx_x() / WARP_SIZE) as usize;
     let mut values = values;

@@ -2,6 +2,7 @@
 pub mod backend;
 pub mod cardiac;
 pub mod error;
+pub mod examples;
 pub mod fem;
 pub mod io;
 pub mod job;

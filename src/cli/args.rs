@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use warpsolve::Error;
+use warpsolve::examples::Program;
 use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
@@ -40,6 +41,9 @@ pub enum Command {
     Gen(GenArgs),
     /// Time the product y = A x in several formats on several devices
     Spmv(SpmvArgs),
+    /// Run a small program: vadd, pi, heat, laplace, gram-schmidt, jacobi-dense or jacobi-grid
+    #[command(after_help = "Exit status: 0 the result is right, 2 it is wrong, 1 error.")]
+    Example(ExampleArgs),
     /// Show devices, driver, memory, kernels and threads, and what --device auto takes
     Info(InfoArgs),
 }
@@ -139,6 +143,24 @@ pub struct SpmvArgs {
     /// No table and no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExampleArgs {
+    /// vadd, pi, heat, laplace, gram-schmidt, jacobi-dense or jacobi-grid
+    pub name: Program,
+    /// Its sizes, those of its source otherwise: N, and for heat N and STEPS
+    #[arg(value_name = "N")]
+    pub sizes: Vec<usize>,
+    /// auto, cpu, cuda, cuda:N or sim
+    #[arg(long, default_value = "auto")]
+    pub device: DeviceName,
+    /// Threads on the host [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// Write the report as JSON; - for stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

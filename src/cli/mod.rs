@@ -4,6 +4,7 @@ mod args;
 mod cardiac;
 mod config;
 mod device;
+mod example;
 mod r#gen;
 mod info;
 mod json;
@@ -27,7 +28,7 @@ use output::complain;
 const SUCCESS: u8 = 0;
 /// Something failed, which was said on stderr.
 const FAILURE: u8 = 1;
-/// The solver stopped without converging.
+/// The solver stopped without converging; for `example`, the result is wrong.
 const UNCONVERGED: u8 = 2;
 
 /// Runs the program.
@@ -46,6 +47,7 @@ pub fn main() -> ExitCode {
         Command::Monodomain(args) => cardiac::monodomain(args),
         Command::Gen(args) => r#gen::run(args),
         Command::Spmv(args) => spmv::run(args),
+        Command::Example(args) => example::run(args),
         Command::Info(args) => info::run(args),
     };
     ExitCode::from(status.unwrap_or_else(|error| {

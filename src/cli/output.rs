@@ -43,6 +43,11 @@ pub fn warn(message: &str) {
     to_stderr(&format!("warning: {message}\n"));
 }
 
+/// "error: ..." on stderr, of what is no failure of the program itself.
+pub fn say_error(message: &str) {
+    to_stderr(&format!("error: {message}\n"));
+}
+
 /// A stderr that is closed is no reason to stop.
 fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -5,6 +5,7 @@
 mod amg;
 mod cardiac;
 mod config;
+mod example;
 mod refusals;
 mod report;
 mod solve;

@@ -19,7 +19,7 @@ impl<T: Real> HostScalars<T> {
     pub(super) fn get(&self, slot: Slot) -> T {
         self.0[slot.0].get()
     }
-    pub(super) fn set(&self, slot: Slot, value: T) {
+    pub(crate) fn set(&self, slot: Slot, value: T) {
         self.0[slot.0].set(value);
     }
     /// In the order of factors that the kernels use, so that the values agree to the last bit.
@@ -65,7 +65,7 @@ impl HostMonitor {
     }
 
     /// As [`gpu_kernels::monitor::Monitor::observe`].
-    pub(super) fn observe(&self, norm: f64) {
+    pub(crate) fn observe(&self, norm: f64) {
         let state = &*self.0;
         let observed = {
             let mut history = self.norms();

@@ -144,7 +144,7 @@ pub trait Solver<T: Real, B: Backend<T>> {
 }
 
 /// A running iteration: its monitor, its guarded backend, and where the host stands.
-struct Run<'a, T: Real, B: Backend<T>> {
+pub(crate) struct Run<'a, T: Real, B: Backend<T>> {
     backend: B,
     monitor: B::Monitor,
     threshold: f64,
@@ -160,7 +160,17 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
         let norm_b = backend.read(&s, crate::backend::Slot(0))?.to_f64().sqrt();
         // Residuals are computed in T: below this no norm of theirs can mean anything.
         let threshold = (stop.rtol * norm_b).max(stop.atol);
-        let monitor = backend.monitor(stop.max_iterations, threshold)?;
+        Self::bounded(backend, stop.max_iterations, threshold, on_progress)
+    }
+
+    /// An iteration that stops at a norm of at most `threshold`, or after `limit` iterations.
+    pub(crate) fn bounded(
+        backend: &B,
+        limit: u32,
+        threshold: f64,
+        on_progress: OnProgress<'a>,
+    ) -> Result<Self> {
+        let monitor = backend.monitor(limit, threshold)?;
         Ok(Run { backend: backend.guarded(&monitor), monitor, threshold, lead: LEAD, on_progress })
     }
 
@@ -178,7 +188,7 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
     /// From `period` on, iteration `k + period` queues what iteration k does. So, in an iteration that lasts, one period is
     /// recorded, where the backend can do that, and replayed. What is queued beyond the stop, by up to `lead` iterations and a
     /// period, does nothing.
-    fn iterate(
+    pub(crate) fn iterate(
         &mut self,
         period: u32,
         mut iteration: impl FnMut(&B, &B::Monitor, u32) -> Result<()>,
@@ -218,7 +228,7 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
     }
 
     /// What came of it. `diagnose` names the cause of a breakdown.
-    fn outcome(self, diagnose: impl FnOnce() -> Result<&'static str>) -> Result<Outcome> {
+    pub(crate) fn outcome(self, diagnose: impl FnOnce() -> Result<&'static str>) -> Result<Outcome> {
         let history = self.backend.history(&self.monitor)?;
         let Progress { status, .. } = self.backend.wait(&self.monitor, 0)?;
         let reason = match status {

@@ -86,7 +86,7 @@ impl Cpu {
     }
 
     /// Adds up `f` over the chunks of `0..n`, in their order.
-    fn sum_over<T: Real, const K: usize>(
+    pub(crate) fn sum_over<T: Real, const K: usize>(
         &self,
         n: usize,
         f: impl Fn(std::ops::Range<usize>) -> [T; K] + Sync,
@@ -125,7 +125,7 @@ fn total<T: Real, const K: usize>(partials: &[[T; K]]) -> [T; K] {
 }
 
 /// `(x, y)` with eight running sums, which the compiler turns into vector registers.
-fn dot<T: Real>(x: &[T], y: &[T]) -> T {
+pub(crate) fn dot<T: Real>(x: &[T], y: &[T]) -> T {
     const LANES: usize = 8;
     let mut sums = [T::ZERO; LANES];
     let (x_chunks, y_chunks) = (x.chunks_exact(LANES), y.chunks_exact(LANES));

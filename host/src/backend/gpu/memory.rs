@@ -63,15 +63,20 @@ pub struct DeviceVector<T> {
 
 impl<T: Real> DeviceVector<T> {
     /// Where the elements are, for kernels that read them.
-    pub(super) fn ptr(&self) -> *const T {
+    pub(crate) fn ptr(&self) -> *const T {
         self.address() as *const T
     }
     /// Where the elements are, for kernels that write them.
-    pub(super) fn ptr_mut(&mut self) -> *mut T {
+    pub(crate) fn ptr_mut(&mut self) -> *mut T {
         self.address() as *mut T
     }
     pub(super) fn address(&self) -> Address {
         self.buffer.address + (self.offset * size_of::<T>()) as u64
+    }
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     pub(super) fn to_host(&self) -> Result<Vec<T>> {

@@ -79,7 +79,7 @@ impl Gpu {
     }
 
     /// Launches with one thread an element, as many blocks as that takes.
-    fn launch(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
+    pub(crate) fn launch(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
         self.launch_in_blocks_of(BLOCK, threads, kernel)
     }
 
@@ -97,7 +97,7 @@ impl Gpu {
 
     /// Launches a kernel with a reduction: at least one block, so that the result is written even for
     /// empty vectors, and no more than are resident at once, because every block costs a partial sum.
-    fn launch_reduction(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
+    pub(crate) fn launch_reduction(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
         let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
         let most = resident.min(MAX_REDUCTION_BLOCKS) as usize;
         let blocks = threads.div_ceil(BLOCK as usize).clamp(1, most);
@@ -115,7 +115,7 @@ impl Gpu {
         self.guard.as_ref().map_or(UNGUARDED, DeviceMonitor::guard)
     }
 
-    fn reduction<T: Real>(&self, s: &DeviceScalars<T>, out: Slot) -> Reduction<T> {
+    pub(crate) fn reduction<T: Real>(&self, s: &DeviceScalars<T>, out: Slot) -> Reduction<T> {
         Reduction {
             partials: self.partials.address as *mut T,
             counter: self.counter.address as *mut u32,

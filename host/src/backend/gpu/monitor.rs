@@ -39,7 +39,7 @@ impl DeviceMonitor {
     }
 
     /// What kernels take.
-    pub(super) fn argument(&self) -> Monitor {
+    pub(crate) fn argument(&self) -> Monitor {
         let history = self.norms().cast_mut();
         Monitor { guard: self.guard(), history, threshold: self.threshold, limit: self.limit }
     }

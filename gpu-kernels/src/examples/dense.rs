@@ -1,0 +1,161 @@
+//! Dense vectors side by side, `v_k` at `k leading`: Gram-Schmidt and the Jacobi iteration.
+
+use cuda_std::{Real, Shared, kernel, memory::*, shared_array, thread};
+
+use crate::BLOCK;
+use crate::monitor::Monitor;
+use crate::reduce::{Add, Reduction, block_reduce, grid_reduce};
+use crate::unroll::unroll;
+
+/// Elements of each vector that a thread has in flight.
+const IN_FLIGHT: usize = 8;
+/// Rows of a block in [`dense_subtract_sum`].
+pub const TILE: usize = 16;
+/// Threads of a block that share such a row.
+const GROUPS: usize = BLOCK as usize / TILE;
+
+/// `(x, y)` over this block, in its first thread.
+#[inline(always)]
+unsafe fn product(n: usize, x: *const f64, y: *const f64, scratch: Shared<f64>) -> f64 {
+    let mut sums = [0.0; IN_FLIGHT];
+    let mut first = thread::thread_idx_x() as usize;
+    // SAFETY: the caller's promise.
+    unsafe {
+        while first < n {
+            let (mut a, mut b) = ([0.0; IN_FLIGHT], [0.0; IN_FLIGHT]);
+            unroll::<IN_FLIGHT>(|k| {
+                let i = first + k * BLOCK as usize;
+                if i < n {
+                    (a[k], b[k]) = (x.ld_nc(i), y.ld_nc(i));
+                }
+            });
+            unroll::<IN_FLIGHT>(|k| sums[k] = Real::mul_add(a[k], b[k], sums[k]));
+            first += IN_FLIGHT * BLOCK as usize;
+        }
+        let mut sum = 0.0;
+        unroll::<IN_FLIGHT>(|k| sum += sums[k]);
+        let [sum] = block_reduce::<f64, Add, 1>([sum], scratch);
+        sum
+    }
+}
+
+/// `h_k = (v_k, w) / s_k`, a block for each k.
+#[kernel]
+pub unsafe fn dense_dots(n: u64, leading: u64, v: *const f64, w: *const f64, s: *const f64, h: *mut f64) {
+    let scratch = shared_array![f64; 16];
+    let k = thread::block_idx_x() as usize;
+    // SAFETY: the launcher's arguments are valid for n elements and as many vectors as blocks.
+    unsafe {
+        let dot = product(n as usize, v.add(k * leading as usize), w, scratch);
+        if thread::thread_idx_x() == 0 {
+            h.st(k, dot / s.ld(k));
+        }
+    }
+}
+
+/// `w -= sum_{k < count} h_k v_k`, `out = (w, w)`.
+///
+/// A block takes [`TILE`] rows at a time; its threads share the vectors, and their sums are added in the order of threads.
+#[kernel]
+pub unsafe fn dense_subtract_sum(
+    n: u64,
+    leading: u64,
+    count: u32,
+    v: *const f64,
+    h: *const f64,
+    w: *mut f64,
+    reduction: Reduction<f64>,
+) {
+    let scratch = shared_array![f64; 256]; // BLOCK
+    let (n, leading, count) = (n as usize, leading as usize, count as usize);
+    let t = thread::thread_idx_x() as usize;
+    let (row, group) = (t % TILE, t / TILE);
+    let mut square = 0.0;
+    let mut first = thread::block_idx_x() as usize * TILE;
+    // SAFETY: the launcher's arguments are valid for n elements and count vectors; every thread comes to all barriers.
+    unsafe {
+        while first < n {
+            let i = first + row;
+            let mut sum = 0.0;
+            if i < n {
+                let mut k = group;
+                while k < count {
+                    let (mut a, mut b) = ([0.0; IN_FLIGHT], [0.0; IN_FLIGHT]);
+                    unroll::<IN_FLIGHT>(|l| {
+                        let k = k + l * GROUPS;
+                        if k < count {
+                            (a[l], b[l]) = (v.ld_nc(k * leading + i), h.ld_nc(k));
+                        }
+                    });
+                    unroll::<IN_FLIGHT>(|l| sum = Real::mul_add(a[l], b[l], sum));
+                    k += IN_FLIGHT * GROUPS;
+                }
+            }
+            scratch.set(t, sum);
+            thread::sync_threads();
+            if group == 0 && i < n {
+                let mut value = w.ld(i);
+                for g in 0..GROUPS {
+                    value = value - scratch.get(g * TILE + row);
+                }
+                w.st(i, value);
+                square = Real::mul_add(value, value, square);
+            }
+            thread::sync_threads();
+            first += thread::grid_dim_x() as usize * TILE;
+        }
+        grid_reduce::<f64, Add, 1>([square], reduction, |_| ());
+    }
+}
+
+/// `v_k /= sqrt(s_k)`, a block for each k.
+#[kernel]
+pub unsafe fn dense_normalise(n: u64, leading: u64, s: *const f64, v: *mut f64) {
+    let k = thread::block_idx_x() as usize;
+    // SAFETY: the launcher's arguments are valid for n elements and as many vectors as blocks.
+    unsafe {
+        let (v, norm) = (v.add(k * leading as usize), Real::sqrt(s.ld(k)));
+        let mut i = thread::thread_idx_x() as usize;
+        while i < n as usize {
+            v.st(i, v.ld(i) / norm);
+            i += BLOCK as usize;
+        }
+    }
+}
+
+/// A sweep of the Jacobi iteration, `y = x + D^-1 (b - A x)`, which also observes `||y - x||_2`. A block for each row.
+#[kernel]
+pub unsafe fn dense_sweep_sum(
+    n: u64,
+    leading: u64,
+    a: *const f64,
+    b: *const f64,
+    x: *const f64,
+    y: *mut f64,
+    reduction: Reduction<f64>,
+    monitor: Monitor,
+) {
+    let scratch = shared_array![f64; 16];
+    let n = n as usize;
+    // SAFETY: the launcher's arguments are valid for n rows; every thread comes to all barriers or returns here.
+    unsafe {
+        if monitor.guard.stopped() {
+            return;
+        }
+        let mut square = 0.0;
+        let mut i = thread::block_idx_x() as usize;
+        while i < n {
+            let row = a.add(i * leading as usize);
+            let ax = product(n, row, x, scratch);
+            if thread::thread_idx_x() == 0 {
+                let change = (b.ld(i) - ax) / row.ld(i);
+                y.st(i, x.ld(i) + change);
+                square = Real::mul_add(change, change, square);
+            }
+            // The next row's sums use the same scratch memory.
+            thread::sync_threads();
+            i += thread::grid_dim_x() as usize;
+        }
+        grid_reduce::<f64, Add, 1>([square], reduction, |[square]| monitor.observe(Real::sqrt(square)));
+    }
+}

@@ -1,0 +1,92 @@
+//! The heat equation on a square (programming GPUs with OpenMP, SC21 tutorial: the heat program).
+//!
+//! ```text
+//! du/dt = alpha laplace(u),  u = 0 on the edges,  u(t, x, y) = exp(-2 alpha pi^2 t / L^2) sin(pi x / L) sin(pi y / L)
+//! u_ij += r (u_i+1,j + u_i-1,j + u_i,j+1 + u_i,j-1 - 4 u_ij),  r = alpha dt / dx^2
+//! ```
+
+use std::f64::consts::PI;
+
+use gpu_kernels::examples::stencil::Weights;
+use rayon::prelude::*;
+
+use super::stencil::{fill, grid, len, points};
+use super::{Machine, Report, Sizes, Timing};
+use crate::error::Result;
+
+pub(super) const SIZES: Sizes = Sizes {
+    ranges: &[("N", 1, 60_000), ("STEPS", 1, 1_000_000)],
+    cpu: &[8000, 10],
+    cuda: &[8000, 10],
+    sim: &[100, 10],
+};
+
+const ALPHA: f64 = 0.1;
+const LENGTH: f64 = 1000.0;
+const TOTAL_TIME: f64 = 0.5;
+
+/// `STEPS` steps from t = 0 to [`TOTAL_TIME`] on N x N points.
+pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+    let (n, steps) = (sizes[0], sizes[1]);
+    let (dx, dt) = (LENGTH / (n + 1) as f64, TOTAL_TIME / steps as f64);
+    let r = ALPHA * dt / (dx * dx);
+    let weights = Weights { centre: 1.0 - 4.0 * r, side: r };
+
+    let grid = grid(n, n);
+    m.room(2, len(grid))?;
+    // sin(pi x / L) at the frame and the points; 0 at both edges, where sin(pi) would be 1e-16.
+    let sine = |i: usize| if i == 0 || i == n + 1 { 0.0 } else { (PI * i as f64 / (n + 1) as f64).sin() };
+    let sines: Vec<f64> = (0..n + 2).map(sine).collect();
+    let mut u = m.vector(&fill(grid, |i, j| sines[i] * sines[j]))?;
+    let mut v = m.zeros(len(grid))?;
+    m.stencil(grid, weights, None, &u, &mut v)?;
+    m.synchronize()?;
+    let seconds = m.seconds(&mut || {
+        for _ in 0..steps {
+            m.stencil(grid, weights, None, &u, &mut v)?;
+            std::mem::swap(&mut u, &mut v);
+        }
+        Ok(())
+    })?;
+
+    let decay = (-2.0 * ALPHA * PI * PI * TOTAL_TIME / (LENGTH * LENGTH)).exp();
+    let u = m.to_host(&u)?;
+    let of_row = |i: usize| -> f64 {
+        let row = points(grid, &u, i).iter().enumerate();
+        row.map(|(j, u)| (u - decay * sines[i + 1] * sines[j + 1]).powi(2)).sum()
+    };
+    let squares: Vec<f64> = (0..n).into_par_iter().map(of_row).collect();
+    let error = squares.iter().sum::<f64>().sqrt();
+    let (expected, rounding) = errors(n, steps, r, decay);
+    let figures = vec![
+        ("r", "r", r, format!("{r:.6}{}", if r > 0.25 { ", unstable above 0.25 in many steps" } else { "" })),
+        ("l2_error", "error (L2)", error, format!("{error:.6e}")),
+    ];
+    Ok(Report {
+        what: format!("heat equation, explicit scheme, {n} x {n} points, {steps} steps"),
+        figures,
+        timings: vec![Timing { label: "", seconds, bytes: (16 * n * n * steps) as u64 }],
+        passed: (error - expected).abs() <= rounding,
+        check: format!("the error is that of the scheme, {expected:.3e}, to {rounding:.1e}"),
+        published: match (n, steps) {
+            (8000, 10) => vec![
+                (0.161998, "OpenMP target, data resident; a GPU of Isambard (it has P100 and V100)"),
+                (4.589534, "the same, data mapped in every step"),
+            ],
+            _ => vec![],
+        },
+    })
+}
+
+/// The L2 norm of the scheme's own error, and a bound for what rounding changes of it.
+///
+/// The initial values are an eigenvector: a step multiplies them by `g = 1 - 8 r sin^2(pi / (2 (n + 1)))`. A rounding error
+/// grows by `|1 - 8 r|` in a step at most, if that is above 1.
+fn errors(n: usize, steps: usize, r: f64, decay: f64) -> (f64, f64) {
+    let s = (PI / (2.0 * (n + 1) as f64)).sin();
+    let growth = (-8.0 * r * s * s).ln_1p() * steps as f64;
+    // The norm of sin(pi x / L) sin(pi y / L) is (n + 1) / 2.
+    let expected = (growth.exp() - decay).abs() * (n + 1) as f64 / 2.0;
+    let amplified = (8.0 * r - 1.0).max(1.0).powi(steps as i32 - 1).max(steps as f64);
+    (expected, n as f64 * f64::EPSILON / 4.0 * amplified)
+}

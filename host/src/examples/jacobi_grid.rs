@@ -1,0 +1,64 @@
+//! Sweeps of Jacobi's iteration over a grid, beside one thread of the host (S. Rosenberger, G. Haase: OpenACC and CUDA
+//! parallelization for the elasticity problem in CARP, SFB-Report 2017-004, section 6.1).
+//!
+//! ```text
+//! u_ij = (u_i-1,j + u_i+1,j + u_i,j-1 + u_i,j+1 + b_j) / 4,  b_j = sqrt(j),  u_ij = (-1)^i + (-1)^j at the start
+//! ```
+
+use std::time::Instant;
+
+use super::stencil::{MEAN, difference, fill, grid, len, sequential};
+use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use crate::error::Result;
+
+pub(super) const SIZES: Sizes =
+    Sizes { ranges: &[("N", 3, 60_000)], cpu: &[5000], cuda: &[5000], sim: &[60] };
+
+const TOLERANCE: f64 = 1e-4;
+const LIMIT: u32 = 100;
+
+/// N x N points, those on the edges fixed.
+pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+    let n = sizes[0];
+    let grid = grid(n - 2, n - 2);
+    m.room(2, len(grid))?;
+    let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+    let start = fill(grid, |i, j| sign(i) + sign(j));
+    let source: Vec<f64> = (1..n - 1).map(|j| (j as f64).sqrt()).collect();
+    let (mut u, mut v) = (m.vector(&start)?, m.vector(&start)?);
+    let (b, s) = (m.vector(&source)?, m.scalars(1)?);
+    let Iterated { steps, change, converged, seconds } =
+        iterate(m, LIMIT, TOLERANCE, |m, monitor, k| match k % 2 {
+            0 => m.stencil_max(grid, MEAN, Some(&b), &u, &mut v, &s, monitor),
+            _ => m.stencil_max(grid, MEAN, Some(&b), &v, &mut u, &s, monitor),
+        })?;
+    let u = m.to_host(if steps % 2 == 0 { &u } else { &v })?;
+    drop(v);
+
+    let (mut x, mut y) = (start.clone(), start);
+    let alone = Instant::now();
+    for _ in 0..steps {
+        sequential(grid, MEAN, &source, &x, &mut y);
+        std::mem::swap(&mut x, &mut y);
+    }
+    let alone = alone.elapsed().as_secs_f64();
+    let error = difference(grid, &x, &u);
+    let bytes = 16 * ((n - 2) * (n - 2)) as u64 * u64::from(steps);
+    let stopped = if converged { "converged" } else { "the limit" };
+    Ok(Report {
+        what: format!("Jacobi's iteration with a source, {n} x {n} points, {LIMIT} sweeps at most"),
+        figures: vec![
+            ("steps", "sweeps", steps.into(), format!("{steps} ({stopped})")),
+            ("change", "last change", change, format!("{change:.6}")),
+            ("difference", "difference", error, format!("{error:e} from a sequential loop")),
+            ("speedup", "speed-up", alone / seconds, format!("{:.1} (the source: up to 20)", alone / seconds)),
+        ],
+        timings: vec![
+            Timing { label: "", seconds, bytes },
+            Timing { label: "one thread of the host", seconds: alone, bytes },
+        ],
+        passed: error == 0.0 && steps > 0,
+        check: "every point has the bits of a sequential loop on the host".into(),
+        published: vec![],
+    })
+}

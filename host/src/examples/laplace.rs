@@ -1,0 +1,58 @@
+//! The Laplace equation on a square plate (OpenACC workshop of the Pittsburgh Supercomputing Center: the first exercise).
+
+use super::stencil::{MEAN, difference, fill, grid, len, sequential};
+use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use crate::error::Result;
+
+pub(super) const SIZES: Sizes =
+    Sizes { ranges: &[("N", 1, 60_000)], cpu: &[1000], cuda: &[1000], sim: &[60] };
+
+/// Converged when no point changes by more.
+const TOLERANCE: f64 = 0.01;
+const LIMIT: u32 = 100_000;
+/// Steps to convergence, for the source's size.
+const PUBLISHED: (usize, u32) = (1000, 3372);
+
+/// N x N points, 0 on the left and the top edge, 0 to 100 down the right and along the bottom edge.
+pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+    let n = sizes[0];
+    let grid = grid(n, n);
+    m.room(2, len(grid))?;
+    let edge = |i: usize| 100.0 / n as f64 * i as f64;
+    let start = fill(grid, |i, j| match (i == n + 1, j == n + 1) {
+        (true, _) => edge(j),
+        (_, true) => edge(i),
+        _ => 0.0,
+    });
+    let (mut u, mut v, s) = (m.vector(&start)?, m.vector(&start)?, m.scalars(1)?);
+    let Iterated { steps, change, converged, seconds } =
+        iterate(m, LIMIT, TOLERANCE, |m, monitor, k| match k % 2 {
+            0 => m.stencil_max(grid, MEAN, None, &u, &mut v, &s, monitor),
+            _ => m.stencil_max(grid, MEAN, None, &v, &mut u, &s, monitor),
+        })?;
+
+    // The mean of neighbours never amplifies a change: one more step, on the host, changes no point by more.
+    let (u, mut next) = (m.to_host(if steps % 2 == 0 { &u } else { &v })?, start);
+    sequential(grid, MEAN, &vec![0.0; n], &u, &mut next);
+    let after = difference(grid, &u, &next);
+    let as_published = n != PUBLISHED.0 || steps == PUBLISHED.1;
+    let expected = if n == PUBLISHED.0 { format!("{} steps; ", PUBLISHED.1) } else { String::new() };
+    Ok(Report {
+        what: format!("Laplace equation, Jacobi's iteration, {n} x {n} points"),
+        figures: vec![
+            ("steps", "steps", steps.into(), format!("{steps}")),
+            ("change", "last change", change, format!("{change:.6} (asked: {TOLERANCE})")),
+        ],
+        timings: vec![Timing { label: "", seconds, bytes: 16 * (n * n) as u64 * u64::from(steps) }],
+        passed: converged && after <= TOLERANCE && as_published,
+        check: format!("{expected}one more step changes {after:.6} at most, to be within {TOLERANCE}"),
+        published: match n {
+            1000 => vec![
+                (1.5, "OpenACC, data resident; a GPU that is not named"),
+                (0.9, "OpenMP, 28 threads"),
+                (18.0, "serial"),
+            ],
+            _ => vec![],
+        },
+    })
+}

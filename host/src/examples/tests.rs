@@ -1,0 +1,185 @@
+//! Every operation on odd sizes, in memory full of NaN, on the CPU and in the simulator that reports races and reads of what was
+//! never written.
+
+use std::sync::Arc;
+
+use super::dense::Columns;
+use super::stencil::{fill, grid, len, points, sequential};
+use super::*;
+use crate::backend::Slot;
+use crate::launch::sim::Sim;
+use crate::problem::random::uniform;
+use gpu_kernels::examples::stencil::Weights;
+
+/// `$case(backend)` for each of them.
+macro_rules! on_every_machine {
+    ($($case:ident),*) => {
+        $(#[test]
+        fn $case() {
+            cases::$case(&Cpu::new(1).unwrap());
+            cases::$case(&Cpu::new(3).unwrap());
+            cases::$case(&Gpu::new(Arc::new(Sim::strict())).unwrap());
+        })*
+    };
+}
+
+on_every_machine!(sums, heights, stencils, sources_and_changes, orthogonal_vectors, dense_sweeps);
+
+fn noise(seed: u64, n: usize) -> Vec<f64> {
+    (0..n as u64).map(|i| uniform(seed, i) - 0.5).collect()
+}
+
+mod cases {
+    use super::*;
+
+    /// What an output holds before it is computed.
+    fn poison<M: Machine>(m: &M, n: usize) -> M::Vector {
+        m.vector(&vec![f64::NAN; n]).unwrap()
+    }
+
+    pub fn sums<M: Machine>(m: &M) {
+        for n in [1, 33, 257, 1000] {
+            let (x, y, mut z) = (noise(1, n), noise(2, n), poison(m, n));
+            m.add(&m.vector(&x).unwrap(), &m.vector(&y).unwrap(), &mut z).unwrap();
+            let expected: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
+            assert_eq!(m.to_host(&z).unwrap(), expected);
+        }
+    }
+
+    pub fn heights<M: Machine>(m: &M) {
+        for n in [1, 31, 2049, 5001] {
+            let (s, step) = (m.scalars(2).unwrap(), 0.9 / n as f64);
+            m.heights(n, step, &s, Slot(1)).unwrap();
+            let x = |i: usize| (i as f64 + 0.5) * step;
+            let expected: f64 = (0..n).map(|i| 4.0 / (1.0 + x(i).powi(2))).sum();
+            approx::assert_relative_eq!(m.read(&s, Slot(1)).unwrap(), expected, max_relative = 1e-13);
+        }
+    }
+
+    /// The stencil by its definition, point by point.
+    fn expected(rows: usize, columns: usize, weights: Weights, b: &[f64], u: &[f64]) -> Vec<f64> {
+        let grid = grid(rows, columns);
+        let (leading, first) = (grid.leading as usize, grid.leading as usize + 16);
+        let point = |i: usize, j: usize| {
+            let k = first + i * leading + j;
+            let sum = u[k + 1] + u[k - 1] + u[k + leading] + u[k - leading] + b[j];
+            weights.centre * u[k] + weights.side * sum
+        };
+        (0..rows).flat_map(|i| (0..columns).map(move |j| point(i, j))).collect()
+    }
+
+    fn rows_of(rows: usize, columns: usize, u: &[f64]) -> Vec<f64> {
+        let grid = grid(rows, columns);
+        (0..rows).flat_map(|i| points(grid, u, i).to_vec()).collect()
+    }
+
+    const SHAPES: [(usize, usize); 5] = [(1, 1), (3, 257), (9, 31), (17, 300), (67, 65)];
+
+    pub fn stencils<M: Machine>(m: &M) {
+        let weights = Weights { centre: 0.3, side: 0.175 };
+        for (rows, columns) in SHAPES {
+            let grid = grid(rows, columns);
+            let u = fill(grid, |i, j| uniform(3, (i * 1000 + j) as u64));
+            let mut v = poison(m, len(grid));
+            m.stencil(grid, weights, None, &m.vector(&u).unwrap(), &mut v).unwrap();
+            let v = m.to_host(&v).unwrap();
+            let expected = expected(rows, columns, weights, &vec![0.0; columns], &u);
+            approx::assert_abs_diff_eq!(&rows_of(rows, columns, &v)[..], &expected[..], epsilon = 1e-15);
+            // All else is as it was, and the points have the bits of a loop.
+            assert_eq!(v.iter().filter(|v| v.is_nan()).count(), len(grid) - rows * columns);
+            let mut alone = vec![f64::NAN; len(grid)];
+            sequential(grid, weights, &vec![0.0; columns], &u, &mut alone);
+            assert_eq!(rows_of(rows, columns, &v), rows_of(rows, columns, &alone));
+        }
+    }
+
+    pub fn sources_and_changes<M: Machine>(m: &M) {
+        for (rows, columns) in SHAPES {
+            let grid = grid(rows, columns);
+            let u = fill(grid, |i, j| uniform(4, (i * 1000 + j) as u64));
+            let (b, mut v) = (noise(5, columns), poison(m, len(grid)));
+            let (s, monitor) = (m.scalars(1).unwrap(), m.monitor(9, 0.0).unwrap());
+            let (source, x) = (m.vector(&b).unwrap(), m.vector(&u).unwrap());
+            m.stencil_max(grid, stencil::MEAN, Some(&source), &x, &mut v, &s, &monitor).unwrap();
+            let v = rows_of(rows, columns, &m.to_host(&v).unwrap());
+            let expected = expected(rows, columns, stencil::MEAN, &b, &u);
+            approx::assert_abs_diff_eq!(&v[..], &expected[..], epsilon = 1e-15);
+            let u = rows_of(rows, columns, &u);
+            let change = v.iter().zip(&u).fold(0.0, |max: f64, (v, u)| max.max((v - u).abs()));
+            assert_eq!(m.history(&monitor).unwrap(), [change]);
+            assert_eq!(m.read(&s, Slot(0)).unwrap(), change);
+        }
+    }
+
+    pub fn orthogonal_vectors<M: Machine>(m: &M) {
+        for n in [1, 7, 33, 70] {
+            let shape = Columns::new(n);
+            let a = shape.fill(|i, k| uniform(6, (i * n + k) as u64));
+            let mut v = m.vector(&a).unwrap();
+            let (mut h, mut s) = (poison(m, n), poison(m, n));
+            gram_schmidt::orthogonalise(m, shape, n, 2, &mut v, &mut h, &mut s).unwrap();
+            m.normalise(shape, &mut v, &s).unwrap();
+            let q = m.to_host(&v).unwrap();
+            let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+            for j in 0..n {
+                for k in 0..n {
+                    let unit = f64::from(u8::from(j == k));
+                    approx::assert_abs_diff_eq!(dot(shape.of(&q, j), shape.of(&q, k)), unit, epsilon = 1e-13);
+                }
+                // a_j is in the space of the first j + 1 vectors: Q's are those of a QR factorisation.
+                let mut rest = shape.of(&a, j).to_vec();
+                for k in 0..=j {
+                    let h = dot(shape.of(&q, k), shape.of(&a, j));
+                    rest.iter_mut().zip(shape.of(&q, k)).for_each(|(r, q)| *r -= h * q);
+                }
+                assert!(dot(&rest, &rest) < 1e-24, "{n}: vector {j}");
+            }
+        }
+    }
+
+    pub fn dense_sweeps<M: Machine>(m: &M) {
+        for n in [1, 31, 65, 300] {
+            let shape = Columns::new(n);
+            let a = shape.fill(|j, i| uniform(7, (i * n + j) as u64) + if i == j { 2.0 } else { 0.0 });
+            let (b, x, mut y) = (noise(8, n), noise(9, n), poison(m, n));
+            let (s, monitor) = (m.scalars(1).unwrap(), m.monitor(9, 0.0).unwrap());
+            let [matrix, rhs, old] = [&a, &b, &x].map(|x| m.vector(x).unwrap());
+            m.dense_sweep(shape, &matrix, &rhs, &old, &mut y, &s, &monitor).unwrap();
+            let row = |i: usize| {
+                let ax: f64 = shape.of(&a, i).iter().zip(&x).map(|(a, x)| a * x).sum();
+                x[i] + (b[i] - ax) / a[i * shape.leading + i]
+            };
+            let expected: Vec<f64> = (0..n).map(row).collect();
+            approx::assert_abs_diff_eq!(&m.to_host(&y).unwrap()[..], &expected[..], epsilon = 1e-13);
+            let square: f64 = expected.iter().zip(&x).map(|(y, x)| (y - x).powi(2)).sum();
+            approx::assert_relative_eq!(m.history(&monitor).unwrap()[0], square.sqrt(), max_relative = 1e-13);
+        }
+    }
+}
+
+#[test]
+fn sizes_are_taken_in_their_order() {
+    let device = Device::Gpu(Gpu::simulated().unwrap());
+    let report = run(Program::Heat, &[9], &device).unwrap();
+    assert!(report.what.contains("9 x 9 points, 10 steps") && report.passed, "{report:?}");
+    for (program, given) in [(Program::Pi, &[0][..]), (Program::Vadd, &[1, 2]), (Program::JacobiGrid, &[2])] {
+        assert!(matches!(run(program, given, &device), Err(Error::Option(_))), "{program} {given:?}");
+    }
+}
+
+#[test]
+fn an_iteration_that_does_not_converge_ends_at_its_limit() {
+    for (limit, steps) in [(1, 1), (7, 7), (40, 40)] {
+        let gpu = Gpu::simulated().unwrap();
+        let grid = grid(5, 5);
+        let start = fill(grid, |i, j| (i * j) as f64 % 3.0);
+        let (mut u, mut v) = (gpu.vector(&start).unwrap(), gpu.vector(&start).unwrap());
+        let s = gpu.scalars(1).unwrap();
+        let done = iterate(&gpu, limit, 0.0, |m, monitor, k| match k % 2 {
+            0 => m.stencil_max(grid, stencil::MEAN, None, &u, &mut v, &s, monitor),
+            _ => m.stencil_max(grid, stencil::MEAN, None, &v, &mut u, &s, monitor),
+        })
+        .unwrap();
+        assert!(!done.converged && done.steps == steps && done.change > 0.0);
+    }
+}

@@ -1,0 +1,145 @@
+//! `warpsolve example`: a small program, whether its result is right, and how fast it was.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use warpsolve::examples::{Program, Report, Timing, run as compute};
+use warpsolve::{Result, job::Device};
+
+use super::args::ExampleArgs;
+use super::device::{Opened, in_short, open};
+use super::load::start_threads;
+use super::output::{print, say_error, write};
+use super::table::{bytes, duration};
+use super::{SUCCESS, UNCONVERGED, json};
+
+/// What `example` reports.
+#[derive(Serialize)]
+struct Example<'a> {
+    schema: &'static str,
+    version: &'static str,
+    example: Program,
+    what: &'a str,
+    device: String,
+    device_kind: &'static str,
+    figures: BTreeMap<&'a str, f64>,
+    correct: bool,
+    check: &'a str,
+    timings: Vec<Time<'a>>,
+    published: Vec<Published<'a>>,
+}
+
+#[derive(Serialize)]
+struct Time<'a> {
+    part: &'a str,
+    seconds: f64,
+    bytes_moved: u64,
+    bandwidth: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Published<'a> {
+    seconds: f64,
+    source: &'a str,
+}
+
+/// Runs the program and reports; the exit status.
+pub fn run(args: ExampleArgs) -> Result<u8> {
+    let threads = args.threads.unwrap_or(0).into();
+    start_threads(threads)?;
+    let opened = open(args.device, threads)?;
+    let report = compute(args.name, &args.sizes, &opened.device)?;
+    if let Some(path) = &args.json {
+        write(path, &json::text(&example(args.name, &report, &opened.device)))?;
+    }
+    if args.json.as_deref() != Some(Path::new("-")) {
+        print(&text(args.name, &report, &opened))?;
+    }
+    Ok(status(args.name, &report))
+}
+
+/// The exit status, and a line on stderr where the result is wrong.
+fn status(name: Program, report: &Report) -> u8 {
+    if report.passed {
+        return SUCCESS;
+    }
+    say_error(&format!("the result of example {name} is wrong; it should be: {}", report.check));
+    UNCONVERGED
+}
+
+fn example<'a>(name: Program, report: &'a Report, device: &Device) -> Example<'a> {
+    let info = match device {
+        Device::Cpu(_) => None,
+        Device::Gpu(gpu) => Some(gpu.device().info()),
+    };
+    let time = |t: &Timing| Time {
+        part: t.label,
+        seconds: t.seconds,
+        bytes_moved: t.bytes,
+        bandwidth: bandwidth(t),
+    };
+    let published = |&(seconds, source)| Published { seconds, source };
+    Example {
+        schema: "warpsolve.example/1",
+        version: json::VERSION,
+        example: name,
+        what: &report.what,
+        device: device.name(),
+        device_kind: json::device_kind(info),
+        figures: report.figures.iter().map(|&(key, _, value, _)| (key, value)).collect(),
+        correct: report.passed,
+        check: &report.check,
+        timings: report.timings.iter().map(time).collect(),
+        published: report.published.iter().map(published).collect(),
+    }
+}
+
+/// Bytes a second; none where nothing has to be moved.
+fn bandwidth(timing: &Timing) -> Option<f64> {
+    (timing.bytes > 0).then_some(timing.bytes as f64 / timing.seconds)
+}
+
+fn text(name: Program, report: &Report, opened: &Opened) -> String {
+    let mut lines = vec![("example", format!("{name}: {}", report.what))];
+    let no_gpu = opened.no_gpu.as_ref().map(|error| format!(" (no GPU: {})", in_short(error)));
+    lines.push(("device", opened.device.name() + &no_gpu.unwrap_or_default()));
+    lines.push(("", String::new()));
+    lines.extend(report.figures.iter().map(|(_, label, _, text)| (*label, text.clone())));
+    let verdict = if report.passed { "passed" } else { "FAILED" };
+    lines.push(("check", format!("{verdict}: {}", report.check)));
+    lines.push(("", String::new()));
+    for timing in &report.timings {
+        let part = if timing.label.is_empty() { String::new() } else { format!("    {}", timing.label) };
+        let moved = bandwidth(timing)
+            .map(|rate| format!("    {} to be moved, {:.1} GB/s", bytes(timing.bytes), rate * 1e-9));
+        lines.push(("time", format!("{:>7}{}{part}", duration(timing.seconds), moved.unwrap_or_default())));
+    }
+    for (seconds, source) in &report.published {
+        lines.push(("published", format!("{:>7}    {source}", duration(*seconds))));
+    }
+    lines
+        .into_iter()
+        .map(|(label, text)| format!("{label:<14}{text}").trim_end().to_string() + "\n")
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_result_is_2() {
+        let mut report = Report {
+            what: String::new(),
+            figures: vec![],
+            timings: vec![],
+            passed: true,
+            check: "all is well".into(),
+            published: vec![],
+        };
+        assert_eq!(status(Program::Pi, &report), SUCCESS);
+        report.passed = false;
+        assert_eq!(status(Program::Pi, &report), UNCONVERGED);
+    }
+}

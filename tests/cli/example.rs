@@ -1,0 +1,88 @@
+//! The small programs.
+
+use serde_json::Value;
+
+use super::{Shell, undocumented};
+
+fn figure(report: &Value, name: &str) -> f64 {
+    report["figures"][name].as_f64().unwrap_or_else(|| panic!("no {name}: {report}"))
+}
+
+#[test]
+fn every_program_is_right_on_cpu_and_simulator() {
+    let shell = Shell::new();
+    for (line, exact, close) in [
+        ("vadd 1001", &["wrong"][..], &[][..]),
+        ("pi 1001", &[], &["pi"]),
+        ("heat 37 5", &["r", "l2_error"], &[]),
+        ("laplace 33", &["steps", "change"], &[]),
+        ("gram-schmidt 21", &[], &[]),
+        ("jacobi-dense 39", &["steps"], &[]),
+        ("jacobi-grid 41", &["steps", "change", "difference"], &[]),
+    ] {
+        let [cpu, sim] =
+            ["cpu", "sim"].map(|device| shell.json(&format!("example {line} --device {device}"), 0));
+        for report in [&cpu, &sim] {
+            assert_eq!(report["schema"], "warpsolve.example/1");
+            assert_eq!(report["correct"], true, "{report}");
+            assert_eq!(undocumented(report), [""; 0]);
+            for timing in report["timings"].as_array().unwrap() {
+                assert!(timing["seconds"].as_f64().unwrap() > 0.0, "{report}");
+                assert_eq!(undocumented(timing), [""; 0]);
+            }
+        }
+        assert_eq!((&cpu["device_kind"], &sim["device_kind"]), (&"cpu".into(), &"sim".into()));
+        for name in exact {
+            assert_eq!(figure(&cpu, name), figure(&sim, name), "{line}: {name}");
+        }
+        for name in close {
+            approx::assert_relative_eq!(figure(&cpu, name), figure(&sim, name), max_relative = 1e-14);
+        }
+    }
+}
+
+#[test]
+fn heat_has_the_figures_of_its_source() {
+    let shell = Shell::new();
+    let report = shell.json("example heat 8000 10 --device cpu", 0);
+    assert_eq!(format!("{:.6}", figure(&report, "r")), "0.320080");
+    assert!((figure(&report, "l2_error") / 1.499275e-10 - 1.0).abs() < 0.01, "{report}");
+    assert_eq!(report["published"][0]["seconds"], 0.161998);
+    let (text, _) = shell.run("example heat 50 3 --device cpu", 0);
+    assert!(text.contains("check         passed: ") && !text.contains("published"), "{text}");
+}
+
+#[test]
+fn laplace_takes_exactly_as_many_steps_as_its_source() {
+    let report = Shell::new().json("example laplace --device cpu", 0);
+    assert_eq!(figure(&report, "steps"), 3372.0);
+}
+
+#[test]
+fn gram_schmidt_twice_loses_no_orthogonality() {
+    let report = Shell::new().json("example gram-schmidt 201 --device cpu", 0);
+    let [once, twice] = ["classical_max", "twice_max"].map(|name| figure(&report, name));
+    assert!(twice < 2e-15 && once > 10.0 * twice, "{report}");
+}
+
+#[test]
+fn names_and_sizes_are_refused_with_advice() {
+    let shell = Shell::new();
+    for (line, parts) in [
+        ("example", &["<NAME>"][..]),
+        ("example lapalce", &["unknown example 'lapalce'", "did you mean 'laplace'?", "jacobi-grid"]),
+        ("example heat 0", &["example heat: N is 0; use 1 to "]),
+        ("example heat 9 0", &["example heat: STEPS is 0; use 1 to "]),
+        ("example jacobi-grid 2", &["N is 2; use 3 to "]),
+        ("example laplace 9 9", &["takes N, and nothing more; 2 numbers are given"]),
+        ("example pi 1e6", &["'1e6'"]),
+        ("example pi --device gpu", &["--device", "auto, cpu, cuda, cuda:N"]),
+        ("example heat 9000 1 --device sim", &["simulator has", "--device cpu"]),
+    ] {
+        let (stdout, stderr) = shell.run(line, 1);
+        assert!(stdout.is_empty(), "{line}: {stdout}");
+        for part in parts {
+            assert!(stderr.contains(part), "{line}: {part:?} is not in\n{stderr}");
+        }
+    }
+}
