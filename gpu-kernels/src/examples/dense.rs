@@ -96,7 +96,7 @@ pub unsafe fn dense_subtract_sum(
             if group == 0 && i < n {
                 let mut value = w.ld(i);
                 for g in 0..GROUPS {
-                    value = value - scratch.get(g * TILE + row);
+                    value -= scratch.get(g * TILE + row);
                 }
                 w.st(i, value);
                 square = Real::mul_add(value, value, square);
