@@ -43,6 +43,7 @@ impl Columns {
 }
 
 /// Operations on arrays of `n` vectors of n elements. The vectors of Gram-Schmidt have `s_k = (v_k, v_k)`.
+#[allow(clippy::too_many_arguments)]
 pub(super) trait Dense: Backend<f64> {
     /// `h_k = (v_k, v_j) / s_k` for k < count, to `h[first..]`.
     fn dots(

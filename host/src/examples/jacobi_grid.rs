@@ -22,7 +22,7 @@ pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     let grid = grid(n - 2, n - 2);
     m.room(2, len(grid))?;
-    let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let start = fill(grid, |i, j| sign(i) + sign(j));
     let source: Vec<f64> = (1..n - 1).map(|j| (j as f64).sqrt()).collect();
     let (mut u, mut v) = (m.vector(&start)?, m.vector(&start)?);

@@ -87,6 +87,7 @@ pub(super) fn sequential(grid: Grid, weights: Weights, b: &[f64], u: &[f64], v: 
 }
 
 /// The 5-point stencil.
+#[allow(clippy::too_many_arguments)]
 pub(super) trait Stencil: Backend<f64> {
     /// `v = stencil(u)` with the source `b_j` in column j, or none. Frames stay as they are.
     fn stencil(
