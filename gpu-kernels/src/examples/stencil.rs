@@ -40,8 +40,7 @@ pub struct Weights {
 impl Weights {
     /// `centre u + side (east + west + south + north + b)`
     ///
-    /// Each term is multiplied by itself: so the heat program of the tutorial rounds, of whose error that is 4 %. Where
-    /// `side` is 1/4 it is the same to the last bit.
+    /// Each term is multiplied by itself, as the heat program of the tutorial rounds.
     #[inline(always)]
     pub fn apply(&self, u: f64, [east, west, south, north]: [f64; 4], b: f64) -> f64 {
         let Weights { centre, side } = *self;
