@@ -331,30 +331,32 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
     if let Some(row) = check::empty_row(a) {
         warnings.push(format!("row {} is empty: the matrix is singular", row + 1));
     }
-    let divisible = match options.block_size {
+    let divisible = || match options.block_size {
         1 => check::check_diagonal(a, "jacobi"),
         _ if options.singular_blocks == SingularBlocks::PseudoInverse => Ok(()),
         b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, "jacobi"),
     };
-    let precond = match (options.precond, &divisible) {
-        (None | Some(Precond::Amg), _) if options.method == Some(Method::Amg) => Precond::Amg,
-        (Some(precond), _) if options.method == Some(Method::Amg) => {
+    let precond = match options.precond {
+        None | Some(Precond::Amg) if options.method == Some(Method::Amg) => Precond::Amg,
+        Some(precond) if options.method == Some(Method::Amg) => {
             return Err(Error::Option(format!(
                 "the method amg is algebraic multigrid by itself, without the preconditioner {precond}; leave \
                  --precond out, or use --solver cg, gmres or bicgstab"
             )));
         }
-        (Some(precond), _) => precond,
-        (None, Ok(())) => Precond::Jacobi,
-        (None, Err(Error::Diagonal { row, what, .. })) => {
-            warnings.push(format!("no preconditioner: the diagonal entry of row {row} is {what}"));
-            Precond::None
-        }
-        (None, Err(Error::Block { node, what, .. })) => {
-            warnings.push(format!("no preconditioner: the diagonal block of node {node} is {what}"));
-            Precond::None
-        }
-        (None, Err(_)) => Precond::None,
+        Some(precond) => precond,
+        None => match divisible() {
+            Ok(()) => Precond::Jacobi,
+            Err(Error::Diagonal { row, what, .. }) => {
+                warnings.push(format!("no preconditioner: the diagonal entry of row {row} is {what}"));
+                Precond::None
+            }
+            Err(Error::Block { node, what, .. }) => {
+                warnings.push(format!("no preconditioner: the diagonal block of node {node} is {what}"));
+                Precond::None
+            }
+            Err(_) => Precond::None,
+        },
     };
     let symmetry = match options.method {
         None | Some(Method::Cg) => Some(a.is_symmetric(1e-12)),
@@ -376,8 +378,8 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
         }
         (None, None) => unreachable!("symmetry is computed where no method is given"),
     };
-    if precond == Precond::Jacobi || method == Method::Jacobi {
-        divisible.map_err(|error| of_diagonal(a, error))?;
+    if options.precond == Some(Precond::Jacobi) || method == Method::Jacobi {
+        divisible().map_err(|error| of_diagonal(a, error))?;
     }
     let amg::Params { pre, post, .. } = options.amg;
     if precond == Precond::Amg && method == Method::Cg && pre != post {

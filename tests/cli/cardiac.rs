@@ -356,6 +356,7 @@ fn no_output_takes_the_place_of_an_input() {
         ("mesh.vtu --points p.txt --checkpoint p.txt", "the checkpoint p.txt is an input"),
         ("mesh.vtu --checkpoint mesh.lon", "the checkpoint mesh.lon is an input"),
         ("mesh.vtu --out r --checkpoint r/run.json", "the checkpoint r/run.json would be overwritten"),
+        ("mesh.vtu --out . --checkpoint run.json", "the checkpoint run.json would be overwritten"),
         ("r/activation.vtu --out r", "the mesh r/activation.vtu would be overwritten"),
         ("mesh.vtu --dt 1e10", "a step of 1e10 ms is longer than the 0.1 ms"),
     ] {

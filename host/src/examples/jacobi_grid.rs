@@ -25,15 +25,13 @@ pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
     let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let start = fill(grid, |i, j| sign(i) + sign(j));
     let source: Vec<f64> = (1..n - 1).map(|j| (j as f64).sqrt()).collect();
-    let (mut u, mut v) = (m.vector(&start)?, m.vector(&start)?);
+    let both = [m.vector(&start)?, m.vector(&start)?];
     let (b, s) = (m.vector(&source)?, m.scalars(1)?);
-    let Iterated { steps, change, converged, seconds } =
-        iterate(m, LIMIT, TOLERANCE, |m, monitor, k| match k % 2 {
-            0 => m.stencil_max(grid, MEAN, Some(&b), &u, &mut v, &s, monitor),
-            _ => m.stencil_max(grid, MEAN, Some(&b), &v, &mut u, &s, monitor),
+    let Iterated { x: u, steps, change, converged, seconds } =
+        iterate(m, LIMIT, TOLERANCE, both, |m, monitor, u, v| {
+            m.stencil_max(grid, MEAN, Some(&b), u, v, &s, monitor)
         })?;
-    let u = m.to_host(if steps % 2 == 0 { &u } else { &v })?;
-    drop(v);
+    let u = m.to_host(&u)?;
 
     let (mut x, mut y) = (start.clone(), start);
     let alone = Instant::now();

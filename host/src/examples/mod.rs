@@ -158,7 +158,9 @@ impl Machine for Gpu {
 }
 
 /// How an iteration ended.
-struct Iterated {
+struct Iterated<V> {
+    /// The last iterate.
+    x: V,
     steps: u32,
     /// The last change that was observed.
     change: f64,
@@ -166,22 +168,29 @@ struct Iterated {
     seconds: f64,
 }
 
-/// Queues `sweep(m, monitor, k)` for k = 0, 1, ... until a change that one of them observed is at most `threshold`, or `limit` are
-/// done; sweep `k + 2` does what sweep k does. Sweep 0 comes twice: the first time warms up, and nothing of it may be left.
+/// `x_k+1 = sweep(x_k)` from `x`, to and fro between it and `y`, until the change that a `sweep(m, monitor, from, to)`
+/// observed is at most `threshold`, or `limit` are done. The first comes twice: it warms up, and nothing of it may be left.
 fn iterate<M: Machine>(
     m: &M,
     limit: u32,
     threshold: f64,
-    mut sweep: impl FnMut(&M, &M::Monitor, u32) -> Result<()>,
-) -> Result<Iterated> {
-    sweep(m, &m.monitor(1, threshold)?, 0)?;
+    [mut x, mut y]: [M::Vector; 2],
+    sweep: impl Fn(&M, &M::Monitor, &M::Vector, &mut M::Vector) -> Result<()>,
+) -> Result<Iterated<M::Vector>> {
+    sweep(m, &m.monitor(1, threshold)?, &x, &mut y)?;
     m.synchronize()?;
     let mut ignore = |_, _| ();
     // A monitor counts from the norm before the first step, which there is not.
     let mut run = Run::bounded(m, limit - 1, threshold, &mut ignore)?;
-    let seconds = m.seconds(&mut || run.iterate(2, &mut sweep))?;
+    let mut step = |m: &M, monitor: &M::Monitor, k: u32| match k % 2 {
+        0 => sweep(m, monitor, &x, &mut y),
+        _ => sweep(m, monitor, &y, &mut x),
+    };
+    let seconds = m.seconds(&mut || run.iterate(2, &mut step))?;
     let outcome = run.outcome(|| Ok("a coefficient"))?;
     let change = outcome.history.last().copied().unwrap_or(f64::NAN);
     let converged = outcome.reason == StopReason::Converged;
-    Ok(Iterated { steps: outcome.history.len() as u32, change, converged, seconds })
+    let steps = outcome.history.len() as u32;
+    let x = if steps.is_multiple_of(2) { x } else { y };
+    Ok(Iterated { x, steps, change, converged, seconds })
 }

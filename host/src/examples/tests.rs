@@ -173,11 +173,10 @@ fn an_iteration_that_does_not_converge_ends_at_its_limit() {
         let gpu = Gpu::simulated().unwrap();
         let grid = grid(5, 5);
         let start = fill(grid, |i, j| (i * j) as f64 % 3.0);
-        let (mut u, mut v) = (gpu.vector(&start).unwrap(), gpu.vector(&start).unwrap());
+        let both = [gpu.vector(&start).unwrap(), gpu.vector(&start).unwrap()];
         let s = gpu.scalars(1).unwrap();
-        let done = iterate(&gpu, limit, 0.0, |m, monitor, k| match k % 2 {
-            0 => m.stencil_max(grid, stencil::MEAN, None, &u, &mut v, &s, monitor),
-            _ => m.stencil_max(grid, stencil::MEAN, None, &v, &mut u, &s, monitor),
+        let done = iterate(&gpu, limit, 0.0, both, |m, monitor, u, v| {
+            m.stencil_max(grid, stencil::MEAN, None, u, v, &s, monitor)
         })
         .unwrap();
         assert!(!done.converged && done.steps == steps && done.change > 0.0);

@@ -111,27 +111,15 @@ impl Plan {
     fn check_outputs(&self) -> Result<()> {
         if let Some(folder) = &self.out {
             fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))?;
-            let is_inside = |path: &Path| {
-                let folders = (path.canonicalize(), folder.canonicalize());
-                matches!(folders, (Ok(path), Ok(folder)) if path.parent() == Some(&folder))
-            };
-            let is_output =
-                |path: &Path| path.file_name().is_some_and(outputs::is_of_a_run) && is_inside(path);
-            if let Some(path) = self.source.file().filter(|path| is_output(path)) {
-                return Err(Error::Option(format!(
-                    "the mesh {} would be overwritten by the results in --out; name another folder",
-                    path.display()
-                )));
-            }
-            let of_checkpoint = self.checkpoint.as_ref().map(|path| (path, path.parent(), path.file_name()));
-            if let Some((path, Some(parent), Some(name))) = of_checkpoint
-                && outputs::is_of_a_run(name)
-                && (parent == folder || is_inside(&parent.join(name)))
+            for (path, what, advice) in
+                [(self.source.file(), "mesh", "folder"), (self.checkpoint.as_deref(), "checkpoint", "file")]
             {
-                return Err(Error::Option(format!(
-                    "the checkpoint {} would be overwritten by the results in --out; name another file",
-                    path.display()
-                )));
+                if let Some(path) = path.filter(|path| is_result_in(path, folder)) {
+                    return Err(Error::Option(format!(
+                        "the {what} {} would be overwritten by the results in --out; name another {advice}",
+                        path.display()
+                    )));
+                }
             }
         }
         if let Some(path) = &self.checkpoint {
@@ -156,6 +144,19 @@ impl Plan {
         // A t_end that is a multiple but for rounding takes no further step.
         (self.t_end / self.params.dt - 1e-9).ceil() as u64
     }
+}
+
+/// Whether a run writes a file of this name into `folder`.
+fn is_result_in(path: &Path, folder: &Path) -> bool {
+    let parent = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => return false,
+    };
+    path.file_name().is_some_and(outputs::is_of_a_run)
+        && parent
+            .canonicalize()
+            .is_ok_and(|parent| folder.canonicalize().is_ok_and(|folder| folder == parent))
 }
 
 impl Source {
