@@ -22,9 +22,12 @@ use crate::solver::{
     TOLERABLE_MISS,
 };
 
+pub mod dot;
 pub mod spmv;
+mod timing;
 mod traffic;
 
+pub use timing::Timing;
 pub use traffic::{bytes_moved, copy_bandwidth};
 
 named! {

@@ -10,6 +10,7 @@ use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
 
+use super::bench::args::BenchArgs;
 use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
 use super::settings::Settings;
@@ -41,6 +42,11 @@ pub enum Command {
     Gen(GenArgs),
     /// Time the product y = A x in several formats on several devices
     Spmv(SpmvArgs),
+    /// Repeat the source documents' tables: products, solvers, formats, threads, beside their figures
+    #[command(
+        after_help = "Exit status: 0 all right, 2 a solve did not converge, 1 a product is wrong, or an error."
+    )]
+    Bench(BenchArgs),
     /// Run a small program: vadd, pi, heat, laplace, gram-schmidt, jacobi-dense or jacobi-grid
     #[command(after_help = "Exit status: 0 the result is right, 2 it is wrong, 1 error.")]
     Example(ExampleArgs),

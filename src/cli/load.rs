@@ -14,7 +14,7 @@ use super::args::MatrixArgs;
 use super::progress::Progress;
 
 /// Where the matrix comes from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// A Matrix Market file.
     File(PathBuf),

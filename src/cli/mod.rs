@@ -1,6 +1,7 @@
 //! The command line: arguments become a typed job, the job runs, and its report is printed.
 
 mod args;
+mod bench;
 mod cardiac;
 mod config;
 mod device;
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Monodomain(args) => cardiac::monodomain(args),
         Command::Gen(args) => r#gen::run(args),
         Command::Spmv(args) => spmv::run(args),
+        Command::Bench(args) => bench::run(args),
         Command::Example(args) => example::run(args),
         Command::Info(args) => info::run(args),
     };

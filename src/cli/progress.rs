@@ -75,6 +75,11 @@ impl Progress {
         self.show(stage, "{prefix:<10} {spinner} {elapsed}", None, |_| {});
     }
 
+    /// One of many pieces of work.
+    pub fn working(&self, what: String) {
+        self.show("measuring", "{prefix:<10} {spinner} {msg}, {elapsed}", None, |bar| bar.set_message(what));
+    }
+
     /// Bytes read, and bytes in all.
     pub fn reading(&self, done: u64, all: u64) {
         let template = "{prefix:<10} [{bar:40}] {bytes} of {total_bytes}, {bytes_per_sec}";

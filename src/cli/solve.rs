@@ -120,7 +120,7 @@ impl TryFrom<SolveArgs> for Job {
 
 /// Refuses outputs that would be lost after the work: in a folder that is not there, over an input, or over one
 /// another.
-fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Result<()> {
+pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Result<()> {
     let refuse = |path: &Path, why: &str| {
         Err(Error::Option(format!("the output {} {why}; name another file", path.display())))
     };

@@ -149,16 +149,17 @@ fn figures(
         Precision::F64 => 8,
         Precision::F32 => 4,
     };
+    let (seconds, median) = (&m.timing.seconds, m.timing.median());
     Figures {
         padding: m.padding.factor() - 1.0,
-        median_seconds: m.median(),
-        min_seconds: m.seconds.first().copied().unwrap_or(f64::NAN),
-        max_seconds: m.seconds.last().copied().unwrap_or(f64::NAN),
-        batch: m.batch,
-        bandwidth: spmv_bytes(a.nnz(), a.n_rows(), value_bytes, format.block()) as f64 / m.median(),
+        median_seconds: median,
+        min_seconds: seconds.first().copied().unwrap_or(f64::NAN),
+        max_seconds: seconds.last().copied().unwrap_or(f64::NAN),
+        batch: m.timing.batch,
+        bandwidth: spmv_bytes(a.nnz(), a.n_rows(), value_bytes, format.block()) as f64 / median,
         copy_bandwidth: copy,
         // A product and a sum for each nonzero.
-        flops: 2.0 * a.nnz() as f64 / m.median(),
+        flops: 2.0 * a.nnz() as f64 / median,
         error: m.error,
         correct: m.correct,
     }

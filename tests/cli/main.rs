@@ -3,6 +3,7 @@
 //! Residuals are computed here from the files that it reads and writes, never taken from its reports.
 
 mod amg;
+mod bench;
 mod cardiac;
 mod config;
 mod example;

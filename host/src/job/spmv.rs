@@ -1,46 +1,30 @@
 //! Timing `y = A x` in one format on one device, and checking what comes out.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use cuda_std::Real;
 use rayon::prelude::*;
 
 use super::Device;
+use super::timing::{Timing, time};
 use crate::backend::Backend;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, Csr, Format};
 
-/// Products before the first that counts.
-const WARM_UP: usize = 10;
 /// Vectors that take turns, so that none is still in a cache for having just been used.
 const VECTORS: usize = 3;
-/// Short products are timed several in a row, so long that the clock's own microsecond disappears.
-const BATCH_SECONDS: f64 = 0.5e-3;
-/// Most products in a row.
-const MAX_BATCH: usize = 16;
-
 /// What [`measure`] found.
 #[derive(Debug, Clone)]
 pub struct Measurement {
-    /// Seconds of a product, ascending, one for each repeat.
-    pub seconds: Vec<f64>,
-    /// Products timed together for each of them.
-    pub batch: usize,
+    /// Times of a product.
+    pub timing: Timing,
     /// Stored entries beside nonzeros.
     pub padding: crate::matrix::Padding,
     /// `max_i |y_i - r_i| / sum_j |a_ij x_j|` with the sequential product `r = A x` in f64.
     pub error: f64,
     /// Whether every row is within the bound of its rounding errors.
     pub correct: bool,
-}
-
-impl Measurement {
-    /// The median of the times.
-    pub fn median(&self) -> f64 {
-        self.seconds[self.seconds.len() / 2]
-    }
 }
 
 /// `A x` with the x of the measurement, in f64, row by row: what every format and device must give.
@@ -118,45 +102,11 @@ fn time_on<T: Real, B: Backend<T>>(
         vectors.push((backend.vector(&x)?, y));
     }
     let mut turn = 0;
-    let mut products = |count: usize| -> Result<()> {
-        for _ in 0..count {
-            let (x, y) = &mut vectors[turn % VECTORS];
-            backend.spmv(&stored, x, y)?;
-            turn += 1;
-        }
-        Ok(())
-    };
-
-    let start = Instant::now();
-    products(WARM_UP)?;
-    backend.synchronize()?;
-    let estimate = start.elapsed().as_secs_f64() / WARM_UP as f64;
-    let batch = ((BATCH_SECONDS / estimate) as usize).clamp(1, MAX_BATCH);
-    let mut seconds = match gpu {
-        Some(gpu) => {
-            // All is queued before the first wait, so that the device never runs dry.
-            let device = gpu.device();
-            let mut moments = Vec::new();
-            for _ in 0..repeat.max(1) {
-                let start = device.record()?;
-                products(batch)?;
-                moments.push((start, device.record()?));
-            }
-            moments.iter().map(|(start, end)| device.elapsed(start, end)).collect::<Result<Vec<f64>>>()?
-        }
-        None => {
-            let mut seconds = Vec::new();
-            for _ in 0..repeat.max(1) {
-                let start = Instant::now();
-                products(batch)?;
-                backend.synchronize()?;
-                seconds.push(start.elapsed().as_secs_f64());
-            }
-            seconds
-        }
-    };
-    seconds.iter_mut().for_each(|s| *s /= batch as f64);
-    seconds.sort_by(f64::total_cmp);
+    let timing = time::<T, B>(backend, gpu, repeat, &mut || {
+        let (x, y) = &mut vectors[turn % VECTORS];
+        turn += 1;
+        backend.spmv(&stored, x, y)
+    })?;
 
     let (mut error, mut correct) = (0.0f64, true);
     for (_, y) in &vectors {
@@ -164,7 +114,7 @@ fn time_on<T: Real, B: Backend<T>>(
         error = error.max(e);
         correct &= within;
     }
-    Ok(Measurement { seconds, batch, padding: matrix.padding(), error, correct })
+    Ok(Measurement { timing, padding: matrix.padding(), error, correct })
 }
 
 #[cfg(test)]
@@ -185,7 +135,8 @@ mod tests {
                     measure::<f32>(&device, &a, &oracle, format, sigma, 3).unwrap(),
                 ] {
                     assert!(m.correct && m.error < 1e-6, "{format} {m:?}");
-                    assert!(m.seconds.len() == 3 && m.seconds.is_sorted() && m.seconds[0] > 0.0);
+                    let seconds = &m.timing.seconds;
+                    assert!(seconds.len() == 3 && seconds.is_sorted() && seconds[0] > 0.0);
                     assert_eq!(m.padding.nnz, a.nnz() as u64);
                 }
             }

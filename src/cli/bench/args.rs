@@ -1,0 +1,110 @@
+//! The arguments of `bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use warpsolve::job::Precision;
+use warpsolve::matrix::Format;
+use warpsolve::problem::Problem;
+
+use super::super::args::not_negative;
+use super::super::device::DeviceName;
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    pub what: What,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// The scalar product, with its sum left on the device and with its sum read by the host
+    Dot(Setting),
+    /// The product y = A x in each format
+    Spmv(Setting),
+    /// CG with Jacobi's preconditioner in each format
+    Cg(Setting),
+    /// GMRES with Jacobi's preconditioner in each format
+    Gmres(Setting),
+    /// CG and GMRES with algebraic multigrid in each format
+    Amg(Setting),
+    /// Blocks of unknowns beside scalars: products, CG with Jacobi and with multigrid
+    Block(Setting),
+    /// CG and GMRES on 1, 2, 4, ... threads of the host
+    Threads(Setting),
+    /// All of these
+    All(Setting),
+    /// Set two reports (--json) side by side; what changed beyond its spread is marked
+    #[command(after_help = "Exit status: 0 nothing is slower, 2 something is, 1 error.")]
+    Compare(CompareArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct Setting {
+    /// The matrix: a Matrix Market file [default: the source documents' size, tet:96 with 875,520 rows, for blocks
+    /// bidomain:75 with 843,750; in the simulator tet:6 and bidomain:4]
+    #[arg(value_name = "A.mtx", conflicts_with = "generate")]
+    pub file: Option<PathBuf>,
+    /// A model problem instead of a file, such as tet:32 or bidomain:20
+    #[arg(long = "gen", value_name = "KIND:SIZE", id = "generate")]
+    pub generate: Option<Problem>,
+    /// With a model problem: number the unknowns at random
+    #[arg(long, conflicts_with = "file")]
+    pub shuffle: bool,
+    /// With a model problem: what random numbers start from
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "file")]
+    pub seed: u64,
+    /// Formats: crs, ell (the documents' SELL-C-sigma), sell (their reduced one); for blocks bcrs2, bsell2, ...
+    /// [default: crs,ell,sell, for blocks crs,sell,bcrs2,bsell2]
+    #[arg(long, value_delimiter = ',')]
+    pub format: Vec<Format>,
+    /// Number types: f64, f32
+    #[arg(long, value_delimiter = ',', default_value = "f64")]
+    pub precision: Vec<Precision>,
+    /// Devices: auto, cpu, cuda, cuda:N, sim
+    #[arg(long, value_delimiter = ',', default_value = "auto")]
+    pub device: Vec<DeviceName>,
+    /// Threads on the host: the table threads has rows for each, the others use the last [default: 1, 2, 4, ... cores]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Vec<u16>,
+    /// Times that a product is measured, after a warm-up [default: 1000, as the documents have it; 3 in the simulator]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub repeat: Option<u32>,
+    /// Times that a solve is measured, after a first [default: 10, as the documents have it; 1 in the simulator]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub solves: Option<u32>,
+    /// Relative residual at which solves stop
+    #[arg(long, value_name = "X", default_value_t = 1e-5, value_parser = not_negative)]
+    pub rtol: f64,
+    /// Most iterations of a solve
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub max_iter: u32,
+    /// Write the report as JSON, for `bench compare`; - for stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the rows as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Write a page with tables and plots
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// No tables and no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The older report
+    #[arg(value_name = "old.json")]
+    pub old: PathBuf,
+    /// The newer one
+    #[arg(value_name = "new.json")]
+    pub new: PathBuf,
+    /// Changes below so many percent are none
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = not_negative)]
+    pub threshold: f64,
+}

@@ -1,0 +1,134 @@
+//! The tables of single kernels: the scalar product and the product with a matrix.
+
+use std::sync::Arc;
+
+use warpsolve::job::dot::{self, Sum};
+use warpsolve::job::{Device, Precision, Timing, spmv};
+use warpsolve::matrix::{Csr, Format, spmv_bytes};
+use warpsolve::{Result, backend::gpu::Gpu, launch::profile::Profiled};
+
+use super::report::{Copies, Figures, Kernel, Row, Spread};
+use super::{Bench, published, row};
+
+/// Products, as the source documents count them, and in the simulator.
+const REPEAT: (u32, u32) = (1000, 3);
+
+impl Bench {
+    fn repeat(&self) -> usize {
+        let default = if self.simulated { REPEAT.1 } else { REPEAT.0 };
+        self.setting.repeat.unwrap_or(default) as usize
+    }
+
+    /// `(x, y)` of vectors of `n` elements.
+    pub fn dot(&self, n: usize) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for device in &self.devices {
+            for &precision in &self.setting.precision {
+                for (work, sum) in [("dot", Sum::Stays), ("dot, read by the host", Sum::IsRead)] {
+                    self.progress.working(format!("{work}, {precision}"));
+                    let measured = dot_on(device, precision, n, sum, self.repeat());
+                    let published = if sum == Sum::IsRead { published::dot() } else { Vec::new() };
+                    rows.push(row(work, device, None, precision, published, measured)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// `y = A x`.
+    pub fn spmv(&self, a: &Csr<f64>, formats: &[Format]) -> Result<Vec<Row>> {
+        let oracle = spmv::Oracle::new(a);
+        let mut rows = Vec::new();
+        for device in &self.devices {
+            for &precision in &self.setting.precision {
+                for &format in formats {
+                    self.progress.working(format!("SpMV, {format}, {precision}"));
+                    let measured = spmv_on(device, precision, a, &oracle, format, self.repeat());
+                    let published = published::spmv(format);
+                    rows.push(row("SpMV", device, Some(format), precision, published, measured)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+fn dot_on(device: &Device, precision: Precision, n: usize, sum: Sum, repeat: usize) -> Result<Figures> {
+    let measure = |device: &Device, repeat| match precision {
+        Precision::F64 => dot::measure::<f64>(device, n, sum, repeat),
+        Precision::F32 => dot::measure::<f32>(device, n, sum, repeat),
+    };
+    let m = measure(device, repeat)?;
+    let kernels = kernels(device, |device| measure(device, 1).map(drop))?;
+    let bytes = (2 * n * value_bytes(precision)) as u64;
+    Ok(figures(&m.timing, m.error, m.correct, bytes, 2 * n as u64, kernels))
+}
+
+fn spmv_on(
+    device: &Device,
+    precision: Precision,
+    a: &Csr<f64>,
+    oracle: &spmv::Oracle,
+    format: Format,
+    repeat: usize,
+) -> Result<Figures> {
+    let measure = |device: &Device, repeat| match precision {
+        Precision::F64 => spmv::measure::<f64>(device, a, oracle, format, 1, repeat),
+        Precision::F32 => spmv::measure::<f32>(device, a, oracle, format, 1, repeat),
+    };
+    let m = measure(device, repeat)?;
+    let kernels = kernels(device, |device| measure(device, 1).map(drop))?;
+    let bytes = spmv_bytes(a.nnz(), a.n_rows(), value_bytes(precision), format.block());
+    // A product and a sum for each nonzero.
+    Ok(figures(&m.timing, m.error, m.correct, bytes, 2 * a.nnz() as u64, kernels))
+}
+
+fn value_bytes(precision: Precision) -> usize {
+    match precision {
+        Precision::F64 => 8,
+        Precision::F32 => 4,
+    }
+}
+
+fn figures(
+    timing: &Timing,
+    error: f64,
+    correct: bool,
+    bytes: u64,
+    operations: u64,
+    kernels: Vec<Kernel>,
+) -> Figures {
+    let calls = (timing.seconds.len() * timing.batch) as u64;
+    Figures {
+        time: Spread::from(timing),
+        setup: None,
+        iterations: None,
+        error,
+        correct,
+        stopped: None,
+        bytes,
+        operations: Some(operations),
+        copies: timing.counts.map(|counts| Copies { copies: counts.uploads + counts.downloads, calls }),
+        kernels,
+        history: Vec::new(),
+    }
+}
+
+/// The kernels that `work` launches most of the time, on a GPU.
+fn kernels(device: &Device, work: impl Fn(&Device) -> Result<()>) -> Result<Vec<Kernel>> {
+    let Device::Gpu(gpu) = device else { return Ok(Vec::new()) };
+    let profiled = Arc::new(Profiled::new(Arc::clone(gpu.device())));
+    work(&Device::Gpu(Gpu::new(profiled.clone())?))?;
+    let profile = profiled.profile()?;
+    // Beside the kernels of the work there are those that fill its vectors before.
+    let most = profile.kernels.iter().map(|kernel| kernel.launches).max().unwrap_or(0);
+    let of_work = profile.kernels.into_iter().filter(|kernel| kernel.launches == most);
+    Ok(of_work
+        .map(|kernel| Kernel {
+            name: kernel.name,
+            registers: kernel.attributes.map(|attributes| attributes.registers),
+            grid: kernel.grid.1,
+            block: kernel.block.1,
+        })
+        .collect())
+}

@@ -1,0 +1,104 @@
+//! The figures of the source documents.
+//!
+//! S. Rosenberger, G. Haase: GPU Parallelization for Unstructured Sparse Matrix Problems with OpenMP 4.5 and OpenACC,
+//! SFB-Report 2017-010: 862,515 unknowns, a GeForce GTX 1060 (192 GB/s) and an i7-7700; CG and GMRES to a relative error of
+//! 1e-5. Their "SELL-C-sigma" pads all rows to the longest: ELLPACK here. Their "reduced" one pads within a slice: SELL here.
+
+use warpsolve::matrix::Format;
+
+use super::report::Published;
+
+/// Unknowns of their systems.
+pub const UNKNOWNS: usize = 862_515;
+/// The report above.
+pub const REPORT: &str = "Rosenberger and Haase, SFB-Report 2017-010";
+/// Another report of theirs, on a system of the same size, for threads of the host.
+pub const ELASTICITY: &str = "for CG with Jacobi SFB-Report 2017-004 on elasticity, section 7";
+const OPENACC: &str = "OpenACC, GTX 1060";
+const OPENMP: &str = "OpenMP 4.5, GTX 1060";
+const HOST: &str = "i7-7700";
+
+fn pair(acc: (f64, f64), mp: (f64, f64), details: Option<[&str; 2]>) -> Vec<Published> {
+    let of = |k: usize, by: &str, (seconds, deviation): (f64, f64)| Published {
+        by: by.into(),
+        seconds,
+        deviation: Some(deviation),
+        detail: details.map(|details| details[k].into()),
+    };
+    vec![of(0, OPENACC, acc), of(1, OPENMP, mp)]
+}
+
+/// Section 4.1: a scalar product that the host reads.
+pub fn dot() -> Vec<Published> {
+    let details = [
+        "2002 copies in 1000 calls; 13 and 12 registers, grid 6739 and 1, block 128 and 256",
+        "6002 copies in 1000 calls; 70 registers, grid 30 x 8, block 30",
+    ];
+    pair((129e-6, 31e-6), (701e-6, 115e-6), Some(details))
+}
+
+/// Sections 5.1 and 6.1: a product in a format.
+pub fn spmv(format: Format) -> Vec<Published> {
+    let mp = "registers 70, block 32 x 28";
+    match format {
+        Format::Crs => {
+            let acc = "11 copies in 1000 calls; 32 registers, grid 6739, block 128";
+            pair((3.03e-3, 0.05e-3), (7.77e-3, 0.12e-3), Some([acc, &format!("6011 copies; {mp}, grid 10")]))
+        }
+        Format::Ell => {
+            let acc = "9 copies in 1000 calls; 32 registers, grid 6739, block 128";
+            pair((2.23e-3, 0.03e-3), (26.77e-3, 0.4e-3), Some([acc, &format!("6009 copies; {mp}, grid 30")]))
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Which solve of sections 7.1 and 7.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Solve {
+    CgJacobi,
+    GmresJacobi,
+    CgAmg,
+    GmresAmg,
+}
+
+/// Sections 7.1 and 7.2: a solve in a format.
+pub fn solve(solve: Solve, format: Format) -> Vec<Published> {
+    let (acc, mp) = match (solve, format) {
+        (Solve::CgJacobi, Format::Crs) => ((1.58, 0.01), (4.82, 0.08)),
+        (Solve::CgJacobi, Format::Ell) => ((1.33, 0.01), (11.27, 0.12)),
+        (Solve::CgJacobi, Format::Sell) => ((0.94, 0.008), (9.38, 0.07)),
+        (Solve::GmresJacobi, Format::Crs) => ((8.73, 0.07), (44.62, 0.58)),
+        (Solve::GmresJacobi, Format::Ell) => ((8.55, 0.08), (60.62, 3.27)),
+        (Solve::GmresJacobi, Format::Sell) => ((8.46, 0.08), (56.94, 1.53)),
+        (Solve::CgAmg, Format::Crs) => ((0.396, 0.011), (1.61, 0.17)),
+        (Solve::CgAmg, Format::Ell) => ((0.322, 0.008), (2.93, 0.03)),
+        (Solve::CgAmg, Format::Sell) => ((0.221, 0.01), (2.29, 0.02)),
+        (Solve::GmresAmg, Format::Crs) => ((0.380, 0.011), (1.19, 0.04)),
+        (Solve::GmresAmg, Format::Ell) => ((0.318, 0.009), (2.57, 0.03)),
+        (Solve::GmresAmg, Format::Sell) => ((0.230, 0.011), (2.16, 0.02)),
+        _ => return Vec::new(),
+    };
+    pair(acc, mp, None)
+}
+
+/// Section 7.3, AMG on threads of the host; and for CG with Jacobi, section 7 of the same authors' SFB-Report 2017-004,
+/// "OpenACC and CUDA parallelization for the Elasticity Problem in CARP": as many unknowns, but another matrix.
+pub fn on_threads(solve: Solve, threads: usize) -> Vec<Published> {
+    let of = |by: &str, seconds, deviation| Published { by: by.into(), seconds, deviation, detail: None };
+    let found = |list: &[(usize, f64, f64)]| {
+        let row = list.iter().find(|row| row.0 == threads)?;
+        Some(of(HOST, row.1, Some(row.2).filter(|d| *d > 0.0)))
+    };
+    let published = match solve {
+        Solve::CgAmg => {
+            found(&[(1, 1.89, 0.20), (2, 1.29, 0.02), (4, 1.09, 0.02), (6, 0.95, 0.01), (8, 0.95, 0.02)])
+        }
+        Solve::GmresAmg => {
+            found(&[(1, 1.87, 0.18), (2, 1.14, 0.05), (4, 0.95, 0.01), (6, 0.98, 0.01), (8, 0.99, 0.02)])
+        }
+        Solve::CgJacobi => found(&[(1, 9.60, 0.0), (2, 6.22, 0.0), (4, 5.70, 0.0), (8, 24.5, 0.0)]),
+        Solve::GmresJacobi => None,
+    };
+    published.into_iter().collect()
+}

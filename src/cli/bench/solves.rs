@@ -1,0 +1,144 @@
+//! The tables of solves: CG and GMRES by preconditioner, format, block and thread count.
+
+use std::sync::Arc;
+
+use warpsolve::backend::cpu::Cpu;
+use warpsolve::job::{self, Device, Method, Options, Precision, Precond, Timing};
+use warpsolve::launch::Counts;
+use warpsolve::matrix::{Csr, Format};
+use warpsolve::solver::{Stop, StopReason};
+use warpsolve::{Error, Result};
+
+use super::published::{self, Solve};
+use super::report::{Copies, Figures, Report, Row, Spread};
+use super::{BLOCKS, Bench, SCALAR, describe, row};
+
+/// Solves, as the source documents count them, and in the simulator.
+const SOLVES: (u32, u32) = (10, 1);
+/// Norms of a history that a report keeps at most.
+const HISTORY: usize = 200;
+
+/// A work that is timed: its name, method, preconditioner, and where it is published.
+type Work = (&'static str, Method, Precond, Solve);
+
+const CG_JACOBI: Work = ("CG + Jacobi", Method::Cg, Precond::Jacobi, Solve::CgJacobi);
+const GMRES_JACOBI: Work = ("GMRES + Jacobi", Method::Gmres, Precond::Jacobi, Solve::GmresJacobi);
+const CG_AMG: Work = ("CG + AMG", Method::Cg, Precond::Amg, Solve::CgAmg);
+const GMRES_AMG: Work = ("GMRES + AMG", Method::Gmres, Precond::Amg, Solve::GmresAmg);
+
+impl Bench {
+    pub fn cg(&self, a: &Arc<Csr<f64>>) -> Result<Vec<Row>> {
+        self.in_formats(a, &self.formats(&SCALAR), &[CG_JACOBI])
+    }
+
+    pub fn gmres(&self, a: &Arc<Csr<f64>>) -> Result<Vec<Row>> {
+        self.in_formats(a, &self.formats(&SCALAR), &[GMRES_JACOBI])
+    }
+
+    pub fn amg(&self, a: &Arc<Csr<f64>>) -> Result<Vec<Row>> {
+        self.in_formats(a, &self.formats(&SCALAR), &[CG_AMG, GMRES_AMG])
+    }
+
+    /// Products and solves with blocks of unknowns, beside the same with scalars.
+    pub fn block(&self, a: &Arc<Csr<f64>>) -> Result<Vec<Row>> {
+        let formats = self.formats(&BLOCKS);
+        let mut rows = self.spmv(a, &formats)?;
+        rows.extend(self.in_formats(a, &formats, &[CG_JACOBI, CG_AMG])?);
+        // What is published is of another system.
+        rows.iter_mut().for_each(|row| row.published.clear());
+        Ok(rows)
+    }
+
+    fn in_formats(&self, a: &Arc<Csr<f64>>, formats: &[Format], works: &[Work]) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for &work in works {
+            for device in &self.devices {
+                for &precision in &self.setting.precision {
+                    for &format in formats {
+                        let published = published::solve(work.3, format);
+                        let measured = self.solve(a, work, device, format, precision);
+                        rows.push(row(work.0, device, Some(format), precision, published, measured)?);
+                    }
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The host's threads, each number of them beside its own triad.
+    pub fn on_threads(&self, a: &Arc<Csr<f64>>, report: &mut Report) -> Result<Vec<Row>> {
+        let devices = self.threads.iter().map(|&n| Ok(Device::Cpu(Cpu::new(n)?)));
+        let devices = devices.collect::<Result<Vec<Device>>>()?;
+        for device in &devices {
+            if report.devices.iter().all(|known| known.name != device.name()) {
+                report.devices.push(describe(device)?);
+            }
+        }
+        let (format, precision) = (Format::Crs, Precision::F64);
+        let mut rows = Vec::new();
+        for work in [CG_AMG, GMRES_AMG, CG_JACOBI] {
+            for (device, &threads) in devices.iter().zip(&self.threads) {
+                let published = published::on_threads(work.3, threads);
+                let measured = self.solve(a, work, device, format, precision);
+                rows.push(row(work.0, device, Some(format), precision, published, measured)?);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Solves `A x = 1` again and again, after once that does not count.
+    fn solve(
+        &self,
+        a: &Arc<Csr<f64>>,
+        (name, method, precond, _): Work,
+        device: &Device,
+        format: Format,
+        precision: Precision,
+    ) -> Result<Figures> {
+        let options = Options {
+            method: Some(method),
+            precond: Some(precond),
+            format: Some(format),
+            block_size: format.block(),
+            precision,
+            stop: Stop { rtol: self.setting.rtol, atol: 0.0, max_iterations: self.setting.max_iter },
+            ..Options::default()
+        };
+        let default = if self.simulated { SOLVES.1 } else { SOLVES.0 };
+        let count = self.setting.solves.unwrap_or(default);
+        let b = vec![1.0; a.n_rows()];
+        let (mut solves, mut setups, mut first) = (Vec::new(), Vec::new(), None);
+        for k in 0..=count {
+            self.progress
+                .working(format!("{name}, {format}, {precision}, {}, {k} of {count}", device.name()));
+            let (_, report) = job::solve(a, &b, &options, device, &mut |_, _| ())?;
+            if k == 0 {
+                first = Some(report);
+                continue;
+            }
+            solves.push(report.solve_seconds);
+            setups.push(report.setup_seconds);
+        }
+        let report = first.ok_or_else(|| Error::Option("no solve was asked for".into()))?;
+        let norm_b = if report.norm_b > 0.0 { report.norm_b } else { 1.0 };
+        let history = &report.outcome.history;
+        let every = history.len().div_ceil(HISTORY).max(1);
+        let last = history.len().saturating_sub(1);
+        let kept = |k: &usize| k.is_multiple_of(every) || *k == last;
+        let copies = |counts: Counts| Copies { copies: counts.uploads + counts.downloads, calls: 1 };
+        Ok(Figures {
+            time: Spread::from(&Timing::of(solves)),
+            setup: Some(Spread::from(&Timing::of(setups))),
+            iterations: Some(report.outcome.iterations),
+            error: report.relative_residual,
+            correct: report.converged(),
+            stopped: (report.outcome.reason != StopReason::Converged)
+                .then(|| report.outcome.reason.to_string()),
+            bytes: report.bytes_moved,
+            operations: None,
+            copies: report.counts.map(copies),
+            kernels: Vec::new(),
+            history: (0..history.len()).filter(kept).map(|k| (k as u32, history[k] / norm_b)).collect(),
+        })
+    }
+}

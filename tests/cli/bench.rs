@@ -1,0 +1,177 @@
+//! The tables of the source documents.
+
+use serde_json::Value;
+
+use super::{Shell, undocumented};
+
+fn rows(report: &Value) -> Vec<&Value> {
+    let tables = report["tables"].as_array().unwrap();
+    tables.iter().flat_map(|table| table["rows"].as_array().unwrap()).collect()
+}
+
+#[test]
+fn every_table_is_measured_and_written_in_every_form() {
+    let shell = Shell::new();
+    let line = "bench all --gen bidomain:3 --device cpu,sim --threads 1,2 --repeat 3 --solves 2 --rtol 1e-6";
+    let files = "--json r.json --csv r.csv --markdown r.md --html r.html";
+    let (stdout, _) = shell.run(&format!("{line} {files}"), 0);
+    let read = |name: &str| std::fs::read_to_string(shell.path(name)).unwrap();
+    let report: Value = serde_json::from_str(&read("r.json")).unwrap();
+    assert_eq!(report["schema"], "warpsolve.bench/1");
+    assert_eq!(undocumented(&report), [""; 0]);
+    let names: Vec<_> =
+        report["tables"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap()).collect();
+    assert_eq!(names, ["dot", "spmv", "cg", "gmres", "amg", "block", "threads"]);
+    // CPU on 1 and on 2 threads, of which the tables take the last.
+    let devices = report["devices"].as_array().unwrap();
+    let devices: Vec<_> = devices.iter().map(|d| d["name"].as_str().unwrap()).collect();
+    assert_eq!(devices, ["CPU, 2 threads", "simulator", "CPU, 1 thread"]);
+
+    let mut history = 0;
+    for row in rows(&report) {
+        assert_eq!(undocumented(row), [""; 0]);
+        let figures = &row["figures"];
+        assert!(row["refused"].is_null() && figures["correct"] == true, "{row}");
+        assert_eq!(undocumented(figures), [""; 0]);
+        let [first, third] = [0, 1].map(|k| figures["time"]["quartiles"][k].as_f64().unwrap());
+        let median = figures["time"]["median"].as_f64().unwrap();
+        assert!(0.0 < first && first <= median && median <= third, "{row}");
+        let is_solve = figures["iterations"].is_u64();
+        assert_eq!(figures["time"]["count"], if is_solve { 2 } else { 3 });
+        if is_solve {
+            let norms = figures["history"].as_array().unwrap();
+            assert_eq!(norms[0], serde_json::json!([0, 1.0]), "from b, with x = 0");
+            assert_eq!(norms.last().unwrap()[0], figures["iterations"]);
+            assert!(norms.last().unwrap()[1].as_f64().unwrap() <= 1e-6);
+            history += 1;
+        } else if row["device"] == "simulator" {
+            let kernel = &figures["kernels"][0];
+            assert_eq!(undocumented(kernel), [""; 0]);
+            assert!(
+                kernel["grid"].as_u64().unwrap() >= 1 && kernel["block"].as_u64().unwrap() >= 32,
+                "{row}"
+            );
+        }
+        if row["work"] == "dot" && row["device"] == "simulator" {
+            assert_eq!(figures["copies"]["copies"], 0, "the sum stays where it is");
+        }
+    }
+    assert_eq!(history, 2 * (3 + 3 + 6 + 8) + 6);
+
+    // The same rows in every form.
+    let all = rows(&report).len();
+    assert_eq!(read("r.csv").lines().count(), 1 + all);
+    let (html, markdown) = (read("r.html"), read("r.md"));
+    let cells = |text: &str, mark: &str| text.matches(mark).count();
+    assert_eq!(cells(&markdown, "\n| "), all + 2 * names.len());
+    assert_eq!(cells(&html, "<tr>"), all + names.len());
+    // Roofline, a plot of times for each table but threads, convergence, threads.
+    assert_eq!(cells(&html, "<svg"), 1 + 6 + 1 + 1);
+    assert!(
+        !html.contains("http://") || html.contains("http://www.w3.org/2000/svg"),
+        "it needs nothing else"
+    );
+    for text in
+        ["registers", "grid x block", "SpMV", "GMRES + AMG", "bsell2", "3.03 ms", "OpenMP 4.5, GTX 1060"]
+    {
+        if text != "registers" {
+            assert!(stdout.contains(text) && html.contains(text), "{text}\n{stdout}");
+        }
+    }
+}
+
+#[test]
+fn what_is_published_stands_beside_the_format_it_was_measured_in() {
+    let shell = Shell::new();
+    let report = shell.json("bench spmv --gen tet:5 --device cpu --threads 1 --repeat 2", 0);
+    let seconds = |format: &str| {
+        let rows = rows(&report);
+        let row = rows.iter().find(|row| row["format"] == format).unwrap();
+        let published = row["published"].as_array().unwrap();
+        published.iter().map(|p| p["seconds"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    // Sections 5.1 and 6.1: CRS, and what pads every row to the longest; the reduced one has no figure there.
+    assert_eq!(
+        [seconds("crs"), seconds("ell"), seconds("sell")],
+        [vec![3.03e-3, 7.77e-3], vec![2.23e-3, 26.77e-3], vec![]]
+    );
+}
+
+#[test]
+fn refusals_and_solves_that_stop_early_are_rows_too() {
+    let shell = Shell::new();
+    // One full row among rows of one entry: ELLPACK would be nearly all padding.
+    let n = 400;
+    let mut text = format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n", 2 * n - 1);
+    (1..=n).for_each(|j| text += &format!("1 {j} {}\n", if j == 1 { 2.0 * n as f64 } else { 0.5 }));
+    (2..=n).for_each(|i| text += &format!("{i} {i} 2.5\n"));
+    shell.file("arrow.mtx", &text);
+    let report = shell.json("bench spmv arrow.mtx --device cpu --threads 1 --repeat 1", 0);
+    let refused: Vec<_> = rows(&report).into_iter().filter(|row| !row["refused"].is_null()).collect();
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0]["format"], "ell");
+    assert!(refused[0]["figures"].is_null());
+    let (stdout, _) = shell.run("bench spmv arrow.mtx --device cpu --threads 1 --repeat 1", 0);
+    assert!(stdout.contains("refused: "), "{stdout}");
+
+    let line = "bench cg --gen tet:6 --format crs --device cpu --threads 1 --solves 1 --max-iter 3";
+    let (stdout, _) = shell.run(line, 2);
+    assert!(stdout.contains("NOT CONVERGED: "), "{stdout}");
+    let report = shell.json(line, 2);
+    assert_eq!(rows(&report)[0]["figures"]["iterations"], 3);
+}
+
+#[test]
+fn bad_requests_are_refused_before_anything_is_measured() {
+    let shell = Shell::new();
+    for (line, expected) in [
+        ("bench", "Usage"),
+        ("bench spvm", "spmv"),
+        ("bench spmv --gen tet:5 --format csr", "crs"),
+        ("bench cg --gen tet:5 --solves 0", "--solves"),
+        ("bench all --gen tet:5 --json no/such/folder/r.json", "a folder that does not exist"),
+        ("bench all --gen tet:5 --json r --csv r", "named twice"),
+        ("bench spmv missing.mtx", "missing.mtx"),
+    ] {
+        let (stdout, stderr) = shell.run(line, 1);
+        assert!(stdout.is_empty() && stderr.contains(expected), "{line}: {stdout}{stderr}");
+    }
+}
+
+#[test]
+fn compare_marks_what_changed_beyond_its_spread() {
+    let shell = Shell::new();
+    let line = "bench spmv --gen tet:5 --device cpu --threads 1 --repeat 2 --json old.json -q";
+    shell.run(line, 0);
+    let mut report: Value =
+        serde_json::from_str(&std::fs::read_to_string(shell.path("old.json")).unwrap()).unwrap();
+    let times = |report: &mut Value, row: usize, median: f64| {
+        let time =
+            serde_json::json!({"median": median, "quartiles": [0.99 * median, 1.01 * median], "count": 5});
+        report["tables"][0]["rows"][row]["figures"]["time"] = time;
+    };
+    (0..3).for_each(|row| times(&mut report, row, 1.0));
+    shell.file("old.json", &report.to_string());
+    times(&mut report, 0, 1.2);
+    times(&mut report, 1, 0.5);
+    times(&mut report, 2, 1.01);
+    shell.file("new.json", &report.to_string());
+
+    let (stdout, _) = shell.run("bench compare old.json new.json", 2);
+    let line = |format: &str| stdout.lines().find(|line| line.contains(&format!(" {format} "))).unwrap();
+    assert!(line("crs").contains("+20.0 %") && line("crs").ends_with("SLOWER"), "{stdout}");
+    assert!(line("ell").contains("-50.0 %") && line("ell").ends_with("faster"), "{stdout}");
+    assert!(line("sell").trim_end().ends_with("+1.0 %"), "{stdout}");
+    assert!(stdout.contains("1 faster, 1 slower, 3 rows"), "{stdout}");
+    shell.run("bench compare new.json new.json", 0);
+    shell.run("bench compare old.json new.json --threshold 30", 0);
+
+    shell.file("other.json", "{\"schema\": \"warpsolve.spmv/1\"}");
+    shell.file("bad.json", "{\"schema\": \n");
+    for (file, expected) in
+        [("other.json", "warpsolve.spmv/1"), ("bad.json", "bad.json:2"), ("none.json", "none.json")]
+    {
+        let (_, stderr) = shell.run(&format!("bench compare old.json {file}"), 1);
+        assert!(stderr.contains(expected), "{stderr}");
+    }
+}
