@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::process::Command;
 use std::sync::OnceLock;
 use warpsolve_host::Error;
-use warpsolve_host::launch::driver::{self, Driver, KernelAttributes, PDL_VARIABLE, PtxImage};
-use warpsolve_host::launch::{Counts, Launch};
+use warpsolve_host::launch::driver::{self, Driver, PDL_VARIABLE, PtxImage};
+use warpsolve_host::launch::{Counts, KernelAttributes, Launch};
 
 /// Compiles and loads the fake, once for all tests. False, with a printed reason, where it cannot.
 fn fake() -> bool {
@@ -273,7 +273,7 @@ fn kernels_take_their_arguments_from_any_thread() {
 
     let expected =
         KernelAttributes { registers: 1004, shared_bytes: 1001, local_bytes: 1003, max_threads: 1000 };
-    assert_eq!(device.kernel_attributes("scale").unwrap(), expected);
+    assert_eq!(device.kernel_attributes("scale").unwrap(), Some(expected));
     assert_eq!(device.max_active_blocks("scale", 256).unwrap(), 8);
 }
 
