@@ -6,6 +6,7 @@ mod amg;
 mod cardiac;
 mod config;
 mod example;
+mod profile;
 mod refusals;
 mod report;
 mod solve;
