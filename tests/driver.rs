@@ -176,7 +176,7 @@ fn every_kernel_takes_a_block_without_spilling() {
     });
     let mut count = 0;
     for name in entries {
-        let taken = device.kernel_attributes(name).unwrap();
+        let taken = device.kernel_attributes(name).unwrap().unwrap();
         let blocks = device.max_active_blocks(name, gpu_kernels::BLOCK).unwrap();
         println!("{name}: {taken:?}, {blocks} blocks of {} a multiprocessor", gpu_kernels::BLOCK);
         assert!(taken.registers > 0 && taken.max_threads >= gpu_kernels::BLOCK && blocks > 0, "{name}");

@@ -3,10 +3,11 @@
 use cuda_std::host::Kernel;
 use std::ffi::c_void;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use warpsolve_host::Error;
-use warpsolve_host::launch::driver::{self, Driver, KernelAttributes, PDL_VARIABLE, PtxImage};
-use warpsolve_host::launch::{Counts, Launch};
+use warpsolve_host::launch::driver::{self, Driver, PDL_VARIABLE, PtxImage};
+use warpsolve_host::launch::profile::Profiled;
+use warpsolve_host::launch::{Counts, KernelAttributes, Launch};
 
 /// Compiles and loads the fake, once for all tests. False, with a printed reason, where it cannot.
 fn fake() -> bool {
@@ -273,7 +274,7 @@ fn kernels_take_their_arguments_from_any_thread() {
 
     let expected =
         KernelAttributes { registers: 1004, shared_bytes: 1001, local_bytes: 1003, max_threads: 1000 };
-    assert_eq!(device.kernel_attributes("scale").unwrap(), expected);
+    assert_eq!(device.kernel_attributes("scale").unwrap(), Some(expected));
     assert_eq!(device.max_active_blocks("scale", 256).unwrap(), 8);
 }
 
@@ -601,4 +602,45 @@ fn events_measure_what_lies_between_them() {
     // Events outlive their device.
     drop(device);
     drop((start, end));
+}
+
+/// What runs on a watched device takes 2 ms of the fake's clock: 1 for itself and 1 for the event behind it.
+#[test]
+fn a_watched_device_tells_what_ran_and_when() {
+    if !fake() {
+        return;
+    }
+    let device = Profiled::tracing(Arc::new(open(0)));
+    let address = device.alloc(24).unwrap();
+    let scale = Scale { data: address, n: 3, factor: 2.0, shift: 0.5 };
+    let mut found = [0; 24];
+    // SAFETY: the allocation has three f64.
+    unsafe {
+        device.zero(address, 24).unwrap();
+        device.launch_moving(Some(48), 1, 128, &scale).unwrap();
+        device.launch_moving(Some(48), 2, 128, &scale).unwrap();
+        device.download(&mut found, address).unwrap();
+    }
+    assert_eq!(found, *[1.5_f64; 3].map(f64::to_le_bytes).concat());
+    assert!(device.record_graph(&mut || panic!("nothing is recorded")).unwrap().is_none());
+    let profile = device.profile().unwrap();
+    let each = f64::from(2.0_f32) * 1e-3;
+    let kernel = &profile.kernels[0];
+    assert_eq!((kernel.name.as_str(), kernel.launches, kernel.bytes), ("scale", 2, Some(96)));
+    assert_eq!((kernel.min_seconds, kernel.max_seconds, kernel.total_seconds), (each, each, 2.0 * each));
+    assert_eq!(kernel.attributes.map(|taken| taken.registers), Some(1004));
+    assert_eq!((profile.fills.seconds, profile.downloads.seconds), (each, each));
+    // Between two pieces of work the fake takes 1 ms for the event in front of the second.
+    assert!((profile.busy_seconds - 4.0 * each).abs() < 1e-9, "{profile:?}");
+    assert!((profile.idle_seconds() - 3.0e-3).abs() < 1e-9, "{profile:?}");
+    let starts: Vec<f64> = device.trace().spans.iter().map(|span| span.start).collect();
+    assert!(starts.windows(2).all(|pair| (pair[1] - pair[0] - 3e-3).abs() < 1e-9), "{starts:?}");
+
+    // What ran before a fault is not forgotten.
+    // SAFETY: the fake has such a kernel.
+    unsafe { device.launch(1, 32, &Named("fault")).unwrap() };
+    let error = device.profile().unwrap_err().to_string();
+    assert!(error.contains("CUDA_ERROR_ILLEGAL_ADDRESS") && error.contains("fault"), "{error}");
+    let seen = device.seen();
+    assert_eq!((seen.launches(), seen.untimed, seen.fills.count), (2, 1, 1));
 }

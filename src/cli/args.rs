@@ -1,6 +1,6 @@
 //! The arguments of every command, as clap reads them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
@@ -10,9 +10,10 @@ use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
 
-use super::bench::args::BenchArgs;
+use super::bench::args::{BenchArgs, Setting};
 use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
+use super::profile::ProfileArgs;
 use super::settings::Settings;
 
 /// Solves large sparse linear systems on NVIDIA GPUs and on CPUs.
@@ -21,6 +22,8 @@ use super::settings::Settings;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 const CARDIAC_HELP: &str =
@@ -52,6 +55,39 @@ pub enum Command {
     Example(ExampleArgs),
     /// Show devices, driver, memory, kernels and threads, and what --device auto takes
     Info(InfoArgs),
+}
+
+impl Command {
+    /// Its name, if it computes nothing on a device.
+    pub fn without_device(&self) -> Option<&'static str> {
+        match self {
+            Command::Gen(_) => Some("gen"),
+            Command::Info(_) => Some("info"),
+            Command::Bench(args) => args.setting().is_none().then_some("bench compare"),
+            Command::Solve(_) | Command::Spmv(_) | Command::Example(_) => None,
+            Command::Bidomain(_) | Command::Monodomain(_) => None,
+        }
+    }
+
+    /// Where it writes a report for programs.
+    pub fn json(&self) -> Option<&Path> {
+        match self {
+            Command::Solve(args) => args.json.as_deref(),
+            Command::Spmv(args) => args.json.as_deref(),
+            Command::Example(args) => args.json.as_deref(),
+            Command::Bench(args) => args.setting().and_then(Setting::report),
+            Command::Info(args) => args.json.as_deref(),
+            Command::Bidomain(_) | Command::Monodomain(_) | Command::Gen(_) => None,
+        }
+    }
+
+    /// Where it reads settings.
+    pub fn config(&self) -> Option<&Path> {
+        match self {
+            Command::Solve(args) => args.config.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// Where the matrix comes from: a file or a generator, one of them.

@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use warpsolve::backend::cpu::Cpu;
 use warpsolve::backend::gpu::Gpu;
-use warpsolve::job::Device;
+use warpsolve::job::{self, Device};
 use warpsolve::{Error, Result};
+
+use super::profile::Profiler;
 
 /// What can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,24 +58,36 @@ impl FromStr for DeviceName {
 pub struct Opened {
     pub device: Device,
     pub no_gpu: Option<Error>,
+    /// The GPU or simulator as nobody watches it.
+    unwatched: Option<Device>,
 }
 
-/// Opens a device; `threads` are those of the CPU, 0 for one a core.
+impl Opened {
+    /// See [`job::copy_bandwidth`]; it is no part of a profile.
+    pub fn copy_bandwidth(&self) -> Result<Option<f64>> {
+        job::copy_bandwidth(self.unwatched.as_ref().unwrap_or(&self.device))
+    }
+}
+
+/// Opens a device, which `profiler` may watch; `threads` are those of the CPU, 0 for one a core.
 ///
 /// # Errors
 /// [`Error::NoDevice`] where a GPU is asked for by name and there is none. `auto` never fails for that.
-pub fn open(name: DeviceName, threads: usize) -> Result<Opened> {
-    let cpu = || Cpu::new(threads).map(Device::Cpu);
-    let (device, no_gpu) = match name {
-        DeviceName::Cpu => (cpu()?, None),
-        DeviceName::Sim => (Device::Gpu(Gpu::simulated()?), None),
-        DeviceName::Cuda(ordinal) => (Device::Gpu(warpsolve::open_gpu(ordinal)?), None),
-        DeviceName::Auto => match warpsolve::open_gpu(0) {
-            Ok(gpu) => (Device::Gpu(gpu), None),
-            Err(error) => (cpu()?, Some(error)),
-        },
+pub fn open(name: DeviceName, threads: usize, profiler: &Profiler) -> Result<Opened> {
+    let cpu = |no_gpu| Ok(Opened { device: Device::Cpu(Cpu::new(threads)?), no_gpu, unwatched: None });
+    let gpu = |gpu: Gpu| {
+        let device = Device::Gpu(profiler.watch(gpu.clone())?);
+        Ok(Opened { device, no_gpu: None, unwatched: Some(Device::Gpu(gpu)) })
     };
-    Ok(Opened { device, no_gpu })
+    match name {
+        DeviceName::Cpu => cpu(None),
+        DeviceName::Sim => gpu(Gpu::simulated()?),
+        DeviceName::Cuda(ordinal) => gpu(warpsolve::open_gpu(ordinal)?),
+        DeviceName::Auto => match warpsolve::open_gpu(0) {
+            Ok(opened) => gpu(opened),
+            Err(error) => cpu(Some(error)),
+        },
+    }
 }
 
 /// The first clause of the reason why there is no GPU: "libcuda.so.1 not found".

@@ -11,6 +11,7 @@ use super::args::ExampleArgs;
 use super::device::{Opened, in_short, open};
 use super::load::start_threads;
 use super::output::{print, say_error, write};
+use super::profile::Profiler;
 use super::table::{bytes, duration};
 use super::{SUCCESS, UNCONVERGED, json};
 
@@ -45,10 +46,10 @@ struct Published<'a> {
 }
 
 /// Runs the program and reports; the exit status.
-pub fn run(args: ExampleArgs) -> Result<u8> {
+pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
-    let opened = open(args.device, threads)?;
+    let opened = open(args.device, threads, profiler)?;
     let report = compute(args.name, &args.sizes, &opened.device)?;
     if let Some(path) = &args.json {
         write(path, &json::text(&example(args.name, &report, &opened.device)))?;

@@ -11,6 +11,7 @@ mod info;
 mod json;
 mod load;
 mod output;
+mod profile;
 mod progress;
 mod report;
 mod settings;
@@ -24,6 +25,8 @@ use clap::Parser;
 
 use args::{Cli, Command};
 use output::complain;
+use profile::Profiler;
+use warpsolve::Result;
 
 /// Everything went well; for `solve`, the solver converged.
 const SUCCESS: u8 = 0;
@@ -42,18 +45,27 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { FAILURE } else { SUCCESS });
         }
     };
-    let status = match cli.command {
-        Command::Solve(args) => solve::run(args),
-        Command::Bidomain(args) => cardiac::bidomain(args),
-        Command::Monodomain(args) => cardiac::monodomain(args),
-        Command::Gen(args) => r#gen::run(args),
-        Command::Spmv(args) => spmv::run(args),
-        Command::Bench(args) => bench::run(args),
-        Command::Example(args) => example::run(args),
-        Command::Info(args) => info::run(args),
-    };
-    ExitCode::from(status.unwrap_or_else(|error| {
+    ExitCode::from(run(cli).unwrap_or_else(|error| {
         complain(&error);
         FAILURE
     }))
+}
+
+/// Runs a command; the exit status.
+fn run(cli: Cli) -> Result<u8> {
+    let profiler = Profiler::new(cli.profile, &cli.command)?;
+    let status = match cli.command {
+        Command::Solve(args) => solve::run(args, &profiler),
+        Command::Bidomain(args) => cardiac::bidomain(args, &profiler),
+        Command::Monodomain(args) => cardiac::monodomain(args, &profiler),
+        Command::Gen(args) => r#gen::run(args),
+        Command::Spmv(args) => spmv::run(args, &profiler),
+        Command::Bench(args) => bench::run(args, &profiler),
+        Command::Example(args) => example::run(args, &profiler),
+        Command::Info(args) => info::run(args),
+    };
+    // Of a command that failed it is wanted all the more.
+    let profiled = profiler.finish(status.is_err());
+    let status = status?;
+    profiled.map(|()| status)
 }

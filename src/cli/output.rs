@@ -49,6 +49,6 @@ pub fn say_error(message: &str) {
 }
 
 /// A stderr that is closed is no reason to stop.
-fn to_stderr(text: &str) {
+pub fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use warpsolve::io::matrix_market::{Summary, write_vector};
-use warpsolve::job::{self, Device, Method, Options, copy_bandwidth};
+use warpsolve::job::{self, Device, Method, Options};
 use warpsolve::launch::DeviceInfo;
 use warpsolve::matrix::{RowStats, row_stats};
 use warpsolve::solver::{MAX_RESTART, StopReason};
@@ -16,6 +16,7 @@ use super::args::{Restart, SolveArgs};
 use super::device::{self, DeviceName};
 use super::load::{self, Source};
 use super::output::{complain, print, warn, write};
+use super::profile::Profiler;
 use super::progress::Progress;
 use super::{FAILURE, SUCCESS, UNCONVERGED, config, json, report};
 
@@ -143,7 +144,7 @@ pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Res
 }
 
 /// Solves and reports; returns the exit status.
-pub fn run(args: SolveArgs) -> Result<u8> {
+pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
     let start = Instant::now();
     let job = Job::try_from(args)?;
     load::start_threads(job.threads)?;
@@ -154,7 +155,7 @@ pub fn run(args: SolveArgs) -> Result<u8> {
         let (source, rhs, progress) = (job.source.clone(), job.rhs.clone(), progress.clone());
         move || load::system(&source, rhs.as_deref(), &progress)
     });
-    let opened = device::open(job.device, job.threads).inspect_err(|_| progress.clear())?;
+    let opened = device::open(job.device, job.threads, profiler).inspect_err(|_| progress.clear())?;
     let device_seconds = start.elapsed().as_secs_f64();
     let system = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
     progress.clear();
@@ -191,7 +192,7 @@ pub fn run(args: SolveArgs) -> Result<u8> {
     }
     if shows_text || job.json.is_some() {
         progress.stage("bandwidth");
-        let copy_bandwidth = copy_bandwidth(&opened.device);
+        let copy_bandwidth = opened.copy_bandwidth();
         progress.clear();
         let account = Account {
             matrix: job.source.name(),

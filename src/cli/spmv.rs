@@ -4,13 +4,14 @@ use std::path::Path;
 
 use serde::Serialize;
 use warpsolve::job::spmv::{Measurement, Oracle, measure};
-use warpsolve::job::{Device, Precision, copy_bandwidth};
+use warpsolve::job::{Device, Precision};
 use warpsolve::matrix::{Csr, Format, spmv_bytes};
 use warpsolve::{Error, Result};
 
 use super::args::SpmvArgs;
 use super::load::{Source, start_threads};
 use super::output::{complain, print, write};
+use super::profile::Profiler;
 use super::progress::Progress;
 use super::table::{Align, duration, table, thousands};
 use super::{FAILURE, SUCCESS, device, json};
@@ -56,7 +57,7 @@ struct Figures {
 }
 
 /// Measures and reports; returns the exit status.
-pub fn run(args: SpmvArgs) -> Result<u8> {
+pub fn run(args: SpmvArgs, profiler: &Profiler) -> Result<u8> {
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
     let progress = Progress::new(args.quiet);
@@ -69,7 +70,7 @@ pub fn run(args: SpmvArgs) -> Result<u8> {
     let mut results = Vec::new();
     let mut failed = false;
     for &name in &args.device {
-        let opened = match device::open(name, threads) {
+        let opened = match device::open(name, threads, profiler) {
             Ok(opened) => opened,
             Err(error @ Error::NoDevice(_)) => {
                 complain(&error);
@@ -79,7 +80,7 @@ pub fn run(args: SpmvArgs) -> Result<u8> {
             Err(error) => return Err(error),
         };
         progress.stage("bandwidth");
-        let copy = copy_bandwidth(&opened.device)?;
+        let copy = opened.copy_bandwidth()?;
         for &precision in &args.precision {
             for &format in &args.format {
                 progress.stage("spmv");

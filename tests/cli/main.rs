@@ -7,6 +7,7 @@ mod bench;
 mod cardiac;
 mod config;
 mod example;
+mod profile;
 mod refusals;
 mod report;
 mod solve;

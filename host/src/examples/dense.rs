@@ -5,7 +5,7 @@ use gpu_kernels::examples::dense::{TILE, dense_dots, dense_normalise, dense_subt
 use rayon::prelude::*;
 
 use crate::backend::cpu::{Cpu, dot};
-use crate::backend::gpu::Gpu;
+use crate::backend::gpu::{Gpu, Work};
 use crate::backend::{Backend, Slot};
 use crate::error::Result;
 
@@ -163,7 +163,7 @@ impl Dense for Gpu {
         let (v, w) = (v.ptr(), v.ptr().wrapping_add(j * leading));
         let h = h.ptr_mut().wrapping_add(first);
         let kernel = dense_dots { n: n as u64, leading: leading as u64, v, w, s: s.ptr(), h };
-        self.launch(count * BLOCK as usize, &kernel)
+        self.launch(work(count, n * (count + 1)), &kernel)
     }
     fn subtract(
         &self,
@@ -178,12 +178,12 @@ impl Dense for Gpu {
         let reduction = self.reduction(s, Slot(j));
         let (n, leading, count, h) = (n as u64, leading as u64, j as u32, h.ptr());
         let kernel = dense_subtract_sum { n, leading, count, v, h, w, reduction };
-        self.launch_reduction(shape.n.div_ceil(TILE) * BLOCK as usize, &kernel)
+        self.launch_reduction(work(shape.n.div_ceil(TILE), shape.n * (j + 2)), &kernel)
     }
     fn normalise(&self, shape: Columns, v: &mut Self::Vector, s: &Self::Vector) -> Result<()> {
         let Columns { n, leading } = shape;
         let kernel = dense_normalise { n: n as u64, leading: leading as u64, s: s.ptr(), v: v.ptr_mut() };
-        self.launch(n * BLOCK as usize, &kernel)
+        self.launch(work(n, 2 * n * n), &kernel)
     }
     fn dense_sweep(
         &self,
@@ -205,6 +205,11 @@ impl Dense for Gpu {
             reduction: self.reduction(s, Slot(0)),
             monitor: monitor.argument(),
         };
-        self.launch_reduction(shape.n * BLOCK as usize, &kernel)
+        self.launch_reduction(work(shape.n, shape.n * (shape.n + 3)), &kernel)
     }
+}
+
+/// So many blocks, which read or write so many numbers.
+fn work(blocks: usize, numbers: usize) -> Work {
+    Work::moving(blocks * BLOCK as usize, (numbers * size_of::<f64>()) as u64)
 }

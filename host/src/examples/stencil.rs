@@ -6,7 +6,7 @@ use gpu_kernels::examples::stencil::{Grid, MARGIN, Weights, stencil, stencil_max
 use rayon::prelude::*;
 
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::Gpu;
+use crate::backend::gpu::{Gpu, Work};
 use crate::backend::{Backend, Slot};
 use crate::error::Result;
 
@@ -172,8 +172,8 @@ impl Stencil for Gpu {
     ) -> Result<()> {
         let (b, u, v) = (b.map_or(std::ptr::null(), |b| b.ptr()), u.ptr(), v.ptr_mut());
         match rows_a_thread(grid) {
-            8 => self.launch(threads(grid, 8), &stencil::<8> { grid, weights, b, u, v }),
-            _ => self.launch(threads(grid, 4), &stencil::<4> { grid, weights, b, u, v }),
+            8 => self.launch(work(grid, 8), &stencil::<8> { grid, weights, b, u, v }),
+            _ => self.launch(work(grid, 4), &stencil::<4> { grid, weights, b, u, v }),
         }
     }
     fn stencil_max(
@@ -191,11 +191,11 @@ impl Stencil for Gpu {
         match rows_a_thread(grid) {
             8 => {
                 let kernel = stencil_max::<8> { grid, weights, b, u, v, reduction, monitor };
-                self.launch_reduction(threads(grid, 8), &kernel)
+                self.launch_reduction(work(grid, 8), &kernel)
             }
             _ => {
                 let kernel = stencil_max::<4> { grid, weights, b, u, v, reduction, monitor };
-                self.launch_reduction(threads(grid, 4), &kernel)
+                self.launch_reduction(work(grid, 4), &kernel)
             }
         }
     }
@@ -205,8 +205,9 @@ fn rows_a_thread(grid: Grid) -> usize {
     if grid.rows as usize * grid.columns as usize >= MANY_POINTS { 8 } else { 4 }
 }
 
-/// Threads of the grid's tiles, a block for each.
-fn threads(grid: Grid, rows: usize) -> usize {
-    let tiles = (grid.rows as usize).div_ceil(rows) * (grid.columns as usize).div_ceil(BLOCK as usize);
-    tiles * BLOCK as usize
+/// A block for each of the grid's tiles; every point is read and written.
+fn work(grid: Grid, rows_a_thread: usize) -> Work {
+    let (rows, columns) = (grid.rows as usize, grid.columns as usize);
+    let tiles = rows.div_ceil(rows_a_thread) * columns.div_ceil(BLOCK as usize);
+    Work::moving(tiles * BLOCK as usize, (2 * rows * columns * size_of::<f64>()) as u64)
 }

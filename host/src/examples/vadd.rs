@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{Machine, Report, Sizes, Timing};
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::Gpu;
+use crate::backend::gpu::{Gpu, Work};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes = Sizes {
@@ -42,7 +42,7 @@ impl Add for Cpu {
 impl Add for Gpu {
     fn add(&self, x: &Self::Vector, y: &Self::Vector, z: &mut Self::Vector) -> Result<()> {
         let n = z.len();
-        self.launch(n, &vadd { n: n as u64, x: x.ptr(), y: y.ptr(), z: z.ptr_mut() })
+        self.launch(Work::on::<f64>(n, 3), &vadd { n: n as u64, x: x.ptr(), y: y.ptr(), z: z.ptr_mut() })
     }
 }
 

@@ -1,8 +1,10 @@
 //! Files that are either complete or not there.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
@@ -15,11 +17,43 @@ use crate::error::{Error, Result};
 /// [`Error::Io`] when the file cannot be created, written or renamed.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let fail = |action| move |source| Error::io(action, path, source);
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        let mut file = fs::OpenOptions::new().write(true).open(path).map_err(fail("write"))?;
-        return fill(&mut file).map_err(fail("write"));
+    if !is_replaced(path) {
+        return fill(&mut in_place(path)?).map_err(fail("write"));
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let target = target(path);
+    let mut file = BufWriter::new(beside(path)?);
+    fill(&mut file).and_then(|()| file.flush()).map_err(fail("write"))?;
+    let file = file.into_inner().map_err(|e| fail("write")(e.into_error()))?;
+    file.persist(&target).map_err(|e| fail("create")(e.error))?;
+    Ok(())
+}
+
+/// Whether [`write_atomically`] can begin a file there; nothing of it is left. For what is written after hours of work.
+///
+/// # Errors
+/// Those of [`write_atomically`].
+pub fn check_writable(path: &Path) -> Result<()> {
+    if is_replaced(path) { beside(path).map(drop) } else { in_place(path).map(drop) }
+}
+
+/// Whether there is an ordinary file or nothing.
+fn is_replaced(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |metadata| metadata.is_file())
+}
+
+/// What is written directly.
+fn in_place(path: &Path) -> Result<File> {
+    fs::OpenOptions::new().write(true).open(path).map_err(|source| Error::io("write", path, source))
+}
+
+/// Where links lead to.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// An unfinished file in the folder of `path`.
+fn beside(path: &Path) -> Result<NamedTempFile> {
+    let target = target(path);
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -29,11 +63,7 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     // The default is for the owner's eyes only; results get what the user's umask grants.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = BufWriter::new(builder.tempfile_in(folder).map_err(fail("create"))?);
-    fill(&mut file).and_then(|()| file.flush()).map_err(fail("write"))?;
-    let file = file.into_inner().map_err(|e| fail("write")(e.into_error()))?;
-    file.persist(&target).map_err(|e| fail("create")(e.error))?;
-    Ok(())
+    builder.tempfile_in(folder).map_err(|source| Error::io("create", path, source))
 }
 
 #[cfg(test)]

@@ -121,3 +121,73 @@ fn device_copy(gpu: &Gpu) -> Result<f64> {
     }
     Ok(2.0 * bytes as f64 / seconds[RUNS / 2])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Options, Precision, solve};
+    use crate::launch::profile::Profiled;
+    use crate::launch::sim::Sim;
+    use crate::matrix::Format;
+    use crate::solver::Stop;
+    use std::sync::Arc;
+
+    /// Bytes of an iteration: (those that [`bytes_moved`] says, those that the launches said they must move), the
+    /// difference of two runs over the difference of their iterations.
+    fn of_an_iteration(problem: &str, options: &Options) -> (u64, u64) {
+        const ITERATIONS: [u32; 2] = [6, 12];
+        let a = Arc::new(crate::problem::generate(&problem.parse().unwrap(), 1).unwrap());
+        let b: Vec<f64> = (0..a.n_rows()).map(|i| (0.7 * i as f64).sin()).collect();
+        let [first, second] = ITERATIONS.map(|max_iterations| {
+            let device = Arc::new(Profiled::new(Arc::new(Sim::new())));
+            let on = Device::Gpu(Gpu::new(device.clone()).unwrap());
+            let stop = Stop { rtol: 0.0, atol: 0.0, max_iterations };
+            let options = Options { stop, ..options.clone() };
+            let (_, report) = solve(&a, &b, &options, &on, &mut |_, _| ()).unwrap();
+            assert_eq!(report.outcome.iterations, max_iterations, "{:?}", report.outcome.reason);
+            let profile = device.profile().unwrap();
+            let launches = profile.kernels.iter().filter_map(|kernel| kernel.bytes).sum::<u64>();
+            (report.bytes_moved, launches + profile.fills.bytes)
+        });
+        let more = u64::from(ITERATIONS[1] - ITERATIONS[0]);
+        ((second.0 - first.0) / more, (second.1 - first.1) / more)
+    }
+
+    #[test]
+    fn launches_say_the_same() {
+        for (method, precond) in [
+            (Method::Cg, Precond::None),
+            (Method::Cg, Precond::Jacobi),
+            (Method::Bicgstab, Precond::None),
+            (Method::Bicgstab, Precond::Jacobi),
+            (Method::Jacobi, Precond::Jacobi),
+            (Method::Cg, Precond::Amg),
+            (Method::Amg, Precond::Amg),
+            (Method::Gmres, Precond::Jacobi),
+        ] {
+            let options = Options {
+                method: Some(method),
+                precond: Some(precond),
+                restart: 6,
+                amg_precision: Some(Precision::F64),
+                ..Options::default()
+            };
+            for format in [Some(Format::Crs), Some(Format::Sell), None] {
+                let options = Options { format, ..options.clone() };
+                let (expected, said) = of_an_iteration("tet:7", &options);
+                println!("{method} {precond} {format:?} {expected} {said} {}", said as f64 / expected as f64);
+            }
+        }
+        for precond in [Precond::None, Precond::Jacobi, Precond::Amg] {
+            let options = Options {
+                method: Some(Method::Cg),
+                precond: Some(precond),
+                block_size: 2,
+                amg_precision: Some(Precision::F64),
+                ..Options::default()
+            };
+            let (expected, said) = of_an_iteration("bidomain:6", &options);
+            println!("block {precond} {expected} {said} {}", said as f64 / expected as f64);
+        }
+    }
+}

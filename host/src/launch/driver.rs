@@ -16,7 +16,7 @@ mod staging;
 mod status;
 
 use crate::error::{Error, Result};
-use crate::launch::{Address, Counters, DeviceInfo, Event, Graph, Launch};
+use crate::launch::{Address, Counters, DeviceInfo, Event, Graph, KernelAttributes, Launch};
 use cuda_std::host::Kernel;
 use cust::context::{Context, CurrentContext};
 use cust::event::EventFlags;
@@ -37,7 +37,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use device::{device_count, devices, driver_version};
 pub use graph::GRAPHS_VARIABLE;
 pub use image::PtxImage;
-pub use kernels::KernelAttributes;
 pub use overlap::PDL_VARIABLE;
 
 /// One GPU with its primary context, one stream, and the kernels of one PTX image.
@@ -116,15 +115,6 @@ impl Driver {
     pub fn without_graphs(mut self) -> Driver {
         self.graphs = false;
         self
-    }
-
-    /// What `kernel` takes.
-    ///
-    /// # Errors
-    /// The image has no kernel of that name.
-    pub fn kernel_attributes(&self, kernel: &'static str) -> Result<KernelAttributes> {
-        self.enter()?;
-        self.kernels.attributes(kernel)
     }
 
     /// How many blocks of `block` threads of `kernel` one multiprocessor holds at a time.
@@ -379,6 +369,11 @@ impl Launch for Driver {
         }
         self.kernels.launched(name, grid, block);
         Ok(())
+    }
+
+    fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
+        self.enter()?;
+        self.kernels.attributes(kernel).map(Some)
     }
 
     fn preload(&self, kernels: &[&'static str]) -> Result<()> {

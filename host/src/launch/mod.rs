@@ -2,9 +2,11 @@
 
 use crate::error::{Error, Result};
 use cuda_std::host::Kernel;
+use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub mod driver;
+pub mod profile;
 pub mod sim;
 
 /// An address in a device's memory (for the simulator: a host address).
@@ -31,6 +33,19 @@ pub struct DeviceInfo {
     pub ptx_target: String,
 }
 
+/// What a kernel takes, as the driver translated it for the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KernelAttributes {
+    /// 32-bit registers a thread.
+    pub registers: u32,
+    /// Bytes of static shared memory a block.
+    pub shared_bytes: u32,
+    /// Bytes of local memory a thread: spilled registers and arrays indexed at run time.
+    pub local_bytes: u32,
+    /// The largest block with which it can be launched.
+    pub max_threads: u32,
+}
+
 /// A moment on the device's time line, made by [`Launch::record`].
 pub struct Event(pub(crate) Box<dyn std::any::Any + Send>);
 
@@ -40,7 +55,7 @@ pub struct Graph(pub(crate) Box<dyn std::any::Any + Send>);
 /// One device with one stream: everything is carried out in the order it was asked for.
 ///
 /// Two implementations: [`driver::Driver`] (CUDA driver API through `cust`) and [`sim::Sim`] (the host
-/// simulator of `cuda_std`). [`crate::backend::gpu::Gpu`] is its only user.
+/// simulator of `cuda_std`); [`profile::Profiled`] watches either. [`crate::backend::gpu::Gpu`] is its only user.
 pub trait Launch: Send + Sync {
     /// The device's properties.
     fn info(&self) -> &DeviceInfo;
@@ -80,6 +95,30 @@ pub trait Launch: Send + Sync {
     /// # Safety
     /// The kernel's own safety conditions hold for its arguments.
     unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()>;
+    /// [`Launch::launch`] of a kernel that must move so many bytes through memory, whatever the caches keep, where that is
+    /// known; only [`profile::Profiled`] makes use of it.
+    ///
+    /// # Safety
+    /// As of [`Launch::launch`].
+    unsafe fn launch_moving(
+        &self,
+        bytes: Option<u64>,
+        grid: u32,
+        block: u32,
+        kernel: &dyn Kernel,
+    ) -> Result<()> {
+        let _ = bytes;
+        // SAFETY: the caller's conditions are the same.
+        unsafe { self.launch(grid, block, kernel) }
+    }
+    /// What the kernel with this name takes; `None` where nothing is known of that, as in the simulator.
+    ///
+    /// # Errors
+    /// There is no such kernel, or it does not load.
+    fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
+        let _ = kernel;
+        Ok(None)
+    }
     /// Makes the kernels with these names ready to be launched, several at a time. Others become so when they
     /// are first launched.
     ///

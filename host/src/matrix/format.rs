@@ -320,6 +320,11 @@ impl<T: Real> AnyMatrix<T> {
 ///
 /// Padding is not in it: a format that reads more than it must is slower by this measure, not faster.
 pub fn spmv_bytes(nnz: usize, n_rows: usize, value_bytes: usize, block: usize) -> u64 {
+    matrix_traffic(nnz, n_rows, value_bytes, block) + (2 * value_bytes * n_rows) as u64
+}
+
+/// The part of [`spmv_bytes`] that is the matrix's, without x and y.
+pub(crate) fn matrix_traffic(nnz: usize, n_rows: usize, value_bytes: usize, block: usize) -> u64 {
     let (nnz, rows, value, block) = (nnz as u64, n_rows as u64, value_bytes as u64, block as u64);
-    nnz * value + 4 * nnz / (block * block) + 4 * rows / block + 2 * value * rows
+    nnz * value + 4 * nnz / (block * block) + 4 * rows / block
 }

@@ -18,6 +18,7 @@ pub use coo::Coo;
 pub use csr::Csr;
 pub use ell::Ell;
 pub(crate) use format::choose_for_gpu;
+pub(crate) use format::matrix_traffic;
 pub use format::{AnyMatrix, Choice, Format, Target, choose, choose_blocks, spmv_bytes};
 pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_padding};
 pub use sell::{SLICE, Sell};

@@ -1,6 +1,6 @@
 //! The arguments of `bench`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use warpsolve::job::Precision;
@@ -14,6 +14,21 @@ use super::super::device::DeviceName;
 pub struct BenchArgs {
     #[command(subcommand)]
     pub what: What,
+}
+
+impl BenchArgs {
+    /// What is to be measured; `None` for reports to be compared.
+    pub fn setting(&self) -> Option<&Setting> {
+        match &self.what {
+            What::Dot(setting) | What::Spmv(setting) | What::Cg(setting) | What::Gmres(setting) => {
+                Some(setting)
+            }
+            What::Amg(setting) | What::Block(setting) | What::Threads(setting) | What::All(setting) => {
+                Some(setting)
+            }
+            What::Compare(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -94,6 +109,15 @@ pub struct Setting {
     /// No tables and no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl Setting {
+    /// What goes to stdout in place of the text; or else where the report for programs goes.
+    pub fn report(&self) -> Option<&Path> {
+        let outputs = [&self.json, &self.csv, &self.markdown, &self.html];
+        let to_stdout = outputs.into_iter().flatten().find(|path| path.as_path() == Path::new("-"));
+        to_stdout.or(self.json.as_ref()).map(PathBuf::as_path)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -16,14 +16,15 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use warpsolve::job::{Device, Precision, copy_bandwidth};
+use warpsolve::job::{Device, Precision};
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::problem::Problem;
 use warpsolve::{Error, Result};
 
-use super::device::{DeviceName, open};
+use super::device::{DeviceName, Opened, open};
 use super::load::{Source, start_threads};
 use super::output::{print, write};
+use super::profile::Profiler;
 use super::progress::Progress;
 use super::solve::check_outputs;
 use super::{FAILURE, SUCCESS, UNCONVERGED, json};
@@ -50,7 +51,7 @@ enum Kind {
 }
 
 /// Measures and reports, or compares; returns the exit status.
-pub fn run(args: BenchArgs) -> Result<u8> {
+pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
     let (kinds, setting) = match args.what {
         What::Dot(setting) => (&[Kind::Dot][..], setting),
         What::Spmv(setting) => (&[Kind::Spmv][..], setting),
@@ -62,7 +63,7 @@ pub fn run(args: BenchArgs) -> Result<u8> {
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
     };
-    Bench::new(setting)?.run(kinds)
+    Bench::new(setting, profiler)?.run(kinds)
 }
 
 /// Everything that the tables share.
@@ -70,6 +71,8 @@ struct Bench {
     setting: Setting,
     threads: Vec<usize>,
     devices: Vec<Device>,
+    /// The same, for the report.
+    described: Vec<report::Device>,
     /// Whether one of the devices is the simulator: sizes and repetitions are small then.
     simulated: bool,
     progress: Progress,
@@ -78,7 +81,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(setting: Setting) -> Result<Bench> {
+    fn new(setting: Setting, profiler: &Profiler) -> Result<Bench> {
         let outputs = [&setting.json, &setting.csv, &setting.markdown, &setting.html];
         check_outputs(&outputs.map(|path| path.as_deref()), &[setting.file.as_deref()])?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -88,11 +91,16 @@ impl Bench {
         };
         start_threads(threads.iter().copied().max().unwrap_or(0))?;
         let last = threads.last().copied().unwrap_or(0);
-        let devices = setting.device.iter().map(|&name| Ok(open(name, last)?.device));
-        let devices = devices.collect::<Result<Vec<Device>>>()?;
+        let opened = setting.device.iter().map(|&name| open(name, last, profiler));
+        let opened = opened.collect::<Result<Vec<Opened>>>()?;
         let progress = Progress::new(setting.quiet);
+        progress.stage("bandwidth");
+        let described = opened.iter().map(|opened| Ok(describe(&opened.device, opened.copy_bandwidth()?)));
+        let described = described.collect::<Result<_>>();
+        progress.clear();
+        let devices = opened.into_iter().map(|opened| opened.device).collect();
         let simulated = setting.device.contains(&DeviceName::Sim);
-        Ok(Bench { setting, threads, devices, simulated, progress, system: None })
+        Ok(Bench { setting, threads, devices, described: described?, simulated, progress, system: None })
     }
 
     /// Measures one table after the other. What is measured is printed and written at once: nothing is lost where a later
@@ -105,18 +113,12 @@ impl Bench {
             command: std::env::args().skip(1).fold("warpsolve".into(), |line, word| line + " " + &word),
             cpu: cpu_name(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            devices: Vec::new(),
+            devices: std::mem::take(&mut self.described),
             tables: Vec::new(),
         };
-        let to_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-        let Setting { json, csv, markdown, html, quiet, .. } = self.setting.clone();
-        let quiet = quiet || [&json, &csv, &markdown, &html].into_iter().any(to_stdout);
-        self.progress.stage("bandwidth");
-        for device in &self.devices {
-            report.devices.push(describe(device)?);
-        }
+        let quiet = self.setting.quiet || self.setting.report() == Some(Path::new("-"));
+        let Setting { json, csv, markdown, html, .. } = self.setting.clone();
         if !quiet {
-            self.progress.clear();
             print(&text::heading(&report))?;
         }
         for (k, &kind) in kinds.iter().enumerate() {
@@ -267,17 +269,17 @@ fn status(report: &Report) -> u8 {
     }
 }
 
-fn describe(device: &Device) -> Result<report::Device> {
+fn describe(device: &Device, copy_bandwidth: Option<f64>) -> report::Device {
     let info = match device {
         Device::Cpu(_) => None,
         Device::Gpu(gpu) => Some(gpu.device().info()),
     };
-    Ok(report::Device {
+    report::Device {
         name: device.name(),
         kind: json::device_kind(info).into(),
         driver_version: info.map(|info| info.driver_version.clone()).filter(|version| !version.is_empty()),
-        copy_bandwidth: copy_bandwidth(device)?,
-    })
+        copy_bandwidth,
+    }
 }
 
 /// The processor, as the system calls it.

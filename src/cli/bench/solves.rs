@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use warpsolve::backend::cpu::Cpu;
-use warpsolve::job::{self, Device, Method, Options, Precision, Precond, Timing};
+use warpsolve::job::{self, Device, Method, Options, Precision, Precond, Timing, copy_bandwidth};
 use warpsolve::launch::Counts;
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::solver::{Stop, StopReason};
@@ -71,7 +71,7 @@ impl Bench {
         let devices = devices.collect::<Result<Vec<Device>>>()?;
         for device in &devices {
             if report.devices.iter().all(|known| known.name != device.name()) {
-                report.devices.push(describe(device)?);
+                report.devices.push(describe(device, copy_bandwidth(device)?));
             }
         }
         let (format, precision) = (Format::Crs, Precision::F64);

@@ -23,6 +23,7 @@ use warpsolve::{Error, Result};
 use super::device;
 use super::load;
 use super::output::{complain, print, warn};
+use super::profile::Profiler;
 use super::progress::Progress;
 use super::{FAILURE, SUCCESS};
 use args::CardiacArgs;
@@ -37,20 +38,20 @@ const INTERRUPTED: u8 = 130;
 const LONGEST_STEP: f64 = 0.1;
 
 /// `warpsolve bidomain`; the exit status.
-pub fn bidomain(args: BidomainArgs) -> Result<u8> {
+pub fn bidomain(args: BidomainArgs, profiler: &Profiler) -> Result<u8> {
     if args.formulation == Formulation::Monodomain {
         let message = "--formulation takes coupled or splitting; for one equation use the command monodomain";
         return Err(Error::Option(message.into()));
     }
-    start(args.cardiac, args.formulation)
+    start(args.cardiac, args.formulation, profiler)
 }
 
 /// `warpsolve monodomain`; the exit status.
-pub fn monodomain(args: MonodomainArgs) -> Result<u8> {
-    start(args.cardiac, Formulation::Monodomain)
+pub fn monodomain(args: MonodomainArgs, profiler: &Profiler) -> Result<u8> {
+    start(args.cardiac, Formulation::Monodomain, profiler)
 }
 
-fn start(args: CardiacArgs, formulation: Formulation) -> Result<u8> {
+fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Result<u8> {
     let start = Instant::now();
     let (device, threads) = (args.device, args.threads.unwrap_or(0).into());
     let mut plan = Plan::new(args, formulation)?;
@@ -68,7 +69,7 @@ fn start(args: CardiacArgs, formulation: Formulation) -> Result<u8> {
     progress.stage("reading");
     let (read, opened) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| (plan.source.mesh(), start.elapsed().as_secs_f64()));
-        let opened = device::open(device, threads);
+        let opened = device::open(device, threads, profiler);
         (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), opened)
     });
     progress.clear();

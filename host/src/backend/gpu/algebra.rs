@@ -7,7 +7,7 @@ use gpu_kernels::setup::convert::{round_dot, round_scaled};
 
 use super::csr::{DeviceCsr, DeviceIndices};
 use super::memory::{Buffer, DeviceVector, bytes_of};
-use super::{DeviceMatrix, DeviceScalars, Gpu};
+use super::{DeviceMatrix, DeviceScalars, Gpu, Work};
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use crate::backend::{Backend, Slot};
 use crate::error::Result;
@@ -152,7 +152,8 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
         }
         let (n, guard) = (x.len as u64, self.guard());
         let (y, z) = (y.ptr_mut(), z.ptr_mut());
-        self.launch(x.len, &round_scaled { n, x: x.ptr(), omega, d: d.ptr(), y, z, guard })
+        let work = Work::on_both::<T, S>(x.len, 1, 3);
+        self.launch(work, &round_scaled { n, x: x.ptr(), omega, d: d.ptr(), y, z, guard })
     }
     fn cast_dot(
         &self,
@@ -163,9 +164,7 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
         out: Slot,
     ) -> Result<()> {
         let (n, reduction, guard) = (x.len as u64, self.reduction(s, out), self.guard());
-        self.launch_reduction(
-            x.len,
-            &round_dot { n, x: x.ptr(), r: r.ptr(), y: y.ptr_mut(), reduction, guard },
-        )
+        let kernel = round_dot { n, x: x.ptr(), r: r.ptr(), y: y.ptr_mut(), reduction, guard };
+        self.launch_reduction(Work::on_both::<T, S>(x.len, 1, 2), &kernel)
     }
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use gpu_kernels::ionic::{activate, react};
 
-use super::{Gpu, memory::DeviceVector};
+use super::{Gpu, Work, memory::DeviceVector};
 use crate::backend::cells::{Cells, Model, check, with_model};
 use crate::error::Result;
 
@@ -19,12 +19,16 @@ impl Cells for Gpu {
         states: &mut DeviceVector<f64>,
     ) -> Result<()> {
         let dt = check(model, dt, substeps, stimulus.map(|(_, s)| s.len), v.len, states.len)?;
+        // The voltage and the states are read and written, the stimulus is read.
+        let vectors = 2 + usize::from(stimulus.is_some());
+        let bytes = (vectors * v.len + 2 * states.len) * size_of::<f64>();
+        let work = Work::moving(v.len, bytes as u64);
         let (scale, stimulus) = stimulus.map_or((0.0, std::ptr::null()), |(scale, s)| (scale, s.ptr()));
-        let (n, cells) = (v.len as u64, v.len);
+        let n = v.len as u64;
         let (v, states) = (v.ptr_mut(), states.ptr_mut());
         with_model!(model, M => {
             let kernel = react::<M> { n, dt, substeps, scale, stimulus, v, states, instance: PhantomData };
-            self.launch(cells, &kernel)
+            self.launch(work, &kernel)
         })
     }
 
@@ -39,6 +43,7 @@ impl Cells for Gpu {
     ) -> Result<()> {
         assert!(before.len == times.len && after.len == times.len);
         let (n, before, after) = (times.len as u64, before.ptr(), after.ptr());
-        self.launch(times.len, &activate { n, t, dt, threshold, before, after, times: times.ptr_mut() })
+        let work = Work::on::<f64>(times.len, 3);
+        self.launch(work, &activate { n, t, dt, threshold, before, after, times: times.ptr_mut() })
     }
 }

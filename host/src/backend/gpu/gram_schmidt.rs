@@ -7,7 +7,7 @@ use gpu_kernels::gram_schmidt::gram_schmidt;
 use gpu_kernels::monitor::Guard;
 
 use super::memory::DeviceVector;
-use super::{DeviceScalars, Gpu, UNGUARDED, slot};
+use super::{DeviceScalars, Gpu, UNGUARDED, Work, slot};
 use crate::backend::{Backend, GmresSlots, Slot};
 use crate::error::Result;
 
@@ -93,6 +93,8 @@ impl Gpu {
 
     /// One launch over at most [`WIDTH`] vectors.
     fn pass<T: Real>(&self, basis: &[DeviceVector<T>], w: &DeviceVector<T>, pass: Pass<T>) -> Result<()> {
+        // The basis, and w, which an update also writes.
+        let work = Work::on::<T>(w.len, basis.len() + 1 + usize::from(!pass.update.is_null()));
         let leading = if basis.len() > 1 { basis[1].offset - basis[0].offset } else { 0 };
         macro_rules! launch {
             ($width:literal) => {{
@@ -114,7 +116,14 @@ impl Gpu {
                 let blocks = w.len.div_ceil(BLOCK as usize).max(1) as u32;
                 let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
                 // SAFETY: as in `Gpu::launch`.
-                unsafe { self.device.launch(blocks.min(resident).min(MAX_BLOCKS), BLOCK, &kernel) }
+                unsafe {
+                    self.device.launch_moving(
+                        work.bytes,
+                        blocks.min(resident).min(MAX_BLOCKS),
+                        BLOCK,
+                        &kernel,
+                    )
+                }
             }};
         }
         match basis.len() {

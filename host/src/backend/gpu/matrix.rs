@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
+use cuda_std::host::Kernel;
 use gpu_kernels::epilogue::{BlockEpilogue, Epilogue};
 use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
 use gpu_kernels::spmv::sell::spmv_sell;
 
-use super::Gpu;
 use super::csr::check_reach;
 use super::memory::{Buffer, DeviceVector};
+use super::{Gpu, Work};
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::matrix::{AnyMatrix, Sell};
+use crate::matrix::{AnyMatrix, Sell, matrix_traffic};
 
 /// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
 pub struct DeviceMatrix<T> {
     pub(super) n_rows: usize,
     pub(super) n_cols: usize,
+    /// Entries without padding.
+    pub(super) nnz: usize,
     pub(super) layout: Layout,
     pub(super) col_idx: Arc<Buffer>,
     pub(super) values: Arc<Buffer>,
@@ -131,25 +134,38 @@ impl<T: Real> DeviceMatrix<T> {
         Ok(DeviceMatrix {
             n_rows: matrix.n_rows(),
             n_cols: matrix.n_cols(),
+            nnz: matrix.nnz(),
             layout,
             col_idx: Buffer::from_slice(device, col_idx)?,
             values: Buffer::from_slice(device, values)?,
             element: std::marker::PhantomData,
         })
     }
+
+    /// A product by so many threads that reads x, and reads or writes so many other vectors of A's rows.
+    fn product(&self, threads: usize, vectors: usize) -> Work {
+        let block = match self.layout {
+            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell { .. } => 1,
+            Layout::BlockCrs { block, .. } | Layout::BlockSell { block, .. } => block,
+        };
+        let values = self.n_cols + vectors * self.n_rows;
+        let matrix = matrix_traffic(self.nnz, self.n_rows, size_of::<T>(), block);
+        Work::moving(threads, matrix + (values * size_of::<T>()) as u64)
+    }
 }
 
 impl Gpu {
-    /// A x with the epilogue `e`.
+    /// A x with the epilogue `e`, which reads or writes so many vectors of A's rows, those that are x left out.
     pub(super) fn multiply<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
+        vectors: usize,
         e: E,
     ) -> Result<()> {
         assert_eq!(x.len, a.n_cols);
         if let Layout::BlockCrs { .. } | Layout::BlockSell { .. } = a.layout {
-            return self.multiply_blocks(a, x, e);
+            return self.multiply_blocks(a, x, vectors, e);
         }
         let n_rows = a.n_rows as u64;
         let col_idx = a.col_idx.address as *const u32;
@@ -160,20 +176,21 @@ impl Gpu {
                 let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
                 let slice_ptr = slice_ptr.address as *const u64;
                 let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
-                self.launch_rows::<T, E>(a.n_rows, &kernel)
+                self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
             }
             &Layout::Ell { width, stride } => {
                 let (width, stride) = (width as u64, stride as u64);
                 let kernel = spmv_ell { n_rows, width, stride, col_idx, values, x, e, guard };
-                self.launch_rows::<T, E>(a.n_rows, &kernel)
+                self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
             }
             Layout::Crs { row_ptr, wide, log2_lanes } => {
+                let work = a.product(a.n_rows << log2_lanes, vectors);
                 if *wide {
                     let row_ptr = row_ptr.address as *const u64;
-                    self.multiply_csr(n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
+                    self.multiply_csr(work, n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
                 } else {
                     let row_ptr = row_ptr.address as *const u32;
-                    self.multiply_csr(n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
+                    self.multiply_csr(work, n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
                 }
             }
             Layout::BlockCrs { .. } | Layout::BlockSell { .. } => unreachable!("handled above"),
@@ -185,14 +202,15 @@ impl Gpu {
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
+        vectors: usize,
         e: E,
     ) -> Result<()> {
         match a.layout {
             Layout::BlockCrs { block: 2, .. } | Layout::BlockSell { block: 2, .. } => {
-                self.multiply_blocks_of::<T, 2, E>(a, x, e)
+                self.multiply_blocks_of::<T, 2, E>(a, x, vectors, e)
             }
             Layout::BlockCrs { block: 3, .. } | Layout::BlockSell { block: 3, .. } => {
-                self.multiply_blocks_of::<T, 3, E>(a, x, e)
+                self.multiply_blocks_of::<T, 3, E>(a, x, vectors, e)
             }
             _ => unreachable!("blocks on the diagonal of D go with a matrix of such blocks"),
         }
@@ -202,6 +220,7 @@ impl Gpu {
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
+        vectors: usize,
         e: E,
     ) -> Result<()> {
         assert_eq!(x.len, a.n_cols);
@@ -209,8 +228,8 @@ impl Gpu {
         let n_rows = rows as u64;
         let (col_idx, values) = (a.col_idx.address as *const u32, a.values.address as *const T);
         let (x, guard) = (x.ptr(), self.guard());
-        let launch = |threads, kernel: &dyn cuda_std::host::Kernel| {
-            self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, threads, kernel)
+        let launch = |threads, kernel: &dyn Kernel| {
+            self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, a.product(threads, vectors), kernel)
         };
         match &a.layout {
             Layout::BlockSell { plane, slice_ptr, permutation, .. } => {
@@ -252,6 +271,7 @@ impl Gpu {
     #[allow(clippy::too_many_arguments)]
     fn multiply_csr<T: Real, O: Offset, E: Epilogue<T>>(
         &self,
+        work: Work,
         n_rows: u64,
         log2_lanes: u32,
         row_ptr: *const O,
@@ -263,31 +283,22 @@ impl Gpu {
         let guard = self.guard();
         if log2_lanes == 0 {
             let kernel = spmv_csr { n_rows, row_ptr, col_idx, values, x, e, guard };
-            self.launch_rows::<T, E>(n_rows as usize, &kernel)
+            self.launch_rows::<T, E>(work, &kernel)
         } else {
             let kernel = spmv_csr_vector { n_rows, log2_lanes, row_ptr, col_idx, values, x, e, guard };
-            self.launch_rows::<T, E>((n_rows as usize) << log2_lanes, &kernel)
+            self.launch_rows::<T, E>(work, &kernel)
         }
     }
 
-    fn launch_rows<T: Real, E: Epilogue<T>>(
-        &self,
-        threads: usize,
-        kernel: &dyn cuda_std::host::Kernel,
-    ) -> Result<()> {
-        self.launch_threads(<E as Epilogue<T>>::REDUCES, threads, kernel)
+    fn launch_rows<T: Real, E: Epilogue<T>>(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
+        self.launch_threads(<E as Epilogue<T>>::REDUCES, work, kernel)
     }
 
-    fn launch_threads(
-        &self,
-        reduces: bool,
-        threads: usize,
-        kernel: &dyn cuda_std::host::Kernel,
-    ) -> Result<()> {
+    fn launch_threads(&self, reduces: bool, work: Work, kernel: &dyn Kernel) -> Result<()> {
         if reduces {
-            self.launch_reduction(threads, kernel)
+            self.launch_reduction(work, kernel)
         } else {
-            self.launch_in_blocks_of(ROW_BLOCK, threads, kernel)
+            self.launch_in_blocks_of(ROW_BLOCK, work, kernel)
         }
     }
 }

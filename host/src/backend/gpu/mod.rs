@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuda_std::Real;
+use cuda_std::host::Kernel;
 use gpu_kernels::coefficient::Coefficient;
 use gpu_kernels::gram_schmidt::{gmres_rotate, gmres_solve, gmres_start};
 use gpu_kernels::monitor::Guard;
@@ -24,12 +25,14 @@ mod matrix;
 mod memory;
 mod monitor;
 mod setup;
+mod work;
 
 pub use csr::{DeviceCsr, DeviceIndices};
 pub use matrix::DeviceMatrix;
 use memory::Buffer;
 pub use memory::{DeviceVector, check_memory};
 pub use monitor::DeviceMonitor;
+pub(crate) use work::Work;
 
 /// The guard of a launch that nothing stops.
 const UNGUARDED: Guard = Guard { state: std::ptr::null_mut(), mirror: std::ptr::null_mut() };
@@ -78,35 +81,32 @@ impl Gpu {
         self.device.preload(&names)
     }
 
-    /// Launches with one thread an element, as many blocks as that takes.
-    pub(crate) fn launch(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
-        self.launch_in_blocks_of(BLOCK, threads, kernel)
+    /// Launches with as many blocks as the threads of the work take.
+    pub(crate) fn launch(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
+        self.launch_in_blocks_of(BLOCK, work, kernel)
     }
 
-    fn launch_in_blocks_of(
-        &self,
-        block: u32,
-        threads: usize,
-        kernel: &dyn cuda_std::host::Kernel,
-    ) -> Result<()> {
+    fn launch_in_blocks_of(&self, block: u32, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
+        let Work { threads, bytes } = work.into();
         let blocks = threads.div_ceil(block as usize) as u32;
         // SAFETY: the arguments come from vectors and matrices of matching sizes, which live until this
         // device has done what is queued: they are given back behind it.
-        unsafe { self.device.launch(blocks, block, kernel) }
+        unsafe { self.device.launch_moving(bytes, blocks, block, kernel) }
     }
 
     /// Launches a kernel with a reduction: at least one block, so that the result is written even for
     /// empty vectors, and no more than are resident at once, because every block costs a partial sum.
-    pub(crate) fn launch_reduction(&self, threads: usize, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
+    pub(crate) fn launch_reduction(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
+        let Work { threads, bytes } = work.into();
         let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
         let most = resident.min(MAX_REDUCTION_BLOCKS) as usize;
         let blocks = threads.div_ceil(BLOCK as usize).clamp(1, most);
         // SAFETY: as in `launch`.
-        unsafe { self.device.launch(blocks as u32, BLOCK, kernel) }
+        unsafe { self.device.launch_moving(bytes, blocks as u32, BLOCK, kernel) }
     }
 
     /// Launches one block.
-    fn launch_block(&self, kernel: &dyn cuda_std::host::Kernel) -> Result<()> {
+    fn launch_block(&self, kernel: &dyn Kernel) -> Result<()> {
         // SAFETY: as in `launch`.
         unsafe { self.device.launch(1, BLOCK, kernel) }
     }
@@ -144,6 +144,11 @@ fn coefficient<T: Real>(s: &DeviceScalars<T>, coef: Coef) -> Coefficient<T> {
 /// Rows of the blocks on the diagonal of the matrix that `d` stands for, one of as many rows as `x` has.
 fn block_of<T: Real>(d: &DeviceVector<T>, x: &DeviceVector<T>) -> usize {
     d.len / x.len.max(1)
+}
+
+/// How many vectors `x` and `y` are.
+fn distinct<T: Real>(x: &DeviceVector<T>, y: &DeviceVector<T>) -> usize {
+    1 + usize::from(x.address() != y.address())
 }
 
 fn pointer_or_null<T: Real>(d: Option<&DeviceVector<T>>) -> *const T {
@@ -221,15 +226,18 @@ impl<T: Real> Backend<T> for Gpu {
         let (one, zero) = (constant(1.0), constant(0.0));
         let guard = self.guard();
         let (x, z) = (x.ptr(), y.ptr_mut());
-        self.launch(y.len, &blas1::axpby { n: y.len as u64, a: one, x, b: zero, y: z, z, guard })
+        let work = Work::on::<T>(y.len, 2);
+        self.launch(work, &blas1::axpby { n: y.len as u64, a: one, x, b: zero, y: z, z, guard })
     }
     fn fill(&self, value: T, x: &mut DeviceVector<T>) -> Result<()> {
-        self.launch(x.len, &blas1::fill { n: x.len as u64, value, x: x.ptr_mut(), guard: self.guard() })
+        let work = Work::on::<T>(x.len, 1);
+        self.launch(work, &blas1::fill { n: x.len as u64, value, x: x.ptr_mut(), guard: self.guard() })
     }
     fn scale(&self, s: &DeviceScalars<T>, a: Coef, x: &mut DeviceVector<T>) -> Result<()> {
         let (a, zero, guard) = (coefficient(s, a), constant(0.0), self.guard());
         let z = x.ptr_mut();
-        self.launch(x.len, &blas1::axpby { n: x.len as u64, a, x: z, b: zero, y: z, z, guard })
+        let work = Work::on::<T>(x.len, 2);
+        self.launch(work, &blas1::axpby { n: x.len as u64, a, x: z, b: zero, y: z, z, guard })
     }
     fn axpby(
         &self,
@@ -242,7 +250,8 @@ impl<T: Real> Backend<T> for Gpu {
         let z = y.ptr_mut();
         let (a, b) = (coefficient(s, a), coefficient(s, b));
         let guard = self.guard();
-        self.launch(y.len, &blas1::axpby { n: y.len as u64, a, x: x.ptr(), b, y: z, z, guard })
+        let work = Work::on::<T>(y.len, 3);
+        self.launch(work, &blas1::axpby { n: y.len as u64, a, x: x.ptr(), b, y: z, z, guard })
     }
     fn axpbypcz(
         &self,
@@ -264,7 +273,7 @@ impl<T: Real> Backend<T> for Gpu {
             z: z.ptr_mut(),
             guard: self.guard(),
         };
-        self.launch(z.len, &kernel)
+        self.launch(Work::on::<T>(z.len, 4), &kernel)
     }
     fn scale_rows(
         &self,
@@ -274,33 +283,36 @@ impl<T: Real> Backend<T> for Gpu {
         y: &mut DeviceVector<T>,
     ) -> Result<()> {
         let (block, n, guard) = (block_of(d, x), y.len as u64, self.guard());
+        let work = Work::on::<T>(y.len, 2 + block);
         let (d, x, z) = (d.ptr(), x.ptr(), y.ptr_mut());
         match block {
-            2 => self.launch(y.len, &blas1::scale_blocks::<T, 2> { n: n / 2, a, d, x, y: z, guard }),
-            3 => self.launch(y.len, &blas1::scale_blocks::<T, 3> { n: n / 3, a, d, x, y: z, guard }),
-            _ => self.launch(y.len, &blas1::scale_rows { n, a, d, x, y: z, guard }),
+            2 => self.launch(work, &blas1::scale_blocks::<T, 2> { n: n / 2, a, d, x, y: z, guard }),
+            3 => self.launch(work, &blas1::scale_blocks::<T, 3> { n: n / 3, a, d, x, y: z, guard }),
+            _ => self.launch(work, &blas1::scale_rows { n, a, d, x, y: z, guard }),
         }
     }
 
     fn dot(&self, x: &DeviceVector<T>, y: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
         let (reduction, guard) = (self.reduction(s, out), self.guard());
         let kernel = reduce::dot { n: x.len as u64, x: x.ptr(), y: y.ptr(), reduction, guard };
-        self.launch_reduction(x.len, &kernel)
+        self.launch_reduction(Work::on::<T>(x.len, distinct(x, y)), &kernel)
     }
     fn sum(&self, x: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
         let (reduction, guard) = (self.reduction(s, out), self.guard());
-        self.launch_reduction(x.len, &reduce::sum { n: x.len as u64, x: x.ptr(), reduction, guard })
+        let kernel = reduce::sum { n: x.len as u64, x: x.ptr(), reduction, guard };
+        self.launch_reduction(Work::on::<T>(x.len, 1), &kernel)
     }
     fn norm_max(&self, x: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
         let (reduction, guard) = (self.reduction(s, out), self.guard());
-        self.launch_reduction(x.len, &reduce::norm_max { n: x.len as u64, x: x.ptr(), reduction, guard })
+        let kernel = reduce::norm_max { n: x.len as u64, x: x.ptr(), reduction, guard };
+        self.launch_reduction(Work::on::<T>(x.len, 1), &kernel)
     }
 
     fn spmv(&self, a: &DeviceMatrix<T>, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
-        self.multiply(a, x, epilogue::Product { y: y.ptr_mut() })
+        self.multiply(a, x, 1, epilogue::Product { y: y.ptr_mut() })
     }
     fn spmv_add(&self, a: &DeviceMatrix<T>, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
-        self.multiply(a, x, epilogue::Accumulate { y: y.ptr_mut() })
+        self.multiply(a, x, 2, epilogue::Accumulate { y: y.ptr_mut() })
     }
     fn spmv_scaled(
         &self,
@@ -311,11 +323,11 @@ impl<T: Real> Backend<T> for Gpu {
         y: &mut DeviceVector<T>,
         z: &mut DeviceVector<T>,
     ) -> Result<()> {
-        let blocks = block_of(d, y) > 1;
+        let block = block_of(d, y);
         let (d, y, z) = (d.ptr(), y.ptr_mut(), z.ptr_mut());
-        match blocks {
-            true => self.multiply_blocks(a, x, epilogue::BlockProductScaled { omega, d, y, z }),
-            false => self.multiply(a, x, epilogue::ProductScaled { omega, d, y, z }),
+        match block {
+            1 => self.multiply(a, x, 3, epilogue::ProductScaled { omega, d, y, z }),
+            _ => self.multiply_blocks(a, x, 2 + block, epilogue::BlockProductScaled { omega, d, y, z }),
         }
     }
     fn residual(
@@ -325,7 +337,7 @@ impl<T: Real> Backend<T> for Gpu {
         b: &DeviceVector<T>,
         r: &mut DeviceVector<T>,
     ) -> Result<()> {
-        self.multiply(a, x, epilogue::Residual { b: b.ptr(), r: r.ptr_mut() })
+        self.multiply(a, x, 2, epilogue::Residual { b: b.ptr(), r: r.ptr_mut() })
     }
     fn sweep(
         &self,
@@ -336,11 +348,11 @@ impl<T: Real> Backend<T> for Gpu {
         x: &DeviceVector<T>,
         y: &mut DeviceVector<T>,
     ) -> Result<()> {
-        let blocks = block_of(d, b) > 1;
+        let block = block_of(d, b);
         let (d, b, old, y) = (d.ptr(), b.ptr(), x.ptr(), y.ptr_mut());
-        match blocks {
-            true => self.multiply_blocks(a, x, epilogue::BlockSweep { omega, d, b, x: old, y }),
-            false => self.multiply(a, x, epilogue::Sweep { omega, d, b, x: old, y }),
+        match block {
+            1 => self.multiply(a, x, 3, epilogue::Sweep { omega, d, b, x: old, y }),
+            _ => self.multiply_blocks(a, x, 2 + block, epilogue::BlockSweep { omega, d, b, x: old, y }),
         }
     }
     fn sweep_norm(
@@ -357,7 +369,7 @@ impl<T: Real> Backend<T> for Gpu {
     ) -> Result<()> {
         let sweep = epilogue::Sweep { omega, d: d.ptr(), b: b.ptr(), x: x.ptr(), y: y.ptr_mut() };
         let reduction = self.reduction(s, out);
-        self.multiply(a, x, epilogue::SweepNorm { sweep, reduction, monitor: monitor.argument() })
+        self.multiply(a, x, 3, epilogue::SweepNorm { sweep, reduction, monitor: monitor.argument() })
     }
     fn spmv_dot(
         &self,
@@ -369,7 +381,7 @@ impl<T: Real> Backend<T> for Gpu {
         out: Slot,
     ) -> Result<()> {
         let reduction = self.reduction(s, out);
-        self.multiply(a, x, epilogue::ProductDot { y: y.ptr_mut(), w: w.ptr(), reduction })
+        self.multiply(a, x, distinct(x, w), epilogue::ProductDot { y: y.ptr_mut(), w: w.ptr(), reduction })
     }
 
     fn cg_step(
@@ -397,7 +409,8 @@ impl<T: Real> Backend<T> for Gpu {
             reduction: self.reduction(s, out),
             monitor: monitor.argument(),
         };
-        self.launch_reduction(x.len, &kernel)
+        let vectors = 6 + usize::from(d.is_some());
+        self.launch_reduction(Work::on::<T>(x.len, vectors), &kernel)
     }
     fn direction(
         &self,
@@ -407,9 +420,10 @@ impl<T: Real> Backend<T> for Gpu {
         beta: Coef,
         p: &mut DeviceVector<T>,
     ) -> Result<()> {
+        let work = Work::on::<T>(p.len, 3 + usize::from(d.is_some()));
         let (d, beta, guard) = (pointer_or_null(d), coefficient(s, beta), self.guard());
         let kernel = krylov::direction { n: p.len as u64, d, z: z.ptr(), beta, p: p.ptr_mut(), guard };
-        self.launch(p.len, &kernel)
+        self.launch(work, &kernel)
     }
 
     fn gram_schmidt(

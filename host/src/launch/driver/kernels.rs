@@ -6,7 +6,7 @@ use super::module::Modules;
 use super::overlap;
 use super::status::{check, failed};
 use crate::error::{Error, Result};
-use crate::launch::DeviceInfo;
+use crate::launch::{DeviceInfo, KernelAttributes};
 use cust::module::Module;
 use cust::sys::{self, CUfunction, CUfunction_attribute};
 use std::collections::{HashMap, VecDeque};
@@ -14,19 +14,6 @@ use std::sync::{Arc, Mutex};
 
 /// How many launches a fault report names.
 const REMEMBERED: usize = 4;
-
-/// What a kernel takes, as the driver translated it for the device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KernelAttributes {
-    /// 32-bit registers a thread.
-    pub registers: u32,
-    /// Bytes of static shared memory a block.
-    pub shared_bytes: u32,
-    /// Bytes of local memory a thread: spilled registers and arrays indexed at run time.
-    pub local_bytes: u32,
-    /// The largest block with which it can be launched.
-    pub max_threads: u32,
-}
 
 /// The kernels used so far, and the launches behind which a fault may lie.
 ///

@@ -9,7 +9,7 @@ use gpu_kernels::setup::convert::{fill_sell, round, slice_widths, sort_windows};
 
 use super::super::matrix::{Layout, log2_lanes};
 use super::super::memory::Buffer;
-use super::super::{DeviceCsr, DeviceMatrix, DeviceVector, Gpu, UNGUARDED};
+use super::super::{DeviceCsr, DeviceMatrix, DeviceVector, Gpu, UNGUARDED, Work};
 use crate::backend::algebra::Blocks;
 use crate::error::Result;
 use crate::matrix::{Choice, Format, Padding, SLICE, choose_for_gpu};
@@ -57,7 +57,8 @@ impl Gpu {
             let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
             for (kl, of_plane) in a.planes().iter().enumerate() {
                 let y = (values.address as *mut S).wrapping_add(kl * plane);
-                self.launch(plane, &round { n: plane as u64, x: of_plane.values(), y, guard: UNGUARDED })?;
+                let work = Work::on_both::<T, S>(plane, 1, 1);
+                self.launch(work, &round { n: plane as u64, x: of_plane.values(), y, guard: UNGUARDED })?;
             }
             values
         };
@@ -69,6 +70,7 @@ impl Gpu {
         Ok(DeviceMatrix {
             n_rows: block * size.n_rows,
             n_cols: block * size.n_cols,
+            nnz: block * block * plane,
             layout,
             col_idx: pattern.col_idx.clone(),
             values,
@@ -83,7 +85,8 @@ impl Gpu {
         y: &mut DeviceVector<S>,
     ) -> Result<()> {
         let (n, guard) = (x.len as u64, self.guard());
-        self.launch(x.len, &round { n, x: x.ptr(), y: y.ptr_mut(), guard })
+        let work = Work::on_both::<T, S>(x.len, 1, 1);
+        self.launch(work, &round { n, x: x.ptr(), y: y.ptr_mut(), guard })
     }
 
     /// The slices of `a`, rows sorted within windows of `sigma`, 1 or a multiple of 32 up to 1024.
@@ -132,8 +135,15 @@ impl Gpu {
             1 => Layout::Sell { slice_ptr, permutation },
             _ => Layout::BlockSell { block, plane, slice_ptr, permutation },
         };
-        let (n_rows, n_cols) = (block * size.n_rows, block * size.n_cols);
-        Ok(DeviceMatrix { n_rows, n_cols, layout, col_idx, values, element: PhantomData })
+        Ok(DeviceMatrix {
+            n_rows: block * size.n_rows,
+            n_cols: block * size.n_cols,
+            nnz: block * block * size.nnz,
+            layout,
+            col_idx,
+            values,
+            element: PhantomData,
+        })
     }
 }
 

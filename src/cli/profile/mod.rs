@@ -1,0 +1,144 @@
+//! `--profile` and `--profile-trace`: what a command ran on its devices.
+
+mod table;
+mod trace;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use warpsolve::backend::gpu::Gpu;
+use warpsolve::io::atomic::check_writable;
+use warpsolve::job::{Device, copy_bandwidth};
+use warpsolve::launch::Launch;
+use warpsolve::launch::profile::{Profile, Profiled, Trace};
+use warpsolve::{Error, Result};
+
+use super::args::Command;
+use super::output::{print, to_stderr, warn};
+
+/// What all commands take.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Profile of a GPU or of the simulator")]
+pub struct ProfileArgs {
+    /// After the report print every kernel with its launches, times and bytes, the copies, the memory and the time without
+    /// work; kernels are queued one by one for it, which takes longer
+    #[arg(long, global = true)]
+    pub profile: bool,
+    /// Write when each of them ran, for ui.perfetto.dev or chrome://tracing
+    #[arg(long, global = true, value_name = "FILE.json")]
+    pub profile_trace: Option<PathBuf>,
+}
+
+/// Watches the devices of a command, if that was asked for.
+pub struct Profiler {
+    prints: bool,
+    trace: Option<PathBuf>,
+    /// Whether stdout is a report for programs.
+    stdout_is_taken: bool,
+    watched: RefCell<Vec<Arc<Profiled>>>,
+}
+
+/// What was seen of a device.
+struct Seen {
+    device: String,
+    profile: Profile,
+    trace: Trace,
+    /// Bytes a second of a copy within it.
+    copy_bandwidth: Option<f64>,
+}
+
+impl Profiler {
+    /// Checks what is asked for before anything is done.
+    ///
+    /// # Errors
+    /// [`Error::Option`] where `command` runs nothing on a device or writes another file of the trace's name, and
+    /// [`Error::Io`] where the trace cannot be written.
+    pub fn new(args: ProfileArgs, command: &Command) -> Result<Profiler> {
+        let ProfileArgs { profile, profile_trace } = args;
+        if let (true, Some(name)) = (profile || profile_trace.is_some(), command.without_device()) {
+            let message =
+                format!("{name} computes on no device: there is nothing to profile; leave --profile out");
+            return Err(Error::Option(message));
+        }
+        if let Some(path) = &profile_trace {
+            check_path(path, command)?;
+        }
+        Ok(Profiler {
+            prints: profile,
+            trace: profile_trace,
+            stdout_is_taken: command.json() == Some(Path::new("-")),
+            watched: RefCell::default(),
+        })
+    }
+
+    /// `gpu`, or the same device watched.
+    pub fn watch(&self, gpu: Gpu) -> Result<Gpu> {
+        if !self.prints && self.trace.is_none() {
+            return Ok(gpu);
+        }
+        let device = gpu.device().clone();
+        let watched = Arc::new(match self.trace {
+            Some(_) => Profiled::tracing(device),
+            None => Profiled::new(device),
+        });
+        self.watched.borrow_mut().push(watched.clone());
+        Gpu::new(watched)
+    }
+
+    /// Prints and writes what was seen, of a command that `failed` too.
+    pub fn finish(self, failed: bool) -> Result<()> {
+        if !self.prints && self.trace.is_none() {
+            return Ok(());
+        }
+        let seen: Vec<Seen> = self.watched.borrow().iter().map(|device| look(device)).collect();
+        if seen.is_empty() {
+            if !failed {
+                warn("no profile: the CPU runs no kernels that could be watched; use --device cuda or sim");
+            }
+            return Ok(());
+        }
+        if self.prints {
+            let text: String = seen.iter().map(|seen| format!("\n{}", table::text(seen))).collect();
+            match self.stdout_is_taken {
+                true => to_stderr(&text),
+                false => print(&text)?,
+            }
+        }
+        self.trace.map_or(Ok(()), |path| trace::write(&path, &seen))
+    }
+}
+
+/// Refuses a trace that could not be written, or over another file of the command.
+fn check_path(path: &Path, command: &Command) -> Result<()> {
+    let refuse =
+        |why: &str| Err(Error::Option(format!("the trace {} {why}; name another file", path.display())));
+    // Any other name may be that of an input.
+    if path.extension().is_none_or(|extension| extension != "json") {
+        return refuse("does not end in .json");
+    }
+    let same = |other: &Path| {
+        other == path || path.canonicalize().is_ok_and(|p| other.canonicalize().is_ok_and(|q| p == q))
+    };
+    if command.json().is_some_and(same) {
+        return refuse("has the name of the report");
+    }
+    if command.config().is_some_and(same) {
+        return refuse("has the name of the settings");
+    }
+    check_writable(path)
+}
+
+fn look(watched: &Arc<Profiled>) -> Seen {
+    // What a device that failed did before.
+    let profile = watched.profile().unwrap_or_else(|_| watched.seen());
+    // Beside the profile.
+    let bandwidth = Gpu::new(watched.device().clone()).and_then(|gpu| copy_bandwidth(&Device::Gpu(gpu)));
+    Seen {
+        device: watched.info().name.clone(),
+        profile,
+        trace: watched.trace(),
+        copy_bandwidth: bandwidth.ok().flatten(),
+    }
+}
