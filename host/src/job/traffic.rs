@@ -13,7 +13,7 @@ use crate::error::Result;
 /// counted once for reading and once for writing, whatever the caches keep. `spmv` is the product's, `cycle` that of
 /// one application of [`Precond::Amg`], `projections` the dimension of the null space that a preconditioner is kept out of.
 ///
-/// In vectors: CG 9, BiCGSTAB 24 and two preconditioners, Jacobi 2, GMRES 9 and a preconditioner, one more for each
+/// In vectors: CG 9, BiCGSTAB 21 and two preconditioners, Jacobi 2, GMRES 9 and a preconditioner, one more for each
 /// cycle's update, and in the j-th iteration of a cycle 3 (j + 1) for the two passes of Gram-Schmidt, of which the dot
 /// products of the second share the pass of the update of the first. A preconditioner is 2 (a copy), 3 with Jacobi, or a
 /// multigrid cycle; CG fuses the first two, which leaves 0 and 2, and takes `(r, z)` with the third, 2 more. A projection
@@ -47,7 +47,7 @@ pub fn bytes_moved<T: Real>(
     let k = iterations as u64;
     match method {
         Method::Cg => k * (spmv + vectors(9) + in_cg),
-        Method::Bicgstab => k * (2 * spmv + vectors(24) + 2 * apply),
+        Method::Bicgstab => k * (2 * spmv + vectors(21) + 2 * apply),
         Method::Jacobi if block == 1 => k * (spmv + vectors(2)),
         Method::Jacobi => k * (spmv + vectors(5) + of_blocks),
         Method::Amg => k * (spmv + vectors(5) + apply),
@@ -153,6 +153,17 @@ mod tests {
         ((second.0 - first.0) / more, (second.1 - first.1) / more)
     }
 
+    fn options(method: Method, precond: Precond) -> Options {
+        let amg_precision = Some(Precision::F64);
+        Options {
+            method: Some(method),
+            precond: Some(precond),
+            restart: 6,
+            amg_precision,
+            ..Options::default()
+        }
+    }
+
     #[test]
     fn launches_say_the_same() {
         for (method, precond) in [
@@ -161,33 +172,40 @@ mod tests {
             (Method::Bicgstab, Precond::None),
             (Method::Bicgstab, Precond::Jacobi),
             (Method::Jacobi, Precond::Jacobi),
-            (Method::Cg, Precond::Amg),
-            (Method::Amg, Precond::Amg),
-            (Method::Gmres, Precond::Jacobi),
         ] {
-            let options = Options {
-                method: Some(method),
-                precond: Some(precond),
-                restart: 6,
-                amg_precision: Some(Precision::F64),
-                ..Options::default()
-            };
             for format in [Some(Format::Crs), Some(Format::Sell), None] {
-                let options = Options { format, ..options.clone() };
+                let options = Options { format, ..options(method, precond) };
                 let (expected, said) = of_an_iteration("tet:7", &options);
-                println!("{method} {precond} {format:?} {expected} {said} {}", said as f64 / expected as f64);
+                assert_eq!(said, expected, "{method} {precond} {format:?}");
             }
         }
-        for precond in [Precond::None, Precond::Jacobi, Precond::Amg] {
-            let options = Options {
-                method: Some(Method::Cg),
-                precond: Some(precond),
-                block_size: 2,
-                amg_precision: Some(Precision::F64),
-                ..Options::default()
-            };
+        for precond in [Precond::None, Precond::Jacobi] {
+            let options = Options { block_size: 2, ..options(Method::Cg, precond) };
             let (expected, said) = of_an_iteration("bidomain:6", &options);
-            println!("block {precond} {expected} {said} {}", said as f64 / expected as f64);
+            assert_eq!(said, expected, "blocks, {precond}");
+        }
+    }
+
+    /// What [`bytes_moved`] leaves out of a cycle of m iterations: its start and end, a product and 10 + m vectors, of which
+    /// it counts 2 m too many within the iterations.
+    #[test]
+    fn launches_of_gmres_say_the_same_but_for_a_cycles_ends() {
+        let (expected, said) = of_an_iteration("tet:7", &options(Method::Gmres, Precond::Jacobi));
+        let a = crate::problem::generate(&"tet:7".parse().unwrap(), 1).unwrap();
+        let n = a.n_rows();
+        let ends = crate::matrix::spmv_bytes(a.nnz(), n, 8, 1) + ((10 + 6 - 2 * 6) * n * 8) as u64;
+        assert_eq!(6 * said, 6 * expected + ends);
+    }
+
+    /// Of multigrid a vector or two on the finest level are counted in two passes that are one.
+    #[test]
+    fn launches_of_multigrid_say_nearly_the_same() {
+        for (problem, block_size, method) in
+            [("tet:7", 1, Method::Cg), ("tet:7", 1, Method::Amg), ("bidomain:6", 2, Method::Cg)]
+        {
+            let options = Options { block_size, ..options(method, Precond::Amg) };
+            let (expected, said) = of_an_iteration(problem, &options);
+            assert!(expected.abs_diff(said) < expected / 50, "{problem} {method}: {said}, not {expected}");
         }
     }
 }

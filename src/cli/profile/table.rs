@@ -11,7 +11,8 @@ pub(super) fn text(seen: &Seen) -> String {
     let Seen { device, profile, copy_bandwidth, .. } = seen;
     let mut lines = Lines::default();
     let (launches, kernels) = (thousands(profile.launches()), profile.kernels.len());
-    lines.add("profile", format!("{device}: {launches} launches of {kernels} kernels"));
+    let plural = if kernels == 1 { "" } else { "s" };
+    lines.add("profile", format!("{device}: {launches} launches of {kernels} kernel{plural}"));
     lines.add("busy", busy(profile));
     lines.add("memory", memory(profile));
     if profile.untimed > 0 {
@@ -104,9 +105,10 @@ fn copies_of(profile: &Profile) -> String {
 /// What the figures mean.
 fn notes(seen: &Seen) -> String {
     let mut notes = String::from(
-        "Times are those between an event before and one after each launch and copy, which take some 2 us of each:\n\
-         kernels do not overlap and are queued one by one, so that all take longer than without --profile. Bytes are\n\
-         those that must be moved, whatever the caches keep, and - where that depends on the data.\n",
+        "Times are those between an event before and one after each launch and copy. Some 2 us of each are the events',\n\
+         and more where the device waits for the host: kernels are queued one by one and do not overlap, so that all\n\
+         takes longer than without --profile. Bytes are those that must be moved, whatever the caches keep; - where\n\
+         that depends on the data.\n",
     );
     if let Some(copy) = seen.copy_bandwidth {
         notes +=

@@ -14,8 +14,9 @@ use std::time::Instant;
 
 /// What ran on a device; made by [`Profiled::profile`].
 ///
-/// Times are the device's own, between an event before and an event after each piece of work: about 2 microseconds of
-/// each are the events'. Launches behind the end of an iteration, which do nothing, are among the others.
+/// Times are the device's own, between an event before and an event after each piece of work. About 2 microseconds of each
+/// are the events', and where the device waits for the host, the time until the host has queued the work. Launches behind
+/// the end of an iteration, which do nothing, are among the others.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Profile {
     /// Each kernel that was launched, the one that took most time first.
