@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times warpsolve beside its peers: y = A x, CG + Jacobi, and CG + multigrid (set-up and solve), all in one run, in turns.
 
-    python3 -m venv venv    # with --system-site-packages for PETSc (Debian's python3-petsc4py)
+    python3 -m venv venv    # with --system-site-packages for PETSc (Debian's python3-petsc4py, compiled for 'numpy<2')
     venv/bin/pip install numpy scipy pyamg pybind11 setuptools wheel
     venv/bin/pip install --no-build-isolation pyamgcl    # a C++ compiler and Boost's headers compile it
     venv/bin/pip install cupy-cuda13x                    # on a machine with a GPU: cuSPARSE
@@ -17,6 +17,7 @@ Every solution is checked with SciPy's product; the exit status is 1 where one m
 """
 
 import argparse
+import inspect
 import json
 import os
 import statistics
@@ -134,15 +135,18 @@ class Counter:
         self.count += 1
 
 
-def cg_with_diagonal(cg, linear_operator, a, b, **options):
+def cg_with_diagonal(cg, linear_operator, a, b):
     """A `cg` of SciPy's interface, with the Jacobi preconditioner."""
+    # Its name for the tolerance has changed, and not everywhere.
+    tolerance = {"rtol" if "rtol" in inspect.signature(cg).parameters else "tol": RTOL}
+
     def diagonal():
         inverse = 1.0 / a.diagonal()
         return linear_operator(a.shape, matvec=lambda r: inverse * r, dtype=a.dtype)
 
     setup, m = timed(diagonal)
     iterations = Counter()
-    solve, (x, _) = timed(lambda: cg(a, b, M=m, maxiter=LIMIT, callback=iterations, **options))
+    solve, (x, _) = timed(lambda: cg(a, b, M=m, maxiter=LIMIT, callback=iterations, **tolerance))
     return Solved(setup, solve, iterations.count, x)
 
 
@@ -158,7 +162,7 @@ class Scipy:
     def jacobi(self):
         from scipy.sparse.linalg import LinearOperator, cg
 
-        return cg_with_diagonal(cg, LinearOperator, self.a, self.b, rtol=RTOL, atol=0.0)
+        return cg_with_diagonal(cg, LinearOperator, self.a, self.b)
 
 
 class Pyamg:
@@ -173,7 +177,7 @@ class Pyamg:
         from pyamg.krylov import cg
         from scipy.sparse.linalg import LinearOperator
 
-        return cg_with_diagonal(cg, LinearOperator, self.a, self.b, tol=RTOL)
+        return cg_with_diagonal(cg, LinearOperator, self.a, self.b)
 
     def amg(self):
         setup, hierarchy = timed(lambda: self.pyamg.smoothed_aggregation_solver(self.a, symmetry="symmetric"))
@@ -239,8 +243,8 @@ class Cupy:
     def jacobi(self):
         from cupyx.scipy.sparse.linalg import LinearOperator, cg
 
-        solved = cg_with_diagonal(cg, LinearOperator, self.a, self.b, tol=RTOL, atol=0.0)
-        # Copying x waits for all of it; CuPy's CG has waited for each norm before.
+        # The norm that ends it comes behind x, so that the time is that of all of it.
+        solved = cg_with_diagonal(cg, LinearOperator, self.a, self.b)
         solved.x = self.cupy.asnumpy(solved.x)
         return solved
 
