@@ -242,43 +242,58 @@ fn the_summary_names_every_page() {
     }
 }
 
+/// What `--help` says of a command and its subcommands.
+fn help(command: &[String]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_warpsolve")).args(command).arg("--help").output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The names below "Commands:", but for help itself.
+fn commands(help: &str) -> Vec<&str> {
+    let lines =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // What an explanation goes on with stands further to the right.
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help").collect()
+}
+
+/// The long options that a text of `--help` begins lines with.
+fn options(help: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for line in help.lines() {
+        let mut words = line.trim_start().split([' ', ',', '[']).filter(|word| !word.is_empty());
+        let long = words.find(|word| !(word.len() == 2 && word.starts_with('-'))).unwrap_or_default();
+        let plain = long.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if plain && long.starts_with("--") && long != "--help" {
+            found.push(long);
+        }
+    }
+    found
+}
+
 #[test]
 fn the_guide_has_every_command_and_option() {
-    let help = |arguments: &[&str]| {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_warpsolve")).args(arguments).arg("--help").output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let overview = help(&[]);
-    let commands = overview.lines().skip_while(|line| *line != "Commands:").skip(1);
-    // What an explanation goes on with stands further to the right.
-    let named = commands.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
-    let commands: Vec<&str> =
-        named.filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty()).collect();
-    assert!(commands.contains(&"solve") && commands.contains(&"info"), "{overview}");
     let of_guide = |page: &PathBuf| name(page).starts_with("docs/guide/");
     let guide: Vec<String> = pages().iter().filter(|page| of_guide(page)).map(|page| read(page)).collect();
     let mut missing = Vec::new();
-    for command in commands.into_iter().filter(|command| *command != "help") {
-        let heading = |line: &str| line.starts_with('#') && line.contains(&format!("`{command}`"));
+    let mut to_do: Vec<Vec<String>> = vec![vec![]];
+    let mut seen = 0;
+    while let Some(command) = to_do.pop() {
+        let text = help(&command);
+        let below = commands(&text).into_iter().map(|name| [&command[..], &[name.to_string()]].concat());
+        to_do.extend(below);
+        let Some(first) = command.first() else { continue };
+        seen += 1;
+        // A subcommand is on the page of its command.
+        let heading = |line: &str| line.starts_with('#') && line.contains(&format!("`{first}`"));
         let Some(page) = guide.iter().find(|page| page.lines().any(heading)) else {
-            missing.push(format!("a heading for `{command}`"));
+            missing.push(format!("a heading for `{first}`"));
             continue;
         };
-        let text = help(&[command]);
-        let of_line = |line: &str| -> Option<String> {
-            let mut words = line.trim_start().split([' ', ',', '[']).filter(|word| !word.is_empty());
-            let short = |word: &&str| word.len() == 2 && word.starts_with('-');
-            let option = words.find(|word| !short(word))?;
-            let plain = option.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-            (plain && option.starts_with("--")).then(|| option.to_string())
-        };
-        let options = text.lines().filter_map(of_line);
-        for option in options.filter(|option| *option != "--help") {
-            if !page.contains(&format!("`{option}`")) {
-                missing.push(format!("`{option}` of {command}"));
-            }
-        }
+        let lacks = |word: &&str| !page.contains(&format!("`{word}`"));
+        let words = command[1..].iter().map(String::as_str).chain(options(&text));
+        missing.extend(words.filter(lacks).map(|word| format!("`{word}` of {}", command.join(" "))));
     }
+    assert!(seen >= 7, "only {seen} commands were found");
     assert!(missing.is_empty(), "the guide lacks {}", missing.join(", "));
 }
