@@ -11,6 +11,7 @@ use warpsolve::precond::{Jacobi, Preconditioner};
 use warpsolve::solver::{Cg, Outcome, Solver, Stop};
 use warpsolve::{Result, problem};
 
+// ANCHOR: setup
 /// `z_0 = 0`, `z_{k+1} = z_k + omega D^-1 (r - A z_k)`, and `M r = z_sweeps`.
 ///
 /// `M` is symmetric with A, and positive definite where the sweeps converge, so CG may use it.
@@ -41,7 +42,9 @@ impl<'a, B: Backend<f64>> JacobiSweeps<'a, B> {
         })
     }
 }
+// ANCHOR_END: setup
 
+// ANCHOR: apply
 impl<B: Backend<f64>> Preconditioner<f64, B> for JacobiSweeps<'_, B> {
     fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
         let (d, other) = (&self.inverse_diagonal, &mut self.other);
@@ -55,7 +58,9 @@ impl<B: Backend<f64>> Preconditioner<f64, B> for JacobiSweeps<'_, B> {
         Ok(())
     }
 }
+// ANCHOR_END: apply
 
+// ANCHOR: compare
 /// CG on `A x = 1`, preconditioned by the diagonal and by two sweeps. Returns both outcomes and the second x.
 pub fn compare<B: Backend<f64>>(backend: &B, matrix: Csr<f64>) -> Result<(Outcome, Outcome, Vec<f64>)> {
     let n = matrix.n_rows();
@@ -72,6 +77,7 @@ pub fn compare<B: Backend<f64>>(backend: &B, matrix: Csr<f64>) -> Result<(Outcom
     let (sweeps, x) = solve(&mut JacobiSweeps::setup(backend, &matrix, &a, 0.8, 2)?)?;
     Ok((diagonal, sweeps, x))
 }
+// ANCHOR_END: compare
 
 fn main() -> Result<()> {
     let show = |name: &str, (diagonal, sweeps, _): (Outcome, Outcome, Vec<f64>)| {

@@ -14,6 +14,7 @@ use warpsolve::job::{self, Device, Options, Report};
 use warpsolve::matrix::Csr;
 use warpsolve::problem;
 
+// ANCHOR: solve
 fn main() -> warpsolve::Result<()> {
     let a = match std::env::args_os().nth(1) {
         Some(path) => matrix_market::read_matrix(Path::new(&path), &mut |_, _| {})?.0,
@@ -42,3 +43,4 @@ pub fn solve(a: Csr<f64>, device: &Device) -> warpsolve::Result<(Vec<f64>, Repor
     let b = vec![1.0; a.n_rows()];
     job::solve(&Arc::new(a), &b, &Options::default(), device, &mut |_stage, _progress| {})
 }
+// ANCHOR_END: solve

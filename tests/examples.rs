@@ -3,11 +3,15 @@
 use warpsolve::backend::{cpu::Cpu, gpu::Gpu};
 use warpsolve::job::Device;
 use warpsolve::matrix::Csr;
-use warpsolve::problem::poisson2d;
+use warpsolve::problem::{convection_diffusion, poisson2d};
+use warpsolve::solver::{Stop, StopReason};
 
 #[allow(dead_code)]
 #[path = "../examples/custom_preconditioner.rs"]
 mod custom_preconditioner;
+#[allow(dead_code)]
+#[path = "../examples/custom_solver.rs"]
+mod custom_solver;
 #[allow(dead_code)]
 #[path = "../examples/solve.rs"]
 mod solve;
@@ -38,4 +42,22 @@ fn two_sweeps_take_fewer_iterations_than_the_diagonal_and_solve_as_well() {
         assert!(sweeps.iterations > 3);
         assert!(residual(&a, &x) < 1e-7, "{}", residual(&a, &x));
     }
+}
+
+#[test]
+fn the_minimal_residual_iteration_solves_an_unsymmetric_system_and_its_residual_never_grows() {
+    let a = convection_diffusion(9, 5.0);
+    assert!(!a.is_symmetric(1e-12).is_symmetric());
+    let stop = Stop { rtol: 1e-7, ..Stop::default() };
+    for (outcome, x) in [
+        custom_solver::solve(&Cpu::new(2).unwrap(), a.clone(), &stop).unwrap(),
+        custom_solver::solve(&Gpu::simulated().unwrap(), a.clone(), &stop).unwrap(),
+    ] {
+        assert_eq!(outcome.reason, StopReason::Converged);
+        assert!(outcome.iterations > 20 && outcome.history.is_sorted_by(|a, b| a >= b), "{outcome:?}");
+        assert!(residual(&a, &x) < 1e-6, "{}", residual(&a, &x));
+    }
+    let stop = Stop { max_iterations: 13, ..stop };
+    let (outcome, _) = custom_solver::solve(&Gpu::simulated().unwrap(), a, &stop).unwrap();
+    assert_eq!((outcome.reason, outcome.iterations), (StopReason::IterationLimit, 13));
 }
