@@ -7,8 +7,10 @@
 #          `driver`, the benchmark `amg`, matrices `*.mtx.gz` for it, and hearts `*.vtu` (CONTRIBUTING.md says how
 #          to put them there).
 # --out    where reports and logs go [gpu-results]
-# --sections  what to do [tests,spmv,multigrid,solve,blocks,cardiac,file]; beside these there is sanitizer:
-#          compute-sanitizer (of $COMPUTE_SANITIZER, the PATH or /usr/local/cuda*) over one test of each family of
+# --sections  what to do [tests,spmv,multigrid,solve,blocks,cardiac,file]; beside these there are
+#          bench: the source documents' tables, as text, JSON and a page,
+#          profile: multigrid on the larger tet system and on a Poisson problem, kernel by kernel,
+#          sanitizer: compute-sanitizer (of $COMPUTE_SANITIZER, the PATH or /usr/local/cuda*) over one test of each family of
 #          kernels, a set-up and cycles with every coarsening, and steps of the cardiac equations
 # --device what to measure [cuda]; `--device cpu --sizes 16,20` tries the script without a GPU
 # --blocks   edge of the bidomain system, and of the slab of its time steps [100]
@@ -214,6 +216,19 @@ cardiac() {
     step "$name" "$limit" 0 "$bin/warpsolve" "$@" --device "$device" --out "$out/$name" && sed 's/^/    /' "$out/$name.txt"
     rm -f "$out/$name"/*.vtu
 }
+if section bench; then
+    step bench 500 0 "$bin/warpsolve" bench all --device "$device" --solves 5 --threads 1,2,4,8 \
+        --json "$out/bench.json" --html "$out/bench.html" --markdown "$out/bench.md" && sed 's/^/    /' "$out/bench.txt"
+fi
+
+if section profile; then
+    for system in "tet:$large" "poisson3d:$((small * 8 / 3))"; do
+        name=profile-${system%%:*}
+        step "$name" 120 0 "$bin/warpsolve" solve --gen "$system" --seed 0 --precond amg --device "$device" -v --profile \
+            --profile-trace "$out/$name.json" && sed 's/^/    /' "$out/$name.txt"
+    done
+fi
+
 if section cardiac; then
     edge=$(awk "BEGIN { print 0.2 * ($blocks - 1) }")
     for formulation in coupled splitting; do
