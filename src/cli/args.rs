@@ -43,6 +43,8 @@ pub enum Command {
     Monodomain(MonodomainArgs),
     /// Write the matrix of a model problem
     Gen(GenArgs),
+    /// Write a matrix in another format: Matrix Market, or binary, which needs no parsing
+    Convert(ConvertArgs),
     /// Time the product y = A x in several formats on several devices
     Spmv(SpmvArgs),
     /// Repeat the source documents' tables: products, solvers, formats, threads, beside their figures
@@ -93,7 +95,7 @@ impl Command {
 /// Where the matrix comes from: a file or a generator, one of them.
 #[derive(Debug, Clone, Args)]
 pub struct MatrixArgs {
-    /// The matrix: a Matrix Market file, .mtx or .mtx.gz
+    /// The matrix: a Matrix Market file, .mtx or .mtx.gz, or a binary one, .wsm
     #[arg(value_name = "A.mtx", required_unless_present = "generate", conflicts_with = "generate")]
     pub file: Option<PathBuf>,
     /// A model problem instead of a file, such as tet:32, poisson2d:300 or anisotropic:100:0.001
@@ -143,7 +145,7 @@ pub struct GenArgs {
     pub kind: String,
     /// Points along an edge (random-spd: rows); a parameter may follow, as in 100:0.001
     pub size: String,
-    /// The file to write, .mtx or .mtx.gz
+    /// The file to write: .mtx, .mtx.gz or .wsm (binary)
     #[arg(value_name = "OUT.mtx")]
     pub out: PathBuf,
     /// Number the unknowns at random
@@ -152,6 +154,22 @@ pub struct GenArgs {
     /// What random numbers start from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Say nothing
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// The matrix: .mtx, .mtx.gz or .wsm
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file to write: .mtx, .mtx.gz or .wsm (binary)
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+    /// Threads on the host [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
     /// Say nothing
     #[arg(long, short)]
     pub quiet: bool,

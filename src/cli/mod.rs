@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod cardiac;
 mod config;
+mod convert;
 mod device;
 mod example;
 mod r#gen;
@@ -59,6 +60,7 @@ fn run(cli: Cli) -> Result<u8> {
         Command::Bidomain(args) => cardiac::bidomain(args, &profiler),
         Command::Monodomain(args) => cardiac::monodomain(args, &profiler),
         Command::Gen(args) => r#gen::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Spmv(args) => spmv::run(args, &profiler),
         Command::Bench(args) => bench::run(args, &profiler),
         Command::Example(args) => example::run(args, &profiler),

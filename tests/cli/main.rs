@@ -6,6 +6,7 @@ mod amg;
 mod bench;
 mod cardiac;
 mod config;
+mod convert;
 mod example;
 mod profile;
 mod refusals;
@@ -19,7 +20,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use warpsolve::io::matrix_market::{read_matrix, read_vector};
+use warpsolve::io::matrix::read_matrix;
+use warpsolve::io::matrix_market::read_vector;
 use warpsolve::matrix::Csr;
 
 /// The program in a folder of its own.
