@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod cardiac;
+mod completions;
 mod config;
 mod convert;
 mod device;
@@ -11,6 +12,8 @@ mod r#gen;
 mod info;
 mod json;
 mod load;
+mod man;
+mod names;
 mod output;
 mod profile;
 mod progress;
@@ -65,6 +68,8 @@ fn run(cli: Cli) -> Result<u8> {
         Command::Bench(args) => bench::run(args, &profiler),
         Command::Example(args) => example::run(args, &profiler),
         Command::Info(args) => info::run(args),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man { folder } => man::run(folder.as_deref()),
     };
     // Of a command that failed it is wanted all the more.
     let profiled = profiler.finish(status.is_err());

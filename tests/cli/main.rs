@@ -11,6 +11,7 @@ mod example;
 mod profile;
 mod refusals;
 mod report;
+mod shells;
 mod solve;
 mod tools;
 
