@@ -12,6 +12,7 @@ mod profile;
 mod refusals;
 mod report;
 mod shells;
+mod snapshots;
 mod solve;
 mod tools;
 
@@ -40,7 +41,8 @@ impl Shell {
     }
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpsolve"));
-        command.current_dir(self.0.path()).args(line.split_whitespace());
+        // Help is as wide as the terminal.
+        command.env("COLUMNS", "100").current_dir(self.0.path()).args(line.split_whitespace());
         command
     }
     /// Runs a line of arguments; checks the status, and that nothing panicked or half-written is left.
