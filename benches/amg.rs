@@ -12,7 +12,7 @@ use warpsolve::Result;
 use warpsolve::backend::algebra::{Blocks, Mixed};
 use warpsolve::backend::cpu::Cpu;
 use warpsolve::backend::gpu::Gpu;
-use warpsolve::io::matrix_market::read_matrix;
+use warpsolve::io::matrix::read_matrix;
 use warpsolve::job::{Device, copy_bandwidth, relative_residual};
 use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::{AnyPrecision, Params};

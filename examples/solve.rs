@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use warpsolve::backend::cpu::Cpu;
-use warpsolve::io::matrix_market;
+use warpsolve::io::matrix::read_matrix;
 use warpsolve::job::{self, Device, Options, Report};
 use warpsolve::matrix::Csr;
 use warpsolve::problem;
@@ -17,7 +17,7 @@ use warpsolve::problem;
 // ANCHOR: solve
 fn main() -> warpsolve::Result<()> {
     let a = match std::env::args_os().nth(1) {
-        Some(path) => matrix_market::read_matrix(Path::new(&path), &mut |_, _| {})?.0,
+        Some(path) => read_matrix(Path::new(&path), &mut |_, _| {})?.0,
         None => problem::generate(&"tet:24".parse()?, 1)?,
     };
     let device = match warpsolve::open_gpu(0) {

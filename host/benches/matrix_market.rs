@@ -1,9 +1,10 @@
-//! Reading and writing Matrix Market text, in bytes of text per second.
+//! Reading and writing matrices, as Matrix Market text and binary, in bytes of the file per second.
 
 use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use warpsolve_host::io::binary;
 use warpsolve_host::io::matrix_market::{Symmetry, parse_matrix, write_matrix};
 use warpsolve_host::matrix::{Coo, Csr};
 
@@ -34,6 +35,18 @@ fn matrix_market(c: &mut Criterion) {
     group.bench_function("write", |b| {
         b.iter(|| write_matrix(&path, &a, Symmetry::General, "").expect("the folder can be written"))
     });
+    group.finish();
+
+    let path = folder.path().join("a.wsm");
+    let write = || {
+        binary::write_matrix(&path, &a, Symmetry::General, "").expect("the folder can be written");
+    };
+    write();
+    let size = std::fs::metadata(&path).expect("just written").len();
+    let mut group = c.benchmark_group("binary");
+    group.sample_size(10).throughput(Throughput::Bytes(size));
+    group.bench_function("read", |b| b.iter(|| black_box(binary::read_matrix(&path, &mut |_, _| {}))));
+    group.bench_function("write", |b| b.iter(write));
     group.finish();
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::io::binary::Fault;
+
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -31,6 +33,14 @@ pub enum Error {
         line: u64,
         /// What is wrong there, and what to do.
         message: String,
+    },
+    /// A binary matrix cannot be used.
+    #[error("{}: {fault}", path.display())]
+    Binary {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        fault: Fault,
     },
     /// A matrix is not what the operation needs.
     #[error("{0}")]

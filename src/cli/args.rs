@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use warpsolve::Error;
 use warpsolve::examples::Program;
 use warpsolve::job::Precision;
@@ -13,6 +14,7 @@ use warpsolve::problem::Problem;
 use super::bench::args::{BenchArgs, Setting};
 use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
+use super::names::named;
 use super::profile::ProfileArgs;
 use super::settings::Settings;
 
@@ -43,6 +45,8 @@ pub enum Command {
     Monodomain(MonodomainArgs),
     /// Write the matrix of a model problem
     Gen(GenArgs),
+    /// Write a matrix in another format: Matrix Market, or binary, which needs no parsing
+    Convert(ConvertArgs),
     /// Time the product y = A x in several formats on several devices
     Spmv(SpmvArgs),
     /// Repeat the source documents' tables: products, solvers, formats, threads, beside their figures
@@ -55,6 +59,17 @@ pub enum Command {
     Example(ExampleArgs),
     /// Show devices, driver, memory, kernels and threads, and what --device auto takes
     Info(InfoArgs),
+    /// Print a script that completes commands, options and names in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write one page for each command into a folder
+    Man {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
 }
 
 impl Command {
@@ -62,7 +77,10 @@ impl Command {
     pub fn without_device(&self) -> Option<&'static str> {
         match self {
             Command::Gen(_) => Some("gen"),
+            Command::Convert(_) => Some("convert"),
             Command::Info(_) => Some("info"),
+            Command::Completions { .. } => Some("completions"),
+            Command::Man { .. } => Some("man"),
             Command::Bench(args) => args.setting().is_none().then_some("bench compare"),
             Command::Solve(_) | Command::Spmv(_) | Command::Example(_) => None,
             Command::Bidomain(_) | Command::Monodomain(_) => None,
@@ -77,7 +95,8 @@ impl Command {
             Command::Example(args) => args.json.as_deref(),
             Command::Bench(args) => args.setting().and_then(Setting::report),
             Command::Info(args) => args.json.as_deref(),
-            Command::Bidomain(_) | Command::Monodomain(_) | Command::Gen(_) => None,
+            Command::Bidomain(_) | Command::Monodomain(_) | Command::Gen(_) | Command::Convert(_) => None,
+            Command::Completions { .. } | Command::Man { .. } => None,
         }
     }
 
@@ -93,7 +112,7 @@ impl Command {
 /// Where the matrix comes from: a file or a generator, one of them.
 #[derive(Debug, Clone, Args)]
 pub struct MatrixArgs {
-    /// The matrix: a Matrix Market file, .mtx or .mtx.gz
+    /// The matrix: a Matrix Market file, .mtx or .mtx.gz, or a binary one, .wsm
     #[arg(value_name = "A.mtx", required_unless_present = "generate", conflicts_with = "generate")]
     pub file: Option<PathBuf>,
     /// A model problem instead of a file, such as tet:32, poisson2d:300 or anisotropic:100:0.001
@@ -143,7 +162,7 @@ pub struct GenArgs {
     pub kind: String,
     /// Points along an edge (random-spd: rows); a parameter may follow, as in 100:0.001
     pub size: String,
-    /// The file to write, .mtx or .mtx.gz
+    /// The file to write: .mtx, .mtx.gz or .wsm (binary)
     #[arg(value_name = "OUT.mtx")]
     pub out: PathBuf,
     /// Number the unknowns at random
@@ -158,20 +177,39 @@ pub struct GenArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// The matrix: .mtx, .mtx.gz or .wsm
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file to write: .mtx, .mtx.gz or .wsm (binary)
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+    /// Threads on the host [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// Say nothing
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct SpmvArgs {
     #[command(flatten)]
     pub matrix: MatrixArgs,
     /// Formats to try: crs, ell, sell, and with blocks bcrs2, bcrs3, bsell2, bsell3
-    #[arg(long, value_delimiter = ',', default_value = "crs,ell,sell")]
+    #[arg(long, value_delimiter = ',', default_value = "crs,ell,sell",
+          value_parser = named::<Format>(&[Format::NAMES]), hide_possible_values = true)]
     pub format: Vec<Format>,
     /// For sell: rows sorted at a time, 1 or a multiple of 32
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub sigma: usize,
     /// Number types to try: f64, f32
-    #[arg(long, value_delimiter = ',', default_value = "f64")]
+    #[arg(long, value_delimiter = ',', default_value = "f64",
+          value_parser = named::<Precision>(&[Precision::NAMES]), hide_possible_values = true)]
     pub precision: Vec<Precision>,
     /// Devices to try: auto, cpu, cuda, cuda:N, sim
-    #[arg(long, value_delimiter = ',', default_value = "auto")]
+    #[arg(long, value_delimiter = ',', default_value = "auto",
+          value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: Vec<DeviceName>,
     /// Products to time
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -190,12 +228,14 @@ pub struct SpmvArgs {
 #[derive(Debug, Args)]
 pub struct ExampleArgs {
     /// vadd, pi, heat, laplace, gram-schmidt, jacobi-dense or jacobi-grid
+    #[arg(value_parser = named::<Program>(&[Program::NAMES]), hide_possible_values = true)]
     pub name: Program,
     /// Its sizes, those of its source otherwise: N, and for heat N and STEPS
     #[arg(value_name = "N")]
     pub sizes: Vec<usize>,
     /// auto, cpu, cuda, cuda:N or sim
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto",
+          value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: DeviceName,
     /// Threads on the host [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]

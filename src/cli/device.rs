@@ -23,6 +23,11 @@ pub enum DeviceName {
     Sim,
 }
 
+impl DeviceName {
+    /// Every name but those with an ordinal.
+    pub const NAMES: &[&str] = &["auto", "cpu", "cuda", "sim"];
+}
+
 impl fmt::Display for DeviceName {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use warpsolve::io::matrix_market::{symmetry_of, write_matrix};
-use warpsolve::{Error, Result};
+use warpsolve::Result;
+use warpsolve::io::matrix::write_matrix;
 
 use super::SUCCESS;
 use super::args::GenArgs;
 use super::load::Source;
-use super::output::print;
+use super::output::{file_size, print};
 use super::progress::Progress;
-use super::report::Lines;
+use super::report::{Lines, stored};
 use super::table::{bytes, duration, thousands};
 
 /// Generates and writes; returns the exit status.
@@ -21,18 +21,17 @@ pub fn run(args: GenArgs) -> Result<u8> {
     let progress = Progress::new(args.quiet);
     let (a, _) = source.matrix(&progress)?;
     progress.stage("writing");
-    let symmetry = symmetry_of(&a);
-    let written = write_matrix(&args.out, &a, symmetry, &format!("warpsolve {}", source.name()));
+    let written = write_matrix(&args.out, &a, &format!("warpsolve {}", source.name()));
     progress.clear();
-    written?;
+    let (layout, symmetry) = written?;
     if !args.quiet {
-        let size = std::fs::metadata(&args.out).map_err(|e| Error::io("read", &args.out, e))?.len();
+        let size = bytes(file_size(&args.out)?);
         let mut lines = Lines::default();
         lines.add("matrix", source.name());
         let (rows, nonzeros) = (thousands(a.n_rows() as u64), thousands(a.nnz() as u64));
         lines.add("", format!("{rows} rows, {nonzeros} nonzeros"));
         let name = args.out.display();
-        lines.add("file", format!("{name}, stored as {}, {}", symmetry.word(), bytes(size)));
+        lines.add("file", format!("{name}, {}, {size}", stored(layout, symmetry)));
         lines.add("time", duration(start.elapsed().as_secs_f64()));
         print(&lines.text())?;
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use warpsolve::backend::cpu::check_threads;
-use warpsolve::io::matrix_market::{Summary, read_matrix, read_vector};
+use warpsolve::io::matrix::{Summary, read_matrix};
+use warpsolve::io::matrix_market::read_vector;
 use warpsolve::matrix::Csr;
 use warpsolve::problem::{Problem, generate, shuffle};
 use warpsolve::{Error, Result};
@@ -16,7 +17,7 @@ use super::progress::Progress;
 /// Where the matrix comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// A Matrix Market file.
+    /// A file, Matrix Market or binary.
     File(PathBuf),
     /// A generator.
     Generated {

@@ -3,13 +3,17 @@
 mod args;
 mod bench;
 mod cardiac;
+mod completions;
 mod config;
+mod convert;
 mod device;
 mod example;
 mod r#gen;
 mod info;
 mod json;
 mod load;
+mod man;
+mod names;
 mod output;
 mod profile;
 mod progress;
@@ -59,10 +63,13 @@ fn run(cli: Cli) -> Result<u8> {
         Command::Bidomain(args) => cardiac::bidomain(args, &profiler),
         Command::Monodomain(args) => cardiac::monodomain(args, &profiler),
         Command::Gen(args) => r#gen::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Spmv(args) => spmv::run(args, &profiler),
         Command::Bench(args) => bench::run(args, &profiler),
         Command::Example(args) => example::run(args, &profiler),
         Command::Info(args) => info::run(args),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man { folder } => man::run(folder.as_deref()),
     };
     // Of a command that failed it is wanted all the more.
     let profiled = profiler.finish(status.is_err());

@@ -24,6 +24,11 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
     write_atomically(path, |file| file.write_all(text.as_bytes()))
 }
 
+/// Bytes of a file.
+pub fn file_size(path: &Path) -> Result<u64> {
+    Ok(std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len())
+}
+
 /// "error: ..." on stderr, with those causes that the message does not already name.
 pub fn complain(error: &Error) {
     let mut text = format!("error: {error}\n");

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use warpsolve::io::matrix::{Layout, Symmetry};
 use warpsolve::job::{Method, Precond, Report};
 use warpsolve::precond::amg;
 
@@ -48,6 +49,14 @@ pub fn unavailable(reason: &str) -> String {
     format!("none: {}", reason.strip_prefix("no GPU: ").unwrap_or(reason))
 }
 
+/// How a file holds a matrix: one triangle may stand for both, but in a binary file.
+pub fn stored(layout: Option<Layout>, symmetry: Symmetry) -> String {
+    match layout {
+        Some(_) => format!("stored as {}", symmetry.word()),
+        None => format!("binary, {}", symmetry.word()),
+    }
+}
+
 /// The report of `solve`.
 pub fn solve(account: &Account, verbose: bool) -> String {
     let mut lines = Lines::default();
@@ -67,11 +76,12 @@ pub fn solve(account: &Account, verbose: bool) -> String {
 
 fn what(lines: &mut Lines, account: &Account) {
     let report = &account.report;
-    let stored = account.summary.map_or(String::new(), |s| format!(", stored as {}", s.symmetry.word()));
+    let stored = account.summary.as_ref().map(|s| format!(", {}", stored(s.layout, s.symmetry)));
+    let stored = stored.unwrap_or_default();
     lines.add("matrix", format!("{}{stored}", account.matrix));
     let (rows, nonzeros) = (thousands(report.n_rows as u64), thousands(report.nnz as u64));
     lines.add("", format!("{rows} rows, {nonzeros} nonzeros, {:.1} a row", account.rows.mean));
-    if let Some(summary) = account.summary
+    if let Some(summary) = &account.summary
         && summary.duplicates > 0
     {
         lines.add("", format!("{} duplicate entries summed", thousands(summary.duplicates)));
@@ -232,7 +242,7 @@ fn details(lines: &mut Lines, account: &Account) {
         "rows",
         format!("{} to {} nonzeros, {} empty", rows.min, rows.max, thousands(rows.empty as u64)),
     );
-    if let Some(summary) = account.summary {
+    if let Some(summary) = &account.summary {
         let rate = summary.bytes as f64 / account.read_seconds * 1e-6;
         let size = bytes(summary.bytes);
         lines.add("file", format!("{} entries, {size}, {rate:.0} MB/s", thousands(summary.entries_in_file)));

@@ -14,25 +14,29 @@ use warpsolve::{Error, Result};
 
 use super::args::{OrAuto, Restart, not_negative, omega};
 use super::device::DeviceName;
+use super::names::named;
+
+/// The name that leaves a choice open.
+const AUTO: &[&str] = &["auto"];
 
 /// Whatever is not given is `None`, so that two sources can be laid over one another.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Settings {
     /// cg, bicgstab, gmres, jacobi, amg; auto takes cg for a symmetric matrix with a positive diagonal, else gmres
     /// [default: auto]
-    #[arg(long)]
+    #[arg(long, value_parser = named::<OrAuto<Method>>(&[AUTO, Method::NAMES]), hide_possible_values = true)]
     pub solver: Option<OrAuto<Method>>,
     /// none, jacobi, amg (algebraic multigrid); auto takes jacobi where the diagonal allows it [default: auto]
-    #[arg(long)]
+    #[arg(long, value_parser = named::<OrAuto<Precond>>(&[AUTO, Precond::NAMES]), hide_possible_values = true)]
     pub precond: Option<OrAuto<Precond>>,
     /// With --precond amg or --solver amg: sa, pmis, mandel-brezina
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = named::<Coarsening>(&[Coarsening::NAMES]), hide_possible_values = true)]
     coarsening: Option<Coarsening>,
     /// With --precond amg or --solver amg: jacobi, l1-jacobi, chebyshev, spai0
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = named::<Smoother>(&[Smoother::NAMES]), hide_possible_values = true)]
     smoother: Option<Smoother>,
     /// With --precond amg or --solver amg: v, w, f, k
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = named::<Cycle>(&[Cycle::NAMES]), hide_possible_values = true)]
     cycle: Option<Cycle>,
     /// With --precond amg: any of its parameters, such as pre=2,post=2,precision=f64; --help lists them
     #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = amg_help())]
@@ -43,16 +47,16 @@ pub struct Settings {
     pub block_size: Option<u8>,
     /// With --precond jacobi and --block-size: refuse singular diagonal blocks, or take their pseudo-inverse
     /// [default: refuse]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = named::<SingularBlocks>(&[SingularBlocks::NAMES]), hide_possible_values = true)]
     pub singular_blocks: Option<SingularBlocks>,
     /// crs, ell, sell, with blocks bcrs2, bcrs3, bsell2, bsell3; auto takes what is fastest on the device [default: auto]
-    #[arg(long)]
+    #[arg(long, value_parser = named::<OrAuto<Format>>(&[AUTO, Format::NAMES]), hide_possible_values = true)]
     pub format: Option<OrAuto<Format>>,
     /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
     #[arg(long, value_name = "N")]
     pub sigma: Option<usize>,
     /// f64 or f32; the residual is checked in f64 either way [default: f64]
-    #[arg(long)]
+    #[arg(long, value_parser = named::<Precision>(&[Precision::NAMES]), hide_possible_values = true)]
     pub precision: Option<Precision>,
     /// Converged at ||b - A x|| <= max(rtol ||b||, atol) [default: 1e-8]
     #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
@@ -71,7 +75,7 @@ pub struct Settings {
     pub omega: Option<f64>,
     /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
     /// [default: auto]
-    #[arg(long)]
+    #[arg(long, value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: Option<DeviceName>,
     /// Threads on the host [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]

@@ -5,7 +5,8 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use warpsolve::io::matrix_market::{Summary, write_vector};
+use warpsolve::io::matrix::Summary;
+use warpsolve::io::matrix_market::write_vector;
 use warpsolve::job::{self, Device, Method, Options};
 use warpsolve::launch::DeviceInfo;
 use warpsolve::matrix::{RowStats, row_stats};

@@ -6,10 +6,13 @@ mod amg;
 mod bench;
 mod cardiac;
 mod config;
+mod convert;
 mod example;
 mod profile;
 mod refusals;
 mod report;
+mod shells;
+mod snapshots;
 mod solve;
 mod tools;
 
@@ -19,7 +22,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use warpsolve::io::matrix_market::{read_matrix, read_vector};
+use warpsolve::io::matrix::read_matrix;
+use warpsolve::io::matrix_market::read_vector;
 use warpsolve::matrix::Csr;
 
 /// The program in a folder of its own.
@@ -37,7 +41,8 @@ impl Shell {
     }
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpsolve"));
-        command.current_dir(self.0.path()).args(line.split_whitespace());
+        // Help is as wide as the terminal.
+        command.env("COLUMNS", "100").current_dir(self.0.path()).args(line.split_whitespace());
         command
     }
     /// Runs a line of arguments; checks the status, and that nothing panicked or half-written is left.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use cuda_std::Real;
 use rayon::prelude::*;
 
-/// Rows that one task of [`Csr::from_rows`] fills.
+/// Rows that one task checks or fills.
 const BLOCK: usize = 1024;
 
 /// A sparse matrix in compressed row storage.
@@ -44,21 +44,20 @@ impl<T: Real> Csr<T> {
                 values.len()
             ));
         }
-        for i in 0..n_rows {
+        let fault_of_row = |i: usize| {
             if row_ptr[i] > row_ptr[i + 1] || row_ptr[i + 1] > values.len() {
-                return fault(format!("row {}: row_ptr decreases", i + 1));
+                return Some(format!("row {}: row_ptr decreases", i + 1));
             }
             let columns = &col_idx[row_ptr[i]..row_ptr[i + 1]];
             if columns.windows(2).any(|w| w[0] >= w[1]) {
-                return fault(format!("row {}: columns do not ascend strictly", i + 1));
+                return Some(format!("row {}: columns do not ascend strictly", i + 1));
             }
-            if columns.last().is_some_and(|&c| c as usize >= n_cols) {
-                return fault(format!(
-                    "row {}: column {} of {n_cols}",
-                    i + 1,
-                    columns[columns.len() - 1] + 1
-                ));
-            }
+            let last = columns.last().filter(|&&column| column as usize >= n_cols)?;
+            Some(format!("row {}: column {} of {n_cols}", i + 1, u64::from(*last) + 1))
+        };
+        let rows = (0..n_rows).into_par_iter().with_min_len(BLOCK);
+        if let Some(message) = rows.find_map_first(fault_of_row) {
+            return fault(message);
         }
         Ok(Csr { n_rows, n_cols, row_ptr, col_idx, values })
     }

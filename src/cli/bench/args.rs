@@ -9,6 +9,7 @@ use warpsolve::problem::Problem;
 
 use super::super::args::not_negative;
 use super::super::device::DeviceName;
+use super::super::names::named;
 
 #[derive(Debug, Args)]
 pub struct BenchArgs {
@@ -71,13 +72,13 @@ pub struct Setting {
     pub seed: u64,
     /// Formats: crs, ell (the documents' SELL-C-sigma), sell (their reduced one); for blocks bcrs2, bsell2, ...
     /// [default: crs,ell,sell, for blocks crs,sell,bcrs2,bsell2]
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = named::<Format>(&[Format::NAMES]), hide_possible_values = true)]
     pub format: Vec<Format>,
     /// Number types: f64, f32
-    #[arg(long, value_delimiter = ',', default_value = "f64")]
+    #[arg(long, value_delimiter = ',', default_value = "f64", value_parser = named::<Precision>(&[Precision::NAMES]), hide_possible_values = true)]
     pub precision: Vec<Precision>,
     /// Devices: auto, cpu, cuda, cuda:N, sim
-    #[arg(long, value_delimiter = ',', default_value = "auto")]
+    #[arg(long, value_delimiter = ',', default_value = "auto", value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: Vec<DeviceName>,
     /// Threads on the host: the table threads has rows for each, the others use the last [default: 1, 2, 4, ... cores]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=4096))]

@@ -8,6 +8,7 @@ use warpsolve::precond::amg;
 
 use super::super::args::not_negative;
 use super::super::device::DeviceName;
+use super::super::names::named;
 use super::points::Points;
 
 #[derive(Debug, Args)]
@@ -39,7 +40,8 @@ pub struct CardiacArgs {
     #[command(flatten)]
     pub output: OutputArgs,
     /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto",
+          value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: DeviceName,
     /// Threads on the host [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
@@ -88,7 +90,8 @@ pub struct MeshArgs {
 #[command(next_help_heading = "Tissue (the defaults are those of Niederer et al. 2011)")]
 pub struct TissueArgs {
     /// mitchell-schaeffer (2003, 2 variables), ten-tusscher (and Panfilov 2006, epicardial, 19 variables)
-    #[arg(long, value_name = "NAME", default_value_t = Model::TenTusscher)]
+    #[arg(long, value_name = "NAME", default_value_t = Model::TenTusscher,
+          value_parser = named::<Model>(&[Model::NAMES]), hide_possible_values = true)]
     pub model: Model,
     /// Conductivity inside of the cells along the fibres, mS/mm [default: 0.17]
     #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]

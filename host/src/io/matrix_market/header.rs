@@ -12,8 +12,11 @@ const ROWS_BELIEVED: u64 = 1 << 20;
 /// the memory for a matrix that is singular many times over.
 const SPARSEST: u64 = 64;
 
+/// Bytes of comment that are kept.
+const COMMENT_KEPT: usize = 1 << 16;
+
 /// What the first lines announce.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub layout: Layout,
     pub field: Field,
@@ -22,6 +25,8 @@ pub(super) struct Header {
     pub n_cols: u64,
     /// Entries that follow. Good for comparisons only: nothing is allocated on its word.
     pub entries: u64,
+    /// Lines between banner and sizes, without their `%`.
+    pub comment: String,
 }
 
 impl Header {
@@ -36,11 +41,21 @@ impl Header {
         };
         let (layout, field, symmetry) =
             banner_words(&banner).map_err(|message| Error::parse(source.name(), 1, message))?;
+        let mut comment = String::new();
         while let Some(line) = source.next_line()? {
             let line = line.trim_ascii();
-            if !line.is_empty() && line[0] != b'%' {
-                return Header::from_size_line(line, layout, field, symmetry)
-                    .map_err(|message| Error::parse(source.name(), source.line(), message));
+            match line.strip_prefix(b"%") {
+                None if line.is_empty() => {}
+                None => {
+                    return Header::from_size_line(line, layout, field, symmetry)
+                        .map(|header| Header { comment, ..header })
+                        .map_err(|message| Error::parse(source.name(), source.line(), message));
+                }
+                Some(text) if comment.len() + text.len() < COMMENT_KEPT => {
+                    comment += &String::from_utf8_lossy(text.strip_prefix(b" ").unwrap_or(text));
+                    comment.push('\n');
+                }
+                Some(_) => {}
             }
         }
         let message = format!("the file ends before the size line ({})", shape_of(layout));
@@ -92,7 +107,7 @@ impl Header {
                  the matrix is singular, and this size line is not believed"
             ));
         }
-        Ok(Header { layout, field, symmetry, n_rows, n_cols, entries })
+        Ok(Header { layout, field, symmetry, n_rows, n_cols, entries, comment: String::new() })
     }
 
     /// "entry" or "value", with its number: what the lines of the body hold.

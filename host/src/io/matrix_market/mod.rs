@@ -12,7 +12,7 @@ mod header;
 mod parse;
 mod source;
 #[cfg(test)]
-mod tests;
+pub(in crate::io) mod tests;
 mod write;
 
 use std::path::Path;
@@ -24,68 +24,8 @@ use body::{Entries, Pieces};
 use header::Header;
 use source::Source;
 
+pub use super::matrix::{Field, Layout, Summary, Symmetry};
 pub use write::{symmetry_of, write_matrix, write_vector};
-
-/// How the entries of a file are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// A line `row column value` for each entry.
-    Coordinate,
-    /// All values of a dense matrix, column by column.
-    Array,
-}
-
-/// What kind of numbers a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
-    /// Decimal numbers.
-    Real,
-    /// Whole numbers, read as the nearest `f64`.
-    Integer,
-    /// Positions only; every value is 1.
-    Pattern,
-}
-
-/// Which entries stand for others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Symmetry {
-    /// None.
-    General,
-    /// Only the lower triangle is stored: `a_ji = a_ij`.
-    Symmetric,
-    /// Only the strictly lower triangle is stored: `a_ji = -a_ij`, `a_ii = 0`.
-    Skew,
-}
-
-impl Symmetry {
-    /// The word in the banner.
-    pub fn word(self) -> &'static str {
-        match self {
-            Symmetry::General => "general",
-            Symmetry::Symmetric => "symmetric",
-            Symmetry::Skew => "skew-symmetric",
-        }
-    }
-}
-
-/// What was found in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Summary {
-    /// Coordinate or array.
-    pub layout: Layout,
-    /// Kind of numbers.
-    pub field: Field,
-    /// Which triangle was stored; the matrix returned always has both.
-    pub symmetry: Symmetry,
-    /// Entries listed in the file.
-    pub entries_in_file: u64,
-    /// Entries of the file that were added to an earlier one at the same position.
-    pub duplicates: u64,
-    /// Entries of a coordinate file whose value is zero; they are kept. Zeros of an array are dropped.
-    pub explicit_zeros: u64,
-    /// Bytes of text, uncompressed.
-    pub bytes: u64,
-}
 
 /// Reads a matrix, calling `progress(bytes done, bytes in all)` (of the file, as it is on disk) now and then.
 ///
@@ -140,13 +80,14 @@ fn matrix_from(
         check_finite(&matrix)?;
     }
     let summary = Summary {
-        layout: header.layout,
+        layout: Some(header.layout),
         field: header.field,
         symmetry: header.symmetry,
         entries_in_file: header.entries,
         duplicates: (stored - kept) as u64,
         explicit_zeros,
         bytes: source.bytes(),
+        comment: header.comment,
     };
     Ok((matrix, summary))
 }

@@ -82,7 +82,7 @@ fn arrays_run_down_the_columns() {
     let array = |kind: &str, size: &str, values: &str| {
         let text = format!("%%MatrixMarket matrix array {kind}\n{size}\n{}\n", values.replace(' ', "\n"));
         let (a, summary) = parse(text.as_bytes()).unwrap();
-        assert_eq!(summary.layout, Layout::Array);
+        assert_eq!(summary.layout, Some(Layout::Array));
         (dense(&a), a.nnz())
     };
     assert_eq!(
@@ -292,7 +292,7 @@ fn writing_checks_the_symmetry_it_is_asked_for() {
         assert_eq!(symmetry_of(a), symmetry);
         write_matrix(&path, a, symmetry, "two\nlines").unwrap();
         let (b, summary) = read_matrix(&path, &mut |_, _| {}).unwrap();
-        assert_eq!((&b, summary.symmetry), (a, symmetry));
+        assert_eq!((&b, summary.symmetry, summary.comment.as_str()), (a, symmetry, "two\nlines\n"));
     }
     write_matrix(&path, &symmetric, Symmetry::Symmetric, "two\nlines").unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -383,7 +383,7 @@ fn finite() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |v| v.is_finite())
 }
 
-fn any_matrix() -> impl Strategy<Value = Csr<f64>> {
+pub(in crate::io) fn any_matrix() -> impl Strategy<Value = Csr<f64>> {
     (1usize..30, 1usize..30).prop_flat_map(|(n_rows, n_cols)| {
         let entry = (0..n_rows, 0..n_cols);
         let pattern = proptest::collection::btree_set(entry, 0..100);

@@ -1,0 +1,126 @@
+//! Reading: all threads, each a piece that it also sums up while that is in its cache.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use bytemuck::Pod;
+use bytemuck::allocation::try_zeroed_vec;
+use crc32fast::Hasher;
+use rayon::prelude::*;
+
+use super::header::{self, Header, SECTIONS};
+use super::{CHUNK, Fault, checksum, joined};
+use crate::error::{Error, Result};
+use crate::io::matrix::{Field, Summary};
+use crate::matrix::Csr;
+use crate::matrix::check::check_finite;
+
+/// Bytes between two reports of progress.
+const BATCH: usize = 128 * CHUNK;
+
+/// What goes wrong within a file.
+enum Failure {
+    Io(io::Error),
+    Fault(Fault),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Io(error)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Failure::Fault(fault)
+    }
+}
+
+/// Reads a matrix, calling `progress(bytes done, bytes in all)` now and then.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read, or is larger than the memory; [`Error::Binary`] when it is not what
+/// [`write_matrix`](super::write_matrix) wrote.
+pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(Csr<f64>, Summary)> {
+    read(path, progress).map_err(|failure| match failure {
+        Failure::Io(source) => Error::io("read", path, source),
+        Failure::Fault(fault) => Error::Binary { path: path.into(), fault },
+    })
+}
+
+fn read(
+    path: &Path,
+    progress: &mut dyn FnMut(u64, u64),
+) -> std::result::Result<(Csr<f64>, Summary), Failure> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut start = [0; header::SIZE];
+    let start = &mut start[..length.min(header::SIZE as u64) as usize];
+    file.read_exact_at(start, 0)?;
+    let (header, layout) = Header::read(start, length)?;
+
+    let mut sections = Sections { file, header: &header, layout, progress: &mut *progress };
+    let row_ptr = sections.read(0)?;
+    let col_idx = sections.read(1)?;
+    let values = sections.read(2)?;
+    let comment = sections.read(3)?;
+    progress(length, length);
+
+    let invalid = |what: String| Fault::Structure(what);
+    let (n_rows, n_cols) = (header.n_rows as usize, header.n_cols as usize);
+    let matrix =
+        Csr::new(n_rows, n_cols, row_ptr, col_idx, values).map_err(|error| invalid(error.to_string()))?;
+    check_finite(&matrix).map_err(|error| invalid(error.to_string()))?;
+    let comment = String::from_utf8(comment).map_err(|_| invalid("the comment is no UTF-8".into()))?;
+    let summary = Summary {
+        layout: None,
+        field: Field::Real,
+        symmetry: header.symmetry,
+        entries_in_file: header.nnz,
+        duplicates: 0,
+        explicit_zeros: matrix.values().par_iter().with_min_len(CHUNK).filter(|&&v| v == 0.0).count() as u64,
+        bytes: length,
+        comment,
+    };
+    Ok((matrix, summary))
+}
+
+/// What follows the header.
+struct Sections<'a> {
+    file: File,
+    header: &'a Header,
+    layout: header::Layout,
+    progress: &'a mut dyn FnMut(u64, u64),
+}
+
+impl Sections<'_> {
+    /// The elements of the section `k`.
+    fn read<T: Pod>(&mut self, k: usize) -> std::result::Result<Vec<T>, Failure> {
+        let header::Layout { offsets, ends, file_len } = self.layout;
+        let (start, end) = (offsets[k], ends[k]);
+        let mut elements = try_zeroed_vec((end - start) as usize / size_of::<T>())
+            .map_err(|()| io::Error::from(io::ErrorKind::OutOfMemory))?;
+
+        let (mut at, mut sum) = (start, Hasher::new());
+        for batch in bytemuck::cast_slice_mut::<T, u8>(&mut elements).chunks_mut(BATCH) {
+            let chunks = batch.par_chunks_mut(CHUNK).enumerate().map(|(c, chunk)| {
+                self.file.read_exact_at(chunk, at + (c * CHUNK) as u64)?;
+                Ok::<_, io::Error>(checksum(chunk))
+            });
+            let of_batch = chunks.try_reduce(Hasher::new, |first, second| Ok(joined(first, second)))?;
+            sum = joined(sum, of_batch);
+            at += batch.len() as u64;
+            (self.progress)(at, file_len);
+        }
+        let mut padding = [0; header::ALIGN as usize];
+        let padding = &mut padding[..(end.next_multiple_of(header::ALIGN) - end) as usize];
+        self.file.read_exact_at(padding, end)?;
+        sum.update(padding);
+        if sum.finalize() != self.header.checksums[k] {
+            return Err(Fault::Checksum(SECTIONS[k]).into());
+        }
+        Ok(elements)
+    }
+}
