@@ -2,6 +2,7 @@
 
 use cuda_std::{Real, kernel, memory::*, thread};
 
+use super::columns::LongRows;
 use super::team::{Pattern, Team};
 
 /// Belongs to no aggregate.
@@ -155,6 +156,107 @@ pub unsafe fn tentative<T: Real>(
                 values.st(e, T::ONE);
             }
             i += thread::stride();
+        }
+    }
+}
+
+/// The aggregate that the lane's entry of a row of S leads to, [`NONE`] where there is none, and whether it is the first
+/// entry of the row that does.
+///
+/// # Safety
+/// The row is S's, with no more entries than lanes; the team's lanes call this together.
+#[inline(always)]
+unsafe fn aggregate_of_lane(
+    team: Team,
+    (start, end): (usize, usize),
+    s: Pattern,
+    aggregates: *const u32,
+) -> (u32, bool) {
+    let e = start + team.lane as usize;
+    // SAFETY: an entry of S; its column is an unknown.
+    let aggregate = if e < end { unsafe { aggregates.ld_nc(s.col_idx.ld_nc(e) as usize) } } else { NONE };
+    let mut is_first = aggregate != NONE;
+    let mut other = 0;
+    while other < (end - start) as u32 {
+        is_first &= team.from_lane(aggregate, other) != aggregate || other >= team.lane;
+        other += 1;
+    }
+    (aggregate, is_first)
+}
+
+/// `lengths[i]` = the number of aggregates that row i of S leads to: the row lengths of `S P_0`. Rows with more entries
+/// than lanes are not counted, but go to `long`.
+#[kernel]
+pub unsafe fn aggregated_lengths(
+    n: u64,
+    log2_lanes: u32,
+    s: Pattern,
+    aggregates: *const u32,
+    lengths: *mut u32,
+    long: LongRows,
+) {
+    // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows, and have an element for each.
+    unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
+        while i < n as usize {
+            let row = s.range(i);
+            let fits = row.1 - row.0 <= team.lanes as usize;
+            let mut length = 0;
+            if fits {
+                let (_, is_first) = aggregate_of_lane(team, row, s, aggregates);
+                length = team.ballot(is_first).count_ones();
+            }
+            if team.lane == 0 {
+                lengths.st(i, length);
+                if !fits {
+                    long.push(i);
+                }
+            }
+            i += team.stride();
+        }
+    }
+}
+
+/// `S P_0` with P_0 the piecewise constant interpolation: columns ascending, the entries of S that lead to an aggregate added
+/// in their order. No row of S has more entries than lanes.
+#[kernel(T = [f32, f64])]
+pub unsafe fn aggregated<T: Real>(
+    n: u64,
+    log2_lanes: u32,
+    s: Pattern,
+    values: *const T,
+    aggregates: *const u32,
+    row_ptr: *const u32,
+    col_idx: *mut u32,
+    sums: *mut T,
+) {
+    // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
+    unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
+        while i < n as usize {
+            let row = s.range(i);
+            let e = row.0 + team.lane as usize;
+            let value = if e < row.1 { values.ld_nc(e) } else { T::ZERO };
+            let (aggregate, is_first) = aggregate_of_lane(team, row, s, aggregates);
+            let firsts = team.ballot(is_first);
+            let (mut sum, mut rank) = (T::ZERO, 0);
+            let mut other = 0;
+            while other < (row.1 - row.0) as u32 {
+                let (theirs, v) = (team.from_lane(aggregate, other), team.from_lane(value, other));
+                if theirs == aggregate {
+                    sum += v;
+                }
+                rank += (theirs < aggregate) as usize & (firsts >> other & 1) as usize;
+                other += 1;
+            }
+            if is_first {
+                let to = row_ptr.ld_nc(i) as usize + rank;
+                col_idx.st(to, aggregate);
+                sums.st(to, sum);
+            }
+            i += team.stride();
         }
     }
 }

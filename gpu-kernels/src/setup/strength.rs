@@ -345,17 +345,20 @@ pub unsafe fn row_weights<T: Real>(
             while base < end {
                 let e = base + team.lane as usize;
                 let valid = e < end;
+                let is_diagonal = valid && a.col_idx.ld_nc(e) == i as u32;
                 let mut v = T::ZERO;
-                if valid {
+                if is_diagonal || valid && weight != weight::INVERSE_DIAGONAL {
                     v = values.ld_nc(e);
-                    if a.col_idx.ld_nc(e) == i as u32 {
-                        (found, own) = (true, v);
-                    }
                 }
-                team.in_order(team.ballot(valid), v, |v| {
-                    absolute += v.abs();
-                    square += v * v;
-                });
+                if is_diagonal {
+                    (found, own) = (true, v);
+                }
+                if weight != weight::INVERSE_DIAGONAL {
+                    team.in_order(team.ballot(valid), v, |v| {
+                        absolute += v.abs();
+                        square += v * v;
+                    });
+                }
                 base += team.lanes as usize;
             }
             let diagonal = team.first_of(found, own, T::ZERO);

@@ -162,6 +162,15 @@ pub trait Algebra<T: Real>: Backend<T> {
     fn aggregate(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, usize)>;
     /// The piecewise constant interpolation: 1 in row `i`, column `aggregates[i]`.
     fn tentative(&self, aggregates: &Self::Indices, n_aggregates: usize) -> Result<Self::Csr>;
+    /// `S P_0` with P_0 the piecewise constant interpolation: what [`Algebra::multiply`] makes of it.
+    fn aggregated(
+        &self,
+        s: &Self::Csr,
+        aggregates: &Self::Indices,
+        n_aggregates: usize,
+    ) -> Result<Self::Csr> {
+        self.multiply(s, &self.tentative(aggregates, n_aggregates)?)
+    }
     /// `S = I - omega D^-1 S` with D the diagonal of S.
     fn damp(&self, s: &mut Self::Csr, omega: T) -> Result<()>;
     /// The interpolation of Mandel and Brezina: a coarse unknown is taken over, any other is the average of the coarse

@@ -59,6 +59,17 @@ impl<T: Real> Algebra<T> for Gpu {
     fn tentative(&self, aggregates: &DeviceIndices, n_aggregates: usize) -> Result<DeviceCsr<T>> {
         self.piecewise_constant(aggregates, n_aggregates)
     }
+    fn aggregated(
+        &self,
+        s: &DeviceCsr<T>,
+        aggregates: &DeviceIndices,
+        n_aggregates: usize,
+    ) -> Result<DeviceCsr<T>> {
+        match self.aggregated_rows(s, aggregates, n_aggregates)? {
+            Some(p) => Ok(p),
+            None => Algebra::multiply(self, s, &self.piecewise_constant(aggregates, n_aggregates)?),
+        }
+    }
     fn damp(&self, s: &mut DeviceCsr<T>, omega: T) -> Result<()> {
         self.damped(s, omega)
     }

@@ -104,7 +104,8 @@ pub(super) fn check_reach(nnz: u64) -> Result<()> {
     )))
 }
 
-fn download<U: cuda_std::memory::Word>(buffer: &Buffer, len: usize, zero: U) -> Result<Vec<U>> {
+/// The first `len` elements.
+pub(super) fn download<U: cuda_std::memory::Word>(buffer: &Buffer, len: usize, zero: U) -> Result<Vec<U>> {
     let mut values = vec![zero; len];
     // SAFETY: the buffer has at least so many elements.
     unsafe { buffer.device().download(bytes_of_mut(&mut values), buffer.address)? };

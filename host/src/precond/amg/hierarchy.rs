@@ -257,16 +257,15 @@ fn interpolation<T: Real, B: Algebra<T>>(
             }
             // P = (I - omega D^-1 A_F) P_0; lumping weak entries moves the radius little.
             let (p, tentative) = phases.time(backend, "interpolation", || {
-                let tentative = match near_null {
-                    None => backend.tentative(&aggregates, count)?,
-                    Some(vectors) => {
-                        let aggregates = backend.indices_to_host(&aggregates)?;
-                        let (tentative, coarse) = near_null_tentative(&aggregates, count, vectors);
-                        *vectors = coarse;
-                        backend.csr(&Arc::new(tentative))?
-                    }
-                };
                 backend.damp(&mut s, damping(params, radius))?;
+                let Some(vectors) = near_null else {
+                    let p = backend.aggregated(&s, &aggregates, count)?;
+                    return Ok((p, backend.tentative(&aggregates, count)?));
+                };
+                let aggregates = backend.indices_to_host(&aggregates)?;
+                let (tentative, coarse) = near_null_tentative(&aggregates, count, vectors);
+                *vectors = coarse;
+                let tentative = backend.csr(&Arc::new(tentative))?;
                 Ok((backend.multiply(&s, &tentative)?, tentative))
             })?;
             return Ok((p, Some((s, tentative))));

@@ -4,11 +4,14 @@ use std::marker::PhantomData;
 
 use cuda_std::Real;
 use gpu_kernels::setup::aggregate::{
-    join_neighbours, join_roots, number_aggregates, tentative, tentative_lengths,
+    aggregated, aggregated_lengths, join_neighbours, join_roots, number_aggregates, tentative,
+    tentative_lengths,
 };
 
+use super::super::csr::download;
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceIndices, Gpu};
+use super::product::{log2_lanes_for, mean};
 use crate::backend::algebra::Size;
 use crate::error::Result;
 
@@ -77,6 +80,49 @@ impl Gpu {
         self.launch(rows, &kernel)?;
         Ok(p)
     }
+
+    /// See [`crate::backend::Algebra::aggregated`]. A team of lanes has an entry of the row each; `None` where a row has
+    /// more than a warp has lanes, or many more than most.
+    pub(in super::super) fn aggregated_rows<T: Real>(
+        &self,
+        s: &DeviceCsr<T>,
+        aggregates: &DeviceIndices,
+        n_aggregates: usize,
+    ) -> Result<Option<DeviceCsr<T>>> {
+        /// Lanes for an entry of a row of mean length: longer rows have room too.
+        const LANES: f64 = 1.5;
+        let (rows, n) = (s.size.n_rows, s.size.n_rows as u64);
+        let log2_lanes = log2_lanes_for(LANES * mean(s), 1);
+        let (list, long) = self.long_rows(rows)?;
+        let row_ptr = Buffer::new(&self.device, (rows + 1) * size_of::<u32>())?;
+        let lengths = row_ptr.address as *mut u32;
+        let (pattern, aggregates) = (s.pattern(), aggregates.ptr());
+        let kernel = aggregated_lengths { n, log2_lanes, s: pattern, aggregates, lengths, long };
+        self.launch(rows << log2_lanes, &kernel)?;
+        let nnz = self.row_pointers(&row_ptr, rows)? as usize;
+        if download(&list, 1, 0u32)? != [0] {
+            return Ok(None);
+        }
+        let p = DeviceCsr {
+            size: Size { n_rows: rows, n_cols: n_aggregates, nnz },
+            row_ptr,
+            col_idx: Buffer::new(&self.device, nnz * size_of::<u32>())?,
+            values: Buffer::new(&self.device, nnz * size_of::<T>())?,
+            element: PhantomData,
+        };
+        let kernel = aggregated {
+            n,
+            log2_lanes,
+            s: pattern,
+            values: s.values(),
+            aggregates,
+            row_ptr: p.row_ptr(),
+            col_idx: p.col_idx.address as *mut u32,
+            sums: p.values_mut(),
+        };
+        self.launch(rows << log2_lanes, &kernel)?;
+        Ok(Some(p))
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +137,7 @@ mod tests {
     fn are_those_of_the_host<T: Real>() {
         let (gpu, host) = (strict(), Reference::new());
         let (mut left_over, mut nowhere) = (0, 0);
+        let (mut short, mut long) = (0, 0);
         for a in all_samples::<T>() {
             let s = host.strength(&a, Strength::Symmetric { epsilon: 0.01, lumped: false }).unwrap();
             let on_device = gpu.csr(&s).unwrap();
@@ -110,9 +157,16 @@ mod tests {
                 let p = Algebra::<T>::tentative(&gpu, &found, count).unwrap();
                 let expected = Algebra::<T>::tentative(&host, &expected, count).unwrap();
                 assert_same(&p.to_host().unwrap(), &expected, "tentative");
+
+                let expected = host.multiply(&s, &expected).unwrap();
+                let p = gpu.aggregated(&on_device, &found, count).unwrap();
+                assert_same(&p.to_host().unwrap(), &expected, "aggregated");
+                let fits = gpu.aggregated_rows(&on_device, &found, count).unwrap().is_some();
+                (short, long) = (short + usize::from(fits), long + usize::from(!fits));
             }
         }
         assert!(left_over > 0 && nowhere > 0, "{left_over} became roots, {nowhere} belong nowhere");
+        assert!(short > 0 && long > 0, "{short} with short rows, {long} with a long one");
     }
 
     #[test]
