@@ -579,7 +579,8 @@ impl<T: Real> Plan<'_, T> {
                     b => check::check_diagonal_blocks(&diagonal_blocks(self.a, b), b, "amg")?,
                 }
                 let csr = csr.expect("uploaded for this preconditioner");
-                let (m, info) = backend.amg(csr, &self.options.amg, self.amg_in_f32)?;
+                let (m, info) =
+                    backend.amg_of(csr, Some(&device_matrix), &self.options.amg, self.amg_in_f32)?;
                 amg_info = Some(info);
                 m
             }

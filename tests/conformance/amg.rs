@@ -54,9 +54,9 @@ fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr>) -> 
 fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params: &Params) {
     let reference = Reference::new();
     let extras = || Extras { near_null: None, keep: false };
-    let expected = build::<T, _>(&reference, Blocks::scalar(a.clone()), params, extras()).unwrap();
+    let expected = build::<T, _>(&reference, Blocks::scalar(a.clone()), None, params, extras()).unwrap();
     assert!(expected.levels.len() >= 2, "too few levels to prove anything: {params:?}");
-    let got = build::<T, _>(b, Blocks::scalar(b.csr(a).unwrap()), params, extras()).unwrap();
+    let got = build::<T, _>(b, Blocks::scalar(b.csr(a).unwrap()), None, params, extras()).unwrap();
     let radii = |radii: Vec<f64>| radii.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(
         radii(got.levels.iter().map(|l| l.radius).collect()),

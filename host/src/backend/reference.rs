@@ -8,7 +8,7 @@ use cuda_std::Real;
 use super::host::{self, HostGuard, HostMonitor, HostScalars, at};
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::Result;
-use crate::matrix::{AnyMatrix, SLICE};
+use crate::matrix::{AnyMatrix, Csr, SLICE};
 
 /// The sequential backend.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,11 @@ impl Reference {
     /// The sequential backend.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The matrix in CRS with its values rounded.
+    pub(super) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> Arc<AnyMatrix<T>> {
+        Arc::new(AnyMatrix::Crs(Csr::in_type(a)))
     }
 }
 

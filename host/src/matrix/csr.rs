@@ -1,5 +1,8 @@
 //! Compressed row storage (CRS, also CSR).
 
+use std::sync::Arc;
+
+use super::in_large_pages;
 use crate::error::{Error, Result};
 use cuda_std::Real;
 use rayon::prelude::*;
@@ -15,8 +18,9 @@ const BLOCK: usize = 1024;
 pub struct Csr<T> {
     n_rows: usize,
     n_cols: usize,
-    row_ptr: Vec<usize>,
-    col_idx: Vec<u32>,
+    // Shared with matrices of the same pattern.
+    row_ptr: Arc<Vec<usize>>,
+    col_idx: Arc<Vec<u32>>,
     values: Vec<T>,
 }
 
@@ -59,7 +63,14 @@ impl<T: Real> Csr<T> {
         if let Some(message) = rows.find_map_first(fault_of_row) {
             return fault(message);
         }
-        Ok(Csr { n_rows, n_cols, row_ptr, col_idx, values })
+        Ok(Csr { n_rows, n_cols, row_ptr: Arc::new(row_ptr), col_idx: Arc::new(col_idx), values })
+    }
+
+    /// A matrix with the pattern of this one and `values`, as many as it has entries.
+    pub(crate) fn with_values<U>(&self, values: Vec<U>) -> Csr<U> {
+        assert_eq!(values.len(), self.nnz());
+        let (row_ptr, col_idx) = (self.row_ptr.clone(), self.col_idx.clone());
+        Csr { n_rows: self.n_rows, n_cols: self.n_cols, row_ptr, col_idx, values }
     }
 
     /// Takes over three arrays that are right by construction; checked in debug builds.
@@ -73,7 +84,7 @@ impl<T: Real> Csr<T> {
         if cfg!(debug_assertions) {
             return Csr::new(n_rows, n_cols, row_ptr, col_idx, values).expect("right by construction");
         }
-        Csr { n_rows, n_cols, row_ptr, col_idx, values }
+        Csr { n_rows, n_cols, row_ptr: Arc::new(row_ptr), col_idx: Arc::new(col_idx), values }
     }
 
     /// Builds a matrix row by row, in parallel: `fill(i, columns, values)` writes the `length(i)`
@@ -89,8 +100,8 @@ impl<T: Real> Csr<T> {
         for i in 0..n_rows {
             row_ptr[i + 1] += row_ptr[i];
         }
-        let mut col_idx = vec![0; row_ptr[n_rows]];
-        let mut values = vec![T::ZERO; row_ptr[n_rows]];
+        let mut col_idx = in_large_pages(vec![0; row_ptr[n_rows]]);
+        let mut values = in_large_pages(vec![T::ZERO; row_ptr[n_rows]]);
 
         let mut blocks = Vec::with_capacity(n_rows.div_ceil(BLOCK));
         let (mut columns_left, mut values_left) = (&mut col_idx[..], &mut values[..]);

@@ -7,6 +7,7 @@ pub mod csr;
 pub mod ell;
 pub mod format;
 pub mod padding;
+mod pages;
 pub mod sell;
 #[cfg(test)]
 mod tests;
@@ -21,4 +22,5 @@ pub(crate) use format::choose_for_gpu;
 pub(crate) use format::matrix_traffic;
 pub use format::{AnyMatrix, Choice, Format, Target, choose, choose_blocks, spmv_bytes};
 pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_padding};
+pub(crate) use pages::in_large_pages;
 pub use sell::{SLICE, Sell};

@@ -218,6 +218,29 @@ fn no_rows_and_one_row() {
 }
 
 #[test]
+fn the_transpose_does_not_depend_on_the_threads() {
+    let in_pool = |threads, a: &Csr<f64>| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| a.transpose())
+    };
+    // Pieces of unequal rows; fewer rows than threads; fewer entries than columns; nothing.
+    let lengths: Vec<usize> = (0..997).map(|i| if i % 5 == 3 { 0 } else { i % 23 }).collect();
+    let rectangular = with_lengths(61, &lengths);
+    for a in
+        [rectangular, arrow(53), with_lengths(40, &[40, 39, 1]), with_lengths(900, &[3, 0, 5]), csr(7, &[])]
+    {
+        let t = in_pool(1, &a);
+        assert_eq!((t.n_rows(), t.n_cols(), t.nnz()), (a.n_cols(), a.n_rows(), a.nnz()));
+        assert!(
+            (0..a.n_rows()).all(|i| a.row(i).0.iter().all(|&j| t.get(j as usize, i) == a.get(i, j as usize)))
+        );
+        for threads in [2, 3, 8] {
+            assert_eq!(in_pool(threads, &a), t);
+        }
+    }
+}
+
+#[test]
 fn too_much_padding_is_refused_with_the_figures() {
     // The longest of 1000 rows has 1000 entries: ELLPACK stores 1024 * 1000, SELL widens one slice.
     let a = arrow(1000);

@@ -1,33 +1,71 @@
 //! Matrices made of one matrix: transposed, permuted, with other values.
 
-use super::Csr;
+use std::any::Any;
+use std::sync::Arc;
+
+use super::{Csr, in_large_pages};
 use crate::error::{Error, Result};
 use cuda_std::Real;
 use rayon::prelude::*;
 
+/// An array that several threads write, none of them where another does.
+struct Places<E>(*mut E);
+
+// SAFETY: all that can be done with it is `write`, whose caller answers for the rest.
+unsafe impl<E: Send> Sync for Places<E> {}
+
+impl<E: Copy> Places<E> {
+    /// # Safety
+    /// `k` is within the array, which is there, and no other thread reads or writes element `k` meanwhile.
+    unsafe fn write(&self, k: usize, value: E) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.add(k).write(value) }
+    }
+}
+
 impl<T: Real> Csr<T> {
     /// A^T, by counting the entries of each column.
     pub fn transpose(&self) -> Csr<T> {
-        // Until the scatter below, row_ptr[j + 1] is where row j of the transpose starts.
-        let mut row_ptr = vec![0; self.n_cols() + 2];
-        for &j in self.col_idx() {
-            row_ptr[j as usize + 2] += 1;
-        }
-        for j in 2..row_ptr.len() {
-            row_ptr[j] += row_ptr[j - 1];
-        }
-        let mut col_idx = vec![0; self.nnz()];
-        let mut values = vec![T::ZERO; self.nnz()];
-        for i in 0..self.n_rows() {
-            let (columns, entries) = self.row(i);
-            for (&j, &v) in columns.iter().zip(entries) {
-                let k = &mut row_ptr[j as usize + 1];
-                col_idx[*k] = i as u32;
-                values[*k] = v;
-                *k += 1;
+        // Each thread takes a piece of the rows. The counts of a piece shall not be more than its entries.
+        let most = self.nnz() / self.n_cols().max(1);
+        let length = self.n_rows().div_ceil(rayon::current_num_threads().min(most).max(1)).max(1);
+        let pieces: Vec<_> = (0..self.n_rows()).step_by(length).collect();
+        let rows_from = |first: usize| first..(first + length).min(self.n_rows());
+        let counts = |&first: &usize| {
+            let mut counts = vec![0; self.n_cols()];
+            for i in rows_from(first) {
+                self.row(i).0.iter().for_each(|&j| counts[j as usize] += 1);
+            }
+            counts
+        };
+        let mut next: Vec<Vec<usize>> = pieces.par_iter().map(counts).collect();
+        // Where each row of the transpose starts, and within it the entries of each piece.
+        let mut row_ptr = Vec::with_capacity(self.n_cols() + 1);
+        let mut end = 0;
+        for j in 0..self.n_cols() {
+            row_ptr.push(end);
+            for next in &mut next {
+                (next[j], end) = (end, end + next[j]);
             }
         }
-        row_ptr.pop();
+        row_ptr.push(end);
+        let mut col_idx = in_large_pages(vec![0; self.nnz()]);
+        let mut values = in_large_pages(vec![T::ZERO; self.nnz()]);
+        let (to_columns, to_values) = (Places(col_idx.as_mut_ptr()), Places(values.as_mut_ptr()));
+        pieces.par_iter().zip(next).for_each(|(&first, mut next)| {
+            for i in rows_from(first) {
+                let (columns, entries) = self.row(i);
+                for (&j, &v) in columns.iter().zip(entries) {
+                    let k = &mut next[j as usize];
+                    // SAFETY: the places that were counted, nnz together, each of which is given to one entry.
+                    unsafe {
+                        to_columns.write(*k, i as u32);
+                        to_values.write(*k, v);
+                    }
+                    *k += 1;
+                }
+            }
+        });
         Csr::from_valid_parts(self.n_cols(), self.n_rows(), row_ptr, col_idx, values)
     }
 
@@ -66,14 +104,21 @@ impl<T: Real> Csr<T> {
     /// The same pattern with `f` of every value, explicit zeros included.
     pub fn map_values<U: Real>(&self, f: impl Fn(T) -> U + Sync) -> Csr<U> {
         const LEAST: usize = 1 << 14;
-        let values = self.values().par_iter().with_min_len(LEAST).map(|&v| f(v)).collect();
-        let row_ptr = self.row_ptr().par_iter().with_min_len(LEAST).copied().collect();
-        let col_idx = self.col_idx().par_iter().with_min_len(LEAST).copied().collect();
-        Csr::from_valid_parts(self.n_rows(), self.n_cols(), row_ptr, col_idx, values)
+        let mut values = in_large_pages(vec![U::ZERO; self.nnz()]);
+        values.par_iter_mut().with_min_len(LEAST).zip(self.values()).for_each(|(u, &v)| *u = f(v));
+        self.with_values(values)
     }
 
     /// The same matrix with its values rounded to another type.
     pub fn cast<U: Real>(&self) -> Csr<U> {
         self.map_values(|v| U::from_f64(v.to_f64()))
+    }
+
+    /// [`Csr::cast`], or the matrix itself where the type is the same.
+    pub(crate) fn in_type<U: Real>(a: &Arc<Csr<T>>) -> Arc<Csr<U>> {
+        match (a as &dyn Any).downcast_ref::<Arc<Csr<U>>>() {
+            Some(same) => same.clone(),
+            None => Arc::new(a.cast()),
+        }
     }
 }

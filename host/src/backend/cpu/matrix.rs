@@ -9,18 +9,21 @@ use super::lanes::{LANES, add_gathered, prefetch};
 use super::stripes::Stripes;
 use crate::matrix::{AnyMatrix, BlockCsr, BlockSell, Csr, Ell, SLICE, Sell};
 
-/// A matrix of the [`Cpu`](super::Cpu) backend: any format, and a CRS matrix with diagonals also as
+/// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals as
 /// [stripes](super::stripes), which take two thirds of its time.
 #[derive(Debug)]
-pub struct CpuMatrix<T> {
-    matrix: Arc<AnyMatrix<T>>,
-    stripes: Option<Stripes<T>>,
+pub struct CpuMatrix<T>(Stored<T>);
+
+#[derive(Debug)]
+enum Stored<T> {
+    AsItWas(Arc<AnyMatrix<T>>),
+    Striped(Stripes<T>),
 }
 
 /// Without stripes, which take more time to make than a few products save.
 impl<T> From<AnyMatrix<T>> for CpuMatrix<T> {
     fn from(matrix: AnyMatrix<T>) -> Self {
-        CpuMatrix { matrix: Arc::new(matrix), stripes: None }
+        CpuMatrix(Stored::AsItWas(Arc::new(matrix)))
     }
 }
 
@@ -30,15 +33,29 @@ impl<T: Real> CpuMatrix<T> {
             AnyMatrix::Crs(a) => Stripes::from_csr(a),
             _ => None,
         };
-        CpuMatrix { matrix: matrix.clone(), stripes }
+        CpuMatrix(stripes.map_or_else(|| Stored::AsItWas(matrix.clone()), Stored::Striped))
+    }
+
+    /// `a` with its values rounded; stripes are made of it without a copy in between.
+    pub(super) fn rounded<S: Real>(a: &Arc<Csr<S>>) -> Self {
+        CpuMatrix(match Stripes::from_csr(a) {
+            Some(stripes) => Stored::Striped(stripes),
+            None => Stored::AsItWas(Arc::new(AnyMatrix::Crs(Csr::in_type(a)))),
+        })
     }
 
     pub(super) fn n_rows(&self) -> usize {
-        self.matrix.n_rows()
+        match &self.0 {
+            Stored::AsItWas(a) => a.n_rows(),
+            Stored::Striped(a) => a.n_rows(),
+        }
     }
 
     pub(super) fn n_cols(&self) -> usize {
-        self.matrix.n_cols()
+        match &self.0 {
+            Stored::AsItWas(a) => a.n_cols(),
+            Stored::Striped(a) => a.n_cols(),
+        }
     }
 
     /// Rows that a task handles.
@@ -48,7 +65,8 @@ impl<T: Real> CpuMatrix<T> {
 
     /// Ranges of rows for [`multiply`](Self::multiply) begin at multiples of this.
     fn window(&self) -> usize {
-        match &*self.matrix {
+        let Stored::AsItWas(matrix) = &self.0 else { return SLICE };
+        match &**matrix {
             // Rows are permuted within windows.
             AnyMatrix::Sell(a) if a.permutation().is_some() => a.sigma(),
             AnyMatrix::BlockCrs(a) => a.block() * SLICE,
@@ -60,16 +78,19 @@ impl<T: Real> CpuMatrix<T> {
     /// `y = A x` for the rows from `first` on.
     pub(super) fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
         debug_assert!(x.len() == self.n_cols() && first.is_multiple_of(self.window()));
-        match (&*self.matrix, &self.stripes) {
-            (AnyMatrix::Crs(_), Some(stripes)) => stripes.multiply(x, first, y),
-            (AnyMatrix::Crs(a), None) => crs(a, x, first, y),
-            (AnyMatrix::Ell(a), _) => ell(a, x, first, y),
-            (AnyMatrix::Sell(a), _) => sell(a, x, first, y),
-            (AnyMatrix::BlockCrs(a), _) => match a.block() {
+        let matrix = match &self.0 {
+            Stored::Striped(stripes) => return stripes.multiply(x, first, y),
+            Stored::AsItWas(matrix) => matrix,
+        };
+        match &**matrix {
+            AnyMatrix::Crs(a) => crs(a, x, first, y),
+            AnyMatrix::Ell(a) => ell(a, x, first, y),
+            AnyMatrix::Sell(a) => sell(a, x, first, y),
+            AnyMatrix::BlockCrs(a) => match a.block() {
                 2 => block_crs::<T, 2>(a, x, first, y),
                 _ => block_crs::<T, 3>(a, x, first, y),
             },
-            (AnyMatrix::BlockSell(a), _) => block_sell(a, x, first, y),
+            AnyMatrix::BlockSell(a) => block_sell(a, x, first, y),
         }
     }
 }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::host::{self, HostGuard, HostMonitor, HostScalars, at};
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::{Error, Result};
-use crate::matrix::{AnyMatrix, SLICE};
+use crate::matrix::{AnyMatrix, Csr, SLICE, in_large_pages};
 
 mod lanes;
 mod matrix;
@@ -66,6 +66,11 @@ impl Cpu {
     /// Runs `work` on the pool. A solve inside it pays for waking the threads once, not at every primitive.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
+    }
+
+    /// The matrix in CRS with its values rounded, as [`Backend::matrix`] makes it.
+    pub(super) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> CpuMatrix<T> {
+        self.pool.install(|| CpuMatrix::rounded(a))
     }
 
     /// `f(first row, chunk of y)` for every chunk of `y`.
@@ -195,13 +200,13 @@ impl<T: Real> Backend<T> for Cpu {
     type Recording = Infallible;
 
     fn zeros(&self, n: usize) -> Result<Vec<T>> {
-        Ok(vec![T::ZERO; n])
+        Ok(in_large_pages(vec![T::ZERO; n]))
     }
     fn vector(&self, values: &[T]) -> Result<Vec<T>> {
         Ok(values.to_vec())
     }
     fn vectors(&self, n: usize, count: usize) -> Result<Vec<Vec<T>>> {
-        Ok((0..count).map(|_| vec![T::ZERO; n]).collect())
+        Ok((0..count).map(|_| in_large_pages(vec![T::ZERO; n])).collect())
     }
     fn to_host(&self, x: &Vec<T>) -> Result<Vec<T>> {
         Ok(x.clone())

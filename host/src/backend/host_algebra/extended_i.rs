@@ -3,7 +3,7 @@
 use cuda_std::Real;
 
 use super::interpolate::averaging;
-use super::rows::{collect_rows, find, with_positions};
+use super::rows::{collect_rows, find};
 use crate::backend::algebra::Truncation;
 use crate::matrix::Csr;
 
@@ -88,12 +88,13 @@ pub(super) fn extended_i<T: Real>(a: &Csr<T>, s: &Csr<T>, coarse: &[u32], trunca
         weights.iter_mut().for_each(|w| *w = -(*w / divisor));
     };
 
-    collect_rows(a.n_rows(), strong.n_cols(), |row: &mut Row<T>, i, columns, values| {
+    let space = || (Row::default(), vec![0; strong.n_cols()]);
+    collect_rows(a.n_rows(), strong.n_cols(), space, |(row, positions), i, columns, values| {
         if coarse[i] == 1 {
             columns.push(numbers[i]);
             values.push(T::ONE);
         } else {
-            with_positions(strong.n_cols(), |positions| fine_row(row, positions, i));
+            fine_row(row, positions, i);
             truncate(row, truncation, columns, values);
         }
     })
@@ -122,17 +123,22 @@ fn opposed_entries<T: Real>(
     n_coarse: usize,
     diagonal: &[T],
 ) -> Csr<T> {
-    collect_rows(a.n_rows(), n_coarse, |_: &mut (), i, columns, values| {
-        if coarse[i] == 1 {
-            return;
-        }
-        for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
-            if coarse[j as usize] == 1 && opposed(diagonal[i] < T::ZERO, v) != T::ZERO {
-                columns.push(numbers[j as usize]);
-                values.push(v);
+    collect_rows(
+        a.n_rows(),
+        n_coarse,
+        || (),
+        |(), i, columns, values| {
+            if coarse[i] == 1 {
+                return;
             }
-        }
-    })
+            for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
+                if coarse[j as usize] == 1 && opposed(diagonal[i] < T::ZERO, v) != T::ZERO {
+                    columns.push(numbers[j as usize]);
+                    values.push(v);
+                }
+            }
+        },
+    )
 }
 
 /// Appends what is left of `row`.

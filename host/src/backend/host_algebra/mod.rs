@@ -8,7 +8,7 @@ use cuda_std::Real;
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Backend, Slot, cpu::Cpu, reference::Reference};
 use crate::error::Result;
-use crate::matrix::{BlockCsr, Choice, Csr, Target, choose};
+use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Target, choose};
 
 mod aggregate;
 mod blocks;
@@ -102,9 +102,7 @@ macro_rules! host_algebra {
                 Ok(())
             }
             fn zeros_like(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
-                let mut zeros = (**a).clone();
-                zeros.values_mut().fill(T::ZERO);
-                Ok(Arc::new(zeros))
+                Ok(Arc::new(a.with_values(vec![T::ZERO; a.nnz()])))
             }
             fn transpose(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
                 Ok(Arc::new(a.transpose()))
@@ -118,7 +116,7 @@ macro_rules! host_algebra {
                 Ok(strength::row_weights(a, weight))
             }
             fn noise(&self, n: usize) -> Result<Vec<T>> {
-                Ok((0..n as u32).map(|i| T::from_f64(gpu_kernels::setup::noise(i))).collect())
+                Ok(strength::noise(n))
             }
             fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Arc<Csr<T>>>> {
                 let b = a.block();
@@ -149,7 +147,11 @@ macro_rules! host_algebra {
         impl<T: Real, S: Real> Mixed<T, S> for $backend {
             fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<(<$backend as Backend<S>>::Matrix, Choice)> {
                 let choice = choose(&**a.first(), Target::Cpu).of_blocks(a.block());
-                Ok((Backend::<S>::matrix(self, &Arc::new(product::in_crs(a)))?, choice))
+                let matrix = match a.block() {
+                    1 => self.rounded(a.first()),
+                    _ => Backend::<S>::matrix(self, &Arc::new(AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes()))))?,
+                };
+                Ok((matrix, choice))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {
                 self.cast(x, y)?;

@@ -1,72 +1,63 @@
 //! Sparse products and transposes: Gustavson's algorithm, a row of the result at a time.
 
-use std::any::Any;
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 use cuda_std::Real;
 use rayon::prelude::*;
 
-use super::rows::{collect_rows, for_each_row, with_positions};
+use super::rows::{collect_rows, for_each_row, for_each_row_with};
 use crate::backend::algebra::Blocks;
 use crate::matrix::{AnyMatrix, BlockCsr, Csr};
-
-/// A row in the making: columns and sums as they come, and space behind them.
-#[derive(Default)]
-struct Row<T> {
-    columns: Vec<u32>,
-    sums: Vec<T>,
-}
 
 /// See [`crate::backend::Algebra::multiply`].
 pub(super) fn multiply<T: Real>(a: &Csr<T>, b: &Csr<T>) -> Csr<T> {
     assert_eq!(a.n_cols(), b.n_rows());
-    collect_rows(a.n_rows(), b.n_cols(), |row: &mut Row<T>, i, columns, values| {
-        with_positions(b.n_cols(), |positions| {
-            let most: usize = a.row(i).0.iter().map(|&k| b.row_len(k as usize)).sum();
-            if row.columns.len() < most {
-                row.columns.resize(most, 0);
-                row.sums.resize(most, T::ZERO);
+    let n_cols = b.n_cols();
+    let (row_ptr, col_idx, entries) = (b.row_ptr(), b.col_idx(), b.values());
+    // For each column the sum, and the row that was there last, counted from 1; behind the last column a sum that stays 0.
+    // One column more is written to `found` than there are.
+    let space = || (vec![(T::ZERO, 0); n_cols + 1], vec![0; n_cols + 1]);
+    collect_rows(a.n_rows(), n_cols, space, |(sums, found), i, columns, values| {
+        let row = i as u32 + 1;
+        let mut count = 0;
+        for (&k, &a_ik) in a.row(i).0.iter().zip(a.row(i).1) {
+            let of_row = row_ptr[k as usize]..row_ptr[k as usize + 1];
+            for (&j, &b_kj) in col_idx[of_row.clone()].iter().zip(&entries[of_row]) {
+                // Without a branch: whether a column is new cannot be predicted.
+                let is_new = sums[j as usize].1 != row;
+                let (sum, _) = sums[select_unpredictable(is_new, n_cols, j as usize)];
+                sums[j as usize] = (sum + a_ik * b_kj, row);
+                found[count] = j;
+                count += is_new as usize;
             }
-            let (found, sums) = (&mut row.columns[..], &mut row.sums[..]);
-            let mut count = 0;
-            for (&k, &a_ik) in a.row(i).0.iter().zip(a.row(i).1) {
-                for (&j, &b_kj) in b.row(k as usize).0.iter().zip(b.row(k as usize).1) {
-                    // Without a branch: whether a column is new cannot be predicted.
-                    let position = positions[j as usize] as usize;
-                    let is_new = (position >= count) | (found[position.min(most - 1)] != j);
-                    let position = if is_new { count } else { position };
-                    let sum = if is_new { T::ZERO } else { sums[position] };
-                    positions[j as usize] = position as u32;
-                    found[position] = j;
-                    sums[position] = sum + a_ik * b_kj;
-                    count += is_new as usize;
-                }
-            }
-            let found = &mut found[..count];
-            found.sort_unstable();
-            columns.extend_from_slice(found);
-            values.extend(found.iter().map(|&j| sums[positions[j as usize] as usize]));
-        });
+        }
+        let found = &mut found[..count];
+        found.sort_unstable();
+        columns.extend_from_slice(found);
+        values.extend(found.iter().map(|&j| sums[j as usize].0));
     })
 }
 
 /// See [`crate::backend::Algebra::multiply_values`] and, with `accumulate`, [`crate::backend::Algebra::add_product`].
 pub(super) fn values<T: Real>(a: &Csr<T>, b: &Csr<T>, c: &mut Csr<T>, accumulate: bool) {
-    for_each_row(c, |i, columns, values| {
-        with_positions(b.n_cols(), |positions| {
-            for (k, &j) in columns.iter().enumerate() {
-                positions[j as usize] = k as u32;
-            }
-            if !accumulate {
-                values.fill(T::ZERO);
+    for_each_row_with(
+        c,
+        || vec![T::ZERO; b.n_cols()],
+        |sums, i, columns, values| {
+            for (&j, &value) in columns.iter().zip(&*values) {
+                sums[j as usize] = if accumulate { value } else { T::ZERO };
             }
             for (&k, &a_ik) in a.row(i).0.iter().zip(a.row(i).1) {
                 for (&j, &b_kj) in b.row(k as usize).0.iter().zip(b.row(k as usize).1) {
-                    values[positions[j as usize] as usize] += a_ik * b_kj;
+                    sums[j as usize] += a_ik * b_kj;
                 }
             }
-        });
-    });
+            for (&j, value) in columns.iter().zip(values) {
+                *value = sums[j as usize];
+            }
+        },
+    );
 }
 
 /// See [`crate::backend::Algebra::transpose_values`].
@@ -78,16 +69,12 @@ pub(super) fn transpose_values<T: Real>(a: &Csr<T>, at: &mut Csr<T>) {
     });
 }
 
-/// `A` in CRS, or CRS of blocks, values rounded to S.
-pub(super) fn in_crs<T: Real, S: Real>(a: &Blocks<Arc<Csr<T>>>) -> AnyMatrix<S> {
-    if a.block() > 1 {
-        return AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes()));
+/// `A` in CRS, or CRS of blocks.
+pub(super) fn in_crs<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> AnyMatrix<T> {
+    match a.block() {
+        1 => AnyMatrix::Crs(a.first().clone()),
+        _ => AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes())),
     }
-    // The same type: nothing to copy.
-    AnyMatrix::Crs(match (a.first() as &dyn Any).downcast_ref::<Arc<Csr<S>>>() {
-        Some(same) => same.clone(),
-        None => Arc::new(a.first().cast::<S>()),
-    })
 }
 
 /// `y = x`, rounded to S.

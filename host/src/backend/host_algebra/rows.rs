@@ -1,11 +1,11 @@
 //! Matrices a row at a time, in parallel.
 
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
 use cuda_std::Real;
 use rayon::prelude::*;
 
-use crate::matrix::Csr;
+use crate::matrix::{Csr, in_large_pages};
 
 /// Rows of one task.
 const CHUNK: usize = 512;
@@ -15,38 +15,67 @@ const CHUNK: usize = 512;
 const WAVE: usize = 64;
 
 /// What one task has made: where each of its rows ends, and their entries.
-struct Chunk<T, W> {
+struct Chunk<T> {
     ends: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<T>,
-    space: W,
+}
+
+/// Space to work in for each thread of the pool, made when the thread first asks for it.
+struct Spaces<W, N> {
+    of_threads: Vec<Mutex<Option<W>>>,
+    new: N,
+}
+
+impl<W, N: Fn() -> W> Spaces<W, N> {
+    fn new(new: N) -> Self {
+        Spaces { of_threads: (0..rayon::current_num_threads()).map(|_| Mutex::new(None)).collect(), new }
+    }
+
+    /// Calls `f` with the space of this thread, as it was left.
+    fn with<R>(&self, f: impl FnOnce(&mut W) -> R) -> R {
+        let of_thread = &self.of_threads[rayon::current_thread_index().unwrap_or(0)];
+        // No other thread asks for it, and what a panic may have left behind is never seen.
+        let mut space = of_thread.lock().unwrap_or_else(PoisonError::into_inner);
+        f(space.get_or_insert_with(&self.new))
+    }
 }
 
 /// Builds a matrix in one pass: `append(w, i, columns, values)` appends the entries of row `i`, columns ascending,
-/// to those of the rows in front of it; `w` is space to work in, with what it was left with.
-pub(super) fn collect_rows<T: Real, W: Default + Send>(
+/// to those of the rows in front of it; `w` is space to work in that `new` has made, with what it was left with.
+pub(super) fn collect_rows<T: Real, W: Send>(
     n_rows: usize,
     n_cols: usize,
+    new: impl Fn() -> W + Sync,
     append: impl Fn(&mut W, usize, &mut Vec<u32>, &mut Vec<T>) + Sync,
 ) -> Csr<T> {
-    let new = || Chunk { ends: vec![], columns: vec![], values: vec![], space: W::default() };
-    let mut chunks: Vec<Chunk<T, W>> = (0..WAVE.min(n_rows.div_ceil(CHUNK))).map(|_| new()).collect();
+    let spaces = Spaces::new(new);
+    let new = || Chunk { ends: vec![], columns: vec![], values: vec![] };
+    let mut chunks: Vec<Chunk<T>> = (0..WAVE.min(n_rows.div_ceil(CHUNK))).map(|_| new()).collect();
     let mut row_ptr = Vec::with_capacity(n_rows + 1);
     row_ptr.push(0);
     let (mut col_idx, mut values) = (Vec::new(), Vec::new());
     for first in (0..n_rows).step_by(WAVE * CHUNK) {
         chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            let Chunk { ends, columns, values, space } = chunk;
+            let Chunk { ends, columns, values } = chunk;
             ends.clear();
             columns.clear();
             values.clear();
-            for i in (first + c * CHUNK).min(n_rows)..(first + (c + 1) * CHUNK).min(n_rows) {
-                append(space, i, columns, values);
-                ends.push(columns.len());
-            }
+            spaces.with(|space| {
+                for i in (first + c * CHUNK).min(n_rows)..(first + (c + 1) * CHUNK).min(n_rows) {
+                    append(space, i, columns, values);
+                    ends.push(columns.len());
+                }
+            });
         });
         let added: usize = chunks.iter().map(|chunk| chunk.columns.len()).sum();
         let mut end = col_idx.len();
+        if first == 0 && n_rows > WAVE * CHUNK {
+            // As if the other rows were about as long. Pages that are never written are never there.
+            let expected = added.saturating_mul(n_rows) / (WAVE * CHUNK);
+            col_idx = with_room(expected + expected / 8);
+            values = with_room(expected + expected / 8);
+        }
         // Memory that grows is moved by the system, not copied.
         col_idx.reserve(added);
         values.reserve(added);
@@ -75,8 +104,26 @@ pub(super) fn collect_rows<T: Real, W: Default + Send>(
     Csr::from_valid_parts(n_rows, n_cols, row_ptr, col_idx, values)
 }
 
+/// An empty array with room for `capacity` elements, if the system has that.
+fn with_room<E>(capacity: usize) -> Vec<E> {
+    let mut array = Vec::new();
+    // Without it the array grows as it is filled.
+    let _ = array.try_reserve_exact(capacity);
+    in_large_pages(array)
+}
+
 /// Calls `f(i, columns, values)` for every row, in parallel.
 pub(super) fn for_each_row<T: Real>(a: &mut Csr<T>, f: impl Fn(usize, &[u32], &mut [T]) + Sync) {
+    for_each_row_with(a, || (), |(), i, columns, values| f(i, columns, values));
+}
+
+/// [`for_each_row`] with space to work in, as [`collect_rows`] has it.
+pub(super) fn for_each_row_with<T: Real, W: Send>(
+    a: &mut Csr<T>,
+    new: impl Fn() -> W + Sync,
+    f: impl Fn(&mut W, usize, &[u32], &mut [T]) + Sync,
+) {
+    let spaces = Spaces::new(new);
     let n_rows = a.n_rows();
     let (row_ptr, col_idx, mut values_left) = a.parts_mut();
     let mut chunks = Vec::with_capacity(n_rows.div_ceil(CHUNK));
@@ -88,24 +135,13 @@ pub(super) fn for_each_row<T: Real>(a: &mut Csr<T>, f: impl Fn(usize, &[u32], &m
     }
     chunks.into_par_iter().for_each(|(rows, values)| {
         let first = row_ptr[rows.start];
-        for i in rows {
-            let range = row_ptr[i]..row_ptr[i + 1];
-            f(i, &col_idx[range.clone()], &mut values[range.start - first..range.end - first]);
-        }
+        spaces.with(|space| {
+            for i in rows {
+                let range = row_ptr[i]..row_ptr[i + 1];
+                f(space, i, &col_idx[range.clone()], &mut values[range.start - first..range.end - first]);
+            }
+        });
     });
-}
-
-/// Calls `f` with a number for each of `n_cols` columns, for [`find`]: what others have left there.
-pub(super) fn with_positions<R>(n_cols: usize, f: impl FnOnce(&mut [u32]) -> R) -> R {
-    thread_local! {
-        static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
-    }
-    POSITIONS.with_borrow_mut(|positions| {
-        if positions.len() < n_cols {
-            positions.resize(n_cols, 0);
-        }
-        f(positions)
-    })
 }
 
 /// Where `columns` has `j`, if `positions` has the place of every one of `columns`, and anything for others.

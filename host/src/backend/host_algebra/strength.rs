@@ -16,29 +16,36 @@ pub(super) fn strong_entries<T: Real>(a: &Csr<T>, strength: Strength) -> Csr<T> 
     match strength {
         Strength::Symmetric { epsilon, lumped } => {
             let epsilon = T::from_f64(epsilon);
-            let row = |_: &mut (), i: usize, columns: &mut Vec<u32>, values: &mut Vec<T>| {
+            let row = |(): &mut (), i: usize, columns: &mut Vec<u32>, values: &mut Vec<T>| {
+                let start = values.len();
+                let (of_row, entries) = a.row(i);
+                columns.extend_from_slice(of_row);
+                values.extend_from_slice(entries);
+                let (columns_left, values_left) = (&mut columns[start..], &mut values[start..]);
                 let mut sum = diagonal[i];
-                let mut place = None;
-                for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
+                let (mut kept, mut place) = (0, None);
+                for (&j, &v) in of_row.iter().zip(entries) {
                     let threshold = epsilon * (diagonal[i] * diagonal[j as usize]).abs();
-                    if j as usize == i {
-                        place = Some(values.len());
-                    } else if !(v != T::ZERO && v * v >= threshold) {
-                        sum += v;
-                        continue;
-                    }
-                    columns.push(j);
-                    values.push(v);
+                    let is_diagonal = j as usize == i;
+                    let is_strong = (v != T::ZERO) & (v * v >= threshold);
+                    // Without a branch: which entries are strong cannot be predicted.
+                    (columns_left[kept], values_left[kept]) = (j, v);
+                    place = if is_diagonal { Some(start + kept) } else { place };
+                    let is_kept = is_diagonal | is_strong;
+                    sum += if is_kept { T::ZERO } else { v };
+                    kept += is_kept as usize;
                 }
+                columns.truncate(start + kept);
+                values.truncate(start + kept);
                 if lumped && let Some(place) = place {
                     values[place] = lump(diagonal[i], sum);
                 }
             };
-            collect_rows(a.n_rows(), a.n_cols(), row)
+            collect_rows(a.n_rows(), a.n_cols(), || (), row)
         }
         Strength::Classical { theta } => {
             let theta = T::from_f64(theta);
-            let row = |_: &mut (), i: usize, columns: &mut Vec<u32>, values: &mut Vec<T>| {
+            let row = |(): &mut (), i: usize, columns: &mut Vec<u32>, values: &mut Vec<T>| {
                 let entries = || a.row(i).0.iter().copied().zip(a.row(i).1.iter().copied());
                 // -s a_ij with s the sign of the diagonal.
                 let opposed = |v: T| if diagonal[i] < T::ZERO { v } else { -v };
@@ -56,7 +63,7 @@ pub(super) fn strong_entries<T: Real>(a: &Csr<T>, strength: Strength) -> Csr<T> 
                     }
                 }
             };
-            collect_rows(a.n_rows(), a.n_cols(), row)
+            collect_rows(a.n_rows(), a.n_cols(), || (), row)
         }
     }
 }
@@ -86,9 +93,16 @@ fn lump<T: Real>(original: T, sum: T) -> T {
     if sum * original > T::ZERO { sum } else { original }
 }
 
+/// See [`crate::backend::Algebra::noise`].
+pub(super) fn noise<T: Real>(n: usize) -> Vec<T> {
+    let of_row = |i: usize| T::from_f64(gpu_kernels::setup::noise(i as u32));
+    (0..n).into_par_iter().with_min_len(CHUNK).map(of_row).collect()
+}
+
 /// See [`crate::backend::Algebra::row_weights`].
 pub(super) fn row_weights<T: Real>(a: &Csr<T>, weight: RowWeight) -> Vec<T> {
-    let of_row = |i: usize| {
+    // a_ii, sum_j |a_ij|, sum_j a_ij^2
+    let sums = |i: usize| {
         let mut diagonal = T::ZERO;
         let (mut absolute, mut square) = (T::ZERO, T::ZERO);
         for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
@@ -98,12 +112,22 @@ pub(super) fn row_weights<T: Real>(a: &Csr<T>, weight: RowWeight) -> Vec<T> {
             absolute += v.abs();
             square += v * v;
         }
-        match weight {
-            RowWeight::InverseDiagonal => T::ONE / diagonal,
-            RowWeight::InverseL1 if diagonal < T::ZERO => -T::ONE / absolute,
-            RowWeight::InverseL1 => T::ONE / absolute,
-            RowWeight::Spai0 => diagonal / square,
-            RowWeight::GershgorinRadius => absolute / diagonal.abs(),
+        (diagonal, absolute, square)
+    };
+    let of_row = |i: usize| match weight {
+        // Without a look at the other entries.
+        RowWeight::InverseDiagonal => T::ONE / a.get(i, i).unwrap_or(T::ZERO),
+        RowWeight::InverseL1 => {
+            let (diagonal, absolute, _) = sums(i);
+            if diagonal < T::ZERO { -T::ONE / absolute } else { T::ONE / absolute }
+        }
+        RowWeight::Spai0 => {
+            let (diagonal, _, square) = sums(i);
+            diagonal / square
+        }
+        RowWeight::GershgorinRadius => {
+            let (diagonal, absolute, _) = sums(i);
+            absolute / diagonal.abs()
         }
     };
     (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).map(of_row).collect()

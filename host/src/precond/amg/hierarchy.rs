@@ -80,10 +80,12 @@ impl Phases {
     }
 }
 
-/// Coarsens `a` until it is small, cannot be coarsened, or barely shrinks.
+/// Coarsens `a` until it is small, cannot be coarsened, or barely shrinks. `product` is the same matrix ready to be
+/// multiplied, where there is one already.
 pub fn build<T: Real, B: Algebra<T>>(
     backend: &B,
     a: Blocks<B::Csr>,
+    product: Option<&B::Matrix>,
     params: &Params,
     extras: Extras<T>,
 ) -> Result<Hierarchy<B::Csr>> {
@@ -95,8 +97,10 @@ pub fn build<T: Real, B: Algebra<T>>(
     while block * backend.size(a.first()).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels
     {
         let rows = backend.size(a.first()).n_rows;
-        let radius =
-            phases.time(backend, "spectral radius", || spectral_radius(backend, &a, params.lanczos_steps))?;
+        let product = product.filter(|_| levels.is_empty());
+        let radius = phases.time(backend, "spectral radius", || {
+            spectral_radius(backend, &a, product, params.lanczos_steps)
+        })?;
         let (p, smoothed) = if block == 1 {
             let a = a.first();
             let (p, smoothed) =

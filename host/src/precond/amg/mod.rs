@@ -27,7 +27,7 @@ mod cycle;
 pub mod hierarchy;
 mod params;
 mod smoother;
-mod spectrum;
+pub mod spectrum;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -98,7 +98,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         params.check()?;
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
-        Self::of(backend, Blocks::scalar(Algebra::<T>::csr(backend, a)?), params)
+        Self::of(backend, Blocks::scalar(Algebra::<T>::csr(backend, a)?), None, params)
     }
 
     /// Builds the hierarchy of a square matrix of blocks, b unknowns a node. Nodes are coarsened by the blocks' norms and
@@ -112,7 +112,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             check::check_square(&a.to_csr())?;
         }
         check::check_diagonal_blocks(&a.diagonal_blocks(), a.block(), "amg")?;
-        Self::of(backend, Algebra::<T>::blocks(backend, a)?, params)
+        Self::of(backend, Algebra::<T>::blocks(backend, a)?, None, params)
     }
 
     /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1: what A
@@ -140,15 +140,20 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         vectors.iter().try_for_each(|v| check::check_vector("near-null-space vector", v, a.n_rows()))?;
         let extras = Extras { near_null: Some(vectors.to_vec()), keep: false };
         let a = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
-        let hierarchy = hierarchy_of::<T, B>(backend, a, params, extras)?;
+        let hierarchy = hierarchy_of::<T, B>(backend, a, None, params, extras)?;
         Self::from_hierarchy(backend, &hierarchy, params)
     }
 
     /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or, in blocks,
-    /// without singular ones.
-    pub fn of(backend: &B, a: Blocks<<B as Algebra<T>>::Csr>, params: &Params) -> Result<Self> {
+    /// without singular ones. `product` is the same matrix ready to be multiplied, where there is one already.
+    pub fn of(
+        backend: &B,
+        a: Blocks<<B as Algebra<T>>::Csr>,
+        product: Option<&<B as Backend<T>>::Matrix>,
+        params: &Params,
+    ) -> Result<Self> {
         let extras = Extras { near_null: None, keep: false };
-        Self::from_hierarchy(backend, &hierarchy_of::<T, B>(backend, a, params, extras)?, params)
+        Self::from_hierarchy(backend, &hierarchy_of::<T, B>(backend, a, product, params, extras)?, params)
     }
 
     fn from_hierarchy(
@@ -213,7 +218,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let info = level_info::<S>(coarsest_size, &[&choice]);
             (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>(), 1))
         } else {
-            let radius = spectral_radius::<T, B>(backend, coarsest, params.lanczos_steps)?;
+            let radius = spectral_radius::<T, B>(backend, coarsest, None, params.lanczos_steps)?;
             let smoother = Sweeps::setup::<T>(backend, coarsest, radius, params)?;
             let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
@@ -288,30 +293,43 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Am
 pub trait AnyPrecision<T: Real>: Mixed<T, T> {
     /// [`Amg::of`] with the hierarchy applied in T, or in f32.
     #[allow(clippy::type_complexity)]
-    fn amg(
+    fn amg_of(
         &self,
         a: Blocks<Self::Csr>,
+        product: Option<&Self::Matrix>,
         params: &Params,
         in_f32: bool,
     ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
-}
 
-impl<T: Real, B> AnyPrecision<T> for B
-where
-    B: Mixed<T, T> + Mixed<T, f32> + Mixed<f32, T> + 'static,
-{
+    /// [`AnyPrecision::amg_of`] of a matrix that is in no other format.
+    #[allow(clippy::type_complexity)]
     fn amg(
         &self,
         a: Blocks<Self::Csr>,
         params: &Params,
         in_f32: bool,
     ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
+        self.amg_of(a, None, params, in_f32)
+    }
+}
+
+impl<T: Real, B> AnyPrecision<T> for B
+where
+    B: Mixed<T, T> + Mixed<T, f32> + Mixed<f32, T> + 'static,
+{
+    fn amg_of(
+        &self,
+        a: Blocks<Self::Csr>,
+        product: Option<&Self::Matrix>,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
         if in_f32 {
-            let amg = Amg::<T, f32, B>::of(self, a, params)?;
+            let amg = Amg::<T, f32, B>::of(self, a, product, params)?;
             let info = amg.info().clone();
             Ok((Box::new(amg), info))
         } else {
-            let amg = Amg::<T, T, B>::of(self, a, params)?;
+            let amg = Amg::<T, T, B>::of(self, a, product, params)?;
             let info = amg.info().clone();
             Ok((Box::new(amg), info))
         }
@@ -322,15 +340,16 @@ where
 fn hierarchy_of<T: Real, B: Algebra<T>>(
     backend: &B,
     a: Blocks<B::Csr>,
+    product: Option<&B::Matrix>,
     params: &Params,
     extras: Extras<T>,
 ) -> Result<Hierarchy<B::Csr>> {
     match params.setup {
-        Place::Device => hierarchy::build(backend, a, params, extras),
+        Place::Device => hierarchy::build(backend, a, product, params, extras),
         Place::Host => {
             let a = a.map(|plane| backend.csr_to_host(plane))?;
             let host = Cpu::new(rayon::current_num_threads())?;
-            moved(backend, host.install(|| hierarchy::build::<T, Cpu>(&host, a, params, extras))?)
+            moved(backend, host.install(|| hierarchy::build::<T, Cpu>(&host, a, None, params, extras))?)
         }
     }
 }

@@ -23,7 +23,7 @@ fn problem(text: &str) -> Arc<Csr<f64>> {
 const NO_EXTRAS: Extras<f64> = Extras { near_null: None, keep: false };
 
 fn hierarchy(a: &Arc<Csr<f64>>, params: &Params) -> HostHierarchy {
-    build::<f64, _>(&Reference::new(), Blocks::scalar(a.clone()), params, NO_EXTRAS).unwrap()
+    build::<f64, _>(&Reference::new(), Blocks::scalar(a.clone()), None, params, NO_EXTRAS).unwrap()
 }
 
 /// The levels' matrices, the coarsest among them.
@@ -247,7 +247,7 @@ fn threads_do_not_show() {
         let [one, three] = [1, 3].map(|threads| {
             let backend = Cpu::new(threads).unwrap();
             backend
-                .install(|| build::<f64, Cpu>(&backend, Blocks::scalar(a.clone()), &params, NO_EXTRAS))
+                .install(|| build::<f64, Cpu>(&backend, Blocks::scalar(a.clone()), None, &params, NO_EXTRAS))
                 .unwrap()
         });
         assert_eq!(one.levels.len(), three.levels.len());

@@ -28,7 +28,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         check::check_diagonal(a, "amg")?;
         let extras = Extras { near_null: None, keep: true };
         let on_device = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
-        let hierarchy = hierarchy_of::<T, B>(backend, on_device, params, extras)?;
+        let hierarchy = hierarchy_of::<T, B>(backend, on_device, None, params, extras)?;
         let mut amg = Self::from_hierarchy(backend, &hierarchy, params)?;
         amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
         Ok(amg)
@@ -96,8 +96,9 @@ fn update<T: Real, B: Algebra<T>>(
     })?;
     let mut rest = &mut levels[..];
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
-        level.radius = phases
-            .time(backend, "spectral radius", || spectral_radius(backend, &level.a, params.lanczos_steps))?;
+        level.radius = phases.time(backend, "spectral radius", || {
+            spectral_radius(backend, &level.a, None, params.lanczos_steps)
+        })?;
         let products = level.products.as_mut().expect("kept in every level");
         if let Some((s, tentative)) = &mut products.smoothed {
             phases.time(backend, "interpolation", || {
