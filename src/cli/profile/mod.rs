@@ -92,7 +92,7 @@ impl Profiler {
         if !self.prints && self.trace.is_none() {
             return Ok(());
         }
-        let seen: Vec<Seen> = self.watched.borrow().iter().map(|device| look(device)).collect();
+        let seen: Vec<Seen> = self.watched.borrow().iter().map(look).collect();
         if seen.is_empty() {
             if !failed {
                 warn("no profile: the CPU runs no kernels that could be watched; use --device cuda or sim");
