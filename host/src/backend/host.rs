@@ -19,6 +19,9 @@ impl<T: Real> HostScalars<T> {
     pub(super) fn get(&self, slot: Slot) -> T {
         self.0[slot.0].get()
     }
+    pub(super) fn all(&self) -> Vec<T> {
+        self.0.iter().map(Cell::get).collect()
+    }
     pub(crate) fn set(&self, slot: Slot, value: T) {
         self.0[slot.0].set(value);
     }

@@ -187,6 +187,8 @@ pub trait Backend<T: Real>: Sized {
     fn scalars(&self, n: usize) -> Result<Self::Scalars>;
     /// The value of one scalar; waits for it.
     fn read(&self, scalars: &Self::Scalars, slot: Slot) -> Result<T>;
+    /// The values of all of them, in one copy; waits for them.
+    fn read_all(&self, scalars: &Self::Scalars) -> Result<Vec<T>>;
     /// The matrix, where this backend computes.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix>;
     /// Waits until everything queued is done.

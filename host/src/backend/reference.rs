@@ -122,6 +122,9 @@ impl<T: Real> Backend<T> for Reference {
     fn read(&self, scalars: &HostScalars<T>, slot: Slot) -> Result<T> {
         Ok(scalars.get(slot))
     }
+    fn read_all(&self, scalars: &HostScalars<T>) -> Result<Vec<T>> {
+        Ok(scalars.all())
+    }
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix> {
         Ok(matrix.clone())
     }

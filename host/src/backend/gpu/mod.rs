@@ -192,6 +192,9 @@ impl<T: Real> Backend<T> for Gpu {
             DeviceVector { buffer: scalars.buffer.clone(), offset: slot.0, len: 1, element: PhantomData };
         Ok(one.to_host()?[0])
     }
+    fn read_all(&self, scalars: &DeviceScalars<T>) -> Result<Vec<T>> {
+        scalars.to_host()
+    }
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<DeviceMatrix<T>> {
         DeviceMatrix::upload(&self.device, matrix)
     }

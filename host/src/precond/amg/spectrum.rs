@@ -41,13 +41,14 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(
         backend.spmv_dot(product, &p, &p, &mut ap, &s, p_ap(k))?;
         backend.axpby(&s, Coef::ratio(rho(k), p_ap(k)).negated(), &ap, Coef::ONE, &mut r)?;
     }
-    let read = |slot: Slot| backend.read(&s, slot).map(Real::to_f64);
+    let scalars = backend.read_all(&s)?;
+    let value = |slot: Slot| scalars[slot.0].to_f64();
     let mut diagonal = Vec::new();
     let mut next_to_it = Vec::new();
     let mut before: Option<(f64, f64)> = None;
-    let first = if steps > 0 { read(rho(0))? } else { 0.0 };
+    let first = if steps > 0 { value(rho(0)) } else { 0.0 };
     for k in 0..steps {
-        let (rho_k, p_ap_k) = (read(rho(k))?, read(p_ap(k))?);
+        let (rho_k, p_ap_k) = (value(rho(k)), value(p_ap(k)));
         // Written so that NaN ends it too.
         if !(rho_k > EXHAUSTED * first && p_ap_k > 0.0) {
             break;

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use cuda_std::Real;
+use cuda_std::warp::WARP_SIZE;
 use gpu_kernels::setup::aggregate::{
     aggregated, aggregated_lengths, join_neighbours, join_roots, number_aggregates, tentative,
     tentative_lengths,
@@ -81,18 +82,32 @@ impl Gpu {
         Ok(p)
     }
 
-    /// See [`crate::backend::Algebra::aggregated`]. A team of lanes has an entry of the row each; `None` where a row has
-    /// more than a warp has lanes, or many more than most.
+    /// See [`crate::backend::Algebra::aggregated`]. The lanes of a team have an entry of the row each: first about as many
+    /// as rows have in the mean, then a warp. `None` where a row has more than that.
     pub(in super::super) fn aggregated_rows<T: Real>(
         &self,
         s: &DeviceCsr<T>,
         aggregates: &DeviceIndices,
         n_aggregates: usize,
     ) -> Result<Option<DeviceCsr<T>>> {
-        /// Lanes for an entry of a row of mean length: longer rows have room too.
-        const LANES: f64 = 1.5;
+        /// Lanes for an entry of a row of mean length: somewhat longer rows have room too.
+        const LANES: f64 = 1.1;
+        const WARP: u32 = WARP_SIZE.trailing_zeros();
+        let lanes = log2_lanes_for(LANES * mean(s), 1);
+        match self.aggregated_by(lanes, s, aggregates, n_aggregates)? {
+            None if lanes < WARP => self.aggregated_by(WARP, s, aggregates, n_aggregates),
+            found => Ok(found),
+        }
+    }
+
+    fn aggregated_by<T: Real>(
+        &self,
+        log2_lanes: u32,
+        s: &DeviceCsr<T>,
+        aggregates: &DeviceIndices,
+        n_aggregates: usize,
+    ) -> Result<Option<DeviceCsr<T>>> {
         let (rows, n) = (s.size.n_rows, s.size.n_rows as u64);
-        let log2_lanes = log2_lanes_for(LANES * mean(s), 1);
         let (list, long) = self.long_rows(rows)?;
         let row_ptr = Buffer::new(&self.device, (rows + 1) * size_of::<u32>())?;
         let lengths = row_ptr.address as *mut u32;
