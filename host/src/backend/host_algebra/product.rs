@@ -1,6 +1,5 @@
 //! Sparse products and transposes: Gustavson's algorithm, a row of the result at a time.
 
-use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -15,27 +14,28 @@ pub(super) fn multiply<T: Real>(a: &Csr<T>, b: &Csr<T>) -> Csr<T> {
     assert_eq!(a.n_cols(), b.n_rows());
     let n_cols = b.n_cols();
     let (row_ptr, col_idx, entries) = (b.row_ptr(), b.col_idx(), b.values());
-    // For each column the sum, and the row that was there last, counted from 1; behind the last column a sum that stays 0.
-    // One column more is written to `found` than there are.
-    let space = || (vec![(T::ZERO, 0); n_cols + 1], vec![0; n_cols + 1]);
+    // For each column the sum, 0 between rows, and the row that was there last, counted from 1. One column more is written to
+    // `found` than there are.
+    let space = || (vec![(T::ZERO, 0); n_cols], vec![0; n_cols + 1]);
     collect_rows(a.n_rows(), n_cols, space, |(sums, found), i, columns, values| {
         let row = i as u32 + 1;
+        let (sums, found) = (&mut sums[..], &mut found[..]);
         let mut count = 0;
         for (&k, &a_ik) in a.row(i).0.iter().zip(a.row(i).1) {
             let of_row = row_ptr[k as usize]..row_ptr[k as usize + 1];
             for (&j, &b_kj) in col_idx[of_row.clone()].iter().zip(&entries[of_row]) {
+                let (sum, last) = &mut sums[j as usize];
+                *sum += a_ik * b_kj;
                 // Without a branch: whether a column is new cannot be predicted.
-                let is_new = sums[j as usize].1 != row;
-                let (sum, _) = sums[select_unpredictable(is_new, n_cols, j as usize)];
-                sums[j as usize] = (sum + a_ik * b_kj, row);
                 found[count] = j;
-                count += is_new as usize;
+                count += (*last != row) as usize;
+                *last = row;
             }
         }
         let found = &mut found[..count];
         found.sort_unstable();
         columns.extend_from_slice(found);
-        values.extend(found.iter().map(|&j| sums[j as usize].0));
+        values.extend(found.iter().map(|&j| std::mem::take(&mut sums[j as usize].0)));
     })
 }
 
