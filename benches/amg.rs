@@ -79,7 +79,7 @@ fn measure<B: AnyPrecision<f64> + 'static>(backend: &B, a: &Arc<Csr<f64>>, param
         backend.synchronize()?;
         let start = Instant::now();
         let matrix = Mixed::<f64, f64>::operator(backend, &csr)?.0;
-        let (mut m, info) = backend.amg(csr.clone(), params, true)?;
+        let (mut m, info) = backend.amg_of(csr.clone(), Some(&matrix), params, true)?;
         backend.synchronize()?;
         let setup = start.elapsed().as_secs_f64();
         let mut cg = Cg::new(backend, n, &*m)?;
