@@ -39,15 +39,13 @@ pub fn all(report: &Report) -> Vec<Plot> {
 /// Nothing that is drawn into a text can fail but by a fault of ours; the page then lacks the plot.
 fn plot(caption: String, draw: impl FnOnce(&Area) -> Drawn) -> Option<Plot> {
     let mut svg = String::new();
-    let drawn = {
-        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        area.fill(&WHITE)
-            .and_then(|()| Ok(()))
-            .map_err(Into::into)
-            .and_then(|()| draw(&area))
-            .and_then(|()| Ok(area.present()?))
+    let drawn = |svg: &mut String| -> Drawn {
+        let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+        area.fill(&WHITE)?;
+        draw(&area)?;
+        Ok(area.present()?)
     };
-    drawn.ok().map(|()| Plot { svg, caption })
+    drawn(&mut svg).ok().map(|()| Plot { svg, caption })
 }
 
 fn colour(k: usize) -> RGBColor {

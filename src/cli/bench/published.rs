@@ -63,6 +63,8 @@ pub enum Solve {
 }
 
 /// Sections 7.1 and 7.2: a solve in a format.
+// One of the times looks like 1 / pi.
+#[allow(clippy::approx_constant)]
 pub fn solve(solve: Solve, format: Format) -> Vec<Published> {
     let (acc, mp) = match (solve, format) {
         (Solve::CgJacobi, Format::Crs) => ((1.58, 0.01), (4.82, 0.08)),
