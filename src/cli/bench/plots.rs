@@ -12,6 +12,8 @@ pub struct Plot {
 }
 
 const SIZE: (u32, u32) = (600, 380);
+/// Room for the name of a point.
+const NAME: (i32, i32) = (110, 12);
 /// The colours of Okabe and Ito, which most people can tell apart.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
@@ -119,26 +121,36 @@ fn roofline(report: &Report) -> Option<Plot> {
                     .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
             }
         }
-        for (k, (device, text, x, y)) in points.iter().enumerate() {
+        // Where names are, in pixels: each goes to the first place beside its point that is free.
+        let mut taken: Vec<(i32, i32)> = Vec::new();
+        for (device, text, x, y) in &points {
             let marker = Circle::new((*x, *y), 4, colour(*device).filled());
             chart.draw_series([marker])?;
-            // Neighbours' names in turns above and below.
-            let shift = if k % 2 == 0 { -14 } else { 5 };
+            let at = chart.backend_coord(&(*x, *y));
+            let is_free = |shift: &i32| {
+                taken.iter().all(|t| (t.0 - at.0).abs() > NAME.0 || (t.1 - at.1 - shift).abs() >= NAME.1)
+            };
+            let shifts = (0..20).map(|k| 5 + NAME.1 * k).chain([-14]);
+            let shift = shifts.into_iter().find(is_free).unwrap_or(5);
+            taken.push((at.0, at.1 + shift));
             let name = Text::new(text.clone(), (6, shift), ("sans-serif", 11));
             chart.draw_series([EmptyElement::at((*x, *y)) + name])?;
         }
-        legend(&mut chart)
+        legend(&mut chart, SeriesLabelPosition::UpperLeft)
     })
 }
 
-fn legend<'a, X, Y>(chart: &mut ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>) -> Drawn
+fn legend<'a, X, Y>(
+    chart: &mut ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>,
+    position: SeriesLabelPosition,
+) -> Drawn
 where
     X: Ranged,
     Y: Ranged,
 {
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
+        .position(position)
         .background_style(WHITE.mix(0.85))
         .border_style(RGBColor(200, 200, 200))
         .label_font(("sans-serif", 12))
@@ -167,13 +179,14 @@ fn times(report: &Report) -> Vec<Plot> {
                 .margin(12)
                 .x_label_area_size(36)
                 .y_label_area_size(210)
-                .build_cartesian_2d(0.0..most * scale * 1.12, (0..count).into_segmented())?;
+                .build_cartesian_2d(0.0..most * scale * 1.12, (0..count - 1).into_segmented())?;
             let name = |k: usize| {
                 let (row, _) = rows[count - 1 - k];
                 format!("{}, {}", label(row), row.device)
             };
             chart
                 .configure_mesh()
+                .light_line_style(WHITE)
                 .disable_y_mesh()
                 .x_desc(unit)
                 .y_labels(count)
@@ -186,8 +199,9 @@ fn times(report: &Report) -> Vec<Plot> {
             for (k, (row, figures)) in rows.iter().rev().enumerate() {
                 let device = report.devices.iter().position(|device| device.name == row.device).unwrap_or(0);
                 let end = figures.time.median * scale;
+                let next = if k + 1 == count { SegmentValue::Last } else { SegmentValue::Exact(k + 1) };
                 let mut bar = Rectangle::new(
-                    [(0.0, SegmentValue::Exact(k)), (end, SegmentValue::Exact(k + 1))],
+                    [(0.0, SegmentValue::Exact(k)), (end, next)],
                     colour(device).mix(0.8).filled(),
                 );
                 let thickness = (SIZE.1 - 120) / count as u32;
@@ -218,14 +232,14 @@ fn convergence(report: &Report) -> Option<Plot> {
     let points = || lines.iter().flat_map(|line| line.1).filter(|p| p.1 > 0.0 && p.1.is_finite());
     let last = points().map(|p| p.0).max()?;
     let (least, most) = points().fold((1.0f64, 1.0f64), |(least, most), p| (least.min(p.1), most.max(p.1)));
-    let caption = "Convergence: the norm of the residual over that of b.";
+    let caption = "Convergence: the norm of the residual over that of b, from 1 at the start; both axes are logarithmic.";
     plot(caption.into(), |area| {
         let mut chart = ChartBuilder::on(area)
             .caption("Convergence", ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(60)
-            .build_cartesian_2d(0..last + 1, (least / 2.0..most * 2.0).log_scale())?;
+            .build_cartesian_2d((1..last.max(2)).log_scale(), (least / 2.0..most * 2.0).log_scale())?;
         chart
             .configure_mesh()
             .x_desc("iteration")
@@ -235,13 +249,13 @@ fn convergence(report: &Report) -> Option<Plot> {
             .draw()?;
         for (k, (name, history)) in lines.iter().enumerate() {
             let style = colour(k).stroke_width(2);
-            let points = history.iter().copied().filter(|p| p.1 > 0.0 && p.1.is_finite());
+            let points = history.iter().copied().filter(|p| p.0 > 0 && p.1 > 0.0 && p.1.is_finite());
             chart
                 .draw_series(LineSeries::new(points, style))?
                 .label(name.clone())
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
         }
-        legend(&mut chart)
+        legend(&mut chart, SeriesLabelPosition::UpperRight)
     })
 }
 
@@ -282,6 +296,6 @@ fn scaling(report: &Report) -> Option<Plot> {
                 .label(*name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
         }
-        legend(&mut chart)
+        legend(&mut chart, SeriesLabelPosition::UpperLeft)
     })
 }
