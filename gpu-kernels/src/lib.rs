@@ -45,6 +45,8 @@ pub fn entries() -> Vec<&'static str> {
     use crate::{blas1::*, gram_schmidt::*, ionic::*, krylov::*, monitor::*, reduce::*, setup::*, spmv::*};
     [
         ACTIVATE_ENTRIES,
+        aggregate::AGGREGATED_ENTRIES,
+        aggregate::AGGREGATED_LENGTHS_ENTRIES,
         aggregate::JOIN_NEIGHBOURS_ENTRIES,
         aggregate::JOIN_ROOTS_ENTRIES,
         aggregate::NUMBER_AGGREGATES_ENTRIES,

@@ -170,10 +170,9 @@ fn an_interrupted_run_leaves_a_checkpoint_and_complete_files() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let run = json(&shell.path("r/run.json"));
     let time = run["to_time"].as_f64().unwrap();
-    assert_eq!(
-        (&run["ended"], frames(&shell.path("r/v.pvd")).last().unwrap().0),
-        (&"interrupted".into(), time)
-    );
+    assert_eq!(run["ended"], "interrupted");
+    // The file of frames has rounded times.
+    assert!((frames(&shell.path("r/v.pvd")).last().unwrap().0 - time).abs() < 1e-9);
     assert!(shell.path("r/activation.png").exists());
     assert_eq!(Checkpoint::load(&shell.path("state")).unwrap().time(), time);
     let (stdout, _) = shell.run(&format!("{line} --restart state --t-end {}", time + 0.5), 0);

@@ -118,6 +118,8 @@ impl Bench {
         };
         let quiet = self.setting.quiet || self.setting.report() == Some(Path::new("-"));
         let Setting { json, csv, markdown, html, .. } = self.setting.clone();
+        // A system that cannot be had is no use to begin with.
+        self.load(kinds.first() == Some(&Kind::Block))?;
         if !quiet {
             print(&text::heading(&report))?;
         }
