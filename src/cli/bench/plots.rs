@@ -255,7 +255,7 @@ fn convergence(report: &Report) -> Option<Plot> {
                 .label(name.clone())
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
         }
-        legend(&mut chart, SeriesLabelPosition::UpperRight)
+        legend(&mut chart, SeriesLabelPosition::LowerLeft)
     })
 }
 
