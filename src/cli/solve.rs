@@ -128,6 +128,10 @@ pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Res
     };
     // Devices and pipes may be named twice.
     let file = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    let stdout = Path::new("-");
+    if outputs.iter().flatten().filter(|path| **path == stdout).count() > 1 {
+        return refuse(stdout, "is named twice");
+    }
     for (k, path) in outputs.iter().enumerate() {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else { continue };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -132,6 +132,7 @@ fn bad_requests_are_refused_before_anything_is_measured() {
         ("bench cg --gen tet:5 --solves 0", "--solves"),
         ("bench all --gen tet:5 --json no/such/folder/r.json", "a folder that does not exist"),
         ("bench all --gen tet:5 --json r --csv r", "named twice"),
+        ("bench all --gen tet:5 --json - --csv -", "named twice"),
         ("bench spmv missing.mtx", "missing.mtx"),
     ] {
         let (stdout, stderr) = shell.run(line, 1);
@@ -163,8 +164,16 @@ fn compare_marks_what_changed_beyond_its_spread() {
     assert!(line("crs").contains("+20.0 %") && line("crs").ends_with("SLOWER"), "{stdout}");
     assert!(line("ell").contains("-50.0 %") && line("ell").ends_with("faster"), "{stdout}");
     assert!(line("sell").trim_end().ends_with("+1.0 %"), "{stdout}");
-    assert!(stdout.contains("1 faster, 1 slower, 3 rows"), "{stdout}");
+    assert!(stdout.contains("1 faster, 1 slower or no longer right, 3 rows"), "{stdout}");
     shell.run("bench compare new.json new.json", 0);
+    let mut wrong = report.clone();
+    wrong["tables"][0]["rows"][0]["figures"]["correct"] = false.into();
+    shell.file("wrong.json", &wrong.to_string());
+    let (stdout, _) = shell.run("bench compare new.json wrong.json", 2);
+    assert!(stdout.contains("NO LONGER RIGHT"), "{stdout}");
+    shell.run("bench dot --gen tet:5 --device cpu --threads 1 --repeat 2 --json dot.json -q", 0);
+    let (_, stderr) = shell.run("bench compare new.json dot.json", 1);
+    assert!(stderr.contains("no row in common"), "{stderr}");
     shell.run("bench compare old.json new.json --threshold 30", 0);
 
     shell.file("other.json", "{\"schema\": \"warpsolve.spmv/1\"}");

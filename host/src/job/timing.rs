@@ -44,9 +44,11 @@ impl Timing {
         (self.quantile(1), self.quantile(3))
     }
 
-    /// The time below which `quarters` of four lie.
+    /// The time below which `quarters` of four lie, between two times in proportion.
     fn quantile(&self, quarters: usize) -> f64 {
-        self.seconds[(self.seconds.len() * quarters / 4).min(self.seconds.len() - 1)]
+        let position = (self.seconds.len() - 1) * quarters;
+        let (below, above) = (self.seconds[position / 4], self.seconds[position.div_ceil(4)]);
+        below + (position % 4) as f64 / 4.0 * (above - below)
     }
 }
 
@@ -105,6 +107,8 @@ mod tests {
     fn quartiles_are_of_the_sorted_times() {
         let timing = Timing::of(vec![5.0, 1.0, 4.0, 2.0, 3.0]);
         assert_eq!((timing.median(), timing.quartiles()), (3.0, (2.0, 4.0)));
+        let even = Timing::of(vec![4.0, 1.0, 2.0, 3.0]);
+        assert_eq!((even.median(), even.quartiles()), (2.5, (1.75, 3.25)));
         let one = Timing::of(vec![7.0]);
         assert_eq!((one.median(), one.quartiles()), (7.0, (7.0, 7.0)));
     }

@@ -14,7 +14,7 @@ use super::report::{Figures, Report, Row, SCHEMA, Spread, Table};
 /// Prints every row of both; the exit status says whether something is slower.
 pub fn run(args: &CompareArgs) -> Result<u8> {
     let (old, new) = (read(&args.old)?, read(&args.new)?);
-    let (text, slower) = compare(&old, &new, args.threshold / 100.0);
+    let (text, slower) = compare(&old, &new, args.threshold / 100.0)?;
     print(&text)?;
     Ok(if slower { UNCONVERGED } else { SUCCESS })
 }
@@ -42,17 +42,19 @@ enum Verdict {
     Slower,
 }
 
-/// A change counts where the middle halves of the times do not touch, and it is more than a share of the median.
+/// A change counts where the middle halves of the times do not touch, and it is more than a share of the median. What was
+/// timed once has no spread that it could be beyond.
 fn verdict(old: &Spread, new: &Spread, threshold: f64) -> Verdict {
     let change = (new.median - old.median) / old.median;
     match () {
+        _ if old.count == 1 || new.count == 1 => Verdict::Same,
         _ if change > threshold && new.quartiles.0 > old.quartiles.1 => Verdict::Slower,
         _ if change < -threshold && new.quartiles.1 < old.quartiles.0 => Verdict::Faster,
         _ => Verdict::Same,
     }
 }
 
-fn compare(old: &Report, new: &Report, threshold: f64) -> (String, bool) {
+fn compare(old: &Report, new: &Report, threshold: f64) -> Result<(String, bool)> {
     let columns = [
         ("table", Align::Left),
         ("work", Align::Left),
@@ -64,7 +66,7 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> (String, bool) {
         ("change", Align::Right),
         ("", Align::Left),
     ];
-    let (mut rows, mut faster, mut slower) = (Vec::new(), 0, 0);
+    let (mut rows, mut faster, mut slower, mut common) = (Vec::new(), 0, 0, false);
     let find = |report: &Report, table: &Table, row: &Row| {
         let same = report.tables.iter().filter(|t| t.table == table.table && t.system == table.system);
         same.flat_map(|t| &t.rows).find(|r| r.key() == row.key()).cloned()
@@ -77,6 +79,7 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> (String, bool) {
         for row in &table.rows {
             let Some(now) = &row.figures else { continue };
             let before = find(old, table, row).and_then(|row| row.figures);
+            common |= before.is_some();
             for (part, old, new) in parts(before.as_ref(), now) {
                 let mut cells = named(table, row);
                 cells[1] += part;
@@ -96,6 +99,13 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> (String, bool) {
                 let change = format!("{:+.1} %", 100.0 * (new.median - old.median) / old.median);
                 cells.extend([duration(old.median), duration(new.median), change, word.into()]);
                 rows.push(cells);
+            }
+            if before.as_ref().is_some_and(|before| before.correct) && !now.correct {
+                let mut cells = named(table, row);
+                let is = now.stopped.clone().unwrap_or_else(|| format!("error {:.0e}", now.error));
+                cells.extend(["right".into(), is, String::new(), "NO LONGER RIGHT".into()]);
+                rows.push(cells);
+                slower += 1;
             }
             let iterations = |f: &Figures| f.iterations;
             if let Some((was, is)) = before.as_ref().and_then(iterations).zip(iterations(now))
@@ -121,9 +131,14 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> (String, bool) {
             }
         }
     }
+    if !common {
+        let message =
+            "the reports have no row in common: other tables, systems, devices or formats were measured";
+        return Err(Error::Option(message.into()));
+    }
     let about = |report: &Report| format!("{}, {}, {}", report.date, report.cpu, report.command);
     let text = format!(
-        "old: {}\nnew: {}\n\n{}\n{} faster, {} slower, {} rows; a change counts beyond {} % and the middle halves of both\n",
+        "old: {}\nnew: {}\n\n{}\n{} faster, {} slower or no longer right, {} rows; a change counts beyond {} % and the middle halves of both\n",
         about(old),
         about(new),
         self::table(&columns, &rows),
@@ -132,7 +147,7 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> (String, bool) {
         rows.len(),
         100.0 * threshold,
     );
-    (text, slower > 0)
+    Ok((text, slower > 0))
 }
 
 /// What is compared of a row: the time, and the set-up's.

@@ -228,7 +228,7 @@ impl Bench {
 /// A row, with what was measured, or why it was refused.
 ///
 /// # Errors
-/// Those that are no refusal of this system in this format on this device.
+/// Those of the device: all others refuse this system in this format.
 fn row(
     work: &str,
     device: &Device,
@@ -239,10 +239,9 @@ fn row(
 ) -> Result<Row> {
     let (refused, figures) = match measured {
         Ok(figures) => (None, Some(figures)),
-        Err(
-            e @ (Error::Padding { .. } | Error::DeviceMemory { .. } | Error::Option(_) | Error::Matrix(_)),
-        ) => (Some(e.to_string()), None),
-        Err(error) => return Err(error),
+        // Faults of the device, of files and of threads are no matter of this row.
+        Err(error @ (Error::Device { .. } | Error::NoDevice(_) | Error::Io { .. })) => return Err(error),
+        Err(error) => (Some(error.to_string()), None),
     };
     let threads = match device {
         Device::Cpu(cpu) => Some(cpu.threads()),

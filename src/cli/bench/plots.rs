@@ -107,7 +107,7 @@ fn roofline(report: &Report) -> Option<Plot> {
             .x_desc("operations a byte")
             .y_desc("GFLOP/s")
             .x_label_formatter(&labels)
-            .y_label_formatter(&|v| format!("{v:.0}"))
+            .y_label_formatter(&|v| if *v < 1.0 { format!("{v:.2}") } else { format!("{v:.0}") })
             .light_line_style(WHITE)
             .draw()?;
         for (device, described) in report.devices.iter().enumerate() {

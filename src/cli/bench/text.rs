@@ -296,6 +296,9 @@ impl<'a> Column<'a> {
 
 fn spread(time: &Spread) -> String {
     let (first, third) = time.quartiles;
+    if time.count == 1 {
+        return "-".into();
+    }
     let percent = 100.0 * (third - first) / time.median;
     format!("{} ({percent:.1} %)", duration(third - first))
 }
@@ -326,6 +329,7 @@ fn is_of_their_size(table: &Table) -> bool {
 }
 
 fn published(row: &Row, p: &Published, comparable: bool) -> String {
+    let comparable = comparable && row.precision == "f64";
     let times = row.figures.as_ref().filter(|_| comparable).map(|f| p.seconds / f.time.median);
     let times = times.map(|x| if x < 10.0 { format!(" ({x:.1}x)") } else { format!(" ({x:.0}x)") });
     format!("{}{}", duration(p.seconds), times.unwrap_or_default())

@@ -288,7 +288,7 @@ impl Launch for Profiled {
         }
         let activity = Activity::Kernel { name: kernel.name(), grid, block, bytes };
         // SAFETY: as above.
-        self.timed(activity, || unsafe { self.device.launch(grid, block, kernel) })
+        self.timed(activity, || unsafe { self.device.launch_moving(bytes, grid, block, kernel) })
     }
     fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
         self.device.kernel_attributes(kernel)
