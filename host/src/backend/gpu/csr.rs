@@ -85,6 +85,9 @@ impl<T: Real> DeviceCsr<T> {
     pub(super) fn col_idx(&self) -> *const u32 {
         self.col_idx.address as *const u32
     }
+    pub(super) fn col_idx_mut(&self) -> *mut u32 {
+        self.col_idx.address as *mut u32
+    }
     pub(super) fn values(&self) -> *const T {
         self.values.address as *const T
     }

@@ -1,7 +1,5 @@
 //! Aggregates, and the interpolation that is constant on each.
 
-use std::marker::PhantomData;
-
 use cuda_std::Real;
 use cuda_std::warp::WARP_SIZE;
 use gpu_kernels::setup::aggregate::{
@@ -13,7 +11,6 @@ use super::super::csr::download;
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceIndices, Gpu};
 use super::product::{log2_lanes_for, mean};
-use crate::backend::algebra::Size;
 use crate::error::Result;
 
 impl Gpu {
@@ -63,19 +60,12 @@ impl Gpu {
         let row_ptr = Buffer::new(&self.device, (rows + 1) * size_of::<u32>())?;
         let lengths = row_ptr.address as *mut u32;
         self.launch(rows, &tentative_lengths { n, aggregates: aggregates.ptr(), lengths })?;
-        let nnz = self.row_pointers(&row_ptr, rows)? as usize;
-        let p = DeviceCsr {
-            size: Size { n_rows: rows, n_cols: n_aggregates, nnz },
-            row_ptr,
-            col_idx: Buffer::new(&self.device, nnz * size_of::<u32>())?,
-            values: Buffer::new(&self.device, nnz * size_of::<T>())?,
-            element: PhantomData,
-        };
+        let p = self.of_lengths(row_ptr, rows, n_aggregates)?;
         let kernel = tentative {
             n,
             aggregates: aggregates.ptr(),
             row_ptr: p.row_ptr(),
-            col_idx: p.col_idx.address as *mut u32,
+            col_idx: p.col_idx_mut(),
             values: p.values_mut(),
         };
         self.launch(rows, &kernel)?;
@@ -114,17 +104,10 @@ impl Gpu {
         let (pattern, aggregates) = (s.pattern(), aggregates.ptr());
         let kernel = aggregated_lengths { n, log2_lanes, s: pattern, aggregates, lengths, long };
         self.launch(rows << log2_lanes, &kernel)?;
-        let nnz = self.row_pointers(&row_ptr, rows)? as usize;
+        let p = self.of_lengths(row_ptr, rows, n_aggregates)?;
         if download(&list, 1, 0u32)? != [0] {
             return Ok(None);
         }
-        let p = DeviceCsr {
-            size: Size { n_rows: rows, n_cols: n_aggregates, nnz },
-            row_ptr,
-            col_idx: Buffer::new(&self.device, nnz * size_of::<u32>())?,
-            values: Buffer::new(&self.device, nnz * size_of::<T>())?,
-            element: PhantomData,
-        };
         let kernel = aggregated {
             n,
             log2_lanes,
@@ -132,7 +115,7 @@ impl Gpu {
             values: s.values(),
             aggregates,
             row_ptr: p.row_ptr(),
-            col_idx: p.col_idx.address as *mut u32,
+            col_idx: p.col_idx_mut(),
             sums: p.values_mut(),
         };
         self.launch(rows << log2_lanes, &kernel)?;

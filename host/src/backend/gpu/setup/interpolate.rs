@@ -1,6 +1,5 @@
 //! Interpolation from coarse unknowns.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -9,10 +8,9 @@ use gpu_kernels::setup::interpolate::{
     row_means, truncated, truncated_lengths,
 };
 
-use super::super::csr::check_reach;
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceIndices, Gpu};
-use crate::backend::algebra::{RowWeight, Size, Truncation};
+use crate::backend::algebra::{RowWeight, Truncation};
 use crate::error::Result;
 
 /// The numbers of coarse unknowns, in ascending order, and how many there are.
@@ -136,7 +134,7 @@ impl Gpu {
             wanted,
             numbers,
             row_ptr: to.row_ptr(),
-            col_idx: to.col_idx.address as *mut u32,
+            col_idx: to.col_idx_mut(),
             values: to.values_mut(),
         };
         self.launch(n, &kernel)?;
@@ -159,25 +157,11 @@ impl Gpu {
             n: n as u64,
             p: rows(p),
             row_ptr: to.row_ptr(),
-            col_idx: to.col_idx.address as *mut u32,
+            col_idx: to.col_idx_mut(),
             values: to.values_mut(),
         };
         self.launch(n, &kernel)?;
         Ok(to)
-    }
-
-    /// A matrix of undefined entries with these row lengths, `n` and room for one more number.
-    fn of_lengths<T: Real>(&self, lengths: Arc<Buffer>, n: usize, n_cols: usize) -> Result<DeviceCsr<T>> {
-        let nnz = self.row_pointers(&lengths, n)?;
-        check_reach(nnz)?;
-        let nnz = nnz as usize;
-        Ok(DeviceCsr {
-            size: Size { n_rows: n, n_cols, nnz },
-            row_ptr: lengths,
-            col_idx: Buffer::new(&self.device, nnz * size_of::<u32>())?,
-            values: Buffer::new(&self.device, nnz * size_of::<T>())?,
-            element: PhantomData,
-        })
     }
 }
 

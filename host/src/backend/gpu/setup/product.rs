@@ -1,6 +1,5 @@
 //! Sparse products.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -9,10 +8,8 @@ use gpu_kernels::setup::product::{
     count_columns, count_columns_long, multiply, write_columns, write_columns_long,
 };
 
-use super::super::csr::check_reach;
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, Gpu};
-use crate::backend::algebra::Size;
 use crate::error::Result;
 
 /// Blocks a multiprocessor for long rows, however many there are: the host does not know.
@@ -53,18 +50,12 @@ impl Gpu {
         let lengths = row_ptr.address as *mut u32;
         self.launch(rows << log2_lanes, &count_columns { n_rows, log2_lanes, a, b, lengths, long })?;
         self.launch_long(rows, &count_columns_long { n_cols, a, b, lengths, long })?;
-        let nnz = self.row_pointers(&row_ptr, rows)?;
-        check_reach(nnz)?;
-        let nnz = nnz as usize;
-        let col_idx = Buffer::new(&self.device, nnz * size_of::<u32>())?;
-        let columns = col_idx.address as *mut u32;
-        let row_ptr_of_c = row_ptr.address as *const u32;
-        let kernel = write_columns { n_rows, log2_lanes, a, b, row_ptr: row_ptr_of_c, columns };
+        let c = self.of_lengths(row_ptr, rows, cols)?;
+        let (row_ptr, columns) = (c.row_ptr(), c.col_idx_mut());
+        let kernel = write_columns { n_rows, log2_lanes, a, b, row_ptr, columns };
         self.launch(rows << log2_lanes, &kernel)?;
-        self.launch_long(rows, &write_columns_long { n_cols, a, b, row_ptr: row_ptr_of_c, columns, long })?;
-        let values = Buffer::new(&self.device, nnz * size_of::<T>())?;
-        let size = Size { n_rows: rows, n_cols: cols, nnz };
-        Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
+        self.launch_long(rows, &write_columns_long { n_cols, a, b, row_ptr, columns, long })?;
+        Ok(c)
     }
 
     /// See [`crate::backend::Algebra::multiply_values`] and, with `accumulate`, [`crate::backend::Algebra::add_product`].

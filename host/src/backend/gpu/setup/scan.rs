@@ -1,11 +1,15 @@
 //! Exclusive prefix sums.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use cuda_std::Real;
 use gpu_kernels::setup::scan::{TILE, span_scan, span_sums};
 
-use super::super::Gpu;
+use super::super::csr::check_reach;
 use super::super::memory::{Buffer, bytes_of_mut};
+use super::super::{DeviceCsr, Gpu};
+use crate::backend::algebra::Size;
 use crate::error::Result;
 
 /// Most spans, whose sums one block adds.
@@ -29,6 +33,25 @@ impl Gpu {
         // SAFETY: the partial sums have room for `MAX_SPANS + 1` numbers of 64 bits.
         unsafe { self.device.download(bytes_of_mut(&mut total), end)? };
         Ok(total[0])
+    }
+
+    /// A matrix of undefined entries with these row lengths, as many as rows and room for one more number. Waits.
+    pub(super) fn of_lengths<T: Real>(
+        &self,
+        lengths: Arc<Buffer>,
+        n_rows: usize,
+        n_cols: usize,
+    ) -> Result<DeviceCsr<T>> {
+        let nnz = self.row_pointers(&lengths, n_rows)?;
+        check_reach(nnz)?;
+        let nnz = nnz as usize;
+        Ok(DeviceCsr {
+            size: Size { n_rows, n_cols, nnz },
+            row_ptr: lengths,
+            col_idx: Buffer::new(&self.device, nnz * size_of::<u32>())?,
+            values: Buffer::new(&self.device, nnz * size_of::<T>())?,
+            element: PhantomData,
+        })
     }
 
     /// Launches so many blocks.

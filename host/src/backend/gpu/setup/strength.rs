@@ -1,7 +1,5 @@
 //! Strength of connection, and numbers of rows.
 
-use std::marker::PhantomData;
-
 use cuda_std::Real;
 use gpu_kernels::setup::strength::{
     Classical, Criterion, Given, Symmetric, damp, extract_diagonal, row_weights, strong_entries,
@@ -9,11 +7,10 @@ use gpu_kernels::setup::strength::{
 };
 use gpu_kernels::setup::team::Pattern;
 
-use super::super::csr::check_reach;
 use super::super::matrix::log2_lanes;
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceVector, Gpu};
-use crate::backend::algebra::{RowWeight, Size, Strength};
+use crate::backend::algebra::{RowWeight, Strength};
 use crate::error::Result;
 
 impl<T: Real> DeviceCsr<T> {
@@ -130,17 +127,8 @@ impl Gpu {
             lengths: row_ptr.address as *mut u32,
         };
         self.launch_on_rows(a, &lengths)?;
-        let nnz = self.row_pointers(&row_ptr, n)?;
-        check_reach(nnz)?;
-        let nnz = nnz as usize;
-        let s = DeviceCsr {
-            size: Size { nnz, ..a.size },
-            row_ptr,
-            col_idx: Buffer::new(&self.device, nnz * size_of::<u32>())?,
-            values: Buffer::new(&self.device, nnz * size_of::<T>())?,
-            element: PhantomData,
-        };
-        self.launch_on_rows(a, &kept(a, criterion, lumped, &s, s.col_idx.address as *mut u32))?;
+        let s = self.of_lengths(row_ptr, n, a.size.n_cols)?;
+        self.launch_on_rows(a, &kept(a, criterion, lumped, &s, s.col_idx_mut()))?;
         Ok(s)
     }
 }
