@@ -104,6 +104,7 @@ pub fn entries() -> Vec<&'static str> {
         sell::SPMV_SELL_ENTRIES,
         strength::DAMP_ENTRIES,
         strength::EXTRACT_DIAGONAL_ENTRIES,
+        strength::LIMIT_ENTRIES,
         strength::ROW_WEIGHTS_ENTRIES,
         strength::STRONG_ENTRIES_ENTRIES,
         strength::STRONG_LENGTHS_ENTRIES,

@@ -17,7 +17,7 @@ use warpsolve_host::backend::algebra::{Algebra, Blocks, Mixed, Strength, Truncat
 use warpsolve_host::backend::cpu::{Cpu, CpuMatrix};
 use warpsolve_host::matrix::Csr;
 use warpsolve_host::precond::Preconditioner;
-use warpsolve_host::precond::amg::spectrum::spectral_radius;
+use warpsolve_host::precond::amg::spectrum::diagonal;
 use warpsolve_host::precond::amg::{AnyPrecision, Coarsening, Info, Params};
 use warpsolve_host::problem;
 
@@ -71,8 +71,8 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
 
     let mut group = c.benchmark_group("set-up");
     group.sample_size(20);
-    group.bench_function("spectral radius", |b| {
-        b.iter(|| spectral_radius(cpu, &blocks, None, params.lanczos_steps))
+    group.bench_function("diagonal and spectral radius", |b| {
+        b.iter(|| diagonal(cpu, &blocks, None, params.lanczos_steps))
     });
     group.bench_function("strength, symmetric", |b| b.iter(|| cpu.strength(a, symmetric)));
     group.bench_function("independent set, distance 2", |b| {

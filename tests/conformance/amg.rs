@@ -44,7 +44,7 @@ fn coarsenings() -> Vec<Params> {
 }
 
 /// The matrices of a hierarchy, from the finest level on.
-fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr>) -> Vec<Arc<Csr<T>>> {
+fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr, B::Vector>) -> Vec<Arc<Csr<T>>> {
     let levels = hierarchy.levels.iter().flat_map(|Level { a, p, r, .. }| [a, p, r]);
     let planes = levels.chain([&hierarchy.coarsest]).flat_map(|m| m.planes());
     planes.map(|m| b.csr_to_host(m).unwrap()).collect()

@@ -1,6 +1,6 @@
 //! Strength of connection, the filtered matrix, and numbers of rows.
 
-use cuda_std::{Real, kernel, memory::*};
+use cuda_std::{Real, kernel, memory::*, thread};
 
 use super::team::{Pattern, Team};
 
@@ -308,6 +308,25 @@ pub unsafe fn damp<T: Real>(n: u64, log2_lanes: u32, s: Pattern, values: *mut T,
                 }
             }
             i += team.stride();
+        }
+    }
+}
+
+/// `d`, or `d bound / g` where g is larger than the bound.
+#[inline(always)]
+pub fn limited<T: Real>(d: T, g: T, bound: T) -> T {
+    if g > bound { d * (bound / g) } else { d }
+}
+
+/// `d_i = limited(d_i, g_i, bound)`
+#[kernel(T = [f32, f64])]
+pub unsafe fn limit<T: Real>(n: u64, g: *const T, bound: T, d: *mut T) {
+    let mut i = thread::index();
+    // SAFETY: the launcher's arrays have n elements.
+    unsafe {
+        while i < n as usize {
+            d.st(i, limited(d.ld(i), g.ld_nc(i), bound));
+            i += thread::stride();
         }
     }
 }

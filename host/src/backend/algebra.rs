@@ -218,6 +218,8 @@ pub trait Algebra<T: Real>: Backend<T> {
 
     /// A number for each row of the square matrix `a`.
     fn row_weights(&self, a: &Self::Csr, weight: RowWeight) -> Result<Self::Vector>;
+    /// `d_i = d_i bound / g_i` where `g_i` is larger than the bound.
+    fn limit(&self, g: &Self::Vector, bound: T, d: &mut Self::Vector) -> Result<()>;
     /// Numbers that look random, in [-1/2, 1/2]: `gpu_kernels::setup::noise(i)`.
     fn noise(&self, n: usize) -> Result<Self::Vector>;
 

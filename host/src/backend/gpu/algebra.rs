@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::convert::{round_dot, round_scaled};
+use gpu_kernels::setup::strength::limit;
 
 use super::csr::{DeviceCsr, DeviceIndices};
 use super::memory::{Buffer, DeviceVector, bytes_of};
@@ -111,6 +112,9 @@ impl<T: Real> Algebra<T> for Gpu {
 
     fn row_weights(&self, a: &DeviceCsr<T>, weight: RowWeight) -> Result<DeviceVector<T>> {
         self.weights_of_rows(a, weight)
+    }
+    fn limit(&self, g: &DeviceVector<T>, bound: T, d: &mut DeviceVector<T>) -> Result<()> {
+        self.launch(g.len(), &limit { n: g.len() as u64, g: g.ptr(), bound, d: d.ptr_mut() })
     }
     fn noise(&self, n: usize) -> Result<DeviceVector<T>> {
         let x: DeviceVector<T> = self.zeros(n)?;

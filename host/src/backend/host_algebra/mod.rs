@@ -115,6 +115,10 @@ macro_rules! host_algebra {
             fn row_weights(&self, a: &Arc<Csr<T>>, weight: RowWeight) -> Result<Vec<T>> {
                 Ok(strength::row_weights(a, weight))
             }
+            fn limit(&self, g: &Vec<T>, bound: T, d: &mut Vec<T>) -> Result<()> {
+                strength::limit(g, bound, d);
+                Ok(())
+            }
             fn noise(&self, n: usize) -> Result<Vec<T>> {
                 Ok(strength::noise(n))
             }

@@ -1,6 +1,7 @@
 //! Strength of connection, and numbers of rows.
 
 use cuda_std::Real;
+use gpu_kernels::setup::strength::limited;
 use rayon::prelude::*;
 
 use super::rows::{collect_rows, for_each_row};
@@ -97,6 +98,11 @@ fn lump<T: Real>(original: T, sum: T) -> T {
 pub(super) fn noise<T: Real>(n: usize) -> Vec<T> {
     let of_row = |i: usize| T::from_f64(gpu_kernels::setup::noise(i as u32));
     (0..n).into_par_iter().with_min_len(CHUNK).map(of_row).collect()
+}
+
+/// See [`crate::backend::Algebra::limit`].
+pub(super) fn limit<T: Real>(g: &[T], bound: T, d: &mut [T]) {
+    d.par_iter_mut().with_min_len(CHUNK).zip(g).for_each(|(d, &g)| *d = limited(*d, g, bound));
 }
 
 /// See [`crate::backend::Algebra::row_weights`].

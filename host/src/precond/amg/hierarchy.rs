@@ -6,19 +6,21 @@ use std::time::Instant;
 use cuda_std::Real;
 
 use super::params::{Coarsening, Params, Splitting};
-use super::spectrum::spectral_radius;
+use super::spectrum::diagonal;
 use crate::backend::algebra::{Algebra, Blocks, Strength, Truncation};
 use crate::backend::host_algebra::{greedy_splitting, near_null_tentative};
 use crate::error::Result;
 
 /// A matrix and its way to the next coarser one.
-pub struct Level<M> {
+pub struct Level<M, V> {
     /// The matrix.
     pub a: Blocks<M>,
     /// Interpolation from the next coarser level.
     pub p: Blocks<M>,
     /// Restriction to it, the transpose of `p`.
     pub r: Blocks<M>,
+    /// `D^-1` of [`diagonal`].
+    pub d: V,
     /// About the spectral radius of `D^-1 A`.
     pub radius: f64,
     /// What its numbers can be computed anew from, where that is kept.
@@ -42,9 +44,9 @@ pub struct Extras<T> {
 }
 
 /// All levels but the coarsest, the coarsest matrix, and what the phases took.
-pub struct Hierarchy<M> {
+pub struct Hierarchy<M, V> {
     /// From the finest on.
-    pub levels: Vec<Level<M>>,
+    pub levels: Vec<Level<M, V>>,
     /// The last matrix.
     pub coarsest: Blocks<M>,
     /// Seconds by phase.
@@ -88,7 +90,7 @@ pub fn build<T: Real, B: Algebra<T>>(
     product: Option<&B::Matrix>,
     params: &Params,
     extras: Extras<T>,
-) -> Result<Hierarchy<B::Csr>> {
+) -> Result<Hierarchy<B::Csr, B::Vector>> {
     let Extras { mut near_null, keep } = extras;
     let mut phases = Phases::default();
     let mut levels = Vec::new();
@@ -98,9 +100,8 @@ pub fn build<T: Real, B: Algebra<T>>(
     {
         let rows = backend.size(a.first()).n_rows;
         let product = product.filter(|_| levels.is_empty());
-        let radius = phases.time(backend, "spectral radius", || {
-            spectral_radius(backend, &a, product, params.lanczos_steps)
-        })?;
+        let (d, radius) = phases
+            .time(backend, "spectral radius", || diagonal(backend, &a, product, params.lanczos_steps))?;
         let (p, smoothed) = if block == 1 {
             let a = a.first();
             let (p, smoothed) =
@@ -120,7 +121,7 @@ pub fn build<T: Real, B: Algebra<T>>(
             Ok((ap, coarser))
         })?;
         let products = keep.then_some(Products { ap, smoothed });
-        levels.push(Level { a, p, r, radius, products });
+        levels.push(Level { a, p, r, d, radius, products });
         a = coarser;
     }
     Ok(Hierarchy { levels, coarsest: a, phases })

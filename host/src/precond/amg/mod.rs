@@ -6,7 +6,7 @@
 //! | `hierarchy` | coarsening, interpolation, Galerkin products, over [`Algebra`] |
 //! | `coarse` | the last level's inverse |
 //! | `smoother` | Jacobi, l1-Jacobi, Chebyshev, SPAI-0 as weighted sweeps |
-//! | `spectrum` | the spectral radius that interpolation and smoothers are scaled by |
+//! | `spectrum` | the diagonal and the spectral radius that interpolation and smoothers are scaled by |
 //! | `cycle` | V, W, F, K |
 //! | `update` | new numbers in a hierarchy |
 //! | `traffic` | the bytes that a cycle moves |
@@ -38,7 +38,7 @@ pub use hierarchy::Phases;
 use hierarchy::{Extras, Hierarchy, Level, Products};
 pub use params::{Coarsening, Cycle, Params, Place, Smoother, Splitting};
 use smoother::Sweeps;
-use spectrum::spectral_radius;
+use spectrum::diagonal;
 use traffic::{Passes, Traffic};
 
 /// One level, for reports.
@@ -158,7 +158,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
 
     fn from_hierarchy(
         backend: &B,
-        hierarchy: &Hierarchy<<B as Algebra<T>>::Csr>,
+        hierarchy: &Hierarchy<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
         params: &Params,
     ) -> Result<Self> {
         let Hierarchy { levels, coarsest, phases } = hierarchy;
@@ -188,9 +188,10 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
                 inner.push(Inner::new(backend, n)?);
             }
         }
-        for Level { a, p, r, radius, .. } in levels {
-            let smoother = phases
-                .time::<T, B, _>(backend, "smoothers", || Sweeps::setup::<T>(backend, a, *radius, params))?;
+        for Level { a, p, r, d, radius, .. } in levels {
+            let smoother = phases.time::<T, B, _>(backend, "smoothers", || {
+                Sweeps::setup::<T>(backend, a, (d, *radius), params)
+            })?;
             let sizes = [size(a), size(p), size(r)];
             let (a, p, r) = phases.time::<T, B, _>(backend, "formats", || {
                 let operator = |m| Mixed::<T, S>::operator(backend, m);
@@ -218,8 +219,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let info = level_info::<S>(coarsest_size, &[&choice]);
             (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>(), 1))
         } else {
-            let radius = spectral_radius::<T, B>(backend, coarsest, None, params.lanczos_steps)?;
-            let smoother = Sweeps::setup::<T>(backend, coarsest, radius, params)?;
+            let (d, radius) = diagonal::<T, B>(backend, coarsest, None, params.lanczos_steps)?;
+            let smoother = Sweeps::setup::<T>(backend, coarsest, (&d, radius), params)?;
             let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
             let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>(), block);
@@ -343,7 +344,7 @@ fn hierarchy_of<T: Real, B: Algebra<T>>(
     product: Option<&B::Matrix>,
     params: &Params,
     extras: Extras<T>,
-) -> Result<Hierarchy<B::Csr>> {
+) -> Result<Hierarchy<B::Csr, B::Vector>> {
     match params.setup {
         Place::Device => hierarchy::build(backend, a, product, params, extras),
         Place::Host => {
@@ -357,13 +358,13 @@ fn hierarchy_of<T: Real, B: Algebra<T>>(
 /// A hierarchy computed on the host, where `backend` computes.
 fn moved<T: Real, B: Algebra<T>>(
     backend: &B,
-    hierarchy: Hierarchy<Arc<Csr<T>>>,
-) -> Result<Hierarchy<B::Csr>> {
+    hierarchy: Hierarchy<Arc<Csr<T>>, Vec<T>>,
+) -> Result<Hierarchy<B::Csr, B::Vector>> {
     let Hierarchy { levels, coarsest, mut phases } = hierarchy;
     let (levels, coarsest) = phases.time(backend, "upload", || {
         let levels = levels
             .iter()
-            .map(|Level { a, p, r, radius, products: products_of }| {
+            .map(|Level { a, p, r, d, radius, products: products_of }| {
                 let plane = |m: &Arc<Csr<T>>| backend.csr(m);
                 let moved = |m: &Blocks<Arc<Csr<T>>>| m.map(plane);
                 let smoothed = |(s, tentative): &(Arc<_>, Arc<_>)| Ok((plane(s)?, plane(tentative)?));
@@ -375,6 +376,7 @@ fn moved<T: Real, B: Algebra<T>>(
                     a,
                     p,
                     r,
+                    d: backend.vector(d)?,
                     radius: *radius,
                     products: products_of.as_ref().map(products).transpose()?,
                 })

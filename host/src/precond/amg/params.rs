@@ -32,7 +32,7 @@ named! {
 named! {
     /// What damps the error that the coarser levels do not see.
     "smoother" Smoother {
-        /// `x += omega D^-1 (b - A x)`.
+        /// `x += omega D^-1 (b - A x)`, D the diagonal, larger in outlying rows ([`super::spectrum::diagonal`]).
         Jacobi = "jacobi",
         /// Jacobi with the rows' sums of absolute values in place of the diagonal.
         L1Jacobi = "l1-jacobi",

@@ -32,11 +32,11 @@ pub struct Sweeps<S: Real, B: Backend<S>> {
 }
 
 impl<S: Real, B: Backend<S>> Sweeps<S, B> {
-    /// The smoother that `params` names, for the matrix `a`, whose `D^-1 A` has a spectral radius of about `radius`.
+    /// The smoother that `params` names, for the matrix `a`, and what [`super::spectrum::diagonal`] says of it.
     pub fn setup<T: Real>(
         backend: &B,
         a: &Blocks<<B as Algebra<T>>::Csr>,
-        radius: f64,
+        (d, radius): (&<B as Backend<T>>::Vector, f64),
         params: &Params,
     ) -> Result<Self>
     where
@@ -49,11 +49,12 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
                 params.smoother
             ))),
         };
-        let in_t = match params.smoother {
-            Smoother::Jacobi | Smoother::Chebyshev => Algebra::<T>::invert_diagonal(backend, a)?,
-            Smoother::L1Jacobi => of_rows(RowWeight::InverseL1)?,
-            Smoother::Spai0 => of_rows(RowWeight::Spai0)?,
+        let of_its_own = match params.smoother {
+            Smoother::Jacobi | Smoother::Chebyshev => None,
+            Smoother::L1Jacobi => Some(of_rows(RowWeight::InverseL1)?),
+            Smoother::Spai0 => Some(of_rows(RowWeight::Spai0)?),
         };
+        let in_t = of_its_own.as_ref().unwrap_or(d);
         let size = Algebra::<T>::size(backend, a.first());
         let weights = match (params.smoother, params.omega) {
             (Smoother::Chebyshev, _) => chebyshev_weights(SAFETY * radius, params.degree.unwrap_or(DEGREE)),
@@ -62,7 +63,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
             (Smoother::L1Jacobi | Smoother::Spai0, None) => vec![1.0],
         };
         let mut d = Backend::<S>::zeros(backend, a.planes().len() * size.n_rows)?;
-        Mixed::<T, S>::cast(backend, &in_t, &mut d)?;
+        Mixed::<T, S>::cast(backend, in_t, &mut d)?;
         Ok(Sweeps { d, weights: weights.into_iter().map(S::from_f64).collect() })
     }
 

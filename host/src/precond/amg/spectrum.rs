@@ -1,10 +1,48 @@
-//! The spectral radius of `D^-1 A`, from a few steps of Lanczos's method.
+//! The diagonal D that smoothers divide by, and the spectral radius of `D^-1 A`.
 
 use cuda_std::Real;
 
 use crate::backend::algebra::{Algebra, Blocks, RowWeight};
 use crate::backend::{Coef, Slot};
 use crate::error::Result;
+
+/// Rows with a Gershgorin radius that is larger than the mean by this factor are outliers.
+const OUTLIER: f64 = 1.1;
+
+/// `D^-1`, and the [`spectral_radius`] of `D^-1 A`.
+///
+/// D is the diagonal, or of a matrix of blocks that of the blocks. But one flat element in a mesh makes a few rows with an
+/// eigenvalue far above all others; that would become the radius, and smoothers and interpolation would do too little
+/// everywhere else. So an ordinary matrix' D is `a_ii max(1, g_i / (1.1 mean(g)))` with `g_i = sum_j |a_ij| / |a_ii|`, after
+/// which no eigenvalue is above 1.1 mean(g) (Gershgorin's theorem; l1-Jacobi is D = g_i a_ii, with 1 for a bound).
+pub fn diagonal<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: &Blocks<B::Csr>,
+    product: Option<&B::Matrix>,
+    steps: u32,
+) -> Result<(B::Vector, f64)> {
+    let mut d = backend.invert_diagonal(a)?;
+    let n = backend.size(a.first()).n_rows;
+    let mut bound = f64::INFINITY;
+    if a.block() == 1 && n > 0 {
+        let g = backend.row_weights(a.first(), RowWeight::GershgorinRadius)?;
+        let s = backend.scalars(1)?;
+        backend.sum(&g, &s, Slot(0))?;
+        bound = rounded_up(OUTLIER / n as f64 * backend.read(&s, Slot(0))?.to_f64());
+        if bound.is_finite() {
+            backend.limit(&g, T::from_f64(bound), &mut d)?;
+        }
+    }
+    let radius = spectral_radius(backend, a, &d, product, steps)?;
+    // Gershgorin's bound knows nothing of the limit. Written so that a bound that is NaN does not count.
+    let radius = if radius > bound { bound } else { radius };
+    Ok((d, radius))
+}
+
+/// The next multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
+fn rounded_up(x: f64) -> f64 {
+    (64.0 * x).ceil() / 64.0
+}
 
 /// Where a residual is this much smaller than the first, squared, the Krylov space is complete.
 const EXHAUSTED: f64 = 1e-24;
@@ -13,12 +51,12 @@ const EXHAUSTED: f64 = 1e-24;
 /// steps of CG with Jacobi's preconditioner define (Saad 2003, section 6.7.3). With 0 steps, or where A turns out
 /// not to be positive definite, Gershgorin's bound.
 ///
-/// It is rounded up to a multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
-///
-/// `product` is the same matrix ready to be multiplied, where there is one already.
-pub fn spectral_radius<T: Real, B: Algebra<T>>(
+/// It is rounded up to a multiple of 1/64. `d` is `D^-1`; `product` is the same matrix ready to be multiplied, where there
+/// is one already.
+fn spectral_radius<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
+    d: &B::Vector,
     product: Option<&B::Matrix>,
     steps: u32,
 ) -> Result<f64> {
@@ -27,14 +65,13 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(
     // Beside every (p, A p) there is (A p, A p), which nobody asks for.
     let (rho, p_ap) = (Slot, |k: usize| Slot(steps + 2 * k));
     let s = backend.scalars((3 * steps).max(1))?;
-    let d = backend.invert_diagonal(a)?;
     let made = product.is_none().then(|| backend.in_crs(a)).transpose()?;
     let Some(product) = product.or(made.as_ref()) else { unreachable!("made where there was none") };
     let mut r = backend.noise(n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
     for k in 0..steps {
-        backend.scale_rows(T::ONE, &d, &r, &mut z)?;
+        backend.scale_rows(T::ONE, d, &r, &mut z)?;
         backend.dot(&r, &z, &s, rho(k))?;
         let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
         backend.direction(&s, None, &z, beta, &mut p)?;
@@ -71,7 +108,7 @@ pub fn spectral_radius<T: Real, B: Algebra<T>>(
         backend.norm_max(&radii, &s, Slot(0))?;
         return Ok(backend.read(&s, Slot(0))?.to_f64());
     }
-    Ok((64.0 * largest_eigenvalue(&diagonal, &next_to_it)).ceil() / 64.0)
+    Ok(rounded_up(largest_eigenvalue(&diagonal, &next_to_it)))
 }
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection with Sturm's counts.
@@ -110,6 +147,10 @@ mod tests {
     use crate::matrix::Csr;
     use crate::problem::generate;
 
+    fn radius(a: &Arc<Csr<f64>>, steps: u32) -> f64 {
+        diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, steps).unwrap().1
+    }
+
     #[test]
     fn the_second_difference_has_a_known_spectrum() {
         let n = 20;
@@ -123,19 +164,69 @@ mod tests {
         let a: Arc<Csr<f64>> = Arc::new(generate(&"poisson2d:40".parse().unwrap(), 1).unwrap());
         // D^-1 A = I - (the average over four neighbours): 1 + cos(pi / 41).
         let exact = 1.0 + (std::f64::consts::PI / 41.0).cos();
-        let found = spectral_radius(&Reference::new(), &Blocks::scalar(a.clone()), None, 12).unwrap();
+        let found = radius(&a, 12);
         assert!(found > 0.97 * exact && found < exact + 1.0 / 64.0, "{found} for {exact}");
-        let bound = spectral_radius(&Reference::new(), &Blocks::scalar(a.clone()), None, 0).unwrap();
+        let bound = radius(&a, 0);
         assert!((bound - 2.0).abs() < 1e-12);
     }
 
     #[test]
     fn small_and_indefinite_matrices() {
         let one = Arc::new(Csr::<f64>::new(1, 1, vec![0, 1], vec![0], vec![3.0]).unwrap());
-        assert_eq!(spectral_radius(&Reference::new(), &Blocks::scalar(one), None, 8).unwrap(), 1.0);
+        assert_eq!(radius(&one, 8), 1.0);
         let indefinite = Arc::new(
             Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 5.0, 5.0, 1.0]).unwrap(),
         );
-        assert!(spectral_radius(&Reference::new(), &Blocks::scalar(indefinite), None, 8).unwrap() >= 1.0);
+        assert!(radius(&indefinite, 8) >= 1.0);
+    }
+
+    /// A flat tetrahedron in a mesh adds `c (1, -1, 1, -1)^T (1, -1, 1, -1)` to the rows of its corners.
+    #[test]
+    fn a_few_outlying_rows_change_nothing_elsewhere() {
+        let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:8".parse().unwrap(), 1).unwrap());
+        let n = regular.n_rows();
+        let corners = [100, 250, 300, 450];
+        let mut dense = vec![vec![0.0; n]; n];
+        for (i, row) in dense.iter_mut().enumerate() {
+            regular.row(i).0.iter().zip(regular.row(i).1).for_each(|(&j, &v)| row[j as usize] = v);
+        }
+        for (k, &i) in corners.iter().enumerate() {
+            for (l, &j) in corners.iter().enumerate() {
+                dense[i][j] += if (k + l) % 2 == 0 { 500.0 } else { -500.0 };
+            }
+        }
+        let row = |i: usize| -> Vec<usize> { (0..n).filter(|&j| dense[i][j] != 0.0).collect() };
+        let spoiled = Arc::new(Csr::from_rows(
+            n,
+            n,
+            |i| row(i).len(),
+            |i, columns, values| {
+                for (k, j) in row(i).into_iter().enumerate() {
+                    (columns[k], values[k]) = (j as u32, dense[i][j]);
+                }
+            },
+        ));
+        let g = Reference::new();
+        let of = |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, 30).unwrap();
+        let ((usual, usual_radius), (limited, radius)) = (of(&regular), of(&spoiled));
+        let plain = spectral_radius(
+            &g,
+            &Blocks::scalar(spoiled.clone()),
+            &g.invert_diagonal(&Blocks::scalar(spoiled.clone())).unwrap(),
+            None,
+            30,
+        );
+        assert!(plain.unwrap() > 3.9, "the four rows alone have the eigenvalue 4");
+        assert!(radius < 1.2 * usual_radius, "{radius} for {usual_radius}");
+        for i in 0..n {
+            if corners.contains(&i) {
+                assert!(limited[i] * dense[i][i] < 0.7, "{}", limited[i] * dense[i][i]);
+            } else {
+                assert_eq!(limited[i], usual[i]);
+            }
+        }
+        // Without steps the radius is a bound, and no larger than the limit.
+        let bound = diagonal(&g, &Blocks::scalar(spoiled), None, 0).unwrap().1;
+        assert!((radius..2.5).contains(&bound), "{bound}");
     }
 }

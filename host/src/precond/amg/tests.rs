@@ -14,7 +14,7 @@ use crate::solver::{Cg, Solver, Stop, StopReason};
 const COARSENINGS: [Coarsening; 3] =
     [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina];
 
-type HostHierarchy = Hierarchy<Arc<Csr<f64>>>;
+type HostHierarchy = Hierarchy<Arc<Csr<f64>>, Vec<f64>>;
 
 fn problem(text: &str) -> Arc<Csr<f64>> {
     Arc::new(generate(&text.parse().unwrap(), 1).unwrap())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::hierarchy::{Hierarchy, Phases, damping};
-use super::spectrum::spectral_radius;
+use super::spectrum::diagonal;
 use super::{Amg, Extras, Params, check, hierarchy_of};
 use crate::backend::algebra::{Algebra, Blocks, Mixed};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::matrix::Csr;
 pub struct Reusable<T: Real, B: Algebra<T>> {
     /// The matrix that was set up.
     pattern: Arc<Csr<T>>,
-    hierarchy: Hierarchy<B::Csr>,
+    hierarchy: Hierarchy<B::Csr, B::Vector>,
     params: Params,
 }
 
@@ -84,7 +84,7 @@ fn only<M>(a: &mut Blocks<M>) -> &mut M {
 /// Every number of the hierarchy, for the values of `a`.
 fn update<T: Real, B: Algebra<T>>(
     backend: &B,
-    hierarchy: &mut Hierarchy<B::Csr>,
+    hierarchy: &mut Hierarchy<B::Csr, B::Vector>,
     a: &Csr<T>,
     params: &Params,
 ) -> Result<()> {
@@ -96,9 +96,8 @@ fn update<T: Real, B: Algebra<T>>(
     })?;
     let mut rest = &mut levels[..];
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
-        level.radius = phases.time(backend, "spectral radius", || {
-            spectral_radius(backend, &level.a, None, params.lanczos_steps)
-        })?;
+        (level.d, level.radius) = phases
+            .time(backend, "spectral radius", || diagonal(backend, &level.a, None, params.lanczos_steps))?;
         let products = level.products.as_mut().expect("kept in every level");
         if let Some((s, tentative)) = &mut products.smoothed {
             phases.time(backend, "interpolation", || {
