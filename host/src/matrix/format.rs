@@ -21,10 +21,12 @@ pub const WORTHWHILE_PADDING: f64 = 1.15;
 /// one block of a GPU sorts in its shared memory.
 pub const SORTING_WINDOWS: [usize; 3] = [1, 256, 1024];
 
-/// With fewer rows than this, about as many as a large GPU runs threads, a thread a row is too little work at once
+/// With fewer rows than this, half as many as a large GPU runs threads, a thread a row is too little work at once
 /// where rows are [long](LONG_ROW): what counts then is the time of one row (on an H200, the sweep of 38,597 rows
 /// with 44 entries takes 20 us with a thread a row).
-const FEW_ROWS: usize = 1 << 18;
+const FEW_ROWS: usize = 1 << 17;
+/// So it is with twice as many rows and fewer entries than this: less than 20 us of a large GPU's bandwidth.
+const FEW_ENTRIES: usize = 1 << 23;
 /// Entries of a row in the mean from which several threads share it with a gain.
 const LONG_ROW: usize = 16;
 
@@ -175,7 +177,8 @@ pub(crate) fn choose_for_gpu(
     nnz: usize,
     mut padding: impl FnMut(usize) -> Result<Padding>,
 ) -> Result<Choice> {
-    if n_rows < FEW_ROWS && nnz >= LONG_ROW * n_rows {
+    let few = n_rows < FEW_ROWS || n_rows < 2 * FEW_ROWS && nnz < FEW_ENTRIES;
+    if few && nnz >= LONG_ROW * n_rows {
         let reason = format!("CRS: only with several threads a row do {n_rows} rows keep a GPU busy");
         return Ok(Choice::crs(nnz, reason));
     }

@@ -25,7 +25,8 @@ impl Gpu {
         let rows = s.size.n_rows;
         let members = DeviceIndices::new(&self.device, rows)?;
         let null = Pattern { row_ptr: std::ptr::null(), col_idx: std::ptr::null() };
-        let (n, log2_lanes) = (rows as u64, s.log2_lanes());
+        // Most rows are decided after a few rounds, and then a team has but one number to read.
+        let (n, log2_lanes) = (rows as u64, s.log2_lanes().saturating_sub(1));
         let (s, st) = (s.pattern(), st.map_or(null, |st| st.pattern()));
         // One allocation: the largest of each neighbourhood, weights, marks, and the last round that left somebody.
         let scratch = Buffer::new(&self.device, rows * 16 + size_of::<u32>())?;
