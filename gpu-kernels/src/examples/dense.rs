@@ -9,10 +9,18 @@ use crate::unroll::unroll;
 
 /// Elements of each vector that a thread has in flight.
 const IN_FLIGHT: usize = 8;
+/// Vectors of a block of [`dense_dots`].
+pub const VECTORS: usize = 4;
+/// Elements of each of them that a thread has in flight.
+const EACH: usize = 4;
 /// Rows of a block in [`dense_subtract_sum`].
 pub const TILE: usize = 16;
 /// Threads of a block that share such a row.
 const GROUPS: usize = BLOCK as usize / TILE;
+/// Most parts of [`dense_partial_sums`].
+pub const MAX_PARTS: usize = OF_A_THREAD * GROUPS;
+/// Parts that a thread of [`dense_subtract_sum`] adds up at most.
+const OF_A_THREAD: usize = 4;
 
 /// `(x, y)` over this block, in its first thread.
 #[inline(always)]
@@ -39,57 +47,123 @@ unsafe fn product(n: usize, x: *const f64, y: *const f64, scratch: Shared<f64>) 
     }
 }
 
-/// `h_k = (v_k, w) / s_k`, a block for each k.
+/// `h_k = (v_k, w) / s_k` for k < count, a block for [`VECTORS`] of them: w is loaded once for all.
 #[kernel]
-pub unsafe fn dense_dots(n: u64, leading: u64, v: *const f64, w: *const f64, s: *const f64, h: *mut f64) {
-    let scratch = shared_array![f64; 16];
-    let k = thread::block_idx_x() as usize;
-    // SAFETY: the launcher's arguments are valid for n elements and as many vectors as blocks.
-    unsafe {
-        let dot = product(n as usize, v.add(k * leading as usize), w, scratch);
-        if thread::thread_idx_x() == 0 {
-            h.st(k, dot / s.ld(k));
-        }
-    }
-}
-
-/// `w -= sum_{k < count} h_k v_k`, `out = (w, w)`.
-///
-/// A block takes [`TILE`] rows at a time; its threads share the vectors, and their sums are added in the order of threads.
-#[kernel]
-pub unsafe fn dense_subtract_sum(
+pub unsafe fn dense_dots(
     n: u64,
     leading: u64,
     count: u32,
     v: *const f64,
+    w: *const f64,
+    s: *const f64,
+    h: *mut f64,
+) {
+    let scratch = shared_array![f64; 32]; // VECTORS for each warp
+    let (n, leading, count) = (n as usize, leading as usize, count as usize);
+    let first = thread::block_idx_x() as usize * VECTORS;
+    let mut sums = [0.0; VECTORS];
+    let mut start = thread::thread_idx_x() as usize;
+    // SAFETY: the launcher's arguments are valid for n elements and count vectors.
+    unsafe {
+        while start < n {
+            let (mut a, mut b) = ([[0.0; EACH]; VECTORS], [0.0; EACH]);
+            unroll::<EACH>(|l| {
+                let i = start + l * BLOCK as usize;
+                if i < n {
+                    b[l] = w.ld_nc(i);
+                    unroll::<VECTORS>(|k| {
+                        if first + k < count {
+                            a[k][l] = v.ld_cs((first + k) * leading + i);
+                        }
+                    });
+                }
+            });
+            unroll::<EACH>(|l| unroll::<VECTORS>(|k| sums[k] = Real::mul_add(a[k][l], b[l], sums[k])));
+            start += EACH * BLOCK as usize;
+        }
+        let dots = block_reduce::<f64, Add, VECTORS>(sums, scratch);
+        if thread::thread_idx_x() == 0 {
+            unroll::<VECTORS>(|k| {
+                if first + k < count {
+                    h.st(first + k, dots[k] / s.ld(first + k));
+                }
+            });
+        }
+    }
+}
+
+/// `sums_p = sum_k h_k v_k` over part p of the vectors, `part` of them in a row: a block for each [`BLOCK`] rows of each part.
+///
+/// Successive threads read successive rows: pieces of 2 KiB. Few rows of many vectors would be a third as fast.
+#[kernel]
+pub unsafe fn dense_partial_sums(
+    n: u64,
+    leading: u64,
+    count: u32,
+    part: u32,
+    v: *const f64,
     h: *const f64,
+    sums: *mut f64,
+) {
+    let (n, leading) = (n as usize, leading as usize);
+    let tiles = (n as u32).div_ceil(BLOCK);
+    let (tile, p) = (thread::block_idx_x() % tiles, thread::block_idx_x() / tiles);
+    let i = (tile * BLOCK + thread::thread_idx_x()) as usize;
+    if i >= n {
+        return;
+    }
+    let mut sum = 0.0;
+    let mut k = p * part;
+    let end = count.min(k + part);
+    // SAFETY: the launcher's arguments are valid for n elements, count vectors and as many sums as there are parts.
+    unsafe {
+        while k < end {
+            let (mut a, mut b) = ([0.0; IN_FLIGHT], [0.0; IN_FLIGHT]);
+            unroll::<IN_FLIGHT>(|l| {
+                let k = k as usize + l;
+                if k < end as usize {
+                    (a[l], b[l]) = (v.ld_cs(k * leading + i), h.ld_nc(k));
+                }
+            });
+            unroll::<IN_FLIGHT>(|l| sum = Real::mul_add(a[l], b[l], sum));
+            k += IN_FLIGHT as u32;
+        }
+        sums.st(p as usize * leading + i, sum);
+    }
+}
+
+/// `w -= sum_{p < parts} sums_p`, `out = (w, w)`.
+///
+/// A block takes [`TILE`] rows at a time; its threads share the parts, and their sums are added in the order of threads.
+#[kernel]
+pub unsafe fn dense_subtract_sum(
+    n: u64,
+    leading: u64,
+    parts: u32,
+    sums: *const f64,
     w: *mut f64,
     reduction: Reduction<f64>,
 ) {
     let scratch = shared_array![f64; 256]; // BLOCK
-    let (n, leading, count) = (n as usize, leading as usize, count as usize);
+    let (n, leading, parts) = (n as usize, leading as usize, parts as usize);
     let t = thread::thread_idx_x() as usize;
     let (row, group) = (t % TILE, t / TILE);
     let mut square = 0.0;
     let mut first = thread::block_idx_x() as usize * TILE;
-    // SAFETY: the launcher's arguments are valid for n elements and count vectors; every thread comes to all barriers.
+    // SAFETY: the launcher's arguments are valid for n elements and so many sums; every thread comes to all barriers.
     unsafe {
         while first < n {
             let i = first + row;
             let mut sum = 0.0;
             if i < n {
-                let mut k = group;
-                while k < count {
-                    let (mut a, mut b) = ([0.0; IN_FLIGHT], [0.0; IN_FLIGHT]);
-                    unroll::<IN_FLIGHT>(|l| {
-                        let k = k + l * GROUPS;
-                        if k < count {
-                            (a[l], b[l]) = (v.ld_nc(k * leading + i), h.ld_nc(k));
-                        }
-                    });
-                    unroll::<IN_FLIGHT>(|l| sum = Real::mul_add(a[l], b[l], sum));
-                    k += IN_FLIGHT * GROUPS;
-                }
+                let mut a = [0.0; OF_A_THREAD];
+                unroll::<OF_A_THREAD>(|l| {
+                    let p = group + l * GROUPS;
+                    if p < parts {
+                        a[l] = sums.ld_nc(p * leading + i);
+                    }
+                });
+                unroll::<OF_A_THREAD>(|l| sum += a[l]);
             }
             scratch.set(t, sum);
             thread::sync_threads();

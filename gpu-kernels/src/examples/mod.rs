@@ -14,6 +14,7 @@ pub fn entries() -> Vec<&'static str> {
     [
         dense::DENSE_DOTS_ENTRIES,
         dense::DENSE_NORMALISE_ENTRIES,
+        dense::DENSE_PARTIAL_SUMS_ENTRIES,
         dense::DENSE_SUBTRACT_SUM_ENTRIES,
         dense::DENSE_SWEEP_SUM_ENTRIES,
         pointwise::PI_SUM_ENTRIES,

@@ -11,7 +11,7 @@ use crate::unroll::unroll;
 /// aligned to lines.
 pub const MARGIN: usize = 16;
 /// Most rows that a thread computes.
-const MAX_ROWS: usize = 8;
+const MAX_ROWS: usize = 6;
 
 /// A grid of `rows` times `columns` points, without its frame.
 ///
@@ -48,7 +48,8 @@ impl Weights {
     }
 }
 
-/// Applies the stencil to this block's tiles of [`BLOCK`] columns and `R` rows; the largest change of this thread's points.
+/// Applies the stencil, unless it is `stopped`, to this block's tiles of [`BLOCK`] columns and `R` rows; the largest change
+/// of this thread's points.
 ///
 /// A thread goes down a column: what is the neighbour of one point is the centre of the next, loaded once.
 #[inline(always)]
@@ -58,6 +59,7 @@ unsafe fn tiles<const R: usize>(
     b: *const f64,
     u: *const f64,
     v: *mut f64,
+    stopped: bool,
 ) -> f64 {
     const { assert!(R <= MAX_ROWS) };
     let (rows, columns, leading) = (grid.rows as usize, grid.columns as usize, grid.leading as usize);
@@ -75,7 +77,7 @@ unsafe fn tiles<const R: usize>(
                 let source = if b.is_null() { 0.0 } else { b.ld_nc(j) };
                 let mut column = [0.0; MAX_ROWS + 2];
                 let (mut west, mut east) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-                unroll::<10>(|k| {
+                unroll::<8>(|k| {
                     if k < R + 2 && first + k < rows + 2 {
                         column[k] = u.ld_nc(at(first + k));
                     }
@@ -86,6 +88,10 @@ unsafe fn tiles<const R: usize>(
                         east[k] = u.ld_nc(at(first + k + 1) + 1);
                     }
                 });
+                // Not before the loads: they need not wait for the answer.
+                if stopped {
+                    return change;
+                }
                 unroll::<R>(|k| {
                     if first + k < rows {
                         let neighbours = [east[k], west[k], column[k + 2], column[k]];
@@ -102,7 +108,7 @@ unsafe fn tiles<const R: usize>(
 }
 
 /// `v = stencil(u)`, with the source `b_j` in column j, or none where the pointer is null. Frames stay as they are.
-#[kernel(R = [4, 8])]
+#[kernel(R = [4, 6])]
 pub unsafe fn stencil<const R: usize>(
     grid: Grid,
     weights: Weights,
@@ -111,11 +117,11 @@ pub unsafe fn stencil<const R: usize>(
     v: *mut f64,
 ) {
     // SAFETY: the launcher's arrays hold the grid and its frame, b a row.
-    unsafe { tiles::<R>(grid, weights, b, u, v) };
+    unsafe { tiles::<R>(grid, weights, b, u, v, false) };
 }
 
 /// [`stencil`] that also observes `max |v - u|`.
-#[kernel(R = [4, 8])]
+#[kernel(R = [4, 6])]
 pub unsafe fn stencil_max<const R: usize>(
     grid: Grid,
     weights: Weights,
@@ -127,10 +133,11 @@ pub unsafe fn stencil_max<const R: usize>(
 ) {
     // SAFETY: as for `stencil`; every thread comes to the reduction or returns here.
     unsafe {
-        if monitor.guard.stopped() {
+        let stopped = monitor.guard.stopped();
+        let change = tiles::<R>(grid, weights, b, u, v, stopped);
+        if stopped {
             return;
         }
-        let change = tiles::<R>(grid, weights, b, u, v);
         grid_reduce::<f64, Max, 1>([change], reduction, |[change]| monitor.observe(change));
     }
 }

@@ -1,7 +1,10 @@
 //! Vectors side by side in one array, `v_k` at `k leading`, and what Gram-Schmidt and a dense Jacobi iteration do with them.
 
 use gpu_kernels::BLOCK;
-use gpu_kernels::examples::dense::{TILE, dense_dots, dense_normalise, dense_subtract_sum, dense_sweep_sum};
+use gpu_kernels::examples::dense::{
+    MAX_PARTS, TILE, VECTORS, dense_dots, dense_normalise, dense_partial_sums, dense_subtract_sum,
+    dense_sweep_sum,
+};
 use rayon::prelude::*;
 
 use crate::backend::cpu::{Cpu, dot};
@@ -11,6 +14,8 @@ use crate::error::Result;
 
 /// Rows of a task of the CPU.
 const CHUNK: usize = 512;
+/// Least vectors that a thread of a kernel adds up.
+const PART: usize = 16;
 
 /// The shape of an array of vectors.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +30,10 @@ impl Columns {
     /// Vectors that begin at a whole number of cache lines.
     pub fn new(n: usize) -> Columns {
         Columns { n, leading: n.next_multiple_of(32) }
+    }
+    /// Elements that [`Dense::subtract`] needs to work with.
+    pub fn sums(&self) -> usize {
+        MAX_PARTS * self.leading
     }
     /// Vector `k`.
     pub fn of<'a>(&self, v: &'a [f64], k: usize) -> &'a [f64] {
@@ -56,7 +65,7 @@ pub(super) trait Dense: Backend<f64> {
         h: &mut Self::Vector,
         first: usize,
     ) -> Result<()>;
-    /// `v_j -= sum_{k < j} h_k v_k`, `s_j = (v_j, v_j)`.
+    /// `v_j -= sum_{k < j} h_k v_k`, `s_j = (v_j, v_j)`; `sums` is [`Columns::sums`] elements to work with.
     fn subtract(
         &self,
         shape: Columns,
@@ -64,6 +73,7 @@ pub(super) trait Dense: Backend<f64> {
         j: usize,
         h: &Self::Vector,
         s: &mut Self::Vector,
+        sums: &mut Self::Vector,
     ) -> Result<()>;
     /// `v_k /= sqrt(s_k)` for all k.
     fn normalise(&self, shape: Columns, v: &mut Self::Vector, s: &Self::Vector) -> Result<()>;
@@ -103,6 +113,7 @@ impl Dense for Cpu {
         j: usize,
         h: &Vec<f64>,
         s: &mut Vec<f64>,
+        _: &mut Vec<f64>,
     ) -> Result<()> {
         let (before, w) = v.split_at_mut(j * shape.leading);
         let w = &mut w[..shape.n];
@@ -162,8 +173,9 @@ impl Dense for Gpu {
         let Columns { n, leading } = shape;
         let (v, w) = (v.ptr(), v.ptr().wrapping_add(j * leading));
         let h = h.ptr_mut().wrapping_add(first);
-        let kernel = dense_dots { n: n as u64, leading: leading as u64, v, w, s: s.ptr(), h };
-        self.launch(work(count, n * (count + 1)), &kernel)
+        let kernel =
+            dense_dots { n: n as u64, leading: leading as u64, count: count as u32, v, w, s: s.ptr(), h };
+        self.launch(work(count.div_ceil(VECTORS), n * (count + 1)), &kernel)
     }
     fn subtract(
         &self,
@@ -172,13 +184,21 @@ impl Dense for Gpu {
         j: usize,
         h: &Self::Vector,
         s: &mut Self::Vector,
+        sums: &mut Self::Vector,
     ) -> Result<()> {
-        let Columns { n, leading } = shape;
-        let (v, w) = (v.ptr(), v.ptr_mut().wrapping_add(j * leading));
-        let reduction = self.reduction(s, Slot(j));
-        let (n, leading, count, h) = (n as u64, leading as u64, j as u32, h.ptr());
-        let kernel = dense_subtract_sum { n, leading, count, v, h, w, reduction };
-        self.launch_reduction(work(shape.n.div_ceil(TILE), shape.n * (j + 2)), &kernel)
+        let part = j.div_ceil(MAX_PARTS).max(PART);
+        let parts = j.div_ceil(part);
+        let (n, leading) = (shape.n as u64, shape.leading as u64);
+        let blocks = parts * shape.n.div_ceil(BLOCK as usize);
+        if blocks > 0 {
+            let (count, part, v, h) = (j as u32, part as u32, v.ptr(), h.ptr());
+            let kernel = dense_partial_sums { n, leading, count, part, v, h, sums: sums.ptr_mut() };
+            self.launch(work(blocks, shape.n * (j + parts)), &kernel)?;
+        }
+        let w = v.ptr_mut().wrapping_add(j * shape.leading);
+        let (parts, sums, reduction) = (parts as u32, sums.ptr(), self.reduction(s, Slot(j)));
+        let kernel = dense_subtract_sum { n, leading, parts, sums, w, reduction };
+        self.launch_reduction(work(shape.n.div_ceil(TILE), shape.n * (parts as usize + 2)), &kernel)
     }
     fn normalise(&self, shape: Columns, v: &mut Self::Vector, s: &Self::Vector) -> Result<()> {
         let Columns { n, leading } = shape;

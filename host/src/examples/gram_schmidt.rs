@@ -26,13 +26,13 @@ const WARM_UP: usize = 4;
 pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     let shape = Columns::new(n);
-    m.room(3, n * shape.leading)?;
+    m.room(1, 3 * n * shape.leading + shape.sums())?;
     let a = m.vector(&shape.fill(|i, k| uniform(1, (i * n + k) as u64)))?;
     let mut q = m.zeros(n * shape.leading)?;
-    let (mut h, mut s) = (m.zeros(n)?, m.zeros(n)?);
+    let mut work = Work { h: m.zeros(n)?, s: m.zeros(n)?, sums: m.zeros(shape.sums())? };
     m.copy(&a, &mut q)?;
-    orthogonalise(m, shape, n.min(WARM_UP), 2, &mut q, &mut h, &mut s)?;
-    m.normalise(shape, &mut q, &s)?;
+    orthogonalise(m, shape, n.min(WARM_UP), 2, &mut q, &mut work)?;
+    m.normalise(shape, &mut q, &work.s)?;
 
     let (mut figures, mut timings, mut errors) = (vec![], vec![], vec![]);
     for (passes, label, keys, names) in [
@@ -42,8 +42,8 @@ pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
         m.copy(&a, &mut q)?;
         m.synchronize()?;
         let seconds = m.seconds(&mut || {
-            orthogonalise(m, shape, n, passes, &mut q, &mut h, &mut s)?;
-            m.normalise(shape, &mut q, &s)
+            orthogonalise(m, shape, n, passes, &mut q, &mut work)?;
+            m.normalise(shape, &mut q, &work.s)
         })?;
         let (max, norm) = loss(m, shape, &q)?;
         figures.push((keys[0], names[0], max, format!("max |Q^T Q - I| = {max:.2e}")));
@@ -71,20 +71,29 @@ pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
     })
 }
 
-/// Makes the first `count` vectors orthogonal, not yet of length 1; `s_k = (v_k, v_k)`.
+/// What [`orthogonalise`] works with.
+pub(super) struct Work<V> {
+    /// A column of products.
+    pub h: V,
+    /// `s_k = (v_k, v_k)`
+    pub s: V,
+    /// [`Columns::sums`] elements.
+    pub sums: V,
+}
+
+/// Makes the first `count` vectors orthogonal, not yet of length 1.
 pub(super) fn orthogonalise<M: Machine>(
     m: &M,
     shape: Columns,
     count: usize,
     passes: usize,
     v: &mut M::Vector,
-    h: &mut M::Vector,
-    s: &mut M::Vector,
+    Work { h, s, sums }: &mut Work<M::Vector>,
 ) -> Result<()> {
     for j in 0..count {
         for _ in 0..passes {
             m.dots(shape, v, j, s, j, h, 0)?;
-            m.subtract(shape, v, j, h, s)?;
+            m.subtract(shape, v, j, h, s, sums)?;
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! Grids in a frame of known values, and the 5-point stencil on them.
 
 use cuda_std::Real;
-use gpu_kernels::BLOCK;
 use gpu_kernels::examples::stencil::{Grid, MARGIN, Weights, stencil, stencil_max};
+use gpu_kernels::{BLOCK, MAX_REDUCTION_BLOCKS};
 use rayon::prelude::*;
 
 use crate::backend::cpu::Cpu;
@@ -15,7 +15,7 @@ pub(super) const MEAN: Weights = Weights { centre: 0.0, side: 0.25 };
 
 /// Points of a task of the CPU.
 const CHUNK: usize = 8192;
-/// From so many points on a thread of a kernel computes 8 rows, and not 4: loads are what counts there, and below it threads.
+/// From so many points on a thread of a kernel computes 6 rows, and not 4: loads are what counts there, and below it threads.
 const MANY_POINTS: usize = 4_000_000;
 
 /// A grid whose rows are aligned to cache lines.
@@ -172,7 +172,7 @@ impl Stencil for Gpu {
     ) -> Result<()> {
         let (b, u, v) = (b.map_or(std::ptr::null(), |b| b.ptr()), u.ptr(), v.ptr_mut());
         match rows_a_thread(grid) {
-            8 => self.launch(work(grid, 8), &stencil::<8> { grid, weights, b, u, v }),
+            6 => self.launch(work(grid, 6), &stencil::<6> { grid, weights, b, u, v }),
             _ => self.launch(work(grid, 4), &stencil::<4> { grid, weights, b, u, v }),
         }
     }
@@ -189,9 +189,10 @@ impl Stencil for Gpu {
         let (b, u, v) = (b.map_or(std::ptr::null(), |b| b.ptr()), u.ptr(), v.ptr_mut());
         let (reduction, monitor) = (self.reduction(s, Slot(0)), monitor.argument());
         match rows_a_thread(grid) {
-            8 => {
-                let kernel = stencil_max::<8> { grid, weights, b, u, v, reduction, monitor };
-                self.launch_reduction(work(grid, 8), &kernel)
+            6 => {
+                let kernel = stencil_max::<6> { grid, weights, b, u, v, reduction, monitor };
+                // More blocks than are resident: one that ends makes room, and none waits for a long one.
+                self.launch(few_tiles(work(grid, 6)), &kernel)
             }
             _ => {
                 let kernel = stencil_max::<4> { grid, weights, b, u, v, reduction, monitor };
@@ -201,8 +202,15 @@ impl Stencil for Gpu {
     }
 }
 
+/// The same with several tiles a block, which reduces once for them.
+fn few_tiles(Work { threads, bytes }: Work) -> Work {
+    const TILES: usize = 4;
+    let blocks = threads.div_ceil(TILES * BLOCK as usize).min(MAX_REDUCTION_BLOCKS as usize);
+    Work { threads: blocks * BLOCK as usize, bytes }
+}
+
 fn rows_a_thread(grid: Grid) -> usize {
-    if grid.rows as usize * grid.columns as usize >= MANY_POINTS { 8 } else { 4 }
+    if grid.rows as usize * grid.columns as usize >= MANY_POINTS { 6 } else { 4 }
 }
 
 /// A block for each of the grid's tiles; every point is read and written.

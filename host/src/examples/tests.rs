@@ -116,9 +116,10 @@ mod cases {
             let shape = Columns::new(n);
             let a = shape.fill(|i, k| uniform(6, (i * n + k) as u64));
             let mut v = m.vector(&a).unwrap();
-            let (mut h, mut s) = (poison(m, n), poison(m, n));
-            gram_schmidt::orthogonalise(m, shape, n, 2, &mut v, &mut h, &mut s).unwrap();
-            m.normalise(shape, &mut v, &s).unwrap();
+            let mut work =
+                gram_schmidt::Work { h: poison(m, n), s: poison(m, n), sums: poison(m, shape.sums()) };
+            gram_schmidt::orthogonalise(m, shape, n, 2, &mut v, &mut work).unwrap();
+            m.normalise(shape, &mut v, &work.s).unwrap();
             let q = m.to_host(&v).unwrap();
             let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
             for j in 0..n {
