@@ -9,7 +9,7 @@ use warpsolve::io::matrix::{read_matrix, write_matrix};
 use super::SUCCESS;
 use super::args::ConvertArgs;
 use super::load::start_threads;
-use super::output::{file_size, print};
+use super::output::{check_matrix_file, file_size, print};
 use super::progress::Progress;
 use super::report::{Lines, stored};
 use super::solve::check_outputs;
@@ -17,6 +17,7 @@ use super::table::{bytes, duration, thousands};
 
 /// Reads and writes; returns the exit status.
 pub fn run(args: ConvertArgs) -> Result<u8> {
+    check_matrix_file(&args.out)?;
     check_outputs(&[Some(&args.out)], &[Some(&args.input)])?;
     start_threads(args.threads.unwrap_or(0).into())?;
     let progress = Progress::new(args.quiet);

@@ -28,6 +28,7 @@ struct Example<'a> {
     correct: bool,
     check: &'a str,
     timings: Vec<Time<'a>>,
+    copy_bandwidth: Option<f64>,
     published: Vec<Published<'a>>,
 }
 
@@ -51,11 +52,15 @@ pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
     start_threads(threads)?;
     let opened = open(args.device, threads, profiler)?;
     let report = compute(args.name, &args.sizes, &opened.device)?;
+    let copy = match &opened.device {
+        Device::Cpu(_) => None,
+        Device::Gpu(_) => opened.copy_bandwidth()?,
+    };
     if let Some(path) = &args.json {
-        write(path, &json::text(&example(args.name, &report, &opened.device)))?;
+        write(path, &json::text(&example(args.name, &report, &opened.device, copy)))?;
     }
     if args.json.as_deref() != Some(Path::new("-")) {
-        print(&text(args.name, &report, &opened))?;
+        print(&text(args.name, &report, &opened, copy))?;
     }
     Ok(status(args.name, &report))
 }
@@ -69,7 +74,7 @@ fn status(name: Program, report: &Report) -> u8 {
     UNCONVERGED
 }
 
-fn example<'a>(name: Program, report: &'a Report, device: &Device) -> Example<'a> {
+fn example<'a>(name: Program, report: &'a Report, device: &Device, copy: Option<f64>) -> Example<'a> {
     let info = match device {
         Device::Cpu(_) => None,
         Device::Gpu(gpu) => Some(gpu.device().info()),
@@ -92,6 +97,7 @@ fn example<'a>(name: Program, report: &'a Report, device: &Device) -> Example<'a
         correct: report.passed,
         check: &report.check,
         timings: report.timings.iter().map(time).collect(),
+        copy_bandwidth: copy,
         published: report.published.iter().map(published).collect(),
     }
 }
@@ -101,7 +107,7 @@ fn bandwidth(timing: &Timing) -> Option<f64> {
     (timing.bytes > 0).then_some(timing.bytes as f64 / timing.seconds)
 }
 
-fn text(name: Program, report: &Report, opened: &Opened) -> String {
+fn text(name: Program, report: &Report, opened: &Opened, copy: Option<f64>) -> String {
     let mut lines = vec![("example", format!("{name}: {}", report.what))];
     let no_gpu = opened.no_gpu.as_ref().map(|error| format!(" (no GPU: {})", in_short(error)));
     lines.push(("device", opened.device.name() + &no_gpu.unwrap_or_default()));
@@ -115,6 +121,10 @@ fn text(name: Program, report: &Report, opened: &Opened) -> String {
         let moved = bandwidth(timing)
             .map(|rate| format!("    {} to be moved, {:.1} GB/s", bytes(timing.bytes), rate * 1e-9));
         lines.push(("time", format!("{:>7}{}{part}", duration(timing.seconds), moved.unwrap_or_default())));
+    }
+    if let Some(copy) = copy.filter(|_| report.timings.iter().any(|t| t.bytes > 0)) {
+        let of_first = bandwidth(&report.timings[0]).unwrap_or(0.0) / copy;
+        lines.push(("copy", format!("{:.1} GB/s, of which this is {:.0} %", copy * 1e-9, 100.0 * of_first)));
     }
     for (seconds, source) in &report.published {
         lines.push(("published", format!("{:>7}    {source}", duration(*seconds))));

@@ -8,13 +8,14 @@ use warpsolve::io::matrix::write_matrix;
 use super::SUCCESS;
 use super::args::GenArgs;
 use super::load::Source;
-use super::output::{file_size, print};
+use super::output::{check_matrix_file, file_size, print};
 use super::progress::Progress;
 use super::report::{Lines, stored};
 use super::table::{bytes, duration, thousands};
 
 /// Generates and writes; returns the exit status.
 pub fn run(args: GenArgs) -> Result<u8> {
+    check_matrix_file(&args.out)?;
     let start = Instant::now();
     let problem = format!("{}:{}", args.kind, args.size).parse()?;
     let source = Source::Generated { problem, seed: args.seed, shuffled: args.shuffle };

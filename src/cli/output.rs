@@ -16,6 +16,16 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Refuses stdout for a matrix: its name decides the format, and it is written elsewhere first.
+pub fn check_matrix_file(path: &Path) -> Result<()> {
+    if path == Path::new("-") {
+        return Err(Error::Option(
+            "a matrix goes to a file, and - is none; name an .mtx, .mtx.gz or .wsm".into(),
+        ));
+    }
+    Ok(())
+}
+
 /// Writes a file, complete or not at all; `-` is stdout.
 pub fn write(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {

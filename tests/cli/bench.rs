@@ -185,3 +185,12 @@ fn compare_marks_what_changed_beyond_its_spread() {
         assert!(stderr.contains(expected), "{stderr}");
     }
 }
+
+#[test]
+fn what_is_named_twice_is_measured_once() {
+    let line =
+        "bench spmv --gen poisson2d:5 --device cpu,cpu --format crs,sell,crs --precision f64,f64 --repeat 3";
+    let report = Shell::new().json(line, 0);
+    let formats: Vec<_> = rows(&report).into_iter().map(|row| row["format"].as_str().unwrap()).collect();
+    assert_eq!(formats, ["crs", "sell"]);
+}

@@ -118,3 +118,14 @@ fn damaged_files_are_refused_by_name() {
     }
     assert_eq!(fs::read(shell.path("a.wsm")).unwrap(), good);
 }
+
+#[test]
+fn a_matrix_is_not_written_to_stdout() {
+    let shell = Shell::new();
+    shell.run("gen poisson2d 5 a.wsm -q", 0);
+    for line in ["convert a.wsm -", "gen poisson2d 5 -"] {
+        let (stdout, stderr) = shell.run(line, 1);
+        assert!(stdout.is_empty() && stderr.contains("- is none; name an .mtx, .mtx.gz or .wsm"), "{stderr}");
+    }
+    assert!(!shell.path("-").exists());
+}

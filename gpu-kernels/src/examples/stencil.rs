@@ -48,8 +48,7 @@ impl Weights {
     }
 }
 
-/// Applies the stencil, unless it is `stopped`, to this block's tiles of [`BLOCK`] columns and `R` rows; the largest change
-/// of this thread's points.
+/// Applies the stencil to this block's tiles of [`BLOCK`] columns and `R` rows; the largest change of this thread's points.
 ///
 /// A thread goes down a column: what is the neighbour of one point is the centre of the next, loaded once.
 #[inline(always)]
@@ -59,7 +58,6 @@ unsafe fn tiles<const R: usize>(
     b: *const f64,
     u: *const f64,
     v: *mut f64,
-    stopped: bool,
 ) -> f64 {
     const { assert!(R <= MAX_ROWS) };
     let (rows, columns, leading) = (grid.rows as usize, grid.columns as usize, grid.leading as usize);
@@ -88,10 +86,6 @@ unsafe fn tiles<const R: usize>(
                         east[k] = u.ld_nc(at(first + k + 1) + 1);
                     }
                 });
-                // Not before the loads: they need not wait for the answer.
-                if stopped {
-                    return change;
-                }
                 unroll::<R>(|k| {
                     if first + k < rows {
                         let neighbours = [east[k], west[k], column[k + 2], column[k]];
@@ -117,7 +111,7 @@ pub unsafe fn stencil<const R: usize>(
     v: *mut f64,
 ) {
     // SAFETY: the launcher's arrays hold the grid and its frame, b a row.
-    unsafe { tiles::<R>(grid, weights, b, u, v, false) };
+    unsafe { tiles::<R>(grid, weights, b, u, v) };
 }
 
 /// [`stencil`] that also observes `max |v - u|`.
@@ -133,11 +127,10 @@ pub unsafe fn stencil_max<const R: usize>(
 ) {
     // SAFETY: as for `stencil`; every thread comes to the reduction or returns here.
     unsafe {
-        let stopped = monitor.guard.stopped();
-        let change = tiles::<R>(grid, weights, b, u, v, stopped);
-        if stopped {
+        if monitor.guard.stopped() {
             return;
         }
+        let change = tiles::<R>(grid, weights, b, u, v);
         grid_reduce::<f64, Max, 1>([change], reduction, |[change]| monitor.observe(change));
     }
 }

@@ -80,8 +80,21 @@ struct Bench {
     system: Option<(Source, Arc<Csr<f64>>)>,
 }
 
+/// What is named twice is measured once.
+fn once_each<V: PartialEq>(values: &mut Vec<V>) {
+    for k in (1..values.len()).rev() {
+        if values[..k].contains(&values[k]) {
+            values.remove(k);
+        }
+    }
+}
+
 impl Bench {
-    fn new(setting: Setting, profiler: &Profiler) -> Result<Bench> {
+    fn new(mut setting: Setting, profiler: &Profiler) -> Result<Bench> {
+        once_each(&mut setting.format);
+        once_each(&mut setting.precision);
+        once_each(&mut setting.device);
+        once_each(&mut setting.threads);
         let outputs = [&setting.json, &setting.csv, &setting.markdown, &setting.html];
         check_outputs(&outputs.map(|path| path.as_deref()), &[setting.file.as_deref()])?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
