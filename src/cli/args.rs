@@ -100,6 +100,20 @@ impl Command {
         }
     }
 
+    /// What else it reads and writes, where that may have any name.
+    pub fn files(&self) -> Vec<&Path> {
+        let files = match self {
+            Command::Solve(args) => vec![&args.matrix.file, &args.rhs, &args.out, &args.history],
+            Command::Spmv(args) => vec![&args.matrix.file],
+            Command::Bench(args) => match args.setting() {
+                Some(s) => vec![&s.file, &s.json, &s.csv, &s.markdown, &s.html],
+                None => vec![],
+            },
+            _ => vec![],
+        };
+        files.into_iter().flatten().map(PathBuf::as_path).collect()
+    }
+
     /// Where it reads settings.
     pub fn config(&self) -> Option<&Path> {
         match self {

@@ -16,6 +16,18 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Whether two names lead to the same file, be it there or not.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let in_its_folder = || {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+        };
+        path.canonicalize().ok().or_else(in_its_folder)
+    };
+    a == b || place(a).is_some_and(|a| place(b) == Some(a))
+}
+
 /// Refuses stdout for a matrix: its name decides the format, and it is written elsewhere first.
 pub fn check_matrix_file(path: &Path) -> Result<()> {
     if path == Path::new("-") {

@@ -16,7 +16,7 @@ use warpsolve::{Error, Result};
 use super::args::{Restart, SolveArgs};
 use super::device::{self, DeviceName};
 use super::load::{self, Source};
-use super::output::{complain, print, warn, write};
+use super::output::{complain, is_same_file, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
 use super::{FAILURE, SUCCESS, UNCONVERGED, config, json, report};
@@ -141,7 +141,7 @@ pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Res
         if inputs.iter().flatten().any(|input| file(path).is_some() && file(path) == file(input)) {
             return refuse(path, "is an input");
         }
-        if outputs[..k].iter().flatten().any(|other| *other == path && !path.starts_with("/dev")) {
+        if outputs[..k].iter().flatten().any(|other| is_same_file(other, path) && !path.starts_with("/dev")) {
             return refuse(path, "is named twice");
         }
     }

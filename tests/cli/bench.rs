@@ -171,6 +171,17 @@ fn compare_marks_what_changed_beyond_its_spread() {
     shell.file("wrong.json", &wrong.to_string());
     let (stdout, _) = shell.run("bench compare new.json wrong.json", 2);
     assert!(stdout.contains("NO LONGER RIGHT"), "{stdout}");
+    let mut refused = report.clone();
+    refused["tables"][0]["rows"][0]["figures"] = Value::Null;
+    refused["tables"][0]["rows"][0]["refused"] = "no room".into();
+    shell.file("refused.json", &refused.to_string());
+    let (stdout, _) = shell.run("bench compare new.json refused.json", 2);
+    assert!(stdout.contains("REFUSED: no room"), "{stdout}");
+    let mut once = report.clone();
+    once["tables"][0]["rows"][0]["figures"]["time"]["count"] = 1.into();
+    shell.file("once.json", &once.to_string());
+    let (stdout, _) = shell.run("bench compare new.json once.json", 0);
+    assert!(stdout.contains("1 times were taken only once"), "{stdout}");
     shell.run("bench dot --gen tet:5 --device cpu --threads 1 --repeat 2 --json dot.json -q", 0);
     let (_, stderr) = shell.run("bench compare new.json dot.json", 1);
     assert!(stderr.contains("no row in common"), "{stderr}");
@@ -193,4 +204,31 @@ fn what_is_named_twice_is_measured_once() {
     let report = Shell::new().json(line, 0);
     let formats: Vec<_> = rows(&report).into_iter().map(|row| row["format"].as_str().unwrap()).collect();
     assert_eq!(formats, ["crs", "sell"]);
+}
+
+#[test]
+fn an_empty_matrix_has_a_page_too() {
+    let shell = Shell::new();
+    shell.file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+    shell.run("bench spmv empty.mtx --device cpu --repeat 3 --html page.html -q", 0);
+    assert!(shell.path("page.html").exists());
+}
+
+#[test]
+fn one_file_under_two_names_is_refused() {
+    let shell = Shell::new();
+    shell.run("gen tet 4 in.mtx -q", 0);
+    std::fs::rename(shell.path("in.mtx"), shell.path("in.json")).unwrap();
+    let before = std::fs::read(shell.path("in.json")).unwrap();
+    let line = "bench spmv in.json --device sim --repeat 1 -q";
+    for (outputs, expected) in [
+        ("--json x.json --csv ./x.json", "is named twice"),
+        ("--profile-trace in.json", "has the name of another file of this command"),
+        ("--profile-trace ./in.json", "has the name of another file of this command"),
+        ("--json q.json --profile-trace ./q.json", "has the name of the report"),
+    ] {
+        let (_, stderr) = shell.run(&format!("{line} {outputs}"), 1);
+        assert!(stderr.contains(expected), "{outputs}: {stderr}");
+    }
+    assert_eq!(std::fs::read(shell.path("in.json")).unwrap(), before);
 }

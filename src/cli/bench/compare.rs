@@ -66,7 +66,7 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> Result<(String, bool)>
         ("change", Align::Right),
         ("", Align::Left),
     ];
-    let (mut rows, mut faster, mut slower, mut common) = (Vec::new(), 0, 0, false);
+    let (mut rows, mut faster, mut slower, mut once, mut common) = (Vec::new(), 0, 0, 0, false);
     let find = |report: &Report, table: &Table, row: &Row| {
         let same = report.tables.iter().filter(|t| t.table == table.table && t.system == table.system);
         same.flat_map(|t| &t.rows).find(|r| r.key() == row.key()).cloned()
@@ -88,6 +88,7 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> Result<(String, bool)>
                     rows.push(cells);
                     continue;
                 };
+                once += usize::from(old.count == 1 || new.count == 1);
                 let verdict = verdict(&old, &new, threshold);
                 faster += usize::from(verdict == Verdict::Faster);
                 slower += usize::from(verdict == Verdict::Slower);
@@ -124,11 +125,16 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> Result<(String, bool)>
     }
     for table in &old.tables {
         for row in table.rows.iter().filter(|row| row.figures.is_some()) {
-            if find(new, table, row).and_then(|row| row.figures).is_none() {
-                let mut cells = named(table, row);
-                cells.extend(["".into(), "-".into(), String::new(), "only in the old".into()]);
-                rows.push(cells);
+            let now = find(new, table, row);
+            if now.as_ref().is_some_and(|now| now.figures.is_some()) {
+                continue;
             }
+            let mut cells = named(table, row);
+            let refused = now.and_then(|now| now.refused);
+            slower += usize::from(refused.is_some());
+            let word = refused.map_or("only in the old".into(), |why| format!("REFUSED: {why}"));
+            cells.extend(["".into(), "-".into(), String::new(), word]);
+            rows.push(cells);
         }
     }
     if !common {
@@ -137,8 +143,12 @@ fn compare(old: &Report, new: &Report, threshold: f64) -> Result<(String, bool)>
         return Err(Error::Option(message.into()));
     }
     let about = |report: &Report| format!("{}, {}, {}", report.date, report.cpu, report.command);
+    let unjudged = match once {
+        0 => String::new(),
+        n => format!("{n} times were taken only once: they have no spread and are not judged\n"),
+    };
     let text = format!(
-        "old: {}\nnew: {}\n\n{}\n{} faster, {} slower or no longer right, {} rows; a change counts beyond {} % and the middle halves of both\n",
+        "old: {}\nnew: {}\n\n{}\n{} faster, {} slower or no longer right, {} rows; a change counts beyond {} % and the middle halves of both\n{unjudged}",
         about(old),
         about(new),
         self::table(&columns, &rows),

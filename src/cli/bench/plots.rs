@@ -79,6 +79,8 @@ fn roofline(report: &Report) -> Option<Plot> {
             ));
         }
     }
+    // Of a matrix without entries there is nothing to say, and axes of logarithms have no 0.
+    points.retain(|p| [p.2, p.3].iter().all(|v| v.is_finite() && *v > 0.0));
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(v), most.max(v)))
     };

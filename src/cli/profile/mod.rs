@@ -16,7 +16,7 @@ use warpsolve::launch::profile::{Profile, Profiled, Trace};
 use warpsolve::{Error, Result};
 
 use super::args::Command;
-use super::output::{print, to_stderr, warn};
+use super::output::{is_same_file, print, to_stderr, warn};
 
 /// What all commands take.
 #[derive(Debug, Args)]
@@ -118,14 +118,15 @@ fn check_path(path: &Path, command: &Command) -> Result<()> {
     if path.extension().is_none_or(|extension| extension != "json") {
         return refuse("does not end in .json");
     }
-    let same = |other: &Path| {
-        other == path || path.canonicalize().is_ok_and(|p| other.canonicalize().is_ok_and(|q| p == q))
-    };
+    let same = |other: &Path| is_same_file(other, path);
     if command.json().is_some_and(same) {
         return refuse("has the name of the report");
     }
     if command.config().is_some_and(same) {
         return refuse("has the name of the settings");
+    }
+    if command.files().into_iter().any(same) {
+        return refuse("has the name of another file of this command");
     }
     check_writable(path)
 }
