@@ -122,9 +122,9 @@ fn text(name: Program, report: &Report, opened: &Opened, copy: Option<f64>) -> S
             .map(|rate| format!("    {} to be moved, {:.1} GB/s", bytes(timing.bytes), rate * 1e-9));
         lines.push(("time", format!("{:>7}{}{part}", duration(timing.seconds), moved.unwrap_or_default())));
     }
-    if let Some(copy) = copy.filter(|_| report.timings.iter().any(|t| t.bytes > 0)) {
-        let of_first = bandwidth(&report.timings[0]).unwrap_or(0.0) / copy;
-        lines.push(("copy", format!("{:.1} GB/s, of which this is {:.0} %", copy * 1e-9, 100.0 * of_first)));
+    if let Some((copy, rate)) = copy.zip(report.timings.first().and_then(bandwidth)) {
+        let share = 100.0 * rate / copy;
+        lines.push(("copy", format!("{:.1} GB/s, of which this is {share:.0} %", copy * 1e-9)));
     }
     for (seconds, source) in &report.published {
         lines.push(("published", format!("{:>7}    {source}", duration(*seconds))));

@@ -75,7 +75,7 @@ unsafe fn tiles<const R: usize>(
                 let source = if b.is_null() { 0.0 } else { b.ld_nc(j) };
                 let mut column = [0.0; MAX_ROWS + 2];
                 let (mut west, mut east) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-                unroll::<8>(|k| {
+                unroll::<{ MAX_ROWS + 2 }>(|k| {
                     if k < R + 2 && first + k < rows + 2 {
                         column[k] = u.ld_nc(at(first + k));
                     }

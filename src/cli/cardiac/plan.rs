@@ -7,6 +7,7 @@ use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, Tissue};
 use warpsolve::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
 use warpsolve::{Error, Result};
 
+use super::super::output::is_same_file;
 use super::args::{CardiacArgs, MeshArgs, StimulusArgs, TissueArgs};
 use super::points::Probe;
 use super::{niederer, outputs};
@@ -124,9 +125,7 @@ impl Plan {
         }
         if let Some(path) = &self.checkpoint {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let input = |other: &Path| {
-                path.canonicalize().is_ok_and(|path| other.canonicalize().is_ok_and(|o| o == path))
-            };
+            let input = |other: &Path| other.exists() && is_same_file(path, other);
             let why = match folder {
                 Some(folder) if !folder.is_dir() => "is in a folder that does not exist",
                 _ if path.is_dir() => "is a folder",

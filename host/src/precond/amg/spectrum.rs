@@ -24,7 +24,7 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
     let mut d = backend.invert_diagonal(a)?;
     let n = backend.size(a.first()).n_rows;
     let mut bound = f64::INFINITY;
-    if a.block() == 1 && n > 0 {
+    if a.block() == 1 {
         let g = backend.row_weights(a.first(), RowWeight::GershgorinRadius)?;
         let s = backend.scalars(1)?;
         backend.sum(&g, &s, Slot(0))?;
@@ -34,9 +34,8 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
         }
     }
     let radius = spectral_radius(backend, a, &d, product, steps)?;
-    // Gershgorin's bound knows nothing of the limit. Written so that a bound that is NaN does not count.
-    let radius = if radius > bound { bound } else { radius };
-    Ok((d, radius))
+    // Gershgorin's bound knows nothing of the limit; a limit that is NaN does not count.
+    Ok((d, radius.min(bound)))
 }
 
 /// The next multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
