@@ -26,8 +26,7 @@ pub fn check_square<T: Real>(a: &Csr<T>) -> Result<()> {
 
 /// Refuses NaN and infinite entries, naming the first.
 pub fn check_finite<T: Real>(a: &Csr<T>) -> Result<()> {
-    let fault = a.values().par_iter().with_min_len(BLOCK).position_first(|v| !v.to_f64().is_finite());
-    let Some(k) = fault else { return Ok(()) };
+    let Some(k) = first_not_finite(a.values()) else { return Ok(()) };
     // The last row that starts at or before entry k; empty rows start there too, so it is the last.
     let row = a.row_ptr().partition_point(|&start| start <= k);
     Err(Error::NotFinite {
@@ -43,10 +42,18 @@ pub fn check_vector<T: Real>(what: &'static str, v: &[T], n_rows: usize) -> Resu
     if v.len() != n_rows {
         return Err(Error::Dimension { what, found: v.len(), expected: n_rows });
     }
-    match v.par_iter().with_min_len(BLOCK).position_first(|v| !v.to_f64().is_finite()) {
+    match first_not_finite(v) {
         None => Ok(()),
         Some(i) => Err(Error::NotFinite { what, value: v[i].to_f64(), position: format!("entry {}", i + 1) }),
     }
+}
+
+fn first_not_finite<T: Real>(values: &[T]) -> Option<usize> {
+    let is_fault = |v: &T| !v.to_f64().is_finite();
+    // Blocks to their ends, with vector instructions; a search by elements takes ten times as long.
+    let has_fault = |block: &[T]| block.iter().fold(false, |found, v| found | is_fault(v));
+    let first = BLOCK * values.par_chunks(BLOCK).position_first(has_fault)?;
+    values[first..].iter().position(is_fault).map(|k| first + k)
 }
 
 /// The first row without entries, counted from 0. A square matrix that has one is singular.

@@ -164,11 +164,13 @@ impl<T: Real> Csr<T> {
         (&self.row_ptr, &self.col_idx, &mut self.values)
     }
     /// Columns and values of row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[T]) {
         let range = self.row_ptr[i]..self.row_ptr[i + 1];
         (&self.col_idx[range.clone()], &self.values[range])
     }
     /// Length of row `i`.
+    #[inline]
     pub fn row_len(&self, i: usize) -> usize {
         self.row_ptr[i + 1] - self.row_ptr[i]
     }

@@ -73,6 +73,14 @@ macro_rules! host_algebra {
             fn tentative(&self, aggregates: &Vec<u32>, n_aggregates: usize) -> Result<Arc<Csr<T>>> {
                 Ok(Arc::new(aggregate::tentative(aggregates, n_aggregates)))
             }
+            fn aggregated(
+                &self,
+                s: &Arc<Csr<T>>,
+                aggregates: &Vec<u32>,
+                n_aggregates: usize,
+            ) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(product::aggregated(s, aggregates, n_aggregates)))
+            }
             fn damp(&self, s: &mut Arc<Csr<T>>, omega: T) -> Result<()> {
                 interpolate::damp(Arc::make_mut(s), omega);
                 Ok(())

@@ -14,6 +14,9 @@ const CHUNK: usize = 512;
 /// which the system would have to clear, is used again by the next ones.
 const WAVE: usize = 64;
 
+/// Rows by which the size of the whole is judged.
+const SAMPLES: usize = 1024;
+
 /// What one task has made: where each of its rows ends, and their entries.
 struct Chunk<T> {
     ends: Vec<usize>,
@@ -49,12 +52,12 @@ pub(super) fn collect_rows<T: Real, W: Send>(
     new: impl Fn() -> W + Sync,
     append: impl Fn(&mut W, usize, &mut Vec<u32>, &mut Vec<T>) + Sync,
 ) -> Csr<T> {
+    let (mut col_idx, mut values) = with_room_for(n_rows, &new, &append);
     let spaces = Spaces::new(new);
     let new = || Chunk { ends: vec![], columns: vec![], values: vec![] };
     let mut chunks: Vec<Chunk<T>> = (0..WAVE.min(n_rows.div_ceil(CHUNK))).map(|_| new()).collect();
     let mut row_ptr = Vec::with_capacity(n_rows + 1);
     row_ptr.push(0);
-    let (mut col_idx, mut values) = (Vec::new(), Vec::new());
     for first in (0..n_rows).step_by(WAVE * CHUNK) {
         chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let Chunk { ends, columns, values } = chunk;
@@ -70,13 +73,6 @@ pub(super) fn collect_rows<T: Real, W: Send>(
         });
         let added: usize = chunks.iter().map(|chunk| chunk.columns.len()).sum();
         let mut end = col_idx.len();
-        if first == 0 && n_rows > WAVE * CHUNK {
-            // As if the other rows were about as long. Pages that are never written are never there.
-            let expected = added.saturating_mul(n_rows) / (WAVE * CHUNK);
-            col_idx = with_room(expected + expected / 8);
-            values = with_room(expected + expected / 8);
-        }
-        // Memory that grows is moved by the system, not copied.
         col_idx.reserve(added);
         values.reserve(added);
         let (mut columns_left, mut values_left) = (col_idx.spare_capacity_mut(), values.spare_capacity_mut());
@@ -102,6 +98,27 @@ pub(super) fn collect_rows<T: Real, W: Send>(
     col_idx.shrink_to_fit();
     values.shrink_to_fit();
     Csr::from_valid_parts(n_rows, n_cols, row_ptr, col_idx, values)
+}
+
+/// Empty arrays with room for about what [`collect_rows`] will collect, judged by a few rows: arrays that grow are copied.
+fn with_room_for<T: Real, W: Send>(
+    n_rows: usize,
+    new: impl Fn() -> W + Sync,
+    append: impl Fn(&mut W, usize, &mut Vec<u32>, &mut Vec<T>) + Sync,
+) -> (Vec<u32>, Vec<T>) {
+    if n_rows <= WAVE * CHUNK {
+        return (Vec::new(), Vec::new());
+    }
+    let spaces = Spaces::new(new);
+    let of_sample = |k: usize| {
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        spaces.with(|space| append(space, k * (n_rows / SAMPLES), &mut columns, &mut values));
+        columns.len()
+    };
+    let sampled: usize = (0..SAMPLES).into_par_iter().with_min_len(SAMPLES / 8).map(of_sample).sum();
+    let expected = (sampled as f64 / SAMPLES as f64 * n_rows as f64) as usize;
+    // Pages that are never written are never there.
+    (with_room(expected + expected / 8), with_room(expected + expected / 8))
 }
 
 /// An empty array with room for `capacity` elements, if the system has that.

@@ -33,7 +33,7 @@ pub(super) fn strong_entries<T: Real>(a: &Csr<T>, strength: Strength) -> Csr<T> 
                     (columns_left[kept], values_left[kept]) = (j, v);
                     place = if is_diagonal { Some(start + kept) } else { place };
                     let is_kept = is_diagonal | is_strong;
-                    sum += if is_kept { T::ZERO } else { v };
+                    sum += [v, T::ZERO][is_kept as usize];
                     kept += is_kept as usize;
                 }
                 columns.truncate(start + kept);
