@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use warpsolve::Real;
-use warpsolve::backend::algebra::{Algebra, Blocks};
+use warpsolve::backend::algebra::{Algebra, Blocks, Mixed};
 use warpsolve::backend::reference::Reference;
 use warpsolve::backend::{Backend, Slot, status};
 use warpsolve::job::relative_residual;
@@ -235,6 +235,85 @@ fn from_entries<T: Real>(n: usize, entries: &[(u32, u32, f64)]) -> Arc<Csr<T>> {
     let columns = entries.iter().map(|e| e.1).collect();
     let values = entries.iter().map(|e| T::from_f64(e.2)).collect();
     Arc::new(Coo::from_parts(n, n, rows, columns, values).unwrap().into_csr().0)
+}
+
+/// `A x` with what is left of A's entries off the diagonal, and on it what they lost.
+fn rounded_product<T: Real>(a: &Csr<T>, bits: i32, x: &[f32]) -> Vec<f64> {
+    let rounded = |v: f64| {
+        let step = 2f64.powi(v.abs().log2().floor() as i32 - bits);
+        if v == 0.0 { v } else { (v / step).round() * step }
+    };
+    let row = |i: usize| {
+        let entries =
+            a.row(i).0.iter().zip(a.row(i).1).map(|(&j, v)| (j as usize, f64::from(v.to_f64() as f32)));
+        entries
+            .map(|(j, v)| {
+                let kept = if j == i { v } else { rounded(v) };
+                kept * f64::from(x[j]) + (v - kept) * f64::from(x[i])
+            })
+            .sum()
+    };
+    (0..a.n_rows()).map(row).collect()
+}
+
+pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
+    // Columns that are so far from their rows leave fewer bits to the values.
+    let far = |n: u32, distance: u32| {
+        let row = |i: u32| {
+            [(i, i, 2.7), (i, (i + 1) % n, -0.3), (i, (i + distance) % n, 0.7 + 0.1 * noise(75, i as usize))]
+        };
+        from_entries::<T>(n as usize, &(0..n).flat_map(row).collect::<Vec<_>>())
+    };
+    let problem = |text| (7, problem::<T>(text));
+    for (bits, a) in [
+        problem("tet:9"),
+        problem("poisson2d:33"),
+        problem("anisotropic:30:0.01"),
+        problem("convection-diffusion:21:10"),
+        (7, from_entries(1, &[(0, 0, -3.3)])),
+        (6, far(33_001, 20_000)),
+        (5, far(70_001, 35_001)),
+    ] {
+        let blocks = Blocks::scalar(b.csr(&a).unwrap());
+        let (matrix, _, _) = Mixed::<T, f32>::smoothing_operator(b, &blocks).unwrap();
+        for x in [vec![1.0; a.n_rows()], random::<f32>(76, a.n_rows())] {
+            assert_multiplies::<B>(b, &matrix, &x, &rounded_product(&a, bits, &x));
+        }
+    }
+}
+
+/// All that a cycle does with a matrix for which `A x` is `product`.
+fn assert_multiplies<B: Backend<f32>>(b: &B, matrix: &B::Matrix, hx: &[f32], product: &[f64]) {
+    let n = hx.len();
+    let x = b.vector(hx).unwrap();
+    let mut y = b.vector(&poison(n)).unwrap();
+    b.spmv(matrix, &x, &mut y).unwrap();
+    assert_close(&b.to_host(&y).unwrap(), product, 60.0);
+    let right = b.vector(&random(77, n)).unwrap();
+    let residual: Vec<f64> = (0..n).map(|i| noise(77, i) - product[i]).collect();
+    let mut r = b.vector(&poison(n)).unwrap();
+    b.residual(matrix, &x, &right, &mut r).unwrap();
+    assert_close(&b.to_host(&r).unwrap(), &residual, 60.0);
+    let d = b.vector(&random(78, n)).unwrap();
+    b.sweep(matrix, 0.75, &d, &right, &x, &mut y).unwrap();
+    let swept = |i: usize| f64::from(hx[i]) + 0.75 * noise(78, i) * residual[i];
+    assert_close(&b.to_host(&y).unwrap(), &(0..n).map(swept).collect::<Vec<_>>(), 60.0);
+    let s = b.scalars(2).unwrap();
+    b.spmv_dot(matrix, &x, &right, &mut y, &s, Slot(0)).unwrap();
+    let terms = || (0..n).map(|i| noise(77, i) * product[i]);
+    let (dot, size): (f64, f64) = (terms().sum(), terms().map(f64::abs).sum());
+    let got = f64::from(b.read(&s, Slot(0)).unwrap());
+    assert!((got - dot).abs() <= 1e-5 * size, "{got} is not {dot}");
+}
+
+pub fn packed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
+    for text in ["tet:9", "poisson2d:33", "anisotropic:30:0.01"] {
+        for cycle in [Cycle::V, Cycle::K] {
+            let [packed, not] = [true, false]
+                .map(|packed| check(b, Which::Cg, &problem(text), &Params { packed, cycle, ..deep() }, true));
+            assert!(packed.abs_diff(not) <= 1, "{text}: {packed} iterations packed, {not} not");
+        }
+    }
 }
 
 pub fn little_to_coarsen<T: Real, B: AnyPrecision<T>>(b: &B) {

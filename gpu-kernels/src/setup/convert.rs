@@ -9,8 +9,9 @@ use cuda_std::{
 
 use crate::BLOCK;
 use crate::monitor::Guard;
-use crate::reduce::{Add, Reduction, grid_reduce};
-use crate::spmv::sell::SLICE;
+use crate::reduce::{Add, Max, Reduction, grid_reduce};
+use crate::spmv::packed::{Packing, reach_of_row};
+use crate::spmv::sell::{SLICE, place};
 use crate::unroll::unroll;
 
 /// What the permutation holds where the last slice has no row.
@@ -190,6 +191,63 @@ pub unsafe fn fill_sell<T: Real, S: Real>(
             }
             slice += thread::stride() / SLICE;
         }
+    }
+}
+
+/// From reduced SELL to [packed](crate::spmv::packed) entries, written over the columns; what rounding loses of a row is
+/// added to its diagonal entry, in f32 and in the order of its entries.
+#[kernel]
+pub unsafe fn pack(
+    n_rows: u64,
+    slice_ptr: *const u64,
+    permutation: *const u32,
+    packing: Packing,
+    columns: *mut u32,
+    values: *const f32,
+    diagonal: *mut f32,
+) {
+    let mut position = thread::index();
+    // SAFETY: the launcher's arguments describe a square SELL matrix.
+    unsafe {
+        while position < n_rows as usize {
+            let (row, start, width) = place(slice_ptr, permutation, position);
+            let (mut of_row, mut lost) = (0.0, 0.0);
+            for k in 0..width as usize {
+                let at = start + k * SLICE;
+                let (column, value) = (columns.ld(at), values.ld_nc(at));
+                let distance = column as i32 - row as i32;
+                let rounded = packing.round(value);
+                // Padding is a zero in the last column, which may be the diagonal's.
+                if distance == 0 {
+                    of_row += value;
+                    columns.st(at, packing.pack(0, 0.0));
+                } else {
+                    lost += value - rounded;
+                    columns.st(at, packing.pack(distance, rounded));
+                }
+            }
+            diagonal.st(row, of_row + lost);
+            position += thread::stride();
+        }
+    }
+}
+
+/// `out = max |column - row|` over all entries.
+#[kernel]
+pub unsafe fn reach(n_rows: u64, row_ptr: *const u32, col_idx: *const u32, reduction: Reduction<f64>) {
+    // SAFETY: the launcher's arguments describe a CRS matrix.
+    unsafe {
+        let mut max = 0;
+        let mut row = thread::index();
+        while row < n_rows as usize {
+            let (start, end) = (row_ptr.ld_nc(row) as usize, row_ptr.ld_nc(row + 1) as usize);
+            if start < end {
+                let of_row = reach_of_row(row as u32, col_idx.ld_nc(start), col_idx.ld_nc(end - 1));
+                max = if of_row > max { of_row } else { max };
+            }
+            row += thread::stride();
+        }
+        grid_reduce::<f64, Max, 1>([max as f64], reduction, |_| ());
     }
 }
 

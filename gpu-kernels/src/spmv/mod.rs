@@ -3,6 +3,7 @@
 pub mod block;
 pub mod csr;
 pub mod ell;
+pub mod packed;
 mod rows;
 pub mod sell;
 

@@ -17,7 +17,7 @@ const BATCH: usize = 5;
 /// # Safety
 /// The matrix has that position.
 #[inline(always)]
-pub(super) unsafe fn place(
+pub(crate) unsafe fn place(
     slice_ptr: *const u64,
     permutation: *const u32,
     position: usize,

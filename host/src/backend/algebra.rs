@@ -246,6 +246,13 @@ pub trait Mixed<T: Real, S: Real>: Algebra<T> + Backend<S> {
         &self,
         a: &Blocks<<Self as Algebra<T>>::Csr>,
     ) -> Result<(<Self as Backend<S>>::Matrix, Choice)>;
+    /// [`Mixed::operator`] of a square matrix that smooths: in f32 rounded further where a GPU would then
+    /// [pack](gpu_kernels::spmv::packed) it, on every backend so that all iterate alike. Also, whether it is packed.
+    #[allow(clippy::type_complexity)]
+    fn smoothing_operator(
+        &self,
+        a: &Blocks<<Self as Algebra<T>>::Csr>,
+    ) -> Result<(<Self as Backend<S>>::Matrix, Choice, bool)>;
     /// `y = x`, rounded to S.
     fn cast(&self, x: &<Self as Backend<T>>::Vector, y: &mut <Self as Backend<S>>::Vector) -> Result<()>;
     /// `y = x`, rounded to S, and `z = omega d .* y`: the way into a hierarchy with the first sweep from zero.

@@ -150,6 +150,11 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
     fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<(DeviceMatrix<S>, Choice)> {
         self.in_chosen_format(a)
     }
+    fn smoothing_operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<(DeviceMatrix<S>, Choice, bool)> {
+        let (matrix, choice) = self.in_chosen_format(a)?;
+        let (matrix, packed) = self.packed(a, matrix)?;
+        Ok((matrix, choice, packed))
+    }
     fn cast(&self, x: &DeviceVector<T>, y: &mut DeviceVector<S>) -> Result<()> {
         self.rounded(x, y)
     }

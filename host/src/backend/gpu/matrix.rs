@@ -8,6 +8,7 @@ use gpu_kernels::epilogue::{BlockEpilogue, Epilogue};
 use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
+use gpu_kernels::spmv::packed::{Packing, spmv_packed};
 use gpu_kernels::spmv::sell::spmv_sell;
 
 use super::csr::check_reach;
@@ -41,6 +42,12 @@ pub(super) enum Layout {
         stride: usize,
     },
     Sell {
+        slice_ptr: Arc<Buffer>,
+        permutation: Option<Arc<Buffer>>,
+    },
+    /// [`gpu_kernels::spmv::packed`]: entries in `col_idx`, the diagonal in `values`.
+    Packed {
+        packing: Packing,
         slice_ptr: Arc<Buffer>,
         permutation: Option<Arc<Buffer>>,
     },
@@ -145,11 +152,13 @@ impl<T: Real> DeviceMatrix<T> {
     /// A product by so many threads that reads x, and reads or writes so many other vectors of A's rows.
     fn product(&self, threads: usize, vectors: usize) -> Work {
         let block = match self.layout {
-            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell { .. } => 1,
+            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell { .. } | Layout::Packed { .. } => 1,
             Layout::BlockCrs { block, .. } | Layout::BlockSell { block, .. } => block,
         };
         let values = self.n_cols + vectors * self.n_rows;
-        let matrix = matrix_traffic(self.nnz, self.n_rows, size_of::<T>(), block);
+        // A packed entry's value is beside its column, and the diagonal as long as row pointers would be.
+        let of_value = if let Layout::Packed { .. } = self.layout { 0 } else { size_of::<T>() };
+        let matrix = matrix_traffic(self.nnz, self.n_rows, of_value, block);
         Work::moving(threads, matrix + (values * size_of::<T>()) as u64)
     }
 }
@@ -176,6 +185,14 @@ impl Gpu {
                 let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
                 let slice_ptr = slice_ptr.address as *const u64;
                 let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
+                self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
+            }
+            &Layout::Packed { packing, ref slice_ptr, ref permutation } => {
+                let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
+                let slice_ptr = slice_ptr.address as *const u64;
+                let (entries, diagonal) = (col_idx, values);
+                let kernel =
+                    spmv_packed { n_rows, slice_ptr, permutation, packing, entries, diagonal, x, e, guard };
                 self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
             }
             &Layout::Ell { width, stride } => {

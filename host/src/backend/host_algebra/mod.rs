@@ -8,6 +8,7 @@ use cuda_std::Real;
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Backend, Slot, cpu::Cpu, reference::Reference};
 use crate::error::Result;
+use crate::matrix::rounding::{packing, rounded};
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Target, choose};
 
 mod aggregate;
@@ -164,6 +165,18 @@ macro_rules! host_algebra {
                     _ => Backend::<S>::matrix(self, &Arc::new(AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes()))))?,
                 };
                 Ok((matrix, choice))
+            }
+            fn smoothing_operator(
+                &self,
+                a: &Blocks<Arc<Csr<T>>>,
+            ) -> Result<(<$backend as Backend<S>>::Matrix, Choice, bool)> {
+                let packing = if a.block() == 1 && S::NAME == f32::NAME { packing(&**a.first()) } else { None };
+                let Some(packing) = packing else {
+                    let (matrix, choice) = Mixed::<T, S>::operator(self, a)?;
+                    return Ok((matrix, choice, false));
+                };
+                let matrix = self.rounded(&Arc::new(rounded::<T, S>(a.first(), packing)));
+                Ok((matrix, choose(&**a.first(), Target::Cpu), false))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {
                 self.cast(x, y)?;

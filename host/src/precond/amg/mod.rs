@@ -50,6 +50,8 @@ pub struct LevelInfo {
     pub nnz: usize,
     /// The format of the matrix.
     pub format: Choice,
+    /// Whether it is [packed](gpu_kernels::spmv::packed).
+    pub packed: bool,
     /// Bytes of matrix, transfer operators and vectors.
     pub bytes: u64,
 }
@@ -195,12 +197,16 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let sizes = [size(a), size(p), size(r)];
             let (a, p, r) = phases.time::<T, B, _>(backend, "formats", || {
                 let operator = |m| Mixed::<T, S>::operator(backend, m);
-                Ok((operator(a)?, operator(p)?, operator(r)?))
+                let a = match params.packed {
+                    true => Mixed::<T, S>::smoothing_operator(backend, a)?,
+                    false => operator(a).map(|(a, choice)| (a, choice, false))?,
+                };
+                Ok((a, operator(p)?, operator(r)?))
             })?;
-            let choices = [&a.1, &p.1, &r.1];
-            infos.push(level_info::<S>(sizes[0], &choices));
+            infos.push(level_info::<S>(sizes[0], (&a.1, a.2), &[&p.1, &r.1]));
             let sweeps = smoother.weights(1).count();
-            passes.push(Passes { a: sizes[0], p: sizes[1], r: sizes[2], sweeps });
+            let of_value = if a.2 { 0 } else { size_of::<S>() };
+            passes.push(Passes { a: sizes[0], of_value, p: sizes[1], r: sizes[2], sweeps });
             grids.push(Grid { a: a.0, p: p.0, r: r.0, smoother });
         }
         let n = coarsest_size.n_rows as u64;
@@ -216,15 +222,16 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let reason = "its dense inverse".to_string();
             let choice = Choice { format: Format::Crs, sigma: 1, padding, reason };
             let dense = Size { nnz: coarsest_size.n_rows.pow(2), ..coarsest_size };
-            let info = level_info::<S>(coarsest_size, &[&choice]);
-            (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>(), 1))
+            let info = level_info::<S>(coarsest_size, (&choice, false), &[]);
+            (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>(), size_of::<S>(), 1))
         } else {
             let (d, radius) = diagonal::<T, B>(backend, coarsest, None, params.lanczos_steps)?;
             let smoother = Sweeps::setup::<T>(backend, coarsest, (&d, radius), params)?;
             let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
-            let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>(), block);
-            (Coarsest::Sweeps(matrix, smoother), level_info::<S>(coarsest_size, &[&choice]), bytes)
+            let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>(), size_of::<S>(), block);
+            let info = level_info::<S>(coarsest_size, (&choice, false), &[]);
+            (Coarsest::Sweeps(matrix, smoother), info, bytes)
         };
         infos.push(last_info);
         let grids = Grids {
@@ -404,12 +411,17 @@ fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Re
     Ok(1.0 / backend.read(&s, Slot(0))?.to_f64())
 }
 
-fn level_info<S: Real>(size: Size, choices: &[&Choice]) -> LevelInfo {
-    let bytes_of = |choice: &&Choice| {
+fn level_info<S: Real>(size: Size, (format, packed): (&Choice, bool), transfers: &[&Choice]) -> LevelInfo {
+    let bytes_of = |choice: &Choice| {
         let square = choice.format.block().pow(2) as u64;
         choice.padding.stored / square * (4 + square * size_of::<S>() as u64)
     };
-    let stored: u64 = choices.iter().map(bytes_of).sum();
+    let matrix = match packed {
+        true => 4 * (format.padding.stored + size.n_rows as u64),
+        false => bytes_of(format),
+    };
+    let stored = matrix + transfers.iter().map(|choice| bytes_of(choice)).sum::<u64>();
     let vectors = (Vectors::<()>::COUNT + 1) * size.n_rows * size_of::<S>();
-    LevelInfo { rows: size.n_rows, nnz: size.nnz, format: choices[0].clone(), bytes: stored + vectors as u64 }
+    let format = format.clone();
+    LevelInfo { rows: size.n_rows, nnz: size.nnz, format, packed, bytes: stored + vectors as u64 }
 }

@@ -110,6 +110,9 @@ pub struct Params {
     pub stall: f64,
     /// Where the hierarchy is computed.
     pub setup: Place,
+    /// Whether the matrices of a hierarchy in f32 are rounded further, so that they can be
+    /// [packed](gpu_kernels::spmv::packed) on a GPU.
+    pub packed: bool,
 }
 
 impl Default for Params {
@@ -134,13 +137,14 @@ impl Default for Params {
             max_levels: 20,
             stall: 0.8,
             setup: Place::Device,
+            packed: true,
         }
     }
 }
 
 impl Params {
     /// Every field's name, and what it takes.
-    pub const KEYS: [(&str, &str); 19] = [
+    pub const KEYS: [(&str, &str); 20] = [
         ("coarsening", "sa, pmis or mandel-brezina"),
         ("splitting", "parallel or greedy"),
         ("strength", "a number of at least 0, or auto"),
@@ -160,6 +164,7 @@ impl Params {
         ("max_levels", "a whole number from 1 to 64"),
         ("stall", "a number between 0 and 1, both excluded"),
         ("setup", "device or host"),
+        ("packed", "true or false"),
     ];
 
     /// Sets the field `key`; "auto" is `None`.
@@ -188,6 +193,7 @@ impl Params {
             "max_levels" => self.max_levels = number(key, value)?,
             "stall" => self.stall = number(key, value)?,
             "setup" => self.setup = value.parse()?,
+            "packed" => self.packed = number(key, value)?,
             _ => return Err(unknown("key", key, &Self::KEYS.map(|(key, _)| key))),
         }
         Ok(())
@@ -277,7 +283,7 @@ mod tests {
     use super::*;
 
     /// A value of each field that is not its default, and one out of its range.
-    const VALUES: [(&str, &str, &str); 19] = [
+    const VALUES: [(&str, &str, &str); 20] = [
         ("coarsening", "pmis", "PMIS"),
         ("splitting", "greedy", "random"),
         ("strength", "0.5", "-1e-3"),
@@ -297,6 +303,7 @@ mod tests {
         ("max_levels", "3", "0"),
         ("stall", "0.25", "1"),
         ("setup", "host", "cpu"),
+        ("packed", "false", "no"),
     ];
 
     fn refused(key: &str, value: &str) -> String {

@@ -3,12 +3,14 @@
 
 use super::params::{Cycle, Params};
 use crate::backend::algebra::Size;
-use crate::matrix::spmv_bytes;
+use crate::matrix::matrix_traffic;
 
 /// A level but the last.
 pub struct Passes {
     /// The matrix.
     pub a: Size,
+    /// Bytes of its values; 0 where they are packed into the columns.
+    pub of_value: usize,
     /// Interpolation from the next coarser level.
     pub p: Size,
     /// Restriction to it.
@@ -34,17 +36,15 @@ fn vectors(count: usize, n: usize, value: usize) -> f64 {
     (count * value) as f64 * n as f64
 }
 
-/// `y = A x`.
-pub fn product(a: Size, value: usize, block: usize) -> f64 {
-    // spmv_bytes is of square matrices.
-    let square = spmv_bytes(a.nnz, a.n_rows, value, block) as f64;
-    square - vectors(1, a.n_rows, value) + vectors(1, a.n_cols, value)
+/// `y = A x` with values of so many bytes in A and in the vectors.
+pub fn product(a: Size, of_value: usize, value: usize, block: usize) -> f64 {
+    matrix_traffic(a.nnz, a.n_rows, of_value, block) as f64 + vectors(1, a.n_rows + a.n_cols, value)
 }
 
 /// `count` sweeps `y = x + w d .* (b - A x)`.
-pub fn sweeps(count: usize, a: Size, value: usize, block: usize) -> f64 {
+pub fn sweeps(count: usize, a: Size, of_value: usize, value: usize, block: usize) -> f64 {
     // b, x and the row's part of D beside the product's vectors.
-    count as f64 * (product(a, value, block) + vectors(1 + block, a.n_rows, value))
+    count as f64 * (product(a, of_value, value, block) + vectors(1 + block, a.n_rows, value))
 }
 
 impl Traffic {
@@ -71,23 +71,27 @@ impl Traffic {
 
     /// A visit of a level without those below it. The first sweep from zero is part of the restriction before it.
     fn visit(&self, level: &Passes, zero: bool, params: &Params) -> f64 {
-        let &Passes { a, p, r, sweeps: each } = level;
+        let &Passes { a, of_value, p, r, sweeps: each } = level;
         let (n, value, block) = (a.n_rows, self.value, self.block);
         let steps = (params.pre + params.post) as usize;
         let first = usize::from(zero && params.pre > 0);
-        let smoothing = sweeps(steps * each - first, a, value, block);
+        let smoothing = sweeps(steps * each - first, a, of_value, value, block);
         let restriction =
-            product(r, value, block) + vectors(if params.pre > 0 { 2 } else { 0 }, r.n_rows, value);
+            product(r, value, value, block) + vectors(if params.pre > 0 { 2 } else { 0 }, r.n_rows, value);
         // Without an iterate the residual is b, and the correction need not be added.
-        let iterate =
-            if zero && params.pre == 0 { 0.0 } else { product(a, value, block) + vectors(1 + 1, n, value) };
-        smoothing + restriction + product(p, value, block) + iterate
+        let iterate = if zero && params.pre == 0 {
+            0.0
+        } else {
+            product(a, of_value, value, block) + vectors(1 + 1, n, value)
+        };
+        smoothing + restriction + product(p, value, value, block) + iterate
     }
 
     /// The two steps of flexible CG around the visits of a K-cycle.
     fn flexible_cg(&self, level: &Passes, params: &Params) -> f64 {
         let first_sweep = if params.pre > 0 { 3 } else { 0 };
-        2.0 * product(level.a, self.value, self.block) + vectors(17 + first_sweep, level.a.n_rows, self.value)
+        2.0 * product(level.a, level.of_value, self.value, self.block)
+            + vectors(17 + first_sweep, level.a.n_rows, self.value)
     }
 }
 
@@ -101,12 +105,14 @@ mod tests {
         let size = |n_rows, n_cols, nnz| Size { n_rows, n_cols, nnz };
         let level = |w: &[usize]| Passes {
             a: size(w[0], w[0], 7 * w[0] + 3),
+            // The second level is not packed.
+            of_value: if w[0] == SIZES[1] { 4 } else { 0 },
             p: size(w[0], w[1], 3 * w[0]),
             r: size(w[1], w[0], 3 * w[0]),
             sweeps,
         };
         let levels = SIZES.windows(2).map(level).collect();
-        Traffic { value: 4, block: 1, levels, coarsest: product(size(3, 3, 9), 4, 1) }
+        Traffic { value: 4, block: 1, levels, coarsest: product(size(3, 3, 9), 4, 4, 1) }
     }
 
     /// Every pass of `cycle.rs`, one after another.
@@ -114,20 +120,21 @@ mod tests {
         let Some(level) = t.levels.get(l) else { return t.coarsest };
         let (n, n_c) = (SIZES[l] as f64, SIZES[l + 1] as f64);
         let matrix = |m: Size| (8 * m.nnz + 4 * m.n_rows) as f64;
+        let packed = |level: &Passes| matrix(level.a) - ((4 - level.of_value) * level.a.nnz) as f64;
         let mut bytes = 0.0;
         for sweep in 0..params.pre as usize * level.sweeps {
             if !(zero && sweep == 0) {
-                bytes += matrix(level.a) + 4.0 * 4.0 * n;
+                bytes += packed(level) + 4.0 * 4.0 * n;
             }
         }
         let iterate = !zero || params.pre > 0;
         if iterate {
-            bytes += matrix(level.a) + 4.0 * 3.0 * n;
+            bytes += packed(level) + 4.0 * 3.0 * n;
         }
         bytes += matrix(level.r) + 4.0 * (n + n_c) + if params.pre > 0 { 4.0 * 2.0 * n_c } else { 0.0 };
         bytes += match cycle {
             Cycle::K if l + 1 < t.levels.len() => {
-                let a = matrix(t.levels[l + 1].a) + 4.0 * 2.0 * n_c;
+                let a = packed(&t.levels[l + 1]) + 4.0 * 2.0 * n_c;
                 let dots = 3.0 * 2.0;
                 let axpbys = 3.0 * 3.0;
                 let scaled = if params.pre > 0 { 3.0 } else { 0.0 };
@@ -144,7 +151,7 @@ mod tests {
             _ => walk(t, l + 1, cycle, true, params),
         };
         bytes += matrix(level.p) + 4.0 * (n_c + if iterate { 2.0 * n } else { n });
-        bytes + (params.post as usize * level.sweeps) as f64 * (matrix(level.a) + 4.0 * 4.0 * n)
+        bytes + (params.post as usize * level.sweeps) as f64 * (packed(level) + 4.0 * 4.0 * n)
     }
 
     #[test]

@@ -5,12 +5,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuda_std::Real;
-use gpu_kernels::setup::convert::{fill_sell, round, slice_widths, sort_windows};
+use gpu_kernels::setup::convert::{fill_sell, pack, reach, round, slice_widths, sort_windows};
+use gpu_kernels::spmv::packed::Packing;
 
 use super::super::matrix::{Layout, log2_lanes};
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceMatrix, DeviceVector, Gpu, UNGUARDED, Work};
 use crate::backend::algebra::Blocks;
+use crate::backend::{Backend, Slot};
 use crate::error::Result;
 use crate::matrix::{Choice, Format, Padding, SLICE, choose_for_gpu};
 
@@ -42,6 +44,39 @@ impl Gpu {
             _ => self.crs(a)?,
         };
         Ok((matrix, choice.of_blocks(a.block())))
+    }
+
+    /// `matrix`, which is `a` in S, packed for smoothing where that is possible, and whether it is.
+    pub(in super::super) fn packed<T: Real, S: Real>(
+        &self,
+        a: &Blocks<DeviceCsr<T>>,
+        matrix: DeviceMatrix<S>,
+    ) -> Result<(DeviceMatrix<S>, bool)> {
+        let (n_rows, row_ptr, col_idx) =
+            (a.first().size.n_rows as u64, a.first().row_ptr(), a.first().col_idx());
+        let Layout::Sell { slice_ptr, permutation } = &matrix.layout else { return Ok((matrix, false)) };
+        if TypeId::of::<S>() != TypeId::of::<f32>() {
+            return Ok((matrix, false));
+        }
+        let s = Backend::<f64>::scalars(self, 1)?;
+        let reduction = self.reduction(&s, Slot(0));
+        self.launch_reduction(matrix.n_rows, &reach { n_rows, row_ptr, col_idx, reduction })?;
+        let farthest = Backend::<f64>::read(self, &s, Slot(0))?;
+        let Some(packing) = Packing::reaching(farthest as u32) else { return Ok((matrix, false)) };
+        let diagonal = Buffer::new(&self.device, matrix.n_rows * size_of::<f32>())?;
+        let kernel = pack {
+            n_rows,
+            slice_ptr: slice_ptr.address as *const u64,
+            permutation: permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32),
+            packing,
+            columns: matrix.col_idx.address as *mut u32,
+            values: matrix.values.address as *const f32,
+            diagonal: diagonal.address as *mut f32,
+        };
+        self.launch(matrix.n_rows, &kernel)?;
+        let layout =
+            Layout::Packed { packing, slice_ptr: slice_ptr.clone(), permutation: permutation.clone() };
+        Ok((DeviceMatrix { layout, values: diagonal, ..matrix }, true))
     }
 
     /// `a` in CRS, values rounded to `S`; an ordinary matrix keeps its arrays where that is `T`.
@@ -150,7 +185,6 @@ impl Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Backend, Slot};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};
 
