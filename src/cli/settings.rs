@@ -226,10 +226,14 @@ impl Settings {
 
     /// What was set that nothing uses under these `options`, and what would.
     pub fn ignored(&self, options: &Options) -> Vec<String> {
+        let not_packed = options.amg_precision == Some(Precision::F64) || options.block_size > 1;
         let ignored = |AmgSetting { key, value }: &AmgSetting| match options.amg.needs(key) {
             Some(by) if value != "auto" => Some(format!("AMG's {key} is ignored: it goes with {by}")),
             _ if key == PRECISION.0 && value == "f64" && options.precision == Precision::F32 => {
                 Some("AMG's precision is ignored: f64 goes with --precision f64".into())
+            }
+            _ if key == "packed" && value == "true" && not_packed => {
+                Some("AMG's packed is ignored: it goes with precision=f32 and without blocks".into())
             }
             _ => None,
         };

@@ -225,6 +225,8 @@ fn what_has_no_effect_or_a_bad_one_is_warned_of() {
         ("--amg degree=3,smoother=jacobi", ignored("degree", "smoother=chebyshev")),
         ("--amg aggressive=1", ignored("aggressive", "coarsening=pmis")),
         ("--amg omega=auto,degree=3", String::new()),
+        ("--amg packed=false,precision=f64", String::new()),
+        ("--amg packed=true,precision=f64", ignored("packed", "precision=f32 and without blocks")),
         ("--coarsening pmis --amg aggressive=1,splitting=greedy", ignored("splitting", "coarsening=mandel-brezina")),
         (
             "--amg precision=f64 --precision f32 --rtol 1e-4",

@@ -1,10 +1,12 @@
-//! Reduced SELL-32-sigma for smoothing: a column and a rounded value in 32 bits, the diagonal apart.
+//! Reduced SELL-32-sigma for multigrid: a column and a rounded value in 32 bits, the diagonal apart.
 //!
-//! What a smoother multiplies need not be A, only near it in energy. Off-diagonal entries keep 3 to 7 bits of their
-//! significand, and their rounding errors are added to the row's diagonal entry, so that row sums stay what they are: a
-//! constant, and nearly so a smooth vector, is multiplied as if nothing were rounded. For an M-matrix with row sums from 0
-//! on, `x^T A x` is a sum of `-a_ij (x_i - x_j)^2` and of row sums times `x_i^2`, so that rounding changes it by no more
-//! than it changes one entry: 0.4 % with 7 bits, 6 % with 3.
+//! What the levels of a preconditioner are smoothed with, and their residuals computed with, need not be A, only near it
+//! in energy. Off-diagonal entries keep 3 to 7 bits of their significand, and their rounding errors are added to the
+//! row's diagonal entry, so that row sums stay what they are: a constant, and nearly so a smooth vector, is multiplied as
+//! if nothing were rounded. For a symmetric M-matrix with row sums from 0 on, `x^T A x` is a sum of `-a_ij (x_i - x_j)^2`
+//! and of row sums times `x_i^2`, so that rounding changes it by no more than it changes one entry: 0.4 % with 7 bits, 6 %
+//! with 3. Other matrices have no such bound: where A nearly maps to 0 what is no constant, as the bending of a thin beam,
+//! iterations may be lost.
 
 use cuda_std::{Real, kernel, memory::*};
 
@@ -33,7 +35,8 @@ impl Packing {
         (distance_bits <= Self::MOST).then_some(Packing { distance_bits })
     }
 
-    /// The nearest value that can be packed, of two the larger one; towards 0 where that would be infinite.
+    /// The nearest value that can be packed, of two equally near ones that of larger magnitude; the smaller one where the
+    /// larger would be infinite.
     #[inline(always)]
     pub fn round(self, value: f32) -> f32 {
         let (bits, last) = (value.to_bits(), 1 << self.distance_bits);

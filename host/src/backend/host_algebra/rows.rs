@@ -100,7 +100,8 @@ pub(super) fn collect_rows<T: Real, W: Send>(
     Csr::from_valid_parts(n_rows, n_cols, row_ptr, col_idx, values)
 }
 
-/// Empty arrays with room for about what [`collect_rows`] will collect, judged by a few rows: arrays that grow are copied.
+/// Empty arrays with room for about what [`collect_rows`] will collect, judged by rows at equal distances: arrays that
+/// grow are copied. A wrong guess costs address space or a copy.
 fn with_room_for<T: Real, W: Send>(
     n_rows: usize,
     new: impl Fn() -> W + Sync,

@@ -299,7 +299,7 @@ fn interpolation<T: Real, B: Algebra<T>>(
 }
 
 /// Whether they are one vector of equal elements.
-fn is_constant<T: Real>(vectors: &[Vec<T>]) -> bool {
+pub(super) fn is_constant<T: Real>(vectors: &[Vec<T>]) -> bool {
     matches!(vectors, [v] if v.iter().all(|x| *x == v[0]))
 }
 

@@ -143,7 +143,9 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let extras = Extras { near_null: Some(vectors.to_vec()), keep: false };
         let a = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
         let hierarchy = hierarchy_of::<T, B>(backend, a, None, params, extras)?;
-        Self::from_hierarchy(backend, &hierarchy, params)
+        // What packing keeps are row sums, not the products of A with other vectors.
+        let packed = params.packed && hierarchy::is_constant(vectors);
+        Self::from_hierarchy(backend, &hierarchy, &Params { packed, ..params.clone() })
     }
 
     /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or, in blocks,
