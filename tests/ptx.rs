@@ -50,6 +50,7 @@ fn barriers(name: &str) -> usize {
         ("gmres_solve_", 2),
         ("gram_schmidt_", 4),
         ("norm_max_", grid_reduction),
+        ("reach", grid_reduction),
         ("round_dot_", grid_reduction),
         ("sort_rows_long", bitmap),
         ("sort_windows", 2),
