@@ -83,6 +83,7 @@ pub fn entries() -> Vec<&'static str> {
         interpolate::RESTRICTED_ENTRIES,
         interpolate::RESTRICTED_LENGTHS_ENTRIES,
         interpolate::ROW_MEANS_ENTRIES,
+        interpolate::SUBTRACT_SCALED_ENTRIES,
         interpolate::TRUNCATED_ENTRIES,
         interpolate::TRUNCATED_LENGTHS_ENTRIES,
         NOISY_ENTRIES,

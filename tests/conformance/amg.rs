@@ -7,6 +7,7 @@ use warpsolve::backend::algebra::{Algebra, Blocks, Mixed};
 use warpsolve::backend::reference::Reference;
 use warpsolve::backend::{Backend, Slot, status};
 use warpsolve::job::relative_residual;
+use warpsolve::matrix::rounding::Pivot;
 use warpsolve::matrix::{AnyMatrix, Coo, Csr};
 use warpsolve::precond::amg::hierarchy::{Extras, Hierarchy, Level, build};
 use warpsolve::precond::amg::{AnyPrecision, Coarsening, Cycle, Params, Place, Smoother, Splitting};
@@ -237,21 +238,27 @@ fn from_entries<T: Real>(n: usize, entries: &[(u32, u32, f64)]) -> Arc<Csr<T>> {
     Arc::new(Coo::from_parts(n, n, rows, columns, values).unwrap().into_csr().0)
 }
 
-/// `A x` with what is left of A's entries off the diagonal, and on it what they lost.
-fn rounded_product<T: Real>(a: &Csr<T>, bits: i32, x: &[f32]) -> Vec<f64> {
+/// `A x` with what is left of A's entries beside the pivots, and on those what the others lost.
+fn rounded_product<T: Real>(a: &Csr<T>, bits: i32, pivot: Pivot, x: &[f32]) -> Vec<f64> {
     let rounded = |v: f64| {
         let step = 2f64.powi(v.abs().log2().floor() as i32 - bits);
         if v == 0.0 { v } else { (v / step).round() * step }
     };
     let row = |i: usize| {
-        let entries =
-            a.row(i).0.iter().zip(a.row(i).1).map(|(&j, v)| (j as usize, f64::from(v.to_f64() as f32)));
-        entries
-            .map(|(j, v)| {
-                let kept = if j == i { v } else { rounded(v) };
-                kept * f64::from(x[j]) + (v - kept) * f64::from(x[i])
-            })
-            .sum()
+        let entries: Vec<(usize, f64)> = a
+            .row(i)
+            .0
+            .iter()
+            .zip(a.row(i).1)
+            .map(|(&j, v)| (j as usize, f64::from(v.to_f64() as f32)))
+            .collect();
+        let largest = entries.iter().rev().max_by(|(_, v), (_, w)| v.abs().total_cmp(&w.abs()));
+        let pivot = if pivot == Pivot::Diagonal { i } else { largest.map_or(0, |&(j, _)| j) };
+        let term = |&(j, v): &(usize, f64)| {
+            let kept = if j == pivot { v } else { rounded(v) };
+            kept * f64::from(x[j]) + (v - kept) * f64::from(x[pivot])
+        };
+        entries.iter().map(term).sum()
     };
     (0..a.n_rows()).map(row).collect()
 }
@@ -275,9 +282,42 @@ pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
         (5, far(70_001, 35_001)),
     ] {
         let blocks = Blocks::scalar(b.csr(&a).unwrap());
-        let (matrix, _, _) = Mixed::<T, f32>::smoothing_operator(b, &blocks).unwrap();
-        for x in [vec![1.0; a.n_rows()], random::<f32>(76, a.n_rows())] {
-            assert_multiplies::<B>(b, &matrix, &x, &rounded_product(&a, bits, &x));
+        for pivot in [Pivot::Diagonal, Pivot::Largest] {
+            let (matrix, _, _) = Mixed::<T, f32>::smoothing_operator(b, &blocks, pivot).unwrap();
+            for x in [vec![1.0; a.n_rows()], random::<f32>(76, a.n_rows())] {
+                assert_multiplies::<B>(b, &matrix, &x, &rounded_product(&a, bits, pivot, &x));
+            }
+        }
+    }
+}
+
+/// Matrices of other than square shape, an empty row and rows of equally large entries among theirs.
+pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
+    for (n_rows, n_cols, each) in [(1000, 77, 5), (33, 4099, 3), (700, 9, 1)] {
+        let (mut rows, mut columns, mut values) = (vec![], vec![], vec![]);
+        for i in (0..n_rows).filter(|&i| i != 11) {
+            for k in 0..each {
+                rows.push(i as u32);
+                columns.push(((i * n_cols / n_rows + k) % n_cols) as u32);
+                values.push(T::from_f64(if i % 7 == 3 { 0.3 } else { noise(79 + k, i) }));
+            }
+        }
+        let a = Arc::new(Coo::from_parts(n_rows, n_cols, rows, columns, values).unwrap().into_csr().0);
+        let blocks = Blocks::scalar(b.csr(&a).unwrap());
+        let (matrix, _, _) = Mixed::<T, f32>::smoothing_operator(b, &blocks, Pivot::Largest).unwrap();
+        for hx in [vec![1.0; n_cols], random::<f32>(80, n_cols)] {
+            let product = rounded_product(&a, 7, Pivot::Largest, &hx);
+            let x = b.vector(&hx).unwrap();
+            let mut y = b.vector(&poison(n_rows)).unwrap();
+            b.spmv(&matrix, &x, &mut y).unwrap();
+            assert_close(&b.to_host(&y).unwrap(), &product, 60.0);
+            let [old, right, d] = [81, 82, 83].map(|seed| random::<f32>(seed, n_rows));
+            let mut y = b.vector(&old).unwrap();
+            b.sweep_add(&matrix, 0.75, &b.vector(&d).unwrap(), &b.vector(&right).unwrap(), &x, &mut y)
+                .unwrap();
+            let swept =
+                |i: usize| f64::from(old[i]) + 0.75 * f64::from(d[i]) * (f64::from(right[i]) - product[i]);
+            assert_close(&b.to_host(&y).unwrap(), &(0..n_rows).map(swept).collect::<Vec<_>>(), 60.0);
         }
     }
 }

@@ -99,6 +99,25 @@ pub fn sweeps<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
+pub fn sweeps_of_corrections<T: Real, B: Backend<T>>(b: &B) {
+    for (n, mean) in SHAPES {
+        for n_rows in [n, n / 2 + 1] {
+            let a = rectangular::<T>(43, n_rows, n, mean);
+            let (hx, old) = (random::<T>(44, n), random::<T>(45, n_rows));
+            let (hb, hd) = (random::<T>(46, n_rows), random::<T>(47, n_rows));
+            let product = dense_product(&a, &hx);
+            let step = |i: usize| old[i].to_f64() + 0.9 * hd[i].to_f64() * (hb[i].to_f64() - product[i]);
+            let expected: Vec<f64> = (0..n_rows).map(step).collect();
+            let (x, rhs, d) = (b.vector(&hx).unwrap(), b.vector(&hb).unwrap(), b.vector(&hd).unwrap());
+            for (_, matrix) in in_every_format(&a) {
+                let mut y = b.vector(&old).unwrap();
+                b.sweep_add(&b.matrix(&matrix).unwrap(), T::from_f64(0.9), &d, &rhs, &x, &mut y).unwrap();
+                assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
+            }
+        }
+    }
+}
+
 pub fn sweeps_with_norm<T: Real, B: Backend<T>>(b: &B) {
     let (n, mean) = (1000, 6);
     let a = irregular::<T>(29, n, mean);

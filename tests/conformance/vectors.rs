@@ -110,6 +110,7 @@ pub fn a_raised_guard_leaves_everything_alone<T: Real, B: Backend<T>>(b: &B) {
         g.spmv_scaled(&m, &x, T::ONE, &d, &mut y, &mut r).unwrap();
         g.residual(&m, &x, &d, &mut y).unwrap();
         g.sweep(&m, T::ONE, &d, &d, &x, &mut y).unwrap();
+        g.sweep_add(&m, T::ONE, &d, &d, &x, &mut y).unwrap();
         g.sweep_norm(&m, T::ONE, &d, &d, &x, &mut y, &s, Slot(0), &monitor).unwrap();
         g.spmv_dot(&m, &x, &x, &mut y, &s, Slot(0)).unwrap();
         let unchanged = b.to_host(&y).unwrap();

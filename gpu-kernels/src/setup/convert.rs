@@ -194,8 +194,52 @@ pub unsafe fn fill_sell<T: Real, S: Real>(
     }
 }
 
+/// Each row's pivot for [packed](crate::spmv::packed) entries, the first of its largest entries, and
+/// `out = max |column - pivot|` over all entries. The pivot is the diagonal's where `pivots` is null.
+#[kernel]
+pub unsafe fn reach(
+    n_rows: u64,
+    slice_ptr: *const u64,
+    permutation: *const u32,
+    columns: *const u32,
+    values: *const f32,
+    pivots: *mut u32,
+    reduction: Reduction<f64>,
+) {
+    let mut farthest = 0;
+    let mut position = thread::index();
+    // SAFETY: the launcher's arguments describe a SELL matrix, square where `pivots` is null.
+    unsafe {
+        while position < n_rows as usize {
+            let (row, start, width) = place(slice_ptr, permutation, position);
+            if width > 0 {
+                // Columns ascend, and padding repeats the last.
+                let (first, last) =
+                    (columns.ld_nc(start), columns.ld_nc(start + (width as usize - 1) * SLICE));
+                let mut pivot = row as u32;
+                if !pivots.is_null() {
+                    let mut largest = -1.0;
+                    for k in 0..width as usize {
+                        let magnitude = values.ld_nc(start + k * SLICE).abs();
+                        if magnitude > largest {
+                            (largest, pivot) = (magnitude, columns.ld_nc(start + k * SLICE));
+                        }
+                    }
+                    pivots.st(row, pivot);
+                }
+                let of_row = reach_of_row(pivot, first, last);
+                farthest = if of_row > farthest { of_row } else { farthest };
+            } else if !pivots.is_null() {
+                pivots.st(row, 0);
+            }
+            position += thread::stride();
+        }
+        grid_reduce::<f64, Max, 1>([farthest as f64], reduction, |_| ());
+    }
+}
+
 /// From reduced SELL to [packed](crate::spmv::packed) entries, written over the columns; what rounding loses of a row is
-/// added to its diagonal entry, in f32 and in the order of its entries.
+/// added to its pivot, in f32 and in the order of its entries. `pivots` as [`fn@reach`] has them.
 #[kernel]
 pub unsafe fn pack(
     n_rows: u64,
@@ -204,50 +248,33 @@ pub unsafe fn pack(
     packing: Packing,
     columns: *mut u32,
     values: *const f32,
-    diagonal: *mut f32,
+    pivots: *const u32,
+    pivot_values: *mut f32,
 ) {
     let mut position = thread::index();
-    // SAFETY: the launcher's arguments describe a square SELL matrix.
+    // SAFETY: the launcher's arguments describe a SELL matrix, square where `pivots` is null.
     unsafe {
         while position < n_rows as usize {
             let (row, start, width) = place(slice_ptr, permutation, position);
-            let (mut of_row, mut lost) = (0.0, 0.0);
+            let pivot = if pivots.is_null() { row as i32 } else { pivots.ld_nc(row) as i32 };
+            let (mut of_pivot, mut lost) = (0.0, 0.0);
             for k in 0..width as usize {
                 let at = start + k * SLICE;
                 let (column, value) = (columns.ld(at), values.ld_nc(at));
-                let distance = column as i32 - row as i32;
+                let distance = column as i32 - pivot;
                 let rounded = packing.round(value);
-                // Padding is a zero in the last column, which may be the diagonal's.
+                // Padding is a zero in the last column, which may be the pivot's.
                 if distance == 0 {
-                    of_row += value;
+                    of_pivot += value;
                     columns.st(at, packing.pack(0, 0.0));
                 } else {
                     lost += value - rounded;
                     columns.st(at, packing.pack(distance, rounded));
                 }
             }
-            diagonal.st(row, of_row + lost);
+            pivot_values.st(row, of_pivot + lost);
             position += thread::stride();
         }
-    }
-}
-
-/// `out = max |column - row|` over all entries.
-#[kernel]
-pub unsafe fn reach(n_rows: u64, row_ptr: *const u32, col_idx: *const u32, reduction: Reduction<f64>) {
-    // SAFETY: the launcher's arguments describe a CRS matrix.
-    unsafe {
-        let mut max = 0;
-        let mut row = thread::index();
-        while row < n_rows as usize {
-            let (start, end) = (row_ptr.ld_nc(row) as usize, row_ptr.ld_nc(row + 1) as usize);
-            if start < end {
-                let of_row = reach_of_row(row as u32, col_idx.ld_nc(start), col_idx.ld_nc(end - 1));
-                max = if of_row > max { of_row } else { max };
-            }
-            row += thread::stride();
-        }
-        grid_reduce::<f64, Max, 1>([max as f64], reduction, |_| ());
     }
 }
 

@@ -81,6 +81,36 @@ impl<T: Real> Rows<T> {
     }
 }
 
+/// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)` for the entries of P, all of which C has too; [`LANES`] lanes a row.
+#[kernel(T = [f32, f64])]
+pub unsafe fn subtract_scaled<T: Real>(
+    n: u64,
+    p: Rows<T>,
+    omega: T,
+    d: *const T,
+    c: Pattern,
+    values: *mut T,
+) {
+    let c = Rows { pattern: c, values: values as *const T };
+    let lane = thread::index() % LANES;
+    let mut i = thread::index() / LANES;
+    // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
+    unsafe {
+        while i < n as usize {
+            let scale = T::ONE / (omega * d.ld_nc(i));
+            let (start, end) = p.range(i);
+            let mut e = start + lane;
+            while e < end {
+                if let Some(at) = c.find(i, p.column(e)) {
+                    values.st(at, values.ld(at) - scale * p.value(e));
+                }
+                e += LANES;
+            }
+            i += thread::stride() / LANES;
+        }
+    }
+}
+
 /// Row lengths of the restriction of a matrix to coarse (`wanted = 1`) or fine (0) columns, where a coarse row is one
 /// entry.
 #[kernel]

@@ -1,9 +1,9 @@
-//! Reduced SELL-32-sigma for multigrid: a column and a rounded value in 32 bits, the diagonal apart.
+//! Reduced SELL-32-sigma for multigrid: a column and a rounded value in 32 bits, one entry of each row, its pivot, apart.
 //!
 //! What the levels of a preconditioner are smoothed with, and their residuals computed with, need not be A, only near it
-//! in energy. Off-diagonal entries keep 3 to 7 bits of their significand, and their rounding errors are added to the
-//! row's diagonal entry, so that row sums stay what they are: a constant, and nearly so a smooth vector, is multiplied as
-//! if nothing were rounded. For a symmetric M-matrix with row sums from 0 on, `x^T A x` is a sum of `-a_ij (x_i - x_j)^2`
+//! in energy. Entries beside the pivot, which in A is the diagonal's, keep 3 to 7 bits of their significand, and their
+//! rounding errors are added to the pivot, so that row sums stay what they are: a constant, and nearly so a smooth vector,
+//! is multiplied as if nothing were rounded. For a symmetric M-matrix with row sums from 0 on, `x^T A x` is a sum of `-a_ij (x_i - x_j)^2`
 //! and of row sums times `x_i^2`, so that rounding changes it by no more than it changes one entry: 0.4 % with 7 bits, 6 %
 //! with 3. Other matrices have no such bound: where A nearly maps to 0 what is no constant, as the bending of a thin beam,
 //! iterations may be lost.
@@ -15,7 +15,7 @@ use crate::monitor::Guard;
 use crate::spmv::{rows::by_threads, sell::place};
 use crate::unroll::unroll;
 
-/// How an entry's 32 bits are divided: the distance of the column from the row, signed, in the lower ones, and the upper
+/// How an entry's 32 bits are divided: the distance of the column from the pivot's, signed, in the lower ones, and the upper
 /// ones of the value in f32 in the others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Packing {
     /// With fewer than 3 bits of the significand iterations are lost.
     const MOST: u32 = 20;
 
-    /// For columns that are at most `reach` from their row; none where those are too far.
+    /// For columns that are at most `reach` from their row's pivot; none where those are too far.
     pub fn reaching(reach: u32) -> Option<Self> {
         let distance_bits = (u32::BITS - reach.leading_zeros() + 1).max(Self::LEAST);
         (distance_bits <= Self::MOST).then_some(Packing { distance_bits })
@@ -45,7 +45,7 @@ impl Packing {
         if nearest.is_finite() { nearest } else { f32::from_bits(bits & mask) }
     }
 
-    /// A rounded value in column `row + distance`.
+    /// A rounded value so far from the pivot.
     #[inline(always)]
     pub fn pack(self, distance: i32, rounded: f32) -> u32 {
         rounded.to_bits() | distance as u32 & ((1 << self.distance_bits) - 1)
@@ -59,16 +59,17 @@ impl Packing {
     }
 }
 
-/// The larger of the distances of the first and the last column of a row from it, columns ascending.
+/// The larger of the distances of the first and the last column of a row from its pivot's, columns ascending.
 #[inline(always)]
-pub fn reach_of_row(row: u32, first: u32, last: u32) -> u32 {
-    row.saturating_sub(first).max(last.saturating_sub(row))
+pub fn reach_of_row(pivot: u32, first: u32, last: u32) -> u32 {
+    pivot.saturating_sub(first).max(last.saturating_sub(pivot))
 }
 
 /// Entries of a row in flight.
 const BATCH: usize = 8;
 
-/// A x with the epilogue `e`, f32 numbers; `T` is f32. Positions as in [`spmv_sell`](super::sell::spmv_sell).
+/// A x with the epilogue `e`, f32 numbers; `T` is f32. Positions as in [`spmv_sell`](super::sell::spmv_sell); row i's pivot is
+/// in column `pivots[i]`, or i where that is null.
 #[kernel(T = [f32], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
 pub unsafe fn spmv_packed<T: Real, E: Epilogue<T>>(
     n_rows: u64,
@@ -76,7 +77,8 @@ pub unsafe fn spmv_packed<T: Real, E: Epilogue<T>>(
     permutation: *const u32,
     packing: Packing,
     entries: *const u32,
-    diagonal: *const T,
+    pivots: *const u32,
+    pivot_values: *const T,
     x: *const T,
     e: E,
     guard: Guard,
@@ -89,8 +91,9 @@ pub unsafe fn spmv_packed<T: Real, E: Epilogue<T>>(
         let sums = by_threads(n_rows, |position| {
             let (row, start, width) = place(slice_ptr, permutation, position);
             let inputs = e.inputs(row);
-            let of_diagonal = diagonal.ld_nc(row) * x.ld_nc(row);
-            let product = gather(packing, entries, x, row, start, width, of_diagonal);
+            let pivot = if pivots.is_null() { row } else { pivots.ld_nc(row) as usize };
+            let of_pivot = pivot_values.ld_nc(row) * x.ld_nc(pivot);
+            let product = gather(packing, entries, x, pivot, start, width, of_pivot);
             e.row(row, inputs, product)
         });
         e.finish(sums);
@@ -103,7 +106,7 @@ unsafe fn gather<T: Real>(
     packing: Packing,
     entries: *const u32,
     x: *const T,
-    row: usize,
+    pivot: usize,
     start: usize,
     width: u32,
     mut sum: T,
@@ -123,7 +126,7 @@ unsafe fn gather<T: Real>(
             });
             unroll::<BATCH>(|k| {
                 if here(k) {
-                    factors[k] = x.ld_nc(row.wrapping_add_signed(packing.unpack(packed[k]).0 as isize));
+                    factors[k] = x.ld_nc(pivot.wrapping_add_signed(packing.unpack(packed[k]).0 as isize));
                 }
             });
         }

@@ -11,6 +11,7 @@ use cuda_std::Real;
 
 use super::{Backend, Slot};
 use crate::error::Result;
+use crate::matrix::rounding::Pivot;
 use crate::matrix::{BlockCsr, Choice, Csr};
 
 /// What [`Algebra::aggregate`] says of a row that belongs to no aggregate.
@@ -173,6 +174,8 @@ pub trait Algebra<T: Real>: Backend<T> {
     }
     /// `S = I - omega D^-1 S` with D the diagonal of S.
     fn damp(&self, s: &mut Self::Csr, omega: T) -> Result<()>;
+    /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)` for the entries of P, all of which C has too.
+    fn subtract_scaled(&self, c: &mut Self::Csr, p: &Self::Csr, omega: T, d: &Self::Vector) -> Result<()>;
     /// The interpolation of Mandel and Brezina: a coarse unknown is taken over, any other is the average of the coarse
     /// ones in its row of `s`; `coarse` has 1 for coarse unknowns.
     fn averaging(&self, s: &Self::Csr, coarse: &Self::Indices) -> Result<Self::Csr>;
@@ -246,12 +249,13 @@ pub trait Mixed<T: Real, S: Real>: Algebra<T> + Backend<S> {
         &self,
         a: &Blocks<<Self as Algebra<T>>::Csr>,
     ) -> Result<(<Self as Backend<S>>::Matrix, Choice)>;
-    /// [`Mixed::operator`] of a square matrix that smooths: in f32 rounded further where a GPU would then
+    /// [`Mixed::operator`] of a matrix that smooths: in f32 rounded further where a GPU would then
     /// [pack](gpu_kernels::spmv::packed) it, on every backend so that all iterate alike. Also, whether it is packed.
     #[allow(clippy::type_complexity)]
     fn smoothing_operator(
         &self,
         a: &Blocks<<Self as Algebra<T>>::Csr>,
+        pivot: Pivot,
     ) -> Result<(<Self as Backend<S>>::Matrix, Choice, bool)>;
     /// `y = x`, rounded to S.
     fn cast(&self, x: &<Self as Backend<T>>::Vector, y: &mut <Self as Backend<S>>::Vector) -> Result<()>;

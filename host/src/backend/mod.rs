@@ -288,6 +288,16 @@ pub trait Backend<T: Real>: Sized {
         x: &Self::Vector,
         y: &mut Self::Vector,
     ) -> Result<()>;
+    /// `y = y + omega d .* (b - A x)`, d a diagonal: a sweep from y with A x in place of the product of y.
+    fn sweep_add(
+        &self,
+        a: &Self::Matrix,
+        omega: T,
+        d: &Self::Vector,
+        b: &Self::Vector,
+        x: &Self::Vector,
+        y: &mut Self::Vector,
+    ) -> Result<()>;
     /// A [`Backend::sweep`] that also observes `||b - A x||_2`; `s[out]` receives its square.
     fn sweep_norm(
         &self,

@@ -284,6 +284,20 @@ impl<T: Real> Backend<T> for Reference {
         }
         Ok(())
     }
+    fn sweep_add(
+        &self,
+        a: &Self::Matrix,
+        omega: T,
+        d: &Vec<T>,
+        b: &Vec<T>,
+        x: &Vec<T>,
+        y: &mut Vec<T>,
+    ) -> Result<()> {
+        if !self.guard.stopped() {
+            for_each_row(a, x, |i, product| y[i] += omega * d[i] * (b[i] - product));
+        }
+        Ok(())
+    }
     fn sweep_norm(
         &self,
         a: &Self::Matrix,

@@ -8,7 +8,7 @@ pub mod ell;
 pub mod format;
 pub mod padding;
 mod pages;
-pub(crate) mod rounding;
+pub mod rounding;
 pub mod sell;
 #[cfg(test)]
 mod tests;

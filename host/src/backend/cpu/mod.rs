@@ -117,6 +117,23 @@ impl Cpu {
             f(first, y)
         })
     }
+
+    /// `y = y + A x`, where `f(first row, chunk of A x)` may change the product before it is added.
+    fn add_rows<T: Real>(&self, a: &CpuMatrix<T>, x: &[T], y: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
+        assert!(x.len() == a.n_cols() && y.len() == a.n_rows());
+        let chunk = a.chunk();
+        self.pool.install(|| {
+            let scratch = || vec![T::ZERO; chunk];
+            y.par_chunks_mut(chunk).enumerate().for_each_init(scratch, |product, (c, y)| {
+                let product = &mut product[..y.len()];
+                a.multiply(x, c * chunk, product);
+                f(c * chunk, product);
+                for (y, &product) in y.iter_mut().zip(&*product) {
+                    *y += product;
+                }
+            });
+        });
+    }
 }
 
 fn total<T: Real, const K: usize>(partials: &[[T; K]]) -> [T; K] {
@@ -348,21 +365,9 @@ impl<T: Real> Backend<T> for Cpu {
         Ok(())
     }
     fn spmv_add(&self, a: &Self::Matrix, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
-        if self.guard.stopped() {
-            return Ok(());
+        if !self.guard.stopped() {
+            self.add_rows(a, x, y, |_, _| ());
         }
-        assert!(x.len() == a.n_cols() && y.len() == a.n_rows());
-        let chunk = a.chunk();
-        self.pool.install(|| {
-            let scratch = || vec![T::ZERO; chunk];
-            y.par_chunks_mut(chunk).enumerate().for_each_init(scratch, |product, (c, y)| {
-                let product = &mut product[..y.len()];
-                a.multiply(x, c * chunk, product);
-                for (y, &product) in y.iter_mut().zip(&*product) {
-                    *y += product;
-                }
-            });
-        });
         Ok(())
     }
     fn spmv_scaled(
@@ -412,6 +417,25 @@ impl<T: Real> Backend<T> for Cpu {
                 residual(b, first, y);
                 correct(x, omega, d, first, y);
                 []
+            });
+        }
+        Ok(())
+    }
+    fn sweep_add(
+        &self,
+        a: &Self::Matrix,
+        omega: T,
+        d: &Vec<T>,
+        b: &Vec<T>,
+        x: &Vec<T>,
+        y: &mut Vec<T>,
+    ) -> Result<()> {
+        if !self.guard.stopped() {
+            self.add_rows(a, x, y, |first, product| {
+                residual(b, first, product);
+                for (r, &d) in product.iter_mut().zip(&d[first..]) {
+                    *r = omega * d * *r;
+                }
             });
         }
         Ok(())

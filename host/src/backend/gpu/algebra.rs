@@ -12,6 +12,7 @@ use super::{DeviceMatrix, DeviceScalars, Gpu, Work};
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use crate::backend::{Backend, Slot};
 use crate::error::Result;
+use crate::matrix::rounding::Pivot;
 use crate::matrix::{BlockCsr, Choice, Csr};
 
 impl<T: Real> Algebra<T> for Gpu {
@@ -73,6 +74,15 @@ impl<T: Real> Algebra<T> for Gpu {
     }
     fn damp(&self, s: &mut DeviceCsr<T>, omega: T) -> Result<()> {
         self.damped(s, omega)
+    }
+    fn subtract_scaled(
+        &self,
+        c: &mut DeviceCsr<T>,
+        p: &DeviceCsr<T>,
+        omega: T,
+        d: &DeviceVector<T>,
+    ) -> Result<()> {
+        self.without_scaled(c, p, omega, d)
     }
     fn averaging(&self, s: &DeviceCsr<T>, coarse: &DeviceIndices) -> Result<DeviceCsr<T>> {
         self.average_of_coarse(s, coarse)
@@ -150,9 +160,13 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
     fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<(DeviceMatrix<S>, Choice)> {
         self.in_chosen_format(a)
     }
-    fn smoothing_operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<(DeviceMatrix<S>, Choice, bool)> {
+    fn smoothing_operator(
+        &self,
+        a: &Blocks<DeviceCsr<T>>,
+        pivot: Pivot,
+    ) -> Result<(DeviceMatrix<S>, Choice, bool)> {
         let (matrix, choice) = self.in_chosen_format(a)?;
-        let (matrix, packed) = self.packed(a, matrix)?;
+        let (matrix, packed) = self.packed(matrix, pivot)?;
         Ok((matrix, choice, packed))
     }
     fn cast(&self, x: &DeviceVector<T>, y: &mut DeviceVector<S>) -> Result<()> {

@@ -41,15 +41,13 @@ pub(super) enum Layout {
         width: usize,
         stride: usize,
     },
-    Sell {
-        slice_ptr: Arc<Buffer>,
-        permutation: Option<Arc<Buffer>>,
-    },
-    /// [`gpu_kernels::spmv::packed`]: entries in `col_idx`, the diagonal in `values`.
+    Sell(Slices),
+    /// [`gpu_kernels::spmv::packed`]: entries in `col_idx`, those of the pivots in `values`, and the columns of the pivots
+    /// unless they are the diagonal's.
     Packed {
         packing: Packing,
-        slice_ptr: Arc<Buffer>,
-        permutation: Option<Arc<Buffer>>,
+        slices: Slices,
+        pivots: Option<Arc<Buffer>>,
     },
     /// Of blocks, with the distance of the arrays of values; rows and columns are counted in `DeviceMatrix` all the same.
     BlockCrs {
@@ -61,18 +59,33 @@ pub(super) enum Layout {
     BlockSell {
         block: usize,
         plane: usize,
-        slice_ptr: Arc<Buffer>,
-        permutation: Option<Arc<Buffer>>,
+        slices: Slices,
     },
+}
+
+/// Where the slices of reduced SELL begin, and the row at each position, unless rows are in order.
+#[derive(Clone)]
+pub(super) struct Slices {
+    pub(super) slice_ptr: Arc<Buffer>,
+    pub(super) permutation: Option<Arc<Buffer>>,
+}
+
+impl Slices {
+    pub(super) fn pointers(&self) -> *const u64 {
+        self.slice_ptr.address as *const u64
+    }
+    pub(super) fn permutation(&self) -> *const u32 {
+        columns_or_null(self.permutation.as_ref())
+    }
+}
+
+fn columns_or_null(buffer: Option<&Arc<Buffer>>) -> *const u32 {
+    buffer.map_or(std::ptr::null(), |buffer| buffer.address as *const u32)
 }
 
 /// An epilogue for every block size.
 pub(super) trait AnyBlockEpilogue<T: Real>: BlockEpilogue<T, 2> + BlockEpilogue<T, 3> {}
 impl<T: Real, E: BlockEpilogue<T, 2> + BlockEpilogue<T, 3>> AnyBlockEpilogue<T> for E {}
-
-/// Threads in a block of a product without a reduction: smaller blocks leave less idle at the end (on an
-/// H200, 42.6 us instead of 43.0 for the reduced SELL product of tet96).
-const ROW_BLOCK: u32 = 128;
 
 /// Threads that keep a large device half busy.
 const MANY_THREADS: usize = 1 << 17;
@@ -96,7 +109,7 @@ impl<T: Real> DeviceMatrix<T> {
         };
         let slices = |a: &Sell<T>| -> Result<_> {
             let permutation = a.permutation().map(|p| Buffer::from_slice(device, p)).transpose()?;
-            Ok((Buffer::from_slice(device, a.slice_ptr())?, permutation))
+            Ok(Slices { slice_ptr: Buffer::from_slice(device, a.slice_ptr())?, permutation })
         };
         // The arrays one after another; values in the order that kernels want.
         let planes;
@@ -115,10 +128,7 @@ impl<T: Real> DeviceMatrix<T> {
             AnyMatrix::Ell(a) => {
                 (Layout::Ell { width: a.width(), stride: a.stride() }, a.col_idx(), a.values())
             }
-            AnyMatrix::Sell(a) => {
-                let (slice_ptr, permutation) = slices(a)?;
-                (Layout::Sell { slice_ptr, permutation }, a.col_idx(), a.values())
-            }
+            AnyMatrix::Sell(a) => (Layout::Sell(slices(a)?), a.col_idx(), a.values()),
             AnyMatrix::BlockCrs(a) => {
                 check_reach(a.blocks() as u64)?;
                 let (block, plane) = (a.block(), a.blocks());
@@ -129,13 +139,9 @@ impl<T: Real> DeviceMatrix<T> {
                 (Layout::BlockCrs { block, plane, row_ptr, log2_lanes }, a.col_idx(), &planes[..])
             }
             AnyMatrix::BlockSell(a) => {
-                let (slice_ptr, permutation) = slices(a.pattern())?;
                 let (block, plane) = (a.block(), a.pattern().stored());
-                (
-                    Layout::BlockSell { block, plane, slice_ptr, permutation },
-                    a.pattern().col_idx(),
-                    a.values(),
-                )
+                let slices = slices(a.pattern())?;
+                (Layout::BlockSell { block, plane, slices }, a.pattern().col_idx(), a.values())
             }
         };
         Ok(DeviceMatrix {
@@ -152,11 +158,11 @@ impl<T: Real> DeviceMatrix<T> {
     /// A product by so many threads that reads x, and reads or writes so many other vectors of A's rows.
     fn product(&self, threads: usize, vectors: usize) -> Work {
         let block = match self.layout {
-            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell { .. } | Layout::Packed { .. } => 1,
+            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell(_) | Layout::Packed { .. } => 1,
             Layout::BlockCrs { block, .. } | Layout::BlockSell { block, .. } => block,
         };
         let values = self.n_cols + vectors * self.n_rows;
-        // A packed entry's value is beside its column, and the diagonal as long as row pointers would be.
+        // A packed entry's value is beside its column, and the pivots' as long as row pointers would be.
         let of_value = if let Layout::Packed { .. } = self.layout { 0 } else { size_of::<T>() };
         let matrix = matrix_traffic(self.nnz, self.n_rows, of_value, block);
         Work::moving(threads, matrix + (values * size_of::<T>()) as u64)
@@ -181,18 +187,26 @@ impl Gpu {
         let values = a.values.address as *const T;
         let (x, guard) = (x.ptr(), self.guard());
         match &a.layout {
-            Layout::Sell { slice_ptr, permutation } => {
-                let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
-                let slice_ptr = slice_ptr.address as *const u64;
+            Layout::Sell(slices) => {
+                let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
                 let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
                 self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
             }
-            &Layout::Packed { packing, ref slice_ptr, ref permutation } => {
-                let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
-                let slice_ptr = slice_ptr.address as *const u64;
-                let (entries, diagonal) = (col_idx, values);
-                let kernel =
-                    spmv_packed { n_rows, slice_ptr, permutation, packing, entries, diagonal, x, e, guard };
+            &Layout::Packed { packing, ref slices, ref pivots } => {
+                let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
+                let (entries, pivots, pivot_values) = (col_idx, columns_or_null(pivots.as_ref()), values);
+                let kernel = spmv_packed {
+                    n_rows,
+                    slice_ptr,
+                    permutation,
+                    packing,
+                    entries,
+                    pivots,
+                    pivot_values,
+                    x,
+                    e,
+                    guard,
+                };
                 self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
             }
             &Layout::Ell { width, stride } => {
@@ -249,9 +263,9 @@ impl Gpu {
             self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, a.product(threads, vectors), kernel)
         };
         match &a.layout {
-            Layout::BlockSell { plane, slice_ptr, permutation, .. } => {
-                let permutation = permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32);
-                let (plane, slice_ptr) = (*plane as u64, slice_ptr.address as *const u64);
+            Layout::BlockSell { plane, slices, .. } => {
+                let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
+                let plane = *plane as u64;
                 let kernel = spmv_block_sell::<T, B, E> {
                     n_rows,
                     slice_ptr,
@@ -312,10 +326,6 @@ impl Gpu {
     }
 
     fn launch_threads(&self, reduces: bool, work: Work, kernel: &dyn Kernel) -> Result<()> {
-        if reduces {
-            self.launch_reduction(work, kernel)
-        } else {
-            self.launch_in_blocks_of(ROW_BLOCK, work, kernel)
-        }
+        if reduces { self.launch_reduction(work, kernel) } else { self.launch(work, kernel) }
     }
 }

@@ -358,6 +358,18 @@ impl<T: Real> Backend<T> for Gpu {
             _ => self.multiply_blocks(a, x, 2 + block, epilogue::BlockSweep { omega, d, b, x: old, y }),
         }
     }
+    fn sweep_add(
+        &self,
+        a: &DeviceMatrix<T>,
+        omega: T,
+        d: &DeviceVector<T>,
+        b: &DeviceVector<T>,
+        x: &DeviceVector<T>,
+        y: &mut DeviceVector<T>,
+    ) -> Result<()> {
+        let y = y.ptr_mut();
+        self.multiply(a, x, 4, epilogue::Sweep { omega, d: d.ptr(), b: b.ptr(), x: y, y })
+    }
     fn sweep_norm(
         &self,
         a: &DeviceMatrix<T>,

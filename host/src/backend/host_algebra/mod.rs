@@ -8,7 +8,7 @@ use cuda_std::Real;
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Backend, Slot, cpu::Cpu, reference::Reference};
 use crate::error::Result;
-use crate::matrix::rounding::{packing, rounded};
+use crate::matrix::rounding::{Pivot, packing, rounded};
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Target, choose};
 
 mod aggregate;
@@ -84,6 +84,16 @@ macro_rules! host_algebra {
             }
             fn damp(&self, s: &mut Arc<Csr<T>>, omega: T) -> Result<()> {
                 interpolate::damp(Arc::make_mut(s), omega);
+                Ok(())
+            }
+            fn subtract_scaled(
+                &self,
+                c: &mut Arc<Csr<T>>,
+                p: &Arc<Csr<T>>,
+                omega: T,
+                d: &Vec<T>,
+            ) -> Result<()> {
+                interpolate::subtract_scaled(Arc::make_mut(c), p, omega, d);
                 Ok(())
             }
             fn averaging(&self, s: &Arc<Csr<T>>, coarse: &Vec<u32>) -> Result<Arc<Csr<T>>> {
@@ -169,13 +179,15 @@ macro_rules! host_algebra {
             fn smoothing_operator(
                 &self,
                 a: &Blocks<Arc<Csr<T>>>,
+                pivot: Pivot,
             ) -> Result<(<$backend as Backend<S>>::Matrix, Choice, bool)> {
-                let packing = if a.block() == 1 && S::NAME == f32::NAME { packing(&**a.first()) } else { None };
+                let scalar_in_f32 = a.block() == 1 && S::NAME == f32::NAME;
+                let packing = if scalar_in_f32 { packing(&**a.first(), pivot) } else { None };
                 let Some(packing) = packing else {
                     let (matrix, choice) = Mixed::<T, S>::operator(self, a)?;
                     return Ok((matrix, choice, false));
                 };
-                let matrix = self.rounded(&Arc::new(rounded::<T, S>(a.first(), packing)));
+                let matrix = self.rounded(&Arc::new(rounded::<T, S>(a.first(), packing, pivot)));
                 Ok((matrix, choose(&**a.first(), Target::Cpu), false))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {

@@ -7,12 +7,21 @@ use super::smoother::Sweeps;
 use crate::backend::{Backend, Coef, Slot};
 use crate::error::Result;
 
+/// How a level takes over the correction `x_c` of the next coarser one.
+pub enum Correction<M> {
+    /// `x += P x_c`.
+    Interpolated(M),
+    /// The same and the first sweep after it, with weight w, in one: `x += w d .* (r - Q x_c)`, where r is the residual from
+    /// before and `Q = A P - (w D)^-1 P`.
+    Swept(M),
+}
+
 /// A level's matrix and its connection to the next coarser one.
 pub struct Grid<S: Real, B: Backend<S>> {
     /// The matrix.
     pub a: B::Matrix,
-    /// Interpolation from the next coarser level.
-    pub p: B::Matrix,
+    /// The way back from the next coarser level.
+    pub correction: Correction<B::Matrix>,
     /// Restriction to it.
     pub r: B::Matrix,
     /// The smoother.
@@ -130,18 +139,26 @@ impl<S: Real, B: Backend<S>> Grids<S, B> {
             _ => self.visit(g, l + 1, cycle, true)?,
         }
 
-        // x += P x_c
+        // x += P x_c, and the sweeps with their weights in reverse: M stays symmetric.
         let grid = &self.grids[l];
         let (fine, coarse) = self.vectors.split_at_mut(l + 1);
         let (Vectors { b, x, r }, coarse) = (&mut fine[l], &coarse[0]);
-        if no_iterate {
-            g.spmv(&grid.p, &coarse.x, x)?;
-        } else {
-            g.spmv_add(&grid.p, &coarse.x, x)?;
-        }
-        // The weights in reverse: M stays symmetric.
         let weights: Vec<S> = grid.smoother.weights(self.post).collect();
-        grid.smoother.smooth(g, &grid.a, b, x, r, weights.into_iter().rev())
+        let mut done = 0;
+        match &grid.correction {
+            Correction::Interpolated(p) if no_iterate => g.spmv(p, &coarse.x, x)?,
+            Correction::Interpolated(p) => g.spmv_add(p, &coarse.x, x)?,
+            Correction::Swept(q) => {
+                if no_iterate {
+                    g.fill(S::ZERO, x)?;
+                }
+                let residual = if no_iterate { &*b } else { &*r };
+                let (weight, d) = grid.smoother.last();
+                g.sweep_add(q, weight, d, residual, &coarse.x, x)?;
+                done = 1;
+            }
+        }
+        grid.smoother.smooth(g, &grid.a, b, x, r, weights.into_iter().rev().skip(done))
     }
 
     fn solve_coarsest(&mut self, g: &B, zero: bool) -> Result<()> {

@@ -23,7 +23,7 @@ pub struct Level<M, V> {
     pub d: V,
     /// About the spectral radius of `D^-1 A`.
     pub radius: f64,
-    /// What its numbers can be computed anew from, where that is kept.
+    /// Where the first sweep after the coarser levels is one pass with the interpolation, or numbers shall be computed anew.
     pub products: Option<Products<M>>,
 }
 
@@ -31,7 +31,8 @@ pub struct Level<M, V> {
 pub struct Products<M> {
     /// `A P`.
     pub ap: Blocks<M>,
-    /// With smoothed aggregation of a matrix without blocks: `I - omega D^-1 A_F`, and the tentative interpolation.
+    /// With smoothed aggregation of a matrix without blocks, where numbers shall be computed anew: `I - omega D^-1 A_F`,
+    /// and the tentative interpolation.
     pub smoothed: Option<(M, M)>,
 }
 
@@ -39,7 +40,7 @@ pub struct Products<M> {
 pub struct Extras<T> {
     /// Vectors that smoothed aggregation shall interpolate well, in place of the constant 1.
     pub near_null: Option<Vec<Vec<T>>>,
-    /// Whether levels keep their [`Products`].
+    /// Whether levels keep all of their [`Products`].
     pub keep: bool,
 }
 
@@ -120,11 +121,25 @@ pub fn build<T: Real, B: Algebra<T>>(
             let coarser = multiply(backend, &r, &ap)?;
             Ok((ap, coarser))
         })?;
-        let products = keep.then_some(Products { ap, smoothed });
+        let products = (keep || sweeps_while_interpolating(backend, params, &a, &p, &ap))
+            .then_some(Products { ap, smoothed: smoothed.filter(|_| keep) });
         levels.push(Level { a, p, r, d, radius, products });
         a = coarser;
     }
     Ok(Hierarchy { levels, coarsest: a, phases })
+}
+
+/// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with the pattern
+/// of A P: where that has no more entries than A and P. Not for blocks.
+pub fn sweeps_while_interpolating<T: Real, B: Algebra<T>>(
+    backend: &B,
+    params: &Params,
+    a: &Blocks<B::Csr>,
+    p: &Blocks<B::Csr>,
+    ap: &Blocks<B::Csr>,
+) -> bool {
+    let nnz = |m: &Blocks<B::Csr>| backend.size(m.first()).nnz;
+    params.post > 0 && a.block() == 1 && nnz(ap) <= nnz(a) + nnz(p)
 }
 
 /// `A B`: `C^kl = sum_m A^km B^ml`.

@@ -20,6 +20,7 @@ use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size};
 use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, Slot};
 use crate::error::{Error, Result};
+use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, check};
 
 pub(super) mod coarse;
@@ -33,13 +34,13 @@ mod tests;
 mod traffic;
 mod update;
 
-use cycle::{COARSE_STEPS, Coarsest, Grid, Grids, Inner, Vectors};
+use cycle::{COARSE_STEPS, Coarsest, Correction, Grid, Grids, Inner, Vectors};
 pub use hierarchy::Phases;
-use hierarchy::{Extras, Hierarchy, Level, Products};
+use hierarchy::{Extras, Hierarchy, Level, Products, sweeps_while_interpolating};
 pub use params::{Coarsening, Cycle, Params, Place, Smoother, Splitting};
 use smoother::Sweeps;
 use spectrum::diagonal;
-use traffic::{Passes, Traffic};
+use traffic::{Passes, Stored, Traffic};
 
 /// One level, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,10 +143,10 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         vectors.iter().try_for_each(|v| check::check_vector("near-null-space vector", v, a.n_rows()))?;
         let extras = Extras { near_null: Some(vectors.to_vec()), keep: false };
         let a = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
-        let hierarchy = hierarchy_of::<T, B>(backend, a, None, params, extras)?;
+        let mut hierarchy = hierarchy_of::<T, B>(backend, a, None, params, extras)?;
         // What packing keeps are row sums, not the products of A with other vectors.
         let packed = params.packed && hierarchy::is_constant(vectors);
-        Self::from_hierarchy(backend, &hierarchy, &Params { packed, ..params.clone() })
+        Self::from_hierarchy(backend, &mut hierarchy, &Params { packed, ..params.clone() })
     }
 
     /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or, in blocks,
@@ -157,12 +158,14 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         params: &Params,
     ) -> Result<Self> {
         let extras = Extras { near_null: None, keep: false };
-        Self::from_hierarchy(backend, &hierarchy_of::<T, B>(backend, a, product, params, extras)?, params)
+        let mut hierarchy = hierarchy_of::<T, B>(backend, a, product, params, extras)?;
+        Self::from_hierarchy(backend, &mut hierarchy, params)
     }
 
+    /// The products `A P` of the hierarchy serve as storage.
     fn from_hierarchy(
         backend: &B,
-        hierarchy: &Hierarchy<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
+        hierarchy: &mut Hierarchy<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
         params: &Params,
     ) -> Result<Self> {
         let Hierarchy { levels, coarsest, phases } = hierarchy;
@@ -172,46 +175,28 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let mut inner = Vec::new();
         let mut grids = Vec::new();
         let mut passes = Vec::new();
-        // Of the matrix with its blocks written out.
-        let size = |a: &Blocks<<B as Algebra<T>>::Csr>| {
-            let Size { n_rows, n_cols, nnz } = Algebra::<T>::size(backend, a.first());
-            let b = a.block();
-            Size { n_rows: b * n_rows, n_cols: b * n_cols, nnz: b * b * nnz }
-        };
         let block = coarsest.block();
-        let coarsest_size = size(coarsest);
-        let finest_size = levels.first().map_or(coarsest_size, |level| size(&level.a));
+        let coarsest_size = size::<T, B>(backend, coarsest);
+        let finest_size = levels.first().map_or(coarsest_size, |level| size::<T, B>(backend, &level.a));
         let finest_nodes = Size { n_rows: finest_size.n_rows * block, ..finest_size };
         let degree = params.degree.or(Some(smoother::chebyshev_degree(finest_nodes)));
         let params = &Params { degree, ..params.clone() };
         let is_last = |l: usize| l == levels.len();
         for l in 0..=levels.len() {
-            let n = levels.get(l).map_or(coarsest_size, |level| size(&level.a)).n_rows;
+            let n = levels.get(l).map_or(coarsest_size, |level| size::<T, B>(backend, &level.a)).n_rows;
             vectors.push(Vectors::new::<S, B>(backend, n)?);
             if params.cycle == Cycle::K && l > 0 && !is_last(l) {
                 inner.push(Inner::new(backend, n)?);
             }
         }
-        for Level { a, p, r, d, radius, .. } in levels {
-            let smoother = phases.time::<T, B, _>(backend, "smoothers", || {
-                Sweeps::setup::<T>(backend, a, (d, *radius), params)
-            })?;
-            let sizes = [size(a), size(p), size(r)];
-            let (a, p, r) = phases.time::<T, B, _>(backend, "formats", || {
-                let operator = |m| Mixed::<T, S>::operator(backend, m);
-                let a = match params.packed {
-                    true => Mixed::<T, S>::smoothing_operator(backend, a)?,
-                    false => operator(a).map(|(a, choice)| (a, choice, false))?,
-                };
-                Ok((a, operator(p)?, operator(r)?))
-            })?;
-            infos.push(level_info::<S>(sizes[0], (&a.1, a.2), &[&p.1, &r.1]));
-            let sweeps = smoother.weights(1).count();
-            let of_value = if a.2 { 0 } else { size_of::<S>() };
-            passes.push(Passes { a: sizes[0], of_value, p: sizes[1], r: sizes[2], sweeps });
-            grids.push(Grid { a: a.0, p: p.0, r: r.0, smoother });
+        for level in levels.iter_mut() {
+            let (grid, info, of_grid) = Self::grid(backend, level, params, &mut phases)?;
+            infos.push(info);
+            passes.push(of_grid);
+            grids.push(grid);
         }
         let n = coarsest_size.n_rows as u64;
+        let stored = |size| Stored { size, of_value: size_of::<S>() };
         let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows.max(SMALL) {
             let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
                 let usual = levels.last().map_or(Ok(0.0), |last| least_diagonal::<T, B>(backend, &last.a))?;
@@ -224,15 +209,15 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let reason = "its dense inverse".to_string();
             let choice = Choice { format: Format::Crs, sigma: 1, padding, reason };
             let dense = Size { nnz: coarsest_size.n_rows.pow(2), ..coarsest_size };
-            let info = level_info::<S>(coarsest_size, (&choice, false), &[]);
-            (Coarsest::Inverse(inverse), info, traffic::product(dense, size_of::<S>(), size_of::<S>(), 1))
+            let info = level_info::<S>(coarsest_size, &choice, false, &[]);
+            (Coarsest::Inverse(inverse), info, traffic::product(stored(dense), size_of::<S>(), 1))
         } else {
             let (d, radius) = diagonal::<T, B>(backend, coarsest, None, params.lanczos_steps)?;
             let smoother = Sweeps::setup::<T>(backend, coarsest, (&d, radius), params)?;
             let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
-            let bytes = traffic::sweeps(sweeps, coarsest_size, size_of::<S>(), size_of::<S>(), block);
-            let info = level_info::<S>(coarsest_size, (&choice, false), &[]);
+            let bytes = traffic::sweeps(sweeps, stored(coarsest_size), size_of::<S>(), block);
+            let info = level_info::<S>(coarsest_size, &choice, false, &[]);
             (Coarsest::Sweeps(matrix, smoother), info, bytes)
         };
         infos.push(last_info);
@@ -251,6 +236,58 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
         let info = Info { levels: infos, phases, precision: S::NAME, cycle_bytes };
         Ok(Amg { grids, info, reusable: None })
+    }
+
+    /// A level as it is cycled over, what is said of it, and what it moves.
+    #[allow(clippy::type_complexity)]
+    fn grid(
+        backend: &B,
+        level: &mut Level<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
+        params: &Params,
+        phases: &mut Phases,
+    ) -> Result<(Grid<S, B>, LevelInfo, Passes)> {
+        let Level { a, p, r, d, radius, products } = level;
+        let smoother = phases
+            .time::<T, B, _>(backend, "smoothers", || Sweeps::setup::<T>(backend, a, (d, *radius), params))?;
+        let swept = products.as_mut().map(|products| &mut products.ap);
+        let swept = swept.filter(|ap| sweeps_while_interpolating::<T, B>(backend, params, a, p, ap));
+        let sizes = [&*a, swept.as_deref().unwrap_or(p), r].map(|m| size::<T, B>(backend, m));
+        phases.time::<T, B, _>(backend, "formats", || {
+            let operator = |m| Mixed::<T, S>::operator(backend, m);
+            let rounded = |m, pivot| match params.packed {
+                true => Mixed::<T, S>::smoothing_operator(backend, m, pivot),
+                false => operator(m).map(|(m, choice)| (m, choice, false)),
+            };
+            let (matrix, choice, packed) = rounded(a, Pivot::Diagonal)?;
+            let is_swept = swept.is_some();
+            let (correction, of_correction, correction_packed) = match swept {
+                Some(q) => {
+                    let (weight, of_sweep) = smoother.last();
+                    let mut d = Backend::<T>::zeros(backend, sizes[0].n_rows)?;
+                    Mixed::<S, T>::cast(backend, of_sweep, &mut d)?;
+                    let weight = T::from_f64(weight.to_f64());
+                    backend.subtract_scaled(&mut q.planes_mut()[0], p.first(), weight, &d)?;
+                    let (q, choice, packed) = rounded(q, Pivot::Largest)?;
+                    (Correction::Swept(q), choice, packed)
+                }
+                None => {
+                    let (p, choice) = operator(p)?;
+                    (Correction::Interpolated(p), choice, false)
+                }
+            };
+            let (r, of_r) = operator(r)?;
+            let transfers = [(&of_correction, correction_packed), (&of_r, false)];
+            let info = level_info::<S>(sizes[0], &choice, packed, &transfers);
+            let stored = |size, packed| Stored { size, of_value: if packed { 0 } else { size_of::<S>() } };
+            let passes = Passes {
+                a: stored(sizes[0], packed),
+                correction: stored(sizes[1], correction_packed),
+                is_swept,
+                r: sizes[2],
+                sweeps: smoother.weights(1).count(),
+            };
+            Ok((Grid { a: matrix, correction, r, smoother }, info, passes))
+        })
     }
 
     /// One cycle with the right-hand side `r`; the correction is in the finest level's x.
@@ -413,16 +450,28 @@ fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Re
     Ok(1.0 / backend.read(&s, Slot(0))?.to_f64())
 }
 
-fn level_info<S: Real>(size: Size, (format, packed): (&Choice, bool), transfers: &[&Choice]) -> LevelInfo {
-    let bytes_of = |choice: &Choice| {
+/// Of the matrix with its blocks written out.
+fn size<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Size {
+    let Size { n_rows, n_cols, nnz } = backend.size(a.first());
+    let b = a.block();
+    Size { n_rows: b * n_rows, n_cols: b * n_cols, nnz: b * b * nnz }
+}
+
+fn level_info<S: Real>(
+    size: Size,
+    format: &Choice,
+    packed: bool,
+    transfers: &[(&Choice, bool)],
+) -> LevelInfo {
+    let bytes_of = |&(choice, packed): &(&Choice, bool)| {
         let square = choice.format.block().pow(2) as u64;
-        choice.padding.stored / square * (4 + square * size_of::<S>() as u64)
+        match packed {
+            // A pivot's value for each row, and for each at most its column.
+            true => 4 * (choice.padding.stored + 2 * size.n_rows as u64),
+            false => choice.padding.stored / square * (4 + square * size_of::<S>() as u64),
+        }
     };
-    let matrix = match packed {
-        true => 4 * (format.padding.stored + size.n_rows as u64),
-        false => bytes_of(format),
-    };
-    let stored = matrix + transfers.iter().map(|choice| bytes_of(choice)).sum::<u64>();
+    let stored = bytes_of(&(format, packed)) + transfers.iter().map(bytes_of).sum::<u64>();
     let vectors = (Vectors::<()>::COUNT + 1) * size.n_rows * size_of::<S>();
     let format = format.clone();
     LevelInfo { rows: size.n_rows, nnz: size.nnz, format, packed, bytes: stored + vectors as u64 }

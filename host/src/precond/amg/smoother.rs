@@ -72,6 +72,11 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
         (self.weights[0], &self.d)
     }
 
+    /// The last weight, with which the sweeps after a coarser level begin, and the diagonal.
+    pub fn last(&self) -> (S, &B::Vector) {
+        (self.weights[self.weights.len() - 1], &self.d)
+    }
+
     /// The weights of `steps` steps.
     pub fn weights(&self, steps: u32) -> impl Iterator<Item = S> + '_ {
         (0..steps).flat_map(|_| self.weights.iter().copied())

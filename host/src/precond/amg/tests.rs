@@ -240,6 +240,33 @@ fn a_hierarchy_in_f32_costs_no_iterations() {
     }
 }
 
+/// A cycle whose corrections are one pass with the sweep after them, and one that takes both in turn.
+#[test]
+fn swept_corrections_are_interpolation_and_sweep() {
+    let backend = Reference::new();
+    let a = problem("tet:9");
+    for (cycle, pre, post) in [(Cycle::V, 1, 1), (Cycle::W, 2, 1), (Cycle::K, 1, 2), (Cycle::V, 0, 1)] {
+        let params = Params { cycle, pre, post, coarse_rows: 10, packed: false, ..Params::default() };
+        let apply = |m: &mut Amg<f64, f64, Reference>| {
+            let r: Vec<f64> = (0..a.n_rows()).map(noise).collect();
+            let mut z = vec![f64::NAN; r.len()];
+            m.apply(&backend, &r, &mut z).unwrap();
+            z
+        };
+        let mut m = Amg::<f64, f64, Reference>::setup(&backend, &a, &params).unwrap();
+        let swept = apply(&mut m);
+        for (grid, level) in m.grids.grids.iter_mut().zip(hierarchy(&a, &params).levels) {
+            assert!(matches!(grid.correction, Correction::Swept(_)));
+            let (p, _) = Mixed::<f64, f64>::operator(&backend, &level.p).unwrap();
+            grid.correction = Correction::Interpolated(p);
+        }
+        assert!(m.grids.grids.len() >= 2);
+        for (swept, z) in swept.into_iter().zip(apply(&mut m)) {
+            assert!((swept - z).abs() < 1e-12, "{swept} is not {z}: {params:?}");
+        }
+    }
+}
+
 #[test]
 fn threads_do_not_show() {
     let a = problem("tet:24");

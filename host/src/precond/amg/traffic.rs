@@ -5,14 +5,23 @@ use super::params::{Cycle, Params};
 use crate::backend::algebra::Size;
 use crate::matrix::matrix_traffic;
 
+/// A matrix that is read in passes.
+#[derive(Clone, Copy)]
+pub struct Stored {
+    /// Its size.
+    pub size: Size,
+    /// Bytes of its values; 0 where they are packed into the columns.
+    pub of_value: usize,
+}
+
 /// A level but the last.
 pub struct Passes {
     /// The matrix.
-    pub a: Size,
-    /// Bytes of its values; 0 where they are packed into the columns.
-    pub of_value: usize,
-    /// Interpolation from the next coarser level.
-    pub p: Size,
+    pub a: Stored,
+    /// The way back from the next coarser level.
+    pub correction: Stored,
+    /// Whether that is one pass with the first sweep after it.
+    pub is_swept: bool,
     /// Restriction to it.
     pub r: Size,
     /// Sweeps of a smoothing step.
@@ -36,15 +45,16 @@ fn vectors(count: usize, n: usize, value: usize) -> f64 {
     (count * value) as f64 * n as f64
 }
 
-/// `y = A x` with values of so many bytes in A and in the vectors.
-pub fn product(a: Size, of_value: usize, value: usize, block: usize) -> f64 {
-    matrix_traffic(a.nnz, a.n_rows, of_value, block) as f64 + vectors(1, a.n_rows + a.n_cols, value)
+/// `y = A x` with vectors of values of so many bytes.
+pub fn product(Stored { size, of_value }: Stored, value: usize, block: usize) -> f64 {
+    let Size { n_rows, n_cols, nnz } = size;
+    matrix_traffic(nnz, n_rows, of_value, block) as f64 + vectors(1, n_rows + n_cols, value)
 }
 
 /// `count` sweeps `y = x + w d .* (b - A x)`.
-pub fn sweeps(count: usize, a: Size, of_value: usize, value: usize, block: usize) -> f64 {
+pub fn sweeps(count: usize, a: Stored, value: usize, block: usize) -> f64 {
     // b, x and the row's part of D beside the product's vectors.
-    count as f64 * (product(a, of_value, value, block) + vectors(1 + block, a.n_rows, value))
+    count as f64 * (product(a, value, block) + vectors(1 + block, a.size.n_rows, value))
 }
 
 impl Traffic {
@@ -66,32 +76,39 @@ impl Traffic {
         }
         // The finest level's first sweep is a pass of its own, x = w d .* b.
         let first = self.levels.first().filter(|_| params.pre > 0);
-        chosen[0] + first.map_or(0.0, |level| vectors(3, level.a.n_rows, self.value))
+        chosen[0] + first.map_or(0.0, |level| vectors(3, level.a.size.n_rows, self.value))
     }
 
     /// A visit of a level without those below it. The first sweep from zero is part of the restriction before it.
     fn visit(&self, level: &Passes, zero: bool, params: &Params) -> f64 {
-        let &Passes { a, of_value, p, r, sweeps: each } = level;
-        let (n, value, block) = (a.n_rows, self.value, self.block);
+        let &Passes { a, correction, is_swept, r, sweeps: each } = level;
+        let (n, value, block) = (a.size.n_rows, self.value, self.block);
         let steps = (params.pre + params.post) as usize;
-        let first = usize::from(zero && params.pre > 0);
-        let smoothing = sweeps(steps * each - first, a, of_value, value, block);
+        let elsewhere = usize::from(zero && params.pre > 0) + usize::from(is_swept);
+        let smoothing = sweeps(steps * each - elsewhere, a, value, block);
+        let r = Stored { size: r, of_value: value };
         let restriction =
-            product(r, value, value, block) + vectors(if params.pre > 0 { 2 } else { 0 }, r.n_rows, value);
-        // Without an iterate the residual is b, and the correction need not be added.
-        let iterate = if zero && params.pre == 0 {
-            0.0
-        } else {
-            product(a, of_value, value, block) + vectors(1 + 1, n, value)
+            product(r, value, block) + vectors(if params.pre > 0 { 2 } else { 0 }, r.size.n_rows, value);
+        // Without an iterate the residual is b, and the correction is not added, or to zeros.
+        let has_iterate = !zero || params.pre > 0;
+        let residual = if has_iterate { product(a, value, block) + vectors(1, n, value) } else { 0.0 };
+        let beside_product = match (is_swept, has_iterate) {
+            (true, true) => 3,
+            (true, false) => 3 + 1,
+            (false, has_iterate) => usize::from(has_iterate),
         };
-        smoothing + restriction + product(p, value, value, block) + iterate
+        smoothing
+            + restriction
+            + residual
+            + product(correction, value, block)
+            + vectors(beside_product, n, value)
     }
 
     /// The two steps of flexible CG around the visits of a K-cycle.
     fn flexible_cg(&self, level: &Passes, params: &Params) -> f64 {
         let first_sweep = if params.pre > 0 { 3 } else { 0 };
-        2.0 * product(level.a, level.of_value, self.value, self.block)
-            + vectors(17 + first_sweep, level.a.n_rows, self.value)
+        2.0 * product(level.a, self.value, self.block)
+            + vectors(17 + first_sweep, level.a.size.n_rows, self.value)
     }
 }
 
@@ -101,18 +118,26 @@ mod tests {
 
     const SIZES: [usize; 4] = [1000, 130, 17, 3];
 
-    fn traffic(sweeps: usize) -> Traffic {
+    fn traffic(sweeps: usize, params: &Params) -> Traffic {
         let size = |n_rows, n_cols, nnz| Size { n_rows, n_cols, nnz };
         let level = |w: &[usize]| Passes {
-            a: size(w[0], w[0], 7 * w[0] + 3),
-            // The second level is not packed.
-            of_value: if w[0] == SIZES[1] { 4 } else { 0 },
-            p: size(w[0], w[1], 3 * w[0]),
+            // The second level is neither packed nor swept while it is corrected.
+            a: Stored {
+                size: size(w[0], w[0], 7 * w[0] + 3),
+                of_value: if w[0] == SIZES[1] { 4 } else { 0 },
+            },
+            correction: Stored { size: size(w[0], w[1], 3 * w[0]), of_value: 4 },
+            is_swept: params.post > 0 && w[0] != SIZES[1],
             r: size(w[1], w[0], 3 * w[0]),
             sweeps,
         };
         let levels = SIZES.windows(2).map(level).collect();
-        Traffic { value: 4, block: 1, levels, coarsest: product(size(3, 3, 9), 4, 4, 1) }
+        Traffic {
+            value: 4,
+            block: 1,
+            levels,
+            coarsest: product(Stored { size: size(3, 3, 9), of_value: 4 }, 4, 1),
+        }
     }
 
     /// Every pass of `cycle.rs`, one after another.
@@ -120,7 +145,8 @@ mod tests {
         let Some(level) = t.levels.get(l) else { return t.coarsest };
         let (n, n_c) = (SIZES[l] as f64, SIZES[l + 1] as f64);
         let matrix = |m: Size| (8 * m.nnz + 4 * m.n_rows) as f64;
-        let packed = |level: &Passes| matrix(level.a) - ((4 - level.of_value) * level.a.nnz) as f64;
+        let packed =
+            |level: &Passes| matrix(level.a.size) - ((4 - level.a.of_value) * level.a.size.nnz) as f64;
         let mut bytes = 0.0;
         for sweep in 0..params.pre as usize * level.sweeps {
             if !(zero && sweep == 0) {
@@ -150,8 +176,11 @@ mod tests {
             }
             _ => walk(t, l + 1, cycle, true, params),
         };
-        bytes += matrix(level.p) + 4.0 * (n_c + if iterate { 2.0 * n } else { n });
-        bytes + (params.post as usize * level.sweeps) as f64 * (packed(level) + 4.0 * 4.0 * n)
+        let zeros = if iterate { 0.0 } else { n };
+        bytes += matrix(level.correction.size)
+            + 4.0 * (n_c + if level.is_swept { 4.0 * n + zeros } else { 2.0 * n - zeros });
+        let sweeps = params.post as usize * level.sweeps - usize::from(level.is_swept);
+        bytes + sweeps as f64 * (packed(level) + 4.0 * 4.0 * n)
     }
 
     #[test]
@@ -159,7 +188,7 @@ mod tests {
         for cycle in [Cycle::V, Cycle::W, Cycle::F, Cycle::K] {
             for (pre, post, each) in [(1, 1, 1), (2, 1, 3), (0, 2, 1), (1, 0, 2)] {
                 let params = Params { cycle, pre, post, ..Params::default() };
-                let traffic = traffic(each);
+                let traffic = traffic(each, &params);
                 let first = if pre > 0 { 3.0 * 4.0 * 1000.0 } else { 0.0 };
                 let expected = first + walk(&traffic, 0, cycle, true, &params);
                 assert_eq!(traffic.cycle(&params), expected, "{cycle} {pre} {post} {each}");

@@ -28,8 +28,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         check::check_diagonal(a, "amg")?;
         let extras = Extras { near_null: None, keep: true };
         let on_device = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
-        let hierarchy = hierarchy_of::<T, B>(backend, on_device, None, params, extras)?;
-        let mut amg = Self::from_hierarchy(backend, &hierarchy, params)?;
+        let mut hierarchy = hierarchy_of::<T, B>(backend, on_device, None, params, extras)?;
+        let mut amg = Self::from_hierarchy(backend, &mut hierarchy, params)?;
         amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
         Ok(amg)
     }
@@ -54,7 +54,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         check::check_diagonal(a, "amg")?;
         let mut reusable = self.reusable.take().expect("looked at above");
         update::<T, B>(backend, &mut reusable.hierarchy, a, &reusable.params)?;
-        *self = Self::from_hierarchy(backend, &reusable.hierarchy, &reusable.params)?;
+        *self = Self::from_hierarchy(backend, &mut reusable.hierarchy, &reusable.params)?;
         self.reusable = Some(reusable);
         Ok(())
     }

@@ -8,16 +8,17 @@ use cuda_std::Real;
 use gpu_kernels::setup::convert::{fill_sell, pack, reach, round, slice_widths, sort_windows};
 use gpu_kernels::spmv::packed::Packing;
 
-use super::super::matrix::{Layout, log2_lanes};
+use super::super::matrix::{Layout, Slices, log2_lanes};
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceMatrix, DeviceVector, Gpu, UNGUARDED, Work};
 use crate::backend::algebra::Blocks;
 use crate::backend::{Backend, Slot};
 use crate::error::Result;
+use crate::matrix::rounding::Pivot;
 use crate::matrix::{Choice, Format, Padding, SLICE, choose_for_gpu};
 
 /// Where the rows of a matrix go in reduced SELL.
-struct Slices {
+struct Widths {
     /// Prefix sums of the slices' widths, in units of 32 entries.
     starts: Arc<Buffer>,
     /// The row at each position, unless rows stay in order.
@@ -34,49 +35,58 @@ impl Gpu {
         a: &Blocks<DeviceCsr<T>>,
     ) -> Result<(DeviceMatrix<S>, Choice)> {
         let (pattern, nnz) = (a.first(), a.first().size.nnz);
-        let mut slices = None;
+        let mut widths = None;
         let choice = choose_for_gpu(pattern.size.n_rows, nnz, |sigma| {
-            let stored = slices.insert(self.slices(pattern, sigma)?).stored;
+            let stored = widths.insert(self.widths(pattern, sigma)?).stored;
             Ok(Padding { stored, nnz: nnz as u64 })
         })?;
-        let matrix = match slices {
-            Some(slices) if choice.format == Format::Sell => self.sell(a, slices)?,
+        let matrix = match widths {
+            Some(widths) if choice.format == Format::Sell => self.sell(a, widths)?,
             _ => self.crs(a)?,
         };
         Ok((matrix, choice.of_blocks(a.block())))
     }
 
-    /// `matrix`, which is `a` in S, packed for smoothing where that is possible, and whether it is.
-    pub(in super::super) fn packed<T: Real, S: Real>(
+    /// `matrix` packed for smoothing where that is possible, and whether it is.
+    pub(in super::super) fn packed<S: Real>(
         &self,
-        a: &Blocks<DeviceCsr<T>>,
         matrix: DeviceMatrix<S>,
+        pivot: Pivot,
     ) -> Result<(DeviceMatrix<S>, bool)> {
-        let (n_rows, row_ptr, col_idx) =
-            (a.first().size.n_rows as u64, a.first().row_ptr(), a.first().col_idx());
-        let Layout::Sell { slice_ptr, permutation } = &matrix.layout else { return Ok((matrix, false)) };
+        let Layout::Sell(slices) = &matrix.layout else { return Ok((matrix, false)) };
         if TypeId::of::<S>() != TypeId::of::<f32>() {
             return Ok((matrix, false));
         }
+        let n_rows = matrix.n_rows as u64;
+        let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
+        let columns = matrix.col_idx.address as *mut u32;
+        let values = matrix.values.address as *const f32;
+        let pivots = match pivot {
+            Pivot::Diagonal => None,
+            Pivot::Largest => Some(Buffer::new(&self.device, matrix.n_rows * size_of::<u32>())?),
+        };
+        let of_pivots = pivots.as_ref().map_or(std::ptr::null_mut(), |p| p.address as *mut u32);
         let s = Backend::<f64>::scalars(self, 1)?;
         let reduction = self.reduction(&s, Slot(0));
-        self.launch_reduction(matrix.n_rows, &reach { n_rows, row_ptr, col_idx, reduction })?;
+        let kernel = reach { n_rows, slice_ptr, permutation, columns, values, pivots: of_pivots, reduction };
+        self.launch_reduction(matrix.n_rows, &kernel)?;
         let farthest = Backend::<f64>::read(self, &s, Slot(0))?;
         let Some(packing) = Packing::reaching(farthest as u32) else { return Ok((matrix, false)) };
-        let diagonal = Buffer::new(&self.device, matrix.n_rows * size_of::<f32>())?;
+        let kept = Buffer::new(&self.device, matrix.n_rows * size_of::<f32>())?;
+        let pivot_values = kept.address as *mut f32;
         let kernel = pack {
             n_rows,
-            slice_ptr: slice_ptr.address as *const u64,
-            permutation: permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32),
+            slice_ptr,
+            permutation,
             packing,
-            columns: matrix.col_idx.address as *mut u32,
-            values: matrix.values.address as *const f32,
-            diagonal: diagonal.address as *mut f32,
+            columns,
+            values,
+            pivots: of_pivots,
+            pivot_values,
         };
         self.launch(matrix.n_rows, &kernel)?;
-        let layout =
-            Layout::Packed { packing, slice_ptr: slice_ptr.clone(), permutation: permutation.clone() };
-        Ok((DeviceMatrix { layout, values: diagonal, ..matrix }, true))
+        let layout = Layout::Packed { packing, slices: slices.clone(), pivots };
+        Ok((DeviceMatrix { layout, values: kept, ..matrix }, true))
     }
 
     /// `a` in CRS, values rounded to `S`; an ordinary matrix keeps its arrays where that is `T`.
@@ -125,7 +135,7 @@ impl Gpu {
     }
 
     /// The slices of `a`, rows sorted within windows of `sigma`, 1 or a multiple of 32 up to 1024.
-    fn slices<T: Real>(&self, a: &DeviceCsr<T>, sigma: usize) -> Result<Slices> {
+    fn widths<T: Real>(&self, a: &DeviceCsr<T>, sigma: usize) -> Result<Widths> {
         let (n_rows, row_ptr) = (a.size.n_rows as u64, a.row_ptr());
         let n_slices = a.size.n_rows.div_ceil(SLICE);
         let starts = Buffer::new(&self.device, (n_slices + 1) * size_of::<u32>())?;
@@ -141,16 +151,17 @@ impl Gpu {
             Some(rows)
         };
         let stored = SLICE as u64 * self.row_pointers(&starts, n_slices)?;
-        Ok(Slices { starts, permutation, stored })
+        Ok(Widths { starts, permutation, stored })
     }
 
     /// `a` in reduced SELL, values rounded to `S`.
-    fn sell<T: Real, S: Real>(&self, a: &Blocks<DeviceCsr<T>>, slices: Slices) -> Result<DeviceMatrix<S>> {
-        let (block, size, plane) = (a.block(), a.first().size, slices.stored as usize);
+    fn sell<T: Real, S: Real>(&self, a: &Blocks<DeviceCsr<T>>, widths: Widths) -> Result<DeviceMatrix<S>> {
+        let (block, size, plane) = (a.block(), a.first().size, widths.stored as usize);
         let slice_ptr = Buffer::new(&self.device, (size.n_rows.div_ceil(SLICE) + 1) * size_of::<u64>())?;
         let col_idx = Buffer::new(&self.device, plane * size_of::<u32>())?;
         let values = Buffer::new(&self.device, block * block * plane * size_of::<S>())?;
-        let Slices { starts, permutation, .. } = slices;
+        let Widths { starts, permutation, .. } = widths;
+        let slices = Slices { slice_ptr, permutation };
         for (kl, of_plane) in a.planes().iter().enumerate() {
             let kernel = fill_sell {
                 n_rows: size.n_rows as u64,
@@ -158,17 +169,17 @@ impl Gpu {
                 row_ptr: of_plane.row_ptr(),
                 col_idx: of_plane.col_idx(),
                 values: of_plane.values(),
-                permutation: permutation.as_ref().map_or(std::ptr::null(), |p| p.address as *const u32),
+                permutation: slices.permutation(),
                 starts: starts.address as *const u32,
-                slice_ptr: slice_ptr.address as *mut u64,
+                slice_ptr: slices.slice_ptr.address as *mut u64,
                 sell_columns: col_idx.address as *mut u32,
                 sell_values: (values.address as *mut S).wrapping_add(kl * plane),
             };
             self.launch(size.n_rows.div_ceil(SLICE) * SLICE, &kernel)?;
         }
         let layout = match block {
-            1 => Layout::Sell { slice_ptr, permutation },
-            _ => Layout::BlockSell { block, plane, slice_ptr, permutation },
+            1 => Layout::Sell(slices),
+            _ => Layout::BlockSell { block, plane, slices },
         };
         Ok(DeviceMatrix {
             n_rows: block * size.n_rows,
@@ -223,7 +234,7 @@ mod tests {
         assert_eq!((matrix.n_rows, matrix.n_cols), (a.n_rows(), a.n_cols()));
         let expected = AnyMatrix::from_csr(&Arc::new(a.cast::<S>()), choice.format, choice.sigma).unwrap();
         match (&matrix.layout, &expected) {
-            (Layout::Sell { slice_ptr, permutation }, AnyMatrix::Sell(expected)) => {
+            (Layout::Sell(Slices { slice_ptr, permutation }), AnyMatrix::Sell(expected)) => {
                 assert_eq!(download(slice_ptr, expected.slice_ptr()), expected.slice_ptr());
                 assert_eq!(permutation.is_some(), expected.permutation().is_some());
                 if let (Some(permutation), Some(expected)) = (permutation, expected.permutation()) {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use cuda_std::Real;
 use gpu_kernels::setup::interpolate::{
     LANES, Rows, extended_divisors, extended_shares, extended_weights, restricted, restricted_lengths,
-    row_means, truncated, truncated_lengths,
+    row_means, subtract_scaled, truncated, truncated_lengths,
 };
 
 use super::super::memory::Buffer;
-use super::super::{DeviceCsr, DeviceIndices, Gpu};
+use super::super::{DeviceCsr, DeviceIndices, DeviceVector, Gpu};
 use crate::backend::algebra::{RowWeight, Truncation};
 use crate::error::Result;
 
@@ -37,6 +37,19 @@ impl Gpu {
         let n = p.size.n_rows;
         self.launch(n, &row_means::<T> { n: n as u64, row_ptr: p.row_ptr(), values: p.values_mut() })?;
         Ok(p)
+    }
+
+    /// See [`crate::backend::Algebra::subtract_scaled`].
+    pub(in super::super) fn without_scaled<T: Real>(
+        &self,
+        c: &DeviceCsr<T>,
+        p: &DeviceCsr<T>,
+        omega: T,
+        d: &DeviceVector<T>,
+    ) -> Result<()> {
+        let n = c.size.n_rows;
+        let (c, values) = (c.pattern(), c.values_mut());
+        self.launch(n * LANES, &subtract_scaled { n: n as u64, p: rows(p), omega, d: d.ptr(), c, values })
     }
 
     /// See [`crate::backend::Algebra::extended_i`], and [`gpu_kernels::setup::interpolate`] for L, R and B.
@@ -199,6 +212,31 @@ mod tests {
                 let expected = cpu.extended_i(&a, &s, &coarse, truncation).unwrap();
                 let found = gpu.extended_i(&on_device.0, &on_device.1, &coarse_there, truncation).unwrap();
                 assert_same(&found.to_host().unwrap(), &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn scaled_matrices_are_subtracted_as_on_the_host() {
+        let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
+        let cpu = Cpu::new(1).unwrap();
+        for a in samples() {
+            let a = Arc::new(a);
+            let n = a.n_rows();
+            let aggregates: Vec<u32> = (0..n as u32).map(|i| i / 3).collect();
+            let p = cpu.tentative(&aggregates, n.div_ceil(3)).unwrap();
+            let mut expected = cpu.multiply(&a, &p).unwrap();
+            let mut found = gpu.csr(&expected).unwrap();
+            let d: Vec<f64> = (0..n).map(|i| 0.3 + 0.1 * (i as f64).sin()).collect();
+            cpu.subtract_scaled(&mut expected, &p, 0.7, &d).unwrap();
+            gpu.subtract_scaled(&mut found, &gpu.csr(&p).unwrap(), 0.7, &gpu.vector(&d).unwrap()).unwrap();
+            assert_same(&found.to_host().unwrap(), &expected);
+            // All of P is in the pattern of A P where A has its diagonal.
+            let ap = cpu.multiply(&a, &p).unwrap();
+            for i in (0..n).filter(|&i| a.row(i).0.contains(&(i as u32))) {
+                let sum = |m: &Csr<f64>| m.row(i).1.iter().sum::<f64>();
+                let difference = sum(&ap) - sum(&expected) - 1.0 / (0.7 * d[i]);
+                assert!(difference.abs() < 1e-9 * (1.0 + sum(&ap).abs()), "row {i}: {difference}");
             }
         }
     }
