@@ -51,7 +51,6 @@ fn barriers(name: &str) -> usize {
         ("gram_schmidt_", 4),
         ("norm_max_", grid_reduction),
         ("reach", grid_reduction),
-        ("round_dot_", grid_reduction),
         ("sort_rows_long", bitmap),
         ("sort_windows", 2),
         ("span_scan", 2),

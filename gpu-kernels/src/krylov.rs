@@ -7,6 +7,26 @@ use crate::coefficient::Coefficient;
 use crate::monitor::{Guard, Monitor, status};
 use crate::reduce::{Add, Reduction, grid_reduce};
 
+/// Where a new residual goes beside its own place: into a preconditioner, as `y = r` and `z = omega d .* y` in its number
+/// type. Not where `y` is null; without z where `d` is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Entry<S> {
+    /// The weight.
+    pub omega: S,
+    /// The diagonal.
+    pub d: *const S,
+    /// Written.
+    pub y: *mut S,
+    /// Written.
+    pub z: *mut S,
+}
+
+// SAFETY: plain addresses of device memory; the kernels say who may use them when.
+unsafe impl<S: Real> Send for Entry<S> {}
+// SAFETY: as above.
+unsafe impl<S: Real> Sync for Entry<S> {}
+
 /// The middle of a CG iteration, in one pass over the vectors:
 ///
 /// ```text
@@ -16,8 +36,8 @@ use crate::reduce::{Add, Reduction, grid_reduce};
 ///
 /// and the norm of the new residual goes to the monitor. `d` null means D = I. When `(p, A p)` or `rho` is
 /// not positive nothing is changed and the guard is raised.
-#[kernel(T = [f32, f64])]
-pub unsafe fn cg_step<T: Real>(
+#[kernel(T = [f32, f64], S = [f32, f64])]
+pub unsafe fn cg_step<T: Real, S: Real>(
     n: u64,
     rho: *const T,
     p_ap: *const T,
@@ -26,6 +46,7 @@ pub unsafe fn cg_step<T: Real>(
     d: *const T,
     x: *mut T,
     r: *mut T,
+    entry: Entry<S>,
     reduction: Reduction<T>,
     monitor: Monitor,
 ) {
@@ -57,6 +78,13 @@ pub unsafe fn cg_step<T: Real>(
             let residual = (-alpha).mul_add(ap.ld(i), r.ld(i));
             x.st(i, alpha.mul_add(p.ld(i), x.ld(i)));
             r.st(i, residual);
+            if !entry.y.is_null() {
+                let rounded = S::from_f64(residual.to_f64());
+                entry.y.st(i, rounded);
+                if !entry.d.is_null() {
+                    entry.z.st(i, entry.omega * entry.d.ld(i) * rounded);
+                }
+            }
             let preconditioned = if d.is_null() { residual } else { d.ld(i) * residual };
             sums[0] = residual.mul_add(preconditioned, sums[0]);
             sums[1] = residual.mul_add(residual, sums[1]);
@@ -66,12 +94,12 @@ pub unsafe fn cg_step<T: Real>(
     }
 }
 
-/// `p = d .* z + beta p`; `d` null means 1. A `beta` that is not finite raises the guard (breakdown).
-#[kernel(T = [f32, f64])]
-pub unsafe fn direction<T: Real>(
+/// `p = d .* z + beta p`, z rounded to `T`; `d` null means 1. A `beta` that is not finite raises the guard (breakdown).
+#[kernel(T = [f32, f64], S = [f32, f64])]
+pub unsafe fn direction<T: Real, S: Real>(
     n: u64,
     d: *const T,
-    z: *const T,
+    z: *const S,
     beta: Coefficient<T>,
     p: *mut T,
     guard: Guard,
@@ -84,8 +112,9 @@ pub unsafe fn direction<T: Real>(
         let Some([beta]) = values([beta], guard) else { return };
         let mut i = thread::index();
         while i < n as usize {
-            let z = if d.is_null() { z.ld(i) } else { d.ld(i) * z.ld(i) };
-            p.st(i, beta.mul_add(p.ld(i), z));
+            let z = T::from_f64(z.ld(i).to_f64());
+            let scaled = if d.is_null() { z } else { d.ld(i) * z };
+            p.st(i, beta.mul_add(p.ld(i), scaled));
             i += thread::stride();
         }
     }

@@ -62,7 +62,6 @@ pub fn entries() -> Vec<&'static str> {
         convert::PACK_ENTRIES,
         convert::REACH_ENTRIES,
         convert::ROUND_ENTRIES,
-        convert::ROUND_DOT_ENTRIES,
         convert::ROUND_SCALED_ENTRIES,
         convert::SLICE_WIDTHS_ENTRIES,
         convert::SORT_WINDOWS_ENTRIES,

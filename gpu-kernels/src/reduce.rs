@@ -162,9 +162,9 @@ pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
     }
 }
 
-/// `out = (x, y)`.
-#[kernel(T = [f32, f64])]
-pub unsafe fn dot<T: Real>(n: u64, x: *const T, y: *const T, reduction: Reduction<T>, guard: Guard) {
+/// `out = (x, y)`, y rounded to `T`.
+#[kernel(T = [f32, f64], S = [f32, f64])]
+pub unsafe fn dot<T: Real, S: Real>(n: u64, x: *const T, y: *const S, reduction: Reduction<T>, guard: Guard) {
     // SAFETY: the launcher's arguments are valid for n elements.
     unsafe {
         if guard.stopped() {
@@ -173,7 +173,7 @@ pub unsafe fn dot<T: Real>(n: u64, x: *const T, y: *const T, reduction: Reductio
         let mut sum = T::ZERO;
         let mut i = thread::index();
         while i < n as usize {
-            sum = x.ld(i).mul_add(y.ld(i), sum);
+            sum = x.ld(i).mul_add(T::from_f64(y.ld(i).to_f64()), sum);
             i += thread::stride();
         }
         grid_reduce::<T, Add, 1>([sum], reduction, |_| ());

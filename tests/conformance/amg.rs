@@ -5,7 +5,7 @@ use std::sync::Arc;
 use warpsolve::Real;
 use warpsolve::backend::algebra::{Algebra, Blocks, Mixed};
 use warpsolve::backend::reference::Reference;
-use warpsolve::backend::{Backend, Slot, status};
+use warpsolve::backend::{Backend, CgStep, Slot, status};
 use warpsolve::job::relative_residual;
 use warpsolve::matrix::rounding::Pivot;
 use warpsolve::matrix::{AnyMatrix, Coo, Csr};
@@ -219,8 +219,25 @@ pub fn a_raised_guard_leaves_a_cycle_alone<T: Real, B: AnyPrecision<T>>(b: &B) {
         let before = random::<T>(73, n);
         let mut z = b.vector(&before).unwrap();
         m.apply(&stopped, &r, &mut z).unwrap();
-        m.apply_dot(&stopped, &r, &mut z, &s, Slot(0)).unwrap();
         assert_same_bits(&b.to_host(&z).unwrap(), &before);
+        let [mut p, mut x, mut residual] = [(); 3].map(|()| b.vector(&before).unwrap());
+        let (rho, p_ap, out, scratch) = (Slot(0), Slot(0), Slot(0), Slot(1));
+        let step = CgStep {
+            s: &s,
+            rho,
+            p_ap,
+            p: &mut p,
+            ap: &r,
+            x: &mut x,
+            r: &mut residual,
+            out,
+            scratch,
+            monitor: &monitor,
+        };
+        m.cg_step(&stopped, step, &mut z).unwrap();
+        for vector in [&z, &p, &x, &residual] {
+            assert_same_bits(&b.to_host(vector).unwrap(), &before);
+        }
         assert_eq!(b.read(&s, Slot(0)).unwrap().to_f64(), 0.75);
         // What it left is as good as new.
         m.apply(b, &r, &mut z).unwrap();
@@ -305,21 +322,24 @@ pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
         let a = Arc::new(Coo::from_parts(n_rows, n_cols, rows, columns, values).unwrap().into_csr().0);
         let blocks = Blocks::scalar(b.csr(&a).unwrap());
         let (matrix, _, _) = Mixed::<T, f32>::smoothing_operator(b, &blocks, Pivot::Largest).unwrap();
-        for hx in [vec![1.0; n_cols], random::<f32>(80, n_cols)] {
-            let product = rounded_product(&a, 7, Pivot::Largest, &hx);
-            let x = b.vector(&hx).unwrap();
-            let mut y = b.vector(&poison(n_rows)).unwrap();
-            b.spmv(&matrix, &x, &mut y).unwrap();
-            assert_close(&b.to_host(&y).unwrap(), &product, 60.0);
-            let [old, right, d] = [81, 82, 83].map(|seed| random::<f32>(seed, n_rows));
-            let mut y = b.vector(&old).unwrap();
-            b.sweep_add(&matrix, 0.75, &b.vector(&d).unwrap(), &b.vector(&right).unwrap(), &x, &mut y)
-                .unwrap();
-            let swept =
-                |i: usize| f64::from(old[i]) + 0.75 * f64::from(d[i]) * (f64::from(right[i]) - product[i]);
-            assert_close(&b.to_host(&y).unwrap(), &(0..n_rows).map(swept).collect::<Vec<_>>(), 60.0);
+        for x in [vec![1.0; n_cols], random::<f32>(80, n_cols)] {
+            assert_corrects::<B>(b, &matrix, &x, &rounded_product(&a, 7, Pivot::Largest, &x));
         }
     }
+}
+
+/// The product, and a sweep of a correction with it.
+fn assert_corrects<B: Backend<f32>>(b: &B, matrix: &B::Matrix, hx: &[f32], product: &[f64]) {
+    let n = product.len();
+    let x = b.vector(hx).unwrap();
+    let mut y = b.vector(&poison(n)).unwrap();
+    b.spmv(matrix, &x, &mut y).unwrap();
+    assert_close(&b.to_host(&y).unwrap(), product, 60.0);
+    let [old, right, d] = [81, 82, 83].map(|seed| random::<f32>(seed, n));
+    let mut y = b.vector(&old).unwrap();
+    b.sweep_add(matrix, 0.75, &b.vector(&d).unwrap(), &b.vector(&right).unwrap(), &x, &mut y).unwrap();
+    let swept = |i: usize| f64::from(old[i]) + 0.75 * f64::from(d[i]) * (f64::from(right[i]) - product[i]);
+    assert_close(&b.to_host(&y).unwrap(), &(0..n).map(swept).collect::<Vec<_>>(), 60.0);
 }
 
 /// All that a cycle does with a matrix for which `A x` is `product`.

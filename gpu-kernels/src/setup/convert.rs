@@ -9,7 +9,7 @@ use cuda_std::{
 
 use crate::BLOCK;
 use crate::monitor::Guard;
-use crate::reduce::{Add, Max, Reduction, grid_reduce};
+use crate::reduce::{Max, Reduction, grid_reduce};
 use crate::spmv::packed::{Packing, reach_of_row};
 use crate::spmv::sell::{SLICE, place};
 use crate::unroll::unroll;
@@ -317,32 +317,5 @@ pub unsafe fn round_scaled<T: Real, S: Real>(
             z.st(i, omega * d.ld(i) * value);
             i += thread::stride();
         }
-    }
-}
-
-/// `y = x`, rounded to `S`, and `out = (r, y)`.
-#[kernel(T = [f32, f64], S = [f32, f64])]
-pub unsafe fn round_dot<T: Real, S: Real>(
-    n: u64,
-    x: *const T,
-    r: *const S,
-    y: *mut S,
-    reduction: Reduction<S>,
-    guard: Guard,
-) {
-    // SAFETY: the launcher's arguments are valid for n elements.
-    unsafe {
-        if guard.stopped() {
-            return;
-        }
-        let mut sum = S::ZERO;
-        let mut i = thread::index();
-        while i < n as usize {
-            let value = S::from_f64(x.ld(i).to_f64());
-            y.st(i, value);
-            sum = r.ld(i).mul_add(value, sum);
-            i += thread::stride();
-        }
-        grid_reduce::<S, Add, 1>([sum], reduction, |_| ());
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::{Backend, Slot};
+use super::{Backend, CgStep, Coef, Slot};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{BlockCsr, Choice, Csr};
@@ -268,13 +268,30 @@ pub trait Mixed<T: Real, S: Real>: Algebra<T> + Backend<S> {
         y: &mut <Self as Backend<S>>::Vector,
         z: &mut <Self as Backend<S>>::Vector,
     ) -> Result<()>;
-    /// `y = x`, rounded to S, and `s[out] = (r, y)`: the way out, with what CG asks for next.
+    /// [`Backend::cg_step`] without d, and with the new r [`Mixed::cast_scaled`] by `(omega, d)`, or [`Mixed::cast`] without
+    /// them.
+    #[allow(clippy::type_complexity)]
+    fn cg_step_and_cast(
+        &self,
+        step: &mut CgStep<T, Self>,
+        scale: Option<(S, &<Self as Backend<S>>::Vector)>,
+        y: &mut <Self as Backend<S>>::Vector,
+        z: &mut <Self as Backend<S>>::Vector,
+    ) -> Result<()>;
+    /// `s[out] = (r, z)`, z rounded to S.
     fn cast_dot(
         &self,
-        x: &<Self as Backend<T>>::Vector,
         r: &<Self as Backend<S>>::Vector,
-        y: &mut <Self as Backend<S>>::Vector,
+        z: &<Self as Backend<T>>::Vector,
         s: &<Self as Backend<S>>::Scalars,
         out: Slot,
+    ) -> Result<()>;
+    /// [`Backend::direction`] without d, z rounded to S.
+    fn cast_direction(
+        &self,
+        s: &<Self as Backend<S>>::Scalars,
+        z: &<Self as Backend<T>>::Vector,
+        beta: Coef,
+        p: &mut <Self as Backend<S>>::Vector,
     ) -> Result<()>;
 }

@@ -154,6 +154,31 @@ impl GmresSlots {
     }
 }
 
+/// What an iteration of CG does after its product with A works on: [`Backend::cg_step`]'s arguments, and p, which becomes
+/// the next direction.
+pub struct CgStep<'a, T: Real, B: Backend<T> + ?Sized> {
+    /// Holds the slots.
+    pub s: &'a B::Scalars,
+    /// `(r, M r)` of the old r.
+    pub rho: Slot,
+    /// `(p, A p)`.
+    pub p_ap: Slot,
+    /// The direction.
+    pub p: &'a mut B::Vector,
+    /// A times it.
+    pub ap: &'a B::Vector,
+    /// The iterate.
+    pub x: &'a mut B::Vector,
+    /// The residual.
+    pub r: &'a mut B::Vector,
+    /// Receives `(r, M r)` of the new r, and in the slot behind `(r, r)`.
+    pub out: Slot,
+    /// To work with.
+    pub scratch: Slot,
+    /// Told `||r||`.
+    pub monitor: &'a B::Monitor,
+}
+
 /// The primitives. All vectors of a call have the length that the equation needs.
 ///
 /// `d` stands for a matrix D that is cheap to multiply by: with as many elements as rows it is diagonal, `d .* x`; with b

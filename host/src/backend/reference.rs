@@ -90,6 +90,18 @@ fn for_each_row<T: Real>(a: &AnyMatrix<T>, x: &[T], mut row: impl FnMut(usize, T
     }
 }
 
+impl Reference {
+    /// `(x, y)`, y rounded to T.
+    pub(super) fn dot_of<T: Real, S: Real>(&self, x: &[T], y: &[S]) -> T {
+        x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum + x * T::from_f64(y.to_f64()))
+    }
+
+    /// `p = z + beta p`, z rounded to T.
+    pub(super) fn direction_of<T: Real, S: Real>(&self, z: &[S], beta: T, p: &mut [T]) {
+        p.iter_mut().zip(z).for_each(|(p, &z)| *p = T::from_f64(z.to_f64()) + beta * *p);
+    }
+}
+
 /// `sum_l d_l x_l` over the row of `i` in its block of D; with a diagonal, `d_i x_i`.
 fn scaled<T: Real>(d: &[T], x: &[T], i: usize) -> T {
     let b = d.len() / x.len();
@@ -219,7 +231,7 @@ impl<T: Real> Backend<T> for Reference {
 
     fn dot(&self, x: &Vec<T>, y: &Vec<T>, s: &HostScalars<T>, out: Slot) -> Result<()> {
         if !self.guard.stopped() {
-            s.set(out, dot(x, y));
+            s.set(out, self.dot_of(x, y));
         }
         Ok(())
     }
@@ -382,8 +394,9 @@ impl<T: Real> Backend<T> for Reference {
             return Ok(());
         }
         let Some([beta]) = self.guard.values(s, [beta]) else { return Ok(()) };
-        for i in 0..p.len() {
-            p[i] = d.map_or(z[i], |d| d[i] * z[i]) + beta * p[i];
+        match d {
+            Some(d) => (0..p.len()).for_each(|i| p[i] = d[i] * z[i] + beta * p[i]),
+            None => self.direction_of(z, beta, p),
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use cuda_std::Real;
 
-use crate::backend::{Backend, Slot};
+use crate::backend::{Backend, CgStep, Coef};
 use crate::error::Result;
 
 pub mod amg;
@@ -31,17 +31,10 @@ pub trait Preconditioner<T: Real, B: Backend<T>> {
     /// other call queues the same primitives, or each waits for a scalar: such calls are never replayed.
     fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()>;
 
-    /// `z = M r` and `s[out] = (r, z)`, with which CG goes on.
-    fn apply_dot(
-        &mut self,
-        backend: &B,
-        r: &B::Vector,
-        z: &mut B::Vector,
-        s: &B::Scalars,
-        out: Slot,
-    ) -> Result<()> {
-        self.apply(backend, r, z)?;
-        backend.dot(r, z, s, out)
+    /// What CG does after its product: [`Backend::cg_step`], `z = M r`, `(r, z)`, and `p = z + beta p`, where beta is
+    /// `(r, z) / (r_old, z_old)`, or that of flexible CG (Notay 2000). What z holds then is the preconditioner's affair.
+    fn cg_step(&mut self, backend: &B, step: CgStep<T, B>, z: &mut B::Vector) -> Result<()> {
+        cg_step_by_primitives(self, backend, step, z)
     }
 
     /// Whether `M` is simple enough to be fused.
@@ -54,6 +47,27 @@ pub trait Preconditioner<T: Real, B: Backend<T>> {
     fn is_fixed(&self) -> bool {
         true
     }
+}
+
+/// [`Preconditioner::cg_step`] of an `m` that has no faster way.
+fn cg_step_by_primitives<T: Real, B: Backend<T>, M: Preconditioner<T, B> + ?Sized>(
+    m: &mut M,
+    backend: &B,
+    step: CgStep<T, B>,
+    z: &mut B::Vector,
+) -> Result<()> {
+    let CgStep { s, rho, p_ap, p, ap, x, r, out, scratch, monitor } = step;
+    backend.cg_step(s, rho, p_ap, p, ap, None, x, r, out, monitor)?;
+    m.apply(backend, r, z)?;
+    backend.dot(r, z, s, out)?;
+    let beta = if m.is_fixed() {
+        Coef::ratio(out, rho)
+    } else {
+        // p stays A-orthogonal to the one before it.
+        backend.dot(z, ap, s, scratch)?;
+        Coef::ratio(scratch, p_ap).negated()
+    };
+    backend.direction(s, None, z, beta, p)
 }
 
 /// No preconditioner: `z = r`.

@@ -5,7 +5,7 @@
 use cuda_std::Real;
 
 use super::{OnProgress, Outcome, Run, Solver, Stop};
-use crate::backend::{Backend, Coef, Slot};
+use crate::backend::{Backend, CgStep, Coef, Slot};
 use crate::error::Result;
 use crate::precond::{Preconditioner, Shape};
 
@@ -82,19 +82,14 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Cg<T, B> {
                 Shape::Diagonal(d) => Some(d),
                 Shape::Identity | Shape::General => None,
             };
-            g.cg_step(s, rho, P_AP, p, ap, d, x, r, next, monitor)?;
             match z {
-                None => g.direction(s, d, r, Coef::ratio(next, rho), p),
+                None => {
+                    g.cg_step(s, rho, P_AP, p, ap, d, x, r, next, monitor)?;
+                    g.direction(s, d, r, Coef::ratio(next, rho), p)
+                }
                 Some(z) => {
-                    m.apply_dot(g, r, z, s, next)?;
-                    let beta = if m.is_fixed() {
-                        Coef::ratio(next, rho)
-                    } else {
-                        // p stays A-orthogonal to the one before it.
-                        g.dot(z, ap, s, Z_AP)?;
-                        Coef::ratio(Z_AP, P_AP).negated()
-                    };
-                    g.direction(s, None, z, beta, p)
+                    let step = CgStep { s, rho, p_ap: P_AP, p, ap, x, r, out: next, scratch: Z_AP, monitor };
+                    m.cg_step(g, step, z)
                 }
             }
         })?;

@@ -102,6 +102,21 @@ impl Cpu {
         total(&partials)
     }
 
+    /// `(x, y)`, y rounded to T.
+    pub(crate) fn dot_of<T: Real, S: Real>(&self, x: &[T], y: &[S]) -> T {
+        let [sum] = self.sum_over(x.len(), |rows| [dot(&x[rows.clone()], &y[rows])]);
+        sum
+    }
+
+    /// `p = z + beta p`, z rounded to T.
+    pub(crate) fn direction_of<T: Real, S: Real>(&self, z: &[S], beta: T, p: &mut [T]) {
+        self.each(p, |first, p| {
+            for (p, &z) in p.iter_mut().zip(&z[first..]) {
+                *p = T::from_f64(z.to_f64()) + beta * *p;
+            }
+        });
+    }
+
     /// `f(first row, chunk of y)` for every chunk of `y = A x`, which `f` may change; the sums of what it
     /// returns.
     fn rows<T: Real, const K: usize>(
@@ -146,15 +161,16 @@ fn total<T: Real, const K: usize>(partials: &[[T; K]]) -> [T; K] {
     total
 }
 
-/// `(x, y)` with eight running sums, which the compiler turns into vector registers.
-pub(crate) fn dot<T: Real>(x: &[T], y: &[T]) -> T {
+/// `(x, y)`, y rounded to T, with eight running sums, which the compiler turns into vector registers.
+pub(crate) fn dot<T: Real, S: Real>(x: &[T], y: &[S]) -> T {
     const LANES: usize = 8;
+    let product = |x: T, y: S| x * T::from_f64(y.to_f64());
     let mut sums = [T::ZERO; LANES];
     let (x_chunks, y_chunks) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
-    let rest: T = x_chunks.remainder().iter().zip(y_chunks.remainder()).map(|(&x, &y)| x * y).sum();
+    let rest: T = x_chunks.remainder().iter().zip(y_chunks.remainder()).map(|(&x, &y)| product(x, y)).sum();
     for (x, y) in x_chunks.zip(y_chunks) {
         for k in 0..LANES {
-            sums[k] += x[k] * y[k];
+            sums[k] += product(x[k], y[k]);
         }
     }
     sums.into_iter().sum::<T>() + rest
@@ -337,8 +353,7 @@ impl<T: Real> Backend<T> for Cpu {
 
     fn dot(&self, x: &Vec<T>, y: &Vec<T>, s: &HostScalars<T>, out: Slot) -> Result<()> {
         if !self.guard.stopped() {
-            let [sum] = self.sum_over(x.len(), |rows| [dot(&x[rows.clone()], &y[rows])]);
-            s.set(out, sum);
+            s.set(out, self.dot_of(x, y));
         }
         Ok(())
     }
@@ -534,18 +549,14 @@ impl<T: Real> Backend<T> for Cpu {
             return Ok(());
         }
         let Some([beta]) = self.guard.values(s, [beta]) else { return Ok(()) };
-        self.each(p, |first, p| match d {
-            Some(d) => {
+        match d {
+            Some(d) => self.each(p, |first, p| {
                 for ((p, &z), &d) in p.iter_mut().zip(&z[first..]).zip(&d[first..]) {
                     *p = d * z + beta * *p;
                 }
-            }
-            None => {
-                for (p, &z) in p.iter_mut().zip(&z[first..]) {
-                    *p = z + beta * *p;
-                }
-            }
-        });
+            }),
+            None => self.direction_of(z, beta, p),
+        }
         Ok(())
     }
 

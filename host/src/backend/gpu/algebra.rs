@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
-use gpu_kernels::setup::convert::{round_dot, round_scaled};
+use gpu_kernels::krylov::{self, Entry};
+use gpu_kernels::reduce;
+use gpu_kernels::setup::convert::round_scaled;
 use gpu_kernels::setup::strength::limit;
 
 use super::csr::{DeviceCsr, DeviceIndices};
 use super::memory::{Buffer, DeviceVector, bytes_of};
-use super::{DeviceMatrix, DeviceScalars, Gpu, Work};
+use super::{DeviceMatrix, DeviceScalars, Gpu, Work, coefficient, pointer_or_null};
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
-use crate::backend::{Backend, Slot};
+use crate::backend::{Backend, CgStep, Coef, Slot};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{BlockCsr, Choice, Csr};
@@ -189,16 +191,50 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
         let work = Work::on_both::<T, S>(x.len, 1, 3);
         self.launch(work, &round_scaled { n, x: x.ptr(), omega, d: d.ptr(), y, z, guard })
     }
+    fn cg_step_and_cast(
+        &self,
+        step: &mut CgStep<T, Gpu>,
+        scale: Option<(S, &DeviceVector<S>)>,
+        y: &mut DeviceVector<S>,
+        z: &mut DeviceVector<S>,
+    ) -> Result<()> {
+        let n = step.x.len;
+        // Blocks on the diagonal take a pass of their own.
+        let diagonal = scale.filter(|(_, d)| d.len == n);
+        let entry = Entry {
+            omega: diagonal.map_or(S::ZERO, |(omega, _)| omega),
+            d: pointer_or_null(diagonal.map(|(_, d)| d)),
+            y: y.ptr_mut(),
+            z: z.ptr_mut(),
+        };
+        let CgStep { s, rho, p_ap, p, ap, x, r, out, monitor, .. } = step;
+        let bytes = size_of::<S>() * n * if diagonal.is_some() { 3 } else { 1 };
+        self.cg_step_with(s, *rho, *p_ap, p, ap, None, x, r, *out, monitor, entry, bytes)?;
+        match scale {
+            Some((omega, d)) if diagonal.is_none() => self.scale_rows(omega, d, y, z),
+            _ => Ok(()),
+        }
+    }
     fn cast_dot(
         &self,
-        x: &DeviceVector<T>,
         r: &DeviceVector<S>,
-        y: &mut DeviceVector<S>,
+        z: &DeviceVector<T>,
         s: &DeviceScalars<S>,
         out: Slot,
     ) -> Result<()> {
-        let (n, reduction, guard) = (x.len as u64, self.reduction(s, out), self.guard());
-        let kernel = round_dot { n, x: x.ptr(), r: r.ptr(), y: y.ptr_mut(), reduction, guard };
-        self.launch_reduction(Work::on_both::<T, S>(x.len, 1, 2), &kernel)
+        let (n, reduction, guard) = (r.len as u64, self.reduction(s, out), self.guard());
+        let kernel = reduce::dot { n, x: r.ptr(), y: z.ptr(), reduction, guard };
+        self.launch_reduction(Work::on_both::<T, S>(r.len, 1, 1), &kernel)
+    }
+    fn cast_direction(
+        &self,
+        s: &DeviceScalars<S>,
+        z: &DeviceVector<T>,
+        beta: Coef,
+        p: &mut DeviceVector<S>,
+    ) -> Result<()> {
+        let (d, beta, guard) = (std::ptr::null(), coefficient(s, beta), self.guard());
+        let kernel = krylov::direction { n: p.len as u64, d, z: z.ptr(), beta, p: p.ptr_mut(), guard };
+        self.launch(Work::on_both::<T, S>(p.len, 1, 2), &kernel)
     }
 }

@@ -7,6 +7,7 @@ use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::coefficient::Coefficient;
 use gpu_kernels::gram_schmidt::{gmres_rotate, gmres_solve, gmres_start};
+use gpu_kernels::krylov::Entry;
 use gpu_kernels::monitor::Guard;
 use gpu_kernels::monitor::observe;
 use gpu_kernels::reduce::Reduction;
@@ -84,6 +85,40 @@ impl Gpu {
     /// Launches with as many blocks as the threads of the work take.
     pub(crate) fn launch(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
         self.launch_in_blocks_of(BLOCK, work, kernel)
+    }
+
+    /// [`Backend::cg_step`] with an entry into a preconditioner, which moves so many bytes more.
+    #[allow(clippy::too_many_arguments)]
+    fn cg_step_with<T: Real, S: Real>(
+        &self,
+        s: &DeviceScalars<T>,
+        rho: Slot,
+        p_ap: Slot,
+        p: &DeviceVector<T>,
+        ap: &DeviceVector<T>,
+        d: Option<&DeviceVector<T>>,
+        x: &mut DeviceVector<T>,
+        r: &mut DeviceVector<T>,
+        out: Slot,
+        monitor: &DeviceMonitor,
+        entry: Entry<S>,
+        bytes: usize,
+    ) -> Result<()> {
+        let kernel = krylov::cg_step {
+            n: x.len as u64,
+            rho: slot(s, rho),
+            p_ap: slot(s, p_ap),
+            p: p.ptr(),
+            ap: ap.ptr(),
+            d: pointer_or_null(d),
+            x: x.ptr_mut(),
+            r: r.ptr_mut(),
+            entry,
+            reduction: self.reduction(s, out),
+            monitor: monitor.argument(),
+        };
+        let of_step = (6 + usize::from(d.is_some())) * size_of::<T>() * x.len;
+        self.launch_reduction(Work::moving(x.len, (of_step + bytes) as u64), &kernel)
     }
 
     fn launch_in_blocks_of(&self, block: u32, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
@@ -412,20 +447,9 @@ impl<T: Real> Backend<T> for Gpu {
         out: Slot,
         monitor: &DeviceMonitor,
     ) -> Result<()> {
-        let kernel = krylov::cg_step {
-            n: x.len as u64,
-            rho: slot(s, rho),
-            p_ap: slot(s, p_ap),
-            p: p.ptr(),
-            ap: ap.ptr(),
-            d: pointer_or_null(d),
-            x: x.ptr_mut(),
-            r: r.ptr_mut(),
-            reduction: self.reduction(s, out),
-            monitor: monitor.argument(),
-        };
-        let vectors = 6 + usize::from(d.is_some());
-        self.launch_reduction(Work::on::<T>(x.len, vectors), &kernel)
+        let nowhere =
+            Entry { omega: T::ZERO, d: std::ptr::null(), y: std::ptr::null_mut(), z: std::ptr::null_mut() };
+        self.cg_step_with(s, rho, p_ap, p, ap, d, x, r, out, monitor, nowhere, 0)
     }
     fn direction(
         &self,

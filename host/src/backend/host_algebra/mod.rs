@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
-use super::{Backend, Slot, cpu::Cpu, reference::Reference};
+use super::{Backend, CgStep, Coef, Slot, cpu::Cpu, reference::Reference};
 use crate::error::Result;
 use crate::matrix::rounding::{Pivot, packing, rounded};
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Target, choose};
@@ -194,16 +194,43 @@ macro_rules! host_algebra {
                 self.cast(x, y)?;
                 self.scale_rows(omega, d, y, z)
             }
+            fn cg_step_and_cast(
+                &self,
+                step: &mut CgStep<T, $backend>,
+                scale: Option<(S, &Vec<S>)>,
+                y: &mut Vec<S>,
+                z: &mut Vec<S>,
+            ) -> Result<()> {
+                let CgStep { s, rho, p_ap, p, ap, x, r, out, monitor, .. } = step;
+                self.cg_step(s, *rho, *p_ap, p, ap, None, x, r, *out, monitor)?;
+                match scale {
+                    Some((omega, d)) => self.cast_scaled(r, omega, d, y, z),
+                    None => self.cast(r, y),
+                }
+            }
             fn cast_dot(
                 &self,
-                x: &Vec<T>,
                 r: &Vec<S>,
-                y: &mut Vec<S>,
+                z: &Vec<T>,
                 s: &<$backend as Backend<S>>::Scalars,
                 out: Slot,
             ) -> Result<()> {
-                self.cast(x, y)?;
-                self.dot(r, y, s, out)
+                if !self.guard.stopped() {
+                    s.set(out, self.dot_of(r, z));
+                }
+                Ok(())
+            }
+            fn cast_direction(
+                &self,
+                s: &<$backend as Backend<S>>::Scalars,
+                z: &Vec<T>,
+                beta: Coef,
+                p: &mut Vec<S>,
+            ) -> Result<()> {
+                if !self.guard.stopped() && let Some([beta]) = self.guard.values(s, [beta]) {
+                    self.direction_of(z, beta, p);
+                }
+                Ok(())
             }
             fn cast(&self, x: &Vec<T>, y: &mut Vec<S>) -> Result<()> {
                 if !self.guard.stopped() {

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::Preconditioner;
+use super::{Preconditioner, cg_step_by_primitives};
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size};
 use crate::backend::cpu::Cpu;
-use crate::backend::{Backend, Slot};
+use crate::backend::{Backend, CgStep, Coef, Slot};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, check};
@@ -290,17 +290,6 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         })
     }
 
-    /// One cycle with the right-hand side `r`; the correction is in the finest level's x.
-    fn cycle(&mut self, backend: &B, r: &<B as Backend<T>>::Vector) -> Result<()> {
-        match self.grids.first_sweep_and_vectors() {
-            (Some((weight, d)), v) => {
-                Mixed::<T, S>::cast_scaled(backend, r, weight, d, &mut v.b, &mut v.x)?;
-            }
-            (None, v) => Mixed::<T, S>::cast(backend, r, &mut v.b)?,
-        }
-        self.grids.cycle(backend)
-    }
-
     /// What was set up.
     pub fn info(&self) -> &Info {
         &self.info
@@ -314,7 +303,13 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Am
         r: &<B as Backend<T>>::Vector,
         z: &mut <B as Backend<T>>::Vector,
     ) -> Result<()> {
-        self.cycle(backend, r)?;
+        match self.grids.first_sweep_and_vectors() {
+            (Some((weight, d)), v) => {
+                Mixed::<T, S>::cast_scaled(backend, r, weight, d, &mut v.b, &mut v.x)?;
+            }
+            (None, v) => Mixed::<T, S>::cast(backend, r, &mut v.b)?,
+        }
+        self.grids.cycle(backend)?;
         Mixed::<S, T>::cast(backend, &self.grids.vectors[0].x, z)
     }
 
@@ -323,16 +318,22 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Am
         self.grids.inner.is_empty()
     }
 
-    fn apply_dot(
+    fn cg_step(
         &mut self,
         backend: &B,
-        r: &<B as Backend<T>>::Vector,
+        mut step: CgStep<T, B>,
         z: &mut <B as Backend<T>>::Vector,
-        s: &<B as Backend<T>>::Scalars,
-        out: Slot,
     ) -> Result<()> {
-        self.cycle(backend, r)?;
-        Mixed::<S, T>::cast_dot(backend, &self.grids.vectors[0].x, r, z, s, out)
+        if !self.is_fixed() {
+            return cg_step_by_primitives(self, backend, step, z);
+        }
+        // r enters the hierarchy as it is computed, and p and (r, z) take z from there: no pass for a change of the type.
+        let (scale, v) = self.grids.first_sweep_and_vectors();
+        Mixed::<T, S>::cg_step_and_cast(backend, &mut step, scale, &mut v.b, &mut v.x)?;
+        self.grids.cycle(backend)?;
+        let z = &self.grids.vectors[0].x;
+        Mixed::<S, T>::cast_dot(backend, step.r, z, step.s, step.out)?;
+        Mixed::<S, T>::cast_direction(backend, step.s, z, Coef::ratio(step.out, step.rho), step.p)
     }
 }
 

@@ -185,6 +185,7 @@ fn rows<T: Real>(a: &DeviceCsr<T>) -> Rows<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Backend;
     use crate::backend::algebra::{Algebra, Strength};
     use crate::backend::cpu::Cpu;
     use crate::backend::host_algebra::tests::samples;
