@@ -43,9 +43,12 @@ fn barriers(name: &str) -> usize {
         // A sum over the block.
         ("dense_dots", 1),
         // Around each tile's sums, and behind each row's.
+        ("dense_symmetry", grid_reduction),
         ("dense_subtract_sum", 2 + grid_reduction),
         ("dense_sweep_sum", 2 + grid_reduction),
         ("dot_", grid_reduction),
+        // When the tiles are there, in each step, and around the change of one tile.
+        ("gauss_jordan", 1 + 1 + 2),
         ("gmres_rotate_", 2),
         ("gmres_solve_", 2),
         ("gram_schmidt_", 4),

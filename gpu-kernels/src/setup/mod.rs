@@ -10,6 +10,7 @@ pub mod columns;
 pub mod convert;
 pub mod independent_set;
 pub mod interpolate;
+pub mod inverse;
 pub mod product;
 pub mod scan;
 pub mod strength;

@@ -221,6 +221,12 @@ pub trait Algebra<T: Real>: Backend<T> {
 
     /// A number for each row of the square matrix `a`.
     fn row_weights(&self, a: &Self::Csr, weight: RowWeight) -> Result<Self::Vector>;
+    /// The inverse with every entry stored, where A is symmetric and positive definite: no pivot of Cholesky's method is below
+    /// `negligible(max |a_ij|)`, nor any `|a_ij - a_ji|` above. `None` where not, and where it is better computed on the host.
+    fn inverse(&self, a: &Self::Csr, negligible: &dyn Fn(f64) -> f64) -> Result<Option<Self::Csr>> {
+        let _ = (a, negligible);
+        Ok(None)
+    }
     /// `d_i = d_i bound / g_i` where `g_i` is larger than the bound.
     fn limit(&self, g: &Self::Vector, bound: T, d: &mut Self::Vector) -> Result<()>;
     /// Numbers that look random, in [-1/2, 1/2]: `gpu_kernels::setup::noise(i)`.

@@ -125,6 +125,9 @@ impl<T: Real> Algebra<T> for Gpu {
     fn row_weights(&self, a: &DeviceCsr<T>, weight: RowWeight) -> Result<DeviceVector<T>> {
         self.weights_of_rows(a, weight)
     }
+    fn inverse(&self, a: &DeviceCsr<T>, negligible: &dyn Fn(f64) -> f64) -> Result<Option<DeviceCsr<T>>> {
+        self.inverse_of_definite(a, negligible)
+    }
     fn limit(&self, g: &DeviceVector<T>, bound: T, d: &mut DeviceVector<T>) -> Result<()> {
         self.launch(g.len(), &limit { n: g.len() as u64, g: g.ptr(), bound, d: d.ptr_mut() })
     }

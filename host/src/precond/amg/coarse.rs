@@ -21,18 +21,25 @@ const ROUNDINGS: f64 = 32.0;
 /// partial pivoting, singular ones by a singular value decomposition.
 pub fn inverse<T: Real>(a: &Csr<T>, usual: f64) -> Arc<Csr<T>> {
     let n = a.n_rows();
+    // The transpose, so that rows of the inverse are columns of that.
     let mut dense = Mat::<f64>::zeros(n, n);
     for i in 0..n {
         for (&j, v) in a.row(i).0.iter().zip(a.row(i).1) {
-            dense[(i, j as usize)] = v.to_f64();
+            dense[(j as usize, i)] = v.to_f64();
         }
     }
-    let largest = a.values().iter().fold(usual, |most, v| most.max(v.to_f64().abs()));
-    let zero = SINGULAR.max(ROUNDINGS * T::EPSILON.to_f64()) * largest;
+    let largest = a.values().iter().fold(0.0, |most: f64, v| most.max(v.to_f64().abs()));
+    let zero = negligible::<T>(largest, usual);
     let inverse = if n == 0 { dense } else { invert(&dense, zero) };
     let columns: Vec<u32> = (0..n).flat_map(|_| 0..n as u32).collect();
-    let values = (0..n * n).map(|k| T::from_f64(inverse[(k / n, k % n)])).collect();
+    let rows = (0..n).flat_map(|i| inverse.col(i).iter().copied());
+    let values = rows.map(T::from_f64).collect();
     Arc::new(Csr::from_valid_parts(n, n, (0..=n).map(|i| i * n).collect(), columns, values))
+}
+
+/// What a pivot or a singular value must be above, where `largest` is the size of the largest entry.
+pub fn negligible<T: Real>(largest: f64, usual: f64) -> f64 {
+    SINGULAR.max(ROUNDINGS * T::EPSILON.to_f64()) * largest.max(usual)
 }
 
 fn invert(a: &Mat<f64>, zero: f64) -> Mat<f64> {

@@ -200,6 +200,12 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows.max(SMALL) {
             let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
                 let usual = levels.last().map_or(Ok(0.0), |last| least_diagonal::<T, B>(backend, &last.a))?;
+                let negligible = |largest| coarse::negligible::<T>(largest, usual);
+                if block == 1
+                    && let Some(inverse) = Algebra::<T>::inverse(backend, coarsest.first(), &negligible)?
+                {
+                    return Ok(Mixed::<T, S>::operator(backend, &Blocks::scalar(inverse))?.0);
+                }
                 let planes = coarsest.map(|plane| Algebra::<T>::csr_to_host(backend, plane))?;
                 let inverse = coarse::inverse(&written_out(&planes), usual);
                 let inverse = Arc::new(AnyMatrix::Crs(Arc::new(inverse.cast::<S>())));

@@ -178,7 +178,7 @@ impl Gpu {
     }
 }
 
-fn rows<T: Real>(a: &DeviceCsr<T>) -> Rows<T> {
+pub(super) fn rows<T: Real>(a: &DeviceCsr<T>) -> Rows<T> {
     Rows { pattern: a.pattern(), values: a.values() }
 }
 

@@ -5,6 +5,7 @@ mod blocks;
 mod convert;
 mod independent_set;
 mod interpolate;
+mod inverse;
 mod product;
 mod scan;
 mod strength;
