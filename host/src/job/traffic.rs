@@ -129,6 +129,7 @@ mod tests {
     use crate::launch::profile::Profiled;
     use crate::launch::sim::Sim;
     use crate::matrix::Format;
+    use crate::precond::amg::Params;
     use crate::solver::Stop;
     use std::sync::Arc;
 
@@ -203,7 +204,8 @@ mod tests {
         for (problem, block_size, method) in
             [("tet:7", 1, Method::Cg), ("tet:7", 1, Method::Amg), ("bidomain:6", 2, Method::Cg)]
         {
-            let options = Options { block_size, ..options(method, Precond::Amg) };
+            let amg = Params { coarse_rows: 50, ..Params::default() };
+            let options = Options { block_size, amg, ..options(method, Precond::Amg) };
             let (expected, said) = of_an_iteration(problem, &options);
             assert!(expected.abs_diff(said) < expected / 50, "{problem} {method}: {said}, not {expected}");
         }

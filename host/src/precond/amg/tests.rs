@@ -33,7 +33,8 @@ fn matrices(h: &HostHierarchy) -> Vec<&Arc<Csr<f64>>> {
 
 /// Three coarsenings, aggressive PMIS, and the greedy splitting.
 fn coarsenings() -> [Params; 5] {
-    let [sa, pmis, averages] = COARSENINGS.map(|coarsening| Params { coarsening, ..Params::default() });
+    let [sa, pmis, averages] =
+        COARSENINGS.map(|coarsening| Params { coarsening, coarse_rows: 200, ..Params::default() });
     let aggressive = Params { aggressive: 1, ..pmis.clone() };
     let greedy = Params { splitting: Splitting::Greedy, ..averages.clone() };
     [sa, pmis, averages, aggressive, greedy]
