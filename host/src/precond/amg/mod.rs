@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `params` | what can be chosen |
 //! | `hierarchy` | coarsening, interpolation, Galerkin products, over [`Algebra`] |
+//! | `assembly` | from a hierarchy to what is cycled over |
 //! | `coarse` | the last level's inverse |
 //! | `smoother` | Jacobi, l1-Jacobi, Chebyshev, SPAI-0 as weighted sweeps |
 //! | `spectrum` | the diagonal and the spectral radius that interpolation and smoothers are scaled by |
@@ -16,13 +17,13 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::{Preconditioner, cg_step_by_primitives};
-use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size};
+use crate::backend::algebra::{Algebra, Blocks, Mixed};
 use crate::backend::cpu::Cpu;
-use crate::backend::{Backend, CgStep, Coef, Slot};
+use crate::backend::{Backend, CgStep, Coef};
 use crate::error::{Error, Result};
-use crate::matrix::rounding::Pivot;
-use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding, check};
+use crate::matrix::{BlockCsr, Choice, Csr, check};
 
+mod assembly;
 pub(super) mod coarse;
 mod cycle;
 pub mod hierarchy;
@@ -34,13 +35,10 @@ mod tests;
 mod traffic;
 mod update;
 
-use cycle::{COARSE_STEPS, Coarsest, Correction, Grid, Grids, Inner, Vectors};
+use cycle::Grids;
 pub use hierarchy::Phases;
-use hierarchy::{Extras, Hierarchy, Level, Products, sweeps_while_interpolating};
+use hierarchy::{Extras, Hierarchy, Level, Products};
 pub use params::{Coarsening, Cycle, Params, Place, Smoother, Splitting};
-use smoother::Sweeps;
-use spectrum::diagonal;
-use traffic::{Passes, Stored, Traffic};
 
 /// One level, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,10 +78,6 @@ impl Info {
         self.levels.iter().map(|l| l.nnz).sum::<usize>() as f64 / self.levels[0].nnz.max(1) as f64
     }
 }
-
-/// A coarsest level of so few unknowns is inverted also where fewer were asked for: sweeps would have to do without the
-/// null space of a singular one.
-const SMALL: usize = 64;
 
 /// The preconditioner: a hierarchy computed in T and applied in S.
 pub struct Amg<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> {
@@ -160,140 +154,6 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let extras = Extras { near_null: None, keep: false };
         let mut hierarchy = hierarchy_of::<T, B>(backend, a, product, params, extras)?;
         Self::from_hierarchy(backend, &mut hierarchy, params)
-    }
-
-    /// The products `A P` of the hierarchy serve as storage.
-    fn from_hierarchy(
-        backend: &B,
-        hierarchy: &mut Hierarchy<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
-        params: &Params,
-    ) -> Result<Self> {
-        let Hierarchy { levels, coarsest, phases } = hierarchy;
-        let mut phases = phases.clone();
-        let mut infos = Vec::new();
-        let mut vectors = Vec::new();
-        let mut inner = Vec::new();
-        let mut grids = Vec::new();
-        let mut passes = Vec::new();
-        let block = coarsest.block();
-        let coarsest_size = size::<T, B>(backend, coarsest);
-        let finest_size = levels.first().map_or(coarsest_size, |level| size::<T, B>(backend, &level.a));
-        let finest_nodes = Size { n_rows: finest_size.n_rows * block, ..finest_size };
-        let degree = params.degree.or(Some(smoother::chebyshev_degree(finest_nodes)));
-        let params = &Params { degree, ..params.clone() };
-        let is_last = |l: usize| l == levels.len();
-        for l in 0..=levels.len() {
-            let n = levels.get(l).map_or(coarsest_size, |level| size::<T, B>(backend, &level.a)).n_rows;
-            vectors.push(Vectors::new::<S, B>(backend, n)?);
-            if params.cycle == Cycle::K && l > 0 && !is_last(l) {
-                inner.push(Inner::new(backend, n)?);
-            }
-        }
-        for level in levels.iter_mut() {
-            let (grid, info, of_grid) = Self::grid(backend, level, params, &mut phases)?;
-            infos.push(info);
-            passes.push(of_grid);
-            grids.push(grid);
-        }
-        let n = coarsest_size.n_rows as u64;
-        let stored = |size| Stored { size, of_value: size_of::<S>() };
-        let (last, last_info, last_bytes) = if coarsest_size.n_rows <= params.coarse_rows.max(SMALL) {
-            let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
-                let usual = levels.last().map_or(Ok(0.0), |last| least_diagonal::<T, B>(backend, &last.a))?;
-                let negligible = |largest| coarse::negligible::<T>(largest, usual);
-                if block == 1
-                    && let Some(inverse) = Algebra::<T>::inverse(backend, coarsest.first(), &negligible)?
-                {
-                    return Ok(Mixed::<T, S>::operator(backend, &Blocks::scalar(inverse))?.0);
-                }
-                let planes = coarsest.map(|plane| Algebra::<T>::csr_to_host(backend, plane))?;
-                let inverse = coarse::inverse(&written_out(&planes), usual);
-                let inverse = Arc::new(AnyMatrix::Crs(Arc::new(inverse.cast::<S>())));
-                Backend::<S>::matrix(backend, &inverse)
-            })?;
-            let padding = Padding { stored: n * n, nnz: n * n };
-            let reason = "its dense inverse".to_string();
-            let choice = Choice { format: Format::Crs, sigma: 1, padding, reason };
-            let dense = Size { nnz: coarsest_size.n_rows.pow(2), ..coarsest_size };
-            let info = level_info::<S>(coarsest_size, &choice, false, &[]);
-            (Coarsest::Inverse(inverse), info, traffic::product(stored(dense), size_of::<S>(), 1))
-        } else {
-            let (d, radius) = diagonal::<T, B>(backend, coarsest, None, params.lanczos_steps)?;
-            let smoother = Sweeps::setup::<T>(backend, coarsest, (&d, radius), params)?;
-            let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
-            let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
-            let bytes = traffic::sweeps(sweeps, stored(coarsest_size), size_of::<S>(), block);
-            let info = level_info::<S>(coarsest_size, &choice, false, &[]);
-            (Coarsest::Sweeps(matrix, smoother), info, bytes)
-        };
-        infos.push(last_info);
-        let grids = Grids {
-            grids,
-            coarsest: last,
-            vectors,
-            inner,
-            cycle: params.cycle,
-            pre: params.pre,
-            post: params.post,
-        };
-        let traffic = Traffic { value: size_of::<S>(), block, levels: passes, coarsest: last_bytes };
-        // Between T and S before and after the cycle.
-        let casts = 2 * infos[0].rows * (size_of::<T>() + size_of::<S>());
-        let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
-        let info = Info { levels: infos, phases, precision: S::NAME, cycle_bytes };
-        Ok(Amg { grids, info, reusable: None })
-    }
-
-    /// A level as it is cycled over, what is said of it, and what it moves.
-    #[allow(clippy::type_complexity)]
-    fn grid(
-        backend: &B,
-        level: &mut Level<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
-        params: &Params,
-        phases: &mut Phases,
-    ) -> Result<(Grid<S, B>, LevelInfo, Passes)> {
-        let Level { a, p, r, d, radius, products } = level;
-        let smoother = phases
-            .time::<T, B, _>(backend, "smoothers", || Sweeps::setup::<T>(backend, a, (d, *radius), params))?;
-        let swept = products.as_mut().map(|products| &mut products.ap);
-        let swept = swept.filter(|ap| sweeps_while_interpolating::<T, B>(backend, params, a, p, ap));
-        let sizes = [&*a, swept.as_deref().unwrap_or(p), r].map(|m| size::<T, B>(backend, m));
-        phases.time::<T, B, _>(backend, "formats", || {
-            let operator = |m| Mixed::<T, S>::operator(backend, m);
-            let rounded = |m, pivot| match params.packed {
-                true => Mixed::<T, S>::smoothing_operator(backend, m, pivot),
-                false => operator(m).map(|(m, choice)| (m, choice, false)),
-            };
-            let (matrix, choice, packed) = rounded(a, Pivot::Diagonal)?;
-            let is_swept = swept.is_some();
-            let (correction, of_correction, correction_packed) = match swept {
-                Some(q) => {
-                    let (weight, of_sweep) = smoother.last();
-                    let mut d = Backend::<T>::zeros(backend, sizes[0].n_rows)?;
-                    Mixed::<S, T>::cast(backend, of_sweep, &mut d)?;
-                    let weight = T::from_f64(weight.to_f64());
-                    backend.subtract_scaled(&mut q.planes_mut()[0], p.first(), weight, &d)?;
-                    let (q, choice, packed) = rounded(q, Pivot::Largest)?;
-                    (Correction::Swept(q), choice, packed)
-                }
-                None => {
-                    let (p, choice) = operator(p)?;
-                    (Correction::Interpolated(p), choice, false)
-                }
-            };
-            let (r, of_r) = operator(r)?;
-            let transfers = [(&of_correction, correction_packed), (&of_r, false)];
-            let info = level_info::<S>(sizes[0], &choice, packed, &transfers);
-            let stored = |size, packed| Stored { size, of_value: if packed { 0 } else { size_of::<S>() } };
-            let passes = Passes {
-                a: stored(sizes[0], packed),
-                correction: stored(sizes[1], correction_packed),
-                is_swept,
-                r: sizes[2],
-                sweeps: smoother.weights(1).count(),
-            };
-            Ok((Grid { a: matrix, correction, r, smoother }, info, passes))
-        })
     }
 
     /// What was set up.
@@ -438,48 +298,4 @@ fn moved<T: Real, B: Algebra<T>>(
         Ok((levels, coarsest.map(|plane| backend.csr(plane))?))
     })?;
     Ok(Hierarchy { levels, coarsest, phases })
-}
-
-/// The matrix of the blocks as an ordinary one.
-fn written_out<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> Arc<Csr<T>> {
-    match a.block() {
-        1 => a.first().clone(),
-        _ => Arc::new(BlockCsr::<T>::from_planes(a.planes()).to_csr()),
-    }
-}
-
-/// The least magnitude on the diagonal; of blocks the least norm.
-fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Result<f64> {
-    let norms = if a.block() == 1 { a.first().clone() } else { backend.norms(a)? };
-    let inverse = backend.row_weights(&norms, RowWeight::InverseDiagonal)?;
-    let s = backend.scalars(1)?;
-    backend.norm_max(&inverse, &s, Slot(0))?;
-    Ok(1.0 / backend.read(&s, Slot(0))?.to_f64())
-}
-
-/// Of the matrix with its blocks written out.
-fn size<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Size {
-    let Size { n_rows, n_cols, nnz } = backend.size(a.first());
-    let b = a.block();
-    Size { n_rows: b * n_rows, n_cols: b * n_cols, nnz: b * b * nnz }
-}
-
-fn level_info<S: Real>(
-    size: Size,
-    format: &Choice,
-    packed: bool,
-    transfers: &[(&Choice, bool)],
-) -> LevelInfo {
-    let bytes_of = |&(choice, packed): &(&Choice, bool)| {
-        let square = choice.format.block().pow(2) as u64;
-        match packed {
-            // A pivot's value for each row, and for each at most its column.
-            true => 4 * (choice.padding.stored + 2 * size.n_rows as u64),
-            false => choice.padding.stored / square * (4 + square * size_of::<S>() as u64),
-        }
-    };
-    let stored = bytes_of(&(format, packed)) + transfers.iter().map(bytes_of).sum::<u64>();
-    let vectors = (Vectors::<()>::COUNT + 1) * size.n_rows * size_of::<S>();
-    let format = format.clone();
-    LevelInfo { rows: size.n_rows, nnz: size.nnz, format, packed, bytes: stored + vectors as u64 }
 }

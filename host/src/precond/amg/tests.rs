@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::cycle::Correction;
 use super::hierarchy::{Extras, Hierarchy, Level, build};
 use super::*;
 use crate::backend::reference::Reference;
 use crate::error::Error;
 use crate::job::relative_residual;
-use crate::matrix::{Coo, Csr};
+use crate::matrix::{AnyMatrix, Coo, Csr};
 use crate::problem::generate;
 use crate::solver::{Cg, Solver, Stop, StopReason};
 
