@@ -16,8 +16,8 @@ use crate::error::Result;
 /// In vectors: CG 9, BiCGSTAB 21 and two preconditioners, Jacobi 2, GMRES 9 and a preconditioner, one more for each
 /// cycle's update, and in the j-th iteration of a cycle 3 (j + 1) for the two passes of Gram-Schmidt, of which the dot
 /// products of the second share the pass of the update of the first. A preconditioner is 2 (a copy), 3 with Jacobi, or a
-/// multigrid cycle; CG fuses the first two, which leaves 0 and 2, and takes `(r, z)` with the third, 2 more. A projection
-/// is 5 and cannot be fused. AMG as a method is 5, a product and a cycle. With `block` unknowns a node Jacobi's
+/// multigrid cycle; CG fuses the first two, which leaves 0 and 2, and the way into and out of the third, which saves 2 (not
+/// those of a K-cycle, 4 more, which are left out). A projection is 5 and cannot be fused. AMG as a method is 5, a product and a cycle. With `block` unknowns a node Jacobi's
 /// preconditioner is 2 + block and cannot be fused, and the method is 5, a product and the preconditioner.
 #[allow(clippy::too_many_arguments)]
 pub fn bytes_moved<T: Real>(
@@ -38,7 +38,7 @@ pub fn bytes_moved<T: Real>(
         Precond::None => (vectors(2), 0),
         Precond::Jacobi if block == 1 => (vectors(3), vectors(2)),
         Precond::Jacobi => (of_blocks, of_blocks + vectors(2)),
-        Precond::Amg => (cycle, cycle + vectors(2)),
+        Precond::Amg => (cycle, cycle - vectors(2)),
     };
     let (apply, in_cg) = match projections as u64 {
         0 => (apply, in_cg),
