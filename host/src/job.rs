@@ -480,12 +480,12 @@ impl<T: Real> Plan<'_, T> {
     }
 
     /// About what a multigrid set-up takes at its peak, beside the matrix in its format: the matrix and its strong part in
-    /// CRS, the products of the first coarsening (as large again in the systems measured), and a hierarchy in f32 with
-    /// an operator complexity of 1.5, with 8 vectors.
+    /// CRS, the product of the first coarsening and A P, which stays for the way back (each as large again in the systems
+    /// measured), and a hierarchy in f32 with an operator complexity of 1.5, with 8 vectors.
     fn setup_bytes(&self) -> u64 {
         let (nnz, n) = (self.a.nnz() as u64, self.a.n_rows() as u64);
         let (in_t, in_s) = (size_of::<T>() as u64, 4 + 4 * u64::from(!self.amg_in_f32));
-        nnz * (3 * (4 + in_t) + 3 * (4 + in_s) / 2) + n * (3 * (4 + in_t) + 8 * in_s)
+        nnz * (4 * (4 + in_t) + 3 * (4 + in_s) / 2) + n * (3 * (4 + in_t) + 8 * in_s)
     }
 
     fn vector_bytes(&self) -> u64 {

@@ -219,6 +219,7 @@ pub unsafe fn reach(
                 let mut pivot = row as u32;
                 if !pivots.is_null() {
                     let mut largest = -1.0;
+                    pivot = first;
                     for k in 0..width as usize {
                         let magnitude = values.ld_nc(start + k * SLICE).abs();
                         if magnitude > largest {

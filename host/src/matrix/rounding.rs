@@ -21,7 +21,8 @@ impl Pivot {
         match self {
             Pivot::Diagonal => i as u32,
             Pivot::Largest => {
-                let mut largest = (-1.0, 0);
+                // The first where none is a number.
+                let mut largest = (-1.0, columns.first().copied().unwrap_or(0));
                 for (&j, v) in columns.iter().zip(values) {
                     let magnitude = (v.to_f64() as f32).abs();
                     if magnitude > largest.0 {
