@@ -485,7 +485,9 @@ impl<T: Real> Plan<'_, T> {
     fn setup_bytes(&self) -> u64 {
         let (nnz, n) = (self.a.nnz() as u64, self.a.n_rows() as u64);
         let (in_t, in_s) = (size_of::<T>() as u64, 4 + 4 * u64::from(!self.amg_in_f32));
-        nnz * (4 * (4 + in_t) + 3 * (4 + in_s) / 2) + n * (3 * (4 + in_t) + 8 * in_s)
+        // Two copies in f64 while the coarsest matrix is inverted, and the inverse.
+        let inverse = n.min(self.options.amg.coarse_rows as u64).pow(2) * (2 * 8 + 4 + in_t);
+        inverse + nnz * (4 * (4 + in_t) + 3 * (4 + in_s) / 2) + n * (3 * (4 + in_t) + 8 * in_s)
     }
 
     fn vector_bytes(&self) -> u64 {

@@ -81,7 +81,8 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)` for the entries of P, all of which C has too; [`LANES`] lanes a row.
+/// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of which C has
+/// too; [`LANES`] lanes a row.
 #[kernel(T = [f32, f64])]
 pub unsafe fn subtract_scaled<T: Real>(
     n: u64,
@@ -97,7 +98,8 @@ pub unsafe fn subtract_scaled<T: Real>(
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
         while i < n as usize {
-            let scale = T::ONE / (omega * d.ld_nc(i));
+            let of_row = d.ld_nc(i);
+            let scale = if of_row == T::ZERO { T::ZERO } else { T::ONE / (omega * of_row) };
             let (start, end) = p.range(i);
             let mut e = start + lane;
             while e < end {

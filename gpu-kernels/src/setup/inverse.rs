@@ -65,13 +65,13 @@ pub unsafe fn dense_symmetry(n: u64, m: u64, dense: *const f64, reduction: Reduc
 /// D^-1,   D^-1 A_step,J,   -A_I,step D^-1,   and any other one   A_IJ - A_I,step D^-1 A_step,J
 /// ```
 ///
-/// `pivots[step]` receives the smallest pivot of D, where one is not positive that or NaN.
+/// `pivots[step]` receives the smallest pivot of D in the first n rows, NaN where one is that.
 #[kernel]
-pub unsafe fn gauss_jordan(m: u64, step: u64, from: *const f64, to: *mut f64, pivots: *mut f64) {
+pub unsafe fn gauss_jordan(n: u64, m: u64, step: u64, from: *const f64, to: *mut f64, pivots: *mut f64) {
     let pivot = shared_array![f64; BOTH];
     let left = shared_array![f64; AREA];
     let right = shared_array![f64; AREA];
-    let (m, step) = (m as usize, step as usize);
+    let (n, m, step) = (n as usize, m as usize, step as usize);
     let tiles = m / TILE;
     let block = thread::block_idx_x() as usize;
     let (tile_row, tile_column) = (block / tiles, block % tiles);
@@ -98,7 +98,9 @@ pub unsafe fn gauss_jordan(m: u64, step: u64, from: *const f64, to: *mut f64, pi
                 (false, true) => -of_column / p,
                 (false, false) => pivot.get(here + t) - of_column * (of_row / p),
             };
-            smallest = if p < smallest || p.is_nan() { p } else { smallest };
+            if step * TILE + k < n && (p < smallest || p.is_nan()) {
+                smallest = p;
+            }
             pivot.set(there + t, new);
             thread::sync_threads();
             k += 1;

@@ -1,6 +1,6 @@
 //! Kernels that build a multigrid hierarchy: strength of connection, splittings, interpolation, sparse products.
 //!
-//! Matrices are in CRS with 32-bit row pointers, columns ascending within a row, the diagonal stored. Each kernel's
+//! Matrices are in CRS with 32-bit row pointers, columns ascending within a row, the diagonal stored. But for [`inverse`] each kernel's
 //! result is defined to the last bit: sums run over a row's entries in order, and multiplication and addition round
 //! separately (no fused multiply-add), as on the host.
 

@@ -5,7 +5,7 @@
 //! rounding errors are added to the pivot, so that row sums stay what they are: a constant, and nearly so a smooth vector,
 //! is multiplied as if nothing were rounded. For a symmetric M-matrix with row sums from 0 on, `x^T A x` is a sum of `-a_ij (x_i - x_j)^2`
 //! and of row sums times `x_i^2`, so that rounding changes it by no more than it changes one entry: 0.4 % with 7 bits, 6 %
-//! with 3. Other matrices have no such bound: where A nearly maps to 0 what is no constant, as the bending of a thin beam,
+//! with 3. The matrix that takes a correction back to a finer level, and other matrices, have no such bound: where A nearly maps to 0 what is no constant, as the bending of a thin beam,
 //! iterations may be lost.
 
 use cuda_std::{Real, kernel, memory::*};

@@ -1,7 +1,7 @@
 //! What a multigrid set-up is written in: sparse matrices that are computed where they will be used.
 //!
 //! [`Backend`] has what an iteration needs; this trait adds what makes a hierarchy: strength of connection,
-//! splittings, interpolation, sparse products and transposes. Every operation has a result that is defined to
+//! splittings, interpolation, sparse products and transposes. Every operation but [`Algebra::inverse`] has a result that is defined to
 //! the last bit, in the order of additions too, so that the hierarchy depends neither on the number of threads
 //! nor on the device. Sums run over a row's entries from left to right, and multiply and add round separately.
 
@@ -174,7 +174,7 @@ pub trait Algebra<T: Real>: Backend<T> {
     }
     /// `S = I - omega D^-1 S` with D the diagonal of S.
     fn damp(&self, s: &mut Self::Csr, omega: T) -> Result<()>;
-    /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)` for the entries of P, all of which C has too.
+    /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of which C has too.
     fn subtract_scaled(&self, c: &mut Self::Csr, p: &Self::Csr, omega: T, d: &Self::Vector) -> Result<()>;
     /// The interpolation of Mandel and Brezina: a coarse unknown is taken over, any other is the average of the coarse
     /// ones in its row of `s`; `coarse` has 1 for coarse unknowns.
@@ -223,6 +223,7 @@ pub trait Algebra<T: Real>: Backend<T> {
     fn row_weights(&self, a: &Self::Csr, weight: RowWeight) -> Result<Self::Vector>;
     /// The inverse with every entry stored, where A is symmetric and positive definite: no pivot of Cholesky's method is below
     /// `negligible(max |a_ij|)`, nor any `|a_ij - a_ji|` above. `None` where not, and where it is better computed on the host.
+    /// Backends round it differently.
     fn inverse(&self, a: &Self::Csr, negligible: &dyn Fn(f64) -> f64) -> Result<Option<Self::Csr>> {
         let _ = (a, negligible);
         Ok(None)

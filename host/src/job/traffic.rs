@@ -38,7 +38,7 @@ pub fn bytes_moved<T: Real>(
         Precond::None => (vectors(2), 0),
         Precond::Jacobi if block == 1 => (vectors(3), vectors(2)),
         Precond::Jacobi => (of_blocks, of_blocks + vectors(2)),
-        Precond::Amg => (cycle, cycle - vectors(2)),
+        Precond::Amg => (cycle, cycle.saturating_sub(vectors(2))),
     };
     let (apply, in_cg) = match projections as u64 {
         0 => (apply, in_cg),

@@ -32,7 +32,8 @@ pub trait Preconditioner<T: Real, B: Backend<T>> {
     fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()>;
 
     /// What CG does after its product: [`Backend::cg_step`], `z = M r`, `(r, z)`, and `p = z + beta p`, where beta is
-    /// `(r, z) / (r_old, z_old)`, or that of flexible CG (Notay 2000). What z holds then is the preconditioner's affair.
+    /// `(r, z) / (r_old, z_old)`, or that of flexible CG (Notay 2000). What z holds then is the preconditioner's affair. As [`Preconditioner::apply`] it
+    /// allocates nothing, and every other call queues the same.
     fn cg_step(&mut self, backend: &B, step: CgStep<T, B>, z: &mut B::Vector) -> Result<()> {
         cg_step_by_primitives(self, backend, step, z)
     }

@@ -163,9 +163,12 @@ impl<T: Real> DeviceMatrix<T> {
         };
         let values = self.n_cols + vectors * self.n_rows;
         // A packed entry's value is beside its column, and the pivots' as long as row pointers would be.
-        let of_value = if let Layout::Packed { .. } = self.layout { 0 } else { size_of::<T>() };
+        let (of_value, of_pivots) = match &self.layout {
+            Layout::Packed { pivots, .. } => (0, pivots.as_ref().map_or(0, |_| 4 * self.n_rows)),
+            _ => (size_of::<T>(), 0),
+        };
         let matrix = matrix_traffic(self.nnz, self.n_rows, of_value, block);
-        Work::moving(threads, matrix + (values * size_of::<T>()) as u64)
+        Work::moving(threads, matrix + (of_pivots + values * size_of::<T>()) as u64)
     }
 }
 

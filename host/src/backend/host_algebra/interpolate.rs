@@ -19,7 +19,7 @@ pub(super) fn damp<T: Real>(s: &mut Csr<T>, omega: T) {
 /// See [`crate::backend::Algebra::subtract_scaled`].
 pub(super) fn subtract_scaled<T: Real>(c: &mut Csr<T>, p: &Csr<T>, omega: T, d: &[T]) {
     for_each_row(c, |i, columns, values| {
-        let scale = T::ONE / (omega * d[i]);
+        let scale = if d[i] == T::ZERO { T::ZERO } else { T::ONE / (omega * d[i]) };
         let mut at = 0;
         for (j, v) in p.row(i).0.iter().zip(p.row(i).1) {
             at += columns[at..].partition_point(|c| c < j);

@@ -29,7 +29,7 @@ pub struct Level<M, V> {
 
 /// Intermediate results of a level.
 pub struct Products<M> {
-    /// `A P`.
+    /// `A P`, until the assembly of the cycle makes the correction of it.
     pub ap: Blocks<M>,
     /// With smoothed aggregation of a matrix without blocks, where numbers shall be computed anew: `I - omega D^-1 A_F`,
     /// and the tentative interpolation.

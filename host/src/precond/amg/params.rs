@@ -133,7 +133,7 @@ impl Default for Params {
             pre: 1,
             post: 1,
             cycle: Cycle::V,
-            coarse_rows: 512,
+            coarse_rows: 300,
             max_levels: 20,
             stall: 0.8,
             setup: Place::Device,

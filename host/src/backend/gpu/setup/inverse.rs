@@ -45,7 +45,7 @@ impl Gpu {
         let mut pivots: DeviceVector<f64> = self.zeros(tiles)?;
         for step in 0..tiles as u64 {
             let pivots = pivots.ptr_mut();
-            let kernel = gauss_jordan { m: of_m, step, from: from.ptr(), to: to.ptr_mut(), pivots };
+            let kernel = gauss_jordan { n: of_n, m: of_m, step, from: from.ptr(), to: to.ptr_mut(), pivots };
             self.launch_in_blocks_of((TILE * TILE) as u32, m * m, &kernel)?;
             std::mem::swap(&mut from, &mut to);
         }
@@ -106,6 +106,27 @@ mod tests {
                     assert!((product - expected).abs() < 1e-10, "{problem}: {product} in {i}, {j}");
                     assert!((x.row(i).1[j] - f64::from(in_f32.row(i).1[j])).abs() < 1e-4);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_size_of_the_entries_does_not_matter() {
+        let a: Csr<f64> = generate(&"tet:4".parse().unwrap(), 1).unwrap();
+        for scale in [1e-12, 1e12] {
+            let scaled = Csr::from_rows(
+                a.n_rows(),
+                a.n_cols(),
+                |i| a.row_len(i),
+                |i, columns, values| {
+                    columns.copy_from_slice(a.row(i).0);
+                    values.iter_mut().zip(a.row(i).1).for_each(|(value, v)| *value = scale * v);
+                },
+            );
+            let found = inverse::<f64>(&scaled).unwrap();
+            let expected = inverse::<f64>(&a).unwrap();
+            for (found, expected) in found.values().iter().zip(expected.values()) {
+                assert!((scale * found - expected).abs() < 1e-9, "{found} is not {expected} / {scale}");
             }
         }
     }
