@@ -156,7 +156,7 @@ impl GmresSlots {
 
 /// What an iteration of CG does after its product with A works on: [`Backend::cg_step`]'s arguments, and p, which becomes
 /// the next direction.
-pub struct CgStep<'a, T: Real, B: Backend<T> + ?Sized> {
+pub struct CgStep<'a, T: Real, B: Backend<T>> {
     /// Holds the slots.
     pub s: &'a B::Scalars,
     /// `(r, M r)` of the old r.

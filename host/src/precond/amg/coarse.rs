@@ -17,8 +17,8 @@ const ROUNDINGS: f64 = 32.0;
 /// `usual` is the size of a diagonal entry of the problem that it approximates: beside it all of `a` may be rounding, such
 /// as the 1 x 1 matrix that is left of a pure Neumann problem.
 ///
-/// Symmetric positive definite matrices are inverted by Cholesky's method, other ones with an LU decomposition with
-/// partial pivoting, singular ones by a singular value decomposition.
+/// Symmetric positive definite matrices are inverted by Cholesky's method, other symmetric ones by their eigenvalues, and
+/// the rest with an LU decomposition with partial pivoting, where singular by a singular value decomposition.
 pub fn inverse<T: Real>(a: &Csr<T>, usual: f64) -> Arc<Csr<T>> {
     let n = a.n_rows();
     // The transpose, so that rows of the inverse are columns of that.
@@ -52,14 +52,22 @@ fn invert(a: &Mat<f64>, zero: f64) -> Mat<f64> {
                 return factors.inverse();
             }
         }
+        symmetric_pseudo_inverse(a, zero)
     } else {
         let factors = a.partial_piv_lu();
         let smallest = (0..n).map(|i| factors.U()[(i, i)].abs()).fold(f64::INFINITY, f64::min);
-        if smallest > zero {
-            return factors.inverse();
-        }
+        if smallest > zero { factors.inverse() } else { pseudo_inverse(a, zero) }
     }
-    pseudo_inverse(a, zero)
+}
+
+/// `U S^+ U^T`, eigenvalues up to `zero` taken for zero: in half the time of [`pseudo_inverse`].
+fn symmetric_pseudo_inverse(a: &Mat<f64>, zero: f64) -> Mat<f64> {
+    let n = a.nrows();
+    let Ok(eigen) = a.self_adjoint_eigen(Side::Lower) else { return Mat::zeros(n, n) };
+    let s = eigen.S().column_vector();
+    let inverse_of = |k: usize| if s[k].abs() > zero { 1.0 / s[k] } else { 0.0 };
+    let scaled = Mat::from_fn(n, n, |i, k| eigen.U()[(i, k)] * inverse_of(k));
+    &scaled * eigen.U().transpose()
 }
 
 /// `V S^+ U^T`, singular values up to `zero` taken for zero.
