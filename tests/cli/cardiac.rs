@@ -174,7 +174,7 @@ fn an_interrupted_run_leaves_a_checkpoint_and_complete_files() {
     // The file of frames has rounded times.
     assert!((frames(&shell.path("r/v.pvd")).last().unwrap().0 - time).abs() < 1e-9);
     assert!(shell.path("r/activation.png").exists());
-    assert_eq!(Checkpoint::load(&shell.path("state")).unwrap().time(), time);
+    assert!((Checkpoint::load(&shell.path("state")).unwrap().time() - time).abs() < 1e-9);
     let (stdout, _) = shell.run(&format!("{line} --restart state --t-end {}", time + 0.5), 0);
     assert!(stdout.contains("10 steps"), "{stdout}");
 }
@@ -182,8 +182,12 @@ fn an_interrupted_run_leaves_a_checkpoint_and_complete_files() {
 #[test]
 fn a_solve_that_fails_ends_the_run_but_not_its_files() {
     let shell = Shell::new();
-    let (stdout, stderr) =
-        shell.run(&format!("bidomain {SLAB} --rtol 1e-14 --max-iter 2 --t-end 4 --out r --checkpoint c"), 1);
+    let (stdout, stderr) = shell.run(
+        &format!(
+            "bidomain {SLAB} --amg coarse_rows=50 --rtol 1e-14 --max-iter 2 --t-end 4 --out r --checkpoint c"
+        ),
+        1,
+    );
     assert!(
         stderr.starts_with("error: the coupled system of the step to 0.05 ms was not solved"),
         "{stderr}"

@@ -125,7 +125,7 @@ fn reports_for_programs_stay_what_they_are() {
         (&report["schema"], &report["stop_reason"]),
         (&"warpsolve.solve/2".into(), &"converged".into())
     );
-    assert!(table(&stderr).contains_key("cg_step_f64"), "{stderr}");
+    assert!(table(&stderr).contains_key("cg_step_f64_f64"), "{stderr}");
 }
 
 #[test]

@@ -143,7 +143,9 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         if whole.n_rows <= params.coarse_rows.max(SMALL) {
             let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
                 let usual = above.map_or(Ok(0.0), |above| least_diagonal::<T, B>(backend, &above.a))?;
-                let negligible = |largest| coarse::negligible::<T>(largest, usual);
+                // Without pivoting a nearly singular matrix is inverted less accurately than on the host.
+                let nearly = f64::from(f32::EPSILON);
+                let negligible = |largest| coarse::negligible::<T>(largest, usual).max(nearly * largest);
                 if block == 1
                     && let Some(inverse) = Algebra::<T>::inverse(backend, coarsest.first(), &negligible)?
                 {
