@@ -44,13 +44,22 @@ pub fn noise(i: u32) -> f64 {
     hash(i) as f64 / u32::MAX as f64 - 0.5
 }
 
-/// `x_i = noise(i)`.
+/// `noise(i) / sqrt(|d|)`, or `noise(i)` where that is not finite.
+#[inline(always)]
+pub fn scaled_noise<T: Real>(i: u32, d: T) -> T {
+    let scaled = noise(i) / Real::sqrt(d.to_f64().abs());
+    T::from_f64(if scaled.is_finite() { scaled } else { noise(i) })
+}
+
+/// `x_i = scaled_noise(i, d_ii)`, D diagonal or with blocks on its diagonal: element `block i + l` of `d` is the l-th of row i
+/// in its block.
 #[kernel(T = [f32, f64])]
-pub unsafe fn noisy<T: Real>(n: u64, x: *mut T) {
+pub unsafe fn noisy<T: Real>(n: u64, block: u32, d: *const T, x: *mut T) {
+    let block = block as usize;
     let mut i = thread::index();
     while i < n as usize {
-        // SAFETY: the launcher's vector has n elements.
-        unsafe { x.st(i, T::from_f64(noise(i as u32))) };
+        // SAFETY: the launcher's vector has n elements, and d as many rows.
+        unsafe { x.st(i, scaled_noise(i as u32, d.ld(block * i + i % block))) };
         i += thread::stride();
     }
 }

@@ -212,6 +212,8 @@ pub trait Algebra<T: Real>: Backend<T> {
     fn multiply_values(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
     /// `C = C + A B` in the pattern of C, which has that of A B: [`Algebra::multiply_values`] from the present `c_ij`.
     fn add_product(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
+    /// `A = factor A`.
+    fn scale_values(&self, a: &mut Self::Csr, factor: T) -> Result<()>;
     /// A matrix of zeros in the pattern of `a`.
     fn zeros_like(&self, a: &Self::Csr) -> Result<Self::Csr>;
     /// The transpose.
@@ -230,8 +232,8 @@ pub trait Algebra<T: Real>: Backend<T> {
     }
     /// `d_i = d_i bound / g_i` where `g_i` is larger than the bound.
     fn limit(&self, g: &Self::Vector, bound: T, d: &mut Self::Vector) -> Result<()>;
-    /// Numbers that look random, in [-1/2, 1/2]: `gpu_kernels::setup::noise(i)`.
-    fn noise(&self, n: usize) -> Result<Self::Vector>;
+    /// `n` numbers that look random, with the D that `d` stands for: [`scaled_noise(i, d_ii)`](gpu_kernels::setup::scaled_noise).
+    fn noise(&self, d: &Self::Vector, n: usize) -> Result<Self::Vector>;
 
     /// The planes of a matrix of blocks, where this backend computes.
     fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Self::Csr>>;

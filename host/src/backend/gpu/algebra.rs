@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
+use gpu_kernels::blas1::axpby;
 use gpu_kernels::krylov::{self, Entry};
 use gpu_kernels::reduce;
 use gpu_kernels::setup::convert::round_scaled;
@@ -10,7 +11,9 @@ use gpu_kernels::setup::strength::limit;
 
 use super::csr::{DeviceCsr, DeviceIndices};
 use super::memory::{Buffer, DeviceVector, bytes_of};
-use super::{DeviceMatrix, DeviceScalars, Gpu, Work, coefficient, pointer_or_null};
+use super::{
+    DeviceMatrix, DeviceScalars, Gpu, UNGUARDED, Work, block_of, coefficient, constant, pointer_or_null,
+};
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use crate::backend::{Backend, CgStep, Coef, Slot};
 use crate::error::Result;
@@ -110,6 +113,11 @@ impl<T: Real> Algebra<T> for Gpu {
     fn add_product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
         self.product_values(a, b, c, true)
     }
+    fn scale_values(&self, a: &mut DeviceCsr<T>, factor: T) -> Result<()> {
+        let (n, x, z) = (a.size.nnz as u64, a.values(), a.values_mut());
+        let (a, b, guard) = (constant(factor.to_f64()), constant(0.0), UNGUARDED);
+        self.launch(Work::on::<T>(n as usize, 2), &axpby { n, a, x, b, y: x, z, guard })
+    }
     fn zeros_like(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         Ok(DeviceCsr { values: Buffer::zeroed(&self.device, a.size.nnz * size_of::<T>())?, ..a.clone() })
     }
@@ -131,9 +139,10 @@ impl<T: Real> Algebra<T> for Gpu {
     fn limit(&self, g: &DeviceVector<T>, bound: T, d: &mut DeviceVector<T>) -> Result<()> {
         self.launch(g.len(), &limit { n: g.len() as u64, g: g.ptr(), bound, d: d.ptr_mut() })
     }
-    fn noise(&self, n: usize) -> Result<DeviceVector<T>> {
-        let x: DeviceVector<T> = self.zeros(n)?;
-        self.launch(n, &gpu_kernels::setup::noisy::<T> { n: n as u64, x: x.address() as *mut T })?;
+    fn noise(&self, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
+        let mut x = self.zeros(n)?;
+        let block = block_of(d, &x) as u32;
+        self.launch(n, &gpu_kernels::setup::noisy { n: n as u64, block, d: d.ptr(), x: x.ptr_mut() })?;
         Ok(x)
     }
 

@@ -120,6 +120,10 @@ macro_rules! host_algebra {
                 product::values(a, b, Arc::make_mut(c), true);
                 Ok(())
             }
+            fn scale_values(&self, a: &mut Arc<Csr<T>>, factor: T) -> Result<()> {
+                product::scale(Arc::make_mut(a), factor);
+                Ok(())
+            }
             fn zeros_like(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
                 Ok(Arc::new(a.with_values(vec![T::ZERO; a.nnz()])))
             }
@@ -138,8 +142,8 @@ macro_rules! host_algebra {
                 strength::limit(g, bound, d);
                 Ok(())
             }
-            fn noise(&self, n: usize) -> Result<Vec<T>> {
-                Ok(strength::noise(n))
+            fn noise(&self, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
+                Ok(strength::noise(d, n))
             }
             fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Arc<Csr<T>>>> {
                 let b = a.block();

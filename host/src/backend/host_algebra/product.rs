@@ -167,6 +167,11 @@ pub(super) fn transpose_values<T: Real>(a: &Csr<T>, at: &mut Csr<T>) {
     });
 }
 
+/// See [`crate::backend::Algebra::scale_values`].
+pub(super) fn scale<T: Real>(a: &mut Csr<T>, factor: T) {
+    a.values_mut().par_iter_mut().for_each(|v| *v = factor * *v);
+}
+
 /// `A` in CRS, or CRS of blocks.
 pub(super) fn in_crs<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> AnyMatrix<T> {
     match a.block() {

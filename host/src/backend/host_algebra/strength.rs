@@ -95,8 +95,9 @@ fn lump<T: Real>(original: T, sum: T) -> T {
 }
 
 /// See [`crate::backend::Algebra::noise`].
-pub(super) fn noise<T: Real>(n: usize) -> Vec<T> {
-    let of_row = |i: usize| T::from_f64(gpu_kernels::setup::noise(i as u32));
+pub(super) fn noise<T: Real>(d: &[T], n: usize) -> Vec<T> {
+    let block = d.len() / n.max(1);
+    let of_row = |i: usize| gpu_kernels::setup::scaled_noise(i as u32, d[block * i + i % block]);
     (0..n).into_par_iter().with_min_len(CHUNK).map(of_row).collect()
 }
 

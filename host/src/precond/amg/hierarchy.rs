@@ -118,7 +118,8 @@ pub fn build<T: Real, B: Algebra<T>>(
         let r = phases.time(backend, "transpose", || transpose(backend, &p))?;
         let (ap, coarser) = phases.time(backend, "Galerkin product", || {
             let ap = multiply(backend, &a, &p)?;
-            let coarser = multiply(backend, &r, &ap)?;
+            let mut coarser = multiply(backend, &r, &ap)?;
+            overcorrect(backend, params, levels.len(), &mut coarser)?;
             Ok((ap, coarser))
         })?;
         let products = (keep || sweeps_while_interpolating(backend, params, &a, &p, &ap))
@@ -127,6 +128,23 @@ pub fn build<T: Real, B: Algebra<T>>(
         a = coarser;
     }
     Ok(Hierarchy { levels, coarsest: a, phases })
+}
+
+/// What the Galerkin product of `level` is divided by.
+pub fn overcorrect<T: Real, B: Algebra<T>>(
+    backend: &B,
+    params: &Params,
+    level: usize,
+    product: &mut Blocks<B::Csr>,
+) -> Result<()> {
+    let factor = params.overcorrection(level);
+    if factor == 1.0 {
+        return Ok(());
+    }
+    product
+        .planes_mut()
+        .iter_mut()
+        .try_for_each(|plane| backend.scale_values(plane, T::from_f64(1.0 / factor)))
 }
 
 /// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with the pattern

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// The share of the spectrum of `D^-1 A` that the Chebyshev smoother damps: from an eighth of its upper end on.
 const CHEBYSHEV_RATIO: f64 = 8.0;
 /// Lanczos's method finds a radius that is a little too small.
-const SAFETY: f64 = 1.1;
+const SAFETY: f64 = 1.05;
 
 /// The degree of the Chebyshev smoother unless another is asked for.
 const DEGREE: u32 = 2;

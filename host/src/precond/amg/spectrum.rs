@@ -6,15 +6,12 @@ use crate::backend::algebra::{Algebra, Blocks, RowWeight};
 use crate::backend::{Coef, Slot};
 use crate::error::Result;
 
-/// Rows with a Gershgorin radius that is larger than the mean by this factor are outliers.
-const OUTLIER: f64 = 1.1;
-
 /// `D^-1`, and the [`spectral_radius`] of `D^-1 A`.
 ///
 /// D is the diagonal, or of a matrix of blocks that of the blocks. But one flat element in a mesh makes a few rows with an
 /// eigenvalue far above all others; that would become the radius, and smoothers and interpolation would do too little
-/// everywhere else. So an ordinary matrix' D is `a_ii max(1, g_i / (1.1 mean(g)))` with `g_i = sum_j |a_ij| / |a_ii|`, after
-/// which no eigenvalue is above 1.1 mean(g) (Gershgorin's theorem; l1-Jacobi is D = g_i a_ii, with 1 for a bound).
+/// everywhere else. So an ordinary matrix' D is `a_ii max(1, g_i / mean(g))` with `g_i = sum_j |a_ij| / |a_ii|`, after
+/// which no eigenvalue is above mean(g) (Gershgorin's theorem; l1-Jacobi is D = g_i a_ii, with 1 for a bound).
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
@@ -28,7 +25,7 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
         let g = backend.row_weights(a.first(), RowWeight::GershgorinRadius)?;
         let s = backend.scalars(1)?;
         backend.sum(&g, &s, Slot(0))?;
-        bound = rounded_up(OUTLIER / n as f64 * backend.read(&s, Slot(0))?.to_f64());
+        bound = rounded_up(backend.read(&s, Slot(0))?.to_f64() / n as f64);
         if bound.is_finite() {
             backend.limit(&g, T::from_f64(bound), &mut d)?;
         }
@@ -66,7 +63,9 @@ fn spectral_radius<T: Real, B: Algebra<T>>(
     let s = backend.scalars((3 * steps).max(1))?;
     let made = product.is_none().then(|| backend.in_crs(a)).transpose()?;
     let Some(product) = product.or(made.as_ref()) else { unreachable!("made where there was none") };
-    let mut r = backend.noise(n)?;
+    // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. Were r noise itself,
+    // rows of large entries would have little of it, and an eigenvector there would be found late.
+    let mut r = backend.noise(d, n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
     for k in 0..steps {
@@ -141,6 +140,7 @@ fn largest_eigenvalue(diagonal: &[f64], next_to_it: &[f64]) -> f64 {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::tests::jumping;
     use super::*;
     use crate::backend::reference::Reference;
     use crate::matrix::Csr;
@@ -166,7 +166,14 @@ mod tests {
         let found = radius(&a, 12);
         assert!(found > 0.97 * exact && found < exact + 1.0 / 64.0, "{found} for {exact}");
         let bound = radius(&a, 0);
-        assert!((bound - 2.0).abs() < 1e-12);
+        assert!((found..2.0).contains(&bound), "{bound}");
+    }
+
+    #[test]
+    fn large_entries_hide_no_eigenvalue() {
+        let a = jumping(32, 1e6);
+        let (found, exact) = (radius(&a, 8), radius(&a, 40));
+        assert!(found > 0.95 * exact, "{found} for {exact}");
     }
 
     #[test]
@@ -181,7 +188,7 @@ mod tests {
 
     /// A flat tetrahedron in a mesh adds `c (1, -1, 1, -1)^T (1, -1, 1, -1)` to the rows of its corners.
     #[test]
-    fn a_few_outlying_rows_change_nothing_elsewhere() {
+    fn a_few_outlying_rows_change_little_elsewhere() {
         let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:8".parse().unwrap(), 1).unwrap());
         let n = regular.n_rows();
         let corners = [100, 250, 300, 450];
@@ -221,7 +228,8 @@ mod tests {
             if corners.contains(&i) {
                 assert!(limited[i] * dense[i][i] < 0.7, "{}", limited[i] * dense[i][i]);
             } else {
-                assert_eq!(limited[i], usual[i]);
+                // But for what four large radii add to the mean of 512.
+                assert!((limited[i] / usual[i] - 1.0).abs() < 0.01, "{} {}", limited[i], usual[i]);
             }
         }
         // Without steps the radius is a bound, and no larger than the limit.

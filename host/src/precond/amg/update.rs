@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::hierarchy::{Hierarchy, Phases, damping};
+use super::hierarchy::{Hierarchy, Phases, damping, overcorrect};
 use super::spectrum::diagonal;
 use super::{Amg, Extras, Params, check, hierarchy_of};
 use crate::backend::algebra::{Algebra, Blocks, Mixed};
@@ -95,6 +95,7 @@ fn update<T: Real, B: Algebra<T>>(
         backend.set_values(only(finest), a)
     })?;
     let mut rest = &mut levels[..];
+    let mut l = 0;
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
         (level.d, level.radius) = phases
             .time(backend, "spectral radius", || diagonal(backend, &level.a, None, params.lanczos_steps))?;
@@ -112,8 +113,10 @@ fn update<T: Real, B: Algebra<T>>(
         let next = coarser.first_mut().map_or(&mut *coarsest, |level| &mut level.a);
         phases.time(backend, "Galerkin product", || {
             backend.multiply_values(level.a.first(), level.p.first(), only(&mut products.ap))?;
-            backend.multiply_values(level.r.first(), products.ap.first(), only(next))
+            backend.multiply_values(level.r.first(), products.ap.first(), only(next))?;
+            overcorrect(backend, params, l, next)
         })?;
+        l += 1;
         rest = coarser;
     }
     Ok(())
