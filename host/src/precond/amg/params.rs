@@ -83,8 +83,9 @@ pub struct Params {
     pub prolongation_omega: f64,
     /// What corrections from coarser levels are multiplied by, in effect: the matrices of the second to the fourth level are
     /// `P^T A P` divided by it. A V-cycle there finds less than the whole correction (over-correction; Braess 1995 for
-    /// interpolation that is constant on aggregates). `None`: 1.15 in V-cycles with `sa` and `mandel-brezina`, else 1. With at
-    /// most 1.25 a correction exact on the last level is not doubled by the time that it is on the finest, and M stays positive definite with any smoother that converges.
+    /// interpolation that is constant on aggregates). `None`: 1.15 in V-cycles with `sa` and `mandel-brezina`, else 1. M stays
+    /// positive definite where the smoother converges, whatever the factor; with at most 1.25 a correction exact on the last
+    /// level is less than doubled by the time that it is on the finest, and AMG alone converges too.
     pub overcorrection: Option<f64>,
     /// Steps of Lanczos's method for a spectral radius. With fewer than 4 it is so far below that smoothers amplify; 0
     /// takes Gershgorin's bound, which is never below, but may be far above.
