@@ -54,12 +54,12 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
     let blocks = Blocks::scalar(a.clone());
 
     let filtered = cpu.strength(a, symmetric).expect(in_range);
-    let roots = cpu.independent_set(&filtered, None, 2, false).expect(in_range);
+    let roots = cpu.independent_set(&filtered, None, 2, false, None).expect(in_range);
     let (aggregates, count) = cpu.aggregate(&filtered, &roots).expect(in_range);
     let interpolation = || {
         let tentative: Arc<Csr<f64>> = cpu.tentative(&aggregates, count)?;
         let mut smoothed = filtered.clone();
-        cpu.damp(&mut smoothed, 0.7)?;
+        cpu.damp(&mut smoothed, 0.7, None)?;
         cpu.multiply(&smoothed, &tentative)
     };
     let p = interpolation().expect(in_range);
@@ -67,16 +67,16 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
     let ap = cpu.multiply(a, &p).expect(in_range);
     let s = cpu.strength(a, classical).expect(in_range);
     let st = cpu.transpose(&s).expect(in_range);
-    let coarse = cpu.independent_set(&s, Some(&st), 1, false).expect(in_range);
+    let coarse = cpu.independent_set(&s, Some(&st), 1, false, None).expect(in_range);
 
     let mut group = c.benchmark_group("set-up");
     group.sample_size(20);
     group.bench_function("diagonal and spectral radius", |b| {
-        b.iter(|| diagonal(cpu, &blocks, None, params.lanczos_steps))
+        b.iter(|| diagonal(cpu, &blocks, None, params.lanczos_steps, true))
     });
     group.bench_function("strength, symmetric", |b| b.iter(|| cpu.strength(a, symmetric)));
     group.bench_function("independent set, distance 2", |b| {
-        b.iter(|| cpu.independent_set(&filtered, None, 2, false))
+        b.iter(|| cpu.independent_set(&filtered, None, 2, false, None))
     });
     group.bench_function("aggregates", |b| b.iter(|| cpu.aggregate(&filtered, &roots)));
     group.bench_function("interpolation, smoothed aggregation", |b| b.iter(interpolation));
@@ -90,8 +90,9 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
         })
     });
     group.bench_function("strength, classical", |b| b.iter(|| cpu.strength(a, classical)));
-    group
-        .bench_function("independent set, PMIS", |b| b.iter(|| cpu.independent_set(&s, Some(&st), 1, false)));
+    group.bench_function("independent set, PMIS", |b| {
+        b.iter(|| cpu.independent_set(&s, Some(&st), 1, false, None))
+    });
     group.bench_function("interpolation, extended+i", |b| {
         b.iter(|| cpu.extended_i(a, &s, &coarse, truncation))
     });

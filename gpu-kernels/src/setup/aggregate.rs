@@ -3,6 +3,7 @@
 use cuda_std::{Real, kernel, memory::*, thread};
 
 use super::columns::LongRows;
+use super::independent_set::OUTLYING;
 use super::team::{Pattern, Team};
 
 /// Belongs to no aggregate.
@@ -44,7 +45,7 @@ unsafe fn strongest<T: Real>(
     }
 }
 
-/// `root_of[i]` = `i` for roots, else the root it joins among its neighbours, or [`NONE`].
+/// `root_of[i]` = `i` for roots (1 in `roots`) and the [`OUTLYING`], else the root it joins among its neighbours, or [`NONE`].
 #[kernel(T = [f32, f64])]
 pub unsafe fn join_roots<T: Real>(
     n: u64,
@@ -60,7 +61,7 @@ pub unsafe fn join_roots<T: Real>(
         let mut i = team.first();
         while i < n as usize {
             let mut root = i as u32;
-            if roots.ld_nc(i) != 1 {
+            if roots.ld_nc(i) == 0 {
                 let offer = |j| if roots.ld_nc(j) == 1 { j as u32 } else { NONE };
                 root = strongest(team, s, values, i, offer);
             }
@@ -72,14 +73,15 @@ pub unsafe fn join_roots<T: Real>(
     }
 }
 
-/// Those without a root join that of a neighbour (`before` is what [`join_roots`] found, `root_of` the outcome), or
-/// become roots if they have a neighbour; `is_root` has 1 for all roots and 0 for others.
+/// Those without a root join that of a neighbour (`before` is what [`join_roots`] found, `root_of` the outcome) unless it
+/// is [`OUTLYING`], or become roots if they have a neighbour; `is_root` has 1 for all roots and 0 for others.
 #[kernel(T = [f32, f64])]
 pub unsafe fn join_neighbours<T: Real>(
     n: u64,
     log2_lanes: u32,
     s: Pattern,
     values: *const T,
+    roots: *const u32,
     before: *const u32,
     root_of: *mut u32,
     is_root: *mut u32,
@@ -91,7 +93,8 @@ pub unsafe fn join_neighbours<T: Real>(
         while i < n as usize {
             let mut root = before.ld_nc(i);
             if root == NONE {
-                root = strongest(team, s, values, i, |j| before.ld_nc(j));
+                let offer = |j| if roots.ld_nc(j) == OUTLYING { NONE } else { before.ld_nc(j) };
+                root = strongest(team, s, values, i, offer);
                 let (start, end) = s.range(i);
                 let is_isolated = end == start || end == start + 1 && s.col_idx.ld_nc(start) == i as u32;
                 if root == NONE && !is_isolated {

@@ -9,7 +9,7 @@
 //! That costs less with every round: a maximum is computed anew only where its unknown has been decided, and only
 //! unknowns that are the largest of their neighbourhood look further.
 
-use cuda_std::{kernel, memory::*, thread};
+use cuda_std::{Real, kernel, memory::*, thread};
 
 use super::team::{Pattern, Team};
 use super::weight;
@@ -76,13 +76,18 @@ unsafe fn off_diagonal(graph: Pattern, i: usize) -> u32 {
     }
 }
 
-/// The weights, 0 for unknowns without an edge, which are members if `isolated` is 1; nobody is marked.
-#[kernel]
-pub unsafe fn independent_start(
+/// What the set has for unknowns that are no candidates.
+pub const OUTLYING: u32 = 2;
+
+/// The weights, 0 for unknowns without an edge, which are members if `isolated` is 1, and for those for which `outlying`
+/// is given and not 0; nobody is marked.
+#[kernel(T = [f32, f64])]
+pub unsafe fn independent_start<T: Real>(
     n: u64,
     s: Pattern,
     st: Pattern,
     isolated: u32,
+    outlying: *const T,
     weights: *mut u32,
     marks: *mut u32,
     members: *mut u32,
@@ -98,9 +103,12 @@ pub unsafe fn independent_start(
                 degree += of_transpose;
                 measure = Some(of_transpose);
             }
-            weights.st(i, if degree == 0 { 0 } else { weight(i as u32, measure) });
+            let is_outlying = !outlying.is_null() && outlying.ld_nc(i) != T::ZERO;
+            let is_candidate = degree != 0 && !is_outlying;
+            weights.st(i, if is_candidate { weight(i as u32, measure) } else { 0 });
             marks.st(i, 0);
-            members.st(i, if degree == 0 { isolated } else { 0 });
+            let if_isolated = if degree == 0 { isolated } else { 0 };
+            members.st(i, if is_outlying { OUTLYING } else { if_isolated });
             i += thread::stride();
         }
     }

@@ -1,6 +1,6 @@
 //! Strength of connection, the filtered matrix, and numbers of rows.
 
-use cuda_std::{Real, kernel, memory::*, thread};
+use cuda_std::{Real, atomic, kernel, memory::*, thread};
 
 use super::team::{Pattern, Team};
 
@@ -280,9 +280,17 @@ pub unsafe fn strong_entries<T: Real, C: Criterion<T>>(
     }
 }
 
-/// `S = I - omega D^-1 S` with D the diagonal of S; rows without one stay as they are.
+/// `S = I - C S` with `c_i = outlying_i` where that is given and not 0, else `omega / s_ii`; rows without a diagonal
+/// entry stay as they are.
 #[kernel(T = [f32, f64])]
-pub unsafe fn damp<T: Real>(n: u64, log2_lanes: u32, s: Pattern, values: *mut T, omega: T) {
+pub unsafe fn damp<T: Real>(
+    n: u64,
+    log2_lanes: u32,
+    s: Pattern,
+    values: *mut T,
+    omega: T,
+    outlying: *const T,
+) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
         let team = Team::of(log2_lanes);
@@ -299,11 +307,13 @@ pub unsafe fn damp<T: Real>(n: u64, log2_lanes: u32, s: Pattern, values: *mut T,
             }
             let lanes = team.ballot(found);
             if lanes != 0 {
-                let scale = omega / team.from_lane(diagonal, lanes.trailing_zeros());
+                let diagonal = team.from_lane(diagonal, lanes.trailing_zeros());
+                let of_row = if outlying.is_null() { T::ZERO } else { outlying.ld_nc(i) };
+                let (scale, on_diagonal) = damping(omega, diagonal, of_row);
                 let mut e = start + team.lane as usize;
                 while e < end {
                     let is_diagonal = s.col_idx.ld_nc(e) == i as u32;
-                    values.st(e, if is_diagonal { T::ONE - omega } else { -(scale * values.ld(e)) });
+                    values.st(e, if is_diagonal { on_diagonal } else { -(scale * values.ld(e)) });
                     e += team.lanes as usize;
                 }
             }
@@ -312,20 +322,58 @@ pub unsafe fn damp<T: Real>(n: u64, log2_lanes: u32, s: Pattern, values: *mut T,
     }
 }
 
-/// `d`, or `d bound / g` where g is larger than the bound.
+/// What [`damp`] multiplies a row by, and its diagonal entry afterwards.
 #[inline(always)]
-pub fn limited<T: Real>(d: T, g: T, bound: T) -> T {
-    if g > bound { d * (bound / g) } else { d }
+pub fn damping<T: Real>(omega: T, diagonal: T, outlying: T) -> (T, T) {
+    if outlying == T::ZERO {
+        (omega / diagonal, T::ONE - omega)
+    } else {
+        (outlying, T::ONE - outlying * diagonal)
+    }
 }
 
-/// `d_i = limited(d_i, g_i, bound)`
+/// What rows are compared with.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Limits<T> {
+    /// Where g is larger than this, d is made smaller.
+    pub bound: T,
+    /// A row is outlying where its g is larger than this
+    pub large: T,
+    /// and its d then smaller than this.
+    pub small: T,
+}
+
+impl<T: Real> Limits<T> {
+    /// `d / g` twice where the row is outlying; else 0 after d, or after `d bound / g` where g is larger than the bound.
+    #[inline(always)]
+    pub fn apply(self, d: T, g: T) -> (T, T) {
+        let limited = if g > self.bound { d * (self.bound / g) } else { d };
+        let is_outlying = g > self.large && limited.abs() < self.small;
+        if is_outlying { (d / g, d / g) } else { (limited, T::ZERO) }
+    }
+}
+
+/// `(d_i, outlying_i) = limits.apply(d_i, g_i)`; the number of outlying rows is added to `count`.
 #[kernel(T = [f32, f64])]
-pub unsafe fn limit<T: Real>(n: u64, g: *const T, bound: T, d: *mut T) {
+pub unsafe fn limit<T: Real>(
+    n: u64,
+    g: *const T,
+    limits: Limits<T>,
+    d: *mut T,
+    outlying: *mut T,
+    count: *mut u32,
+) {
     let mut i = thread::index();
-    // SAFETY: the launcher's arrays have n elements.
+    // SAFETY: the launcher's arrays have n elements, and `count` is one.
     unsafe {
         while i < n as usize {
-            d.st(i, limited(d.ld(i), g.ld_nc(i), bound));
+            let (limited, of_row) = limits.apply(d.ld(i), g.ld_nc(i));
+            d.st(i, limited);
+            outlying.st(i, of_row);
+            if of_row != T::ZERO {
+                atomic::atomic_add_u32(count, 1);
+            }
             i += thread::stride();
         }
     }

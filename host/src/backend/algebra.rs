@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
+use gpu_kernels::setup::strength::Limits;
 
 use super::{Backend, CgStep, Coef, Slot};
 use crate::error::Result;
@@ -146,20 +147,23 @@ pub trait Algebra<T: Real>: Backend<T> {
     /// depend on it are, its row of `st`. The weight is [`gpu_kernels::setup::weight`] of the row
     /// number and, where `st` is given, of the number of its off-diagonal entries in that row (PMIS; De Sterck,
     /// Yang, Heys 2006); ties go to the larger row number. With distance 2 the set is the MIS-2 of Bell, Dalton and
-    /// Olson 2012. Unknowns without an edge are members if `isolated`.
+    /// Olson 2012. Unknowns without an edge are members if `isolated`. Those for which `outlying` is not 0 are no
+    /// candidates: the set has [`OUTLYING`](gpu_kernels::setup::independent_set::OUTLYING) for them.
     fn independent_set(
         &self,
         s: &Self::Csr,
         st: Option<&Self::Csr>,
         distance: u32,
         isolated: bool,
+        outlying: Option<&Self::Vector>,
     ) -> Result<Self::Indices>;
 
     /// Aggregates around `roots` in the graph of `s`, numbered in the order of their roots; the second value is their
     /// number. Not a root: first every unknown with a root among its neighbours joins the one with the largest
     /// `|s_ij|` (the first of equals); then every other one joins the aggregate of its neighbour with the largest
     /// `|s_ij|` among those that belonged to one before this step. Whoever is left and has a neighbour is a root too;
-    /// without one it belongs to [`NO_AGGREGATE`].
+    /// without one it belongs to [`NO_AGGREGATE`]. Unknowns for which `roots` has
+    /// [`OUTLYING`](gpu_kernels::setup::independent_set::OUTLYING) are roots that nobody joins.
     fn aggregate(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, usize)>;
     /// The piecewise constant interpolation: 1 in row `i`, column `aggregates[i]`.
     fn tentative(&self, aggregates: &Self::Indices, n_aggregates: usize) -> Result<Self::Csr>;
@@ -172,8 +176,8 @@ pub trait Algebra<T: Real>: Backend<T> {
     ) -> Result<Self::Csr> {
         self.multiply(s, &self.tentative(aggregates, n_aggregates)?)
     }
-    /// `S = I - omega D^-1 S` with D the diagonal of S.
-    fn damp(&self, s: &mut Self::Csr, omega: T) -> Result<()>;
+    /// `S = I - C S` with `c_i = omega / s_ii`, or `outlying_i` where that is not 0.
+    fn damp(&self, s: &mut Self::Csr, omega: T, outlying: Option<&Self::Vector>) -> Result<()>;
     /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of which C has too.
     fn subtract_scaled(&self, c: &mut Self::Csr, p: &Self::Csr, omega: T, d: &Self::Vector) -> Result<()>;
     /// The interpolation of Mandel and Brezina: a coarse unknown is taken over, any other is the average of the coarse
@@ -230,8 +234,14 @@ pub trait Algebra<T: Real>: Backend<T> {
         let _ = (a, negligible);
         Ok(None)
     }
-    /// `d_i = d_i bound / g_i` where `g_i` is larger than the bound.
-    fn limit(&self, g: &Self::Vector, bound: T, d: &mut Self::Vector) -> Result<()>;
+    /// `d_i = d_i bound / g_i` where `g_i` is larger than the bound. But where `g_i` is larger than `large` and `|d_i|` would then be smaller than
+    /// `small`, `d_i = d_i / g_i`, which the result has too; in other rows it has 0. Also, how many such rows there are.
+    fn limit(
+        &self,
+        g: &Self::Vector,
+        limits: Limits<T>,
+        d: &mut Self::Vector,
+    ) -> Result<(Self::Vector, usize)>;
     /// `n` numbers that look random, with the D that `d` stands for: [`scaled_noise(i, d_ii)`](gpu_kernels::setup::scaled_noise).
     fn noise(&self, d: &Self::Vector, n: usize) -> Result<Self::Vector>;
 

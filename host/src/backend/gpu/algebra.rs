@@ -7,9 +7,9 @@ use gpu_kernels::blas1::axpby;
 use gpu_kernels::krylov::{self, Entry};
 use gpu_kernels::reduce;
 use gpu_kernels::setup::convert::round_scaled;
-use gpu_kernels::setup::strength::limit;
+use gpu_kernels::setup::strength::{Limits, limit};
 
-use super::csr::{DeviceCsr, DeviceIndices};
+use super::csr::{DeviceCsr, DeviceIndices, download};
 use super::memory::{Buffer, DeviceVector, bytes_of};
 use super::{
     DeviceMatrix, DeviceScalars, Gpu, UNGUARDED, Work, block_of, coefficient, constant, pointer_or_null,
@@ -57,8 +57,9 @@ impl<T: Real> Algebra<T> for Gpu {
         st: Option<&DeviceCsr<T>>,
         distance: u32,
         isolated: bool,
+        outlying: Option<&DeviceVector<T>>,
     ) -> Result<DeviceIndices> {
-        self.independent(s, st, distance, isolated)
+        self.independent(s, st, distance, isolated, outlying)
     }
     fn aggregate(&self, s: &DeviceCsr<T>, roots: &DeviceIndices) -> Result<(DeviceIndices, usize)> {
         self.aggregates(s, roots)
@@ -77,8 +78,8 @@ impl<T: Real> Algebra<T> for Gpu {
             None => Algebra::multiply(self, s, &self.piecewise_constant(aggregates, n_aggregates)?),
         }
     }
-    fn damp(&self, s: &mut DeviceCsr<T>, omega: T) -> Result<()> {
-        self.damped(s, omega)
+    fn damp(&self, s: &mut DeviceCsr<T>, omega: T, outlying: Option<&DeviceVector<T>>) -> Result<()> {
+        self.damped(s, omega, outlying)
     }
     fn subtract_scaled(
         &self,
@@ -136,8 +137,18 @@ impl<T: Real> Algebra<T> for Gpu {
     fn inverse(&self, a: &DeviceCsr<T>, negligible: &dyn Fn(f64) -> f64) -> Result<Option<DeviceCsr<T>>> {
         self.inverse_of_definite(a, negligible)
     }
-    fn limit(&self, g: &DeviceVector<T>, bound: T, d: &mut DeviceVector<T>) -> Result<()> {
-        self.launch(g.len(), &limit { n: g.len() as u64, g: g.ptr(), bound, d: d.ptr_mut() })
+    fn limit(
+        &self,
+        g: &DeviceVector<T>,
+        limits: Limits<T>,
+        d: &mut DeviceVector<T>,
+    ) -> Result<(DeviceVector<T>, usize)> {
+        let n = g.len();
+        let mut of_rows = self.allocate(n)?;
+        let found = Buffer::zeroed(&self.device, size_of::<u32>())?;
+        let (d, outlying, count) = (d.ptr_mut(), of_rows.ptr_mut(), found.address as *mut u32);
+        self.launch(n, &limit { n: n as u64, g: g.ptr(), limits, d, outlying, count })?;
+        Ok((of_rows, download(&found, 1, 0u32)?[0] as usize))
     }
     fn noise(&self, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
         let mut x = self.zeros(n)?;

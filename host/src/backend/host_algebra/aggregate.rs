@@ -2,6 +2,7 @@
 //! roots given).
 
 use cuda_std::Real;
+use gpu_kernels::setup::independent_set::OUTLYING;
 use rayon::prelude::*;
 
 use crate::backend::algebra::NO_AGGREGATE;
@@ -16,13 +17,14 @@ pub(super) fn aggregates<T: Real>(s: &Csr<T>, roots: &[u32]) -> (Vec<u32>, usize
     let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
     let root = |j: usize| if roots[j] == 1 { j as u32 } else { NO_AGGREGATE };
     let first: Vec<u32> =
-        rows().map(|i| if roots[i] == 1 { i as u32 } else { strongest(s, i, root) }).collect();
+        rows().map(|i| if roots[i] == 0 { strongest(s, i, root) } else { i as u32 }).collect();
+    let joinable = |j: usize| if roots[j] == OUTLYING { NO_AGGREGATE } else { first[j] };
     let root_of: Vec<u32> = rows()
         .map(|i| {
             if first[i] != NO_AGGREGATE {
                 return first[i];
             }
-            let joined = strongest(s, i, |j| first[j]);
+            let joined = strongest(s, i, joinable);
             let is_isolated = || s.row(i).0.iter().all(|&j| j as usize == i);
             if joined == NO_AGGREGATE && !is_isolated() { i as u32 } else { joined }
         })

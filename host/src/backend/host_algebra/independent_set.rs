@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_std::Real;
+use gpu_kernels::setup::independent_set::OUTLYING;
 use gpu_kernels::setup::weight;
 use rayon::prelude::*;
 
@@ -20,17 +21,20 @@ pub(super) fn independent_set<T: Real>(
     st: Option<&Csr<T>>,
     distance: u32,
     isolated: bool,
+    outlying: Option<&Vec<T>>,
 ) -> Vec<u32> {
     let n = s.n_rows();
     // Rows have their diagonal too. What is asked of it is always so.
     let row = |i: u32| s.row(i as usize).0;
     let row_of_st = |i: u32| st.map_or(&[][..], |st| st.row(i as usize).0);
+    let is_outlying = |i: u32| outlying.is_some_and(|of_rows| of_rows[i as usize] != T::ZERO);
     // 0 for the decided ones.
     let initial = |i: u32| {
         let off_diagonal = |row: &[u32]| row.iter().filter(|&&j| j != i).count() as u32;
         let dependent = off_diagonal(row_of_st(i));
         let is_isolated = dependent == 0 && row(i).iter().all(|&j| j == i);
-        AtomicU32::new(if is_isolated { 0 } else { weight(i, st.map(|_| dependent)) })
+        let is_candidate = !is_isolated && !is_outlying(i);
+        AtomicU32::new(if is_candidate { weight(i, st.map(|_| dependent)) } else { 0 })
     };
     let weights: Vec<AtomicU32> = (0..n as u32).into_par_iter().with_min_len(CHUNK).map(initial).collect();
     let get = |i: u32| weights[i as usize].load(Ordering::Relaxed);
@@ -46,8 +50,8 @@ pub(super) fn independent_set<T: Real>(
         // The nearest first: most meet a larger one there.
         around(i) && (distance < 2 || (row(i).iter().chain(row_of_st(i))).all(|&j| around(j)))
     };
-    let mut members: Vec<u32> =
-        weights.iter().map(|w| (isolated && w.load(Ordering::Relaxed) == 0) as u32).collect();
+    let first = |i: u32| if is_outlying(i) { OUTLYING } else { (isolated && get(i) == 0) as u32 };
+    let mut members: Vec<u32> = (0..n as u32).map(first).collect();
     let all = (0..n as u32).into_par_iter().with_min_len(CHUNK);
     let mut undecided: Vec<u32> = all.filter(|&i| get(i) != 0).collect();
     while !undecided.is_empty() {

@@ -1,17 +1,19 @@
 //! Interpolation from coarse unknowns: damping, averaging, and the greedy splitting of Mandel and Brezina.
 
 use cuda_std::Real;
+use gpu_kernels::setup::strength::damping;
 
 use super::rows::for_each_row;
 use crate::matrix::Csr;
 
 /// See [`crate::backend::Algebra::damp`].
-pub(super) fn damp<T: Real>(s: &mut Csr<T>, omega: T) {
+pub(super) fn damp<T: Real>(s: &mut Csr<T>, omega: T, outlying: Option<&Vec<T>>) {
     for_each_row(s, |i, columns, values| {
         let Ok(diagonal) = columns.binary_search(&(i as u32)) else { return };
-        let scale = omega / values[diagonal];
+        let of_row = outlying.map_or(T::ZERO, |of_rows| of_rows[i]);
+        let (scale, on_diagonal) = damping(omega, values[diagonal], of_row);
         for (&j, v) in columns.iter().zip(values) {
-            *v = if j as usize == i { T::ONE - omega } else { -(scale * *v) };
+            *v = if j as usize == i { on_diagonal } else { -(scale * *v) };
         }
     });
 }

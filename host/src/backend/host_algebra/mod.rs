@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
+use gpu_kernels::setup::strength::Limits;
 
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Backend, CgStep, Coef, Slot, cpu::Cpu, reference::Reference};
@@ -65,8 +66,9 @@ macro_rules! host_algebra {
                 st: Option<&Arc<Csr<T>>>,
                 distance: u32,
                 isolated: bool,
+                outlying: Option<&Vec<T>>,
             ) -> Result<Vec<u32>> {
-                Ok(independent_set::independent_set(s, st.map(|st| &**st), distance, isolated))
+                Ok(independent_set::independent_set(s, st.map(|st| &**st), distance, isolated, outlying))
             }
             fn aggregate(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<(Vec<u32>, usize)> {
                 Ok(aggregate::aggregates(s, roots))
@@ -82,8 +84,8 @@ macro_rules! host_algebra {
             ) -> Result<Arc<Csr<T>>> {
                 Ok(Arc::new(product::aggregated(s, aggregates, n_aggregates)))
             }
-            fn damp(&self, s: &mut Arc<Csr<T>>, omega: T) -> Result<()> {
-                interpolate::damp(Arc::make_mut(s), omega);
+            fn damp(&self, s: &mut Arc<Csr<T>>, omega: T, outlying: Option<&Vec<T>>) -> Result<()> {
+                interpolate::damp(Arc::make_mut(s), omega, outlying);
                 Ok(())
             }
             fn subtract_scaled(
@@ -138,9 +140,8 @@ macro_rules! host_algebra {
             fn row_weights(&self, a: &Arc<Csr<T>>, weight: RowWeight) -> Result<Vec<T>> {
                 Ok(strength::row_weights(a, weight))
             }
-            fn limit(&self, g: &Vec<T>, bound: T, d: &mut Vec<T>) -> Result<()> {
-                strength::limit(g, bound, d);
-                Ok(())
+            fn limit(&self, g: &Vec<T>, limits: Limits<T>, d: &mut Vec<T>) -> Result<(Vec<T>, usize)> {
+                Ok(strength::limit(g, limits, d))
             }
             fn noise(&self, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
                 Ok(strength::noise(d, n))

@@ -1,7 +1,7 @@
 //! Strength of connection, and numbers of rows.
 
 use cuda_std::Real;
-use gpu_kernels::setup::strength::limited;
+use gpu_kernels::setup::strength::Limits;
 use rayon::prelude::*;
 
 use super::rows::{collect_rows, for_each_row};
@@ -102,8 +102,15 @@ pub(super) fn noise<T: Real>(d: &[T], n: usize) -> Vec<T> {
 }
 
 /// See [`crate::backend::Algebra::limit`].
-pub(super) fn limit<T: Real>(g: &[T], bound: T, d: &mut [T]) {
-    d.par_iter_mut().with_min_len(CHUNK).zip(g).for_each(|(d, &g)| *d = limited(*d, g, bound));
+pub(super) fn limit<T: Real>(g: &[T], limits: Limits<T>, d: &mut [T]) -> (Vec<T>, usize) {
+    let of_row = |(d, &g): (&mut T, &T)| {
+        let outlying;
+        (*d, outlying) = limits.apply(*d, g);
+        outlying
+    };
+    let of_rows: Vec<T> = d.par_iter_mut().with_min_len(CHUNK).zip(g).map(of_row).collect();
+    let count = of_rows.iter().filter(|&&of_row| of_row != T::ZERO).count();
+    (of_rows, count)
 }
 
 /// See [`crate::backend::Algebra::row_weights`].

@@ -1,10 +1,13 @@
 //! The operations on the host: against dense loops, and for the properties that they promise.
 
+use gpu_kernels::setup::independent_set::OUTLYING;
+
 use super::aggregate::{aggregates, tentative};
 use super::independent_set::independent_set;
 use super::interpolate::{averaging, damp, greedy_splitting};
 use super::strength::{row_weights, strong_entries, strong_values};
 use super::{product, *};
+
 use crate::backend::algebra::NO_AGGREGATE;
 use crate::problem::random::{below, uniform};
 use crate::problem::{Problem, generate};
@@ -199,7 +202,7 @@ fn independent_sets_are_independent_and_maximal() {
         let st = s.transpose();
         let depends = edges(&[&s], n);
         for isolated in [true, false] {
-            let members = independent_set(&s, Some(&st), 1, isolated);
+            let members = independent_set(&s, Some(&st), 1, isolated, None);
             let is_member = |j: &usize| members[*j] == 1;
             for (i, on) in depends.iter().enumerate() {
                 let has_none = (0..n).all(|j| !on[j] && !depends[j][i]);
@@ -220,7 +223,7 @@ fn independent_sets_are_independent_and_maximal() {
         let n = a.n_rows();
         let s = strong_entries(&a, symmetric(0.0, false));
         let near = edges(&[&s], n);
-        let members = independent_set(&s, None, 2, true);
+        let members = independent_set(&s, None, 2, true, None);
         let within = |i: usize, j: usize| near[i][j] || (0..n).any(|k| near[i][k] && near[k][j]);
         for i in 0..n {
             let others = (0..n).filter(|&j| j != i && members[j] == 1 && within(i, j)).count();
@@ -235,7 +238,9 @@ fn aggregates_grow_around_their_roots_in_two_steps() {
     for a in samples() {
         let s = strong_entries(&a, symmetric(0.01, false));
         let n = s.n_rows();
-        let roots = independent_set(&s, None, 2, false);
+        let outlying: Vec<f64> = (0..n).map(|i| f64::from(i % 7 == 3)).collect();
+        let roots = independent_set(&s, None, 2, false, Some(&outlying));
+        assert!((0..n).all(|i| (roots[i] == OUTLYING) == (i % 7 == 3)));
         let (found, count) = aggregates(&s, &roots);
         let strongest = |i: usize, of: &dyn Fn(usize) -> Option<usize>| {
             let mut best = None;
@@ -248,11 +253,12 @@ fn aggregates_grow_around_their_roots_in_two_steps() {
             best.map(|best| best.1)
         };
         let root = |i: usize| (roots[i] == 1).then_some(i);
-        let first: Vec<_> = (0..n).map(|i| root(i).or_else(|| strongest(i, &root))).collect();
+        let alone = |i: usize| (i % 7 == 3).then_some(i);
+        let first: Vec<_> =
+            (0..n).map(|i| if i % 7 == 3 { None } else { root(i).or_else(|| strongest(i, &root)) }).collect();
         let left_over = |i: usize| (s.row_len(i) > 1).then_some(i);
-        let second: Vec<_> = (0..n)
-            .map(|i| first[i].or_else(|| strongest(i, &|j| first[j])).or_else(|| left_over(i)))
-            .collect();
+        let joined = |i: usize| first[i].or_else(|| strongest(i, &|j| first[j])).or_else(|| left_over(i));
+        let second: Vec<_> = (0..n).map(|i| alone(i).or_else(|| joined(i))).collect();
         let mut all: Vec<usize> = second.iter().flatten().copied().collect();
         all.sort_unstable();
         all.dedup();
@@ -274,15 +280,20 @@ fn aggregates_grow_around_their_roots_in_two_steps() {
 fn damping_is_a_jacobi_sweep() {
     let a = with_diagonal(40, 7, 3);
     let full = dense(&a);
-    let mut expected = full.clone();
-    for (i, row) in expected.iter_mut().enumerate() {
-        for (j, v) in row.iter_mut().enumerate() {
-            *v = f64::from(i == j) - 0.7 * *v / full[i][i];
+    let outlying: Vec<f64> = (0..40).map(|i| if i % 6 == 1 { 0.01 * i as f64 } else { 0.0 }).collect();
+    for of_rows in [None, Some(&outlying)] {
+        let mut expected = full.clone();
+        for (i, row) in expected.iter_mut().enumerate() {
+            let usual = 0.7 / full[i][i];
+            let c = of_rows.map_or(usual, |of_rows| if of_rows[i] == 0.0 { usual } else { of_rows[i] });
+            for (j, v) in row.iter_mut().enumerate() {
+                *v = f64::from(i == j) - c * *v;
+            }
         }
+        let mut s = a.clone();
+        damp(&mut s, 0.7, of_rows);
+        assert_close(&s, &expected, 1e-14);
     }
-    let mut s = a;
-    damp(&mut s, 0.7);
-    assert_close(&s, &expected, 1e-14);
 }
 
 #[test]

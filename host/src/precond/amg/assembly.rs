@@ -8,7 +8,7 @@ use super::cycle::{COARSE_STEPS, Coarsest, Correction, Grid, Grids, Inner, Vecto
 use super::hierarchy::{Hierarchy, Level, Phases, sweeps_while_interpolating};
 use super::params::{Cycle, Params};
 use super::smoother::{self, Sweeps};
-use super::spectrum::diagonal;
+use super::spectrum::{Diagonal, diagonal};
 use super::traffic::{self, Passes, Stored, Traffic};
 use super::{Amg, Info, LevelInfo, coarse};
 use crate::backend::Backend;
@@ -163,7 +163,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let info = level_info::<S>(whole, &choice, false, &[]);
             Ok((Coarsest::Inverse(inverse), info, traffic::product(stored(dense), size_of::<S>(), 1)))
         } else {
-            let (d, radius) = diagonal::<T, B>(backend, coarsest, None, params.lanczos_steps)?;
+            let Diagonal { inverse: d, radius, .. } =
+                diagonal::<T, B>(backend, coarsest, None, params.lanczos_steps, false)?;
             let smoother = Sweeps::setup::<T>(backend, coarsest, (&d, radius), params)?;
             let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;

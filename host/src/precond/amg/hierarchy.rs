@@ -6,7 +6,7 @@ use std::time::Instant;
 use cuda_std::Real;
 
 use super::params::{Coarsening, Params, Splitting};
-use super::spectrum::diagonal;
+use super::spectrum::{Diagonal, diagonal};
 use crate::backend::algebra::{Algebra, Blocks, Strength, Truncation};
 use crate::backend::host_algebra::{greedy_splitting, near_null_tentative};
 use crate::error::Result;
@@ -97,20 +97,24 @@ pub fn build<T: Real, B: Algebra<T>>(
     let mut levels = Vec::new();
     let mut a = a;
     let block = a.block();
+    let alone = params.coarsening == Coarsening::SmoothedAggregation && !is_general(&near_null);
     while block * backend.size(a.first()).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels
     {
         let rows = backend.size(a.first()).n_rows;
         let product = product.filter(|_| levels.is_empty());
-        let (d, radius) = phases
-            .time(backend, "spectral radius", || diagonal(backend, &a, product, params.lanczos_steps))?;
+        let of_smoother = phases.time(backend, "spectral radius", || {
+            diagonal(backend, &a, product, params.lanczos_steps, alone)
+        })?;
         let (p, smoothed) = if block == 1 {
             let a = a.first();
             let (p, smoothed) =
-                interpolation(backend, a, radius, levels.len(), params, &mut near_null, &mut phases)?;
+                interpolation(backend, a, &of_smoother, levels.len(), params, &mut near_null, &mut phases)?;
             (Blocks::scalar(p), smoothed)
         } else {
+            let radius = of_smoother.radius;
             (block_interpolation(backend, &a, radius, levels.len(), params, &mut phases)?, None)
         };
+        let Diagonal { inverse: d, radius, .. } = of_smoother;
         let coarse_rows = backend.size(p.first()).n_cols;
         if coarse_rows == 0 || coarse_rows as f64 > params.stall * rows as f64 {
             break;
@@ -219,7 +223,7 @@ fn block_interpolation<T: Real, B: Algebra<T>>(
         let coarse = phases.time(backend, "splitting", || match params.coarsening {
             Coarsening::Pmis => {
                 let st = backend.transpose(&s)?;
-                backend.independent_set(&s, Some(&st), 1, true)
+                backend.independent_set(&s, Some(&st), 1, true, None)
             }
             _ => mandel_brezina(backend, &s, params),
         })?;
@@ -232,7 +236,7 @@ fn block_interpolation<T: Real, B: Algebra<T>>(
         });
     }
     let (aggregates, count) = phases.time(backend, "aggregation", || {
-        let roots = backend.independent_set(&s, None, 2, false)?;
+        let roots = backend.independent_set(&s, None, 2, false, None)?;
         backend.aggregate(&s, &roots)
     })?;
     phases.time(backend, "interpolation", || {
@@ -258,7 +262,7 @@ fn block_interpolation<T: Real, B: Algebra<T>>(
 /// The coarse unknowns of Mandel and Brezina's splitting.
 fn mandel_brezina<T: Real, B: Algebra<T>>(backend: &B, s: &B::Csr, params: &Params) -> Result<B::Indices> {
     match params.splitting {
-        Splitting::Parallel => backend.independent_set(s, None, 1, true),
+        Splitting::Parallel => backend.independent_set(s, None, 1, true, None),
         Splitting::Greedy => backend.indices(&greedy_splitting(&*backend.csr_to_host(s)?)),
     }
 }
@@ -273,7 +277,7 @@ pub fn damping<T: Real>(params: &Params, radius: f64) -> T {
 fn interpolation<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &B::Csr,
-    radius: f64,
+    of_smoother: &Diagonal<B::Vector>,
     level: usize,
     params: &Params,
     near_null: &mut Option<Vec<Vec<T>>>,
@@ -284,18 +288,19 @@ fn interpolation<T: Real, B: Algebra<T>>(
         Coarsening::SmoothedAggregation => {
             let strength = Strength::Symmetric { epsilon: threshold, lumped: true };
             let mut s = phases.time(backend, "strength", || backend.strength(a, strength))?;
+            let outlying = of_smoother.outlying.as_ref();
             let (aggregates, count) = phases.time(backend, "aggregation", || {
-                let roots = backend.independent_set(&s, None, 2, false)?;
+                let roots = backend.independent_set(&s, None, 2, false, outlying)?;
                 backend.aggregate(&s, &roots)
             })?;
-            if near_null.as_ref().is_some_and(|vectors| !is_constant(vectors)) {
+            if is_general(near_null) {
                 // Lumping keeps A 1, but not A times another vector: then all entries stay.
                 let all = Strength::Symmetric { epsilon: 0.0, lumped: true };
                 s = phases.time(backend, "strength", || backend.strength(a, all))?;
             }
             // P = (I - omega D^-1 A_F) P_0; lumping weak entries moves the radius little.
             let (p, tentative) = phases.time(backend, "interpolation", || {
-                backend.damp(&mut s, damping(params, radius))?;
+                backend.damp(&mut s, damping(params, of_smoother.radius), outlying)?;
                 let Some(vectors) = near_null else {
                     let p = backend.aggregated(&s, &aggregates, count)?;
                     return Ok((p, backend.tentative(&aggregates, count)?));
@@ -331,6 +336,11 @@ fn interpolation<T: Real, B: Algebra<T>>(
     Ok((p, None))
 }
 
+/// Whether other vectors than a constant shall be interpolated well.
+fn is_general<T: Real>(near_null: &Option<Vec<Vec<T>>>) -> bool {
+    near_null.as_ref().is_some_and(|vectors| !is_constant(vectors))
+}
+
 /// Whether they are one vector of equal elements.
 pub(super) fn is_constant<T: Real>(vectors: &[Vec<T>]) -> bool {
     matches!(vectors, [v] if v.iter().all(|x| *x == v[0]))
@@ -346,7 +356,7 @@ fn classical<T: Real, B: Algebra<T>>(
     let s = phases.time(backend, "strength", || backend.strength(a, Strength::Classical { theta }))?;
     let coarse = phases.time(backend, "splitting", || {
         let st = backend.transpose(&s)?;
-        backend.independent_set(&s, Some(&st), 1, false)
+        backend.independent_set(&s, Some(&st), 1, false, None)
     })?;
     let truncation = Truncation { max_entries: params.max_entries, factor: params.truncation };
     phases.time(backend, "interpolation", || backend.extended_i(a, &s, &coarse, truncation))

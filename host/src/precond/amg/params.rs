@@ -280,13 +280,8 @@ impl Params {
         match self.overcorrection {
             _ if level >= LEVELS => 1.0,
             Some(factor) => factor,
-            None => {
-                if suits {
-                    1.15
-                } else {
-                    1.0
-                }
-            }
+            None if suits => 1.15,
+            None => 1.0,
         }
     }
 }

@@ -1,38 +1,79 @@
 //! The diagonal D that smoothers divide by, and the spectral radius of `D^-1 A`.
 
 use cuda_std::Real;
+use gpu_kernels::setup::strength::Limits;
 
 use crate::backend::algebra::{Algebra, Blocks, RowWeight};
 use crate::backend::{Coef, Slot};
 use crate::error::Result;
 
-/// `D^-1`, and the [`spectral_radius`] of `D^-1 A`.
+/// What a smoother divides by.
+pub struct Diagonal<V> {
+    /// `D^-1`.
+    pub inverse: V,
+    /// About the spectral radius of `D^-1 A`.
+    pub radius: f64,
+    /// `1 / sum_j |a_ij|`, with the sign of a_ii, in outlying rows, and 0 in others.
+    pub outlying: Option<V>,
+}
+
+/// A row is outlying where its `g_i` is above so many times the mean, or what M-matrices have,
+const LARGE: f64 = 1.2;
+/// and `1 / d_ii` below this share of the mean of `1 / a_ii`,
+const SMALL: f64 = 1.0 / 3.0;
+/// and where no more than this share of all rows is: each becomes an unknown of the coarser level.
+const FEW: f64 = 0.05;
+/// An M-matrix without negative row sums has no larger `g_i`.
+const RADIUS_OF_M_MATRICES: f64 = 2.0;
+
+/// `D^-1`, the [`spectral_radius`] of `D^-1 A`, and the outlying rows.
 ///
-/// D is the diagonal, or of a matrix of blocks that of the blocks. But one flat element in a mesh makes a few rows with an
-/// eigenvalue far above all others; that would become the radius, and smoothers and interpolation would do too little
-/// everywhere else. So an ordinary matrix' D is `a_ii max(1, g_i / mean(g))` with `g_i = sum_j |a_ij| / |a_ii|`, after
-/// which no eigenvalue is above mean(g) (Gershgorin's theorem; l1-Jacobi is D = g_i a_ii, with 1 for a bound).
+/// D is the diagonal, or of a matrix of blocks that of the blocks. But a flat element in a mesh adds `c w w^T` with a large c
+/// to the rows of its corners, and one eigenvalue far above all others; that would become the radius, and smoothers and
+/// interpolation would do too little everywhere else. So an ordinary matrix' D is `a_ii max(1, g_i / mean(g))` with
+/// `g_i = sum_j |a_ij| / |a_ii|`, after which no eigenvalue is above mean(g) (Gershgorin's theorem).
+///
+/// D is as large as c in these rows then, so that of errors there only what is along w is smoothed. The rest must be
+/// interpolated. So rows with a large g_i and a large D are outlying: each is an aggregate by itself, and D is
+/// `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation. In one flat element the eigenvalue of w is 1 then, smoothed
+/// well; and interpolation smoothed with weight 1 has nothing along w, so that no coarser level knows of c. Unless
+/// `alone`, interpolation has no such aggregates, and no row is outlying.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
     product: Option<&B::Matrix>,
     steps: u32,
-) -> Result<(B::Vector, f64)> {
-    let mut d = backend.invert_diagonal(a)?;
-    let n = backend.size(a.first()).n_rows;
-    let mut bound = f64::INFINITY;
+    alone: bool,
+) -> Result<Diagonal<B::Vector>> {
+    let mut inverse = backend.invert_diagonal(a)?;
+    let (mut bound, mut outlying) = (f64::INFINITY, None);
     if a.block() == 1 {
         let g = backend.row_weights(a.first(), RowWeight::GershgorinRadius)?;
-        let s = backend.scalars(1)?;
+        let s = backend.scalars(2)?;
         backend.sum(&g, &s, Slot(0))?;
-        bound = rounded_up(backend.read(&s, Slot(0))?.to_f64() / n as f64);
+        backend.sum(&inverse, &s, Slot(1))?;
+        let n = backend.size(a.first()).n_rows as f64;
+        let means: Vec<f64> = backend.read_all(&s)?.into_iter().map(|sum| sum.to_f64() / n).collect();
+        bound = rounded_up(means[0]);
         if bound.is_finite() {
-            backend.limit(&g, T::from_f64(bound), &mut d)?;
+            let limit = |large: f64, inverse: &mut B::Vector| {
+                let small = SMALL * means[1].abs();
+                let [bound, large, small] = [bound, large, small].map(T::from_f64);
+                backend.limit(&g, Limits { bound, large, small }, inverse)
+            };
+            let large = if alone { LARGE * bound.max(RADIUS_OF_M_MATRICES) } else { f64::INFINITY };
+            let (of_rows, count) = limit(large, &mut inverse)?;
+            outlying = (count > 0).then_some(of_rows);
+            if count as f64 > FEW * n {
+                outlying = None;
+                inverse = backend.invert_diagonal(a)?;
+                limit(f64::INFINITY, &mut inverse)?;
+            }
         }
     }
-    let radius = spectral_radius(backend, a, &d, product, steps)?;
+    let radius = spectral_radius(backend, a, &inverse, product, steps)?;
     // Gershgorin's bound knows nothing of the limit; a limit that is NaN does not count.
-    Ok((d, radius.min(bound)))
+    Ok(Diagonal { inverse, radius: radius.min(bound), outlying })
 }
 
 /// The next multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
@@ -140,14 +181,14 @@ fn largest_eigenvalue(diagonal: &[f64], next_to_it: &[f64]) -> f64 {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::tests::jumping;
+    use super::super::tests::{jumping, with_flat_elements};
     use super::*;
     use crate::backend::reference::Reference;
     use crate::matrix::Csr;
     use crate::problem::generate;
 
     fn radius(a: &Arc<Csr<f64>>, steps: u32) -> f64 {
-        diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, steps).unwrap().1
+        diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, steps, true).unwrap().radius
     }
 
     #[test]
@@ -186,35 +227,17 @@ mod tests {
         assert!(radius(&indefinite, 8) >= 1.0);
     }
 
-    /// A flat tetrahedron in a mesh adds `c (1, -1, 1, -1)^T (1, -1, 1, -1)` to the rows of its corners.
     #[test]
-    fn a_few_outlying_rows_change_little_elsewhere() {
+    fn a_flat_element_changes_little_elsewhere() {
         let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:8".parse().unwrap(), 1).unwrap());
         let n = regular.n_rows();
         let corners = [100, 250, 300, 450];
-        let mut dense = vec![vec![0.0; n]; n];
-        for (i, row) in dense.iter_mut().enumerate() {
-            regular.row(i).0.iter().zip(regular.row(i).1).for_each(|(&j, &v)| row[j as usize] = v);
-        }
-        for (k, &i) in corners.iter().enumerate() {
-            for (l, &j) in corners.iter().enumerate() {
-                dense[i][j] += if (k + l) % 2 == 0 { 500.0 } else { -500.0 };
-            }
-        }
-        let row = |i: usize| -> Vec<usize> { (0..n).filter(|&j| dense[i][j] != 0.0).collect() };
-        let spoiled = Arc::new(Csr::from_rows(
-            n,
-            n,
-            |i| row(i).len(),
-            |i, columns, values| {
-                for (k, j) in row(i).into_iter().enumerate() {
-                    (columns[k], values[k]) = (j as u32, dense[i][j]);
-                }
-            },
-        ));
+        let spoiled = with_flat_elements(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0);
         let g = Reference::new();
-        let of = |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, 30).unwrap();
-        let ((usual, usual_radius), (limited, radius)) = (of(&regular), of(&spoiled));
+        let of = |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, 30, true).unwrap();
+        let usual = of(&regular);
+        assert!(usual.outlying.is_none());
+        let Diagonal { inverse, radius, outlying } = of(&spoiled);
         let plain = spectral_radius(
             &g,
             &Blocks::scalar(spoiled.clone()),
@@ -223,17 +246,38 @@ mod tests {
             30,
         );
         assert!(plain.unwrap() > 3.9, "the four rows alone have the eigenvalue 4");
-        assert!(radius < 1.2 * usual_radius, "{radius} for {usual_radius}");
+        assert!(radius < 1.02 * usual.radius, "{radius} for {}", usual.radius);
+        let outlying = outlying.unwrap();
         for i in 0..n {
             if corners.contains(&i) {
-                assert!(limited[i] * dense[i][i] < 0.7, "{}", limited[i] * dense[i][i]);
+                let of_row = 1.0 / spoiled.row(i).1.iter().map(|v| v.abs()).sum::<f64>();
+                assert!((inverse[i] / of_row - 1.0).abs() < 1e-12, "{} {of_row}", inverse[i]);
+                assert_eq!(outlying[i], inverse[i]);
             } else {
+                assert_eq!(outlying[i], 0.0);
                 // But for what four large radii add to the mean of 512.
-                assert!((limited[i] / usual[i] - 1.0).abs() < 0.01, "{} {}", limited[i], usual[i]);
+                let change = inverse[i] / usual.inverse[i] - 1.0;
+                assert!(change.abs() < 0.01, "{} {}", inverse[i], usual.inverse[i]);
             }
         }
         // Without steps the radius is a bound, and no larger than the limit.
-        let bound = diagonal(&g, &Blocks::scalar(spoiled), None, 0).unwrap().1;
+        let bound = diagonal(&g, &Blocks::scalar(spoiled), None, 0, true).unwrap().radius;
         assert!((radius..2.5).contains(&bound), "{bound}");
+    }
+
+    #[test]
+    fn many_rows_are_not_outlying() {
+        let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:4".parse().unwrap(), 1).unwrap());
+        // 4 of 64.
+        let corners = [10, 25, 30, 45];
+        let spoiled = with_flat_elements(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0);
+        let g = Reference::new();
+        let Diagonal { inverse, radius, outlying } =
+            diagonal(&g, &Blocks::scalar(spoiled.clone()), None, 30, true).unwrap();
+        assert!(outlying.is_none() && radius < 2.1, "{radius}");
+        for i in corners {
+            let share = inverse[i] * spoiled.get(i, i).unwrap();
+            assert!(share > 0.4 && share < 0.7, "{share}");
+        }
     }
 }

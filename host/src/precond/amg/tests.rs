@@ -191,6 +191,45 @@ pub(super) fn jumping(n: usize, jump: f64) -> Arc<Csr<f64>> {
     Arc::new(Coo::from_parts(n.pow(3), n.pow(3), rows, columns, values).unwrap().into_csr().0)
 }
 
+/// `A + c w w^T` for each of `elements`, (corners, w): what a flat tetrahedron in a mesh does to its stiffness matrix.
+pub(super) fn with_flat_elements(a: &Csr<f64>, elements: &[([usize; 4], [f64; 4])], c: f64) -> Arc<Csr<f64>> {
+    let mut sum = Coo::new(a.n_rows(), a.n_cols(), a.nnz() + 16 * elements.len()).unwrap();
+    for i in 0..a.n_rows() {
+        a.row(i).0.iter().zip(a.row(i).1).for_each(|(&j, &v)| sum.push(i, j as usize, v));
+    }
+    for (corners, w) in elements {
+        for (&i, u) in corners.iter().zip(w) {
+            corners.iter().zip(w).for_each(|(&j, v)| sum.push(i, j, c * (u * v)));
+        }
+    }
+    Arc::new(sum.into_csr().0)
+}
+
+#[test]
+fn flat_elements_cost_few_iterations() {
+    // Two edges that nearly meet, something like it, and a corner near to the face of the others, whose row looks
+    // as usual.
+    let shapes = [[1.0, -1.0, 1.0, -1.0], [5.0, -4.3, -2.7, 2.0], [3.0, -1.0, -1.0, -1.0]];
+    let (n, params) = (24, Params::default());
+    let a = problem(&format!("tet:{n}"));
+    let (usual, before) = (iterations(&a, &params), hierarchy(&a, &params));
+    for (k, (shape, most)) in shapes.into_iter().zip([1, 3, 3]).enumerate() {
+        let element = |e: usize| {
+            let first = (n + 1 + 613 * (3 * e + k)) % (a.n_rows() - n * n - n - 2);
+            ([first, first + 1, first + n + 1, first + n * n], shape)
+        };
+        let elements: Vec<_> = (0..6).map(element).collect();
+        for c in [3.0, 100.0, 1e4] {
+            let spoiled = with_flat_elements(&a, &elements, c);
+            let with_them = iterations(&spoiled, &params);
+            assert!(with_them <= usual + most, "{shape:?}, c = {c}: {with_them} iterations for {usual}");
+            // The coarser level knows nothing of c.
+            let [coarse, usual] = [&hierarchy(&spoiled, &params), &before].map(|h| largest(matrices(h)[1]));
+            assert!(k > 0 || coarse < 3.0 * usual, "{shape:?}, c = {c}: {coarse} for {usual}");
+        }
+    }
+}
+
 #[test]
 fn jumping_coefficients() {
     for (params, most) in coarsenings().iter().zip([18, 14, 14, 13, 13]) {

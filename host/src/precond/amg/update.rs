@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::hierarchy::{Hierarchy, Phases, damping, overcorrect};
 use super::spectrum::diagonal;
-use super::{Amg, Extras, Params, check, hierarchy_of};
+use super::{Amg, Coarsening, Extras, Params, check, hierarchy_of};
 use crate::backend::algebra::{Algebra, Blocks, Mixed};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
@@ -39,7 +39,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     /// `sa`; with `pmis` and `mandel-brezina` it stays as it is.
     ///
     /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates: as long as
-    /// the same entries are strong, and their magnitudes compare as before.
+    /// the same entries are strong, the same rows outlying, and magnitudes compare as before.
     ///
     /// # Errors
     /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by [`Amg::setup_reusable`];
@@ -95,15 +95,18 @@ fn update<T: Real, B: Algebra<T>>(
         backend.set_values(only(finest), a)
     })?;
     let mut rest = &mut levels[..];
+    let alone = params.coarsening == Coarsening::SmoothedAggregation;
     let mut l = 0;
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
-        (level.d, level.radius) = phases
-            .time(backend, "spectral radius", || diagonal(backend, &level.a, None, params.lanczos_steps))?;
+        let found = phases.time(backend, "spectral radius", || {
+            diagonal(backend, &level.a, None, params.lanczos_steps, alone)
+        })?;
+        (level.d, level.radius) = (found.inverse, found.radius);
         let products = level.products.as_mut().expect("kept in every level");
         if let Some((s, tentative)) = &mut products.smoothed {
             phases.time(backend, "interpolation", || {
                 backend.strength_values(level.a.first(), true, s)?;
-                backend.damp(s, damping(params, level.radius))?;
+                backend.damp(s, damping(params, level.radius), found.outlying.as_ref())?;
                 backend.multiply_values(s, tentative, only(&mut level.p))
             })?;
             phases.time(backend, "transpose", || {
@@ -124,7 +127,7 @@ fn update<T: Real, B: Algebra<T>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AnyPrecision, Coarsening, Cycle, Place};
+    use super::super::{AnyPrecision, Cycle, Place};
     use super::*;
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;

@@ -39,6 +39,7 @@ impl Gpu {
             log2_lanes,
             s: s.pattern(),
             values,
+            roots: roots.ptr(),
             before: before.ptr(),
             root_of: root_of.ptr_mut(),
             is_root: is_root.address as *mut u32,
@@ -127,7 +128,7 @@ impl Gpu {
 mod tests {
     use cuda_std::Real;
 
-    use super::super::strength::tests::{all_samples, assert_same, strict};
+    use super::super::strength::tests::{all_samples, assert_same, outlying_by_chance, strict};
     use crate::backend::Algebra;
     use crate::backend::algebra::{NO_AGGREGATE, Strength};
     use crate::backend::reference::Reference;
@@ -139,17 +140,19 @@ mod tests {
         for a in all_samples::<T>() {
             let s = host.strength(&a, Strength::Symmetric { epsilon: 0.01, lumped: false }).unwrap();
             let on_device = gpu.csr(&s).unwrap();
-            let far = host.independent_set(&s, None, 2, false).unwrap();
+            let far = host.independent_set(&s, None, 2, false, None).unwrap();
+            let outlying = outlying_by_chance(s.n_rows());
+            let some = host.independent_set(&s, None, 2, false, Some(&outlying)).unwrap();
             // Some are missing, so that both later steps have something to do.
             let few: Vec<u32> = far.iter().enumerate().map(|(i, &root)| root * (i % 3 == 0) as u32).collect();
             let all = vec![1; s.n_rows()];
-            for roots in [far, few, all] {
+            for roots in [far, few, all, some] {
                 let (expected, count) = host.aggregate(&s, &roots).unwrap();
                 let (found, found_count) =
                     gpu.aggregate(&on_device, &Algebra::<T>::indices(&gpu, &roots).unwrap()).unwrap();
                 assert_eq!(found.to_host().unwrap(), expected, "{} rows", s.n_rows());
                 assert_eq!(found_count, count);
-                left_over += count - roots.iter().sum::<u32>() as usize;
+                left_over += count - roots.iter().filter(|&&root| root > 0).count();
                 nowhere += expected.iter().filter(|&&a| a == NO_AGGREGATE).count();
 
                 let p = Algebra::<T>::tentative(&gpu, &found, count).unwrap();

@@ -6,8 +6,8 @@ use gpu_kernels::setup::independent_set::{
 };
 use gpu_kernels::setup::team::Pattern;
 
-use super::super::memory::{Buffer, bytes_of_mut};
-use super::super::{DeviceCsr, DeviceIndices, Gpu};
+use super::super::memory::{Buffer, DeviceVector, bytes_of_mut};
+use super::super::{DeviceCsr, DeviceIndices, Gpu, pointer_or_null};
 use crate::error::Result;
 
 /// Rounds between two times that the host asks whether somebody is undecided; those after the last do nothing.
@@ -21,6 +21,7 @@ impl Gpu {
         st: Option<&DeviceCsr<T>>,
         distance: u32,
         isolated: bool,
+        outlying: Option<&DeviceVector<T>>,
     ) -> Result<DeviceIndices> {
         let rows = s.size.n_rows;
         let members = DeviceIndices::new(&self.device, rows)?;
@@ -37,7 +38,8 @@ impl Gpu {
         // SAFETY: within the allocation.
         unsafe { self.device.zero(open as u64, size_of::<u32>())? };
         let (isolated, members_ptr) = (isolated as u32, members.ptr_mut());
-        let kernel = independent_start { n, s, st, isolated, weights, marks, members: members_ptr };
+        let outlying = pointer_or_null(outlying);
+        let kernel = independent_start { n, s, st, isolated, outlying, weights, marks, members: members_ptr };
         self.launch(rows, &kernel)?;
         let mut round = 0;
         loop {
@@ -76,10 +78,10 @@ impl Gpu {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::strength::tests::{all_samples, strict, symmetric_samples};
-    use crate::backend::Algebra;
+    use super::super::strength::tests::{all_samples, outlying_by_chance, strict, symmetric_samples};
     use crate::backend::algebra::Strength;
     use crate::backend::reference::Reference;
+    use crate::backend::{Algebra, Backend};
     use crate::matrix::Csr;
 
     #[test]
@@ -94,14 +96,20 @@ mod tests {
                     [(1, true, false), (2, false, false), (1, false, true), (2, true, true)]
                 {
                     let (st, st_on_device) = (both.then_some(&st), both.then_some(&st_on_device));
-                    let expected = host.independent_set(&s, st, distance, isolated).unwrap();
-                    let found = gpu.independent_set(&on_device, st_on_device, distance, isolated).unwrap();
-                    assert_eq!(
-                        found.to_host().unwrap(),
-                        expected,
-                        "{} rows, distance {distance}, both {both}",
-                        s.n_rows()
-                    );
+                    for outlying in [None, Some(outlying_by_chance(s.n_rows()))] {
+                        let on_both = outlying.as_ref().map(|of_rows| gpu.vector(of_rows).unwrap());
+                        let expected =
+                            host.independent_set(&s, st, distance, isolated, outlying.as_ref()).unwrap();
+                        let found = gpu
+                            .independent_set(&on_device, st_on_device, distance, isolated, on_both.as_ref())
+                            .unwrap();
+                        assert_eq!(
+                            found.to_host().unwrap(),
+                            expected,
+                            "{} rows, distance {distance}, both {both}",
+                            s.n_rows()
+                        );
+                    }
                 }
             }
         }
@@ -121,7 +129,7 @@ mod tests {
         let gpu = strict();
         for s in symmetric_samples::<f64>() {
             for distance in [1, 2] {
-                let set = gpu.independent_set(&gpu.csr(&s).unwrap(), None, distance, true).unwrap();
+                let set = gpu.independent_set(&gpu.csr(&s).unwrap(), None, distance, true, None).unwrap();
                 let set = set.to_host().unwrap();
                 for i in 0..s.n_rows() as u32 {
                     let near = within(&s, i, distance);

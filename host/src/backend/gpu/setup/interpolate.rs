@@ -200,7 +200,7 @@ mod tests {
             let a = Arc::new(a.cast::<T>());
             let s = cpu.strength(&a, Strength::Classical { theta: 0.25 }).unwrap();
             let st = cpu.transpose(&s).unwrap();
-            let coarse = cpu.independent_set(&s, Some(&st), 1, false).unwrap();
+            let coarse = cpu.independent_set(&s, Some(&st), 1, false, None).unwrap();
             let on_device = (gpu.csr(&a).unwrap(), gpu.csr(&s).unwrap());
             let coarse_there = Algebra::<T>::indices(&gpu, &coarse).unwrap();
 

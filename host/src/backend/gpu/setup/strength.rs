@@ -9,7 +9,7 @@ use gpu_kernels::setup::team::Pattern;
 
 use super::super::matrix::log2_lanes;
 use super::super::memory::Buffer;
-use super::super::{DeviceCsr, DeviceVector, Gpu};
+use super::super::{DeviceCsr, DeviceVector, Gpu, pointer_or_null};
 use crate::backend::algebra::{RowWeight, Strength};
 use crate::error::Result;
 
@@ -57,9 +57,15 @@ impl Gpu {
     }
 
     /// See [`crate::backend::Algebra::damp`].
-    pub(in super::super) fn damped<T: Real>(&self, s: &mut DeviceCsr<T>, omega: T) -> Result<()> {
-        let (n, log2_lanes) = (s.size.n_rows as u64, s.log2_lanes());
-        self.launch_on_rows(s, &damp { n, log2_lanes, s: s.pattern(), values: s.values_mut(), omega })
+    pub(in super::super) fn damped<T: Real>(
+        &self,
+        s: &mut DeviceCsr<T>,
+        omega: T,
+        outlying: Option<&DeviceVector<T>>,
+    ) -> Result<()> {
+        let (n, log2_lanes, values) = (s.size.n_rows as u64, s.log2_lanes(), s.values_mut());
+        let outlying = pointer_or_null(outlying);
+        self.launch_on_rows(s, &damp { n, log2_lanes, s: s.pattern(), values, omega, outlying })
     }
 
     /// See [`crate::backend::Algebra::row_weights`].
@@ -158,9 +164,11 @@ fn kept<T: Real, C: Criterion<T>>(
 pub(super) mod tests {
     use std::sync::Arc;
 
+    use gpu_kernels::setup::strength::Limits;
+
     use super::*;
-    use crate::backend::Algebra;
     use crate::backend::reference::Reference;
+    use crate::backend::{Algebra, Backend};
     use crate::launch::sim::Sim;
     use crate::matrix::Csr;
     use crate::problem::{generate, random};
@@ -287,8 +295,16 @@ pub(super) mod tests {
         strength_is_that_of_the_host::<f32>();
     }
 
+    /// As [`Algebra::limit`] might have it: every fifth row or so.
+    pub fn outlying_by_chance<T: Real>(n: usize) -> Vec<T> {
+        (0..n as u64)
+            .map(|i| if random::below(11, i, 5) == 0 { T::from_f64(0.37) } else { T::ZERO })
+            .collect()
+    }
+
     fn numbers_of_rows<T: Real>() {
         let (gpu, host) = (strict(), Reference::new());
+        let (mut limited, mut not_limited) = (0, 0);
         for a in all_samples::<T>() {
             let on_device = gpu.csr(&a).unwrap();
             let kinds = [
@@ -301,11 +317,27 @@ pub(super) mod tests {
                 let found = gpu.row_weights(&on_device, kind).unwrap().to_host().unwrap();
                 assert_eq!(found, host.row_weights(&a, kind).unwrap(), "{} rows, {kind:?}", a.n_rows());
             }
-            let (mut found, mut expected) = (on_device, a.clone());
-            gpu.damp(&mut found, T::from_f64(0.61)).unwrap();
-            host.damp(&mut expected, T::from_f64(0.61)).unwrap();
-            assert_same(&found.to_host().unwrap(), &expected, "damped");
+            let of_rows = outlying_by_chance(a.n_rows());
+            let of_rows_on_device = gpu.vector(&of_rows).unwrap();
+            for (on_host, outlying) in [(None, None), (Some(&of_rows), Some(&of_rows_on_device))] {
+                let (mut found, mut expected) = (gpu.csr(&a).unwrap(), a.clone());
+                gpu.damp(&mut found, T::from_f64(0.61), outlying).unwrap();
+                host.damp(&mut expected, T::from_f64(0.61), on_host).unwrap();
+                assert_same(&found.to_host().unwrap(), &expected, "damped");
+            }
+            let [bound, large, small] = [1.5, 1.8, 0.9].map(T::from_f64);
+            let limits = Limits { bound, large, small };
+            let g = host.row_weights(&a, RowWeight::GershgorinRadius).unwrap();
+            let mut expected = host.row_weights(&a, RowWeight::InverseDiagonal).unwrap();
+            let (g_on_device, mut found) = (gpu.vector(&g).unwrap(), gpu.vector(&expected).unwrap());
+            let (outlying, count) = gpu.limit(&g_on_device, limits, &mut found).unwrap();
+            let outlying = outlying.to_host().unwrap();
+            assert_eq!((outlying.clone(), count), host.limit(&g, limits, &mut expected).unwrap());
+            assert_eq!(found.to_host().unwrap(), expected);
+            assert_eq!(count, outlying.iter().filter(|&&of_row| of_row != T::ZERO).count());
+            (limited, not_limited) = (limited + count, not_limited + outlying.len() - count);
         }
+        assert!(limited > 0 && not_limited > 0, "{limited} outlying rows, {not_limited} others");
     }
 
     #[test]

@@ -46,7 +46,9 @@ fn extended_i_is_equation_4_10() {
     let (mut far, mut empty) = (0, 0);
     for (k, a) in samples().into_iter().enumerate() {
         let s = strong_entries(&a, CLASSICAL);
-        for coarse in [by_chance(a.n_rows(), k as u64), independent_set(&s, Some(&s.transpose()), 1, false)] {
+        for coarse in
+            [by_chance(a.n_rows(), k as u64), independent_set(&s, Some(&s.transpose()), 1, false, None)]
+        {
             let (expected, columns) = dense_extended_i(&dense(&a), &s, &coarse);
             let p = extended_i(&a, &s, &coarse, ALL);
             for (i, columns) in columns.iter().enumerate() {
@@ -74,7 +76,7 @@ fn extended_i_interpolates_constants_exactly_where_row_sums_vanish() {
     }
     let a = sparse(&full);
     let s = strong_entries(&a, CLASSICAL);
-    let coarse = independent_set(&s, Some(&s.transpose()), 1, false);
+    let coarse = independent_set(&s, Some(&s.transpose()), 1, false, None);
     for truncation in [ALL, Truncation { max_entries: 2, factor: 0.1 }] {
         let p = extended_i(&a, &s, &coarse, truncation);
         for i in 0..p.n_rows() {
