@@ -24,6 +24,24 @@ fn problem<T: Real>(text: &str) -> Arc<Csr<T>> {
     Arc::new(generate(&text.parse::<Problem>().unwrap(), 1).unwrap().cast())
 }
 
+/// `poisson3d:8` and `c w w^T` in the rows of two elements' corners, as flat tetrahedra have it.
+fn with_flat_elements<T: Real>() -> Arc<Csr<T>> {
+    let a = problem::<T>("poisson3d:8");
+    let n = a.n_rows();
+    let mut sum = Coo::new(n, n, a.nnz() + 32).unwrap();
+    for i in 0..n {
+        a.row(i).0.iter().zip(a.row(i).1).for_each(|(&j, &v)| sum.push(i, j as usize, v));
+    }
+    for (corners, w) in
+        [([100, 101, 109, 164], [5.0, -4.3, -2.7, 2.0]), ([300, 301, 309, 364], [1.0, -1.0, 1.0, -1.0])]
+    {
+        for (&i, u) in corners.iter().zip(w) {
+            corners.iter().zip(w).for_each(|(&j, v)| sum.push(i, j, T::from_f64(40.0 * (u * v))));
+        }
+    }
+    Arc::new(sum.into_csr().0)
+}
+
 /// Three levels or more of a few hundred rows.
 fn deep() -> Params {
     Params { coarse_rows: 12, ..Params::default() }
@@ -79,6 +97,8 @@ pub fn hierarchies<T: Real, B: AnyPrecision<T>>(b: &B) {
     for params in coarsenings() {
         assert_same_hierarchy(b, &problem::<T>("tet:7"), &params);
     }
+    // Outlying rows, which become unknowns of the coarser level.
+    assert_same_hierarchy(b, &with_flat_elements::<T>(), &deep());
     // Weak couplings; and values without symmetry.
     for text in ["anisotropic:17:0.02", "convection-diffusion:17:30"] {
         for coarsening in COARSENINGS {

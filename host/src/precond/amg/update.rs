@@ -127,6 +127,7 @@ fn update<T: Real, B: Algebra<T>>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::with_flat_elements;
     use super::super::{AnyPrecision, Cycle, Place};
     use super::*;
     use crate::backend::cpu::Cpu;
@@ -136,8 +137,16 @@ mod tests {
     use crate::problem::generate;
     use crate::problem::random::uniform;
 
+    /// A problem, with ` + flat elements` of which some are added.
     fn problem(name: &str) -> Csr<f64> {
-        generate(&name.parse().unwrap(), 1).unwrap()
+        let (name, has_flat_elements) = match name.split_once(" + ") {
+            Some((name, _)) => (name, true),
+            None => (name, false),
+        };
+        let a = generate(&name.parse().unwrap(), 1).unwrap();
+        let flat =
+            [([100, 101, 109, 164], [5.0, -4.3, -2.7, 2.0]), ([30, 31, 39, 94], [1.0, -1.0, 1.0, -1.0])];
+        if has_flat_elements { (*with_flat_elements(&a, &flat, 40.0)).clone() } else { a }
     }
 
     fn with_values(a: &Csr<f64>, value: impl Fn(usize, usize, f64) -> f64) -> Csr<f64> {
@@ -181,7 +190,7 @@ mod tests {
     #[test]
     fn an_updated_hierarchy_is_that_of_a_fresh_set_up() {
         let params = Params { coarse_rows: 8, ..Params::default() };
-        for name in ["poisson2d:23", "tet:7", "anisotropic:19:0.05"] {
+        for name in ["poisson2d:23", "tet:7", "anisotropic:19:0.05", "poisson3d:8 + flat elements"] {
             check(&Reference::new(), name, &params);
         }
         let others = Params { cycle: Cycle::K, setup: Place::Host, ..params.clone() };
