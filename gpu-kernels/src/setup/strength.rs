@@ -1,6 +1,6 @@
 //! Strength of connection, the filtered matrix, and numbers of rows.
 
-use cuda_std::{Real, atomic, kernel, memory::*, thread};
+use cuda_std::{Real, atomic, kernel, memory::*};
 
 use super::team::{Pattern, Team};
 
@@ -332,49 +332,88 @@ pub fn damping<T: Real>(omega: T, diagonal: T, outlying: T) -> (T, T) {
     }
 }
 
-/// What rows are compared with.
+/// A row is outlying only where its d is below this share of a neighbour's,
+const SMALL: f64 = 1.0 / 3.0;
+/// and where a row whose g is large, itself or one that it is connected to by such a share of its diagonal entry, is there.
+const COUPLED: f64 = 0.25;
+
+/// What a row is compared with.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Limits<T> {
     /// Where g is larger than this, d is made smaller.
     pub bound: T,
-    /// A row is outlying where its g is larger than this
+    /// Where g is larger than this, it is large.
     pub large: T,
-    /// and its d then smaller than this.
-    pub small: T,
 }
 
 impl<T: Real> Limits<T> {
-    /// `d / g` twice where the row is outlying; else 0 after d, or after `d bound / g` where g is larger than the bound.
+    /// `d`, or `d bound / g` where g is larger than the bound.
     #[inline(always)]
-    pub fn apply(self, d: T, g: T) -> (T, T) {
-        let limited = if g > self.bound { d * (self.bound / g) } else { d };
-        let is_outlying = g > self.large && limited.abs() < self.small;
-        if is_outlying { (d / g, d / g) } else { (limited, T::ZERO) }
+    pub fn limited(self, d: T, g: T) -> T {
+        if g > self.bound { d * (self.bound / g) } else { d }
+    }
+
+    /// Whether the entry `v` of a row with `1 / a_ii = d` connects it to a row whose `g` is large, as is demanded of outlying rows.
+    #[inline(always)]
+    pub fn counts(self, d: T, v: T, g: T) -> bool {
+        g > self.large && (v * d).abs() >= T::from_f64(COUPLED)
+    }
+
+    /// Whether d is small beside `most`, the largest among the row's neighbours.
+    #[inline(always)]
+    pub fn is_small(self, d: T, most: T) -> bool {
+        d.abs() < T::from_f64(SMALL) * most
     }
 }
 
-/// `(d_i, outlying_i) = limits.apply(d_i, g_i)`; the number of outlying rows is added to `count`.
+/// `limited_i` is `d_i` made smaller by the limits; but `d_i / g_i`, which `outlying_i` is then too, where a row is outlying: an
+/// entry [counts](Limits::counts) and the limited d [is small](Limits::is_small). In other rows `outlying_i` is 0. The number of
+/// outlying rows is added to `count`.
 #[kernel(T = [f32, f64])]
 pub unsafe fn limit<T: Real>(
     n: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    values: *const T,
     g: *const T,
+    d: *const T,
     limits: Limits<T>,
-    d: *mut T,
+    limited: *mut T,
     outlying: *mut T,
     count: *mut u32,
 ) {
-    let mut i = thread::index();
-    // SAFETY: the launcher's arrays have n elements, and `count` is one.
+    // SAFETY: the launcher's arguments describe a valid square CRS matrix of n rows and vectors of n elements; `count` is one.
     unsafe {
+        let team = Team::of(log2_lanes);
+        let mut i = team.first();
         while i < n as usize {
-            let (limited, of_row) = limits.apply(d.ld(i), g.ld_nc(i));
-            d.st(i, limited);
-            outlying.st(i, of_row);
-            if of_row != T::ZERO {
-                atomic::atomic_add_u32(count, 1);
+            let (own_d, own_g) = (d.ld_nc(i), g.ld_nc(i));
+            let (start, end) = a.range(i);
+            let (mut counts, mut most) = (false, T::ZERO);
+            let mut e = start + team.lane as usize;
+            while e < end {
+                let j = a.col_idx.ld_nc(e) as usize;
+                // Hardly any g is large: few look at a value.
+                counts |= g.ld_nc(j) > limits.large && limits.counts(own_d, values.ld_nc(e), g.ld_nc(j));
+                let of_neighbour = d.ld_nc(j).abs();
+                if of_neighbour > most {
+                    most = of_neighbour;
+                }
+                e += team.lanes as usize;
             }
-            i += thread::stride();
+            let counts = team.ballot(counts) != 0;
+            let most = team.reduce(most, |x, y| if y > x { y } else { x });
+            if team.lane == 0 {
+                let of_row = limits.limited(own_d, own_g);
+                let is_outlying = counts && limits.is_small(of_row, most);
+                limited.st(i, if is_outlying { own_d / own_g } else { of_row });
+                outlying.st(i, if is_outlying { own_d / own_g } else { T::ZERO });
+                if is_outlying {
+                    atomic::atomic_add_u32(count, 1);
+                }
+            }
+            i += team.stride();
         }
     }
 }

@@ -234,14 +234,15 @@ pub trait Algebra<T: Real>: Backend<T> {
         let _ = (a, negligible);
         Ok(None)
     }
-    /// `d_i = d_i bound / g_i` where `g_i` is larger than the bound. But where `g_i` is larger than `large` and `|d_i|` would then be smaller than
-    /// `small`, `d_i = d_i / g_i`, which the result has too; in other rows it has 0. Also, how many such rows there are.
+    /// `d_i`, or `d_i bound / g_i` where `g_i` is larger than the bound, for `d_i = 1 / a_ii`; a vector of zeros; and 0. But rows that are
+    /// outlying by [`Limits`] have `d_i / g_i` in both vectors, and the third is how many they are.
     fn limit(
         &self,
+        a: &Self::Csr,
         g: &Self::Vector,
+        d: &Self::Vector,
         limits: Limits<T>,
-        d: &mut Self::Vector,
-    ) -> Result<(Self::Vector, usize)>;
+    ) -> Result<(Self::Vector, Self::Vector, usize)>;
     /// `n` numbers that look random, with the D that `d` stands for: [`scaled_noise(i, d_ii)`](gpu_kernels::setup::scaled_noise).
     fn noise(&self, d: &Self::Vector, n: usize) -> Result<Self::Vector>;
 

@@ -7,9 +7,9 @@ use gpu_kernels::blas1::axpby;
 use gpu_kernels::krylov::{self, Entry};
 use gpu_kernels::reduce;
 use gpu_kernels::setup::convert::round_scaled;
-use gpu_kernels::setup::strength::{Limits, limit};
+use gpu_kernels::setup::strength::Limits;
 
-use super::csr::{DeviceCsr, DeviceIndices, download};
+use super::csr::{DeviceCsr, DeviceIndices};
 use super::memory::{Buffer, DeviceVector, bytes_of};
 use super::{
     DeviceMatrix, DeviceScalars, Gpu, UNGUARDED, Work, block_of, coefficient, constant, pointer_or_null,
@@ -139,16 +139,12 @@ impl<T: Real> Algebra<T> for Gpu {
     }
     fn limit(
         &self,
+        a: &DeviceCsr<T>,
         g: &DeviceVector<T>,
+        d: &DeviceVector<T>,
         limits: Limits<T>,
-        d: &mut DeviceVector<T>,
-    ) -> Result<(DeviceVector<T>, usize)> {
-        let n = g.len();
-        let mut of_rows = self.allocate(n)?;
-        let found = Buffer::zeroed(&self.device, size_of::<u32>())?;
-        let (d, outlying, count) = (d.ptr_mut(), of_rows.ptr_mut(), found.address as *mut u32);
-        self.launch(n, &limit { n: n as u64, g: g.ptr(), limits, d, outlying, count })?;
-        Ok((of_rows, download(&found, 1, 0u32)?[0] as usize))
+    ) -> Result<(DeviceVector<T>, DeviceVector<T>, usize)> {
+        self.limited(a, g, d, limits)
     }
     fn noise(&self, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
         let mut x = self.zeros(n)?;

@@ -140,8 +140,14 @@ macro_rules! host_algebra {
             fn row_weights(&self, a: &Arc<Csr<T>>, weight: RowWeight) -> Result<Vec<T>> {
                 Ok(strength::row_weights(a, weight))
             }
-            fn limit(&self, g: &Vec<T>, limits: Limits<T>, d: &mut Vec<T>) -> Result<(Vec<T>, usize)> {
-                Ok(strength::limit(g, limits, d))
+            fn limit(
+                &self,
+                a: &Arc<Csr<T>>,
+                g: &Vec<T>,
+                d: &Vec<T>,
+                limits: Limits<T>,
+            ) -> Result<(Vec<T>, Vec<T>, usize)> {
+                Ok(strength::limit(a, g, d, limits))
             }
             fn noise(&self, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
                 Ok(strength::noise(d, n))

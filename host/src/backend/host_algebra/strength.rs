@@ -102,15 +102,25 @@ pub(super) fn noise<T: Real>(d: &[T], n: usize) -> Vec<T> {
 }
 
 /// See [`crate::backend::Algebra::limit`].
-pub(super) fn limit<T: Real>(g: &[T], limits: Limits<T>, d: &mut [T]) -> (Vec<T>, usize) {
-    let of_row = |(d, &g): (&mut T, &T)| {
-        let outlying;
-        (*d, outlying) = limits.apply(*d, g);
-        outlying
+pub(super) fn limit<T: Real>(a: &Csr<T>, g: &[T], d: &[T], limits: Limits<T>) -> (Vec<T>, Vec<T>, usize) {
+    let of_row = |i: usize| {
+        let (columns, values) = a.row(i);
+        let limited = limits.limited(d[i], g[i]);
+        let counts = |(&j, &v): (&u32, &T)| limits.counts(d[i], v, g[j as usize]);
+        // Hardly any g is large.
+        if columns.iter().zip(values).any(counts) {
+            let larger =
+                |most: T, &j: &u32| if d[j as usize].abs() > most { d[j as usize].abs() } else { most };
+            if limits.is_small(limited, columns.iter().fold(T::ZERO, larger)) {
+                return (d[i] / g[i], d[i] / g[i]);
+            }
+        }
+        (limited, T::ZERO)
     };
-    let of_rows: Vec<T> = d.par_iter_mut().with_min_len(CHUNK).zip(g).map(of_row).collect();
-    let count = of_rows.iter().filter(|&&of_row| of_row != T::ZERO).count();
-    (of_rows, count)
+    let rows = (0..a.n_rows()).into_par_iter().with_min_len(CHUNK);
+    let (limited, outlying): (Vec<T>, Vec<T>) = rows.map(of_row).unzip();
+    let count = outlying.iter().filter(|&&of_row| of_row != T::ZERO).count();
+    (limited, outlying, count)
 }
 
 /// See [`crate::backend::Algebra::row_weights`].

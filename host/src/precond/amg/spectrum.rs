@@ -17,14 +17,12 @@ pub struct Diagonal<V> {
     pub outlying: Option<V>,
 }
 
-/// A row is outlying where its `g_i` is above so many times the mean, or what M-matrices have,
+/// `g_i` is large above so many times the mean, or [`RADIUS_OF_M_MATRICES`] where that is more.
 const LARGE: f64 = 1.2;
-/// and `1 / d_ii` below this share of the mean of `1 / a_ii`,
-const SMALL: f64 = 1.0 / 3.0;
-/// and where no more than this share of all rows is: each becomes an unknown of the coarser level.
-const FEW: f64 = 0.05;
-/// An M-matrix without negative row sums has no larger `g_i`.
+/// No `g_i` of an M-matrix without negative row sums is larger.
 const RADIUS_OF_M_MATRICES: f64 = 2.0;
+/// Where more than this share of all rows would be outlying none is: each becomes an unknown of the coarser level.
+const FEW: f64 = 0.2;
 
 /// `D^-1`, the [`spectral_radius`] of `D^-1 A`, and the outlying rows.
 ///
@@ -34,10 +32,10 @@ const RADIUS_OF_M_MATRICES: f64 = 2.0;
 /// `g_i = sum_j |a_ij| / |a_ii|`, after which no eigenvalue is above mean(g) (Gershgorin's theorem).
 ///
 /// D is as large as c in these rows then, so that of errors there only what is along w is smoothed. The rest must be
-/// interpolated. So rows with a large g_i and a large D are outlying: each is an aggregate by itself, and D is
-/// `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation. In one flat element the eigenvalue of w is 1 then, smoothed
-/// well; and interpolation smoothed with weight 1 has nothing along w, so that no coarser level knows of c. Unless
-/// `alone`, interpolation has no such aggregates, and no row is outlying.
+/// interpolated. So rows with a large g_i, and those strongly coupled to one, are outlying if D is large beside their neighbours' diagonal
+/// entries ([`Limits`]): each is an aggregate by itself, and D is `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation.
+/// In one flat element the eigenvalue of w is 1 then, smoothed well; and interpolation smoothed with weight 1 has nothing along w, so
+/// that no coarser level knows of c. Unless `alone`, interpolation has no such aggregates, and no row is outlying.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
@@ -49,26 +47,23 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
     let (mut bound, mut outlying) = (f64::INFINITY, None);
     if a.block() == 1 {
         let g = backend.row_weights(a.first(), RowWeight::GershgorinRadius)?;
-        let s = backend.scalars(2)?;
+        let s = backend.scalars(1)?;
         backend.sum(&g, &s, Slot(0))?;
-        backend.sum(&inverse, &s, Slot(1))?;
         let n = backend.size(a.first()).n_rows as f64;
-        let means: Vec<f64> = backend.read_all(&s)?.into_iter().map(|sum| sum.to_f64() / n).collect();
-        bound = rounded_up(means[0]);
+        bound = rounded_up(backend.read(&s, Slot(0))?.to_f64() / n);
         if bound.is_finite() {
-            let limit = |large: f64, inverse: &mut B::Vector| {
-                let small = SMALL * means[1].abs();
-                let [bound, large, small] = [bound, large, small].map(T::from_f64);
-                backend.limit(&g, Limits { bound, large, small }, inverse)
+            let limit = |large: f64| {
+                let [bound, large] = [bound, large].map(T::from_f64);
+                backend.limit(a.first(), &g, &inverse, Limits { bound, large })
             };
             let large = if alone { LARGE * bound.max(RADIUS_OF_M_MATRICES) } else { f64::INFINITY };
-            let (of_rows, count) = limit(large, &mut inverse)?;
-            outlying = (count > 0).then_some(of_rows);
+            let (mut limited, of_rows, count) = limit(large)?;
             if count as f64 > FEW * n {
-                outlying = None;
-                inverse = backend.invert_diagonal(a)?;
-                limit(f64::INFINITY, &mut inverse)?;
+                (limited, ..) = limit(f64::INFINITY)?;
+            } else if count > 0 {
+                outlying = Some(of_rows);
             }
+            inverse = limited;
         }
     }
     let radius = spectral_radius(backend, a, &inverse, product, steps)?;
@@ -268,16 +263,16 @@ mod tests {
     #[test]
     fn many_rows_are_not_outlying() {
         let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:4".parse().unwrap(), 1).unwrap());
-        // 4 of 64.
-        let corners = [10, 25, 30, 45];
-        let spoiled = with_flat_elements(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0);
+        // 16 of 64.
+        let elements = [3, 7, 11, 15].map(|k| ([k, k + 16, k + 32, k + 48], [1.0, -1.0, 1.0, -1.0]));
+        let spoiled = with_flat_elements(&regular, &elements, 500.0);
         let g = Reference::new();
         let Diagonal { inverse, radius, outlying } =
             diagonal(&g, &Blocks::scalar(spoiled.clone()), None, 30, true).unwrap();
-        assert!(outlying.is_none() && radius < 2.1, "{radius}");
-        for i in corners {
+        assert!(outlying.is_none() && radius < 2.6, "{radius}");
+        for i in elements[0].0 {
             let share = inverse[i] * spoiled.get(i, i).unwrap();
-            assert!(share > 0.4 && share < 0.7, "{share}");
+            assert!(share > 0.4 && share < 0.8, "{share}");
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use cuda_std::Real;
 use gpu_kernels::setup::strength::{
-    Classical, Criterion, Given, Symmetric, damp, extract_diagonal, row_weights, strong_entries,
-    strong_lengths, weight,
+    Classical, Criterion, Given, Limits, Symmetric, damp, extract_diagonal, limit, row_weights,
+    strong_entries, strong_lengths, weight,
 };
 use gpu_kernels::setup::team::Pattern;
 
+use super::super::csr::download;
 use super::super::matrix::log2_lanes;
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceVector, Gpu, pointer_or_null};
@@ -66,6 +67,33 @@ impl Gpu {
         let (n, log2_lanes, values) = (s.size.n_rows as u64, s.log2_lanes(), s.values_mut());
         let outlying = pointer_or_null(outlying);
         self.launch_on_rows(s, &damp { n, log2_lanes, s: s.pattern(), values, omega, outlying })
+    }
+
+    /// See [`crate::backend::Algebra::limit`].
+    pub(in super::super) fn limited<T: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+        g: &DeviceVector<T>,
+        d: &DeviceVector<T>,
+        limits: Limits<T>,
+    ) -> Result<(DeviceVector<T>, DeviceVector<T>, usize)> {
+        let n = a.size.n_rows;
+        let (mut limited, mut outlying) = (self.allocate(n)?, self.allocate(n)?);
+        let count = Buffer::zeroed(&self.device, size_of::<u32>())?;
+        let kernel = limit {
+            n: n as u64,
+            log2_lanes: a.log2_lanes(),
+            a: a.pattern(),
+            values: a.values(),
+            g: g.ptr(),
+            d: d.ptr(),
+            limits,
+            limited: limited.ptr_mut(),
+            outlying: outlying.ptr_mut(),
+            count: count.address as *mut u32,
+        };
+        self.launch_on_rows(a, &kernel)?;
+        Ok((limited, outlying, download(&count, 1, 0u32)?[0] as usize))
     }
 
     /// See [`crate::backend::Algebra::row_weights`].
@@ -163,8 +191,6 @@ fn kept<T: Real, C: Criterion<T>>(
 #[cfg(test)]
 pub(super) mod tests {
     use std::sync::Arc;
-
-    use gpu_kernels::setup::strength::Limits;
 
     use super::*;
     use crate::backend::reference::Reference;
@@ -325,15 +351,16 @@ pub(super) mod tests {
                 host.damp(&mut expected, T::from_f64(0.61), on_host).unwrap();
                 assert_same(&found.to_host().unwrap(), &expected, "damped");
             }
-            let [bound, large, small] = [1.5, 1.8, 0.9].map(T::from_f64);
-            let limits = Limits { bound, large, small };
+            let [bound, large] = [1.5, 1.8].map(T::from_f64);
+            let limits = Limits { bound, large };
             let g = host.row_weights(&a, RowWeight::GershgorinRadius).unwrap();
-            let mut expected = host.row_weights(&a, RowWeight::InverseDiagonal).unwrap();
-            let (g_on_device, mut found) = (gpu.vector(&g).unwrap(), gpu.vector(&expected).unwrap());
-            let (outlying, count) = gpu.limit(&g_on_device, limits, &mut found).unwrap();
+            let d = host.row_weights(&a, RowWeight::InverseDiagonal).unwrap();
+            let on_device = [&g, &d].map(|x| gpu.vector(x).unwrap());
+            let (found, outlying, count) =
+                gpu.limit(&gpu.csr(&a).unwrap(), &on_device[0], &on_device[1], limits).unwrap();
             let outlying = outlying.to_host().unwrap();
-            assert_eq!((outlying.clone(), count), host.limit(&g, limits, &mut expected).unwrap());
-            assert_eq!(found.to_host().unwrap(), expected);
+            let expected = host.limit(&a, &g, &d, limits).unwrap();
+            assert_eq!((found.to_host().unwrap(), outlying.clone(), count), expected);
             assert_eq!(count, outlying.iter().filter(|&&of_row| of_row != T::ZERO).count());
             (limited, not_limited) = (limited + count, not_limited + outlying.len() - count);
         }
