@@ -13,6 +13,7 @@ pub mod named;
 pub mod precond;
 pub mod problem;
 pub mod solver;
+mod vectors;
 
 pub use cuda_std::Real;
 pub use error::{Error, Result};

@@ -354,10 +354,16 @@ impl<T: Real> Limits<T> {
         if g > self.bound { d * (self.bound / g) } else { d }
     }
 
-    /// Whether the entry `v` of a row with `1 / a_ii = d` connects it to a row whose `g` is large, as is demanded of outlying rows.
+    /// Whether `g` is large.
     #[inline(always)]
-    pub fn counts(self, d: T, v: T, g: T) -> bool {
-        g > self.large && (v * d).abs() >= T::from_f64(COUPLED)
+    pub fn is_large(self, g: T) -> bool {
+        g > self.large
+    }
+
+    /// Whether the entry `v` of a row with `1 / a_ii = d` couples it to another strongly.
+    #[inline(always)]
+    pub fn couples(self, d: T, v: T) -> bool {
+        (v * d).abs() >= T::from_f64(COUPLED)
     }
 
     /// Whether d is small beside `most`, the largest among the row's neighbours.
@@ -368,7 +374,7 @@ impl<T: Real> Limits<T> {
 }
 
 /// `limited_i` is `d_i` made smaller by the limits; but `d_i / g_i`, which `outlying_i` is then too, where a row is outlying: an
-/// entry [counts](Limits::counts) and the limited d [is small](Limits::is_small). In other rows `outlying_i` is 0. The number of
+/// entry [couples](Limits::couples) it to a row whose g [is large](Limits::is_large), and the limited d [is small](Limits::is_small). In other rows `outlying_i` is 0. The number of
 /// outlying rows is added to `count`.
 #[kernel(T = [f32, f64])]
 pub unsafe fn limit<T: Real>(
@@ -389,24 +395,27 @@ pub unsafe fn limit<T: Real>(
         let mut i = team.first();
         while i < n as usize {
             let (own_d, own_g) = (d.ld_nc(i), g.ld_nc(i));
-            let (start, end) = a.range(i);
-            let (mut counts, mut most) = (false, T::ZERO);
+            let (start, mut end) = a.range(i);
+            if !limits.large.is_finite() {
+                end = start;
+            }
+            let (mut coupled, mut most) = (false, T::ZERO);
             let mut e = start + team.lane as usize;
             while e < end {
                 let j = a.col_idx.ld_nc(e) as usize;
                 // Hardly any g is large: few look at a value.
-                counts |= g.ld_nc(j) > limits.large && limits.counts(own_d, values.ld_nc(e), g.ld_nc(j));
+                coupled |= limits.is_large(g.ld_nc(j)) && limits.couples(own_d, values.ld_nc(e));
                 let of_neighbour = d.ld_nc(j).abs();
                 if of_neighbour > most {
                     most = of_neighbour;
                 }
                 e += team.lanes as usize;
             }
-            let counts = team.ballot(counts) != 0;
+            let coupled = team.ballot(coupled) != 0;
             let most = team.reduce(most, |x, y| if y > x { y } else { x });
             if team.lane == 0 {
                 let of_row = limits.limited(own_d, own_g);
-                let is_outlying = counts && limits.is_small(of_row, most);
+                let is_outlying = coupled && limits.is_small(of_row, most);
                 limited.st(i, if is_outlying { own_d / own_g } else { of_row });
                 outlying.st(i, if is_outlying { own_d / own_g } else { T::ZERO });
                 if is_outlying {

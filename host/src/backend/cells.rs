@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::{Backend, cpu::Cpu, reference::Reference};
 use crate::error::{Error, Result};
 use crate::named::named;
+use crate::vectors::in_widest_vectors;
 
 pub use gpu_kernels::ionic::NOT_ACTIVATED;
 
@@ -183,27 +184,12 @@ struct Chunk<'a> {
 
 impl Chunk<'_> {
     fn react<M: CellModel>(&mut self, dt: f64, substeps: u32) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has it.
-            return unsafe { self.react_avx512::<M>(dt, substeps) };
-        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has them.
-            return unsafe { self.react_avx2::<M>(dt, substeps) };
+        in_widest_vectors! {
+            fn react<M: CellModel>(chunk: &mut Chunk, dt: f64, substeps: u32) {
+                chunk.react_any::<M>(dt, substeps)
+            }
         }
-        self.react_any::<M>(dt, substeps)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    fn react_avx512<M: CellModel>(&mut self, dt: f64, substeps: u32) {
-        self.react_any::<M>(dt, substeps)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn react_avx2<M: CellModel>(&mut self, dt: f64, substeps: u32) {
-        self.react_any::<M>(dt, substeps)
+        react::<M>(self, dt, substeps)
     }
 
     /// Copies [`LANES`] cells at a time, so that the compiler sees that nothing overlaps.

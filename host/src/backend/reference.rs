@@ -1,6 +1,7 @@
 //! Plain sequential loops: what every other backend is compared with.
 
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -25,6 +26,15 @@ impl Reference {
     /// The matrix in CRS with its values rounded.
     pub(super) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> Arc<AnyMatrix<T>> {
         Arc::new(AnyMatrix::Crs(Csr::in_type(a)))
+    }
+
+    /// The matrix in CRS with other values: `of_rows(rows, values)` writes those of some rows.
+    pub(super) fn with_rows<S: Real, T: Real>(
+        &self,
+        a: &Csr<S>,
+        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) -> Arc<AnyMatrix<T>> {
+        Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows))))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Csr;
+use super::{Csr, in_large_pages};
 use crate::error::{Error, Result};
 use cuda_std::Real;
 
@@ -128,9 +128,9 @@ impl<T: Real> Coo<T> {
             distribute(n_rows.div_ceil(bucket_rows), bucket_rows, &rows, &cols, &values);
         drop((rows, cols, values));
 
-        let mut row_ptr = vec![0; n_rows + 1];
-        let mut col_idx = vec![0; nnz];
-        let mut values = vec![T::ZERO; nnz];
+        let mut row_ptr = in_large_pages(vec![0; n_rows + 1]);
+        let mut col_idx = in_large_pages(vec![0; nnz]);
+        let mut values = in_large_pages(vec![T::ZERO; nnz]);
         let mut tasks = Vec::with_capacity(bucket_sizes.len());
         let (mut entries_left, mut cols_left, mut values_left) =
             (&entries[..], &mut col_idx[..], &mut values[..]);
@@ -187,7 +187,7 @@ fn distribute<T: Real>(
         .collect();
 
     // Every piece owns one run in every bucket, and the runs lie in the order of the pieces.
-    let mut entries = vec![(0, 0, T::ZERO); rows.len()];
+    let mut entries = in_large_pages(vec![(0, 0, T::ZERO); rows.len()]);
     let mut left = &mut entries[..];
     let mut runs: Vec<Vec<_>> = histograms.iter().map(|_| Vec::with_capacity(n_buckets)).collect();
     for bucket in 0..n_buckets {

@@ -95,7 +95,7 @@ impl<T: Real> Csr<T> {
         length: impl Fn(usize) -> usize + Sync,
         fill: impl Fn(usize, &mut [u32], &mut [T]) + Sync,
     ) -> Self {
-        let mut row_ptr = vec![0; n_rows + 1];
+        let mut row_ptr = in_large_pages(vec![0; n_rows + 1]);
         row_ptr[1..].par_iter_mut().with_min_len(BLOCK).enumerate().for_each(|(i, l)| *l = length(i));
         for i in 0..n_rows {
             row_ptr[i + 1] += row_ptr[i];
@@ -175,9 +175,10 @@ impl<T: Real> Csr<T> {
         self.row_ptr[i + 1] - self.row_ptr[i]
     }
     /// Entry (i, j), or `None` where none is stored. Searches the row: O(log row length).
+    #[inline]
     pub fn get(&self, i: usize, j: usize) -> Option<T> {
         let (columns, values) = self.row(i);
-        columns.binary_search(&u32::try_from(j).ok()?).ok().map(|k| values[k])
+        place(columns, u32::try_from(j).ok()?).map(|k| values[k])
     }
     /// The diagonal: `min(n_rows, n_cols)` values, 0 where no entry is stored.
     pub fn diagonal(&self) -> Vec<T> {
@@ -198,4 +199,16 @@ impl<T: Real> Csr<T> {
             })
             .collect()
     }
+}
+
+/// Where the ascending `columns` have `j`.
+#[inline(always)]
+pub(crate) fn place(columns: &[u32], j: u32) -> Option<usize> {
+    /// Up to here the columns in front are counted, several at once; where a bisection turns cannot be predicted.
+    const SHORT: usize = 32;
+    let k = match columns.len() {
+        0..=SHORT => columns.iter().map(|&c| u32::from(c < j)).sum::<u32>() as usize,
+        _ => columns.partition_point(|&c| c < j),
+    };
+    (columns.get(k) == Some(&j)).then_some(k)
 }

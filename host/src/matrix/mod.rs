@@ -18,6 +18,7 @@ pub use block::{BlockCsr, BlockSell, block_padding, diagonal_blocks};
 pub use check::Symmetry;
 pub use coo::Coo;
 pub use csr::Csr;
+pub(crate) use csr::place;
 pub use ell::Ell;
 pub(crate) use format::choose_for_gpu;
 pub(crate) use format::matrix_traffic;

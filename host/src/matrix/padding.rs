@@ -1,8 +1,10 @@
 //! What padding costs: row statistics, and the entries that a padded format would store, computed
 //! from the row lengths alone, before anything is allocated.
 
+use std::cmp::Reverse;
+
 use super::Csr;
-use super::sell::{SLICE, row_order, slice_widths};
+use super::sell::{SLICE, check_sigma};
 use crate::error::{Error, Result};
 use cuda_std::Real;
 use rayon::prelude::*;
@@ -97,8 +99,19 @@ pub fn ell_padding<T: Real>(a: &Csr<T>) -> Padding {
 ///
 /// [`Error::Option`] for a `sigma` that is neither 1 nor a multiple of 32.
 pub fn sell_padding<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Padding> {
-    let order = row_order(a, sigma)?;
-    let widths = slice_widths(a, order.as_deref());
-    let stored = widths.par_iter().map(|&w| w as u64 * SLICE as u64).sum();
+    /// Rows of a task at least.
+    const LEAST: usize = 4096;
+    check_sigma(sigma)?;
+    let rows = (0..a.n_rows()).into_par_iter().with_min_len(LEAST);
+    let mut lengths: Vec<u32> = rows.map(|i| a.row_len(i) as u32).collect();
+    // A permutation shows only in the rows that a slice gets.
+    if sigma > 1 {
+        lengths
+            .par_chunks_mut(sigma)
+            .for_each(|window| window.sort_unstable_by_key(|&length| Reverse(length)));
+    }
+    let longest = |slice: &[u32]| slice.iter().copied().max().map_or(0, u64::from);
+    let stored =
+        lengths.par_chunks(SLICE).with_min_len(LEAST / SLICE).map(|s| longest(s) * SLICE as u64).sum();
     Ok(Padding { stored, nnz: a.nnz() as u64 })
 }

@@ -1,7 +1,7 @@
 //! Large pages for long arrays.
 
-/// Arrays from here on are worth the question: several large pages of 2 MiB.
-const LONG: usize = 8 << 20;
+/// Arrays from here on are worth the question: they hold a large page of 2 MiB wherever they start.
+const LONG: usize = 4 << 20;
 
 /// The array, whose memory should not have been touched yet: where it is long the system is asked to use large pages for
 /// it. Otherwise every 4 KiB of it cost an interruption when they are first written, which takes longer than the writing.

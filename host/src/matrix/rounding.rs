@@ -1,10 +1,13 @@
 //! Matrices for smoothing, whose entries are rounded so far that they can be [packed](gpu_kernels::spmv::packed).
 
+use std::ops::Range;
+
 use cuda_std::Real;
 use gpu_kernels::spmv::packed::{Packing, reach_of_row};
 use rayon::prelude::*;
 
-use super::{Csr, Format, Target, choose};
+use super::{Csr, Format, Target, choose, place};
+use crate::vectors::in_widest_vectors;
 
 /// Which entry of a row is kept, and receives what the others lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,66 +18,82 @@ pub enum Pivot {
     Largest,
 }
 
-impl Pivot {
-    /// Its column.
-    fn column<T: Real>(self, i: usize, (columns, values): (&[u32], &[T])) -> u32 {
-        match self {
-            Pivot::Diagonal => i as u32,
+in_widest_vectors! {
+    /// Where row `i` has its pivot, if it has one.
+    fn place_of_pivot<T: Real>(pivot: Pivot, i: usize, columns: &[u32], values: &[T]) -> Option<usize> {
+        match pivot {
+            Pivot::Diagonal => place(columns, i as u32),
             Pivot::Largest => {
+                let magnitude = |v: &T| (v.to_f64() as f32).abs();
+                let larger = |most: f32, m: f32| if m > most { m } else { most };
+                let largest = values.iter().map(magnitude).fold(-1.0, larger);
                 // The first where none is a number.
-                let mut largest = (-1.0, columns.first().copied().unwrap_or(0));
-                for (&j, v) in columns.iter().zip(values) {
-                    let magnitude = (v.to_f64() as f32).abs();
-                    if magnitude > largest.0 {
-                        largest = (magnitude, j);
-                    }
-                }
-                largest.1
+                let k = values.iter().position(|v| magnitude(v) == largest).unwrap_or(0);
+                (k < columns.len()).then_some(k)
             }
         }
     }
 }
 
-/// How `a` is packed: none where a GPU would not hold it in reduced SELL, or columns are too far from the pivots'.
-pub(crate) fn packing<T: Real>(a: &Csr<T>, pivot: Pivot) -> Option<Packing> {
-    const BLOCK: usize = 4096;
-    if choose(a, Target::Gpu).format != Format::Sell {
-        return None;
-    }
-    let of_row = |i: usize| match a.row(i) {
-        row @ (&[first, .., last], _) => reach_of_row(pivot.column(i, row), first, last),
-        row @ (&[only], _) => reach_of_row(pivot.column(i, row), only, only),
-        (&[], _) => 0,
-    };
-    let reach = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK).map(of_row).max();
-    Packing::reaching(reach.unwrap_or(0))
+/// A matrix in f32, entries beside the pivots rounded and what that loses of a row added to its pivot, as
+/// [`gpu_kernels::setup::convert::pack`] has it.
+pub(crate) struct Rounding<'a, T> {
+    a: &'a Csr<T>,
+    packing: Packing,
+    /// Where each row has its pivot; [`ABSENT`] where it has none.
+    places: Vec<u32>,
 }
 
-/// `a` in f32, entries beside the pivots rounded and what that loses of a row added to its pivot, as
-/// [`gpu_kernels::setup::convert::pack`] has it. The pivot is stored.
-pub(crate) fn rounded<T: Real, S: Real>(a: &Csr<T>, packing: Packing, pivot: Pivot) -> Csr<S> {
-    Csr::from_rows(
-        a.n_rows(),
-        a.n_cols(),
-        |i| a.row_len(i),
-        |i, columns, values| {
-            let (of_row, entries) = a.row(i);
-            columns.copy_from_slice(of_row);
-            let pivot = pivot.column(i, (of_row, entries));
-            let (mut of_pivot, mut lost, mut place) = (0.0, 0.0, None);
-            for (k, (&j, v)) in of_row.iter().zip(entries).enumerate() {
-                let value = v.to_f64() as f32;
-                if j == pivot {
-                    (of_pivot, place) = (value, Some(k));
-                } else {
-                    let rounded = packing.round(value);
-                    lost += value - rounded;
-                    values[k] = S::from_f64(rounded.into());
-                }
+const ABSENT: u32 = u32::MAX;
+
+impl<'a, T: Real> Rounding<'a, T> {
+    /// `None` where a GPU would not hold `a` in reduced SELL, or columns are too far from the pivots'.
+    pub(crate) fn of(a: &'a Csr<T>, pivot: Pivot) -> Option<Self> {
+        const BLOCK: usize = 4096;
+        if choose(a, Target::Gpu).format != Format::Sell {
+            return None;
+        }
+        let of_row = |i: usize| {
+            let (columns, values) = a.row(i);
+            let place = place_of_pivot(pivot, i, columns, values);
+            let column = place.map_or(i as u32, |k| columns[k]);
+            let reach = match columns {
+                &[first, .., last] => reach_of_row(column, first, last),
+                &[only] => reach_of_row(column, only, only),
+                [] => 0,
+            };
+            (place.map_or(ABSENT, |k| k as u32), reach)
+        };
+        let rows = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK);
+        let (places, reaches): (Vec<u32>, Vec<u32>) = rows.map(of_row).unzip();
+        let packing = Packing::reaching(reaches.into_iter().max().unwrap_or(0))?;
+        Some(Rounding { a, packing, places })
+    }
+
+    /// The values of some rows.
+    pub(crate) fn values<S: Real>(&self, rows: Range<usize>, values: &mut [S]) {
+        round(self.a, self.packing, &self.places, rows, values)
+    }
+}
+
+in_widest_vectors! {
+    fn round<T: Real, S: Real>(a: &Csr<T>, packing: Packing, places: &[u32], rows: Range<usize>, values: &mut [S]) {
+        let first = a.row_ptr()[rows.start];
+        for (rounded, v) in values.iter_mut().zip(&a.values()[first..]) {
+            *rounded = S::from_f64(packing.round(v.to_f64() as f32).into());
+        }
+        let mut left = values;
+        for (i, &place) in rows.clone().zip(&places[rows]) {
+            let entries = a.row(i).1;
+            let of_row;
+            (of_row, left) = left.split_at_mut(entries.len());
+            if place != ABSENT {
+                let k = place as usize;
+                let lost = |sum: f32, k: usize| sum + (entries[k].to_f64() as f32 - of_row[k].to_f64() as f32);
+                // From left to right, as on a GPU.
+                let lost = (k + 1..entries.len()).fold((0..k).fold(0.0, lost), lost);
+                of_row[k] = S::from_f64((entries[k].to_f64() as f32 + lost).into());
             }
-            if let Some(k) = place {
-                values[k] = S::from_f64((of_pivot + lost).into());
-            }
-        },
-    )
+        }
+    }
 }

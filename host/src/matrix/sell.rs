@@ -164,17 +164,22 @@ impl<T: Real> Sell<T> {
 
 /// The rows in slice order: each window of `sigma` by descending length, stably. `None` for `sigma == 1`.
 pub(super) fn row_order<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Option<Vec<u32>>> {
+    check_sigma(sigma)?;
     if sigma == 1 {
         return Ok(None);
-    }
-    if sigma == 0 || !sigma.is_multiple_of(SLICE) {
-        return Err(Error::Option(format!("sigma is {sigma}; it must be 1 or a multiple of {SLICE}")));
     }
     let mut order: Vec<u32> = (0..a.n_rows() as u32).collect();
     order
         .par_chunks_mut(sigma)
         .for_each(|window| window.sort_by_key(|&row| Reverse(a.row_len(row as usize))));
     Ok(Some(order))
+}
+
+pub(super) fn check_sigma(sigma: usize) -> Result<()> {
+    if sigma == 1 || (sigma > 0 && sigma.is_multiple_of(SLICE)) {
+        return Ok(());
+    }
+    Err(Error::Option(format!("sigma is {sigma}; it must be 1 or a multiple of {SLICE}")))
 }
 
 /// Entries of the longest row of each slice, for rows in the order `order` (or as they are).

@@ -1,6 +1,7 @@
 //! Matrices made of one matrix: transposed, permuted, with other values.
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Csr, in_large_pages};
@@ -40,7 +41,7 @@ impl<T: Real> Csr<T> {
         };
         let mut next: Vec<Vec<usize>> = pieces.par_iter().map(counts).collect();
         // Where each row of the transpose starts, and within it the entries of each piece.
-        let mut row_ptr = Vec::with_capacity(self.n_cols() + 1);
+        let mut row_ptr = in_large_pages(Vec::with_capacity(self.n_cols() + 1));
         let mut end = 0;
         for j in 0..self.n_cols() {
             row_ptr.push(end);
@@ -107,6 +108,29 @@ impl<T: Real> Csr<T> {
         let mut values = in_large_pages(vec![U::ZERO; self.nnz()]);
         values.par_iter_mut().with_min_len(LEAST).zip(self.values()).for_each(|(u, &v)| *u = f(v));
         self.with_values(values)
+    }
+
+    /// A matrix with the pattern of this one, built in parallel: `fill(rows, values)` writes the values of some
+    /// rows, every one.
+    pub(crate) fn with_rows<U: Real>(&self, fill: impl Fn(Range<usize>, &mut [U]) + Sync) -> Csr<U> {
+        const BLOCK: usize = 1024;
+        let mut values = in_large_pages(vec![U::ZERO; self.nnz()]);
+        let mut blocks = Vec::with_capacity(self.n_rows().div_ceil(BLOCK));
+        let mut left = &mut values[..];
+        for start in (0..self.n_rows()).step_by(BLOCK) {
+            let rows = start..(start + BLOCK).min(self.n_rows());
+            let of_rows;
+            (of_rows, left) = left.split_at_mut(self.row_ptr()[rows.end] - self.row_ptr()[start]);
+            blocks.push((rows, of_rows));
+        }
+        blocks.into_par_iter().for_each(|(rows, values)| fill(rows, values));
+        self.with_values(values)
+    }
+
+    /// The values of some rows, rounded to another type.
+    pub(crate) fn round_rows<U: Real>(&self, rows: Range<usize>, values: &mut [U]) {
+        let entries = &self.values()[self.row_ptr()[rows.start]..];
+        values.iter_mut().zip(entries).for_each(|(u, v)| *u = U::from_f64(v.to_f64()));
     }
 
     /// The same matrix with its values rounded to another type.

@@ -1,5 +1,6 @@
 //! `y = A x` for a range of rows, in every format.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -30,7 +31,7 @@ impl<T> From<AnyMatrix<T>> for CpuMatrix<T> {
 impl<T: Real> CpuMatrix<T> {
     pub(super) fn new(matrix: &Arc<AnyMatrix<T>>) -> Self {
         let stripes = match &**matrix {
-            AnyMatrix::Crs(a) => Stripes::from_csr(a),
+            AnyMatrix::Crs(a) => Stripes::from_csr(a, |rows, values| a.round_rows(rows, values)),
             _ => None,
         };
         CpuMatrix(stripes.map_or_else(|| Stored::AsItWas(matrix.clone()), Stored::Striped))
@@ -38,9 +39,17 @@ impl<T: Real> CpuMatrix<T> {
 
     /// `a` with its values rounded; stripes are made of it without a copy in between.
     pub(super) fn rounded<S: Real>(a: &Arc<Csr<S>>) -> Self {
-        CpuMatrix(match Stripes::from_csr(a) {
+        CpuMatrix(match Stripes::from_csr(a, |rows, values| a.round_rows(rows, values)) {
             Some(stripes) => Stored::Striped(stripes),
             None => Stored::AsItWas(Arc::new(AnyMatrix::Crs(Csr::in_type(a)))),
+        })
+    }
+
+    /// `a` with other values: `of_rows(rows, values)` writes those of some rows.
+    pub(super) fn with_rows<S: Real>(a: &Csr<S>, of_rows: impl Fn(Range<usize>, &mut [T]) + Sync) -> Self {
+        CpuMatrix(match Stripes::from_csr(a, &of_rows) {
+            Some(stripes) => Stored::Striped(stripes),
+            None => Stored::AsItWas(Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows))))),
         })
     }
 

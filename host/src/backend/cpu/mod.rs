@@ -4,6 +4,7 @@
 //! results do not depend on the number of threads.
 
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -71,6 +72,15 @@ impl Cpu {
     /// The matrix in CRS with its values rounded, as [`Backend::matrix`] makes it.
     pub(super) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> CpuMatrix<T> {
         self.pool.install(|| CpuMatrix::rounded(a))
+    }
+
+    /// The matrix in CRS with other values: `of_rows(rows, values)` writes those of some rows.
+    pub(super) fn with_rows<S: Real, T: Real>(
+        &self,
+        a: &Csr<S>,
+        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) -> CpuMatrix<T> {
+        self.pool.install(|| CpuMatrix::with_rows(a, &of_rows))
     }
 
     /// `f(first row, chunk of y)` for every chunk of `y`.

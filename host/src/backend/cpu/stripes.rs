@@ -6,12 +6,15 @@
 //! of `x`. It is the diagonal format (Saad 2003, section 3.4) by pieces, as CSX (Kourtis et al., PPoPP 2011)
 //! has it among others. What is in no stripe is *scattered*: eight columns with eight values, as in SELL-8.
 
+use std::ops::Range;
+
 use cuda_std::Real;
 use rayon::prelude::*;
 
 use super::lanes::{LANES, add_gathered, prefetch};
 use super::pages::Pages;
 use crate::matrix::Csr;
+use crate::vectors::in_widest_vectors;
 
 /// Rows of a block, at which products begin.
 const ROWS: usize = super::CHUNK;
@@ -94,8 +97,12 @@ fn is_all_stripes<T>(rows: &[(&[u32], &[T]); LANES]) -> bool {
 }
 
 impl<T: Real> Stripes<T> {
-    /// The copy of `a`, its values rounded, or `None` where it would not be much smaller than the matrix in T.
-    pub(super) fn from_csr<S: Real>(a: &Csr<S>) -> Option<Self> {
+    /// The copy of `a` with other values, or `None` where it would not be much smaller than the matrix in T.
+    /// `of_rows(rows, values)` writes the values of some rows.
+    pub(super) fn from_csr<S: Real>(
+        a: &Csr<S>,
+        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) -> Option<Self> {
         let count = |s: usize| {
             let rows = rows(a, s * LANES);
             if is_all_stripes(&rows) {
@@ -110,7 +117,7 @@ impl<T: Real> Stripes<T> {
             let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
             size_of::<Counts>() + stripes * (entry + column) + scattered * (entry + LANES * column)
         };
-        let original = |rows: std::ops::Range<usize>| {
+        let original = |rows: Range<usize>| {
             let nnz = a.row_ptr()[rows.end] - a.row_ptr()[rows.start];
             nnz * (size_of::<T>() + column) + rows.len() * size_of::<usize>()
         };
@@ -149,7 +156,10 @@ impl<T: Real> Stripes<T> {
             (v, v_left) = v_left.split_at_mut(ends[1][1] - ends[0][1]);
             blocks.push((block, c, v));
         }
-        blocks.into_par_iter().enumerate().for_each(|(b, (slices, c, v))| fill(a, b * ROWS, slices, c, v));
+        blocks
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(b, (slices, c, v))| fill(a, &of_rows, b * ROWS, slices, c, v));
         Some(Stripes { n_rows: a.n_rows(), n_cols: a.n_cols(), slices, columns, values, starts })
     }
 
@@ -163,28 +173,13 @@ impl<T: Real> Stripes<T> {
 
     /// `y = A x` for the rows from `first` on, which begin a block.
     pub(super) fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
-        assert!(x.len() >= self.n_cols && first.is_multiple_of(ROWS));
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has it.
-            return unsafe { self.multiply_avx512(x, first, y) };
-        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has them.
-            return unsafe { self.multiply_avx2(x, first, y) };
+        in_widest_vectors! {
+            fn multiply<T: Real>(stripes: &Stripes<T>, x: &[T], first: usize, y: &mut [T]) {
+                stripes.multiply_any::<FMA>(x, first, y)
+            }
         }
-        self.multiply_any::<false>(x, first, y)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    fn multiply_avx512(&self, x: &[T], first: usize, y: &mut [T]) {
-        self.multiply_any::<true>(x, first, y)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn multiply_avx2(&self, x: &[T], first: usize, y: &mut [T]) {
-        self.multiply_any::<true>(x, first, y)
+        assert!(x.len() >= self.n_cols && first.is_multiple_of(ROWS));
+        multiply(self, x, first, y)
     }
 
     /// With fused multiply-add or, where that would be a call of a library, without.
@@ -210,22 +205,32 @@ impl<T: Real> Stripes<T> {
 /// Writes the slices from row `first` on into the columns and values of their block.
 fn fill<S: Real, T: Real>(
     a: &Csr<S>,
+    of_rows: &impl Fn(Range<usize>, &mut [T]),
     first: usize,
     slices: &[Counts],
     columns: &mut [u32],
     values: &mut [[T; LANES]],
 ) {
-    let rounded = |v: S| T::from_f64(v.to_f64());
     let (mut c, mut v) = (0, 0);
+    let mut of_slice = Vec::new();
     let mut rest: [Vec<usize>; LANES] = Default::default();
     for (s, counts) in slices.iter().enumerate() {
-        let rows = rows(a, first + s * LANES);
+        let start = first + s * LANES;
+        let end = a.n_rows().min(start + LANES);
+        of_slice.resize(a.row_ptr()[end] - a.row_ptr()[start], T::ZERO);
+        of_rows(start..end, &mut of_slice);
+        let mut left = &of_slice[..];
+        let rows = rows(a, start).map(|(columns, _)| {
+            let of_row;
+            (of_row, left) = left.split_at(columns.len());
+            (columns, of_row)
+        });
         let stripes = counts.stripes as usize;
         if rows.iter().all(|(columns, _)| columns.len() == stripes) {
             columns[c..c + stripes].copy_from_slice(rows[0].0);
             let of_rows = rows.map(|(_, values)| &values[..stripes]);
             for (j, values) in values[v..v + stripes].iter_mut().enumerate() {
-                *values = std::array::from_fn(|l| rounded(of_rows[l][j]));
+                *values = std::array::from_fn(|l| of_rows[l][j]);
             }
             (c, v) = (c + stripes, v + stripes);
             continue;
@@ -233,7 +238,7 @@ fn fill<S: Real, T: Real>(
         rest.iter_mut().for_each(Vec::clear);
         let stripe = |at: [usize; LANES]| {
             columns[c] = rows[0].0[at[0]];
-            values[v] = std::array::from_fn(|l| rounded(rows[l].1[at[l]]));
+            values[v] = std::array::from_fn(|l| rows[l].1[at[l]]);
             (c, v) = (c + 1, v + 1);
         };
         walk(&rows, stripe, |l, j| rest[l].push(j));
@@ -242,7 +247,7 @@ fn fill<S: Real, T: Real>(
                 let (cols, vals) = rows[l];
                 // Padding is zero times the x of the row's last entry; of any x where there is none.
                 (columns[c + l], values[v][l]) = match rest[l].get(k) {
-                    Some(&j) => (cols[j], rounded(vals[j])),
+                    Some(&j) => (cols[j], vals[j]),
                     None => (cols.last().copied().unwrap_or(0), T::ZERO),
                 };
             }
@@ -323,9 +328,13 @@ mod tests {
     use crate::matrix::Coo;
     use crate::problem;
 
+    fn rounded<S: Real, T: Real>(a: &Csr<S>) -> Option<Stripes<T>> {
+        Stripes::from_csr(a, |rows, values| a.round_rows(rows, values))
+    }
+
     /// Every product, of all blocks and of the last, against the plain one.
     fn check<T: Real>(a: &Csr<T>) {
-        let stripes = Stripes::<T>::from_csr(a).expect("has diagonals");
+        let stripes = rounded::<T, T>(a).expect("has diagonals");
         let x: Vec<T> = (0..a.n_cols()).map(|j| T::from_f64((0.7 * j as f64).sin() + 1.5)).collect();
         let expected = a.mul_vec(&x);
         let magnitude = a.map_values(T::abs).mul_vec(&x);
@@ -372,7 +381,7 @@ mod tests {
             }
             let a: Csr<f64> = a.into_csr().0;
             if n < LANES {
-                assert!(Stripes::<f64>::from_csr(&a).is_none());
+                assert!(rounded::<f64, f64>(&a).is_none());
             } else {
                 check(&a);
             }
@@ -382,8 +391,7 @@ mod tests {
     #[test]
     fn values_are_rounded_on_the_way() {
         let a = problem::tet(27, 3);
-        let [rounded, cast] =
-            [Stripes::<f32>::from_csr(&a), Stripes::from_csr(&a.cast::<f32>())].map(Option::unwrap);
+        let [rounded, cast] = [rounded::<f64, f32>(&a), rounded::<f32, f32>(&a.cast())].map(Option::unwrap);
         assert_eq!(rounded.columns.as_slice(), cast.columns.as_slice());
         assert_eq!(rounded.values.as_slice(), cast.values.as_slice());
     }
@@ -392,7 +400,7 @@ mod tests {
     fn a_matrix_without_diagonals_is_not_copied() {
         // Of the second a part is looked at.
         for n in [500, 64 * SAMPLED * LANES + 5] {
-            assert!(Stripes::<f64>::from_csr(&problem::random_spd(n, 8, 1)).is_none());
+            assert!(rounded::<f64, f64>(&problem::random_spd(n, 8, 1)).is_none());
         }
     }
 }

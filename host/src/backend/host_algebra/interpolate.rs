@@ -4,7 +4,8 @@ use cuda_std::Real;
 use gpu_kernels::setup::strength::damping;
 
 use super::rows::for_each_row;
-use crate::matrix::Csr;
+use crate::matrix::{Csr, place};
+use crate::vectors::in_widest_vectors;
 
 /// See [`crate::backend::Algebra::damp`].
 pub(super) fn damp<T: Real>(s: &mut Csr<T>, omega: T, outlying: Option<&Vec<T>>) {
@@ -22,14 +23,19 @@ pub(super) fn damp<T: Real>(s: &mut Csr<T>, omega: T, outlying: Option<&Vec<T>>)
 pub(super) fn subtract_scaled<T: Real>(c: &mut Csr<T>, p: &Csr<T>, omega: T, d: &[T]) {
     for_each_row(c, |i, columns, values| {
         let scale = if d[i] == T::ZERO { T::ZERO } else { T::ONE / (omega * d[i]) };
-        let mut at = 0;
-        for (j, v) in p.row(i).0.iter().zip(p.row(i).1) {
-            at += columns[at..].partition_point(|c| c < j);
-            if columns.get(at) == Some(j) {
-                values[at] -= scale * *v;
+        subtract_row(columns, values, p.row(i), scale);
+    });
+}
+
+in_widest_vectors! {
+    /// `c -= scale p`, where c has the columns of p.
+    fn subtract_row<T: Real>(columns: &[u32], values: &mut [T], p: (&[u32], &[T]), scale: T) {
+        for (&j, v) in p.0.iter().zip(p.1) {
+            if let Some(k) = place(columns, j) {
+                values[k] -= scale * *v;
             }
         }
-    });
+    }
 }
 
 /// See [`crate::backend::Algebra::averaging`].

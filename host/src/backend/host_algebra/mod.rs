@@ -9,7 +9,7 @@ use gpu_kernels::setup::strength::Limits;
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Backend, CgStep, Coef, Slot, cpu::Cpu, reference::Reference};
 use crate::error::Result;
-use crate::matrix::rounding::{Pivot, packing, rounded};
+use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Target, choose};
 
 mod aggregate;
@@ -193,12 +193,12 @@ macro_rules! host_algebra {
                 pivot: Pivot,
             ) -> Result<(<$backend as Backend<S>>::Matrix, Choice, bool)> {
                 let scalar_in_f32 = a.block() == 1 && S::NAME == f32::NAME;
-                let packing = if scalar_in_f32 { packing(&**a.first(), pivot) } else { None };
-                let Some(packing) = packing else {
+                let rounding = if scalar_in_f32 { Rounding::of(a.first(), pivot) } else { None };
+                let Some(rounding) = rounding else {
                     let (matrix, choice) = Mixed::<T, S>::operator(self, a)?;
                     return Ok((matrix, choice, false));
                 };
-                let matrix = self.rounded(&Arc::new(rounded::<T, S>(a.first(), packing, pivot)));
+                let matrix = self.with_rows(a.first(), |rows, values| rounding.values(rows, values));
                 Ok((matrix, choose(&**a.first(), Target::Cpu), false))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::rows::{collect_rows, for_each_row, for_each_row_with};
 use crate::backend::algebra::{Blocks, NO_AGGREGATE};
 use crate::matrix::{AnyMatrix, BlockCsr, Csr};
+use crate::vectors::in_widest_vectors;
 
 /// See [`crate::backend::Algebra::multiply`].
 pub(super) fn multiply<T: Real>(a: &Csr<T>, b: &Csr<T>) -> Csr<T> {
@@ -17,11 +18,23 @@ pub(super) fn multiply<T: Real>(a: &Csr<T>, b: &Csr<T>) -> Csr<T> {
         a.n_rows(),
         n_cols,
         || Sum::new(n_cols),
-        |sum, i, columns, values| {
-            let count = sum.list_products(a.row(i), b);
-            sum.add_up(count, i as u32 + 1, columns, values);
-        },
+        |sum, i, columns, values| row_of_product(sum, a.row(i), b, i as u32 + 1, columns, values),
     )
+}
+
+in_widest_vectors! {
+    /// Appends a row of A times B, which is the `number`th.
+    fn row_of_product<T: Real>(
+        sum: &mut Sum<T>,
+        row: (&[u32], &[T]),
+        b: &Csr<T>,
+        number: u32,
+        columns: &mut Vec<u32>,
+        values: &mut Vec<T>,
+    ) {
+        let count = sum.list_products(row, b);
+        sum.add_up(count, number, columns, values);
+    }
 }
 
 /// See [`crate::backend::Algebra::aggregated`].
@@ -30,11 +43,23 @@ pub(super) fn aggregated<T: Real>(s: &Csr<T>, aggregates: &[u32], n_aggregates: 
         s.n_rows(),
         n_aggregates,
         || Sum::new(n_aggregates),
-        |sum, i, columns, values| {
-            let count = sum.list_members(s.row(i), aggregates);
-            sum.add_up(count, i as u32 + 1, columns, values);
-        },
+        |sum, i, columns, values| row_of_aggregated(sum, s.row(i), aggregates, i as u32 + 1, columns, values),
     )
+}
+
+in_widest_vectors! {
+    /// Appends a row of [`aggregated`], which is the `number`th.
+    fn row_of_aggregated<T: Real>(
+        sum: &mut Sum<T>,
+        row: (&[u32], &[T]),
+        aggregates: &[u32],
+        number: u32,
+        columns: &mut Vec<u32>,
+        values: &mut Vec<T>,
+    ) {
+        let count = sum.list_members(row, aggregates);
+        sum.add_up(count, number, columns, values);
+    }
 }
 
 /// Space to add up a row of a product.
@@ -64,6 +89,7 @@ impl<T: Real> Sum<T> {
     }
 
     /// Lists the products of a row with the interpolation that is constant on aggregates, and returns their number.
+    #[inline(always)]
     fn list_members(&mut self, (of_row, entries): (&[u32], &[T]), aggregates: &[u32]) -> usize {
         self.make_room(of_row.len());
         let mut count = 0;
@@ -76,6 +102,7 @@ impl<T: Real> Sum<T> {
     }
 
     /// Lists the products of a row of A with the rows of B, k after k, and returns their number.
+    #[inline(always)]
     fn list_products(&mut self, (of_a, a): (&[u32], &[T]), b: &Csr<T>) -> usize {
         let (row_ptr, col_idx, values) = (b.row_ptr(), b.col_idx(), b.values());
         self.make_room(of_a.iter().map(|&k| b.row_len(k as usize)).sum());
@@ -105,6 +132,7 @@ impl<T: Real> Sum<T> {
     }
 
     /// Adds up the first `count` products, those of a column from left to right, and appends the sums.
+    #[inline(always)]
     fn add_up(&mut self, count: usize, row: u32, columns: &mut Vec<u32>, values: &mut Vec<T>) {
         let mut found = 0;
         for (place, &product) in self.products[..count].iter().enumerate() {
@@ -123,15 +151,25 @@ impl<T: Real> Sum<T> {
     }
 }
 
-/// Sorts different numbers.
+/// Sorts different numbers, few of them by counting the smaller ones of each.
+#[inline(always)]
 fn sort(numbers: &mut [u32], space: &mut [u32]) {
-    const SHORT: usize = 24;
+    const LANES: usize = 8;
+    const REGISTERS: usize = 3;
     let n = numbers.len();
-    if n > SHORT {
+    if n > REGISTERS * LANES {
         return numbers.sort_unstable();
     }
-    for &number in &*numbers {
-        let rank: u32 = numbers.iter().map(|&other| (other < number) as u32).sum();
+    let (mut padded, mut ranks) = ([[0; LANES]; REGISTERS], [[0; LANES]; REGISTERS]);
+    padded.as_flattened_mut()[..n].copy_from_slice(numbers);
+    for (lanes, ranks) in padded.iter().zip(&mut ranks).take(n.div_ceil(LANES)) {
+        for &other in &*numbers {
+            for (rank, &number) in ranks.iter_mut().zip(lanes) {
+                *rank += u32::from(other < number);
+            }
+        }
+    }
+    for (&rank, &number) in ranks.as_flattened().iter().zip(&*numbers) {
         space[rank as usize] = number;
     }
     numbers.copy_from_slice(&space[..n]);

@@ -56,7 +56,7 @@ pub(super) fn collect_rows<T: Real, W: Send>(
     let spaces = Spaces::new(new);
     let new = || Chunk { ends: vec![], columns: vec![], values: vec![] };
     let mut chunks: Vec<Chunk<T>> = (0..WAVE.min(n_rows.div_ceil(CHUNK))).map(|_| new()).collect();
-    let mut row_ptr = Vec::with_capacity(n_rows + 1);
+    let mut row_ptr = in_large_pages(Vec::with_capacity(n_rows + 1));
     row_ptr.push(0);
     for first in (0..n_rows).step_by(WAVE * CHUNK) {
         chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {

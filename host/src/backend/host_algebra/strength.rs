@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::rows::{collect_rows, for_each_row};
 use crate::backend::algebra::{RowWeight, Strength};
 use crate::matrix::Csr;
+use crate::vectors::in_widest_vectors;
 
 /// Rows of one task.
 const CHUNK: usize = 1024;
@@ -18,29 +19,7 @@ pub(super) fn strong_entries<T: Real>(a: &Csr<T>, strength: Strength) -> Csr<T> 
         Strength::Symmetric { epsilon, lumped } => {
             let epsilon = T::from_f64(epsilon);
             let row = |(): &mut (), i: usize, columns: &mut Vec<u32>, values: &mut Vec<T>| {
-                let start = values.len();
-                let (of_row, entries) = a.row(i);
-                columns.extend_from_slice(of_row);
-                values.extend_from_slice(entries);
-                let (columns_left, values_left) = (&mut columns[start..], &mut values[start..]);
-                let mut sum = diagonal[i];
-                let (mut kept, mut place) = (0, None);
-                for (&j, &v) in of_row.iter().zip(entries) {
-                    let threshold = epsilon * (diagonal[i] * diagonal[j as usize]).abs();
-                    let is_diagonal = j as usize == i;
-                    let is_strong = (v != T::ZERO) & (v * v >= threshold);
-                    // Without a branch: which entries are strong cannot be predicted.
-                    (columns_left[kept], values_left[kept]) = (j, v);
-                    place = if is_diagonal { Some(start + kept) } else { place };
-                    let is_kept = is_diagonal | is_strong;
-                    sum += [v, T::ZERO][is_kept as usize];
-                    kept += is_kept as usize;
-                }
-                columns.truncate(start + kept);
-                values.truncate(start + kept);
-                if lumped && let Some(place) = place {
-                    values[place] = lump(diagonal[i], sum);
-                }
+                strong_row(i, a.row(i), &diagonal, epsilon, lumped, columns, values)
             };
             collect_rows(a.n_rows(), a.n_cols(), || (), row)
         }
@@ -65,6 +44,48 @@ pub(super) fn strong_entries<T: Real>(a: &Csr<T>, strength: Strength) -> Csr<T> 
                 }
             };
             collect_rows(a.n_rows(), a.n_cols(), || (), row)
+        }
+    }
+}
+
+in_widest_vectors! {
+    /// Appends row `i` without its weak entries.
+    fn strong_row<T: Real>(
+        i: usize,
+        row: (&[u32], &[T]),
+        diagonal: &[T],
+        epsilon: T,
+        lumped: bool,
+        columns: &mut Vec<u32>,
+        values: &mut Vec<T>,
+    ) {
+        let start = values.len();
+        let (of_row, entries) = row;
+        columns.extend_from_slice(of_row);
+        values.extend_from_slice(entries);
+        let is_kept = |j: u32, v: T| {
+            let threshold = epsilon * (diagonal[i] * diagonal[j as usize]).abs();
+            (j as usize == i) | ((v != T::ZERO) & (v * v >= threshold))
+        };
+        // Most rows of most matrices.
+        if of_row.iter().zip(entries).fold(true, |all, (&j, &v)| all & is_kept(j, v)) {
+            return;
+        }
+        let (columns_left, values_left) = (&mut columns[start..], &mut values[start..]);
+        let mut sum = diagonal[i];
+        let (mut kept, mut place) = (0, None);
+        for (&j, &v) in of_row.iter().zip(entries) {
+            // Without a branch: which entries are strong cannot be predicted.
+            (columns_left[kept], values_left[kept]) = (j, v);
+            place = if j as usize == i { Some(start + kept) } else { place };
+            let is_kept = is_kept(j, v);
+            sum += [v, T::ZERO][is_kept as usize];
+            kept += is_kept as usize;
+        }
+        columns.truncate(start + kept);
+        values.truncate(start + kept);
+        if lumped && let Some(place) = place {
+            values[place] = lump(diagonal[i], sum);
         }
     }
 }
@@ -106,9 +127,9 @@ pub(super) fn limit<T: Real>(a: &Csr<T>, g: &[T], d: &[T], limits: Limits<T>) ->
     let of_row = |i: usize| {
         let (columns, values) = a.row(i);
         let limited = limits.limited(d[i], g[i]);
-        let counts = |(&j, &v): (&u32, &T)| limits.counts(d[i], v, g[j as usize]);
+        let couples = |(&j, &v): (&u32, &T)| limits.is_large(g[j as usize]) && limits.couples(d[i], v);
         // Hardly any g is large.
-        if columns.iter().zip(values).any(counts) {
+        if limits.large.is_finite() && columns.iter().zip(values).any(couples) {
             let larger =
                 |most: T, &j: &u32| if d[j as usize].abs() > most { d[j as usize].abs() } else { most };
             if limits.is_small(limited, columns.iter().fold(T::ZERO, larger)) {

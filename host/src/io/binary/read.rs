@@ -14,8 +14,8 @@ use super::header::{self, Header, SECTIONS};
 use super::{CHUNK, Fault, checksum, joined};
 use crate::error::{Error, Result};
 use crate::io::matrix::{Field, Summary};
-use crate::matrix::Csr;
 use crate::matrix::check::check_finite;
+use crate::matrix::{Csr, in_large_pages};
 
 /// Bytes between two reports of progress.
 const BATCH: usize = 128 * CHUNK;
@@ -100,8 +100,9 @@ impl Sections<'_> {
     fn read<T: Pod>(&mut self, k: usize) -> std::result::Result<Vec<T>, Failure> {
         let header::Layout { offsets, ends, file_len } = self.layout;
         let (start, end) = (offsets[k], ends[k]);
-        let mut elements = try_zeroed_vec((end - start) as usize / size_of::<T>())
+        let elements = try_zeroed_vec((end - start) as usize / size_of::<T>())
             .map_err(|()| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let mut elements = in_large_pages(elements);
 
         let (mut at, mut sum) = (start, Hasher::new());
         for batch in bytemuck::cast_slice_mut::<T, u8>(&mut elements).chunks_mut(BATCH) {
