@@ -15,6 +15,7 @@ use crate::matrix::{
     diagonal_blocks, spmv_bytes,
 };
 use crate::named::named;
+use crate::precond::amg::prediction::Prediction;
 use crate::precond::amg::{self, AnyPrecision};
 use crate::precond::{BlockJacobi, Identity, Jacobi, NullSpace, Preconditioner, Projected, SingularBlocks};
 use crate::solver::{
@@ -239,7 +240,8 @@ fn solve_in<T: Real>(
     }
     check::check_finite(original)?;
     check::check_vector("right-hand side", b, original.n_rows())?;
-    let (method, precond, mut warnings) = choose_method(original, options)?;
+    let diagonal = original.diagonal();
+    let (method, precond, mut warnings) = choose_method(original, &diagonal, options)?;
     let format = choose_format(a, options, device.target())?;
     // Also of blocks that were not named: their null space decides whether there is a solution.
     let sizes = if options.block_size > 1 {
@@ -252,7 +254,7 @@ fn solve_in<T: Real>(
     let of_projection = null_space.as_ref().and_then(|null_space| without_null_space(null_space, b.to_mut()));
     let projected = of_projection.is_some();
     warnings.extend(of_projection);
-    let amg_in_f32 = precond == Precond::Amg && in_f32(a, &b, options.amg_precision);
+    let amg_in_f32 = precond == Precond::Amg && in_f32(&diagonal, &b, options.amg_precision);
     let plan = Plan {
         a,
         b: &b,
@@ -329,7 +331,11 @@ fn without_null_space(null_space: &NullSpace, b: &mut [f64]) -> Option<String> {
 }
 
 /// The method and preconditioner to use, and what to warn of.
-fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Vec<String>)> {
+fn choose_method(
+    a: &Csr<f64>,
+    diagonal: &[f64],
+    options: &Options,
+) -> Result<(Method, Precond, Vec<String>)> {
     let mut warnings = Vec::new();
     if let Some(row) = check::empty_row(a) {
         warnings.push(format!("row {} is empty: the matrix is singular", row + 1));
@@ -376,7 +382,7 @@ fn choose_method(a: &Csr<f64>, options: &Options) -> Result<(Method, Precond, Ve
         }
         (Some(method), _) => method,
         (None, Some(symmetry)) => {
-            let positive = a.diagonal().iter().all(|&d| d > 0.0);
+            let positive = diagonal.iter().all(|&d| d > 0.0);
             if symmetry.is_symmetric() && positive { Method::Cg } else { Method::Gmres }
         }
         (None, None) => unreachable!("symmetry is computed where no method is given"),
@@ -404,14 +410,14 @@ fn choose_format<T: Real>(a: &Csr<T>, options: &Options, target: Target) -> Resu
 
 /// Whether a hierarchy is applied in f32. Unless one or the other was asked for, f32 must hold the diagonal, its inverse
 /// and b with room for the residual's decrease.
-fn in_f32<T: Real>(a: &Csr<T>, b: &[f64], asked: Option<Precision>) -> bool {
+fn in_f32(diagonal: &[f64], b: &[f64], asked: Option<Precision>) -> bool {
     const ROOM: f64 = 1e15;
     let fits = |v: f64| v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM);
     match asked {
         Some(precision) => precision == Precision::F32,
         None => {
             let largest = b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-            fits(largest) && a.diagonal().into_iter().all(|v| fits(v.to_f64()))
+            fits(largest) && diagonal.iter().all(|&v| fits(v))
         }
     }
 }
@@ -480,14 +486,19 @@ impl<T: Real> Plan<'_, T> {
     }
 
     /// About what a multigrid set-up takes at its peak, beside the matrix in its format: the matrix and its strong part in
-    /// CRS, the product of the first coarsening and A P, which stays for the way back (each as large again in the systems
-    /// measured), and a hierarchy in f32 with an operator complexity of 1.5, with 8 vectors.
+    /// CRS, interpolation and its transpose, the product of the first coarsening and A P, which stays for the way back, and a
+    /// hierarchy with 8 vectors. In the systems measured the transfers are half as large as the matrix together, each of the
+    /// products is as large as it, and the hierarchy half as large again; [`Prediction`] may say more.
     fn setup_bytes(&self) -> u64 {
-        let (nnz, n) = (self.a.nnz() as u64, self.a.n_rows() as u64);
-        let (in_t, in_s) = (size_of::<T>() as u64, 4 + 4 * u64::from(!self.amg_in_f32));
+        let (nnz, n) = (self.a.nnz() as f64, self.a.n_rows() as f64);
+        let (in_t, in_s) = (size_of::<T>() as f64, if self.amg_in_f32 { 4.0 } else { 8.0 });
+        let Prediction { product, coarser } = Prediction::of(self.a, &self.options.amg);
+        let in_crs = 2.5 + 2.0 * product.max(1.0);
+        let hierarchy = 1.0 + coarser.max(0.5);
         // Two copies in f64 while the coarsest matrix is inverted, and the inverse.
-        let inverse = n.min(self.options.amg.coarse_rows as u64).pow(2) * (2 * 8 + 4 + in_t);
-        inverse + nnz * (4 * (4 + in_t) + 3 * (4 + in_s) / 2) + n * (3 * (4 + in_t) + 8 * in_s)
+        let inverse = n.min(self.options.amg.coarse_rows as f64).powi(2) * (2.0 * 8.0 + 4.0 + in_t);
+        let of_matrices = nnz * (in_crs * (4.0 + in_t) + hierarchy * (4.0 + in_s));
+        (inverse + of_matrices + n * (3.0 * (4.0 + in_t) + 8.0 * in_s)) as u64
     }
 
     fn vector_bytes(&self) -> u64 {

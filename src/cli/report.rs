@@ -119,8 +119,8 @@ fn what(lines: &mut Lines, account: &Account) {
     };
     lines.add("solver", format!("{method}{precond}{blocks}, {}", account.options.precision));
     if let Some(info) = &report.amg {
-        let amg::Params { coarsening, smoother, cycle, .. } = account.options.amg;
-        let (count, cycle) = (info.levels.len(), cycle.to_string().to_uppercase());
+        let amg::Params { coarsening, smoother, .. } = account.options.amg;
+        let (count, cycle) = (info.levels.len(), account.options.amg.cycle().to_string().to_uppercase());
         let levels = if count == 1 { "1 level".to_string() } else { format!("{count} levels") };
         let complexity = info.operator_complexity();
         lines.add(

@@ -3,6 +3,7 @@
 mod anisotropic;
 mod bidomain;
 mod convection_diffusion;
+mod flat_elements;
 pub(crate) mod kuhn;
 mod poisson;
 pub mod random;
@@ -15,6 +16,7 @@ mod tet;
 pub use anisotropic::anisotropic;
 pub use bidomain::bidomain;
 pub use convection_diffusion::convection_diffusion;
+pub use flat_elements::with_flat_elements;
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
 pub use tet::tet;

@@ -46,7 +46,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         for l in 0..=levels.len() {
             let n = levels.get(l).map_or(coarsest_size, |level| size::<T, B>(backend, &level.a)).n_rows;
             vectors.push(Vectors::new::<S, B>(backend, n)?);
-            if params.cycle == Cycle::K && l > 0 && !is_last(l) {
+            if params.cycle() == Cycle::K && l > 0 && !is_last(l) {
                 inner.push(Inner::new(backend, n)?);
             }
         }
@@ -64,7 +64,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             coarsest: last,
             vectors,
             inner,
-            cycle: params.cycle,
+            cycle: params.cycle(),
             pre: params.pre,
             post: params.post,
         };
@@ -84,9 +84,10 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         params: &Params,
         phases: &mut Phases,
     ) -> Result<(Grid<S, B>, LevelInfo, Passes)> {
-        let Level { a, p, r, d, radius, products } = level;
-        let smoother = phases
-            .time::<T, B, _>(backend, "smoothers", || Sweeps::setup::<T>(backend, a, (d, *radius), params))?;
+        let Level { a, p, r, d, spectrum, products } = level;
+        let smoother = phases.time::<T, B, _>(backend, "smoothers", || {
+            Sweeps::setup::<T>(backend, a, (d, *spectrum), params)
+        })?;
         let swept = products.as_mut().map(|products| &mut products.ap);
         let swept = swept.filter(|ap| sweeps_while_interpolating::<T, B>(backend, params, a, p, ap));
         let sizes = [&*a, swept.as_deref().unwrap_or(p), r].map(|m| size::<T, B>(backend, m));
@@ -163,9 +164,9 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let info = level_info::<S>(whole, &choice, false, &[]);
             Ok((Coarsest::Inverse(inverse), info, traffic::product(stored(dense), size_of::<S>(), 1)))
         } else {
-            let Diagonal { inverse: d, radius, .. } =
+            let Diagonal { inverse: d, spectrum, .. } =
                 diagonal::<T, B>(backend, coarsest, None, params.lanczos_steps, false)?;
-            let smoother = Sweeps::setup::<T>(backend, coarsest, (&d, radius), params)?;
+            let smoother = Sweeps::setup::<T>(backend, coarsest, (&d, spectrum), params)?;
             let (matrix, choice) = Mixed::<T, S>::operator(backend, coarsest)?;
             let sweeps = smoother.weights(COARSE_STEPS).count() - 1;
             let bytes = traffic::sweeps(sweeps, stored(whole), size_of::<S>(), block);

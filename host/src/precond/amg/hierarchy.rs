@@ -6,7 +6,7 @@ use std::time::Instant;
 use cuda_std::Real;
 
 use super::params::{Coarsening, Params, Splitting};
-use super::spectrum::{Diagonal, diagonal};
+use super::spectrum::{Diagonal, Spectrum, diagonal};
 use crate::backend::algebra::{Algebra, Blocks, Strength, Truncation};
 use crate::backend::host_algebra::{greedy_splitting, near_null_tentative};
 use crate::error::Result;
@@ -21,8 +21,8 @@ pub struct Level<M, V> {
     pub r: Blocks<M>,
     /// `D^-1` of [`diagonal`].
     pub d: V,
-    /// About the spectral radius of `D^-1 A`.
-    pub radius: f64,
+    /// Of `D^-1 A`.
+    pub spectrum: Spectrum,
     /// Where the first sweep after the coarser levels is one pass with the interpolation, or numbers shall be computed anew.
     pub products: Option<Products<M>>,
 }
@@ -97,7 +97,7 @@ pub fn build<T: Real, B: Algebra<T>>(
     let mut levels = Vec::new();
     let mut a = a;
     let block = a.block();
-    let alone = params.coarsening == Coarsening::SmoothedAggregation && !is_general(&near_null);
+    let alone = params.has_outlying_rows() && !is_general(&near_null);
     while block * backend.size(a.first()).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels
     {
         let rows = backend.size(a.first()).n_rows;
@@ -111,10 +111,10 @@ pub fn build<T: Real, B: Algebra<T>>(
                 interpolation(backend, a, &of_smoother, levels.len(), params, &mut near_null, &mut phases)?;
             (Blocks::scalar(p), smoothed)
         } else {
-            let radius = of_smoother.radius;
-            (block_interpolation(backend, &a, radius, levels.len(), params, &mut phases)?, None)
+            let spectrum = of_smoother.spectrum;
+            (block_interpolation(backend, &a, spectrum, levels.len(), params, &mut phases)?, None)
         };
-        let Diagonal { inverse: d, radius, .. } = of_smoother;
+        let Diagonal { inverse: d, spectrum, .. } = of_smoother;
         let coarse_rows = backend.size(p.first()).n_cols;
         if coarse_rows == 0 || coarse_rows as f64 > params.stall * rows as f64 {
             break;
@@ -128,7 +128,7 @@ pub fn build<T: Real, B: Algebra<T>>(
         })?;
         let products = (keep || sweeps_while_interpolating(backend, params, &a, &p, &ap))
             .then_some(Products { ap, smoothed: smoothed.filter(|_| keep) });
-        levels.push(Level { a, p, r, d, radius, products });
+        levels.push(Level { a, p, r, d, spectrum, products });
         a = coarser;
     }
     Ok(Hierarchy { levels, coarsest: a, phases })
@@ -205,7 +205,7 @@ fn transpose<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Result<
 fn block_interpolation<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
-    radius: f64,
+    spectrum: Spectrum,
     level: usize,
     params: &Params,
     phases: &mut Phases,
@@ -246,7 +246,7 @@ fn block_interpolation<T: Real, B: Algebra<T>>(
             Ok(filtered)
         })?;
         let d = backend.invert_diagonal(&smoothed)?;
-        backend.damp_blocks(&mut smoothed, &d, damping(params, radius))?;
+        backend.damp_blocks(&mut smoothed, &d, damping(params, spectrum))?;
         let tentative = backend.tentative(&aggregates, count)?;
         let first = backend.multiply(smoothed.first(), &tentative)?;
         let mut planes = vec![first];
@@ -267,9 +267,10 @@ fn mandel_brezina<T: Real, B: Algebra<T>>(backend: &B, s: &B::Csr, params: &Para
     }
 }
 
-/// What smoothed aggregation multiplies `D^-1 A_F` by.
-pub fn damping<T: Real>(params: &Params, radius: f64) -> T {
-    T::from_f64(params.prolongation_omega / radius)
+/// What smoothed aggregation multiplies `D^-1 A_F` by: less for a matrix that is not symmetric. Where D^-1 A turns what it is
+/// applied to, a step of it does not smooth.
+pub fn damping<T: Real>(params: &Params, spectrum: Spectrum) -> T {
+    T::from_f64(params.prolongation_omega / spectrum.radius * spectrum.eccentricity_squared())
 }
 
 /// The interpolation, and with smoothed aggregation what it is the product of. `near_null` goes to the coarser level.
@@ -300,7 +301,7 @@ fn interpolation<T: Real, B: Algebra<T>>(
             }
             // P = (I - omega D^-1 A_F) P_0; lumping weak entries moves the radius little.
             let (p, tentative) = phases.time(backend, "interpolation", || {
-                backend.damp(&mut s, damping(params, of_smoother.radius), outlying)?;
+                backend.damp(&mut s, damping(params, of_smoother.spectrum), outlying)?;
                 let Some(vectors) = near_null else {
                     let p = backend.aggregated(&s, &aggregates, count)?;
                     return Ok((p, backend.tentative(&aggregates, count)?));

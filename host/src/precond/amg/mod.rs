@@ -7,6 +7,7 @@
 //! | `assembly` | from a hierarchy to what is cycled over |
 //! | `coarse` | the last level's inverse |
 //! | `smoother` | Jacobi, l1-Jacobi, Chebyshev, SPAI-0 as weighted sweeps |
+//! | `prediction` | how large a hierarchy will be |
 //! | `spectrum` | the diagonal and the spectral radius that interpolation and smoothers are scaled by |
 //! | `cycle` | V, W, F, K |
 //! | `update` | new numbers in a hierarchy |
@@ -28,6 +29,7 @@ pub(super) mod coarse;
 mod cycle;
 pub mod hierarchy;
 mod params;
+pub mod prediction;
 mod smoother;
 pub mod spectrum;
 #[cfg(test)]
@@ -277,7 +279,7 @@ fn moved<T: Real, B: Algebra<T>>(
     let (levels, coarsest) = phases.time(backend, "upload", || {
         let levels = levels
             .iter()
-            .map(|Level { a, p, r, d, radius, products: products_of }| {
+            .map(|Level { a, p, r, d, spectrum, products: products_of }| {
                 let plane = |m: &Arc<Csr<T>>| backend.csr(m);
                 let moved = |m: &Blocks<Arc<Csr<T>>>| m.map(plane);
                 let smoothed = |(s, tentative): &(Arc<_>, Arc<_>)| Ok((plane(s)?, plane(tentative)?));
@@ -290,7 +292,7 @@ fn moved<T: Real, B: Algebra<T>>(
                     p,
                     r,
                     d: backend.vector(d)?,
-                    radius: *radius,
+                    spectrum: *spectrum,
                     products: products_of.as_ref().map(products).transpose()?,
                 })
             })

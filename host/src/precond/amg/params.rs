@@ -83,7 +83,8 @@ pub struct Params {
     pub prolongation_omega: f64,
     /// What corrections from coarser levels are multiplied by, in effect: the matrices of the second to the fourth level are
     /// `P^T A P` divided by it. A V-cycle there finds less than the whole correction (over-correction; Braess 1995 for
-    /// interpolation that is constant on aggregates). `None`: 1.15 in V-cycles with `sa` and `mandel-brezina`, else 1. M stays
+    /// interpolation that is constant on aggregates). `None`: 1.15 in V-cycles with `sa`, in V- and W-cycles
+    /// with `mandel-brezina`, else 1. M stays
     /// positive definite where the smoother converges, whatever the factor; with at most 1.25 a correction exact on the last
     /// level is less than doubled by the time that it is on the finest, and AMG alone converges too.
     pub overcorrection: Option<f64>,
@@ -106,8 +107,8 @@ pub struct Params {
     pub pre: u32,
     /// Smoothing steps afterwards.
     pub post: u32,
-    /// The order of visits.
-    pub cycle: Cycle,
+    /// The order of visits; `None`: what suits the coarsening, [`Params::cycle`].
+    pub cycle: Option<Cycle>,
     /// A level of at most so many rows is solved with a dense inverse.
     pub coarse_rows: usize,
     /// Levels at most.
@@ -139,7 +140,7 @@ impl Default for Params {
             degree: None,
             pre: 1,
             post: 1,
-            cycle: Cycle::V,
+            cycle: None,
             coarse_rows: 300,
             max_levels: 20,
             stall: 0.8,
@@ -167,7 +168,7 @@ impl Params {
         ("degree", "a whole number from 1 to 32, or auto"),
         ("pre", "a whole number up to 100"),
         ("post", "a whole number up to 100"),
-        ("cycle", "v, w, f or k"),
+        ("cycle", "v, w, f, k or auto"),
         ("coarse_rows", "a whole number from 1 to 4096"),
         ("max_levels", "a whole number from 1 to 64"),
         ("stall", "a number between 0 and 1, both excluded"),
@@ -197,7 +198,7 @@ impl Params {
             "degree" => self.degree = number_or_auto(key, value)?,
             "pre" => self.pre = number(key, value)?,
             "post" => self.post = number(key, value)?,
-            "cycle" => self.cycle = value.parse()?,
+            "cycle" => self.cycle = if value == "auto" { None } else { Some(value.parse()?) },
             "coarse_rows" => self.coarse_rows = number(key, value)?,
             "max_levels" => self.max_levels = number(key, value)?,
             "stall" => self.stall = number(key, value)?,
@@ -273,10 +274,26 @@ impl Params {
         self.strength.unwrap_or(first) * decay.powi(level as i32)
     }
 
+    /// Whether rows may be outlying ([`super::spectrum::diagonal`]): where their aggregates can be theirs alone.
+    pub fn has_outlying_rows(&self) -> bool {
+        self.coarsening == Coarsening::SmoothedAggregation
+    }
+
+    /// The order of visits: W with `mandel-brezina`, whose interpolation needs more of the coarser levels the more there are
+    /// of them, else V.
+    pub fn cycle(&self) -> Cycle {
+        let is_constant = self.coarsening == Coarsening::MandelBrezina;
+        self.cycle.unwrap_or(if is_constant { Cycle::W } else { Cycle::V })
+    }
+
     /// What the correction of `level` (0 is the finest) by the next one is multiplied by.
     pub fn overcorrection(&self, level: usize) -> f64 {
         const LEVELS: usize = 3;
-        let suits = self.cycle == Cycle::V && self.coarsening != Coarsening::Pmis;
+        let suits = match self.coarsening {
+            Coarsening::SmoothedAggregation => self.cycle() == Cycle::V,
+            Coarsening::MandelBrezina => matches!(self.cycle(), Cycle::V | Cycle::W),
+            Coarsening::Pmis => false,
+        };
         match self.overcorrection {
             _ if level >= LEVELS => 1.0,
             Some(factor) => factor,
@@ -360,7 +377,8 @@ mod tests {
         for ((key, _, value), (_, takes)) in VALUES.into_iter().zip(Params::KEYS) {
             let message = refused(key, value);
             let names = takes.replace(" or ", ", ");
-            assert!(message.ends_with(takes) || message.ends_with(&names), "{key}={value}: {message}");
+            let names = names.trim_end_matches(", auto");
+            assert!(message.ends_with(takes) || message.ends_with(names), "{key}={value}: {message}");
         }
         for key in ["strength", "strength_decay", "prolongation_omega", "truncation", "omega", "stall"] {
             assert!(refused(key, "nan").starts_with(&format!("{key} takes a number")));
@@ -398,9 +416,13 @@ mod tests {
     #[test]
     fn corrections_of_the_finest_levels_are_too_large() {
         let factors = |params: &Params| [0, 2, 3].map(|level| params.overcorrection(level));
-        assert_eq!(factors(&Params::default()), [1.15, 1.15, 1.0]);
+        let averages = Params { coarsening: Coarsening::MandelBrezina, ..Params::default() };
+        assert_eq!(averages.cycle(), Cycle::W);
+        for params in [&Params::default(), &averages] {
+            assert_eq!(factors(params), [1.15, 1.15, 1.0]);
+        }
         for params in [
-            Params { cycle: Cycle::W, ..Params::default() },
+            Params { cycle: Some(Cycle::W), ..Params::default() },
             Params { coarsening: Coarsening::Pmis, ..Params::default() },
         ] {
             assert_eq!(factors(&params), [1.0; 3]);

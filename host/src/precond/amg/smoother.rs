@@ -4,6 +4,7 @@
 use cuda_std::Real;
 
 use super::params::{Params, Smoother};
+use super::spectrum::Spectrum;
 use crate::backend::Backend;
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size};
 use crate::error::{Error, Result};
@@ -36,7 +37,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
     pub fn setup<T: Real>(
         backend: &B,
         a: &Blocks<<B as Algebra<T>>::Csr>,
-        (d, radius): (&<B as Backend<T>>::Vector, f64),
+        (d, spectrum): (&<B as Backend<T>>::Vector, Spectrum),
         params: &Params,
     ) -> Result<Self>
     where
@@ -57,9 +58,9 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
         let in_t = of_its_own.as_ref().unwrap_or(d);
         let size = Algebra::<T>::size(backend, a.first());
         let weights = match (params.smoother, params.omega) {
-            (Smoother::Chebyshev, _) => chebyshev_weights(SAFETY * radius, params.degree.unwrap_or(DEGREE)),
+            (Smoother::Chebyshev, _) => chebyshev_weights(spectrum, params.degree.unwrap_or(DEGREE)),
             (_, Some(omega)) => vec![omega],
-            (Smoother::Jacobi, None) => vec![4.0 / 3.0 / radius],
+            (Smoother::Jacobi, None) => vec![4.0 / 3.0 / spectrum.radius],
             (Smoother::L1Jacobi | Smoother::Spai0, None) => vec![1.0],
         };
         let mut d = Backend::<S>::zeros(backend, a.planes().len() * size.n_rows)?;
@@ -100,13 +101,18 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
     }
 }
 
-/// The inverse roots of the Chebyshev polynomial of this degree over `[radius / CHEBYSHEV_RATIO, radius]`: its sweeps
+/// The inverse roots of the Chebyshev polynomial of this degree over `[r / CHEBYSHEV_RATIO, r]`, `r = SAFETY radius`: its sweeps
 /// together are `x += p(D^-1 A) D^-1 (b - A x)` (Adams, Brezina, Hu, Tuminaro 2003).
-fn chebyshev_weights(radius: f64, degree: u32) -> Vec<f64> {
-    let (upper, lower) = (radius, radius / CHEBYSHEV_RATIO);
+///
+/// Where eigenvalues are complex they are in an ellipse around that interval, and the polynomial is that between its foci,
+/// which damps all of the ellipse about best (Manteuffel 1977): one point, where it is a circle or higher than wide.
+fn chebyshev_weights(spectrum: Spectrum, degree: u32) -> Vec<f64> {
+    let upper = SAFETY * spectrum.radius;
+    let lower = upper / CHEBYSHEV_RATIO;
+    let focus = 0.5 * (upper - lower) * spectrum.eccentricity_squared().sqrt();
     let root = |k: u32| {
         let angle = std::f64::consts::PI * (2 * k + 1) as f64 / (2 * degree) as f64;
-        0.5 * (upper + lower) + 0.5 * (upper - lower) * angle.cos()
+        0.5 * (upper + lower) + focus * angle.cos()
     };
     (0..degree.max(1)).map(|k| 1.0 / root(k)).collect()
 }

@@ -7,12 +7,30 @@ use crate::backend::algebra::{Algebra, Blocks, RowWeight};
 use crate::backend::{Coef, Slot};
 use crate::error::Result;
 
+/// About where the eigenvalues of `D^-1 A` are: in an ellipse around the interval from 0 to `radius`, of which that is one
+/// axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spectrum {
+    /// The spectral radius.
+    pub radius: f64,
+    /// The largest imaginary part, half of the other axis; 0 for a symmetric A, and where it is not known.
+    pub imaginary: f64,
+}
+
+impl Spectrum {
+    /// The square of the distance of the ellipse's foci over its axis: 1 for a symmetric A, 0 for a circle, and also
+    /// where it is higher than wide.
+    pub fn eccentricity_squared(self) -> f64 {
+        (1.0 - (2.0 * self.imaginary / self.radius).powi(2)).max(0.0)
+    }
+}
+
 /// What a smoother divides by.
 pub struct Diagonal<V> {
     /// `D^-1`.
     pub inverse: V,
-    /// About the spectral radius of `D^-1 A`.
-    pub radius: f64,
+    /// Of `D^-1 A`.
+    pub spectrum: Spectrum,
     /// `1 / sum_j |a_ij|`, with the sign of a_ii, in outlying rows, and 0 in others.
     pub outlying: Option<V>,
 }
@@ -24,7 +42,7 @@ const RADIUS_OF_M_MATRICES: f64 = 2.0;
 /// Where more than this share of all rows would be outlying none is: each becomes an unknown of the coarser level.
 const FEW: f64 = 0.2;
 
-/// `D^-1`, the [`spectral_radius`] of `D^-1 A`, and the outlying rows.
+/// `D^-1`, the spectrum of `D^-1 A`, and the outlying rows.
 ///
 /// D is the diagonal, or of a matrix of blocks that of the blocks. But a flat element in a mesh adds `c w w^T` with a large c
 /// to the rows of its corners, and one eigenvalue far above all others; that would become the radius, and smoothers and
@@ -66,15 +84,24 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
             inverse = limited;
         }
     }
-    let radius = spectral_radius(backend, a, &inverse, product, steps)?;
+    let Spectrum { radius, imaginary } = spectrum(backend, a, &inverse, product, steps)?;
     // Gershgorin's bound knows nothing of the limit; a limit that is NaN does not count.
-    Ok(Diagonal { inverse, radius: radius.min(bound), outlying })
+    Ok(Diagonal { inverse, spectrum: Spectrum { radius: radius.min(bound), imaginary }, outlying })
 }
 
 /// The next multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
 fn rounded_up(x: f64) -> f64 {
     (64.0 * x).ceil() / 64.0
 }
+
+/// The nearest multiple of 1/64, as [`rounded_up`]: 0 for what is only rounding.
+fn rounded(x: f64) -> f64 {
+    (64.0 * x).round() / 64.0
+}
+
+/// In the plane, of upwind differences without diffusion, the largest imaginary part is 1, and the root of the mean square 0.71
+/// for a velocity along an axis, 0.53 for (2, 1), 0.5 along a diagonal.
+const IMAGINARY: f64 = 2.0;
 
 /// Where a residual is this much smaller than the first, squared, the Krylov space is complete.
 const EXHAUSTED: f64 = 1e-24;
@@ -83,20 +110,25 @@ const EXHAUSTED: f64 = 1e-24;
 /// steps of CG with Jacobi's preconditioner define (Saad 2003, section 6.7.3). With 0 steps, or where A turns out
 /// not to be positive definite, Gershgorin's bound.
 ///
-/// It is rounded up to a multiple of 1/64. `d` is `D^-1`; `product` is the same matrix ready to be multiplied, where there
+/// Two steps also say how unsymmetric A is. It is H + K, H symmetric and `K^T = -K`, and for a random p the mean square of a
+/// row of `D^-1/2 K D^-1/2` is about `(K p, D^-1 K p) / (p, D p)`. The largest imaginary part is taken to be [`IMAGINARY`]
+/// times the root of that; 0 for blocks and without steps. The less symmetric A is, the less the radius says, which
+/// [`diagonal`] then bounds.
+///
+/// The radius is rounded up to a multiple of 1/64. `d` is `D^-1`; `product` is the same matrix ready to be multiplied, where there
 /// is one already.
-fn spectral_radius<T: Real, B: Algebra<T>>(
+fn spectrum<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
     d: &B::Vector,
     product: Option<&B::Matrix>,
     steps: u32,
-) -> Result<f64> {
+) -> Result<Spectrum> {
     let steps = steps as usize;
     let n = a.block() * backend.size(a.first()).n_rows;
     // Beside every (p, A p) there is (A p, A p), which nobody asks for.
-    let (rho, p_ap) = (Slot, |k: usize| Slot(steps + 2 * k));
-    let s = backend.scalars((3 * steps).max(1))?;
+    let (rho, p_ap, z_ap) = (Slot, |k: usize| Slot(steps + 2 * k), Slot(3 * steps));
+    let s = backend.scalars(3 * steps + 1)?;
     let made = product.is_none().then(|| backend.in_crs(a)).transpose()?;
     let Some(product) = product.or(made.as_ref()) else { unreachable!("made where there was none") };
     // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. Were r noise itself,
@@ -110,6 +142,9 @@ fn spectral_radius<T: Real, B: Algebra<T>>(
         let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
         backend.direction(&s, None, &z, beta, &mut p)?;
         backend.spmv_dot(product, &p, &p, &mut ap, &s, p_ap(k))?;
+        if k == 1 {
+            backend.dot(&z, &ap, &s, z_ap)?;
+        }
         backend.axpby(&s, Coef::ratio(rho(k), p_ap(k)).negated(), &ap, Coef::ONE, &mut r)?;
     }
     let scalars = backend.read_all(&s)?;
@@ -140,9 +175,18 @@ fn spectral_radius<T: Real, B: Algebra<T>>(
         let radii = backend.row_weights(&norms, RowWeight::GershgorinRadius)?;
         let s = backend.scalars(1)?;
         backend.norm_max(&radii, &s, Slot(0))?;
-        return Ok(backend.read(&s, Slot(0))?.to_f64());
+        return Ok(Spectrum { radius: backend.read(&s, Slot(0))?.to_f64(), imaginary: 0.0 });
     }
-    Ok(rounded_up(largest_eigenvalue(&diagonal, &next_to_it)))
+    let mut imaginary = 0.0;
+    // Blocks on the diagonal need not be symmetric, and then (p_1, A p_0) is not 0.
+    if diagonal.len() > 1 && a.block() == 1 {
+        // (z_1, A p_1) = (p_1, A p_1) - beta (p_0, A p_1), and (p_1, A p_0) = 0: the difference is 2 beta (p_0, K p_1).
+        let p_k_p = (value(p_ap(1)) - value(z_ap)) * value(rho(0)) / (2.0 * value(rho(1)));
+        // p_1 = (1 + beta) p_0 - alpha D^-1 (H + K) p_0, of which a random p_0 leaves alpha (K p_0, D^-1 K p_0).
+        let square = p_k_p * value(p_ap(0)) / value(rho(0)).powi(2);
+        imaginary = rounded(IMAGINARY * square.max(0.0).sqrt());
+    }
+    Ok(Spectrum { radius: rounded_up(largest_eigenvalue(&diagonal, &next_to_it)), imaginary })
 }
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection with Sturm's counts.
@@ -176,14 +220,14 @@ fn largest_eigenvalue(diagonal: &[f64], next_to_it: &[f64]) -> f64 {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::tests::{jumping, with_flat_elements};
+    use super::super::tests::jumping;
     use super::*;
     use crate::backend::reference::Reference;
     use crate::matrix::Csr;
-    use crate::problem::generate;
+    use crate::problem::{generate, with_flat_elements};
 
     fn radius(a: &Arc<Csr<f64>>, steps: u32) -> f64 {
-        diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, steps, true).unwrap().radius
+        diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, steps, true).unwrap().spectrum.radius
     }
 
     #[test]
@@ -223,25 +267,57 @@ mod tests {
     }
 
     #[test]
+    fn only_unsymmetric_matrices_have_imaginary_parts() {
+        let of = |text: &str| {
+            let a = Arc::new(generate(&text.parse().unwrap(), 1).unwrap());
+            diagonal(&Reference::new(), &Blocks::scalar(a), None, 8, true).unwrap().spectrum
+        };
+        for text in ["poisson2d:30", "tet:9", "random-spd:900:7"] {
+            let spectrum = of(text);
+            assert!(
+                spectrum.imaginary == 0.0 && spectrum.eccentricity_squared() == 1.0,
+                "{text}: {spectrum:?}"
+            );
+        }
+        // Entries -1 - P and -1 in the direction of one neighbour, half of that in the other's.
+        let expected = |peclet: f64| {
+            let [x, y] = [2.0, 1.0].map(|v| peclet / 41.0 * v / 5f64.sqrt());
+            2.0 * (2.0 * (x * x + y * y) / 4.0).sqrt() / (4.0 + x + y)
+        };
+        for (peclet, few) in [(20.0, 0.2), (100.0, 0.6), (300.0, 0.9), (1e6, 1.2)] {
+            let spectrum = of(&format!("convection-diffusion:40:{peclet}"));
+            let found = spectrum.imaginary;
+            assert!(
+                (found / expected(peclet) - 1.0).abs() < 0.15 && found < few,
+                "{found}, {}",
+                expected(peclet)
+            );
+            assert!(spectrum.radius <= 2.0, "{spectrum:?}");
+            assert_eq!(spectrum.eccentricity_squared() == 0.0, peclet > 300.0);
+        }
+    }
+
+    #[test]
     fn a_flat_element_changes_little_elsewhere() {
         let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:8".parse().unwrap(), 1).unwrap());
         let n = regular.n_rows();
         let corners = [100, 250, 300, 450];
-        let spoiled = with_flat_elements(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0);
+        let spoiled =
+            Arc::new(with_flat_elements(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0).unwrap());
         let g = Reference::new();
         let of = |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, 30, true).unwrap();
         let usual = of(&regular);
         assert!(usual.outlying.is_none());
-        let Diagonal { inverse, radius, outlying } = of(&spoiled);
-        let plain = spectral_radius(
+        let Diagonal { inverse, spectrum: Spectrum { radius, .. }, outlying } = of(&spoiled);
+        let plain = super::spectrum(
             &g,
             &Blocks::scalar(spoiled.clone()),
             &g.invert_diagonal(&Blocks::scalar(spoiled.clone())).unwrap(),
             None,
             30,
         );
-        assert!(plain.unwrap() > 3.9, "the four rows alone have the eigenvalue 4");
-        assert!(radius < 1.02 * usual.radius, "{radius} for {}", usual.radius);
+        assert!(plain.unwrap().radius > 3.9, "the four rows alone have the eigenvalue 4");
+        assert!(radius < 1.02 * usual.spectrum.radius, "{radius} for {:?}", usual.spectrum);
         let outlying = outlying.unwrap();
         for i in 0..n {
             if corners.contains(&i) {
@@ -256,7 +332,7 @@ mod tests {
             }
         }
         // Without steps the radius is a bound, and no larger than the limit.
-        let bound = diagonal(&g, &Blocks::scalar(spoiled), None, 0, true).unwrap().radius;
+        let bound = diagonal(&g, &Blocks::scalar(spoiled), None, 0, true).unwrap().spectrum.radius;
         assert!((radius..2.5).contains(&bound), "{bound}");
     }
 
@@ -265,9 +341,9 @@ mod tests {
         let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:4".parse().unwrap(), 1).unwrap());
         // 16 of 64.
         let elements = [3, 7, 11, 15].map(|k| ([k, k + 16, k + 32, k + 48], [1.0, -1.0, 1.0, -1.0]));
-        let spoiled = with_flat_elements(&regular, &elements, 500.0);
+        let spoiled = Arc::new(with_flat_elements(&regular, &elements, 500.0).unwrap());
         let g = Reference::new();
-        let Diagonal { inverse, radius, outlying } =
+        let Diagonal { inverse, spectrum: Spectrum { radius, .. }, outlying } =
             diagonal(&g, &Blocks::scalar(spoiled.clone()), None, 30, true).unwrap();
         assert!(outlying.is_none() && radius < 2.6, "{radius}");
         for i in elements[0].0 {

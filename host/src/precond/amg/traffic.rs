@@ -64,7 +64,7 @@ impl Traffic {
         let (mut v, mut chosen) = ([self.coarsest; 2], [self.coarsest; 2]);
         for (l, level) in self.levels.iter().enumerate().rev() {
             let own = [true, false].map(|zero| self.visit(level, zero, params));
-            let below = match (self.levels.get(l + 1), params.cycle) {
+            let below = match (self.levels.get(l + 1), params.cycle()) {
                 (None, _) => self.coarsest,
                 (Some(_), Cycle::V) => v[0],
                 (Some(_), Cycle::W) => chosen[0] + chosen[1],
@@ -187,7 +187,7 @@ mod tests {
     fn every_pass_of_every_cycle_is_counted() {
         for cycle in [Cycle::V, Cycle::W, Cycle::F, Cycle::K] {
             for (pre, post, each) in [(1, 1, 1), (2, 1, 3), (0, 2, 1), (1, 0, 2)] {
-                let params = Params { cycle, pre, post, ..Params::default() };
+                let params = Params { cycle: Some(cycle), pre, post, ..Params::default() };
                 let traffic = traffic(each, &params);
                 let first = if pre > 0 { 3.0 * 4.0 * 1000.0 } else { 0.0 };
                 let expected = first + walk(&traffic, 0, cycle, true, &params);

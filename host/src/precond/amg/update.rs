@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::hierarchy::{Hierarchy, Phases, damping, overcorrect};
 use super::spectrum::diagonal;
-use super::{Amg, Coarsening, Extras, Params, check, hierarchy_of};
+use super::{Amg, Extras, Params, check, hierarchy_of};
 use crate::backend::algebra::{Algebra, Blocks, Mixed};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
@@ -95,18 +95,18 @@ fn update<T: Real, B: Algebra<T>>(
         backend.set_values(only(finest), a)
     })?;
     let mut rest = &mut levels[..];
-    let alone = params.coarsening == Coarsening::SmoothedAggregation;
+    let alone = params.has_outlying_rows();
     let mut l = 0;
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
         let found = phases.time(backend, "spectral radius", || {
             diagonal(backend, &level.a, None, params.lanczos_steps, alone)
         })?;
-        (level.d, level.radius) = (found.inverse, found.radius);
+        (level.d, level.spectrum) = (found.inverse, found.spectrum);
         let products = level.products.as_mut().expect("kept in every level");
         if let Some((s, tentative)) = &mut products.smoothed {
             phases.time(backend, "interpolation", || {
                 backend.strength_values(level.a.first(), true, s)?;
-                backend.damp(s, damping(params, level.radius), found.outlying.as_ref())?;
+                backend.damp(s, damping(params, level.spectrum), found.outlying.as_ref())?;
                 backend.multiply_values(s, tentative, only(&mut level.p))
             })?;
             phases.time(backend, "transpose", || {
@@ -127,26 +127,17 @@ fn update<T: Real, B: Algebra<T>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::with_flat_elements;
-    use super::super::{AnyPrecision, Cycle, Place};
+    use super::super::{AnyPrecision, Coarsening, Cycle, Place};
     use super::*;
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;
     use crate::backend::reference::Reference;
     use crate::precond::Preconditioner;
-    use crate::problem::generate;
     use crate::problem::random::uniform;
+    use crate::problem::{generate, with_flat_elements};
 
-    /// A problem, with ` + flat elements` of which some are added.
     fn problem(name: &str) -> Csr<f64> {
-        let (name, has_flat_elements) = match name.split_once(" + ") {
-            Some((name, _)) => (name, true),
-            None => (name, false),
-        };
-        let a = generate(&name.parse().unwrap(), 1).unwrap();
-        let flat =
-            [([100, 101, 109, 164], [5.0, -4.3, -2.7, 2.0]), ([30, 31, 39, 94], [1.0, -1.0, 1.0, -1.0])];
-        if has_flat_elements { (*with_flat_elements(&a, &flat, 40.0)).clone() } else { a }
+        generate(&name.parse().unwrap(), 1).unwrap()
     }
 
     fn with_values(a: &Csr<f64>, value: impl Fn(usize, usize, f64) -> f64) -> Csr<f64> {
@@ -167,13 +158,13 @@ mod tests {
         (g.to_host(&z).unwrap(), amg.info().levels.iter().map(|level| level.rows).collect())
     }
 
-    fn check<B: AnyPrecision<f64>>(g: &B, name: &str, params: &Params) {
+    fn check<B: AnyPrecision<f64>>(g: &B, name: &str, a: &Csr<f64>, params: &Params) {
         let perturbed = |a: &Csr<f64>, by: f64, seed| {
             let place = |i: usize, j: usize| (i.max(j) * a.n_rows() + i.min(j)) as u64;
             with_values(a, |i, j, v| v * (1.0 + by * uniform(seed, place(i, j))))
         };
         // No two connections are equally strong, or nearly so.
-        let a = Arc::new(perturbed(&problem(name), 0.1, 4));
+        let a = Arc::new(perturbed(a, 0.1, 4));
         let mut amg = Amg::<f64, f64, B>::setup_reusable(g, &a, params).unwrap();
         let first = applied(g, &mut amg);
         for new in [with_values(&a, |_, _, v| 2.0 * v), perturbed(&a, 1e-9, 5), (*a).clone()] {
@@ -190,13 +181,19 @@ mod tests {
     #[test]
     fn an_updated_hierarchy_is_that_of_a_fresh_set_up() {
         let params = Params { coarse_rows: 8, ..Params::default() };
-        for name in ["poisson2d:23", "tet:7", "anisotropic:19:0.05", "poisson3d:8 + flat elements"] {
-            check(&Reference::new(), name, &params);
+        let on = |name: &str| (name.to_string(), problem(name));
+        let flat =
+            [([100, 101, 109, 164], [5.0, -4.3, -2.7, 2.0]), ([30, 31, 39, 94], [1.0, -1.0, 1.0, -1.0])];
+        let spoiled = with_flat_elements(&problem("poisson3d:8"), &flat, 40.0).unwrap();
+        let flat = ("flat elements".to_string(), spoiled);
+        for (name, a) in [on("poisson2d:23"), on("tet:7"), on("anisotropic:19:0.05"), flat] {
+            check(&Reference::new(), &name, &a, &params);
         }
-        let others = Params { cycle: Cycle::K, setup: Place::Host, ..params.clone() };
-        check(&Cpu::new(2).unwrap(), "tet:7", &others);
-        check(&Gpu::simulated().unwrap(), "poisson2d:11", &Params { coarse_rows: 3, ..params.clone() });
-        check(&Gpu::simulated().unwrap(), "poisson2d:11", &Params { coarse_rows: 3, ..others });
+        let others = Params { cycle: Some(Cycle::K), setup: Place::Host, ..params.clone() };
+        check(&Cpu::new(2).unwrap(), "tet:7", &problem("tet:7"), &others);
+        for params in [Params { coarse_rows: 3, ..params }, Params { coarse_rows: 3, ..others }] {
+            check(&Gpu::simulated().unwrap(), "poisson2d:11", &problem("poisson2d:11"), &params);
+        }
     }
 
     #[test]
