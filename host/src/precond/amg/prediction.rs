@@ -87,14 +87,7 @@ mod tests {
     #[test]
     fn predictions_are_of_the_right_size() {
         let cpu = Cpu::new(2).unwrap();
-        for text in [
-            "tet:24",
-            "poisson3d:24",
-            "poisson2d:100",
-            "anisotropic:64:0.01",
-            "random-spd:4000:20",
-            "bidomain:14",
-        ] {
+        for text in ["tet:24", "poisson3d:24", "poisson2d:100", "anisotropic:64:0.01", "random-spd:4000:20"] {
             let a = Arc::new(generate(&text.parse().unwrap(), 1).unwrap());
             for name in Coarsening::NAMES {
                 let params = Params { coarsening: name.parse().unwrap(), ..Params::default() };
