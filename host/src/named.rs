@@ -7,11 +7,13 @@ pub fn unknown(what: &str, name: &str, names: &[&str]) -> Error {
     Error::Option(format!("unknown {what} '{name}'{} there are {}", hint(name, names), names.join(", ")))
 }
 
-/// "; did you mean 'tet'?" with the nearest of `names`, or ";" where none is near.
+/// "; did you mean 'tet'?" with the one of `names` that begins so, or the nearest, or ";" where none is near.
 pub(crate) fn hint(name: &str, names: &[&str]) -> String {
-    let distance = |known: &&&str| strsim::osa_distance(&name.to_lowercase(), known);
-    match names.iter().min_by_key(distance) {
-        Some(nearest) if distance(&nearest) <= nearest.len() / 2 => format!("; did you mean '{nearest}'?"),
+    let name = name.to_lowercase();
+    let begins_so = |known: &&&str| name.len() > 2 && known.starts_with(&name);
+    let distance = |known: &&&str| strsim::osa_distance(&name, known);
+    match names.iter().min_by_key(|known| (!begins_so(known), distance(known))) {
+        Some(nearest) if begins_so(&nearest) || distance(&nearest) <= nearest.len() / 2 => format!("; did you mean '{nearest}'?"),
         _ => ";".into(),
     }
 }

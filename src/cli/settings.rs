@@ -35,9 +35,9 @@ pub struct Settings {
     /// With --precond amg or --solver amg: jacobi, l1-jacobi, chebyshev, spai0
     #[arg(long, value_name = "NAME", value_parser = named::<Smoother>(&[Smoother::NAMES]), hide_possible_values = true)]
     smoother: Option<Smoother>,
-    /// With --precond amg or --solver amg: v, w, f, k
-    #[arg(long, value_name = "NAME", value_parser = named::<Cycle>(&[Cycle::NAMES]), hide_possible_values = true)]
-    cycle: Option<Cycle>,
+    /// With --precond amg or --solver amg: v, w, f, k; auto takes w with mandel-brezina, else v [default: auto]
+    #[arg(long, value_name = "NAME", value_parser = named::<OrAuto<Cycle>>(&[AUTO, Cycle::NAMES]), hide_possible_values = true)]
+    cycle: Option<OrAuto<Cycle>>,
     /// With --precond amg: any of its parameters, such as pre=2,post=2,precision=f64; --help lists them
     #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = amg_help())]
     pub amg: Vec<AmgSetting>,
@@ -146,7 +146,7 @@ impl Settings {
         let named = [
             ("coarsening", self.coarsening.take().map(|name| name.to_string())),
             ("smoother", self.smoother.take().map(|name| name.to_string())),
-            ("cycle", self.cycle.take().map(|name| name.to_string())),
+            ("cycle", self.cycle.take().map(|OrAuto(name)| name.map_or("auto".into(), |name| name.to_string()))),
         ];
         for (key, value) in named {
             self.amg.extend(value.map(|value| AmgSetting { key: key.into(), value }));

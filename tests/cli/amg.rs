@@ -114,6 +114,8 @@ fn the_options_of_amg_imply_it_and_arrive() {
     }
     let report = shell.json("solve a.mtx --device cpu", 0);
     assert_eq!((&report["precond"], &report["amg"]), (&"jacobi".into(), &Value::Null));
+    let report = shell.json("solve a.mtx --cycle auto --device cpu", 0);
+    assert_eq!((&report["precond"], &report["amg"]["parameters"]["cycle"]), (&"amg".into(), &Value::Null));
 }
 
 #[test]
@@ -137,7 +139,9 @@ fn wrong_options_of_amg_are_refused_with_advice() {
         ("--amg smoother=chebychev", &["unknown smoother 'chebychev'; did you mean 'chebyshev'?"]),
         ("--smoother spai", &["--smoother", "did you mean 'spai0'?", "jacobi, l1-jacobi, chebyshev, spai0"]),
         ("--coarsening pmsi", &["--coarsening", "did you mean 'pmis'? there are sa, pmis, mandel-brezina"]),
-        ("--cycle x", &["--cycle", "unknown cycle 'x'; there are v, w, f, k"]),
+        ("--coarsening mandel", &["did you mean 'mandel-brezina'?"]),
+        ("--amg lanczos=3", &["unknown key 'lanczos'; did you mean 'lanczos_steps'?"]),
+        ("--cycle x", &["--cycle", "unknown cycle 'x'; there are v, w, f, k, auto"]),
         ("--amg precision=f16", &["unknown precision 'f16'", "f32, f64"]),
         ("--precond agm", &["did you mean 'amg'?"]),
         ("--amg omega=2", &["omega takes a number between 0 and 2, both excluded"]),

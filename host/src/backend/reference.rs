@@ -1,7 +1,6 @@
 //! Plain sequential loops: what every other backend is compared with.
 
 use std::convert::Infallible;
-use std::ops::Range;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -9,6 +8,7 @@ use cuda_std::Real;
 use super::host::{self, HostGuard, HostMonitor, HostScalars, at};
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::Result;
+use crate::matrix::rounding::Rounding;
 use crate::matrix::{AnyMatrix, Csr, SLICE};
 
 /// The sequential backend.
@@ -28,13 +28,10 @@ impl Reference {
         Arc::new(AnyMatrix::Crs(Csr::in_type(a)))
     }
 
-    /// The matrix in CRS with other values: `of_rows(rows, values)` writes those of some rows.
-    pub(super) fn with_rows<S: Real, T: Real>(
-        &self,
-        a: &Csr<S>,
-        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
-    ) -> Arc<AnyMatrix<T>> {
-        Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows))))
+    /// The rounded matrix in CRS.
+    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>) -> Arc<AnyMatrix<T>> {
+        let rounded = rounding.matrix().with_rows(|rows, values| rounding.values(rows, values));
+        Arc::new(AnyMatrix::Crs(Arc::new(rounded)))
     }
 }
 

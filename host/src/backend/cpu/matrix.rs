@@ -6,8 +6,10 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::CHUNK;
+use super::entry::Half;
 use super::lanes::{LANES, add_gathered, prefetch};
 use super::stripes::Stripes;
+use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, BlockCsr, BlockSell, Csr, Ell, SLICE, Sell};
 
 /// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals as
@@ -19,6 +21,7 @@ pub struct CpuMatrix<T>(Stored<T>);
 enum Stored<T> {
     AsItWas(Arc<AnyMatrix<T>>),
     Striped(Stripes<T>),
+    Halved(Stripes<T, Half>),
 }
 
 /// Without stripes, which take more time to make than a few products save.
@@ -30,33 +33,45 @@ impl<T> From<AnyMatrix<T>> for CpuMatrix<T> {
 
 impl<T: Real> CpuMatrix<T> {
     pub(super) fn new(matrix: &Arc<AnyMatrix<T>>) -> Self {
-        let stripes = match &**matrix {
-            AnyMatrix::Crs(a) => Stripes::from_csr(a, |rows, values| a.round_rows(rows, values)),
-            _ => None,
-        };
-        CpuMatrix(stripes.map_or_else(|| Stored::AsItWas(matrix.clone()), Stored::Striped))
+        match &**matrix {
+            AnyMatrix::Crs(a) => Self::striped(a, |rows, values| a.round_rows(rows, values), || matrix.clone()),
+            _ => CpuMatrix(Stored::AsItWas(matrix.clone())),
+        }
     }
 
-    /// `a` with its values rounded; stripes are made of it without a copy in between.
+    /// `a` with its values rounded.
     pub(super) fn rounded<S: Real>(a: &Arc<Csr<S>>) -> Self {
-        CpuMatrix(match Stripes::from_csr(a, |rows, values| a.round_rows(rows, values)) {
-            Some(stripes) => Stored::Striped(stripes),
-            None => Stored::AsItWas(Arc::new(AnyMatrix::Crs(Csr::in_type(a)))),
-        })
+        let otherwise = || Arc::new(AnyMatrix::Crs(Csr::in_type(a)));
+        Self::striped(a, |rows, values| a.round_rows(rows, values), otherwise)
     }
 
-    /// `a` with other values: `of_rows(rows, values)` writes those of some rows.
-    pub(super) fn with_rows<S: Real>(a: &Csr<S>, of_rows: impl Fn(Range<usize>, &mut [T]) + Sync) -> Self {
-        CpuMatrix(match Stripes::from_csr(a, &of_rows) {
-            Some(stripes) => Stored::Striped(stripes),
-            None => Stored::AsItWas(Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows))))),
-        })
+    /// The rounded matrix. Where pivots are on the diagonal its stripes have entries of 16 bits, which is all that
+    /// rounding leaves of them.
+    pub(super) fn packed<S: Real>(rounding: &Rounding<S>) -> Self {
+        let a = rounding.matrix();
+        let of_rows = |rows: Range<usize>, values: &mut [T]| rounding.values(rows, values);
+        if rounding.pivot() == Pivot::Diagonal
+            && let Some(stripes) = Stripes::from_csr(a, of_rows)
+        {
+            return CpuMatrix(Stored::Halved(stripes));
+        }
+        Self::striped(a, of_rows, || Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows)))))
+    }
+
+    /// Stripes of `a` with the values that `of_rows(rows, values)` writes, made without a copy in between.
+    fn striped<S: Real>(
+        a: &Csr<S>,
+        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
+        otherwise: impl FnOnce() -> Arc<AnyMatrix<T>>,
+    ) -> Self {
+        CpuMatrix(Stripes::from_csr(a, of_rows).map_or_else(|| Stored::AsItWas(otherwise()), Stored::Striped))
     }
 
     pub(super) fn n_rows(&self) -> usize {
         match &self.0 {
             Stored::AsItWas(a) => a.n_rows(),
             Stored::Striped(a) => a.n_rows(),
+            Stored::Halved(a) => a.n_rows(),
         }
     }
 
@@ -64,6 +79,7 @@ impl<T: Real> CpuMatrix<T> {
         match &self.0 {
             Stored::AsItWas(a) => a.n_cols(),
             Stored::Striped(a) => a.n_cols(),
+            Stored::Halved(a) => a.n_cols(),
         }
     }
 
@@ -89,6 +105,7 @@ impl<T: Real> CpuMatrix<T> {
         debug_assert!(x.len() == self.n_cols() && first.is_multiple_of(self.window()));
         let matrix = match &self.0 {
             Stored::Striped(stripes) => return stripes.multiply(x, first, y),
+            Stored::Halved(stripes) => return stripes.multiply(x, first, y),
             Stored::AsItWas(matrix) => matrix,
         };
         match &**matrix {
@@ -105,15 +122,23 @@ impl<T: Real> CpuMatrix<T> {
 }
 
 fn crs<T: Real>(a: &Csr<T>, x: &[T], first: usize, y: &mut [T]) {
+    /// Running sums of a row: the latency of an addition is that of as many products.
+    const SUMS: usize = 4;
     for (i, y) in (first..).zip(y) {
         let (columns, values) = a.row(i);
-        let mut sum = T::ZERO;
-        for (&c, &v) in columns.iter().zip(values) {
-            // SAFETY: construction checked every column against n_cols == x.len(). The check costs a
-            // fifth of the whole product.
-            sum += v * unsafe { *x.get_unchecked(c as usize) };
+        // SAFETY: construction checked every column against n_cols == x.len(). The check costs a
+        // fifth of the whole product.
+        let product = |c: u32, v: T| v * unsafe { *x.get_unchecked(c as usize) };
+        let (columns, last_columns) = columns.as_chunks::<SUMS>();
+        let (values, last_values) = values.as_chunks::<SUMS>();
+        let mut sums = [T::ZERO; SUMS];
+        for (c, v) in columns.iter().zip(values) {
+            for k in 0..SUMS {
+                sums[k] += product(c[k], v[k]);
+            }
         }
-        *y = sum;
+        let rest = last_columns.iter().zip(last_values).fold(T::ZERO, |sum, (&c, &v)| sum + product(c, v));
+        *y = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
     }
 }
 

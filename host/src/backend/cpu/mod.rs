@@ -4,7 +4,6 @@
 //! results do not depend on the number of threads.
 
 use std::convert::Infallible;
-use std::ops::Range;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -13,8 +12,10 @@ use rayon::prelude::*;
 use super::host::{self, HostGuard, HostMonitor, HostScalars, at};
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::{Error, Result};
+use crate::matrix::rounding::Rounding;
 use crate::matrix::{AnyMatrix, Csr, SLICE, in_large_pages};
 
+mod entry;
 mod lanes;
 mod matrix;
 mod pages;
@@ -74,13 +75,9 @@ impl Cpu {
         self.pool.install(|| CpuMatrix::rounded(a))
     }
 
-    /// The matrix in CRS with other values: `of_rows(rows, values)` writes those of some rows.
-    pub(super) fn with_rows<S: Real, T: Real>(
-        &self,
-        a: &Csr<S>,
-        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
-    ) -> CpuMatrix<T> {
-        self.pool.install(|| CpuMatrix::with_rows(a, &of_rows))
+    /// The rounded matrix.
+    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>) -> CpuMatrix<T> {
+        self.pool.install(|| CpuMatrix::packed(rounding))
     }
 
     /// `f(first row, chunk of y)` for every chunk of `y`.

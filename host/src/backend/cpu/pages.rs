@@ -2,7 +2,11 @@
 
 use std::marker::PhantomData;
 
+use cuda_std::Real;
 use memmap2::MmapMut;
+
+use super::entry::Half;
+use super::lanes::LANES;
 
 /// An array of numbers or of arrays of numbers in memory of its own, for which the system is asked to use
 /// large pages: a product that streams 100 MB takes a fifth less time when it needs 50 address translations
@@ -21,8 +25,18 @@ pub(super) struct Pages<E> {
 pub(super) unsafe trait Plain: Copy {}
 // SAFETY: integers have no invalid bits.
 unsafe impl Plain for u32 {}
-// SAFETY: `Real` is f32 and f64, and lanes are at most 64 bytes of them.
-unsafe impl<T: cuda_std::Real> Plain for [T; super::lanes::LANES] {}
+// SAFETY: at most 64 bytes of numbers.
+unsafe impl<V: Number> Plain for [V; LANES] {}
+
+/// Types of numbers of at most 8 bytes, of which any bits, zeros too, are one.
+///
+/// # Safety
+/// As said.
+pub(super) unsafe trait Number: Copy + Send + Sync {}
+// SAFETY: `Real` is f32 and f64.
+unsafe impl<T: Real> Number for T {}
+// SAFETY: the bits of an integer.
+unsafe impl Number for Half {}
 
 impl<E: Plain> Pages<E> {
     /// `len` zeros.

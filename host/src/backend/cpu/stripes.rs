@@ -11,9 +11,10 @@ use std::ops::Range;
 use cuda_std::Real;
 use rayon::prelude::*;
 
+use super::entry::Entry;
 use super::lanes::{LANES, add_gathered, prefetch};
 use super::pages::Pages;
-use crate::matrix::Csr;
+use crate::matrix::{Csr, in_large_pages, place};
 use crate::vectors::in_widest_vectors;
 
 /// Rows of a block, at which products begin.
@@ -26,16 +27,18 @@ const SAMPLED: usize = 16;
 /// Slices of a task.
 const LEAST: usize = ROWS / LANES;
 
-/// The matrix in slices of [`LANES`] rows.
+/// The matrix in slices of [`LANES`] rows, entries stored as V.
 #[derive(Debug)]
-pub(super) struct Stripes<T> {
+pub(super) struct Stripes<T, V = T> {
     n_rows: usize,
     n_cols: usize,
     slices: Vec<Counts>,
     /// Of a slice: a column for each stripe (its first), then one for each scattered entry.
     columns: Pages<u32>,
     /// Of a slice: the stripes, then the scattered entries; one lane for each row.
-    values: Pages<[T; LANES]>,
+    values: Pages<[V; LANES]>,
+    /// What V cannot hold of each row's diagonal entry; empty where it holds all.
+    rests: Vec<T>,
     /// Where each block begins in `columns` and in `values`; then where the last one ends.
     starts: Vec<[usize; 2]>,
 }
@@ -96,9 +99,9 @@ fn is_all_stripes<T>(rows: &[(&[u32], &[T]); LANES]) -> bool {
     })
 }
 
-impl<T: Real> Stripes<T> {
+impl<T: Real, V: Entry<T>> Stripes<T, V> {
     /// The copy of `a` with other values, or `None` where it would not be much smaller than the matrix in T.
-    /// `of_rows(rows, values)` writes the values of some rows.
+    /// `of_rows(rows, values)` writes the values of some rows, beside the diagonal such as V can hold.
     pub(super) fn from_csr<S: Real>(
         a: &Csr<S>,
         of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
@@ -112,7 +115,7 @@ impl<T: Real> Stripes<T> {
             walk(&rows, |_| stripes += 1, |l, _| scattered[l] += 1);
             Counts { stripes, scattered: scattered.into_iter().max().unwrap_or(0) }
         };
-        let (entry, column) = (LANES * size_of::<T>(), size_of::<u32>());
+        let (entry, column) = (LANES * size_of::<V>(), size_of::<u32>());
         let copy = |counts: &Counts| {
             let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
             size_of::<Counts>() + stripes * (entry + column) + scattered * (entry + LANES * column)
@@ -148,19 +151,22 @@ impl<T: Real> Stripes<T> {
         }
         let [columns, entries] = starts[starts.len() - 1];
         let (mut columns, mut values) = (Pages::zeros(columns).ok()?, Pages::zeros(entries).ok()?);
+        let mut rests = in_large_pages(vec![T::ZERO; if V::IS_EXACT { 0 } else { a.n_rows() }]);
         let mut blocks = Vec::new();
         let (mut c_left, mut v_left) = (columns.as_mut_slice(), values.as_mut_slice());
+        let mut r_left = &mut rests[..];
         for (block, ends) in slices.chunks(ROWS / LANES).zip(starts.windows(2)) {
-            let (c, v);
+            let (c, v, r);
             (c, c_left) = c_left.split_at_mut(ends[1][0] - ends[0][0]);
             (v, v_left) = v_left.split_at_mut(ends[1][1] - ends[0][1]);
-            blocks.push((block, c, v));
+            (r, r_left) = r_left.split_at_mut(r_left.len().min(ROWS));
+            blocks.push((block, c, v, r));
         }
         blocks
             .into_par_iter()
             .enumerate()
-            .for_each(|(b, (slices, c, v))| fill(a, &of_rows, b * ROWS, slices, c, v));
-        Some(Stripes { n_rows: a.n_rows(), n_cols: a.n_cols(), slices, columns, values, starts })
+            .for_each(|(b, (slices, c, v, r))| fill(a, &of_rows, b * ROWS, slices, c, v, r));
+        Some(Stripes { n_rows: a.n_rows(), n_cols: a.n_cols(), slices, columns, values, rests, starts })
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -174,7 +180,7 @@ impl<T: Real> Stripes<T> {
     /// `y = A x` for the rows from `first` on, which begin a block.
     pub(super) fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
         in_widest_vectors! {
-            fn multiply<T: Real>(stripes: &Stripes<T>, x: &[T], first: usize, y: &mut [T]) {
+            fn multiply<T: Real, V: Entry<T>>(stripes: &Stripes<T, V>, x: &[T], first: usize, y: &mut [T]) {
                 stripes.multiply_any::<FMA>(x, first, y)
             }
         }
@@ -192,24 +198,30 @@ impl<T: Real> Stripes<T> {
         let (full, rest) = y.as_chunks_mut::<LANES>();
         for (counts, y) in slices.iter().zip(full) {
             // SAFETY: the columns are those of a valid matrix with at most x.len() columns.
-            *y = unsafe { slice::<T, FMA>(counts, &mut columns, &mut values, x) };
+            *y = unsafe { slice::<T, V, FMA>(counts, &mut columns, &mut values, x) };
         }
         if let Some(counts) = self.slices.last().filter(|_| !rest.is_empty()) {
             // SAFETY: as above.
-            let sums = unsafe { slice::<T, FMA>(counts, &mut columns, &mut values, x) };
+            let sums = unsafe { slice::<T, V, FMA>(counts, &mut columns, &mut values, x) };
             rest.copy_from_slice(&sums[..rest.len()]);
+        }
+        if !V::IS_EXACT {
+            for ((y, &rest), &x) in y.iter_mut().zip(&self.rests[first..]).zip(&x[first..]) {
+                *y = if FMA { rest.mul_add(x, *y) } else { *y + rest * x };
+            }
         }
     }
 }
 
-/// Writes the slices from row `first` on into the columns and values of their block.
-fn fill<S: Real, T: Real>(
+/// Writes the slices from row `first` on into the columns, values and rests of their block.
+fn fill<S: Real, T: Real, V: Entry<T>>(
     a: &Csr<S>,
     of_rows: &impl Fn(Range<usize>, &mut [T]),
     first: usize,
     slices: &[Counts],
     columns: &mut [u32],
-    values: &mut [[T; LANES]],
+    values: &mut [[V; LANES]],
+    rests: &mut [T],
 ) {
     let (mut c, mut v) = (0, 0);
     let mut of_slice = Vec::new();
@@ -225,12 +237,18 @@ fn fill<S: Real, T: Real>(
             (of_row, left) = left.split_at(columns.len());
             (columns, of_row)
         });
+        if !V::IS_EXACT {
+            for (i, (columns, of_row)) in (start..end).zip(&rows) {
+                rests[i - first] =
+                    place(columns, i as u32).map_or(T::ZERO, |k| of_row[k] - V::of(of_row[k]).value());
+            }
+        }
         let stripes = counts.stripes as usize;
         if rows.iter().all(|(columns, _)| columns.len() == stripes) {
             columns[c..c + stripes].copy_from_slice(rows[0].0);
             let of_rows = rows.map(|(_, values)| &values[..stripes]);
             for (j, values) in values[v..v + stripes].iter_mut().enumerate() {
-                *values = std::array::from_fn(|l| of_rows[l][j]);
+                *values = std::array::from_fn(|l| V::of(of_rows[l][j]));
             }
             (c, v) = (c + stripes, v + stripes);
             continue;
@@ -238,7 +256,7 @@ fn fill<S: Real, T: Real>(
         rest.iter_mut().for_each(Vec::clear);
         let stripe = |at: [usize; LANES]| {
             columns[c] = rows[0].0[at[0]];
-            values[v] = std::array::from_fn(|l| rows[l].1[at[l]]);
+            values[v] = std::array::from_fn(|l| V::of(rows[l].1[at[l]]));
             (c, v) = (c + 1, v + 1);
         };
         walk(&rows, stripe, |l, j| rest[l].push(j));
@@ -247,8 +265,8 @@ fn fill<S: Real, T: Real>(
                 let (cols, vals) = rows[l];
                 // Padding is zero times the x of the row's last entry; of any x where there is none.
                 (columns[c + l], values[v][l]) = match rest[l].get(k) {
-                    Some(&j) => (cols[j], vals[j]),
-                    None => (cols.last().copied().unwrap_or(0), T::ZERO),
+                    Some(&j) => (cols[j], V::of(vals[j])),
+                    None => (cols.last().copied().unwrap_or(0), V::of(T::ZERO)),
                 };
             }
             (c, v) = (c + LANES, v + 1);
@@ -261,10 +279,10 @@ fn fill<S: Real, T: Real>(
 /// # Safety
 /// Every column of a scattered entry, and [`LANES`] from that of a stripe on, are less than `x.len()`.
 #[inline(always)]
-unsafe fn slice<T: Real, const FMA: bool>(
+unsafe fn slice<T: Real, V: Entry<T>, const FMA: bool>(
     counts: &Counts,
     columns: &mut &[u32],
-    values: &mut &[[T; LANES]],
+    values: &mut &[[V; LANES]],
     x: &[T],
 ) -> [T; LANES] {
     let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
@@ -277,13 +295,13 @@ unsafe fn slice<T: Real, const FMA: bool>(
     for (c, v) in c.iter().zip(v) {
         // SAFETY: the caller's promise.
         unsafe {
-            add_stripe::<T, FMA>(&mut even, &v[0], c[0], x);
-            add_stripe::<T, FMA>(&mut odd, &v[1], c[1], x);
+            add_stripe::<T, V, FMA>(&mut even, &v[0], c[0], x);
+            add_stripe::<T, V, FMA>(&mut odd, &v[1], c[1], x);
         }
     }
     for (&c, v) in last_c.iter().zip(last_v) {
         // SAFETY: the caller's promise.
-        unsafe { add_stripe::<T, FMA>(&mut even, v, c, x) };
+        unsafe { add_stripe::<T, V, FMA>(&mut even, v, c, x) };
     }
     let mut sums: [T; LANES] = std::array::from_fn(|l| even[l] + odd[l]);
     if scattered > 0 {
@@ -298,10 +316,16 @@ unsafe fn slice<T: Real, const FMA: bool>(
 
 /// `sums_l += v_l x(c + l)` for every lane; `c + LANES` is at most `x.len()`.
 #[inline(always)]
-unsafe fn add_stripe<T: Real, const FMA: bool>(sums: &mut [T; LANES], v: &[T; LANES], c: u32, x: &[T]) {
+unsafe fn add_stripe<T: Real, V: Entry<T>, const FMA: bool>(
+    sums: &mut [T; LANES],
+    v: &[V; LANES],
+    c: u32,
+    x: &[T],
+) {
     prefetch(v);
     // SAFETY: the caller's promise. Two branches for each entry cost a tenth of the product.
     let x = unsafe { x.get_unchecked(c as usize..c as usize + LANES) };
+    let v = v.map(V::value);
     for l in 0..LANES {
         sums[l] = if FMA { v[l].mul_add(x[l], sums[l]) } else { sums[l] + v[l] * x[l] };
     }
@@ -313,11 +337,16 @@ unsafe fn add_stripe<T: Real, const FMA: bool>(sums: &mut [T; LANES], v: &[T; LA
 /// # Safety
 /// Every column is less than `x.len()`.
 #[inline(never)]
-unsafe fn add_scattered<T: Real>(mut sums: [T; LANES], v: &[[T; LANES]], c: &[u32], x: &[T]) -> [T; LANES] {
+unsafe fn add_scattered<T: Real, V: Entry<T>>(
+    mut sums: [T; LANES],
+    v: &[[V; LANES]],
+    c: &[u32],
+    x: &[T],
+) -> [T; LANES] {
     for (v, c) in v.iter().zip(c.as_chunks().0) {
         prefetch(v);
         // SAFETY: the caller's promise.
-        unsafe { add_gathered(&mut sums, v, c, x) };
+        unsafe { add_gathered(&mut sums, &v.map(V::value), c, x) };
     }
     sums
 }

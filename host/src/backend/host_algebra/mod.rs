@@ -198,8 +198,7 @@ macro_rules! host_algebra {
                     let (matrix, choice) = Mixed::<T, S>::operator(self, a)?;
                     return Ok((matrix, choice, false));
                 };
-                let matrix = self.with_rows(a.first(), |rows, values| rounding.values(rows, values));
-                Ok((matrix, choose(&**a.first(), Target::Cpu), false))
+                Ok((self.packed(&rounding), choose(&**a.first(), Target::Cpu), false))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {
                 self.cast(x, y)?;

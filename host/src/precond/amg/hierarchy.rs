@@ -270,7 +270,7 @@ fn mandel_brezina<T: Real, B: Algebra<T>>(backend: &B, s: &B::Csr, params: &Para
 /// What smoothed aggregation multiplies `D^-1 A_F` by: less for a matrix that is not symmetric. Where D^-1 A turns what it is
 /// applied to, a step of it does not smooth.
 pub fn damping<T: Real>(params: &Params, spectrum: Spectrum) -> T {
-    T::from_f64(params.prolongation_omega / spectrum.radius * spectrum.eccentricity_squared())
+    T::from_f64(params.prolongation_omega / spectrum.radius * spectrum.eccentricity_squared().max(0.0))
 }
 
 /// The interpolation, and with smoothed aggregation what it is the product of. `near_null` goes to the coarser level.

@@ -105,14 +105,20 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
 /// together are `x += p(D^-1 A) D^-1 (b - A x)` (Adams, Brezina, Hu, Tuminaro 2003).
 ///
 /// Where eigenvalues are complex they are in an ellipse around that interval, and the polynomial is that between its foci,
-/// which damps all of the ellipse about best (Manteuffel 1977): one point, where it is a circle or higher than wide.
+/// which damps all of the ellipse about best (Manteuffel 1977). Foci above and below the centre c, at a distance f, would ask
+/// for complex weights; the real one for which `|1 - w z|` is least on such an ellipse is `w = c / (c^2 + f^2)`.
 fn chebyshev_weights(spectrum: Spectrum, degree: u32) -> Vec<f64> {
     let upper = SAFETY * spectrum.radius;
     let lower = upper / CHEBYSHEV_RATIO;
-    let focus = 0.5 * (upper - lower) * spectrum.eccentricity_squared().sqrt();
-    let root = |k: u32| {
+    let centre = 0.5 * (upper + lower);
+    let focus_squared = (0.5 * (upper - lower)).powi(2) * spectrum.eccentricity_squared();
+    let weight = |k: u32| {
         let angle = std::f64::consts::PI * (2 * k + 1) as f64 / (2 * degree) as f64;
-        0.5 * (upper + lower) + focus * angle.cos()
+        if focus_squared < 0.0 {
+            centre / (centre.powi(2) - focus_squared)
+        } else {
+            1.0 / (centre + focus_squared.sqrt() * angle.cos())
+        }
     };
-    (0..degree.max(1)).map(|k| 1.0 / root(k)).collect()
+    (0..degree.max(1)).map(weight).collect()
 }

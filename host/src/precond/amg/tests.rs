@@ -172,6 +172,31 @@ fn convection_costs_few_iterations() {
 }
 
 #[test]
+fn skew_matrices_cost_few_iterations() {
+    // The identity, and +-1 to the right and left in the rows and columns of a grid: all eigenvalues are beside 1.
+    for (n, most) in [([1, 20_000], 40), ([120, 120], 60)] {
+        let mut a = Coo::new(n[0] * n[1], n[0] * n[1], 0).unwrap();
+        for i in 0..n[0] * n[1] {
+            let at = [i / n[1], i % n[1]];
+            a.push(i, i, 1.0);
+            for (axis, step) in [(0, n[1]), (1, 1)] {
+                if at[axis] + 1 < n[axis] {
+                    a.push(i, i + step, 1.0);
+                    a.push(i + step, i, -1.0);
+                }
+            }
+        }
+        let a = Arc::new(a.into_csr().0);
+        let b: Vec<f64> = (0..a.n_rows()).map(noise).collect();
+        let options = Options { precond: Some(Precond::Amg), ..Options::default() };
+        let cpu = Device::Cpu(Cpu::new(2).unwrap());
+        let (_, report) = job::solve(&a, &b, &options, &cpu, &mut |_, _| ()).unwrap();
+        assert!(report.method == Method::Gmres && report.converged());
+        assert!(report.outcome.iterations <= most, "{n:?}: {}", report.outcome.iterations);
+    }
+}
+
+#[test]
 fn anisotropy() {
     for (params, most) in coarsenings().iter().zip([15, 8, 21, 12, 11]) {
         let counts = [32, 128].map(|n| iterations(&problem(&format!("anisotropic:{n}:0.01")), params));
