@@ -13,7 +13,9 @@ pub(crate) fn hint(name: &str, names: &[&str]) -> String {
     let begins_so = |known: &&&str| name.len() > 2 && known.starts_with(&name);
     let distance = |known: &&&str| strsim::osa_distance(&name, known);
     match names.iter().min_by_key(|known| (!begins_so(known), distance(known))) {
-        Some(nearest) if begins_so(&nearest) || distance(&nearest) <= nearest.len() / 2 => format!("; did you mean '{nearest}'?"),
+        Some(nearest) if begins_so(&nearest) || distance(&nearest) <= nearest.len() / 2 => {
+            format!("; did you mean '{nearest}'?")
+        }
         _ => ";".into(),
     }
 }

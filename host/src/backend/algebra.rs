@@ -176,6 +176,18 @@ pub trait Algebra<T: Real>: Backend<T> {
     ) -> Result<Self::Csr> {
         self.multiply(s, &self.tentative(aggregates, n_aggregates)?)
     }
+    /// [`Algebra::damp`], then [`Algebra::aggregated`]. Of no more use afterwards is `s`.
+    fn damped_and_aggregated(
+        &self,
+        s: &mut Self::Csr,
+        omega: T,
+        outlying: Option<&Self::Vector>,
+        aggregates: &Self::Indices,
+        n_aggregates: usize,
+    ) -> Result<Self::Csr> {
+        self.damp(s, omega, outlying)?;
+        self.aggregated(s, aggregates, n_aggregates)
+    }
     /// `S = I - C S` with `c_i = omega / s_ii`, or `outlying_i` where that is not 0.
     fn damp(&self, s: &mut Self::Csr, omega: T, outlying: Option<&Self::Vector>) -> Result<()>;
     /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of which C has too.

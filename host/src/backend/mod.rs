@@ -216,6 +216,10 @@ pub trait Backend<T: Real>: Sized {
     fn read_all(&self, scalars: &Self::Scalars) -> Result<Vec<T>>;
     /// The matrix, where this backend computes.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix>;
+    /// Where `a` is kept in a faster way than CRS, the entries of a matrix in CRS that take as long to multiply.
+    fn worth_in_crs(&self, _a: &Self::Matrix) -> Option<usize> {
+        None
+    }
     /// Waits until everything queued is done.
     fn synchronize(&self) -> Result<()>;
 

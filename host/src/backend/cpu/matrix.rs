@@ -7,10 +7,11 @@ use cuda_std::Real;
 
 use super::CHUNK;
 use super::entry::Half;
-use super::lanes::{LANES, add_gathered, prefetch};
+use super::lanes::{LANES, add_gathered, prefetch, sum_gathered};
 use super::stripes::Stripes;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, BlockCsr, BlockSell, Csr, Ell, SLICE, Sell};
+use crate::vectors::in_widest_vectors;
 
 /// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals as
 /// [stripes](super::stripes), which take two thirds of its time.
@@ -34,7 +35,9 @@ impl<T> From<AnyMatrix<T>> for CpuMatrix<T> {
 impl<T: Real> CpuMatrix<T> {
     pub(super) fn new(matrix: &Arc<AnyMatrix<T>>) -> Self {
         match &**matrix {
-            AnyMatrix::Crs(a) => Self::striped(a, |rows, values| a.round_rows(rows, values), || matrix.clone()),
+            AnyMatrix::Crs(a) => {
+                Self::striped(a, |rows, values| a.round_rows(rows, values), || matrix.clone())
+            }
             _ => CpuMatrix(Stored::AsItWas(matrix.clone())),
         }
     }
@@ -83,6 +86,16 @@ impl<T: Real> CpuMatrix<T> {
         }
     }
 
+    /// Of stripes, the entries of a matrix in CRS that are as many bytes.
+    pub(super) fn worth_in_crs(&self) -> Option<usize> {
+        let bytes = match &self.0 {
+            Stored::AsItWas(_) => return None,
+            Stored::Striped(a) => a.bytes(),
+            Stored::Halved(a) => a.bytes(),
+        };
+        Some(bytes / (size_of::<u32>() + size_of::<T>()))
+    }
+
     /// Rows that a task handles.
     pub(super) fn chunk(&self) -> usize {
         CHUNK.next_multiple_of(self.window())
@@ -121,24 +134,20 @@ impl<T: Real> CpuMatrix<T> {
     }
 }
 
-fn crs<T: Real>(a: &Csr<T>, x: &[T], first: usize, y: &mut [T]) {
-    /// Running sums of a row: the latency of an addition is that of as many products.
-    const SUMS: usize = 4;
-    for (i, y) in (first..).zip(y) {
-        let (columns, values) = a.row(i);
-        // SAFETY: construction checked every column against n_cols == x.len(). The check costs a
-        // fifth of the whole product.
-        let product = |c: u32, v: T| v * unsafe { *x.get_unchecked(c as usize) };
-        let (columns, last_columns) = columns.as_chunks::<SUMS>();
-        let (values, last_values) = values.as_chunks::<SUMS>();
-        let mut sums = [T::ZERO; SUMS];
-        for (c, v) in columns.iter().zip(values) {
-            for k in 0..SUMS {
-                sums[k] += product(c[k], v[k]);
-            }
+in_widest_vectors! {
+    fn crs<T: Real>(a: &Csr<T>, x: &[T], first: usize, y: &mut [T]) {
+        for (i, y) in (first..).zip(y) {
+            let (columns, values) = a.row(i);
+            let (columns, last_columns) = columns.as_chunks();
+            let (values, last_values) = values.as_chunks();
+            prefetch(last_columns);
+            prefetch(last_values);
+            // SAFETY: construction checked every column against n_cols == x.len().
+            let sum = unsafe { sum_gathered::<T, FMA>(values, columns, x) };
+            // SAFETY: as above. The check costs a fifth of the whole product.
+            let product = |c: u32, v: T| v * unsafe { *x.get_unchecked(c as usize) };
+            *y = last_columns.iter().zip(last_values).fold(sum, |sum, (&c, &v)| sum + product(c, v));
         }
-        let rest = last_columns.iter().zip(last_values).fold(T::ZERO, |sum, (&c, &v)| sum + product(c, v));
-        *y = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
     }
 }
 

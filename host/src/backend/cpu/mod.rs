@@ -263,6 +263,9 @@ impl<T: Real> Backend<T> for Cpu {
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix> {
         Ok(self.pool.install(|| CpuMatrix::new(matrix)))
     }
+    fn worth_in_crs(&self, a: &Self::Matrix) -> Option<usize> {
+        a.worth_in_crs()
+    }
     fn synchronize(&self) -> Result<()> {
         Ok(())
     }

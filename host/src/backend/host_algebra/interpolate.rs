@@ -10,13 +10,33 @@ use crate::vectors::in_widest_vectors;
 /// See [`crate::backend::Algebra::damp`].
 pub(super) fn damp<T: Real>(s: &mut Csr<T>, omega: T, outlying: Option<&Vec<T>>) {
     for_each_row(s, |i, columns, values| {
-        let Ok(diagonal) = columns.binary_search(&(i as u32)) else { return };
-        let of_row = outlying.map_or(T::ZERO, |of_rows| of_rows[i]);
-        let (scale, on_diagonal) = damping(omega, values[diagonal], of_row);
-        for (&j, v) in columns.iter().zip(values) {
-            *v = if j as usize == i { on_diagonal } else { -(scale * *v) };
-        }
+        let Some(damping) = Damping::of_row(i, (columns, &*values), omega, outlying) else { return };
+        values.iter_mut().enumerate().for_each(|(k, v)| *v = damping.damped(k, *v));
     });
+}
+
+/// What [`damp`] makes of a row.
+pub(super) struct Damping<T> {
+    /// Where the diagonal entry is, and what it becomes.
+    diagonal: (usize, T),
+    /// What the others are multiplied by, and subtracted.
+    scale: T,
+}
+
+impl<T: Real> Damping<T> {
+    /// Of row `i`, which is `row`; `None` where it has no diagonal entry.
+    #[inline(always)]
+    pub(super) fn of_row(i: usize, row: (&[u32], &[T]), omega: T, outlying: Option<&Vec<T>>) -> Option<Self> {
+        let k = place(row.0, i as u32)?;
+        let (scale, on_diagonal) = damping(omega, row.1[k], outlying.map_or(T::ZERO, |of_rows| of_rows[i]));
+        Some(Damping { diagonal: (k, on_diagonal), scale })
+    }
+
+    /// The `k`th entry, which is `v`.
+    #[inline(always)]
+    pub(super) fn damped(&self, k: usize, v: T) -> T {
+        if k == self.diagonal.0 { self.diagonal.1 } else { -(self.scale * v) }
+    }
 }
 
 /// See [`crate::backend::Algebra::subtract_scaled`].

@@ -82,7 +82,17 @@ macro_rules! host_algebra {
                 aggregates: &Vec<u32>,
                 n_aggregates: usize,
             ) -> Result<Arc<Csr<T>>> {
-                Ok(Arc::new(product::aggregated(s, aggregates, n_aggregates)))
+                Ok(Arc::new(product::aggregated(s, (aggregates, n_aggregates), None, None)))
+            }
+            fn damped_and_aggregated(
+                &self,
+                s: &mut Arc<Csr<T>>,
+                omega: T,
+                outlying: Option<&Vec<T>>,
+                aggregates: &Vec<u32>,
+                n_aggregates: usize,
+            ) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(product::aggregated(s, (aggregates, n_aggregates), Some(omega), outlying)))
             }
             fn damp(&self, s: &mut Arc<Csr<T>>, omega: T, outlying: Option<&Vec<T>>) -> Result<()> {
                 interpolate::damp(Arc::make_mut(s), omega, outlying);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 use rayon::prelude::*;
 
+use super::interpolate::Damping;
 use super::rows::{collect_rows, for_each_row, for_each_row_with};
 use crate::backend::algebra::{Blocks, NO_AGGREGATE};
 use crate::matrix::{AnyMatrix, BlockCsr, Csr};
@@ -37,28 +38,41 @@ in_widest_vectors! {
     }
 }
 
-/// See [`crate::backend::Algebra::aggregated`].
-pub(super) fn aggregated<T: Real>(s: &Csr<T>, aggregates: &[u32], n_aggregates: usize) -> Csr<T> {
+/// See [`crate::backend::Algebra::aggregated`], or where `omega` is given
+/// [`crate::backend::Algebra::damped_and_aggregated`].
+pub(super) fn aggregated<T: Real>(
+    s: &Csr<T>,
+    (aggregates, n_aggregates): (&[u32], usize),
+    omega: Option<T>,
+    outlying: Option<&Vec<T>>,
+) -> Csr<T> {
     collect_rows(
         s.n_rows(),
         n_aggregates,
         || Sum::new(n_aggregates),
-        |sum, i, columns, values| row_of_aggregated(sum, s.row(i), aggregates, i as u32 + 1, columns, values),
+        |sum, i, columns, values| {
+            row_of_aggregated(sum, i, s.row(i), (omega, outlying), aggregates, columns, values)
+        },
     )
 }
 
 in_widest_vectors! {
-    /// Appends a row of [`aggregated`], which is the `number`th.
+    /// Appends row `i` of [`aggregated`].
     fn row_of_aggregated<T: Real>(
         sum: &mut Sum<T>,
+        i: usize,
         row: (&[u32], &[T]),
+        damping: (Option<T>, Option<&Vec<T>>),
         aggregates: &[u32],
-        number: u32,
         columns: &mut Vec<u32>,
         values: &mut Vec<T>,
     ) {
-        let count = sum.list_members(row, aggregates);
-        sum.add_up(count, number, columns, values);
+        let (omega, outlying) = damping;
+        let count = match omega.and_then(|omega| Damping::of_row(i, row, omega, outlying)) {
+            Some(damping) => sum.list_members(row, aggregates, |k, v| damping.damped(k, v)),
+            None => sum.list_members(row, aggregates, |_, v| v),
+        };
+        sum.add_up(count, i as u32 + 1, columns, values);
     }
 }
 
@@ -88,14 +102,20 @@ impl<T: Real> Sum<T> {
         }
     }
 
-    /// Lists the products of a row with the interpolation that is constant on aggregates, and returns their number.
+    /// Lists the products of a row, of whose entries `of_entry(k, v)` is taken, with the interpolation that is constant on
+    /// aggregates, and returns their number.
     #[inline(always)]
-    fn list_members(&mut self, (of_row, entries): (&[u32], &[T]), aggregates: &[u32]) -> usize {
+    fn list_members(
+        &mut self,
+        (of_row, entries): (&[u32], &[T]),
+        aggregates: &[u32],
+        of_entry: impl Fn(usize, T) -> T,
+    ) -> usize {
         self.make_room(of_row.len());
         let mut count = 0;
-        for (&j, &v) in of_row.iter().zip(entries) {
+        for (k, (&j, &v)) in of_row.iter().zip(entries).enumerate() {
             let aggregate = aggregates[j as usize];
-            (self.columns[count], self.products[count]) = (aggregate, v);
+            (self.columns[count], self.products[count]) = (aggregate, of_entry(k, v));
             count += (aggregate != NO_AGGREGATE) as usize;
         }
         count

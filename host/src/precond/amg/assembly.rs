@@ -88,9 +88,6 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         let smoother = phases.time::<T, B, _>(backend, "smoothers", || {
             Sweeps::setup::<T>(backend, a, (d, *spectrum), params)
         })?;
-        let swept = products.as_mut().map(|products| &mut products.ap);
-        let swept = swept.filter(|ap| sweeps_while_interpolating::<T, B>(backend, params, a, p, ap));
-        let sizes = [&*a, swept.as_deref().unwrap_or(p), r].map(|m| size::<T, B>(backend, m));
         phases.time::<T, B, _>(backend, "formats", || {
             let operator = |m| Mixed::<T, S>::operator(backend, m);
             let rounded = |m, pivot| match params.packed {
@@ -98,6 +95,11 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
                 false => operator(m).map(|(m, choice)| (m, choice, false)),
             };
             let (matrix, choice, packed) = rounded(a, Pivot::Diagonal)?;
+            let nnz = |m: &Blocks<_>| Algebra::<T>::size(backend, m.first()).nnz;
+            let sweep = Backend::<S>::worth_in_crs(backend, &matrix).unwrap_or(nnz(a));
+            let ap = products.as_mut().map(|products| &mut products.ap);
+            let swept = ap.filter(|ap| sweeps_while_interpolating(params, a, nnz(ap), sweep + nnz(p)));
+            let sizes = [&*a, swept.as_deref().unwrap_or(p), r].map(|m| size::<T, B>(backend, m));
             let is_swept = swept.is_some();
             let (correction, of_correction, correction_packed) = match swept {
                 Some(q) => {

@@ -90,14 +90,14 @@ pub fn build<T: Real, B: Algebra<T>>(
     a: Blocks<B::Csr>,
     product: Option<&B::Matrix>,
     params: &Params,
-    extras: Extras<T>,
+    mut extras: Extras<T>,
 ) -> Result<Hierarchy<B::Csr, B::Vector>> {
-    let Extras { mut near_null, keep } = extras;
+    let keep = extras.keep;
     let mut phases = Phases::default();
     let mut levels = Vec::new();
     let mut a = a;
     let block = a.block();
-    let alone = params.has_outlying_rows() && !is_general(&near_null);
+    let alone = params.has_outlying_rows() && !is_general(&extras.near_null);
     while block * backend.size(a.first()).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels
     {
         let rows = backend.size(a.first()).n_rows;
@@ -108,7 +108,7 @@ pub fn build<T: Real, B: Algebra<T>>(
         let (p, smoothed) = if block == 1 {
             let a = a.first();
             let (p, smoothed) =
-                interpolation(backend, a, &of_smoother, levels.len(), params, &mut near_null, &mut phases)?;
+                interpolation(backend, a, &of_smoother, levels.len(), params, &mut extras, &mut phases)?;
             (Blocks::scalar(p), smoothed)
         } else {
             let spectrum = of_smoother.spectrum;
@@ -126,8 +126,9 @@ pub fn build<T: Real, B: Algebra<T>>(
             overcorrect(backend, params, levels.len(), &mut coarser)?;
             Ok((ap, coarser))
         })?;
-        let products = (keep || sweeps_while_interpolating(backend, params, &a, &p, &ap))
-            .then_some(Products { ap, smoothed: smoothed.filter(|_| keep) });
+        let nnz = |m: &Blocks<B::Csr>| backend.size(m.first()).nnz;
+        let products = (keep || sweeps_while_interpolating(params, &a, nnz(&ap), nnz(&a) + nnz(&p)))
+            .then_some(Products { ap, smoothed });
         levels.push(Level { a, p, r, d, spectrum, products });
         a = coarser;
     }
@@ -151,17 +152,10 @@ pub fn overcorrect<T: Real, B: Algebra<T>>(
         .try_for_each(|plane| backend.scale_values(plane, T::from_f64(1.0 / factor)))
 }
 
-/// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with the pattern
-/// of A P: where that has no more entries than A and P. Not for blocks.
-pub fn sweeps_while_interpolating<T: Real, B: Algebra<T>>(
-    backend: &B,
-    params: &Params,
-    a: &Blocks<B::Csr>,
-    p: &Blocks<B::Csr>,
-    ap: &Blocks<B::Csr>,
-) -> bool {
-    let nnz = |m: &Blocks<B::Csr>| backend.size(m.first()).nnz;
-    params.post > 0 && a.block() == 1 && nnz(ap) <= nnz(a) + nnz(p)
+/// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with the `fused`
+/// entries of A P, where A and P are worth `apart` entries. Not for blocks.
+pub fn sweeps_while_interpolating<M>(params: &Params, a: &Blocks<M>, fused: usize, apart: usize) -> bool {
+    params.post > 0 && a.block() == 1 && fused <= apart
 }
 
 /// `A B`: `C^kl = sum_m A^km B^ml`.
@@ -273,7 +267,8 @@ pub fn damping<T: Real>(params: &Params, spectrum: Spectrum) -> T {
     T::from_f64(params.prolongation_omega / spectrum.radius * spectrum.eccentricity_squared().max(0.0))
 }
 
-/// The interpolation, and with smoothed aggregation what it is the product of. `near_null` goes to the coarser level.
+/// The interpolation, and with smoothed aggregation, where that shall be kept, what it is the product of. The near-null space
+/// of `extras` becomes that of the coarser level.
 #[allow(clippy::type_complexity)]
 fn interpolation<T: Real, B: Algebra<T>>(
     backend: &B,
@@ -281,9 +276,10 @@ fn interpolation<T: Real, B: Algebra<T>>(
     of_smoother: &Diagonal<B::Vector>,
     level: usize,
     params: &Params,
-    near_null: &mut Option<Vec<Vec<T>>>,
+    extras: &mut Extras<T>,
     phases: &mut Phases,
 ) -> Result<(B::Csr, Option<(B::Csr, B::Csr)>)> {
+    let Extras { near_null, keep } = extras;
     let threshold = params.threshold(level);
     let p = match params.coarsening {
         Coarsening::SmoothedAggregation => {
@@ -301,18 +297,27 @@ fn interpolation<T: Real, B: Algebra<T>>(
             }
             // P = (I - omega D^-1 A_F) P_0; lumping weak entries moves the radius little.
             let (p, tentative) = phases.time(backend, "interpolation", || {
-                backend.damp(&mut s, damping(params, of_smoother.spectrum), outlying)?;
+                let omega = damping(params, of_smoother.spectrum);
+                if near_null.is_none() && !*keep {
+                    let p = if omega == T::ZERO && outlying.is_none() {
+                        backend.tentative(&aggregates, count)
+                    } else {
+                        backend.damped_and_aggregated(&mut s, omega, outlying, &aggregates, count)
+                    };
+                    return Ok((p?, None));
+                }
+                backend.damp(&mut s, omega, outlying)?;
                 let Some(vectors) = near_null else {
                     let p = backend.aggregated(&s, &aggregates, count)?;
-                    return Ok((p, backend.tentative(&aggregates, count)?));
+                    return Ok((p, Some(backend.tentative(&aggregates, count)?)));
                 };
                 let aggregates = backend.indices_to_host(&aggregates)?;
                 let (tentative, coarse) = near_null_tentative(&aggregates, count, vectors);
                 *vectors = coarse;
                 let tentative = backend.csr(&Arc::new(tentative))?;
-                Ok((backend.multiply(&s, &tentative)?, tentative))
+                Ok((backend.multiply(&s, &tentative)?, Some(tentative)))
             })?;
-            return Ok((p, Some((s, tentative))));
+            return Ok((p, tentative.map(|tentative| (s, tentative))));
         }
         Coarsening::MandelBrezina => {
             let strength = Strength::Symmetric { epsilon: threshold, lumped: false };

@@ -338,6 +338,16 @@ fn swept_corrections_are_interpolation_and_sweep() {
     }
 }
 
+/// Where a matrix with diagonals takes few bytes a sweep by itself is cheaper.
+#[test]
+fn sweeps_that_cost_little_are_not_fused() {
+    let a = problem("tet:24");
+    let cpu = Amg::<f64, f32, Cpu>::setup(&Cpu::new(2).unwrap(), &a, &Params::default()).unwrap();
+    let plain = Amg::<f64, f32, Reference>::setup(&Reference::new(), &a, &Params::default()).unwrap();
+    assert!(matches!(cpu.grids.grids[0].correction, Correction::Interpolated(_)));
+    assert!(matches!(plain.grids.grids[0].correction, Correction::Swept(_)));
+}
+
 #[test]
 fn threads_do_not_show() {
     let a = problem("tet:24");

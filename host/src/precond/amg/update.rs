@@ -39,7 +39,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     /// `sa`; with `pmis` and `mandel-brezina` it stays as it is.
     ///
     /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates: as long as
-    /// the same entries are strong, the same rows outlying, and magnitudes compare as before.
+    /// the same entries are strong, the same rows outlying, and magnitudes compare as before, and A is not so far from
+    /// symmetric that interpolation is not smoothed: then a set-up that keeps nothing does without the pattern of it.
     ///
     /// # Errors
     /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by [`Amg::setup_reusable`];
