@@ -1,5 +1,6 @@
 //! The arguments of every command, as clap reads them.
 
+use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -279,6 +280,15 @@ impl<T: FromStr<Err = Error>> FromStr for OrAuto<T> {
         match name.parse() {
             Err(Error::Option(message)) => Err(Error::Option(format!("{message}, auto"))),
             parsed => parsed.map(|value| OrAuto(Some(value))),
+        }
+    }
+}
+
+impl<T: Display> Display for OrAuto<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.0 {
+            Some(name) => name.fmt(f),
+            None => f.write_str("auto"),
         }
     }
 }

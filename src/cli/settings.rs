@@ -146,10 +146,7 @@ impl Settings {
         let named = [
             ("coarsening", self.coarsening.take().map(|name| name.to_string())),
             ("smoother", self.smoother.take().map(|name| name.to_string())),
-            (
-                "cycle",
-                self.cycle.take().map(|OrAuto(name)| name.map_or("auto".into(), |name| name.to_string())),
-            ),
+            ("cycle", self.cycle.take().map(|name| name.to_string())),
         ];
         for (key, value) in named {
             self.amg.extend(value.map(|value| AmgSetting { key: key.into(), value }));

@@ -176,17 +176,16 @@ pub trait Algebra<T: Real>: Backend<T> {
     ) -> Result<Self::Csr> {
         self.multiply(s, &self.tentative(aggregates, n_aggregates)?)
     }
-    /// [`Algebra::damp`], then [`Algebra::aggregated`]. Of no more use afterwards is `s`.
+    /// [`Algebra::damp`], then [`Algebra::aggregated`].
     fn damped_and_aggregated(
         &self,
-        s: &mut Self::Csr,
-        omega: T,
-        outlying: Option<&Self::Vector>,
+        mut s: Self::Csr,
+        (omega, outlying): (T, Option<&Self::Vector>),
         aggregates: &Self::Indices,
         n_aggregates: usize,
     ) -> Result<Self::Csr> {
-        self.damp(s, omega, outlying)?;
-        self.aggregated(s, aggregates, n_aggregates)
+        self.damp(&mut s, omega, outlying)?;
+        self.aggregated(&s, aggregates, n_aggregates)
     }
     /// `S = I - C S` with `c_i = omega / s_ii`, or `outlying_i` where that is not 0.
     fn damp(&self, s: &mut Self::Csr, omega: T, outlying: Option<&Self::Vector>) -> Result<()>;

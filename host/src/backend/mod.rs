@@ -216,7 +216,8 @@ pub trait Backend<T: Real>: Sized {
     fn read_all(&self, scalars: &Self::Scalars) -> Result<Vec<T>>;
     /// The matrix, where this backend computes.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix>;
-    /// Where `a` is kept in a faster way than CRS, the entries of a matrix in CRS that take as long to multiply.
+    /// Where products with `a` move fewer bytes than in CRS, so that other matrices of its level, which do not, may be
+    /// better left out: the entries in CRS that are as many bytes.
     fn worth_in_crs(&self, _a: &Self::Matrix) -> Option<usize> {
         None
     }

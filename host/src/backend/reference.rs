@@ -8,7 +8,7 @@ use cuda_std::Real;
 use super::host::{self, HostGuard, HostMonitor, HostScalars, at};
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::Result;
-use crate::matrix::rounding::Rounding;
+use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, Csr, SLICE};
 
 /// The sequential backend.
@@ -29,7 +29,7 @@ impl Reference {
     }
 
     /// The rounded matrix in CRS.
-    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>) -> Arc<AnyMatrix<T>> {
+    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, _: Pivot) -> Arc<AnyMatrix<T>> {
         let rounded = rounding.matrix().with_rows(|rows, values| rounding.values(rows, values));
         Arc::new(AnyMatrix::Crs(Arc::new(rounded)))
     }

@@ -39,7 +39,6 @@ in_widest_vectors! {
 /// [`gpu_kernels::setup::convert::pack`] has it.
 pub(crate) struct Rounding<'a, T> {
     a: &'a Csr<T>,
-    pivot: Pivot,
     packing: Packing,
     /// Where each row has its pivot; [`ABSENT`] where it has none.
     places: Vec<u32>,
@@ -68,16 +67,12 @@ impl<'a, T: Real> Rounding<'a, T> {
         let rows = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK);
         let (places, reaches): (Vec<u32>, Vec<u32>) = rows.map(of_row).unzip();
         let packing = Packing::reaching(reaches.into_iter().max().unwrap_or(0))?;
-        Some(Rounding { a, pivot, packing, places })
+        Some(Rounding { a, packing, places })
     }
 
     /// The matrix that is rounded.
     pub(crate) fn matrix(&self) -> &Csr<T> {
         self.a
-    }
-
-    pub(crate) fn pivot(&self) -> Pivot {
-        self.pivot
     }
 
     /// The values of some rows.

@@ -9,7 +9,7 @@ pub(super) trait Entry<T>: Number {
     /// Whether every number is stored as it is.
     const IS_EXACT: bool;
 
-    /// `value`, towards zero where it cannot be stored.
+    /// The number nearest to `value`, towards zero, that can be stored.
     fn of(value: T) -> Self;
     /// The number.
     fn value(self) -> T;
@@ -28,11 +28,14 @@ impl<T: Real> Entry<T> for T {
     }
 }
 
-/// The upper half of a number in f32 (bfloat16): sign, exponent, and the 7 bits of the significand that
+/// The upper half of a number in f32, which T should be (bfloat16): sign, exponent, and the 7 bits of the significand that
 /// [`gpu_kernels::spmv::packed`] leaves of it at most.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub(super) struct Half(u16);
+
+// SAFETY: the bits of an integer.
+unsafe impl Number for Half {}
 
 impl<T: Real> Entry<T> for Half {
     const IS_EXACT: bool = false;

@@ -37,7 +37,7 @@ pub(super) unsafe fn add_gathered<T: Real>(sums: &mut [T; LANES], v: &[T; LANES]
 /// load the x one by one.
 ///
 /// # Safety
-/// Every column is less than `x.len()`; there are as many as values.
+/// Every column is less than `x.len()`. `WIDE` only where the processor has AVX2 and fused multiply-add.
 #[inline(always)]
 pub(super) unsafe fn sum_gathered<T: Real, const WIDE: bool>(
     v: &[[T; LANES]],

@@ -13,8 +13,8 @@ use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, BlockCsr, BlockSell, Csr, Ell, SLICE, Sell};
 use crate::vectors::in_widest_vectors;
 
-/// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals as
-/// [stripes](super::stripes), which take two thirds of its time.
+/// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals or with short rows as
+/// [stripes](super::stripes), which take two thirds of its time or less.
 #[derive(Debug)]
 pub struct CpuMatrix<T>(Stored<T>);
 
@@ -35,39 +35,33 @@ impl<T> From<AnyMatrix<T>> for CpuMatrix<T> {
 impl<T: Real> CpuMatrix<T> {
     pub(super) fn new(matrix: &Arc<AnyMatrix<T>>) -> Self {
         match &**matrix {
-            AnyMatrix::Crs(a) => {
-                Self::striped(a, |rows, values| a.round_rows(rows, values), || matrix.clone())
-            }
+            AnyMatrix::Crs(a) => Self::striped(a, || matrix.clone()),
             _ => CpuMatrix(Stored::AsItWas(matrix.clone())),
         }
     }
 
     /// `a` with its values rounded.
     pub(super) fn rounded<S: Real>(a: &Arc<Csr<S>>) -> Self {
-        let otherwise = || Arc::new(AnyMatrix::Crs(Csr::in_type(a)));
-        Self::striped(a, |rows, values| a.round_rows(rows, values), otherwise)
+        Self::striped(a, || Arc::new(AnyMatrix::Crs(Csr::in_type(a))))
     }
 
     /// The rounded matrix. Where pivots are on the diagonal its stripes have entries of 16 bits, which is all that
     /// rounding leaves of them.
-    pub(super) fn packed<S: Real>(rounding: &Rounding<S>) -> Self {
+    pub(super) fn packed<S: Real>(rounding: &Rounding<S>, pivot: Pivot) -> Self {
         let a = rounding.matrix();
         let of_rows = |rows: Range<usize>, values: &mut [T]| rounding.values(rows, values);
-        if rounding.pivot() == Pivot::Diagonal
-            && let Some(stripes) = Stripes::from_csr(a, of_rows)
-        {
-            return CpuMatrix(Stored::Halved(stripes));
-        }
-        Self::striped(a, of_rows, || Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows)))))
+        let stored = match pivot {
+            Pivot::Diagonal => Stripes::from_csr(a, of_rows).map(Stored::Halved),
+            Pivot::Largest => Stripes::from_csr(a, of_rows).map(Stored::Striped),
+        };
+        let otherwise = || Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows))));
+        CpuMatrix(stored.unwrap_or_else(|| Stored::AsItWas(otherwise())))
     }
 
-    /// Stripes of `a` with the values that `of_rows(rows, values)` writes, made without a copy in between.
-    fn striped<S: Real>(
-        a: &Csr<S>,
-        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
-        otherwise: impl FnOnce() -> Arc<AnyMatrix<T>>,
-    ) -> Self {
-        CpuMatrix(Stripes::from_csr(a, of_rows).map_or_else(|| Stored::AsItWas(otherwise()), Stored::Striped))
+    /// Stripes of `a` with its values rounded, made without a copy in between.
+    fn striped<S: Real>(a: &Csr<S>, otherwise: impl FnOnce() -> Arc<AnyMatrix<T>>) -> Self {
+        let stripes = Stripes::from_csr(a, |rows, values| a.round_rows(rows, values));
+        CpuMatrix(stripes.map_or_else(|| Stored::AsItWas(otherwise()), Stored::Striped))
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -86,7 +80,7 @@ impl<T: Real> CpuMatrix<T> {
         }
     }
 
-    /// Of stripes, the entries of a matrix in CRS that are as many bytes.
+    /// See [`Backend::worth_in_crs`](crate::backend::Backend::worth_in_crs): of stripes, by their bytes.
     pub(super) fn worth_in_crs(&self) -> Option<usize> {
         let bytes = match &self.0 {
             Stored::AsItWas(_) => return None,
@@ -236,5 +230,39 @@ fn block_sell<T: Real>(a: &BlockSell<T>, x: &[T], first: usize, y: &mut [T]) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Coo;
+
+    fn rows_of_any_length<T: Real>() {
+        let (n, n_cols) = (40, 50);
+        let mut a = Coo::new(n, n_cols, 0).unwrap();
+        for i in 0..n {
+            (0..i).for_each(|k| a.push(i, (7 * k + i) % n_cols, ((3 * i + k) as f64).cos()));
+        }
+        let a: Csr<T> = a.into_csr().0.cast();
+        let x: Vec<T> = (0..n_cols).map(|j| T::from_f64((0.7 * j as f64).sin() + 1.5)).collect();
+        let mut y = vec![T::from_f64(f64::NAN); n];
+        CpuMatrix::from(AnyMatrix::Crs(Arc::new(a.clone()))).multiply(&x, 0, &mut y);
+        for (i, (&y, expected)) in y.iter().zip(a.mul_vec(&x)).enumerate() {
+            let bound = 4.0 * (i + 1) as f64 * T::EPSILON.to_f64();
+            assert!((y - expected).to_f64().abs() <= bound, "row {i}: {y} is not {expected}");
+            let (columns, values) = (a.row(i).0.as_chunks().0, a.row(i).1.as_chunks().0);
+            // SAFETY: the columns are those of a matrix with as many.
+            let plain = unsafe { sum_gathered::<T, false>(values, columns, &x) };
+            let whole: T =
+                a.row(i).0.iter().zip(a.row(i).1).take(i / 8 * 8).map(|(&j, &v)| v * x[j as usize]).sum();
+            assert!((plain - whole).to_f64().abs() <= bound, "row {i}: {plain} is not {whole}");
+        }
+    }
+
+    #[test]
+    fn rows_of_any_length_are_added_up() {
+        rows_of_any_length::<f32>();
+        rows_of_any_length::<f64>();
     }
 }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::host::{self, HostGuard, HostMonitor, HostScalars, at};
 use super::{Backend, Coef, GmresSlots, Progress, Slot};
 use crate::error::{Error, Result};
-use crate::matrix::rounding::Rounding;
+use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, Csr, SLICE, in_large_pages};
 
 mod entry;
@@ -76,8 +76,8 @@ impl Cpu {
     }
 
     /// The rounded matrix.
-    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>) -> CpuMatrix<T> {
-        self.pool.install(|| CpuMatrix::packed(rounding))
+    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, pivot: Pivot) -> CpuMatrix<T> {
+        self.pool.install(|| CpuMatrix::packed(rounding, pivot))
     }
 
     /// `f(first row, chunk of y)` for every chunk of `y`.

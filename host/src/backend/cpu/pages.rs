@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use cuda_std::Real;
 use memmap2::MmapMut;
 
-use super::entry::Half;
 use super::lanes::LANES;
 
 /// An array of numbers or of arrays of numbers in memory of its own, for which the system is asked to use
@@ -28,15 +27,13 @@ unsafe impl Plain for u32 {}
 // SAFETY: at most 64 bytes of numbers.
 unsafe impl<V: Number> Plain for [V; LANES] {}
 
-/// Types of numbers of at most 8 bytes, of which any bits, zeros too, are one.
+/// Types of numbers of at most 8 bytes, of which any bits, zeros too, are one; threads share them.
 ///
 /// # Safety
 /// As said.
 pub(super) unsafe trait Number: Copy + Send + Sync {}
 // SAFETY: `Real` is f32 and f64.
 unsafe impl<T: Real> Number for T {}
-// SAFETY: the bits of an integer.
-unsafe impl Number for Half {}
 
 impl<E: Plain> Pages<E> {
     /// `len` zeros.

@@ -82,17 +82,16 @@ macro_rules! host_algebra {
                 aggregates: &Vec<u32>,
                 n_aggregates: usize,
             ) -> Result<Arc<Csr<T>>> {
-                Ok(Arc::new(product::aggregated(s, (aggregates, n_aggregates), None, None)))
+                Ok(Arc::new(product::aggregated(s, aggregates, n_aggregates, None)))
             }
             fn damped_and_aggregated(
                 &self,
-                s: &mut Arc<Csr<T>>,
-                omega: T,
-                outlying: Option<&Vec<T>>,
+                s: Arc<Csr<T>>,
+                damping: (T, Option<&Vec<T>>),
                 aggregates: &Vec<u32>,
                 n_aggregates: usize,
             ) -> Result<Arc<Csr<T>>> {
-                Ok(Arc::new(product::aggregated(s, (aggregates, n_aggregates), Some(omega), outlying)))
+                Ok(Arc::new(product::aggregated(&s, aggregates, n_aggregates, Some(damping))))
             }
             fn damp(&self, s: &mut Arc<Csr<T>>, omega: T, outlying: Option<&Vec<T>>) -> Result<()> {
                 interpolate::damp(Arc::make_mut(s), omega, outlying);
@@ -208,7 +207,7 @@ macro_rules! host_algebra {
                     let (matrix, choice) = Mixed::<T, S>::operator(self, a)?;
                     return Ok((matrix, choice, false));
                 };
-                Ok((self.packed(&rounding), choose(&**a.first(), Target::Cpu), false))
+                Ok((self.packed(&rounding, pivot), choose(&**a.first(), Target::Cpu), false))
             }
             fn cast_scaled(&self, x: &Vec<T>, omega: S, d: &Vec<S>, y: &mut Vec<S>, z: &mut Vec<S>) -> Result<()> {
                 self.cast(x, y)?;

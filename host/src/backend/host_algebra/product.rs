@@ -38,21 +38,19 @@ in_widest_vectors! {
     }
 }
 
-/// See [`crate::backend::Algebra::aggregated`], or where `omega` is given
+/// See [`crate::backend::Algebra::aggregated`], and where there is a `damping`, omega and the outlying rows,
 /// [`crate::backend::Algebra::damped_and_aggregated`].
 pub(super) fn aggregated<T: Real>(
     s: &Csr<T>,
-    (aggregates, n_aggregates): (&[u32], usize),
-    omega: Option<T>,
-    outlying: Option<&Vec<T>>,
+    aggregates: &[u32],
+    n_aggregates: usize,
+    damping: Option<(T, Option<&Vec<T>>)>,
 ) -> Csr<T> {
     collect_rows(
         s.n_rows(),
         n_aggregates,
         || Sum::new(n_aggregates),
-        |sum, i, columns, values| {
-            row_of_aggregated(sum, i, s.row(i), (omega, outlying), aggregates, columns, values)
-        },
+        |sum, i, columns, values| row_of_aggregated(sum, i, s.row(i), damping, aggregates, columns, values),
     )
 }
 
@@ -62,13 +60,13 @@ in_widest_vectors! {
         sum: &mut Sum<T>,
         i: usize,
         row: (&[u32], &[T]),
-        damping: (Option<T>, Option<&Vec<T>>),
+        damping: Option<(T, Option<&Vec<T>>)>,
         aggregates: &[u32],
         columns: &mut Vec<u32>,
         values: &mut Vec<T>,
     ) {
-        let (omega, outlying) = damping;
-        let count = match omega.and_then(|omega| Damping::of_row(i, row, omega, outlying)) {
+        let damping = damping.and_then(|(omega, outlying)| Damping::of_row(i, row, omega, outlying));
+        let count = match damping {
             Some(damping) => sum.list_members(row, aggregates, |k, v| damping.damped(k, v)),
             None => sum.list_members(row, aggregates, |_, v| v),
         };

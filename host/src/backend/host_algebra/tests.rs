@@ -297,6 +297,23 @@ fn damping_is_a_jacobi_sweep() {
 }
 
 #[test]
+fn damping_and_aggregating_at_once_changes_no_bit() {
+    for a in samples() {
+        let n = a.n_rows();
+        let strong = strong_entries(&a, symmetric(0.01, true));
+        let (aggregates, count) = aggregates(&strong, &independent_set(&strong, None, 2, false, None));
+        let outlying: Vec<f64> = (0..n).map(|i| if i % 7 == 3 { 0.3 + i as f64 } else { 0.0 }).collect();
+        for outlying in [None, Some(&outlying)] {
+            let mut damped = strong.clone();
+            damp(&mut damped, 0.7, outlying);
+            let expected = product::aggregated(&damped, &aggregates, count, None);
+            assert!(product::aggregated(&strong, &aggregates, count, Some((0.7, outlying))) == expected);
+            assert!(expected == product::multiply(&damped, &tentative(&aggregates, count)));
+        }
+    }
+}
+
+#[test]
 fn products_and_transposes_are_those_of_dense_matrices() {
     for (rows, inner, columns, most, seed) in
         [(30, 41, 17, 6, 1), (7, 300, 90, 60, 2), (90, 5, 1, 4, 3), (3, 0, 4, 5, 4)]

@@ -96,9 +96,12 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             };
             let (matrix, choice, packed) = rounded(a, Pivot::Diagonal)?;
             let nnz = |m: &Blocks<_>| Algebra::<T>::size(backend, m.first()).nnz;
-            let sweep = Backend::<S>::worth_in_crs(backend, &matrix).unwrap_or(nnz(a));
+            // The set-up, which knows no formats, has decided by all entries of A.
+            let sweep =
+                Backend::<S>::worth_in_crs(backend, &matrix).map_or(nnz(a), |worth| worth.min(nnz(a)));
             let ap = products.as_mut().map(|products| &mut products.ap);
-            let swept = ap.filter(|ap| sweeps_while_interpolating(params, a, nnz(ap), sweep + nnz(p)));
+            let swept =
+                ap.filter(|ap| sweeps_while_interpolating(params, a.block(), nnz(ap), sweep + nnz(p)));
             let sizes = [&*a, swept.as_deref().unwrap_or(p), r].map(|m| size::<T, B>(backend, m));
             let is_swept = swept.is_some();
             let (correction, of_correction, correction_packed) = match swept {

@@ -23,7 +23,7 @@ pub struct Level<M, V> {
     pub d: V,
     /// Of `D^-1 A`.
     pub spectrum: Spectrum,
-    /// Where the first sweep after the coarser levels is one pass with the interpolation, or numbers shall be computed anew.
+    /// Where the first sweep after the coarser levels may be one pass with the interpolation, or numbers shall be computed anew.
     pub products: Option<Products<M>>,
 }
 
@@ -127,7 +127,7 @@ pub fn build<T: Real, B: Algebra<T>>(
             Ok((ap, coarser))
         })?;
         let nnz = |m: &Blocks<B::Csr>| backend.size(m.first()).nnz;
-        let products = (keep || sweeps_while_interpolating(params, &a, nnz(&ap), nnz(&a) + nnz(&p)))
+        let products = (keep || sweeps_while_interpolating(params, block, nnz(&ap), nnz(&a) + nnz(&p)))
             .then_some(Products { ap, smoothed });
         levels.push(Level { a, p, r, d, spectrum, products });
         a = coarser;
@@ -154,8 +154,8 @@ pub fn overcorrect<T: Real, B: Algebra<T>>(
 
 /// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with the `fused`
 /// entries of A P, where A and P are worth `apart` entries. Not for blocks.
-pub fn sweeps_while_interpolating<M>(params: &Params, a: &Blocks<M>, fused: usize, apart: usize) -> bool {
-    params.post > 0 && a.block() == 1 && fused <= apart
+pub fn sweeps_while_interpolating(params: &Params, block: usize, fused: usize, apart: usize) -> bool {
+    params.post > 0 && block == 1 && fused <= apart
 }
 
 /// `A B`: `C^kl = sum_m A^km B^ml`.
@@ -296,28 +296,28 @@ fn interpolation<T: Real, B: Algebra<T>>(
                 s = phases.time(backend, "strength", || backend.strength(a, all))?;
             }
             // P = (I - omega D^-1 A_F) P_0; lumping weak entries moves the radius little.
-            let (p, tentative) = phases.time(backend, "interpolation", || {
+            return phases.time(backend, "interpolation", || {
                 let omega = damping(params, of_smoother.spectrum);
                 if near_null.is_none() && !*keep {
-                    let p = if omega == T::ZERO && outlying.is_none() {
-                        backend.tentative(&aggregates, count)
-                    } else {
-                        backend.damped_and_aggregated(&mut s, omega, outlying, &aggregates, count)
-                    };
-                    return Ok((p?, None));
+                    let p = backend.damped_and_aggregated(s, (omega, outlying), &aggregates, count)?;
+                    return Ok((p, None));
                 }
                 backend.damp(&mut s, omega, outlying)?;
-                let Some(vectors) = near_null else {
-                    let p = backend.aggregated(&s, &aggregates, count)?;
-                    return Ok((p, Some(backend.tentative(&aggregates, count)?)));
+                let (p, tentative) = match near_null {
+                    None => {
+                        let p = backend.aggregated(&s, &aggregates, count)?;
+                        (p, backend.tentative(&aggregates, count)?)
+                    }
+                    Some(vectors) => {
+                        let aggregates = backend.indices_to_host(&aggregates)?;
+                        let (tentative, coarse) = near_null_tentative(&aggregates, count, vectors);
+                        *vectors = coarse;
+                        let tentative = backend.csr(&Arc::new(tentative))?;
+                        (backend.multiply(&s, &tentative)?, tentative)
+                    }
                 };
-                let aggregates = backend.indices_to_host(&aggregates)?;
-                let (tentative, coarse) = near_null_tentative(&aggregates, count, vectors);
-                *vectors = coarse;
-                let tentative = backend.csr(&Arc::new(tentative))?;
-                Ok((backend.multiply(&s, &tentative)?, Some(tentative)))
-            })?;
-            return Ok((p, tentative.map(|tentative| (s, tentative))));
+                Ok((p, keep.then_some((s, tentative))))
+            });
         }
         Coarsening::MandelBrezina => {
             let strength = Strength::Symmetric { epsilon: threshold, lumped: false };

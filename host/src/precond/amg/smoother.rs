@@ -106,7 +106,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
 ///
 /// Where eigenvalues are complex they are in an ellipse around that interval, and the polynomial is that between its foci,
 /// which damps all of the ellipse about best (Manteuffel 1977). Foci above and below the centre c, at a distance f, would ask
-/// for complex weights; the real one for which `|1 - w z|` is least on such an ellipse is `w = c / (c^2 + f^2)`.
+/// for complex weights; the real one for which the largest `|1 - w z|` on such an ellipse is least is `w = c / (c^2 + f^2)`.
 fn chebyshev_weights(spectrum: Spectrum, degree: u32) -> Vec<f64> {
     let upper = SAFETY * spectrum.radius;
     let lower = upper / CHEBYSHEV_RATIO;

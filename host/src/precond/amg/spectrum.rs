@@ -18,8 +18,8 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// The square of the distance of the ellipse's foci over the radius: 1 for a symmetric A, 0 for a circle, less where it is
-    /// higher than wide, the foci above and below its centre.
+    /// The square of the distance of the ellipse's foci over the radius: 1 for a symmetric A, 0 for a circle, and negative where
+    /// it is higher than wide, for the foci are above and below its centre.
     pub fn eccentricity_squared(self) -> f64 {
         1.0 - (2.0 * self.imaginary / self.radius).powi(2)
     }
@@ -185,6 +185,8 @@ fn spectrum<T: Real, B: Algebra<T>>(
         // p_1 = (1 + beta) p_0 - alpha D^-1 (H + K) p_0, of which a random p_0 leaves alpha (K p_0, D^-1 K p_0).
         let square = p_k_p * value(p_ap(0)) / value(rho(0)).powi(2);
         imaginary = rounded(IMAGINARY * square.max(0.0).sqrt());
+        // Squares of large entries overflow.
+        imaginary = if imaginary.is_finite() { imaginary } else { 0.0 };
     }
     Ok(Spectrum { radius: rounded_up(largest_eigenvalue(&diagonal, &next_to_it)), imaginary })
 }
