@@ -17,7 +17,7 @@ use warpsolve::job::{Device, copy_bandwidth, relative_residual};
 use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::{AnyPrecision, Params};
 use warpsolve::problem::{generate, shuffle};
-use warpsolve::solver::{Cg, Solver, Stop};
+use warpsolve::solver::{Cg, IterativeSolver, Steps, Stop};
 
 const RUNS: usize = 5;
 
@@ -67,7 +67,11 @@ fn system(name: &str) -> Result<Arc<Csr<f64>>> {
     }))
 }
 
-fn measure<B: AnyPrecision<f64> + 'static>(backend: &B, a: &Arc<Csr<f64>>, params: &Params) -> Result<()> {
+fn measure<B: AnyPrecision<f64> + Steps<f64> + 'static>(
+    backend: &B,
+    a: &Arc<Csr<f64>>,
+    params: &Params,
+) -> Result<()> {
     let n = a.n_rows();
     let csr = Blocks::scalar(backend.csr(a)?);
     let b = backend.vector(&vec![1.0; n])?;

@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use warpsolve::backend::cpu::Cpu;
-use warpsolve::backend::{Backend, Coef, GmresSlots, Slot};
+use warpsolve::backend::{Coef, Slot, Then};
 use warpsolve::job::{Device, copy_bandwidth};
 use warpsolve::matrix::{AnyMatrix, Csr, Format, spmv_bytes};
 use warpsolve::problem::generate;
+use warpsolve::solver::Steps;
+use warpsolve::solver::cg::CgStep;
+use warpsolve::solver::gmres::GmresSlots;
 
 const BATCHES: usize = 15;
 const BATCH: usize = 10;
@@ -63,7 +66,7 @@ fn median(clock: Clock, mut work: impl FnMut() -> warpsolve::Result<()>) -> warp
     Ok(seconds[BATCHES / 2])
 }
 
-fn report<B: Backend<f64>>(
+fn report<B: Steps<f64>>(
     backend: &B,
     device: &Device,
     a: &Arc<Csr<f64>>,
@@ -81,14 +84,19 @@ fn report<B: Backend<f64>>(
     let vectors = |count: usize| (count * n * size_of::<f64>()) as u64;
     let values: Vec<f64> = (0..n).map(|i| (i * 7919 % 1000) as f64 / 997.0 - 0.4).collect();
     let [x, p, ap, d] = [&values; 4].map(|v| backend.vector(v));
-    let (x, p, ap, d) = (x?, p?, ap?, d?);
+    let (x, mut p, ap, d) = (x?, p?, ap?, d?);
     let (mut y, mut r) = (backend.zeros(n)?, backend.zeros(n)?);
     let s = backend.scalars(8)?;
     let matrix = backend.matrix(&Arc::new(AnyMatrix::from_csr(a, format, 1)?))?;
     let spmv = spmv_bytes(a.nnz(), n, size_of::<f64>(), 1);
 
-    line(&format!("spmv ({format})"), spmv, median(clock, || backend.spmv(&matrix, &x, &mut y))?);
-    let seconds = median(clock, || backend.spmv_dot(&matrix, &x, &x, &mut y, &s, Slot(0)))?;
+    line(
+        &format!("spmv ({format})"),
+        spmv,
+        median(clock, || backend.multiply(&matrix, &x, Then::Store { y: &mut y }))?,
+    );
+    let seconds =
+        median(clock, || backend.multiply(&matrix, &x, Then::Dot { w: &x, y: &mut y, s: &s, out: Slot(0) }))?;
     line("spmv with dots", spmv, seconds);
     line("dot", vectors(2), median(clock, || backend.dot(&x, &p, &s, Slot(0)))?);
     let half = Coef::constant(0.5);
@@ -99,7 +107,21 @@ fn report<B: Backend<f64>>(
     backend.sum(&backend.vector(&[1.0])?, &s, Slot(3))?;
     let monitor = backend.monitor(1 << 20, 0.0)?;
     let seconds = median(clock, || {
-        backend.cg_step(&s, Slot(2), Slot(3), &p, &ap, Some(&d), &mut y, &mut r, Slot(4), &monitor)
+        backend.cg_step(
+            &mut CgStep {
+                s: &s,
+                rho: Slot(2),
+                p_ap: Slot(3),
+                p: &mut p,
+                ap: &ap,
+                x: &mut y,
+                r: &mut r,
+                out: Slot(4),
+                scratch: Slot(2),
+                monitor: &monitor,
+            },
+            Some(&d),
+        )
     })?;
     line("cg step", vectors(7), seconds);
 

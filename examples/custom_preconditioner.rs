@@ -4,11 +4,13 @@
 //! and on a GPU, and the iteration allocates nothing and waits for nothing.
 
 use std::sync::Arc;
+use warpsolve::backend::Then;
+use warpsolve::solver::cg::CgSteps;
 
 use warpsolve::backend::{Backend, cpu::Cpu, gpu::Gpu};
 use warpsolve::matrix::{AnyMatrix, Csr};
 use warpsolve::precond::{Jacobi, Preconditioner};
-use warpsolve::solver::{Cg, Outcome, Solver, Stop};
+use warpsolve::solver::{Cg, IterativeSolver, Outcome, Stop};
 use warpsolve::{Result, problem};
 
 // ANCHOR: setup
@@ -52,7 +54,7 @@ impl<B: Backend<f64>> Preconditioner<f64, B> for JacobiSweeps<'_, B> {
         let (mut from, mut to) = if self.sweeps % 2 == 1 { (z, other) } else { (other, z) };
         backend.scale_rows(self.omega, d, r, from)?; // the sweep from zero
         for _ in 1..self.sweeps {
-            backend.sweep(self.a, self.omega, d, r, from, to)?;
+            backend.multiply(self.a, from, Then::Sweep { omega: self.omega, d, b: r, y: to })?;
             std::mem::swap(&mut from, &mut to);
         }
         Ok(())
@@ -62,7 +64,7 @@ impl<B: Backend<f64>> Preconditioner<f64, B> for JacobiSweeps<'_, B> {
 
 // ANCHOR: compare
 /// CG on `A x = 1`, preconditioned by the diagonal and by two sweeps. Returns both outcomes and the second x.
-pub fn compare<B: Backend<f64>>(backend: &B, matrix: Csr<f64>) -> Result<(Outcome, Outcome, Vec<f64>)> {
+pub fn compare<B: CgSteps<f64>>(backend: &B, matrix: Csr<f64>) -> Result<(Outcome, Outcome, Vec<f64>)> {
     let n = matrix.n_rows();
     let matrix = Arc::new(matrix);
     let a = backend.matrix(&Arc::new(AnyMatrix::Crs(matrix.clone())))?;

@@ -4,11 +4,12 @@
 //! for each step in the direction of the residual alone.
 
 use std::sync::Arc;
+use warpsolve::backend::Then;
 
 use warpsolve::backend::{Backend, Coef, Slot, cpu::Cpu, gpu::Gpu, status};
 use warpsolve::matrix::{AnyMatrix, Csr};
 use warpsolve::precond::{Identity, Preconditioner};
-use warpsolve::solver::{OnProgress, Outcome, Solver, Stop, StopReason};
+use warpsolve::solver::{IterativeSolver, OnProgress, Outcome, Stop, StopReason};
 use warpsolve::{Result, problem};
 
 // ANCHOR: workspace
@@ -36,7 +37,7 @@ impl<B: Backend<f64>> MinimalResidual<B> {
 const LEAD: u32 = 8;
 
 // ANCHOR: solve
-impl<B: Backend<f64>> Solver<f64, B> for MinimalResidual<B> {
+impl<B: Backend<f64>> IterativeSolver<f64, B> for MinimalResidual<B> {
     fn solve(
         &mut self,
         backend: &B,
@@ -53,11 +54,11 @@ impl<B: Backend<f64>> Solver<f64, B> for MinimalResidual<B> {
         let monitor = backend.monitor(stop.max_iterations, threshold)?;
         // Whatever is queued through g does nothing once the monitor has stopped.
         let g = &backend.guarded(&monitor);
-        g.residual(a, x, b, r)?;
+        g.multiply(a, x, Then::Residual { b, r })?;
         g.dot(r, r, s, NORM2)?;
         g.observe(s, NORM2, &monitor)?;
         for k in 1u32.. {
-            g.spmv_dot(a, r, r, ar, s, AR_R)?;
+            g.multiply(a, r, Then::Dot { w: r, y: ar, s, out: AR_R })?;
             let alpha = Coef::ratio(AR_R, AR_AR);
             g.axpby(s, alpha, r, Coef::ONE, x)?;
             g.axpby(s, alpha.negated(), ar, Coef::ONE, r)?;

@@ -9,15 +9,15 @@ use std::process::Command;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::time::Instant;
+use warpsolve::backend::prelude::*;
 use warpsolve::ptx::PTX;
-use warpsolve_host::backend::Backend;
 use warpsolve_host::backend::gpu::{DeviceVector, Gpu};
 use warpsolve_host::launch::driver::{self, Driver, PtxImage};
 use warpsolve_host::launch::{Address, Counts, Launch};
 use warpsolve_host::matrix::{AnyMatrix, Format};
 use warpsolve_host::precond::{Identity, Jacobi, Preconditioner};
 use warpsolve_host::problem::generate;
-use warpsolve_host::solver::{Bicgstab, Cg, JacobiIteration, Outcome, Solver, Stop, StopReason};
+use warpsolve_host::solver::{Bicgstab, Cg, IterativeSolver, JacobiIteration, Outcome, Stop, StopReason};
 use warpsolve_host::{Error, Result};
 
 /// The first GPU; None, with a printed reason, where there is none.
@@ -295,7 +295,7 @@ fn solved(device: Driver, method: &str, max_iterations: u32) -> (Outcome, Vec<f6
         "cg with a preconditioner" | "bicgstab" => Box::new(Opaque(jacobi)),
         _ => Box::new(jacobi),
     };
-    let mut solver: Box<dyn Solver<f64, Gpu>> = match method {
+    let mut solver: Box<dyn IterativeSolver<f64, Gpu>> = match method {
         "bicgstab" => Box::new(Bicgstab::new(&gpu, n).unwrap()),
         "jacobi" => Box::new(JacobiIteration::new(&gpu, &a, 0.8).unwrap()),
         _ => Box::new(Cg::new(&gpu, n, &*m).unwrap()),

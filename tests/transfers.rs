@@ -3,15 +3,16 @@
 //! The papers count 2002 copies for 1000 dot products under OpenACC and 6002 under OpenMP; here it is 0.
 
 use std::sync::Arc;
+use warpsolve::backend::Memory;
+use warpsolve::backend::Products;
 
-use warpsolve::backend::Backend;
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::launch::sim::Sim;
 use warpsolve::launch::{Counts, Launch};
 use warpsolve::matrix::{AnyMatrix, Csr, Format};
 use warpsolve::precond::{Jacobi, Preconditioner};
 use warpsolve::problem::generate;
-use warpsolve::solver::{Bicgstab, Cg, Gmres, JacobiIteration, Solver, Stop};
+use warpsolve::solver::{Bicgstab, Cg, Gmres, IterativeSolver, JacobiIteration, Stop};
 
 const N: usize = 12 * 12 * 12;
 
@@ -20,7 +21,7 @@ fn counts(gpu: &Gpu, a: &Arc<Csr<f64>>, method: &str, iterations: u32) -> Counts
     let matrix = AnyMatrix::from_csr(a, Format::Sell, 1).unwrap();
     let matrix = gpu.matrix(&Arc::new(matrix)).unwrap();
     let mut m = Jacobi::setup(gpu, a).unwrap();
-    let mut solver: Box<dyn Solver<f64, Gpu>> = match method {
+    let mut solver: Box<dyn IterativeSolver<f64, Gpu>> = match method {
         "cg" => Box::new(Cg::new(gpu, N, &m as &dyn Preconditioner<f64, Gpu>).unwrap()),
         "bicgstab" => Box::new(Bicgstab::new(gpu, N).unwrap()),
         "gmres" => Box::new(Gmres::new(gpu, N, 4).unwrap()),

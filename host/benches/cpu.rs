@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput};
 use rayon::prelude::*;
-use warpsolve_host::backend::{Backend, Coef, Slot, cpu::Cpu};
+use warpsolve_host::backend::cpu::Cpu;
+use warpsolve_host::backend::prelude::*;
 use warpsolve_host::matrix::{AnyMatrix, Format, spmv_bytes};
 use warpsolve_host::problem;
+use warpsolve_host::solver::cg::{CgStep, CgSteps};
 
 const RHO: [Slot; 2] = [Slot(0), Slot(2)];
 const P_AP: Slot = Slot(4);
@@ -40,17 +42,17 @@ fn primitives(cpu: &Cpu, c: &mut Criterion) {
         let matrix = AnyMatrix::from_csr(&a, format, 1).expect("little padding");
         let matrix = cpu.matrix(&Arc::new(matrix)).expect("memory for a copy");
         group.bench_function(format!("spmv/{format}"), |bencher| {
-            bencher.iter(|| cpu.spmv(&matrix, &x, &mut y).expect("sizes agree"))
+            bencher.iter(|| cpu.multiply(&matrix, &x, Then::Store { y: &mut y }).expect("sizes agree"))
         });
     }
 
-    let s = Backend::<f64>::scalars(cpu, 6).expect("six numbers");
+    let s = Memory::<f64>::scalars(cpu, 6).expect("six numbers");
     group.throughput(Throughput::Bytes(vectors(2)));
     group
         .bench_function("dot", |bencher| bencher.iter(|| cpu.dot(&x, &y, &s, Slot(0)).expect("sizes agree")));
 
     // An iteration of CG with the Jacobi preconditioner and alpha, beta so small that nothing overflows.
-    let monitor = Backend::<f64>::monitor(cpu, u32::MAX, 0.0).expect("a few bytes");
+    let monitor = Monitoring::<f64>::monitor(cpu, u32::MAX, 0.0).expect("a few bytes");
     let matrix = AnyMatrix::from_csr(&a, Format::Crs, 1).expect("CRS always fits");
     let matrix = cpu.matrix(&Arc::new(matrix)).expect("memory for a copy");
     let (mut x, mut r, mut p, mut ap, d) = (vector(), vector(), vector(), vector(), vector());
@@ -58,8 +60,22 @@ fn primitives(cpu: &Cpu, c: &mut Criterion) {
     group.throughput(Throughput::Bytes(product + vectors(11)));
     group.bench_function("cg iteration", |bencher| {
         bencher.iter(|| {
-            cpu.spmv_dot(&matrix, &p, &p, &mut ap, &s, P_AP)?;
-            cpu.cg_step(&s, RHO[0], RHO[0], &p, &ap, Some(&d), &mut x, &mut r, RHO[1], &monitor)?;
+            cpu.multiply(&matrix, &p, Then::Dot { w: &p, y: &mut ap, s: &s, out: P_AP })?;
+            cpu.cg_step(
+                &mut CgStep {
+                    s: &s,
+                    rho: RHO[0],
+                    p_ap: RHO[0],
+                    p: &mut p,
+                    ap: &ap,
+                    x: &mut x,
+                    r: &mut r,
+                    out: RHO[1],
+                    scratch: RHO[0],
+                    monitor: &monitor,
+                },
+                Some(&d),
+            )?;
             cpu.direction(&s, Some(&d), &values, Coef::constant(1e-3), &mut p)
         })
     });

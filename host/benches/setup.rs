@@ -60,11 +60,11 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
         let tentative: Arc<Csr<f64>> = cpu.tentative(&aggregates, count)?;
         let mut smoothed = filtered.clone();
         cpu.damp(&mut smoothed, 0.7, None)?;
-        cpu.multiply(&smoothed, &tentative)
+        cpu.product(&smoothed, &tentative)
     };
     let p = interpolation().expect(in_range);
     let r = cpu.transpose(&p).expect(in_range);
-    let ap = cpu.multiply(a, &p).expect(in_range);
+    let ap = cpu.product(a, &p).expect(in_range);
     let s = cpu.strength(a, classical).expect(in_range);
     let st = cpu.transpose(&s).expect(in_range);
     let coarse = cpu.independent_set(&s, Some(&st), 1, false, None).expect(in_range);
@@ -81,8 +81,8 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
     group.bench_function("aggregates", |b| b.iter(|| cpu.aggregate(&filtered, &roots)));
     group.bench_function("interpolation, smoothed aggregation", |b| b.iter(interpolation));
     group.bench_function("transpose of P", |b| b.iter(|| cpu.transpose(&p)));
-    group.bench_function("A P", |b| b.iter(|| cpu.multiply(a, &p)));
-    group.bench_function("R (A P)", |b| b.iter(|| cpu.multiply(&r, &ap)));
+    group.bench_function("A P", |b| b.iter(|| cpu.product(a, &p)));
+    group.bench_function("R (A P)", |b| b.iter(|| cpu.product(&r, &ap)));
     group.bench_function("formats", |b| {
         b.iter(|| {
             [&blocks, &Blocks::scalar(p.clone()), &Blocks::scalar(r.clone())]

@@ -89,6 +89,18 @@ pub enum Error {
         /// The length needed.
         expected: usize,
     },
+    /// A vector, or an array of scalars, of an operation does not fit the others.
+    #[error("{operation} needs {expected} elements of {vector}, which has {found}")]
+    Length {
+        /// Which operation.
+        operation: &'static str,
+        /// Which of its arguments.
+        vector: &'static str,
+        /// Its elements.
+        found: usize,
+        /// The elements needed.
+        expected: usize,
+    },
     /// A value that enters the computation is NaN or infinite.
     #[error("{what} is {value} at {position}; every entry must be a finite number")]
     NotFinite {

@@ -19,8 +19,8 @@ use crate::precond::amg::prediction::Prediction;
 use crate::precond::amg::{self, AnyPrecision};
 use crate::precond::{BlockJacobi, Identity, Jacobi, NullSpace, Preconditioner, Projected, SingularBlocks};
 use crate::solver::{
-    Bicgstab, Cg, Gmres, JacobiIteration, OnProgress, Outcome, Richardson, Solver, Stop, StopReason,
-    TOLERABLE_MISS,
+    Bicgstab, Cg, Gmres, IterativeSolver, JacobiIteration, OnProgress, Outcome, Richardson, Steps, Stop,
+    StopReason, TOLERABLE_MISS,
 };
 
 pub mod dot;
@@ -529,7 +529,7 @@ impl<T: Real> Plan<'_, T> {
         }
     }
 
-    fn run<B: AnyPrecision<T>>(
+    fn run<B: AnyPrecision<T> + Steps<T>>(
         mut self,
         original: &Csr<f64>,
         backend: &B,
@@ -601,7 +601,7 @@ impl<T: Real> Plan<'_, T> {
         if let Some(null_space) = self.projections() {
             m = Box::new(Projected::new(backend, m, null_space)?);
         }
-        let mut solver: Box<dyn Solver<T, B>> = match self.method {
+        let mut solver: Box<dyn IterativeSolver<T, B>> = match self.method {
             Method::Cg => Box::new(Cg::new(backend, n, &*m)?),
             Method::Bicgstab => Box::new(Bicgstab::new(backend, n)?),
             Method::Gmres => Box::new(Gmres::new(backend, n, self.restart())?),

@@ -1,11 +1,13 @@
 //! Multigrid: the same hierarchy and the same iterations on every backend.
 
 use std::sync::Arc;
+use warpsolve::backend::Backend;
+use warpsolve::backend::Then;
 
 use warpsolve::Real;
 use warpsolve::backend::algebra::{Algebra, Blocks, Mixed};
 use warpsolve::backend::reference::Reference;
-use warpsolve::backend::{Backend, CgStep, Slot, status};
+use warpsolve::backend::{Slot, status};
 use warpsolve::job::relative_residual;
 use warpsolve::matrix::rounding::Pivot;
 use warpsolve::matrix::{AnyMatrix, Coo, Csr};
@@ -13,7 +15,9 @@ use warpsolve::precond::amg::hierarchy::{Extras, Hierarchy, Level, build};
 use warpsolve::precond::amg::{AnyPrecision, Coarsening, Cycle, Params, Place, Smoother, Splitting};
 use warpsolve::precond::{Identity, Preconditioner};
 use warpsolve::problem::{Problem, generate, with_flat_elements};
-use warpsolve::solver::{Bicgstab, Cg, Gmres, Outcome, Solver, Stop, StopReason};
+use warpsolve::solver::Steps;
+use warpsolve::solver::cg::CgStep;
+use warpsolve::solver::{Bicgstab, Cg, Gmres, IterativeSolver, Outcome, Stop, StopReason};
 
 use crate::data::*;
 
@@ -78,7 +82,7 @@ fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params:
     }
 }
 
-pub fn hierarchies<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn hierarchies<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     for params in coarsenings() {
         assert_same_hierarchy(b, &problem::<T>("tet:7"), &params);
     }
@@ -100,7 +104,7 @@ enum Which {
     Gmres(usize),
 }
 
-fn run<T: Real, B: Backend<T>>(
+fn run<T: Real, B: Steps<T>>(
     b: &B,
     which: Which,
     m: &mut dyn Preconditioner<T, B>,
@@ -108,7 +112,7 @@ fn run<T: Real, B: Backend<T>>(
     rhs: &[T],
 ) -> (Vec<T>, Outcome) {
     let n = a.n_rows();
-    let mut solver: Box<dyn Solver<T, B>> = match which {
+    let mut solver: Box<dyn IterativeSolver<T, B>> = match which {
         Which::Cg => Box::new(Cg::new(b, n, m).unwrap()),
         Which::Bicgstab => Box::new(Bicgstab::new(b, n).unwrap()),
         Which::Gmres(restart) => Box::new(Gmres::new(b, n, restart).unwrap()),
@@ -125,7 +129,7 @@ fn rtol<T: Real>() -> f64 {
     if T::NAME == "f64" { 1e-8 } else { 1e-4 }
 }
 
-fn amg<T: Real, B: AnyPrecision<T>>(
+fn amg<T: Real, B: AnyPrecision<T> + Steps<T>>(
     b: &B,
     a: &Arc<Csr<T>>,
     params: &Params,
@@ -136,7 +140,7 @@ fn amg<T: Real, B: AnyPrecision<T>>(
 
 /// Solves here and on the reference; the iterations done.
 #[track_caller]
-fn check<T: Real, B: AnyPrecision<T>>(
+fn check<T: Real, B: AnyPrecision<T> + Steps<T>>(
     b: &B,
     which: Which,
     a: &Arc<Csr<T>>,
@@ -154,7 +158,7 @@ fn check<T: Real, B: AnyPrecision<T>>(
     outcome.iterations
 }
 
-pub fn every_part_with_cg<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn every_part_with_cg<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("tet:7");
     let (_, alone) = run(b, Which::Cg, &mut Identity, &a, &random::<T>(70, a.n_rows()));
     let mut all = coarsenings();
@@ -167,7 +171,7 @@ pub fn every_part_with_cg<T: Real, B: AnyPrecision<T>>(b: &B) {
     }
 }
 
-pub fn numbers_of_steps<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn numbers_of_steps<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("poisson2d:19");
     for (pre, post, cycle) in [(2, 2, Cycle::V), (0, 3, Cycle::W), (2, 0, Cycle::K)] {
         // Without symmetry of M.
@@ -178,14 +182,14 @@ pub fn numbers_of_steps<T: Real, B: AnyPrecision<T>>(b: &B) {
     check(b, Which::Cg, &a, &Params { max_levels: 2, ..deep() }, true);
 }
 
-pub fn in_the_precision_of_the_solver<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn in_the_precision_of_the_solver<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("tet:7");
     let in_t = check(b, Which::Cg, &a, &deep(), false);
     let in_f32 = check(b, Which::Cg, &a, &deep(), true);
     assert!(in_t.abs_diff(in_f32) <= 1, "{in_t} and {in_f32}");
 }
 
-pub fn unsymmetric_matrices<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn unsymmetric_matrices<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     for text in ["convection-diffusion:20:20", "convection-diffusion:20:500"] {
         for which in [Which::Gmres(30), Which::Gmres(4), Which::Bicgstab] {
             check(b, which, &problem::<T>(text), &deep(), true);
@@ -193,7 +197,7 @@ pub fn unsymmetric_matrices<T: Real, B: AnyPrecision<T>>(b: &B) {
     }
 }
 
-pub fn set_up_on_the_host<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn set_up_on_the_host<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("tet:7");
     let r = b.vector(&random::<T>(71, a.n_rows())).unwrap();
     for params in coarsenings() {
@@ -207,7 +211,7 @@ pub fn set_up_on_the_host<T: Real, B: AnyPrecision<T>>(b: &B) {
     }
 }
 
-pub fn a_raised_guard_leaves_a_cycle_alone<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn a_raised_guard_leaves_a_cycle_alone<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("tet:7");
     let n = a.n_rows();
     let s = b.scalars(2).unwrap();
@@ -286,7 +290,7 @@ fn rounded_product<T: Real>(a: &Csr<T>, bits: i32, pivot: Pivot, x: &[f32]) -> V
     (0..a.n_rows()).map(row).collect()
 }
 
-pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
+pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32>>(b: &B) {
     // Columns that are so far from their rows leave fewer bits to the values.
     let far = |n: u32, distance: u32| {
         let row = |i: u32| {
@@ -315,7 +319,7 @@ pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
 }
 
 /// Matrices of other than square shape, an empty row and rows of equally large entries among theirs.
-pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
+pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32>>(b: &B) {
     for (n_rows, n_cols, each) in [(1000, 77, 5), (33, 4099, 3), (700, 9, 1)] {
         let (mut rows, mut columns, mut values) = (vec![], vec![], vec![]);
         for i in (0..n_rows).filter(|&i| i != 11) {
@@ -339,11 +343,16 @@ fn assert_corrects<B: Backend<f32>>(b: &B, matrix: &B::Matrix, hx: &[f32], produ
     let n = product.len();
     let x = b.vector(hx).unwrap();
     let mut y = b.vector(&poison(n)).unwrap();
-    b.spmv(matrix, &x, &mut y).unwrap();
+    b.multiply(matrix, &x, Then::Store { y: &mut y }).unwrap();
     assert_close(&b.to_host(&y).unwrap(), product, 60.0);
     let [old, right, d] = [81, 82, 83].map(|seed| random::<f32>(seed, n));
     let mut y = b.vector(&old).unwrap();
-    b.sweep_add(matrix, 0.75, &b.vector(&d).unwrap(), &b.vector(&right).unwrap(), &x, &mut y).unwrap();
+    b.multiply(
+        matrix,
+        &x,
+        Then::SweepAdd { omega: 0.75, d: &b.vector(&d).unwrap(), b: &b.vector(&right).unwrap(), y: &mut y },
+    )
+    .unwrap();
     let swept = |i: usize| f64::from(old[i]) + 0.75 * f64::from(d[i]) * (f64::from(right[i]) - product[i]);
     assert_close(&b.to_host(&y).unwrap(), &(0..n).map(swept).collect::<Vec<_>>(), 60.0);
 }
@@ -353,26 +362,26 @@ fn assert_multiplies<B: Backend<f32>>(b: &B, matrix: &B::Matrix, hx: &[f32], pro
     let n = hx.len();
     let x = b.vector(hx).unwrap();
     let mut y = b.vector(&poison(n)).unwrap();
-    b.spmv(matrix, &x, &mut y).unwrap();
+    b.multiply(matrix, &x, Then::Store { y: &mut y }).unwrap();
     assert_close(&b.to_host(&y).unwrap(), product, 60.0);
     let right = b.vector(&random(77, n)).unwrap();
     let residual: Vec<f64> = (0..n).map(|i| noise(77, i) - product[i]).collect();
     let mut r = b.vector(&poison(n)).unwrap();
-    b.residual(matrix, &x, &right, &mut r).unwrap();
+    b.multiply(matrix, &x, Then::Residual { b: &right, r: &mut r }).unwrap();
     assert_close(&b.to_host(&r).unwrap(), &residual, 60.0);
     let d = b.vector(&random(78, n)).unwrap();
-    b.sweep(matrix, 0.75, &d, &right, &x, &mut y).unwrap();
+    b.multiply(matrix, &x, Then::Sweep { omega: 0.75, d: &d, b: &right, y: &mut y }).unwrap();
     let swept = |i: usize| f64::from(hx[i]) + 0.75 * noise(78, i) * residual[i];
     assert_close(&b.to_host(&y).unwrap(), &(0..n).map(swept).collect::<Vec<_>>(), 60.0);
     let s = b.scalars(2).unwrap();
-    b.spmv_dot(matrix, &x, &right, &mut y, &s, Slot(0)).unwrap();
+    b.multiply(matrix, &x, Then::Dot { w: &right, y: &mut y, s: &s, out: Slot(0) }).unwrap();
     let terms = || (0..n).map(|i| noise(77, i) * product[i]);
     let (dot, size): (f64, f64) = (terms().sum(), terms().map(f64::abs).sum());
     let got = f64::from(b.read(&s, Slot(0)).unwrap());
     assert!((got - dot).abs() <= 1e-5 * size, "{got} is not {dot}");
 }
 
-pub fn packed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Mixed<T, f32>>(b: &B) {
+pub fn packed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32>>(b: &B) {
     for text in ["tet:9", "poisson2d:33", "anisotropic:30:0.01"] {
         for cycle in [Cycle::V, Cycle::K] {
             let [packed, not] = [true, false].map(|packed| {
@@ -383,7 +392,7 @@ pub fn packed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Mixed<T, 
     }
 }
 
-pub fn little_to_coarsen<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn little_to_coarsen<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     for coarsening in COARSENINGS {
         let params = Params { coarsening, ..deep() };
         let one = from_entries::<T>(1, &[(0, 0, 3.0)]);
@@ -401,7 +410,7 @@ pub fn little_to_coarsen<T: Real, B: AnyPrecision<T>>(b: &B) {
     }
 }
 
-pub fn disconnected_parts<T: Real, B: AnyPrecision<T>>(b: &B) {
+pub fn disconnected_parts<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     // Two meshes of different scale, and unknowns between them that nothing is coupled to.
     let mut entries = Vec::new();
     let mut n = 0;

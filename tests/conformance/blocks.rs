@@ -1,15 +1,16 @@
 //! Matrices of blocks: diagonals of blocks, hierarchies, block Jacobi.
 
 use std::sync::Arc;
+use warpsolve::backend::Then;
+use warpsolve::solver::Steps;
 
 use warpsolve::Real;
-use warpsolve::backend::Backend;
 use warpsolve::backend::algebra::Algebra;
 use warpsolve::backend::reference::Reference;
 use warpsolve::matrix::{AnyMatrix, BlockCsr, Csr, Format};
 use warpsolve::precond::amg::{Amg, AnyPrecision, Coarsening, Params};
 use warpsolve::precond::{BlockJacobi, Preconditioner, SingularBlocks};
-use warpsolve::solver::{Cg, Solver, Stop, StopReason};
+use warpsolve::solver::{Cg, IterativeSolver, Stop, StopReason};
 
 use crate::data::*;
 
@@ -19,7 +20,7 @@ fn times_blocks<T: Real>(d: &[T], b: usize, x: &[f64]) -> Vec<f64> {
     (0..x.len()).map(row).collect()
 }
 
-pub fn diagonals_of_blocks<T: Real, B: Backend<T>>(g: &B) {
+pub fn diagonals_of_blocks<T: Real, B: Steps<T>>(g: &B) {
     for b in [2, 3] {
         for n in [b, 33 * b, 1000 * b, 2049 * b] {
             let (hd, hx) = (random::<T>(1, b * n), random::<T>(2, n));
@@ -32,7 +33,7 @@ pub fn diagonals_of_blocks<T: Real, B: Backend<T>>(g: &B) {
     }
 }
 
-pub fn sweeps_of_blocks<T: Real, B: Backend<T>>(g: &B) {
+pub fn sweeps_of_blocks<T: Real, B: Steps<T>>(g: &B) {
     for (b, n, mean) in [(2, 258, 6), (2, 2100, 40), (3, 300, 19), (3, 999, 3)] {
         let a = irregular::<T>(50, n, mean);
         let (hx, hb, hd) = (random::<T>(51, n), random::<T>(52, n), random::<T>(53, b * n));
@@ -48,9 +49,11 @@ pub fn sweeps_of_blocks<T: Real, B: Backend<T>>(g: &B) {
             let Ok(matrix) = AnyMatrix::from_csr(&a, format, sigma) else { continue };
             let matrix = g.matrix(&Arc::new(matrix)).unwrap();
             let (mut y, mut z) = (g.vector(&poison(n)).unwrap(), g.vector(&poison(n)).unwrap());
-            g.sweep(&matrix, T::from_f64(0.9), &d, &rhs, &x, &mut y).unwrap();
+            g.multiply(&matrix, &x, Then::Sweep { omega: T::from_f64(0.9), d: &d, b: &rhs, y: &mut y })
+                .unwrap();
             assert_close(&g.to_host(&y).unwrap(), &swept, 60.0);
-            g.spmv_scaled(&matrix, &x, T::from_f64(0.7), &d, &mut y, &mut z).unwrap();
+            g.multiply(&matrix, &x, Then::Scaled { omega: T::from_f64(0.7), d: &d, y: &mut y, z: &mut z })
+                .unwrap();
             assert_close(&g.to_host(&y).unwrap(), &product, 40.0);
             assert_close(&g.to_host(&z).unwrap(), &scaled, 60.0);
         }
@@ -94,7 +97,7 @@ const COARSENINGS: [Coarsening; 3] =
     [Coarsening::SmoothedAggregation, Coarsening::MandelBrezina, Coarsening::Pmis];
 
 /// Planes, norms, inverted blocks and damping are those of the reference, to the last bit.
-pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T>>(g: &B) {
+pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     let host = Reference::new();
     for b in [2, 3] {
         let a = coupled::<T>(b, 9);
@@ -119,7 +122,7 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T>>(g: &B) {
         let (x, mut y) = (g.vector(&hx).unwrap(), g.vector(&poison(b * 81)).unwrap());
         let written_out = BlockCsr::to_csr(&a);
         let of_a = Algebra::<T>::blocks(g, &a).unwrap();
-        g.spmv(&g.in_crs(&of_a).unwrap(), &x, &mut y).unwrap();
+        g.multiply(&g.in_crs(&of_a).unwrap(), &x, Then::Store { y: &mut y }).unwrap();
         assert_close(&g.to_host(&y).unwrap(), &dense_product(&written_out, &hx), 40.0);
         for coarsening in COARSENINGS {
             let params = Params { coarsening, coarse_rows: 10, ..Params::default() };
@@ -134,7 +137,11 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T>>(g: &B) {
     }
 }
 
-fn iterations<T: Real, B: AnyPrecision<T>, M: Preconditioner<T, B>>(g: &B, a: &BlockCsr<T>, mut m: M) -> u32 {
+fn iterations<T: Real, B: AnyPrecision<T> + Steps<T>, M: Preconditioner<T, B>>(
+    g: &B,
+    a: &BlockCsr<T>,
+    mut m: M,
+) -> u32 {
     let n = a.block() * a.block_rows();
     let matrix = AnyMatrix::from_csr(&Arc::new(a.to_csr()), Format::BlockSell(a.block()), 1).unwrap();
     let matrix = g.matrix(&Arc::new(matrix)).unwrap();
@@ -152,7 +159,7 @@ fn iterations<T: Real, B: AnyPrecision<T>, M: Preconditioner<T, B>>(g: &B, a: &B
     outcome.iterations
 }
 
-pub fn block_jacobi<T: Real, B: AnyPrecision<T>>(g: &B) {
+pub fn block_jacobi<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     for b in [2, 3] {
         let a = coupled::<T>(b, 9);
         let found = iterations(g, &a, BlockJacobi::setup(g, &a.to_csr(), b, SingularBlocks::Refuse).unwrap());
@@ -164,7 +171,7 @@ pub fn block_jacobi<T: Real, B: AnyPrecision<T>>(g: &B) {
     }
 }
 
-pub fn multigrid_of_blocks<T: Real, B: AnyPrecision<T>>(g: &B) {
+pub fn multigrid_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     let host = Reference::new();
     for b in [2, 3] {
         let a = coupled::<T>(b, 12);

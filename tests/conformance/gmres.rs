@@ -1,7 +1,9 @@
 //! Gram-Schmidt and the small dense problem of GMRES.
 
 use warpsolve::Real;
-use warpsolve::backend::{Backend, Coef, GmresSlots, Slot};
+use warpsolve::backend::{Coef, Slot};
+use warpsolve::solver::Steps;
+use warpsolve::solver::gmres::GmresSlots;
 
 use crate::data::*;
 
@@ -23,7 +25,7 @@ fn orthonormal(n: usize, count: usize) -> Vec<Vec<f64>> {
     basis
 }
 
-fn check_gram_schmidt<T: Real, B: Backend<T>>(b: &B, n: usize, count: usize) {
+fn check_gram_schmidt<T: Real, B: Steps<T>>(b: &B, n: usize, count: usize) {
     let slots = GmresSlots { restart: count };
     let s = b.scalars(slots.count()).unwrap();
     let mut vectors = b.vectors(n, count + 1).unwrap();
@@ -59,19 +61,19 @@ fn check_gram_schmidt<T: Real, B: Backend<T>>(b: &B, n: usize, count: usize) {
     assert!((got - norm2).abs() <= 100.0 * eps * norm2, "(w, w) = {got}, not {norm2}");
 }
 
-pub fn orthogonalisation<T: Real, B: Backend<T>>(b: &B) {
+pub fn orthogonalisation<T: Real, B: Steps<T>>(b: &B) {
     for (n, count) in [(33, 1), (257, 5), (1000, 8), (1000, 9), (2500, 16), (700, 17), (900, 32)] {
         check_gram_schmidt::<T, B>(b, n, count);
     }
 }
 
-pub fn more_vectors_than_one_launch_takes<T: Real, B: Backend<T>>(b: &B) {
+pub fn more_vectors_than_one_launch_takes<T: Real, B: Steps<T>>(b: &B) {
     for count in [33, 70] {
         check_gram_schmidt::<T, B>(b, 1000, count);
     }
 }
 
-pub fn rotations_and_solution<T: Real, B: Backend<T>>(b: &B) {
+pub fn rotations_and_solution<T: Real, B: Steps<T>>(b: &B) {
     // A 4 x 3 Hessenberg matrix and beta: the least-squares solution by normal equations in f64.
     let columns = [[0.9, 0.4, 0.0, 0.0], [-0.3, 1.1, 0.5, 0.0], [0.2, 0.6, 0.8, 0.3]];
     let beta = 1.7;

@@ -1,23 +1,25 @@
 //! Whole solvers; solutions are judged by the residual recomputed here.
 
 use std::sync::Arc;
+use warpsolve::solver::Steps;
+use warpsolve::solver::cg::CgStep;
 
 use warpsolve::Real;
 use warpsolve::backend::reference::Reference;
-use warpsolve::backend::{Backend, Coef, Slot, status};
+use warpsolve::backend::{Coef, Slot, status};
 use warpsolve::job::relative_residual;
 use warpsolve::matrix::{AnyMatrix, Coo, Csr};
 use warpsolve::precond::{Identity, Jacobi, Preconditioner};
 use warpsolve::problem::{Problem, generate};
-use warpsolve::solver::{Bicgstab, Cg, Gmres, JacobiIteration, Outcome, Solver, Stop, StopReason};
+use warpsolve::solver::{Bicgstab, Cg, Gmres, IterativeSolver, JacobiIteration, Outcome, Stop, StopReason};
 
 use crate::data::*;
 
-pub fn cg_steps<T: Real, B: Backend<T>>(b: &B) {
+pub fn cg_steps<T: Real, B: Steps<T>>(b: &B) {
     for n in SIZES {
         for with_d in [false, true] {
             let [hp, hap, hd, hx, hr] = [50, 51, 52, 53, 54].map(|seed| random::<T>(seed, n));
-            let [p, ap, d] = [&hp, &hap, &hd].map(|v| b.vector(v).unwrap());
+            let [mut p, ap, d] = [&hp, &hap, &hd].map(|v| b.vector(v).unwrap());
             let (mut x, mut r) = (b.vector(&hx).unwrap(), b.vector(&hr).unwrap());
             let s = b.scalars(4).unwrap();
             let monitor = b.monitor(5, 0.0).unwrap();
@@ -25,7 +27,22 @@ pub fn cg_steps<T: Real, B: Backend<T>>(b: &B) {
             put(Slot(0), 0.75);
             put(Slot(1), 1.25);
             let d_option = with_d.then_some(&d);
-            b.cg_step(&s, Slot(0), Slot(1), &p, &ap, d_option, &mut x, &mut r, Slot(2), &monitor).unwrap();
+            b.cg_step(
+                &mut CgStep {
+                    s: &s,
+                    rho: Slot(0),
+                    p_ap: Slot(1),
+                    p: &mut p,
+                    ap: &ap,
+                    x: &mut x,
+                    r: &mut r,
+                    out: Slot(2),
+                    scratch: Slot(0),
+                    monitor: &monitor,
+                },
+                d_option,
+            )
+            .unwrap();
             let x_new: Vec<f64> = (0..n).map(|i| hx[i].to_f64() + 0.6 * hp[i].to_f64()).collect();
             let r_new: Vec<f64> = (0..n).map(|i| hr[i].to_f64() - 0.6 * hap[i].to_f64()).collect();
             assert_close(&b.to_host(&x).unwrap(), &x_new, 4.0);
@@ -42,7 +59,7 @@ pub fn cg_steps<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
-pub fn directions<T: Real, B: Backend<T>>(b: &B) {
+pub fn directions<T: Real, B: Steps<T>>(b: &B) {
     let s = b.scalars(1).unwrap();
     for n in SIZES {
         let [hd, hz, hp] = [55, 56, 57].map(|seed| random::<T>(seed, n));
@@ -68,7 +85,7 @@ enum Which {
 }
 
 /// Runs a solver on a backend.
-fn run<T: Real, B: Backend<T>>(
+fn run<T: Real, B: Steps<T>>(
     b: &B,
     which: Which,
     jacobi: bool,
@@ -80,7 +97,7 @@ fn run<T: Real, B: Backend<T>>(
     let n = a.n_rows();
     let mut m: Box<dyn Preconditioner<T, B>> =
         if jacobi { Box::new(Jacobi::setup(b, a).unwrap()) } else { Box::new(Identity) };
-    let mut solver: Box<dyn Solver<T, B>> = match which {
+    let mut solver: Box<dyn IterativeSolver<T, B>> = match which {
         Which::Cg => Box::new(Cg::new(b, n, &*m).unwrap()),
         Which::Bicgstab => Box::new(Bicgstab::new(b, n).unwrap()),
         Which::Gmres(restart) => Box::new(Gmres::new(b, n, restart).unwrap()),
@@ -94,7 +111,7 @@ fn run<T: Real, B: Backend<T>>(
 }
 
 /// Solves in every format; the recomputed residual must be small and the count that of the reference.
-fn check<T: Real, B: Backend<T>>(b: &B, which: Which, jacobi: bool, a: &Csr<f64>) {
+fn check<T: Real, B: Steps<T>>(b: &B, which: Which, jacobi: bool, a: &Csr<f64>) {
     let a: Arc<Csr<T>> = Arc::new(a.cast());
     let rtol = if T::NAME == "f64" { 1e-8 } else { 1e-4 };
     let stop = Stop { rtol, atol: 0.0, max_iterations: 500 };
@@ -118,32 +135,32 @@ fn problem(text: &str) -> Csr<f64> {
     generate(&text.parse::<Problem>().unwrap(), 1).unwrap()
 }
 
-pub fn cg<T: Real, B: Backend<T>>(b: &B) {
+pub fn cg<T: Real, B: Steps<T>>(b: &B) {
     check(b, Which::Cg, true, &problem("tet:7"));
 }
 
-pub fn cg_without_preconditioner<T: Real, B: Backend<T>>(b: &B) {
+pub fn cg_without_preconditioner<T: Real, B: Steps<T>>(b: &B) {
     check(b, Which::Cg, false, &problem("poisson2d:15"));
 }
 
-pub fn bicgstab<T: Real, B: Backend<T>>(b: &B) {
+pub fn bicgstab<T: Real, B: Steps<T>>(b: &B) {
     for jacobi in [false, true] {
         check(b, Which::Bicgstab, jacobi, &problem("convection-diffusion:13"));
     }
 }
 
-pub fn gmres<T: Real, B: Backend<T>>(b: &B) {
+pub fn gmres<T: Real, B: Steps<T>>(b: &B) {
     let a = problem("convection-diffusion:11");
     for (restart, jacobi) in [(7, true), (30, false), (200, true)] {
         check(b, Which::Gmres(restart), jacobi, &a);
     }
 }
 
-pub fn jacobi<T: Real, B: Backend<T>>(b: &B) {
+pub fn jacobi<T: Real, B: Steps<T>>(b: &B) {
     check(b, Which::Jacobi(0.9), true, &problem("random-spd:501"));
 }
 
-pub fn limits<T: Real, B: Backend<T>>(b: &B) {
+pub fn limits<T: Real, B: Steps<T>>(b: &B) {
     let a: Arc<Csr<T>> = Arc::new(problem("tet:6").cast());
     let rhs = random::<T>(61, a.n_rows());
     let matrix = &in_every_format(&a)[0].1;
@@ -180,7 +197,7 @@ fn crs<T: Real>(a: &Arc<Csr<T>>) -> Arc<AnyMatrix<T>> {
     Arc::new(AnyMatrix::Crs(a.clone()))
 }
 
-pub fn indefinite_matrices<T: Real, B: Backend<T>>(b: &B) {
+pub fn indefinite_matrices<T: Real, B: Steps<T>>(b: &B) {
     let stop = Stop::default();
     // x' A x < 0 along the right-hand side.
     let a = from_dense::<T>(&[&[1.0, 0.5], &[0.5, -3.0]]);
@@ -219,7 +236,7 @@ pub fn indefinite_matrices<T: Real, B: Backend<T>>(b: &B) {
     assert_same_bits(&x, &[T::ZERO; 2]);
 }
 
-pub fn not_finite<T: Real, B: Backend<T>>(b: &B) {
+pub fn not_finite<T: Real, B: Steps<T>>(b: &B) {
     let large = if T::NAME == "f64" { 1e200 } else { 1e30 };
     let a = from_dense::<T>(&[&[large, 0.0], &[0.0, 1.0]]);
     let rhs = [T::from_f64(large), T::ONE];
@@ -229,7 +246,7 @@ pub fn not_finite<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
-pub fn zero_right_hand_side<T: Real, B: Backend<T>>(b: &B) {
+pub fn zero_right_hand_side<T: Real, B: Steps<T>>(b: &B) {
     let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:9").cast());
     for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(0.8)] {
         let (x, outcome) = run(b, which, true, &a, &crs(&a), &[T::ZERO; 81], &Stop::default());
@@ -238,7 +255,7 @@ pub fn zero_right_hand_side<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
-pub fn tiny_systems<T: Real, B: Backend<T>>(b: &B) {
+pub fn tiny_systems<T: Real, B: Steps<T>>(b: &B) {
     let a = from_dense::<T>(&[&[4.0]]);
     let empty = from_dense::<T>(&[]);
     for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(1.0)] {

@@ -1,6 +1,7 @@
 //! Products with sparse matrices, in every format.
 
 use warpsolve::Real;
+use warpsolve::backend::Then;
 use warpsolve::backend::{Backend, Slot};
 
 use crate::data::*;
@@ -26,7 +27,7 @@ pub fn products<T: Real, B: Backend<T>>(b: &B) {
         for (name, matrix) in in_every_format(&a) {
             println!("{name}, {rows} x {columns}, mean = {mean}");
             let mut y = b.vector(&poison(rows)).unwrap();
-            b.spmv(&b.matrix(&matrix).unwrap(), &x, &mut y).unwrap();
+            b.multiply(&b.matrix(&matrix).unwrap(), &x, Then::Store { y: &mut y }).unwrap();
             assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
         }
     }
@@ -42,7 +43,7 @@ pub fn accumulated_products<T: Real, B: Backend<T>>(b: &B) {
         for (name, matrix) in in_every_format(&a) {
             println!("{name}, {rows} x {columns}, mean = {mean}");
             let mut y = b.vector(&hy).unwrap();
-            b.spmv_add(&b.matrix(&matrix).unwrap(), &x, &mut y).unwrap();
+            b.multiply(&b.matrix(&matrix).unwrap(), &x, Then::Add { y: &mut y }).unwrap();
             assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
         }
     }
@@ -61,7 +62,8 @@ pub fn scaled_products<T: Real, B: Backend<T>>(b: &B) {
             let mut y = b.vector(&poison(rows)).unwrap();
             let mut z = b.vector(&poison(rows)).unwrap();
             let m = b.matrix(&matrix).unwrap();
-            b.spmv_scaled(&m, &x, T::from_f64(0.7), &d, &mut y, &mut z).unwrap();
+            b.multiply(&m, &x, Then::Scaled { omega: T::from_f64(0.7), d: &d, y: &mut y, z: &mut z })
+                .unwrap();
             assert_close(&b.to_host(&y).unwrap(), &product, 40.0);
             assert_close(&b.to_host(&z).unwrap(), &scaled, 40.0);
         }
@@ -77,7 +79,7 @@ pub fn residuals<T: Real, B: Backend<T>>(b: &B) {
         let (x, rhs) = (b.vector(&hx).unwrap(), b.vector(&hb).unwrap());
         for (_, matrix) in in_every_format(&a) {
             let mut r = b.vector(&poison(n)).unwrap();
-            b.residual(&b.matrix(&matrix).unwrap(), &x, &rhs, &mut r).unwrap();
+            b.multiply(&b.matrix(&matrix).unwrap(), &x, Then::Residual { b: &rhs, r: &mut r }).unwrap();
             assert_close(&b.to_host(&r).unwrap(), &expected, 40.0);
         }
     }
@@ -93,7 +95,12 @@ pub fn sweeps<T: Real, B: Backend<T>>(b: &B) {
         let (x, rhs, d) = (b.vector(&hx).unwrap(), b.vector(&hb).unwrap(), b.vector(&hd).unwrap());
         for (_, matrix) in in_every_format(&a) {
             let mut y = b.vector(&poison(n)).unwrap();
-            b.sweep(&b.matrix(&matrix).unwrap(), T::from_f64(0.9), &d, &rhs, &x, &mut y).unwrap();
+            b.multiply(
+                &b.matrix(&matrix).unwrap(),
+                &x,
+                Then::Sweep { omega: T::from_f64(0.9), d: &d, b: &rhs, y: &mut y },
+            )
+            .unwrap();
             assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
         }
     }
@@ -111,7 +118,12 @@ pub fn sweeps_of_corrections<T: Real, B: Backend<T>>(b: &B) {
             let (x, rhs, d) = (b.vector(&hx).unwrap(), b.vector(&hb).unwrap(), b.vector(&hd).unwrap());
             for (_, matrix) in in_every_format(&a) {
                 let mut y = b.vector(&old).unwrap();
-                b.sweep_add(&b.matrix(&matrix).unwrap(), T::from_f64(0.9), &d, &rhs, &x, &mut y).unwrap();
+                b.multiply(
+                    &b.matrix(&matrix).unwrap(),
+                    &x,
+                    Then::SweepAdd { omega: T::from_f64(0.9), d: &d, b: &rhs, y: &mut y },
+                )
+                .unwrap();
                 assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
             }
         }
@@ -133,7 +145,20 @@ pub fn sweeps_with_norm<T: Real, B: Backend<T>>(b: &B) {
         let mut y = b.vector(&poison(n)).unwrap();
         let m = b.matrix(&matrix).unwrap();
         let g = b.guarded(&monitor);
-        g.sweep_norm(&m, T::from_f64(0.7), &d, &rhs, &x, &mut y, &s, Slot(0), &monitor).unwrap();
+        g.multiply(
+            &m,
+            &x,
+            Then::SweepNorm {
+                omega: T::from_f64(0.7),
+                d: &d,
+                b: &rhs,
+                y: &mut y,
+                s: &s,
+                out: Slot(0),
+                monitor: &monitor,
+            },
+        )
+        .unwrap();
         assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
         let history = b.history(&monitor).unwrap();
         assert_eq!(history.len(), 1);
@@ -156,14 +181,14 @@ pub fn products_with_dots<T: Real, B: Backend<T>>(b: &B) {
             let s = b.scalars(3).unwrap();
             let mut y = b.vector(&poison(n)).unwrap();
             let m = b.matrix(&matrix).unwrap();
-            b.spmv_dot(&m, &x, &w, &mut y, &s, Slot(1)).unwrap();
+            b.multiply(&m, &x, Then::Dot { w: &w, y: &mut y, s: &s, out: Slot(1) }).unwrap();
             assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
             let tolerance = 100.0 * T::EPSILON.to_f64();
             let got = [1, 2].map(|slot| b.read(&s, Slot(slot)).unwrap().to_f64());
             assert!((got[0] - wy).abs() <= tolerance * (yy * ww).sqrt(), "{} and {wy}", got[0]);
             assert!((got[1] - yy).abs() <= tolerance * yy, "{} and {yy}", got[1]);
             // The same bits again.
-            b.spmv_dot(&m, &x, &w, &mut y, &s, Slot(1)).unwrap();
+            b.multiply(&m, &x, Then::Dot { w: &w, y: &mut y, s: &s, out: Slot(1) }).unwrap();
             assert_eq!(got, [1, 2].map(|slot| b.read(&s, Slot(slot)).unwrap().to_f64()));
         }
     }
@@ -179,14 +204,19 @@ pub fn wide_and_empty_rows<T: Real, B: Backend<T>>(b: &B) {
     let a = std::sync::Arc::new(a);
     let matrix = warpsolve::matrix::AnyMatrix::from_csr(&a, warpsolve::matrix::Format::Crs, 1).unwrap();
     let mut y = b.vector(&poison(n)).unwrap();
-    b.spmv(&b.matrix(&std::sync::Arc::new(matrix)).unwrap(), &b.vector(&hx).unwrap(), &mut y).unwrap();
+    b.multiply(
+        &b.matrix(&std::sync::Arc::new(matrix)).unwrap(),
+        &b.vector(&hx).unwrap(),
+        Then::Store { y: &mut y },
+    )
+    .unwrap();
     assert_close(&b.to_host(&y).unwrap(), &expected, 40.0);
 
     // No entries at all.
     let a = std::sync::Arc::new(warpsolve::matrix::Csr::new(n, n, vec![0; n + 1], vec![], vec![]).unwrap());
     for (_, matrix) in in_every_format::<T>(&a) {
         let mut y = b.vector(&poison(n)).unwrap();
-        b.spmv(&b.matrix(&matrix).unwrap(), &b.vector(&hx).unwrap(), &mut y).unwrap();
+        b.multiply(&b.matrix(&matrix).unwrap(), &b.vector(&hx).unwrap(), Then::Store { y: &mut y }).unwrap();
         assert_same_bits(&b.to_host(&y).unwrap(), &vec![T::ZERO; n]);
     }
 }

@@ -1,11 +1,14 @@
 //! Vector updates.
 
 use warpsolve::Real;
-use warpsolve::backend::{Backend, Coef, Slot, status};
+use warpsolve::backend::Then;
+use warpsolve::backend::{Coef, Slot, status};
+use warpsolve::solver::Steps;
+use warpsolve::solver::cg::CgStep;
 
 use crate::data::*;
 
-pub fn copies_and_fills<T: Real, B: Backend<T>>(b: &B) {
+pub fn copies_and_fills<T: Real, B: Steps<T>>(b: &B) {
     for n in SIZES {
         let values = random::<T>(1, n);
         let x = b.vector(&values).unwrap();
@@ -21,7 +24,7 @@ pub fn copies_and_fills<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
-pub fn updates<T: Real, B: Backend<T>>(b: &B) {
+pub fn updates<T: Real, B: Steps<T>>(b: &B) {
     let s = b.scalars(1).unwrap();
     for n in SIZES {
         let (hx, hy, hz) = (random::<T>(2, n), random::<T>(3, n), random::<T>(4, n));
@@ -48,7 +51,7 @@ pub fn updates<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
-pub fn coefficients_from_scalars<T: Real, B: Backend<T>>(b: &B) {
+pub fn coefficients_from_scalars<T: Real, B: Steps<T>>(b: &B) {
     let n = 300;
     let s = b.scalars(4).unwrap();
     for slot in 0..4 {
@@ -66,7 +69,7 @@ pub fn coefficients_from_scalars<T: Real, B: Backend<T>>(b: &B) {
     assert_close(&b.to_host(&x).unwrap(), &expected, 8.0);
 }
 
-pub fn diagonal_scaling<T: Real, B: Backend<T>>(b: &B) {
+pub fn diagonal_scaling<T: Real, B: Steps<T>>(b: &B) {
     for n in SIZES {
         let (hd, hx) = (random::<T>(6, n), random::<T>(7, n));
         let (d, x) = (b.vector(&hd).unwrap(), b.vector(&hx).unwrap());
@@ -77,7 +80,7 @@ pub fn diagonal_scaling<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
-pub fn a_breakdown_raises_the_guard<T: Real, B: Backend<T>>(b: &B) {
+pub fn a_breakdown_raises_the_guard<T: Real, B: Steps<T>>(b: &B) {
     let s = b.scalars(2).unwrap();
     let monitor = b.monitor(10, 0.0).unwrap();
     let guarded = b.guarded(&monitor);
@@ -89,7 +92,7 @@ pub fn a_breakdown_raises_the_guard<T: Real, B: Backend<T>>(b: &B) {
     assert_same_bits(&b.to_host(&x).unwrap(), &values);
 }
 
-pub fn a_raised_guard_leaves_everything_alone<T: Real, B: Backend<T>>(b: &B) {
+pub fn a_raised_guard_leaves_everything_alone<T: Real, B: Steps<T>>(b: &B) {
     let n = 700;
     let a = irregular::<T>(10, n, 5);
     let values = random::<T>(9, n);
@@ -100,19 +103,32 @@ pub fn a_raised_guard_leaves_everything_alone<T: Real, B: Backend<T>>(b: &B) {
     b.synchronize().unwrap();
     assert_eq!(b.wait(&monitor, 1).unwrap().status, status::CONVERGED);
 
-    let (x, d) = (b.vector(&values).unwrap(), b.vector(&values).unwrap());
+    let (mut x, d) = (b.vector(&values).unwrap(), b.vector(&values).unwrap());
     let mut y = b.vector(&values).unwrap();
     let mut r = b.vector(&values).unwrap();
     for (name, matrix) in in_every_format(&a) {
         let m = b.matrix(&matrix).unwrap();
-        g.spmv(&m, &x, &mut y).unwrap();
-        g.spmv_add(&m, &x, &mut y).unwrap();
-        g.spmv_scaled(&m, &x, T::ONE, &d, &mut y, &mut r).unwrap();
-        g.residual(&m, &x, &d, &mut y).unwrap();
-        g.sweep(&m, T::ONE, &d, &d, &x, &mut y).unwrap();
-        g.sweep_add(&m, T::ONE, &d, &d, &x, &mut y).unwrap();
-        g.sweep_norm(&m, T::ONE, &d, &d, &x, &mut y, &s, Slot(0), &monitor).unwrap();
-        g.spmv_dot(&m, &x, &x, &mut y, &s, Slot(0)).unwrap();
+        g.multiply(&m, &x, Then::Store { y: &mut y }).unwrap();
+        g.multiply(&m, &x, Then::Add { y: &mut y }).unwrap();
+        g.multiply(&m, &x, Then::Scaled { omega: T::ONE, d: &d, y: &mut y, z: &mut r }).unwrap();
+        g.multiply(&m, &x, Then::Residual { b: &d, r: &mut y }).unwrap();
+        g.multiply(&m, &x, Then::Sweep { omega: T::ONE, d: &d, b: &d, y: &mut y }).unwrap();
+        g.multiply(&m, &x, Then::SweepAdd { omega: T::ONE, d: &d, b: &d, y: &mut y }).unwrap();
+        g.multiply(
+            &m,
+            &x,
+            Then::SweepNorm {
+                omega: T::ONE,
+                d: &d,
+                b: &d,
+                y: &mut y,
+                s: &s,
+                out: Slot(0),
+                monitor: &monitor,
+            },
+        )
+        .unwrap();
+        g.multiply(&m, &x, Then::Dot { w: &x, y: &mut y, s: &s, out: Slot(0) }).unwrap();
         let unchanged = b.to_host(&y).unwrap();
         assert!(unchanged == values, "{name}");
     }
@@ -125,7 +141,22 @@ pub fn a_raised_guard_leaves_everything_alone<T: Real, B: Backend<T>>(b: &B) {
     g.dot(&x, &x, &s, Slot(1)).unwrap();
     g.sum(&x, &s, Slot(1)).unwrap();
     g.norm_max(&x, &s, Slot(1)).unwrap();
-    g.cg_step(&s, Slot(0), Slot(1), &x, &d, Some(&d), &mut y, &mut r, Slot(2), &monitor).unwrap();
+    g.cg_step(
+        &mut CgStep {
+            s: &s,
+            rho: Slot(0),
+            p_ap: Slot(1),
+            p: &mut x,
+            ap: &d,
+            x: &mut y,
+            r: &mut r,
+            out: Slot(2),
+            scratch: Slot(0),
+            monitor: &monitor,
+        },
+        Some(&d),
+    )
+    .unwrap();
     g.observe(&s, Slot(0), &monitor).unwrap();
     assert_same_bits(&b.to_host(&y).unwrap(), &values);
     assert_same_bits(&b.to_host(&r).unwrap(), &values);

@@ -5,15 +5,17 @@
 //! the last bit, in the order of additions too, so that the hierarchy depends neither on the number of threads
 //! nor on the device. Sums run over a row's entries from left to right, and multiply and add round separately.
 
+use crate::backend::Backend;
 use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::strength::Limits;
 
-use super::{Backend, CgStep, Coef, Slot};
+use super::{Coef, Memory, Products, Slot};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{BlockCsr, Choice, Csr};
+use crate::solver::cg::CgStep;
 
 /// What [`Algebra::aggregate`] says of a row that belongs to no aggregate.
 pub const NO_AGGREGATE: u32 = u32::MAX;
@@ -167,14 +169,14 @@ pub trait Algebra<T: Real>: Backend<T> {
     fn aggregate(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, usize)>;
     /// The piecewise constant interpolation: 1 in row `i`, column `aggregates[i]`.
     fn tentative(&self, aggregates: &Self::Indices, n_aggregates: usize) -> Result<Self::Csr>;
-    /// `S P_0` with P_0 the piecewise constant interpolation: what [`Algebra::multiply`] makes of it.
+    /// `S P_0` with P_0 the piecewise constant interpolation: what [`Algebra::product`] makes of it.
     fn aggregated(
         &self,
         s: &Self::Csr,
         aggregates: &Self::Indices,
         n_aggregates: usize,
     ) -> Result<Self::Csr> {
-        self.multiply(s, &self.tentative(aggregates, n_aggregates)?)
+        self.product(s, &self.tentative(aggregates, n_aggregates)?)
     }
     /// [`Algebra::damp`], then [`Algebra::aggregated`].
     fn damped_and_aggregated(
@@ -221,11 +223,11 @@ pub trait Algebra<T: Real>: Backend<T> {
     ) -> Result<Self::Csr>;
 
     /// `A B`: the pattern without regard to values (an entry that cancels is stored), then the values.
-    fn multiply(&self, a: &Self::Csr, b: &Self::Csr) -> Result<Self::Csr>;
-    /// The values of `C = A B` in the pattern that [`Algebra::multiply`] made: `c_ij = sum_k a_ik b_kj`, k ascending,
+    fn product(&self, a: &Self::Csr, b: &Self::Csr) -> Result<Self::Csr>;
+    /// The values of `C = A B` in the pattern that [`Algebra::product`] made: `c_ij = sum_k a_ik b_kj`, k ascending,
     /// from 0, every multiplication and addition rounded.
-    fn multiply_values(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
-    /// `C = C + A B` in the pattern of C, which has that of A B: [`Algebra::multiply_values`] from the present `c_ij`.
+    fn product_values(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
+    /// `C = C + A B` in the pattern of C, which has that of A B: [`Algebra::product_values`] from the present `c_ij`.
     fn add_product(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
     /// `A = factor A`.
     fn scale_values(&self, a: &mut Self::Csr, factor: T) -> Result<()>;
@@ -279,7 +281,7 @@ pub trait Mixed<T: Real, S: Real>: Algebra<T> + Backend<S> {
     fn operator(
         &self,
         a: &Blocks<<Self as Algebra<T>>::Csr>,
-    ) -> Result<(<Self as Backend<S>>::Matrix, Choice)>;
+    ) -> Result<(<Self as Products<S>>::Matrix, Choice)>;
     /// [`Mixed::operator`] of a matrix that smooths: in f32 rounded further where a GPU would then
     /// [pack](gpu_kernels::spmv::packed) it, on every backend so that all iterate alike. Also, whether it is packed.
     #[allow(clippy::type_complexity)]
@@ -287,42 +289,42 @@ pub trait Mixed<T: Real, S: Real>: Algebra<T> + Backend<S> {
         &self,
         a: &Blocks<<Self as Algebra<T>>::Csr>,
         pivot: Pivot,
-    ) -> Result<(<Self as Backend<S>>::Matrix, Choice, bool)>;
+    ) -> Result<(<Self as Products<S>>::Matrix, Choice, bool)>;
     /// `y = x`, rounded to S.
-    fn cast(&self, x: &<Self as Backend<T>>::Vector, y: &mut <Self as Backend<S>>::Vector) -> Result<()>;
+    fn cast(&self, x: &<Self as Memory<T>>::Vector, y: &mut <Self as Memory<S>>::Vector) -> Result<()>;
     /// `y = x`, rounded to S, and `z = omega d .* y`: the way into a hierarchy with the first sweep from zero.
     fn cast_scaled(
         &self,
-        x: &<Self as Backend<T>>::Vector,
+        x: &<Self as Memory<T>>::Vector,
         omega: S,
-        d: &<Self as Backend<S>>::Vector,
-        y: &mut <Self as Backend<S>>::Vector,
-        z: &mut <Self as Backend<S>>::Vector,
+        d: &<Self as Memory<S>>::Vector,
+        y: &mut <Self as Memory<S>>::Vector,
+        z: &mut <Self as Memory<S>>::Vector,
     ) -> Result<()>;
-    /// [`Backend::cg_step`] without d, and with the new r [`Mixed::cast_scaled`] by `(omega, d)`, or [`Mixed::cast`] without
+    /// [`CgSteps::cg_step`](crate::solver::cg::CgSteps::cg_step) without d, and with the new r [`Mixed::cast_scaled`] by `(omega, d)`, or [`Mixed::cast`] without
     /// them.
     #[allow(clippy::type_complexity)]
     fn cg_step_and_cast(
         &self,
         step: &mut CgStep<T, Self>,
-        scale: Option<(S, &<Self as Backend<S>>::Vector)>,
-        y: &mut <Self as Backend<S>>::Vector,
-        z: &mut <Self as Backend<S>>::Vector,
+        scale: Option<(S, &<Self as Memory<S>>::Vector)>,
+        y: &mut <Self as Memory<S>>::Vector,
+        z: &mut <Self as Memory<S>>::Vector,
     ) -> Result<()>;
     /// `s[out] = (r, z)`, z rounded to S.
     fn cast_dot(
         &self,
-        r: &<Self as Backend<S>>::Vector,
-        z: &<Self as Backend<T>>::Vector,
-        s: &<Self as Backend<S>>::Scalars,
+        r: &<Self as Memory<S>>::Vector,
+        z: &<Self as Memory<T>>::Vector,
+        s: &<Self as Memory<S>>::Scalars,
         out: Slot,
     ) -> Result<()>;
-    /// [`Backend::direction`] without d, z rounded to S.
+    /// [`Vectors::direction`] without d, z rounded to S.
     fn cast_direction(
         &self,
-        s: &<Self as Backend<S>>::Scalars,
-        z: &<Self as Backend<T>>::Vector,
+        s: &<Self as Memory<S>>::Scalars,
+        z: &<Self as Memory<T>>::Vector,
         beta: Coef,
-        p: &mut <Self as Backend<S>>::Vector,
+        p: &mut <Self as Memory<S>>::Vector,
     ) -> Result<()>;
 }

@@ -1,25 +1,116 @@
-//! What the backends on the host share: scalars in cells, the monitor, the small dense part of GMRES.
+//! What the backends on the host share: vectors are `Vec`s, scalars are in cells, the monitor is a lock.
 
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use cuda_std::Real;
-use gpu_kernels::gram_schmidt::SINGULAR;
 
-use crate::backend::{Coef, GmresSlots, Progress, Slot, status};
+use super::memory::{Length, Memory};
+use super::monitoring::{Monitoring, Progress, status};
+use super::products::check_slots;
+use super::scalars::{Coef, Slot};
+use crate::error::Result;
+
+/// A backend on the host.
+pub trait HostBackend: Sized {
+    /// What stops its primitives.
+    #[doc(hidden)]
+    fn guard(&self) -> &HostGuard;
+    /// The same backend under another guard.
+    #[doc(hidden)]
+    fn with_guard(&self, guard: HostGuard) -> Self;
+    /// `n` zeros.
+    #[doc(hidden)]
+    fn zeros_in_memory<T: Real>(&self, n: usize) -> Vec<T>;
+
+    /// Whether a monitor has stopped the primitives.
+    #[doc(hidden)]
+    fn stopped(&self) -> bool {
+        self.guard().stopped()
+    }
+}
+
+impl<T: Real, H: HostBackend> Memory<T> for H {
+    type Vector = Vec<T>;
+    type Scalars = HostScalars<T>;
+
+    fn zeros(&self, n: usize) -> Result<Vec<T>> {
+        Ok(self.zeros_in_memory(n))
+    }
+    fn vector(&self, values: &[T]) -> Result<Vec<T>> {
+        Ok(values.to_vec())
+    }
+    fn vectors(&self, n: usize, count: usize) -> Result<Vec<Vec<T>>> {
+        Ok((0..count).map(|_| self.zeros_in_memory(n)).collect())
+    }
+    fn to_host(&self, x: &Vec<T>) -> Result<Vec<T>> {
+        Ok(x.clone())
+    }
+    fn scalars(&self, n: usize) -> Result<HostScalars<T>> {
+        Ok(HostScalars::new(n))
+    }
+    fn read_all(&self, scalars: &HostScalars<T>) -> Result<Vec<T>> {
+        Ok(scalars.all())
+    }
+    fn read(&self, scalars: &HostScalars<T>, slot: Slot) -> Result<T> {
+        check_slots("read", scalars.length(), slot, 1)?;
+        Ok(scalars.get(slot))
+    }
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<T: Real, H: HostBackend> Monitoring<T> for H {
+    type Monitor = HostMonitor;
+    type Recording = Infallible;
+
+    fn monitor(&self, limit: u32, threshold: f64) -> Result<HostMonitor> {
+        Ok(HostMonitor::new(limit, threshold))
+    }
+    fn guarded(&self, monitor: &HostMonitor) -> Self {
+        self.with_guard(HostGuard::new(monitor))
+    }
+    fn wait(&self, monitor: &HostMonitor, _observed: u32) -> Result<Progress> {
+        Ok(monitor.progress())
+    }
+    fn history(&self, monitor: &HostMonitor) -> Result<Vec<f64>> {
+        Ok(monitor.history())
+    }
+    fn observe(&self, s: &HostScalars<T>, square: Slot, monitor: &HostMonitor) -> Result<()> {
+        check_slots("observe", s.length(), square, 1)?;
+        if !self.stopped() {
+            monitor.observe(s.get(square).to_f64().sqrt());
+        }
+        Ok(())
+    }
+    fn record(&self, _work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Infallible>> {
+        Ok(None)
+    }
+    unsafe fn replay(&self, recording: &Infallible) -> Result<()> {
+        match *recording {}
+    }
+}
 
 /// Scalars of a host backend.
 pub struct HostScalars<T>(Vec<Cell<T>>);
 
+impl<T> Length for HostScalars<T> {
+    fn length(&self) -> usize {
+        self.0.len()
+    }
+}
+
 impl<T: Real> HostScalars<T> {
-    pub(super) fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         HostScalars(vec![Cell::new(T::ZERO); n])
     }
-    pub(super) fn get(&self, slot: Slot) -> T {
+    pub(crate) fn get(&self, slot: Slot) -> T {
         self.0[slot.0].get()
     }
-    pub(super) fn all(&self) -> Vec<T> {
+    pub(crate) fn all(&self) -> Vec<T> {
         self.0.iter().map(Cell::get).collect()
     }
     pub(crate) fn set(&self, slot: Slot, value: T) {
@@ -40,11 +131,6 @@ impl<T: Real> HostScalars<T> {
     }
 }
 
-/// Slot `base + i`.
-pub(super) fn at(base: Slot, i: usize) -> Slot {
-    Slot(base.0 + i)
-}
-
 #[derive(Debug)]
 struct State {
     status: AtomicU32,
@@ -58,7 +144,7 @@ struct State {
 pub struct HostMonitor(Arc<State>);
 
 impl HostMonitor {
-    pub(super) fn new(limit: u32, threshold: f64) -> Self {
+    pub(crate) fn new(limit: u32, threshold: f64) -> Self {
         HostMonitor(Arc::new(State {
             status: AtomicU32::new(status::RUNNING),
             history: Mutex::new(Vec::new()),
@@ -88,10 +174,10 @@ impl HostMonitor {
         self.0.history.lock().expect("no holder panics")
     }
 
-    pub(super) fn raise(&self, status: u32) {
+    pub(crate) fn raise(&self, status: u32) {
         self.0.status.store(status, Ordering::Relaxed);
     }
-    pub(super) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         let history = self.norms();
         Progress {
             status: self.0.status.load(Ordering::Relaxed),
@@ -99,106 +185,41 @@ impl HostMonitor {
             norm: history.last().copied().unwrap_or(f64::NAN),
         }
     }
-    pub(super) fn history(&self) -> Vec<f64> {
+    pub(crate) fn history(&self) -> Vec<f64> {
         self.norms().clone()
     }
 }
 
 /// The guard of a host backend: none, or a monitor.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HostGuard(Option<HostMonitor>);
+pub struct HostGuard(Option<HostMonitor>);
 
 impl HostGuard {
-    pub(super) fn new(monitor: &HostMonitor) -> Self {
+    pub(crate) fn new(monitor: &HostMonitor) -> Self {
         HostGuard(Some(monitor.clone()))
     }
-    pub(super) fn stopped(&self) -> bool {
+    pub(crate) fn stopped(&self) -> bool {
         self.0.as_ref().is_some_and(|m| !m.progress().running())
     }
-    /// The coefficients' values, or `None` after a breakdown.
-    pub(super) fn values<T: Real, const K: usize>(
+    /// The coefficients' values; `None` where they must not be used: after a stop, and where one is not finite, which is a
+    /// breakdown.
+    pub(crate) fn values<T: Real, const K: usize>(
         &self,
         s: &HostScalars<T>,
         coefs: [Coef; K],
-    ) -> Option<[T; K]> {
+    ) -> Result<Option<[T; K]>> {
+        let slots = coefs.iter().flat_map(|coef| coef.num.iter().chain(&coef.den).flatten());
+        slots.into_iter().try_for_each(|&slot| check_slots("a coefficient", s.length(), slot, 1))?;
+        if self.stopped() {
+            return Ok(None);
+        }
         let values = coefs.map(|c| s.value(c));
         if values.iter().all(|v| v.is_finite()) {
-            return Some(values);
+            return Ok(Some(values));
         }
         if let Some(monitor) = &self.0 {
             monitor.raise(status::BREAKDOWN);
         }
-        None
+        Ok(None)
     }
-}
-
-/// `alpha` of CG, or `None` after stopping the monitor because a quadratic form is not positive.
-pub(super) fn cg_alpha<T: Real>(rho: T, p_ap: T, monitor: &HostMonitor) -> Option<T> {
-    if !rho.is_finite() || !p_ap.is_finite() {
-        monitor.raise(status::NOT_FINITE);
-    } else if rho <= T::ZERO {
-        monitor.raise(status::INDEFINITE_PRECONDITIONER);
-    } else if p_ap <= T::ZERO {
-        monitor.raise(status::INDEFINITE_OPERATOR);
-    } else {
-        return Some(rho / p_ap);
-    }
-    None
-}
-
-/// As [`gpu_kernels::gram_schmidt::gmres_start`].
-pub(super) fn gmres_start<T: Real>(s: &HostScalars<T>, slots: GmresSlots) {
-    let beta = s.get(GmresSlots::NORM2).sqrt();
-    s.set(GmresSlots::BETA, beta);
-    s.set(slots.g(), beta);
-    s.set(GmresSlots::COLUMNS, T::ZERO);
-}
-
-/// As [`gpu_kernels::gram_schmidt::gmres_rotate`].
-pub(super) fn gmres_rotate<T: Real>(s: &HostScalars<T>, slots: GmresSlots, j: usize, monitor: &HostMonitor) {
-    let h = slots.column(j);
-    let (cs, sn, g) = (slots.cosines(), slots.sines(), slots.g());
-    let below = s.get(GmresSlots::NORM2).sqrt();
-    s.set(GmresSlots::LENGTH, below);
-    let square = (0..=j).fold(below * below, |sum, i| sum + s.get(at(h, i)) * s.get(at(h, i)));
-    let rounding = T::from_f64(SINGULAR * T::EPSILON.to_f64()) * square.sqrt();
-    for i in 0..j {
-        let (upper, lower) = (s.get(at(h, i)), s.get(at(h, i + 1)));
-        let (c, sine) = (s.get(at(cs, i)), s.get(at(sn, i)));
-        s.set(at(h, i), c * upper + sine * lower);
-        s.set(at(h, i + 1), c * lower - sine * upper);
-    }
-    let upper = s.get(at(h, j));
-    let radius = (upper * upper + below * below).sqrt();
-    s.set(at(h, j), radius);
-    if !radius.is_finite() {
-        monitor.raise(status::NOT_FINITE);
-    } else if radius <= rounding {
-        monitor.raise(status::BREAKDOWN);
-    } else {
-        let (c, sine) = (upper / radius, below / radius);
-        s.set(at(cs, j), c);
-        s.set(at(sn, j), sine);
-        let last = s.get(at(g, j));
-        s.set(at(g, j), c * last);
-        s.set(at(g, j + 1), -(sine * last));
-        s.set(GmresSlots::COLUMNS, T::from_f64((j + 1) as f64));
-        monitor.observe((sine * last).abs().to_f64());
-    }
-}
-
-/// As [`gpu_kernels::gram_schmidt::gmres_solve`]; returns how many columns there are.
-pub(super) fn gmres_solve<T: Real>(s: &HostScalars<T>, slots: GmresSlots) -> usize {
-    let done = s.get(GmresSlots::COLUMNS).to_f64() as usize;
-    let y = slots.y();
-    let mut rest: Vec<T> = (0..done).map(|i| s.get(at(slots.g(), i))).collect();
-    for j in (0..done).rev() {
-        let column = slots.column(j);
-        let value = rest[j] / s.get(at(column, j));
-        s.set(at(y, j), -value);
-        for (i, g) in rest[..j].iter_mut().enumerate() {
-            *g -= value * s.get(at(column, i));
-        }
-    }
-    done
 }

@@ -1,5 +1,7 @@
 //! The second half of a step: what has changed in the cells diffuses.
 
+use crate::backend::Then;
+use crate::solver::cg::CgSteps;
 use std::sync::Arc;
 
 use super::params::{Formulation, Params};
@@ -49,7 +51,7 @@ enum Systems<B: Backend<f64>> {
     },
 }
 
-impl<B: AnyPrecision<f64> + 'static> Diffusion<B> {
+impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> Diffusion<B> {
     /// Assembles the systems on `space`; `fibre(t)` is the direction of the fibres in tetrahedron t.
     pub fn new(
         backend: &B,
@@ -100,7 +102,7 @@ impl<B: AnyPrecision<f64> + 'static> Diffusion<B> {
         let (minus_k, s) = (&self.minus_k, &self.scalars);
         match &mut self.systems {
             Systems::Monodomain { for_d } => {
-                backend.spmv(minus_k, v, &mut for_d.b)?;
+                backend.multiply(minus_k, v, Then::Store { y: &mut for_d.b })?;
                 let parabolic = for_d.solve(backend, time)?;
                 backend.axpby(s, Coef::ONE, &for_d.x, Coef::ONE, v)?;
                 Ok(Iterations { parabolic, elliptic: 0 })
@@ -108,18 +110,18 @@ impl<B: AnyPrecision<f64> + 'static> Diffusion<B> {
             Systems::Splitting { for_d, for_phi, sum } => {
                 backend.copy(v, sum)?;
                 backend.axpby(s, Coef::ONE, &for_phi.x, Coef::ONE, sum)?;
-                backend.spmv(minus_k, sum, &mut for_d.b)?;
+                backend.multiply(minus_k, sum, Then::Store { y: &mut for_d.b })?;
                 let parabolic = for_d.solve(backend, time)?;
                 backend.axpby(s, Coef::ONE, &for_d.x, Coef::ONE, v)?;
-                backend.spmv(minus_k, v, &mut for_phi.b)?;
+                backend.multiply(minus_k, v, Then::Store { y: &mut for_phi.b })?;
                 let elliptic = for_phi.solve(backend, time)?;
                 Ok(Iterations { parabolic, elliptic })
             }
             Systems::Coupled { for_both, current, twice, d_alone } => {
-                backend.spmv(minus_k, v, current)?;
-                backend.spmv(twice, current, &mut for_both.b)?;
+                backend.multiply(minus_k, v, Then::Store { y: current })?;
+                backend.multiply(twice, current, Then::Store { y: &mut for_both.b })?;
                 let elliptic = for_both.solve(backend, time)?;
-                backend.spmv_add(d_alone, &for_both.x, v)?;
+                backend.multiply(d_alone, &for_both.x, Then::Add { y: v })?;
                 Ok(Iterations { parabolic: 0, elliptic })
             }
         }

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::fem::P1;
 use crate::mesh::TetMesh;
 use crate::precond::amg::AnyPrecision;
+use crate::solver::cg::CgSteps;
 
 /// A node is within a shape too where it is this share of the mesh's diameter outside.
 const SLACK: f64 = 1e-9;
@@ -58,7 +59,7 @@ pub struct Simulation<B: Backend<f64>> {
     scalars: B::Scalars,
 }
 
-impl<B: Cells + AnyPrecision<f64> + Clone + 'static> Simulation<B> {
+impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B> {
     /// Assembles the systems on `mesh` (mm) and sets the preconditioners up.
     ///
     /// # Errors

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Choice, Csr, check, diagonal_blocks};
 use crate::precond::amg::{self, AnyPrecision};
 use crate::precond::{Jacobi, NullSpace, Preconditioner, Projected};
-use crate::solver::{Cg, Solver, Stop, StopReason};
+use crate::solver::cg::CgSteps;
+use crate::solver::{Cg, IterativeSolver, Stop, StopReason};
 
 /// A residual is small enough too where an error of so many mV at every node would give it: rounding of voltages of 100 mV.
 /// Where the voltage is the same everywhere, the right-hand side is nothing else, and no share of it can be reached.
@@ -47,7 +48,7 @@ pub(super) struct System<B: Backend<f64>> {
     pub before: B::Vector,
 }
 
-impl<B: AnyPrecision<f64> + 'static> System<B> {
+impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
     /// kappa M + theta K, preconditioned by its diagonal.
     pub fn parabolic(backend: &B, a: Csr<f64>, params: &Params) -> Result<Self> {
         check::check_finite(&a)?;

@@ -6,6 +6,7 @@ mod steps;
 mod waves;
 
 use super::*;
+use crate::solver::cg::CgSteps;
 use crate::backend::cells::Cells;
 use crate::mesh::TetMesh;
 use crate::precond::amg::AnyPrecision;
@@ -46,7 +47,7 @@ fn accurate(formulation: Formulation) -> Params {
 /// v and phi after so many steps.
 fn run<B>(backend: &B, mesh: &TetMesh, params: &Params, steps: u32) -> (Vec<f64>, Option<Vec<f64>>)
 where
-    B: Cells + AnyPrecision<f64> + Clone + 'static,
+    B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static,
 {
     let mut simulation = Simulation::new(backend, mesh, params).unwrap();
     for _ in 0..steps {

@@ -1,6 +1,7 @@
 //! Every operation on odd sizes, in memory full of NaN, on the CPU and in the simulator that reports races and reads of what was
 //! never written.
 
+use crate::backend::Memory;
 use std::sync::Arc;
 
 use super::dense::Columns;

@@ -1,5 +1,6 @@
 //! Timing `y = A x` in one format on one device, and checking what comes out.
 
+use crate::backend::Then;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -105,7 +106,7 @@ fn time_on<T: Real, B: Backend<T>>(
     let timing = time::<T, B>(backend, gpu, repeat, &mut || {
         let (x, y) = &mut vectors[turn % VECTORS];
         turn += 1;
-        backend.spmv(&stored, x, y)
+        backend.multiply(&stored, x, Then::Store { y })
     })?;
 
     let (mut error, mut correct) = (0.0f64, true);

@@ -102,6 +102,7 @@ pub(super) fn time<T: Real, B: Backend<T>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::{Memory, Vectors};
 
     #[test]
     fn quartiles_are_of_the_sorted_times() {
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn every_call_is_counted() {
         let gpu = Gpu::simulated().unwrap();
-        let mut x = Backend::<f64>::zeros(&gpu, 5).unwrap();
+        let mut x = Memory::<f64>::zeros(&gpu, 5).unwrap();
         let mut calls = 0;
         let timing = time::<f64, _>(&gpu, Some(&gpu), 3, &mut || {
             calls += 1;

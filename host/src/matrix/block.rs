@@ -3,7 +3,11 @@
 //! The bidomain equations have two unknowns a node, the extracellular potential and the transmembrane voltage
 //! (Rosenberger and Haase 2017, section 8); elasticity has three. Unknown `b i + k` is the k-th of node i.
 
-use super::{Csr, Padding, Sell, sell_padding};
+use super::csr::row_pointer_bytes;
+use super::format::Format;
+use super::lanes::prefetch;
+use super::stored::Stored;
+use super::{Csr, Padding, SLICE, Sell, sell_padding};
 use crate::error::{Error, Result};
 use cuda_std::Real;
 use rayon::prelude::*;
@@ -233,6 +237,69 @@ fn for_each_block_row<T: Real>(
     });
 }
 
+impl<T: Real> Stored<T> for BlockCsr<T> {
+    fn format(&self) -> Format {
+        Format::BlockCrs(self.block)
+    }
+    fn n_rows(&self) -> usize {
+        self.block * self.n_rows
+    }
+    fn n_cols(&self) -> usize {
+        self.block * self.n_cols
+    }
+    fn nnz(&self) -> usize {
+        self.values.len()
+    }
+    fn stored(&self) -> usize {
+        self.values.len()
+    }
+    fn pointer_bytes(&self) -> u64 {
+        row_pointer_bytes(&self.row_ptr)
+    }
+    fn for_each_row(&self, x: &[T], row: &mut dyn FnMut(usize, T)) {
+        let b = self.block;
+        for i in 0..b * self.n_rows {
+            let (columns, values) = self.row(i / b);
+            let mut sum = T::ZERO;
+            for (place, &j) in columns.iter().enumerate() {
+                let values = &values[(place * b + i % b) * b..][..b];
+                sum = values.iter().zip(&x[j as usize * b..]).fold(sum, |sum, (&v, &x)| sum + v * x);
+            }
+            row(i, sum);
+        }
+    }
+    fn window(&self) -> usize {
+        self.block * SLICE
+    }
+    fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
+        match self.block {
+            2 => multiply_blocks::<T, 2>(self, x, first, y),
+            _ => multiply_blocks::<T, 3>(self, x, first, y),
+        }
+    }
+}
+
+fn multiply_blocks<T: Real, const B: usize>(a: &BlockCsr<T>, x: &[T], first: usize, y: &mut [T]) {
+    for (i, y) in (first / B..).zip(y.chunks_exact_mut(B)) {
+        let (columns, values) = a.row(i);
+        // A sum for each place in a block: as many independent ones as registers are wide.
+        let mut sums = [[T::ZERO; B]; B];
+        for (&c, v) in columns.iter().zip(values.chunks_exact(B * B)) {
+            prefetch(&v[0]);
+            // SAFETY: construction checked every block column against n_cols, B times which is x.len().
+            let x = unsafe { x.get_unchecked(c as usize * B..(c as usize + 1) * B) };
+            for k in 0..B {
+                for l in 0..B {
+                    sums[k][l] += v[k * B + l] * x[l];
+                }
+            }
+        }
+        for (y, sums) in y.iter_mut().zip(sums) {
+            *y = sums.into_iter().sum();
+        }
+    }
+}
+
 /// A block matrix in reduced SELL-32-sigma: b^2 arrays of values, one for each place in a block, of one pattern.
 ///
 /// Value (k, l) of entry e is at `(k b + l) stored + e`: the lanes of a warp load neighbouring values.
@@ -271,6 +338,68 @@ impl<T: Real> BlockSell<T> {
     /// Stored blocks beside those of the matrix.
     pub fn padding(&self) -> Padding {
         self.pattern.padding()
+    }
+}
+
+impl<T: Real> Stored<T> for BlockSell<T> {
+    fn format(&self) -> Format {
+        Format::BlockSell(self.block)
+    }
+    fn n_rows(&self) -> usize {
+        self.block * self.pattern.n_rows()
+    }
+    fn n_cols(&self) -> usize {
+        self.block * self.pattern.n_cols()
+    }
+    fn nnz(&self) -> usize {
+        self.block.pow(2) * self.pattern.nnz()
+    }
+    fn stored(&self) -> usize {
+        self.values.len()
+    }
+    fn pointer_bytes(&self) -> u64 {
+        self.pattern.pointer_bytes()
+    }
+    fn for_each_row(&self, x: &[T], row: &mut dyn FnMut(usize, T)) {
+        let (b, pattern) = (self.block, &self.pattern);
+        for p in 0..pattern.n_rows() {
+            let slice = p / SLICE;
+            let entries =
+                pattern.slice_ptr()[slice] as usize + p % SLICE..pattern.slice_ptr()[slice + 1] as usize;
+            let i = pattern.permutation().map_or(p, |permutation| permutation[p] as usize);
+            for k in 0..b {
+                let mut sum = T::ZERO;
+                for e in entries.clone().step_by(SLICE) {
+                    for l in 0..b {
+                        let value = self.values[(k * b + l) * pattern.stored() + e];
+                        sum += value * x[pattern.col_idx()[e] as usize * b + l];
+                    }
+                }
+                row(i * b + k, sum);
+            }
+        }
+    }
+    fn window(&self) -> usize {
+        self.block * self.pattern.sigma().max(SLICE)
+    }
+    fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
+        let (b, pattern) = (self.block, &self.pattern);
+        for position in first / b..(first + y.len()) / b {
+            let slice = position / SLICE;
+            let entries = pattern.slice_ptr()[slice] as usize + position % SLICE
+                ..pattern.slice_ptr()[slice + 1] as usize;
+            let row = pattern.permutation().map_or(position, |rows| rows[position] as usize);
+            let y = &mut y[row * b - first..][..b];
+            y.fill(T::ZERO);
+            for e in entries.step_by(SLICE) {
+                let x = &x[pattern.col_idx()[e] as usize * b..][..b];
+                for (k, y) in y.iter_mut().enumerate() {
+                    for (l, &x) in x.iter().enumerate() {
+                        *y += self.values[(k * b + l) * pattern.stored() + e] * x;
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! ELLPACK: one width for the whole matrix, stored column by column.
 
-use super::padding::{MAX_PADDING, ell_padding, sell_padding};
-use super::sell::SLICE;
+use super::format::Format;
+use super::lanes::{LANES, sums_of_rows};
+use super::padding::{MAX_PADDING, SLICE, ell_padding, padding_column, sell_padding};
+use super::stored::Stored;
 use super::{Csr, Padding};
 use crate::error::Result;
 use cuda_std::Real;
@@ -132,7 +134,35 @@ impl<T: Real> Ell<T> {
     }
 }
 
-/// The column that pads row `i`: its last one, or one near the diagonal for an empty row.
-pub(super) fn padding_column(columns: &[u32], i: usize, n_cols: usize) -> u32 {
-    columns.last().copied().unwrap_or(i.min(n_cols.saturating_sub(1)) as u32)
+impl<T: Real> Stored<T> for Ell<T> {
+    fn format(&self) -> Format {
+        Format::Ell
+    }
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+    fn nnz(&self) -> usize {
+        self.nnz
+    }
+    fn stored(&self) -> usize {
+        self.values.len()
+    }
+    fn pointer_bytes(&self) -> u64 {
+        0
+    }
+    fn for_each_row(&self, x: &[T], row: &mut dyn FnMut(usize, T)) {
+        for i in 0..self.n_rows {
+            let entries = (0..self.width).map(|j| i + j * self.stride);
+            row(i, entries.fold(T::ZERO, |sum, e| sum + self.values[e] * x[self.col_idx[e] as usize]));
+        }
+    }
+    fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
+        for (i, y) in (first..).step_by(LANES).zip(y.chunks_mut(LANES)) {
+            let sums = sums_of_rows(&self.col_idx, &self.values, x, i, self.stride, self.width);
+            y.copy_from_slice(&sums[..y.len()]);
+        }
+    }
 }

@@ -4,16 +4,15 @@
 //! efficient general sparse matrix-vector multiplication on modern processors with wide SIMD units,
 //! SIAM J. Sci. Comput. 36 (2014), C401-C423.
 
-use super::ell::padding_column;
-use super::padding::sell_padding;
+use super::format::Format;
+use super::lanes::{LANES, sums_of_rows};
+use super::padding::{SLICE, check_sigma, padding_column, sell_padding};
+use super::stored::Stored;
 use super::{Csr, Padding};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use cuda_std::Real;
 use rayon::prelude::*;
 use std::cmp::Reverse;
-
-/// Rows of a slice, the C of SELL-C-sigma: one warp.
-pub const SLICE: usize = 32;
 
 /// What [`Sell::permutation`] holds where the last slice has no row.
 pub const NO_ROW: u32 = u32::MAX;
@@ -175,13 +174,6 @@ pub(super) fn row_order<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Option<Vec<
     Ok(Some(order))
 }
 
-pub(super) fn check_sigma(sigma: usize) -> Result<()> {
-    if sigma == 1 || (sigma > 0 && sigma.is_multiple_of(SLICE)) {
-        return Ok(());
-    }
-    Err(Error::Option(format!("sigma is {sigma}; it must be 1 or a multiple of {SLICE}")))
-}
-
 /// Entries of the longest row of each slice, for rows in the order `order` (or as they are).
 pub(super) fn slice_widths<T: Real>(a: &Csr<T>, order: Option<&[u32]>) -> Vec<usize> {
     let length = |r: usize| a.row_len(order.map_or(r, |order| order[r] as usize));
@@ -190,4 +182,55 @@ pub(super) fn slice_widths<T: Real>(a: &Csr<T>, order: Option<&[u32]>) -> Vec<us
         .with_min_len(256)
         .map(|s| (SLICE * s..(SLICE * (s + 1)).min(a.n_rows())).map(length).max().unwrap_or(0))
         .collect()
+}
+
+impl<T: Real> Stored<T> for Sell<T> {
+    fn format(&self) -> Format {
+        Format::Sell
+    }
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+    fn nnz(&self) -> usize {
+        self.nnz
+    }
+    fn stored(&self) -> usize {
+        self.values.len()
+    }
+    fn pointer_bytes(&self) -> u64 {
+        8 * self.slice_ptr.len() as u64 + 4 * self.permutation.as_ref().map_or(0, Vec::len) as u64
+    }
+    fn for_each_row(&self, x: &[T], row: &mut dyn FnMut(usize, T)) {
+        for p in 0..self.n_rows {
+            let slice = p / SLICE;
+            let entries = self.slice_ptr[slice] as usize + p % SLICE..self.slice_ptr[slice + 1] as usize;
+            let entries = entries.step_by(SLICE);
+            let i = self.permutation.as_ref().map_or(p, |permutation| permutation[p] as usize);
+            row(i, entries.fold(T::ZERO, |sum, e| sum + self.values[e] * x[self.col_idx[e] as usize]));
+        }
+    }
+    fn window(&self) -> usize {
+        // Rows are permuted within windows.
+        if self.permutation.is_some() { self.sigma } else { SLICE }
+    }
+    fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
+        for position in (first..first + y.len()).step_by(LANES) {
+            let slice = position / SLICE;
+            let start = self.slice_ptr[slice] as usize;
+            let width = (self.slice_ptr[slice + 1] as usize - start) / SLICE;
+            let sums = sums_of_rows(&self.col_idx, &self.values, x, start + position % SLICE, SLICE, width);
+            let count = LANES.min(first + y.len() - position);
+            match &self.permutation {
+                None => y[position - first..][..count].copy_from_slice(&sums[..count]),
+                Some(rows) => {
+                    for (&row, sum) in rows[position..position + count].iter().zip(sums) {
+                        y[row as usize - first] = sum;
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,85 +1,12 @@
 //! Preconditioners: `z = M r` with `M` close to the inverse of A.
 
-use cuda_std::Real;
-
-use crate::backend::{Backend, CgStep, Coef};
-use crate::error::Result;
-
 pub mod amg;
 mod jacobi;
+mod preconditioner;
 mod projected;
 
 pub use amg::Amg;
 pub use jacobi::{BlockJacobi, Jacobi, SingularBlocks};
+pub(crate) use preconditioner::cg_step_by_primitives;
+pub use preconditioner::{Identity, Preconditioner, Shape};
 pub use projected::{NullSpace, Projected};
-
-/// What a solver may fuse into its own passes instead of calling [`Preconditioner::apply`].
-pub enum Shape<'a, V> {
-    /// M = I.
-    Identity,
-    /// M = diag(d).
-    Diagonal(&'a V),
-    /// Anything else.
-    General,
-}
-
-/// A linear operator `M`, set up for one matrix on one backend.
-pub trait Preconditioner<T: Real, B: Backend<T>> {
-    /// `z = M r`, queued on `backend`, which may be guarded.
-    ///
-    /// It allocates nothing. Solvers record two calls and replay them ([`Backend::record`]), so that either every
-    /// other call queues the same primitives, or each waits for a scalar: such calls are never replayed.
-    fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()>;
-
-    /// What CG does after its product: [`Backend::cg_step`], `z = M r`, `(r, z)`, and `p = z + beta p`, where beta is
-    /// `(r, z) / (r_old, z_old)`, or that of flexible CG (Notay 2000). What z holds then is the preconditioner's affair. As [`Preconditioner::apply`] it
-    /// allocates nothing, and every other call queues the same.
-    fn cg_step(&mut self, backend: &B, step: CgStep<T, B>, z: &mut B::Vector) -> Result<()> {
-        cg_step_by_primitives(self, backend, step, z)
-    }
-
-    /// Whether `M` is simple enough to be fused.
-    fn shape(&self) -> Shape<'_, B::Vector> {
-        Shape::General
-    }
-
-    /// Whether `M` is the same operator in every application. A K-cycle depends on its `r`, and then CG takes the
-    /// flexible beta.
-    fn is_fixed(&self) -> bool {
-        true
-    }
-}
-
-/// [`Preconditioner::cg_step`] of an `m` that has no faster way.
-fn cg_step_by_primitives<T: Real, B: Backend<T>, M: Preconditioner<T, B> + ?Sized>(
-    m: &mut M,
-    backend: &B,
-    step: CgStep<T, B>,
-    z: &mut B::Vector,
-) -> Result<()> {
-    let CgStep { s, rho, p_ap, p, ap, x, r, out, scratch, monitor } = step;
-    backend.cg_step(s, rho, p_ap, p, ap, None, x, r, out, monitor)?;
-    m.apply(backend, r, z)?;
-    backend.dot(r, z, s, out)?;
-    let beta = if m.is_fixed() {
-        Coef::ratio(out, rho)
-    } else {
-        // p stays A-orthogonal to the one before it.
-        backend.dot(z, ap, s, scratch)?;
-        Coef::ratio(scratch, p_ap).negated()
-    };
-    backend.direction(s, None, z, beta, p)
-}
-
-/// No preconditioner: `z = r`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Identity;
-
-impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Identity {
-    fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
-        backend.copy(r, z)
-    }
-    fn shape(&self) -> Shape<'_, B::Vector> {
-        Shape::Identity
-    }
-}

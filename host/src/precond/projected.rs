@@ -229,7 +229,7 @@ mod tests {
     use crate::precond::{Identity, Jacobi};
     use crate::problem::generate;
     use crate::problem::random::uniform;
-    use crate::solver::{Cg, Solver, Stop, StopReason};
+    use crate::solver::{Cg, IterativeSolver, Steps, Stop, StopReason};
 
     fn problem(name: &str) -> Csr<f64> {
         generate(&name.parse().unwrap(), 1).unwrap()
@@ -327,7 +327,7 @@ mod tests {
     }
 
     /// Iterations of CG; the relative residual and the solution are checked.
-    fn iterations<T: Real, B: AnyPrecision<T>>(backend: &B, a: &Csr<f64>, m: M) -> u32 {
+    fn iterations<T: Real, B: AnyPrecision<T> + Steps<T>>(backend: &B, a: &Csr<f64>, m: M) -> u32 {
         let rtol = if T::NAME == "f64" { 1e-8 } else { 1e-4 };
         let mut b = rhs(a.n_rows());
         let null_space = NullSpace::of(a, 1);
@@ -367,7 +367,7 @@ mod tests {
         outcome.iterations
     }
 
-    fn check<T: Real, B: AnyPrecision<T>>(backend: &B, problems: &[&str]) {
+    fn check<T: Real, B: AnyPrecision<T> + Steps<T>>(backend: &B, problems: &[&str]) {
         for name in problems {
             let a = problem(name);
             for m in [M::Identity, M::Jacobi, M::Amg { in_f32: false }, M::Amg { in_f32: true }] {

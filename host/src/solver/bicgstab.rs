@@ -3,8 +3,10 @@
 
 use cuda_std::Real;
 
-use super::{OnProgress, Outcome, Run, Solver, Stop, StopReason};
-use crate::backend::{Backend, Coef, Slot};
+use super::iterative::{IterativeSolver, OnProgress};
+use super::outcome::{Outcome, Stop, StopReason};
+use super::run::Run;
+use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
 use crate::precond::Preconditioner;
 
@@ -50,7 +52,7 @@ impl<T: Real, B: Backend<T>> Bicgstab<T, B> {
     }
 }
 
-impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
+impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Bicgstab<T, B> {
     fn solve(
         &mut self,
         backend: &B,
@@ -67,7 +69,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
         let Bicgstab { r, shadow, p, mp, v, ms, t, .. } = self;
 
         // r = b - A x,  r0 = r
-        g.residual(a, x, b, r)?;
+        g.multiply(a, x, Then::Residual { b, r })?;
         g.copy(r, shadow)?;
         g.dot(r, r, scalars, SQUARE)?;
         g.observe(scalars, SQUARE, &run.monitor)?;
@@ -87,12 +89,12 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
             }
             // v = A M p,  s = r - alpha v  (kept in r),  x += alpha M p
             m.apply(g, p, mp)?;
-            g.spmv_dot(a, mp, shadow, v, scalars, R0_V)?;
+            g.multiply(a, mp, Then::Dot { w: shadow, y: v, s: scalars, out: R0_V })?;
             g.axpby(scalars, alpha, mp, Coef::ONE, x)?;
             g.axpby(scalars, alpha.negated(), v, Coef::ONE, r)?;
             // t = A M s,  x += omega M s,  r = s - omega t
             m.apply(g, r, ms)?;
-            g.spmv_dot(a, ms, r, t, scalars, S_T)?;
+            g.multiply(a, ms, Then::Dot { w: r, y: t, s: scalars, out: S_T })?;
             g.axpby(scalars, omega, ms, Coef::ONE, x)?;
             g.axpby(scalars, omega.negated(), t, Coef::ONE, r)?;
             g.dot(r, r, scalars, SQUARE)?;
@@ -110,7 +112,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Bicgstab<T, B> {
         })?;
         // The first half of a step may already have solved the system: then s = 0, and t = A M s with it.
         if let StopReason::Breakdown(_) = outcome.reason {
-            backend.residual(a, x, b, r)?;
+            backend.multiply(a, x, Then::Residual { b, r })?;
             backend.dot(r, r, scalars, SQUARE)?;
             let norm = backend.read(scalars, SQUARE)?.to_f64().sqrt();
             if norm <= threshold {

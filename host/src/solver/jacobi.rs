@@ -2,8 +2,10 @@
 
 use cuda_std::Real;
 
-use super::{OnProgress, Outcome, Run, Solver, Stop};
-use crate::backend::{Backend, Slot};
+use super::iterative::{IterativeSolver, OnProgress};
+use super::outcome::{Outcome, Stop};
+use super::run::Run;
+use crate::backend::{Backend, Slot, Then};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::precond::{Jacobi, Preconditioner};
@@ -31,7 +33,7 @@ impl<T: Real, B: Backend<T>> JacobiIteration<T, B> {
     }
 }
 
-impl<T: Real, B: Backend<T>> Solver<T, B> for JacobiIteration<T, B> {
+impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for JacobiIteration<T, B> {
     fn solve(
         &mut self,
         backend: &B,
@@ -47,7 +49,8 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for JacobiIteration<T, B> {
         run.iterate(2, |g, monitor, k| {
             // The sweep from x_k observes the residual norm of x_k.
             let (from, to) = if k % 2 == 0 { (&*x, &mut *other) } else { (&*other, &mut *x) };
-            g.sweep_norm(a, self.omega, d, b, from, to, s, Slot(0), monitor)
+            let (omega, out) = (self.omega, Slot(0));
+            g.multiply(a, from, Then::SweepNorm { omega, d, b, y: to, s, out, monitor })
         })?;
         let outcome = run.outcome(|| Ok("none"))?;
         if outcome.iterations % 2 == 1 {

@@ -2,8 +2,10 @@
 
 use cuda_std::Real;
 
-use super::{OnProgress, Outcome, Run, Solver, Stop};
-use crate::backend::{Backend, Coef, Slot};
+use super::iterative::{IterativeSolver, OnProgress};
+use super::outcome::{Outcome, Stop};
+use super::run::Run;
+use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
 use crate::precond::Preconditioner;
 
@@ -27,7 +29,7 @@ impl<T: Real, B: Backend<T>> Richardson<T, B> {
     }
 }
 
-impl<T: Real, B: Backend<T>> Solver<T, B> for Richardson<T, B> {
+impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Richardson<T, B> {
     fn solve(
         &mut self,
         backend: &B,
@@ -41,7 +43,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Richardson<T, B> {
         let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?.preconditioned_by(&*m);
         let (r, z, s) = (&mut self.r, &mut self.z, &self.scalars);
         run.iterate(2, |g, monitor, _| {
-            g.residual(a, x, b, r)?;
+            g.multiply(a, x, Then::Residual { b, r })?;
             g.dot(r, r, s, NORM2)?;
             g.observe(s, NORM2, monitor)?;
             m.apply(g, r, z)?;
@@ -56,6 +58,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::backend::Memory;
+    use crate::backend::Products;
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;
     use crate::error::Error;
@@ -76,8 +80,8 @@ mod tests {
             let matrix = g.matrix(&Arc::new(AnyMatrix::Crs(a.clone()))).unwrap();
             let b = g.vector(&vec![1.5; n]).unwrap();
             let mut m = Jacobi::setup(&g, &a).unwrap();
-            let mut run = |solver: &mut dyn Solver<f64, Gpu>| {
-                let mut x: <Gpu as Backend<f64>>::Vector = g.zeros(n).unwrap();
+            let mut run = |solver: &mut dyn IterativeSolver<f64, Gpu>| {
+                let mut x: <Gpu as Memory<f64>>::Vector = g.zeros(n).unwrap();
                 let outcome = solver.solve(&g, &matrix, &mut m, &b, &mut x, &stop, &mut |_, _| ()).unwrap();
                 (outcome, g.to_host(&x).unwrap())
             };

@@ -9,6 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use warpsolve::solver::cg::CgSteps;
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
@@ -90,7 +91,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Adds a frame, unless there is one of this time.
-    pub fn frame<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+    pub fn frame<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
         &mut self,
         simulation: &Simulation<B>,
     ) -> Result<()> {
@@ -110,7 +111,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes the state, where that is asked for.
-    pub fn checkpoint<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+    pub fn checkpoint<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
         &mut self,
         simulation: &Simulation<B>,
     ) -> Result<()> {
@@ -124,7 +125,7 @@ impl<'a> Outputs<'a> {
 
     /// The last frame and checkpoint, unless a step failed (`is_good`), and the activation times; whatever fails, the
     /// rest is tried.
-    pub fn finish<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+    pub fn finish<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
         &mut self,
         mesh: &TetMesh,
         simulation: &Simulation<B>,

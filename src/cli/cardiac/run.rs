@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use warpsolve::solver::cg::CgSteps;
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::{Checkpoint, Simulation, StepReport, SystemInfo};
 use warpsolve::mesh::TetMesh;
@@ -134,7 +135,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// Those of the set-up; later ones are in [`Ran`].
-    pub fn simulate<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+    pub fn simulate<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
         self,
         backend: &B,
         prepare: impl FnOnce() -> Result<()>,
@@ -171,7 +172,7 @@ impl Run<'_> {
         })
     }
 
-    fn advance<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+    fn advance<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
         &self,
         simulation: &mut Simulation<B>,
         outputs: &mut Outputs,

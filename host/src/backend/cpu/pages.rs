@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use cuda_std::Real;
 use memmap2::MmapMut;
 
-use super::lanes::LANES;
+use crate::matrix::lanes::LANES;
 
 /// An array of numbers or of arrays of numbers in memory of its own, for which the system is asked to use
 /// large pages: a product that streams 100 MB takes a fifth less time when it needs 50 address translations

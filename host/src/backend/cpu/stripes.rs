@@ -12,8 +12,8 @@ use cuda_std::Real;
 use rayon::prelude::*;
 
 use super::entry::Entry;
-use super::lanes::{LANES, add_gathered, prefetch};
 use super::pages::Pages;
+use crate::matrix::lanes::{LANES, add_gathered, prefetch};
 use crate::matrix::{Csr, in_large_pages, place};
 use crate::vectors::in_widest_vectors;
 

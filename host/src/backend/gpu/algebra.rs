@@ -15,10 +15,11 @@ use super::{
     DeviceMatrix, DeviceScalars, Gpu, UNGUARDED, Work, block_of, coefficient, constant, pointer_or_null,
 };
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
-use crate::backend::{Backend, CgStep, Coef, Slot};
+use crate::backend::{Coef, Memory, Slot, Vectors};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{BlockCsr, Choice, Csr};
+use crate::solver::cg::CgStep;
 
 impl<T: Real> Algebra<T> for Gpu {
     type Csr = DeviceCsr<T>;
@@ -75,7 +76,7 @@ impl<T: Real> Algebra<T> for Gpu {
     ) -> Result<DeviceCsr<T>> {
         match self.aggregated_rows(s, aggregates, n_aggregates)? {
             Some(p) => Ok(p),
-            None => Algebra::multiply(self, s, &self.piecewise_constant(aggregates, n_aggregates)?),
+            None => Algebra::product(self, s, &self.piecewise_constant(aggregates, n_aggregates)?),
         }
     }
     fn damp(&self, s: &mut DeviceCsr<T>, omega: T, outlying: Option<&DeviceVector<T>>) -> Result<()> {
@@ -103,12 +104,12 @@ impl<T: Real> Algebra<T> for Gpu {
         self.extended_plus_i(a, s, coarse, truncation)
     }
 
-    fn multiply(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+    fn product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         let mut c = self.product_pattern(a, b)?;
-        self.multiply_values(a, b, &mut c)?;
+        Algebra::product_values(self, a, b, &mut c)?;
         Ok(c)
     }
-    fn multiply_values(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
+    fn product_values(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
         self.product_values(a, b, c, false)
     }
     fn add_product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
@@ -226,9 +227,8 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
             y: y.ptr_mut(),
             z: z.ptr_mut(),
         };
-        let CgStep { s, rho, p_ap, p, ap, x, r, out, monitor, .. } = step;
         let bytes = size_of::<S>() * n * if diagonal.is_some() { 3 } else { 1 };
-        self.cg_step_with(s, *rho, *p_ap, p, ap, None, x, r, *out, monitor, entry, bytes)?;
+        self.cg_step_into(step, None, entry, bytes)?;
         match scale {
             Some((omega, d)) if diagonal.is_none() => self.scale_rows(omega, d, y, z),
             _ => Ok(()),
@@ -252,7 +252,7 @@ impl<T: Real, S: Real> Mixed<T, S> for Gpu {
         beta: Coef,
         p: &mut DeviceVector<S>,
     ) -> Result<()> {
-        let (d, beta, guard) = (std::ptr::null(), coefficient(s, beta), self.guard());
+        let (d, beta, guard) = (std::ptr::null(), coefficient(s, beta)?, self.guard());
         let kernel = krylov::direction { n: p.len as u64, d, z: z.ptr(), beta, p: p.ptr_mut(), guard };
         self.launch(Work::on_both::<T, S>(p.len, 1, 2), &kernel)
     }

@@ -14,9 +14,10 @@ use gpu_kernels::spmv::sell::spmv_sell;
 use super::csr::check_reach;
 use super::memory::{Buffer, DeviceVector};
 use super::{Gpu, Work};
+use crate::backend::Operator;
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::matrix::{AnyMatrix, Sell, matrix_traffic};
+use crate::matrix::{AnyMatrix, Format, Sell, matrix_traffic};
 
 /// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
 pub struct DeviceMatrix<T> {
@@ -155,35 +156,71 @@ impl<T: Real> DeviceMatrix<T> {
         })
     }
 
-    /// A product by so many threads that reads x, and reads or writes so many other vectors of A's rows.
-    fn product(&self, threads: usize, vectors: usize) -> Work {
-        let block = match self.layout {
+    /// Unknowns that share a column index.
+    fn block(&self) -> usize {
+        match self.layout {
             Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell(_) | Layout::Packed { .. } => 1,
             Layout::BlockCrs { block, .. } | Layout::BlockSell { block, .. } => block,
-        };
+        }
+    }
+
+    /// A product by so many threads that reads x, and reads or writes so many other vectors of A's rows.
+    fn work(&self, threads: usize, vectors: usize) -> Work {
         let values = self.n_cols + vectors * self.n_rows;
+        Work::moving(threads, self.traffic() + (values * size_of::<T>()) as u64)
+    }
+}
+
+impl<T: Real> Operator for DeviceMatrix<T> {
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+    fn format(&self) -> String {
+        match self.layout {
+            Layout::Crs { .. } => Format::Crs.to_string(),
+            Layout::Ell { .. } => Format::Ell.to_string(),
+            Layout::Sell(_) => Format::Sell.to_string(),
+            Layout::Packed { .. } => "sell, packed".into(),
+            Layout::BlockCrs { block, .. } => Format::BlockCrs(block).to_string(),
+            Layout::BlockSell { block, .. } => Format::BlockSell(block).to_string(),
+        }
+    }
+    fn bytes(&self) -> u64 {
+        let slices = |slices: &Slices| {
+            slices.slice_ptr.bytes() + slices.permutation.as_ref().map_or(0, |rows| rows.bytes())
+        };
+        let pointers = match &self.layout {
+            Layout::Crs { row_ptr, .. } | Layout::BlockCrs { row_ptr, .. } => row_ptr.bytes(),
+            Layout::Ell { .. } => 0,
+            Layout::Sell(s) | Layout::BlockSell { slices: s, .. } => slices(s),
+            Layout::Packed { slices: s, pivots, .. } => slices(s) + pivots.as_ref().map_or(0, |p| p.bytes()),
+        };
+        self.col_idx.bytes() + self.values.bytes() + pointers
+    }
+    fn traffic(&self) -> u64 {
         // A packed entry's value is beside its column, and the pivots' as long as row pointers would be.
-        let (of_value, of_pivots) = match &self.layout {
+        let (value_bytes, pivot_bytes) = match &self.layout {
             Layout::Packed { pivots, .. } => (0, pivots.as_ref().map_or(0, |_| 4 * self.n_rows)),
             _ => (size_of::<T>(), 0),
         };
-        let matrix = matrix_traffic(self.nnz, self.n_rows, of_value, block);
-        Work::moving(threads, matrix + (of_pivots + values * size_of::<T>()) as u64)
+        matrix_traffic(self.nnz, self.n_rows, value_bytes, self.block()) + pivot_bytes as u64
     }
 }
 
 impl Gpu {
     /// A x with the epilogue `e`, which reads or writes so many vectors of A's rows, those that are x left out.
-    pub(super) fn multiply<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
+    pub(super) fn product<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
         vectors: usize,
         e: E,
     ) -> Result<()> {
-        assert_eq!(x.len, a.n_cols);
         if let Layout::BlockCrs { .. } | Layout::BlockSell { .. } = a.layout {
-            return self.multiply_blocks(a, x, vectors, e);
+            return self.block_product(a, x, vectors, e);
         }
         let n_rows = a.n_rows as u64;
         let col_idx = a.col_idx.address as *const u32;
@@ -193,7 +230,7 @@ impl Gpu {
             Layout::Sell(slices) => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
                 let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
-                self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
+                self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
             }
             &Layout::Packed { packing, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
@@ -210,21 +247,21 @@ impl Gpu {
                     e,
                     guard,
                 };
-                self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
+                self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
             }
             &Layout::Ell { width, stride } => {
                 let (width, stride) = (width as u64, stride as u64);
                 let kernel = spmv_ell { n_rows, width, stride, col_idx, values, x, e, guard };
-                self.launch_rows::<T, E>(a.product(a.n_rows, vectors), &kernel)
+                self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
             }
             Layout::Crs { row_ptr, wide, log2_lanes } => {
-                let work = a.product(a.n_rows << log2_lanes, vectors);
+                let work = a.work(a.n_rows << log2_lanes, vectors);
                 if *wide {
                     let row_ptr = row_ptr.address as *const u64;
-                    self.multiply_csr(work, n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
+                    self.csr_product(work, n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
                 } else {
                     let row_ptr = row_ptr.address as *const u32;
-                    self.multiply_csr(work, n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
+                    self.csr_product(work, n_rows, *log2_lanes, row_ptr, col_idx, values, x, e)
                 }
             }
             Layout::BlockCrs { .. } | Layout::BlockSell { .. } => unreachable!("handled above"),
@@ -232,7 +269,7 @@ impl Gpu {
     }
 
     /// A x with the epilogue `e`, for a matrix of blocks.
-    pub(super) fn multiply_blocks<T: Real, E: AnyBlockEpilogue<T>>(
+    pub(super) fn block_product<T: Real, E: AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
@@ -241,29 +278,28 @@ impl Gpu {
     ) -> Result<()> {
         match a.layout {
             Layout::BlockCrs { block: 2, .. } | Layout::BlockSell { block: 2, .. } => {
-                self.multiply_blocks_of::<T, 2, E>(a, x, vectors, e)
+                self.block_product_of::<T, 2, E>(a, x, vectors, e)
             }
             Layout::BlockCrs { block: 3, .. } | Layout::BlockSell { block: 3, .. } => {
-                self.multiply_blocks_of::<T, 3, E>(a, x, vectors, e)
+                self.block_product_of::<T, 3, E>(a, x, vectors, e)
             }
             _ => unreachable!("blocks on the diagonal of D go with a matrix of such blocks"),
         }
     }
 
-    fn multiply_blocks_of<T: Real, const B: usize, E: BlockEpilogue<T, B>>(
+    fn block_product_of<T: Real, const B: usize, E: BlockEpilogue<T, B>>(
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
         vectors: usize,
         e: E,
     ) -> Result<()> {
-        assert_eq!(x.len, a.n_cols);
         let rows = a.n_rows / B;
         let n_rows = rows as u64;
         let (col_idx, values) = (a.col_idx.address as *const u32, a.values.address as *const T);
         let (x, guard) = (x.ptr(), self.guard());
         let launch = |threads, kernel: &dyn Kernel| {
-            self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, a.product(threads, vectors), kernel)
+            self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, a.work(threads, vectors), kernel)
         };
         match &a.layout {
             Layout::BlockSell { plane, slices, .. } => {
@@ -303,7 +339,7 @@ impl Gpu {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn multiply_csr<T: Real, O: Offset, E: Epilogue<T>>(
+    fn csr_product<T: Real, O: Offset, E: Epilogue<T>>(
         &self,
         work: Work,
         n_rows: u64,

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use cuda_std::{Real, memory::Word};
 
+use super::{DeviceScalars, Gpu};
+use crate::backend::{Length, Memory, Slot, check_slots};
 use crate::error::{Error, Result};
 use crate::launch::{Address, Launch};
 
@@ -12,18 +14,19 @@ use crate::launch::{Address, Launch};
 pub(super) struct Buffer {
     device: Arc<dyn Launch>,
     pub(super) address: Address,
+    bytes: usize,
 }
 
 impl Buffer {
     pub(super) fn new(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc(bytes.max(1))?;
-        Ok(Arc::new(Buffer { device: device.clone(), address }))
+        Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
     }
 
     /// Memory that the host reads while kernels write it.
     pub(super) fn host_visible(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc_host_visible(bytes)?;
-        Ok(Arc::new(Buffer { device: device.clone(), address }))
+        Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
     }
 
     pub(super) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
@@ -31,6 +34,11 @@ impl Buffer {
         // SAFETY: just allocated with this size.
         unsafe { device.upload(buffer.address, bytes_of(values))? };
         Ok(buffer)
+    }
+
+    /// Its size.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes as u64
     }
 
     /// The device that it is on.
@@ -70,7 +78,7 @@ impl<T: Real> DeviceVector<T> {
     pub(crate) fn ptr_mut(&mut self) -> *mut T {
         self.address() as *mut T
     }
-    pub(super) fn address(&self) -> Address {
+    pub(crate) fn address(&self) -> Address {
         self.buffer.address + (self.offset * size_of::<T>()) as u64
     }
 
@@ -115,4 +123,70 @@ pub fn check_memory(device: &dyn Launch, parts: &[(&str, u64)]) -> Result<()> {
         total,
         detail: detail.join(", "),
     })
+}
+
+impl<T> Length for DeviceVector<T> {
+    fn length(&self) -> usize {
+        self.len
+    }
+}
+
+impl<T: Real> DeviceVector<T> {
+    /// The distance in elements of vectors that lie side by side, as those of [`Memory::vectors`] do.
+    ///
+    /// [`Error::Option`] for others.
+    pub(crate) fn distance(vectors: &[DeviceVector<T>]) -> Result<usize> {
+        let distance = if vectors.len() > 1 { vectors[1].offset.wrapping_sub(vectors[0].offset) } else { 0 };
+        let in_place = |(k, v): (usize, &DeviceVector<T>)| {
+            Arc::ptr_eq(&v.buffer, &vectors[0].buffer)
+                && v.offset == vectors[0].offset.wrapping_add(k.wrapping_mul(distance))
+        };
+        if vectors.iter().enumerate().all(in_place) {
+            return Ok(distance);
+        }
+        Err(Error::Option("a basis must be vectors that were made together, in their order".into()))
+    }
+}
+
+impl<T: Real> Memory<T> for Gpu {
+    type Vector = DeviceVector<T>;
+    type Scalars = DeviceScalars<T>;
+
+    fn zeros(&self, n: usize) -> Result<DeviceVector<T>> {
+        self.allocate(n)
+    }
+    fn vector(&self, values: &[T]) -> Result<DeviceVector<T>> {
+        let buffer = Buffer::from_slice(&self.device, values)?;
+        Ok(DeviceVector { buffer, offset: 0, len: values.len(), element: PhantomData })
+    }
+    fn vectors(&self, n: usize, count: usize) -> Result<Vec<DeviceVector<T>>> {
+        // Each vector starts at a whole number of cache lines.
+        let leading = n.next_multiple_of(32);
+        let all: DeviceVector<T> = self.allocate(leading * count)?;
+        let column = |j| DeviceVector {
+            buffer: all.buffer.clone(),
+            offset: j * leading,
+            len: n,
+            element: PhantomData,
+        };
+        Ok((0..count).map(column).collect())
+    }
+    fn to_host(&self, x: &DeviceVector<T>) -> Result<Vec<T>> {
+        x.to_host()
+    }
+    fn scalars(&self, n: usize) -> Result<DeviceScalars<T>> {
+        self.allocate(n)
+    }
+    fn read_all(&self, scalars: &DeviceScalars<T>) -> Result<Vec<T>> {
+        scalars.to_host()
+    }
+    fn read(&self, scalars: &DeviceScalars<T>, slot: Slot) -> Result<T> {
+        check_slots("read", scalars.len, slot, 1)?;
+        let buffer = scalars.buffer.clone();
+        let one = DeviceVector { buffer, offset: scalars.offset + slot.0, len: 1, element: PhantomData };
+        Ok(one.to_host()?[0])
+    }
+    fn synchronize(&self) -> Result<()> {
+        self.device.synchronize()
+    }
 }

@@ -7,10 +7,11 @@ use cuda_std::Real;
 use gpu_kernels::setup::strength::Limits;
 
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
-use super::{Backend, CgStep, Coef, Slot, cpu::Cpu, reference::Reference};
+use super::{Coef, Memory, Products, Slot, Vectors, cpu::Cpu, reference::Reference};
 use crate::error::Result;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Target, choose};
+use crate::solver::cg::{CgStep, CgSteps};
 
 mod aggregate;
 mod blocks;
@@ -120,10 +121,10 @@ macro_rules! host_algebra {
                 Ok(Arc::new(extended_i::extended_i(a, s, coarse, truncation)))
             }
 
-            fn multiply(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+            fn product(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
                 Ok(Arc::new(product::multiply(a, b)))
             }
-            fn multiply_values(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>, c: &mut Arc<Csr<T>>) -> Result<()> {
+            fn product_values(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>, c: &mut Arc<Csr<T>>) -> Result<()> {
                 product::values(a, b, Arc::make_mut(c), false);
                 Ok(())
             }
@@ -182,17 +183,17 @@ macro_rules! host_algebra {
                 }
                 Ok(())
             }
-            fn in_crs(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<<$backend as Backend<T>>::Matrix> {
+            fn in_crs(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<<$backend as Products<T>>::Matrix> {
                 Ok(product::in_crs(a).into())
             }
         }
 
         impl<T: Real, S: Real> Mixed<T, S> for $backend {
-            fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<(<$backend as Backend<S>>::Matrix, Choice)> {
+            fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<(<$backend as Products<S>>::Matrix, Choice)> {
                 let choice = choose(&**a.first(), Target::Cpu).of_blocks(a.block());
                 let matrix = match a.block() {
                     1 => self.rounded(a.first()),
-                    _ => Backend::<S>::matrix(self, &Arc::new(AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes()))))?,
+                    _ => Products::<S>::matrix(self, &Arc::new(AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes()))))?,
                 };
                 Ok((matrix, choice))
             }
@@ -200,7 +201,7 @@ macro_rules! host_algebra {
                 &self,
                 a: &Blocks<Arc<Csr<T>>>,
                 pivot: Pivot,
-            ) -> Result<(<$backend as Backend<S>>::Matrix, Choice, bool)> {
+            ) -> Result<(<$backend as Products<S>>::Matrix, Choice, bool)> {
                 let scalar_in_f32 = a.block() == 1 && S::NAME == f32::NAME;
                 let rounding = if scalar_in_f32 { Rounding::of(a.first(), pivot) } else { None };
                 let Some(rounding) = rounding else {
@@ -220,8 +221,8 @@ macro_rules! host_algebra {
                 y: &mut Vec<S>,
                 z: &mut Vec<S>,
             ) -> Result<()> {
-                let CgStep { s, rho, p_ap, p, ap, x, r, out, monitor, .. } = step;
-                self.cg_step(s, *rho, *p_ap, p, ap, None, x, r, *out, monitor)?;
+                self.cg_step(step, None)?;
+                let r = &*step.r;
                 match scale {
                     Some((omega, d)) => self.cast_scaled(r, omega, d, y, z),
                     None => self.cast(r, y),
@@ -231,7 +232,7 @@ macro_rules! host_algebra {
                 &self,
                 r: &Vec<S>,
                 z: &Vec<T>,
-                s: &<$backend as Backend<S>>::Scalars,
+                s: &<$backend as Memory<S>>::Scalars,
                 out: Slot,
             ) -> Result<()> {
                 if !self.guard.stopped() {
@@ -241,12 +242,12 @@ macro_rules! host_algebra {
             }
             fn cast_direction(
                 &self,
-                s: &<$backend as Backend<S>>::Scalars,
+                s: &<$backend as Memory<S>>::Scalars,
                 z: &Vec<T>,
                 beta: Coef,
                 p: &mut Vec<S>,
             ) -> Result<()> {
-                if !self.guard.stopped() && let Some([beta]) = self.guard.values(s, [beta]) {
+                if let Some([beta]) = self.guard.values(s, [beta])? {
                     self.direction_of(z, beta, p);
                 }
                 Ok(())

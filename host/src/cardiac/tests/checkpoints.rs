@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::solver::cg::CgSteps;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::error::Error;
@@ -10,11 +11,11 @@ use crate::error::Error;
 /// v, phi and activation.
 type Results = (Vec<f64>, Option<Vec<f64>>, Vec<f64>);
 
-fn results<B: Cells + AnyPrecision<f64> + Clone + 'static>(simulation: &Simulation<B>) -> Results {
+fn results<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(simulation: &Simulation<B>) -> Results {
     (simulation.v().unwrap(), simulation.phi_e().unwrap(), simulation.activation().unwrap())
 }
 
-fn check<B: Cells + AnyPrecision<f64> + Clone + 'static>(
+fn check<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
     backend: &B,
     mesh: &TetMesh,
     params: &Params,

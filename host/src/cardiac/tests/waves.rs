@@ -1,6 +1,7 @@
 //! Waves: formulations and backends against each other.
 
 use super::*;
+use crate::solver::cg::CgSteps;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::backend::reference::Reference;
@@ -135,7 +136,7 @@ fn backends_agree() {
 /// Times and iterations of each step, and v in the end.
 fn history<B>(backend: &B, mesh: &TetMesh, params: &Params) -> (Vec<(f64, u32, u32)>, Vec<f64>)
 where
-    B: Cells + AnyPrecision<f64> + Clone + 'static,
+    B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static,
 {
     let mut simulation = Simulation::new(backend, mesh, params).unwrap();
     let steps = (0..6).map(|_| {

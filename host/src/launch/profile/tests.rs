@@ -1,5 +1,6 @@
 use super::*;
-use crate::backend::Backend;
+use crate::backend::Memory;
+use crate::backend::Vectors;
 use crate::backend::gpu::Gpu;
 use crate::error::Error;
 use crate::launch::sim::Sim;

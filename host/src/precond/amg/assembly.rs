@@ -1,5 +1,8 @@
 //! From a hierarchy to what is cycled over: smoothers, formats, and the inverse of the coarsest matrix.
 
+use crate::backend::Memory;
+use crate::backend::Operator;
+use crate::backend::Products;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -11,7 +14,6 @@ use super::smoother::{self, Sweeps};
 use super::spectrum::{Diagonal, diagonal};
 use super::traffic::{self, Passes, Stored, Traffic};
 use super::{Amg, Info, LevelInfo, coarse};
-use crate::backend::Backend;
 use crate::backend::Slot;
 use crate::backend::algebra::{Algebra, Blocks, Mixed, RowWeight, Size};
 use crate::error::Result;
@@ -26,7 +28,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     /// The products `A P` of the hierarchy serve as storage.
     pub(super) fn from_hierarchy(
         backend: &B,
-        hierarchy: &mut Hierarchy<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
+        hierarchy: &mut Hierarchy<<B as Algebra<T>>::Csr, <B as Memory<T>>::Vector>,
         params: &Params,
     ) -> Result<Self> {
         let Hierarchy { levels, coarsest, phases } = hierarchy;
@@ -80,7 +82,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     #[allow(clippy::type_complexity)]
     fn grid(
         backend: &B,
-        level: &mut Level<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>,
+        level: &mut Level<<B as Algebra<T>>::Csr, <B as Memory<T>>::Vector>,
         params: &Params,
         phases: &mut Phases,
     ) -> Result<(Grid<S, B>, LevelInfo, Passes)> {
@@ -97,8 +99,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let (matrix, choice, packed) = rounded(a, Pivot::Diagonal)?;
             let nnz = |m: &Blocks<_>| Algebra::<T>::size(backend, m.first()).nnz;
             // The set-up, which knows no formats, has decided by all entries of A.
-            let sweep =
-                Backend::<S>::worth_in_crs(backend, &matrix).map_or(nnz(a), |worth| worth.min(nnz(a)));
+            let sweep = matrix.entries_in_crs().map_or(nnz(a), |entries| entries.min(nnz(a)));
             let ap = products.as_mut().map(|products| &mut products.ap);
             let swept =
                 ap.filter(|ap| sweeps_while_interpolating(params, a.block(), nnz(ap), sweep + nnz(p)));
@@ -107,7 +108,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             let (correction, of_correction, correction_packed) = match swept {
                 Some(q) => {
                     let (weight, of_sweep) = smoother.last();
-                    let mut d = Backend::<T>::zeros(backend, sizes[0].n_rows)?;
+                    let mut d = Memory::<T>::zeros(backend, sizes[0].n_rows)?;
                     Mixed::<S, T>::cast(backend, of_sweep, &mut d)?;
                     let weight = T::from_f64(weight.to_f64());
                     backend.subtract_scaled(&mut q.planes_mut()[0], p.first(), weight, &d)?;
@@ -138,7 +139,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     #[allow(clippy::type_complexity)]
     fn coarsest(
         backend: &B,
-        above: Option<&Level<<B as Algebra<T>>::Csr, <B as Backend<T>>::Vector>>,
+        above: Option<&Level<<B as Algebra<T>>::Csr, <B as Memory<T>>::Vector>>,
         coarsest: &Blocks<<B as Algebra<T>>::Csr>,
         params: &Params,
         phases: &mut Phases,
@@ -160,7 +161,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
                 let planes = coarsest.map(|plane| Algebra::<T>::csr_to_host(backend, plane))?;
                 let inverse = coarse::inverse(&written_out(&planes), usual);
                 let inverse = Arc::new(AnyMatrix::Crs(Arc::new(inverse.cast::<S>())));
-                Backend::<S>::matrix(backend, &inverse)
+                Products::<S>::matrix(backend, &inverse)
             })?;
             let padding = Padding { stored: n * n, nnz: n * n };
             let reason = "its dense inverse".to_string();

@@ -1,5 +1,6 @@
 //! The cycles: from a right-hand side to a correction, level by level.
 
+use crate::backend::Then;
 use cuda_std::Real;
 
 use super::params::Cycle;
@@ -118,12 +119,15 @@ impl<S: Real, B: Backend<S>> Grids<S, B> {
         // b_c = R (b - A x), and the coarser level's first sweep with it
         let no_iterate = zero && self.pre == 0;
         if !no_iterate {
-            g.residual(&grid.a, x, b, r)?;
+            g.multiply(&grid.a, x, Then::Residual { b, r })?;
         }
         let residual = if no_iterate { &*b } else { &*r };
         match first_sweep(&self.grids, &self.coarsest, self.pre, l + 1) {
-            Some((weight, d)) => g.spmv_scaled(&grid.r, residual, weight, d, &mut coarse.b, &mut coarse.x)?,
-            None => g.spmv(&grid.r, residual, &mut coarse.b)?,
+            Some((omega, d)) => {
+                let (y, z) = (&mut coarse.b, &mut coarse.x);
+                g.multiply(&grid.r, residual, Then::Scaled { omega, d, y, z })?;
+            }
+            None => g.multiply(&grid.r, residual, Then::Store { y: &mut coarse.b })?,
         }
         let last = l + 1 == self.grids.len();
         match cycle {
@@ -146,15 +150,16 @@ impl<S: Real, B: Backend<S>> Grids<S, B> {
         let weights: Vec<S> = grid.smoother.weights(self.post).collect();
         let mut done = 0;
         match &grid.correction {
-            Correction::Interpolated(p) if no_iterate => g.spmv(p, &coarse.x, x)?,
-            Correction::Interpolated(p) => g.spmv_add(p, &coarse.x, x)?,
+            Correction::Interpolated(p) if no_iterate => g.multiply(p, &coarse.x, Then::Store { y: x })?,
+            Correction::Interpolated(p) => g.multiply(p, &coarse.x, Then::Add { y: x })?,
             Correction::Swept(q) => {
                 if no_iterate {
                     g.fill(S::ZERO, x)?;
                 }
                 let residual = if no_iterate { &*b } else { &*r };
                 let (weight, d) = grid.smoother.last();
-                g.sweep_add(q, weight, d, residual, &coarse.x, x)?;
+                let sweep = Then::SweepAdd { omega: weight, d, b: residual, y: x };
+                g.multiply(q, &coarse.x, sweep)?;
                 done = 1;
             }
         }
@@ -164,7 +169,7 @@ impl<S: Real, B: Backend<S>> Grids<S, B> {
     fn solve_coarsest(&mut self, g: &B, zero: bool) -> Result<()> {
         let Some(Vectors { b, x, r }) = self.vectors.last_mut() else { return Ok(()) };
         match &self.coarsest {
-            Coarsest::Inverse(inverse) => g.spmv(inverse, b, x),
+            Coarsest::Inverse(inverse) => g.multiply(inverse, b, Then::Store { y: x }),
             Coarsest::Sweeps(a, smoother) => {
                 smoother.smooth(g, a, b, x, r, smoother.weights(COARSE_STEPS).skip(zero as usize))
             }
@@ -184,7 +189,7 @@ impl<S: Real, B: Backend<S>> Grids<S, B> {
         let (a, Vectors { b, x, .. }) = (&self.grids[l].a, &mut self.vectors[l]);
         let Inner { c, v, scalars: s, .. } = &mut self.inner[l - 1];
         g.copy(x, c)?;
-        g.spmv_dot(a, c, c, v, s, RHO)?;
+        g.multiply(a, c, Then::Dot { w: c, y: v, s, out: RHO })?;
         g.dot(c, b, s, ALPHA)?;
         g.axpby(s, Coef::ratio(ALPHA, RHO).negated(), v, Coef::ONE, b)?;
         // x = M b, made A-orthogonal to c
@@ -196,7 +201,7 @@ impl<S: Real, B: Backend<S>> Grids<S, B> {
         let Inner { c, v, w, scalars: s } = &mut self.inner[l - 1];
         g.dot(x, v, s, GAMMA)?;
         g.axpby(s, Coef::ratio(GAMMA, RHO).negated(), c, Coef::ONE, x)?;
-        g.spmv_dot(a, x, x, w, s, RHO_2)?;
+        g.multiply(a, x, Then::Dot { w: x, y: w, s, out: RHO_2 })?;
         g.dot(x, b, s, ALPHA_2)?;
         // The correction: alpha / rho c + alpha_2 / rho_2 x
         g.axpby(s, Coef::ratio(ALPHA, RHO), c, Coef::ratio(ALPHA_2, RHO_2), x)

@@ -164,12 +164,12 @@ fn multiply<T: Real, B: Algebra<T>>(
     a: &Blocks<B::Csr>,
     b: &Blocks<B::Csr>,
 ) -> Result<Blocks<B::Csr>> {
-    let first = backend.multiply(a.first(), b.first())?;
+    let first = backend.product(a.first(), b.first())?;
     let block = a.block();
     let mut planes = vec![first];
     for kl in 1..block * block {
         let mut plane = backend.zeros_like(&planes[0])?;
-        backend.multiply_values(a.plane(kl / block, 0), b.plane(0, kl % block), &mut plane)?;
+        backend.product_values(a.plane(kl / block, 0), b.plane(0, kl % block), &mut plane)?;
         planes.push(plane);
     }
     for (kl, plane) in planes.iter_mut().enumerate() {
@@ -242,11 +242,11 @@ fn block_interpolation<T: Real, B: Algebra<T>>(
         let d = backend.invert_diagonal(&smoothed)?;
         backend.damp_blocks(&mut smoothed, &d, damping(params, spectrum))?;
         let tentative = backend.tentative(&aggregates, count)?;
-        let first = backend.multiply(smoothed.first(), &tentative)?;
+        let first = backend.product(smoothed.first(), &tentative)?;
         let mut planes = vec![first];
         for plane in &smoothed.planes()[1..] {
             let mut p = backend.zeros_like(&planes[0])?;
-            backend.multiply_values(plane, &tentative, &mut p)?;
+            backend.product_values(plane, &tentative, &mut p)?;
             planes.push(p);
         }
         Ok(Blocks::of_planes(planes))
@@ -313,7 +313,7 @@ fn interpolation<T: Real, B: Algebra<T>>(
                         let (tentative, coarse) = near_null_tentative(&aggregates, count, vectors);
                         *vectors = coarse;
                         let tentative = backend.csr(&Arc::new(tentative))?;
-                        (backend.multiply(&s, &tentative)?, tentative)
+                        (backend.product(&s, &tentative)?, tentative)
                     }
                 };
                 Ok((p, keep.then_some((s, tentative))))
@@ -333,10 +333,10 @@ fn interpolation<T: Real, B: Algebra<T>>(
             // The level in between is passed over: P = P_1 P_2.
             let between = phases.time(backend, "Galerkin product", || {
                 let r = backend.transpose(&p)?;
-                backend.multiply(&r, &backend.multiply(a, &p)?)
+                backend.product(&r, &backend.product(a, &p)?)
             })?;
             let second = classical(backend, &between, threshold, params, phases)?;
-            phases.time(backend, "interpolation", || backend.multiply(&p, &second))?
+            phases.time(backend, "interpolation", || backend.product(&p, &second))?
         }
     };
     Ok((p, None))
@@ -379,7 +379,7 @@ mod tests {
     use crate::matrix::{AnyMatrix, Csr};
     use crate::problem::generate;
     use crate::problem::random::uniform;
-    use crate::solver::{Cg, Solver, Stop, StopReason};
+    use crate::solver::{Cg, IterativeSolver, Steps, Stop, StopReason};
 
     fn poisson(n: usize) -> Arc<Csr<f64>> {
         Arc::new(generate(&format!("poisson2d:{n}").parse().unwrap(), 1).unwrap())
@@ -390,7 +390,7 @@ mod tests {
     }
 
     /// Iterations of CG; 1000 where it does not converge.
-    fn iterations<B: AnyPrecision<f64>>(g: &B, a: &Arc<Csr<f64>>, m: &mut Amg<f64, f64, B>) -> u32 {
+    fn iterations<B: AnyPrecision<f64> + Steps<f64>>(g: &B, a: &Arc<Csr<f64>>, m: &mut Amg<f64, f64, B>) -> u32 {
         let n = a.n_rows();
         let matrix = g.matrix(&Arc::new(AnyMatrix::Crs(a.clone()))).unwrap();
         let b: Vec<f64> = (0..n as u64).map(|i| uniform(3, i) - 0.4).collect();
@@ -401,7 +401,7 @@ mod tests {
         if outcome.reason == StopReason::Converged { outcome.iterations } else { 1000 }
     }
 
-    fn with_near_null<B: AnyPrecision<f64>>(
+    fn with_near_null<B: AnyPrecision<f64> + Steps<f64>>(
         g: &B,
         a: &Arc<Csr<f64>>,
         vectors: &[Vec<f64>],
@@ -424,7 +424,7 @@ mod tests {
         }
     }
 
-    fn scaled<B: AnyPrecision<f64>>(g: &B, n: usize) {
+    fn scaled<B: AnyPrecision<f64> + Steps<f64>>(g: &B, n: usize) {
         let a = poisson(n);
         let d: Vec<f64> = (0..(n * n) as u64).map(|i| 10f64.powf(2.0 * uniform(1, i) - 1.0)).collect();
         let scaled = Arc::new(Csr::from_rows(

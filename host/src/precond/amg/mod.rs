@@ -20,9 +20,10 @@ use cuda_std::Real;
 use super::{Preconditioner, cg_step_by_primitives};
 use crate::backend::algebra::{Algebra, Blocks, Mixed};
 use crate::backend::cpu::Cpu;
-use crate::backend::{Backend, CgStep, Coef};
+use crate::backend::{self, Coef, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Choice, Csr, check};
+use crate::solver::cg::{CgStep, CgSteps};
 
 mod assembly;
 pub(super) mod coarse;
@@ -150,7 +151,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     pub fn of(
         backend: &B,
         a: Blocks<<B as Algebra<T>>::Csr>,
-        product: Option<&<B as Backend<T>>::Matrix>,
+        product: Option<&<B as backend::Products<T>>::Matrix>,
         params: &Params,
     ) -> Result<Self> {
         let extras = Extras { near_null: None, keep: false };
@@ -168,8 +169,8 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Am
     fn apply(
         &mut self,
         backend: &B,
-        r: &<B as Backend<T>>::Vector,
-        z: &mut <B as Backend<T>>::Vector,
+        r: &<B as Memory<T>>::Vector,
+        z: &mut <B as Memory<T>>::Vector,
     ) -> Result<()> {
         match self.grids.first_sweep_and_vectors() {
             (Some((weight, d)), v) => {
@@ -186,12 +187,10 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Am
         self.grids.inner.is_empty()
     }
 
-    fn cg_step(
-        &mut self,
-        backend: &B,
-        mut step: CgStep<T, B>,
-        z: &mut <B as Backend<T>>::Vector,
-    ) -> Result<()> {
+    fn cg_step(&mut self, backend: &B, mut step: CgStep<T, B>, z: &mut <B as Memory<T>>::Vector) -> Result<()>
+    where
+        B: CgSteps<T>,
+    {
         if !self.is_fixed() {
             return cg_step_by_primitives(self, backend, step, z);
         }

@@ -1,6 +1,8 @@
 //! Smoothers. Each is a sequence of sweeps `x += w_k d .* (b - A x)` with one diagonal, or its inverted blocks, and given
 //! weights, so that one kernel per sweep does all of them.
 
+use crate::backend::Memory;
+use crate::backend::Then;
 use cuda_std::Real;
 
 use super::params::{Params, Smoother};
@@ -37,7 +39,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
     pub fn setup<T: Real>(
         backend: &B,
         a: &Blocks<<B as Algebra<T>>::Csr>,
-        (d, spectrum): (&<B as Backend<T>>::Vector, Spectrum),
+        (d, spectrum): (&<B as Memory<T>>::Vector, Spectrum),
         params: &Params,
     ) -> Result<Self>
     where
@@ -63,7 +65,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
             (Smoother::Jacobi, None) => vec![4.0 / 3.0 / spectrum.radius],
             (Smoother::L1Jacobi | Smoother::Spai0, None) => vec![1.0],
         };
-        let mut d = Backend::<S>::zeros(backend, a.planes().len() * size.n_rows)?;
+        let mut d = Memory::<S>::zeros(backend, a.planes().len() * size.n_rows)?;
         Mixed::<T, S>::cast(backend, in_t, &mut d)?;
         Ok(Sweeps { d, weights: weights.into_iter().map(S::from_f64).collect() })
     }
@@ -94,7 +96,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
         weights: impl Iterator<Item = S>,
     ) -> Result<()> {
         for weight in weights {
-            backend.sweep(a, weight, &self.d, b, x, y)?;
+            backend.multiply(a, x, Then::Sweep { omega: weight, d: &self.d, b, y })?;
             std::mem::swap(x, y);
         }
         Ok(())

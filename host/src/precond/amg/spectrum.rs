@@ -1,5 +1,6 @@
 //! The diagonal D that smoothers divide by, and the spectral radius of `D^-1 A`.
 
+use crate::backend::Then;
 use cuda_std::Real;
 use gpu_kernels::setup::strength::Limits;
 
@@ -141,7 +142,7 @@ fn spectrum<T: Real, B: Algebra<T>>(
         backend.dot(&r, &z, &s, rho(k))?;
         let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
         backend.direction(&s, None, &z, beta, &mut p)?;
-        backend.spmv_dot(product, &p, &p, &mut ap, &s, p_ap(k))?;
+        backend.multiply(product, &p, Then::Dot { w: &p, y: &mut ap, s: &s, out: p_ap(k) })?;
         if k == 1 {
             backend.dot(&z, &ap, &s, z_ap)?;
         }

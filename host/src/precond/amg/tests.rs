@@ -1,5 +1,6 @@
 //! Whole hierarchies on the host: what they are made of, and how well they converge.
 
+use crate::backend::Products;
 use std::sync::Arc;
 
 use super::cycle::Correction;
@@ -10,7 +11,7 @@ use crate::error::Error;
 use crate::job::{self, Device, Method, Options, Precond, relative_residual};
 use crate::matrix::{AnyMatrix, Coo, Csr};
 use crate::problem::{generate, with_flat_elements};
-use crate::solver::{Cg, Solver, Stop, StopReason};
+use crate::solver::{Cg, IterativeSolver, Stop, StopReason};
 
 const COARSENINGS: [Coarsening; 3] =
     [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina];

@@ -107,7 +107,7 @@ fn update<T: Real, B: Algebra<T>>(
             phases.time(backend, "interpolation", || {
                 backend.strength_values(level.a.first(), true, s)?;
                 backend.damp(s, damping(params, level.spectrum), found.outlying.as_ref())?;
-                backend.multiply_values(s, tentative, only(&mut level.p))
+                backend.product_values(s, tentative, only(&mut level.p))
             })?;
             phases.time(backend, "transpose", || {
                 backend.transpose_values(level.p.first(), only(&mut level.r))
@@ -115,8 +115,8 @@ fn update<T: Real, B: Algebra<T>>(
         }
         let next = coarser.first_mut().map_or(&mut *coarsest, |level| &mut level.a);
         phases.time(backend, "Galerkin product", || {
-            backend.multiply_values(level.a.first(), level.p.first(), only(&mut products.ap))?;
-            backend.multiply_values(level.r.first(), products.ap.first(), only(next))?;
+            backend.product_values(level.a.first(), level.p.first(), only(&mut products.ap))?;
+            backend.product_values(level.r.first(), products.ap.first(), only(next))?;
             overcorrect(backend, params, l, next)
         })?;
         l += 1;
@@ -129,7 +129,7 @@ fn update<T: Real, B: Algebra<T>>(
 mod tests {
     use super::super::{Coarsening, Cycle, Place};
     use super::*;
-    use crate::backend::Backend;
+    use crate::backend::Memory;
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;
     use crate::backend::reference::Reference;
@@ -157,7 +157,7 @@ mod tests {
     {
         let n = amg.info().levels[0].rows;
         let r: Vec<f64> = (0..n as u64).map(|i| uniform(8, i) - 0.5).collect();
-        let (r, mut z) = (g.vector(&r).unwrap(), Backend::<f64>::zeros(g, n).unwrap());
+        let (r, mut z) = (g.vector(&r).unwrap(), Memory::<f64>::zeros(g, n).unwrap());
         amg.apply(g, &r, &mut z).unwrap();
         (g.to_host(&z).unwrap(), amg.info().levels.iter().map(|level| level.rows).collect())
     }

@@ -159,7 +159,7 @@ mod tests {
                 let expected = Algebra::<T>::tentative(&host, &expected, count).unwrap();
                 assert_same(&p.to_host().unwrap(), &expected, "tentative");
 
-                let expected = host.multiply(&s, &expected).unwrap();
+                let expected = host.product(&s, &expected).unwrap();
                 let p = gpu.aggregated(&on_device, &found, count).unwrap();
                 assert_same(&p.to_host().unwrap(), &expected, "aggregated");
                 let fits = gpu.aggregated_rows(&on_device, &found, count).unwrap().is_some();

@@ -1,5 +1,6 @@
 //! From the set-up's CRS to the format that is multiplied, and between number types.
 
+use crate::backend::Memory;
 use std::any::TypeId;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use gpu_kernels::spmv::packed::Packing;
 use super::super::matrix::{Layout, Slices, log2_lanes};
 use super::super::memory::Buffer;
 use super::super::{DeviceCsr, DeviceMatrix, DeviceVector, Gpu, UNGUARDED, Work};
+use crate::backend::Slot;
 use crate::backend::algebra::Blocks;
-use crate::backend::{Backend, Slot};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{Choice, Format, Padding, SLICE, choose_for_gpu};
@@ -66,11 +67,11 @@ impl Gpu {
             Pivot::Largest => Some(Buffer::new(&self.device, matrix.n_rows * size_of::<u32>())?),
         };
         let of_pivots = pivots.as_ref().map_or(std::ptr::null_mut(), |p| p.address as *mut u32);
-        let s = Backend::<f64>::scalars(self, 1)?;
+        let s = Memory::<f64>::scalars(self, 1)?;
         let reduction = self.reduction(&s, Slot(0));
         let kernel = reach { n_rows, slice_ptr, permutation, columns, values, pivots: of_pivots, reduction };
         self.launch_reduction(matrix.n_rows, &kernel)?;
-        let farthest = Backend::<f64>::read(self, &s, Slot(0))?;
+        let farthest = Memory::<f64>::read(self, &s, Slot(0))?;
         let Some(packing) = Packing::reaching(farthest as u32) else { return Ok((matrix, false)) };
         let kept = Buffer::new(&self.device, matrix.n_rows * size_of::<f32>())?;
         let pivot_values = kept.address as *mut f32;
@@ -196,6 +197,7 @@ impl Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::{Memory, Monitoring, Products, Then};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};
 
@@ -254,7 +256,7 @@ mod tests {
         }
         let hx: Vec<S> = (0..a.n_cols()).map(|j| S::from_f64((0.3 * j as f64).cos())).collect();
         let (x, mut y) = (gpu.vector(&hx).unwrap(), gpu.zeros(a.n_rows()).unwrap());
-        gpu.spmv(&matrix, &x, &mut y).unwrap();
+        gpu.multiply(&matrix, &x, Then::Store { y: &mut y }).unwrap();
         for (y, expected) in y.to_host().unwrap().into_iter().zip(a.cast::<S>().mul_vec(&hx)) {
             let error = (y.to_f64() - expected.to_f64()).abs();
             assert!(error <= 100.0 * S::EPSILON.to_f64(), "{y} is not {expected}");
@@ -327,9 +329,9 @@ mod tests {
         let mut y: DeviceVector<f32> = gpu.zeros(300).unwrap();
         let mut wide: DeviceVector<f64> = gpu.zeros(300).unwrap();
 
-        let monitor = Backend::<f64>::monitor(&gpu, 10, f64::MAX).unwrap();
-        let guarded = Backend::<f64>::guarded(&gpu, &monitor);
-        let scalars = Backend::<f64>::scalars(&gpu, 1).unwrap();
+        let monitor = Monitoring::<f64>::monitor(&gpu, 10, f64::MAX).unwrap();
+        let guarded = Monitoring::<f64>::guarded(&gpu, &monitor);
+        let scalars = Memory::<f64>::scalars(&gpu, 1).unwrap();
         gpu.observe(&scalars, Slot(0), &monitor).unwrap();
         guarded.rounded(&x, &mut y).unwrap();
         assert_eq!(y.to_host().unwrap(), [0.0; 300]);

@@ -81,7 +81,7 @@ mod tests {
     use super::super::strength::tests::{all_samples, outlying_by_chance, strict, symmetric_samples};
     use crate::backend::algebra::Strength;
     use crate::backend::reference::Reference;
-    use crate::backend::{Algebra, Backend};
+    use crate::backend::{Algebra, Memory};
     use crate::matrix::Csr;
 
     #[test]

@@ -185,7 +185,7 @@ pub(super) fn rows<T: Real>(a: &DeviceCsr<T>) -> Rows<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Backend;
+    use crate::backend::Memory;
     use crate::backend::algebra::{Algebra, Strength};
     use crate::backend::cpu::Cpu;
     use crate::backend::host_algebra::tests::samples;
@@ -226,7 +226,7 @@ mod tests {
             let n = a.n_rows();
             let aggregates: Vec<u32> = (0..n as u32).map(|i| i / 3).collect();
             let p = cpu.tentative(&aggregates, n.div_ceil(3)).unwrap();
-            let mut expected = cpu.multiply(&a, &p).unwrap();
+            let mut expected = cpu.product(&a, &p).unwrap();
             let mut found = gpu.csr(&expected).unwrap();
             let mut d: Vec<f64> = (0..n).map(|i| 0.3 + 0.1 * (i as f64).sin()).collect();
             if let Some(d) = d.get_mut(n / 2) {
@@ -236,7 +236,7 @@ mod tests {
             gpu.subtract_scaled(&mut found, &gpu.csr(&p).unwrap(), 0.7, &gpu.vector(&d).unwrap()).unwrap();
             assert_same(&found.to_host().unwrap(), &expected);
             // All of P is in the pattern of A P where A has its diagonal.
-            let ap = cpu.multiply(&a, &p).unwrap();
+            let ap = cpu.product(&a, &p).unwrap();
             for i in (0..n).filter(|&i| i != n / 2 && a.row(i).0.contains(&(i as u32))) {
                 let sum = |m: &Csr<f64>| m.row(i).1.iter().sum::<f64>();
                 let difference = sum(&ap) - sum(&expected) - 1.0 / (0.7 * d[i]);

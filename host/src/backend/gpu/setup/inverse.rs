@@ -1,5 +1,6 @@
 //! The dense inverse of the coarsest matrix.
 
+use crate::backend::Memory;
 use std::marker::PhantomData;
 
 use cuda_std::Real;
@@ -10,8 +11,8 @@ use super::super::csr::check_reach;
 use super::super::memory::{Buffer, DeviceVector};
 use super::super::{DeviceCsr, Gpu};
 use super::interpolate::rows;
+use crate::backend::Slot;
 use crate::backend::algebra::Size;
-use crate::backend::{Backend, Slot};
 use crate::error::Result;
 
 impl Gpu {
@@ -33,11 +34,11 @@ impl Gpu {
         let dense = from.ptr_mut();
         self.launch(m * WARP_SIZE as usize, &dense_rows { n: of_n, m: of_m, a: rows(a), dense })?;
 
-        let s = Backend::<f64>::scalars(self, 2)?;
+        let s = Memory::<f64>::scalars(self, 2)?;
         let reduction = self.reduction(&s, Slot(0));
         self.launch_reduction(entries, &dense_symmetry { n: of_n, m: of_m, dense, reduction })?;
-        let zero = negligible(Backend::<f64>::read(self, &s, Slot(0))?);
-        let asymmetry: f64 = Backend::<f64>::read(self, &s, Slot(1))?;
+        let zero = negligible(Memory::<f64>::read(self, &s, Slot(0))?);
+        let asymmetry: f64 = Memory::<f64>::read(self, &s, Slot(1))?;
         if asymmetry.is_nan() || asymmetry > zero {
             return Ok(None);
         }

@@ -128,8 +128,8 @@ pub(super) mod tests {
     fn check<T: Real>(a: &Csr<T>, b: &Csr<T>) {
         let (gpu, host) = (strict(), Reference::new());
         let [a, b] = [a, b].map(|m| Arc::new(m.clone()));
-        let c = Algebra::multiply(&gpu, &gpu.csr(&a).unwrap(), &gpu.csr(&b).unwrap()).unwrap();
-        assert_same(&c.to_host().unwrap(), &host.multiply(&a, &b).unwrap(), "product");
+        let c = Algebra::product(&gpu, &gpu.csr(&a).unwrap(), &gpu.csr(&b).unwrap()).unwrap();
+        assert_same(&c.to_host().unwrap(), &host.product(&a, &b).unwrap(), "product");
     }
 
     fn products<T: Real>() {

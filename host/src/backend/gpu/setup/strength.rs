@@ -194,7 +194,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::backend::reference::Reference;
-    use crate::backend::{Algebra, Backend};
+    use crate::backend::{Algebra, Memory};
     use crate::launch::sim::Sim;
     use crate::matrix::Csr;
     use crate::problem::{generate, random};

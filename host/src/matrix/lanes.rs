@@ -1,16 +1,16 @@
-//! The inner step of products: eight rows side by side.
+//! The inner step of products on the host: eight rows, or eight entries of one, side by side.
 
 use cuda_std::Real;
 
 /// Rows side by side: a vector register of f64 with AVX-512, two with AVX2.
-pub(super) const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 /// Bytes ahead of the entry in use that are fetched: a few hundred nanoseconds' worth. Hardware does not
 /// look as far.
 const AHEAD: usize = 1024;
 
 /// Asks for what lies [`AHEAD`] of `entry`.
 #[inline(always)]
-pub(super) fn prefetch<E: ?Sized>(entry: &E) {
+pub(crate) fn prefetch<E: ?Sized>(entry: &E) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -26,7 +26,7 @@ pub(super) fn prefetch<E: ?Sized>(entry: &E) {
 /// # Safety
 /// Every column is less than `x.len()`.
 #[inline(always)]
-pub(super) unsafe fn add_gathered<T: Real>(sums: &mut [T; LANES], v: &[T; LANES], c: &[u32; LANES], x: &[T]) {
+pub(crate) unsafe fn add_gathered<T: Real>(sums: &mut [T; LANES], v: &[T; LANES], c: &[u32; LANES], x: &[T]) {
     for l in 0..LANES {
         // SAFETY: the caller's promise. A check costs as much as the multiplication.
         sums[l] += v[l] * unsafe { *x.get_unchecked(c[l] as usize) };
@@ -39,7 +39,7 @@ pub(super) unsafe fn add_gathered<T: Real>(sums: &mut [T; LANES], v: &[T; LANES]
 /// # Safety
 /// Every column is less than `x.len()`. `WIDE` only where the processor has AVX2 and fused multiply-add.
 #[inline(always)]
-pub(super) unsafe fn sum_gathered<T: Real, const WIDE: bool>(
+pub(crate) unsafe fn sum_gathered<T: Real, const WIDE: bool>(
     v: &[[T; LANES]],
     c: &[[u32; LANES]],
     x: &[T],
@@ -91,4 +91,26 @@ pub(super) unsafe fn sum_gathered<T: Real, const WIDE: bool>(
 #[inline(always)]
 fn total<T: Real>([a, b, c, d, e, f, g, h]: [T; LANES]) -> T {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+/// The sums of the eight rows whose entries begin at `start` and follow each other in steps of `stride`.
+#[inline(always)]
+pub(super) fn sums_of_rows<T: Real>(
+    columns: &[u32],
+    values: &[T],
+    x: &[T],
+    start: usize,
+    stride: usize,
+    width: usize,
+) -> [T; LANES] {
+    let mut sums = [T::ZERO; LANES];
+    for j in 0..width {
+        let entries = start + j * stride..start + j * stride + LANES;
+        let (c, v) = (&columns[entries.clone()], &values[entries]);
+        let (Some(c), Some(v)) = (c.as_array(), v.as_array()) else { unreachable!("LANES of each") };
+        prefetch(v);
+        // SAFETY: construction made every column, of padding too, less than n_cols == x.len().
+        unsafe { add_gathered(&mut sums, v, c, x) };
+    }
+    sums
 }

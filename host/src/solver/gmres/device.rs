@@ -1,20 +1,20 @@
-//! Orthogonalisation by as few passes over the basis as the registers allow.
+//! The steps of GMRES on a device: orthogonalisation by as few passes over the basis as the registers allow.
 
 use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::BLOCK;
-use gpu_kernels::gram_schmidt::gram_schmidt;
+use gpu_kernels::gram_schmidt::{gmres_rotate, gmres_solve, gmres_start, gram_schmidt};
 use gpu_kernels::monitor::Guard;
 
-use super::memory::DeviceVector;
-use super::{DeviceScalars, Gpu, UNGUARDED, Work, slot};
-use crate::backend::{Backend, GmresSlots, Slot};
+use super::steps::{GmresSlots, GmresSteps, check_basis, check_scalars};
+use crate::backend::gpu::{
+    DeviceMonitor, DeviceScalars, DeviceVector, Gpu, MAX_SUM_BLOCKS, MAX_SUMS, UNGUARDED, Work, slot,
+};
+use crate::backend::{Memory, Slot, check_slots};
 use crate::error::Result;
 
-/// Basis vectors that one launch of the widest kernel handles.
-pub(super) const WIDTH: usize = 32;
-/// Blocks of a launch at most; scratch memory is sized by it.
-pub(super) const MAX_BLOCKS: u32 = 1024;
+/// Basis vectors that one launch of the widest kernel handles: a launch makes so many sums, and one more.
+const WIDTH: usize = MAX_SUMS as usize - 1;
 
 /// The parts of a pass that vary; null pointers leave a part out.
 #[derive(Clone, Copy)]
@@ -34,10 +34,74 @@ impl<T> Pass<T> {
     }
 }
 
+impl<T: Real> GmresSteps<T> for Gpu {
+    fn gram_schmidt(
+        &self,
+        basis: &[DeviceVector<T>],
+        w: &mut DeviceVector<T>,
+        s: &DeviceScalars<T>,
+        slots: GmresSlots,
+        h: Slot,
+    ) -> Result<()> {
+        check_scalars(s, slots, 0)?;
+        check_slots("GMRES", slots.count(), h, basis.len())?;
+        check_basis(basis, w, slots)?;
+        self.orthogonalise(basis, w, s, slots, h)
+    }
+    fn gmres_start(&self, s: &DeviceScalars<T>, slots: GmresSlots) -> Result<()> {
+        check_scalars(s, slots, 0)?;
+        self.launch_block(&gmres_start {
+            norm2: slot(s, GmresSlots::NORM2),
+            beta: slot(s, GmresSlots::BETA),
+            g: slot(s, slots.g()),
+            columns: slot(s, GmresSlots::COLUMNS),
+            guard: self.guard(),
+        })
+    }
+    fn gmres_rotate(
+        &self,
+        s: &DeviceScalars<T>,
+        slots: GmresSlots,
+        j: usize,
+        monitor: &DeviceMonitor,
+    ) -> Result<()> {
+        check_scalars(s, slots, j)?;
+        self.launch_block(&gmres_rotate {
+            j: j as u32,
+            norm2: slot(s, GmresSlots::NORM2),
+            h: slot(s, slots.column(j)),
+            length: slot(s, GmresSlots::LENGTH),
+            cs: slot(s, slots.cosines()),
+            sn: slot(s, slots.sines()),
+            g: slot(s, slots.g()),
+            columns: slot(s, GmresSlots::COLUMNS),
+            monitor: monitor.argument(),
+        })
+    }
+    fn gmres_solution(
+        &self,
+        s: &DeviceScalars<T>,
+        slots: GmresSlots,
+        basis: &[DeviceVector<T>],
+        u: &mut DeviceVector<T>,
+    ) -> Result<()> {
+        check_scalars(s, slots, 0)?;
+        check_basis(basis, u, slots)?;
+        self.launch_block(&gmres_solve {
+            columns: slot(s, GmresSlots::COLUMNS),
+            r: slot(s, slots.column(0)),
+            leading: slots.leading() as u32,
+            g: slot(s, slots.g()),
+            y: slot(s, slots.y()),
+        })?;
+        self.combine(s, slots, basis, u)
+    }
+}
+
 impl Gpu {
-    /// See [`Backend::gram_schmidt`]. Up to [`WIDTH`] vectors take three passes, the update of the first
+    /// See [`GmresSteps::gram_schmidt`]. Up to [`WIDTH`] vectors take three passes, the update of the first
     /// round and the dot products of the second sharing one; more vectors take four.
-    pub(super) fn orthogonalise<T: Real>(
+    fn orthogonalise<T: Real>(
         &self,
         basis: &[DeviceVector<T>],
         w: &DeviceVector<T>,
@@ -73,7 +137,7 @@ impl Gpu {
     }
 
     /// `u = V y` for the columns done, with the negated `y` among the scalars. Not guarded.
-    pub(super) fn combine<T: Real>(
+    fn combine<T: Real>(
         &self,
         s: &DeviceScalars<T>,
         slots: GmresSlots,
@@ -81,7 +145,7 @@ impl Gpu {
         u: &DeviceVector<T>,
     ) -> Result<()> {
         // SAFETY: `u` has this many elements.
-        unsafe { self.device.zero(u.address(), u.len * size_of::<T>())? };
+        unsafe { self.device().zero(u.address(), u.len() * size_of::<T>())? };
         // Vectors beyond the columns done may hold NaN, so that a factor 0 would not do.
         let columns = self.read(s, GmresSlots::COLUMNS)?.to_f64() as usize;
         for (k, piece) in basis[..columns].chunks(WIDTH).enumerate() {
@@ -94,12 +158,12 @@ impl Gpu {
     /// One launch over at most [`WIDTH`] vectors.
     fn pass<T: Real>(&self, basis: &[DeviceVector<T>], w: &DeviceVector<T>, pass: Pass<T>) -> Result<()> {
         // The basis, and w, which an update also writes.
-        let work = Work::on::<T>(w.len, basis.len() + 1 + usize::from(!pass.update.is_null()));
-        let leading = if basis.len() > 1 { basis[1].offset - basis[0].offset } else { 0 };
+        let work = Work::on::<T>(w.len(), basis.len() + 1 + usize::from(!pass.update.is_null()));
+        let leading = DeviceVector::distance(basis)?;
         macro_rules! launch {
             ($width:literal) => {{
                 let kernel = gram_schmidt::<T, $width> {
-                    n: w.len as u64,
+                    n: w.len() as u64,
                     basis: basis[0].ptr(),
                     leading: leading as u64,
                     count: basis.len() as u32,
@@ -109,17 +173,17 @@ impl Gpu {
                     h: pass.h,
                     accumulate: pass.accumulate as u32,
                     norm2: pass.norm2,
-                    partials: self.partials.address as *mut T,
-                    counter: self.counter.address as *mut u32,
+                    partials: self.partials(),
+                    counter: self.counter(),
                     guard: pass.guard,
                 };
-                let blocks = w.len.div_ceil(BLOCK as usize).max(1) as u32;
-                let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
+                let blocks = w.len().div_ceil(BLOCK as usize).max(1) as u32;
+                let resident = self.device().resident_blocks(kernel.name(), BLOCK)?;
                 // SAFETY: as in `Gpu::launch`.
                 unsafe {
-                    self.device.launch_moving(
+                    self.device().launch_moving(
                         work.bytes,
-                        blocks.min(resident).min(MAX_BLOCKS),
+                        blocks.min(resident).min(MAX_SUM_BLOCKS),
                         BLOCK,
                         &kernel,
                     )

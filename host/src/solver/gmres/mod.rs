@@ -3,12 +3,19 @@
 
 use cuda_std::Real;
 
-use super::{OnProgress, Outcome, Run, Solver, Stop, StopReason, TOLERABLE_MISS};
-use crate::backend::{Backend, Coef, GmresSlots};
+use super::iterative::{IterativeSolver, OnProgress};
+use super::outcome::{Outcome, Stop, StopReason, TOLERABLE_MISS};
+use super::run::Run;
+use crate::backend::{Backend, Coef, Then};
 use crate::error::{Error, Result};
 use crate::precond::{Preconditioner, Shape};
 
+mod device;
+mod host;
+mod steps;
+
 pub use gpu_kernels::gram_schmidt::MAX_RESTART;
+pub use steps::{GmresSlots, GmresSteps};
 
 /// A cycle minimises the residual; one that leaves it larger than before by this factor has gone wrong, and is
 /// taken back.
@@ -57,7 +64,7 @@ impl<T: Real, B: Backend<T>> Gmres<T, B> {
     }
 }
 
-impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
+impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
     fn solve(
         &mut self,
         backend: &B,
@@ -82,7 +89,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
         let mut k = 0;
         loop {
             // v_0 = (b - A x) / beta
-            g.residual(a, x, b, &mut self.basis[0])?;
+            g.multiply(a, x, Then::Residual { b, r: &mut self.basis[0] })?;
             g.dot(&self.basis[0], &self.basis[0], s, GmresSlots::NORM2)?;
             if k == 0 {
                 g.observe(s, GmresSlots::NORM2, &run.monitor)?;
@@ -101,7 +108,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
                 let w = &mut rest[0];
                 let z = if flexible { &mut self.directions[j] } else { &mut *z };
                 m.apply(g, &v[j], z)?;
-                g.spmv(a, z, w)?;
+                g.multiply(a, z, Then::Store { y: w })?;
                 g.gram_schmidt(v, w, s, slots, slots.column(j))?;
                 g.gmres_rotate(s, slots, j, &run.monitor)?;
                 g.scale(s, Coef::inverse(GmresSlots::LENGTH), w)?;
@@ -119,7 +126,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Gmres<T, B> {
             backend.axpby(s, Coef::ONE, z, Coef::ONE, x)?;
             if !running {
                 // Where A M is singular the last column may hold nothing but rounding, and its solution with it.
-                backend.residual(a, x, b, &mut self.basis[0])?;
+                backend.multiply(a, x, Then::Residual { b, r: &mut self.basis[0] })?;
                 backend.dot(&self.basis[0], &self.basis[0], s, GmresSlots::NORM2)?;
                 norm = backend.read(s, GmresSlots::NORM2)?.sqrt();
                 if norm > T::from_f64(WORSE) * backend.read(s, GmresSlots::BETA)? {

@@ -4,10 +4,18 @@
 
 use cuda_std::Real;
 
-use super::{OnProgress, Outcome, Run, Solver, Stop};
-use crate::backend::{Backend, CgStep, Coef, Slot};
+use super::iterative::{IterativeSolver, OnProgress};
+use super::outcome::{Outcome, Stop};
+use super::run::Run;
+use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
 use crate::precond::{Preconditioner, Shape};
+
+mod device;
+mod host;
+mod steps;
+
+pub use steps::{CgStep, CgSteps};
 
 /// `(r, M r)` and `(r, r)` of even iterations, then of odd ones: a step reads one pair and writes the other.
 const RHO: [Slot; 2] = [Slot(0), Slot(2)];
@@ -46,7 +54,7 @@ impl<T: Real, B: Backend<T>> Cg<T, B> {
     }
 }
 
-impl<T: Real, B: Backend<T>> Solver<T, B> for Cg<T, B> {
+impl<T: Real, B: CgSteps<T>> IterativeSolver<T, B> for Cg<T, B> {
     fn solve(
         &mut self,
         backend: &B,
@@ -64,7 +72,7 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Cg<T, B> {
 
         // r = b - A x,  p = M r,  rho = (r, M r)
         backend.fill(T::ZERO, p)?;
-        g.residual(a, x, b, r)?;
+        g.multiply(a, x, Then::Residual { b, r })?;
         g.dot(r, r, s, RHO[0])?;
         g.observe(s, RHO[0], &run.monitor)?;
         match m.shape() {
@@ -77,20 +85,18 @@ impl<T: Real, B: Backend<T>> Solver<T, B> for Cg<T, B> {
         run.iterate(2, |g, monitor, k| {
             let (rho, next) = (RHO[k as usize % 2], RHO[(k as usize + 1) % 2]);
             // alpha = rho / (p, A p),  x += alpha p,  r -= alpha A p,  z = M r,  p = z + beta p
-            g.spmv_dot(a, p, p, ap, s, P_AP)?;
+            g.multiply(a, p, Then::Dot { w: p, y: ap, s, out: P_AP })?;
             let d = match m.shape() {
                 Shape::Diagonal(d) => Some(d),
                 Shape::Identity | Shape::General => None,
             };
+            let mut step = CgStep { s, rho, p_ap: P_AP, p, ap, x, r, out: next, scratch: Z_AP, monitor };
             match z {
                 None => {
-                    g.cg_step(s, rho, P_AP, p, ap, d, x, r, next, monitor)?;
+                    g.cg_step(&mut step, d)?;
                     g.direction(s, d, r, Coef::ratio(next, rho), p)
                 }
-                Some(z) => {
-                    let step = CgStep { s, rho, p_ap: P_AP, p, ap, x, r, out: next, scratch: Z_AP, monitor };
-                    m.cg_step(g, step, z)
-                }
+                Some(z) => m.cg_step(g, step, z),
             }
         })?;
         run.outcome(|| Ok("beta is not finite"))
@@ -131,7 +137,7 @@ mod tests {
         [1, 2].map(|seed| (0..n as u64).map(|i| 0.4 + 0.8 * uniform(seed, i)).collect())
     }
 
-    fn history<B: Backend<f64>>(g: &B, a: &Arc<Csr<f64>>, says_fixed: bool) -> Vec<f64> {
+    fn history<B: CgSteps<f64>>(g: &B, a: &Arc<Csr<f64>>, says_fixed: bool) -> Vec<f64> {
         let n = a.n_rows();
         let mut m =
             Alternating { diagonals: diagonals(n).map(|d| g.vector(&d).unwrap()), calls: 0, says_fixed };

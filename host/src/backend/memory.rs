@@ -1,0 +1,65 @@
+//! Memory: vectors and scalars that stay where they are computed on.
+
+use cuda_std::Real;
+
+use crate::error::{Error, Result};
+
+/// How many elements a vector, or an array of scalars, has.
+pub trait Length {
+    /// The number of elements.
+    fn length(&self) -> usize;
+}
+
+impl<T> Length for Vec<T> {
+    fn length(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Vectors and scalars of numbers of type T, on the host or on a device.
+///
+/// Of all primitives only these and [`matrix`](super::Products::matrix) and [`monitor`](super::Monitoring::monitor) allocate.
+pub trait Memory<T: Real>: Sized {
+    /// A vector.
+    type Vector: Length;
+    /// An array of scalars.
+    type Scalars: Length;
+
+    /// A vector of `n` zeros.
+    fn zeros(&self, n: usize) -> Result<Self::Vector>;
+    /// A copy of `values`.
+    fn vector(&self, values: &[T]) -> Result<Self::Vector>;
+    /// `count` vectors of `n` zeros, side by side: a basis.
+    fn vectors(&self, n: usize, count: usize) -> Result<Vec<Self::Vector>>;
+    /// The elements of `x`; waits for them.
+    fn to_host(&self, x: &Self::Vector) -> Result<Vec<T>>;
+    /// `n` scalars, all 0.
+    fn scalars(&self, n: usize) -> Result<Self::Scalars>;
+    /// The values of all scalars, in one copy; waits for them.
+    fn read_all(&self, scalars: &Self::Scalars) -> Result<Vec<T>>;
+    /// The value of one scalar; waits for it.
+    fn read(&self, scalars: &Self::Scalars, slot: super::Slot) -> Result<T>;
+    /// Waits until everything queued is done.
+    fn synchronize(&self) -> Result<()>;
+}
+
+/// [`Error::Length`] unless every vector of `operation` has `expected` elements.
+pub(crate) fn check_lengths(
+    operation: &'static str,
+    expected: usize,
+    vectors: &[(&'static str, usize)],
+) -> Result<()> {
+    match vectors.iter().find(|(_, found)| *found != expected) {
+        None => Ok(()),
+        Some(&(vector, found)) => Err(Error::Length { operation, vector, found, expected }),
+    }
+}
+
+/// [`Error::Length`] unless `d` is a diagonal of n rows, or so many rows of blocks of 2 x 2 or 3 x 3; else the size of
+/// its blocks.
+pub(crate) fn check_diagonal(operation: &'static str, n: usize, d: usize) -> Result<usize> {
+    match d.checked_div(n).unwrap_or(1) {
+        block @ 1..=3 if d == block * n && n.is_multiple_of(block) => Ok(block),
+        _ => Err(Error::Length { operation, vector: "d", found: d, expected: n }),
+    }
+}

@@ -1,0 +1,61 @@
+//! Iterations that run ahead of the host: the decision to stop is taken where the vectors are.
+
+use cuda_std::Real;
+pub use gpu_kernels::monitor::status;
+
+use super::memory::Memory;
+use super::scalars::Slot;
+use crate::error::Result;
+
+/// How far an iteration has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// One of [`status`].
+    pub status: u32,
+    /// Residual norms observed, the initial one included.
+    pub observed: u32,
+    /// The newest of them; NaN before the first.
+    pub norm: f64,
+}
+
+impl Progress {
+    /// Whether the iteration goes on.
+    pub fn running(self) -> bool {
+        self.status == status::RUNNING
+    }
+}
+
+/// Stopping, and work to be queued again and again.
+pub trait Monitoring<T: Real>: Memory<T> {
+    /// The state of one iteration.
+    type Monitor;
+    /// Work to be queued again and again.
+    type Recording;
+
+    /// A monitor which stops at `norm <= threshold` or after `limit` iterations.
+    fn monitor(&self, limit: u32, threshold: f64) -> Result<Self::Monitor>;
+    /// This backend under the guard of `monitor`: once that has stopped, no primitive changes anything.
+    ///
+    /// So the host may queue iterations ahead; neither the iterate nor the count depends on when it learns
+    /// of the stop.
+    fn guarded(&self, monitor: &Self::Monitor) -> Self;
+    /// Waits until `observed` norms are known or the iteration has stopped.
+    fn wait(&self, monitor: &Self::Monitor, observed: u32) -> Result<Progress>;
+    /// The norms observed so far.
+    fn history(&self, monitor: &Self::Monitor) -> Result<Vec<f64>>;
+    /// Enters `sqrt(scalars[square])` as the next residual norm.
+    fn observe(&self, scalars: &Self::Scalars, square: Slot, monitor: &Self::Monitor) -> Result<()>;
+
+    /// Records the primitives of `work` instead of queueing them, so that [`Monitoring::replay`] queues all of them
+    /// at once.
+    ///
+    /// `None` where there is no recording: on the host, and where `work` asked for a primitive that allocates or
+    /// waits, which fails in it. Then nothing of `work` is carried out.
+    fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Self::Recording>>;
+    /// Queues the primitives of a recording of this backend.
+    ///
+    /// # Safety
+    /// A recording holds addresses: every vector, matrix, array of scalars and monitor that its primitives were
+    /// given is still there.
+    unsafe fn replay(&self, recording: &Self::Recording) -> Result<()>;
+}

@@ -1,0 +1,63 @@
+//! Operations on vectors.
+
+use cuda_std::Real;
+
+use super::memory::Memory;
+use super::scalars::{Coef, Slot};
+use crate::error::Result;
+
+/// Vector updates and reductions.
+///
+/// Vectors of a call have the same length, and slots are there, else the call is an [`Error::Length`](crate::Error::Length) and
+/// changes nothing. `d` stands for a matrix D that is cheap to multiply by: with as many elements as rows it is diagonal,
+/// `d .* x`; with b times as many it has blocks of b x b on its diagonal, row after row: element `b i + l` is the l-th of
+/// row i in its block.
+///
+/// Work is queued and carried out in order; nothing here waits.
+pub trait Vectors<T: Real>: Memory<T> {
+    /// `y = x`.
+    fn copy(&self, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
+    /// `x = value`.
+    fn fill(&self, value: T, x: &mut Self::Vector) -> Result<()>;
+    /// `x = a x`.
+    fn scale(&self, s: &Self::Scalars, a: Coef, x: &mut Self::Vector) -> Result<()>;
+    /// `y = a x + b y`.
+    fn axpby(
+        &self,
+        s: &Self::Scalars,
+        a: Coef,
+        x: &Self::Vector,
+        b: Coef,
+        y: &mut Self::Vector,
+    ) -> Result<()>;
+    /// `z = a x + b y + c z`.
+    #[allow(clippy::too_many_arguments)]
+    fn axpbypcz(
+        &self,
+        s: &Self::Scalars,
+        a: Coef,
+        x: &Self::Vector,
+        b: Coef,
+        y: &Self::Vector,
+        c: Coef,
+        z: &mut Self::Vector,
+    ) -> Result<()>;
+    /// `p = D z + beta p`; `d = None` means D = I. Of a `beta` of 0 p is read all the same.
+    fn direction(
+        &self,
+        s: &Self::Scalars,
+        d: Option<&Self::Vector>,
+        z: &Self::Vector,
+        beta: Coef,
+        p: &mut Self::Vector,
+    ) -> Result<()>;
+    /// `y = a D x`; with `d = 1 / diag(A)` the Jacobi iteration's first step from zero.
+    fn scale_rows(&self, a: T, d: &Self::Vector, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
+
+    /// `s[out] = (x, y)`.
+    fn dot(&self, x: &Self::Vector, y: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()>;
+    /// `s[out] = sum_i x_i`.
+    fn sum(&self, x: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()>;
+    /// `s[out] = max_i |x_i|`; NaN if any element is.
+    fn norm_max(&self, x: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()>;
+}

@@ -1,0 +1,81 @@
+//! What every preconditioner does.
+
+use cuda_std::Real;
+
+use crate::backend::{Backend, Coef};
+use crate::error::Result;
+use crate::solver::cg::{CgStep, CgSteps};
+
+/// What a solver may fuse into its own passes instead of calling [`Preconditioner::apply`].
+pub enum Shape<'a, V> {
+    /// M = I.
+    Identity,
+    /// M = diag(d).
+    Diagonal(&'a V),
+    /// Anything else.
+    General,
+}
+
+/// A linear operator `M`, set up for one matrix on one backend.
+pub trait Preconditioner<T: Real, B: Backend<T>> {
+    /// `z = M r`, queued on `backend`, which may be guarded.
+    ///
+    /// It allocates nothing. Solvers record two calls and replay them ([`Monitoring::record`](crate::backend::Monitoring::record)), so that either every
+    /// other call queues the same primitives, or each waits for a scalar: such calls are never replayed.
+    fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()>;
+
+    /// What CG does after its product: [`CgSteps::cg_step`], `z = M r`, `(r, z)`, and `p = z + beta p`, where beta is
+    /// `(r, z) / (r_old, z_old)`, or that of flexible CG (Notay 2000). What z holds then is the preconditioner's affair. As [`Preconditioner::apply`] it
+    /// allocates nothing, and every other call queues the same.
+    fn cg_step(&mut self, backend: &B, step: CgStep<T, B>, z: &mut B::Vector) -> Result<()>
+    where
+        B: CgSteps<T>,
+    {
+        cg_step_by_primitives(self, backend, step, z)
+    }
+
+    /// Whether `M` is simple enough to be fused.
+    fn shape(&self) -> Shape<'_, B::Vector> {
+        Shape::General
+    }
+
+    /// Whether `M` is the same operator in every application. A K-cycle depends on its `r`, and then CG takes the
+    /// flexible beta.
+    fn is_fixed(&self) -> bool {
+        true
+    }
+}
+
+/// [`Preconditioner::cg_step`] of an `m` that has no faster way.
+pub(crate) fn cg_step_by_primitives<T: Real, B: CgSteps<T>, M: Preconditioner<T, B> + ?Sized>(
+    m: &mut M,
+    backend: &B,
+    mut step: CgStep<T, B>,
+    z: &mut B::Vector,
+) -> Result<()> {
+    backend.cg_step(&mut step, None)?;
+    let CgStep { s, rho, p_ap, p, ap, r, out, scratch, .. } = step;
+    m.apply(backend, r, z)?;
+    backend.dot(r, z, s, out)?;
+    let beta = if m.is_fixed() {
+        Coef::ratio(out, rho)
+    } else {
+        // p stays A-orthogonal to the one before it.
+        backend.dot(z, ap, s, scratch)?;
+        Coef::ratio(scratch, p_ap).negated()
+    };
+    backend.direction(s, None, z, beta, p)
+}
+
+/// No preconditioner: `z = r`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Identity;
+
+impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Identity {
+    fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
+        backend.copy(r, z)
+    }
+    fn shape(&self) -> Shape<'_, B::Vector> {
+        Shape::Identity
+    }
+}

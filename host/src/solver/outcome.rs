@@ -1,0 +1,94 @@
+//! When a method stops, and what came of it.
+
+use std::fmt;
+
+/// A method's own residual drifts from the true one by rounding; where the true one misses the tolerance by
+/// more than this factor, the solve has not converged.
+pub const TOLERABLE_MISS: f64 = 10.0;
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stop {
+    /// Converged when `||b - A x||_2 <= max(rtol ||b||_2, atol)`.
+    pub rtol: f64,
+    /// The absolute part of that.
+    pub atol: f64,
+    /// Most iterations.
+    pub max_iterations: u32,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop { rtol: 1e-8, atol: 0.0, max_iterations: 5000 }
+    }
+}
+
+/// Why a solver stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The residual norm is small enough.
+    Converged,
+    /// The iteration limit is reached.
+    IterationLimit,
+    /// A scalar that the method divides by vanished; the text says which.
+    Breakdown(&'static str),
+    /// A residual norm is NaN or infinite.
+    NotFinite,
+    /// The method's own residual norm is small enough, but that of its solution, recomputed, is far from it.
+    Inaccurate,
+    /// CG met `(p, A p) <= 0`: A is not positive definite; it may be singular.
+    IndefiniteOperator,
+    /// CG met `(r, M r) <= 0`: the preconditioner is not positive definite.
+    IndefinitePreconditioner,
+}
+
+impl StopReason {
+    /// The name in reports, without the breakdown's details.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Converged => "converged",
+            StopReason::IterationLimit => "iteration_limit",
+            StopReason::Breakdown(_) => "breakdown",
+            StopReason::NotFinite => "not_finite",
+            StopReason::Inaccurate => "inaccurate",
+            StopReason::IndefiniteOperator => "indefinite_operator",
+            StopReason::IndefinitePreconditioner => "indefinite_preconditioner",
+        }
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            StopReason::Converged => "converged",
+            StopReason::IterationLimit => "iteration limit reached",
+            StopReason::Breakdown(which) => return write!(f, "breakdown: {which}"),
+            StopReason::NotFinite => "the residual became NaN or infinite",
+            StopReason::Inaccurate => {
+                "the method's own residual is small enough, but not that of its solution"
+            }
+            StopReason::IndefiniteOperator => {
+                "the matrix is not positive definite, but indefinite or singular (p, A p <= 0); \
+                 use --solver gmres or bicgstab"
+            }
+            StopReason::IndefinitePreconditioner => {
+                "the preconditioner is not positive definite (r, M r <= 0); \
+                 use --precond none, or --solver gmres or bicgstab"
+            }
+        })
+    }
+}
+
+/// What a solver did. The solution is in the vector it was given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Why it stopped.
+    pub reason: StopReason,
+    /// Iterations done.
+    pub iterations: u32,
+    /// `||r_k||_2` for k = 0, 1, ... as the method knows it; the true residual may differ by rounding.
+    pub history: Vec<f64>,
+    /// What the norms were compared with.
+    pub threshold: f64,
+}

@@ -1,0 +1,119 @@
+//! A running iteration, and how far the host is ahead of it.
+
+use cuda_std::Real;
+
+use super::iterative::OnProgress;
+use super::outcome::{Outcome, Stop, StopReason};
+use crate::backend::{Backend, Progress, Slot, status};
+use crate::error::Result;
+use crate::precond::{Preconditioner, Shape};
+
+/// Iterations that the host may queue before it looks whether the first of them has stopped.
+const LEAD: u32 = 8;
+/// Iterations that are queued one by one before a period is recorded: to make a recording ready takes about as long as
+/// to queue so many (on an H200, 0.4 ms in a solve with multigrid).
+/// A multiple of every period.
+const RECORD_FROM: u32 = 16;
+/// The same where a preconditioner's many kernels make an iteration long.
+const LEAD_OF_LONG: u32 = 2;
+
+/// A running iteration: its monitor, its guarded backend, and where the host stands.
+pub(crate) struct Run<'a, T: Real, B: Backend<T>> {
+    pub(super) backend: B,
+    pub(super) monitor: B::Monitor,
+    pub(super) threshold: f64,
+    lead: u32,
+    on_progress: OnProgress<'a>,
+}
+
+impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
+    /// Computes the threshold from `||b||` (with one scalar, slot 0 of a fresh array) and makes the monitor.
+    pub(super) fn new(backend: &B, b: &B::Vector, stop: &Stop, on_progress: OnProgress<'a>) -> Result<Self> {
+        let s = backend.scalars(1)?;
+        backend.dot(b, b, &s, Slot(0))?;
+        let norm_b = backend.read(&s, Slot(0))?.to_f64().sqrt();
+        // Residuals are computed in T: below this no norm of theirs can mean anything.
+        let threshold = (stop.rtol * norm_b).max(stop.atol);
+        Self::bounded(backend, stop.max_iterations, threshold, on_progress)
+    }
+
+    /// An iteration that stops at a norm of at most `threshold`, or after `limit` iterations.
+    pub(crate) fn bounded(
+        backend: &B,
+        limit: u32,
+        threshold: f64,
+        on_progress: OnProgress<'a>,
+    ) -> Result<Self> {
+        let monitor = backend.monitor(limit, threshold)?;
+        Ok(Run { backend: backend.guarded(&monitor), monitor, threshold, lead: LEAD, on_progress })
+    }
+
+    /// Looks earlier whether the iteration has stopped if `m` is more than a diagonal.
+    pub(super) fn preconditioned_by(mut self, m: &dyn Preconditioner<T, B>) -> Self {
+        if let Shape::General = m.shape() {
+            self.lead = LEAD_OF_LONG;
+        }
+        self
+    }
+
+    /// Queues `iteration(g, monitor, k)` for k = 0, 1, ... until the iteration has stopped; g is guarded by the
+    /// monitor.
+    ///
+    /// From `period` on, iteration `k + period` queues what iteration k does. So, in an iteration that lasts, one period is
+    /// recorded, where the backend can do that, and replayed. What is queued beyond the stop, by up to `lead` iterations and a
+    /// period, does nothing.
+    pub(crate) fn iterate(
+        &mut self,
+        period: u32,
+        mut iteration: impl FnMut(&B, &B::Monitor, u32) -> Result<()>,
+    ) -> Result<()> {
+        let mut recording = None;
+        let mut k = 0;
+        while self.goes_on(k)? {
+            if k == RECORD_FROM {
+                let mut one_period = |g: &B| (k..k + period).try_for_each(|k| iteration(g, &self.monitor, k));
+                recording = self.backend.record(&mut one_period)?;
+            }
+            if let Some(recording) = &recording {
+                // SAFETY: recording refuses to allocate, so all that `iteration` used was there before; it is borrowed
+                // by it, or belongs to `self`, and is still there.
+                unsafe { self.backend.replay(recording)? };
+                k += period;
+            } else {
+                iteration(&self.backend, &self.monitor, k)?;
+                k += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether to queue iteration `k` (from 0): waits until the norm of iteration `k - lead` is known.
+    pub(super) fn goes_on(&mut self, k: u32) -> Result<bool> {
+        self.known((k + 1).saturating_sub(self.lead))
+    }
+
+    /// Waits until `observed` norms are known; false when the iteration has stopped.
+    pub(super) fn known(&mut self, observed: u32) -> Result<bool> {
+        let progress = self.backend.wait(&self.monitor, observed)?;
+        if progress.observed > 0 {
+            (self.on_progress)(progress.observed - 1, progress.norm);
+        }
+        Ok(progress.running())
+    }
+
+    /// What came of it. `diagnose` names the cause of a breakdown.
+    pub(crate) fn outcome(self, diagnose: impl FnOnce() -> Result<&'static str>) -> Result<Outcome> {
+        let history = self.backend.history(&self.monitor)?;
+        let Progress { status, .. } = self.backend.wait(&self.monitor, 0)?;
+        let reason = match status {
+            status::CONVERGED => StopReason::Converged,
+            status::NOT_FINITE => StopReason::NotFinite,
+            status::INDEFINITE_OPERATOR => StopReason::IndefiniteOperator,
+            status::INDEFINITE_PRECONDITIONER => StopReason::IndefinitePreconditioner,
+            status::BREAKDOWN => StopReason::Breakdown(diagnose()?),
+            _ => StopReason::IterationLimit,
+        };
+        let iterations = (history.len() as u32).saturating_sub(1);
+        Ok(Outcome { reason, iterations, history, threshold: self.threshold })
+    }
+}
