@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use warpsolve::backend::cells::Cells;
+use warpsolve::cardiac::io::picture::write_activation;
+use warpsolve::cardiac::io::vtk::{VtuSeries, write_vtu};
+use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
-use warpsolve::io::picture::write_activation;
-use warpsolve::io::vtk::{VtuSeries, write_vtu};
-use warpsolve::mesh::TetMesh;
 use warpsolve::precond::amg::AnyPrecision;
 use warpsolve::{Error, Result};
 

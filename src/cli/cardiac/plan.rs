@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use warpsolve::cardiac::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
 use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, Tissue};
-use warpsolve::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
 use warpsolve::{Error, Result};
 
 use super::super::output::is_same_file;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use warpsolve::mesh::TetMesh;
+use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::{Error, Result};
 
 use super::args::numbers;

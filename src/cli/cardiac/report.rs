@@ -1,9 +1,9 @@
 //! The report for people.
 
 use warpsolve::Error;
+use warpsolve::cardiac::mesh::{ReadSummary, TetMesh};
 use warpsolve::cardiac::{Formulation, Model, Params, Shape, Stimulus, SystemInfo, Tissue};
 use warpsolve::launch::DeviceInfo;
-use warpsolve::mesh::{ReadSummary, TetMesh};
 
 use super::super::device::in_short;
 use super::super::report::{Lines, unavailable};

@@ -7,8 +7,8 @@ use std::time::Instant;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use warpsolve::backend::cells::Cells;
+use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Checkpoint, Simulation, StepReport, SystemInfo};
-use warpsolve::mesh::TetMesh;
 use warpsolve::precond::amg::AnyPrecision;
 use warpsolve::{Error, Result};
 
