@@ -5,7 +5,6 @@
 use gpu_kernels::blas1::{axpby, fill};
 use gpu_kernels::coefficient::Coefficient;
 use gpu_kernels::monitor::Guard;
-#[cfg(feature = "cli")]
 use std::process::Command;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::{Error, Result};
 
-use super::args::numbers;
+use super::super::values::numbers;
 
 /// Points of space, mm.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use std::path::Path;
 use crc32fast::Hasher;
 use rayon::prelude::*;
 
+use super::checksum::{CHUNK, checksum, joined};
 use super::header::{ALIGN, Header};
-use super::{CHUNK, checksum, joined};
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
 use crate::io::matrix::Symmetry;
