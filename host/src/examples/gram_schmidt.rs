@@ -10,7 +10,8 @@
 use rayon::prelude::*;
 
 use super::dense::Columns;
-use super::{Machine, Report, Sizes, Timing};
+use super::machine::Machine;
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
 

@@ -11,7 +11,8 @@ use gpu_kernels::examples::stencil::Weights;
 use rayon::prelude::*;
 
 use super::stencil::{fill, grid, len, points};
-use super::{Machine, Report, Sizes, Timing};
+use super::machine::Machine;
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes = Sizes {

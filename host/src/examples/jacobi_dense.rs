@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::dense::Columns;
-use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use super::machine::{Iterated, Machine, iterate};
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
 

@@ -8,7 +8,8 @@
 use std::time::Instant;
 
 use super::stencil::{MEAN, difference, fill, grid, len, sequential};
-use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use super::machine::{Iterated, Machine, iterate};
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes =

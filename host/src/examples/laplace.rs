@@ -1,7 +1,8 @@
 //! The Laplace equation on a square plate (OpenACC workshop of the Pittsburgh Supercomputing Center: the first exercise).
 
 use super::stencil::{MEAN, difference, fill, grid, len, sequential};
-use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use super::machine::{Iterated, Machine, iterate};
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes =

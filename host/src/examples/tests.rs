@@ -4,9 +4,12 @@
 use std::sync::Arc;
 
 use super::dense::Columns;
-use super::stencil::{fill, grid, len, points, sequential};
+use super::machine::iterate;
+use super::stencil::{Stencil, fill, grid, len, points, sequential};
 use super::*;
-use crate::backend::Slot;
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::Gpu;
+use crate::backend::{Backend, Slot};
 use crate::launch::sim::Sim;
 use crate::problem::random::uniform;
 use gpu_kernels::examples::stencil::Weights;

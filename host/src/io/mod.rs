@@ -4,3 +4,4 @@ pub mod atomic;
 pub mod binary;
 pub mod matrix;
 pub mod matrix_market;
+mod summary;

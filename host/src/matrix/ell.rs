@@ -1,7 +1,6 @@
 //! ELLPACK: one width for the whole matrix, stored column by column.
 
-use super::padding::{MAX_PADDING, ell_padding, sell_padding};
-use super::sell::SLICE;
+use super::padding::{MAX_PADDING, SLICE, ell_padding, padding_column, sell_padding};
 use super::{Csr, Padding};
 use crate::error::Result;
 use cuda_std::Real;
@@ -130,9 +129,4 @@ impl<T: Real> Ell<T> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
-}
-
-/// The column that pads row `i`: its last one, or one near the diagonal for an empty row.
-pub(super) fn padding_column(columns: &[u32], i: usize, n_cols: usize) -> u32 {
-    columns.last().copied().unwrap_or(i.min(n_cols.saturating_sub(1)) as u32)
 }

@@ -1,7 +1,7 @@
 //! Which format holds a matrix: the names, the choice, and a matrix in whichever it is.
 
+use super::padding::SLICE;
 use super::padding::{Padding, sell_padding};
-use super::sell::SLICE;
 use super::{BlockCsr, BlockSell, Csr, Ell, Sell};
 use crate::error::{Error, Result};
 use cuda_std::Real;

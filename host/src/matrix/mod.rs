@@ -23,6 +23,6 @@ pub use ell::Ell;
 pub(crate) use format::choose_for_gpu;
 pub(crate) use format::matrix_traffic;
 pub use format::{AnyMatrix, Choice, Format, Target, choose, choose_blocks, spmv_bytes};
-pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_padding};
+pub use padding::{MAX_PADDING, Padding, RowStats, SLICE, ell_padding, row_stats, sell_padding};
 pub(crate) use pages::in_large_pages;
-pub use sell::{SLICE, Sell};
+pub use sell::Sell;

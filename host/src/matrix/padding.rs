@@ -4,10 +4,12 @@
 use std::cmp::Reverse;
 
 use super::Csr;
-use super::sell::{SLICE, check_sigma};
 use crate::error::{Error, Result};
 use cuda_std::Real;
 use rayon::prelude::*;
+
+/// Rows of a slice, the C of SELL-C-sigma: one warp.
+pub const SLICE: usize = 32;
 
 /// A padded format is refused when it would store more than this many entries for each nonzero.
 ///
@@ -114,4 +116,17 @@ pub fn sell_padding<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Padding> {
     let stored =
         lengths.par_chunks(SLICE).with_min_len(LEAST / SLICE).map(|s| longest(s) * SLICE as u64).sum();
     Ok(Padding { stored, nnz: a.nnz() as u64 })
+}
+
+/// Refuses windows that no slices fill.
+pub(super) fn check_sigma(sigma: usize) -> Result<()> {
+    if sigma == 1 || (sigma > 0 && sigma.is_multiple_of(SLICE)) {
+        return Ok(());
+    }
+    Err(Error::Option(format!("sigma is {sigma}; it must be 1 or a multiple of {SLICE}")))
+}
+
+/// The column that pads row `i`: its last one, or one near the diagonal for an empty row.
+pub(super) fn padding_column(columns: &[u32], i: usize, n_cols: usize) -> u32 {
+    columns.last().copied().unwrap_or(i.min(n_cols.saturating_sub(1)) as u32)
 }

@@ -4,16 +4,12 @@
 //! efficient general sparse matrix-vector multiplication on modern processors with wide SIMD units,
 //! SIAM J. Sci. Comput. 36 (2014), C401-C423.
 
-use super::ell::padding_column;
-use super::padding::sell_padding;
+use super::padding::{SLICE, check_sigma, padding_column, sell_padding};
 use super::{Csr, Padding};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use cuda_std::Real;
 use rayon::prelude::*;
 use std::cmp::Reverse;
-
-/// Rows of a slice, the C of SELL-C-sigma: one warp.
-pub const SLICE: usize = 32;
 
 /// What [`Sell::permutation`] holds where the last slice has no row.
 pub const NO_ROW: u32 = u32::MAX;
@@ -173,13 +169,6 @@ pub(super) fn row_order<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Option<Vec<
         .par_chunks_mut(sigma)
         .for_each(|window| window.sort_by_key(|&row| Reverse(a.row_len(row as usize))));
     Ok(Some(order))
-}
-
-pub(super) fn check_sigma(sigma: usize) -> Result<()> {
-    if sigma == 1 || (sigma > 0 && sigma.is_multiple_of(SLICE)) {
-        return Ok(());
-    }
-    Err(Error::Option(format!("sigma is {sigma}; it must be 1 or a multiple of {SLICE}")))
 }
 
 /// Entries of the longest row of each slice, for rows in the order `order` (or as they are).

@@ -2,7 +2,7 @@
 
 use super::checksum::checksum;
 use super::fault::{Fault, Section, VERSION};
-use crate::io::matrix::Symmetry;
+use crate::io::summary::Symmetry;
 
 /// The first bytes. As those of PNG they notice transfers that take the file for text.
 pub(super) const MAGIC: [u8; 8] = *b"\x89WSM\r\n\x1a\n";

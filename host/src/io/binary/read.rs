@@ -14,7 +14,7 @@ use super::checksum::{CHUNK, checksum, joined};
 use super::fault::Fault;
 use super::header::{self, Header, SECTIONS};
 use crate::error::{Error, Result};
-use crate::io::matrix::{Field, Summary};
+use crate::io::summary::{Field, Summary};
 use crate::matrix::check::check_finite;
 use crate::matrix::{Csr, in_large_pages};
 

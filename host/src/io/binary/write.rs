@@ -9,7 +9,7 @@ use super::checksum::{CHUNK, checksum, joined};
 use super::header::{ALIGN, Header};
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
-use crate::io::matrix::Symmetry;
+use crate::io::summary::Symmetry;
 use crate::matrix::Csr;
 
 /// What fills a section up.
