@@ -81,7 +81,7 @@ fn no_files_import_each_other_in_a_circle() {
         faults += &format!("\n{file} is in no circle any more; take it from the list\n");
     }
     assert!(faults.is_empty(), "{faults}");
-    assert!(count > 1000, "{count} imports: most were not found");
+    assert!(count > 500, "{count} imports: most were not found");
 }
 
 /// Where the crates have their sources.

@@ -2,17 +2,14 @@
 
 use std::time::Instant;
 
-use super::dense::Dense;
-use super::pointwise::{Add, Midpoints};
-use super::stencil::Stencil;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
 use crate::solver::{Run, StopReason};
 
-/// A backend with what the programs need beside its primitives.
-pub(super) trait Machine: Backend<f64> + Add + Midpoints + Stencil + Dense {
+/// A backend that measures, and refuses what it has no room for.
+pub(super) trait Machine: Backend<f64> {
     /// Seconds that `work` takes, from its first kernel to the end of its last.
     fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64>;
     /// Refuses `count` vectors of `len` elements for which there is no room.

@@ -2,9 +2,9 @@
 //!
 //! A program is written once over [`Machine`]: the data stay where they are computed on, and whether an iteration has
 //! converged is decided there (see [`crate::backend`]). What it adds to the primitives stands beside it, as loops for the
-//! CPU and as the launch of a kernel of [`gpu_kernels::examples`], in the file of the same name.
+//! CPU and as the launch of a kernel of [`gpu_kernels::examples`].
 //!
-//! To add one: its kernel in a file there, its launch in the file of that name here, its own file with `SIZES` and `run`, and a line in `programs!`.
+//! To add one: its kernel in a file there, its file here with `SIZES` and `run`, and a line in `programs!`.
 
 use crate::error::{Error, Result};
 use crate::job::Device;
@@ -12,7 +12,6 @@ use crate::named::named;
 
 mod dense;
 mod machine;
-mod pointwise;
 mod report;
 mod stencil;
 #[cfg(test)]
@@ -20,8 +19,12 @@ mod tests;
 
 pub use report::{Report, Timing};
 
+use dense::Dense;
 use machine::Machine;
+use pi::Midpoints;
 use report::Sizes;
+use stencil::Stencil;
+use vadd::Add;
 
 /// The programs, and what is asked of each: a module with `SIZES` and `run`.
 macro_rules! programs {
@@ -35,7 +38,7 @@ macro_rules! programs {
             fn sizes(self) -> Sizes {
                 match self { $(Program::$variant => $module::SIZES,)* }
             }
-            fn start<M: Machine>(self, m: &M, sizes: &[usize]) -> Result<Report> {
+            fn start<M: Every>(self, m: &M, sizes: &[usize]) -> Result<Report> {
                 match self { $(Program::$variant => $module::run(m, sizes),)* }
             }
         }
@@ -58,6 +61,10 @@ programs! {
     /// A hundred sweeps of Jacobi's iteration on a grid.
     JacobiGrid = "jacobi-grid" in jacobi_grid,
 }
+
+/// What all programs need beside the primitives.
+trait Every: Machine + Add + Midpoints + Stencil + Dense {}
+impl<M: Machine + Add + Midpoints + Stencil + Dense> Every for M {}
 
 /// Runs a program. Sizes that are not given are those of its source, or smaller on a slower device.
 ///

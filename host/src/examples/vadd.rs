@@ -1,9 +1,13 @@
 //! `z = x + y` (programming GPUs with OpenMP, SC21 tutorial: the vector addition).
 
+use gpu_kernels::examples::pointwise::vadd;
 use rayon::prelude::*;
 
 use super::machine::Machine;
 use super::report::{Report, Sizes, Timing};
+use crate::backend::Backend;
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::{Gpu, Work};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes = Sizes {
@@ -15,9 +19,36 @@ pub(super) const SIZES: Sizes = Sizes {
 
 /// Sums that are timed together.
 const REPEAT: usize = 10;
+/// Elements of a task.
+const CHUNK: usize = 1 << 14;
+
+/// The sum of vectors.
+pub(super) trait Add: Backend<f64> {
+    /// `z = x + y`
+    fn add(&self, x: &Self::Vector, y: &Self::Vector, z: &mut Self::Vector) -> Result<()>;
+}
+
+impl Add for Cpu {
+    fn add(&self, x: &Vec<f64>, y: &Vec<f64>, z: &mut Vec<f64>) -> Result<()> {
+        let chunks = z.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).zip(y.par_chunks(CHUNK));
+        chunks.for_each(|((z, x), y)| {
+            for ((z, x), y) in z.iter_mut().zip(x).zip(y) {
+                *z = x + y;
+            }
+        });
+        Ok(())
+    }
+}
+
+impl Add for Gpu {
+    fn add(&self, x: &Self::Vector, y: &Self::Vector, z: &mut Self::Vector) -> Result<()> {
+        let n = z.len();
+        self.launch(Work::on::<f64>(n, 3), &vadd { n: n as u64, x: x.ptr(), y: y.ptr(), z: z.ptr_mut() })
+    }
+}
 
 /// `x_i = i`, `y_i = 2 i`, so that every sum is exact.
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     m.room(3, n)?;
     let multiples = |a: f64| -> Vec<f64> { (0..n).into_par_iter().map(|i| a * i as f64).collect() };
