@@ -30,11 +30,19 @@
 //! [`job`] is this path from end to end; below it are the [`solver`]s and [`precond`]itioners, written over
 //! the primitives of a [`backend`], and the [`matrix`] formats. [`io`] reads and writes Matrix Market files,
 //! [`problem`] generates model problems. The program `warpsolve` is a thin shell around the same calls.
+//!
+//! # Features
+//!
+//! - `cli` (default): the program `warpsolve` and all that it alone needs. Programs that only solve leave it out, with
+//!   `default-features = false`.
+//! - `cardiac` (part of `cli`): `warpsolve::cardiac`, electrical waves in the heart.
 
 pub mod ptx;
 
 use std::sync::Arc;
 
+#[cfg(feature = "cardiac")]
+pub use warpsolve_cardiac as cardiac;
 pub use warpsolve_host::*;
 
 /// Opens GPU `ordinal`, counted from 0, with the newest of the embedded [kernels](ptx::PTX) that it takes.

@@ -72,6 +72,7 @@ fn download(device: &Driver, n: usize, address: Address) -> Vec<f64> {
     bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
+#[cfg(feature = "cli")]
 #[test]
 fn the_program_starts_without_a_driver() {
     // What ldd does: the dynamic linker lists what the program needs to start, and runs nothing.

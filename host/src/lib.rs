@@ -1,6 +1,5 @@
 //! Sparse linear solvers: matrices, backends, solvers, preconditioners, model problems and I/O.
 pub mod backend;
-pub mod cardiac;
 pub mod error;
 pub mod examples;
 pub mod fem;
@@ -8,7 +7,6 @@ pub mod io;
 pub mod job;
 pub mod launch;
 pub mod matrix;
-pub mod mesh;
 pub mod named;
 pub mod precond;
 pub mod problem;

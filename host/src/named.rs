@@ -20,7 +20,27 @@ pub(crate) fn hint(name: &str, names: &[&str]) -> String {
     }
 }
 
-/// An enum whose variants have names: `Display`, `FromStr` and the list for messages in one place.
+#[doc(hidden)]
+pub use serde;
+
+/// An enum whose variants have names: its `Display`, `FromStr`, `Serialize` and `NAMES` in one place. What it is
+/// called in messages comes first; a name that is unknown is refused with the [nearest](crate::named::unknown).
+///
+/// ```
+/// warpsolve_host::named! {
+///     /// Which way is up.
+///     "axis" Axis {
+///         /// To the right.
+///         X = "x",
+///         /// Upwards.
+///         Y = "y",
+///     }
+/// }
+/// assert_eq!("y".parse::<Axis>().unwrap(), Axis::Y);
+/// assert_eq!(Axis::X.to_string(), "x");
+/// assert_eq!("z".parse::<Axis>().unwrap_err().to_string(), "unknown axis 'z'; there are x, y");
+/// ```
+#[macro_export]
 macro_rules! named {
     ($(#[$doc:meta])* $what:literal $enum:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)* }) => {
         $(#[$doc])*
@@ -46,11 +66,11 @@ macro_rules! named {
                 }
             }
         }
-        impl serde::Serialize for $enum {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        impl $crate::named::serde::Serialize for $enum {
+            fn serialize<S: $crate::named::serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
     };
 }
-pub(crate) use named;
+pub use named;

@@ -1,12 +1,9 @@
 //! The arguments of every command, as clap reads them.
 
-use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use warpsolve::Error;
 use warpsolve::examples::Program;
 use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
@@ -16,7 +13,7 @@ use super::bench::args::{BenchArgs, Setting};
 use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
 use super::names::named;
-use super::profile::ProfileArgs;
+use super::profile::{ProfileArgs, Uses};
 use super::settings::Settings;
 
 /// Solves large sparse linear systems on NVIDIA GPUs and on CPUs.
@@ -74,8 +71,14 @@ pub enum Command {
 }
 
 impl Command {
+    /// What its profile must know.
+    pub fn uses(&self) -> Uses<'_> {
+        let (no_device, report, settings) = (self.without_device(), self.json(), self.config());
+        Uses { no_device, report, settings, files: self.files() }
+    }
+
     /// Its name, if it computes nothing on a device.
-    pub fn without_device(&self) -> Option<&'static str> {
+    fn without_device(&self) -> Option<&'static str> {
         match self {
             Command::Gen(_) => Some("gen"),
             Command::Convert(_) => Some("convert"),
@@ -89,7 +92,7 @@ impl Command {
     }
 
     /// Where it writes a report for programs.
-    pub fn json(&self) -> Option<&Path> {
+    fn json(&self) -> Option<&Path> {
         match self {
             Command::Solve(args) => args.json.as_deref(),
             Command::Spmv(args) => args.json.as_deref(),
@@ -102,7 +105,7 @@ impl Command {
     }
 
     /// What else it reads and writes, where that may have any name.
-    pub fn files(&self) -> Vec<&Path> {
+    fn files(&self) -> Vec<&Path> {
         let files = match self {
             Command::Solve(args) => vec![&args.matrix.file, &args.rhs, &args.out, &args.history],
             Command::Spmv(args) => vec![&args.matrix.file],
@@ -116,7 +119,7 @@ impl Command {
     }
 
     /// Where it reads settings.
-    pub fn config(&self) -> Option<&Path> {
+    fn config(&self) -> Option<&Path> {
         match self {
             Command::Solve(args) => args.config.as_deref(),
             _ => None,
@@ -265,70 +268,6 @@ pub struct InfoArgs {
     /// Write as JSON; - for stdout, in place of the text
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
-}
-
-/// A name, or "auto" for `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OrAuto<T>(pub Option<T>);
-
-impl<T: FromStr<Err = Error>> FromStr for OrAuto<T> {
-    type Err = Error;
-    fn from_str(name: &str) -> Result<Self, Error> {
-        if name == "auto" {
-            return Ok(OrAuto(None));
-        }
-        match name.parse() {
-            Err(Error::Option(message)) => Err(Error::Option(format!("{message}, auto"))),
-            parsed => parsed.map(|value| OrAuto(Some(value))),
-        }
-    }
-}
-
-impl<T: Display> Display for OrAuto<T> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match &self.0 {
-            Some(name) => name.fmt(f),
-            None => f.write_str("auto"),
-        }
-    }
-}
-
-/// The length of GMRES cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restart {
-    /// After so many iterations.
-    After(usize),
-    /// Never.
-    Never,
-}
-
-impl FromStr for Restart {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(n) if (1..=warpsolve::solver::MAX_RESTART).contains(&n) => Ok(Restart::After(n)),
-            _ if text == "none" => Ok(Restart::Never),
-            _ => {
-                Err(format!("it takes a whole number from 1 to {}, or none", warpsolve::solver::MAX_RESTART))
-            }
-        }
-    }
-}
-
-/// A tolerance.
-pub fn not_negative(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
-        _ => Err("it takes a finite number, 0 or more".into()),
-    }
-}
-
-/// A weight of the Jacobi method.
-pub fn omega(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(x) if x > 0.0 && x < 2.0 => Ok(x),
-        _ => Err("it takes a number between 0 and 2, both excluded".into()),
-    }
 }
 
 #[cfg(test)]

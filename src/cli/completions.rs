@@ -4,9 +4,9 @@ use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 use warpsolve::Result;
 
-use super::SUCCESS;
 use super::args::Cli;
 use super::output::print;
+use super::status::SUCCESS;
 
 /// Prints the script; returns the exit status.
 pub fn run(shell: Shell) -> Result<u8> {

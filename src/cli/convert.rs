@@ -6,14 +6,13 @@ use std::time::Instant;
 use warpsolve::Result;
 use warpsolve::io::matrix::{read_matrix, write_matrix};
 
-use super::SUCCESS;
 use super::args::ConvertArgs;
 use super::load::start_threads;
-use super::output::{check_matrix_file, file_size, print};
+use super::output::{check_matrix_file, check_outputs, file_size, print};
 use super::progress::Progress;
-use super::report::{Lines, stored};
-use super::solve::check_outputs;
-use super::table::{bytes, duration, thousands};
+use super::report::stored;
+use super::status::SUCCESS;
+use super::table::{Lines, bytes, duration, thousands};
 
 /// Reads and writes; returns the exit status.
 pub fn run(args: ConvertArgs) -> Result<u8> {

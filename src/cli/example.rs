@@ -9,11 +9,12 @@ use warpsolve::{Result, job::Device};
 
 use super::args::ExampleArgs;
 use super::device::{Opened, in_short, open};
+use super::json;
 use super::load::start_threads;
 use super::output::{print, say_error, write};
 use super::profile::Profiler;
+use super::status::{SUCCESS, UNCONVERGED};
 use super::table::{bytes, duration};
-use super::{SUCCESS, UNCONVERGED, json};
 
 /// What `example` reports.
 #[derive(Serialize)]

@@ -5,13 +5,13 @@ use std::time::Instant;
 use warpsolve::Result;
 use warpsolve::io::matrix::write_matrix;
 
-use super::SUCCESS;
 use super::args::GenArgs;
 use super::load::Source;
 use super::output::{check_matrix_file, file_size, print};
 use super::progress::Progress;
-use super::report::{Lines, stored};
-use super::table::{bytes, duration, thousands};
+use super::report::stored;
+use super::status::SUCCESS;
+use super::table::{Lines, bytes, duration, thousands};
 
 /// Generates and writes; returns the exit status.
 pub fn run(args: GenArgs) -> Result<u8> {

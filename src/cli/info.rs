@@ -8,10 +8,11 @@ use warpsolve::ptx::PTX;
 use warpsolve::{Error, Result};
 
 use super::args::InfoArgs;
+use super::json;
 use super::output::{print, write};
-use super::report::{Lines, unavailable};
-use super::table::bytes;
-use super::{SUCCESS, json};
+use super::report::unavailable;
+use super::status::SUCCESS;
+use super::table::{Lines, bytes};
 
 /// What `info` reports.
 #[derive(Serialize)]

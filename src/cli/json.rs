@@ -5,7 +5,7 @@ use warpsolve::launch::{Counts, DeviceInfo};
 use warpsolve::matrix::RowStats;
 use warpsolve::precond::amg;
 
-use super::solve::Account;
+use super::account::Account;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

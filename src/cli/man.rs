@@ -8,9 +8,9 @@ use clap_mangen::Man;
 use warpsolve::io::atomic::write_atomically;
 use warpsolve::{Error, Result};
 
-use super::SUCCESS;
 use super::args::Cli;
 use super::output::print;
+use super::status::SUCCESS;
 
 /// Writes a page for each command into `folder`, or prints the main one; returns the exit status.
 pub fn run(folder: Option<&Path>) -> Result<u8> {

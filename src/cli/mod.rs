@@ -1,5 +1,6 @@
 //! The command line: arguments become a typed job, the job runs, and its report is printed.
 
+mod account;
 mod args;
 mod bench;
 mod cardiac;
@@ -21,7 +22,9 @@ mod report;
 mod settings;
 mod solve;
 mod spmv;
+mod status;
 mod table;
+mod values;
 
 use std::process::ExitCode;
 
@@ -30,14 +33,8 @@ use clap::Parser;
 use args::{Cli, Command};
 use output::complain;
 use profile::Profiler;
+use status::{FAILURE, SUCCESS};
 use warpsolve::Result;
-
-/// Everything went well; for `solve`, the solver converged.
-const SUCCESS: u8 = 0;
-/// Something failed, which was said on stderr.
-const FAILURE: u8 = 1;
-/// The solver stopped without converging; for `example`, the result is wrong.
-const UNCONVERGED: u8 = 2;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -57,7 +54,7 @@ pub fn main() -> ExitCode {
 
 /// Runs a command; the exit status.
 fn run(cli: Cli) -> Result<u8> {
-    let profiler = Profiler::new(cli.profile, &cli.command)?;
+    let profiler = Profiler::new(cli.profile, &cli.command.uses())?;
     let status = match cli.command {
         Command::Solve(args) => solve::run(args, &profiler),
         Command::Bidomain(args) => cardiac::bidomain(args, &profiler),

@@ -28,6 +28,34 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || place(a).is_some_and(|a| place(b) == Some(a))
 }
 
+/// Refuses outputs that would be lost after the work: in a folder that is not there, over an input, or over one
+/// another.
+pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Result<()> {
+    let refuse = |path: &Path, why: &str| {
+        Err(Error::Option(format!("the output {} {why}; name another file", path.display())))
+    };
+    // Devices and pipes may be named twice.
+    let file = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    let stdout = Path::new("-");
+    if outputs.iter().flatten().filter(|path| **path == stdout).count() > 1 {
+        return refuse(stdout, "is named twice");
+    }
+    for (k, path) in outputs.iter().enumerate() {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else { continue };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return refuse(path, "is in a folder that does not exist");
+        }
+        if inputs.iter().flatten().any(|input| file(path).is_some() && file(path) == file(input)) {
+            return refuse(path, "is an input");
+        }
+        if outputs[..k].iter().flatten().any(|other| is_same_file(other, path) && !path.starts_with("/dev")) {
+            return refuse(path, "is named twice");
+        }
+    }
+    Ok(())
+}
+
 /// Refuses stdout for a matrix: its name decides the format, and it is written elsewhere first.
 pub fn check_matrix_file(path: &Path) -> Result<()> {
     if path == Path::new("-") {

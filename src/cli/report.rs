@@ -1,37 +1,13 @@
 //! Reports for people.
 
-use std::fmt::Write;
-
 use warpsolve::io::matrix::{Layout, Symmetry};
 use warpsolve::job::{Method, Precond, Report};
 use warpsolve::precond::amg;
 
+use super::account::Account;
 use super::device::in_short;
 use super::json::device_kind;
-use super::solve::Account;
-use super::table::{Align, bytes, duration, table, thousands};
-
-/// Width of the labels.
-const LABEL: usize = 14;
-
-/// Lines of a label and a text; a line without a label continues the one above.
-#[derive(Default)]
-pub struct Lines(String);
-
-impl Lines {
-    /// Adds a line.
-    pub fn add(&mut self, label: &str, text: impl AsRef<str>) {
-        let _ = writeln!(self.0, "{label:<LABEL$}{}", text.as_ref());
-    }
-    /// Adds an empty line.
-    pub fn gap(&mut self) {
-        self.0.push('\n');
-    }
-    /// All lines.
-    pub fn text(self) -> String {
-        self.0
-    }
-}
+use super::table::{Align, Lines, bytes, duration, table, thousands};
 
 /// "converged after 294 iterations", or why not.
 pub fn outcome(report: &Report) -> String {

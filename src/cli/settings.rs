@@ -12,9 +12,9 @@ use warpsolve::precond::amg::{Coarsening, Cycle, Params, Smoother};
 use warpsolve::solver::{MAX_RESTART, Stop};
 use warpsolve::{Error, Result};
 
-use super::args::{OrAuto, Restart, not_negative, omega};
 use super::device::DeviceName;
 use super::names::named;
+use super::values::{OrAuto, Restart, not_negative, omega};
 
 /// The name that leaves a choice open.
 const AUTO: &[&str] = &["auto"];

@@ -5,21 +5,22 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use warpsolve::io::matrix::Summary;
 use warpsolve::io::matrix_market::write_vector;
 use warpsolve::job::{self, Device, Method, Options};
-use warpsolve::launch::DeviceInfo;
-use warpsolve::matrix::{RowStats, row_stats};
+use warpsolve::matrix::row_stats;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
 
-use super::args::{Restart, SolveArgs};
+use super::account::Account;
+use super::args::SolveArgs;
 use super::device::{self, DeviceName};
 use super::load::{self, Source};
-use super::output::{complain, is_same_file, print, warn, write};
+use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
-use super::{FAILURE, SUCCESS, UNCONVERGED, config, json, report};
+use super::status::{FAILURE, SUCCESS, UNCONVERGED};
+use super::values::Restart;
+use super::{config, json, report};
 
 /// What is to be done, with every option checked.
 struct Job {
@@ -35,55 +36,6 @@ struct Job {
     quiet: bool,
     verbose: bool,
     warnings: Vec<String>,
-}
-
-/// All that a report says.
-pub struct Account {
-    /// Name of the matrix.
-    pub matrix: String,
-    /// What was found in the file; `None` for a generated matrix.
-    pub summary: Option<Summary>,
-    /// Row lengths.
-    pub rows: RowStats,
-    /// The options given.
-    pub options: Options,
-    /// The GPU or simulator.
-    pub gpu: Option<DeviceInfo>,
-    /// Why `auto` took the CPU.
-    pub no_gpu: Option<Error>,
-    /// Threads on the host.
-    pub threads: usize,
-    /// What the solve says of itself.
-    pub report: job::Report,
-    /// Its warnings, and those of this program.
-    pub warnings: Vec<String>,
-    /// Seconds for reading or generating the system.
-    pub read_seconds: f64,
-    /// Seconds for opening the device, during the reading.
-    pub device_seconds: f64,
-    /// Seconds from the start to the solution and its residual.
-    pub total_seconds: f64,
-    /// Bytes a second of a copy on the device.
-    pub copy_bandwidth: Option<f64>,
-}
-
-impl Account {
-    /// Bytes a second that the iterations moved; `None` where there were none.
-    pub fn bandwidth(&self) -> Option<f64> {
-        let bandwidth = self.report.bytes_moved as f64 / self.report.solve_seconds;
-        (self.report.outcome.iterations > 0 && bandwidth.is_finite()).then_some(bandwidth)
-    }
-
-    /// Length of the cycles of GMRES; `None` for another method.
-    pub fn restart(&self) -> Option<usize> {
-        let limit = self.options.stop.max_iterations as usize;
-        (self.report.method == Method::Gmres).then_some(self.options.restart.min(limit))
-    }
-
-    /// Weight of the Jacobi method; `None` for another.
-    pub fn omega(&self) -> Option<f64> {
-        (self.report.method == Method::Jacobi).then_some(self.options.omega)
-    }
 }
 
 impl TryFrom<SolveArgs> for Job {
@@ -118,34 +70,6 @@ impl TryFrom<SolveArgs> for Job {
             verbose: args.verbose,
         })
     }
-}
-
-/// Refuses outputs that would be lost after the work: in a folder that is not there, over an input, or over one
-/// another.
-pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Result<()> {
-    let refuse = |path: &Path, why: &str| {
-        Err(Error::Option(format!("the output {} {why}; name another file", path.display())))
-    };
-    // Devices and pipes may be named twice.
-    let file = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
-    let stdout = Path::new("-");
-    if outputs.iter().flatten().filter(|path| **path == stdout).count() > 1 {
-        return refuse(stdout, "is named twice");
-    }
-    for (k, path) in outputs.iter().enumerate() {
-        let Some(path) = path.filter(|path| *path != Path::new("-")) else { continue };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) {
-            return refuse(path, "is in a folder that does not exist");
-        }
-        if inputs.iter().flatten().any(|input| file(path).is_some() && file(path) == file(input)) {
-            return refuse(path, "is an input");
-        }
-        if outputs[..k].iter().flatten().any(|other| is_same_file(other, path) && !path.starts_with("/dev")) {
-            return refuse(path, "is named twice");
-        }
-    }
-    Ok(())
 }
 
 /// Solves and reports; returns the exit status.

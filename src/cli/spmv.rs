@@ -13,8 +13,9 @@ use super::load::{Source, start_threads};
 use super::output::{complain, print, write};
 use super::profile::Profiler;
 use super::progress::Progress;
+use super::status::{FAILURE, SUCCESS};
 use super::table::{Align, duration, table, thousands};
-use super::{FAILURE, SUCCESS, device, json};
+use super::{device, json};
 
 /// What `spmv` reports.
 #[derive(Serialize)]

@@ -1,4 +1,6 @@
-//! Columns of text.
+//! Lines and columns of text, and numbers that read well.
+
+use std::fmt::Write;
 
 /// Where the text of a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,28 @@ pub fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Width of the labels.
+const LABEL: usize = 14;
+
+/// Lines of a label and a text; a line without a label continues the one above.
+#[derive(Default)]
+pub struct Lines(String);
+
+impl Lines {
+    /// Adds a line.
+    pub fn add(&mut self, label: &str, text: impl AsRef<str>) {
+        let _ = writeln!(self.0, "{label:<LABEL$}{}", text.as_ref());
+    }
+    /// Adds an empty line.
+    pub fn gap(&mut self) {
+        self.0.push('\n');
+    }
+    /// All lines.
+    pub fn text(self) -> String {
+        self.0
+    }
 }
 
 /// 12914298 as "12,914,298".

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use warpsolve::cardiac::Checkpoint;
-use warpsolve::io::vtk::write_vtu;
-use warpsolve::mesh::{ReadOptions, TetMesh, read};
+use warpsolve::cardiac::io::vtk::write_vtu;
+use warpsolve::cardiac::mesh::{ReadOptions, TetMesh, read};
 
 use super::Shell;
 

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// The variable that names the toolchain to use: a prefix such as `/usr`, above `bin/rustc`.
+pub const TOOLCHAIN_VARIABLE: &str = "WARPSOLVE_PTX_TOOLCHAIN";
+
 /// Why there is no PTX, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -12,7 +15,7 @@ pub enum BuildError {
          Install one of:\n    rustup component add rust-src\n    \
          apt-get install rustc-web cargo-web rust-web-src    (Debian, Ubuntu)\n\
          or name the prefix of another (the folder above bin/rustc) in {}.",
-        list(.tried), crate::TOOLCHAIN_VARIABLE
+        list(.tried), TOOLCHAIN_VARIABLE
     )]
     NoToolchain {
         /// Every place that was looked at, and what is missing there.

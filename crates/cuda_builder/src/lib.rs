@@ -26,9 +26,9 @@ mod stamp;
 mod text;
 mod toolchain;
 
-pub use error::BuildError;
+pub use error::{BuildError, TOOLCHAIN_VARIABLE};
 pub use stamp::Stamp;
-pub use toolchain::{TOOLCHAIN_VARIABLE, Toolchain};
+pub use toolchain::Toolchain;
 
 use compile::{Compilation, Profile};
 use sources::Sources;

@@ -5,13 +5,10 @@
 //! will do when its sysroot holds `lib/rustlib/src/rust/library/core`: rustup's component
 //! `rust-src`, or a distribution's package of that name.
 
-use crate::error::BuildError;
+use crate::error::{BuildError, TOOLCHAIN_VARIABLE};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// The variable that names the toolchain to use: a prefix such as `/usr`, above `bin/rustc`.
-pub const TOOLCHAIN_VARIABLE: &str = "WARPSOLVE_PTX_TOOLCHAIN";
 
 /// The oldest minor version of Rust 1 that will do: edition 2024, `-Cpanic=immediate-abort`.
 const OLDEST_MINOR: u32 = 95;

@@ -9,8 +9,9 @@
 
 use rayon::prelude::*;
 
-use super::dense::Columns;
-use super::{Machine, Report, Sizes, Timing};
+use super::dense::{Columns, Dense};
+use super::machine::Machine;
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
 
@@ -23,7 +24,7 @@ const ACCEPTED: f64 = 0.1;
 const WARM_UP: usize = 4;
 
 /// N vectors of N elements, uniform in [0, 1).
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     let shape = Columns::new(n);
     m.room(1, 3 * n * shape.leading + shape.sums())?;
@@ -82,7 +83,7 @@ pub(super) struct Work<V> {
 }
 
 /// Makes the first `count` vectors orthogonal, not yet of length 1.
-pub(super) fn orthogonalise<M: Machine>(
+pub(super) fn orthogonalise<M: Machine + Dense>(
     m: &M,
     shape: Columns,
     count: usize,
@@ -100,7 +101,7 @@ pub(super) fn orthogonalise<M: Machine>(
 }
 
 /// `max |Q^T Q - I|` and `||Q^T Q - I||_F`; NaN if any element is.
-fn loss<M: Machine>(m: &M, shape: Columns, q: &M::Vector) -> Result<(f64, f64)> {
+fn loss<M: Machine + Dense>(m: &M, shape: Columns, q: &M::Vector) -> Result<(f64, f64)> {
     let n = shape.n;
     let (mut gram, mut one) = (m.zeros(n * n)?, m.zeros(n)?);
     m.fill(1.0, &mut one)?;

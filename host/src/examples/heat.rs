@@ -10,8 +10,9 @@ use std::f64::consts::PI;
 use gpu_kernels::examples::stencil::Weights;
 use rayon::prelude::*;
 
-use super::stencil::{fill, grid, len, points};
-use super::{Machine, Report, Sizes, Timing};
+use super::stencil::{Stencil, fill, grid, len, points};
+use super::machine::Machine;
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes = Sizes {
@@ -26,7 +27,7 @@ const LENGTH: f64 = 1000.0;
 const TOTAL_TIME: f64 = 0.5;
 
 /// `STEPS` steps from t = 0 to [`TOTAL_TIME`] on N x N points.
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report> {
     let (n, steps) = (sizes[0], sizes[1]);
     let (dx, dt) = (LENGTH / (n + 1) as f64, TOTAL_TIME / steps as f64);
     let r = ALPHA * dt / (dx * dx);

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::dense::Columns;
-use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use super::dense::{Columns, Dense};
+use super::machine::{Iterated, Machine, iterate};
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
 
@@ -17,7 +18,7 @@ const LIMIT: u32 = 100_000;
 const DOMINANCE: f64 = 0.9;
 
 /// A random matrix of N rows, diagonally dominant, and a random right-hand side; x = 0 at the start.
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     let shape = Columns::new(n);
     m.room(1, (n + 4) * shape.leading)?;

@@ -7,8 +7,9 @@
 
 use std::time::Instant;
 
-use super::stencil::{MEAN, difference, fill, grid, len, sequential};
-use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use super::stencil::{Stencil, MEAN, difference, fill, grid, len, sequential};
+use super::machine::{Iterated, Machine, iterate};
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes =
@@ -18,7 +19,7 @@ const TOLERANCE: f64 = 1e-4;
 const LIMIT: u32 = 100;
 
 /// N x N points, those on the edges fixed.
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     let grid = grid(n - 2, n - 2);
     m.room(2, len(grid))?;

@@ -1,7 +1,8 @@
 //! The Laplace equation on a square plate (OpenACC workshop of the Pittsburgh Supercomputing Center: the first exercise).
 
-use super::stencil::{MEAN, difference, fill, grid, len, sequential};
-use super::{Iterated, Machine, Report, Sizes, Timing, iterate};
+use super::stencil::{Stencil, MEAN, difference, fill, grid, len, sequential};
+use super::machine::{Iterated, Machine, iterate};
+use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes =
@@ -14,7 +15,7 @@ const LIMIT: u32 = 100_000;
 const PUBLISHED: (usize, u32) = (1000, 3372);
 
 /// N x N points, 0 on the left and the top edge, 0 to 100 down the right and along the bottom edge.
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     let grid = grid(n, n);
     m.room(2, len(grid))?;

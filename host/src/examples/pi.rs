@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 
 use gpu_kernels::examples::pointwise::{height, pi_sum};
 
-use super::{Machine, Report, Sizes, Timing};
+use super::machine::Machine;
+use super::report::{Report, Sizes, Timing};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::backend::{Backend, Slot};
@@ -50,7 +51,7 @@ impl Midpoints for Gpu {
 }
 
 /// The midpoint rule's error is `h^2 / 12 + O(h^6)`, h being the step.
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Midpoints>(m: &M, sizes: &[usize]) -> Result<Report> {
     const SUM: Slot = Slot(0);
     let n = sizes[0];
     let step = 1.0 / n as f64;

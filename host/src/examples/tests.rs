@@ -5,9 +5,12 @@ use crate::backend::Memory;
 use std::sync::Arc;
 
 use super::dense::Columns;
-use super::stencil::{fill, grid, len, points, sequential};
+use super::machine::iterate;
+use super::stencil::{Stencil, fill, grid, len, points, sequential};
 use super::*;
-use crate::backend::Slot;
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::Gpu;
+use crate::backend::{Backend, Slot};
 use crate::launch::sim::Sim;
 use crate::problem::random::uniform;
 use gpu_kernels::examples::stencil::Weights;
@@ -34,11 +37,11 @@ mod cases {
     use super::*;
 
     /// What an output holds before it is computed.
-    fn poison<M: Machine>(m: &M, n: usize) -> M::Vector {
+    fn poison<M: Every>(m: &M, n: usize) -> M::Vector {
         m.vector(&vec![f64::NAN; n]).unwrap()
     }
 
-    pub fn sums<M: Machine>(m: &M) {
+    pub fn sums<M: Every>(m: &M) {
         for n in [1, 33, 257, 1000] {
             let (x, y, mut z) = (noise(1, n), noise(2, n), poison(m, n));
             m.add(&m.vector(&x).unwrap(), &m.vector(&y).unwrap(), &mut z).unwrap();
@@ -47,7 +50,7 @@ mod cases {
         }
     }
 
-    pub fn heights<M: Machine>(m: &M) {
+    pub fn heights<M: Every>(m: &M) {
         for n in [1, 31, 2049, 5001] {
             let (s, step) = (m.scalars(2).unwrap(), 0.9 / n as f64);
             m.heights(n, step, &s, Slot(1)).unwrap();
@@ -76,7 +79,7 @@ mod cases {
 
     const SHAPES: [(usize, usize); 5] = [(1, 1), (3, 257), (9, 31), (17, 300), (67, 65)];
 
-    pub fn stencils<M: Machine>(m: &M) {
+    pub fn stencils<M: Every>(m: &M) {
         let weights = Weights { centre: 0.3, side: 0.175 };
         for (rows, columns) in SHAPES {
             let grid = grid(rows, columns);
@@ -94,7 +97,7 @@ mod cases {
         }
     }
 
-    pub fn sources_and_changes<M: Machine>(m: &M) {
+    pub fn sources_and_changes<M: Every>(m: &M) {
         for (rows, columns) in SHAPES {
             let grid = grid(rows, columns);
             let u = fill(grid, |i, j| uniform(4, (i * 1000 + j) as u64));
@@ -112,7 +115,7 @@ mod cases {
         }
     }
 
-    pub fn orthogonal_vectors<M: Machine>(m: &M) {
+    pub fn orthogonal_vectors<M: Every>(m: &M) {
         for n in [1, 7, 33, 70] {
             let shape = Columns::new(n);
             let a = shape.fill(|i, k| uniform(6, (i * n + k) as u64));
@@ -139,7 +142,7 @@ mod cases {
         }
     }
 
-    pub fn dense_sweeps<M: Machine>(m: &M) {
+    pub fn dense_sweeps<M: Every>(m: &M) {
         for n in [1, 31, 65, 300] {
             let shape = Columns::new(n);
             let a = shape.fill(|j, i| uniform(7, (i * n + j) as u64) + if i == j { 2.0 } else { 0.0 });

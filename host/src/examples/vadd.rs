@@ -3,7 +3,8 @@
 use gpu_kernels::examples::pointwise::vadd;
 use rayon::prelude::*;
 
-use super::{Machine, Report, Sizes, Timing};
+use super::machine::Machine;
+use super::report::{Report, Sizes, Timing};
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, Work};
@@ -47,7 +48,7 @@ impl Add for Gpu {
 }
 
 /// `x_i = i`, `y_i = 2 i`, so that every sum is exact.
-pub(super) fn run<M: Machine>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize]) -> Result<Report> {
     let n = sizes[0];
     m.room(3, n)?;
     let multiples = |a: f64| -> Vec<f64> { (0..n).into_par_iter().map(|i| a * i as f64).collect() };

@@ -1,7 +1,7 @@
 //! The geometry of one tetrahedron.
 
 /// A point or a vector of space.
-pub(crate) type Vec3 = [f64; 3];
+pub type Vec3 = [f64; 3];
 
 /// A tetrahedron: what its gradients and its volume are made of.
 ///
@@ -35,10 +35,12 @@ impl Tetrahedron {
     }
 }
 
-pub(crate) fn dot(a: Vec3, b: Vec3) -> f64 {
+/// a . b
+pub fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
+/// a x b
+pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

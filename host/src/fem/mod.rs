@@ -15,7 +15,8 @@ mod tests;
 
 pub use bidomain::bidomain;
 pub use conductivity::transversely_isotropic;
-pub(crate) use element::{Tetrahedron, Vec3, dot};
+pub(crate) use element::Tetrahedron;
+pub use element::{Vec3, cross, dot};
 
 use crate::error::{Error, Result};
 use rayon::prelude::*;

@@ -164,7 +164,7 @@ impl<T: Real> Csr<T> {
         &mut self.values
     }
     /// Row pointers, columns, and the values to be changed in place.
-    pub(crate) fn parts_mut(&mut self) -> (&[usize], &[u32], &mut [T]) {
+    pub fn parts_mut(&mut self) -> (&[usize], &[u32], &mut [T]) {
         (&self.row_ptr, &self.col_idx, &mut self.values)
     }
     /// Columns and values of row `i`.

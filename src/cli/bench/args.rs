@@ -7,9 +7,9 @@ use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
 
-use super::super::args::not_negative;
 use super::super::device::DeviceName;
 use super::super::names::named;
+use super::super::values::not_negative;
 
 #[derive(Debug, Args)]
 pub struct BenchArgs {

@@ -6,8 +6,8 @@ use std::path::Path;
 use warpsolve::{Error, Result};
 
 use super::super::output::print;
+use super::super::status::{SUCCESS, UNCONVERGED};
 use super::super::table::{Align, duration, table};
-use super::super::{SUCCESS, UNCONVERGED};
 use super::args::CompareArgs;
 use super::report::{Figures, Report, Row, SCHEMA, Spread, Table};
 

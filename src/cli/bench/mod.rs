@@ -10,33 +10,23 @@ mod plots;
 mod products;
 mod published;
 mod report;
+mod shared;
 mod solves;
 mod text;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use warpsolve::job::{Device, Precision};
-use warpsolve::matrix::{Csr, Format};
-use warpsolve::problem::Problem;
-use warpsolve::{Error, Result};
+use warpsolve::Result;
 
-use super::device::{DeviceName, Opened, open};
-use super::load::{Source, start_threads};
+use super::json;
 use super::output::{print, write};
 use super::profile::Profiler;
-use super::progress::Progress;
-use super::solve::check_outputs;
-use super::{FAILURE, SUCCESS, UNCONVERGED, json};
+use super::status::{FAILURE, SUCCESS, UNCONVERGED};
 use args::{BenchArgs, Setting, What};
-use report::{Figures, Published, Report, Row, SCHEMA, System, Table};
+use report::{Figures, Report, SCHEMA, System, Table};
+use shared::{Bench, SCALAR};
 
 const ALL: [Kind; 7] = [Kind::Dot, Kind::Spmv, Kind::Cg, Kind::Gmres, Kind::Amg, Kind::Block, Kind::Threads];
-
-/// Formats of scalars.
-const SCALAR: [Format; 3] = [Format::Crs, Format::Ell, Format::Sell];
-/// Formats of blocks, beside those of scalars that they stand for.
-const BLOCKS: [Format; 4] = [Format::Crs, Format::Sell, Format::BlockCrs(2), Format::BlockSell(2)];
 
 /// Which table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,56 +56,7 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
     Bench::new(setting, profiler)?.run(kinds)
 }
 
-/// Everything that the tables share.
-struct Bench {
-    setting: Setting,
-    threads: Vec<usize>,
-    devices: Vec<Device>,
-    /// The same, for the report.
-    described: Vec<report::Device>,
-    /// Whether one of the devices is the simulator: sizes and repetitions are small then.
-    simulated: bool,
-    progress: Progress,
-    /// The system that was read or generated last.
-    system: Option<(Source, Arc<Csr<f64>>)>,
-}
-
-/// What is named twice is measured once.
-fn once_each<V: PartialEq>(values: &mut Vec<V>) {
-    for k in (1..values.len()).rev() {
-        if values[..k].contains(&values[k]) {
-            values.remove(k);
-        }
-    }
-}
-
 impl Bench {
-    fn new(mut setting: Setting, profiler: &Profiler) -> Result<Bench> {
-        once_each(&mut setting.format);
-        once_each(&mut setting.precision);
-        once_each(&mut setting.device);
-        once_each(&mut setting.threads);
-        let outputs = [&setting.json, &setting.csv, &setting.markdown, &setting.html];
-        check_outputs(&outputs.map(|path| path.as_deref()), &[setting.file.as_deref()])?;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = match &setting.threads[..] {
-            [] => (0..).map(|k| 1 << k).take_while(|&n| n < cores).chain([cores]).collect(),
-            given => given.iter().map(|&n| usize::from(n)).collect::<Vec<_>>(),
-        };
-        start_threads(threads.iter().copied().max().unwrap_or(0))?;
-        let last = threads.last().copied().unwrap_or(0);
-        let opened = setting.device.iter().map(|&name| open(name, last, profiler));
-        let opened = opened.collect::<Result<Vec<Opened>>>()?;
-        let progress = Progress::new(setting.quiet);
-        progress.stage("bandwidth");
-        let described = opened.iter().map(|opened| Ok(describe(&opened.device, opened.copy_bandwidth()?)));
-        let described = described.collect::<Result<_>>();
-        progress.clear();
-        let devices = opened.into_iter().map(|opened| opened.device).collect();
-        let simulated = setting.device.contains(&DeviceName::Sim);
-        Ok(Bench { setting, threads, devices, described: described?, simulated, progress, system: None })
-    }
-
     /// Measures one table after the other. What is measured is printed and written at once: nothing is lost where a later
     /// table fails.
     fn run(mut self, kinds: &[Kind]) -> Result<u8> {
@@ -147,7 +88,7 @@ impl Bench {
             let is_last = k + 1 == kinds.len();
             let due = |path: &&PathBuf| is_last || path.as_path() != Path::new("-");
             if let Some(path) = json.as_ref().filter(due) {
-                write(path, &super::json::text(&report))?;
+                write(path, &json::text(&report))?;
             }
             if let Some(path) = csv.as_ref().filter(due) {
                 write(path, &text::csv(&report)?)?;
@@ -202,74 +143,6 @@ impl Bench {
         }?;
         Ok(Table { table: name.into(), title, source, system, rows })
     }
-
-    fn title(&self, what: &str) -> String {
-        format!("{what}, to a relative residual of {:e}", self.setting.rtol)
-    }
-
-    /// The system of a table. It is kept for the next.
-    fn load(&mut self, of_blocks: bool) -> Result<Arc<Csr<f64>>> {
-        let setting = &self.setting;
-        let default = match (of_blocks, self.simulated) {
-            (false, false) => Problem::Tet { n: 96 },
-            (false, true) => Problem::Tet { n: 6 },
-            (true, false) => Problem::Bidomain { n: 75 },
-            (true, true) => Problem::Bidomain { n: 4 },
-        };
-        let source = match &setting.file {
-            Some(path) => Source::File(path.clone()),
-            None => Source::Generated {
-                problem: setting.generate.unwrap_or(default),
-                seed: setting.seed,
-                shuffled: setting.shuffle,
-            },
-        };
-        if let Some((_, a)) = self.system.as_ref().filter(|(kept, _)| *kept == source) {
-            return Ok(Arc::clone(a));
-        }
-        let a = Arc::new(source.matrix(&self.progress)?.0);
-        self.progress.clear();
-        self.system = Some((source, Arc::clone(&a)));
-        Ok(a)
-    }
-
-    fn formats(&self, default: &[Format]) -> Vec<Format> {
-        if self.setting.format.is_empty() { default.to_vec() } else { self.setting.format.clone() }
-    }
-}
-
-/// A row, with what was measured, or why it was refused.
-///
-/// # Errors
-/// Those of the device: all others refuse this system in this format.
-fn row(
-    work: &str,
-    device: &Device,
-    format: Option<Format>,
-    precision: Precision,
-    published: Vec<Published>,
-    measured: Result<Figures>,
-) -> Result<Row> {
-    let (refused, figures) = match measured {
-        Ok(figures) => (None, Some(figures)),
-        // Faults of the device, of files and of threads are no matter of this row.
-        Err(error @ (Error::Device { .. } | Error::NoDevice(_) | Error::Io { .. })) => return Err(error),
-        Err(error) => (Some(error.to_string()), None),
-    };
-    let threads = match device {
-        Device::Cpu(cpu) => Some(cpu.threads()),
-        Device::Gpu(_) => None,
-    };
-    Ok(Row {
-        work: work.into(),
-        device: device.name(),
-        threads,
-        format: format.map(|format| format.to_string()),
-        precision: precision.to_string(),
-        refused,
-        figures,
-        published,
-    })
 }
 
 /// The exit status: whether a product was wrong, or a solve did not converge.
@@ -280,19 +153,6 @@ fn status(report: &Report) -> u8 {
         _ if figures.iter().any(|f| !f.correct && f.stopped.is_none()) => FAILURE,
         _ if figures.iter().any(|f| f.stopped.is_some()) => UNCONVERGED,
         _ => SUCCESS,
-    }
-}
-
-fn describe(device: &Device, copy_bandwidth: Option<f64>) -> report::Device {
-    let info = match device {
-        Device::Cpu(_) => None,
-        Device::Gpu(gpu) => Some(gpu.device().info()),
-    };
-    report::Device {
-        name: device.name(),
-        kind: json::device_kind(info).into(),
-        driver_version: info.map(|info| info.driver_version.clone()).filter(|version| !version.is_empty()),
-        copy_bandwidth,
     }
 }
 

@@ -7,8 +7,9 @@ use warpsolve::job::{Device, Precision, Timing, spmv};
 use warpsolve::matrix::{Csr, Format, spmv_bytes};
 use warpsolve::{Result, backend::gpu::Gpu, launch::profile::Profiled};
 
+use super::published;
 use super::report::{Copies, Figures, Kernel, Row, Spread};
-use super::{Bench, published, row};
+use super::shared::{Bench, row};
 
 /// Products, as the source documents count them, and in the simulator.
 const REPEAT: (u32, u32) = (1000, 3);

@@ -11,7 +11,7 @@ use warpsolve::{Error, Result};
 
 use super::published::{self, Solve};
 use super::report::{Copies, Figures, Report, Row, Spread};
-use super::{BLOCKS, Bench, SCALAR, describe, row};
+use super::shared::{BLOCKS, Bench, SCALAR, describe, row};
 
 /// Solves, as the source documents count them, and in the simulator.
 const SOLVES: (u32, u32) = (10, 1);

@@ -6,9 +6,9 @@ use clap::Args;
 use warpsolve::cardiac::{Formulation, Model, Shape};
 use warpsolve::precond::amg;
 
-use super::super::args::not_negative;
 use super::super::device::DeviceName;
 use super::super::names::named;
+use super::super::values::{finite, not_negative, numbers, positive};
 use super::points::Points;
 
 #[derive(Debug, Args)]
@@ -202,23 +202,6 @@ pub struct OutputArgs {
     /// Go on from a checkpoint of the same mesh and parameters; results in --out are continued
     #[arg(long, value_name = "FILE")]
     pub restart: Option<PathBuf>,
-}
-
-fn finite(text: &str) -> Result<f64, String> {
-    text.trim().parse().ok().filter(|x: &f64| x.is_finite()).ok_or("it takes a finite number".into())
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    finite(text).ok().filter(|&x| x > 0.0).ok_or("it takes a finite number above 0".into())
-}
-
-/// N numbers with commas between.
-pub fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
-    let found: Result<Vec<f64>, _> = text.split(',').map(finite).collect();
-    found
-        .ok()
-        .and_then(|found| found.try_into().ok())
-        .ok_or(format!("it takes {N} numbers with commas between"))
 }
 
 fn direction(text: &str) -> Result<[f64; 3], String> {

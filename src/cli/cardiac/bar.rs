@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpsolve::cardiac::StepReport;
 
 use super::super::table::duration;
-use super::run::Statistics;
+use super::statistics::Statistics;
 
 /// Time between two updates of the text.
 const PERIOD: Duration = Duration::from_millis(50);

@@ -7,7 +7,8 @@ use warpsolve::precond::amg;
 use super::super::json::{VERSION, device_kind, text as to_text};
 use super::points::Probe;
 use super::report::Account;
-use super::run::{End, Iterations};
+use super::run::End;
+use super::statistics::Iterations;
 
 #[derive(Serialize)]
 struct Run<'a> {

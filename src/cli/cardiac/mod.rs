@@ -2,6 +2,7 @@
 
 mod args;
 mod bar;
+mod files;
 mod json;
 mod niederer;
 mod outputs;
@@ -9,6 +10,7 @@ mod plan;
 mod points;
 mod report;
 mod run;
+mod statistics;
 
 pub use args::{BidomainArgs, MonodomainArgs};
 
@@ -25,14 +27,11 @@ use super::load;
 use super::output::{complain, print, warn};
 use super::profile::Profiler;
 use super::progress::Progress;
-use super::{FAILURE, SUCCESS};
+use super::status::{FAILURE, INTERRUPTED, SUCCESS};
 use args::CardiacArgs;
 use plan::Plan;
 use report::Account;
 use run::{End, Run};
-
-/// Ended by a signal, with everything written: what shells say of a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
 
 /// Steps with which forward Euler follows a cell's upstroke, ms.
 const LONGEST_STEP: f64 = 0.1;

@@ -1,8 +1,8 @@
 //! The benchmark of S. A. Niederer et al.: Verification of cardiac tissue electrophysiology simulators using an N-version
 //! benchmark, Philosophical Transactions of the Royal Society A 369, 2011, 4331-4351.
 
+use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Shape, Stimulus};
-use warpsolve::mesh::TetMesh;
 
 use super::super::table::{Align, table};
 use super::points::Probe;

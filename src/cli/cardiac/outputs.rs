@@ -3,43 +3,27 @@
 //! Each is complete at any time: frames, lists, reports and checkpoints are renamed into place, and the table of the steps
 //! grows by whole lines.
 
-use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use warpsolve::solver::cg::CgSteps;
 use warpsolve::backend::cells::Cells;
+use warpsolve::cardiac::io::picture::write_activation;
+use warpsolve::cardiac::io::vtk::{VtuSeries, write_vtu};
+use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
-use warpsolve::io::picture::write_activation;
-use warpsolve::io::vtk::{VtuSeries, write_vtu};
-use warpsolve::mesh::TetMesh;
 use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
 use super::super::output::write;
+use super::files::{ACTIVATION, DIAGONAL, FRAMES, PICTURE, REPORT, RUN, STEPS};
 use super::niederer;
 use super::plan::Plan;
 
-const FRAMES: &str = "v.pvd";
-const STEPS: &str = "steps.csv";
-const ACTIVATION: &str = "activation.vtu";
-const PICTURE: &str = "activation.png";
-const DIAGONAL: &str = "diagonal.csv";
-const REPORT: &str = "report.txt";
-const RUN: &str = "run.json";
 const HEADING: &str = "time_ms,parabolic_iterations,elliptic_iterations,seconds\n";
-
-/// Whether a file of this name is written into the folder of results.
-pub fn is_of_a_run(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    let is_frame = name
-        .strip_prefix("v_")
-        .is_some_and(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()) == ".vtu");
-    is_frame || [FRAMES, STEPS, ACTIVATION, PICTURE, DIAGONAL, REPORT, RUN].contains(&&*name)
-}
 
 /// Where results go; nowhere without `--out`.
 pub struct Outputs<'a> {

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use warpsolve::cardiac::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
 use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, Tissue};
-use warpsolve::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
 use warpsolve::{Error, Result};
 
 use super::super::output::is_same_file;
 use super::args::{CardiacArgs, MeshArgs, StimulusArgs, TissueArgs};
 use super::points::Probe;
-use super::{niederer, outputs};
+use super::{files, niederer};
 
 /// More steps than this are a slip in dt or t_end.
 const MOST_STEPS: f64 = 1e9;
@@ -152,7 +152,7 @@ fn is_result_in(path: &Path, folder: &Path) -> bool {
         Some(parent) => parent,
         None => return false,
     };
-    path.file_name().is_some_and(outputs::is_of_a_run)
+    path.file_name().is_some_and(files::is_of_a_run)
         && parent
             .canonicalize()
             .is_ok_and(|parent| folder.canonicalize().is_ok_and(|folder| folder == parent))

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use warpsolve::mesh::TetMesh;
+use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::{Error, Result};
 
-use super::args::numbers;
+use super::super::values::numbers;
 
 /// Points of space, mm.
 #[derive(Debug, Clone)]

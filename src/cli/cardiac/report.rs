@@ -1,16 +1,17 @@
 //! The report for people.
 
 use warpsolve::Error;
+use warpsolve::cardiac::mesh::{ReadSummary, TetMesh};
 use warpsolve::cardiac::{Formulation, Model, Params, Shape, Stimulus, SystemInfo, Tissue};
 use warpsolve::launch::DeviceInfo;
-use warpsolve::mesh::{ReadSummary, TetMesh};
 
 use super::super::device::in_short;
-use super::super::report::{Lines, unavailable};
-use super::super::table::{Align, duration, table, thousands};
+use super::super::report::unavailable;
+use super::super::table::{Align, Lines, duration, table, thousands};
 use super::plan::{Plan, probes};
 use super::points::Probe;
-use super::run::{End, Iterations, Ran};
+use super::run::{End, Ran};
+use super::statistics::Iterations;
 use super::{niederer, outputs};
 
 /// All that a report says.

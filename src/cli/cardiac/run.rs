@@ -6,18 +6,19 @@ use std::time::Instant;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use warpsolve::solver::cg::CgSteps;
 use warpsolve::backend::cells::Cells;
-use warpsolve::cardiac::{Checkpoint, Simulation, StepReport, SystemInfo};
-use warpsolve::mesh::TetMesh;
+use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::{Checkpoint, Simulation, SystemInfo};
 use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
 use super::super::progress::Progress;
-use super::INTERRUPTED;
+use super::super::status::INTERRUPTED;
 use super::bar::Bar;
 use super::outputs::Outputs;
 use super::plan::Plan;
+use super::statistics::Statistics;
 
 /// How often it is looked whether everything is activated, for which the times are copied from the device, ms.
 const LOOK: f64 = 1.0;
@@ -58,54 +59,6 @@ pub struct Ran {
     pub setup_seconds: f64,
     /// For frames, checkpoints, the picture.
     pub output_seconds: f64,
-}
-
-/// Of all steps.
-#[derive(Debug, Clone, Default)]
-pub struct Statistics {
-    pub count: u64,
-    pub parabolic: Iterations,
-    pub elliptic: Iterations,
-    /// The first step, in which a GPU's driver makes the kernels ready.
-    pub first_seconds: f64,
-    pub seconds: f64,
-}
-
-/// Of a system in all steps.
-#[derive(Debug, Clone, Default)]
-pub struct Iterations {
-    pub sum: u64,
-    pub least: u32,
-    pub most: u32,
-}
-
-impl Statistics {
-    fn add(&mut self, step: &StepReport) {
-        let is_first = self.count == 0;
-        if is_first {
-            self.first_seconds = step.seconds;
-        }
-        self.count += 1;
-        self.seconds += step.seconds;
-        self.parabolic.add(step.parabolic_iterations, is_first);
-        self.elliptic.add(step.elliptic_iterations, is_first);
-    }
-
-    /// Seconds of a step but the first, if there are others.
-    pub fn mean_seconds(&self) -> f64 {
-        match self.count {
-            0 | 1 => self.seconds,
-            count => (self.seconds - self.first_seconds) / (count - 1) as f64,
-        }
-    }
-}
-
-impl Iterations {
-    fn add(&mut self, iterations: u32, is_first: bool) {
-        self.sum += u64::from(iterations);
-        self.least = if is_first { iterations } else { self.least.min(iterations) };
-        self.most = self.most.max(iterations);
-    }
 }
 
 /// Whether `time` is the end of the first step of `dt` that reaches a multiple of `period` (ms).

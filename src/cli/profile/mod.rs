@@ -1,5 +1,6 @@
 //! `--profile` and `--profile-trace`: what a command ran on its devices.
 
+mod seen;
 mod table;
 mod trace;
 
@@ -10,13 +11,11 @@ use std::sync::Arc;
 use clap::Args;
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::io::atomic::check_writable;
-use warpsolve::job::{Device, copy_bandwidth};
-use warpsolve::launch::Launch;
-use warpsolve::launch::profile::{Profile, Profiled, Trace};
+use warpsolve::launch::profile::Profiled;
 use warpsolve::{Error, Result};
 
-use super::args::Command;
 use super::output::{is_same_file, print, to_stderr, warn};
+use seen::Seen;
 
 /// What all commands take.
 #[derive(Debug, Args)]
@@ -31,6 +30,18 @@ pub struct ProfileArgs {
     pub profile_trace: Option<PathBuf>,
 }
 
+/// What a command is and uses, as far as its profile must know.
+pub struct Uses<'a> {
+    /// Its name, if it computes nothing on a device.
+    pub no_device: Option<&'static str>,
+    /// Where it writes a report for programs.
+    pub report: Option<&'a Path>,
+    /// Where it reads settings.
+    pub settings: Option<&'a Path>,
+    /// What else it reads and writes, where that may have any name.
+    pub files: Vec<&'a Path>,
+}
+
 /// Watches the devices of a command, if that was asked for.
 pub struct Profiler {
     prints: bool,
@@ -40,24 +51,15 @@ pub struct Profiler {
     watched: RefCell<Vec<Arc<Profiled>>>,
 }
 
-/// What was seen of a device.
-struct Seen {
-    device: String,
-    profile: Profile,
-    trace: Trace,
-    /// Bytes a second of a copy within it.
-    copy_bandwidth: Option<f64>,
-}
-
 impl Profiler {
     /// Checks what is asked for before anything is done.
     ///
     /// # Errors
     /// [`Error::Option`] where `command` runs nothing on a device or writes another file of the trace's name, and
     /// [`Error::Io`] where the trace cannot be written.
-    pub fn new(args: ProfileArgs, command: &Command) -> Result<Profiler> {
+    pub fn new(args: ProfileArgs, command: &Uses) -> Result<Profiler> {
         let ProfileArgs { profile, profile_trace } = args;
-        if let (true, Some(name)) = (profile || profile_trace.is_some(), command.without_device()) {
+        if let (true, Some(name)) = (profile || profile_trace.is_some(), command.no_device) {
             let message =
                 format!("{name} computes on no device: there is nothing to profile; leave --profile out");
             return Err(Error::Option(message));
@@ -68,7 +70,7 @@ impl Profiler {
         Ok(Profiler {
             prints: profile,
             trace: profile_trace,
-            stdout_is_taken: command.json() == Some(Path::new("-")),
+            stdout_is_taken: command.report == Some(Path::new("-")),
             watched: RefCell::default(),
         })
     }
@@ -92,7 +94,7 @@ impl Profiler {
         if !self.prints && self.trace.is_none() {
             return Ok(());
         }
-        let seen: Vec<Seen> = self.watched.borrow().iter().map(look).collect();
+        let seen: Vec<Seen> = self.watched.borrow().iter().map(Seen::of).collect();
         if seen.is_empty() {
             if !failed {
                 warn("no profile: the CPU runs no kernels that could be watched; use --device cuda or sim");
@@ -111,7 +113,7 @@ impl Profiler {
 }
 
 /// Refuses a trace that could not be written, or over another file of the command.
-fn check_path(path: &Path, command: &Command) -> Result<()> {
+fn check_path(path: &Path, command: &Uses) -> Result<()> {
     let refuse =
         |why: &str| Err(Error::Option(format!("the trace {} {why}; name another file", path.display())));
     // Any other name may be that of an input.
@@ -119,27 +121,14 @@ fn check_path(path: &Path, command: &Command) -> Result<()> {
         return refuse("does not end in .json");
     }
     let same = |other: &Path| is_same_file(other, path);
-    if command.json().is_some_and(same) {
+    if command.report.is_some_and(same) {
         return refuse("has the name of the report");
     }
-    if command.config().is_some_and(same) {
+    if command.settings.is_some_and(same) {
         return refuse("has the name of the settings");
     }
-    if command.files().into_iter().any(same) {
+    if command.files.iter().copied().any(same) {
         return refuse("has the name of another file of this command");
     }
     check_writable(path)
-}
-
-fn look(watched: &Arc<Profiled>) -> Seen {
-    // What a device that failed did before.
-    let profile = watched.profile().unwrap_or_else(|_| watched.seen());
-    // Beside the profile.
-    let bandwidth = Gpu::new(watched.device().clone()).and_then(|gpu| copy_bandwidth(&Device::Gpu(gpu)));
-    Seen {
-        device: watched.info().name.clone(),
-        profile,
-        trace: watched.trace(),
-        copy_bandwidth: bandwidth.ok().flatten(),
-    }
 }

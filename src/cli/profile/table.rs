@@ -2,9 +2,8 @@
 
 use warpsolve::launch::profile::{CopyProfile, KernelProfile, Profile};
 
-use super::super::report::Lines;
-use super::super::table::{Align, bytes, duration, table, thousands};
-use super::Seen;
+use super::super::table::{Align, Lines, bytes, duration, table, thousands};
+use super::seen::Seen;
 
 /// Kernels, copies, memory, and how busy the device was.
 pub(super) fn text(seen: &Seen) -> String {

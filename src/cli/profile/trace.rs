@@ -12,7 +12,7 @@ use warpsolve::launch::profile::{Activity, Profile, Span};
 
 use super::super::json::VERSION;
 use super::super::output::warn;
-use super::Seen;
+use super::seen::Seen;
 
 /// Seconds in the format's unit.
 const MICROSECONDS: f64 = 1e6;

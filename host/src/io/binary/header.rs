@@ -1,12 +1,11 @@
 //! The first 128 bytes: what is in the file, and where.
 
-use super::{Fault, Section, checksum};
-use crate::io::matrix::Symmetry;
+use super::checksum::checksum;
+use super::fault::{Fault, Section, VERSION};
+use crate::io::summary::Symmetry;
 
 /// The first bytes. As those of PNG they notice transfers that take the file for text.
 pub(super) const MAGIC: [u8; 8] = *b"\x89WSM\r\n\x1a\n";
-/// The version that is written and read.
-pub(super) const VERSION: u32 = 1;
 /// Bytes of the header.
 pub(super) const SIZE: usize = 128;
 /// Every section starts at a multiple of this.

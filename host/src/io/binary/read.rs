@@ -10,10 +10,11 @@ use bytemuck::allocation::try_zeroed_vec;
 use crc32fast::Hasher;
 use rayon::prelude::*;
 
+use super::checksum::{CHUNK, checksum, joined};
+use super::fault::Fault;
 use super::header::{self, Header, SECTIONS};
-use super::{CHUNK, Fault, checksum, joined};
 use crate::error::{Error, Result};
-use crate::io::matrix::{Field, Summary};
+use crate::io::summary::{Field, Summary};
 use crate::matrix::check::check_finite;
 use crate::matrix::{Csr, in_large_pages};
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use crc32fast::Hasher;
 use rayon::prelude::*;
 
+use super::checksum::{CHUNK, checksum, joined};
 use super::header::{ALIGN, Header};
-use super::{CHUNK, checksum, joined};
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
-use crate::io::matrix::Symmetry;
+use crate::io::summary::Symmetry;
 use crate::matrix::Csr;
 
 /// What fills a section up.

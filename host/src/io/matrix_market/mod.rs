@@ -24,7 +24,7 @@ use body::{Entries, Pieces};
 use header::Header;
 use source::Source;
 
-pub use super::matrix::{Field, Layout, Summary, Symmetry};
+pub use super::summary::{Field, Layout, Summary, Symmetry};
 pub use write::{symmetry_of, write_matrix, write_vector};
 
 /// Reads a matrix, calling `progress(bytes done, bytes in all)` (of the file, as it is on disk) now and then.

@@ -1,6 +1,6 @@
 //! The books of a [`Profiled`](super::Profiled) device.
 
-use super::{Activity, CopyProfile, KernelProfile, Profile, Span, TRACE_LIMIT};
+use super::figures::{Activity, CopyProfile, KernelProfile, Profile, Span, TRACE_LIMIT};
 use crate::error::Result;
 use crate::launch::{Address, Event, Launch};
 use std::collections::{HashMap, VecDeque};

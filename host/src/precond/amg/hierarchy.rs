@@ -390,7 +390,11 @@ mod tests {
     }
 
     /// Iterations of CG; 1000 where it does not converge.
-    fn iterations<B: AnyPrecision<f64> + Steps<f64>>(g: &B, a: &Arc<Csr<f64>>, m: &mut Amg<f64, f64, B>) -> u32 {
+    fn iterations<B: AnyPrecision<f64> + Steps<f64>>(
+        g: &B,
+        a: &Arc<Csr<f64>>,
+        m: &mut Amg<f64, f64, B>,
+    ) -> u32 {
         let n = a.n_rows();
         let matrix = g.matrix(&Arc::new(AnyMatrix::Crs(a.clone()))).unwrap();
         let b: Vec<f64> = (0..n as u64).map(|i| uniform(3, i) - 0.4).collect();

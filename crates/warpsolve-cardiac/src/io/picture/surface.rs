@@ -1,0 +1,68 @@
+//! The surface of a mesh.
+
+use rayon::prelude::*;
+
+use crate::mesh::TetMesh;
+use warpsolve_host::fem::{Vec3, cross, dot};
+
+/// Faces that meet at a larger angle than this one's cosine make an edge, over which no light is smoothed.
+const EDGE: f64 = 0.7;
+
+/// The faces that belong to one tetrahedron, turned outwards.
+pub(super) struct Surface {
+    nodes: Vec<[u32; 3]>,
+}
+
+/// A face, and how light falls on it.
+pub(super) struct Face {
+    pub nodes: [u32; 3],
+    /// Outwards; its length is twice the area.
+    pub normal: Vec3,
+    /// The sums of the normals of the faces around each corner, up to the next edge.
+    pub corner_normals: [Vec3; 3],
+}
+
+impl Surface {
+    pub fn of(mesh: &TetMesh) -> Surface {
+        // With |b - a, c - a, d - a| > 0 these are turned outwards.
+        let faces_of = |&[a, b, c, d]: &[u32; 4]| [[b, c, d], [a, d, c], [a, b, d], [a, c, b]];
+        let sorted = |face: [u32; 3]| {
+            let mut key = face;
+            key.sort_unstable();
+            (key, face)
+        };
+        let mut faces: Vec<_> = mesh.tets().par_iter().flat_map_iter(faces_of).map(sorted).collect();
+        faces.par_sort_unstable();
+        let outer = faces.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1);
+        Surface { nodes: outer.map(|same| same[0].1).collect() }
+    }
+
+    /// The faces, with normals computed from `points`.
+    pub fn faces(&self, points: &[Vec3]) -> Vec<Face> {
+        let normal = |face: &[u32; 3]| {
+            let [a, b, c] = face.map(|node| points[node as usize]);
+            let from_a = |p: Vec3| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
+            cross(from_a(b), from_a(c))
+        };
+        let normals: Vec<Vec3> = self.nodes.par_iter().map(normal).collect();
+        // (node, face), so that the faces around a node stand together.
+        let mut around: Vec<(u32, u32)> = Vec::with_capacity(3 * self.nodes.len());
+        for (number, face) in self.nodes.iter().enumerate() {
+            around.extend(face.iter().map(|&node| (node, number as u32)));
+        }
+        around.par_sort_unstable();
+        let corner_normal = |node: u32, own: Vec3| {
+            let first = around.partition_point(|&(other, _)| other < node);
+            let faces = around[first..].iter().take_while(|&&(other, _)| other == node);
+            let normals = faces.map(|&(_, face)| normals[face as usize]);
+            let smooth = |n: &Vec3| dot(*n, own) >= EDGE * (dot(*n, *n) * dot(own, own)).sqrt();
+            normals.filter(smooth).fold([0.0; 3], |sum, n| std::array::from_fn(|x| sum[x] + n[x]))
+        };
+        let face = |(&nodes, &normal): (&[u32; 3], &Vec3)| Face {
+            nodes,
+            normal,
+            corner_normals: nodes.map(|node| corner_normal(node, normal)),
+        };
+        self.nodes.par_iter().zip(&normals).map(face).collect()
+    }
+}

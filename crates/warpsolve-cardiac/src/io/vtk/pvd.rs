@@ -1,0 +1,129 @@
+//! Time series: a VTU file for each frame, and a PVD file that lists them for ParaView.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use quick_xml::escape::escape;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use super::VtuWriter;
+use crate::io::scan::{Encoding, Scanner};
+use crate::mesh::TetMesh;
+use warpsolve_host::error::{Error, Result};
+use warpsolve_host::io::atomic::write_atomically;
+
+/// A series of frames on one mesh.
+///
+/// `NAME.pvd` lists `NAME_000000.vtu`, `NAME_000001.vtu`, ... beside it. It is replaced after each frame,
+/// when that is complete: the series of a run that was killed can be read.
+pub struct VtuSeries {
+    pvd: PathBuf,
+    writer: VtuWriter,
+    frames: Vec<Frame>,
+}
+
+/// An entry of the list.
+#[derive(Debug, Clone, PartialEq)]
+struct Frame {
+    /// ms
+    time: f64,
+    /// Relative to the folder of the list.
+    file: String,
+}
+
+impl VtuSeries {
+    /// Starts a series without frames; a list that is there is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the list cannot be written.
+    pub fn create(pvd: &Path, mesh: &TetMesh) -> Result<Self> {
+        let series = VtuSeries { pvd: pvd.to_path_buf(), writer: VtuWriter::new(mesh), frames: Vec::new() };
+        series.list()?;
+        Ok(series)
+    }
+
+    /// Goes on with a series: keeps the frames up to `time` (ms), where a restarted run begins, and writes
+    /// later ones anew. Where there is no list it starts one.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the list cannot be read or written, [`Error::Parse`] when it is malformed.
+    pub fn resume(pvd: &Path, mesh: &TetMesh, time: f64) -> Result<Self> {
+        let mut frames = match fs::read(pvd) {
+            Ok(bytes) => parse(pvd, &bytes)?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(Error::io("read", pvd, e)),
+        };
+        frames.retain(|frame| frame.time <= time);
+        let series = VtuSeries { pvd: pvd.to_path_buf(), writer: VtuWriter::new(mesh), frames };
+        series.list()?;
+        Ok(series)
+    }
+
+    /// The times of the frames so far, ms.
+    pub fn times(&self) -> impl Iterator<Item = f64> {
+        self.frames.iter().map(|frame| frame.time)
+    }
+
+    /// Adds a frame at `time` (ms), with values at the nodes as in [`write_vtu`](super::write_vtu).
+    ///
+    /// # Errors
+    /// [`Error::Option`] when `time` is not later than the last frame; those of
+    /// [`write_vtu`](super::write_vtu).
+    pub fn write(&mut self, time: f64, point_data: &[(&str, &[f64])]) -> Result<()> {
+        let last = self.frames.last().map_or(f64::NEG_INFINITY, |frame| frame.time);
+        if !(time > last && time.is_finite()) {
+            return Err(Error::Option(format!("a frame at {time} ms cannot follow one at {last} ms")));
+        }
+        let stem = self.pvd.file_stem().unwrap_or_default().to_string_lossy();
+        // Not the number of frames where a list that was edited has that file already.
+        let is_free = |file: &String| self.frames.iter().all(|frame| frame.file != *file);
+        let mut names = (self.frames.len()..).map(|number| format!("{stem}_{number:06}.vtu"));
+        let file = names.find(is_free).expect("there are more numbers than frames");
+        self.writer.write(&self.pvd.with_file_name(&file), point_data)?;
+        self.frames.push(Frame { time, file });
+        self.list()
+    }
+
+    fn list(&self) -> Result<()> {
+        write_atomically(&self.pvd, |to| fill(to, &self.frames))
+    }
+}
+
+fn fill(to: &mut dyn Write, frames: &[Frame]) -> io::Result<()> {
+    writeln!(to, "<?xml version=\"1.0\"?>")?;
+    writeln!(to, "<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>")?;
+    for Frame { time, file } in frames {
+        writeln!(to, "<DataSet timestep=\"{time}\" part=\"0\" file=\"{}\"/>", escape(file.as_str()))?;
+    }
+    writeln!(to, "</Collection>\n</VTKFile>")
+}
+
+fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Frame>> {
+    let fail = |at: u64, message: String| {
+        Scanner::new(path, bytes, (at as usize).min(bytes.len()), Encoding::Text).fail(message)
+    };
+    let mut xml = Reader::from_reader(bytes);
+    let mut frames = Vec::new();
+    loop {
+        let event = xml.read_event().map_err(|e| fail(xml.error_position(), e.to_string()))?;
+        let frame = match &event {
+            Event::Start(tag) | Event::Empty(tag) if tag.name().as_ref() == "DataSet" => frame(tag),
+            Event::Eof => return Ok(frames),
+            _ => continue,
+        };
+        let frame = frame.ok_or_else(|| {
+            fail(xml.buffer_position(), "a DataSet needs a timestep, a number, and a file".to_string())
+        })?;
+        frames.push(frame);
+    }
+}
+
+fn frame(tag: &BytesStart) -> Option<Frame> {
+    let value = |name| {
+        let attribute = tag.try_get_attribute(name).ok()??;
+        Some(attribute.normalized_value(XmlVersion::Implicit1_0).ok()?.into_owned())
+    };
+    Some(Frame { time: value("timestep")?.parse().ok()?, file: value("file")? })
+}

@@ -1,0 +1,148 @@
+//! Writing VTU files: appended data in 64 bits, compressed by zlib.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use quick_xml::escape::escape;
+use rayon::prelude::*;
+
+use crate::mesh::TetMesh;
+use warpsolve_host::error::{Error, Result};
+use warpsolve_host::io::atomic::write_atomically;
+
+/// Bytes compressed at a time.
+const BLOCK: usize = 1 << 18;
+/// VTK's number for a tetrahedron.
+const TETRAHEDRON: u8 = 10;
+
+/// Writes a mesh with values at its nodes to a VTU file, which appears when it is complete.
+///
+/// Each of `point_data` is a name and a value for every node; regions and fibres are written as cell data
+/// `region` and `fibre`. Coordinates are in mm, as everywhere.
+///
+/// # Errors
+/// [`Error::Mesh`] when there is not one value for every node; [`Error::Io`] when the file cannot be written.
+pub fn write_vtu(path: &Path, mesh: &TetMesh, point_data: &[(&str, &[f64])]) -> Result<()> {
+    VtuWriter::new(mesh).write(path, point_data)
+}
+
+/// Writes many VTU files of one mesh, which is compressed once.
+pub struct VtuWriter {
+    n_points: usize,
+    n_cells: usize,
+    cell_data: Vec<Array>,
+    points: Array,
+    cells: Vec<Array>,
+}
+
+/// A compressed array and what its tag says.
+struct Array {
+    attributes: String,
+    data: Vec<u8>,
+}
+
+impl Array {
+    fn new(kind: &str, name: &str, components: usize, bytes: &[u8]) -> Self {
+        let name = escape(name);
+        let attributes = format!("type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\"");
+        Array { attributes, data: compress(bytes) }
+    }
+
+    fn of_f64(name: &str, components: usize, values: &[f64]) -> Self {
+        Array::new("Float64", name, components, &bytes_of(values, |x| x.to_le_bytes()))
+    }
+}
+
+fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|&value| bytes(value)).collect()
+}
+
+/// [blocks] [bytes of a block] [bytes of the last one, if it is shorter] [compressed bytes of each] [blocks]
+fn compress(bytes: &[u8]) -> Vec<u8> {
+    let blocks: Vec<Vec<u8>> = bytes
+        .par_chunks(BLOCK)
+        .map(|block| {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(block).and_then(|()| encoder.finish()).expect("memory can be written to")
+        })
+        .collect();
+    let header = [blocks.len(), BLOCK, bytes.len() % BLOCK].into_iter().chain(blocks.iter().map(Vec::len));
+    let mut data: Vec<u8> = header.flat_map(|number| (number as u64).to_le_bytes()).collect();
+    data.extend(blocks.into_iter().flatten());
+    data
+}
+
+impl VtuWriter {
+    /// Takes the mesh, its regions and its fibres.
+    pub fn new(mesh: &TetMesh) -> Self {
+        let n_cells = mesh.tets().len();
+        let corners = bytes_of(mesh.tets().as_flattened(), |node| i64::from(node).to_le_bytes());
+        let ends: Vec<i64> = (1..=n_cells as i64).map(|cell| 4 * cell).collect();
+        let region = |regions| {
+            Array::new("Int32", "region", 1, &bytes_of(regions, |region: i32| region.to_le_bytes()))
+        };
+        let fibre = |fibres: &[[f64; 3]]| Array::of_f64("fibre", 3, fibres.as_flattened());
+        VtuWriter {
+            n_points: mesh.points().len(),
+            n_cells,
+            cell_data: mesh.regions().map(region).into_iter().chain(mesh.fibres().map(fibre)).collect(),
+            points: Array::of_f64("Points", 3, mesh.points().as_flattened()),
+            cells: vec![
+                Array::new("Int64", "connectivity", 1, &corners),
+                Array::new("Int64", "offsets", 1, &bytes_of(&ends, i64::to_le_bytes)),
+                Array::new("UInt8", "types", 1, &vec![TETRAHEDRON; n_cells]),
+            ],
+        }
+    }
+
+    /// Writes a file with values at the nodes.
+    ///
+    /// # Errors
+    /// Those of [`write_vtu`].
+    pub fn write(&self, path: &Path, point_data: &[(&str, &[f64])]) -> Result<()> {
+        if let Some((name, values)) = point_data.iter().find(|(_, values)| values.len() != self.n_points) {
+            return Err(Error::Mesh(format!(
+                "{}: '{name}' has {} values, but the mesh has {} nodes",
+                path.display(),
+                values.len(),
+                self.n_points
+            )));
+        }
+        let data: Vec<Array> =
+            point_data.iter().map(|(name, values)| Array::of_f64(name, 1, values)).collect();
+        write_atomically(path, |to| self.fill(to, &data))
+    }
+
+    fn fill(&self, to: &mut dyn Write, point_data: &[Array]) -> io::Result<()> {
+        let sections = [
+            ("PointData", point_data),
+            ("CellData", &self.cell_data),
+            ("Points", std::slice::from_ref(&self.points)),
+            ("Cells", &self.cells),
+        ];
+        writeln!(to, "<?xml version=\"1.0\"?>")?;
+        writeln!(
+            to,
+            "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" \
+             header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">"
+        )?;
+        writeln!(to, "<UnstructuredGrid>")?;
+        writeln!(to, "<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">", self.n_points, self.n_cells)?;
+        let mut offset = 0;
+        for (section, arrays) in sections {
+            writeln!(to, "<{section}>")?;
+            for array in arrays {
+                writeln!(to, "<DataArray {} format=\"appended\" offset=\"{offset}\"/>", array.attributes)?;
+                offset += array.data.len();
+            }
+            writeln!(to, "</{section}>")?;
+        }
+        write!(to, "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_")?;
+        for array in sections.iter().flat_map(|(_, arrays)| arrays.iter()) {
+            to.write_all(&array.data)?;
+        }
+        writeln!(to, "\n</AppendedData>\n</VTKFile>")
+    }
+}

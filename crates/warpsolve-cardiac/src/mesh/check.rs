@@ -1,0 +1,268 @@
+//! From what stands in a file to a mesh that finite elements can use.
+
+use rayon::prelude::*;
+
+use super::{TetMesh, signed_volume};
+use warpsolve_host::error::{Error, Result};
+
+/// Tetrahedra whose volume is at most this part of the cube of their longest edge are degenerate. A good one
+/// has a tenth, and at 1e-12 nothing but rounding is left of its gradients.
+const FLATTEST: f64 = 1e-12;
+
+/// A mesh as it was read, unchecked.
+#[derive(Debug, Default)]
+pub(crate) struct RawMesh {
+    pub points: Vec<[f64; 3]>,
+    pub tets: Vec<[u32; 4]>,
+    pub regions: Option<Vec<i32>>,
+    pub fibres: Option<Vec<[f64; 3]>>,
+    /// Which of all cells of the file, counted from 1, each tetrahedron is; empty where all are tetrahedra.
+    pub numbers: Vec<usize>,
+    /// Cells of the file that are points, lines or surfaces.
+    pub skipped: usize,
+}
+
+/// What was mended.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mended {
+    pub reoriented: usize,
+    pub dropped: usize,
+}
+
+impl TetMesh {
+    /// Checks and takes a mesh.
+    ///
+    /// - `points`: coordinates of the nodes, mm.
+    /// - `tets`: four nodes each, counted from 0. Where the determinant |b - a, c - a, d - a| of every one is
+    ///   negative the file's convention is the other one, and the last two nodes are swapped.
+    /// - `regions`: a number for each tetrahedron.
+    /// - `fibres`: the fibre direction of each tetrahedron, of any length but 0; kept as unit vectors.
+    ///
+    /// # Errors
+    /// [`Error::Mesh`](warpsolve_host::Error::Mesh), with elements and nodes counted from 1: no tetrahedra; a node out
+    /// of range, with a coordinate that is not finite, or in no tetrahedron; a tetrahedron whose volume is at
+    /// most 1e-12 h^3, h its longest edge; tetrahedra of both orientations; `regions` or `fibres` of another
+    /// length than `tets`; a fibre that is zero or not finite.
+    pub fn new(
+        points: Vec<[f64; 3]>,
+        tets: Vec<[u32; 4]>,
+        regions: Option<Vec<i32>>,
+        fibres: Option<Vec<[f64; 3]>>,
+    ) -> Result<TetMesh> {
+        let raw = RawMesh { points, tets, regions, fibres, ..RawMesh::default() };
+        Ok(raw.check(false, false)?.0)
+    }
+}
+
+impl RawMesh {
+    /// The number of tetrahedron `t` in its file.
+    fn number(&self, t: usize) -> usize {
+        self.numbers.get(t).copied().unwrap_or(t + 1)
+    }
+
+    /// Takes cell `number`, a tetrahedron of these nodes, which are counted from 0 here and from `first` in
+    /// the file; or says what is wrong.
+    pub fn push(&mut self, number: usize, nodes: [i64; 4], first: i64) -> std::result::Result<(), String> {
+        let n = self.points.len();
+        if let Some(node) = nodes.iter().find(|&&node| node < 0 || node as usize >= n) {
+            let node = *node as i128 + first as i128;
+            return Err(format!("element {number} has node {node}, but there are {n}, counted from {first}"));
+        }
+        self.tets.push(nodes.map(|node| node as u32));
+        self.numbers.push(number);
+        Ok(())
+    }
+
+    /// The mesh, if it is fit for use.
+    pub fn check(mut self, reorient: bool, drop_unreferenced: bool) -> Result<(TetMesh, Mended)> {
+        self.check_sizes()?;
+        self.check_points()?;
+        self.check_distinct()?;
+        let reoriented = self.orient(reorient)?;
+        let dropped = self.drop_unreferenced(drop_unreferenced)?;
+        self.normalise_fibres()?;
+        let RawMesh { points, tets, regions, fibres, .. } = self;
+        Ok((TetMesh { points, tets, regions, fibres }, Mended { reoriented, dropped }))
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        let n = self.tets.len();
+        if n == 0 {
+            return Err(Error::Mesh(format!(
+                "there are no tetrahedra (but {} points, lines or surfaces); mesh the volume",
+                self.skipped
+            )));
+        }
+        if self.points.len() > u32::MAX as usize {
+            return Err(Error::Mesh(format!(
+                "there are {} nodes, more than 32 bits count",
+                self.points.len()
+            )));
+        }
+        let given = [
+            ("region numbers", self.regions.as_ref().map(Vec::len)),
+            ("fibres", self.fibres.as_ref().map(Vec::len)),
+        ];
+        for (what, length) in given {
+            if let Some(length) = length.filter(|&length| length != n) {
+                return Err(Error::Mesh(format!(
+                    "there are {length} {what}, but {n} tetrahedra; give one for each"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_points(&self) -> Result<()> {
+        if let Some(node) = self.points.iter().position(|point| !point.iter().all(|x| x.is_finite())) {
+            let [x, y, z] = self.points[node];
+            return Err(Error::Mesh(format!(
+                "node {} is at ({x}, {y}, {z}); coordinates must be finite numbers",
+                node + 1
+            )));
+        }
+        for (t, tet) in self.tets.iter().enumerate() {
+            if let Some(node) = tet.iter().find(|&&node| node as usize >= self.points.len()) {
+                return Err(Error::Mesh(format!(
+                    "element {} has node {} (counted from 1), but there are {}",
+                    self.number(t),
+                    *node as u64 + 1,
+                    self.points.len()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a tetrahedron that is there twice: it would conduct twice as well.
+    fn check_distinct(&self) -> Result<()> {
+        let sorted = |t: u32| {
+            let mut tet = self.tets[t as usize];
+            tet.sort_unstable();
+            (tet, t)
+        };
+        let mut all: Vec<([u32; 4], u32)> = (0..self.tets.len() as u32).into_par_iter().map(sorted).collect();
+        all.par_sort_unstable();
+        match all.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            None => Ok(()),
+            Some(pair) => Err(Error::Mesh(format!(
+                "elements {} and {} have the same nodes; leave one of them out",
+                self.number(pair[0].1 as usize),
+                self.number(pair[1].1 as usize)
+            ))),
+        }
+    }
+
+    /// Makes all volumes positive; returns how many were not.
+    fn orient(&mut self, reorient: bool) -> Result<usize> {
+        let mut inverted = 0;
+        let mut first = 0;
+        for (t, &tet) in self.tets.iter().enumerate() {
+            let volume = signed_volume(&self.points, tet);
+            let h = longest_edge(&self.points, tet);
+            // Not the other way round: a NaN, of coordinates that overflow, is refused as well.
+            let is_sound = volume.is_finite() && volume.abs() > FLATTEST * h * h * h;
+            if !is_sound {
+                return Err(Error::Mesh(format!(
+                    "element {} is degenerate: volume {:e}, longest edge {h:e}; more than {FLATTEST:e} of \
+                     the edge's cube is needed; remove the element or mesh anew",
+                    self.number(t),
+                    volume.abs()
+                )));
+            }
+            if volume < 0.0 {
+                first = if inverted == 0 { t } else { first };
+                inverted += 1;
+            }
+        }
+        // Where all are the same way round that is the convention of the program that wrote them.
+        if inverted > 0 && inverted < self.tets.len() && !reorient {
+            return Err(Error::Mesh(format!(
+                "element {} is inside out (its volume is negative), as are {inverted} of {}; see whether \
+                 elements overlap; --reorient swaps two of their nodes",
+                self.number(first),
+                self.tets.len()
+            )));
+        }
+        if inverted > 0 {
+            for tet in &mut self.tets {
+                if signed_volume(&self.points, *tet) < 0.0 {
+                    tet.swap(2, 3);
+                }
+            }
+        }
+        Ok(inverted)
+    }
+
+    /// Nodes without tetrahedra are zero rows of every matrix; returns how many were dropped.
+    fn drop_unreferenced(&mut self, drop: bool) -> Result<usize> {
+        let mut is_used = vec![false; self.points.len()];
+        for &node in self.tets.as_flattened() {
+            is_used[node as usize] = true;
+        }
+        let Some(first) = is_used.iter().position(|is_used| !is_used) else { return Ok(0) };
+        if !drop {
+            return Err(Error::Mesh(format!(
+                "node {} belongs to no tetrahedron, as do {} of {}; --drop-unreferenced leaves them out",
+                first + 1,
+                is_used.iter().filter(|is_used| !*is_used).count(),
+                self.points.len()
+            )));
+        }
+        Ok(keep_nodes(&mut self.points, &mut self.tets, &is_used))
+    }
+
+    fn normalise_fibres(&mut self) -> Result<()> {
+        let Some(mut fibres) = self.fibres.take() else { return Ok(()) };
+        for (t, fibre) in fibres.iter_mut().enumerate() {
+            // What was a unit vector stays the same to the last bit.
+            if (fibre.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() <= 4.0 * f64::EPSILON {
+                continue;
+            }
+            // Divided by the largest component first, so that no square over- or underflows.
+            let largest = fibre.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let [x, y, z] = fibre.map(|x| x / largest);
+            let norm = (x * x + y * y + z * z).sqrt();
+            if !norm.is_finite() {
+                let [x, y, z] = *fibre;
+                return Err(Error::Mesh(format!(
+                    "the fibre of element {} is ({x}, {y}, {z}); it needs a direction, \
+                     also where the tissue is isotropic",
+                    self.number(t)
+                )));
+            }
+            *fibre = [x / norm, y / norm, z / norm];
+        }
+        self.fibres = Some(fibres);
+        Ok(())
+    }
+}
+
+/// Leaves out the other nodes, which no tetrahedron has; returns how many.
+pub(super) fn keep_nodes(points: &mut Vec<[f64; 3]>, tets: &mut [[u32; 4]], keep: &[bool]) -> usize {
+    let before = points.len();
+    let mut new_numbers = Vec::with_capacity(before);
+    let mut kept = 0;
+    for &keep in keep {
+        new_numbers.push(kept);
+        kept += u32::from(keep);
+    }
+    let mut keep = keep.iter();
+    points.retain(|_| *keep.next().expect("one for each node"));
+    for node in tets.as_flattened_mut() {
+        *node = new_numbers[*node as usize];
+    }
+    before - points.len()
+}
+
+fn longest_edge(points: &[[f64; 3]], tet: [u32; 4]) -> f64 {
+    let p = tet.map(|node| points[node as usize]);
+    let mut longest = 0.0f64;
+    for (i, a) in p.iter().enumerate() {
+        for b in &p[i + 1..] {
+            let square = (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>();
+            longest = longest.max(square.sqrt());
+        }
+    }
+    longest
+}

@@ -1,0 +1,140 @@
+//! Meshes from files of any known format.
+
+use std::path::{Path, PathBuf};
+
+use super::check::Mended;
+use super::fibres::read_fibres;
+use super::{RawMesh, TetMesh};
+use crate::io::scan::{plain, read_bytes, sibling};
+use crate::io::{gmsh, tetgen, vtk};
+use warpsolve_host::error::{Error, Result};
+
+/// What to do with a mesh while it is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadOptions {
+    /// Coordinates are multiplied by this: 10 for files in cm, 0.001 for micrometres. 1 by default.
+    pub scale: f64,
+    /// Whether to turn tetrahedra that are inside out while others are not, instead of refusing them.
+    pub reorient: bool,
+    /// Whether to leave out nodes without tetrahedra, instead of refusing them.
+    pub drop_unreferenced: bool,
+    /// Whether to leave out all connected components but the one with the most tetrahedra.
+    pub largest_component: bool,
+    /// A file with the fibres, which goes before those in the mesh file or beside it.
+    pub fibres: Option<PathBuf>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            scale: 1.0,
+            reorient: false,
+            drop_unreferenced: false,
+            largest_component: false,
+            fibres: None,
+        }
+    }
+}
+
+/// What was found in a file, and what was done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadSummary {
+    /// "VTU", "VTK", "Gmsh" or "TetGen".
+    pub format: &'static str,
+    /// Cells that were left out: vertices, lines and surfaces.
+    pub skipped: usize,
+    /// Tetrahedra of which two nodes were swapped.
+    pub reoriented: usize,
+    /// Nodes without tetrahedra that were left out.
+    pub dropped: usize,
+    /// Nodes of smaller components that were left out.
+    pub apart: usize,
+    /// The file that the fibres come from, where they do not come from the mesh file itself.
+    pub fibres: Option<PathBuf>,
+}
+
+/// Reads a mesh: `.vtu` and `.vtk` (VTK), `.msh` (Gmsh), `.node` and `.ele` (TetGen, Chaste), any of them
+/// also compressed by gzip. VTK and Gmsh files are known by their content, whatever their name.
+///
+/// Vertices, lines and surfaces are left out. Fibres come from `options.fibres`, or else from cell or point
+/// data `fibre`, `fibres`, `fiber` or `fibers`, or else from a file of the same name that ends in `.ortho`,
+/// `.axi` or `.lon`; regions from integer cell data `region`, `material`, `elemTag`, `medit:ref`,
+/// `gmsh:physical` and the like, from physical groups of Gmsh, or from TetGen's region attribute.
+///
+/// # Errors
+/// [`Error::Io`] when a file cannot be read. [`Error::Parse`] with the line, or [`Error::Mesh`], when it is
+/// malformed, has cells other than linear tetrahedra, or does not make a mesh that [`TetMesh::new`] takes:
+/// elements are then counted from 1 in the order of the file, other cells included. [`Error::Option`] when
+/// `scale` is not a positive finite number.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<TetMesh> {
+    Ok(read_with_summary(path, options)?.0)
+}
+
+/// [`read`], with an account of what was left out or mended.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_with_summary(path: &Path, options: &ReadOptions) -> Result<(TetMesh, ReadSummary)> {
+    let scale = options.scale;
+    if !(scale > 0.0 && scale.is_finite()) {
+        return Err(Error::Option(format!("a mesh cannot be scaled by {scale}; give a positive number")));
+    }
+    let (format, raw) = read_raw(path)?;
+    // Faults of the mesh as a whole, wherever they are found, are faults of this file.
+    finish(raw, format, path, options).map_err(|error| match error {
+        Error::Mesh(message) => Error::Mesh(format!("{}: {message}", path.display())),
+        other => other,
+    })
+}
+
+fn read_raw(path: &Path) -> Result<(&'static str, RawMesh)> {
+    if matches!(extension(path).as_str(), "node" | "ele") {
+        return Ok(("TetGen", tetgen::read(path)?));
+    }
+    let bytes = read_bytes(path)?;
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+    let start = start.trim_start_matches('\u{feff}').trim_start();
+    if start.starts_with("# vtk") {
+        Ok(("VTK", vtk::parse_legacy(path, &bytes)?))
+    } else if start.starts_with('<') {
+        Ok(("VTU", vtk::parse_vtu(path, &bytes)?))
+    } else if start.starts_with('$') {
+        Ok(("Gmsh", gmsh::parse(path, &bytes)?))
+    } else {
+        Err(Error::Mesh(format!(
+            "{}: this is none of the meshes known: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen)",
+            path.display()
+        )))
+    }
+}
+
+fn finish(
+    mut raw: RawMesh,
+    format: &'static str,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<(TetMesh, ReadSummary)> {
+    for x in raw.points.as_flattened_mut() {
+        *x *= options.scale;
+    }
+    let beside = if raw.fibres.is_none() { fibres_beside(path) } else { None };
+    let fibres = options.fibres.clone().or(beside);
+    if let Some(file) = &fibres {
+        raw.fibres = Some(read_fibres(file, raw.tets.len())?);
+    }
+    let skipped = raw.skipped;
+    let (mut mesh, mended) = raw.check(options.reorient, options.drop_unreferenced)?;
+    let apart = if options.largest_component { mesh.keep_largest_component() } else { 0 };
+    let Mended { reoriented, dropped } = mended;
+    Ok((mesh, ReadSummary { format, skipped, reoriented, dropped, apart, fibres }))
+}
+
+fn fibres_beside(path: &Path) -> Option<PathBuf> {
+    let names = ["ortho", "axi", "lon", "ortho.gz", "axi.gz", "lon.gz"];
+    names.into_iter().map(|extension| sibling(path, extension)).find(|file| file.is_file())
+}
+
+/// The extension in small letters, without `.gz`.
+fn extension(path: &Path) -> String {
+    plain(path).extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}

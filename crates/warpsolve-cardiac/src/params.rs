@@ -1,0 +1,203 @@
+//! What can be chosen about a simulation.
+
+use super::stimulus::Stimulus;
+use crate::mesh::TetMesh;
+use warpsolve_host::backend::cells::Model;
+use warpsolve_host::error::{Error, Result};
+use warpsolve_host::named::named;
+use warpsolve_host::precond::amg;
+
+named! {
+    /// Which equations are solved, and how.
+    "formulation" Formulation {
+        /// The monodomain equation.
+        Monodomain = "monodomain",
+        /// The bidomain equations one after the other, first for v, then for phi.
+        Splitting = "splitting",
+        /// The bidomain equations as one system.
+        Coupled = "coupled",
+    }
+}
+
+/// Electrical properties of tissue, the same everywhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tissue {
+    /// Conductivity inside of the cells, along the fibres (mS/mm, which is S/m).
+    pub sigma_il: f64,
+    /// Conductivity inside of the cells, across the fibres (mS/mm).
+    pub sigma_it: f64,
+    /// Conductivity outside of the cells, along the fibres (mS/mm).
+    pub sigma_el: f64,
+    /// Conductivity outside of the cells, across the fibres (mS/mm).
+    pub sigma_et: f64,
+    /// The membrane's surface to volume ratio (1/mm).
+    pub chi: f64,
+    /// The membrane's capacity (uF/mm^2).
+    pub cm: f64,
+}
+
+/// The benchmark of S. A. Niederer et al., Philosophical Transactions of the Royal Society A 369, 2011, table 1.
+impl Default for Tissue {
+    fn default() -> Self {
+        Tissue { sigma_il: 0.17, sigma_it: 0.019, sigma_el: 0.62, sigma_et: 0.24, chi: 140.0, cm: 0.01 }
+    }
+}
+
+impl Tissue {
+    /// Inside of the cells, along and across the fibres (mS/mm).
+    pub(super) fn sigma_i(&self) -> [f64; 2] {
+        [self.sigma_il, self.sigma_it]
+    }
+
+    /// sigma_i + sigma_e, along and across the fibres (mS/mm).
+    pub(super) fn sigma_ie(&self) -> [f64; 2] {
+        [self.sigma_il + self.sigma_el, self.sigma_it + self.sigma_et]
+    }
+
+    /// sigma_i sigma_e / (sigma_i + sigma_e), along and across the fibres (mS/mm).
+    pub(super) fn sigma_m(&self) -> [f64; 2] {
+        let half_harmonic = |i: f64, e: f64| i * (e / (i + e));
+        [half_harmonic(self.sigma_il, self.sigma_el), half_harmonic(self.sigma_it, self.sigma_et)]
+    }
+
+    /// Whether the direction of the fibres matters.
+    pub fn is_anisotropic(&self) -> bool {
+        self.sigma_il != self.sigma_it || self.sigma_el != self.sigma_et
+    }
+}
+
+/// The parameters of a simulation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Params {
+    /// The equations.
+    pub formulation: Formulation,
+    /// The cells.
+    pub model: Model,
+    /// The tissue.
+    pub tissue: Tissue,
+    /// Currents from outside; where several act at once they add up.
+    pub stimuli: Vec<Stimulus>,
+    /// Length of a step (ms).
+    pub dt: f64,
+    /// The weight of the new voltage in the parabolic system: 1 for backward Euler, 0.5 for Crank-Nicolson. The coupled
+    /// formulation has 1.
+    pub theta: f64,
+    /// Steps that the cells take in one of dt.
+    pub cell_substeps: u32,
+    /// Whether M is replaced by its row sums.
+    pub lumped_mass: bool,
+    /// The elliptic and the coupled system are solved to this share of the norm of their right-hand side.
+    pub rtol: f64,
+    /// The same of the parabolic system.
+    pub parabolic_rtol: f64,
+    /// A solve that takes more iterations is an error.
+    pub max_iterations: u32,
+    /// A node is activated when its voltage first reaches this from below (mV).
+    pub threshold: f64,
+    /// The multigrid hierarchy of the elliptic or the coupled system.
+    pub amg: amg::Params,
+    /// Whether the nodes are numbered along a Morton curve, so that neighbours lie close in memory. Results come in the
+    /// order of the mesh all the same.
+    pub reorder: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            formulation: Formulation::Coupled,
+            model: Model::TenTusscher,
+            tissue: Tissue::default(),
+            stimuli: Vec::new(),
+            dt: 0.05,
+            theta: 1.0,
+            cell_substeps: 1,
+            lumped_mass: false,
+            rtol: 1e-6,
+            parabolic_rtol: 1e-8,
+            max_iterations: 1000,
+            threshold: 0.0,
+            amg: amg::Params::default(),
+            reorder: false,
+        }
+    }
+}
+
+impl Params {
+    /// kappa = chi Cm / dt (mS/mm^3).
+    pub fn kappa(&self) -> f64 {
+        self.tissue.chi * self.tissue.cm / self.dt
+    }
+
+    /// [`Error::Option`] with the permitted range, where a parameter is out of it.
+    pub fn check(&self) -> Result<()> {
+        let Tissue { sigma_il, sigma_it, sigma_el, sigma_et, chi, cm } = self.tissue;
+        let positive = [
+            ("the conductivity sigma_il", sigma_il, "mS/mm"),
+            ("the conductivity sigma_it", sigma_it, "mS/mm"),
+            ("the conductivity sigma_el", sigma_el, "mS/mm"),
+            ("the conductivity sigma_et", sigma_et, "mS/mm"),
+            ("chi", chi, "1/mm"),
+            ("cm", cm, "uF/mm^2"),
+            ("the time step dt", self.dt, "ms"),
+            ("kappa = chi cm / dt", self.kappa(), "mS/mm^3"),
+        ];
+        let fault = |message: String| Err(Error::Option(message));
+        if let Some((what, value, unit)) = positive.into_iter().find(|(_, x, _)| !(*x > 0.0 && x.is_finite()))
+        {
+            return fault(format!("{what} is {value} {unit}; it must be a positive finite number"));
+        }
+        if !(0.5..=1.0).contains(&self.theta) {
+            return fault(format!("theta is {}; it must be from 0.5 (Crank-Nicolson) to 1", self.theta));
+        }
+        if self.formulation == Formulation::Coupled && self.theta != 1.0 {
+            return fault(format!(
+                "theta is {}, but the coupled formulation is backward Euler; use theta = 1, or the formulation splitting",
+                self.theta
+            ));
+        }
+        if self.cell_substeps == 0 || self.max_iterations == 0 {
+            return fault("the cells' substeps and the most iterations must be at least 1".into());
+        }
+        for (what, rtol) in [("rtol", self.rtol), ("parabolic_rtol", self.parabolic_rtol)] {
+            if !(rtol > 0.0 && rtol < 1.0) {
+                return fault(format!("{what} is {rtol}; it must be between 0 and 1"));
+            }
+        }
+        if !self.threshold.is_finite() {
+            return fault(format!("the threshold of activation is {} mV; it must be finite", self.threshold));
+        }
+        for (k, stimulus) in self.stimuli.iter().enumerate() {
+            stimulus.check().or_else(|why| fault(format!("stimulus {}: {why}", k + 1)))?;
+        }
+        self.amg.check()
+    }
+
+    /// About what a simulation will hold on its device, as (what, bytes), for
+    /// [`check_memory`](warpsolve_host::backend::gpu::check_memory) before anything is allocated. From the sizes of the mesh: the
+    /// nodes' graph of tetrahedra that fill a ball has nodes + tetrahedra edges but for its surface.
+    pub fn memory(&self, mesh: &TetMesh) -> Vec<(&'static str, u64)> {
+        const VALUE: u64 = 8;
+        const ENTRY: u64 = VALUE + 4;
+        let n = mesh.points().len() as u64;
+        // With the padding of SELL, at most 15 %.
+        let nnz = (3 * n + 2 * mesh.tets().len() as u64) * 115 / 100;
+        // Those of CG; b, x and x before; the preconditioner's.
+        let of_system = 3 + 3 + 2;
+        // In CRS, as products, and a hierarchy in f32 with an operator complexity of 1.5.
+        let of_hierarchy = |nnz: u64, n: u64| 3 * ENTRY * nnz + 12 * nnz + 100 * n;
+        let (systems, matrices, hierarchy) = match self.formulation {
+            Formulation::Monodomain => (1, 2 * ENTRY * nnz, 0),
+            Formulation::Splitting => (2, 3 * ENTRY * nnz, of_hierarchy(nnz, n)),
+            Formulation::Coupled => {
+                (2, (ENTRY + 4 * VALUE + 4) * nnz + 3 * ENTRY * n, of_hierarchy(4 * nnz, 2 * n))
+            }
+        };
+        let cells = (1 + self.model.states() as u64 + self.stimuli.len() as u64 + 4) * VALUE * n;
+        let mut parts =
+            vec![("cells", cells), ("matrices", matrices), ("vectors", systems * of_system * VALUE * n)];
+        if hierarchy > 0 {
+            parts.push(("multigrid set-up, about", hierarchy));
+        }
+        parts
+    }
+}

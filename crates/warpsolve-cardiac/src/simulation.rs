@@ -1,0 +1,280 @@
+//! One step after the other.
+
+use std::time::Instant;
+
+use super::checkpoint::{self, Checkpoint};
+use super::diffusion::{Diffusion, Iterations};
+use super::order::Order;
+use super::params::Params;
+use super::stimulus::{Shape, Stimulus};
+use super::system::{System, SystemInfo};
+use crate::mesh::TetMesh;
+use warpsolve_host::backend::cells::{Cells, NOT_ACTIVATED};
+use warpsolve_host::backend::{Backend, Coef};
+use warpsolve_host::error::{Error, Result};
+use warpsolve_host::fem::P1;
+use warpsolve_host::precond::amg::AnyPrecision;
+use warpsolve_host::solver::cg::CgSteps;
+
+/// A node is within a shape too where it is this share of the mesh's diameter outside.
+const SLACK: f64 = 1e-9;
+
+/// One step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepReport {
+    /// The time at its end (ms).
+    pub time: f64,
+    /// Iterations of the parabolic system; 0 in the coupled formulation.
+    pub parabolic_iterations: u32,
+    /// Iterations of the elliptic or the coupled system; 0 for the monodomain equation.
+    pub elliptic_iterations: u32,
+    /// How long it took (seconds). The device may still be busy with its last updates.
+    pub seconds: f64,
+}
+
+/// A piece of tissue on its way, on one device. It begins at rest, with phi = 0.
+///
+/// Nothing of a vector's size is copied between host and device in a step. With a [`Cpu`](warpsolve_host::backend::cpu::Cpu), make
+/// and advance it within [`install`](warpsolve_host::backend::cpu::Cpu::install), so that threads are woken once.
+pub struct Simulation<B: Backend<f64>> {
+    backend: B,
+    params: Params,
+    order: Order,
+    nodes: usize,
+    fingerprint: u32,
+    steps: u64,
+    /// mV.
+    v: B::Vector,
+    /// v at the beginning of a step.
+    before: B::Vector,
+    /// The cells' own variables.
+    states: B::Vector,
+    /// When each node was activated (ms).
+    activation: B::Vector,
+    /// Each with 1 at its nodes, 0 elsewhere.
+    stimuli: Vec<(Stimulus, B::Vector)>,
+    /// The sum of several stimuli (mV/ms).
+    together: B::Vector,
+    diffusion: Diffusion<B>,
+    scalars: B::Scalars,
+}
+
+impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B> {
+    /// Assembles the systems on `mesh` (mm) and sets the preconditioners up.
+    ///
+    /// # Errors
+    /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus that no node is within.
+    /// - [`Error::Mesh`]: a mesh of several components; no fibres, where the tissue conducts along and across them
+    ///   differently.
+    /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and conductivities so far
+    ///   apart that the matrices are not what they should be.
+    /// - Those of the device.
+    pub fn new(backend: &B, mesh: &TetMesh, params: &Params) -> Result<Self> {
+        params.check()?;
+        check_connected(mesh)?;
+        let fibres = mesh.fibres();
+        if fibres.is_none() && params.tissue.is_anisotropic() {
+            return Err(Error::Mesh(
+                "the mesh has no fibres, along and across which the tissue conducts differently; give them \
+                 (--fibres FILE), or make the tissue --isotropic, with the same conductivity along and across"
+                    .into(),
+            ));
+        }
+        let order = Order::of(mesh, params.reorder);
+        let (points, tets) = order.renumbered(mesh);
+        let space = P1::new(&points, &tets)?;
+        // Without fibres the direction does not matter.
+        let fibre = |t: usize| fibres.map_or([1.0, 0.0, 0.0], |fibres| fibres[t]);
+        let diffusion = Diffusion::new(backend, &space, fibre, params)?;
+
+        let n = points.len();
+        let (v, states) = params.model.at_rest(n);
+        let stimuli = params
+            .stimuli
+            .iter()
+            .enumerate()
+            .map(|(k, stimulus)| {
+                Ok((stimulus.clone(), backend.vector(&nodes_within(&points, mesh, stimulus, k)?)?))
+            })
+            .collect::<Result<_>>()?;
+        Ok(Simulation {
+            backend: backend.clone(),
+            params: params.clone(),
+            fingerprint: checkpoint::fingerprint(mesh, params),
+            order,
+            nodes: n,
+            steps: 0,
+            v: backend.vector(&v)?,
+            before: backend.vector(&v)?,
+            states: backend.vector(&states)?,
+            activation: backend.vector(&vec![NOT_ACTIVATED; n])?,
+            stimuli,
+            together: backend.zeros(n)?,
+            diffusion,
+            scalars: backend.scalars(1)?,
+        })
+    }
+
+    /// Advances by dt.
+    ///
+    /// # Errors
+    /// After an error the state is between two steps; [`Simulation::restore`] an earlier one, or give up.
+    /// - [`Error::NotFinite`]: a voltage is NaN or infinite; says at which node, counted from 1, and when.
+    /// - [`Error::Option`]: a system was not solved within the most iterations; says which, when, and how far it came.
+    /// - Those of the device.
+    pub fn step(&mut self) -> Result<StepReport> {
+        let start = Instant::now();
+        let (t, dt) = (self.time(), self.params.dt);
+        let end = (self.steps + 1) as f64 * dt;
+        self.backend.copy(&self.v, &mut self.before)?;
+        self.react(t)?;
+        let iterations = self.diffusion.advance(&self.backend, &mut self.v, end);
+        let Iterations { parabolic, elliptic } = iterations.map_err(|error| self.why(error, end))?;
+        self.backend.activate(t, dt, self.params.threshold, &self.before, &self.v, &mut self.activation)?;
+        self.steps += 1;
+        Ok(StepReport {
+            time: end,
+            parabolic_iterations: parabolic,
+            elliptic_iterations: elliptic,
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// v* from v, for the step from time `t` on.
+    fn react(&mut self, t: f64) -> Result<()> {
+        let Simulation { backend, params, stimuli, together, v, states, scalars, .. } = self;
+        let per_strength = 1.0 / (params.tissue.chi * params.tissue.cm);
+        let rate = |stimulus: &Stimulus| stimulus.strength * per_strength * stimulus.share(t, params.dt);
+        let active: Vec<(f64, &B::Vector)> = stimuli
+            .iter()
+            .map(|(stimulus, nodes)| (rate(stimulus), nodes))
+            .filter(|(rate, _)| *rate != 0.0)
+            .collect();
+        let stimulus = match active[..] {
+            [] => None,
+            [one] => Some(one),
+            _ => {
+                backend.fill(0.0, together)?;
+                for (rate, nodes) in active {
+                    backend.axpby(scalars, Coef::constant(rate), nodes, Coef::ONE, together)?;
+                }
+                Some((1.0, &*together))
+            }
+        };
+        backend.react(params.model, params.dt, params.cell_substeps, stimulus, v, states)
+    }
+
+    /// What is behind an error of the solver: a voltage that is no number, if there is one.
+    fn why(&self, error: Error, time: f64) -> Error {
+        let bad = |v: Vec<f64>| v.into_iter().enumerate().find(|(_, v)| !v.is_finite());
+        match self.v().map(bad) {
+            Ok(Some((node, value))) => Error::NotFinite {
+                what: "the transmembrane voltage",
+                value,
+                position: format!(
+                    "node {} in the step to {time} ms (with a smaller dt or more substeps of the cells it may stay finite)",
+                    node + 1
+                ),
+            },
+            _ => error,
+        }
+    }
+
+    /// The simulated time (ms).
+    pub fn time(&self) -> f64 {
+        self.steps as f64 * self.params.dt
+    }
+
+    /// The transmembrane voltage of each node (mV).
+    pub fn v(&self) -> Result<Vec<f64>> {
+        Ok(self.order.undo(self.backend.to_host(&self.v)?))
+    }
+
+    /// The extracellular potential of each node (mV), with mean 0 over the nodes; `None` for the monodomain equation.
+    pub fn phi_e(&self) -> Result<Option<Vec<f64>>> {
+        Ok(self.diffusion.phi(&self.backend)?.map(|phi| self.order.undo(phi)))
+    }
+
+    /// When each node's voltage first reached the threshold (ms), on a straight line between steps; [`NOT_ACTIVATED`],
+    /// -1, where it has not.
+    pub fn activation(&self) -> Result<Vec<f64>> {
+        Ok(self.order.undo(self.backend.to_host(&self.activation)?))
+    }
+
+    /// The systems that are solved in a step.
+    pub fn systems(&self) -> impl Iterator<Item = &SystemInfo> {
+        self.diffusion.systems().into_iter().map(|system| &system.info)
+    }
+
+    /// The state. A simulation of the same mesh and parameters on the same kind of device goes on from it to the same bits.
+    pub fn checkpoint(&self) -> Result<Checkpoint> {
+        let histories = self.diffusion.systems().into_iter().flat_map(|System { x, before, .. }| [x, before]);
+        let vectors = [&self.v, &self.states, &self.activation].into_iter().chain(histories);
+        Ok(Checkpoint {
+            fingerprint: self.fingerprint,
+            steps: self.steps,
+            dt: self.params.dt,
+            vectors: vectors.map(|vector| self.backend.to_host(vector)).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Goes back, or forward, to a state of a simulation of the same mesh and parameters; the most iterations may differ.
+    ///
+    /// # Errors
+    /// [`Error::Option`] where mesh or parameters differ.
+    pub fn restore(&mut self, state: &Checkpoint) -> Result<()> {
+        let backend = &self.backend;
+        let n = self.nodes;
+        let rows = self.diffusion.systems().into_iter().flat_map(|System { info, .. }| [info.rows; 2]);
+        let lengths = [n, self.params.model.states() * n, n].into_iter().chain(rows);
+        if state.fingerprint != self.fingerprint || !lengths.eq(state.vectors.iter().map(Vec::len)) {
+            return Err(Error::Option(
+                "the checkpoint is of another mesh or of other parameters; restart with those that it was written with"
+                    .into(),
+            ));
+        }
+        let histories =
+            self.diffusion.systems_mut().into_iter().flat_map(|System { x, before, .. }| [x, before]);
+        let own = [&mut self.v, &mut self.states, &mut self.activation].into_iter().chain(histories);
+        for (own, values) in own.zip(&state.vectors) {
+            *own = backend.vector(values)?;
+        }
+        self.steps = state.steps;
+        Ok(())
+    }
+}
+
+/// Refuses a mesh in several pieces: no wave would cross, and phi would be determined in each by itself.
+fn check_connected(mesh: &TetMesh) -> Result<()> {
+    let components = mesh.components();
+    match components.iter().position(|&component| component > 0) {
+        None => Ok(()),
+        Some(node) => Err(Error::Mesh(format!(
+            "the mesh has {} components that share no nodes (node {} is not in that of node 1); merge nodes that are \
+             there twice; --largest-component leaves all but one out",
+            components.iter().max().map_or(0, |&last| last + 1),
+            node + 1
+        ))),
+    }
+}
+
+/// 1 for the nodes that stimulus `k` (from 0) acts at, 0 for others.
+fn nodes_within(points: &[[f64; 3]], mesh: &TetMesh, stimulus: &Stimulus, k: usize) -> Result<Vec<f64>> {
+    let [low, high] = mesh.bounding_box();
+    let slack = SLACK * (0..3).map(|x| (high[x] - low[x]).powi(2)).sum::<f64>().sqrt();
+    let within: Vec<f64> =
+        points.iter().map(|&point| f64::from(stimulus.shape.contains(point, slack))).collect();
+    if within.contains(&1.0) {
+        return Ok(within);
+    }
+    Err(Error::Option(format!(
+        "stimulus {} acts at no node: none of {} is within its {}; the mesh reaches from {low:?} to {high:?} mm",
+        k + 1,
+        points.len(),
+        match stimulus.shape {
+            Shape::Box { low, high } => format!("box from {low:?} to {high:?} mm"),
+            Shape::Ball { centre, radius } =>
+                format!("ball around {centre:?} mm with a radius of {radius} mm"),
+        }
+    )))
+}

@@ -1,0 +1,157 @@
+//! One linear system, solved in every step.
+
+use std::sync::Arc;
+
+use super::params::Params;
+use warpsolve_host::backend::algebra::{Blocks, Mixed};
+use warpsolve_host::backend::{Backend, Coef};
+use warpsolve_host::error::{Error, Result};
+use warpsolve_host::matrix::{BlockCsr, Choice, Csr, check, diagonal_blocks};
+use warpsolve_host::precond::amg::{self, AnyPrecision};
+use warpsolve_host::precond::{Jacobi, NullSpace, Preconditioner, Projected};
+use warpsolve_host::solver::cg::CgSteps;
+use warpsolve_host::solver::{Cg, IterativeSolver, Stop, StopReason};
+
+/// A residual is small enough too where an error of so many mV at every node would give it: rounding of voltages of 100 mV.
+/// Where the voltage is the same everywhere, the right-hand side is nothing else, and no share of it can be reached.
+const NEGLIGIBLE: f64 = 2e-12;
+
+/// A system, for reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemInfo {
+    /// "parabolic", "elliptic" or "coupled".
+    pub name: &'static str,
+    /// Rows.
+    pub rows: usize,
+    /// Nonzeros.
+    pub nnz: usize,
+    /// The format of the matrix.
+    pub format: Choice,
+    /// The hierarchy, where multigrid is the preconditioner.
+    pub amg: Option<amg::Info>,
+}
+
+/// `A x = b` with its solver, and its last two solutions.
+pub(super) struct System<B: Backend<f64>> {
+    pub info: SystemInfo,
+    a: B::Matrix,
+    m: Box<dyn Preconditioner<f64, B>>,
+    cg: Cg<f64, B>,
+    stop: Stop,
+    /// None; what vector updates want beside constants.
+    scalars: B::Scalars,
+    /// The right-hand side.
+    pub b: B::Vector,
+    /// The solution.
+    pub x: B::Vector,
+    /// The solution before it.
+    pub before: B::Vector,
+}
+
+impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
+    /// kappa M + theta K, preconditioned by its diagonal.
+    pub fn parabolic(backend: &B, a: Csr<f64>, params: &Params) -> Result<Self> {
+        check::check_finite(&a)?;
+        let m = Box::new(Jacobi::setup(backend, &a)?);
+        let of_device = Blocks::scalar(backend.csr(&Arc::new(a.clone()))?);
+        System::new(backend, "parabolic", &a, &of_device, (m, None), params, params.parabolic_rtol)
+    }
+
+    /// A system with `block` unknowns a node, the first of which is phi, determined up to a constant: preconditioned by
+    /// multigrid.
+    pub fn elliptic(
+        backend: &B,
+        name: &'static str,
+        a: Csr<f64>,
+        block: usize,
+        params: &Params,
+    ) -> Result<Self> {
+        check::check_finite(&a)?;
+        let null_space = NullSpace::of(&a, block).ok_or_else(|| {
+            Error::Matrix(format!(
+                "the rows of the {name} matrix do not add up to 0 but for rounding; are there tetrahedra or \
+                 conductivities that differ by many orders of magnitude?"
+            ))
+        })?;
+        let a = Arc::new(a);
+        let of_device = match block {
+            1 => {
+                check::check_diagonal(&a, "amg")?;
+                Blocks::scalar(backend.csr(&a)?)
+            }
+            _ => {
+                check::check_diagonal_blocks(&diagonal_blocks(&a, block), block, "amg")?;
+                backend.blocks(&BlockCsr::from_csr(&a, block)?)?
+            }
+        };
+        let (m, info) = backend.amg(of_device.map(|plane| Ok(plane.clone()))?, &params.amg, fits_f32(&a))?;
+        let m = Box::new(Projected::new(backend, m, &null_space)?);
+        System::new(backend, name, &a, &of_device, (m, Some(info)), params, params.rtol)
+    }
+
+    fn new(
+        backend: &B,
+        name: &'static str,
+        a: &Csr<f64>,
+        of_device: &Blocks<B::Csr>,
+        (m, amg): (Box<dyn Preconditioner<f64, B>>, Option<amg::Info>),
+        params: &Params,
+        rtol: f64,
+    ) -> Result<Self> {
+        let n = a.n_rows();
+        let diagonal_norm = a.diagonal().iter().map(|d| d * d).sum::<f64>().sqrt();
+        let stop = Stop { rtol, atol: NEGLIGIBLE * diagonal_norm, max_iterations: params.max_iterations };
+        let (matrix, format) = Mixed::<f64, f64>::operator(backend, of_device)?;
+        Ok(System {
+            info: SystemInfo { name, rows: n, nnz: a.nnz(), format, amg },
+            a: matrix,
+            cg: Cg::new(backend, n, &*m)?,
+            m,
+            stop,
+            scalars: backend.scalars(1)?,
+            b: backend.zeros(n)?,
+            x: backend.zeros(n)?,
+            before: backend.zeros(n)?,
+        })
+    }
+
+    /// Solves from `2 x - before`; the iterations. `time` (ms) is for the error: [`Error::NotFinite`], or [`Error::Option`]
+    /// with what can be done.
+    pub fn solve(&mut self, backend: &B, time: f64) -> Result<u32> {
+        backend.axpby(&self.scalars, Coef::constant(2.0), &self.x, Coef::constant(-1.0), &mut self.before)?;
+        std::mem::swap(&mut self.x, &mut self.before);
+        let (a, b, x, stop) = (&self.a, &self.b, &mut self.x, &self.stop);
+        let outcome = self.cg.solve(backend, a, &mut *self.m, b, x, stop, &mut |_, _| ())?;
+        let norm = outcome.history.last().copied().unwrap_or(f64::NAN);
+        match outcome.reason {
+            StopReason::Converged => Ok(outcome.iterations),
+            StopReason::NotFinite => Err(Error::NotFinite {
+                what: "the residual",
+                value: norm,
+                position: format!("{time} ms in the {} system; use a smaller time step", self.info.name),
+            }),
+            reason => {
+                let why = match reason {
+                    StopReason::IterationLimit => "iteration limit reached".to_string(),
+                    StopReason::IndefiniteOperator | StopReason::IndefinitePreconditioner => {
+                        "rounding errors made it or its preconditioner indefinite (are there tetrahedra or conductivities \
+                         that differ by many orders of magnitude?)"
+                            .into()
+                    }
+                    other => other.to_string(),
+                };
+                Err(Error::Option(format!(
+                    "the {} system of the step to {time} ms was not solved: {why} after {} iterations, with a residual of \
+                     {norm:.3e} where {:.3e} was asked for; use more iterations, a larger tolerance or a smaller time step",
+                    self.info.name, outcome.iterations, outcome.threshold
+                )))
+            }
+        }
+    }
+}
+
+/// Whether f32 holds the diagonal and its inverse, with room for the decrease of a residual.
+fn fits_f32(a: &Csr<f64>) -> bool {
+    const ROOM: f64 = 1e15;
+    a.diagonal().into_iter().all(|d| d > 1.0 / ROOM && d < ROOM)
+}

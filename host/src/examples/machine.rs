@@ -1,0 +1,77 @@
+//! What the programs are written over.
+
+use std::time::Instant;
+
+use crate::backend::Backend;
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::{Gpu, check_memory};
+use crate::error::Result;
+use crate::solver::{Run, StopReason};
+
+/// A backend that measures, and refuses what it has no room for.
+pub(super) trait Machine: Backend<f64> {
+    /// Seconds that `work` takes, from its first kernel to the end of its last.
+    fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64>;
+    /// Refuses `count` vectors of `len` elements for which there is no room.
+    fn room(&self, count: usize, len: usize) -> Result<()>;
+}
+
+impl Machine for Cpu {
+    fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+    fn room(&self, _: usize, _: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Machine for Gpu {
+    fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
+        let start = self.device().record()?;
+        work()?;
+        self.device().elapsed(&start, &self.device().record()?)
+    }
+    fn room(&self, count: usize, len: usize) -> Result<()> {
+        check_memory(&**self.device(), &[("vectors", (count * len * size_of::<f64>()) as u64)])
+    }
+}
+
+/// How an iteration ended.
+pub(super) struct Iterated<V> {
+    /// The last iterate.
+    pub x: V,
+    pub steps: u32,
+    /// The last change that was observed.
+    pub change: f64,
+    pub converged: bool,
+    pub seconds: f64,
+}
+
+/// `x_k+1 = sweep(x_k)` from `x`, to and fro between it and `y`, until the change that a `sweep(m, monitor, from, to)`
+/// observed is at most `threshold`, or `limit` are done. The first comes twice: it warms up, and nothing of it may be left.
+pub(super) fn iterate<M: Machine>(
+    m: &M,
+    limit: u32,
+    threshold: f64,
+    [mut x, mut y]: [M::Vector; 2],
+    sweep: impl Fn(&M, &M::Monitor, &M::Vector, &mut M::Vector) -> Result<()>,
+) -> Result<Iterated<M::Vector>> {
+    sweep(m, &m.monitor(1, threshold)?, &x, &mut y)?;
+    m.synchronize()?;
+    let mut ignore = |_, _| ();
+    // A monitor counts from the norm before the first step, which there is not.
+    let mut run = Run::bounded(m, limit - 1, threshold, &mut ignore)?;
+    let mut step = |m: &M, monitor: &M::Monitor, k: u32| match k % 2 {
+        0 => sweep(m, monitor, &x, &mut y),
+        _ => sweep(m, monitor, &y, &mut x),
+    };
+    let seconds = m.seconds(&mut || run.iterate(2, &mut step))?;
+    let outcome = run.outcome(|| Ok("a coefficient"))?;
+    let change = outcome.history.last().copied().unwrap_or(f64::NAN);
+    let converged = outcome.reason == StopReason::Converged;
+    let steps = outcome.history.len() as u32;
+    let x = if steps.is_multiple_of(2) { x } else { y };
+    Ok(Iterated { x, steps, change, converged, seconds })
+}

@@ -1,0 +1,37 @@
+//! What a program takes, and what it did.
+
+/// What a program takes: (name, smallest, largest) of each number, and their values where they are not given.
+pub(super) struct Sizes {
+    pub ranges: &'static [(&'static str, usize, usize)],
+    pub cpu: &'static [usize],
+    pub cuda: &'static [usize],
+    pub sim: &'static [usize],
+}
+
+/// What a program did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// What was computed, with its sizes.
+    pub what: String,
+    /// What came out: (key, label, value, the value as text).
+    pub figures: Vec<(&'static str, &'static str, f64, String)>,
+    /// How long it took, and how many bytes had to be moved.
+    pub timings: Vec<Timing>,
+    /// Whether the result is right.
+    pub passed: bool,
+    /// How that was seen.
+    pub check: String,
+    /// Times that the program's source gives for these sizes: seconds, and where they were measured.
+    pub published: Vec<(f64, &'static str)>,
+}
+
+/// One of a program's times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// Of what; empty where there is one.
+    pub label: &'static str,
+    /// On a GPU its own time, between two events, else the wall clock's; kernels were warm.
+    pub seconds: f64,
+    /// Bytes that must be moved, whatever caches keep.
+    pub bytes: u64,
+}

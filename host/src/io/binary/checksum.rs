@@ -1,0 +1,19 @@
+//! Checksums of pieces, and of what they make together.
+
+use crc32fast::Hasher;
+
+/// Bytes that one task reads or checks: they stay in the L2 cache meanwhile.
+pub(super) const CHUNK: usize = 1 << 18;
+
+/// The checksum of some bytes.
+pub(super) fn checksum(bytes: &[u8]) -> Hasher {
+    let mut sum = Hasher::new();
+    sum.update(bytes);
+    sum
+}
+
+/// The checksum of what two sums were made of, one after the other.
+pub(super) fn joined(mut first: Hasher, second: Hasher) -> Hasher {
+    first.combine(&second);
+    first
+}

@@ -1,0 +1,155 @@
+//! What all tables share: the setting, devices, the system, and how a row is made.
+
+use std::sync::Arc;
+
+use warpsolve::job::{Device, Precision};
+use warpsolve::matrix::{Csr, Format};
+use warpsolve::problem::Problem;
+use warpsolve::{Error, Result};
+
+use super::super::device::{DeviceName, Opened, open};
+use super::super::json;
+use super::super::load::{Source, start_threads};
+use super::super::output::check_outputs;
+use super::super::profile::Profiler;
+use super::super::progress::Progress;
+use super::args::Setting;
+use super::report::{self, Figures, Published, Row};
+
+/// Formats of scalars.
+pub const SCALAR: [Format; 3] = [Format::Crs, Format::Ell, Format::Sell];
+/// Formats of blocks, beside those of scalars that they stand for.
+pub const BLOCKS: [Format; 4] = [Format::Crs, Format::Sell, Format::BlockCrs(2), Format::BlockSell(2)];
+
+/// Everything that the tables share.
+pub struct Bench {
+    pub setting: Setting,
+    pub threads: Vec<usize>,
+    pub devices: Vec<Device>,
+    /// The same, for the report.
+    pub described: Vec<report::Device>,
+    /// Whether one of the devices is the simulator: sizes and repetitions are small then.
+    pub simulated: bool,
+    pub progress: Progress,
+    /// The system that was read or generated last.
+    pub system: Option<(Source, Arc<Csr<f64>>)>,
+}
+
+/// What is named twice is measured once.
+fn once_each<V: PartialEq>(values: &mut Vec<V>) {
+    for k in (1..values.len()).rev() {
+        if values[..k].contains(&values[k]) {
+            values.remove(k);
+        }
+    }
+}
+
+impl Bench {
+    pub fn new(mut setting: Setting, profiler: &Profiler) -> Result<Bench> {
+        once_each(&mut setting.format);
+        once_each(&mut setting.precision);
+        once_each(&mut setting.device);
+        once_each(&mut setting.threads);
+        let outputs = [&setting.json, &setting.csv, &setting.markdown, &setting.html];
+        check_outputs(&outputs.map(|path| path.as_deref()), &[setting.file.as_deref()])?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match &setting.threads[..] {
+            [] => (0..).map(|k| 1 << k).take_while(|&n| n < cores).chain([cores]).collect(),
+            given => given.iter().map(|&n| usize::from(n)).collect::<Vec<_>>(),
+        };
+        start_threads(threads.iter().copied().max().unwrap_or(0))?;
+        let last = threads.last().copied().unwrap_or(0);
+        let opened = setting.device.iter().map(|&name| open(name, last, profiler));
+        let opened = opened.collect::<Result<Vec<Opened>>>()?;
+        let progress = Progress::new(setting.quiet);
+        progress.stage("bandwidth");
+        let described = opened.iter().map(|opened| Ok(describe(&opened.device, opened.copy_bandwidth()?)));
+        let described = described.collect::<Result<_>>();
+        progress.clear();
+        let devices = opened.into_iter().map(|opened| opened.device).collect();
+        let simulated = setting.device.contains(&DeviceName::Sim);
+        Ok(Bench { setting, threads, devices, described: described?, simulated, progress, system: None })
+    }
+
+    pub fn title(&self, what: &str) -> String {
+        format!("{what}, to a relative residual of {:e}", self.setting.rtol)
+    }
+
+    /// The system of a table. It is kept for the next.
+    pub fn load(&mut self, of_blocks: bool) -> Result<Arc<Csr<f64>>> {
+        let setting = &self.setting;
+        let default = match (of_blocks, self.simulated) {
+            (false, false) => Problem::Tet { n: 96 },
+            (false, true) => Problem::Tet { n: 6 },
+            (true, false) => Problem::Bidomain { n: 75 },
+            (true, true) => Problem::Bidomain { n: 4 },
+        };
+        let source = match &setting.file {
+            Some(path) => Source::File(path.clone()),
+            None => Source::Generated {
+                problem: setting.generate.unwrap_or(default),
+                seed: setting.seed,
+                shuffled: setting.shuffle,
+            },
+        };
+        if let Some((_, a)) = self.system.as_ref().filter(|(kept, _)| *kept == source) {
+            return Ok(Arc::clone(a));
+        }
+        let a = Arc::new(source.matrix(&self.progress)?.0);
+        self.progress.clear();
+        self.system = Some((source, Arc::clone(&a)));
+        Ok(a)
+    }
+
+    pub fn formats(&self, default: &[Format]) -> Vec<Format> {
+        if self.setting.format.is_empty() { default.to_vec() } else { self.setting.format.clone() }
+    }
+}
+
+/// A row, with what was measured, or why it was refused.
+///
+/// # Errors
+/// Those of the device: all others refuse this system in this format.
+pub fn row(
+    work: &str,
+    device: &Device,
+    format: Option<Format>,
+    precision: Precision,
+    published: Vec<Published>,
+    measured: Result<Figures>,
+) -> Result<Row> {
+    let (refused, figures) = match measured {
+        Ok(figures) => (None, Some(figures)),
+        // Faults of the device, of files and of threads are no matter of this row.
+        Err(error @ (Error::Device { .. } | Error::NoDevice(_) | Error::Io { .. })) => return Err(error),
+        Err(error) => (Some(error.to_string()), None),
+    };
+    let threads = match device {
+        Device::Cpu(cpu) => Some(cpu.threads()),
+        Device::Gpu(_) => None,
+    };
+    Ok(Row {
+        work: work.into(),
+        device: device.name(),
+        threads,
+        format: format.map(|format| format.to_string()),
+        precision: precision.to_string(),
+        refused,
+        figures,
+        published,
+    })
+}
+
+/// A device, for the report.
+pub fn describe(device: &Device, copy_bandwidth: Option<f64>) -> report::Device {
+    let info = match device {
+        Device::Cpu(_) => None,
+        Device::Gpu(gpu) => Some(gpu.device().info()),
+    };
+    report::Device {
+        name: device.name(),
+        kind: json::device_kind(info).into(),
+        driver_version: info.map(|info| info.driver_version.clone()).filter(|version| !version.is_empty()),
+        copy_bandwidth,
+    }
+}
