@@ -7,9 +7,9 @@
 use super::status::{check, failed};
 use crate::error::{Error, Result};
 use crate::launch::Address;
-use cust::device::Device;
+use cust::device::{Device, DeviceAttribute};
 use cust::memory::{cuda_free_locked, cuda_malloc_locked};
-use cust::sys::{self, CUdevice_attribute, CUmemPool_attribute, CUmemoryPool, CUresult, CUstream};
+use cust::sys::{self, CUmemPool_attribute, CUmemoryPool, CUresult, CUstream};
 
 const SUCCESS: CUresult = CUresult::CUDA_SUCCESS;
 
@@ -95,12 +95,11 @@ impl DeviceMemory {
 
 /// The default pool of a device that has pools, told to return nothing to the system by itself.
 fn default_pool(device: Device) -> Option<CUmemoryPool> {
-    let (mut supported, mut pool, mut threshold) = (0, std::ptr::null_mut(), u64::MAX);
-    // SAFETY: all three are writable, and the threshold is a 64-bit integer.
+    let supported = device.get_attribute(DeviceAttribute::MemoryPoolsSupported).is_ok_and(|value| value != 0);
+    let (mut pool, mut threshold) = (std::ptr::null_mut(), u64::MAX);
+    // SAFETY: both are writable, and the threshold is a 64-bit integer.
     let found = unsafe {
-        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
-        sys::cuDeviceGetAttribute(&mut supported, attribute, device.as_raw()) == SUCCESS
-            && supported != 0
+        supported
             && sys::cuDeviceGetDefaultMemPool(&mut pool, device.as_raw()) == SUCCESS
             && sys::cuMemPoolSetAttribute(
                 pool,
