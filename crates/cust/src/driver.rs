@@ -77,8 +77,8 @@ unsafe fn resolve(loaded: &mut Option<OsString>, library: &OsStr) -> Result<(), 
     Ok(())
 }
 
-/// Opens `library`. Its own symbols are bound at once, so that one that lacks some is refused here and does not end
-/// the process later.
+/// Opens `library`. Its own symbols are bound at once, so that one that lacks some is refused here and does
+/// not end the process later.
 ///
 /// # Safety
 /// As for [`load_from`].

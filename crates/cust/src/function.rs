@@ -243,16 +243,17 @@ pub fn argument<T: DeviceCopy>(value: &T) -> *mut c_void {
     std::ptr::from_ref(value).cast_mut().cast()
 }
 
-/// Queues a kernel, in CUDA's notation: grid, block, bytes of dynamic shared memory, stream, and its arguments.
+/// Queues a kernel, in CUDA's notation: grid, block, bytes of dynamic shared memory, stream, and its
+/// arguments.
 ///
-/// Grid and block are numbers, pairs or triples of them, [`GridSize`] or [`BlockSize`]. The kernel is a [`Function`],
-/// or `module.name`, which is looked up at every launch. The stream is a variable.
+/// Grid and block are numbers, pairs or triples of them, [`GridSize`] or [`BlockSize`]. The kernel is a
+/// [`Function`], or `module.name`, which is looked up at every launch. The stream is a variable.
 ///
 /// The result is a [`CudaResult`]: the kernel is queued. A fault of it comes up when something waits for it.
 ///
 /// # Safety
-/// The arguments are as many as the kernel takes and of the same types, and the kernel stays within the memory that
-/// they name while that is there and nothing else uses it. Nothing checks that.
+/// The arguments are as many as the kernel takes and of the same types, and the kernel stays within the
+/// memory that they name while that is there and nothing else uses it. Nothing checks that.
 ///
 /// ```no_run
 /// # use cust::prelude::*;

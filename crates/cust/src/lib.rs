@@ -4,7 +4,7 @@
 //!
 //! - **No CUDA toolkit is needed to build**, and none to run. The driver's library is loaded when
 //!   [`quick_init`] or [`init`] asks for it; a program starts without one, and gets
-//!   [`CudaError::DriverNotFound`](error::CudaError::DriverNotFound).
+//!   [`CudaError::DriverNotFound`].
 //! - **Safe functions are sound.** Whatever is made in a context keeps it alive, and is given back in it on
 //!   whichever thread that happens. Lengths are checked, and lengths that differ are an error, not a panic.
 //!   Where that changed a signature, the item says so.

@@ -29,8 +29,6 @@ bitflags::bitflags! {
     }
 }
 
-pub use crate::context::StreamPriorityRange as StreamPriorities;
-
 /// A stream. It keeps its context.
 #[derive(Debug)]
 pub struct Stream {
@@ -48,8 +46,9 @@ impl Stream {
     /// Makes a stream in the current context, with priority 0 if none is given.
     ///
     /// [`StreamFlags::NON_BLOCKING`] is dropped, as cust 0.3 does: copies that name no stream, as that of
-    /// [`DeviceBuffer::from_slice`](crate::memory::DeviceBuffer::from_slice), go to the legacy stream, and may
-    /// still be under way when they return. A kernel on a stream that does not wait for them would read too early.
+    /// [`DeviceBuffer::from_slice`](crate::memory::DeviceBuffer::from_slice), go to the legacy stream, and
+    /// may still be under way when they return. A kernel on a stream that does not wait for them would read
+    /// too early.
     ///
     /// # Errors
     /// The driver's.
@@ -84,8 +83,8 @@ impl Stream {
         Ok(priority)
     }
 
-    /// Queues a call on the host, on a thread of the driver. It must not call the driver. What it panics with is
-    /// lost.
+    /// Queues a call on the host, on a thread of the driver. It must not call the driver. What it panics with
+    /// is lost.
     ///
     /// Unlike in cust 0.3 it must not borrow (`'static`): nothing makes the caller wait for it.
     ///
@@ -113,8 +112,8 @@ impl Stream {
         unsafe { sys::cuStreamSynchronize(self.stream) }.to_result()
     }
 
-    /// Lets what is queued from now on wait for an event, which may be of another stream or device. The event may
-    /// be dropped at once; unlike in cust 0.3 it can also be borrowed.
+    /// Lets what is queued from now on wait for an event, which may be of another stream or device. The event
+    /// may be dropped at once; unlike in cust 0.3 it can also be borrowed.
     ///
     /// # Errors
     /// The driver's.
@@ -126,8 +125,8 @@ impl Stream {
     /// Queues a kernel; see [`launch!`](crate::launch!).
     ///
     /// # Safety
-    /// `arguments` points to a value for each parameter of the kernel, of its size, and the kernel stays within the
-    /// memory that they name while that is there and nothing else uses it.
+    /// `arguments` points to a value for each parameter of the kernel, of its size, and the kernel stays
+    /// within the memory that they name while that is there and nothing else uses it.
     ///
     /// # Errors
     /// The device cannot run blocks of that size, or the function is of another context.

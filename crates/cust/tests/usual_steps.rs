@@ -72,6 +72,7 @@ fn program() -> Result<(), Box<dyn Error>> {
     let stop = Event::new(EventFlags::DEFAULT)?;
     start.record(&stream)?;
 
+    // SAFETY: the kernel takes three pointers and a length, and stays within it.
     unsafe {
         launch!(
             func<<<grid_size, block_size, 0, stream>>>(

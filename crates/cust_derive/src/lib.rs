@@ -4,11 +4,14 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Field, Type, parse_macro_input, parse_quote};
 
-/// Implements `cust::memory::DeviceCopy` for a struct, enum or union. It does not compile where a field does not
-/// implement it.
+/// Implements `cust::memory::DeviceCopy` for a struct, enum or union. It does not compile where a field does
+/// not implement it.
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(input: TokenStream) -> TokenStream {
     let DeriveInput { ident, mut generics, data, .. } = parse_macro_input!(input as DeriveInput);
+    for parameter in generics.type_params_mut() {
+        parameter.bounds.push(parse_quote!(::cust::memory::DeviceCopy));
+    }
     let conditions = generics.make_where_clause();
     for kind in field_types(&data) {
         conditions.predicates.push(parse_quote!(#kind: ::cust::memory::DeviceCopy));

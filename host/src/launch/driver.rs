@@ -1,8 +1,8 @@
 //! The CUDA driver: [`Driver`] is one GPU with one stream.
 //!
-//! The crate `cust` (crates/cust) manages devices, contexts, streams, modules, events and memory. Where it offers
-//! no call, the driver's function is called through `cust::sys`. The driver is loaded when the first function of
-//! this module is called, so that programs start without one.
+//! The crate `cust` (crates/cust) manages devices, contexts, streams, modules, events and memory. Where it
+//! offers no call, the driver's function is called through `cust::sys`. The driver is loaded when the first
+//! function of this module is called, so that programs start without one.
 
 mod device;
 mod graph;
@@ -47,8 +47,8 @@ pub struct Driver {
     counters: Counters,
     memory: DeviceMemory,
     allocations: Mutex<HashMap<Address, Allocation>>,
-    /// Page-locked memory given back, (bytes, address): every solve wants some of the same size, and the system takes
-    /// longer to lock it than a short solve takes.
+    /// Page-locked memory given back, (bytes, address): every solve wants some of the same size, and the
+    /// system takes longer to lock it than a short solve takes.
     idle_page_locked: Mutex<Vec<(usize, Address)>>,
     /// Made for the first large copy; taken out while a copy uses it.
     staging: Mutex<Option<Staging>>,

@@ -76,8 +76,8 @@ fn held(wanted: impl Fn(&Primary) -> bool, contexts: &[Weak<Primary>]) -> Option
 }
 
 impl Context {
-    /// Takes the device's primary context, which is created where nobody holds it, and makes it current on this
-    /// thread.
+    /// Takes the device's primary context, which is created where nobody holds it, and makes it current on
+    /// this thread.
     ///
     /// # Errors
     /// The driver's: there may be no memory left for a context.

@@ -1,7 +1,7 @@
 //! What can be asked of a device.
 
-/// A property of a device. The numbers are those of NVIDIA's `CU_DEVICE_ATTRIBUTE_..`, whose documentation says what
-/// each of them is.
+/// A property of a device. The numbers are those of NVIDIA's `CU_DEVICE_ATTRIBUTE_..`, whose documentation
+/// says what each of them is.
 #[allow(missing_docs, reason = "NVIDIA's documentation")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 #[repr(u32)]

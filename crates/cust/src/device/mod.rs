@@ -33,7 +33,8 @@ impl Device {
     /// There is no such device, or the driver is not initialised.
     pub fn get_device(ordinal: u32) -> CudaResult<Device> {
         let mut device = 0;
-        // SAFETY: `device` is writable. A number beyond those of an int becomes a negative one, which is refused.
+        // SAFETY: `device` is writable. A number beyond those of an int becomes a negative one, which is
+        // refused.
         unsafe { sys::cuDeviceGet(&mut device, ordinal as i32) }.to_result()?;
         Ok(Device { device })
     }

@@ -63,11 +63,13 @@ pub(crate) unsafe fn upload<T: DeviceCopy>(
         return Ok(());
     }
     // SAFETY: the caller's promise, and `from` is borrowed.
-    match stream {
-        None => unsafe { sys::cuMemcpyHtoD_v2(to, from, bytes) },
-        Some(stream) => unsafe { sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream.as_inner()) },
-    }
-    .to_result()
+    let status = unsafe {
+        match stream {
+            None => sys::cuMemcpyHtoD_v2(to, from, bytes),
+            Some(stream) => sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream.as_inner()),
+        }
+    };
+    status.to_result()
 }
 
 /// Copies to the host, on a stream if there is one.
@@ -85,11 +87,13 @@ pub(crate) unsafe fn download<T: DeviceCopy>(
     }
     let to = to.as_mut_ptr().cast();
     // SAFETY: the caller's promise, and `to` is borrowed.
-    match stream {
-        None => unsafe { sys::cuMemcpyDtoH_v2(to, from, bytes) },
-        Some(stream) => unsafe { sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream.as_inner()) },
-    }
-    .to_result()
+    let status = unsafe {
+        match stream {
+            None => sys::cuMemcpyDtoH_v2(to, from, bytes),
+            Some(stream) => sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream.as_inner()),
+        }
+    };
+    status.to_result()
 }
 
 /// Copies on the device, on a stream if there is one.
@@ -106,9 +110,11 @@ pub(super) unsafe fn move_over(
         return Ok(());
     }
     // SAFETY: the caller's promise.
-    match stream {
-        None => unsafe { sys::cuMemcpyDtoD_v2(to, from, bytes) },
-        Some(stream) => unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.as_inner()) },
-    }
-    .to_result()
+    let status = unsafe {
+        match stream {
+            None => sys::cuMemcpyDtoD_v2(to, from, bytes),
+            Some(stream) => sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.as_inner()),
+        }
+    };
+    status.to_result()
 }

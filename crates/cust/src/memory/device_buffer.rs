@@ -10,7 +10,8 @@ use bytemuck::{Pod, PodCastError, Zeroable};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
-/// Values that follow each other in device memory, owned: what `Box<[T]>` is on the host. It keeps its context.
+/// Values that follow each other in device memory, owned: what `Box<[T]>` is on the host. It keeps its
+/// context.
 #[derive(Debug)]
 pub struct DeviceBuffer<T: DeviceCopy> {
     /// Null where there are no bytes, and once it is given back.
@@ -93,8 +94,8 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Takes over memory.
     ///
     /// # Safety
-    /// It came from [`cuda_malloc`] or [`cuda_malloc_async`] in the current context, has so many values, and nothing
-    /// else gives it back.
+    /// It came from [`cuda_malloc`] or [`cuda_malloc_async`] in the current context, has so many values, and
+    /// nothing else gives it back.
     pub unsafe fn from_raw_parts(pointer: DevicePointer<T>, len: usize) -> DeviceBuffer<T> {
         DeviceBuffer { pointer, len, owner: Owner::current() }
     }
@@ -191,7 +192,7 @@ impl<A: DeviceCopy + Pod> DeviceBuffer<A> {
             size if bytes.is_multiple_of(size) => bytes / size,
             _ => return Err(PodCastError::OutputSliceWouldHaveSlop),
         };
-        if self.pointer.as_raw() % align_of::<B>() as u64 != 0 {
+        if !self.pointer.as_raw().is_multiple_of(align_of::<B>() as u64) {
             return Err(PodCastError::TargetAlignmentGreaterAndInputNotAligned);
         }
         let this = ManuallyDrop::new(self);

@@ -6,8 +6,8 @@ use std::num::*;
 
 /// A type that may be copied to the device and back, bit by bit.
 ///
-/// The derive implements it for a struct, enum or union whose fields all do. It should have a layout that the kernel
-/// knows too: `#[repr(C)]`.
+/// The derive implements it for a struct, enum or union whose fields all do. It should have a layout that the
+/// kernel knows too: `#[repr(C)]`.
 ///
 /// ```
 /// use cust::DeviceCopy;

@@ -14,12 +14,13 @@ use std::ptr::slice_from_raw_parts_mut;
 
 /// Values that follow each other in device memory: what `[T]` is on the host.
 ///
-/// It comes as `&DeviceSlice<T>` and `&mut DeviceSlice<T>`, which borrow a buffer. In cust 0.3 it is a pointer and a
-/// length that can be copied, and used when the buffer is gone.
+/// It comes as `&DeviceSlice<T>` and `&mut DeviceSlice<T>`, which borrow a buffer. In cust 0.3 it is a
+/// pointer and a length that can be copied, and used when the buffer is gone.
 #[repr(transparent)]
 pub struct DeviceSlice<T: DeviceCopy> {
     kind: PhantomData<T>,
-    /// A slice of nothing: a reference to it holds an address on the device and a length, and nobody follows it.
+    /// A slice of nothing: a reference to it holds an address on the device and a length, and nobody follows
+    /// it.
     place: [()],
 }
 
@@ -39,7 +40,8 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// A slice by its address and length.
     ///
     /// # Safety
-    /// The memory has so many values, is there as long as the reference is, and nothing else uses it meanwhile.
+    /// The memory has so many values, is there as long as the reference is, and nothing else uses it
+    /// meanwhile.
     pub unsafe fn from_raw_parts_mut<'a>(pointer: DevicePointer<T>, len: usize) -> &'a mut DeviceSlice<T> {
         let place = pointer.as_raw().max(NOWHERE) as *mut ();
         // SAFETY: what is referred to has no bytes, and the address is not null.
@@ -104,6 +106,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     ///
     /// # Panics
     /// It is not within the slice, as for slices.
+    #[allow(clippy::should_implement_trait, reason = "cust's")]
     pub fn index<I: DeviceSliceIndex>(&self, index: I) -> &DeviceSlice<T> {
         let (pointer, len) = index.part_of(self);
         // SAFETY: it lies within this slice, which is borrowed.
@@ -114,6 +117,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     ///
     /// # Panics
     /// It is not within the slice, as for slices.
+    #[allow(clippy::should_implement_trait, reason = "cust's")]
     pub fn index_mut<I: DeviceSliceIndex>(&mut self, index: I) -> &mut DeviceSlice<T> {
         let (pointer, len) = index.part_of(self);
         // SAFETY: it lies within this slice, which is borrowed.
@@ -151,7 +155,8 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// It does not end there, or does not begin where such a value may be.
     fn times<V>(&self) -> CudaResult<usize> {
         let size = size_of::<V>();
-        let fits = self.bytes().is_multiple_of(size) && self.as_device_ptr().as_raw() % size as u64 == 0;
+        let fits =
+            self.bytes().is_multiple_of(size) && self.as_device_ptr().as_raw().is_multiple_of(size as u64);
         if fits { Ok(self.bytes() / size) } else { Err(CudaError::InvalidValue) }
     }
 }
@@ -206,13 +211,15 @@ macro_rules! fills {
                 /// Fills it with a pattern.
                 ///
                 /// # Errors
-                /// The pattern does not fit ([`CudaError::InvalidValue`], where cust 0.3 panics), or the driver's.
+                /// The pattern does not fit ([`CudaError::InvalidValue`], where cust 0.3 panics), or the
+                /// driver's.
                 pub fn $now(&mut self, value: $value) -> CudaResult<()> {
-                    match self.times::<$value>()? {
-                        0 => Ok(()),
-                        // SAFETY: these are the bytes of the slice, and all bytes are values.
-                        count => unsafe { sys::$driver_now(self.as_device_ptr().as_raw(), value, count) }.to_result(),
+                    let (to, count) = (self.as_device_ptr().as_raw(), self.times::<$value>()?);
+                    if count == 0 {
+                        return Ok(());
                     }
+                    // SAFETY: these are the bytes of the slice, and all bytes are values.
+                    unsafe { sys::$driver_now(to, value, count) }.to_result()
                 }
 
                 /// Queues filling it with a pattern.
@@ -221,14 +228,15 @@ macro_rules! fills {
                 /// Until the stream has come so far it is there and not used.
                 ///
                 /// # Errors
-                /// The pattern does not fit ([`CudaError::InvalidValue`], where cust 0.3 panics), or the driver's.
+                /// The pattern does not fit ([`CudaError::InvalidValue`], where cust 0.3 panics), or the
+                /// driver's.
                 pub unsafe fn $queued(&mut self, value: $value, stream: &Stream) -> CudaResult<()> {
                     let (to, count) = (self.as_device_ptr().as_raw(), self.times::<$value>()?);
-                    match count {
-                        0 => Ok(()),
-                        // SAFETY: as above; the caller vouches for the time until it is done.
-                        count => unsafe { sys::$driver_queued(to, value, count, stream.as_inner()) }.to_result(),
+                    if count == 0 {
+                        return Ok(());
                     }
+                    // SAFETY: as above; the caller vouches for the time until it is done.
+                    unsafe { sys::$driver_queued(to, value, count, stream.as_inner()) }.to_result()
                 }
             )*
         }
@@ -335,7 +343,11 @@ macro_rules! copies_on_the_device {
                     unsafe { move_over(to, from, self.bytes(), Some(stream)) }
                 }
 
-                unsafe fn async_copy_to(&self, destination: &mut $other<T>, stream: &Stream) -> CudaResult<()> {
+                unsafe fn async_copy_to(
+                    &self,
+                    destination: &mut $other<T>,
+                    stream: &Stream,
+                ) -> CudaResult<()> {
                     same_length(self.len(), destination.len())?;
                     let (to, from) = (destination.as_device_ptr().as_raw(), self.as_device_ptr().as_raw());
                     // SAFETY: as above.

@@ -174,7 +174,8 @@ impl<T: DeviceCopy> LockedBuffer<T> {
     /// Takes over memory.
     ///
     /// # Safety
-    /// It came from [`cuda_malloc_locked`] in the current context, has so many values, and nothing else gives it back.
+    /// It came from [`cuda_malloc_locked`] in the current context, has so many values, and nothing else gives
+    /// it back.
     pub unsafe fn from_raw_parts(pointer: *mut T, len: usize) -> LockedBuffer<T> {
         HostBuffer::of(pointer, len)
     }
@@ -184,8 +185,8 @@ impl<T: DeviceCopy> UnifiedBuffer<T> {
     /// Takes over memory.
     ///
     /// # Safety
-    /// It came from [`cuda_malloc_unified`] in the current context, has so many values, and nothing else gives it
-    /// back.
+    /// It came from [`cuda_malloc_unified`] in the current context, has so many values, and nothing else
+    /// gives it back.
     pub unsafe fn from_raw_parts(mut pointer: UnifiedPointer<T>, len: usize) -> UnifiedBuffer<T> {
         HostBuffer::of(pointer.as_raw_mut(), len)
     }

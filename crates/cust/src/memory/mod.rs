@@ -1,7 +1,7 @@
 //! Memory of the device, and of the host for the device.
 //!
-//! - [`DeviceBuffer`] and [`DeviceBox`]: on the device. They are copied to and from, as [`CopyDestination`] and
-//!   [`AsyncCopyDestination`] say.
+//! - [`DeviceBuffer`] and [`DeviceBox`]: on the device. They are copied to and from, as [`CopyDestination`]
+//!   and [`AsyncCopyDestination`] say.
 //! - [`LockedBuffer`]: on the host, page-locked, so that copies need not wait.
 //! - [`UnifiedBuffer`]: where it is used last; host and device see it at one address.
 

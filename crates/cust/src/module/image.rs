@@ -7,7 +7,8 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
     elf_end(bytes).or_else(|| fatbin_end(bytes)).is_some_and(|end| end <= bytes.len() as u64)
 }
 
-/// Where a 64-bit little-endian ELF file ends: its header, its tables of segments and sections, and what those name.
+/// Where a 64-bit little-endian ELF file ends: its header, its tables of segments and sections, and what
+/// those name.
 fn elf_end(bytes: &[u8]) -> Option<u64> {
     if bytes.get(..6)? != b"\x7fELF\x02\x01" {
         return None;

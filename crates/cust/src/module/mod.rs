@@ -115,12 +115,12 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Loads PTX into the current context. The driver translates it for the device, unless it finds the result in its
-    /// cache.
+    /// Loads PTX into the current context. The driver translates it for the device, unless it finds the
+    /// result in its cache.
     ///
     /// # Errors
-    /// The PTX is wrong or of a version that the driver does not know; or there is a nul in it, with which cust 0.3
-    /// panics.
+    /// The PTX is wrong or of a version that the driver does not know; or there is a nul in it, with which
+    /// cust 0.3 panics.
     pub fn from_ptx<T: AsRef<str>>(ptx: T, options: &[ModuleJitOption]) -> CudaResult<Module> {
         let ptx = CString::new(ptx.as_ref()).map_err(|_| CudaError::InvalidPtx)?;
         Module::from_ptx_cstr(&ptx, options)
@@ -150,8 +150,8 @@ impl Module {
 
     /// Loads machine code (cubin), which a toolkit made for this kind of device.
     ///
-    /// It is read to the end that it gives for itself: here that end is compared with the length of `bytes`, as cust
-    /// 0.3 does not.
+    /// It is read to the end that it gives for itself: here that end is compared with the length of `bytes`,
+    /// as cust 0.3 does not.
     ///
     /// # Errors
     /// It is for another kind of device, cut short, or something else.
@@ -180,14 +180,15 @@ impl Module {
         let (mut options, mut values) = ModuleJitOption::into_raw(options);
         let (count, options) = (options.len() as u32, options.as_mut_ptr());
         let mut module = std::ptr::null_mut();
-        // SAFETY: options and values are as many as said, `module` is writable, and the caller vouches for the image.
+        // SAFETY: options and values are as many as said, `module` is writable, and the caller vouches for
+        // the image.
         unsafe { sys::cuModuleLoadDataEx(&mut module, image, count, options, values.as_mut_ptr()) }
             .to_result()?;
         Ok(Module { module, owner: Owner::current() })
     }
 
-    /// A variable, which cust 0.3 lets have any type. Here the type must be one of which every pattern of bits is a
-    /// value, since kernels may have written any.
+    /// A variable, which cust 0.3 lets have any type. Here the type must be one of which every pattern of
+    /// bits is a value, since kernels may have written any.
     ///
     /// # Errors
     /// There is no variable of that name, or it has another size, with which cust 0.3 panics.

@@ -1,7 +1,7 @@
 //! The functions: one list, from which the table of addresses and the calls through it are made.
 //!
-//! An entry point of the driver never changes; what NVIDIA changes gets another name (`_v2`). Here stand the names
-//! that the library exports, with the version that belongs to the signature.
+//! An entry point of the driver never changes; what NVIDIA changes gets another name (`_v2`). Here stand the
+//! names that the library exports, with the version that belongs to the signature.
 
 use super::entry::Entry;
 use super::launch::CUlaunchConfig;
@@ -22,15 +22,13 @@ macro_rules! functions {
             ///
             /// # Safety
             /// As it says there; pointers and handles are valid, above all.
+            #[allow(clippy::too_many_arguments, reason = "NVIDIA's")]
             pub unsafe fn $name($($argument: $kind),*) -> CUresult {
                 match ENTRIES[Index::$name as usize].address() {
                     Ok(address) => {
+                        type Signature = unsafe extern "system" fn($($kind),*) -> CUresult;
                         // SAFETY: this is the driver's function of this name, which has this signature.
-                        let function = unsafe {
-                            std::mem::transmute::<*mut c_void, unsafe extern "system" fn($($kind),*) -> CUresult>(
-                                address,
-                            )
-                        };
+                        let function = unsafe { std::mem::transmute::<*mut c_void, Signature>(address) };
                         // SAFETY: the caller vouches for the arguments.
                         unsafe { function($($argument),*) }
                     }

@@ -1,8 +1,8 @@
 //! The driver's own functions and types, by NVIDIA's names (`cuda.h`).
 //!
-//! Every function returns [`CUresult::CUDA_ERROR_NOT_INITIALIZED`] before [`crate::driver::load`] and where there
-//! is no driver, and [`CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND`] where the driver is too old to have
-//! it. None panics.
+//! Every function returns [`CUresult::CUDA_ERROR_NOT_INITIALIZED`] before [`crate::driver::load`] and where
+//! there is no driver, and [`CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND`] where the driver is too
+//! old to have it. None panics.
 //!
 //! What the functions do is documented in NVIDIA's CUDA Driver API reference.
 

@@ -1,7 +1,7 @@
 //! A stand-in for the driver with one GPU made of host memory, compiled by the tests.
 //!
-//! It does at once what the real one queues, and stops the process where it is called in a way that the real one
-//! does not allow.
+//! It does at once what the real one queues, and stops the process where it is called in a way that the real
+//! one does not allow.
 
 #![allow(non_snake_case)]
 
@@ -204,7 +204,10 @@ driver! {
     fn cuCtxGetDevice(device: *mut c_int) { *device = DEVICE; within_context(|| 0) }
     fn cuCtxGetFlags(flags: *mut u32) { *flags = 0x4; within_context(|| 0) }
     fn cuCtxGetLimit(value: *mut usize, limit: u32) { *value = 100 + limit as usize; within_context(|| 0) }
-    fn cuCtxSetLimit(limit: u32, value: usize) { assert_eq!((limit, value), (2, 1 << 33)); within_context(|| 0) }
+    fn cuCtxSetLimit(limit: u32, value: usize) {
+        assert_eq!((limit, value), (2, 1 << 33));
+        within_context(|| 0)
+    }
     fn cuCtxGetCacheConfig(config: *mut u32) { *config = 2; within_context(|| 0) }
     fn cuCtxSetCacheConfig(config: u32) { assert_eq!(config, 3); within_context(|| 0) }
     fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) {
@@ -244,12 +247,16 @@ driver! {
         0
     }
     fn cuFuncSetCacheConfig(function: usize, config: u32) { assert_eq!((function, config), (ADD, 1)); 0 }
-    fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: *mut usize, function: usize, blocks: c_int, threads: c_int) {
+    fn cuOccupancyAvailableDynamicSMemPerBlock(
+        bytes: *mut usize, function: usize, blocks: c_int, threads: c_int,
+    ) {
         assert_eq!((function, blocks, threads), (ADD, 6, 64));
         *bytes = 1 << 14;
         0
     }
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: *mut c_int, function: usize, threads: c_int, bytes: usize) {
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut c_int, function: usize, threads: c_int, bytes: usize,
+    ) {
         assert_eq!((function, bytes), (ADD, 48));
         *blocks = 2048 / threads;
         0
@@ -293,11 +300,17 @@ driver! {
 
     fn cuMemAlloc_v2(address: *mut usize, bytes: usize) { take(address, bytes) }
     fn cuMemFree_v2(address: usize) { give_back(address) }
-    fn cuMemAllocAsync(address: *mut usize, bytes: usize, stream: usize) { known(stream); take(address, bytes) }
+    fn cuMemAllocAsync(address: *mut usize, bytes: usize, stream: usize) {
+        known(stream);
+        take(address, bytes)
+    }
     fn cuMemFreeAsync(address: usize, stream: usize) { known(stream); give_back(address) }
     fn cuMemAllocHost_v2(address: *mut usize, bytes: usize) { take(address, bytes) }
     fn cuMemFreeHost(address: usize) { give_back(address) }
-    fn cuMemAllocManaged(address: *mut usize, bytes: usize, flags: u32) { assert_eq!(flags, 1); take(address, bytes) }
+    fn cuMemAllocManaged(address: *mut usize, bytes: usize, flags: u32) {
+        assert_eq!(flags, 1);
+        take(address, bytes)
+    }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         *free = MEMORY - TAKEN.lock().unwrap().iter().map(|&(_, bytes)| bytes).sum::<usize>();
         *total = MEMORY;
@@ -306,13 +319,25 @@ driver! {
     fn cuMemcpyHtoD_v2(to: usize, from: usize, bytes: usize) { copy(to, from, bytes) }
     fn cuMemcpyDtoH_v2(to: usize, from: usize, bytes: usize) { copy(to, from, bytes) }
     fn cuMemcpyDtoD_v2(to: usize, from: usize, bytes: usize) { copy(to, from, bytes) }
-    fn cuMemcpyHtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: usize) { known(stream); copy(to, from, bytes) }
-    fn cuMemcpyDtoHAsync_v2(to: usize, from: usize, bytes: usize, stream: usize) { known(stream); copy(to, from, bytes) }
-    fn cuMemcpyDtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: usize) { known(stream); copy(to, from, bytes) }
+    fn cuMemcpyHtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: usize) {
+        known(stream);
+        copy(to, from, bytes)
+    }
+    fn cuMemcpyDtoHAsync_v2(to: usize, from: usize, bytes: usize, stream: usize) {
+        known(stream);
+        copy(to, from, bytes)
+    }
+    fn cuMemcpyDtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: usize) {
+        known(stream);
+        copy(to, from, bytes)
+    }
     fn cuMemsetD8_v2(to: usize, value: u8, count: usize) { fill(to, value, count) }
     fn cuMemsetD16_v2(to: usize, value: u16, count: usize) { fill(to, value, count) }
     fn cuMemsetD32_v2(to: usize, value: u32, count: usize) { fill(to, value, count) }
-    fn cuMemsetD8Async(to: usize, value: u8, count: usize, stream: usize) { known(stream); fill(to, value, count) }
+    fn cuMemsetD8Async(to: usize, value: u8, count: usize, stream: usize) {
+        known(stream);
+        fill(to, value, count)
+    }
     fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: usize) {
         if to == 0xFEDC_BA98_7654_3210 {
             return if (value, count, stream) == (0xABCD, usize::MAX - 1, 9) { 0 } else { INVALID_VALUE };
@@ -320,7 +345,10 @@ driver! {
         known(stream);
         fill(to as usize, value, count)
     }
-    fn cuMemsetD32Async(to: usize, value: u32, count: usize, stream: usize) { known(stream); fill(to, value, count) }
+    fn cuMemsetD32Async(to: usize, value: u32, count: usize, stream: usize) {
+        known(stream);
+        fill(to, value, count)
+    }
 
     fn cuStreamCreateWithPriority(stream: *mut usize, flags: u32, priority: c_int) {
         // Streams that do not wait for the legacy one are not asked for.
@@ -331,7 +359,10 @@ driver! {
     fn cuStreamGetFlags(stream: usize, flags: *mut u32) { *flags = 0; known(stream) }
     fn cuStreamGetPriority(stream: usize, priority: *mut c_int) { *priority = -1; known(stream) }
     fn cuStreamSynchronize(stream: usize) { known(stream) }
-    fn cuStreamWaitEvent(stream: usize, event: usize, flags: u32) { assert_eq!(flags, 0); known(stream) + known(event) }
+    fn cuStreamWaitEvent(stream: usize, event: usize, flags: u32) {
+        assert_eq!(flags, 0);
+        known(stream) + known(event)
+    }
 
     fn cuEventCreate(event: *mut usize, flags: u32) { assert_eq!(flags & !0x7, 0); create(event) }
     fn cuEventDestroy_v2(event: usize) { destroy(event) }

@@ -1,8 +1,8 @@
 //! Device memory that is taken and given back in the order of the stream.
 //!
-//! `cuMemAlloc` and `cuMemFree` go to the operating system, and what is freed must not be in use: the host would
-//! wait for the device at every release. A device's pool keeps what is given back, and both calls are queued
-//! like a kernel: a set-up that needs hundreds of buffers for a moment each never waits.
+//! `cuMemAlloc` and `cuMemFree` go to the operating system, and what is freed must not be in use: the host
+//! would wait for the device at every release. A device's pool keeps what is given back, and both calls are
+//! queued like a kernel: a set-up that needs hundreds of buffers for a moment each never waits.
 
 use super::status::{check, failed};
 use crate::error::{Error, Result};
@@ -50,7 +50,8 @@ impl DeviceMemory {
         }
     }
 
-    /// Gives memory back behind what is queued on `stream`. Faults come up in the next call that reports them.
+    /// Gives memory back behind what is queued on `stream`. Faults come up in the next call that reports
+    /// them.
     ///
     /// # Safety
     /// The memory was taken here for this stream, and nothing queued later uses it.
@@ -110,7 +111,8 @@ fn default_pool(device: Device) -> Option<CUmemoryPool> {
     found.then_some(pool)
 }
 
-/// Takes `bytes` bytes of page-locked host memory, one at least, which device and host see at the same address.
+/// Takes `bytes` bytes of page-locked host memory, one at least, which device and host see at the same
+/// address.
 ///
 /// # Errors
 /// There is not so much, or the device, called `name`, sees it at another address.
