@@ -22,7 +22,7 @@ use std::num::*;
 ///
 /// ```compile_fail
 /// #[derive(Clone, Copy, cust::DeviceCopy)]
-/// struct OnTheHost<'a>(&'a [f32]);
+/// struct OnTheHost(&'static [f32]);
 /// ```
 ///
 /// # Safety
