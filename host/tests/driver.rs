@@ -22,7 +22,7 @@ fn fake() -> bool {
             Ok(output) => {
                 assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
                 // SAFETY: the fake has the driver's signatures for the functions it has.
-                unsafe { libcuda::load_from(&library) }.unwrap();
+                unsafe { cust::driver::load_from(&library) }.unwrap();
                 true
             }
             Err(e) => {

@@ -1,9 +1,8 @@
 //! The CUDA driver: [`Driver`] is one GPU with one stream.
 //!
-//! cust manages devices, contexts, streams, modules, events and memory. Where it offers no call, or
-//! drops what the driver has to say, the driver's function is called through `cust::sys`. Both reach
-//! the driver through the crate `libcuda`, which loads it when the first function of this module is
-//! called, so that programs start without one.
+//! The crate `cust` (crates/cust) manages devices, contexts, streams, modules, events and memory. Where it
+//! offers no call, the driver's function is called through `cust::sys`. The driver is loaded when the first
+//! function of this module is called, so that programs start without one.
 
 mod device;
 mod graph;
@@ -19,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::launch::{Address, Counters, DeviceInfo, Event, Graph, KernelAttributes, Launch};
 use cuda_std::host::Kernel;
 use cust::context::{Context, CurrentContext};
+use cust::error::CudaError;
 use cust::event::EventFlags;
 use cust::memory::cuda_free_locked;
 use cust::stream::{Stream, StreamFlags};
@@ -29,7 +29,7 @@ use memory::DeviceMemory;
 use overlap::Launcher;
 use rayon::prelude::*;
 use staging::Staging;
-use status::{check, code, failed, is_fault};
+use status::{check, failed, is_fault};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,8 +47,8 @@ pub struct Driver {
     counters: Counters,
     memory: DeviceMemory,
     allocations: Mutex<HashMap<Address, Allocation>>,
-    /// Page-locked memory given back, (bytes, address): every solve wants some of the same size, and the system takes
-    /// longer to lock it than a short solve takes.
+    /// Page-locked memory given back, (bytes, address): every solve wants some of the same size, and the
+    /// system takes longer to lock it than a short solve takes.
     idle_page_locked: Mutex<Vec<(usize, Address)>>,
     /// Made for the first large copy; taken out while a copy uses it.
     staging: Mutex<Option<Staging>>,
@@ -67,12 +67,6 @@ const KEPT_PAGE_LOCKED: usize = 4;
 struct Allocation {
     bytes: usize,
     host_visible: bool,
-}
-
-/// A recorded event; it keeps the context which it belongs to.
-struct Stamp {
-    event: cust::event::Event,
-    _context: Arc<Context>,
 }
 
 impl Driver {
@@ -422,7 +416,7 @@ impl Launch for Driver {
         self.enter_now(|| "cuEventRecord".into())?;
         let event = cust::event::Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"))?;
         event.record(&self.stream).map_err(failed("cuEventRecord"))?;
-        Ok(Event(Box::new(Stamp { event, _context: Arc::clone(&self.context) })))
+        Ok(Event(Box::new(event)))
     }
 
     fn elapsed(&self, start: &Event, end: &Event) -> Result<f64> {
@@ -431,14 +425,13 @@ impl Launch for Driver {
             call: "cuEventElapsedTime".into(),
             message: "an event was recorded by another kind of device".into(),
         };
-        let start = start.0.downcast_ref::<Stamp>().ok_or_else(foreign)?;
-        let end = end.0.downcast_ref::<Stamp>().ok_or_else(foreign)?;
-        for stamp in [start, end] {
-            let waited = stamp.event.synchronize();
-            let status = waited.map_or_else(code, |()| CUresult::CUDA_SUCCESS);
+        let start = start.0.downcast_ref::<cust::event::Event>().ok_or_else(foreign)?;
+        let end = end.0.downcast_ref::<cust::event::Event>().ok_or_else(foreign)?;
+        for event in [start, end] {
+            let status = event.synchronize().map_or_else(CudaError::status, |()| CUresult::CUDA_SUCCESS);
             self.waited(status, || "cuEventSynchronize".into())?;
         }
-        let milliseconds = end.event.elapsed_time_f32(&start.event).map_err(failed("cuEventElapsedTime"))?;
+        let milliseconds = end.elapsed_time_f32(start).map_err(failed("cuEventElapsedTime"))?;
         Ok(f64::from(milliseconds) * 1e-3)
     }
 
@@ -450,11 +443,10 @@ impl Launch for Driver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cust::error::CudaError;
 
     #[test]
     fn without_a_driver_the_error_says_what_to_install() {
-        if libcuda::load().is_ok() {
+        if cust::driver::load().is_ok() {
             println!("skipped: this machine has a CUDA driver");
             return;
         }
@@ -472,11 +464,11 @@ mod tests {
     #[test]
     fn statuses_keep_their_number_where_no_driver_explains_them() {
         let error = failed("cuMemAlloc(8 bytes)")(CudaError::OutOfMemory);
-        if libcuda::load().is_err() {
+        if cust::driver::load().is_err() {
             assert_eq!(error.to_string(), "cuMemAlloc(8 bytes) failed: CUDA error 2");
         }
-        assert_eq!(code(CudaError::IllegalAddress), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
-        assert_eq!(code(CudaError::InvalidMemoryAllocation), CUresult::CUDA_ERROR_INVALID_VALUE);
+        assert_eq!(CudaError::IllegalAddress.status(), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert_eq!(CudaError::InvalidMemoryAllocation.status(), CUresult::CUDA_ERROR_INVALID_VALUE);
         assert!(is_fault(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
         assert!(!is_fault(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
     }

@@ -5,7 +5,7 @@
 
 #![allow(non_snake_case)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
@@ -39,6 +39,8 @@ struct Pool {
 
 thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(0) };
+    /// The contexts below the current one, where it was pushed.
+    static BELOW: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
     /// Captures begun for a graph: in a second one kernels need not overlap.
     static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
 }
@@ -226,6 +228,26 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(_device: c_int) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetCurrent(context: usize) -> u32 {
     CURRENT.set(context);
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut usize) -> u32 {
+    unsafe { *context = CURRENT.get() };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxPushCurrent_v2(context: usize) -> u32 {
+    assert_ne!(context, 0);
+    BELOW.with_borrow_mut(|stack| stack.push(CURRENT.replace(context)));
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxPopCurrent_v2(context: *mut usize) -> u32 {
+    let below = BELOW.with_borrow_mut(Vec::pop).expect("what was pushed");
+    unsafe { *context = CURRENT.replace(below) };
     SUCCESS
 }
 

@@ -1,6 +1,6 @@
 //! The machine's devices, as far as they are known without using them.
 
-use super::status::{code, describe, failed};
+use super::status::failed;
 use crate::error::{Error, Result};
 use crate::launch::DeviceInfo;
 use cust::device::{Device, DeviceAttribute};
@@ -11,14 +11,14 @@ use cust::{CudaApiVersion, CudaFlags};
 /// # Errors
 /// [`Error::NoDevice`] with what is missing.
 pub(super) fn initialise() -> Result<()> {
-    libcuda::load().map_err(|e| {
+    cust::driver::load().map_err(|e| {
         let missing = "libcuda.so.1 not found: install the NVIDIA driver; --device cpu works without";
         Error::NoDevice(format!("{missing} ({e})"))
     })?;
     cust::init(CudaFlags::empty()).map_err(|e| {
         let advice = "check that nvidia-smi lists the GPU and that CUDA_VISIBLE_DEVICES does not hide it; \
                       --device cpu works without";
-        Error::NoDevice(format!("the NVIDIA driver does not start: {}; {advice}", describe(code(e))))
+        Error::NoDevice(format!("the NVIDIA driver does not start: {}; {advice}", e.status()))
     })
 }
 

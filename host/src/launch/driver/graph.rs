@@ -1,10 +1,10 @@
 //! Work that is recorded once and then queued as a whole (CUDA graphs).
 //!
-//! A launch costs the host some microseconds, and an iteration that launches a hundred short kernels is bound by
-//! that. A graph of all of them is queued by one call.
+//! A launch costs the host some microseconds, and an iteration that launches a hundred short kernels is bound
+//! by that. A graph of all of them is queued by one call.
 //!
-//! What is recorded goes to a stream made for it, by the one thread that records; other threads go on queueing
-//! on the driver's stream.
+//! What is recorded goes to a stream made for it, by the one thread that records; other threads go on
+//! queueing on the driver's stream.
 
 use super::status::failed;
 use crate::error::Result;
@@ -120,8 +120,8 @@ impl Drop for Captured {
     }
 }
 
-/// Records what `work` queues, in the context, which is current. None where the driver cannot, or `work` is not
-/// made for it.
+/// Records what `work` queues, in the context, which is current. None where the driver cannot, or `work` is
+/// not made for it.
 ///
 /// # Errors
 /// Those of `work` that are its own.

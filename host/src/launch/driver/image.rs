@@ -1,6 +1,5 @@
 //! Kernel images: which of them a device takes, and loading modules.
 
-use super::status::{code, describe};
 use crate::error::{Error, Result};
 use crate::launch::DeviceInfo;
 use cust::module::Module;
@@ -45,7 +44,7 @@ pub(super) fn load(text: String, what: &str, device: &DeviceInfo) -> Result<Modu
     let text = CString::new(text)
         .map_err(|e| Error::Device { call: call(), message: format!("the PTX is damaged: {e}") })?;
     Module::from_ptx_cstr(&text, &[]).map_err(|e| {
-        let (status, log) = load_log(&text).unwrap_or((code(e), String::new()));
+        let (status, log) = load_log(&text).unwrap_or((e.status(), String::new()));
         let advice = match status {
             CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
                 format!("; driver {} is too old for this PTX: install a newer one", device.driver_version)
@@ -53,7 +52,7 @@ pub(super) fn load(text: String, what: &str, device: &DeviceInfo) -> Result<Modu
             _ => String::new(),
         };
         let log = if log.is_empty() { log } else { format!("\n{log}") };
-        Error::Device { call: call(), message: format!("{}{advice}{log}", describe(status)) }
+        Error::Device { call: call(), message: format!("{status}{advice}{log}") }
     })
 }
 

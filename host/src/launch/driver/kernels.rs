@@ -21,7 +21,8 @@ const REMEMBERED: usize = 4;
 pub(super) struct Kernels {
     modules: Modules,
     device: DeviceInfo,
-    /// Each kernel with a lock of its own, held while it is loaded: different ones are loaded at the same time.
+    /// Each kernel with a lock of its own, held while it is loaded: different ones are loaded at the same
+    /// time.
     loaded: Mutex<HashMap<&'static str, Arc<Mutex<Option<Loaded>>>>>,
     /// Blocks of so many threads that a multiprocessor holds at a time.
     occupancy: Mutex<HashMap<(&'static str, u32), u32>>,

@@ -1,15 +1,15 @@
 //! Device memory that is taken and given back in the order of the stream.
 //!
-//! `cuMemAlloc` and `cuMemFree` go to the operating system, and what is freed must not be in use: the host would
-//! wait for the device at every release. A device's pool keeps what is given back, and both calls are queued
-//! like a kernel: a set-up that needs hundreds of buffers for a moment each never waits.
+//! `cuMemAlloc` and `cuMemFree` go to the operating system, and what is freed must not be in use: the host
+//! would wait for the device at every release. A device's pool keeps what is given back, and both calls are
+//! queued like a kernel: a set-up that needs hundreds of buffers for a moment each never waits.
 
 use super::status::{check, failed};
 use crate::error::{Error, Result};
 use crate::launch::Address;
-use cust::device::Device;
+use cust::device::{Device, DeviceAttribute};
 use cust::memory::{cuda_free_locked, cuda_malloc_locked};
-use cust::sys::{self, CUdevice_attribute, CUmemPool_attribute, CUmemoryPool, CUresult, CUstream};
+use cust::sys::{self, CUmemPool_attribute, CUmemoryPool, CUresult, CUstream};
 
 const SUCCESS: CUresult = CUresult::CUDA_SUCCESS;
 
@@ -50,7 +50,8 @@ impl DeviceMemory {
         }
     }
 
-    /// Gives memory back behind what is queued on `stream`. Faults come up in the next call that reports them.
+    /// Gives memory back behind what is queued on `stream`. Faults come up in the next call that reports
+    /// them.
     ///
     /// # Safety
     /// The memory was taken here for this stream, and nothing queued later uses it.
@@ -95,12 +96,11 @@ impl DeviceMemory {
 
 /// The default pool of a device that has pools, told to return nothing to the system by itself.
 fn default_pool(device: Device) -> Option<CUmemoryPool> {
-    let (mut supported, mut pool, mut threshold) = (0, std::ptr::null_mut(), u64::MAX);
-    // SAFETY: all three are writable, and the threshold is a 64-bit integer.
+    let supported = device.get_attribute(DeviceAttribute::MemoryPoolsSupported).is_ok_and(|value| value != 0);
+    let (mut pool, mut threshold) = (std::ptr::null_mut(), u64::MAX);
+    // SAFETY: both are writable, and the threshold is a 64-bit integer.
     let found = unsafe {
-        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
-        sys::cuDeviceGetAttribute(&mut supported, attribute, device.as_raw()) == SUCCESS
-            && supported != 0
+        supported
             && sys::cuDeviceGetDefaultMemPool(&mut pool, device.as_raw()) == SUCCESS
             && sys::cuMemPoolSetAttribute(
                 pool,
@@ -111,7 +111,8 @@ fn default_pool(device: Device) -> Option<CUmemoryPool> {
     found.then_some(pool)
 }
 
-/// Takes `bytes` bytes of page-locked host memory, one at least, which device and host see at the same address.
+/// Takes `bytes` bytes of page-locked host memory, one at least, which device and host see at the same
+/// address.
 ///
 /// # Errors
 /// There is not so much, or the device, called `name`, sees it at another address.

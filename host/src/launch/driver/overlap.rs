@@ -11,8 +11,8 @@
 //! for the kernels in front as ever, and a kernel behind a copy or a memset for that.
 
 use super::kernels::Function;
-use cust::sys::{self, CUfunction, CUresult, CUstream};
-use std::ffi::{OsStr, c_uint, c_void};
+use cust::sys::{self, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUresult, CUstream};
+use std::ffi::{OsStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set to `0` it keeps every kernel waiting for the end of the one in front, for measurements. It is read
@@ -26,40 +26,6 @@ const WAIT: &str = "griddepcontrol.wait";
 /// before that has ended.
 pub(super) fn waits(ptx: &str) -> bool {
     ptx.contains(WAIT)
-}
-
-/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
-const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
-
-/// `CUlaunchAttribute` of cuda.h: an id, and a union of 64 bytes, of which this attribute uses an int.
-#[repr(C)]
-struct Attribute {
-    id: c_uint,
-    padding: [u8; 4],
-    value: [u64; 8],
-}
-
-/// `CUlaunchConfig` of cuda.h.
-#[repr(C)]
-struct Config {
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared_bytes: c_uint,
-    stream: CUstream,
-    attributes: *mut Attribute,
-    attribute_count: c_uint,
-}
-
-const _: () = assert!(size_of::<Attribute>() == 72 && size_of::<Config>() == 56);
-
-unsafe extern "C" {
-    /// Since driver 11.8. The crate `libcuda` defines it.
-    fn cuLaunchKernelEx(
-        config: *const Config,
-        function: CUfunction,
-        arguments: *mut *mut c_void,
-        extra: *mut *mut c_void,
-    ) -> CUresult;
 }
 
 /// Launches kernels, with overlap where they and the driver are made for it.
@@ -92,20 +58,24 @@ impl Launcher {
         let arguments = arguments.as_mut_ptr();
         let extra = std::ptr::null_mut();
         if function.waits && self.overlap.load(Ordering::Relaxed) {
-            let (id, mut value) = (PROGRAMMATIC_STREAM_SERIALIZATION, [0; 8]);
-            // The int is the first 4 bytes of the union; every machine with this driver is little-endian.
-            value[0] = 1;
-            let mut attribute = Attribute { id, padding: [0; 4], value };
-            let config = Config {
-                grid: [grid, 1, 1],
-                block: [block, 1, 1],
-                shared_bytes: 0,
-                stream,
-                attributes: &raw mut attribute,
-                attribute_count: 1,
+            let mut attribute = CUlaunchAttribute::new(
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            );
+            attribute.value.programmaticStreamSerializationAllowed = 1;
+            let config = CUlaunchConfig {
+                gridDimX: grid,
+                gridDimY: 1,
+                gridDimZ: 1,
+                blockDimX: block,
+                blockDimY: 1,
+                blockDimZ: 1,
+                sharedMemBytes: 0,
+                hStream: stream,
+                attrs: &raw mut attribute,
+                numAttrs: 1,
             };
             // SAFETY: the caller vouches for its part; the configuration lives until the call returns.
-            let status = unsafe { cuLaunchKernelEx(&config, function.handle, arguments, extra) };
+            let status = unsafe { sys::cuLaunchKernelEx(&config, function.handle, arguments, extra) };
             if status != CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND {
                 return status;
             }
@@ -127,14 +97,5 @@ mod tests {
             let launcher = Launcher::new(setting.map(OsStr::new));
             assert_eq!(launcher.overlap.into_inner(), expected, "{setting:?}");
         }
-    }
-
-    #[test]
-    fn the_structs_are_those_of_the_header() {
-        use std::mem::offset_of;
-        assert_eq!((offset_of!(Attribute, id), offset_of!(Attribute, value)), (0, 8));
-        assert_eq!((offset_of!(Config, block), offset_of!(Config, shared_bytes)), (12, 24));
-        assert_eq!((offset_of!(Config, stream), offset_of!(Config, attributes)), (32, 40));
-        assert_eq!(offset_of!(Config, attribute_count), 48);
     }
 }

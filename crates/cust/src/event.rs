@@ -1,0 +1,136 @@
+//! Marks in streams, which can be waited for and tell the time between them.
+
+use crate::context::Owner;
+use crate::error::{CudaError, CudaResult, DropResult, ToResult};
+use crate::stream::Stream;
+use crate::sys::{self, CUevent};
+use std::time::Duration;
+
+bitflags::bitflags! {
+    /// What an event is for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub struct EventFlags: u32 {
+        /// No wish.
+        const DEFAULT = 0x0;
+        /// A thread that waits for it sleeps.
+        const BLOCKING_SYNC = 0x1;
+        /// It tells no time, and costs less.
+        const DISABLE_TIMING = 0x2;
+        /// Other processes may use it. It tells no time.
+        const INTERPROCESS = 0x4;
+    }
+}
+
+/// Whether what was queued before an event is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventStatus {
+    /// All of it is done.
+    Ready,
+    /// Some of it is not.
+    NotReady,
+}
+
+/// An event. It keeps its context.
+#[derive(Debug)]
+pub struct Event {
+    /// Null once it is given back.
+    event: CUevent,
+    owner: Owner,
+}
+
+// SAFETY: any thread may use the handle; the driver locks what is behind it.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// Makes an event in the current context.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(flags: EventFlags) -> CudaResult<Event> {
+        let mut event = std::ptr::null_mut();
+        // SAFETY: `event` is writable.
+        unsafe { sys::cuEventCreate(&mut event, flags.bits()) }.to_result()?;
+        Ok(Event { event, owner: Owner::current() })
+    }
+
+    /// Puts it behind what is queued on the stream now.
+    ///
+    /// # Errors
+    /// The stream is of another context.
+    pub fn record(&self, stream: &Stream) -> CudaResult<()> {
+        // SAFETY: both handles are alive.
+        unsafe { sys::cuEventRecord(self.event, stream.as_inner()) }.to_result()
+    }
+
+    /// Whether what is in front of it is done. An event that was never recorded is ready.
+    ///
+    /// # Errors
+    /// The fault of a kernel that ran before.
+    pub fn query(&self) -> CudaResult<EventStatus> {
+        // SAFETY: the handle is alive.
+        match unsafe { sys::cuEventQuery(self.event) }.to_result() {
+            Ok(()) => Ok(EventStatus::Ready),
+            Err(CudaError::NotReady) => Ok(EventStatus::NotReady),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until what is in front of it is done.
+    ///
+    /// # Errors
+    /// The fault of a kernel that ran before.
+    pub fn synchronize(&self) -> CudaResult<()> {
+        // SAFETY: the handle is alive.
+        unsafe { sys::cuEventSynchronize(self.event) }.to_result()
+    }
+
+    /// Milliseconds since `start`, to about half a microsecond.
+    ///
+    /// # Errors
+    /// One of the two was not recorded, has not come ([`CudaError::NotReady`]), or tells no time.
+    pub fn elapsed_time_f32(&self, start: &Event) -> CudaResult<f32> {
+        let mut milliseconds = 0.0;
+        // SAFETY: both handles are alive, and `milliseconds` is writable.
+        unsafe { sys::cuEventElapsedTime(&mut milliseconds, start.event, self.event) }.to_result()?;
+        Ok(milliseconds)
+    }
+
+    /// The time since `start`; nothing where `start` came later.
+    ///
+    /// # Errors
+    /// As for [`Event::elapsed_time_f32`].
+    pub fn elapsed(&self, start: &Event) -> CudaResult<Duration> {
+        let nanoseconds = f64::from(self.elapsed_time_f32(start)?) * 1e6;
+        Ok(Duration::from_nanos(nanoseconds as u64))
+    }
+
+    /// The driver's handle.
+    pub fn as_inner(&self) -> CUevent {
+        self.event
+    }
+
+    fn destroy(&mut self) -> CudaResult<()> {
+        if !self.event.is_null() {
+            // SAFETY: the handle is owned. What waits for the event goes on waiting.
+            self.owner.enter(|| unsafe { sys::cuEventDestroy_v2(self.event) }.to_result())?;
+            self.event = std::ptr::null_mut();
+        }
+        Ok(())
+    }
+
+    /// Gives it back, and says what the driver says to that.
+    ///
+    /// # Errors
+    /// The driver's, with the event.
+    pub fn drop(mut event: Event) -> DropResult<Event> {
+        event.destroy().map_err(|error| (error, event))
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        let _ = self.destroy();
+    }
+}

@@ -1,0 +1,291 @@
+//! Kernels, and how many threads to launch them with.
+
+use crate::context::{CacheConfig, SharedMemoryConfig};
+use crate::error::{CudaError, CudaResult, ToResult};
+use crate::memory::DeviceCopy;
+use crate::module::Module;
+use crate::sys::{self, CUfunction, CUfunction_attribute};
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+
+/// Sizes in up to three dimensions.
+macro_rules! sizes {
+    ($($(#[$note:meta])* $name:ident)*) => {
+        $(
+            $(#[$note])*
+            #[derive(Copy, Clone, Debug, Hash, Eq, PartialEq)]
+            pub struct $name {
+                /// Along x.
+                pub x: u32,
+                /// Along y.
+                pub y: u32,
+                /// Along z.
+                pub z: u32,
+            }
+
+            impl $name {
+                /// In one dimension.
+                pub fn x(x: u32) -> $name {
+                    $name { x, y: 1, z: 1 }
+                }
+
+                /// In two dimensions.
+                pub fn xy(x: u32, y: u32) -> $name {
+                    $name { x, y, z: 1 }
+                }
+
+                /// In three dimensions.
+                pub fn xyz(x: u32, y: u32, z: u32) -> $name {
+                    $name { x, y, z }
+                }
+
+                /// x y z, where the driver can count so far.
+                fn total(self) -> CudaResult<c_int> {
+                    let total = self.x.checked_mul(self.y).and_then(|xy| xy.checked_mul(self.z));
+                    total.and_then(|total| total.try_into().ok()).ok_or(CudaError::InvalidValue)
+                }
+            }
+
+            impl From<u32> for $name {
+                fn from(x: u32) -> $name {
+                    $name::x(x)
+                }
+            }
+
+            impl From<(u32, u32)> for $name {
+                fn from((x, y): (u32, u32)) -> $name {
+                    $name::xy(x, y)
+                }
+            }
+
+            impl From<(u32, u32, u32)> for $name {
+                fn from((x, y, z): (u32, u32, u32)) -> $name {
+                    $name::xyz(x, y, z)
+                }
+            }
+
+            impl From<&$name> for $name {
+                fn from(other: &$name) -> $name {
+                    *other
+                }
+            }
+        )*
+    };
+}
+
+sizes! {
+    /// Blocks of a grid.
+    GridSize
+    /// Threads of a block.
+    BlockSize
+}
+
+/// What can be asked of a kernel.
+#[derive(Copy, Clone, Debug, Hash, Eq, PartialEq)]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum FunctionAttribute {
+    /// Threads of the largest block that the device can run it with.
+    MaxThreadsPerBlock = 0,
+    /// Bytes of shared memory of a block, as far as the kernel declares it.
+    SharedMemorySizeBytes = 1,
+    /// Bytes of constants.
+    ConstSizeBytes = 2,
+    /// Bytes of local memory of a thread.
+    LocalSizeBytes = 3,
+    /// Registers of a thread.
+    NumRegisters = 4,
+    /// 70 for PTX of version 7.0.
+    PtxVersion = 5,
+    /// 90 for machine code for compute capability 9.0.
+    BinaryVersion = 6,
+    /// Whether it was compiled with `-Xptxas --dlcm=ca`.
+    CacheModeCa = 7,
+}
+
+impl FunctionAttribute {
+    fn as_raw(self) -> CUfunction_attribute {
+        use CUfunction_attribute::*;
+        match self {
+            FunctionAttribute::MaxThreadsPerBlock => CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+            FunctionAttribute::SharedMemorySizeBytes => CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+            FunctionAttribute::ConstSizeBytes => CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+            FunctionAttribute::LocalSizeBytes => CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+            FunctionAttribute::NumRegisters => CU_FUNC_ATTRIBUTE_NUM_REGS,
+            FunctionAttribute::PtxVersion => CU_FUNC_ATTRIBUTE_PTX_VERSION,
+            FunctionAttribute::BinaryVersion => CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+            FunctionAttribute::CacheModeCa => CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
+        }
+    }
+}
+
+/// A kernel of a module.
+#[derive(Debug)]
+pub struct Function<'a> {
+    function: CUfunction,
+    module: PhantomData<&'a Module>,
+}
+
+// SAFETY: any thread may use the handle; the driver locks what is behind it.
+unsafe impl Send for Function<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Function<'_> {}
+
+impl<'a> Function<'a> {
+    /// The function is of that module.
+    pub(crate) fn new(function: CUfunction, _module: &'a Module) -> Function<'a> {
+        Function { function, module: PhantomData }
+    }
+
+    /// The value of a property.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn get_attribute(&self, attribute: FunctionAttribute) -> CudaResult<i32> {
+        let mut value = 0;
+        // SAFETY: the handle is alive, and `value` is writable.
+        unsafe { sys::cuFuncGetAttribute(&mut value, attribute.as_raw(), self.function) }.to_result()?;
+        Ok(value)
+    }
+
+    /// Says what fast memory is for while it runs.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn set_cache_config(&mut self, config: CacheConfig) -> CudaResult<()> {
+        // SAFETY: the handle is alive.
+        unsafe { sys::cuFuncSetCacheConfig(self.function, config as u32) }.to_result()
+    }
+
+    /// Chooses the width of the banks of shared memory for it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn set_shared_memory_config(&mut self, config: SharedMemoryConfig) -> CudaResult<()> {
+        // SAFETY: the handle is alive.
+        unsafe { sys::cuFuncSetSharedMemConfig(self.function, config as u32) }.to_result()
+    }
+
+    /// The driver's handle. It lives as long as the module.
+    pub fn to_raw(&self) -> CUfunction {
+        self.function
+    }
+
+    /// Bytes of dynamic shared memory that each of `blocks` blocks on a multiprocessor can have.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn available_dynamic_shared_memory_per_block(
+        &self,
+        blocks: GridSize,
+        block_size: BlockSize,
+    ) -> CudaResult<usize> {
+        let (blocks, threads, mut bytes) = (blocks.total()?, block_size.total()?, 0);
+        // SAFETY: the handle is alive, and `bytes` is writable.
+        unsafe { sys::cuOccupancyAvailableDynamicSMemPerBlock(&mut bytes, self.function, blocks, threads) }
+            .to_result()?;
+        Ok(bytes)
+    }
+
+    /// Blocks that a multiprocessor holds at a time.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn max_active_blocks_per_multiprocessor(
+        &self,
+        block_size: BlockSize,
+        shared_bytes: usize,
+    ) -> CudaResult<u32> {
+        let (threads, mut blocks) = (block_size.total()?, 0);
+        // SAFETY: the handle is alive, and `blocks` is writable.
+        unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                self.function,
+                threads,
+                shared_bytes,
+            )
+        }
+        .to_result()?;
+        Ok(blocks as u32)
+    }
+
+    /// A grid and a block that fill the device: the fewest blocks that do, and threads in each. A limit of 0
+    /// threads is none.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn suggested_launch_configuration(
+        &self,
+        shared_bytes: usize,
+        block_size_limit: BlockSize,
+    ) -> CudaResult<(u32, u32)> {
+        let (limit, mut grid, mut block) = (block_size_limit.total()?, 0, 0);
+        // SAFETY: the handle is alive, both are writable, and shared memory does not depend on the block.
+        unsafe {
+            sys::cuOccupancyMaxPotentialBlockSize(
+                &mut grid,
+                &mut block,
+                self.function,
+                None,
+                shared_bytes,
+                limit,
+            )
+        }
+        .to_result()?;
+        Ok((grid as u32, block as u32))
+    }
+}
+
+/// Where an argument of a kernel is.
+#[doc(hidden)]
+pub fn argument<T: DeviceCopy>(value: &T) -> *mut c_void {
+    std::ptr::from_ref(value).cast_mut().cast()
+}
+
+/// Queues a kernel, in CUDA's notation: grid, block, bytes of dynamic shared memory, stream, and its
+/// arguments.
+///
+/// Grid and block are numbers, pairs or triples of them, [`GridSize`] or [`BlockSize`]. The kernel is a
+/// [`Function`], or `module.name`, which is looked up at every launch. The stream is a variable.
+///
+/// The result is a [`CudaResult`]: the kernel is queued. A fault of it comes up when something waits for it.
+///
+/// # Safety
+/// The arguments are as many as the kernel takes and of the same types, and the kernel stays within the
+/// memory that they name while that is there and nothing else uses it. Nothing checks that.
+///
+/// ```no_run
+/// # use cust::prelude::*;
+/// # fn main() -> cust::error::CudaResult<()> {
+/// # let (module, stream) = (Module::from_ptx("", &[])?, Stream::new(StreamFlags::DEFAULT, None)?);
+/// # let x = DeviceBuffer::from_slice(&[0_u32; 1000])?;
+/// // SAFETY: `fill` takes a pointer, a length and a value.
+/// unsafe {
+///     launch!(module.fill<<<4, 256, 0, stream>>>(x.as_device_ptr(), x.len(), 7_u32))?;
+///     let fill = module.get_function("fill")?;
+///     launch!(fill<<<(4, 1), (256, 1, 1), 0, stream>>>(x.as_device_ptr(), x.len(), 8_u32))?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! launch {
+    (
+        $module:ident . $function:ident <<<$grid:expr, $block:expr, $shared:expr, $stream:ident>>>
+        ( $($argument:expr),* $(,)? )
+    ) => {
+        match $module.get_function(stringify!($function)) {
+            Ok(function) => {
+                $crate::launch!(function<<<$grid, $block, $shared, $stream>>>($($argument),*))
+            }
+            Err(error) => Err(error),
+        }
+    };
+    (
+        $function:ident <<<$grid:expr, $block:expr, $shared:expr, $stream:ident>>>
+        ( $($argument:expr),* $(,)? )
+    ) => {
+        $stream.launch(&$function, $grid, $block, $shared, &[$($crate::function::argument(&$argument)),*])
+    };
+}

@@ -1,0 +1,235 @@
+//! Memory that the host reads and writes itself, and the device too.
+
+use super::malloc::{cuda_free_locked, cuda_free_unified, cuda_malloc_locked, cuda_malloc_unified};
+use super::{DeviceCopy, UnifiedPointer};
+use crate::context::Owner;
+use crate::error::{CudaResult, DropResult};
+use crate::private::Sealed;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+/// Values in page-locked memory of the host: the device copies them by itself. It keeps its context.
+pub type LockedBuffer<T> = HostBuffer<T, PageLocked>;
+
+/// Values that host and device see at the same address. It keeps its context.
+///
+/// The host must not look at them while a kernel uses them, which is for those to see to who launch it.
+pub type UnifiedBuffer<T> = HostBuffer<T, Unified>;
+
+/// A kind of memory.
+pub trait HostMemory: Sealed + Debug {
+    /// Takes memory for `len` values, which have bytes.
+    ///
+    /// # Safety
+    /// It is written before it is read.
+    ///
+    /// # Errors
+    /// There is not so much.
+    #[doc(hidden)]
+    unsafe fn take<T: DeviceCopy>(len: usize) -> CudaResult<*mut T>;
+
+    /// Gives it back.
+    ///
+    /// # Safety
+    /// It was taken here, and nothing uses it later.
+    ///
+    /// # Errors
+    /// The driver's.
+    #[doc(hidden)]
+    unsafe fn give_back<T: DeviceCopy>(pointer: *mut T) -> CudaResult<()>;
+}
+
+/// Page-locked memory of the host.
+#[derive(Debug)]
+pub enum PageLocked {}
+
+impl Sealed for PageLocked {}
+impl HostMemory for PageLocked {
+    unsafe fn take<T: DeviceCopy>(len: usize) -> CudaResult<*mut T> {
+        // SAFETY: the caller's promise.
+        unsafe { cuda_malloc_locked(len) }
+    }
+
+    unsafe fn give_back<T: DeviceCopy>(pointer: *mut T) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { cuda_free_locked(pointer) }
+    }
+}
+
+/// Memory that the driver moves to where it is used.
+#[derive(Debug)]
+pub enum Unified {}
+
+impl Sealed for Unified {}
+impl HostMemory for Unified {
+    unsafe fn take<T: DeviceCopy>(len: usize) -> CudaResult<*mut T> {
+        // SAFETY: the caller's promise.
+        unsafe { cuda_malloc_unified(len) }.map(|mut pointer| pointer.as_raw_mut())
+    }
+
+    unsafe fn give_back<T: DeviceCopy>(pointer: *mut T) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { cuda_free_unified(UnifiedPointer::wrap(pointer)) }
+    }
+}
+
+/// Values in one of the kinds of memory: a [`LockedBuffer`] or a [`UnifiedBuffer`].
+#[derive(Debug)]
+pub struct HostBuffer<T: DeviceCopy, M: HostMemory> {
+    /// Dangling where there are no bytes.
+    pointer: NonNull<T>,
+    len: usize,
+    /// Whether there is memory to give back.
+    taken: bool,
+    owner: Owner,
+    memory: PhantomData<M>,
+}
+
+// SAFETY: it owns the values.
+unsafe impl<T: Send + DeviceCopy, M: HostMemory> Send for HostBuffer<T, M> {}
+// SAFETY: as above.
+unsafe impl<T: Sync + DeviceCopy, M: HostMemory> Sync for HostBuffer<T, M> {}
+
+impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
+    /// `len` times the value.
+    ///
+    /// # Errors
+    /// There is not so much memory.
+    pub fn new(value: &T, len: usize) -> CudaResult<Self> {
+        // SAFETY: all of it is written next.
+        let buffer = unsafe { Self::uninitialized(len) }?;
+        for i in 0..len {
+            // SAFETY: within the buffer.
+            unsafe { buffer.pointer.add(i).write(*value) };
+        }
+        Ok(buffer)
+    }
+
+    /// A copy of the slice.
+    ///
+    /// # Errors
+    /// There is not so much memory.
+    pub fn from_slice(slice: &[T]) -> CudaResult<Self> {
+        // SAFETY: all of it is written next.
+        let buffer = unsafe { Self::uninitialized(slice.len()) }?;
+        // SAFETY: so many values are there, elsewhere than those of the slice.
+        unsafe { buffer.pointer.as_ptr().copy_from_nonoverlapping(slice.as_ptr(), slice.len()) };
+        Ok(buffer)
+    }
+
+    /// Memory for so many values.
+    ///
+    /// # Safety
+    /// It is written before it is read.
+    ///
+    /// # Errors
+    /// There is not so much.
+    pub unsafe fn uninitialized(len: usize) -> CudaResult<Self> {
+        let pointer = match len > 0 && size_of::<T>() > 0 {
+            // SAFETY: the caller's promise.
+            true => unsafe { M::take(len) }?,
+            false => std::ptr::null_mut(),
+        };
+        Ok(Self::of(pointer, len))
+    }
+
+    /// A buffer of memory that was taken, or of none.
+    fn of(pointer: *mut T, len: usize) -> Self {
+        let taken = len > 0 && size_of::<T>() > 0;
+        let pointer = NonNull::new(pointer).unwrap_or(NonNull::dangling());
+        HostBuffer { pointer, len, taken, owner: Owner::current(), memory: PhantomData }
+    }
+
+    /// All of it.
+    pub fn as_slice(&self) -> &[T] {
+        self
+    }
+
+    /// All of it.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self
+    }
+
+    fn free(&mut self) -> CudaResult<()> {
+        if self.taken {
+            // SAFETY: the memory is owned.
+            self.owner.enter(|| unsafe { M::give_back(self.pointer.as_ptr()) })?;
+            self.taken = false;
+        }
+        Ok(())
+    }
+
+    /// Gives it back, and says what the driver says to that.
+    ///
+    /// # Errors
+    /// The driver's, with the buffer.
+    pub fn drop(mut buffer: Self) -> DropResult<Self> {
+        buffer.free().map_err(|error| (error, buffer))
+    }
+}
+
+impl<T: DeviceCopy> LockedBuffer<T> {
+    /// Takes over memory.
+    ///
+    /// # Safety
+    /// It came from [`cuda_malloc_locked`] in the current context, has so many values, and nothing else gives
+    /// it back.
+    pub unsafe fn from_raw_parts(pointer: *mut T, len: usize) -> LockedBuffer<T> {
+        HostBuffer::of(pointer, len)
+    }
+}
+
+impl<T: DeviceCopy> UnifiedBuffer<T> {
+    /// Takes over memory.
+    ///
+    /// # Safety
+    /// It came from [`cuda_malloc_unified`] in the current context, has so many values, and nothing else
+    /// gives it back.
+    pub unsafe fn from_raw_parts(mut pointer: UnifiedPointer<T>, len: usize) -> UnifiedBuffer<T> {
+        HostBuffer::of(pointer.as_raw_mut(), len)
+    }
+
+    /// Where it is.
+    pub fn as_unified_ptr(&mut self) -> UnifiedPointer<T> {
+        // SAFETY: the memory came from there, if there is any.
+        unsafe { UnifiedPointer::wrap(self.as_mut_ptr()) }
+    }
+}
+
+impl<T: DeviceCopy, M: HostMemory> Deref for HostBuffer<T, M> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: so many values are there, borrowed with the buffer.
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.len) }
+    }
+}
+
+impl<T: DeviceCopy, M: HostMemory> DerefMut for HostBuffer<T, M> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: so many values are there, borrowed with the buffer.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.len) }
+    }
+}
+
+impl<T: DeviceCopy, M: HostMemory> AsRef<[T]> for HostBuffer<T, M> {
+    fn as_ref(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T: DeviceCopy, M: HostMemory> AsMut<[T]> for HostBuffer<T, M> {
+    fn as_mut(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+impl<T: DeviceCopy, M: HostMemory> Drop for HostBuffer<T, M> {
+    fn drop(&mut self) {
+        let _ = self.free();
+    }
+}
+
+impl<T: DeviceCopy, M: HostMemory> Sealed for HostBuffer<T, M> {}

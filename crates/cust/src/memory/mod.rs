@@ -1,0 +1,144 @@
+//! Memory of the device, and of the host for the device.
+//!
+//! - [`DeviceBuffer`] and [`DeviceBox`]: on the device. They are copied to and from, as [`CopyDestination`]
+//!   and [`AsyncCopyDestination`] say.
+//! - [`LockedBuffer`]: on the host, page-locked, so that copies need not wait.
+//! - [`UnifiedBuffer`]: where it is used last; host and device see it at one address.
+
+pub(crate) mod copy;
+mod device_box;
+mod device_buffer;
+mod device_copy;
+mod device_slice;
+mod device_variable;
+mod host;
+mod malloc;
+mod pointer;
+
+pub use crate::DeviceCopy;
+pub use bytemuck;
+pub use copy::{AsyncCopyDestination, CopyDestination};
+pub use device_box::DeviceBox;
+pub use device_buffer::DeviceBuffer;
+pub use device_copy::DeviceCopy;
+pub use device_slice::{DeviceSlice, DeviceSliceIndex};
+pub use device_variable::DeviceVariable;
+pub use host::{HostBuffer, HostMemory, LockedBuffer, PageLocked, Unified, UnifiedBuffer};
+pub use malloc::*;
+pub use pointer::{DevicePointer, UnifiedPointer};
+
+use crate::error::{CudaResult, ToResult};
+use crate::private::Sealed;
+use crate::sys::{self, CUdeviceptr};
+
+/// Buffers that the device sees.
+#[allow(clippy::len_without_is_empty, reason = "cust's")]
+pub trait GpuBuffer<T: DeviceCopy>: Sealed {
+    /// Where it is.
+    fn as_device_ptr(&self) -> DevicePointer<T>;
+    /// Elements.
+    fn len(&self) -> usize;
+}
+
+impl<T: DeviceCopy> GpuBuffer<T> for DeviceBuffer<T> {
+    fn as_device_ptr(&self) -> DevicePointer<T> {
+        self.as_slice().as_device_ptr()
+    }
+
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+}
+
+impl<T: DeviceCopy> GpuBuffer<T> for UnifiedBuffer<T> {
+    fn as_device_ptr(&self) -> DevicePointer<T> {
+        DevicePointer::from_raw(self.as_ptr() as CUdeviceptr)
+    }
+
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+}
+
+/// Single values that the device sees.
+pub trait GpuBox<T: DeviceCopy>: Sealed {
+    /// Where it is.
+    fn as_device_ptr(&self) -> DevicePointer<T>;
+}
+
+impl<T: DeviceCopy> GpuBox<T> for DeviceBox<T> {
+    fn as_device_ptr(&self) -> DevicePointer<T> {
+        DeviceBox::as_device_ptr(self)
+    }
+}
+
+/// Memory on the device.
+pub trait DeviceMemory {
+    /// Where it is.
+    fn as_raw_ptr(&self) -> CUdeviceptr;
+    /// How much it is.
+    fn size_in_bytes(&self) -> usize;
+}
+
+impl<T: DeviceCopy> DeviceMemory for DeviceBox<T> {
+    fn as_raw_ptr(&self) -> CUdeviceptr {
+        self.as_device_ptr().as_raw()
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        size_of::<T>()
+    }
+}
+
+impl<T: DeviceCopy> DeviceMemory for DeviceVariable<T> {
+    fn as_raw_ptr(&self) -> CUdeviceptr {
+        self.as_device_ptr().as_raw()
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        size_of::<T>()
+    }
+}
+
+impl<T: DeviceCopy> DeviceMemory for DeviceSlice<T> {
+    fn as_raw_ptr(&self) -> CUdeviceptr {
+        self.as_device_ptr().as_raw()
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        size_of::<T>() * self.len()
+    }
+}
+
+impl<T: DeviceCopy> DeviceMemory for DeviceBuffer<T> {
+    fn as_raw_ptr(&self) -> CUdeviceptr {
+        self.as_slice().as_raw_ptr()
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.as_slice().size_in_bytes()
+    }
+}
+
+/// Copies bytes to the device.
+///
+/// # Safety
+/// Both are valid for so many bytes.
+///
+/// # Errors
+/// The driver's.
+pub unsafe fn memcpy_htod(to: CUdeviceptr, from: *const std::ffi::c_void, bytes: usize) -> CudaResult<()> {
+    // SAFETY: the caller's promise.
+    unsafe { sys::cuMemcpyHtoD_v2(to, from, bytes) }.to_result()
+}
+
+/// Bytes that are free on the current context's device, and bytes that it has.
+///
+/// # Errors
+/// No context is current.
+pub fn mem_get_info() -> CudaResult<(usize, usize)> {
+    let (mut free, mut total) = (0, 0);
+    // SAFETY: both are writable.
+    unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) }.to_result()?;
+    Ok((free, total))
+}

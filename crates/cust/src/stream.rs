@@ -1,0 +1,203 @@
+//! Streams: queues of work for the device, each carried out in order.
+
+use crate::context::Owner;
+use crate::error::{CudaResult, DropResult, ToResult};
+use crate::event::Event;
+use crate::function::{BlockSize, Function, GridSize};
+use crate::sys::{self, CUstream};
+use std::borrow::Borrow;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+bitflags::bitflags! {
+    /// How a stream and the legacy stream are in order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub struct StreamFlags: u32 {
+        /// What is queued on the legacy stream waits for this one, and the other way round.
+        const DEFAULT = 0x00;
+        /// They do not wait for each other. [`Stream::new`] does not take it, as in cust 0.3.
+        const NON_BLOCKING = 0x01;
+    }
+}
+
+bitflags::bitflags! {
+    /// Flags of [`Stream::wait_event`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub struct StreamWaitEventFlags: u32 {
+        /// No wish.
+        const DEFAULT = 0x0;
+    }
+}
+
+/// A stream. It keeps its context.
+#[derive(Debug)]
+pub struct Stream {
+    /// Null once it is given back.
+    stream: CUstream,
+    owner: Owner,
+}
+
+// SAFETY: any thread may use the handle; the driver locks what is behind it.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    /// Makes a stream in the current context, with priority 0 if none is given.
+    ///
+    /// [`StreamFlags::NON_BLOCKING`] is dropped, as cust 0.3 does: copies that name no stream, as that of
+    /// [`DeviceBuffer::from_slice`](crate::memory::DeviceBuffer::from_slice), go to the legacy stream, and
+    /// may still be under way when they return. A kernel on a stream that does not wait for them would read
+    /// too early.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(flags: StreamFlags, priority: Option<i32>) -> CudaResult<Stream> {
+        let flags = flags.difference(StreamFlags::NON_BLOCKING);
+        let mut stream = std::ptr::null_mut();
+        // SAFETY: `stream` is writable.
+        unsafe { sys::cuStreamCreateWithPriority(&mut stream, flags.bits(), priority.unwrap_or(0)) }
+            .to_result()?;
+        Ok(Stream { stream, owner: Owner::current() })
+    }
+
+    /// Its flags.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn get_flags(&self) -> CudaResult<StreamFlags> {
+        let mut flags = 0;
+        // SAFETY: the handle is alive, and `flags` is writable.
+        unsafe { sys::cuStreamGetFlags(self.stream, &mut flags) }.to_result()?;
+        Ok(StreamFlags::from_bits_truncate(flags))
+    }
+
+    /// Its priority, which is the nearest to the one asked for that the device has.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn get_priority(&self) -> CudaResult<i32> {
+        let mut priority = 0;
+        // SAFETY: the handle is alive, and `priority` is writable.
+        unsafe { sys::cuStreamGetPriority(self.stream, &mut priority) }.to_result()?;
+        Ok(priority)
+    }
+
+    /// Queues a call on the host, on a thread of the driver. It must not call the driver. What it panics with
+    /// is lost.
+    ///
+    /// Unlike in cust 0.3 it must not borrow (`'static`): nothing makes the caller wait for it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn add_callback<T>(&self, callback: Box<T>) -> CudaResult<()>
+    where
+        T: FnOnce() + Send + 'static,
+    {
+        let callback = Box::into_raw(callback);
+        // SAFETY: the driver calls the function once, with this pointer.
+        let status = unsafe { sys::cuLaunchHostFunc(self.stream, Some(call::<T>), callback.cast()) };
+        status.to_result().inspect_err(|_| {
+            // SAFETY: it was not queued, and so is not called.
+            drop(unsafe { Box::from_raw(callback) });
+        })
+    }
+
+    /// Waits until all that is queued is done.
+    ///
+    /// # Errors
+    /// The fault of a kernel that ran before.
+    pub fn synchronize(&self) -> CudaResult<()> {
+        // SAFETY: the handle is alive.
+        unsafe { sys::cuStreamSynchronize(self.stream) }.to_result()
+    }
+
+    /// Lets what is queued from now on wait for an event, which may be of another stream or device. The event
+    /// may be dropped at once; unlike in cust 0.3 it can also be borrowed.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait_event<E: Borrow<Event>>(&self, event: E, flags: StreamWaitEventFlags) -> CudaResult<()> {
+        // SAFETY: both handles are alive.
+        unsafe { sys::cuStreamWaitEvent(self.stream, event.borrow().as_inner(), flags.bits()) }.to_result()
+    }
+
+    /// Queues a kernel; see [`launch!`](crate::launch!).
+    ///
+    /// # Safety
+    /// `arguments` points to a value for each parameter of the kernel, of its size, and the kernel stays
+    /// within the memory that they name while that is there and nothing else uses it.
+    ///
+    /// # Errors
+    /// The device cannot run blocks of that size, or the function is of another context.
+    pub unsafe fn launch<G, B>(
+        &self,
+        function: &Function<'_>,
+        grid_size: G,
+        block_size: B,
+        shared_bytes: u32,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()>
+    where
+        G: Into<GridSize>,
+        B: Into<BlockSize>,
+    {
+        let (grid, block) = (grid_size.into(), block_size.into());
+        // SAFETY: the handles are alive; the caller vouches for the arguments, which the driver only reads.
+        unsafe {
+            sys::cuLaunchKernel(
+                function.to_raw(),
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                self.stream,
+                arguments.as_ptr().cast_mut(),
+                std::ptr::null_mut(),
+            )
+        }
+        .to_result()
+    }
+
+    /// The driver's handle.
+    pub fn as_inner(&self) -> CUstream {
+        self.stream
+    }
+
+    fn destroy(&mut self) -> CudaResult<()> {
+        if !self.stream.is_null() {
+            // SAFETY: the handle is owned. What is queued is carried out.
+            self.owner.enter(|| unsafe { sys::cuStreamDestroy_v2(self.stream) }.to_result())?;
+            self.stream = std::ptr::null_mut();
+        }
+        Ok(())
+    }
+
+    /// Gives it back, and says what the driver says to that. What is queued is carried out.
+    ///
+    /// # Errors
+    /// The driver's, with the stream.
+    pub fn drop(mut stream: Stream) -> DropResult<Stream> {
+        stream.destroy().map_err(|error| (error, stream))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let _ = self.destroy();
+    }
+}
+
+/// What the driver calls for [`Stream::add_callback`].
+///
+/// # Safety
+/// `callback` comes from `Box::<T>::into_raw`, and this is called once.
+unsafe extern "system" fn call<T: FnOnce()>(callback: *mut c_void) {
+    // SAFETY: the caller's promise.
+    let callback = unsafe { Box::from_raw(callback.cast::<T>()) };
+    // A panic must not unwind into the driver.
+    let _ = catch_unwind(AssertUnwindSafe(callback));
+}
