@@ -10,7 +10,7 @@ use super::stencil::{Stencil, fill, grid, len, points, sequential};
 use super::*;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
-use crate::backend::{Backend, Slot};
+use crate::backend::Slot;
 use crate::launch::sim::Sim;
 use crate::problem::random::uniform;
 use gpu_kernels::examples::stencil::Weights;
