@@ -11,7 +11,7 @@ fn the_kept_ptx_is_that_of_the_sources() {
     let targets: Vec<String> = PTX.iter().map(sm).collect();
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("gpu-kernels");
     if let Err(error) = CudaBuilder::new(kernels).archs(&targets).current_stamp() {
-        panic!("{error}\nRun: cargo run -p cuda_builder -- keep gpu-kernels {}", targets.join(" "));
+        panic!("{error}\nRun: cargo run -p warpsolve-cuda-builder -- keep gpu-kernels {}", targets.join(" "));
     }
 }
 

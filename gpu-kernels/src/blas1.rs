@@ -3,7 +3,8 @@
 use cuda_std::{Real, kernel, memory::*, thread};
 
 use crate::coefficient::Coefficient;
-use crate::monitor::{Guard, status};
+use crate::monitor::Guard;
+use arithmetic::status;
 
 /// The coefficients' values, or `None` after raising the guard because one is not finite.
 ///

@@ -5,6 +5,8 @@
 //! one pass and the dot products of the next while each basis vector is in registers, so that two full
 //! passes read the basis three times rather than four.
 
+use arithmetic::gmres::SINGULAR;
+use arithmetic::status;
 use cuda_std::{
     Real, atomic, kernel,
     memory::*,
@@ -12,16 +14,9 @@ use cuda_std::{
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
-use crate::BLOCK;
-use crate::monitor::{Guard, Monitor, status};
+use crate::monitor::{Guard, Monitor};
+use crate::sizes::BLOCK;
 use crate::unroll::unroll;
-
-/// Largest number of basis vectors of one cycle.
-pub const MAX_RESTART: usize = 1024;
-
-/// A column of the Hessenberg matrix of which the rotations leave no more than so many units of rounding
-/// has nothing left but rounding: A M is singular on the space.
-pub const SINGULAR: f64 = 32.0;
 
 const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
 

@@ -4,8 +4,9 @@ use cuda_std::{Real, kernel, memory::*, thread};
 
 use crate::blas1::values;
 use crate::coefficient::Coefficient;
-use crate::monitor::{Guard, Monitor, status};
+use crate::monitor::{Guard, Monitor};
 use crate::reduce::{Add, Reduction, grid_reduce};
+use arithmetic::status;
 
 /// Where a new residual goes beside its own place: into a preconditioner, as `y = r` and `z = omega d .* y` in its number
 /// type. Not where `y` is null; without z where `d` is.

@@ -21,28 +21,25 @@
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 pub mod blas1;
+pub mod cells;
 pub mod coefficient;
 pub mod epilogue;
 pub mod examples;
 pub mod gram_schmidt;
-pub mod ionic;
 pub mod krylov;
 pub mod monitor;
 pub mod reduce;
 pub mod setup;
+mod sizes;
 pub mod spmv;
 mod unroll;
 
-/// Threads a block in every launch of these kernels.
-pub const BLOCK: u32 = 256;
-
-/// Most blocks that a kernel with a reduction is launched on; scratch memory is sized by it.
-pub const MAX_REDUCTION_BLOCKS: u32 = 8192;
+pub use sizes::{BLOCK, MAX_REDUCTION_BLOCKS};
 
 /// The name of every entry point.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn entries() -> Vec<&'static str> {
-    use crate::{blas1::*, gram_schmidt::*, ionic::*, krylov::*, monitor::*, reduce::*, setup::*, spmv::*};
+    use crate::{blas1::*, cells::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*, spmv::*};
     [
         ACTIVATE_ENTRIES,
         aggregate::AGGREGATED_ENTRIES,

@@ -11,8 +11,8 @@ use cuda_std::{
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
-use crate::BLOCK;
 use crate::monitor::Guard;
+use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
 /// Warps in a block.

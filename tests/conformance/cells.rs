@@ -4,7 +4,7 @@ use warpsolve::backend::cells::{Cells, Model, NOT_ACTIVATED};
 use warpsolve::error::Error;
 
 use crate::data::*;
-use gpu_kernels::ionic::{CellModel, MitchellSchaeffer, TenTusscher};
+use arithmetic::cells::{CellModel, MitchellSchaeffer, TenTusscher};
 
 /// `cells` in states between rest and the middle of an action potential, and a stimulus between -1 and 1.
 fn somewhere(model: Model, n: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {

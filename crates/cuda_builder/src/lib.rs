@@ -16,7 +16,7 @@
 //!
 //! A repository can also keep its PTX, so that a machine without such a toolchain can build it:
 //! [`CudaBuilder::keep`] writes it with a [`Stamp`] that holds a fingerprint of the sources, and
-//! [`CudaBuilder::obtain`] takes it as long as the fingerprint fits. `cargo run -p cuda_builder --
+//! [`CudaBuilder::obtain`] takes it as long as the fingerprint fits. `cargo run -p warpsolve-cuda-builder --
 //! keep gpu-kernels` is the command for that.
 
 mod compile;
@@ -140,14 +140,15 @@ impl CudaBuilder {
     ///
     /// In a build script it also tells cargo what to watch.
     pub fn obtain(&self, policy: Policy) -> Result<Vec<PtxFile>, BuildError> {
+        if self.is_published() && policy == Policy::Auto {
+            // Its PTX was published with it; its manifest, which the stamp covers, cargo has rewritten since.
+            return self.obtain_kept();
+        }
         let sources = Sources::of(&self.path)?;
         self.watch(&sources);
         match policy {
             Policy::Build => self.compile(&sources, &Toolchain::find()?),
-            Policy::Kept => self
-                .read_kept()
-                .and_then(|stamp| self.take_kept(&stamp))
-                .map_err(|why| BuildError::Kept { folder: self.kept_folder(), why }),
+            Policy::Kept => self.obtain_kept(),
             Policy::Auto => {
                 let fingerprint = self.fingerprint(&sources)?;
                 let current = self.read_kept().and_then(|stamp| {
@@ -160,6 +161,18 @@ impl CudaBuilder {
                 })
             }
         }
+    }
+
+    /// The kept PTX, whatever the sources are.
+    fn obtain_kept(&self) -> Result<Vec<PtxFile>, BuildError> {
+        self.read_kept()
+            .and_then(|stamp| self.take_kept(&stamp))
+            .map_err(|why| BuildError::Kept { folder: self.kept_folder(), why })
+    }
+
+    /// Whether the kernel crate comes from a registry: cargo puts the manifest as it was beside its own.
+    fn is_published(&self) -> bool {
+        self.path.join("Cargo.toml.orig").is_file()
     }
 
     /// Compiles, and keeps the result with its stamp in the folder [`kept_folder`](Self::kept_folder).

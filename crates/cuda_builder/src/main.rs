@@ -1,4 +1,4 @@
-//! `cargo run -p cuda_builder -- keep|check <kernel crate> [sm_70 sm_90 ...]`
+//! `cargo run -p warpsolve-cuda-builder -- keep|check <kernel crate> [sm_70 sm_90 ...]`
 //!
 //! `keep` compiles the kernels and keeps the PTX, stamped, in the crate's folder `ptx`; `check` fails
 //! unless what is kept is what the sources give. Without targets both take those of the present stamp.
@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo run -p cuda_builder -- keep|check <kernel crate> [sm_70 sm_90 ...]";
+const USAGE: &str =
+    "usage: cargo run -p warpsolve-cuda-builder -- keep|check <kernel crate> [sm_70 sm_90 ...]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 const FILE: &str = "stamp.txt";
-const HEADER: &str = "# Written by `cargo run -p cuda_builder -- keep`; do not edit.";
+const HEADER: &str = "# Written by `cargo run -p warpsolve-cuda-builder -- keep`; do not edit.";
 
 /// What a folder of kept PTX was made of.
 #[derive(Debug, Clone, PartialEq, Eq)]

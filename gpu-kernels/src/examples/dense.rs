@@ -2,9 +2,9 @@
 
 use cuda_std::{Real, Shared, kernel, memory::*, shared_array, thread};
 
-use crate::BLOCK;
 use crate::monitor::Monitor;
 use crate::reduce::{Add, Reduction, block_reduce, grid_reduce};
+use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
 /// Elements of each vector that a thread has in flight.

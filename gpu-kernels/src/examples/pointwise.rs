@@ -1,5 +1,6 @@
 //! An element at a time: the sum of two vectors, and of a function's values.
 
+use arithmetic::pi::height;
 use cuda_std::{kernel, memory::*, thread};
 
 use crate::reduce::{Add, Reduction, grid_reduce};
@@ -13,13 +14,6 @@ pub unsafe fn vadd(n: u64, x: *const f64, y: *const f64, z: *mut f64) {
         unsafe { z.st_cs(i, x.ld_cs(i) + y.ld_cs(i)) };
         i += thread::stride();
     }
-}
-
-/// The height of rectangle `i` of the midpoint rule for pi, each `step` wide: `4 / (1 + x^2)` at `x = (i + 1/2) step`.
-#[inline(always)]
-pub fn height(i: usize, step: f64) -> f64 {
-    let x = (i as f64 + 0.5) * step;
-    4.0 / (1.0 + x * x)
 }
 
 /// `out = sum_i 4 / (1 + x_i^2)` over the middles `x_i` of `n` intervals of [0, 1].

@@ -1,10 +1,11 @@
 //! The 5-point stencil on a grid in a frame of known values.
 
+use arithmetic::stencil::Weights;
 use cuda_std::{Real, kernel, memory::*, thread};
 
-use crate::BLOCK;
 use crate::monitor::Monitor;
 use crate::reduce::{Max, Reduction, grid_reduce};
+use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
 /// Elements in front of a row's first point, of which the last belongs to the frame: a cache line, so that rows are
@@ -25,27 +26,6 @@ pub struct Grid {
     pub columns: u32,
     /// Elements from a row to the next.
     pub leading: u32,
-}
-
-/// How a point's new value comes from its own and its neighbours'.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
-    /// Of the point's own value.
-    pub centre: f64,
-    /// Of each neighbour's and of the source.
-    pub side: f64,
-}
-
-impl Weights {
-    /// `centre u + side (east + west + south + north + b)`
-    ///
-    /// Each term is multiplied by itself, as the heat program of the tutorial rounds.
-    #[inline(always)]
-    pub fn apply(&self, u: f64, [east, west, south, north]: [f64; 4], b: f64) -> f64 {
-        let Weights { centre, side } = *self;
-        centre * u + side * east + side * west + side * south + side * north + side * b
-    }
 }
 
 /// Applies the stencil to this block's tiles of [`BLOCK`] columns and `R` rows; the largest change of this thread's points.

@@ -3,8 +3,8 @@
 use cuda_std::{Real, kernel, memory::*, thread};
 
 use super::columns::LongRows;
-use super::independent_set::OUTLYING;
 use super::team::{Pattern, Team};
+use arithmetic::smoothing::OUTLYING;
 
 /// Belongs to no aggregate.
 pub const NONE: u32 = u32::MAX;

@@ -5,7 +5,7 @@ use cuda_std::{atomic, memory::*, shared::Shared, thread, warp::WARP_SIZE};
 
 use super::scan::block_scan;
 use super::team::Team;
-use crate::BLOCK;
+use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
 /// Slots of a table for each lane of its team (half as many leave room for twice as many threads, and are no faster).

@@ -7,12 +7,12 @@ use cuda_std::{
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
-use crate::BLOCK;
 use crate::monitor::Guard;
 use crate::reduce::{Max, Reduction, grid_reduce};
-use crate::spmv::packed::{Packing, reach_of_row};
+use crate::sizes::BLOCK;
 use crate::spmv::sell::{SLICE, place};
 use crate::unroll::unroll;
+use arithmetic::packing::{Packing, reach_of_row};
 
 /// What the permutation holds where the last slice has no row.
 const NO_ROW: u32 = u32::MAX;

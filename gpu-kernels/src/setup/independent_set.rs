@@ -9,11 +9,12 @@
 //! That costs less with every round: a maximum is computed anew only where its unknown has been decided, and only
 //! unknowns that are the largest of their neighbourhood look further.
 
+use arithmetic::smoothing::OUTLYING;
 use cuda_std::{Real, kernel, memory::*, thread};
 
 use super::team::{Pattern, Team};
-use super::weight;
 use crate::unroll::unroll;
+use arithmetic::noise::weight;
 
 /// `(weight, number)` in the order of pairs, 0 where the unknown is decided.
 #[inline(always)]
@@ -75,9 +76,6 @@ unsafe fn off_diagonal(graph: Pattern, i: usize) -> u32 {
         (end - start) as u32 - has_diagonal as u32
     }
 }
-
-/// What the set has for unknowns that are no candidates.
-pub const OUTLYING: u32 = 2;
 
 /// The weights, 0 for unknowns without an edge, which are members if `isolated` is 1, and for those for which `outlying`
 /// is given and not 0; nobody is marked.

@@ -6,7 +6,7 @@ use cuda_std::{Real, kernel, memory::*, shared_array, thread, warp::WARP_SIZE};
 
 use super::columns::{Bitmap, LOADED, LongRows, SLOTS, Table};
 use super::team::{Pattern, Team};
-use crate::BLOCK;
+use crate::sizes::BLOCK;
 
 /// Slots that a column is looked for in before the table counts as full, of which a row that is too long would otherwise
 /// look at all for each of its columns.

@@ -9,7 +9,7 @@ use cuda_std::{
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
-use crate::BLOCK;
+use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
 /// Warps in a block.

@@ -1,5 +1,6 @@
 //! Strength of connection, the filtered matrix, and numbers of rows.
 
+use arithmetic::smoothing::{Limits, damping};
 use cuda_std::{Real, atomic, kernel, memory::*};
 
 use super::team::{Pattern, Team};
@@ -319,57 +320,6 @@ pub unsafe fn damp<T: Real>(
             }
             i += team.stride();
         }
-    }
-}
-
-/// What [`damp`] multiplies a row by, and its diagonal entry afterwards.
-#[inline(always)]
-pub fn damping<T: Real>(omega: T, diagonal: T, outlying: T) -> (T, T) {
-    if outlying == T::ZERO {
-        (omega / diagonal, T::ONE - omega)
-    } else {
-        (outlying, T::ONE - outlying * diagonal)
-    }
-}
-
-/// A row is outlying only where its d is below this share of a neighbour's,
-const SMALL: f64 = 1.0 / 3.0;
-/// and where a row whose g is large, itself or one that it is connected to by such a share of its diagonal entry, is there.
-const COUPLED: f64 = 0.25;
-
-/// What a row is compared with.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Limits<T> {
-    /// Where g is larger than this, d is made smaller.
-    pub bound: T,
-    /// Where g is larger than this, it is large.
-    pub large: T,
-}
-
-impl<T: Real> Limits<T> {
-    /// `d`, or `d bound / g` where g is larger than the bound.
-    #[inline(always)]
-    pub fn limited(self, d: T, g: T) -> T {
-        if g > self.bound { d * (self.bound / g) } else { d }
-    }
-
-    /// Whether `g` is large.
-    #[inline(always)]
-    pub fn is_large(self, g: T) -> bool {
-        g > self.large
-    }
-
-    /// Whether the entry `v` of a row with `1 / a_ii = d` couples it to another strongly.
-    #[inline(always)]
-    pub fn couples(self, d: T, v: T) -> bool {
-        (v * d).abs() >= T::from_f64(COUPLED)
-    }
-
-    /// Whether d is small beside `most`, the largest among the row's neighbours.
-    #[inline(always)]
-    pub fn is_small(self, d: T, most: T) -> bool {
-        d.abs() < T::from_f64(SMALL) * most
     }
 }
 

@@ -5,7 +5,7 @@ use cuda_std::{Real, atomic, kernel, memory::*, shared_array, thread};
 use super::columns::{Bitmap, LongRows, Table};
 use super::product::position;
 use super::team::{Pattern, Team};
-use crate::BLOCK;
+use crate::sizes::BLOCK;
 
 /// Adds to `lengths[j]` the number of entries of column j.
 #[kernel]

@@ -8,8 +8,8 @@
 use crate::backend::Backend;
 use std::sync::Arc;
 
+use arithmetic::smoothing::Limits;
 use cuda_std::Real;
-use gpu_kernels::setup::strength::Limits;
 
 use super::{Coef, Memory, Products, Slot};
 use crate::error::Result;
@@ -146,11 +146,11 @@ pub trait Algebra<T: Real>: Backend<T> {
     ///
     /// In rounds: an undecided unknown whose weight is the largest among the undecided ones within the distance joins
     /// the set, and all within the distance of it are out; where `st`, the transpose of s, is given (with distance 1) only those that
-    /// depend on it are, its row of `st`. The weight is [`gpu_kernels::setup::weight`] of the row
+    /// depend on it are, its row of `st`. The weight is [`arithmetic::noise::weight`] of the row
     /// number and, where `st` is given, of the number of its off-diagonal entries in that row (PMIS; De Sterck,
     /// Yang, Heys 2006); ties go to the larger row number. With distance 2 the set is the MIS-2 of Bell, Dalton and
     /// Olson 2012. Unknowns without an edge are members if `isolated`. Those for which `outlying` is not 0 are no
-    /// candidates: the set has [`OUTLYING`](gpu_kernels::setup::independent_set::OUTLYING) for them.
+    /// candidates: the set has [`OUTLYING`](arithmetic::smoothing::OUTLYING) for them.
     fn independent_set(
         &self,
         s: &Self::Csr,
@@ -165,7 +165,7 @@ pub trait Algebra<T: Real>: Backend<T> {
     /// `|s_ij|` (the first of equals); then every other one joins the aggregate of its neighbour with the largest
     /// `|s_ij|` among those that belonged to one before this step. Whoever is left and has a neighbour is a root too;
     /// without one it belongs to [`NO_AGGREGATE`]. Unknowns for which `roots` has
-    /// [`OUTLYING`](gpu_kernels::setup::independent_set::OUTLYING) are roots that nobody joins.
+    /// [`OUTLYING`](arithmetic::smoothing::OUTLYING) are roots that nobody joins.
     fn aggregate(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, usize)>;
     /// The piecewise constant interpolation: 1 in row `i`, column `aggregates[i]`.
     fn tentative(&self, aggregates: &Self::Indices, n_aggregates: usize) -> Result<Self::Csr>;
@@ -256,7 +256,7 @@ pub trait Algebra<T: Real>: Backend<T> {
         d: &Self::Vector,
         limits: Limits<T>,
     ) -> Result<(Self::Vector, Self::Vector, usize)>;
-    /// `n` numbers that look random, with the D that `d` stands for: [`scaled_noise(i, d_ii)`](gpu_kernels::setup::scaled_noise).
+    /// `n` numbers that look random, with the D that `d` stands for: [`scaled_noise(i, d_ii)`](arithmetic::noise::scaled_noise).
     fn noise(&self, d: &Self::Vector, n: usize) -> Result<Self::Vector>;
 
     /// The planes of a matrix of blocks, where this backend computes.
@@ -265,7 +265,7 @@ pub trait Algebra<T: Real>: Backend<T> {
     /// diagonal with the sign turned, so that every connection is one of opposite sign. Squares are added row by row.
     fn norms(&self, a: &Blocks<Self::Csr>) -> Result<Self::Csr>;
     /// The inverses of the diagonal blocks, b^2 values a block row, as
-    /// [`gpu_kernels::setup::blocks::inverse_or_diagonal`] has them; of an ordinary matrix `1 / a_ii`.
+    /// [`arithmetic::blocks::inverse_or_diagonal`] has them; of an ordinary matrix `1 / a_ii`.
     fn invert_diagonal(&self, a: &Blocks<Self::Csr>) -> Result<Self::Vector>;
     /// `S = I - omega D S` with D the blocks of `d`, for a matrix of blocks.
     fn damp_blocks(&self, s: &mut Blocks<Self::Csr>, d: &Self::Vector, omega: T) -> Result<()>;

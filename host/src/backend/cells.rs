@@ -1,9 +1,9 @@
 //! What a simulation of the heart asks of its cells: the reaction between two steps of diffusion.
 //!
-//! Potentials are in mV and time in ms. The models are those of [`gpu_kernels::ionic`], one source for every backend;
+//! Potentials are in mV and time in ms. The models are those of [`arithmetic::cells`], one source for every backend;
 //! their results agree to the last bit.
 
-use gpu_kernels::ionic::{CellModel, activation};
+use arithmetic::cells::{CellModel, activation};
 use rayon::prelude::*;
 
 use super::{Backend, cpu::Cpu, reference::Reference};
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::named::named;
 use crate::vectors::in_widest_vectors;
 
-pub use gpu_kernels::ionic::NOT_ACTIVATED;
+pub use arithmetic::cells::NOT_ACTIVATED;
 
 named! {
     /// A model of the cell membrane.
@@ -28,11 +28,11 @@ macro_rules! with_model {
     ($model:expr, $M:ident => $work:expr) => {
         match $model {
             $crate::backend::cells::Model::MitchellSchaeffer => {
-                type $M = gpu_kernels::ionic::MitchellSchaeffer;
+                type $M = arithmetic::cells::MitchellSchaeffer;
                 $work
             }
             $crate::backend::cells::Model::TenTusscher => {
-                type $M = gpu_kernels::ionic::TenTusscher;
+                type $M = arithmetic::cells::TenTusscher;
                 $work
             }
         }
@@ -49,7 +49,7 @@ impl Model {
     pub fn states(self) -> usize {
         self.initial().len()
     }
-    /// The variables beside v at rest; what each is stands with the model in [`gpu_kernels::ionic`].
+    /// The variables beside v at rest; what each is stands with the model in [`arithmetic::cells`].
     pub fn initial(self) -> &'static [f64] {
         with_model!(self, M => M::INITIAL)
     }

@@ -1,7 +1,7 @@
 //! Iterations that run ahead of the host: the decision to stop is taken where the vectors are.
 
+pub use arithmetic::status;
 use cuda_std::Real;
-pub use gpu_kernels::monitor::status;
 
 use super::memory::Memory;
 use super::scalars::Slot;

@@ -7,7 +7,7 @@
 
 use std::f64::consts::PI;
 
-use gpu_kernels::examples::stencil::Weights;
+use arithmetic::stencil::Weights;
 use rayon::prelude::*;
 
 use super::stencil::{Stencil, fill, grid, len, points};

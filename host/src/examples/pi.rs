@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use gpu_kernels::examples::pointwise::{height, pi_sum};
+use arithmetic::pi::height;
+use gpu_kernels::examples::pointwise::pi_sum;
 
 use super::machine::Machine;
 use super::report::{Report, Sizes, Timing};

@@ -8,12 +8,12 @@ use super::dense::Columns;
 use super::machine::iterate;
 use super::stencil::{Stencil, fill, grid, len, points, sequential};
 use super::*;
+use crate::backend::Slot;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
-use crate::backend::Slot;
 use crate::launch::sim::Sim;
 use crate::problem::random::uniform;
-use gpu_kernels::examples::stencil::Weights;
+use arithmetic::stencil::Weights;
 
 /// `$case(backend)` for each of them.
 macro_rules! on_every_machine {

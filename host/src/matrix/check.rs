@@ -82,7 +82,7 @@ pub fn check_diagonal<T: Real>(a: &Csr<T>, method: &'static str) -> Result<()> {
 /// Refuses diagonal blocks that cannot be inverted, as `method` does: a singular (or missing) or badly scaled one
 /// ([`Error::Block`], the first such node). `blocks` has `b^2` values a node.
 pub fn check_diagonal_blocks<T: Real>(blocks: &[T], b: usize, method: &'static str) -> Result<()> {
-    use gpu_kernels::setup::blocks::is_regular;
+    use arithmetic::blocks::is_regular;
     fn invertible<T: Real, const B: usize>(v: &[T]) -> bool {
         is_regular::<T, B>(std::array::from_fn(|k| std::array::from_fn(|l| v[k * B + l])))
     }

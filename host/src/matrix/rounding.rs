@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use arithmetic::packing::{Packing, reach_of_row};
 use cuda_std::Real;
-use gpu_kernels::spmv::packed::{Packing, reach_of_row};
 use rayon::prelude::*;
 
 use super::{Csr, Format, Target, choose, place};

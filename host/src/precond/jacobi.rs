@@ -1,8 +1,8 @@
 //! The diagonal, or the diagonal blocks, as a preconditioner.
 
+use arithmetic::blocks::{inverse_or_diagonal, is_regular};
 use cuda_std::Real;
 use faer::Mat;
-use gpu_kernels::setup::blocks::{inverse_or_diagonal, is_regular};
 use rayon::prelude::*;
 
 use super::amg::coarse::pseudo_inverse;

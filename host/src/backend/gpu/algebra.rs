@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use arithmetic::smoothing::Limits;
 use cuda_std::Real;
 use gpu_kernels::blas1::axpby;
 use gpu_kernels::krylov::{self, Entry};
 use gpu_kernels::reduce;
 use gpu_kernels::setup::convert::round_scaled;
-use gpu_kernels::setup::strength::Limits;
 
 use super::csr::{DeviceCsr, DeviceIndices};
 use super::memory::{Buffer, DeviceVector, bytes_of};

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use gpu_kernels::ionic::{activate, react};
+use gpu_kernels::cells::{activate, react};
 
 use super::{Gpu, Work, memory::DeviceVector};
 use crate::backend::cells::{Cells, Model, check, with_model};

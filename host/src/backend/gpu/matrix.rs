@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use arithmetic::packing::Packing;
 use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::epilogue::{BlockEpilogue, Epilogue};
 use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
-use gpu_kernels::spmv::packed::{Packing, spmv_packed};
+use gpu_kernels::spmv::packed::spmv_packed;
 use gpu_kernels::spmv::sell::spmv_sell;
 
 use super::csr::check_reach;

@@ -1,8 +1,8 @@
 //! Aggregates, and the interpolation that is constant on each (Vanek, Mandel, Brezina 1996, algorithm 5.1, with the
 //! roots given).
 
+use arithmetic::smoothing::OUTLYING;
 use cuda_std::Real;
-use gpu_kernels::setup::independent_set::OUTLYING;
 use rayon::prelude::*;
 
 use crate::backend::algebra::NO_AGGREGATE;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use arithmetic::blocks::{damped, inverse_or_diagonal, norm};
 use cuda_std::Real;
-use gpu_kernels::setup::blocks::{damped, inverse_or_diagonal, norm};
 use rayon::prelude::*;
 
 use super::rows::for_each_row;

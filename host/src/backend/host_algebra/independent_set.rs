@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use arithmetic::noise::weight;
+use arithmetic::smoothing::OUTLYING;
 use cuda_std::Real;
-use gpu_kernels::setup::independent_set::OUTLYING;
-use gpu_kernels::setup::weight;
 use rayon::prelude::*;
 
 use crate::matrix::Csr;

@@ -1,7 +1,7 @@
 //! Interpolation from coarse unknowns: damping, averaging, and the greedy splitting of Mandel and Brezina.
 
+use arithmetic::smoothing::damping;
 use cuda_std::Real;
-use gpu_kernels::setup::strength::damping;
 
 use super::rows::for_each_row;
 use crate::matrix::{Csr, place};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use arithmetic::smoothing::Limits;
 use cuda_std::Real;
-use gpu_kernels::setup::strength::Limits;
 
 use super::algebra::{Algebra, Blocks, Mixed, RowWeight, Size, Strength, Truncation};
 use super::{Coef, Memory, Products, Slot, Vectors, cpu::Cpu, reference::Reference};

@@ -1,7 +1,7 @@
 //! Strength of connection, and numbers of rows.
 
+use arithmetic::smoothing::Limits;
 use cuda_std::Real;
-use gpu_kernels::setup::strength::Limits;
 use rayon::prelude::*;
 
 use super::rows::{collect_rows, for_each_row};
@@ -118,7 +118,7 @@ fn lump<T: Real>(original: T, sum: T) -> T {
 /// See [`crate::backend::Algebra::noise`].
 pub(super) fn noise<T: Real>(d: &[T], n: usize) -> Vec<T> {
     let block = d.len() / n.max(1);
-    let of_row = |i: usize| gpu_kernels::setup::scaled_noise(i as u32, d[block * i + i % block]);
+    let of_row = |i: usize| arithmetic::noise::scaled_noise(i as u32, d[block * i + i % block]);
     (0..n).into_par_iter().with_min_len(CHUNK).map(of_row).collect()
 }
 

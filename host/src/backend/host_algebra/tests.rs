@@ -1,6 +1,6 @@
 //! The operations on the host: against dense loops, and for the properties that they promise.
 
-use gpu_kernels::setup::independent_set::OUTLYING;
+use arithmetic::smoothing::OUTLYING;
 
 use super::aggregate::{aggregates, tentative};
 use super::independent_set::independent_set;

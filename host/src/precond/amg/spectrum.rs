@@ -1,8 +1,8 @@
 //! The diagonal D that smoothers divide by, and the spectral radius of `D^-1 A`.
 
 use crate::backend::Then;
+use arithmetic::smoothing::Limits;
 use cuda_std::Real;
-use gpu_kernels::setup::strength::Limits;
 
 use crate::backend::algebra::{Algebra, Blocks, RowWeight};
 use crate::backend::{Coef, Slot};

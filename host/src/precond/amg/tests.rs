@@ -43,7 +43,7 @@ fn coarsenings() -> [Params; 5] {
 }
 
 fn noise(i: usize) -> f64 {
-    gpu_kernels::setup::noise(i as u32)
+    arithmetic::noise::noise(i as u32)
 }
 
 /// Solves `A x = b` by CG to 1e-8, with the hierarchy in S; the iterations done, and what was set up.

@@ -1,7 +1,7 @@
 //! The steps of GMRES on the host.
 
+use arithmetic::gmres::SINGULAR;
 use cuda_std::Real;
-use gpu_kernels::gram_schmidt::SINGULAR;
 use rayon::prelude::*;
 
 use super::steps::{GmresSlots, GmresSteps, check_basis, check_scalars};

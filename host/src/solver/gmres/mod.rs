@@ -14,7 +14,7 @@ mod device;
 mod host;
 mod steps;
 
-pub use gpu_kernels::gram_schmidt::MAX_RESTART;
+pub use arithmetic::gmres::MAX_RESTART;
 pub use steps::{GmresSlots, GmresSteps};
 
 /// A cycle minimises the residual; one that leaves it larger than before by this factor has gone wrong, and is

@@ -5,9 +5,9 @@ use std::any::TypeId;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use arithmetic::packing::Packing;
 use cuda_std::Real;
 use gpu_kernels::setup::convert::{fill_sell, pack, reach, round, slice_widths, sort_windows};
-use gpu_kernels::spmv::packed::Packing;
 
 use super::super::matrix::{Layout, Slices, log2_lanes};
 use super::super::memory::Buffer;

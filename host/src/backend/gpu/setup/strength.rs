@@ -1,9 +1,10 @@
 //! Strength of connection, and numbers of rows.
 
+use arithmetic::smoothing::Limits;
 use cuda_std::Real;
 use gpu_kernels::setup::strength::{
-    Classical, Criterion, Given, Limits, Symmetric, damp, extract_diagonal, limit, row_weights,
-    strong_entries, strong_lengths, weight,
+    Classical, Criterion, Given, Symmetric, damp, extract_diagonal, limit, row_weights, strong_entries,
+    strong_lengths, weight,
 };
 use gpu_kernels::setup::team::Pattern;
 

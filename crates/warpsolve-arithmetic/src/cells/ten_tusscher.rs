@@ -14,7 +14,7 @@
 use cuda_std::Real;
 
 use super::elementary::{exp, ln};
-use super::{CellModel, relax};
+use super::model::{CellModel, relax};
 
 // R T / F in mV, with R = 8314.472 mJ/(K mol), T = 310 K and F = 96485.3415 C/mol.
 const FARADAY: f64 = 96_485.341_5;

@@ -8,7 +8,7 @@
 //!
 //! with `v = rest + (peak - rest) u`. An action potential from rest lasts about `tau_close ln(tau_out / (4 tau_in))`.
 
-use super::{CellModel, relax};
+use super::model::{CellModel, relax};
 
 /// v where u = 1, in mV.
 const PEAK: f64 = 20.0;

@@ -1,0 +1,7 @@
+//! The sizes of launches.
+
+/// Threads a block in every launch of these kernels.
+pub const BLOCK: u32 = 256;
+
+/// Most blocks that a kernel with a reduction is launched on; scratch memory is sized by it.
+pub const MAX_REDUCTION_BLOCKS: u32 = 8192;
