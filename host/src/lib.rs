@@ -12,6 +12,7 @@ pub mod mesh;
 pub mod named;
 pub mod precond;
 pub mod problem;
+pub mod setup;
 pub mod solver;
 mod vectors;
 

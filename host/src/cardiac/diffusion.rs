@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::params::{Formulation, Params};
 use super::system::System;
-use crate::backend::algebra::{Blocks, Mixed};
 use crate::backend::{Backend, Coef};
 use crate::error::Result;
 use crate::fem::{self, P1, transversely_isotropic};
 use crate::matrix::{Csr, check};
 use crate::precond::amg::AnyPrecision;
+use crate::setup::{Blocks, Formats};
 
 /// Iterations of a step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -184,5 +184,5 @@ fn step_matrix(mass: &Csr<f64>, k: &Csr<f64>, params: &Params) -> Csr<f64> {
 
 /// A matrix on the device, in the format that is chosen there.
 fn operator<B: AnyPrecision<f64>>(backend: &B, a: Csr<f64>) -> Result<B::Matrix> {
-    Ok(Mixed::<f64, f64>::operator(backend, &Blocks::scalar(backend.csr(&Arc::new(a))?))?.0)
+    Ok(Formats::<f64, f64>::operator(backend, &Blocks::scalar(backend.csr(&Arc::new(a))?))?.matrix)
 }

@@ -6,10 +6,10 @@ mod steps;
 mod waves;
 
 use super::*;
-use crate::solver::cg::CgSteps;
 use crate::backend::cells::Cells;
 use crate::mesh::TetMesh;
 use crate::precond::amg::AnyPrecision;
+use crate::solver::cg::CgSteps;
 
 /// An oblique fibre, unit length.
 const FIBRE: [f64; 3] = [2.0 / 7.0, -6.0 / 7.0, 3.0 / 7.0];

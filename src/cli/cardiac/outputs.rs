@@ -9,7 +9,6 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use warpsolve::solver::cg::CgSteps;
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
@@ -17,6 +16,7 @@ use warpsolve::io::picture::write_activation;
 use warpsolve::io::vtk::{VtuSeries, write_vtu};
 use warpsolve::mesh::TetMesh;
 use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
 use super::super::output::write;

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use warpsolve::solver::cg::CgSteps;
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::{Checkpoint, Simulation, StepReport, SystemInfo};
 use warpsolve::mesh::TetMesh;
 use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
 use super::super::progress::Progress;

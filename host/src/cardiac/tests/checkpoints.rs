@@ -3,15 +3,17 @@
 use std::fs;
 
 use super::*;
-use crate::solver::cg::CgSteps;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::error::Error;
+use crate::solver::cg::CgSteps;
 
 /// v, phi and activation.
 type Results = (Vec<f64>, Option<Vec<f64>>, Vec<f64>);
 
-fn results<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(simulation: &Simulation<B>) -> Results {
+fn results<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+    simulation: &Simulation<B>,
+) -> Results {
     (simulation.v().unwrap(), simulation.phi_e().unwrap(), simulation.activation().unwrap())
 }
 

@@ -1,7 +1,6 @@
 //! One step against its equations, assembled here and multiplied on the host.
 
 use super::*;
-use crate::solver::cg::CgSteps;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::backend::reference::Reference;
@@ -9,6 +8,7 @@ use crate::cardiac::diffusion::Diffusion;
 use crate::fem::{P1, transversely_isotropic};
 use crate::matrix::Csr;
 use crate::problem::random::uniform;
+use crate::solver::cg::CgSteps;
 
 const FORMULATIONS: [Formulation; 3] =
     [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled];

@@ -1,10 +1,10 @@
 //! Waves: formulations and backends against each other.
 
 use super::*;
-use crate::solver::cg::CgSteps;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::backend::reference::Reference;
+use crate::solver::cg::CgSteps;
 
 #[test]
 fn splitting_tends_to_the_coupled_solution_with_first_order() {
