@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use warpsolve::Result;
-use warpsolve::backend::algebra::{Blocks, Mixed};
 use warpsolve::backend::cpu::Cpu;
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::io::matrix::read_matrix;
@@ -17,6 +16,7 @@ use warpsolve::job::{Device, copy_bandwidth, relative_residual};
 use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::{AnyPrecision, Params};
 use warpsolve::problem::{generate, shuffle};
+use warpsolve::setup::{Blocks, Formats};
 use warpsolve::solver::{Cg, IterativeSolver, Steps, Stop};
 
 const RUNS: usize = 5;
@@ -82,7 +82,7 @@ fn measure<B: AnyPrecision<f64> + Steps<f64> + 'static>(
     for run in 0..=RUNS {
         backend.synchronize()?;
         let start = Instant::now();
-        let matrix = Mixed::<f64, f64>::operator(backend, &csr)?.0;
+        let matrix = Formats::<f64, f64>::operator(backend, &csr)?.matrix;
         let (mut m, info) = backend.amg_of(csr.clone(), Some(&matrix), params, true)?;
         backend.synchronize()?;
         let setup = start.elapsed().as_secs_f64();

@@ -13,13 +13,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use criterion::Criterion;
-use warpsolve_host::backend::algebra::{Algebra, Blocks, Mixed, Strength, Truncation};
 use warpsolve_host::backend::cpu::{Cpu, CpuMatrix};
 use warpsolve_host::matrix::Csr;
 use warpsolve_host::precond::Preconditioner;
 use warpsolve_host::precond::amg::spectrum::diagonal;
 use warpsolve_host::precond::amg::{AnyPrecision, Coarsening, Info, Params};
 use warpsolve_host::problem;
+use warpsolve_host::setup::{
+    Aggregation, Blocks, Formats, IndependentSets, Interpolation, SparseProducts, Strength,
+    StrengthOfConnection, Transposes, Truncation,
+};
 
 const COARSENINGS: [Coarsening; 3] =
     [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina];
@@ -40,7 +43,7 @@ fn hierarchy(
 ) -> (CpuMatrix<f64>, Box<dyn Preconditioner<f64, Cpu>>, Info) {
     let params = Params { coarsening, ..Params::default() };
     let csr = Blocks::scalar(a.clone());
-    let (matrix, _) = Mixed::<f64, f64>::operator(cpu, &csr).expect("memory for a copy");
+    let matrix = Formats::<f64, f64>::operator(cpu, &csr).expect("memory for a copy").matrix;
     let (amg, info) = cpu.amg_of(csr, Some(&matrix), &params, true).expect("the matrix is positive definite");
     (matrix, amg, info)
 }
@@ -86,7 +89,7 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
     group.bench_function("formats", |b| {
         b.iter(|| {
             [&blocks, &Blocks::scalar(p.clone()), &Blocks::scalar(r.clone())]
-                .map(|m| Mixed::<f64, f32>::operator(cpu, m))
+                .map(|m| Formats::<f64, f32>::operator(cpu, m))
         })
     });
     group.bench_function("strength, classical", |b| b.iter(|| cpu.strength(a, classical)));

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use cuda_std::Real;
 
-use crate::backend::algebra::{Blocks, Mixed};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::{Error, Result};
@@ -18,6 +17,7 @@ use crate::named::named;
 use crate::precond::amg::prediction::Prediction;
 use crate::precond::amg::{self, AnyPrecision};
 use crate::precond::{BlockJacobi, Identity, Jacobi, NullSpace, Preconditioner, Projected, SingularBlocks};
+use crate::setup::{Blocks, Formats};
 use crate::solver::{
     Bicgstab, Cg, Gmres, IterativeSolver, JacobiIteration, OnProgress, Outcome, Richardson, Steps, Stop,
     StopReason, TOLERABLE_MISS,
@@ -572,7 +572,7 @@ impl<T: Real> Plan<'_, T> {
         let start = Instant::now();
         let device_matrix = match (uploaded, &csr) {
             (Some(matrix), _) => matrix,
-            (None, Some(csr)) => Mixed::<T, T>::operator(backend, csr)?.0,
+            (None, Some(csr)) => Formats::<T, T>::operator(backend, csr)?.matrix,
             (None, None) => unreachable!("what is converted there was uploaded"),
         };
         let mut amg_info = None;

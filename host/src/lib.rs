@@ -10,6 +10,7 @@ pub mod matrix;
 pub mod named;
 pub mod precond;
 pub mod problem;
+pub mod setup;
 pub mod solver;
 mod vectors;
 

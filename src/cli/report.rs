@@ -125,10 +125,10 @@ fn hierarchy(lines: &mut Lines, info: &amg::Info) {
         .enumerate()
         .map(|(level, info)| {
             let a_row = info.nnz as f64 / info.rows.max(1) as f64;
-            let packed = if info.packed { ", packed" } else { "" };
+            let compressed = if info.compressed { ", compressed" } else { "" };
             let format = match info.format.sigma {
-                1 => format!("{}{packed}", info.format.format),
-                sigma => format!("{}{packed}, sigma {sigma}", info.format.format),
+                1 => format!("{}{compressed}", info.format.format),
+                sigma => format!("{}{compressed}, sigma {sigma}", info.format.format),
             };
             let (rows, nonzeros) = (thousands(info.rows as u64), thousands(info.nnz as u64));
             vec![level.to_string(), rows, nonzeros, format!("{a_row:.1}"), format, bytes(info.bytes)]

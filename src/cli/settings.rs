@@ -3,12 +3,11 @@
 use std::str::FromStr;
 
 use clap::Args;
-use serde_json::Value;
 use warpsolve::job::{Method, Options, Precision, Precond};
 use warpsolve::matrix::Format;
 use warpsolve::named::unknown;
 use warpsolve::precond::SingularBlocks;
-use warpsolve::precond::amg::{Coarsening, Cycle, Params, Smoother};
+use warpsolve::precond::amg::{Coarsening, Cycle, Params, SmootherKind};
 use warpsolve::solver::{MAX_RESTART, Stop};
 use warpsolve::{Error, Result};
 
@@ -33,8 +32,8 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", value_parser = named::<Coarsening>(&[Coarsening::NAMES]), hide_possible_values = true)]
     coarsening: Option<Coarsening>,
     /// With --precond amg or --solver amg: jacobi, l1-jacobi, chebyshev, spai0
-    #[arg(long, value_name = "NAME", value_parser = named::<Smoother>(&[Smoother::NAMES]), hide_possible_values = true)]
-    smoother: Option<Smoother>,
+    #[arg(long, value_name = "NAME", value_parser = named::<SmootherKind>(&[SmootherKind::NAMES]), hide_possible_values = true)]
+    smoother: Option<SmootherKind>,
     /// With --precond amg or --solver amg: v, w, f, k; auto takes w with mandel-brezina, else v [default: auto]
     #[arg(long, value_name = "NAME", value_parser = named::<OrAuto<Cycle>>(&[AUTO, Cycle::NAMES]), hide_possible_values = true)]
     cycle: Option<OrAuto<Cycle>>,
@@ -83,21 +82,19 @@ pub struct Settings {
 }
 
 /// The number type of the hierarchy is no field of [`Params`], but is set beside them.
-const PRECISION: (&str, &str) = ("precision", "f32 or f64 [default: f32]");
+const PRECISION: (&str, &str) = ("precision", "f32 or f64");
+const PRECISION_DEFAULT: &str = "f32";
 
 /// The names that `--amg` and the table `amg` know, and what each takes.
 pub fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    Params::KEYS.into_iter().chain([PRECISION])
+    Params::KEYS.into_iter().map(|key| (key.name, key.takes)).chain([PRECISION])
 }
 
 fn amg_help() -> String {
-    let defaults = serde_json::to_value(Params::default()).unwrap_or_default();
-    let keys = amg_keys().map(|(key, takes)| match defaults.get(key) {
-        None => format!("\n  {key}: {takes}"),
-        Some(Value::Null) => format!("\n  {key}: {takes} [default: auto]"),
-        Some(Value::String(name)) => format!("\n  {key}: {takes} [default: {name}]"),
-        Some(number) => format!("\n  {key}: {takes} [default: {number}]"),
-    });
+    let defaults = Params::KEYS.into_iter().map(|key| (key.default)()).chain([PRECISION_DEFAULT.into()]);
+    let keys = amg_keys()
+        .zip(defaults)
+        .map(|((key, takes), default)| format!("\n  {key}: {takes} [default: {default}]"));
     format!("With --precond amg: any of its parameters, such as pre=2,post=2{}", keys.collect::<String>())
 }
 
@@ -226,14 +223,14 @@ impl Settings {
 
     /// What was set that nothing uses under these `options`, and what would.
     pub fn ignored(&self, options: &Options) -> Vec<String> {
-        let not_packed = options.amg_precision == Some(Precision::F64) || options.block_size > 1;
+        let not_compressed = options.amg_precision == Some(Precision::F64) || options.block_size > 1;
         let ignored = |AmgSetting { key, value }: &AmgSetting| match options.amg.needs(key) {
             Some(by) if value != "auto" => Some(format!("AMG's {key} is ignored: it goes with {by}")),
             _ if key == PRECISION.0 && value == "f64" && options.precision == Precision::F32 => {
                 Some("AMG's precision is ignored: f64 goes with --precision f64".into())
             }
-            _ if key == "packed" && value == "true" && not_packed => {
-                Some("AMG's packed is ignored: it goes with precision=f32 and without blocks".into())
+            _ if key == "compressed" && value == "true" && not_compressed => {
+                Some("AMG's compressed is ignored: it goes with precision=f32 and without blocks".into())
             }
             _ => None,
         };

@@ -49,9 +49,9 @@ fn the_hierarchy_is_reported() {
         let iteration = 12 * nonzeros + 20 * rows + 7 * 8 * rows + cycle;
         assert_eq!(report["bytes_moved"], iterations * iteration);
         // Before and after the coarser level two sweeps each, of which the first from zero needs no matrix.
-        let packed = levels[0]["packed"].as_bool().unwrap();
-        assert!(device == "sim" || !packed);
-        assert!(cycle > 4 * if packed { 4 } else { 8 } * nonzeros);
+        let compressed = levels[0]["compressed"].as_bool().unwrap();
+        assert!(device == "sim" || !compressed);
+        assert!(cycle > 4 * if compressed { 4 } else { 8 } * nonzeros);
         if device == "cpu" {
             let held: u64 = levels.iter().map(|level| level["bytes"].as_u64().unwrap()).sum();
             assert!(report["device_bytes"].as_u64().unwrap() > held);
@@ -124,7 +124,7 @@ fn wrong_options_of_amg_are_refused_with_advice() {
     for (options, parts) in [
         (
             "--amg smother=jacobi",
-            &["unknown key 'smother'; did you mean 'smoother'?", ", setup, packed, precision"][..],
+            &["unknown key 'smother'; did you mean 'smoother'?", ", setup, compressed, precision"][..],
         ),
         ("--amg precison=f64", &["did you mean 'precision'?"]),
         ("--amg xyzzy", &["unknown key 'xyzzy'; there are coarsening, "]),
@@ -229,8 +229,8 @@ fn what_has_no_effect_or_a_bad_one_is_warned_of() {
         ("--amg degree=3,smoother=jacobi", ignored("degree", "smoother=chebyshev")),
         ("--amg aggressive=1", ignored("aggressive", "coarsening=pmis")),
         ("--amg omega=auto,degree=3", String::new()),
-        ("--amg packed=false,precision=f64", String::new()),
-        ("--amg packed=true,precision=f64", ignored("packed", "precision=f32 and without blocks")),
+        ("--amg compressed=false,precision=f64", String::new()),
+        ("--amg compressed=true,precision=f64", ignored("compressed", "precision=f32 and without blocks")),
         ("--coarsening pmis --amg aggressive=1,splitting=greedy", ignored("splitting", "coarsening=mandel-brezina")),
         (
             "--amg precision=f64 --precision f32 --rtol 1e-4",

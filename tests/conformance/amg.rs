@@ -5,16 +5,19 @@ use warpsolve::backend::Backend;
 use warpsolve::backend::Then;
 
 use warpsolve::Real;
-use warpsolve::backend::algebra::{Algebra, Blocks, Mixed};
 use warpsolve::backend::reference::Reference;
 use warpsolve::backend::{Slot, status};
 use warpsolve::job::relative_residual;
 use warpsolve::matrix::rounding::Pivot;
 use warpsolve::matrix::{AnyMatrix, Coo, Csr};
-use warpsolve::precond::amg::hierarchy::{Extras, Hierarchy, Level, build};
-use warpsolve::precond::amg::{AnyPrecision, Coarsening, Cycle, Params, Place, Smoother, Splitting};
+use warpsolve::precond::amg::hierarchy::{Hierarchy, LevelMatrices, build};
+use warpsolve::precond::amg::{
+    AnyPrecision, Coarsening, Cycle, Params, SetupOn, SetupOptions, SmootherKind, Splitting,
+};
 use warpsolve::precond::{Identity, Preconditioner};
-use warpsolve::problem::{Problem, generate, with_flat_elements};
+use warpsolve::problem::{Problem, generate, with_slivers};
+use warpsolve::setup::format::Converted;
+use warpsolve::setup::{Algebra, Blocks, Formats};
 use warpsolve::solver::Steps;
 use warpsolve::solver::cg::CgStep;
 use warpsolve::solver::{Bicgstab, Cg, Gmres, IterativeSolver, Outcome, Stop, StopReason};
@@ -28,11 +31,11 @@ fn problem<T: Real>(text: &str) -> Arc<Csr<T>> {
     Arc::new(generate(&text.parse::<Problem>().unwrap(), 1).unwrap().cast())
 }
 
-/// With the rows of two flat elements.
-fn flat_elements<T: Real>() -> Arc<Csr<T>> {
+/// With the rows of two slivers.
+fn slivers<T: Real>() -> Arc<Csr<T>> {
     let elements =
         [([100, 101, 109, 164], [5.0, -4.3, -2.7, 2.0]), ([300, 301, 309, 364], [1.0, -1.0, 1.0, -1.0])];
-    Arc::new(with_flat_elements(&problem("poisson3d:8"), &elements, 40.0).unwrap().cast())
+    Arc::new(with_slivers(&problem("poisson3d:8"), &elements, 40.0).unwrap().cast())
 }
 
 /// Three levels or more of a few hundred rows.
@@ -57,7 +60,7 @@ fn coarsenings() -> Vec<Params> {
 
 /// The matrices of a hierarchy, from the finest level on.
 fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr, B::Vector>) -> Vec<Arc<Csr<T>>> {
-    let levels = hierarchy.levels.iter().flat_map(|Level { a, p, r, .. }| [a, p, r]);
+    let levels = hierarchy.levels.iter().flat_map(|LevelMatrices { a, p, r, .. }| [a, p, r]);
     let planes = levels.chain([&hierarchy.coarsest]).flat_map(|m| m.planes());
     planes.map(|m| b.csr_to_host(m).unwrap()).collect()
 }
@@ -65,12 +68,17 @@ fn on_the_host<T: Real, B: Algebra<T>>(b: &B, hierarchy: &Hierarchy<B::Csr, B::V
 #[track_caller]
 fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params: &Params) {
     let reference = Reference::new();
-    let extras = || Extras { near_null: None, keep: false };
-    let expected = build::<T, _>(&reference, Blocks::scalar(a.clone()), None, params, extras()).unwrap();
+    let expected =
+        build::<T, _>(&reference, Blocks::scalar(a.clone()), None, params, SetupOptions::default()).unwrap();
     assert!(expected.levels.len() >= 2, "too few levels to prove anything: {params:?}");
-    let got = build::<T, _>(b, Blocks::scalar(b.csr(a).unwrap()), None, params, extras()).unwrap();
-    let spectra: Vec<_> = got.levels.iter().map(|level| level.spectrum).collect();
-    assert_eq!(spectra, expected.levels.iter().map(|level| level.spectrum).collect::<Vec<_>>(), "{params:?}");
+    let got =
+        build::<T, _>(b, Blocks::scalar(b.csr(a).unwrap()), None, params, SetupOptions::default()).unwrap();
+    let spectra: Vec<_> = got.levels.iter().map(|level| level.diagonal.spectrum).collect();
+    assert_eq!(
+        spectra,
+        expected.levels.iter().map(|level| level.diagonal.spectrum).collect::<Vec<_>>(),
+        "{params:?}"
+    );
     let (got, expected) = (on_the_host(b, &got), on_the_host(&reference, &expected));
     assert_eq!(got.len(), expected.len());
     for (k, (got, expected)) in got.iter().zip(&expected).enumerate() {
@@ -86,8 +94,8 @@ pub fn hierarchies<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     for params in coarsenings() {
         assert_same_hierarchy(b, &problem::<T>("tet:7"), &params);
     }
-    // Outlying rows, which become unknowns of the coarser level.
-    assert_same_hierarchy(b, &flat_elements::<T>(), &deep());
+    // Rows of slivers, which become unknowns of the coarser level.
+    assert_same_hierarchy(b, &slivers::<T>(), &deep());
     // Weak couplings; and values without symmetry.
     for text in ["anisotropic:17:0.02", "convection-diffusion:17:30"] {
         for coarsening in COARSENINGS {
@@ -162,7 +170,7 @@ pub fn every_part_with_cg<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("tet:7");
     let (_, alone) = run(b, Which::Cg, &mut Identity, &a, &random::<T>(70, a.n_rows()));
     let mut all = coarsenings();
-    let smoothers = [Smoother::Jacobi, Smoother::L1Jacobi, Smoother::Spai0];
+    let smoothers = [SmootherKind::Jacobi, SmootherKind::L1Jacobi, SmootherKind::Spai0];
     all.extend(smoothers.map(|smoother| Params { smoother, ..deep() }));
     all.extend([Cycle::W, Cycle::F, Cycle::K].map(|cycle| Params { cycle: Some(cycle), ..deep() }));
     for params in all {
@@ -201,7 +209,7 @@ pub fn set_up_on_the_host<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("tet:7");
     let r = b.vector(&random::<T>(71, a.n_rows())).unwrap();
     for params in coarsenings() {
-        let z = [Place::Device, Place::Host].map(|setup| {
+        let z = [SetupOn::Device, SetupOn::Host].map(|setup| {
             let mut z = b.vector(&poison(a.n_rows())).unwrap();
             amg(b, &a, &Params { setup, ..params.clone() }, true).apply(b, &r, &mut z).unwrap();
             b.to_host(&z).unwrap()
@@ -290,7 +298,7 @@ fn rounded_product<T: Real>(a: &Csr<T>, bits: i32, pivot: Pivot, x: &[f32]) -> V
     (0..a.n_rows()).map(row).collect()
 }
 
-pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32>>(b: &B) {
+pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f32>>(b: &B) {
     // Columns that are so far from their rows leave fewer bits to the values.
     let far = |n: u32, distance: u32| {
         let row = |i: u32| {
@@ -310,7 +318,7 @@ pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32
     ] {
         let blocks = Blocks::scalar(b.csr(&a).unwrap());
         for pivot in [Pivot::Diagonal, Pivot::Largest] {
-            let (matrix, _, _) = Mixed::<T, f32>::smoothing_operator(b, &blocks, pivot).unwrap();
+            let Converted { matrix, .. } = Formats::<T, f32>::smoothing_operator(b, &blocks, pivot).unwrap();
             for x in [vec![1.0; a.n_rows()], random::<f32>(76, a.n_rows())] {
                 assert_multiplies::<B>(b, &matrix, &x, &rounded_product(&a, bits, pivot, &x));
             }
@@ -319,7 +327,7 @@ pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32
 }
 
 /// Matrices of other than square shape, an empty row and rows of equally large entries among theirs.
-pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32>>(b: &B) {
+pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f32>>(b: &B) {
     for (n_rows, n_cols, each) in [(1000, 77, 5), (33, 4099, 3), (700, 9, 1)] {
         let (mut rows, mut columns, mut values) = (vec![], vec![], vec![]);
         for i in (0..n_rows).filter(|&i| i != 11) {
@@ -331,7 +339,8 @@ pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32
         }
         let a = Arc::new(Coo::from_parts(n_rows, n_cols, rows, columns, values).unwrap().into_csr().0);
         let blocks = Blocks::scalar(b.csr(&a).unwrap());
-        let (matrix, _, _) = Mixed::<T, f32>::smoothing_operator(b, &blocks, Pivot::Largest).unwrap();
+        let Converted { matrix, .. } =
+            Formats::<T, f32>::smoothing_operator(b, &blocks, Pivot::Largest).unwrap();
         for x in [vec![1.0; n_cols], random::<f32>(80, n_cols)] {
             assert_corrects::<B>(b, &matrix, &x, &rounded_product(&a, 7, Pivot::Largest, &x));
         }
@@ -381,13 +390,21 @@ fn assert_multiplies<B: Backend<f32>>(b: &B, matrix: &B::Matrix, hx: &[f32], pro
     assert!((got - dot).abs() <= 1e-5 * size, "{got} is not {dot}");
 }
 
-pub fn packed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Steps<T> + Mixed<T, f32>>(b: &B) {
+pub fn compressed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f32>>(
+    b: &B,
+) {
     for text in ["tet:9", "poisson2d:33", "anisotropic:30:0.01"] {
         for cycle in [Cycle::V, Cycle::K] {
-            let [packed, not] = [true, false].map(|packed| {
-                check(b, Which::Cg, &problem(text), &Params { packed, cycle: Some(cycle), ..deep() }, true)
+            let [compressed, not] = [true, false].map(|compressed| {
+                check(
+                    b,
+                    Which::Cg,
+                    &problem(text),
+                    &Params { compressed, cycle: Some(cycle), ..deep() },
+                    true,
+                )
             });
-            assert!(packed.abs_diff(not) <= 1, "{text}: {packed} iterations packed, {not} not");
+            assert!(compressed.abs_diff(not) <= 1, "{text}: {compressed} iterations compressed, {not} not");
         }
     }
 }

@@ -5,11 +5,11 @@ use warpsolve::backend::Then;
 use warpsolve::solver::Steps;
 
 use warpsolve::Real;
-use warpsolve::backend::algebra::Algebra;
 use warpsolve::backend::reference::Reference;
 use warpsolve::matrix::{AnyMatrix, BlockCsr, Csr, Format};
 use warpsolve::precond::amg::{Amg, AnyPrecision, Coarsening, Params};
 use warpsolve::precond::{BlockJacobi, Preconditioner, SingularBlocks};
+use warpsolve::setup::{BlockMatrices, Diagonals, Matrices};
 use warpsolve::solver::{Cg, IterativeSolver, Stop, StopReason};
 
 use crate::data::*;
@@ -102,7 +102,7 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     for b in [2, 3] {
         let a = coupled::<T>(b, 9);
         let (mut of_g, mut of_host) =
-            (Algebra::<T>::blocks(g, &a).unwrap(), Algebra::<T>::blocks(&host, &a).unwrap());
+            (Matrices::<T>::blocks(g, &a).unwrap(), Matrices::<T>::blocks(&host, &a).unwrap());
         let same = |of_g: &B::Csr, of_host: &Arc<Csr<T>>| {
             let of_g = g.csr_to_host(of_g).unwrap();
             assert_eq!((of_g.row_ptr(), of_g.col_idx()), (of_host.row_ptr(), of_host.col_idx()));
@@ -121,7 +121,7 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
         let hx = random::<T>(4, b * 81);
         let (x, mut y) = (g.vector(&hx).unwrap(), g.vector(&poison(b * 81)).unwrap());
         let written_out = BlockCsr::to_csr(&a);
-        let of_a = Algebra::<T>::blocks(g, &a).unwrap();
+        let of_a = Matrices::<T>::blocks(g, &a).unwrap();
         g.multiply(&g.in_crs(&of_a).unwrap(), &x, Then::Store { y: &mut y }).unwrap();
         assert_close(&g.to_host(&y).unwrap(), &dense_product(&written_out, &hx), 40.0);
         for coarsening in COARSENINGS {

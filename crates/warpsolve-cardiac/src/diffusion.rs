@@ -6,12 +6,12 @@ use warpsolve_host::solver::cg::CgSteps;
 
 use super::params::{Formulation, Params};
 use super::system::System;
-use warpsolve_host::backend::algebra::{Blocks, Mixed};
 use warpsolve_host::backend::{Backend, Coef};
 use warpsolve_host::error::Result;
 use warpsolve_host::fem::{self, P1, transversely_isotropic};
 use warpsolve_host::matrix::{Csr, check};
 use warpsolve_host::precond::amg::AnyPrecision;
+use warpsolve_host::setup::{Blocks, Formats};
 
 /// Iterations of a step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -187,5 +187,5 @@ fn one_a_row(n_cols: usize, columns: impl Iterator<Item = usize>) -> Result<Csr<
 
 /// A matrix on the device, in the format that is chosen there.
 fn operator<B: AnyPrecision<f64>>(backend: &B, a: Csr<f64>) -> Result<B::Matrix> {
-    Ok(Mixed::<f64, f64>::operator(backend, &Blocks::scalar(backend.csr(&Arc::new(a))?))?.0)
+    Ok(Formats::<f64, f64>::operator(backend, &Blocks::scalar(backend.csr(&Arc::new(a))?))?.matrix)
 }

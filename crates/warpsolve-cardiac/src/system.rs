@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::params::Params;
-use warpsolve_host::backend::algebra::{Blocks, Mixed};
 use warpsolve_host::backend::{Backend, Coef};
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::matrix::{BlockCsr, Choice, Csr, check, diagonal_blocks};
 use warpsolve_host::precond::amg::{self, AnyPrecision};
 use warpsolve_host::precond::{Jacobi, NullSpace, Preconditioner, Projected};
+use warpsolve_host::setup::format::Converted;
+use warpsolve_host::setup::{Blocks, Formats};
 use warpsolve_host::solver::cg::CgSteps;
 use warpsolve_host::solver::{Cg, IterativeSolver, Stop, StopReason};
 
@@ -101,7 +102,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
         let n = a.n_rows();
         let diagonal_norm = a.diagonal().iter().map(|d| d * d).sum::<f64>().sqrt();
         let stop = Stop { rtol, atol: NEGLIGIBLE * diagonal_norm, max_iterations: params.max_iterations };
-        let (matrix, format) = Mixed::<f64, f64>::operator(backend, of_device)?;
+        let Converted { matrix, choice: format, .. } = Formats::<f64, f64>::operator(backend, of_device)?;
         Ok(System {
             info: SystemInfo { name, rows: n, nnz: a.nnz(), format, amg },
             a: matrix,

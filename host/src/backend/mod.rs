@@ -24,12 +24,10 @@
 
 use cuda_std::Real;
 
-pub mod algebra;
 pub mod cells;
 pub mod cpu;
 pub mod gpu;
 pub(crate) mod host;
-pub(crate) mod host_algebra;
 pub(crate) mod memory;
 mod monitoring;
 mod products;
@@ -37,7 +35,6 @@ pub mod reference;
 mod scalars;
 mod vectors;
 
-pub use algebra::Algebra;
 pub use cells::Cells;
 pub use memory::{Length, Memory};
 pub use monitoring::{Monitoring, Progress, status};

@@ -5,12 +5,12 @@ use cuda_std::Real;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::amg::coarse::pseudo_inverse;
 use super::{Preconditioner, Shape};
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::matrix::{Csr, block, check, diagonal_blocks};
 use crate::named::named;
+use crate::setup::inverse::host::pseudo_inverse;
 
 /// Singular values of a block up to so many units of rounding, beside its norm, are taken for zero.
 const ROUNDINGS: f64 = 64.0;

@@ -219,7 +219,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::backend::algebra::Blocks;
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;
     use crate::backend::reference::Reference;
@@ -229,6 +228,7 @@ mod tests {
     use crate::precond::{Identity, Jacobi};
     use crate::problem::generate;
     use crate::problem::random::uniform;
+    use crate::setup::Blocks;
     use crate::solver::{Cg, IterativeSolver, Steps, Stop, StopReason};
 
     fn problem(name: &str) -> Csr<f64> {

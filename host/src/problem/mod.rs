@@ -3,11 +3,11 @@
 mod anisotropic;
 mod bidomain;
 mod convection_diffusion;
-mod flat_elements;
 pub(crate) mod kuhn;
 mod poisson;
 pub mod random;
 mod random_spd;
+mod slivers;
 mod stencil;
 #[cfg(test)]
 mod tests;
@@ -16,9 +16,9 @@ mod tet;
 pub use anisotropic::anisotropic;
 pub use bidomain::bidomain;
 pub use convection_diffusion::convection_diffusion;
-pub use flat_elements::with_flat_elements;
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
+pub use slivers::with_slivers;
 pub use tet::tet;
 
 use crate::error::{Error, Result};

@@ -107,7 +107,7 @@ mod tests {
         }
         // D^-1 A has eigenvalues near 2, and the weight makes 1 - w lambda less than -1.
         let diverging: Params = Params {
-            smoother: crate::precond::amg::Smoother::Jacobi,
+            smoother: crate::precond::amg::SmootherKind::Jacobi,
             omega: Some(1.99),
             max_levels: 1,
             coarse_rows: 20,

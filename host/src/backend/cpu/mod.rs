@@ -72,12 +72,12 @@ impl Cpu {
     }
 
     /// The matrix in CRS with its values rounded, as [`Backend::matrix`] makes it.
-    pub(super) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> CpuMatrix<T> {
+    pub(crate) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> CpuMatrix<T> {
         self.pool.install(|| CpuMatrix::rounded(a))
     }
 
     /// The rounded matrix.
-    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, pivot: Pivot) -> CpuMatrix<T> {
+    pub(crate) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, pivot: Pivot) -> CpuMatrix<T> {
         self.pool.install(|| CpuMatrix::packed(rounding, pivot))
     }
 

@@ -12,8 +12,7 @@ use gpu_kernels::spmv::ell::spmv_ell;
 use gpu_kernels::spmv::packed::spmv_packed;
 use gpu_kernels::spmv::sell::spmv_sell;
 
-use super::csr::check_reach;
-use super::memory::{Buffer, DeviceVector};
+use super::memory::{Buffer, DeviceVector, check_reach};
 use super::{Gpu, Work};
 use crate::backend::Operator;
 use crate::error::Result;
@@ -22,18 +21,18 @@ use crate::matrix::{AnyMatrix, Format, Sell, matrix_traffic};
 
 /// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
 pub struct DeviceMatrix<T> {
-    pub(super) n_rows: usize,
-    pub(super) n_cols: usize,
+    pub(crate) n_rows: usize,
+    pub(crate) n_cols: usize,
     /// Entries without padding.
-    pub(super) nnz: usize,
-    pub(super) layout: Layout,
-    pub(super) col_idx: Arc<Buffer>,
-    pub(super) values: Arc<Buffer>,
-    pub(super) element: std::marker::PhantomData<T>,
+    pub(crate) nnz: usize,
+    pub(crate) layout: Layout,
+    pub(crate) col_idx: Arc<Buffer>,
+    pub(crate) values: Arc<Buffer>,
+    pub(crate) element: std::marker::PhantomData<T>,
 }
 
 /// Where a row's entries are.
-pub(super) enum Layout {
+pub(crate) enum Layout {
     Crs {
         row_ptr: Arc<Buffer>,
         wide: bool,
@@ -67,16 +66,16 @@ pub(super) enum Layout {
 
 /// Where the slices of reduced SELL begin, and the row at each position, unless rows are in order.
 #[derive(Clone)]
-pub(super) struct Slices {
-    pub(super) slice_ptr: Arc<Buffer>,
-    pub(super) permutation: Option<Arc<Buffer>>,
+pub(crate) struct Slices {
+    pub(crate) slice_ptr: Arc<Buffer>,
+    pub(crate) permutation: Option<Arc<Buffer>>,
 }
 
 impl Slices {
-    pub(super) fn pointers(&self) -> *const u64 {
+    pub(crate) fn pointers(&self) -> *const u64 {
         self.slice_ptr.address as *const u64
     }
-    pub(super) fn permutation(&self) -> *const u32 {
+    pub(crate) fn permutation(&self) -> *const u32 {
         columns_or_null(self.permutation.as_ref())
     }
 }
@@ -86,7 +85,7 @@ fn columns_or_null(buffer: Option<&Arc<Buffer>>) -> *const u32 {
 }
 
 /// An epilogue for every block size.
-pub(super) trait AnyBlockEpilogue<T: Real>: BlockEpilogue<T, 2> + BlockEpilogue<T, 3> {}
+pub(crate) trait AnyBlockEpilogue<T: Real>: BlockEpilogue<T, 2> + BlockEpilogue<T, 3> {}
 impl<T: Real, E: BlockEpilogue<T, 2> + BlockEpilogue<T, 3>> AnyBlockEpilogue<T> for E {}
 
 /// Threads that keep a large device half busy.
@@ -95,7 +94,7 @@ const MANY_THREADS: usize = 1 << 17;
 /// Logarithm of the number of lanes that share a CRS row of mean length: about four entries a lane, so
 /// that a warp's loads stay within few cache lines; one thread a row where rows are that short. Where the rows are so
 /// few that the device would idle, an entry a lane.
-pub(super) fn log2_lanes(n_rows: usize, nnz: usize) -> u32 {
+pub(crate) fn log2_lanes(n_rows: usize, nnz: usize) -> u32 {
     let mean = nnz as f64 / n_rows.max(1) as f64;
     let lanes = |entries: f64| ((mean / entries).max(1.0) as u32).next_power_of_two().min(32);
     let usual = lanes(4.0);
@@ -104,7 +103,7 @@ pub(super) fn log2_lanes(n_rows: usize, nnz: usize) -> u32 {
 
 impl<T: Real> DeviceMatrix<T> {
     /// Copies `matrix` to the device.
-    pub(super) fn upload(device: &Arc<dyn Launch>, matrix: &AnyMatrix<T>) -> Result<Self> {
+    pub(crate) fn upload(device: &Arc<dyn Launch>, matrix: &AnyMatrix<T>) -> Result<Self> {
         let narrow = |row_ptr: &[usize]| {
             let row_ptr: Vec<u32> = row_ptr.iter().map(|&p| p as u32).collect();
             Buffer::from_slice(device, &row_ptr)
@@ -213,7 +212,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
 
 impl Gpu {
     /// A x with the epilogue `e`, which reads or writes so many vectors of A's rows, those that are x left out.
-    pub(super) fn product<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
+    pub(crate) fn product<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,
@@ -270,7 +269,7 @@ impl Gpu {
     }
 
     /// A x with the epilogue `e`, for a matrix of blocks.
-    pub(super) fn block_product<T: Real, E: AnyBlockEpilogue<T>>(
+    pub(crate) fn block_product<T: Real, E: AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
         x: &DeviceVector<T>,

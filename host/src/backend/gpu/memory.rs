@@ -11,25 +11,25 @@ use crate::error::{Error, Result};
 use crate::launch::{Address, Launch};
 
 /// A block of device memory.
-pub(super) struct Buffer {
+pub(crate) struct Buffer {
     device: Arc<dyn Launch>,
-    pub(super) address: Address,
+    pub(crate) address: Address,
     bytes: usize,
 }
 
 impl Buffer {
-    pub(super) fn new(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
+    pub(crate) fn new(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc(bytes.max(1))?;
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
     }
 
     /// Memory that the host reads while kernels write it.
-    pub(super) fn host_visible(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
+    pub(crate) fn host_visible(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc_host_visible(bytes)?;
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
     }
 
-    pub(super) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
+    pub(crate) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
         let buffer = Buffer::new(device, size_of_val(values))?;
         // SAFETY: just allocated with this size.
         unsafe { device.upload(buffer.address, bytes_of(values))? };
@@ -37,16 +37,16 @@ impl Buffer {
     }
 
     /// Its size.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes as u64
     }
 
     /// The device that it is on.
-    pub(super) fn device(&self) -> &Arc<dyn Launch> {
+    pub(crate) fn device(&self) -> &Arc<dyn Launch> {
         &self.device
     }
 
-    pub(super) fn zeroed(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
+    pub(crate) fn zeroed(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let buffer = Buffer::new(device, bytes)?;
         // SAFETY: just allocated with this size.
         unsafe { device.zero(buffer.address, bytes)? };
@@ -63,10 +63,10 @@ impl Drop for Buffer {
 
 /// A vector in device memory: a whole allocation, or a column of one.
 pub struct DeviceVector<T> {
-    pub(super) buffer: Arc<Buffer>,
-    pub(super) offset: usize,
-    pub(super) len: usize,
-    pub(super) element: PhantomData<T>,
+    pub(crate) buffer: Arc<Buffer>,
+    pub(crate) offset: usize,
+    pub(crate) len: usize,
+    pub(crate) element: PhantomData<T>,
 }
 
 impl<T: Real> DeviceVector<T> {
@@ -87,7 +87,7 @@ impl<T: Real> DeviceVector<T> {
         self.len
     }
 
-    pub(super) fn to_host(&self) -> Result<Vec<T>> {
+    pub(crate) fn to_host(&self) -> Result<Vec<T>> {
         let mut values = vec![T::ZERO; self.len];
         // SAFETY: both are valid for this many bytes.
         unsafe { self.buffer.device.download(bytes_of_mut(&mut values), self.address())? };
@@ -95,14 +95,25 @@ impl<T: Real> DeviceVector<T> {
     }
 }
 
-pub(super) fn bytes_of<U: Word>(values: &[U]) -> &[u8] {
+pub(crate) fn bytes_of<U: Word>(values: &[U]) -> &[u8] {
     // SAFETY: words have no padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-pub(super) fn bytes_of_mut<U: Word>(values: &mut [U]) -> &mut [u8] {
+pub(crate) fn bytes_of_mut<U: Word>(values: &mut [U]) -> &mut [u8] {
     // SAFETY: words have no padding, and every bit pattern is a value.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// [`Error::Matrix`] where so many entries are more than 32-bit row pointers reach.
+pub(crate) fn check_reach(nnz: u64) -> Result<()> {
+    if nnz <= u32::MAX as u64 {
+        return Ok(());
+    }
+    Err(Error::Matrix(format!(
+        "{nnz} entries are more than the 32-bit row pointers of the set-up on the device reach; \
+         build the hierarchy on the host (--amg setup=host)"
+    )))
 }
 
 /// Refuses a solve that the device cannot hold, before anything is allocated.

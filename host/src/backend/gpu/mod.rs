@@ -14,18 +14,14 @@ use super::{Coef, Slot, check_slots};
 use crate::error::Result;
 use crate::launch::{Launch, sim::Sim};
 
-mod algebra;
 mod cells;
-mod csr;
-mod matrix;
-mod memory;
+pub(crate) mod matrix;
+pub(crate) mod memory;
 mod monitor;
 mod products;
-mod setup;
 mod vectors;
 mod work;
 
-pub use csr::{DeviceCsr, DeviceIndices};
 pub use matrix::DeviceMatrix;
 use memory::Buffer;
 pub use memory::{DeviceVector, check_memory};
@@ -88,7 +84,12 @@ impl Gpu {
         self.launch_in_blocks_of(BLOCK, work, kernel)
     }
 
-    fn launch_in_blocks_of(&self, block: u32, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
+    pub(crate) fn launch_in_blocks_of(
+        &self,
+        block: u32,
+        work: impl Into<Work>,
+        kernel: &dyn Kernel,
+    ) -> Result<()> {
         let Work { threads, bytes } = work.into();
         let blocks = threads.div_ceil(block as usize) as u32;
         // SAFETY: the arguments come from vectors and matrices of matching sizes, which live until this
@@ -122,7 +123,7 @@ impl Gpu {
     }
 
     /// Room for the partial sums of one launch.
-    pub(crate) fn partials<T: Real>(&self) -> *mut T {
+    pub(crate) fn partials<T>(&self) -> *mut T {
         self.partials.address as *mut T
     }
 
@@ -131,7 +132,7 @@ impl Gpu {
         self.counter.address as *mut u32
     }
 
-    fn allocate<T: Real>(&self, len: usize) -> Result<DeviceVector<T>> {
+    pub(crate) fn allocate<T: Real>(&self, len: usize) -> Result<DeviceVector<T>> {
         let buffer = Buffer::zeroed(&self.device, len * size_of::<T>())?;
         Ok(DeviceVector { buffer, offset: 0, len, element: PhantomData })
     }
@@ -144,7 +145,7 @@ pub(crate) fn slot<T: Real>(s: &DeviceScalars<T>, slot: Slot) -> *mut T {
 }
 
 /// The coefficient's addresses. [`Error::Length`](crate::Error::Length) for a slot that is not there.
-fn coefficient<T: Real>(s: &DeviceScalars<T>, coef: Coef) -> Result<Coefficient<T>> {
+pub(crate) fn coefficient<T: Real>(s: &DeviceScalars<T>, coef: Coef) -> Result<Coefficient<T>> {
     let slots = coef.num.iter().chain(&coef.den).flatten();
     slots.into_iter().try_for_each(|&slot| check_slots("a coefficient", s.len, slot, 1))?;
     let pointer =
@@ -153,7 +154,7 @@ fn coefficient<T: Real>(s: &DeviceScalars<T>, coef: Coef) -> Result<Coefficient<
 }
 
 /// Rows of the blocks on the diagonal of the matrix that `d` stands for, one of as many rows as `x` has.
-fn block_of<T: Real>(d: &DeviceVector<T>, x: &DeviceVector<T>) -> usize {
+pub(crate) fn block_of<T: Real>(d: &DeviceVector<T>, x: &DeviceVector<T>) -> usize {
     d.len / x.len.max(1)
 }
 
@@ -166,6 +167,6 @@ pub(crate) fn pointer_or_null<T: Real>(d: Option<&DeviceVector<T>>) -> *const T 
     d.map_or(std::ptr::null(), |d| d.ptr())
 }
 
-fn constant<T: Real>(scale: f64) -> Coefficient<T> {
+pub(crate) fn constant<T: Real>(scale: f64) -> Coefficient<T> {
     Coefficient { scale: T::from_f64(scale), num: [std::ptr::null(); 2], den: [std::ptr::null(); 2] }
 }

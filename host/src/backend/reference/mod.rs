@@ -26,12 +26,12 @@ impl Reference {
     }
 
     /// The matrix in CRS with its values rounded.
-    pub(super) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> Arc<AnyMatrix<T>> {
+    pub(crate) fn rounded<S: Real, T: Real>(&self, a: &Arc<Csr<S>>) -> Arc<AnyMatrix<T>> {
         Arc::new(AnyMatrix::Crs(Csr::in_type(a)))
     }
 
     /// The rounded matrix in CRS.
-    pub(super) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, _: Pivot) -> Arc<AnyMatrix<T>> {
+    pub(crate) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, _: Pivot) -> Arc<AnyMatrix<T>> {
         let rounded = rounding.matrix().with_rows(|rows, values| rounding.values(rows, values));
         Arc::new(AnyMatrix::Crs(Arc::new(rounded)))
     }

@@ -2,15 +2,15 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `params` | what can be chosen |
-//! | `hierarchy` | coarsening, interpolation, Galerkin products, over [`Algebra`] |
-//! | `assembly` | from a hierarchy to what is cycled over |
-//! | `coarse` | the last level's inverse |
-//! | `smoother` | Jacobi, l1-Jacobi, Chebyshev, SPAI-0 as weighted sweeps |
-//! | `prediction` | how large a hierarchy will be |
+//! | `params` | what can be chosen, each key declared once |
+//! | `coarsening` | smoothed aggregation, PMIS, Mandel and Brezina's: interpolations, over [`Algebra`] |
+//! | `smoother` | Chebyshev, Jacobi, l1-Jacobi, SPAI-0, and what a smoother is |
 //! | `spectrum` | the diagonal and the spectral radius that interpolation and smoothers are scaled by |
+//! | `hierarchy` | all matrices, in the precision of the solver |
+//! | `level`, `coarsest` | a level ready to be cycled over: matrix, transfers, smoother, vectors |
 //! | `cycle` | V, W, F, K |
 //! | `update` | new numbers in a hierarchy |
+//! | `prediction` | how large a hierarchy will be |
 //! | `traffic` | the bytes that a cycle moves |
 
 use std::sync::Arc;
@@ -18,45 +18,40 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::{Preconditioner, cg_step_by_primitives};
-use crate::backend::algebra::{Algebra, Blocks, Mixed};
-use crate::backend::cpu::Cpu;
-use crate::backend::{self, Coef, Memory};
+use crate::backend::{Coef, Memory, Products};
 use crate::error::{Error, Result};
-use crate::matrix::{BlockCsr, Choice, Csr, check};
+use crate::matrix::{BlockCsr, Csr, check};
+use crate::setup::{Algebra, Blocks, Formats, Matrices};
 use crate::solver::cg::{CgStep, CgSteps};
 
-mod assembly;
-pub(super) mod coarse;
+mod cast;
+mod coarsening;
+mod coarsest;
 mod cycle;
+mod flexible;
 pub mod hierarchy;
+mod level;
 mod params;
+mod phases;
 pub mod prediction;
-mod smoother;
+pub mod smoother;
 pub mod spectrum;
 #[cfg(test)]
 mod tests;
 mod traffic;
 mod update;
 
-use cycle::Grids;
-pub use hierarchy::Phases;
-use hierarchy::{Extras, Hierarchy, Level, Products};
-pub use params::{Coarsening, Cycle, Params, Place, Smoother, Splitting};
-
-/// One level, for reports.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LevelInfo {
-    /// Rows.
-    pub rows: usize,
-    /// Nonzeros.
-    pub nnz: usize,
-    /// The format of the matrix.
-    pub format: Choice,
-    /// Whether it is [packed](gpu_kernels::spmv::packed).
-    pub packed: bool,
-    /// Bytes of matrix, transfer operators and vectors.
-    pub bytes: u64,
-}
+pub use cast::Cast;
+pub use coarsening::SetupOptions;
+use coarsening::near_null;
+use coarsest::Coarsest;
+use cycle::Multigrid;
+use hierarchy::{Hierarchy, build_where_asked};
+use level::Level;
+pub use level::LevelInfo;
+pub use params::{Coarsening, Cycle, Key, Params, SetupOn, SmootherKind, Splitting};
+pub use phases::Phases;
+use traffic::Traffic;
 
 /// What was set up, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,14 +77,19 @@ impl Info {
     }
 }
 
+/// Backends that compute a hierarchy in T and apply it in S, which may be the same.
+pub trait Precisions<T: Real, S: Real>: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T> {}
+
+impl<T: Real, S: Real, B: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T>> Precisions<T, S> for B {}
+
 /// The preconditioner: a hierarchy computed in T and applied in S.
-pub struct Amg<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> {
-    grids: Grids<S, B>,
+pub struct Amg<T: Real, S: Real, B: Precisions<T, S>> {
+    multigrid: Multigrid<S, B>,
     info: Info,
     reusable: Option<update::Reusable<T, B>>,
 }
 
-impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
+impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// Builds the hierarchy of the square matrix `a`.
     ///
     /// [`crate::Error::Diagonal`] where a diagonal entry is missing or 0, [`crate::Error::Option`] for a parameter out of
@@ -98,7 +98,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
         params.check()?;
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
-        Self::of(backend, Blocks::scalar(Algebra::<T>::csr(backend, a)?), None, params)
+        Self::of(backend, Blocks::scalar(Matrices::<T>::csr(backend, a)?), None, params)
     }
 
     /// Builds the hierarchy of a square matrix of blocks, b unknowns a node. Nodes are coarsened by the blocks' norms and
@@ -112,7 +112,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             check::check_square(&a.to_csr())?;
         }
         check::check_diagonal_blocks(&a.diagonal_blocks(), a.block(), "amg")?;
-        Self::of(backend, Algebra::<T>::blocks(backend, a)?, None, params)
+        Self::of(backend, Matrices::<T>::blocks(backend, a)?, None, params)
     }
 
     /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1: what A
@@ -138,25 +138,56 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
             ));
         }
         vectors.iter().try_for_each(|v| check::check_vector("near-null-space vector", v, a.n_rows()))?;
-        let extras = Extras { near_null: Some(vectors.to_vec()), keep: false };
-        let a = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
-        let mut hierarchy = hierarchy_of::<T, B>(backend, a, None, params, extras)?;
-        // What packing keeps are row sums, not the products of A with other vectors.
-        let packed = params.packed && hierarchy::is_constant(vectors);
-        Self::from_hierarchy(backend, &mut hierarchy, &Params { packed, ..params.clone() })
+        let options = SetupOptions { near_null: Some(vectors.to_vec()), keep: false };
+        let a = Blocks::scalar(Matrices::<T>::csr(backend, a)?);
+        let mut hierarchy = build_where_asked::<T, B>(backend, a, None, params, options)?;
+        // What compression keeps are row sums, not the products of A with other vectors.
+        let compressed = params.compressed && near_null::is_constant(vectors);
+        Self::from_hierarchy(backend, &mut hierarchy, &Params { compressed, ..params.clone() })
     }
 
     /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or, in blocks,
     /// without singular ones. `product` is the same matrix ready to be multiplied, where there is one already.
     pub fn of(
         backend: &B,
-        a: Blocks<<B as Algebra<T>>::Csr>,
-        product: Option<&<B as backend::Products<T>>::Matrix>,
+        a: Blocks<<B as Matrices<T>>::Csr>,
+        product: Option<&<B as Products<T>>::Matrix>,
         params: &Params,
     ) -> Result<Self> {
-        let extras = Extras { near_null: None, keep: false };
-        let mut hierarchy = hierarchy_of::<T, B>(backend, a, product, params, extras)?;
+        let mut hierarchy = build_where_asked::<T, B>(backend, a, product, params, SetupOptions::default())?;
         Self::from_hierarchy(backend, &mut hierarchy, params)
+    }
+
+    /// The levels of these matrices, whose products `A P` serve as storage.
+    fn from_hierarchy(
+        backend: &B,
+        hierarchy: &mut Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>,
+        params: &Params,
+    ) -> Result<Self> {
+        let Hierarchy { levels: matrices, coarsest, phases } = hierarchy;
+        let mut phases = phases.clone();
+        let size = |a: &Blocks<_>| Matrices::<T>::size(backend, a.first());
+        let finest = size(matrices.first().map_or(&*coarsest, |level| &level.a));
+        let mut levels = Vec::new();
+        for (l, matrices) in matrices.iter_mut().enumerate() {
+            levels.push(Level::new::<T>(backend, l, matrices, finest, params, &mut phases)?);
+        }
+        let above = matrices.last().map(|level| &level.a);
+        let last = Coarsest::new::<T>(backend, above, coarsest, finest, params, &mut phases)?;
+
+        let infos: Vec<LevelInfo> = levels.iter().map(Level::info).chain([last.info()]).collect();
+        let traffic = Traffic {
+            value: size_of::<S>(),
+            block: coarsest.block(),
+            levels: levels.iter().map(Level::passes).collect(),
+            coarsest: last.traffic(),
+        };
+        // Between T and S before and after the cycle.
+        let casts = 2 * infos[0].rows * (size_of::<T>() + size_of::<S>());
+        let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
+        let info = Info { levels: infos, phases, precision: S::NAME, cycle_bytes };
+        let (cycle, pre, post) = (params.cycle(), params.pre, params.post);
+        Ok(Amg { multigrid: Multigrid { levels, coarsest: last, cycle, pre, post }, info, reusable: None })
     }
 
     /// What was set up.
@@ -165,26 +196,26 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     }
 }
 
-impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Amg<T, S, B> {
+impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B> {
     fn apply(
         &mut self,
         backend: &B,
         r: &<B as Memory<T>>::Vector,
         z: &mut <B as Memory<T>>::Vector,
     ) -> Result<()> {
-        match self.grids.first_sweep_and_vectors() {
+        match self.multigrid.first_sweep_and_vectors() {
             (Some((weight, d)), v) => {
-                Mixed::<T, S>::cast_scaled(backend, r, weight, d, &mut v.b, &mut v.x)?;
+                Cast::<T, S>::cast_scaled(backend, r, weight, d, &mut v.b, &mut v.x)?;
             }
-            (None, v) => Mixed::<T, S>::cast(backend, r, &mut v.b)?,
+            (None, v) => Cast::<T, S>::cast(backend, r, &mut v.b)?,
         }
-        self.grids.cycle(backend)?;
-        Mixed::<S, T>::cast(backend, &self.grids.vectors[0].x, z)
+        self.multigrid.cycle(backend)?;
+        Cast::<S, T>::cast(backend, self.multigrid.correction(), z)
     }
 
     fn is_fixed(&self) -> bool {
         // Of two levels a K-cycle is a V-cycle.
-        self.grids.inner.is_empty()
+        self.multigrid.levels.iter().all(|level| level.flexible.is_none())
     }
 
     fn cg_step(&mut self, backend: &B, mut step: CgStep<T, B>, z: &mut <B as Memory<T>>::Vector) -> Result<()>
@@ -195,17 +226,17 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Am
             return cg_step_by_primitives(self, backend, step, z);
         }
         // r enters the hierarchy as it is computed, and p and (r, z) take z from there: no pass for a change of the type.
-        let (scale, v) = self.grids.first_sweep_and_vectors();
-        Mixed::<T, S>::cg_step_and_cast(backend, &mut step, scale, &mut v.b, &mut v.x)?;
-        self.grids.cycle(backend)?;
-        let z = &self.grids.vectors[0].x;
-        Mixed::<S, T>::cast_dot(backend, step.r, z, step.s, step.out)?;
-        Mixed::<S, T>::cast_direction(backend, step.s, z, Coef::ratio(step.out, step.rho), step.p)
+        let (scale, v) = self.multigrid.first_sweep_and_vectors();
+        Cast::<T, S>::cg_step_and_cast(backend, &mut step, scale, &mut v.b, &mut v.x)?;
+        self.multigrid.cycle(backend)?;
+        let z = self.multigrid.correction();
+        Cast::<S, T>::cast_dot(backend, step.r, z, step.s, step.out)?;
+        Cast::<S, T>::cast_direction(backend, step.s, z, Coef::ratio(step.out, step.rho), step.p)
     }
 }
 
 /// Backends on which the hierarchy's number type can be chosen.
-pub trait AnyPrecision<T: Real>: Mixed<T, T> {
+pub trait AnyPrecision<T: Real>: Precisions<T, T> {
     /// [`Amg::of`] with the hierarchy applied in T, or in f32.
     #[allow(clippy::type_complexity)]
     fn amg_of(
@@ -230,7 +261,7 @@ pub trait AnyPrecision<T: Real>: Mixed<T, T> {
 
 impl<T: Real, B> AnyPrecision<T> for B
 where
-    B: Mixed<T, T> + Mixed<T, f32> + Mixed<f32, T> + 'static,
+    B: Precisions<T, T> + Precisions<T, f32>,
 {
     fn amg_of(
         &self,
@@ -249,54 +280,4 @@ where
             Ok((Box::new(amg), info))
         }
     }
-}
-
-/// The hierarchy, computed where `params` says, where `backend` computes.
-fn hierarchy_of<T: Real, B: Algebra<T>>(
-    backend: &B,
-    a: Blocks<B::Csr>,
-    product: Option<&B::Matrix>,
-    params: &Params,
-    extras: Extras<T>,
-) -> Result<Hierarchy<B::Csr, B::Vector>> {
-    match params.setup {
-        Place::Device => hierarchy::build(backend, a, product, params, extras),
-        Place::Host => {
-            let a = a.map(|plane| backend.csr_to_host(plane))?;
-            let host = Cpu::new(rayon::current_num_threads())?;
-            moved(backend, host.install(|| hierarchy::build::<T, Cpu>(&host, a, None, params, extras))?)
-        }
-    }
-}
-
-/// A hierarchy computed on the host, where `backend` computes.
-fn moved<T: Real, B: Algebra<T>>(
-    backend: &B,
-    hierarchy: Hierarchy<Arc<Csr<T>>, Vec<T>>,
-) -> Result<Hierarchy<B::Csr, B::Vector>> {
-    let Hierarchy { levels, coarsest, mut phases } = hierarchy;
-    let (levels, coarsest) = phases.time(backend, "upload", || {
-        let levels = levels
-            .iter()
-            .map(|Level { a, p, r, d, spectrum, products: products_of }| {
-                let plane = |m: &Arc<Csr<T>>| backend.csr(m);
-                let moved = |m: &Blocks<Arc<Csr<T>>>| m.map(plane);
-                let smoothed = |(s, tentative): &(Arc<_>, Arc<_>)| Ok((plane(s)?, plane(tentative)?));
-                let products = |Products { ap, smoothed: s }: &Products<_>| {
-                    Ok(Products { ap: moved(ap)?, smoothed: s.as_ref().map(smoothed).transpose()? })
-                };
-                let (a, p, r) = (moved(a)?, moved(p)?, moved(r)?);
-                Ok(Level {
-                    a,
-                    p,
-                    r,
-                    d: backend.vector(d)?,
-                    spectrum: *spectrum,
-                    products: products_of.as_ref().map(products).transpose()?,
-                })
-            })
-            .collect::<Result<_>>()?;
-        Ok((levels, coarsest.map(|plane| backend.csr(plane))?))
-    })?;
-    Ok(Hierarchy { levels, coarsest, phases })
 }

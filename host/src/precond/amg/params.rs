@@ -1,4 +1,5 @@
-//! What can be chosen about a multigrid hierarchy.
+//! What can be chosen about a multigrid hierarchy, each key declared once: its field, type, default, what it takes and
+//! means, its range, and what it goes with.
 
 use std::str::FromStr;
 
@@ -12,7 +13,8 @@ named! {
     "coarsening" Coarsening {
         /// Smoothed aggregation (Vanek, Mandel, Brezina 1996).
         SmoothedAggregation = "sa",
-        /// Classical: a PMIS splitting, extended+i interpolation (De Sterck, Yang, Heys 2006; De Sterck, Falgout, Nolting, Yang 2008).
+        /// Classical: a PMIS splitting, extended+i interpolation (De Sterck, Yang, Heys 2006; De Sterck, Falgout, Nolting,
+        /// Yang 2008).
         Pmis = "pmis",
         /// The coarse unknowns of Mandel and Brezina, averaged (Rosenberger and Haase 2017, section 9.3).
         MandelBrezina = "mandel-brezina",
@@ -31,8 +33,8 @@ named! {
 
 named! {
     /// What damps the error that the coarser levels do not see.
-    "smoother" Smoother {
-        /// `x += omega D^-1 (b - A x)`, D the diagonal, larger in outlying rows ([`super::spectrum::diagonal`]).
+    "smoother" SmootherKind {
+        /// `x += omega D^-1 (b - A x)`, D the diagonal, larger in rows of slivers ([`super::spectrum::diagonal`]).
         Jacobi = "jacobi",
         /// Jacobi with the rows' sums of absolute values in place of the diagonal.
         L1Jacobi = "l1-jacobi",
@@ -59,7 +61,7 @@ named! {
 
 named! {
     /// Where the hierarchy is computed.
-    "place of the set-up" Place {
+    "place of the set-up" SetupOn {
         /// Where it will be used.
         Device = "device",
         /// On the host's threads.
@@ -67,170 +69,190 @@ named! {
     }
 }
 
-/// The parameters of a hierarchy, of its smoothers and of its cycle.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Params {
-    /// How coarser problems are made.
-    pub coarsening: Coarsening,
-    /// The splitting of `mandel-brezina`.
-    pub splitting: Splitting,
-    /// The threshold of a strong connection: for `sa` and `mandel-brezina` the epsilon of `a_ij^2 >= epsilon a_ii a_jj`, for `pmis` the share of
-    /// the row's strongest. `None`: what suits the coarsening.
-    pub strength: Option<f64>,
-    /// The threshold of `sa` and `mandel-brezina` is multiplied by this from level to level.
-    pub strength_decay: f64,
-    /// Damping of the interpolation of `sa`, in units of `1 / rho(D^-1 A)`.
-    pub prolongation_omega: f64,
-    /// What corrections from coarser levels are multiplied by, in effect: the matrices of the second to the fourth level are
-    /// `P^T A P` divided by it. A V-cycle there finds less than the whole correction (over-correction; Braess 1995 for
-    /// interpolation that is constant on aggregates). `None`: 1.15 in V-cycles with `sa`, in V- and W-cycles
-    /// with `mandel-brezina`, else 1. M stays
-    /// positive definite where the smoother converges, whatever the factor; with at most 1.25 a correction exact on the last
-    /// level is less than doubled by the time that it is on the finest, and AMG alone converges too.
-    pub overcorrection: Option<f64>,
-    /// Steps of Lanczos's method for a spectral radius. With fewer than 4 it is so far below that smoothers amplify; 0
-    /// takes Gershgorin's bound, which is never below, but may be far above.
-    pub lanczos_steps: u32,
-    /// Entries of a row of `pmis` interpolation at most.
-    pub max_entries: usize,
-    /// Entries of `pmis` interpolation below this share of the row's largest are dropped.
-    pub truncation: f64,
-    /// Levels from the finest on that `pmis` coarsens twice at once.
-    pub aggressive: u32,
-    /// The smoother.
-    pub smoother: Smoother,
-    /// Its weight; `None`: 4/3 / rho(D^-1 A) for Jacobi, 1 for the others.
-    pub omega: Option<f64>,
-    /// Degree of the Chebyshev smoother; `None`: 2, or 3 for a matrix with fewer than 6 entries a row.
-    pub degree: Option<u32>,
-    /// Smoothing steps before the coarser level is visited.
-    pub pre: u32,
-    /// Smoothing steps afterwards.
-    pub post: u32,
-    /// The order of visits; `None`: what suits the coarsening, [`Params::cycle`].
-    pub cycle: Option<Cycle>,
-    /// A level of at most so many rows is solved with a dense inverse.
-    pub coarse_rows: usize,
-    /// Levels at most.
-    pub max_levels: usize,
-    /// Coarsening ends where a level keeps more than this share of the rows.
-    pub stall: f64,
-    /// Where the hierarchy is computed.
-    pub setup: Place,
-    /// Whether the matrices of a hierarchy in f32 are rounded further, so that they can be
-    /// [packed](gpu_kernels::spmv::packed) on a GPU.
-    pub packed: bool,
+/// What is known of a field of [`Params`] by its name.
+#[derive(Clone, Copy)]
+pub struct Key {
+    /// The field, and the key of `--amg`.
+    pub name: &'static str,
+    /// What it is, a line of a comment after another.
+    lines: &'static [&'static str],
+    /// The values it takes.
+    pub takes: &'static str,
+    /// Its default as it would be written; "auto" for `None`.
+    pub default: fn() -> String,
+    set: fn(&mut Params, &str) -> Result<()>,
+    is_in_range: fn(&Params) -> bool,
+    /// Whether anything uses it, and what would; "" for what is always used.
+    used_with: (&'static str, fn(&Params) -> bool),
 }
 
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            coarsening: Coarsening::SmoothedAggregation,
-            splitting: Splitting::Parallel,
-            strength: None,
-            strength_decay: 0.25,
-            prolongation_omega: 4.0 / 3.0,
-            overcorrection: None,
-            lanczos_steps: 8,
-            max_entries: 4,
-            truncation: 0.0,
-            aggressive: 0,
-            smoother: Smoother::Chebyshev,
-            omega: None,
-            degree: None,
-            pre: 1,
-            post: 1,
-            cycle: None,
-            coarse_rows: 300,
-            max_levels: 20,
-            stall: 0.8,
-            setup: Place::Device,
-            packed: true,
-        }
+impl Key {
+    /// What it is, in one line of Markdown.
+    pub fn doc(&self) -> String {
+        self.lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
     }
 }
 
-impl Params {
-    /// Every field's name, and what it takes.
-    pub const KEYS: [(&str, &str); 21] = [
-        ("coarsening", "sa, pmis or mandel-brezina"),
-        ("splitting", "parallel or greedy"),
-        ("strength", "a number of at least 0, or auto"),
-        ("strength_decay", "a number of at least 0"),
-        ("prolongation_omega", "a number of at least 0 and below 2"),
-        ("overcorrection", "a number of at least 1 and below 2, or auto"),
-        ("lanczos_steps", "a whole number from 4 to 100, or 0 for Gershgorin's bound"),
-        ("max_entries", "a whole number of at least 1"),
-        ("truncation", "a number of at least 0 and below 1"),
-        ("aggressive", "a whole number"),
-        ("smoother", "jacobi, l1-jacobi, chebyshev or spai0"),
-        ("omega", "a number between 0 and 2, both excluded, or auto"),
-        ("degree", "a whole number from 1 to 32, or auto"),
-        ("pre", "a whole number up to 100"),
-        ("post", "a whole number up to 100"),
-        ("cycle", "v, w, f, k or auto"),
-        ("coarse_rows", "a whole number from 1 to 4096"),
-        ("max_levels", "a whole number from 1 to 64"),
-        ("stall", "a number between 0 and 1, both excluded"),
-        ("setup", "device or host"),
-        ("packed", "true or false"),
-    ];
+/// Declares [`Params`]: for each key its doc, type and default, what it takes, and where they are not trivial the range
+/// `if` it is in, and what it goes `with`.
+macro_rules! parameters {
+    ($(
+        $(#[doc = $line:literal])+
+        $name:ident: $type:ty = $default:expr, takes $takes:literal
+        $(, if $range:expr)? $(, with $by:literal where $used:expr)?;
+    )+) => {
+        /// The parameters of a hierarchy, of its smoothers and of its cycle.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        pub struct Params {
+            $($(#[doc = $line])+ pub $name: $type,)+
+        }
 
+        impl Default for Params {
+            fn default() -> Self {
+                Params { $($name: $default),+ }
+            }
+        }
+
+        impl Params {
+            /// Every field.
+            pub const KEYS: [Key; [$(stringify!($name)),+].len()] = [$(Key {
+                name: stringify!($name),
+                lines: &[$($line),+],
+                takes: $takes,
+                default: || Params::default().$name.written(),
+                set: |params, text| {
+                    params.$name = Value::read(text).map_err(|error| error.unwrap_or_else(|| refusal(stringify!($name))))?;
+                    Ok(())
+                },
+                is_in_range: {
+                    #[allow(unused_mut, unused_assignments)]
+                    let mut check: fn(&Params) -> bool = |_| true;
+                    $(check = |params| { let in_range: fn($type) -> bool = $range; in_range(params.$name) };)?
+                    check
+                },
+                used_with: {
+                    #[allow(unused_mut, unused_assignments)]
+                    let mut with: (&'static str, fn(&Params) -> bool) = ("", |_| true);
+                    $(with = ($by, $used);)?
+                    with
+                },
+            }),+];
+        }
+    };
+}
+
+parameters! {
+    /// How coarser problems are made: smoothed aggregation, classical coarsening with extended+i interpolation, or the
+    /// averages of Mandel and Brezina.
+    coarsening: Coarsening = Coarsening::SmoothedAggregation, takes "sa, pmis or mandel-brezina";
+
+    /// How `mandel-brezina` chooses coarse unknowns: local maxima of hashed weights, or one after another on the host, as
+    /// the source has it.
+    splitting: Splitting = Splitting::Parallel, takes "parallel or greedy",
+        with "coarsening=mandel-brezina" where |p| p.coarsening == Coarsening::MandelBrezina;
+
+    /// Threshold of a strong connection: `a_ij^2 >= strength a_ii a_jj` for `sa` and `mandel-brezina` (auto: 0.003), share
+    /// of the row's strongest for `pmis` (auto: 0.25).
+    strength: Option<f64> = None, takes "a number of at least 0, or auto", if |x| x.is_none_or(not_negative);
+
+    /// `sa`, `mandel-brezina`: the threshold is multiplied by it from level to level.
+    strength_decay: f64 = 0.25, takes "a number of at least 0", if not_negative,
+        with "coarsening=sa or coarsening=mandel-brezina" where |p| {
+            matches!(p.coarsening, Coarsening::SmoothedAggregation | Coarsening::MandelBrezina)
+        };
+
+    /// `sa`: damping of the interpolation, over the spectral radius of `D^-1 A`; less where the matrix is not symmetric.
+    prolongation_omega: f64 = 4.0 / 3.0, takes "a number of at least 0 and below 2", if |x| (0.0..2.0).contains(&x),
+        with "coarsening=sa" where |p| p.coarsening == Coarsening::SmoothedAggregation;
+
+    /// What corrections of the three finest levels are multiplied by, in effect: the matrices of the second to the fourth
+    /// level are `P^T A P` divided by it, because a V-cycle there finds less than the whole correction (over-correction;
+    /// Braess 1995 for interpolation that is constant on aggregates). M stays positive definite where the smoother
+    /// converges, whatever the factor; with at most 1.25 AMG alone converges too. Auto: 1.15 in V-cycles with `sa`, in V-
+    /// and W-cycles with `mandel-brezina`, else 1.
+    overcorrection: Option<f64> = None, takes "a number of at least 1 and below 2, or auto",
+        if |x| x.is_none_or(|factor| (1.0..2.0).contains(&factor));
+
+    /// Steps of Lanczos's method for a spectral radius. With fewer than 4 it is so far below that smoothers amplify; 0 takes
+    /// Gershgorin's bound, which is never below, but may be far above, and every matrix for a symmetric one.
+    lanczos_steps: u32 = 8, takes "a whole number from 4 to 100, or 0 for Gershgorin's bound",
+        if |steps| steps == 0 || (4..=100).contains(&steps),
+        with "coarsening=sa, smoother=chebyshev, or smoother=jacobi with omega=auto" where |p| {
+            let scaled = p.smoother == SmootherKind::Jacobi && p.omega.is_none();
+            p.coarsening == Coarsening::SmoothedAggregation || p.smoother == SmootherKind::Chebyshev || scaled
+        };
+
+    /// `pmis`: entries of an interpolation row at most.
+    max_entries: usize = 4, takes "a whole number of at least 1", if |n| n >= 1,
+        with "coarsening=pmis" where |p| p.coarsening == Coarsening::Pmis;
+
+    /// `pmis`: entries of the interpolation below this share of the row's largest are dropped.
+    truncation: f64 = 0.0, takes "a number of at least 0 and below 1", if |x| (0.0..1.0).contains(&x),
+        with "coarsening=pmis" where |p| p.coarsening == Coarsening::Pmis;
+
+    /// `pmis`: levels from the finest on that are coarsened twice at once.
+    aggressive: u32 = 0, takes "a whole number",
+        with "coarsening=pmis" where |p| p.coarsening == Coarsening::Pmis;
+
+    /// What damps the error that the coarser levels do not see. In rows of slivers (nearly flat elements of a mesh)
+    /// `jacobi` and `chebyshev` divide by more than the diagonal.
+    smoother: SmootherKind = SmootherKind::Chebyshev, takes "jacobi, l1-jacobi, chebyshev or spai0";
+
+    /// Weight of the smoother but for `chebyshev`; auto: 4/3 over the spectral radius of `D^-1 A` for `jacobi`, 1 for the
+    /// others.
+    omega: Option<f64> = None, takes "a number between 0 and 2, both excluded, or auto",
+        if |x| x.is_none_or(|omega| omega > 0.0 && omega < 2.0),
+        with "smoother=jacobi, smoother=l1-jacobi or smoother=spai0" where |p| p.smoother != SmootherKind::Chebyshev;
+
+    /// Degree of `chebyshev`; auto: 2, or 3 where rows have fewer than 6 entries.
+    degree: Option<u32> = None, takes "a whole number from 1 to 32, or auto",
+        if |x| x.is_none_or(|degree| (1..=32).contains(&degree)),
+        with "smoother=chebyshev" where |p| p.smoother == SmootherKind::Chebyshev;
+
+    /// Smoothing steps before the coarser level; CG wants as many as after it.
+    pre: u32 = 1, takes "a whole number up to 100", if |steps| steps <= 100;
+
+    /// Smoothing steps after the coarser level; not 0 where `pre` is.
+    post: u32 = 1, takes "a whole number up to 100", if |steps| steps <= 100;
+
+    /// The order of visits; auto: `w` with `mandel-brezina`, else `v`.
+    cycle: Option<Cycle> = None, takes "v, w, f, k or auto";
+
+    /// A level of at most so many rows is solved by its dense inverse.
+    coarse_rows: usize = 300, takes "a whole number from 1 to 4096", if |n| (1..=4096).contains(&n);
+
+    /// Levels at most.
+    max_levels: usize = 20, takes "a whole number from 1 to 64", if |n| (1..=64).contains(&n);
+
+    /// Coarsening ends where a level keeps more than this share of the rows.
+    stall: f64 = 0.8, takes "a number between 0 and 1, both excluded", if |share| share > 0.0 && share < 1.0;
+
+    /// Where the hierarchy is computed; it is the same to the last bit.
+    setup: SetupOn = SetupOn::Device, takes "device or host";
+
+    /// Whether matrices that a GPU holds in reduced SELL are rounded, in f32 and without blocks: off the diagonal 3 to 7 bits
+    /// of the significand stay, so that the distance of the column and the value share 32 bits there; row sums stay too. For
+    /// systems of several unknowns solved as scalars `false` may save iterations.
+    compressed: bool = true, takes "true or false";
+}
+
+impl Params {
     /// Sets the field `key`; "auto" is `None`.
     ///
     /// # Errors
     /// [`Error::Option`] for an unknown key, with the nearest known one, and for a value of another type. Ranges are
     /// looked at by [`Params::check`].
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        match key {
-            "coarsening" => self.coarsening = value.parse()?,
-            "splitting" => self.splitting = value.parse()?,
-            "strength" => self.strength = number_or_auto(key, value)?,
-            "strength_decay" => self.strength_decay = number(key, value)?,
-            "prolongation_omega" => self.prolongation_omega = number(key, value)?,
-            "overcorrection" => self.overcorrection = number_or_auto(key, value)?,
-            "lanczos_steps" => self.lanczos_steps = number(key, value)?,
-            "max_entries" => self.max_entries = number(key, value)?,
-            "truncation" => self.truncation = number(key, value)?,
-            "aggressive" => self.aggressive = number(key, value)?,
-            "smoother" => self.smoother = value.parse()?,
-            "omega" => self.omega = number_or_auto(key, value)?,
-            "degree" => self.degree = number_or_auto(key, value)?,
-            "pre" => self.pre = number(key, value)?,
-            "post" => self.post = number(key, value)?,
-            "cycle" => self.cycle = if value == "auto" { None } else { Some(value.parse()?) },
-            "coarse_rows" => self.coarse_rows = number(key, value)?,
-            "max_levels" => self.max_levels = number(key, value)?,
-            "stall" => self.stall = number(key, value)?,
-            "setup" => self.setup = value.parse()?,
-            "packed" => self.packed = number(key, value)?,
-            _ => return Err(unknown("key", key, &Self::KEYS.map(|(key, _)| key))),
-        }
-        Ok(())
+        let Some(known) = Self::KEYS.iter().find(|known| known.name == key) else {
+            return Err(unknown("key", key, &Self::KEYS.map(|known| known.name)));
+        };
+        (known.set)(self, value)
     }
 
     /// [`Error::Option`] with the permitted range, where a field is out of it.
     pub fn check(&self) -> Result<()> {
-        let not_negative = |x: f64| x >= 0.0 && x.is_finite();
-        for (key, valid) in [
-            ("strength", self.strength.is_none_or(not_negative)),
-            ("strength_decay", not_negative(self.strength_decay)),
-            ("prolongation_omega", (0.0..2.0).contains(&self.prolongation_omega)),
-            ("overcorrection", self.overcorrection.is_none_or(|factor| (1.0..2.0).contains(&factor))),
-            ("lanczos_steps", self.lanczos_steps == 0 || (4..=100).contains(&self.lanczos_steps)),
-            ("max_entries", self.max_entries >= 1),
-            ("truncation", (0.0..1.0).contains(&self.truncation)),
-            ("omega", self.omega.is_none_or(|omega| omega > 0.0 && omega < 2.0)),
-            ("degree", self.degree.is_none_or(|degree| (1..=32).contains(&degree))),
-            ("pre", self.pre <= 100),
-            ("post", self.post <= 100),
-            ("coarse_rows", (1..=4096).contains(&self.coarse_rows)),
-            ("max_levels", (1..=64).contains(&self.max_levels)),
-            ("stall", self.stall > 0.0 && self.stall < 1.0),
-        ] {
-            if !valid {
-                return Err(refusal(key));
-            }
+        if let Some(key) = Self::KEYS.iter().find(|key| !(key.is_in_range)(self)) {
+            return Err(refusal(key.name));
         }
         if self.pre == 0 && self.post == 0 {
             return Err(Error::Option("pre and post are both 0; one of them must be at least 1".into()));
@@ -241,80 +263,63 @@ impl Params {
     /// What the field `key` needs of the others to mean anything, where they are not so: "smoother=chebyshev" for the
     /// degree of another smoother.
     pub fn needs(&self, key: &str) -> Option<&'static str> {
-        let coarsening = |names: &[Coarsening]| names.contains(&self.coarsening);
-        let scaled = self.smoother == Smoother::Jacobi && self.omega.is_none();
-        let chebyshev = self.smoother == Smoother::Chebyshev;
-        let (used, by) = match key {
-            "splitting" => (coarsening(&[Coarsening::MandelBrezina]), "coarsening=mandel-brezina"),
-            "strength_decay" => (
-                coarsening(&[Coarsening::SmoothedAggregation, Coarsening::MandelBrezina]),
-                "coarsening=sa or coarsening=mandel-brezina",
-            ),
-            "prolongation_omega" => (coarsening(&[Coarsening::SmoothedAggregation]), "coarsening=sa"),
-            "max_entries" | "truncation" | "aggressive" => {
-                (coarsening(&[Coarsening::Pmis]), "coarsening=pmis")
+        let (by, is_used) = Self::KEYS.iter().find(|known| known.name == key)?.used_with;
+        (!is_used(self)).then_some(by)
+    }
+}
+
+fn not_negative(x: f64) -> bool {
+    x >= 0.0 && x.is_finite()
+}
+
+fn refusal(name: &str) -> Error {
+    let takes = Params::KEYS.iter().find(|key| key.name == name).map_or("another value", |key| key.takes);
+    Error::Option(format!("{name} takes {takes}"))
+}
+
+/// A type of a field.
+trait Value: Sized {
+    /// The value of this text. The error is `None` where it is no value of the type.
+    fn read(text: &str) -> std::result::Result<Self, Option<Error>>;
+    /// The text of this value.
+    fn written(&self) -> String;
+}
+
+macro_rules! plain_values {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            fn read(text: &str) -> std::result::Result<Self, Option<Error>> {
+                text.parse().map_err(|_| None)
             }
-            "lanczos_steps" => (
-                coarsening(&[Coarsening::SmoothedAggregation]) || chebyshev || scaled,
-                "coarsening=sa, smoother=chebyshev, or smoother=jacobi with omega=auto",
-            ),
-            "omega" => (!chebyshev, "smoother=jacobi, smoother=l1-jacobi or smoother=spai0"),
-            "degree" => (chebyshev, "smoother=chebyshev"),
-            _ => return None,
-        };
-        (!used).then_some(by)
-    }
-
-    /// The threshold of a strong connection on `level` (0 is the finest).
-    pub fn threshold(&self, level: usize) -> f64 {
-        let (first, decay) = match self.coarsening {
-            Coarsening::SmoothedAggregation | Coarsening::MandelBrezina => (0.003, self.strength_decay),
-            Coarsening::Pmis => (0.25, 1.0),
-        };
-        self.strength.unwrap_or(first) * decay.powi(level as i32)
-    }
-
-    /// Whether rows may be outlying ([`super::spectrum::diagonal`]): where their aggregates can be theirs alone.
-    pub fn has_outlying_rows(&self) -> bool {
-        self.coarsening == Coarsening::SmoothedAggregation
-    }
-
-    /// The order of visits: W with `mandel-brezina`, whose interpolation needs more of the coarser levels the more there are
-    /// of them, else V.
-    pub fn cycle(&self) -> Cycle {
-        let is_constant = self.coarsening == Coarsening::MandelBrezina;
-        self.cycle.unwrap_or(if is_constant { Cycle::W } else { Cycle::V })
-    }
-
-    /// What the correction of `level` (0 is the finest) by the next one is multiplied by.
-    pub fn overcorrection(&self, level: usize) -> f64 {
-        const LEVELS: usize = 3;
-        let suits = match self.coarsening {
-            Coarsening::SmoothedAggregation => self.cycle() == Cycle::V,
-            Coarsening::MandelBrezina => matches!(self.cycle(), Cycle::V | Cycle::W),
-            Coarsening::Pmis => false,
-        };
-        match self.overcorrection {
-            _ if level >= LEVELS => 1.0,
-            Some(factor) => factor,
-            None if suits => 1.15,
-            None => 1.0,
+            fn written(&self) -> String {
+                format!("{self:?}")
+            }
         }
+    )*};
+}
+plain_values!(f64, u32, usize, bool);
+
+macro_rules! named_values {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            fn read(text: &str) -> std::result::Result<Self, Option<Error>> {
+                <$type>::from_str(text).map_err(Some)
+            }
+            fn written(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+named_values!(Coarsening, Splitting, SmootherKind, Cycle, SetupOn);
+
+impl<V: Value> Value for Option<V> {
+    fn read(text: &str) -> std::result::Result<Self, Option<Error>> {
+        if text == "auto" { Ok(None) } else { V::read(text).map(Some) }
     }
-}
-
-fn refusal(key: &str) -> Error {
-    let takes =
-        Params::KEYS.iter().find(|(known, _)| *known == key).map_or("another value", |(_, takes)| takes);
-    Error::Option(format!("{key} takes {takes}"))
-}
-
-fn number<V: FromStr>(key: &str, value: &str) -> Result<V> {
-    value.parse().map_err(|_| refusal(key))
-}
-
-fn number_or_auto<V: FromStr>(key: &str, value: &str) -> Result<Option<V>> {
-    if value == "auto" { Ok(None) } else { number(key, value).map(Some) }
+    fn written(&self) -> String {
+        self.as_ref().map_or("auto".into(), V::written)
+    }
 }
 
 #[cfg(test)]
@@ -343,7 +348,7 @@ mod tests {
         ("max_levels", "3", "0"),
         ("stall", "0.25", "1"),
         ("setup", "host", "cpu"),
-        ("packed", "false", "no"),
+        ("compressed", "false", "no"),
     ];
 
     fn refused(key: &str, value: &str) -> String {
@@ -357,7 +362,7 @@ mod tests {
     #[test]
     fn every_key_sets_a_field_of_its_own() {
         let mut all = Params::default();
-        for ((key, value, _), (known, _)) in VALUES.into_iter().zip(Params::KEYS) {
+        for ((key, value, _), (known, _)) in VALUES.into_iter().zip(Params::KEYS.map(|k| (k.name, k.takes))) {
             assert_eq!(key, known);
             let mut one = Params::default();
             one.set(key, value).unwrap();
@@ -374,7 +379,7 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused_with_the_range() {
-        for ((key, _, value), (_, takes)) in VALUES.into_iter().zip(Params::KEYS) {
+        for ((key, _, value), takes) in VALUES.into_iter().zip(Params::KEYS.map(|key| key.takes)) {
             let message = refused(key, value);
             let names = takes.replace(" or ", ", ");
             let names = names.trim_end_matches(", auto");
@@ -397,8 +402,8 @@ mod tests {
         let with = |settings: &[(&str, &str)]| {
             let mut params = Params::default();
             settings.iter().for_each(|(key, value)| params.set(key, value).unwrap());
-            let unused = Params::KEYS.into_iter().filter(|(key, _)| params.needs(key).is_some());
-            unused.map(|(key, _)| key).collect::<Vec<_>>().join(" ")
+            let unused = Params::KEYS.into_iter().filter(|key| params.needs(key.name).is_some());
+            unused.map(|key| key.name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(with(&[]), "splitting max_entries truncation aggressive omega");
         assert_eq!(
@@ -411,23 +416,6 @@ mod tests {
         );
         assert_eq!(with(&[("smoother", "spai0")]), "splitting max_entries truncation aggressive degree");
         assert_eq!(Params::default().needs("omega").unwrap().split_once('=').unwrap().0, "smoother");
-    }
-
-    #[test]
-    fn corrections_of_the_finest_levels_are_too_large() {
-        let factors = |params: &Params| [0, 2, 3].map(|level| params.overcorrection(level));
-        let averages = Params { coarsening: Coarsening::MandelBrezina, ..Params::default() };
-        assert_eq!(averages.cycle(), Cycle::W);
-        for params in [&Params::default(), &averages] {
-            assert_eq!(factors(params), [1.15, 1.15, 1.0]);
-        }
-        for params in [
-            Params { cycle: Some(Cycle::W), ..Params::default() },
-            Params { coarsening: Coarsening::Pmis, ..Params::default() },
-        ] {
-            assert_eq!(factors(&params), [1.0; 3]);
-            assert_eq!(factors(&Params { overcorrection: Some(1.5), ..params }), [1.5, 1.5, 1.0]);
-        }
     }
 
     #[test]
@@ -444,5 +432,16 @@ mod tests {
         assert_eq!(refused("cycle", "x"), "unknown cycle 'x'; there are v, w, f, k");
         assert!(refused("cycle", "V").starts_with("unknown cycle 'V'; did you mean 'v'?"));
         assert!(refused("", "1").starts_with("unknown key ''; there are"));
+    }
+
+    #[test]
+    fn defaults_are_written_as_they_are_read() {
+        let mut all = Params::default();
+        for key in Params::KEYS {
+            all.set(key.name, &(key.default)()).unwrap();
+            assert_eq!(all, Params::default(), "{}", key.name);
+            assert!(key.doc().ends_with('.'), "{}: {}", key.name, key.doc());
+        }
+        assert_eq!((Params::KEYS[3].default)(), "0.25");
     }
 }

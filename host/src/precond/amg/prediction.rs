@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use cuda_std::Real;
 
-use super::params::{Coarsening, Params};
+use super::coarsening::Reach;
+use super::params::Params;
 use crate::matrix::Csr;
 
 /// Rows that are looked at.
@@ -26,24 +27,16 @@ pub struct Prediction {
 impl Prediction {
     /// About what the hierarchy of a square matrix will hold. Coarse unknowns are taken to be spread evenly, and A P to have
     /// an entry for each that is as near as interpolation and A reach: exact for no matrix, but near enough to tell a mesh,
-    /// whose balls grow as a power of the distance, from a graph without distances.
+    /// whose distance-k neighbourhoods grow as a power of k, from a graph without distances.
     pub fn of<T: Real>(a: &Csr<T>, params: &Params) -> Prediction {
         let (n, near) = (a.n_rows() as f64, within(a));
         let row = (a.nnz() as f64 / n.max(1.0)).max(1.0);
-        // Unknowns to a coarse one; how far the entries of a row of A P reach, and those of a row of the next matrix; and by
-        // how much A P can be longer than A.
-        let (size, [of_product, of_next], most) = match params.coarsening {
-            // Neighbourhoods of unknowns that are three apart.
-            Coarsening::SmoothedAggregation => (near[1], [2, 4], f64::INFINITY),
-            // No two are neighbours, so that neighbourhoods overlap.
-            Coarsening::MandelBrezina => (near[1].max(4.0) / 2.0, [1, 2], f64::INFINITY),
-            // Extended interpolation of few entries.
-            Coarsening::Pmis => (near[1].max(4.0) / 2.0, [2, 3], params.max_entries as f64),
-        };
-        // Coarse unknowns that a ball of this radius touches.
-        let touches = |radius: usize| near[radius].min(near[radius + 1] / size).min(n / size);
-        let product = (touches(of_product) / row).min(most);
-        let next = touches(of_next) / (size * row);
+        let Reach { unknowns, product, coarser, most } = &params.coarsening.properties().reach;
+        let size = unknowns(near[1]);
+        // Coarse unknowns that the neighbourhood of this distance touches.
+        let touches = |distance: usize| near[distance].min(near[distance + 1] / size).min(n / size);
+        let product = (touches(*product) / row).min(most(params));
+        let next = touches(*coarser) / (size * row);
         // Levels after the next shrink as it does, but for longer rows.
         let coarser = next * if next < 0.5 { 1.0 / (1.0 - next) } else { 2.0 };
         Prediction { product, coarser }
@@ -78,11 +71,13 @@ fn within<T: Real>(a: &Csr<T>) -> [f64; FAR + 1] {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::hierarchy::{Extras, build};
+    use super::super::coarsening::SetupOptions;
+    use super::super::hierarchy::build;
+    use super::super::params::Coarsening;
     use super::*;
-    use crate::backend::algebra::Blocks;
     use crate::backend::cpu::Cpu;
     use crate::problem::generate;
+    use crate::setup::Blocks;
 
     #[test]
     fn predictions_are_of_the_right_size() {
@@ -92,8 +87,8 @@ mod tests {
             for name in Coarsening::NAMES {
                 let params = Params { coarsening: name.parse().unwrap(), ..Params::default() };
                 let Prediction { product, coarser } = Prediction::of(&a, &params);
-                let extras = Extras { near_null: None, keep: true };
-                let h = build::<f64, Cpu>(&cpu, Blocks::scalar(a.clone()), None, &params, extras).unwrap();
+                let options = SetupOptions { near_null: None, keep: true };
+                let h = build::<f64, Cpu>(&cpu, Blocks::scalar(a.clone()), None, &params, options).unwrap();
                 let ap = h.levels[0].products.as_ref().unwrap().ap.first().nnz();
                 let below = h.levels[1..].iter().map(|level| level.a.first().nnz()).sum::<usize>()
                     + h.coarsest.first().nnz();

@@ -1,12 +1,11 @@
 //! The diagonal D that smoothers divide by, and the spectral radius of `D^-1 A`.
 
-use crate::backend::Then;
 use arithmetic::smoothing::Limits;
 use cuda_std::Real;
 
-use crate::backend::algebra::{Algebra, Blocks, RowWeight};
-use crate::backend::{Coef, Slot};
+use crate::backend::{Coef, Slot, Then};
 use crate::error::Result;
+use crate::setup::{Algebra, Blocks, RowWeight};
 
 /// About where the eigenvalues of `D^-1 A` are: in an ellipse around the interval from 0 to `radius`, of which that is one
 /// axis.
@@ -26,44 +25,48 @@ impl Spectrum {
     }
 }
 
-/// What a smoother divides by.
+/// The diagonal D that smoothers divide by.
 pub struct Diagonal<V> {
     /// `D^-1`.
     pub inverse: V,
-    /// Of `D^-1 A`.
+    /// The spectrum of `D^-1 A`.
     pub spectrum: Spectrum,
-    /// `1 / sum_j |a_ij|`, with the sign of a_ii, in outlying rows, and 0 in others.
-    pub outlying: Option<V>,
+    /// `1 / sum_j |a_ij|`, with the sign of a_ii, in rows of slivers, and 0 in others.
+    pub slivers: Option<V>,
 }
 
 /// `g_i` is large above so many times the mean, or [`RADIUS_OF_M_MATRICES`] where that is more.
 const LARGE: f64 = 1.2;
 /// No `g_i` of an M-matrix without negative row sums is larger.
 const RADIUS_OF_M_MATRICES: f64 = 2.0;
-/// Where more than this share of all rows would be outlying none is: each becomes an unknown of the coarser level.
+/// Where more than this share of all rows would be of slivers none is: each becomes an unknown of the coarser level.
 const FEW: f64 = 0.2;
 
-/// `D^-1`, the spectrum of `D^-1 A`, and the outlying rows.
+/// `D^-1`, the spectrum of `D^-1 A`, and the rows of slivers.
 ///
-/// D is the diagonal, or of a matrix of blocks that of the blocks. But a flat element in a mesh adds `c w w^T` with a large c
-/// to the rows of its corners, and one eigenvalue far above all others; that would become the radius, and smoothers and
-/// interpolation would do too little everywhere else. So an ordinary matrix' D is `a_ii max(1, g_i / mean(g))` with
-/// `g_i = sum_j |a_ij| / |a_ii|`, after which no eigenvalue is above mean(g) (Gershgorin's theorem).
+/// D is the diagonal, or of a matrix of blocks that of the blocks. But a sliver, a nearly flat element of a mesh, adds
+/// `c w w^T` with a large c to the rows of its corners, and one eigenvalue far above all others. That would become the
+/// radius, and smoothers and interpolation would do too little everywhere else. So an ordinary matrix' D is
+/// `a_ii max(1, g_i / mean(g))` with `g_i = sum_j |a_ij| / |a_ii|`, after which no eigenvalue is above mean(g)
+/// (Gershgorin's theorem).
 ///
 /// D is as large as c in these rows then, so that of errors there only what is along w is smoothed. The rest must be
-/// interpolated. So rows with a large g_i, and those strongly coupled to one, are outlying if D is large beside their neighbours' diagonal
-/// entries ([`Limits`]): each is an aggregate by itself, and D is `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation.
-/// In one flat element the eigenvalue of w is 1 then, smoothed well; and interpolation smoothed with weight 1 has nothing along w, so
-/// that no coarser level knows of c. Unless `alone`, interpolation has no such aggregates, and no row is outlying.
+/// interpolated. So with `singletons` rows with a large g_i, and those strongly coupled to one, are rows of slivers if D
+/// is large beside their neighbours' diagonal entries
+/// ([`smoothing_diagonal`](crate::setup::Diagonals::smoothing_diagonal)): each is an aggregate by itself, and D is
+/// `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation. In one sliver the eigenvalue of w is 1 then, smoothed
+/// well; and interpolation smoothed with weight 1 has nothing along w, so that no coarser level knows of c.
+///
+/// Lanczos's method takes `steps` steps; `product` is `a` ready to be multiplied, where there is that already.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
     product: Option<&B::Matrix>,
     steps: u32,
-    alone: bool,
+    singletons: bool,
 ) -> Result<Diagonal<B::Vector>> {
     let mut inverse = backend.invert_diagonal(a)?;
-    let (mut bound, mut outlying) = (f64::INFINITY, None);
+    let (mut bound, mut slivers) = (f64::INFINITY, None);
     if a.block() == 1 {
         let g = backend.row_weights(a.first(), RowWeight::GershgorinRadius)?;
         let s = backend.scalars(1)?;
@@ -71,23 +74,22 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
         let n = backend.size(a.first()).n_rows as f64;
         bound = rounded_up(backend.read(&s, Slot(0))?.to_f64() / n);
         if bound.is_finite() {
-            let limit = |large: f64| {
+            let smoothing_diagonal = |large: f64| {
                 let [bound, large] = [bound, large].map(T::from_f64);
-                backend.limit(a.first(), &g, &inverse, Limits { bound, large })
+                backend.smoothing_diagonal(a.first(), &g, &inverse, Limits { bound, large })
             };
-            let large = if alone { LARGE * bound.max(RADIUS_OF_M_MATRICES) } else { f64::INFINITY };
-            let (mut limited, of_rows, count) = limit(large)?;
-            if count as f64 > FEW * n {
-                (limited, ..) = limit(f64::INFINITY)?;
-            } else if count > 0 {
-                outlying = Some(of_rows);
+            let large = if singletons { LARGE * bound.max(RADIUS_OF_M_MATRICES) } else { f64::INFINITY };
+            let mut found = smoothing_diagonal(large)?;
+            if found.n_slivers as f64 > FEW * n {
+                found = smoothing_diagonal(f64::INFINITY)?;
             }
-            inverse = limited;
+            slivers = (found.n_slivers > 0).then_some(found.slivers);
+            inverse = found.inverse;
         }
     }
     let Spectrum { radius, imaginary } = spectrum(backend, a, &inverse, product, steps)?;
-    // Gershgorin's bound knows nothing of the limit; a limit that is NaN does not count.
-    Ok(Diagonal { inverse, spectrum: Spectrum { radius: radius.min(bound), imaginary }, outlying })
+    // Gershgorin's bound knows nothing of the smaller diagonal; a bound that is NaN does not count.
+    Ok(Diagonal { inverse, spectrum: Spectrum { radius: radius.min(bound), imaginary }, slivers })
 }
 
 /// The next multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
@@ -161,13 +163,13 @@ fn spectrum<T: Real, B: Algebra<T>>(
             break;
         }
         let alpha = rho_k / p_ap_k;
-        let mut of_row = 1.0 / alpha;
+        let mut entry = 1.0 / alpha;
         if let Some((alpha_before, rho_before)) = before {
             let beta = rho_k / rho_before;
-            of_row += beta / alpha_before;
+            entry += beta / alpha_before;
             next_to_it.push(beta.sqrt() / alpha_before);
         }
-        diagonal.push(of_row);
+        diagonal.push(entry);
         before = Some((alpha, rho_k));
     }
     if diagonal.is_empty() {
@@ -227,7 +229,8 @@ mod tests {
     use super::*;
     use crate::backend::reference::Reference;
     use crate::matrix::Csr;
-    use crate::problem::{generate, with_flat_elements};
+    use crate::problem::{generate, with_slivers};
+    use crate::setup::Diagonals;
 
     fn radius(a: &Arc<Csr<f64>>, steps: u32) -> f64 {
         diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, steps, true).unwrap().spectrum.radius
@@ -271,12 +274,12 @@ mod tests {
 
     #[test]
     fn only_unsymmetric_matrices_have_imaginary_parts() {
-        let of = |text: &str| {
+        let spectrum = |text: &str| {
             let a = Arc::new(generate(&text.parse().unwrap(), 1).unwrap());
             diagonal(&Reference::new(), &Blocks::scalar(a), None, 8, true).unwrap().spectrum
         };
         for text in ["poisson2d:30", "tet:9", "random-spd:900:7"] {
-            let spectrum = of(text);
+            let spectrum = spectrum(text);
             assert!(
                 spectrum.imaginary == 0.0 && spectrum.eccentricity_squared() == 1.0,
                 "{text}: {spectrum:?}"
@@ -288,7 +291,7 @@ mod tests {
             2.0 * (2.0 * (x * x + y * y) / 4.0).sqrt() / (4.0 + x + y)
         };
         for (peclet, few) in [(20.0, 0.2), (100.0, 0.6), (300.0, 0.9), (1e6, 1.2)] {
-            let spectrum = of(&format!("convection-diffusion:40:{peclet}"));
+            let spectrum = spectrum(&format!("convection-diffusion:40:{peclet}"));
             let found = spectrum.imaginary;
             assert!(
                 (found / expected(peclet) - 1.0).abs() < 0.15 && found < few,
@@ -301,17 +304,16 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_element_changes_little_elsewhere() {
+    fn a_sliver_changes_little_elsewhere() {
         let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:8".parse().unwrap(), 1).unwrap());
         let n = regular.n_rows();
         let corners = [100, 250, 300, 450];
-        let spoiled =
-            Arc::new(with_flat_elements(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0).unwrap());
+        let spoiled = Arc::new(with_slivers(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0).unwrap());
         let g = Reference::new();
-        let of = |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, 30, true).unwrap();
-        let usual = of(&regular);
-        assert!(usual.outlying.is_none());
-        let Diagonal { inverse, spectrum: Spectrum { radius, .. }, outlying } = of(&spoiled);
+        let found = |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, 30, true).unwrap();
+        let usual = found(&regular);
+        assert!(usual.slivers.is_none());
+        let Diagonal { inverse, spectrum: Spectrum { radius, .. }, slivers } = found(&spoiled);
         let plain = super::spectrum(
             &g,
             &Blocks::scalar(spoiled.clone()),
@@ -321,34 +323,34 @@ mod tests {
         );
         assert!(plain.unwrap().radius > 3.9, "the four rows alone have the eigenvalue 4");
         assert!(radius < 1.02 * usual.spectrum.radius, "{radius} for {:?}", usual.spectrum);
-        let outlying = outlying.unwrap();
+        let slivers = slivers.unwrap();
         for i in 0..n {
             if corners.contains(&i) {
-                let of_row = 1.0 / spoiled.row(i).1.iter().map(|v| v.abs()).sum::<f64>();
-                assert!((inverse[i] / of_row - 1.0).abs() < 1e-12, "{} {of_row}", inverse[i]);
-                assert_eq!(outlying[i], inverse[i]);
+                let l1 = 1.0 / spoiled.row(i).1.iter().map(|v| v.abs()).sum::<f64>();
+                assert!((inverse[i] / l1 - 1.0).abs() < 1e-12, "{} {l1}", inverse[i]);
+                assert_eq!(slivers[i], inverse[i]);
             } else {
-                assert_eq!(outlying[i], 0.0);
+                assert_eq!(slivers[i], 0.0);
                 // But for what four large radii add to the mean of 512.
                 let change = inverse[i] / usual.inverse[i] - 1.0;
                 assert!(change.abs() < 0.01, "{} {}", inverse[i], usual.inverse[i]);
             }
         }
-        // Without steps the radius is a bound, and no larger than the limit.
+        // Without steps the radius is a bound, and no larger than the mean.
         let bound = diagonal(&g, &Blocks::scalar(spoiled), None, 0, true).unwrap().spectrum.radius;
         assert!((radius..2.5).contains(&bound), "{bound}");
     }
 
     #[test]
-    fn many_rows_are_not_outlying() {
+    fn many_rows_are_not_of_slivers() {
         let regular: Arc<Csr<f64>> = Arc::new(generate(&"poisson3d:4".parse().unwrap(), 1).unwrap());
         // 16 of 64.
         let elements = [3, 7, 11, 15].map(|k| ([k, k + 16, k + 32, k + 48], [1.0, -1.0, 1.0, -1.0]));
-        let spoiled = Arc::new(with_flat_elements(&regular, &elements, 500.0).unwrap());
+        let spoiled = Arc::new(with_slivers(&regular, &elements, 500.0).unwrap());
         let g = Reference::new();
-        let Diagonal { inverse, spectrum: Spectrum { radius, .. }, outlying } =
+        let Diagonal { inverse, spectrum: Spectrum { radius, .. }, slivers } =
             diagonal(&g, &Blocks::scalar(spoiled.clone()), None, 30, true).unwrap();
-        assert!(outlying.is_none() && radius < 2.6, "{radius}");
+        assert!(slivers.is_none() && radius < 2.6, "{radius}");
         for i in elements[0].0 {
             let share = inverse[i] * spoiled.get(i, i).unwrap();
             assert!(share > 0.4 && share < 0.8, "{share}");

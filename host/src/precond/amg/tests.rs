@@ -1,16 +1,16 @@
 //! Whole hierarchies on the host: what they are made of, and how well they converge.
 
-use crate::backend::Products;
 use std::sync::Arc;
 
-use super::cycle::Correction;
-use super::hierarchy::{Extras, Hierarchy, Level, build};
+use super::hierarchy::{Hierarchy, LevelMatrices, build};
+use super::level::{Correction, LevelMatrix};
 use super::*;
+use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
 use crate::error::Error;
 use crate::job::{self, Device, Method, Options, Precond, relative_residual};
 use crate::matrix::{AnyMatrix, Coo, Csr};
-use crate::problem::{generate, with_flat_elements};
+use crate::problem::{generate, with_slivers};
 use crate::solver::{Cg, IterativeSolver, Stop, StopReason};
 
 const COARSENINGS: [Coarsening; 3] =
@@ -22,10 +22,9 @@ fn problem(text: &str) -> Arc<Csr<f64>> {
     Arc::new(generate(&text.parse().unwrap(), 1).unwrap())
 }
 
-const NO_EXTRAS: Extras<f64> = Extras { near_null: None, keep: false };
-
 fn hierarchy(a: &Arc<Csr<f64>>, params: &Params) -> HostHierarchy {
-    build::<f64, _>(&Reference::new(), Blocks::scalar(a.clone()), None, params, NO_EXTRAS).unwrap()
+    let cpu = Cpu::new(2).unwrap();
+    build::<f64, _>(&cpu, Blocks::scalar(a.clone()), None, params, SetupOptions::default()).unwrap()
 }
 
 /// The levels' matrices, the coarsest among them.
@@ -50,7 +49,7 @@ fn noise(i: usize) -> f64 {
 #[track_caller]
 fn solve_in<S: Real>(a: &Arc<Csr<f64>>, params: &Params) -> (u32, Info)
 where
-    Cpu: Mixed<f64, S> + Mixed<S, f64>,
+    Cpu: Precisions<f64, S>,
 {
     let backend = Cpu::new(2).unwrap();
     let n = a.n_rows();
@@ -94,7 +93,9 @@ fn coarse_matrices_are_galerkin_products() {
         for text in ["tet:8", "convection-diffusion:20:30"] {
             let h = hierarchy(&problem(text), &params);
             assert!(h.levels.len() >= 2, "{text}: {params:?}");
-            for (l, (Level { a, p, r, .. }, coarser)) in h.levels.iter().zip(&matrices(&h)[1..]).enumerate() {
+            for (l, (LevelMatrices { a, p, r, .. }, coarser)) in
+                h.levels.iter().zip(&matrices(&h)[1..]).enumerate()
+            {
                 let (a, p, r) = (a.first(), p.first(), r.first());
                 assert!(**r == p.transpose());
                 let expected = dense(p).transpose() * dense(a) * dense(p) / params.overcorrection(l);
@@ -127,7 +128,7 @@ fn constants_are_interpolated_where_rows_sum_to_zero() {
     for params in COARSENINGS.map(|coarsening| Params { coarsening, ..Params::default() }) {
         for text in ["poisson3d:12", "tet:14"] {
             let h = hierarchy(&problem(text), &params);
-            for (l, Level { a, p, .. }) in h.levels.iter().enumerate() {
+            for (l, LevelMatrices { a, p, .. }) in h.levels.iter().enumerate() {
                 let (a, p) = (a.first(), p.first());
                 let mut rows = 0;
                 for i in 0..a.n_rows() {
@@ -237,7 +238,7 @@ pub(super) fn jumping(n: usize, jump: f64) -> Arc<Csr<f64>> {
 }
 
 #[test]
-fn flat_elements_cost_few_iterations() {
+fn slivers_cost_few_iterations() {
     // Two edges that nearly meet, something like it, and a corner near to the face of the others, whose row has a g as usual.
     let shapes = [[1.0, -1.0, 1.0, -1.0], [5.0, -4.3, -2.7, 2.0], [3.0, -1.0, -1.0, -1.0]];
     let (n, params) = (24, Params::default());
@@ -250,7 +251,7 @@ fn flat_elements_cost_few_iterations() {
         };
         let elements: Vec<_> = (0..6).map(element).collect();
         for c in [3.0, 100.0, 1e4] {
-            let spoiled = Arc::new(with_flat_elements(&a, &elements, c).unwrap());
+            let spoiled = Arc::new(with_slivers(&a, &elements, c).unwrap());
             let with_them = iterations(&spoiled, &params);
             assert!(with_them <= usual + most, "{shape:?}, c = {c}: {with_them} iterations for {usual}");
             // The coarser level knows nothing of c where all rows of an element have a large g.
@@ -288,8 +289,12 @@ fn hierarchies_are_small() {
 #[test]
 fn every_smoother_and_cycle() {
     let a = problem("tet:24");
-    let smoothers =
-        [(Smoother::Jacobi, 20), (Smoother::L1Jacobi, 26), (Smoother::Chebyshev, 13), (Smoother::Spai0, 19)];
+    let smoothers = [
+        (SmootherKind::Jacobi, 20),
+        (SmootherKind::L1Jacobi, 26),
+        (SmootherKind::Chebyshev, 13),
+        (SmootherKind::Spai0, 19),
+    ];
     for (smoother, most) in smoothers {
         for cycle in [Cycle::V, Cycle::W, Cycle::F, Cycle::K] {
             let params = Params { smoother, cycle: Some(cycle), coarse_rows: 20, ..Params::default() };
@@ -318,7 +323,7 @@ fn swept_corrections_are_interpolation_and_sweep() {
     let a = problem("tet:9");
     for (cycle, pre, post) in [(Cycle::V, 1, 1), (Cycle::W, 2, 1), (Cycle::K, 1, 2), (Cycle::V, 0, 1)] {
         let params =
-            Params { cycle: Some(cycle), pre, post, coarse_rows: 10, packed: false, ..Params::default() };
+            Params { cycle: Some(cycle), pre, post, coarse_rows: 10, compressed: false, ..Params::default() };
         let apply = |m: &mut Amg<f64, f64, Reference>| {
             let r: Vec<f64> = (0..a.n_rows()).map(noise).collect();
             let mut z = vec![f64::NAN; r.len()];
@@ -327,12 +332,13 @@ fn swept_corrections_are_interpolation_and_sweep() {
         };
         let mut m = Amg::<f64, f64, Reference>::setup(&backend, &a, &params).unwrap();
         let swept = apply(&mut m);
-        for (grid, level) in m.grids.grids.iter_mut().zip(hierarchy(&a, &params).levels) {
-            assert!(matches!(grid.correction, Correction::Swept(_)));
-            let (p, _) = Mixed::<f64, f64>::operator(&backend, &level.p).unwrap();
-            grid.correction = Correction::Interpolated(p);
+        for (level, matrices) in m.multigrid.levels.iter_mut().zip(hierarchy(&a, &params).levels) {
+            assert!(matches!(level.correction, Correction::Swept(_)));
+            let p = Formats::<f64, f64>::operator(&backend, &matrices.p).unwrap();
+            let size = Matrices::<f64>::size(&backend, matrices.p.first());
+            level.correction = Correction::Interpolated(LevelMatrix::new(size, p));
         }
-        assert!(m.grids.grids.len() >= 2);
+        assert!(m.multigrid.levels.len() >= 2);
         for (swept, z) in swept.into_iter().zip(apply(&mut m)) {
             assert!((swept - z).abs() < 1e-12, "{swept} is not {z}: {params:?}");
         }
@@ -345,8 +351,8 @@ fn sweeps_that_cost_little_are_not_fused() {
     let a = problem("tet:24");
     let cpu = Amg::<f64, f32, Cpu>::setup(&Cpu::new(2).unwrap(), &a, &Params::default()).unwrap();
     let plain = Amg::<f64, f32, Reference>::setup(&Reference::new(), &a, &Params::default()).unwrap();
-    assert!(matches!(cpu.grids.grids[0].correction, Correction::Interpolated(_)));
-    assert!(matches!(plain.grids.grids[0].correction, Correction::Swept(_)));
+    assert!(matches!(cpu.multigrid.levels[0].correction, Correction::Interpolated(_)));
+    assert!(matches!(plain.multigrid.levels[0].correction, Correction::Swept(_)));
 }
 
 #[test]
@@ -356,13 +362,21 @@ fn threads_do_not_show() {
         let [one, three] = [1, 3].map(|threads| {
             let backend = Cpu::new(threads).unwrap();
             backend
-                .install(|| build::<f64, Cpu>(&backend, Blocks::scalar(a.clone()), None, &params, NO_EXTRAS))
+                .install(|| {
+                    build::<f64, Cpu>(
+                        &backend,
+                        Blocks::scalar(a.clone()),
+                        None,
+                        &params,
+                        SetupOptions::default(),
+                    )
+                })
                 .unwrap()
         });
         assert_eq!(one.levels.len(), three.levels.len());
         for (one, three) in one.levels.iter().zip(&three.levels) {
             assert!(one.a == three.a && one.p == three.p && one.r == three.r, "{params:?}");
-            assert_eq!(one.spectrum, three.spectrum);
+            assert_eq!(one.diagonal.spectrum, three.diagonal.spectrum);
         }
         assert!(one.coarsest == three.coarsest, "{params:?}");
         assert!(one.levels.len() >= 2, "{params:?}");
@@ -374,7 +388,7 @@ fn the_place_of_the_setup_does_not_show() {
     let a = problem("tet:16");
     let backend = Cpu::new(2).unwrap();
     let r: Vec<f64> = (0..a.n_rows()).map(noise).collect();
-    let [device, host] = [Place::Device, Place::Host].map(|setup| {
+    let [device, host] = [SetupOn::Device, SetupOn::Host].map(|setup| {
         let params = Params { setup, ..Params::default() };
         let mut m = Amg::<f64, f32, Cpu>::setup(&backend, &a, &params).unwrap();
         let mut z = vec![f64::NAN; r.len()];

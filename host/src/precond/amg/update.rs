@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::hierarchy::{Hierarchy, Phases, damping, overcorrect};
-use super::spectrum::diagonal;
-use super::{Amg, Extras, Params, check, hierarchy_of};
-use crate::backend::algebra::{Algebra, Blocks, Mixed};
+use super::coarsening::smoothed_aggregation;
+use super::hierarchy::{Hierarchy, build_where_asked, overcorrect};
+use super::phases::Phases;
+use super::spectrum::{Diagonal, diagonal};
+use super::{Amg, Params, Precisions, SetupOptions, check};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
+use crate::setup::{Algebra, Blocks, Matrices};
 
 /// What [`Amg::update_values`] starts from.
 pub struct Reusable<T: Real, B: Algebra<T>> {
@@ -19,16 +21,16 @@ pub struct Reusable<T: Real, B: Algebra<T>> {
     params: Params,
 }
 
-impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
+impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate products,
     /// about twice the memory.
     pub fn setup_reusable(backend: &B, a: &Arc<Csr<T>>, params: &Params) -> Result<Self> {
         params.check()?;
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
-        let extras = Extras { near_null: None, keep: true };
-        let on_device = Blocks::scalar(Algebra::<T>::csr(backend, a)?);
-        let mut hierarchy = hierarchy_of::<T, B>(backend, on_device, None, params, extras)?;
+        let options = SetupOptions { near_null: None, keep: true };
+        let on_device = Blocks::scalar(Matrices::<T>::csr(backend, a)?);
+        let mut hierarchy = build_where_asked::<T, B>(backend, on_device, None, params, options)?;
         let mut amg = Self::from_hierarchy(backend, &mut hierarchy, params)?;
         amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
         Ok(amg)
@@ -39,7 +41,7 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Amg<T, S, B> {
     /// `sa`; with `pmis` and `mandel-brezina` it stays as it is.
     ///
     /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates: as long as
-    /// the same entries are strong, the same rows outlying, and magnitudes compare as before.
+    /// the same entries are strong, the same rows of slivers, and magnitudes compare as before.
     ///
     /// # Errors
     /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by [`Amg::setup_reusable`];
@@ -76,11 +78,6 @@ fn check_pattern<T: Real>(expected: &Csr<T>, a: &Csr<T>) -> Result<()> {
     fault(format!("row {row} has other columns than in the matrix that was set up"))
 }
 
-/// A matrix without blocks.
-fn only<M>(a: &mut Blocks<M>) -> &mut M {
-    &mut a.planes_mut()[0]
-}
-
 /// Every number of the hierarchy, for the values of `a`.
 fn update<T: Real, B: Algebra<T>>(
     backend: &B,
@@ -92,31 +89,30 @@ fn update<T: Real, B: Algebra<T>>(
     *phases = Phases::default();
     phases.time(backend, "upload", || {
         let finest = levels.first_mut().map_or(&mut *coarsest, |level| &mut level.a);
-        backend.set_values(only(finest), a)
+        backend.set_values(finest.first_mut(), a)
     })?;
     let mut rest = &mut levels[..];
-    let alone = params.has_outlying_rows();
+    let singletons = params.coarsening.properties().singletons;
     let mut l = 0;
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
         let found = phases.time(backend, "spectral radius", || {
-            diagonal(backend, &level.a, None, params.lanczos_steps, alone)
+            diagonal(backend, &level.a, None, params.lanczos_steps, singletons)
         })?;
-        (level.d, level.spectrum) = (found.inverse, found.spectrum);
         let products = level.products.as_mut().expect("kept in every level");
-        if let Some((s, tentative)) = &mut products.smoothed {
+        if let Some(factors) = &mut products.factors {
+            let (a, p) = (level.a.first(), level.p.first_mut());
             phases.time(backend, "interpolation", || {
-                backend.strength_values(level.a.first(), true, s)?;
-                backend.damp(s, damping(params, level.spectrum), found.outlying.as_ref())?;
-                backend.product_values(s, tentative, only(&mut level.p))
+                smoothed_aggregation::update(backend, a, &found, params, factors, p)
             })?;
             phases.time(backend, "transpose", || {
-                backend.transpose_values(level.p.first(), only(&mut level.r))
+                backend.transpose_values(level.p.first(), level.r.first_mut())
             })?;
         }
+        level.diagonal = Diagonal { slivers: None, ..found };
         let next = coarser.first_mut().map_or(&mut *coarsest, |level| &mut level.a);
         phases.time(backend, "Galerkin product", || {
-            backend.product_values(level.a.first(), level.p.first(), only(&mut products.ap))?;
-            backend.product_values(level.r.first(), products.ap.first(), only(next))?;
+            backend.product_values(level.a.first(), level.p.first(), products.ap.first_mut())?;
+            backend.product_values(level.r.first(), products.ap.first(), next.first_mut())?;
             overcorrect(backend, params, l, next)
         })?;
         l += 1;
@@ -127,7 +123,7 @@ fn update<T: Real, B: Algebra<T>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Coarsening, Cycle, Place};
+    use super::super::{Coarsening, Cycle, SetupOn};
     use super::*;
     use crate::backend::Memory;
     use crate::backend::cpu::Cpu;
@@ -135,7 +131,7 @@ mod tests {
     use crate::backend::reference::Reference;
     use crate::precond::Preconditioner;
     use crate::problem::random::uniform;
-    use crate::problem::{generate, with_flat_elements};
+    use crate::problem::{generate, with_slivers};
 
     fn problem(name: &str) -> Csr<f64> {
         generate(&name.parse().unwrap(), 1).unwrap()
@@ -153,7 +149,7 @@ mod tests {
     /// `M r` for a fixed r, and the rows of all levels.
     fn applied<S: Real, B>(g: &B, amg: &mut Amg<f64, S, B>) -> (Vec<f64>, Vec<usize>)
     where
-        B: Mixed<f64, S> + Mixed<S, f64>,
+        B: Precisions<f64, S>,
     {
         let n = amg.info().levels[0].rows;
         let r: Vec<f64> = (0..n as u64).map(|i| uniform(8, i) - 0.5).collect();
@@ -165,7 +161,7 @@ mod tests {
     /// With a hierarchy in S.
     fn check<S: Real, B>(g: &B, name: &str, a: &Csr<f64>, params: &Params)
     where
-        B: Mixed<f64, S> + Mixed<S, f64>,
+        B: Precisions<f64, S>,
     {
         let perturbed = |a: &Csr<f64>, by: f64, seed| {
             let place = |i: usize, j: usize| (i.max(j) * a.n_rows() + i.min(j)) as u64;
@@ -190,14 +186,14 @@ mod tests {
     fn an_updated_hierarchy_is_that_of_a_fresh_set_up() {
         let params = Params { coarse_rows: 8, ..Params::default() };
         let on = |name: &str| (name.to_string(), problem(name));
-        let flat =
+        let elements =
             [([100, 101, 109, 164], [5.0, -4.3, -2.7, 2.0]), ([30, 31, 39, 94], [1.0, -1.0, 1.0, -1.0])];
-        let spoiled = with_flat_elements(&problem("poisson3d:8"), &flat, 40.0).unwrap();
-        let flat = ("flat elements".to_string(), spoiled);
-        for (name, a) in [on("poisson2d:23"), on("tet:7"), on("anisotropic:19:0.05"), flat] {
+        let spoiled = with_slivers(&problem("poisson3d:8"), &elements, 40.0).unwrap();
+        let slivers = ("slivers".to_string(), spoiled);
+        for (name, a) in [on("poisson2d:23"), on("tet:7"), on("anisotropic:19:0.05"), slivers] {
             check::<f64, _>(&Reference::new(), &name, &a, &params);
         }
-        let others = Params { cycle: Some(Cycle::K), setup: Place::Host, ..params.clone() };
+        let others = Params { cycle: Some(Cycle::K), setup: SetupOn::Host, ..params.clone() };
         let cpu = Cpu::new(2).unwrap();
         check::<f64, _>(&cpu, "tet:7", &problem("tet:7"), &others);
         // Large enough for stripes with entries of 16 bits.

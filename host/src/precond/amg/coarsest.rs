@@ -1,0 +1,142 @@
+//! The coarsest level.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::level::{LevelInfo, LevelMatrix, Vectors, written_out};
+use super::params::Params;
+use super::phases::Phases;
+use super::smoother::{Input, Smoother};
+use super::spectrum::diagonal;
+use super::traffic;
+use crate::backend::{Backend, Memory, Products, Slot};
+use crate::error::Result;
+use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding};
+use crate::precond::amg::cast::Cast;
+use crate::setup::format::Converted;
+use crate::setup::inverse::host as dense;
+use crate::setup::{Algebra, Blocks, Diagonals, Formats, Inverses, Matrices, RowWeight, Size};
+
+/// A coarsest level of so few unknowns is inverted also where fewer were asked for: a smoother would have to do without
+/// the null space of a singular one.
+const SMALL: usize = 64;
+
+/// Steps of the smoother on a last level that has no inverse.
+pub(super) const STEPS: u32 = 8;
+
+/// How the coarsest level is solved.
+pub enum Solve<S: Real, B: Backend<S>> {
+    /// With its inverse: one product.
+    Inverse(LevelMatrix<B::Matrix>),
+    /// With [`STEPS`] of the smoother: it is too large for an inverse.
+    Smoothed(LevelMatrix<B::Matrix>, Box<dyn Smoother<S, B>>),
+}
+
+/// The coarsest level.
+pub struct Coarsest<S: Real, B: Backend<S>> {
+    /// The size of its matrix, blocks written out.
+    size: Size,
+    /// How it is solved.
+    pub solve: Solve<S, B>,
+    /// Its vectors.
+    pub vectors: Vectors<B::Vector>,
+}
+
+impl<S: Real, B: Backend<S>> Coarsest<S, B> {
+    /// The level of the matrix `a`, below that of `above`; `finest` is the size of the finest level's pattern.
+    pub fn new<T: Real>(
+        backend: &B,
+        above: Option<&Blocks<<B as Matrices<T>>::Csr>>,
+        a: &Blocks<<B as Matrices<T>>::Csr>,
+        finest: Size,
+        params: &Params,
+        phases: &mut Phases,
+    ) -> Result<Self>
+    where
+        B: Algebra<T> + Formats<T, S> + Cast<T, S>,
+    {
+        let size = written_out::<T, B>(backend, a);
+        let vectors = Vectors::new::<S, B>(backend, size.n_rows)?;
+        let solve = if size.n_rows <= params.coarse_rows.max(SMALL) {
+            let inverse = phases
+                .time::<T, B, _>(backend, "coarsest level", || inverse::<T, S, B>(backend, above, a, size))?;
+            Solve::Inverse(inverse)
+        } else {
+            let diagonal = diagonal::<T, B>(backend, a, None, params.lanczos_steps, false)?;
+            let input = Input { backend, a, diagonal: &diagonal, finest, params };
+            let smoother = params.smoother.setup::<T, S, B>(&input)?;
+            Solve::Smoothed(LevelMatrix::new(size, Formats::<T, S>::operator(backend, a)?), smoother)
+        };
+        Ok(Coarsest { size, solve, vectors })
+    }
+
+    /// For reports.
+    pub fn info(&self) -> LevelInfo {
+        let (operator, smoother) = match &self.solve {
+            Solve::Inverse(inverse) => (inverse, 0),
+            Solve::Smoothed(a, smoother) => (a, smoother.bytes()),
+        };
+        let vectors = Vectors::<B::Vector>::bytes::<S>(self.size.n_rows);
+        LevelInfo::new(self.size, operator, operator.bytes::<S>() + smoother + vectors)
+    }
+
+    /// Bytes that solving on it must move, without the first sweep where that is part of the pass that computes `b`.
+    pub fn traffic(&self) -> f64 {
+        match &self.solve {
+            Solve::Inverse(inverse) => traffic::product(inverse.stored::<S>(), size_of::<S>(), 1),
+            Solve::Smoothed(a, smoother) => {
+                let a = a.stored::<S>();
+                smoother.step_bytes(a, true) + f64::from(STEPS - 1) * smoother.step_bytes(a, false)
+            }
+        }
+    }
+}
+
+/// The dense inverse, as a matrix so that one product applies it.
+fn inverse<T: Real, S: Real, B: Algebra<T> + Formats<T, S>>(
+    backend: &B,
+    above: Option<&Blocks<<B as Matrices<T>>::Csr>>,
+    a: &Blocks<<B as Matrices<T>>::Csr>,
+    size: Size,
+) -> Result<LevelMatrix<<B as Products<S>>::Matrix>> {
+    let usual = above.map_or(Ok(0.0), |above| least_diagonal::<T, B>(backend, above))?;
+    // Without pivoting a nearly singular matrix is inverted less accurately than on the host.
+    let nearly = f64::from(f32::EPSILON);
+    let negligible = |largest| dense::negligible::<T>(largest, usual).max(nearly * largest);
+    let on_device = match a.block() {
+        1 => Inverses::<T>::inverse(backend, a.first(), &negligible)?,
+        _ => None,
+    };
+    let matrix = match on_device {
+        Some(inverse) => Formats::<T, S>::operator(backend, &Blocks::scalar(inverse))?.matrix,
+        None => {
+            let planes = a.map(|plane| Matrices::<T>::csr_to_host(backend, plane))?;
+            let inverse = dense::inverse(&as_ordinary(&planes), usual);
+            let inverse = Arc::new(AnyMatrix::Crs(Arc::new(inverse.cast::<S>())));
+            Products::<S>::matrix(backend, &inverse)?
+        }
+    };
+    let n = size.n_rows as u64;
+    let padding = Padding { stored: n * n, nnz: n * n };
+    let choice = Choice { format: Format::Crs, sigma: 1, padding, reason: "its dense inverse".into() };
+    let dense = Size { nnz: size.n_rows.pow(2), ..size };
+    Ok(LevelMatrix::new(dense, Converted { matrix, choice, compressed: false }))
+}
+
+/// The matrix of the blocks as an ordinary one.
+fn as_ordinary<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> Arc<Csr<T>> {
+    match a.block() {
+        1 => a.first().clone(),
+        _ => Arc::new(BlockCsr::<T>::from_planes(a.planes()).to_csr()),
+    }
+}
+
+/// The least magnitude on the diagonal; of blocks the least norm.
+fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Result<f64> {
+    let norms = if a.block() == 1 { a.first().clone() } else { backend.norms(a)? };
+    let inverse = Diagonals::<T>::row_weights(backend, &norms, RowWeight::InverseDiagonal)?;
+    let s = Memory::<T>::scalars(backend, 1)?;
+    crate::backend::Vectors::<T>::norm_max(backend, &inverse, &s, Slot(0))?;
+    Ok(1.0 / Memory::<T>::read(backend, &s, Slot(0))?.to_f64())
+}

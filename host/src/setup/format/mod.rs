@@ -1,0 +1,46 @@
+//! From the set-up's CRS to what is multiplied fast.
+
+use cuda_std::Real;
+
+use super::matrix::{Blocks, Matrices};
+use crate::backend::{Backend, Products};
+use crate::error::Result;
+use crate::matrix::Choice;
+use crate::matrix::rounding::Pivot;
+
+mod device;
+mod host;
+
+/// Matrices that are multiplied a few times: what a conversion would cost is more than it would save.
+pub trait CrsFormat<T: Real>: Matrices<T> {
+    /// The matrix in CRS, or CRS of blocks, ready to be multiplied: unknown `b i + k` of the vectors is the k-th of block
+    /// row i.
+    fn in_crs(&self, a: &Blocks<Self::Csr>) -> Result<Self::Matrix>;
+}
+
+/// A matrix in the format that was chosen for it, ready to be multiplied.
+pub struct Converted<M> {
+    /// The matrix.
+    pub matrix: M,
+    /// The format.
+    pub choice: Choice,
+    /// Whether columns and values are [compressed](gpu_kernels::spmv::packed).
+    pub compressed: bool,
+}
+
+/// Matrices computed in T that are multiplied in S, which may be the same.
+pub trait Formats<T: Real, S: Real>: Matrices<T> + Backend<S> {
+    /// The matrix with values rounded to S, in the format that [`crate::matrix::choose`] chooses.
+    fn operator(
+        &self,
+        a: &Blocks<<Self as Matrices<T>>::Csr>,
+    ) -> Result<Converted<<Self as Products<S>>::Matrix>>;
+
+    /// [`Formats::operator`] of a matrix that smooths: in f32 rounded further where a GPU would then
+    /// [compress](gpu_kernels::spmv::packed) it, on every backend so that all iterate alike.
+    fn smoothing_operator(
+        &self,
+        a: &Blocks<<Self as Matrices<T>>::Csr>,
+        pivot: Pivot,
+    ) -> Result<Converted<<Self as Products<S>>::Matrix>>;
+}

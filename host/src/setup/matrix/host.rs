@@ -1,0 +1,61 @@
+//! [`Matrices`] in the host's memory.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+use rayon::prelude::*;
+
+use super::{Blocks, Matrices, Size};
+use crate::backend::cpu::Cpu;
+use crate::backend::reference::Reference;
+use crate::error::Result;
+use crate::matrix::{BlockCsr, Csr};
+
+macro_rules! matrices_of_the_host {
+    ($($backend:ty),*) => {$(
+        impl<T: Real> Matrices<T> for $backend {
+            type Csr = Arc<Csr<T>>;
+            type Indices = Vec<u32>;
+
+            fn csr(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                Ok(a.clone())
+            }
+            fn csr_to_host(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                Ok(a.clone())
+            }
+            fn indices(&self, values: &[u32]) -> Result<Vec<u32>> {
+                Ok(values.to_vec())
+            }
+            fn indices_to_host(&self, indices: &Vec<u32>) -> Result<Vec<u32>> {
+                Ok(indices.clone())
+            }
+            fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Arc<Csr<T>>>> {
+                let b = a.block();
+                Ok(Blocks::from_planes((0..b * b).map(|kl| Arc::new(a.plane(kl / b, kl % b))).collect()))
+            }
+            fn size(&self, a: &Arc<Csr<T>>) -> Size {
+                Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() }
+            }
+            fn set_values(&self, a: &mut Arc<Csr<T>>, values: &Csr<T>) -> Result<()> {
+                Arc::make_mut(a).values_mut().copy_from_slice(values.values());
+                Ok(())
+            }
+            fn scale_values(&self, a: &mut Arc<Csr<T>>, factor: T) -> Result<()> {
+                Arc::make_mut(a).values_mut().par_iter_mut().for_each(|v| *v = factor * *v);
+                Ok(())
+            }
+            fn zeros_like(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+                Ok(Arc::new(a.with_values(vec![T::ZERO; a.nnz()])))
+            }
+        }
+    )*};
+}
+
+matrices_of_the_host!(Cpu, Reference);
+
+impl<T: Real> Blocks<Arc<Csr<T>>> {
+    /// The block of the `e`-th entry of the pattern.
+    pub(in crate::setup) fn entry<const B: usize>(&self, e: usize) -> [[T; B]; B] {
+        std::array::from_fn(|k| std::array::from_fn(|l| self.plane(k, l).values()[e]))
+    }
+}

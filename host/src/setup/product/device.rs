@@ -1,0 +1,86 @@
+//! [`SparseProducts`] on a device.
+
+use cuda_std::Real;
+use gpu_kernels::setup::columns::{LOADED, SLOTS};
+use gpu_kernels::setup::product::{
+    count_columns, count_columns_long, multiply, write_columns, write_columns_long,
+};
+
+use super::SparseProducts;
+use crate::backend::gpu::Gpu;
+use crate::backend::gpu::memory::Buffer;
+use crate::error::Result;
+use crate::setup::launch::{log2_lanes_for, mean};
+use crate::setup::matrix::device::DeviceCsr;
+
+impl<T: Real> SparseProducts<T> for Gpu {
+    fn product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        let mut c = self.product_pattern(a, b)?;
+        self.product_values(a, b, &mut c)?;
+        Ok(c)
+    }
+    fn product_values(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
+        self.fill_values(a, b, c, false)
+    }
+    fn add_product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>, c: &mut DeviceCsr<T>) -> Result<()> {
+        self.fill_values(a, b, c, true)
+    }
+}
+
+impl Gpu {
+    /// The pattern of `A B`; the values are undefined.
+    pub(in crate::setup) fn product_pattern<T: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+        b: &DeviceCsr<T>,
+    ) -> Result<DeviceCsr<T>> {
+        assert_eq!(a.size.n_cols, b.size.n_rows);
+        let (rows, cols) = (a.size.n_rows, b.size.n_cols);
+        // SparseProducts of multigrid have about a tenth as many columns a row as multiplications.
+        let multiplications = mean(a) * mean(b);
+        let log2_lanes = log2_lanes(b, log2_lanes_for(multiplications / 8.0, SLOTS));
+        let (n_rows, n_cols) = (rows as u64, cols as u64);
+        let (a, b) = (a.pattern(), b.pattern());
+        let (_list, long) = self.long_rows(rows)?;
+        let row_ptr = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
+        let lengths = row_ptr.address as *mut u32;
+        self.launch(rows << log2_lanes, &count_columns { n_rows, log2_lanes, a, b, lengths, long })?;
+        self.launch_long(rows, &count_columns_long { n_cols, a, b, lengths, long })?;
+        let c = self.csr_of_lengths(row_ptr, rows, cols)?;
+        let (row_ptr, columns) = (c.row_ptr(), c.col_idx_mut());
+        let kernel = write_columns { n_rows, log2_lanes, a, b, row_ptr, columns };
+        self.launch(rows << log2_lanes, &kernel)?;
+        self.launch_long(rows, &write_columns_long { n_cols, a, b, row_ptr, columns, long })?;
+        Ok(c)
+    }
+
+    /// `C = A B`, or `C = C + A B` to `accumulate`, in the pattern of C.
+    fn fill_values<T: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+        b: &DeviceCsr<T>,
+        c: &mut DeviceCsr<T>,
+        accumulate: bool,
+    ) -> Result<()> {
+        // Room for rows a little longer than most.
+        let log2_lanes = log2_lanes(b, log2_lanes_for(1.25 * mean(c), LOADED));
+        let kernel = multiply::<T> {
+            n_rows: c.size.n_rows as u64,
+            log2_lanes,
+            a: a.pattern(),
+            a_values: a.values(),
+            b: b.pattern(),
+            b_values: b.values(),
+            c: c.pattern(),
+            c_values: c.values_mut(),
+            accumulate: accumulate as u32,
+        };
+        self.launch(c.size.n_rows << log2_lanes, &kernel)
+    }
+}
+
+/// Logarithm of the number of lanes that share a row of A: about as many as a row of B has entries, and no fewer than
+/// `needed`.
+fn log2_lanes<T: Real>(b: &DeviceCsr<T>, needed: u32) -> u32 {
+    log2_lanes_for(0.75 * mean(b), 1).max(needed)
+}

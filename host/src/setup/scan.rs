@@ -1,0 +1,86 @@
+//! Exclusive prefix sums.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cuda_std::Real;
+use gpu_kernels::setup::scan::{TILE, span_scan, span_sums};
+
+use super::matrix::Size;
+use super::matrix::device::DeviceCsr;
+use crate::backend::gpu::Gpu;
+use crate::backend::gpu::memory::{Buffer, bytes_of_mut, check_reach};
+use crate::error::Result;
+
+/// Most spans, whose sums one block adds.
+const MAX_SPANS: usize = 2048;
+
+impl Gpu {
+    /// Row pointers of row lengths: replaces the `n` numbers of 32 bits in `lengths`, which has room for `n + 1`, by their
+    /// exclusive prefix sums, with the total at the end; returns the total, which may exceed 32 bits (then the row
+    /// pointers are not valid). Waits.
+    pub(super) fn row_pointers(&self, lengths: &Arc<Buffer>, n: usize) -> Result<u64> {
+        let span = n.div_ceil(MAX_SPANS).next_multiple_of(TILE).max(TILE);
+        let spans = n.div_ceil(span).max(1);
+        // Nothing else uses the memory for partial sums meanwhile: there is one stream.
+        let (sums, counter) = (self.partials::<u64>(), self.counter());
+        let lengths = lengths.address as *mut u32;
+        let (n, span) = (n as u64, span as u64);
+        self.launch_blocks(spans, &span_sums { n, span, lengths, sums, counter })?;
+        self.launch_blocks(spans, &span_scan { n, span, lengths, sums })?;
+        let mut total = [0u64];
+        let end = self.partials::<u64>() as u64 + (spans * size_of::<u64>()) as u64;
+        // SAFETY: the partial sums have room for `MAX_SPANS + 1` numbers of 64 bits.
+        unsafe { self.device().download(bytes_of_mut(&mut total), end)? };
+        Ok(total[0])
+    }
+
+    /// A matrix of undefined entries with these row lengths, as many as rows and room for one more number. Waits.
+    pub(super) fn csr_of_lengths<T: Real>(
+        &self,
+        lengths: Arc<Buffer>,
+        n_rows: usize,
+        n_cols: usize,
+    ) -> Result<DeviceCsr<T>> {
+        let nnz = self.row_pointers(&lengths, n_rows)?;
+        check_reach(nnz)?;
+        let nnz = nnz as usize;
+        Ok(DeviceCsr {
+            size: Size { n_rows, n_cols, nnz },
+            row_ptr: lengths,
+            col_idx: Buffer::new(self.device(), nnz * size_of::<u32>())?,
+            values: Buffer::new(self.device(), nnz * size_of::<T>())?,
+            element: PhantomData,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::sim::Sim;
+
+    #[test]
+    fn prefix_sums_and_their_total() {
+        for (n, factor) in [(0, 1), (1, 1), (31, 1), (257, 1), (2 * TILE + 77, 3), (700, u32::MAX / 100)] {
+            let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
+            let lengths: Vec<u32> = (0..n as u32).map(|i| i * i % 89 * factor).collect();
+            let buffer = Buffer::new(gpu.device(), (n + 1) * 4).unwrap();
+            // SAFETY: shorter than the buffer.
+            unsafe {
+                gpu.device().upload(buffer.address, crate::backend::gpu::memory::bytes_of(&lengths)).unwrap()
+            };
+            let total = gpu.row_pointers(&buffer, n).unwrap();
+            let mut found = vec![0u32; n + 1];
+            // SAFETY: as long as the buffer.
+            unsafe { gpu.device().download(bytes_of_mut(&mut found), buffer.address).unwrap() };
+            let mut sum = 0u64;
+            for (i, &length) in lengths.iter().enumerate() {
+                assert_eq!(found[i], sum as u32, "{i} of {n}");
+                sum += u64::from(length);
+            }
+            assert_eq!((found[n], total), (sum as u32, sum), "{n}");
+            assert!(factor < 4 || total > u64::from(u32::MAX));
+        }
+    }
+}
