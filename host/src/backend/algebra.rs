@@ -117,7 +117,7 @@ impl<M> Blocks<M> {
 /// The operations of a multigrid set-up.
 pub trait Algebra<T: Real>: Backend<T> {
     /// A sparse matrix in CRS, columns ascending in each row; a clone shares it.
-    type Csr: Clone;
+    type Csr: Clone + Send;
     /// A 32-bit number for each row.
     type Indices;
 

@@ -96,15 +96,12 @@ impl<T: Real> DeviceCsr<T> {
     }
 }
 
-/// [`Error::Matrix`] where so many entries are more than 32-bit row pointers reach.
+/// [`Error::Reach`] where so many entries are more than 32-bit row pointers reach.
 pub(super) fn check_reach(nnz: u64) -> Result<()> {
     if nnz <= u32::MAX as u64 {
         return Ok(());
     }
-    Err(Error::Matrix(format!(
-        "{nnz} entries are more than the 32-bit row pointers of the set-up on the device reach; \
-         build the hierarchy on the host (--amg setup=host)"
-    )))
+    Err(Error::Reach { nnz })
 }
 
 /// The first `len` elements.

@@ -182,6 +182,13 @@ impl<T: Real, S: Real, B: Mixed<T, S> + Mixed<S, T>> Preconditioner<T, B> for Am
         Mixed::<S, T>::cast(backend, &self.grids.vectors[0].x, z)
     }
 
+    fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {
+        if self.reusable.is_none() {
+            return Ok(false);
+        }
+        Amg::update_values(self, backend, a).map(|()| true)
+    }
+
     fn is_fixed(&self) -> bool {
         // Of two levels a K-cycle is a V-cycle.
         self.grids.inner.is_empty()
@@ -212,6 +219,15 @@ pub trait AnyPrecision<T: Real>: Mixed<T, T> {
         &self,
         a: Blocks<Self::Csr>,
         product: Option<&Self::Matrix>,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
+
+    /// [`Amg::setup_reusable`] with the hierarchy applied in T, or in f32.
+    #[allow(clippy::type_complexity)]
+    fn amg_reusable(
+        &self,
+        a: &Arc<Csr<T>>,
         params: &Params,
         in_f32: bool,
     ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
@@ -249,6 +265,23 @@ where
             Ok((Box::new(amg), info))
         }
     }
+
+    fn amg_reusable(
+        &self,
+        a: &Arc<Csr<T>>,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
+        if in_f32 {
+            let amg = Amg::<T, f32, B>::setup_reusable(self, a, params)?;
+            let info = amg.info().clone();
+            Ok((Box::new(amg), info))
+        } else {
+            let amg = Amg::<T, T, B>::setup_reusable(self, a, params)?;
+            let info = amg.info().clone();
+            Ok((Box::new(amg), info))
+        }
+    }
 }
 
 /// The hierarchy, computed where `params` says, where `backend` computes.
@@ -263,7 +296,7 @@ fn hierarchy_of<T: Real, B: Algebra<T>>(
         Place::Device => hierarchy::build(backend, a, product, params, extras),
         Place::Host => {
             let a = a.map(|plane| backend.csr_to_host(plane))?;
-            let host = Cpu::new(rayon::current_num_threads())?;
+            let host = Cpu::shared();
             moved(backend, host.install(|| hierarchy::build::<T, Cpu>(&host, a, None, params, extras))?)
         }
     }

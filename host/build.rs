@@ -19,7 +19,7 @@ fn main() -> ExitCode {
 
 fn write_ptx() -> Result<(), BuildError> {
     println!("cargo:rerun-if-changed=build.rs");
-    let files = CudaBuilder::new("gpu-kernels").archs(&TARGETS).obtain(Policy::from_env()?)?;
+    let files = CudaBuilder::new("../gpu-kernels").archs(&TARGETS).obtain(Policy::from_env()?)?;
     let path = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("ptx.rs");
     std::fs::write(&path, embed(&files)?).map_err(|source| BuildError::Io { action: "write", path, source })
 }
