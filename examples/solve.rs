@@ -6,13 +6,9 @@
 //! ```
 
 use std::path::Path;
-use std::sync::Arc;
 
-use warpsolve::backend::cpu::Cpu;
 use warpsolve::io::matrix::read_matrix;
-use warpsolve::job::{self, Device, Options, Report};
-use warpsolve::matrix::Csr;
-use warpsolve::problem;
+use warpsolve::{Amg, Csr, Device, Report, Solution, Solver, problem};
 
 // ANCHOR: solve
 fn main() -> warpsolve::Result<()> {
@@ -20,27 +16,24 @@ fn main() -> warpsolve::Result<()> {
         Some(path) => read_matrix(Path::new(&path), &mut |_, _| {})?.0,
         None => problem::generate(&"tet:24".parse()?, 1)?,
     };
-    let device = match warpsolve::open_gpu(0) {
-        Ok(gpu) => Device::Gpu(gpu),
-        Err(reason) => {
-            println!("{reason}");
-            Device::Cpu(Cpu::new(0)?)
-        }
-    };
-    let (x, report) = solve(a, &device)?;
-    println!("{} on {}: {} iterations", report.method, report.device, report.outcome.iterations);
-    println!("||b - A x|| / ||b|| = {:.2e}", report.relative_residual);
-    println!(
-        "x is between {:.3e} and {:.3e}",
-        x.iter().fold(f64::MAX, |m, &v| m.min(v)),
-        x.iter().fold(f64::MIN, |m, &v| m.max(v))
-    );
+    let b = vec![1.0; a.n_rows()];
+
+    // Method, preconditioner, format and device are chosen.
+    let Solution { x, report } = warpsolve::solve(&a, &b)?;
+    println!("{report}");
+    println!("the largest x is {:.3e}", x.iter().copied().fold(f64::MIN, f64::max));
+
+    let reports = twice(&a, Device::auto()?)?;
+    println!("with multigrid: {} iterations", reports[0].outcome.iterations);
+    println!("from there with another b: {} more", reports[1].outcome.iterations);
     Ok(())
 }
 
-/// Solves `A x = 1` with what suits the matrix: method, preconditioner and format are chosen.
-pub fn solve(a: Csr<f64>, device: &Device) -> warpsolve::Result<(Vec<f64>, Report)> {
-    let b = vec![1.0; a.n_rows()];
-    job::solve(&Arc::new(a), &b, &Options::default(), device, &mut |_stage, _progress| {})
+/// Solves two systems with one matrix, the second from the solution of the first.
+pub fn twice(a: &Csr<f64>, device: Device) -> warpsolve::Result<[Report; 2]> {
+    let mut solver = Solver::builder().rtol(1e-10).preconditioner(Amg::default()).device(device).build(a)?;
+    let Solution { mut x, report: first } = solver.solve(&vec![1.0; a.n_rows()])?;
+    let second = solver.solve_into(&vec![1.01; a.n_rows()], &mut x)?;
+    Ok([first, second])
 }
 // ANCHOR_END: solve

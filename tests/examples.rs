@@ -1,7 +1,7 @@
 //! The examples do what they say.
 
+use warpsolve::Device;
 use warpsolve::backend::{cpu::Cpu, gpu::Gpu};
-use warpsolve::job::Device;
 use warpsolve::matrix::Csr;
 use warpsolve::problem::{convection_diffusion, poisson2d};
 use warpsolve::solver::{Stop, StopReason};
@@ -23,11 +23,16 @@ fn residual(a: &Csr<f64>, x: &[f64]) -> f64 {
 
 #[test]
 fn solve_solves() {
-    for device in [Device::Cpu(Cpu::new(2).unwrap()), Device::Gpu(Gpu::simulated().unwrap())] {
-        let a = poisson2d(7);
-        let (x, report) = solve::solve(a.clone(), &device).unwrap();
-        assert!(report.converged());
-        assert!(residual(&a, &x) < 1e-7, "{}", residual(&a, &x));
+    let a = poisson2d(19);
+    let solution = warpsolve::solve(&a, &vec![1.0; 361]).unwrap();
+    assert!(solution.report.converged());
+    assert!(residual(&a, &solution.x) < 1e-7, "{}", residual(&a, &solution.x));
+    for device in [Device::cpu(2).unwrap(), Device::simulator().unwrap()] {
+        let [first, second] = solve::twice(&a, device).unwrap();
+        for report in [&first, &second] {
+            assert!(report.converged() && report.relative_residual <= 1e-10, "{report}");
+        }
+        assert!((1..first.outcome.iterations).contains(&second.outcome.iterations), "{first} {second}");
     }
 }
 

@@ -49,10 +49,7 @@ pub enum Error {
     #[error("{0}")]
     Mesh(String),
     /// A diagonal entry that must be inverted is missing, zero or not finite.
-    #[error(
-        "row {row}: the diagonal entry is {what}, and {method} divides by it; \
-         use --precond none with gmres or bicgstab, or reorder the rows so that the diagonal is nonzero"
-    )]
+    #[error("row {row}: the diagonal entry is {what}, and {method} divides by it")]
     Diagonal {
         /// The row, counted from 1.
         row: usize,
@@ -62,11 +59,7 @@ pub enum Error {
         method: &'static str,
     },
     /// A diagonal block that must be inverted is missing, singular or badly scaled.
-    #[error(
-        "node {node} (rows {first} to {last}): the diagonal block is {what}, and {method} divides by it; \
-         see whether the unknowns are numbered node by node, or use --block-size 1{}",
-        if .method == &"jacobi" { ", or --singular-blocks pseudo-inverse" } else { "" }
-    )]
+    #[error("node {node} (rows {first} to {last}): the diagonal block is {what}, and {method} divides by it")]
     Block {
         /// The node, counted from 1.
         node: usize,
@@ -114,7 +107,7 @@ pub enum Error {
     /// A padded format would take far more memory than the matrix is worth.
     #[error(
         "{format} would store {stored} entries for {nnz} nonzeros ({factor:.1} times as many: \
-         the longest row has {longest}, the mean is {mean:.1}); use --format {advice}"
+         the longest row has {longest}, the mean is {mean:.1})"
     )]
     Padding {
         /// The format refused.
@@ -129,13 +122,12 @@ pub enum Error {
         longest: usize,
         /// nnz / rows.
         mean: f64,
-        /// The format to use.
+        /// A format that has less.
         advice: &'static str,
     },
     /// The device cannot hold the problem.
     #[error(
-        "{device} has {} free of {}, but this solve needs {} ({detail}); \
-         use --device cpu, a smaller restart length, or a format with less padding",
+        "{device} has {} free of {}, but this solve needs {} ({detail})",
         mib(*free), mib(*total), mib(*needed)
     )]
     DeviceMemory {
@@ -160,6 +152,30 @@ pub enum Error {
         call: String,
         /// What the driver said.
         message: String,
+    },
+    /// More threads than the machine has use for.
+    #[error("{asked} threads on {cores} cores would only wait for each other")]
+    Threads {
+        /// How many were asked for.
+        asked: usize,
+        /// Cores of the machine.
+        cores: usize,
+        /// Threads at most.
+        most: usize,
+    },
+    /// A method and a preconditioner that do not go together.
+    #[error("the method {method} is multigrid by itself, without the preconditioner {precond}")]
+    Preconditioner {
+        /// The method.
+        method: &'static str,
+        /// The preconditioner.
+        precond: String,
+    },
+    /// A matrix has more entries than the set-up of multigrid on a device reaches.
+    #[error("{nnz} entries are more than the 32-bit row pointers of the set-up on the device reach")]
+    Reach {
+        /// Its entries.
+        nnz: u64,
     },
     /// An option's value is out of range.
     #[error("{0}")]

@@ -21,7 +21,7 @@ use super::settings::Settings;
 #[command(name = "warpsolve", version, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
     #[command(flatten)]
     pub profile: ProfileArgs,
 }
@@ -32,8 +32,10 @@ const CARDIAC_HELP: &str =
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Solve A x = b and report how it went
-    #[command(after_help = "Exit status: 0 converged, 2 stopped without converging (the solution is \
-                            written all the same), 1 error.")]
+    #[command(
+        after_help = "Exit status: 0 converged, 2 stopped without converging, 130 ended by a signal (the \
+                            solution is written all the same), 1 error."
+    )]
     Solve(SolveArgs),
     /// Simulate the heart's electrical wave: bidomain equations on a mesh of tetrahedra
     #[command(after_help = CARDIAC_HELP)]

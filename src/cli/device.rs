@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use warpsolve::backend::cpu::Cpu;
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::job::{self, Device};
 use warpsolve::{Error, Result};
@@ -79,7 +78,7 @@ impl Opened {
 /// # Errors
 /// [`Error::NoDevice`] where a GPU is asked for by name and there is none. `auto` never fails for that.
 pub fn open(name: DeviceName, threads: usize, profiler: &Profiler) -> Result<Opened> {
-    let cpu = |no_gpu| Ok(Opened { device: Device::Cpu(Cpu::new(threads)?), no_gpu, unwatched: None });
+    let cpu = |no_gpu| Ok(Opened { device: Device::cpu(threads)?, no_gpu, unwatched: None });
     let gpu = |gpu: Gpu| {
         let device = Device::Gpu(profiler.watch(gpu.clone())?);
         Ok(Opened { device, no_gpu: None, unwatched: Some(Device::Gpu(gpu)) })

@@ -6,6 +6,7 @@ use warpsolve::matrix::RowStats;
 use warpsolve::precond::amg;
 
 use super::account::Account;
+use super::advice;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -52,6 +53,7 @@ pub struct Solve<'a> {
     stop_reason: &'static str,
     stop_message: String,
     iterations: u32,
+    refinements: u32,
     relative_residual: f64,
     residual_norm: Option<f64>,
     threshold: f64,
@@ -210,8 +212,9 @@ impl<'a> From<&'a Account> for Solve<'a> {
             ptx_target: gpu.as_ref().and_then(|info| nonempty(&info.ptx_target)),
             threads: account.threads,
             stop_reason: report.outcome.reason.name(),
-            stop_message: report.outcome.reason.to_string(),
+            stop_message: advice::stop(report),
             iterations: report.outcome.iterations,
+            refinements: report.refinements,
             relative_residual: report.relative_residual,
             residual_norm: report.outcome.history.last().copied(),
             threshold: report.outcome.threshold,

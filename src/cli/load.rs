@@ -95,11 +95,11 @@ pub fn system(source: &Source, rhs: Option<&Path>, progress: &Progress) -> Resul
     Ok(System { a: Arc::new(a), b, summary, read_seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Starts the threads that read, generate and check; 0 for one a core.
+/// Starts the threads of the host, which read, generate, check and are the CPU as a device; 0 for one a core.
 pub fn start_threads(threads: usize) -> Result<()> {
     check_threads(threads)?;
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global()
-        .map_err(|e| Error::Option(format!("cannot start {threads} threads: {e}; use fewer --threads")))
+        .map_err(|e| Error::Option(format!("cannot start {threads} threads: {e}")))
 }

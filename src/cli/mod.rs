@@ -1,6 +1,7 @@
 //! The command line: arguments become a typed job, the job runs, and its report is printed.
 
 mod account;
+mod advice;
 mod args;
 mod bench;
 mod cardiac;
@@ -20,6 +21,7 @@ mod profile;
 mod progress;
 mod report;
 mod settings;
+mod signals;
 mod solve;
 mod spmv;
 mod status;
@@ -35,6 +37,20 @@ use output::complain;
 use profile::Profiler;
 use status::{FAILURE, SUCCESS};
 use warpsolve::Result;
+
+/// What is printed without a command.
+const FIRST_STEPS: &str = concat!(
+    "warpsolve ",
+    env!("CARGO_PKG_VERSION"),
+    " solves large sparse linear systems A x = b on NVIDIA GPUs and on CPUs. Three things to try:
+
+  warpsolve info                                    what it finds on this machine
+  warpsolve solve --gen tet:32                      a model problem, on the GPU or else the CPU
+  warpsolve solve A.mtx --precond amg --out x.mtx   a Matrix Market file, with multigrid
+
+All commands: warpsolve --help
+"
+);
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -54,8 +70,11 @@ pub fn main() -> ExitCode {
 
 /// Runs a command; the exit status.
 fn run(cli: Cli) -> Result<u8> {
-    let profiler = Profiler::new(cli.profile, &cli.command.uses())?;
-    let status = match cli.command {
+    let Some(command) = cli.command else {
+        return output::print(FIRST_STEPS).map(|()| SUCCESS);
+    };
+    let profiler = Profiler::new(cli.profile, &command.uses())?;
+    let status = match command {
         Command::Solve(args) => solve::run(args, &profiler),
         Command::Bidomain(args) => cardiac::bidomain(args, &profiler),
         Command::Monodomain(args) => cardiac::monodomain(args, &profiler),

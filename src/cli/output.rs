@@ -7,6 +7,8 @@ use std::path::Path;
 use warpsolve::io::atomic::write_atomically;
 use warpsolve::{Error, Result};
 
+use super::advice;
+
 /// Writes to stdout. A reader that has seen enough (`| head`) is not an error.
 pub fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
@@ -81,7 +83,7 @@ pub fn file_size(path: &Path) -> Result<u64> {
 
 /// "error: ..." on stderr, with those causes that the message does not already name.
 pub fn complain(error: &Error) {
-    let mut text = format!("error: {error}\n");
+    let mut text = format!("error: {}\n", advice::error(error));
     let mut cause = error.source();
     while let Some(error) = cause {
         let message = error.to_string();

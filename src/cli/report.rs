@@ -5,6 +5,7 @@ use warpsolve::job::{Method, Precond, Report};
 use warpsolve::precond::amg;
 
 use super::account::Account;
+use super::advice;
 use super::device::in_short;
 use super::json::device_kind;
 use super::table::{Align, Lines, bytes, duration, table, thousands};
@@ -16,7 +17,7 @@ pub fn outcome(report: &Report) -> String {
     if report.converged() {
         format!("converged {after}")
     } else {
-        format!("NOT converged {after}: {}", report.outcome.reason)
+        format!("NOT converged {after}: {}", advice::stop(report))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use warpsolve::io::matrix_market::write_vector;
-use warpsolve::job::{self, Device, Method, Options};
+use warpsolve::job::{self, CancellationToken, Method, Options, Solution, Solver, Stage};
 use warpsolve::matrix::row_stats;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
@@ -18,9 +18,9 @@ use super::load::{self, Source};
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
-use super::status::{FAILURE, SUCCESS, UNCONVERGED};
+use super::status::{FAILURE, INTERRUPTED, SUCCESS, UNCONVERGED};
 use super::values::Restart;
-use super::{config, json, report};
+use super::{advice, config, json, report, signals};
 
 /// What is to be done, with every option checked.
 struct Job {
@@ -90,24 +90,22 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
     progress.clear();
     let system = system?;
 
-    let norm_b = system.b.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let threshold = (job.options.stop.rtol * norm_b).max(job.options.stop.atol);
-    let on_stage = &mut |stage, step| match step {
-        None => progress.stage(stage),
-        Some((iterations, norm)) => progress.solving(iterations, norm, norm_b, threshold),
-    };
-    let solved = job::solve(&system.a, &system.b, &job.options, &opened.device, on_stage);
+    let cancellation = CancellationToken::new();
+    let solved = Solver::builder()
+        .options(job.options.clone())
+        .device(opened.device.clone())
+        .on_progress(show(progress.clone(), cancellation.clone()))
+        .cancellation(cancellation)
+        .solve(&system.a, &system.b);
     progress.clear();
-    let (x, report) = solved?;
-    // Of the projected right-hand side where the matrix is singular.
-    let norm_b = report.norm_b;
+    let Solution { x, report } = solved?;
     let total_seconds = start.elapsed().as_secs_f64();
 
-    let warnings = warnings(&job, &report, norm_b, &opened.no_gpu);
+    let warnings = warnings(&job, &report, &opened.no_gpu);
     warnings.iter().for_each(|message| warn(message));
-    let converged = report.converged();
+    let reason = report.outcome.reason;
     let shows_text = !job.quiet && job.json.as_deref() != Some(Path::new("-"));
-    if !converged && !shows_text {
+    if reason != StopReason::Converged && !shows_text {
         warn(&report::outcome(&report));
     }
 
@@ -117,7 +115,7 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         failures.extend(write_vector(path, &x).err());
     }
     if let Some(path) = &job.history {
-        failures.extend(write(path, &history_csv(&report.outcome.history, norm_b)).err());
+        failures.extend(write(path, &history_csv(&report.outcome.history, report.norm_b)).err());
     }
     if shows_text || job.json.is_some() {
         progress.stage("bandwidth");
@@ -128,10 +126,7 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
             summary: system.summary,
             rows: row_stats(&system.a),
             options: job.options,
-            gpu: match &opened.device {
-                Device::Cpu(_) => None,
-                Device::Gpu(gpu) => Some(gpu.device().info().clone()),
-            },
+            gpu: opened.device.gpu().map(|gpu| gpu.device().info().clone()),
             no_gpu: opened.no_gpu,
             threads: rayon::current_num_threads(),
             report,
@@ -152,16 +147,37 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         }
     }
     failures.iter().for_each(complain);
-    Ok(match (failures.is_empty(), converged) {
-        (false, _) => FAILURE,
-        (true, true) => SUCCESS,
-        (true, false) => UNCONVERGED,
+    Ok(match reason {
+        _ if !failures.is_empty() => FAILURE,
+        StopReason::Converged => SUCCESS,
+        StopReason::Interrupted => INTERRUPTED,
+        _ => UNCONVERGED,
     })
 }
 
+/// Shows what is being done, and lets Ctrl-C cancel from the first iteration on: before that nothing would be lost.
+fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
+    let mut is_listening = false;
+    move |stage| match stage {
+        Stage::SetUp => progress.stage("set-up"),
+        Stage::Upload => progress.stage("upload"),
+        Stage::Iteration { iterations, norm, norm_b, threshold } => {
+            progress.solving(iterations, norm, norm_b, threshold);
+        }
+        Stage::Solve if !is_listening => {
+            is_listening = true;
+            if let Err(error) = signals::raise(&cancellation.flag()) {
+                warn(&format!("a signal will end the program at once: {error}"));
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The solve's own warnings, and what only the options tell.
-fn warnings(job: &Job, report: &job::Report, norm_b: f64, no_gpu: &Option<Error>) -> Vec<String> {
-    let mut warnings = [&job.warnings[..], &report.warnings].concat();
+fn warnings(job: &Job, report: &job::Report, no_gpu: &Option<Error>) -> Vec<String> {
+    let mut warnings = job.warnings.clone();
+    warnings.extend(report.warnings.iter().map(advice::warning));
     if let Some(error) = no_gpu
         && !matches!(error, Error::NoDevice(_))
     {
@@ -170,16 +186,15 @@ fn warnings(job: &Job, report: &job::Report, norm_b: f64, no_gpu: &Option<Error>
     if job.unrestarted && report.method == Method::Gmres && report.outcome.iterations as usize > MAX_RESTART {
         warnings.push(format!("GMRES restarted after {MAX_RESTART} iterations, its longest cycle"));
     }
-    let norm = if norm_b == 0.0 { report.relative_residual } else { report.relative_residual * norm_b };
-    if report.outcome.reason == StopReason::Inaccurate {
+    if let StopReason::Inaccurate { found, .. } = report.outcome.reason {
         let advice = match job.options.precision {
             job::Precision::F32 => "; use --precision f64, or a larger --rtol",
             job::Precision::F64 => "; the matrix is singular, or too ill-conditioned for this tolerance",
         };
         warnings.push(format!(
-            "the true residual misses the tolerance: ||b - A x|| is {norm:.2e}, {:.1e} times what was asked, \
+            "the true residual misses the tolerance: ||b - A x|| is {found:.2e}, {:.1e} times what was asked, \
              although the solver's own residual converged{advice}",
-            norm / report.outcome.threshold
+            found / report.outcome.threshold
         ));
     }
     warnings

@@ -90,7 +90,7 @@ pub fn run(args: SpmvArgs, profiler: &Profiler) -> Result<u8> {
                 let (refused, figures) = match measured {
                     Ok(m) => (None, Some(figures(&m, &a, format, precision, copy))),
                     Err(e @ (Error::Padding { .. } | Error::DeviceMemory { .. } | Error::Option(_))) => {
-                        (Some(e.to_string()), None)
+                        (Some(super::advice::error(&e)), None)
                     }
                     Err(error) => {
                         progress.clear();

@@ -224,7 +224,7 @@ pub fn indefinite_matrices<T: Real, B: Steps<T>>(b: &B) {
     let a = from_dense::<T>(&rows);
     let (x, outcome) = run(b, Which::Gmres(100), false, &a, &crs(&a), &[T::ONE; 40], &stop);
     assert!(
-        matches!(outcome.reason, StopReason::Breakdown(_) | StopReason::Inaccurate),
+        matches!(outcome.reason, StopReason::Breakdown(_) | StopReason::Inaccurate { .. }),
         "{:?}",
         outcome.reason
     );

@@ -21,9 +21,9 @@ impl<T> Length for Vec<T> {
 /// Of all primitives only these and [`matrix`](super::Products::matrix) and [`monitor`](super::Monitoring::monitor) allocate.
 pub trait Memory<T: Real>: Sized {
     /// A vector.
-    type Vector: Length;
+    type Vector: Length + Send;
     /// An array of scalars.
-    type Scalars: Length;
+    type Scalars: Length + Send;
 
     /// A vector of `n` zeros.
     fn zeros(&self, n: usize) -> Result<Self::Vector>;

@@ -5,9 +5,12 @@ use std::time::Instant;
 use cuda_std::Real;
 use rayon::prelude::*;
 
-use super::{Device, Method, Precond};
+use super::plan::Plan;
+use super::{Device, Method, Precision, Precond};
 use crate::backend::gpu::Gpu;
 use crate::error::Result;
+use crate::matrix::spmv_bytes;
+use crate::precond::{NullSpace, amg};
 
 /// The bytes that `iterations` of a method must move through memory, each vector of each fused pass
 /// counted once for reading and once for writing, whatever the caches keep. `spmv` is the product's, `cycle` that of
@@ -58,6 +61,29 @@ pub fn bytes_moved<T: Real>(
             k * (spmv + vectors(9)) + (k + k.div_ceil(m)) * apply + vectors(all)
         }
     }
+}
+
+/// [`bytes_moved`] of `iterations` of a plan that was carried out with this hierarchy.
+pub(super) fn of_plan(plan: &Plan, hierarchy: Option<&amg::Info>, iterations: u32) -> u64 {
+    match plan.options.precision {
+        Precision::F32 => of_plan_in::<f32>(plan, hierarchy, iterations),
+        Precision::F64 => of_plan_in::<f64>(plan, hierarchy, iterations),
+    }
+}
+
+fn of_plan_in<T: Real>(plan: &Plan, hierarchy: Option<&amg::Info>, iterations: u32) -> u64 {
+    let n = plan.a.n_rows();
+    bytes_moved::<T>(
+        plan.method,
+        plan.precond,
+        hierarchy.map_or(0, |info| info.cycle_bytes),
+        plan.projections().map_or(0, NullSpace::dimension),
+        n,
+        spmv_bytes(plan.a.nnz(), n, size_of::<T>(), plan.format.format.block()),
+        iterations,
+        plan.restart(),
+        plan.options.block_size,
+    )
 }
 
 /// Bytes each array of a bandwidth measurement has: well beyond second- and third-level caches.
@@ -144,7 +170,7 @@ mod tests {
             let on = Device::Gpu(Gpu::new(device.clone()).unwrap());
             let stop = Stop { rtol: 0.0, atol: 0.0, max_iterations };
             let options = Options { stop, ..options.clone() };
-            let (_, report) = solve(&a, &b, &options, &on, &mut |_, _| ()).unwrap();
+            let report = solve(&a, &b, &options, &on).unwrap().report;
             assert_eq!(report.outcome.iterations, max_iterations, "{:?}", report.outcome.reason);
             let profile = device.profile().unwrap();
             let launches = profile.kernels.iter().filter_map(|kernel| kernel.bytes).sum::<u64>();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::format::Format;
-use super::in_large_pages;
 use super::lanes::{prefetch, sum_gathered};
 use super::stored::Stored;
+use super::{Coo, in_large_pages};
 use crate::error::{Error, Result};
 use crate::vectors::in_widest_vectors;
 use cuda_std::Real;
@@ -18,14 +18,16 @@ const BLOCK: usize = 1024;
 ///
 /// Row `i` holds the entries `row_ptr[i]..row_ptr[i + 1]` of `col_idx` and `values`; columns ascend
 /// strictly within a row, so there are no duplicates. Explicit zeros are allowed.
+///
+/// A clone shares the arrays; values are copied when one of those who share them changes them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Csr<T> {
     n_rows: usize,
     n_cols: usize,
-    // Shared with matrices of the same pattern.
+    // Shared with matrices of the same pattern, the values with clones.
     row_ptr: Arc<Vec<usize>>,
     col_idx: Arc<Vec<u32>>,
-    values: Vec<T>,
+    values: Arc<Vec<T>>,
 }
 
 impl<T: Real> Csr<T> {
@@ -67,14 +69,71 @@ impl<T: Real> Csr<T> {
         if let Some(message) = rows.find_map_first(fault_of_row) {
             return fault(message);
         }
-        Ok(Csr { n_rows, n_cols, row_ptr: Arc::new(row_ptr), col_idx: Arc::new(col_idx), values })
+        Ok(Csr::of_arrays(n_rows, n_cols, row_ptr, col_idx, values))
+    }
+
+    fn of_arrays(
+        n_rows: usize,
+        n_cols: usize,
+        row_ptr: Vec<usize>,
+        col_idx: Vec<u32>,
+        values: Vec<T>,
+    ) -> Self {
+        let (row_ptr, col_idx, values) = (Arc::new(row_ptr), Arc::new(col_idx), Arc::new(values));
+        Csr { n_rows, n_cols, row_ptr, col_idx, values }
     }
 
     /// A matrix with the pattern of this one and `values`, as many as it has entries.
     pub(crate) fn with_values<U>(&self, values: Vec<U>) -> Csr<U> {
         assert_eq!(values.len(), self.nnz());
         let (row_ptr, col_idx) = (self.row_ptr.clone(), self.col_idx.clone());
-        Csr { n_rows: self.n_rows, n_cols: self.n_cols, row_ptr, col_idx, values }
+        Csr { n_rows: self.n_rows, n_cols: self.n_cols, row_ptr, col_idx, values: Arc::new(values) }
+    }
+
+    /// Copies three arrays, of any types of integers, after checking every invariant.
+    ///
+    /// # Errors
+    /// As [`Csr::new`]; [`Error::Matrix`] for a number that is negative or beyond 32 bits.
+    pub fn from_slices<P, J>(
+        n_rows: usize,
+        n_cols: usize,
+        row_ptr: &[P],
+        col_idx: &[J],
+        values: &[T],
+    ) -> Result<Self>
+    where
+        P: Copy + TryInto<usize>,
+        J: Copy + TryInto<u32>,
+    {
+        let beyond = |what: &str, k: usize| {
+            Error::Matrix(format!("{what} {} is negative, or more than 32-bit indices reach", k + 1))
+        };
+        let row_ptr = row_ptr.iter().enumerate();
+        let row_ptr = row_ptr.map(|(k, &p)| p.try_into().map_err(|_| beyond("row pointer", k)));
+        let col_idx = col_idx.iter().enumerate();
+        let col_idx = col_idx.map(|(k, &j)| j.try_into().map_err(|_| beyond("column", k)));
+        let (row_ptr, col_idx) = (row_ptr.collect::<Result<_>>()?, col_idx.collect::<Result<_>>()?);
+        Csr::new(n_rows, n_cols, row_ptr, col_idx, values.to_vec())
+    }
+
+    /// The matrix of triplets `(row, column, value)`, counted from 0, in any order; those of the same place add up.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for a triplet outside of the matrix, and for more than 32-bit indices reach.
+    pub fn from_triplets(
+        n_rows: usize,
+        n_cols: usize,
+        triplets: impl IntoIterator<Item = (usize, usize, T)>,
+    ) -> Result<Self> {
+        let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        // Beyond 32 bits is outside of the matrix too.
+        let index = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        for (i, j, value) in triplets {
+            rows.push(index(i));
+            cols.push(index(j));
+            values.push(value);
+        }
+        Ok(Coo::from_parts(n_rows, n_cols, rows, cols, values)?.into_csr().0)
     }
 
     /// Takes over three arrays that are right by construction; checked in debug builds.
@@ -88,7 +147,7 @@ impl<T: Real> Csr<T> {
         if cfg!(debug_assertions) {
             return Csr::new(n_rows, n_cols, row_ptr, col_idx, values).expect("right by construction");
         }
-        Csr { n_rows, n_cols, row_ptr: Arc::new(row_ptr), col_idx: Arc::new(col_idx), values }
+        Csr::of_arrays(n_rows, n_cols, row_ptr, col_idx, values)
     }
 
     /// Builds a matrix row by row, in parallel: `fill(i, columns, values)` writes the `length(i)`
@@ -161,11 +220,11 @@ impl<T: Real> Csr<T> {
     }
     /// Values, to be changed in place; the pattern stays.
     pub fn values_mut(&mut self) -> &mut [T] {
-        &mut self.values
+        Arc::<Vec<T>>::make_mut(&mut self.values)
     }
     /// Row pointers, columns, and the values to be changed in place.
     pub fn parts_mut(&mut self) -> (&[usize], &[u32], &mut [T]) {
-        (&self.row_ptr, &self.col_idx, &mut self.values)
+        (&self.row_ptr, &self.col_idx, Arc::<Vec<T>>::make_mut(&mut self.values))
     }
     /// Columns and values of row `i`.
     #[inline]

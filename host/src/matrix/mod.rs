@@ -3,6 +3,7 @@
 pub mod block;
 pub mod check;
 pub mod choice;
+mod convert;
 pub mod coo;
 pub mod csr;
 pub mod ell;
@@ -22,6 +23,7 @@ pub use block::{BlockCsr, BlockSell, block_padding, diagonal_blocks};
 pub use check::Symmetry;
 pub(crate) use choice::choose_for_gpu;
 pub use choice::{Choice, Target, choose, choose_blocks};
+pub use convert::IntoCsr;
 pub use coo::Coo;
 pub use csr::Csr;
 pub(crate) use csr::place;

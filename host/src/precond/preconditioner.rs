@@ -4,6 +4,7 @@ use cuda_std::Real;
 
 use crate::backend::{Backend, Coef};
 use crate::error::Result;
+use crate::matrix::Csr;
 use crate::solver::cg::{CgStep, CgSteps};
 
 /// What a solver may fuse into its own passes instead of calling [`Preconditioner::apply`].
@@ -17,7 +18,7 @@ pub enum Shape<'a, V> {
 }
 
 /// A linear operator `M`, set up for one matrix on one backend.
-pub trait Preconditioner<T: Real, B: Backend<T>> {
+pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
     /// `z = M r`, queued on `backend`, which may be guarded.
     ///
     /// It allocates nothing. Solvers record two calls and replay them ([`Monitoring::record`](crate::backend::Monitoring::record)), so that either every
@@ -43,6 +44,11 @@ pub trait Preconditioner<T: Real, B: Backend<T>> {
     /// flexible beta.
     fn is_fixed(&self) -> bool {
         true
+    }
+
+    /// Takes the values of another matrix of the same pattern. `false` where it cannot, and is to be set up again.
+    fn update_values(&mut self, _backend: &B, _a: &Csr<T>) -> Result<bool> {
+        Ok(false)
     }
 }
 

@@ -103,11 +103,9 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Bicgstab<T, B> {
         let threshold = run.threshold;
         let mut outcome = run.outcome(|| {
             Ok(match () {
-                () if backend.read(scalars, R0_V)? == T::ZERO => {
-                    "(r0, A M p) = 0; try another initial guess or --solver gmres"
-                }
+                () if backend.read(scalars, R0_V)? == T::ZERO => "(r0, A M p) = 0",
                 () if backend.read(scalars, T_T)? == T::ZERO => "A M s = 0",
-                () => "omega = 0; try --solver gmres",
+                () => "omega = 0",
             })
         })?;
         // The first half of a step may already have solved the system: then s = 0, and t = A M s with it.

@@ -7,11 +7,28 @@ use crate::backend::Backend;
 use crate::error::Result;
 use crate::precond::Preconditioner;
 
-/// Called with the iterations done and the newest residual norm, every now and then.
-pub type OnProgress<'a> = &'a mut dyn FnMut(u32, f64);
+/// Watches an iteration, from the host. A closure is one that never cancels.
+pub trait Observer {
+    /// Called with the iterations done and the newest residual norm, every now and then.
+    fn observe(&mut self, iterations: u32, norm: f64);
+    /// Whether to end: after the iterations that are queued already, with
+    /// [`StopReason::Interrupted`](super::StopReason::Interrupted).
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl<F: FnMut(u32, f64)> Observer for F {
+    fn observe(&mut self, iterations: u32, norm: f64) {
+        self(iterations, norm);
+    }
+}
+
+/// Whom a solver tells how far it is.
+pub type OnProgress<'a> = &'a mut dyn Observer;
 
 /// A method with its workspace.
-pub trait IterativeSolver<T: Real, B: Backend<T>> {
+pub trait IterativeSolver<T: Real, B: Backend<T>>: Send {
     /// Solves `A x = b` starting from the given `x`.
     #[allow(clippy::too_many_arguments)]
     fn solve(

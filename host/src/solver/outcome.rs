@@ -2,10 +2,6 @@
 
 use std::fmt;
 
-/// A method's own residual drifts from the true one by rounding; where the true one misses the tolerance by
-/// more than this factor, the solve has not converged.
-pub const TOLERABLE_MISS: f64 = 10.0;
-
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop {
@@ -24,7 +20,7 @@ impl Default for Stop {
 }
 
 /// Why a solver stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum StopReason {
     /// The residual norm is small enough.
@@ -35,8 +31,16 @@ pub enum StopReason {
     Breakdown(&'static str),
     /// A residual norm is NaN or infinite.
     NotFinite,
-    /// The method's own residual norm is small enough, but that of its solution, recomputed, is far from it.
-    Inaccurate,
+    /// The method's own residual norm is small enough, but that of its solution, recomputed, is not, and to start again
+    /// from there did not help.
+    Inaccurate {
+        /// The method's own residual norm.
+        claimed: f64,
+        /// The true one.
+        found: f64,
+    },
+    /// It was cancelled.
+    Interrupted,
     /// CG met `(p, A p) <= 0`: A is not positive definite; it may be singular.
     IndefiniteOperator,
     /// CG met `(r, M r) <= 0`: the preconditioner is not positive definite.
@@ -51,7 +55,8 @@ impl StopReason {
             StopReason::IterationLimit => "iteration_limit",
             StopReason::Breakdown(_) => "breakdown",
             StopReason::NotFinite => "not_finite",
-            StopReason::Inaccurate => "inaccurate",
+            StopReason::Inaccurate { .. } => "inaccurate",
+            StopReason::Interrupted => "interrupted",
             StopReason::IndefiniteOperator => "indefinite_operator",
             StopReason::IndefinitePreconditioner => "indefinite_preconditioner",
         }
@@ -65,16 +70,19 @@ impl fmt::Display for StopReason {
             StopReason::IterationLimit => "iteration limit reached",
             StopReason::Breakdown(which) => return write!(f, "breakdown: {which}"),
             StopReason::NotFinite => "the residual became NaN or infinite",
-            StopReason::Inaccurate => {
-                "the method's own residual is small enough, but not that of its solution"
+            StopReason::Inaccurate { claimed, found } => {
+                return write!(
+                    f,
+                    "the method's own residual norm is {claimed:.2e}, but that of its solution is {found:.2e}, \
+                     and to start again from there does not help"
+                );
             }
+            StopReason::Interrupted => "interrupted",
             StopReason::IndefiniteOperator => {
-                "the matrix is not positive definite, but indefinite or singular (p, A p <= 0); \
-                 use --solver gmres or bicgstab"
+                "the matrix is not positive definite, but indefinite or singular (p, A p <= 0)"
             }
             StopReason::IndefinitePreconditioner => {
-                "the preconditioner is not positive definite (r, M r <= 0); \
-                 use --precond none, or --solver gmres or bicgstab"
+                "the preconditioner is not positive definite (r, M r <= 0)"
             }
         })
     }

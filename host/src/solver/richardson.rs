@@ -100,7 +100,7 @@ mod tests {
         let amg = Params { coarse_rows: 20, ..Params::default() };
         let options = Options { method: Some(Method::Amg), amg, ..Options::default() };
         for device in [Device::Cpu(Cpu::new(2).unwrap()), Device::Gpu(Gpu::simulated().unwrap())] {
-            let (x, report) = job::solve(&a, &b, &options, &device, &mut |_, _| ()).unwrap();
+            let job::Solution { x, report } = job::solve(&a, &b, &options, &device).unwrap();
             assert!(report.converged() && report.outcome.iterations <= 40, "{report:?}");
             assert_eq!((report.method, report.precond), (Method::Amg, Precond::Amg));
             assert!(job::relative_residual(&a, &x, &b) <= 1.01e-8);
@@ -115,7 +115,7 @@ mod tests {
         };
         let options = Options { amg: diverging, ..options };
         let device = Device::Cpu(Cpu::new(1).unwrap());
-        let (_, report) = job::solve(&a, &b, &options, &device, &mut |_, _| ()).unwrap();
+        let report = job::solve(&a, &b, &options, &device).unwrap().report;
         assert_eq!(report.outcome.reason, StopReason::NotFinite);
     }
 
@@ -125,8 +125,10 @@ mod tests {
         let device = Device::Cpu(Cpu::new(1).unwrap());
         for precond in [Precond::None, Precond::Jacobi] {
             let options = Options { method: Some(Method::Amg), precond: Some(precond), ..Options::default() };
-            match job::solve(&a, &[1.0; 3], &options, &device, &mut |_, _| ()) {
-                Err(Error::Option(message)) => assert!(message.contains(&precond.to_string()), "{message}"),
+            match job::solve(&a, &[1.0; 3], &options, &device) {
+                Err(Error::Preconditioner { method: "amg", precond: named }) => {
+                    assert_eq!(named, precond.to_string())
+                }
                 other => panic!("{other:?}"),
             }
         }

@@ -24,11 +24,16 @@ pub(crate) struct Run<'a, T: Real, B: Backend<T>> {
     pub(super) threshold: f64,
     lead: u32,
     on_progress: OnProgress<'a>,
+    is_cancelled: bool,
 }
 
 impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
     /// Computes the threshold from `||b||` (with one scalar, slot 0 of a fresh array) and makes the monitor.
     pub(super) fn new(backend: &B, b: &B::Vector, stop: &Stop, on_progress: OnProgress<'a>) -> Result<Self> {
+        // Whoever knows ||b|| gives the threshold itself.
+        if stop.rtol == 0.0 {
+            return Self::bounded(backend, stop.max_iterations, stop.atol, on_progress);
+        }
         let s = backend.scalars(1)?;
         backend.dot(b, b, &s, Slot(0))?;
         let norm_b = backend.read(&s, Slot(0))?.to_f64().sqrt();
@@ -45,7 +50,8 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
         on_progress: OnProgress<'a>,
     ) -> Result<Self> {
         let monitor = backend.monitor(limit, threshold)?;
-        Ok(Run { backend: backend.guarded(&monitor), monitor, threshold, lead: LEAD, on_progress })
+        let backend = backend.guarded(&monitor);
+        Ok(Run { backend, monitor, threshold, lead: LEAD, on_progress, is_cancelled: false })
     }
 
     /// Looks earlier whether the iteration has stopped if `m` is more than a diagonal.
@@ -92,13 +98,14 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
         self.known((k + 1).saturating_sub(self.lead))
     }
 
-    /// Waits until `observed` norms are known; false when the iteration has stopped.
+    /// Waits until `observed` norms are known; false when the iteration has stopped, or is to.
     pub(super) fn known(&mut self, observed: u32) -> Result<bool> {
         let progress = self.backend.wait(&self.monitor, observed)?;
         if progress.observed > 0 {
-            (self.on_progress)(progress.observed - 1, progress.norm);
+            self.on_progress.observe(progress.observed - 1, progress.norm);
         }
-        Ok(progress.running())
+        self.is_cancelled |= progress.running() && self.on_progress.is_cancelled();
+        Ok(progress.running() && !self.is_cancelled)
     }
 
     /// What came of it. `diagnose` names the cause of a breakdown.
@@ -111,6 +118,7 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
             status::INDEFINITE_OPERATOR => StopReason::IndefiniteOperator,
             status::INDEFINITE_PRECONDITIONER => StopReason::IndefinitePreconditioner,
             status::BREAKDOWN => StopReason::Breakdown(diagnose()?),
+            status::RUNNING if self.is_cancelled => StopReason::Interrupted,
             _ => StopReason::IterationLimit,
         };
         let iterations = (history.len() as u32).saturating_sub(1);

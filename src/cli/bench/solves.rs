@@ -111,7 +111,7 @@ impl Bench {
         for k in 0..=count {
             self.progress
                 .working(format!("{name}, {format}, {precision}, {}, {k} of {count}", device.name()));
-            let (_, report) = job::solve(a, &b, &options, device, &mut |_, _| ())?;
+            let report = job::solve(a, &b, &options, device)?.report;
             if k == 0 {
                 first = Some(report);
                 continue;

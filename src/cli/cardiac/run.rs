@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Checkpoint, Simulation, SystemInfo};
@@ -14,7 +12,7 @@ use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
 use super::super::progress::Progress;
-use super::super::status::INTERRUPTED;
+use super::super::signals;
 use super::bar::Bar;
 use super::outputs::Outputs;
 use super::plan::Plan;
@@ -72,17 +70,6 @@ fn all_activated(times: &[f64]) -> bool {
     times.iter().all(|&time| time >= 0.0)
 }
 
-/// A flag that SIGINT and SIGTERM raise; the second signal ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>> {
-    let raised = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), raised.clone())
-            .and_then(|_| flag::register(signal, raised.clone()))
-            .map_err(|error| Error::io("wait for signals at", "<the operating system>", error))?;
-    }
-    Ok(raised)
-}
-
 impl Run<'_> {
     /// Sets up, steps, and writes. After a failed step what there is is written all the same.
     ///
@@ -136,7 +123,8 @@ impl Run<'_> {
         let done = (begin / dt).round() as u64;
         let steps = self.plan.steps().saturating_sub(done);
         let bar = Bar::new(self.plan.quiet, steps, *t_end);
-        let interrupted = interruption()?;
+        let interrupted = Arc::new(AtomicBool::new(false));
+        signals::raise(&interrupted)?;
         outputs.frame(simulation)?;
         if self.plan.stops_when_activated && all_activated(&simulation.activation()?) {
             return Ok(End::Activated);

@@ -9,7 +9,7 @@ use cuda_std::Real;
 use rayon::prelude::*;
 
 use super::host::{HostBackend, HostGuard};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{Csr, SLICE, in_large_pages};
 
@@ -18,11 +18,14 @@ mod matrix;
 mod pages;
 mod products;
 mod stripes;
+mod threads;
 mod vectors;
 
 pub(crate) use vectors::dot;
 
 pub use matrix::CpuMatrix;
+use threads::Pool;
+pub use threads::check_threads;
 
 /// Rows a task handles: a few tens of microseconds of work, so that stealing evens out uneven rows.
 pub(crate) const CHUNK: usize = 64 * SLICE;
@@ -30,23 +33,8 @@ pub(crate) const CHUNK: usize = 64 * SLICE;
 /// The threaded backend.
 #[derive(Debug, Clone)]
 pub struct Cpu {
-    pool: Arc<rayon::ThreadPool>,
+    pool: Pool,
     pub(crate) guard: HostGuard,
-}
-
-/// Threads for each core of the machine at most.
-const THREADS_PER_CORE: usize = 8;
-
-/// Refuses so many threads that waking them would take all the time: more than 8 for each core.
-pub fn check_threads(threads: usize) -> Result<()> {
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let most = THREADS_PER_CORE * cores;
-    if threads <= most {
-        return Ok(());
-    }
-    Err(Error::Option(format!(
-        "{threads} threads on {cores} cores would only wait for each other; use --threads {cores}, at most {most}"
-    )))
 }
 
 impl Cpu {
@@ -54,16 +42,17 @@ impl Cpu {
     ///
     /// Too many are refused, see [`check_threads`].
     pub fn new(threads: usize) -> Result<Self> {
-        check_threads(threads)?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
-            Error::Option(format!("cannot start {threads} threads: {e}; use fewer --threads"))
-        })?;
-        Ok(Cpu { pool: Arc::new(pool), guard: HostGuard::default() })
+        Ok(Cpu { pool: Pool::new(threads)?, guard: HostGuard::default() })
+    }
+
+    /// A backend in the pool of whoever calls it, or else in rayon's global one: it starts no threads.
+    pub fn shared() -> Self {
+        Cpu { pool: Pool::Shared, guard: HostGuard::default() }
     }
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.pool.threads()
     }
 
     /// Runs `work` on the pool. A solve inside it pays for waking the threads once, not at every primitive.

@@ -105,15 +105,12 @@ pub(crate) fn bytes_of_mut<U: Word>(values: &mut [U]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
-/// [`Error::Matrix`] where so many entries are more than 32-bit row pointers reach.
+/// [`Error::Reach`] where so many entries are more than 32-bit row pointers reach.
 pub(crate) fn check_reach(nnz: u64) -> Result<()> {
     if nnz <= u32::MAX as u64 {
         return Ok(());
     }
-    Err(Error::Matrix(format!(
-        "{nnz} entries are more than the 32-bit row pointers of the set-up on the device reach; \
-         build the hierarchy on the host (--amg setup=host)"
-    )))
+    Err(Error::Reach { nnz })
 }
 
 /// Refuses a solve that the device cannot hold, before anything is allocated.

@@ -61,7 +61,7 @@ pub fn build_where_asked<T: Real, B: Algebra<T>>(
         SetupOn::Device => build(backend, a, product, params, options),
         SetupOn::Host => {
             let a = a.map(|plane| backend.csr_to_host(plane))?;
-            let host = Cpu::new(rayon::current_num_threads())?;
+            let host = Cpu::shared();
             host.install(|| build::<T, Cpu>(&host, a, None, params, options))?.upload(backend)
         }
     }

@@ -213,6 +213,13 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B
         Cast::<S, T>::cast(backend, self.multigrid.correction(), z)
     }
 
+    fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {
+        if self.reusable.is_none() {
+            return Ok(false);
+        }
+        Amg::update_values(self, backend, a).map(|()| true)
+    }
+
     fn is_fixed(&self) -> bool {
         // Of two levels a K-cycle is a V-cycle.
         self.multigrid.levels.iter().all(|level| level.flexible.is_none())
@@ -247,6 +254,15 @@ pub trait AnyPrecision<T: Real>: Precisions<T, T> {
         in_f32: bool,
     ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
 
+    /// [`Amg::setup_reusable`] with the hierarchy applied in T, or in f32.
+    #[allow(clippy::type_complexity)]
+    fn amg_reusable(
+        &self,
+        a: &Arc<Csr<T>>,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
+
     /// [`AnyPrecision::amg_of`] of a matrix that is in no other format.
     #[allow(clippy::type_complexity)]
     fn amg(
@@ -276,6 +292,23 @@ where
             Ok((Box::new(amg), info))
         } else {
             let amg = Amg::<T, T, B>::of(self, a, product, params)?;
+            let info = amg.info().clone();
+            Ok((Box::new(amg), info))
+        }
+    }
+
+    fn amg_reusable(
+        &self,
+        a: &Arc<Csr<T>>,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
+        if in_f32 {
+            let amg = Amg::<T, f32, B>::setup_reusable(self, a, params)?;
+            let info = amg.info().clone();
+            Ok((Box::new(amg), info))
+        } else {
+            let amg = Amg::<T, T, B>::setup_reusable(self, a, params)?;
             let info = amg.info().clone();
             Ok((Box::new(amg), info))
         }

@@ -166,7 +166,7 @@ fn convection_costs_few_iterations() {
             let b: Vec<f64> = (0..a.n_rows()).map(noise).collect();
             let options = Options { precond: Some(Precond::Amg), ..Options::default() };
             let cpu = Device::Cpu(Cpu::new(2).unwrap());
-            let (_, report) = job::solve(&a, &b, &options, &cpu, &mut |_, _| ()).unwrap();
+            let report = job::solve(&a, &b, &options, &cpu).unwrap().report;
             assert!(report.method == Method::Gmres && report.converged());
             assert!(report.outcome.iterations <= 20, "{n}, {peclet}: {}", report.outcome.iterations);
         }
@@ -192,7 +192,7 @@ fn skew_matrices_cost_few_iterations() {
         let b: Vec<f64> = (0..a.n_rows()).map(noise).collect();
         let options = Options { precond: Some(Precond::Amg), ..Options::default() };
         let cpu = Device::Cpu(Cpu::new(2).unwrap());
-        let (_, report) = job::solve(&a, &b, &options, &cpu, &mut |_, _| ()).unwrap();
+        let report = job::solve(&a, &b, &options, &cpu).unwrap().report;
         assert!(report.method == Method::Gmres && report.converged());
         assert!(report.outcome.iterations <= most, "{n:?}: {}", report.outcome.iterations);
     }
@@ -445,7 +445,7 @@ fn blocks_of_the_bidomain_equations() {
         let exact: Vec<f64> = (0..a.n_rows()).map(noise).collect();
         let amg = Params { coarsening, ..Params::default() };
         let options = Options { precond: Some(Precond::Amg), block_size, amg, ..Options::default() };
-        let (_, report) = job::solve(&a, &a.mul_vec(&exact), &options, &device, &mut |_, _| ()).unwrap();
+        let report = job::solve(&a, &a.mul_vec(&exact), &options, &device).unwrap().report;
         assert!(report.converged() && report.relative_residual < 2e-8, "{:?}", report.outcome.reason);
         assert!(block_size == 1 || report.amg.unwrap().levels.len() > 1);
         report.outcome.iterations

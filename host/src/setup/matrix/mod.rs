@@ -72,7 +72,7 @@ impl<M> Blocks<M> {
 /// Sparse matrices where a backend computes.
 pub trait Matrices<T: Real>: Backend<T> + 'static {
     /// A sparse matrix in CRS, columns ascending in each row; a clone shares it.
-    type Csr: Clone;
+    type Csr: Clone + Send;
     /// A 32-bit number for each row.
     type Indices;
 

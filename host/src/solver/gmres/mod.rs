@@ -4,7 +4,7 @@
 use cuda_std::Real;
 
 use super::iterative::{IterativeSolver, OnProgress};
-use super::outcome::{Outcome, Stop, StopReason, TOLERABLE_MISS};
+use super::outcome::{Outcome, Stop, StopReason};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Then};
 use crate::error::{Error, Result};
@@ -20,6 +20,8 @@ pub use steps::{GmresSlots, GmresSteps};
 /// A cycle minimises the residual; one that leaves it larger than before by this factor has gone wrong, and is
 /// taken back.
 const WORSE: f64 = 2.0;
+/// The residual that rotations update drifts from the true one by rounding, but not by this factor.
+const FAR: f64 = 10.0;
 const SINGULAR: &str =
     "a column of the Hessenberg matrix is nothing but rounding: A M is singular on this space";
 
@@ -139,10 +141,9 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
         let mut outcome = run.outcome(|| Ok(SINGULAR))?;
         if singular {
             outcome.reason = StopReason::Breakdown(SINGULAR);
-        } else if outcome.reason == StopReason::Converged
-            && norm.to_f64() > TOLERABLE_MISS * outcome.threshold
-        {
-            outcome.reason = StopReason::Inaccurate;
+        } else if outcome.reason == StopReason::Converged && norm.to_f64() > FAR * outcome.threshold {
+            let claimed = outcome.history.last().copied().unwrap_or(f64::NAN);
+            outcome.reason = StopReason::Inaccurate { claimed, found: norm.to_f64() };
         }
         Ok(outcome)
     }

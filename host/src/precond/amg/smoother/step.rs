@@ -12,7 +12,7 @@ use crate::setup::{Algebra, Matrices};
 /// A smoother of one level: steps `x := x + M (b - A x)`, M an approximate inverse of A.
 ///
 /// `a` is the level's matrix. `r` is a vector to work with; it and `x` may change places. A step allocates nothing.
-pub trait Smoother<S: Real, B: Backend<S>> {
+pub trait Smoother<S: Real, B: Backend<S>>: Send {
     /// `x = M b`: a step from zero, whatever `x` holds.
     fn from_zero(
         &self,

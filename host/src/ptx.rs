@@ -1,6 +1,6 @@
 //! The GPU kernels as PTX, embedded when this crate was built.
 
-use warpsolve_host::launch::driver::PtxImage;
+use crate::launch::driver::PtxImage;
 
 /// The kernels for one target.
 #[derive(Debug, Clone, Copy)]

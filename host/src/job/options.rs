@@ -1,0 +1,97 @@
+//! What can be chosen of a solve.
+
+use crate::matrix::Format;
+use crate::named::named;
+use crate::precond::{SingularBlocks, amg};
+use crate::solver::Stop;
+
+named! {
+    /// The iterative method.
+    "solver" Method {
+        /// Conjugate gradients, for symmetric positive definite matrices.
+        Cg = "cg",
+        /// BiCGSTAB, for any matrix.
+        Bicgstab = "bicgstab",
+        /// Restarted GMRES, for any matrix.
+        Gmres = "gmres",
+        /// Weighted Jacobi, for diagonally dominant matrices.
+        Jacobi = "jacobi",
+        /// The cycles of algebraic multigrid by themselves.
+        Amg = "amg",
+    }
+}
+
+named! {
+    /// The preconditioner.
+    "preconditioner" Precond {
+        /// None.
+        None = "none",
+        /// The diagonal.
+        Jacobi = "jacobi",
+        /// Algebraic multigrid.
+        Amg = "amg",
+    }
+}
+
+named! {
+    /// The number type of the solve; residuals are checked in f64 all the same.
+    "precision" Precision {
+        /// Single.
+        F32 = "f32",
+        /// Double.
+        F64 = "f64",
+    }
+}
+
+/// How to solve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The method; `None` chooses CG for symmetric matrices with a positive diagonal, else GMRES.
+    pub method: Option<Method>,
+    /// The preconditioner; `None` chooses Jacobi where the diagonal allows it.
+    pub precond: Option<Precond>,
+    /// The format; `None` chooses.
+    pub format: Option<Format>,
+    /// Sorting window of SELL, with `format`; `None` for 1.
+    pub sigma: Option<usize>,
+    /// Unknowns a node, numbered node by node: with 2 or 3, matrix, Jacobi and multigrid are those of blocks.
+    pub block_size: usize,
+    /// What the Jacobi preconditioner of blocks makes of singular ones.
+    pub singular_blocks: SingularBlocks,
+    /// The number type.
+    pub precision: Precision,
+    /// When to stop.
+    pub stop: Stop,
+    /// Longest cycle of GMRES.
+    pub restart: usize,
+    /// Weight of the Jacobi method.
+    pub omega: f64,
+    /// The hierarchy of [`Precond::Amg`].
+    pub amg: amg::Params,
+    /// The number type in which the hierarchy is applied; `None` for f32 where it can hold matrix and
+    /// right-hand side.
+    pub amg_precision: Option<Precision>,
+    /// Whether a hierarchy keeps what it needs to take the values of another matrix of the same pattern, which
+    /// is about twice the memory; see [`Solver::update_values`](super::Solver::update_values).
+    pub reusable: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            method: None,
+            precond: None,
+            format: None,
+            sigma: None,
+            block_size: 1,
+            singular_blocks: SingularBlocks::Refuse,
+            precision: Precision::F64,
+            stop: Stop::default(),
+            restart: 30,
+            omega: 1.0,
+            amg: amg::Params::default(),
+            amg_precision: None,
+            reusable: false,
+        }
+    }
+}

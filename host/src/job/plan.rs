@@ -1,0 +1,180 @@
+//! What is decided about a system before anything is allocated: checks, and choices with their reasons.
+
+use std::sync::Arc;
+
+use super::report::{Obstacle, Warning};
+use super::{Method, Options, Precision, Precond};
+use crate::error::{Error, Result};
+use crate::matrix::{
+    Choice, Csr, Format, Padding, Target, block, block_padding, check, choose, choose_blocks,
+    diagonal_blocks, ell_padding, sell_padding,
+};
+use crate::precond::{NullSpace, SingularBlocks, amg};
+
+/// A matrix and how it is going to be solved with.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub a: Arc<Csr<f64>>,
+    pub options: Options,
+    pub method: Method,
+    pub precond: Precond,
+    pub format: Choice,
+    /// What the solution is kept out of, where the matrix is singular in a way that is known.
+    pub null_space: Option<NullSpace>,
+    /// Whether a hierarchy is applied in f32.
+    pub hierarchy_in_f32: bool,
+    pub warnings: Vec<Warning>,
+}
+
+impl Plan {
+    /// Checks the matrix and chooses.
+    ///
+    /// # Errors
+    /// What the method or the preconditioner cannot do with this matrix, and a format whose padding would explode.
+    pub fn new(a: Arc<Csr<f64>>, options: Options, target: Target) -> Result<Plan> {
+        check::check_square(&a)?;
+        if options.block_size != 1 {
+            block::check_block(&a, options.block_size)?;
+        }
+        check::check_finite(&a)?;
+        let diagonal = a.diagonal();
+        let mut warnings = Vec::new();
+        if let Some(row) = check::empty_row(&a) {
+            warnings.push(Warning::EmptyRow { row: row + 1 });
+        }
+        let precond = choose_preconditioner(&a, &options, &mut warnings)?;
+        let method = choose_method(&a, &diagonal, &options, &mut warnings);
+        if options.precond == Some(Precond::Jacobi) || method == Method::Jacobi {
+            check_divisible(&a, &options).map_err(|error| explain_empty_row(&a, error))?;
+        }
+        let amg::Params { pre, post, .. } = options.amg;
+        if precond == Precond::Amg && method == Method::Cg && pre != post {
+            warnings.push(Warning::UnsymmetricCycle { pre, post });
+        }
+        let format = choose_format(&a, &options, target)?;
+        // Also of blocks that were not named: their null space decides whether there is a solution.
+        let sizes = if options.block_size > 1 {
+            options.block_size..=options.block_size
+        } else {
+            1..=*block::BLOCK_SIZES.end()
+        };
+        let null_space = sizes.into_iter().find_map(|block| NullSpace::of(&a, block));
+        let hierarchy_in_f32 = precond == Precond::Amg
+            && match options.amg_precision {
+                Some(precision) => precision == Precision::F32,
+                None => diagonal.iter().all(|&v| fits_f32(v)),
+            };
+        Ok(Plan { a, options, method, precond, format, null_space, hierarchy_in_f32, warnings })
+    }
+
+    /// Whether the hierarchy's number type can hold this right-hand side.
+    pub fn suits(&self, b: &[f64]) -> bool {
+        let chosen = self.hierarchy_in_f32 && self.options.amg_precision.is_none();
+        !chosen || fits_f32(b.iter().fold(0.0, |most: f64, v| most.max(v.abs())))
+    }
+
+    /// Whether what was set up for `other`, a plan of a matrix of the same pattern, serves this one with other values.
+    pub fn is_like(&self, other: &Plan) -> bool {
+        let choices = |plan: &Plan| (plan.method, plan.precond, plan.hierarchy_in_f32);
+        choices(self) == choices(other) && self.format == other.format && self.null_space == other.null_space
+    }
+
+    /// What the preconditioner is kept out of. The Jacobi method has none: its part of x is removed in the end.
+    pub fn projections(&self) -> Option<&NullSpace> {
+        self.null_space.as_ref().filter(|_| self.method != Method::Jacobi)
+    }
+
+    /// The longest cycle of GMRES: none is longer than the iteration limit.
+    pub fn restart(&self) -> usize {
+        self.options.restart.min(self.options.stop.max_iterations.max(1) as usize)
+    }
+
+    /// Whether the matrix's format is made where the matrix is used: a hierarchy is built from CRS there.
+    pub fn converts_on_device(&self) -> bool {
+        self.precond == Precond::Amg && self.options.format.is_none()
+    }
+}
+
+/// Whether f32 holds the number and its inverse with room for the residual's decrease.
+fn fits_f32(v: f64) -> bool {
+    const ROOM: f64 = 1e15;
+    v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM)
+}
+
+/// Refuses a diagonal that the Jacobi preconditioner cannot divide by.
+fn check_divisible(a: &Csr<f64>, options: &Options) -> Result<()> {
+    match options.block_size {
+        1 => check::check_diagonal(a, "jacobi"),
+        _ if options.singular_blocks == SingularBlocks::PseudoInverse => Ok(()),
+        b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, "jacobi"),
+    }
+}
+
+/// The error of a diagonal entry, which cannot be had by another order where the whole row is empty.
+pub(super) fn explain_empty_row<T: cuda_std::Real>(a: &Csr<T>, error: Error) -> Error {
+    match error {
+        Error::Diagonal { row, method, .. } if a.row_len(row - 1) == 0 => Error::Matrix(format!(
+            "row {row} is empty: the matrix is singular, and {method} divides by its diagonal entry; take the equation \
+             and its unknown out of the system, or put an entry there"
+        )),
+        error => error,
+    }
+}
+
+fn choose_preconditioner(a: &Csr<f64>, options: &Options, warnings: &mut Vec<Warning>) -> Result<Precond> {
+    match options.precond {
+        None | Some(Precond::Amg) if options.method == Some(Method::Amg) => Ok(Precond::Amg),
+        Some(precond) if options.method == Some(Method::Amg) => {
+            Err(Error::Preconditioner { method: "amg", precond: precond.to_string() })
+        }
+        Some(precond) => Ok(precond),
+        None => {
+            let obstacle = match check_divisible(a, options) {
+                Ok(()) => return Ok(Precond::Jacobi),
+                Err(Error::Diagonal { row, what, .. }) => Some(Obstacle::Entry { row, what }),
+                Err(Error::Block { node, what, .. }) => Some(Obstacle::Block { node, what }),
+                Err(_) => None,
+            };
+            warnings.extend(obstacle.map(Warning::NoPreconditioner));
+            Ok(Precond::None)
+        }
+    }
+}
+
+fn choose_method(a: &Csr<f64>, diagonal: &[f64], options: &Options, warnings: &mut Vec<Warning>) -> Method {
+    /// Entries may differ from their mirror images by rounding.
+    const ROUNDING: f64 = 1e-12;
+    match options.method {
+        Some(Method::Cg) => {
+            let symmetry = a.is_symmetric(ROUNDING);
+            if !symmetry.is_symmetric() {
+                warnings.push(Warning::UnsymmetricMatrix(symmetry));
+            }
+            Method::Cg
+        }
+        Some(method) => method,
+        None if a.is_symmetric(ROUNDING).is_symmetric() && diagonal.iter().all(|&d| d > 0.0) => Method::Cg,
+        None => Method::Gmres,
+    }
+}
+
+fn choose_format(a: &Csr<f64>, options: &Options, target: Target) -> Result<Choice> {
+    match options.format {
+        None if options.block_size > 1 => choose_blocks(a, options.block_size, target),
+        None => Ok(choose(a, target)),
+        Some(format) => as_asked(a, format, options.sigma.unwrap_or(1)),
+    }
+}
+
+/// The format that somebody asked for. [`Error::Padding`] where it would explode.
+fn as_asked(a: &Csr<f64>, format: Format, sigma: usize) -> Result<Choice> {
+    let nnz = a.nnz() as u64;
+    let (padding, sigma) = match format {
+        Format::Crs => (Padding { stored: nnz, nnz }, 1),
+        Format::Ell => (ell_padding(a), 1),
+        Format::Sell => (sell_padding(a, sigma)?, sigma),
+        Format::BlockCrs(block) => (block_padding(a, block, None)?, 1),
+        Format::BlockSell(block) => (block_padding(a, block, Some(sigma))?, sigma),
+    };
+    Ok(Choice { format, sigma, padding, reason: format!("as asked: {:.1} % padding", padding.percent()) })
+}

@@ -1,0 +1,89 @@
+//! What is told while a solve runs, and how it is stopped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::solver::Observer;
+
+/// What is being done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Checks, choices, the format, the preconditioner.
+    SetUp,
+    /// Matrix and vectors go to where they are used.
+    Upload,
+    /// The solver starts.
+    Solve,
+    /// The solver has done so many iterations. Not every iteration is told.
+    Iteration {
+        /// How many.
+        iterations: u32,
+        /// The newest residual norm that is known.
+        norm: f64,
+        /// The norm of the right-hand side.
+        norm_b: f64,
+        /// The norm at which the solver has converged.
+        threshold: f64,
+    },
+}
+
+/// Stops a solve from another thread or from a signal handler; clones belong together.
+///
+/// A solve that is cancelled ends after the iterations it has queued, 8 at most, with the solution so far and
+/// [`StopReason::Interrupted`](crate::solver::StopReason::Interrupted). Set-up and copies are not cut short.
+#[derive(Debug, Clone, Default)]
+pub struct CancellationToken(Arc<AtomicBool>);
+
+impl CancellationToken {
+    /// One that nobody has cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Asks whoever holds a clone to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+    /// Whether somebody has.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+    /// The flag itself: a signal handler that sets it cancels.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+}
+
+/// Whom a solve tells what it does, and who may stop it.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub on_progress: Option<Box<dyn FnMut(Stage) + Send>>,
+    pub cancellation: CancellationToken,
+}
+
+impl Watch {
+    pub fn tell(&mut self, stage: Stage) {
+        if let Some(on_progress) = &mut self.on_progress {
+            on_progress(stage);
+        }
+    }
+}
+
+/// The iterations of one solve, which may take a solver several runs.
+pub(super) struct Iterations<'a> {
+    pub watch: &'a mut Watch,
+    /// Done before this run.
+    pub before: u32,
+    pub norm_b: f64,
+    pub threshold: f64,
+}
+
+impl Observer for Iterations<'_> {
+    fn observe(&mut self, iterations: u32, norm: f64) {
+        let Iterations { before, norm_b, threshold, .. } = *self;
+        self.watch.tell(Stage::Iteration { iterations: before + iterations, norm, norm_b, threshold });
+    }
+    fn is_cancelled(&self) -> bool {
+        self.watch.cancellation.is_cancelled()
+    }
+}

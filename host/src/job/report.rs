@@ -1,0 +1,213 @@
+//! What was done.
+
+use std::fmt;
+
+use super::{Method, Precision, Precond};
+use crate::launch::Counts;
+use crate::matrix::{Choice, Symmetry};
+use crate::precond::amg;
+use crate::solver::{Outcome, StopReason};
+
+/// What was done, and how long it took. Printed, it is a few lines for people.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Rows.
+    pub n_rows: usize,
+    /// Nonzeros.
+    pub nnz: usize,
+    /// The format and why it was chosen.
+    pub format: Choice,
+    /// The method.
+    pub method: Method,
+    /// The preconditioner.
+    pub precond: Precond,
+    /// The number type.
+    pub precision: Precision,
+    /// The device's name.
+    pub device: String,
+    /// Why the solver stopped, its iterations and residual norms.
+    pub outcome: Outcome,
+    /// How often the solver, converged by its own measure, was started again because the residual was still too large;
+    /// its iterations are among those of the outcome.
+    pub refinements: u32,
+    /// `||b - A x||_2 / ||b||_2`, recomputed on the host in f64; the norm itself where b = 0.
+    pub relative_residual: f64,
+    /// `||b||_2`, of the projected b where the matrix is singular.
+    pub norm_b: f64,
+    /// Whether b was projected onto the range of a singular matrix: the residual is that of the projected b.
+    pub projected: bool,
+    /// Seconds since the last solve with the same solver for checks, choice and conversion of the format,
+    /// preconditioner, and for a first attempt where that failed with a hierarchy in f32.
+    pub setup_seconds: f64,
+    /// Seconds in which the driver made the kernels ready: their first use on a GPU.
+    pub warm_up_seconds: f64,
+    /// Seconds for moving matrix and vectors to where they are used.
+    pub upload_seconds: f64,
+    /// Seconds in the solver.
+    pub solve_seconds: f64,
+    /// Bytes that were expected to be needed on the device at most; `None` on the CPU.
+    pub expected_bytes: Option<u64>,
+    /// Bytes held on the device (on the CPU: by matrix and vectors).
+    pub device_bytes: u64,
+    /// Bytes that the solver's iterations had to move; see [`bytes_moved`](super::bytes_moved).
+    pub bytes_moved: u64,
+    /// What the device was asked for during the iterations (GPU and simulator).
+    pub counts: Option<Counts>,
+    /// The hierarchy, with [`Precond::Amg`].
+    pub amg: Option<amg::Info>,
+    /// What the user should know: an unsymmetric matrix under CG, an empty row.
+    pub warnings: Vec<Warning>,
+}
+
+impl Report {
+    /// Whether `||b - A x||` is as small as was asked for.
+    pub fn converged(&self) -> bool {
+        self.outcome.reason == StopReason::Converged
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Report { method, precond, precision, device, format, n_rows, nnz, .. } = self;
+        let iterations = self.outcome.iterations;
+        match self.outcome.reason {
+            StopReason::Converged => writeln!(f, "converged after {iterations} iterations")?,
+            reason => writeln!(f, "NOT converged after {iterations} iterations: {reason}")?,
+        }
+        writeln!(f, "||b - A x|| / ||b|| = {:.2e}", self.relative_residual)?;
+        writeln!(f, "{n_rows} rows, {nnz} nonzeros, {}, on {device}", format.format)?;
+        match method {
+            Method::Jacobi | Method::Amg => write!(f, "method {method}")?,
+            _ => write!(f, "method {method}, preconditioner {precond}")?,
+        }
+        let before = self.setup_seconds + self.warm_up_seconds + self.upload_seconds;
+        write!(f, ", {precision}: {before:.2e} s to set up, {:.2e} s to solve", self.solve_seconds)?;
+        self.warnings.iter().try_for_each(|warning| write!(f, "\nwarning: {warning}"))
+    }
+}
+
+/// What stands in the way of dividing by the diagonal.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// A diagonal entry.
+    Entry {
+        /// Its row, counted from 1.
+        row: usize,
+        /// "missing", "zero" or "not finite".
+        what: &'static str,
+    },
+    /// A diagonal block.
+    Block {
+        /// Its node, counted from 1.
+        node: usize,
+        /// "missing or zero" or "singular or badly scaled".
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Obstacle::Entry { row, what } => write!(f, "the diagonal entry of row {row} is {what}"),
+            Obstacle::Block { node, what } => write!(f, "the diagonal block of node {node} is {what}"),
+        }
+    }
+}
+
+/// What the user should know of a solve.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A row without entries.
+    EmptyRow {
+        /// Which, counted from 1.
+        row: usize,
+    },
+    /// No preconditioner was chosen.
+    NoPreconditioner(Obstacle),
+    /// CG was asked for, and the matrix is not symmetric.
+    UnsymmetricMatrix(Symmetry),
+    /// CG was asked for, and the multigrid cycle smooths less before than after, or more.
+    UnsymmetricCycle {
+        /// Sweeps before.
+        pre: u32,
+        /// Sweeps after.
+        post: u32,
+    },
+    /// The right-hand side had a part outside of the range of a singular matrix.
+    Projected {
+        /// Dimension of the null space.
+        dimension: usize,
+        /// Whether every unknown has a part in it.
+        of_all: bool,
+    },
+    /// The matrix is singular, and the solver has not converged: why.
+    Singular(String),
+    /// What the solver left was worse than what it started from, which is returned.
+    WorseThanStart {
+        /// `||b - A x|| / ||b||` of what it left.
+        relative_residual: f64,
+        /// Whether it started from 0.
+        from_zero: bool,
+    },
+    /// The method failed as it does with a preconditioner of too little accuracy, and the hierarchy was applied in f32,
+    /// as asked.
+    HierarchyInF32,
+    /// The method failed with a hierarchy in f32, and the system was solved once more with one in f64.
+    HierarchyInF64 {
+        /// Iterations of the first attempt.
+        iterations: u32,
+        /// Why that stopped.
+        reason: StopReason,
+        /// The error of the second attempt, where it failed too: the solution is that of the first.
+        failure: Option<String>,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Warning::EmptyRow { row } => write!(f, "row {row} is empty: the matrix is singular"),
+            Warning::NoPreconditioner(obstacle) => write!(f, "no preconditioner: {obstacle}"),
+            Warning::UnsymmetricMatrix(symmetry) => {
+                write!(f, "the matrix is {symmetry}; CG needs a symmetric one")
+            }
+            Warning::UnsymmetricCycle { pre, post } => write!(
+                f,
+                "with pre = {pre} and post = {post} the multigrid preconditioner is not symmetric; CG needs a \
+                 symmetric one, with pre = post"
+            ),
+            Warning::Projected { dimension, of_all } => {
+                let vectors =
+                    if *of_all { "the constants" } else { "the constants of one unknown of each node" };
+                let components =
+                    if *dimension == 1 { String::new() } else { format!(" on {dimension} components") };
+                write!(
+                    f,
+                    "the matrix is singular: its null space is {vectors}{components}; the right-hand side was \
+                     projected, the residual is that of the projected system"
+                )
+            }
+            Warning::Singular(why) => f.write_str(why),
+            Warning::WorseThanStart { relative_residual, from_zero } => {
+                let start = if *from_zero { "x = 0" } else { "the start" };
+                write!(
+                    f,
+                    "what the solver left is worse than {start}, which is returned: ||b - A x|| / ||b|| was \
+                     {relative_residual:.1e}; is the matrix singular?"
+                )
+            }
+            Warning::HierarchyInF32 => f.write_str("the hierarchy was applied in f32, as asked"),
+            Warning::HierarchyInF64 { iterations, reason, failure } => {
+                write!(
+                    f,
+                    "with a hierarchy in f32 the solver stopped in iteration {iterations} ({}), and the system was \
+                     solved once more with one in f64",
+                    reason.name()
+                )?;
+                failure.iter().try_for_each(|error| write!(f, ", which failed: {error}"))
+            }
+        }
+    }
+}

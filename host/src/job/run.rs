@@ -1,0 +1,382 @@
+//! A plan carried out: the matrix on its device, preconditioner and workspace, and solves with them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cuda_std::Real;
+
+use super::methods::{self, Computes};
+use super::plan::Plan;
+use super::progress::{Iterations, Stage, Watch};
+use super::residual::{residual, residual_norm};
+use super::{Device, Precision};
+use crate::error::Result;
+use crate::launch::Counts;
+use crate::matrix::{AnyMatrix, BlockCsr, Csr, check};
+use crate::precond::{Preconditioner, amg};
+use crate::setup::{Blocks, Formats};
+use crate::solver::{IterativeSolver, Outcome, Stop, StopReason};
+
+/// Seconds of what comes before the iterations.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Times {
+    /// Checks, choices, the format, the preconditioner.
+    pub setup: f64,
+    /// The driver's, for kernels on their first use.
+    pub warm_up: f64,
+    /// Copies to the device.
+    pub upload: f64,
+}
+
+/// A right-hand side, in the range of a singular matrix.
+pub(super) struct Rhs<'a> {
+    pub b: &'a [f64],
+    /// `||b||_2`.
+    pub norm: f64,
+    /// Where to start from; `None` for 0.
+    pub start: Option<&'a [f64]>,
+}
+
+/// What came of a solve.
+pub(super) struct Solved {
+    pub x: Vec<f64>,
+    pub outcome: Outcome,
+    /// `||b - A x||_2`, in f64 on the host.
+    pub residual_norm: f64,
+    /// How often the solver was started again from the true residual.
+    pub refinements: u32,
+    pub seconds: f64,
+    /// What the device was asked for in these seconds.
+    pub counts: Option<Counts>,
+    /// Bytes held.
+    pub bytes: u64,
+    /// The hierarchy, where there is one.
+    pub hierarchy: Option<amg::Info>,
+}
+
+/// A [`System`] whose number type and backend are forgotten.
+pub(super) trait Prepared: Send {
+    /// Solves. What comes before the iterations is added to `times`.
+    fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved>;
+    /// Takes the values of a plan that [is like](Plan::is_like) this one. After an error it is of no more use.
+    fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()>;
+}
+
+/// Number types that the plan's matrix, in f64, can be rounded to.
+trait Number: Real {
+    /// The matrix, rounded once.
+    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<Self>>>;
+}
+
+impl Number for f64 {
+    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f64>>> {
+        Ok(a.clone())
+    }
+}
+
+impl Number for f32 {
+    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f32>>> {
+        let a = Arc::new(a.cast::<f32>());
+        // A value may overflow.
+        check::check_finite(&a)?;
+        Ok(a)
+    }
+}
+
+/// Carries `plan` out on `device`.
+pub(super) fn prepare(
+    plan: Plan,
+    device: &Device,
+    watch: &mut Watch,
+    times: &mut Times,
+) -> Result<Box<dyn Prepared>> {
+    if let Device::Gpu(gpu) = device {
+        plan.check_memory(gpu)?;
+    }
+    Ok(match (plan.options.precision, device) {
+        (Precision::F64, Device::Cpu(cpu)) => {
+            Box::new(System::<f64, _>::new(plan, device, cpu, watch, times)?)
+        }
+        (Precision::F64, Device::Gpu(gpu)) => {
+            Box::new(System::<f64, _>::new(plan, device, gpu, watch, times)?)
+        }
+        (Precision::F32, Device::Cpu(cpu)) => {
+            Box::new(System::<f32, _>::new(plan, device, cpu, watch, times)?)
+        }
+        (Precision::F32, Device::Gpu(gpu)) => {
+            Box::new(System::<f32, _>::new(plan, device, gpu, watch, times)?)
+        }
+    })
+}
+
+/// A matrix ready to be solved with, in T on B.
+struct System<T: Real, B: Computes<T>> {
+    plan: Plan,
+    device: Device,
+    backend: B,
+    matrix: B::Matrix,
+    m: Box<dyn Preconditioner<T, B>>,
+    solver: Box<dyn IterativeSolver<T, B>>,
+    hierarchy: Option<amg::Info>,
+    /// Bytes of the matrix as it was converted on the host.
+    host_bytes: u64,
+    /// Bytes that the device held before.
+    held_before: u64,
+    /// Whether the driver has every kernel ready.
+    is_warm: bool,
+}
+
+/// The matrix where it is used: ready to be multiplied, and as a hierarchy is built from it.
+struct Operators<M, C> {
+    matrix: M,
+    csr: Option<Blocks<C>>,
+    host_bytes: u64,
+}
+
+fn operators<T: Real, B: Computes<T>>(
+    plan: &Plan,
+    backend: &B,
+    a: &Arc<Csr<T>>,
+    watch: &mut Watch,
+    times: &mut Times,
+) -> Result<Operators<B::Matrix, B::Csr>> {
+    let start = Instant::now();
+    let matrix = Arc::new(match plan.converts_on_device() {
+        true => AnyMatrix::Crs(a.clone()),
+        false => AnyMatrix::from_csr(a, plan.format.format, plan.format.sigma)?,
+    });
+    let host_bytes = matrix.bytes();
+    times.setup += start.elapsed().as_secs_f64();
+
+    watch.tell(Stage::Upload);
+    let start = Instant::now();
+    let blocks = || match plan.options.block_size {
+        1 => Ok(Blocks::scalar(backend.csr(a)?)),
+        block => backend.blocks(&BlockCsr::from_csr(a, block)?),
+    };
+    let csr = (plan.precond == super::Precond::Amg).then(blocks).transpose()?;
+    let uploaded = if plan.converts_on_device() { None } else { Some(backend.matrix(&matrix)?) };
+    backend.synchronize()?;
+    times.upload += start.elapsed().as_secs_f64();
+
+    watch.tell(Stage::SetUp);
+    let start = Instant::now();
+    let matrix = match (uploaded, &csr) {
+        (Some(matrix), _) => matrix,
+        (None, Some(csr)) => Formats::<T, T>::operator(backend, csr)?.matrix,
+        (None, None) => unreachable!("what is converted on the device has a hierarchy"),
+    };
+    times.setup += start.elapsed().as_secs_f64();
+    Ok(Operators { matrix, csr, host_bytes })
+}
+
+impl<T: Number, B: Computes<T>> System<T, B> {
+    fn new(plan: Plan, device: &Device, backend: &B, watch: &mut Watch, times: &mut Times) -> Result<Self> {
+        let a = T::matrix(&plan.a)?;
+        let held_before = device.counts().map_or(0, |counts| counts.allocated_bytes);
+        if let Some(gpu) = device.real_gpu().filter(|_| plan.precond == super::Precond::Amg) {
+            let start = Instant::now();
+            gpu.preload_multigrid(&[T::NAME, if plan.hierarchy_in_f32 { f32::NAME } else { T::NAME }])?;
+            times.warm_up += start.elapsed().as_secs_f64();
+        }
+        let Operators { matrix, csr, host_bytes } = operators(&plan, backend, &a, watch, times)?;
+        let start = Instant::now();
+        let (m, hierarchy) = methods::preconditioner(&plan, backend, &a, csr, &matrix)?;
+        let solver = methods::solver(&plan, backend, &a, &*m)?;
+        backend.synchronize()?;
+        times.setup += start.elapsed().as_secs_f64();
+        let is_warm = device.real_gpu().is_none();
+        let (device, backend) = (device.clone(), backend.clone());
+        Ok(System { plan, device, backend, matrix, m, solver, hierarchy, host_bytes, held_before, is_warm })
+    }
+
+    fn vector(&self, values: &[f64]) -> Result<B::Vector> {
+        let values: Vec<T> = values.iter().map(|&v| T::from_f64(v)).collect();
+        self.backend.vector(&values)
+    }
+
+    /// A start on the device.
+    fn start(&self, x: Option<&[f64]>) -> Result<B::Vector> {
+        match x {
+            None => self.backend.zeros(self.plan.a.n_rows()),
+            Some(x) => self.vector(x),
+        }
+    }
+
+    /// The vector on the host, without its part in the null space.
+    fn to_host(&self, x: &B::Vector) -> Result<Vec<f64>> {
+        let mut x: Vec<f64> = self.backend.to_host(x)?.into_iter().map(Real::to_f64).collect();
+        self.project(&mut x);
+        Ok(x)
+    }
+
+    fn project(&self, x: &mut [f64]) {
+        if let Some(null_space) = &self.plan.null_space {
+            null_space.project(x);
+        }
+    }
+
+    /// One run of the solver, from x, down to a residual norm of `threshold`.
+    fn iterate(
+        &mut self,
+        b: &B::Vector,
+        x: &mut B::Vector,
+        threshold: f64,
+        observer: &mut Iterations,
+    ) -> Result<Outcome> {
+        let max_iterations = self.plan.options.stop.max_iterations.saturating_sub(observer.before);
+        let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
+        let System { backend, matrix, m, solver, .. } = self;
+        let outcome = solver.solve(backend, matrix, &mut **m, b, x, &stop, observer)?;
+        backend.synchronize()?;
+        Ok(outcome)
+    }
+
+    /// Launches every kernel of the method, which the driver translates when it is first launched, and would otherwise
+    /// do within the loop.
+    fn warm_up(&mut self, b: &B::Vector, rhs: &Rhs, threshold: f64) -> Result<()> {
+        let mut x = self.start(rhs.start)?;
+        let max_iterations = methods::warm_up_iterations(&self.plan);
+        let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
+        let System { backend, matrix, m, solver, .. } = self;
+        solver.solve(backend, matrix, &mut **m, b, &mut x, &stop, &mut |_, _| ())?;
+        backend.synchronize()?;
+        self.is_warm = true;
+        Ok(())
+    }
+
+    /// Starts the solver again where it has converged by its own measure and `||b - A x||` is still too large:
+    /// iterative refinement (Higham 2002, chapter 12), `A d = b - A x`, `x += d`, with residual and x in f64 on the
+    /// host. It goes on while it helps clearly.
+    ///
+    /// A method's own residual drifts from the true one by rounding; one that starts from the true residual does not
+    /// carry that along.
+    fn refine(&mut self, rhs: &Rhs, solved: &mut Solved, watch: &mut Watch) -> Result<()> {
+        /// Times at most.
+        const MOST: u32 = 10;
+        /// What a clear reduction of the residual leaves of it at most.
+        const CLEAR: f64 = 0.5;
+        /// Below what was asked, so that rounding does not call for another refinement.
+        const AIM: f64 = 0.9;
+        // More than that one run in T cannot take off.
+        let least_share = T::EPSILON.to_f64().sqrt();
+        let threshold = solved.outcome.threshold;
+        let claimed = solved.outcome.history.last().copied().unwrap_or(f64::NAN);
+        let max_iterations = self.plan.options.stop.max_iterations;
+        loop {
+            let found = solved.residual_norm;
+            let claims =
+                matches!(solved.outcome.reason, StopReason::Converged | StopReason::Inaccurate { .. });
+            if !claims {
+                return Ok(());
+            }
+            if found <= threshold {
+                solved.outcome.reason = StopReason::Converged;
+                return Ok(());
+            }
+            solved.outcome.reason = StopReason::Inaccurate { claimed, found };
+            let before = solved.outcome.iterations;
+            let gives_up = solved.refinements == MOST || before >= max_iterations || !found.is_finite();
+            if gives_up || watch.cancellation.is_cancelled() {
+                return Ok(());
+            }
+
+            // A d = b - A x,  x = x + d
+            let r = self.vector(&residual(&self.plan.a, &solved.x, rhs.b))?;
+            let mut d = self.start(None)?;
+            let mut observer = Iterations { watch, before, norm_b: rhs.norm, threshold };
+            let aim = (AIM * threshold).max(least_share * found);
+            let run = self.iterate(&r, &mut d, aim, &mut observer)?;
+            let d = self.to_host(&d)?;
+            let mut x: Vec<f64> = solved.x.iter().zip(&d).map(|(x, d)| x + d).collect();
+            self.project(&mut x);
+            let norm = residual_norm(&self.plan.a, &x, rhs.b);
+            if norm < found {
+                (solved.x, solved.residual_norm) = (x, norm);
+            }
+
+            solved.refinements += 1;
+            solved.outcome.iterations += run.iterations;
+            // The run begins where the last one ended, with the true norm.
+            solved.outcome.history.pop();
+            solved.outcome.history.extend(run.history);
+            let is_clear = norm <= CLEAR * found;
+            match run.reason {
+                StopReason::IterationLimit | StopReason::Interrupted if solved.residual_norm > threshold => {
+                    solved.outcome.reason = run.reason;
+                }
+                _ if !is_clear && solved.residual_norm > threshold => {
+                    let found = solved.residual_norm;
+                    solved.outcome.reason = StopReason::Inaccurate { claimed, found };
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
+    fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved> {
+        let stop = self.plan.options.stop;
+        let threshold = (stop.rtol * rhs.norm).max(stop.atol);
+        watch.tell(Stage::Upload);
+        let start = Instant::now();
+        let b = self.vector(rhs.b)?;
+        let mut x = self.start(rhs.start)?;
+        self.backend.synchronize()?;
+        times.upload += start.elapsed().as_secs_f64();
+        if !self.is_warm {
+            let start = Instant::now();
+            self.warm_up(&b, rhs, threshold)?;
+            times.warm_up += start.elapsed().as_secs_f64();
+        }
+
+        watch.tell(Stage::Solve);
+        let before = self.device.counts();
+        let start = Instant::now();
+        let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
+        let outcome = self.iterate(&b, &mut x, threshold, &mut observer)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let now = self.device.counts();
+        let bytes = match now {
+            Some(now) => now.allocated_bytes.saturating_sub(self.held_before),
+            None => {
+                let levels = self.hierarchy.iter().flat_map(|info| &info.levels);
+                self.host_bytes + self.plan.vector_bytes() + levels.map(|level| level.bytes).sum::<u64>()
+            }
+        };
+
+        let x = self.to_host(&x)?;
+        let residual_norm = residual_norm(&self.plan.a, &x, rhs.b);
+        let counts = now.zip(before).map(|(now, before)| now.since(&before));
+        let hierarchy = self.hierarchy.clone();
+        let mut solved =
+            Solved { x, outcome, residual_norm, refinements: 0, seconds, counts, bytes, hierarchy };
+        let start = Instant::now();
+        self.refine(rhs, &mut solved, watch)?;
+        if solved.refinements > 0 {
+            solved.seconds += start.elapsed().as_secs_f64();
+            solved.counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
+        }
+        Ok(solved)
+    }
+
+    fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()> {
+        let a = T::matrix(&plan.a)?;
+        let watch = &mut Watch::default();
+        let Operators { matrix, csr, host_bytes } = operators(&plan, &self.backend, &a, watch, times)?;
+        let start = Instant::now();
+        self.matrix = matrix;
+        if !self.m.update_values(&self.backend, &a)? {
+            (self.m, self.hierarchy) = methods::preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;
+        }
+        if methods::holds_values(plan.method) {
+            self.solver = methods::solver(&plan, &self.backend, &a, &*self.m)?;
+        }
+        self.backend.synchronize()?;
+        (self.plan, self.host_bytes) = (plan, host_bytes);
+        times.setup += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+}

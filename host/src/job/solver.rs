@@ -1,0 +1,456 @@
+//! The front door: a solver for one matrix, which keeps what it has set up.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::options::{Method, Options, Precision, Precond};
+use super::plan::Plan;
+use super::progress::{CancellationToken, Stage, Watch};
+use super::report::{Report, Warning};
+use super::residual::{norm, relative, residual_norm};
+use super::run::{Prepared, Rhs, Solved, Times, prepare};
+use super::{Device, traffic};
+use crate::error::{Error, Result};
+use crate::matrix::{Format, IntoCsr, check};
+use crate::precond::{NullSpace, amg};
+use crate::solver::StopReason;
+
+/// A solution and how it was found.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// The solution.
+    pub x: Vec<f64>,
+    /// What was done.
+    pub report: Report,
+}
+
+/// Solves `A x = b` for one A and any number of b.
+///
+/// Matrix, preconditioner and workspaces are made once, on the device, and kept between calls. A solver can be
+/// moved to another thread.
+///
+/// ```
+/// use warpsolve_host::job::{Device, Solver};
+/// use warpsolve_host::matrix::Csr;
+/// use warpsolve_host::precond::amg;
+///
+/// # fn main() -> warpsolve_host::Result<()> {
+/// let a = Csr::from_triplets(2, 2, [(0, 0, 4.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 4.0)])?;
+/// let mut solver = Solver::builder()
+///     .rtol(1e-10)
+///     .preconditioner(amg::Params::default())
+///     .device(Device::cpu(1)?)
+///     .build(&a)?;
+/// let solution = solver.solve(&[3.0, 3.0])?;
+/// assert!(solution.report.converged());
+///
+/// // The next system is near: x is where the solver starts from, and then the solution.
+/// let mut x = solution.x;
+/// let report = solver.solve_into(&[3.1, 3.0], &mut x)?;
+/// assert!(report.relative_residual <= 1e-10);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Solver {
+    device: Device,
+    plan: Plan,
+    prepared: Option<Box<dyn Prepared>>,
+    /// Whether f32 turned out to be too little for the hierarchy.
+    needs_f64: bool,
+    watch: Watch,
+    /// Seconds that no report has told of yet.
+    times: Times,
+}
+
+/// What a [`Solver`] is made with. Everything has the default of the command line.
+#[derive(Default)]
+pub struct Builder {
+    options: Options,
+    device: Option<Device>,
+    watch: Watch,
+}
+
+/// A choice of preconditioner: a name, or multigrid with its parameters.
+pub enum Preconditioning {
+    /// By name.
+    Named(Precond),
+    /// Algebraic multigrid.
+    Amg(amg::Params),
+}
+
+impl From<Precond> for Preconditioning {
+    fn from(name: Precond) -> Self {
+        Preconditioning::Named(name)
+    }
+}
+
+impl From<amg::Params> for Preconditioning {
+    fn from(params: amg::Params) -> Self {
+        Preconditioning::Amg(params)
+    }
+}
+
+impl Builder {
+    /// All options at once.
+    pub fn options(self, options: Options) -> Self {
+        Builder { options, ..self }
+    }
+    /// Converged when `||b - A x||_2 <= max(rtol ||b||_2, atol)`.
+    pub fn rtol(mut self, rtol: f64) -> Self {
+        self.options.stop.rtol = rtol;
+        self
+    }
+    /// See [`Builder::rtol`].
+    pub fn atol(mut self, atol: f64) -> Self {
+        self.options.stop.atol = atol;
+        self
+    }
+    /// Most iterations.
+    pub fn max_iterations(mut self, most: u32) -> Self {
+        self.options.stop.max_iterations = most;
+        self
+    }
+    /// The method, chosen otherwise.
+    pub fn method(mut self, method: Method) -> Self {
+        self.options.method = Some(method);
+        self
+    }
+    /// The preconditioner, a [`Precond`] or multigrid's parameters; chosen otherwise.
+    pub fn preconditioner(mut self, preconditioner: impl Into<Preconditioning>) -> Self {
+        match preconditioner.into() {
+            Preconditioning::Named(name) => self.options.precond = Some(name),
+            Preconditioning::Amg(params) => {
+                (self.options.precond, self.options.amg) = (Some(Precond::Amg), params);
+            }
+        }
+        self
+    }
+    /// The format of the matrix, chosen otherwise.
+    pub fn format(mut self, format: Format) -> Self {
+        self.options.format = Some(format);
+        self
+    }
+    /// Unknowns a node, 1 to 3, numbered node by node.
+    pub fn block_size(mut self, unknowns: usize) -> Self {
+        self.options.block_size = unknowns;
+        self
+    }
+    /// The number type of the solve.
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.options.precision = precision;
+        self
+    }
+    /// Longest cycle of GMRES.
+    pub fn restart(mut self, iterations: usize) -> Self {
+        self.options.restart = iterations;
+        self
+    }
+    /// Whether a hierarchy keeps what makes [`Solver::update_values`] fast, about twice the memory.
+    pub fn reusable(mut self, reusable: bool) -> Self {
+        self.options.reusable = reusable;
+        self
+    }
+    /// Where to solve; [`Device::auto`] otherwise.
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = Some(device);
+        self
+    }
+    /// Is told what is being done, from the thread that solves.
+    pub fn on_progress(mut self, tell: impl FnMut(Stage) + Send + 'static) -> Self {
+        self.watch.on_progress = Some(Box::new(tell));
+        self
+    }
+    /// What can stop a solve.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.watch.cancellation = token;
+        self
+    }
+
+    /// Checks the matrix, chooses what was left open, and sets up.
+    ///
+    /// # Errors
+    /// What the matrix is not, such as square or finite; what the method or the preconditioner cannot do with it;
+    /// [`Error::DeviceMemory`] where it does not fit.
+    pub fn build(self, a: impl IntoCsr) -> Result<Solver> {
+        let mut solver = self.plan(a)?;
+        solver.device.clone().run(|| solver.prepare())?;
+        Ok(solver)
+    }
+
+    /// Sets up for one right-hand side, solves from `x = 0`, and keeps nothing.
+    ///
+    /// # Errors
+    /// As [`Builder::build`] and [`Solver::solve`].
+    pub fn solve(self, a: impl IntoCsr, b: &[f64]) -> Result<Solution> {
+        let a = a.into_csr()?;
+        // Before the work of a set-up.
+        check::check_vector("right-hand side", b, a.n_rows())?;
+        self.plan(a)?.solve(b)
+    }
+
+    /// [`Builder::build`] without the set-up, which the first solve does.
+    fn plan(mut self, a: impl IntoCsr) -> Result<Solver> {
+        self.watch.tell(Stage::SetUp);
+        let start = Instant::now();
+        let a = Arc::new(a.into_csr()?);
+        let device = match self.device {
+            Some(device) => device,
+            None => Device::auto()?,
+        };
+        let plan = device.run(|| Plan::new(a, self.options, device.target()))?;
+        let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
+        Ok(Solver { device, plan, prepared: None, needs_f64: false, watch: self.watch, times })
+    }
+}
+
+impl Solver {
+    /// What can be chosen.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Where it solves.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Solves from `x = 0`. The solution comes back also where the solver did not converge, which the report says;
+    /// where a method that failed left something worse, or not finite, it is 0 again.
+    ///
+    /// Where the solver has converged by its own measure but `b - A x`, recomputed in f64, misses the tolerance, it is
+    /// started again from there, as long as that helps; what still misses is [`StopReason::Inaccurate`].
+    ///
+    /// Where a hierarchy is applied in f32 without having been asked for, and the method fails as it does with a
+    /// preconditioner of too little accuracy, the system is solved once more with one in f64, which is kept.
+    ///
+    /// # Errors
+    /// [`Error::Dimension`] and [`Error::NotFinite`] for a `b` that is too short or too long, or not finite;
+    /// [`Error::Device`] where the device fails.
+    pub fn solve(&mut self, b: &[f64]) -> Result<Solution> {
+        self.device.clone().run(|| self.solve_from(None, b))
+    }
+
+    /// Solves from the given `x`, which becomes the solution. After an error it is what it was.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`], of `x` too.
+    pub fn solve_into(&mut self, b: &[f64], x: &mut [f64]) -> Result<Report> {
+        let Solution { x: solution, report } = self.device.clone().run(|| self.solve_from(Some(x), b))?;
+        x.copy_from_slice(&solution);
+        Ok(report)
+    }
+
+    /// Takes another matrix of the same pattern. With [`Builder::reusable`] a hierarchy keeps its aggregates or coarse
+    /// unknowns and computes its numbers anew; otherwise preconditioners are set up from the beginning.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for another pattern, and as [`Builder::build`]; then the solver is what it was, but for errors
+    /// of the device.
+    pub fn update_values(&mut self, a: impl IntoCsr) -> Result<()> {
+        let start = Instant::now();
+        let (a, old) = (Arc::new(a.into_csr()?), &*self.plan.a);
+        let sizes = |a: &crate::matrix::Csr<f64>| (a.n_rows(), a.n_cols());
+        if sizes(&a) != sizes(old) || a.row_ptr() != old.row_ptr() || a.col_idx() != old.col_idx() {
+            return Err(Error::Matrix("the pattern is another one; only values can be updated".into()));
+        }
+        self.device.clone().run(|| {
+            let mut plan = Plan::new(a, self.plan.options.clone(), self.device.target())?;
+            plan.hierarchy_in_f32 &= !self.needs_f64;
+            self.times.setup += start.elapsed().as_secs_f64();
+            let same = plan.is_like(&self.plan);
+            self.plan = plan;
+            match self.prepared.take() {
+                Some(mut prepared) if same => {
+                    prepared.update(self.plan.clone(), &mut self.times)?;
+                    self.prepared = Some(prepared);
+                    Ok(())
+                }
+                _ => self.prepare(),
+            }
+        })
+    }
+}
+
+impl Solver {
+    fn prepare(&mut self) -> Result<()> {
+        let Solver { device, plan, watch, times, .. } = self;
+        self.prepared = Some(prepare(plan.clone(), device, watch, times)?);
+        Ok(())
+    }
+
+    /// Sets up what there is not yet, and solves.
+    fn attempt(&mut self, rhs: &Rhs) -> Result<Solved> {
+        loop {
+            match &mut self.prepared {
+                Some(prepared) => return prepared.solve(rhs, &mut self.watch, &mut self.times),
+                None => self.prepare()?,
+            }
+        }
+    }
+
+    fn solve_from(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+        let begin = Instant::now();
+        self.check("right-hand side", b)?;
+        start.map_or(Ok(()), |x| self.check("start", x))?;
+        let mut warnings = self.plan.warnings.clone();
+        let mut b = Cow::Borrowed(b);
+        let projection = self.plan.null_space.as_ref().and_then(|space| project(space, b.to_mut()));
+        let projected = projection.is_some();
+        warnings.extend(projection);
+        let rhs = Rhs { b: &b, norm: norm(&b), start };
+        if !self.plan.suits(&b) {
+            self.use_f64();
+        }
+        self.times.setup += begin.elapsed().as_secs_f64();
+
+        let mut solved = self.attempt(&rhs)?;
+        if self.is_inexact(&solved) {
+            if self.plan.options.amg_precision.is_some() {
+                warnings.push(Warning::HierarchyInF32);
+            } else {
+                warnings.push(self.attempt_in_f64(&rhs, &mut solved));
+            }
+        }
+        warnings.extend(self.settle(&rhs, &mut solved));
+        let report = self.report(&rhs, projected, warnings, &mut solved);
+        Ok(Solution { x: solved.x, report })
+    }
+
+    fn check(&self, what: &'static str, v: &[f64]) -> Result<()> {
+        let n = self.plan.a.n_rows();
+        check::check_vector(what, v, n)?;
+        if self.plan.options.precision == Precision::F32 {
+            // A value may overflow.
+            let rounded: Vec<f32> = v.iter().map(|&v| v as f32).collect();
+            check::check_vector(what, &rounded, n)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the hierarchy be applied in f64 from now on.
+    fn use_f64(&mut self) {
+        (self.plan.hierarchy_in_f32, self.needs_f64, self.prepared) = (false, true, None);
+    }
+
+    /// Whether the method failed as it does with a hierarchy of too little accuracy.
+    fn is_inexact(&self, solved: &Solved) -> bool {
+        let could_be_better = self.plan.hierarchy_in_f32
+            && self.plan.options.precision == Precision::F64
+            && self.plan.method != Method::Amg;
+        let failed = matches!(
+            solved.outcome.reason,
+            StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
+        );
+        could_be_better && failed
+    }
+
+    /// Solves once more with a hierarchy in f64. Where even that fails nothing changes.
+    fn attempt_in_f64(&mut self, rhs: &Rhs, solved: &mut Solved) -> Warning {
+        let (iterations, reason) = (solved.outcome.iterations, solved.outcome.reason);
+        self.use_f64();
+        // The first attempt is part of finding out how to solve.
+        self.times.setup += solved.seconds;
+        let failure = match self.attempt(rhs) {
+            Ok(second) => {
+                *solved = second;
+                None
+            }
+            Err(error) => {
+                (self.plan.hierarchy_in_f32, self.needs_f64) = (true, false);
+                self.times.setup -= solved.seconds;
+                Some(error.to_string())
+            }
+        };
+        Warning::HierarchyInF64 { iterations, reason, failure }
+    }
+
+    /// What becomes of a solution that is none: why there may not be one, and the start again where that is better.
+    fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let reason = solved.outcome.reason;
+        if matches!(reason, StopReason::Converged) {
+            return warnings;
+        }
+        let a = &self.plan.a;
+        if reason != StopReason::Interrupted {
+            warnings.extend(NullSpace::why_singular(a, rhs.b).map(Warning::Singular));
+        }
+        let start_norm = match rhs.start {
+            None => rhs.norm,
+            Some(x) => residual_norm(a, x, rhs.b),
+        };
+        let growth = relative(solved.residual_norm, start_norm);
+        if is_worse_than_start(self.plan.method, reason, &solved.x, growth) {
+            warnings.push(Warning::WorseThanStart {
+                relative_residual: relative(solved.residual_norm, rhs.norm),
+                from_zero: rhs.start.is_none(),
+            });
+            if matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate { .. }) {
+                solved.outcome.reason = StopReason::Breakdown(LOST);
+            }
+            match rhs.start {
+                None => solved.x.fill(0.0),
+                Some(x) => solved.x.copy_from_slice(x),
+            }
+            solved.residual_norm = residual_norm(a, &solved.x, rhs.b);
+        }
+        warnings
+    }
+
+    /// Of the last solve, and of what was set up for it.
+    fn report(&mut self, rhs: &Rhs, projected: bool, warnings: Vec<Warning>, solved: &Solved) -> Report {
+        let (plan, hierarchy) = (&self.plan, &solved.hierarchy);
+        let times = std::mem::take(&mut self.times);
+        Report {
+            n_rows: plan.a.n_rows(),
+            nnz: plan.a.nnz(),
+            format: plan.format.clone(),
+            method: plan.method,
+            precond: plan.precond,
+            precision: plan.options.precision,
+            device: self.device.name(),
+            outcome: solved.outcome.clone(),
+            refinements: solved.refinements,
+            relative_residual: relative(solved.residual_norm, rhs.norm),
+            norm_b: rhs.norm,
+            projected,
+            setup_seconds: times.setup,
+            warm_up_seconds: times.warm_up,
+            upload_seconds: times.upload,
+            solve_seconds: solved.seconds,
+            expected_bytes: self.device.gpu().map(|_| plan.expected_bytes()),
+            device_bytes: solved.bytes,
+            bytes_moved: traffic::of_plan(plan, hierarchy.as_ref(), solved.outcome.iterations),
+            counts: solved.counts,
+            amg: hierarchy.clone(),
+            warnings,
+        }
+    }
+}
+
+const LOST: &str = "rounding errors outgrew the solution";
+
+/// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than rounding.
+fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
+    const ROUNDING: f64 = 1e-10;
+    let (norm, removed) = null_space.project(b);
+    (removed > ROUNDING * norm)
+        .then(|| Warning::Projected { dimension: null_space.dimension(), of_all: null_space.is_of_all() })
+}
+
+/// Whether the start is better than the `x` that a method left that did not converge, with a residual norm that is
+/// `growth` times that of the start. A method cut short may be on its way through large residuals, but not GMRES,
+/// which minimises them, nor a stationary iteration: that diverges.
+pub(super) fn is_worse_than_start(method: Method, reason: StopReason, x: &[f64], growth: f64) -> bool {
+    /// More than rounding.
+    const WORSE: f64 = 2.0;
+    let cut_short = matches!(
+        reason,
+        StopReason::IterationLimit | StopReason::Inaccurate { .. } | StopReason::Interrupted
+    );
+    let descends = matches!(method, Method::Gmres | Method::Jacobi | Method::Amg);
+    // NaN is worse.
+    let worse = (growth.is_nan() || growth > WORSE) && (descends || !cut_short);
+    worse || !x.iter().all(|v| v.is_finite())
+}

@@ -1,0 +1,251 @@
+//! Tests of the path of a solve.
+
+use super::solver::is_worse_than_start;
+use super::*;
+use crate::backend::cpu::Cpu;
+use crate::error::Error;
+use crate::matrix::Csr;
+use crate::precond::amg;
+use crate::problem::generate;
+use crate::problem::random::uniform;
+use crate::solver::{Outcome, Stop, StopReason};
+
+#[test]
+fn what_is_worse_than_zero_depends_on_the_method() {
+    use StopReason::{Breakdown, Inaccurate, IndefiniteOperator, Interrupted, IterationLimit};
+    let worse = |method, reason, x: f64, growth| is_worse_than_start(method, reason, &[0.5, x], growth);
+    // GMRES minimises the residual; the others pass through larger ones.
+    let inaccurate = Inaccurate { claimed: 0.5, found: 8e43 };
+    for reason in [IterationLimit, Interrupted, inaccurate, Breakdown("")] {
+        assert!(worse(Method::Gmres, reason, 1.0, 8e43) && !worse(Method::Gmres, reason, 1.0, 1.0 + 1e-9));
+        assert_eq!(worse(Method::Cg, reason, 1.0, 8e43), reason == Breakdown(""));
+    }
+    assert!(worse(Method::Cg, IndefiniteOperator, 1.0, f64::NAN));
+    assert!(worse(Method::Bicgstab, IterationLimit, f64::INFINITY, f64::NAN));
+}
+
+#[test]
+fn scales_beyond_f32_take_a_hierarchy_in_f64() {
+    let a = crate::problem::generate(&"poisson2d:12".parse().unwrap(), 1).unwrap();
+    let device = Device::Cpu(Cpu::new(1).unwrap());
+    let options = Options { precond: Some(Precond::Amg), ..Options::default() };
+    for (of_a, of_b, precision) in
+        [(1.0, 1.0, "f32"), (1e60, 1.0, "f64"), (1e-60, 1.0, "f64"), (1.0, 1e60, "f64"), (1.0, 1e-60, "f64")]
+    {
+        let mut a = a.clone();
+        a.values_mut().iter_mut().for_each(|v| *v *= of_a);
+        let b = vec![of_b; a.n_rows()];
+        let report = solve(&a, &b, &options, &device).unwrap().report;
+        assert!(report.converged(), "{of_a} {of_b}: {:?}", report.outcome.reason);
+        assert_eq!(report.amg.unwrap().precision, precision);
+    }
+}
+
+/// The biharmonic operator in one dimension, `(1 -4 6 -4 1)`: its condition is about `(n / 2)^4`.
+fn biharmonic(n: usize) -> Csr<f64> {
+    let row = |i: usize| {
+        let stencil =
+            [(i.wrapping_sub(2), 1.0), (i.wrapping_sub(1), -4.0), (i, 6.0), (i + 1, -4.0), (i + 2, 1.0)];
+        stencil.into_iter().filter(move |&(j, _)| j < n).map(move |(j, v)| (i, j, v))
+    };
+    Csr::from_triplets(n, n, (0..n).flat_map(row)).unwrap()
+}
+
+fn devices() -> [Device; 2] {
+    [Device::cpu(1).unwrap(), Device::simulator().unwrap()]
+}
+
+/// Fractions between -1 and 1.
+fn rhs(n: usize) -> Vec<f64> {
+    (0..n as u64).map(|i| 2.0 * uniform(5, i) - 1.0).collect()
+}
+
+fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+#[test]
+fn a_residual_that_drifted_is_started_again_from_until_the_true_one_is_small() {
+    let a = generate(&"convection-diffusion:24:400".parse().unwrap(), 1).unwrap();
+    let b = rhs(a.n_rows());
+    for device in devices() {
+        for (method, precision, rtol) in
+            [(Method::Bicgstab, Precision::F64, 1e-14), (Method::Gmres, Precision::F32, 1e-10)]
+        {
+            let stop = Stop { rtol, ..Stop::default() };
+            let options = Options { method: Some(method), precision, stop, ..Options::default() };
+            let Solution { x, report } = solve(&a, &b, &options, &device).unwrap();
+            assert!(report.converged() && report.refinements > 0, "{method}: {report:?}");
+            assert!(relative_residual(&a, &x, &b) <= rtol, "{method}: {report:?}");
+            assert_eq!(report.relative_residual, relative_residual(&a, &x, &b));
+            let Outcome { iterations, history, .. } = &report.outcome;
+            assert_eq!(history.len(), *iterations as usize + 1);
+        }
+    }
+}
+
+#[test]
+fn what_a_restart_does_not_help_is_not_called_converged() {
+    let a = biharmonic(600);
+    let b = rhs(600);
+    for device in devices() {
+        let stop = Stop { rtol: 1e-10, max_iterations: 20000, ..Stop::default() };
+        let options = Options { stop, ..Options::default() };
+        let Solution { x, report } = solve(&a, &b, &options, &device).unwrap();
+        let StopReason::Inaccurate { claimed, found } = report.outcome.reason else { panic!("{report:?}") };
+        let asked = 1e-10 * norm(&b);
+        assert!(claimed <= asked && found > asked, "{claimed:e} {found:e} {asked:e}");
+        assert!((relative_residual(&a, &x, &b) * norm(&b) - found).abs() <= 1e-12 * found);
+        assert!((1..=10).contains(&report.refinements) && !report.converged());
+        let text = report.to_string();
+        assert!(text.starts_with("NOT converged after ") && text.contains(&format!("{found:.2e}")), "{text}");
+    }
+}
+
+#[test]
+fn where_no_restart_is_needed_there_is_none() {
+    let a = generate(&"poisson2d:15".parse().unwrap(), 1).unwrap();
+    for device in devices() {
+        let report = solve(&a, &rhs(225), &Options::default(), &device).unwrap().report;
+        assert_eq!((report.converged(), report.refinements), (true, 0));
+    }
+}
+
+#[test]
+fn a_cancelled_solve_gives_what_it_has() {
+    let a = generate(&"poisson2d:31".parse().unwrap(), 1).unwrap();
+    let b = rhs(a.n_rows());
+    for device in devices() {
+        for (method, precond) in [
+            (Method::Cg, Precond::Jacobi),
+            (Method::Bicgstab, Precond::None),
+            (Method::Gmres, Precond::Jacobi),
+            (Method::Jacobi, Precond::Jacobi),
+            (Method::Amg, Precond::Amg),
+        ] {
+            for at in [0, 5] {
+                let token = CancellationToken::new();
+                let amg = amg::Params { coarse_rows: 20, ..amg::Params::default() };
+                let stop = Stop { rtol: 1e-300, ..Stop::default() };
+                let (method, precond) = (Some(method), Some(precond));
+                let options = Options { method, precond, amg, stop, restart: 4, ..Options::default() };
+                let cancel = token.clone();
+                let solution = Solver::builder()
+                    .options(options)
+                    .device(device.clone())
+                    .cancellation(token)
+                    .on_progress(move |stage| match stage {
+                        Stage::Iteration { iterations, .. } if iterations >= at => cancel.cancel(),
+                        Stage::Solve if at == 0 => cancel.cancel(),
+                        _ => {}
+                    })
+                    .solve(&a, &b);
+                let Solution { x, report } = solution.unwrap();
+                let Outcome { reason, iterations, history, .. } = &report.outcome;
+                assert_eq!(*reason, StopReason::Interrupted, "{method:?}");
+                assert!((at..at + 20).contains(iterations), "{method:?}: {iterations}");
+                assert!(history.len() <= *iterations as usize + 1, "{method:?}");
+                assert_eq!(report.relative_residual, relative_residual(&a, &x, &b));
+                let begun = report.relative_residual < 1.0 || method == Some(Method::Bicgstab);
+                assert!(begun || at == 0, "{method:?}: {}", report.relative_residual);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_solver_keeps_what_it_has_set_up_and_starts_where_it_is_told() {
+    let a = generate(&"poisson2d:23".parse().unwrap(), 1).unwrap();
+    let n = a.n_rows();
+    let (b, c) = (rhs(n), vec![1.5; n]);
+    for device in devices() {
+        for precond in [Precond::Jacobi, Precond::Amg] {
+            let amg = amg::Params { coarse_rows: 40, ..amg::Params::default() };
+            let options = Options { precond: Some(precond), amg, ..Options::default() };
+            let mut solver =
+                Solver::builder().options(options.clone()).device(device.clone()).build(&a).unwrap();
+            // Every solve is that of a new solver, to the last bit.
+            for rhs in [&b, &c, &b] {
+                let fresh = solve(&a, rhs, &options, &device).unwrap();
+                let again = solver.solve(rhs).unwrap();
+                assert!(again.x == fresh.x && again.report.outcome == fresh.report.outcome);
+            }
+            let mut x = solver.solve(&b).unwrap().x;
+            assert_eq!(solver.solve_into(&b, &mut x).unwrap().outcome.iterations, 0);
+            let near: Vec<f64> = b.iter().map(|b| b * (1.0 + 1e-5)).collect();
+            let report = solver.solve_into(&near, &mut x).unwrap();
+            assert!(report.converged() && relative_residual(&a, &x, &near) <= 1e-8);
+            let cold = solver.solve(&near).unwrap().report.outcome.iterations;
+            assert!((1..cold).contains(&report.outcome.iterations), "{report:?}");
+            // A bad vector changes nothing.
+            let before = x.clone();
+            assert!(matches!(solver.solve_into(&b[1..], &mut x), Err(Error::Dimension { .. })));
+            assert!(matches!(
+                solver.solve(&[vec![f64::NAN], b[1..].to_vec()].concat()),
+                Err(Error::NotFinite { .. })
+            ));
+            assert_eq!(x, before);
+        }
+    }
+}
+
+#[test]
+fn values_are_updated_as_if_the_solver_was_new() {
+    let a = generate(&"poisson2d:23".parse().unwrap(), 1).unwrap();
+    let b = rhs(a.n_rows());
+    let mut other = a.clone();
+    other.values_mut().iter_mut().for_each(|v| *v *= 3.25);
+    for device in devices() {
+        for (method, precond, reusable) in [
+            (Method::Cg, Precond::Amg, true),
+            (Method::Cg, Precond::Amg, false),
+            (Method::Gmres, Precond::Jacobi, false),
+            (Method::Jacobi, Precond::Jacobi, false),
+        ] {
+            let amg = amg::Params { coarse_rows: 40, ..amg::Params::default() };
+            let stop = Stop { rtol: 1e-5, ..Stop::default() };
+            let (method, precond) = (Some(method), Some(precond));
+            let options = Options { method, precond, amg, stop, reusable, ..Options::default() };
+            let mut solver =
+                Solver::builder().options(options.clone()).device(device.clone()).build(&a).unwrap();
+            solver.solve(&b).unwrap();
+            solver.update_values(&other).unwrap();
+            let updated = solver.solve(&b).unwrap();
+            let fresh = solve(&other, &b, &options, &device).unwrap();
+            assert!(updated.x == fresh.x && updated.report.outcome == fresh.report.outcome);
+            assert!(relative_residual(&other, &updated.x, &b) <= 1e-5);
+        }
+        let mut solver = Solver::builder().device(device.clone()).build(&a).unwrap();
+        let elsewhere = generate(&"poisson2d:22".parse().unwrap(), 1).unwrap();
+        assert!(matches!(solver.update_values(&elsewhere), Err(Error::Matrix(_))));
+        assert!(solver.solve(&b).unwrap().report.converged());
+    }
+}
+
+#[test]
+fn a_right_hand_side_beyond_f32_takes_a_hierarchy_in_f64_from_then_on() {
+    let a = generate(&"poisson2d:12".parse().unwrap(), 1).unwrap();
+    let amg = amg::Params::default();
+    let mut solver = Solver::builder().preconditioner(amg).device(Device::cpu(1).unwrap()).build(&a).unwrap();
+    let precision = |solver: &mut Solver, scale: f64| {
+        let b: Vec<f64> = rhs(a.n_rows()).iter().map(|b| b * scale).collect();
+        let report = solver.solve(&b).unwrap().report;
+        assert!(report.converged());
+        report.amg.unwrap().precision
+    };
+    assert_eq!([1.0, 1e60, 1.0].map(|scale| precision(&mut solver, scale)), ["f32", "f64", "f64"]);
+}
+
+#[test]
+fn the_front_door_takes_a_matrix_and_a_right_hand_side() {
+    let a = generate(&"tet:5".parse().unwrap(), 1).unwrap();
+    let b = rhs(a.n_rows());
+    let solution = crate::solve(&a, &b).unwrap();
+    assert!(solution.report.converged() && relative_residual(&a, &solution.x, &b) <= 1e-8);
+    let text = solution.report.to_string();
+    assert!(
+        text.starts_with("converged after ") && text.contains("method cg, preconditioner jacobi"),
+        "{text}"
+    );
+    assert!(matches!(crate::solve(&a, &b[1..]), Err(Error::Dimension { .. })));
+}

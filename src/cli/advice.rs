@@ -1,0 +1,53 @@
+//! What to do about an error or a warning of the library, in the words of this program's options.
+
+use warpsolve::Error;
+use warpsolve::job::{Method, Report, Warning};
+use warpsolve::solver::StopReason;
+
+/// The error, and what to do.
+pub fn error(error: &Error) -> String {
+    let advice = match error {
+        Error::Diagonal { .. } => {
+            "use --precond none with gmres or bicgstab, or reorder the rows so that the diagonal is nonzero"
+                .into()
+        }
+        Error::Block { method, .. } => {
+            let pseudo = if *method == "jacobi" { ", or --singular-blocks pseudo-inverse" } else { "" };
+            format!("see whether the unknowns are numbered node by node, or use --block-size 1{pseudo}")
+        }
+        Error::Padding { advice, .. } => format!("use --format {advice}"),
+        Error::DeviceMemory { .. } => {
+            "use --device cpu, a smaller restart length, or a format with less padding".into()
+        }
+        Error::Threads { cores, most, .. } => format!("use --threads {cores}, at most {most}"),
+        Error::Preconditioner { .. } => {
+            "leave --precond out, or use --solver cg, gmres or bicgstab".to_string()
+        }
+        Error::Reach { .. } => "build the hierarchy on the host, --amg setup=host".into(),
+        _ => return error.to_string(),
+    };
+    format!("{error}; {advice}")
+}
+
+/// The warning, and what to do.
+pub fn warning(warning: &Warning) -> String {
+    let advice = match warning {
+        Warning::UnsymmetricMatrix(_) | Warning::UnsymmetricCycle { .. } => "use --solver gmres or bicgstab",
+        Warning::HierarchyInF32 => "try --amg precision=f64",
+        Warning::HierarchyInF64 { failure: None, .. } => "--amg precision=f64 spares the first attempt",
+        _ => return warning.to_string(),
+    };
+    format!("{warning}; {advice}")
+}
+
+/// Why a solve stopped, and what to do.
+pub fn stop(report: &Report) -> String {
+    let reason = report.outcome.reason;
+    let advice = match (reason, report.method) {
+        (StopReason::IndefiniteOperator, _) => "use --solver gmres or bicgstab",
+        (StopReason::IndefinitePreconditioner, _) => "use --precond none, or --solver gmres or bicgstab",
+        (StopReason::Breakdown(_), Method::Bicgstab) => "try --solver gmres",
+        _ => return reason.to_string(),
+    };
+    format!("{reason}; {advice}")
+}
