@@ -158,7 +158,7 @@ pub(crate) fn check_slots(operation: &'static str, scalars: usize, first: Slot, 
 /// Products with sparse matrices.
 pub trait Products<T: Real>: Monitoring<T> {
     /// A sparse matrix, ready to be multiplied.
-    type Matrix: Operator + Send;
+    type Matrix: Operator + Send + Sync;
 
     /// The matrix, where this backend computes.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix>;
