@@ -48,7 +48,7 @@ SOLVES = [
     ("amg-sa-large", "tet:40", "--precond amg", ("cpu",)),
     ("amg-sa-f64", "tet:13", "--precond amg --amg coarse_rows=60,precision=f64", BOTH),
     ("amg-f32", "tet:13", "--precond amg --precision f32 --rtol 1e-4 --amg coarse_rows=60", BOTH),
-    ("amg-unpacked", "tet:13", "--precond amg --amg coarse_rows=60,packed=false", BOTH),
+    ("amg-unpacked", "tet:13", "--precond amg --amg coarse_rows=60,compressed=false", BOTH),
     ("amg-crs", "tet:13", "--precond amg --format crs --amg coarse_rows=60", BOTH),
     ("amg-host", "tet:13", "--precond amg --amg coarse_rows=60,setup=host", BOTH),
     ("amg-pmis", "tet:13", "--precond amg --coarsening pmis --amg coarse_rows=60", BOTH),

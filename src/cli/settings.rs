@@ -28,11 +28,9 @@ pub struct Settings {
     /// none, jacobi, amg (algebraic multigrid); auto takes jacobi where the diagonal allows it [default: auto]
     #[arg(long, value_parser = named::<OrAuto<Precond>>(&[AUTO, Precond::NAMES]), hide_possible_values = true)]
     pub precond: Option<OrAuto<Precond>>,
-    /// With --precond amg or --solver amg: sa, pmis, mandel-brezina
-    #[arg(long, value_name = "NAME", value_parser = named::<Coarsening>(&[Coarsening::NAMES]), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", help = with_amg(Coarsening::NAMES), value_parser = named::<Coarsening>(&[Coarsening::NAMES]), hide_possible_values = true)]
     coarsening: Option<Coarsening>,
-    /// With --precond amg or --solver amg: jacobi, l1-jacobi, chebyshev, spai0
-    #[arg(long, value_name = "NAME", value_parser = named::<SmootherKind>(&[SmootherKind::NAMES]), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", help = with_amg(SmootherKind::NAMES), value_parser = named::<SmootherKind>(&[SmootherKind::NAMES]), hide_possible_values = true)]
     smoother: Option<SmootherKind>,
     /// With --precond amg or --solver amg: v, w, f, k; auto takes w with mandel-brezina, else v [default: auto]
     #[arg(long, value_name = "NAME", value_parser = named::<OrAuto<Cycle>>(&[AUTO, Cycle::NAMES]), hide_possible_values = true)]
@@ -88,6 +86,10 @@ const PRECISION_DEFAULT: &str = "f32";
 /// The names that `--amg` and the table `amg` know, and what each takes.
 pub fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     Params::KEYS.into_iter().map(|key| (key.name, key.takes)).chain([PRECISION])
+}
+
+fn with_amg(names: &[&str]) -> String {
+    format!("With --precond amg or --solver amg: {}", names.join(", "))
 }
 
 fn amg_help() -> String {

@@ -315,3 +315,14 @@ fn a_singular_matrix_is_named_and_leaves_no_exploded_solution() {
         assert!(returns_zero || options.contains("amg"), "{report}");
     }
 }
+
+/// The guide's table of keys is what is declared.
+#[test]
+fn the_guide_has_every_key() {
+    use warpsolve::precond::amg::Params;
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/solve.md")).unwrap();
+    for key in Params::KEYS {
+        let row = format!("| `{}` | {} | {} | {} |", key.name, key.takes, (key.default)(), key.doc());
+        assert!(guide.lines().any(|line| line == row), "docs/guide/solve.md lacks the line\n{row}");
+    }
+}

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::matrix::{Coo, Csr};
 
-/// `A + sum_e c w_e w_e^T`: for each of `elements`, (corners, w), what a nearly flat tetrahedron in a mesh adds to its
-/// stiffness matrix.
+/// `A + sum_e c w_e w_e^T`: for each of `elements`, (corners, w), what a nearly flat tetrahedron in a mesh
+/// adds to its stiffness matrix.
 ///
 /// # Errors
 /// [`crate::Error::Matrix`] for a corner that is no row.

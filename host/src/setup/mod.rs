@@ -1,9 +1,9 @@
 //! What a multigrid set-up is written in: sparse matrices that are computed where they will be used.
 //!
-//! [`Backend`](crate::backend::Backend) has what an iteration needs; the traits here add what makes a hierarchy.
-//! Each folder is one concept. Its `mod.rs` defines the results, `host.rs` computes them on the CPU's threads,
-//! `device.rs` on a GPU or in the simulator, and `reference.rs` in plain sequential loops, which the tests compare
-//! the other two with.
+//! [`Backend`](crate::backend::Backend) has what an iteration needs; the traits here add what makes a
+//! hierarchy. Each folder is one concept. Its `mod.rs` defines the results, `host.rs` computes them on the
+//! CPU's threads, `device.rs` on a GPU or in the simulator, and `reference.rs` in plain sequential loops,
+//! which the tests compare the other two with.
 //!
 //! | folder | trait | what |
 //! |---|---|---|
@@ -19,9 +19,9 @@
 //! | `inverse` | [`Inverses`] | the dense inverse of the coarsest matrix |
 //! | `format` | [`Formats`], [`CrsFormat`] | from the set-up's CRS to what is multiplied fast |
 //!
-//! Every operation but [`Inverses::inverse`] has a result that is defined to the last bit, in the order of additions
-//! too, so that the hierarchy depends neither on the number of threads nor on the device. Sums run over a row's
-//! entries from left to right, and multiply and add round separately.
+//! Every operation but [`Inverses::inverse`] has a result that is defined to the last bit, in the order of
+//! additions too, so that the hierarchy depends neither on the number of threads nor on the device. Sums run
+//! over a row's entries from left to right, and multiply and add round separately.
 
 pub mod aggregation;
 pub mod algebra;

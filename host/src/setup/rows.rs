@@ -10,8 +10,8 @@ use crate::matrix::{Csr, in_large_pages};
 /// Rows of one task.
 const CHUNK: usize = 512;
 
-/// Tasks whose rows are collected before they are put together: so few that they stay in the caches, and their memory,
-/// which the system would have to clear, is used again by the next ones.
+/// Tasks whose rows are collected before they are put together: so few that they stay in the caches, and
+/// their memory, which the system would have to clear, is used again by the next ones.
 const WAVE: usize = 64;
 
 /// Rows by which the size of the whole is judged.
@@ -44,8 +44,9 @@ impl<W, N: Fn() -> W> Spaces<W, N> {
     }
 }
 
-/// Builds a matrix in one pass: `append(w, i, columns, values)` appends the entries of row `i`, columns ascending,
-/// to those of the rows in front of it; `w` is space to work in that `new` has made, with what it was left with.
+/// Builds a matrix in one pass: `append(w, i, columns, values)` appends the entries of row `i`, columns
+/// ascending, to those of the rows in front of it; `w` is space to work in that `new` has made, with what it
+/// was left with.
 pub(super) fn collect_rows<T: Real, W: Send>(
     n_rows: usize,
     n_cols: usize,
@@ -100,8 +101,8 @@ pub(super) fn collect_rows<T: Real, W: Send>(
     Csr::from_valid_parts(n_rows, n_cols, row_ptr, col_idx, values)
 }
 
-/// Empty arrays with room for about what [`collect_rows`] will collect, judged by rows at equal distances: arrays that
-/// grow are copied. A wrong guess costs address space or a copy.
+/// Empty arrays with room for about what [`collect_rows`] will collect, judged by rows at equal distances:
+/// arrays that grow are copied. A wrong guess costs address space or a copy.
 fn with_room_for<T: Real, W: Send>(
     n_rows: usize,
     new: impl Fn() -> W + Sync,
@@ -169,7 +170,8 @@ pub(super) fn find(columns: &[u32], positions: &[u32], j: u32) -> Option<usize> 
     (columns.get(position) == Some(&j)).then_some(position)
 }
 
-/// The number of coarse unknowns in front of each unknown, and how many there are; `coarse` has 1 for coarse unknowns.
+/// The number of coarse unknowns in front of each unknown, and how many there are; `coarse` has 1 for coarse
+/// unknowns.
 pub(super) fn coarse_numbers(coarse: &[u32]) -> (Vec<u32>, usize) {
     let mut count = 0;
     let number = |&is_coarse| {

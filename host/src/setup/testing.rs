@@ -102,7 +102,7 @@ pub fn assert_close(found: &Csr<f64>, expected: &Dense, tolerance: f64) {
 
 pub fn times(a: &Dense, b: &Dense) -> Dense {
     let columns = b.first().map_or(0, Vec::len);
-    let entry = |row: &[f64], j: usize| row.iter().zip(b).map(|(v, of_b)| v * of_b[j]).sum();
+    let entry = |row: &[f64], j: usize| row.iter().zip(b).map(|(v, row)| v * row[j]).sum();
     a.iter().map(|row| (0..columns).map(|j| entry(row, j)).collect()).collect()
 }
 
@@ -190,8 +190,8 @@ pub fn assert_same<T: Real>(found: &Csr<T>, expected: &Csr<T>, what: &str) {
     assert_eq!(bits(found), bits(expected), "{what}");
 }
 
-/// The third part of [`SmoothingDiagonal`](super::diagonal::SmoothingDiagonal), as it might be: every fifth row or so
-/// is one of a sliver.
+/// The third part of [`SmoothingDiagonal`](super::diagonal::SmoothingDiagonal), as it might be: every fifth
+/// row or so is one of a sliver.
 pub fn slivers_by_chance<T: Real>(n: usize) -> Vec<T> {
     (0..n as u64).map(|i| if random::below(11, i, 5) == 0 { T::from_f64(0.37) } else { T::ZERO }).collect()
 }

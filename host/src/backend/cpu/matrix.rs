@@ -46,7 +46,7 @@ impl<T: Real> CpuMatrix<T> {
 
     /// The rounded matrix. Where pivots are on the diagonal its stripes have entries of 16 bits, which is all that
     /// rounding leaves of them.
-    pub(super) fn packed<S: Real>(rounding: &Rounding<S>, pivot: Pivot) -> Self {
+    pub(super) fn compressed<S: Real>(rounding: &Rounding<S>, pivot: Pivot) -> Self {
         let a = rounding.matrix();
         let of_rows = |rows: Range<usize>, values: &mut [T]| rounding.values(rows, values);
         let stored = match pivot {

@@ -66,8 +66,8 @@ impl Cpu {
     }
 
     /// The rounded matrix.
-    pub(crate) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, pivot: Pivot) -> CpuMatrix<T> {
-        self.pool.install(|| CpuMatrix::packed(rounding, pivot))
+    pub(crate) fn compressed<S: Real, T: Real>(&self, rounding: &Rounding<S>, pivot: Pivot) -> CpuMatrix<T> {
+        self.pool.install(|| CpuMatrix::compressed(rounding, pivot))
     }
 
     /// `f(first row, chunk of y)` for every chunk of `y`.

@@ -45,7 +45,7 @@ pub(crate) enum Layout {
     Sell(Slices),
     /// [`gpu_kernels::spmv::packed`]: entries in `col_idx`, those of the pivots in `values`, and the columns of the pivots
     /// unless they are the diagonal's.
-    Packed {
+    Compressed {
         packing: Packing,
         slices: Slices,
         pivots: Option<Arc<Buffer>>,
@@ -159,7 +159,7 @@ impl<T: Real> DeviceMatrix<T> {
     /// Unknowns that share a column index.
     fn block(&self) -> usize {
         match self.layout {
-            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell(_) | Layout::Packed { .. } => 1,
+            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell(_) | Layout::Compressed { .. } => 1,
             Layout::BlockCrs { block, .. } | Layout::BlockSell { block, .. } => block,
         }
     }
@@ -183,7 +183,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
             Layout::Crs { .. } => Format::Crs.to_string(),
             Layout::Ell { .. } => Format::Ell.to_string(),
             Layout::Sell(_) => Format::Sell.to_string(),
-            Layout::Packed { .. } => "sell, packed".into(),
+            Layout::Compressed { .. } => "sell, compressed".into(),
             Layout::BlockCrs { block, .. } => Format::BlockCrs(block).to_string(),
             Layout::BlockSell { block, .. } => Format::BlockSell(block).to_string(),
         }
@@ -196,14 +196,16 @@ impl<T: Real> Operator for DeviceMatrix<T> {
             Layout::Crs { row_ptr, .. } | Layout::BlockCrs { row_ptr, .. } => row_ptr.bytes(),
             Layout::Ell { .. } => 0,
             Layout::Sell(s) | Layout::BlockSell { slices: s, .. } => slices(s),
-            Layout::Packed { slices: s, pivots, .. } => slices(s) + pivots.as_ref().map_or(0, |p| p.bytes()),
+            Layout::Compressed { slices: s, pivots, .. } => {
+                slices(s) + pivots.as_ref().map_or(0, |p| p.bytes())
+            }
         };
         self.col_idx.bytes() + self.values.bytes() + pointers
     }
     fn traffic(&self) -> u64 {
-        // A packed entry's value is beside its column, and the pivots' as long as row pointers would be.
+        // A compressed entry's value is beside its column, and the pivots' as long as row pointers would be.
         let (value_bytes, pivot_bytes) = match &self.layout {
-            Layout::Packed { pivots, .. } => (0, pivots.as_ref().map_or(0, |_| 4 * self.n_rows)),
+            Layout::Compressed { pivots, .. } => (0, pivots.as_ref().map_or(0, |_| 4 * self.n_rows)),
             _ => (size_of::<T>(), 0),
         };
         matrix_traffic(self.nnz, self.n_rows, value_bytes, self.block()) + pivot_bytes as u64
@@ -232,7 +234,7 @@ impl Gpu {
                 let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
                 self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
             }
-            &Layout::Packed { packing, ref slices, ref pivots } => {
+            &Layout::Compressed { packing, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
                 let (entries, pivots, pivot_values) = (col_idx, columns_or_null(pivots.as_ref()), values);
                 let kernel = spmv_packed {

@@ -31,7 +31,7 @@ impl Reference {
     }
 
     /// The rounded matrix in CRS.
-    pub(crate) fn packed<S: Real, T: Real>(&self, rounding: &Rounding<S>, _: Pivot) -> Arc<AnyMatrix<T>> {
+    pub(crate) fn compressed<S: Real, T: Real>(&self, rounding: &Rounding<S>, _: Pivot) -> Arc<AnyMatrix<T>> {
         let rounded = rounding.matrix().with_rows(|rows, values| rounding.values(rows, values));
         Arc::new(AnyMatrix::Crs(Arc::new(rounded)))
     }

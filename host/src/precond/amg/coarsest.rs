@@ -18,8 +18,8 @@ use crate::setup::format::Converted;
 use crate::setup::inverse::host as dense;
 use crate::setup::{Algebra, Blocks, Diagonals, Formats, Inverses, Matrices, RowWeight, Size};
 
-/// A coarsest level of so few unknowns is inverted also where fewer were asked for: a smoother would have to do without
-/// the null space of a singular one.
+/// A coarsest level of so few unknowns is inverted also where fewer were asked for: a smoother would have to
+/// do without the null space of a singular one.
 const SMALL: usize = 64;
 
 /// Steps of the smoother on a last level that has no inverse.
@@ -44,7 +44,8 @@ pub struct Coarsest<S: Real, B: Backend<S>> {
 }
 
 impl<S: Real, B: Backend<S>> Coarsest<S, B> {
-    /// The level of the matrix `a`, below that of `above`; `finest` is the size of the finest level's pattern.
+    /// The level of the matrix `a`, below that of `above`; `finest` is the size of the finest level's
+    /// pattern.
     pub fn new<T: Real>(
         backend: &B,
         above: Option<&Blocks<<B as Matrices<T>>::Csr>>,
@@ -81,7 +82,8 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
         LevelInfo::new(self.size, operator, operator.bytes::<S>() + smoother + vectors)
     }
 
-    /// Bytes that solving on it must move, without the first sweep where that is part of the pass that computes `b`.
+    /// Bytes that solving on it must move, without the first sweep where that is part of the pass that
+    /// computes `b`.
     pub fn traffic(&self) -> f64 {
         match &self.solve {
             Solve::Inverse(inverse) => traffic::product(inverse.stored::<S>(), size_of::<S>(), 1),

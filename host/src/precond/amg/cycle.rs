@@ -43,8 +43,8 @@ impl<S: Real, B: Backend<S>> Multigrid<S, B> {
         self.visit(backend, 0, self.cycle, true)
     }
 
-    /// One cycle on level `l`: `x` becomes a better solution of `A x = b`. With `zero` it was 0, and the first sweep,
-    /// `x = w d .* b`, has been done if there is one.
+    /// One cycle on level `l`: `x` becomes a better solution of `A x = b`. With `zero` it was 0, and the
+    /// first sweep, `x = w d .* b`, has been done if there is one.
     fn visit(&mut self, g: &B, l: usize, cycle: Cycle, zero: bool) -> Result<()> {
         let count = self.levels.len();
         let (above, below) = self.levels.split_at_mut((l + 1).min(count));
@@ -85,8 +85,8 @@ impl<S: Real, B: Backend<S>> Multigrid<S, B> {
         self.correct(g, l, no_iterate)
     }
 
-    /// `x += P x_c` on level `l`, and the smoothing steps after it. Without an iterate `x` is 0, whatever it holds, and the
-    /// residual is b.
+    /// `x += P x_c` on level `l`, and the smoothing steps after it. Without an iterate `x` is 0, whatever it
+    /// holds, and the residual is b.
     fn correct(&mut self, g: &B, l: usize, no_iterate: bool) -> Result<()> {
         let (above, below) = self.levels.split_at_mut(l + 1);
         let Level { a, correction, smoother, vectors, .. } = &mut above[l];
@@ -112,8 +112,8 @@ impl<S: Real, B: Backend<S>> Multigrid<S, B> {
         (done..self.post).try_for_each(|_| smoother.post(g, &a.matrix, b, x, r))
     }
 
-    /// Two steps of flexible CG on level `l` from zero, preconditioned by the cycle (Notay and Vassilevski 2008,
-    /// algorithm 3.2, without its test for an early end). The cycle's first sweep has been done.
+    /// Two steps of flexible CG on level `l` from zero, preconditioned by the cycle (Notay and Vassilevski
+    /// 2008, algorithm 3.2, without its test for an early end). The cycle's first sweep has been done.
     fn two_flexible_steps(&mut self, g: &B, l: usize) -> Result<()> {
         const ALPHA: Slot = Slot(0);
         const RHO: Slot = Slot(1);
@@ -187,7 +187,8 @@ fn first_sweep<S: Real, B: Backend<S>>(
     smoother.as_sweeps().filter(|_| steps > 0).map(|sweeps| sweeps.first())
 }
 
-/// The first sweep of a visit of the first of `levels`, or else of the coarsest, and the vectors that it works on.
+/// The first sweep of a visit of the first of `levels`, or else of the coarsest, and the vectors that it
+/// works on.
 #[allow(clippy::type_complexity)]
 fn entry<'a, S: Real, B: Backend<S>>(
     levels: &'a mut [Level<S, B>],

@@ -15,7 +15,8 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::{Algebra, Blocks};
 
-/// The matrices of a level but the coarsest, as they are computed; a [`Level`](super::level::Level) is made of them.
+/// The matrices of a level but the coarsest, as they are computed; a [`Level`](super::level::Level) is made
+/// of them.
 pub struct LevelMatrices<M, V> {
     /// The matrix.
     pub a: Blocks<M>,
@@ -25,8 +26,8 @@ pub struct LevelMatrices<M, V> {
     pub r: Blocks<M>,
     /// Its smoothing diagonal.
     pub diagonal: Diagonal<V>,
-    /// Where the first sweep after the coarser levels may be one pass with the interpolation, or numbers shall be
-    /// computed anew.
+    /// Where the first sweep after the coarser levels may be one pass with the interpolation, or numbers
+    /// shall be computed anew.
     pub products: Option<IntermediateProducts<M>>,
 }
 
@@ -34,8 +35,8 @@ pub struct LevelMatrices<M, V> {
 pub struct IntermediateProducts<M> {
     /// `A P`, until the level makes its correction of it.
     pub ap: Blocks<M>,
-    /// With smoothed aggregation of a matrix without blocks, where numbers shall be computed anew: what P is the product
-    /// of.
+    /// With smoothed aggregation of a matrix without blocks, where numbers shall be computed anew: what P is
+    /// the product of.
     pub(super) factors: Option<smoothed_aggregation::Factors<M>>,
 }
 
@@ -67,8 +68,8 @@ pub fn build_where_asked<T: Real, B: Algebra<T>>(
     }
 }
 
-/// Coarsens `a` until it is small, cannot be coarsened, or barely shrinks. `product` is the same matrix ready to be
-/// multiplied, where there is one already.
+/// Coarsens `a` until it is small, cannot be coarsened, or barely shrinks. `product` is the same matrix ready
+/// to be multiplied, where there is one already.
 pub fn build<T: Real, B: Algebra<T>>(
     backend: &B,
     mut a: Blocks<B::Csr>,
@@ -132,8 +133,8 @@ pub(super) fn overcorrect<T: Real, B: Algebra<T>>(
         .try_for_each(|plane| backend.scale_values(plane, T::from_f64(1.0 / factor)))
 }
 
-/// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with the `fused`
-/// entries of A P, where A and P are worth `apart` entries. Not for blocks.
+/// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with
+/// the `fused` entries of A P, where A and P are worth `apart` entries. Not for blocks.
 pub(super) fn sweeps_while_interpolating(params: &Params, block: usize, fused: usize, apart: usize) -> bool {
     params.post > 0 && block == 1 && fused <= apart
 }

@@ -54,8 +54,8 @@ impl<M> LevelMatrix<M> {
 pub enum Correction<M> {
     /// `x += P x_c`.
     Interpolated(LevelMatrix<M>),
-    /// The same and the first sweep after it, with weight w, in one: `x += w d .* (r - Q x_c)`, where r is the residual
-    /// from before and `Q = A P - (w D)^-1 P`. The smoother is sweeps.
+    /// The same and the first sweep after it, with weight w, in one: `x += w d .* (r - Q x_c)`, where r is
+    /// the residual from before and `Q = A P - (w D)^-1 P`. The smoother is sweeps.
     Swept(LevelMatrix<M>),
 }
 
@@ -89,7 +89,8 @@ impl<V> Vectors<V> {
     }
 }
 
-/// A level but the coarsest: its matrix, the way to the next coarser level and back, its smoother, its vectors.
+/// A level but the coarsest: its matrix, the way to the next coarser level and back, its smoother, its
+/// vectors.
 pub struct Level<S: Real, B: Backend<S>> {
     /// The matrix.
     pub a: LevelMatrix<B::Matrix>,
@@ -106,8 +107,8 @@ pub struct Level<S: Real, B: Backend<S>> {
 }
 
 impl<S: Real, B: Backend<S>> Level<S, B> {
-    /// The level `l` of these matrices; `finest` is the size of the finest level's pattern. The products `A P` serve as
-    /// storage.
+    /// The level `l` of these matrices; `finest` is the size of the finest level's pattern. The products `A
+    /// P` serve as storage.
     pub fn new<T: Real>(
         backend: &B,
         l: usize,

@@ -1,4 +1,5 @@
-//! Algebraic multigrid: `z = M r` is one cycle over a hierarchy of ever smaller problems that the matrix alone gives.
+//! Algebraic multigrid: `z = M r` is one cycle over a hierarchy of ever smaller problems that the matrix
+//! alone gives.
 //!
 //! | file | what |
 //! |---|---|
@@ -51,6 +52,7 @@ use level::Level;
 pub use level::LevelInfo;
 pub use params::{Coarsening, Cycle, Key, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
+pub use traffic::Stored;
 use traffic::Traffic;
 
 /// What was set up, for reports.
@@ -62,7 +64,8 @@ pub struct Info {
     pub phases: Phases,
     /// The number type of the hierarchy.
     pub precision: &'static str,
-    /// Bytes that one application must move: the passes of a cycle over matrices and vectors, whatever the caches keep.
+    /// Bytes that one application must move: the passes of a cycle over matrices and vectors, whatever the
+    /// caches keep.
     pub cycle_bytes: u64,
 }
 
@@ -92,8 +95,8 @@ pub struct Amg<T: Real, S: Real, B: Precisions<T, S>> {
 impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// Builds the hierarchy of the square matrix `a`.
     ///
-    /// [`crate::Error::Diagonal`] where a diagonal entry is missing or 0, [`crate::Error::Option`] for a parameter out of
-    /// its range.
+    /// [`crate::Error::Diagonal`] where a diagonal entry is missing or 0, [`crate::Error::Option`] for a
+    /// parameter out of its range.
     pub fn setup(backend: &B, a: &Arc<Csr<T>>, params: &Params) -> Result<Self> {
         params.check()?;
         check::check_square(a)?;
@@ -101,11 +104,11 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::of(backend, Blocks::scalar(Matrices::<T>::csr(backend, a)?), None, params)
     }
 
-    /// Builds the hierarchy of a square matrix of blocks, b unknowns a node. Nodes are coarsened by the blocks' norms and
-    /// smoothed with the inverted diagonal blocks.
+    /// Builds the hierarchy of a square matrix of blocks, b unknowns a node. Nodes are coarsened by the
+    /// blocks' norms and smoothed with the inverted diagonal blocks.
     ///
-    /// [`crate::Error::Block`] where a diagonal block is missing or singular; [`crate::Error::Option`] as [`Amg::setup`], and
-    /// for a smoother that there is not for blocks.
+    /// [`crate::Error::Block`] where a diagonal block is missing or singular; [`crate::Error::Option`] as
+    /// [`Amg::setup`], and for a smoother that there is not for blocks.
     pub fn setup_blocks(backend: &B, a: &BlockCsr<T>, params: &Params) -> Result<Self> {
         params.check()?;
         if a.block_rows() != a.block_cols() {
@@ -115,14 +118,15 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::of(backend, Matrices::<T>::blocks(backend, a)?, None, params)
     }
 
-    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1: what A
-    /// nearly maps to 0, such as the rigid motions of an elastic body (Vanek, Mandel, Brezina 1996, section 4). Unknowns
-    /// are aggregated one by one; an aggregate has a coarse unknown for each vector that does not depend on those before
-    /// it there. Where the vectors are others than one constant no entry is filtered out of A.
+    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1:
+    /// what A nearly maps to 0, such as the rigid motions of an elastic body (Vanek, Mandel, Brezina 1996,
+    /// section 4). Unknowns are aggregated one by one; an aggregate has a coarse unknown for each vector that
+    /// does not depend on those before it there. Where the vectors are others than one constant no entry is
+    /// filtered out of A.
     ///
     /// # Errors
-    /// As [`Amg::setup`]; [`Error::Option`] for another coarsening and for no vectors, [`Error::Dimension`] and
-    /// [`Error::NotFinite`] for a vector that is too short or too long, or not finite.
+    /// As [`Amg::setup`]; [`Error::Option`] for another coarsening and for no vectors, [`Error::Dimension`]
+    /// and [`Error::NotFinite`] for a vector that is too short or too long, or not finite.
     pub fn setup_with_near_null(
         backend: &B,
         a: &Arc<Csr<T>>,
@@ -146,8 +150,9 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::from_hierarchy(backend, &mut hierarchy, &Params { compressed, ..params.clone() })
     }
 
-    /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or, in blocks,
-    /// without singular ones. `product` is the same matrix ready to be multiplied, where there is one already.
+    /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or,
+    /// in blocks, without singular ones. `product` is the same matrix ready to be multiplied, where there is
+    /// one already.
     pub fn of(
         backend: &B,
         a: Blocks<<B as Matrices<T>>::Csr>,
@@ -232,7 +237,8 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B
         if !self.is_fixed() {
             return cg_step_by_primitives(self, backend, step, z);
         }
-        // r enters the hierarchy as it is computed, and p and (r, z) take z from there: no pass for a change of the type.
+        // r enters the hierarchy as it is computed, and p and (r, z) take z from there: no pass for a change
+        // of the type.
         let (scale, v) = self.multigrid.first_sweep_and_vectors();
         Cast::<T, S>::cg_step_and_cast(backend, &mut step, scale, &mut v.b, &mut v.x)?;
         self.multigrid.cycle(backend)?;

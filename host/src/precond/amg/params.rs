@@ -1,5 +1,5 @@
-//! What can be chosen about a multigrid hierarchy, each key declared once: its field, type, default, what it takes and
-//! means, its range, and what it goes with.
+//! What can be chosen about a multigrid hierarchy, each key declared once: its field, type, default, what it
+//! takes and means, its range, and what it goes with.
 
 use std::str::FromStr;
 
@@ -13,8 +13,8 @@ named! {
     "coarsening" Coarsening {
         /// Smoothed aggregation (Vanek, Mandel, Brezina 1996).
         SmoothedAggregation = "sa",
-        /// Classical: a PMIS splitting, extended+i interpolation (De Sterck, Yang, Heys 2006; De Sterck, Falgout, Nolting,
-        /// Yang 2008).
+        /// Classical: a PMIS splitting, extended+i interpolation (De Sterck, Yang, Heys 2006; De Sterck,
+        /// Falgout, Nolting, Yang 2008).
         Pmis = "pmis",
         /// The coarse unknowns of Mandel and Brezina, averaged (Rosenberger and Haase 2017, section 9.3).
         MandelBrezina = "mandel-brezina",
@@ -34,7 +34,8 @@ named! {
 named! {
     /// What damps the error that the coarser levels do not see.
     "smoother" SmootherKind {
-        /// `x += omega D^-1 (b - A x)`, D the diagonal, larger in rows of slivers ([`super::spectrum::diagonal`]).
+        /// `x += omega D^-1 (b - A x)`, D the diagonal, larger in rows of slivers
+        /// ([`super::spectrum::diagonal`]).
         Jacobi = "jacobi",
         /// Jacobi with the rows' sums of absolute values in place of the diagonal.
         L1Jacobi = "l1-jacobi",
@@ -54,7 +55,8 @@ named! {
         W = "w",
         /// An F-cycle, then a V-cycle, on the next coarser level.
         F = "f",
-        /// Two steps of flexible CG on every coarser level, preconditioned by the cycle (Notay and Vassilevski 2008).
+        /// Two steps of flexible CG on every coarser level, preconditioned by the cycle (Notay and
+        /// Vassilevski 2008).
         K = "k",
     }
 }
@@ -93,8 +95,8 @@ impl Key {
     }
 }
 
-/// Declares [`Params`]: for each key its doc, type and default, what it takes, and where they are not trivial the range
-/// `if` it is in, and what it goes `with`.
+/// Declares [`Params`]: for each key its doc, type and default, what it takes, and where they are not trivial
+/// the range `if` it is in, and what it goes `with`.
 macro_rules! parameters {
     ($(
         $(#[doc = $line:literal])+
@@ -142,17 +144,17 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// How coarser problems are made: smoothed aggregation, classical coarsening with extended+i interpolation, or the
-    /// averages of Mandel and Brezina.
+    /// How coarser problems are made: smoothed aggregation, classical coarsening with extended+i
+    /// interpolation, or the averages of Mandel and Brezina.
     coarsening: Coarsening = Coarsening::SmoothedAggregation, takes "sa, pmis or mandel-brezina";
 
-    /// How `mandel-brezina` chooses coarse unknowns: local maxima of hashed weights, or one after another on the host, as
-    /// the source has it.
+    /// How `mandel-brezina` chooses coarse unknowns: local maxima of hashed weights, or one after another on
+    /// the host, as the source has it.
     splitting: Splitting = Splitting::Parallel, takes "parallel or greedy",
         with "coarsening=mandel-brezina" where |p| p.coarsening == Coarsening::MandelBrezina;
 
-    /// Threshold of a strong connection: `a_ij^2 >= strength a_ii a_jj` for `sa` and `mandel-brezina` (auto: 0.003), share
-    /// of the row's strongest for `pmis` (auto: 0.25).
+    /// Threshold of a strong connection: `a_ij^2 >= strength a_ii a_jj` for `sa` and `mandel-brezina` (auto:
+    /// 0.003), share of the row's strongest for `pmis` (auto: 0.25).
     strength: Option<f64> = None, takes "a number of at least 0, or auto", if |x| x.is_none_or(not_negative);
 
     /// `sa`, `mandel-brezina`: the threshold is multiplied by it from level to level.
@@ -161,20 +163,22 @@ parameters! {
             matches!(p.coarsening, Coarsening::SmoothedAggregation | Coarsening::MandelBrezina)
         };
 
-    /// `sa`: damping of the interpolation, over the spectral radius of `D^-1 A`; less where the matrix is not symmetric.
+    /// `sa`: damping of the interpolation, over the spectral radius of `D^-1 A`; less where the matrix is not
+    /// symmetric.
     prolongation_omega: f64 = 4.0 / 3.0, takes "a number of at least 0 and below 2", if |x| (0.0..2.0).contains(&x),
         with "coarsening=sa" where |p| p.coarsening == Coarsening::SmoothedAggregation;
 
-    /// What corrections of the three finest levels are multiplied by, in effect: the matrices of the second to the fourth
-    /// level are `P^T A P` divided by it, because a V-cycle there finds less than the whole correction (over-correction;
-    /// Braess 1995 for interpolation that is constant on aggregates). M stays positive definite where the smoother
-    /// converges, whatever the factor; with at most 1.25 AMG alone converges too. Auto: 1.15 in V-cycles with `sa`, in V-
-    /// and W-cycles with `mandel-brezina`, else 1.
+    /// What corrections of the three finest levels are multiplied by, in effect: the matrices of the second
+    /// to the fourth level are `P^T A P` divided by it, because a V-cycle there finds less than the whole
+    /// correction (over-correction; Braess 1995 for interpolation that is constant on aggregates). M stays
+    /// positive definite where the smoother converges, whatever the factor; with at most 1.25 AMG alone
+    /// converges too. Auto: 1.15 in V-cycles with `sa`, in V- and W-cycles with `mandel-brezina`, else 1.
     overcorrection: Option<f64> = None, takes "a number of at least 1 and below 2, or auto",
         if |x| x.is_none_or(|factor| (1.0..2.0).contains(&factor));
 
-    /// Steps of Lanczos's method for a spectral radius. With fewer than 4 it is so far below that smoothers amplify; 0 takes
-    /// Gershgorin's bound, which is never below, but may be far above, and every matrix for a symmetric one.
+    /// Steps of Lanczos's method for a spectral radius. With fewer than 4 it is so far below that smoothers
+    /// amplify; 0 takes Gershgorin's bound, which is never below, but may be far above, and every matrix for
+    /// a symmetric one.
     lanczos_steps: u32 = 8, takes "a whole number from 4 to 100, or 0 for Gershgorin's bound",
         if |steps| steps == 0 || (4..=100).contains(&steps),
         with "coarsening=sa, smoother=chebyshev, or smoother=jacobi with omega=auto" where |p| {
@@ -194,12 +198,12 @@ parameters! {
     aggressive: u32 = 0, takes "a whole number",
         with "coarsening=pmis" where |p| p.coarsening == Coarsening::Pmis;
 
-    /// What damps the error that the coarser levels do not see. In rows of slivers (nearly flat elements of a mesh)
-    /// `jacobi` and `chebyshev` divide by more than the diagonal.
+    /// What damps the error that the coarser levels do not see. In rows of slivers (nearly flat elements of a
+    /// mesh) `jacobi` and `chebyshev` divide by more than the diagonal.
     smoother: SmootherKind = SmootherKind::Chebyshev, takes "jacobi, l1-jacobi, chebyshev or spai0";
 
-    /// Weight of the smoother but for `chebyshev`; auto: 4/3 over the spectral radius of `D^-1 A` for `jacobi`, 1 for the
-    /// others.
+    /// Weight of the smoother but for `chebyshev`; auto: 4/3 over the spectral radius of `D^-1 A` for
+    /// `jacobi`, 1 for the others.
     omega: Option<f64> = None, takes "a number between 0 and 2, both excluded, or auto",
         if |x| x.is_none_or(|omega| omega > 0.0 && omega < 2.0),
         with "smoother=jacobi, smoother=l1-jacobi or smoother=spai0" where |p| p.smoother != SmootherKind::Chebyshev;
@@ -230,9 +234,10 @@ parameters! {
     /// Where the hierarchy is computed; it is the same to the last bit.
     setup: SetupOn = SetupOn::Device, takes "device or host";
 
-    /// Whether matrices that a GPU holds in reduced SELL are rounded, in f32 and without blocks: off the diagonal 3 to 7 bits
-    /// of the significand stay, so that the distance of the column and the value share 32 bits there; row sums stay too. For
-    /// systems of several unknowns solved as scalars `false` may save iterations.
+    /// Whether matrices that a GPU holds in reduced SELL are rounded, in f32 and without blocks: off the
+    /// diagonal 3 to 7 bits of the significand stay, so that the distance of the column and the value share
+    /// 32 bits there; row sums stay too. For systems of several unknowns solved as scalars `false` may save
+    /// iterations.
     compressed: bool = true, takes "true or false";
 }
 
@@ -240,8 +245,8 @@ impl Params {
     /// Sets the field `key`; "auto" is `None`.
     ///
     /// # Errors
-    /// [`Error::Option`] for an unknown key, with the nearest known one, and for a value of another type. Ranges are
-    /// looked at by [`Params::check`].
+    /// [`Error::Option`] for an unknown key, with the nearest known one, and for a value of another type.
+    /// Ranges are looked at by [`Params::check`].
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let Some(known) = Self::KEYS.iter().find(|known| known.name == key) else {
             return Err(unknown("key", key, &Self::KEYS.map(|known| known.name)));
@@ -260,8 +265,8 @@ impl Params {
         Ok(())
     }
 
-    /// What the field `key` needs of the others to mean anything, where they are not so: "smoother=chebyshev" for the
-    /// degree of another smoother.
+    /// What the field `key` needs of the others to mean anything, where they are not so: "smoother=chebyshev"
+    /// for the degree of another smoother.
     pub fn needs(&self, key: &str) -> Option<&'static str> {
         let (by, is_used) = Self::KEYS.iter().find(|known| known.name == key)?.used_with;
         (!is_used(self)).then_some(by)

@@ -25,9 +25,10 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// About what the hierarchy of a square matrix will hold. Coarse unknowns are taken to be spread evenly, and A P to have
-    /// an entry for each that is as near as interpolation and A reach: exact for no matrix, but near enough to tell a mesh,
-    /// whose distance-k neighbourhoods grow as a power of k, from a graph without distances.
+    /// About what the hierarchy of a square matrix will hold. Coarse unknowns are taken to be spread evenly,
+    /// and A P to have an entry for each that is as near as interpolation and A reach: exact for no matrix,
+    /// but near enough to tell a mesh, whose distance-k neighbourhoods grow as a power of k, from a graph
+    /// without distances.
     pub fn of<T: Real>(a: &Csr<T>, params: &Params) -> Prediction {
         let (n, near) = (a.n_rows() as f64, within(a));
         let row = (a.nnz() as f64 / n.max(1.0)).max(1.0);

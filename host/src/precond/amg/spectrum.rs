@@ -7,8 +7,8 @@ use crate::backend::{Coef, Slot, Then};
 use crate::error::Result;
 use crate::setup::{Algebra, Blocks, RowWeight};
 
-/// About where the eigenvalues of `D^-1 A` are: in an ellipse around the interval from 0 to `radius`, of which that is one
-/// axis.
+/// About where the eigenvalues of `D^-1 A` are: in an ellipse around the interval from 0 to `radius`, of
+/// which that is one axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spectrum {
     /// The spectral radius.
@@ -18,8 +18,8 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// The square of the distance of the ellipse's foci over the radius: 1 for a symmetric A, 0 for a circle, and negative where
-    /// it is higher than wide, for the foci are above and below its centre.
+    /// The square of the distance of the ellipse's foci over the radius: 1 for a symmetric A, 0 for a circle,
+    /// and negative where it is higher than wide, for the foci are above and below its centre.
     pub fn eccentricity_squared(self) -> f64 {
         1.0 - (2.0 * self.imaginary / self.radius).powi(2)
     }
@@ -39,25 +39,28 @@ pub struct Diagonal<V> {
 const LARGE: f64 = 1.2;
 /// No `g_i` of an M-matrix without negative row sums is larger.
 const RADIUS_OF_M_MATRICES: f64 = 2.0;
-/// Where more than this share of all rows would be of slivers none is: each becomes an unknown of the coarser level.
+/// Where more than this share of all rows would be of slivers none is: each becomes an unknown of the coarser
+/// level.
 const FEW: f64 = 0.2;
 
 /// `D^-1`, the spectrum of `D^-1 A`, and the rows of slivers.
 ///
-/// D is the diagonal, or of a matrix of blocks that of the blocks. But a sliver, a nearly flat element of a mesh, adds
-/// `c w w^T` with a large c to the rows of its corners, and one eigenvalue far above all others. That would become the
-/// radius, and smoothers and interpolation would do too little everywhere else. So an ordinary matrix' D is
-/// `a_ii max(1, g_i / mean(g))` with `g_i = sum_j |a_ij| / |a_ii|`, after which no eigenvalue is above mean(g)
-/// (Gershgorin's theorem).
+/// D is the diagonal, or of a matrix of blocks that of the blocks. But a sliver, a nearly flat element of a
+/// mesh, adds `c w w^T` with a large c to the rows of its corners, and one eigenvalue far above all others.
+/// That would become the radius, and smoothers and interpolation would do too little everywhere else. So an
+/// ordinary matrix' D is `a_ii max(1, g_i / mean(g))` with `g_i = sum_j |a_ij| / |a_ii|`, after which no
+/// eigenvalue is above mean(g) (Gershgorin's theorem).
 ///
-/// D is as large as c in these rows then, so that of errors there only what is along w is smoothed. The rest must be
-/// interpolated. So with `singletons` rows with a large g_i, and those strongly coupled to one, are rows of slivers if D
-/// is large beside their neighbours' diagonal entries
-/// ([`smoothing_diagonal`](crate::setup::Diagonals::smoothing_diagonal)): each is an aggregate by itself, and D is
-/// `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation. In one sliver the eigenvalue of w is 1 then, smoothed
-/// well; and interpolation smoothed with weight 1 has nothing along w, so that no coarser level knows of c.
+/// D is as large as c in these rows then, so that of errors there only what is along w is smoothed. The rest
+/// must be interpolated. So with `singletons` rows with a large g_i, and those strongly coupled to one, are
+/// rows of slivers if D is large beside their neighbours' diagonal entries
+/// ([`smoothing_diagonal`](crate::setup::Diagonals::smoothing_diagonal)): each is an aggregate by itself, and
+/// D is `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation. In one sliver the eigenvalue of w is
+/// 1 then, smoothed well; and interpolation smoothed with weight 1 has nothing along w, so that no coarser
+/// level knows of c.
 ///
-/// Lanczos's method takes `steps` steps; `product` is `a` ready to be multiplied, where there is that already.
+/// Lanczos's method takes `steps` steps; `product` is `a` ready to be multiplied, where there is that
+/// already.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
@@ -102,24 +105,24 @@ fn rounded(x: f64) -> f64 {
     (64.0 * x).round() / 64.0
 }
 
-/// In the plane, of upwind differences without diffusion, the largest imaginary part is 1, and the root of the mean square 0.71
-/// for a velocity along an axis, 0.53 for (2, 1), 0.5 along a diagonal.
+/// In the plane, of upwind differences without diffusion, the largest imaginary part is 1, and the root of
+/// the mean square 0.71 for a velocity along an axis, 0.53 for (2, 1), 0.5 along a diagonal.
 const IMAGINARY: f64 = 2.0;
 
 /// Where a residual is this much smaller than the first, squared, the Krylov space is complete.
 const EXHAUSTED: f64 = 1e-24;
 
-/// An estimate of the largest eigenvalue of `D^-1 A`, from below: the largest of the tridiagonal matrix that `steps`
-/// steps of CG with Jacobi's preconditioner define (Saad 2003, section 6.7.3). With 0 steps, or where A turns out
-/// not to be positive definite, Gershgorin's bound.
+/// An estimate of the largest eigenvalue of `D^-1 A`, from below: the largest of the tridiagonal matrix that
+/// `steps` steps of CG with Jacobi's preconditioner define (Saad 2003, section 6.7.3). With 0 steps, or where
+/// A turns out not to be positive definite, Gershgorin's bound.
 ///
-/// Two steps also say how unsymmetric A is. It is H + K, H symmetric and `K^T = -K`, and for a random p the mean square of a
-/// row of `D^-1/2 K D^-1/2` is about `(K p, D^-1 K p) / (p, D p)`. The largest imaginary part is taken to be [`IMAGINARY`]
-/// times the root of that; 0 for blocks and without steps. The less symmetric A is, the less the radius says, which
-/// [`diagonal`] then bounds.
+/// Two steps also say how unsymmetric A is. It is H + K, H symmetric and `K^T = -K`, and for a random p the
+/// mean square of a row of `D^-1/2 K D^-1/2` is about `(K p, D^-1 K p) / (p, D p)`. The largest imaginary
+/// part is taken to be [`IMAGINARY`] times the root of that; 0 for blocks and without steps. The less
+/// symmetric A is, the less the radius says, which [`diagonal`] then bounds.
 ///
-/// The radius is rounded up to a multiple of 1/64. `d` is `D^-1`; `product` is the same matrix ready to be multiplied, where there
-/// is one already.
+/// The radius is rounded up to a multiple of 1/64. `d` is `D^-1`; `product` is the same matrix ready to be
+/// multiplied, where there is one already.
 fn spectrum<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
@@ -134,8 +137,9 @@ fn spectrum<T: Real, B: Algebra<T>>(
     let s = backend.scalars(3 * steps + 1)?;
     let made = product.is_none().then(|| backend.in_crs(a)).transpose()?;
     let Some(product) = product.or(made.as_ref()) else { unreachable!("made where there was none") };
-    // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. Were r noise itself,
-    // rows of large entries would have little of it, and an eigenvector there would be found late.
+    // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. Were r
+    // noise itself, rows of large entries would have little of it, and an eigenvector there would be found
+    // late.
     let mut r = backend.noise(d, n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
@@ -183,9 +187,11 @@ fn spectrum<T: Real, B: Algebra<T>>(
     let mut imaginary = 0.0;
     // Blocks on the diagonal need not be symmetric, and then (p_1, A p_0) is not 0.
     if diagonal.len() > 1 && a.block() == 1 {
-        // (z_1, A p_1) = (p_1, A p_1) - beta (p_0, A p_1), and (p_1, A p_0) = 0: the difference is 2 beta (p_0, K p_1).
+        // (z_1, A p_1) = (p_1, A p_1) - beta (p_0, A p_1), and (p_1, A p_0) = 0: the difference is 2 beta
+        // (p_0, K p_1).
         let p_k_p = (value(p_ap(1)) - value(z_ap)) * value(rho(0)) / (2.0 * value(rho(1)));
-        // p_1 = (1 + beta) p_0 - alpha D^-1 (H + K) p_0, of which a random p_0 leaves alpha (K p_0, D^-1 K p_0).
+        // p_1 = (1 + beta) p_0 - alpha D^-1 (H + K) p_0, of which a random p_0 leaves alpha (K p_0, D^-1 K
+        // p_0).
         let square = p_k_p * value(p_ap(0)) / value(rho(0)).powi(2);
         imaginary = rounded(IMAGINARY * square.max(0.0).sqrt());
         // Squares of large entries overflow.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::hierarchy::{Hierarchy, LevelMatrices, build};
 use super::level::{Correction, LevelMatrix};
+use super::smoother::Smoother;
+use super::traffic::Stored;
 use super::*;
 use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
@@ -175,7 +177,8 @@ fn convection_costs_few_iterations() {
 
 #[test]
 fn skew_matrices_cost_few_iterations() {
-    // The identity, and +-1 to the right and left in the rows and columns of a grid: all eigenvalues are beside 1.
+    // The identity, and +-1 to the right and left in the rows and columns of a grid: all eigenvalues are
+    // beside 1.
     for (n, most) in [([1, 20_000], 40), ([120, 120], 60)] {
         let mut a = Coo::new(n[0] * n[1], n[0] * n[1], 0).unwrap();
         for i in 0..n[0] * n[1] {
@@ -239,7 +242,8 @@ pub(super) fn jumping(n: usize, jump: f64) -> Arc<Csr<f64>> {
 
 #[test]
 fn slivers_cost_few_iterations() {
-    // Two edges that nearly meet, something like it, and a corner near to the face of the others, whose row has a g as usual.
+    // Two edges that nearly meet, something like it, and a corner near to the face of the others, whose row
+    // has a g as usual.
     let shapes = [[1.0, -1.0, 1.0, -1.0], [5.0, -4.3, -2.7, 2.0], [3.0, -1.0, -1.0, -1.0]];
     let (n, params) = (24, Params::default());
     let a = problem(&format!("tet:{n}"));
@@ -345,6 +349,86 @@ fn swept_corrections_are_interpolation_and_sweep() {
     }
 }
 
+/// A smoother that offers no sweeps to be fused, as a triangular solve.
+struct Unfused(Box<dyn Smoother<f64, Reference>>);
+
+impl Smoother<f64, Reference> for Unfused {
+    fn from_zero(
+        &self,
+        backend: &Reference,
+        a: &Arc<AnyMatrix<f64>>,
+        b: &Vec<f64>,
+        x: &mut Vec<f64>,
+        r: &mut Vec<f64>,
+    ) -> Result<()> {
+        self.0.from_zero(backend, a, b, x, r)
+    }
+    fn pre(
+        &self,
+        backend: &Reference,
+        a: &Arc<AnyMatrix<f64>>,
+        b: &Vec<f64>,
+        x: &mut Vec<f64>,
+        r: &mut Vec<f64>,
+    ) -> Result<()> {
+        self.0.pre(backend, a, b, x, r)
+    }
+    fn post(
+        &self,
+        backend: &Reference,
+        a: &Arc<AnyMatrix<f64>>,
+        b: &Vec<f64>,
+        x: &mut Vec<f64>,
+        r: &mut Vec<f64>,
+    ) -> Result<()> {
+        self.0.post(backend, a, b, x, r)
+    }
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+    fn step_bytes(&self, a: Stored, from_zero: bool) -> f64 {
+        self.0.step_bytes(a, from_zero)
+    }
+}
+
+/// What is fused is what a smoother by itself does.
+#[test]
+fn smoothers_that_are_no_sweeps() {
+    let backend = Reference::new();
+    let a = problem("tet:9");
+    for (cycle, pre, post, max_levels) in [
+        (Cycle::V, 1, 1, 20),
+        (Cycle::W, 2, 1, 20),
+        (Cycle::K, 1, 2, 20),
+        (Cycle::F, 0, 1, 20),
+        (Cycle::V, 1, 0, 2),
+    ] {
+        let params =
+            Params { cycle: Some(cycle), pre, post, max_levels, coarse_rows: 10, ..Params::default() };
+        let apply = |m: &mut Amg<f64, f64, Reference>| {
+            let r: Vec<f64> = (0..a.n_rows()).map(noise).collect();
+            let mut z = vec![f64::NAN; r.len()];
+            m.apply(&backend, &r, &mut z).unwrap();
+            z
+        };
+        let mut m = Amg::<f64, f64, Reference>::setup(&backend, &a, &params).unwrap();
+        let fused = apply(&mut m);
+        let matrices = hierarchy(&a, &params).levels;
+        let unfused = |(mut level, matrices): (Level<f64, Reference>, LevelMatrices<_, _>)| {
+            let p = Formats::<f64, f64>::operator(&backend, &matrices.p).unwrap();
+            let size = Matrices::<f64>::size(&backend, matrices.p.first());
+            level.correction = Correction::Interpolated(LevelMatrix::new(size, p));
+            level.smoother = Box::new(Unfused(level.smoother));
+            level
+        };
+        m.multigrid.levels =
+            std::mem::take(&mut m.multigrid.levels).into_iter().zip(matrices).map(unfused).collect();
+        for (fused, z) in fused.into_iter().zip(apply(&mut m)) {
+            assert!((fused - z).abs() < 1e-12, "{fused} is not {z}: {params:?}");
+        }
+    }
+}
+
 /// Where a matrix with diagonals takes few bytes a sweep by itself is cheaper.
 #[test]
 fn sweeps_that_cost_little_are_not_fused() {
@@ -435,7 +519,8 @@ fn what_cannot_be_set_up_is_refused() {
     assert!(setup(wide, &Params::default()).is_some());
 }
 
-/// The coupled bidomain equations: blocks need no more iterations than single unknowns, and no more on finer meshes.
+/// The coupled bidomain equations: blocks need no more iterations than single unknowns, and no more on finer
+/// meshes.
 #[test]
 fn blocks_of_the_bidomain_equations() {
     use crate::job::{self, Device, Options, Precond};

@@ -1,5 +1,5 @@
-//! The bytes that a cycle must move through memory, whatever the caches keep: the matrices of each pass, and each of
-//! its vectors once for reading and once for writing.
+//! The bytes that a cycle must move through memory, whatever the caches keep: the matrices of each pass, and
+//! each of its vectors once for reading and once for writing.
 
 use super::params::{Cycle, Params};
 use crate::matrix::matrix_traffic;
@@ -83,7 +83,8 @@ impl Traffic {
         chosen[0] + first.map_or(0.0, |level| vectors(3, level.a.size.n_rows, self.value))
     }
 
-    /// A visit of a level without those below it. The first sweep from zero is part of the restriction before it.
+    /// A visit of a level without those below it. The first sweep from zero is part of the restriction before
+    /// it.
     fn visit(&self, level: &Passes, zero: bool, params: &Params) -> f64 {
         let &Passes { a, correction, r, step, step_from_zero, has_first_sweep, swept } = level;
         let (n, value, block) = (a.size.n_rows, self.value, self.block);

@@ -22,8 +22,8 @@ pub struct Reusable<T: Real, B: Algebra<T>> {
 }
 
 impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
-    /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate products,
-    /// about twice the memory.
+    /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate
+    /// products, about twice the memory.
     pub fn setup_reusable(backend: &B, a: &Arc<Csr<T>>, params: &Params) -> Result<Self> {
         params.check()?;
         check::check_square(a)?;
@@ -36,16 +36,17 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Ok(amg)
     }
 
-    /// The preconditioner of `a`, which has the pattern of the matrix that was set up, with the aggregates or coarse
-    /// unknowns of that: level matrices, smoothers and the coarsest inverse are computed anew. So is the interpolation of
-    /// `sa`; with `pmis` and `mandel-brezina` it stays as it is.
+    /// The preconditioner of `a`, which has the pattern of the matrix that was set up, with the aggregates or
+    /// coarse unknowns of that: level matrices, smoothers and the coarsest inverse are computed anew. So is
+    /// the interpolation of `sa`; with `pmis` and `mandel-brezina` it stays as it is.
     ///
-    /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates: as long as
-    /// the same entries are strong, the same rows of slivers, and magnitudes compare as before.
+    /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates:
+    /// as long as the same entries are strong, the same rows of slivers, and magnitudes compare as before.
     ///
     /// # Errors
-    /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by [`Amg::setup_reusable`];
-    /// [`Error::Diagonal`] as there: then nothing has changed. After an error of the device it is of no more use.
+    /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by
+    /// [`Amg::setup_reusable`]; [`Error::Diagonal`] as there: then nothing has changed. After an error of the
+    /// device it is of no more use.
     pub fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<()> {
         let Some(Reusable { pattern, .. }) = &self.reusable else {
             return Err(Error::Matrix(

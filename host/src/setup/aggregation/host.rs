@@ -57,7 +57,8 @@ impl<T: Real> Aggregation<T> for Cpu {
     }
 }
 
-/// What the neighbour of `i` with the largest `|s_ij|` has, the first of equals among those that have something.
+/// What the neighbour of `i` with the largest `|s_ij|` has, the first of equals among those that have
+/// something.
 fn strongest<T: Real>(s: &Csr<T>, i: usize, has: impl Fn(usize) -> u32) -> u32 {
     let (mut most, mut root) = (-T::ONE, NO_AGGREGATE);
     for (&j, v) in s.row(i).0.iter().zip(s.row(i).1) {

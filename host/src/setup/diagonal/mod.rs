@@ -45,11 +45,11 @@ pub trait Diagonals<T: Real>: Matrices<T> {
     fn invert_diagonal(&self, a: &Blocks<Self::Csr>) -> Result<Self::Vector>;
 
     /// The inverse of the diagonal that smoothers divide by, from `d_i = 1 / a_ii` and the
-    /// [radii](RowWeight::GershgorinRadius) `g`: `d_i`, or `d_i bound / g_i` where `g_i` is above the bound; but
-    /// `d_i / g_i` in a row of a sliver. A row is one, if `limits.large` is finite, where
+    /// [radii](RowWeight::GershgorinRadius) `g`: `d_i`, or `d_i bound / g_i` where `g_i` is above the bound;
+    /// but `d_i / g_i` in a row of a sliver. A row is one, if `limits.large` is finite, where
     ///
-    /// - an entry `a_ij` with `|a_ij d_i| >= 1/4`, which may be the diagonal one, couples it to a row whose `g_j` is above
-    ///   `limits.large`,
+    /// - an entry `a_ij` with `|a_ij d_i| >= 1/4`, which may be the diagonal one, couples it to a row whose
+    ///   `g_j` is above `limits.large`,
     /// - and its element by the first rule is less than a third of the largest `|d_j|` of its entries.
     fn smoothing_diagonal(
         &self,

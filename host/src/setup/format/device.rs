@@ -77,10 +77,11 @@ impl Gpu {
             Pivot::Diagonal => None,
             Pivot::Largest => Some(Buffer::new(self.device(), matrix.n_rows * size_of::<u32>())?),
         };
-        let of_pivots = pivots.as_ref().map_or(std::ptr::null_mut(), |p| p.address as *mut u32);
+        let pivot_places = pivots.as_ref().map_or(std::ptr::null_mut(), |p| p.address as *mut u32);
         let s = Memory::<f64>::scalars(self, 1)?;
         let reduction = self.reduction(&s, Slot(0));
-        let kernel = reach { n_rows, slice_ptr, permutation, columns, values, pivots: of_pivots, reduction };
+        let kernel =
+            reach { n_rows, slice_ptr, permutation, columns, values, pivots: pivot_places, reduction };
         self.launch_reduction(matrix.n_rows, &kernel)?;
         let farthest = Memory::<f64>::read(self, &s, Slot(0))?;
         let Some(packing) = Packing::reaching(farthest as u32) else { return Ok((matrix, false)) };
@@ -93,11 +94,11 @@ impl Gpu {
             packing,
             columns,
             values,
-            pivots: of_pivots,
+            pivots: pivot_places,
             pivot_values,
         };
         self.launch(matrix.n_rows, &kernel)?;
-        let layout = Layout::Packed { packing, slices: slices.clone(), pivots };
+        let layout = Layout::Compressed { packing, slices: slices.clone(), pivots };
         Ok((DeviceMatrix { layout, values: kept, ..matrix }, true))
     }
 

@@ -48,7 +48,7 @@ macro_rules! formats_of_the_host {
                 let scalar_in_f32 = a.block() == 1 && S::NAME == f32::NAME;
                 let rounding = if scalar_in_f32 { Rounding::of(a.first(), pivot) } else { None };
                 let Some(rounding) = rounding else { return self.operator(a) };
-                let matrix = self.packed(&rounding, pivot);
+                let matrix = self.compressed(&rounding, pivot);
                 Ok(Converted { matrix, choice: choose(&**a.first(), Target::Cpu), compressed: false })
             }
         }

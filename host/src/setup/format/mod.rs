@@ -13,8 +13,8 @@ mod host;
 
 /// Matrices that are multiplied a few times: what a conversion would cost is more than it would save.
 pub trait CrsFormat<T: Real>: Matrices<T> {
-    /// The matrix in CRS, or CRS of blocks, ready to be multiplied: unknown `b i + k` of the vectors is the k-th of block
-    /// row i.
+    /// The matrix in CRS, or CRS of blocks, ready to be multiplied: unknown `b i + k` of the vectors is the
+    /// k-th of block row i.
     fn in_crs(&self, a: &Blocks<Self::Csr>) -> Result<Self::Matrix>;
 }
 

@@ -12,7 +12,8 @@ use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
 use crate::error::Result;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
-/// Rounds between two times that the host asks whether somebody is undecided; those after the last do nothing.
+/// Rounds between two times that the host asks whether somebody is undecided; those after the last do
+/// nothing.
 const ROUNDS: u32 = 4;
 
 impl<T: Real> IndependentSets<T> for Gpu {
@@ -30,7 +31,8 @@ impl<T: Real> IndependentSets<T> for Gpu {
         // Most rows are decided after a few rounds, and then a team has but one number to read.
         let (n, log2_lanes) = (rows as u64, s.log2_lanes().saturating_sub(1));
         let (s, st) = (s.pattern(), st.map_or(null, |st| st.pattern()));
-        // One allocation: the largest of each neighbourhood, weights, marks, and the last round that left somebody.
+        // One allocation: the largest of each neighbourhood, weights, marks, and the last round that left
+        // somebody.
         let scratch = Buffer::new(self.device(), rows * 16 + size_of::<u32>())?;
         let largest = scratch.address as *mut u64;
         let weights = largest.wrapping_add(rows) as *mut u32;

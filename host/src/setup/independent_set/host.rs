@@ -16,8 +16,8 @@ use crate::matrix::Csr;
 const CHUNK: usize = 2048;
 
 impl<T: Real> IndependentSets<T> for Cpu {
-    /// Most unknowns meet one of a larger weight after a few neighbours, so that a round costs little more than its
-    /// undecided unknowns.
+    /// Most unknowns meet one of a larger weight after a few neighbours, so that a round costs little more
+    /// than its undecided unknowns.
     fn independent_set(
         &self,
         s: &Arc<Csr<T>>,

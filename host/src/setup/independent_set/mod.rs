@@ -16,17 +16,18 @@ pub const SINGLETON: u32 = arithmetic::smoothing::OUTLYING;
 
 /// Independent sets of graphs.
 pub trait IndependentSets<T: Real>: Matrices<T> {
-    /// An independent set of the graph of the off-diagonal entries of `s`, and of `st` where it is given: 1 for its
-    /// members, 0 for others. No two members are within `distance` (1 or 2) edges, and no unknown can be added, if the
-    /// graph is symmetric.
+    /// An independent set of the graph of the off-diagonal entries of `s`, and of `st` where it is given: 1
+    /// for its members, 0 for others. No two members are within `distance` (1 or 2) edges, and no unknown can
+    /// be added, if the graph is symmetric.
     ///
-    /// In rounds: an undecided unknown whose weight is the largest among the undecided ones within the distance joins
-    /// the set, and all within the distance of it are out. Where `st`, the transpose of s, is given, of its direct
-    /// neighbours only those that depend on it are out, its row of `st`. The weight is [`arithmetic::noise::weight`]
-    /// of the row number and, where `st` is given, of the number of its off-diagonal entries in that row (PMIS; De
-    /// Sterck, Yang, Heys 2006); ties go to the larger row number. With distance 2 the set is the MIS-2 of Bell,
-    /// Dalton and Olson 2012. Unknowns without an edge are members if `isolated`. Those for which `slivers` is not 0
-    /// are no candidates: the set has [`SINGLETON`] for them.
+    /// In rounds: an undecided unknown whose weight is the largest among the undecided ones within the
+    /// distance joins the set, and all within the distance of it are out. But where `st`, the transpose of s,
+    /// is given, only those that depend on it are out, its row of `st`, and with distance 2 all its neighbours
+    /// and those of its dependents. The weight is [`arithmetic::noise::weight`] of the row number and, where
+    /// `st` is given, of the number of its off-diagonal entries in that row (PMIS; De Sterck, Yang, Heys
+    /// 2006); ties go to the larger row number. With distance 2 the set is the MIS-2 of Bell, Dalton and Olson
+    /// 2012. Unknowns without an edge are members if `isolated`. Those for which `slivers` is not 0 are no
+    /// candidates: the set has [`SINGLETON`] for them.
     fn independent_set(
         &self,
         s: &Self::Csr,

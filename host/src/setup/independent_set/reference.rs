@@ -58,7 +58,7 @@ impl<T: Real> IndependentSets<T> for Reference {
             let joining: Vec<usize> = (0..n).filter(is_undecided).filter(is_largest).collect();
             for &i in &joining {
                 let dependents = others(st.unwrap_or(s), i);
-                let near = if distance == 2 { beyond(&dependents) } else { dependents };
+                let near = if distance == 2 { &neighbours[i] | &beyond(&dependents) } else { dependents };
                 for j in near {
                     if states[j] == State::Undecided {
                         states[j] = State::Out;

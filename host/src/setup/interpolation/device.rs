@@ -132,8 +132,8 @@ impl<T: Real> Interpolation<T> for Gpu {
 }
 
 impl Gpu {
-    /// `S P_0` where no row of S has more entries than a warp has lanes, else `None`. The lanes of a team have an entry
-    /// of the row each: first about as many as rows have in the mean, then a warp.
+    /// `S P_0` where no row of S has more entries than a warp has lanes, else `None`. The lanes of a team
+    /// have an entry of the row each: first about as many as rows have in the mean, then a warp.
     pub(super) fn short_rows_times_tentative<T: Real>(
         &self,
         s: &DeviceCsr<T>,

@@ -13,11 +13,11 @@ struct Row<T> {
     weights: Vec<T>,
 }
 
-/// Extended+i interpolation; `strong` has the rows of fine unknowns with their strong coarse neighbours in coarse
-/// numbers.
+/// Extended+i interpolation; `strong` has the rows of fine unknowns with their strong coarse neighbours in
+/// coarse numbers.
 ///
-/// Of the row of a strong fine neighbour k only `a_ki` and the entries in coarse columns count. Those are few, and
-/// gathered beforehand with the sign condition applied: `abar`.
+/// Of the row of a strong fine neighbour k only `a_ki` and the entries in coarse columns count. Those are
+/// few, and gathered beforehand with the sign condition applied: `abar`.
 pub(super) fn extended_i<T: Real>(
     a: &Csr<T>,
     s: &Csr<T>,
@@ -109,7 +109,8 @@ fn opposed<T: Real>(diagonal_is_negative: bool, v: T) -> T {
     if (v < T::ZERO) != diagonal_is_negative { v } else { T::ZERO }
 }
 
-/// The fine rows of `a` with the entries in coarse columns, renumbered, whose sign is not that of the diagonal.
+/// The fine rows of `a` with the entries in coarse columns, renumbered, whose sign is not that of the
+/// diagonal.
 fn opposed_entries<T: Real>(
     a: &Csr<T>,
     coarse: &[u32],

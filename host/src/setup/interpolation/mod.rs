@@ -24,8 +24,8 @@ pub struct Truncation {
 
 /// Interpolations. P_0 is the piecewise constant one, [`Aggregation::tentative`].
 pub trait Interpolation<T: Real>: Aggregation<T> + SparseProducts<T> {
-    /// `S = I - C S` with `c_i = omega / s_ii`, or `slivers_i` where that is not 0. Rows without a diagonal entry stay as
-    /// they are.
+    /// `S = I - C S` with `c_i = omega / s_ii`, or `slivers_i` where that is not 0. Rows without a diagonal
+    /// entry stay as they are.
     fn damp(&self, s: &mut Self::Csr, omega: T, slivers: Option<&Self::Vector>) -> Result<()>;
 
     /// `S P_0`: what [`SparseProducts::product`] makes of it.
@@ -51,20 +51,20 @@ pub trait Interpolation<T: Real>: Aggregation<T> + SparseProducts<T> {
         self.multiply_tentative(&s, aggregates, n_aggregates)
     }
 
-    /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of which C
-    /// has too.
+    /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P,
+    /// all of which C has too.
     fn subtract_scaled(&self, c: &mut Self::Csr, p: &Self::Csr, omega: T, d: &Self::Vector) -> Result<()>;
 
-    /// The interpolation of Mandel and Brezina: a coarse unknown is taken over, any other is the average of the coarse
-    /// ones in its row of `s`; `coarse` has 1 for coarse unknowns.
+    /// The interpolation of Mandel and Brezina: a coarse unknown is taken over, any other is the average of
+    /// the coarse ones in its row of `s`; `coarse` has 1 for coarse unknowns.
     fn averaging(&self, s: &Self::Csr, coarse: &Self::Indices) -> Result<Self::Csr>;
 
-    /// Extended+i interpolation (De Sterck, Falgout, Nolting, Yang 2008, equation 4.10), truncated. `s` has the strong
-    /// entries of `a` ([`Strength::Classical`](super::strength::Strength::Classical)) and its diagonal, `coarse` has 1
-    /// for coarse unknowns, which are taken over.
+    /// Extended+i interpolation (De Sterck, Falgout, Nolting, Yang 2008, equation 4.10), truncated. `s` has
+    /// the strong entries of `a` ([`Strength::Classical`](super::strength::Strength::Classical)) and its
+    /// diagonal, `coarse` has 1 for coarse unknowns, which are taken over.
     ///
-    /// Row `i` of a fine unknown has the coarse unknowns C^ that are strong neighbours of i or of one of F, its strong
-    /// fine neighbours. With `abar_kl = a_kl` where that has not the sign of `a_kk`, else 0:
+    /// Row `i` of a fine unknown has the coarse unknowns C^ that are strong neighbours of i or of one of F,
+    /// its strong fine neighbours. With `abar_kl = a_kl` where that has not the sign of `a_kk`, else 0:
     ///
     /// ```text
     /// d_k   = sum_{l in C^} abar_kl + abar_ki                                                       for k in F
@@ -72,12 +72,12 @@ pub trait Interpolation<T: Real>: Aggregation<T> + SparseProducts<T> {
     /// a~_ii = sum_n a_in + sum_{k in F} (a_ik / d_k) abar_ki      n: i itself, and weak entries that are not in C^
     /// ```
     ///
-    /// Where `d_k` is 0, k adds nothing to w, and `a_ik` to `a~_ii`; where `a~_ii` comes out as 0, `a_ii` takes its
-    /// place. Every sum is taken as it is written, each index ascending; the minus comes last.
+    /// Where `d_k` is 0, k adds nothing to w, and `a_ik` to `a~_ii`; where `a~_ii` comes out as 0, `a_ii`
+    /// takes its place. Every sum is taken as it is written, each index ascending; the minus comes last.
     ///
-    /// Then a row keeps its largest `|w|` (the first of equals): of those that are not below `factor` times the largest,
-    /// at most `max_entries` (at least 1). They are multiplied by `old / kept`, the sums of the row's weights before and
-    /// after, from left to right, unless `kept` is 0.
+    /// Then a row keeps its largest `|w|` (the first of equals): of those that are not below `factor` times
+    /// the largest, at most `max_entries` (at least 1). They are multiplied by `old / kept`, the sums of the
+    /// row's weights before and after, from left to right, unless `kept` is 0.
     fn extended_i(
         &self,
         a: &Self::Csr,

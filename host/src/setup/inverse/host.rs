@@ -19,12 +19,13 @@ const SINGULAR: f64 = 1e-11;
 /// and below so many units of rounding.
 const ROUNDINGS: f64 = 32.0;
 
-/// The dense inverse of `a` as a matrix in CRS, so that one product applies it; the pseudo-inverse where `a` is singular.
-/// `usual` is the size of a diagonal entry of the problem that it approximates: beside it all of `a` may be rounding, such
-/// as the 1 x 1 matrix that is left of a pure Neumann problem.
+/// The dense inverse of `a` as a matrix in CRS, so that one product applies it; the pseudo-inverse where `a`
+/// is singular. `usual` is the size of a diagonal entry of the problem that it approximates: beside it all of
+/// `a` may be rounding, such as the 1 x 1 matrix that is left of a pure Neumann problem.
 ///
-/// Symmetric positive definite matrices are inverted by Cholesky's method, other symmetric ones by their eigenvalues, and
-/// the rest with an LU decomposition with partial pivoting, where singular by a singular value decomposition.
+/// Symmetric positive definite matrices are inverted by Cholesky's method, other symmetric ones by their
+/// eigenvalues, and the rest with an LU decomposition with partial pivoting, where singular by a singular
+/// value decomposition.
 pub fn inverse<T: Real>(a: &Csr<T>, usual: f64) -> Arc<Csr<T>> {
     let n = a.n_rows();
     // The transpose, so that rows of the inverse are columns of that.

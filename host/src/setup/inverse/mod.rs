@@ -10,9 +10,9 @@ pub mod host;
 
 /// Dense inverses where a backend computes.
 pub trait Inverses<T: Real>: Matrices<T> {
-    /// The inverse with every entry stored, where A is symmetric and positive definite: no pivot of Cholesky's method is
-    /// below `negligible(max |a_ij|)`, nor any `|a_ij - a_ji|` above. `None` where not, and where it is better computed on
-    /// the host, by [`host::inverse`]. Backends round it differently.
+    /// The inverse with every entry stored, where A is symmetric and positive definite: no pivot of
+    /// Cholesky's method is below `negligible(max |a_ij|)`, nor any `|a_ij - a_ji|` above. `None` where not,
+    /// and where it is better computed on the host, by [`host::inverse`]. Backends round it differently.
     fn inverse(&self, a: &Self::Csr, negligible: &dyn Fn(f64) -> f64) -> Result<Option<Self::Csr>> {
         let _ = (a, negligible);
         Ok(None)

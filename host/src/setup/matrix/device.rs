@@ -58,7 +58,8 @@ impl DeviceIndices {
 }
 
 impl<T: Real> DeviceCsr<T> {
-    /// Copies `a` to the device. [`Error::Matrix`](crate::Error::Matrix) where its entries are more than 32-bit row pointers reach.
+    /// Copies `a` to the device. [`Error::Matrix`](crate::Error::Matrix) where its entries are more than
+    /// 32-bit row pointers reach.
     pub(in crate::setup) fn upload(device: &Arc<dyn Launch>, a: &Csr<T>) -> Result<Self> {
         let size = Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() };
         check_reach(size.nnz as u64)?;

@@ -1,4 +1,5 @@
-//! The matrices of a set-up: in CRS, columns ascending in each row, alone or as the planes of a matrix of blocks.
+//! The matrices of a set-up: in CRS, columns ascending in each row, alone or as the planes of a matrix of
+//! blocks.
 
 use std::sync::Arc;
 
@@ -22,8 +23,8 @@ pub struct Size {
     pub nnz: usize,
 }
 
-/// A matrix of b x b blocks as b^2 matrices of one pattern: plane `k b + l` has the (k, l) entries of the blocks.
-/// An ordinary matrix is its only plane.
+/// A matrix of b x b blocks as b^2 matrices of one pattern: plane `k b + l` has the (k, l) entries of the
+/// blocks. An ordinary matrix is its only plane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blocks<M> {
     planes: Vec<M>,

@@ -79,8 +79,8 @@ impl Gpu {
     }
 }
 
-/// Logarithm of the number of lanes that share a row of A: about as many as a row of B has entries, and no fewer than
-/// `needed`.
+/// Logarithm of the number of lanes that share a row of A: about as many as a row of B has entries, and no
+/// fewer than `needed`.
 fn log2_lanes<T: Real>(b: &DeviceCsr<T>, needed: u32) -> u32 {
     log2_lanes_for(0.75 * mean(b), 1).max(needed)
 }

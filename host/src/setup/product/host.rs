@@ -78,8 +78,8 @@ pub(in crate::setup) struct Sum<T> {
     products: Vec<T>,
 }
 
-/// So many entries of a row of B are copied at once. Where rows end cannot be predicted, which would cost more time than
-/// what is copied beyond their ends.
+/// So many entries of a row of B are copied at once. Where rows end cannot be predicted, which would cost
+/// more time than what is copied beyond their ends.
 const AT_ONCE: usize = 8;
 
 impl<T: Real> Sum<T> {
@@ -95,8 +95,8 @@ impl<T: Real> Sum<T> {
         }
     }
 
-    /// Lists the products of a row, of whose entries `value(k, v)` is taken, with the interpolation that is constant on
-    /// aggregates, and returns their number.
+    /// Lists the products of a row, of whose entries `value(k, v)` is taken, with the interpolation that is
+    /// constant on aggregates, and returns their number.
     #[inline(always)]
     pub(in crate::setup) fn list_members(
         &mut self,
@@ -126,8 +126,8 @@ impl<T: Real> Sum<T> {
             let (mut from, end) = (row_ptr[k as usize], row_ptr[k as usize + 1]);
             let mut to = count;
             while from < end && end <= last {
-                // SAFETY: from + AT_ONCE is less than the number of entries, to + AT_ONCE at most the room that was made. With
-                // bounds checked, all this takes three times as long.
+                // SAFETY: from + AT_ONCE is less than the number of entries, to + AT_ONCE at most the room
+                // that was made. With bounds checked, all this takes three times as long.
                 unsafe {
                     let j = &*col_idx.as_ptr().add(from).cast::<[u32; AT_ONCE]>();
                     let b_kj = &*values.as_ptr().add(from).cast::<[T; AT_ONCE]>();
@@ -158,7 +158,8 @@ impl<T: Real> Sum<T> {
             let j = self.columns[place];
             let (sum, last) = &mut self.totals[j as usize];
             *sum += product;
-            // In front of what is still to be read, and without a branch: whether a column is new cannot be predicted.
+            // In front of what is still to be read, and without a branch: whether a column is new cannot be
+            // predicted.
             self.columns[found] = j;
             found += (*last != row) as usize;
             *last = row;

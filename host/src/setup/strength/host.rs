@@ -111,7 +111,8 @@ in_widest_vectors! {
     }
 }
 
-/// The diagonal entry to which weak entries were added, or the original where the sum vanishes or has another sign.
+/// The diagonal entry to which weak entries were added, or the original where the sum vanishes or has another
+/// sign.
 fn lump<T: Real>(original: T, sum: T) -> T {
     if sum * original > T::ZERO { sum } else { original }
 }

@@ -13,7 +13,8 @@ mod host;
 pub trait Cast<T: Real, S: Real>: Backend<T> + Backend<S> {
     /// `y = x`, rounded to S.
     fn cast(&self, x: &<Self as Memory<T>>::Vector, y: &mut <Self as Memory<S>>::Vector) -> Result<()>;
-    /// `y = x`, rounded to S, and `z = omega d .* y`: the way into a hierarchy with the first sweep from zero.
+    /// `y = x`, rounded to S, and `z = omega d .* y`: the way into a hierarchy with the first sweep from
+    /// zero.
     fn cast_scaled(
         &self,
         x: &<Self as Memory<T>>::Vector,
@@ -22,8 +23,8 @@ pub trait Cast<T: Real, S: Real>: Backend<T> + Backend<S> {
         y: &mut <Self as Memory<S>>::Vector,
         z: &mut <Self as Memory<S>>::Vector,
     ) -> Result<()>;
-    /// [`CgSteps::cg_step`](crate::solver::cg::CgSteps::cg_step) without d, and with the new r [`Cast::cast_scaled`] by `(omega, d)`, or [`Cast::cast`] without
-    /// them.
+    /// [`CgSteps::cg_step`](crate::solver::cg::CgSteps::cg_step) without d, and with the new r
+    /// [`Cast::cast_scaled`] by `(omega, d)`, or [`Cast::cast`] without them.
     #[allow(clippy::type_complexity)]
     fn cg_step_and_cast(
         &self,

@@ -61,8 +61,8 @@ impl<T> Default for SetupOptions<T> {
     }
 }
 
-/// `diag(1 / n_i, ..)` over the `n_i` coarse nodes that node i is strongly connected to (Rosenberger and Haase 2017,
-/// section 10.1): the same average for every unknown of a node.
+/// `diag(1 / n_i, ..)` over the `n_i` coarse nodes that node i is strongly connected to (Rosenberger and
+/// Haase 2017, section 10.1): the same average for every unknown of a node.
 pub(super) fn averaging_of_blocks<T: Real, B: Algebra<T>>(
     backend: &B,
     block: usize,

@@ -60,8 +60,9 @@ fn splitting<T: Real, B: Algebra<T>>(finer: &Finer<T, B>, s: &B::Csr) -> Result<
     }
 }
 
-/// The splitting of Rosenberger and Haase 2017, section 9.3, unknown after unknown: one that is not decided yet is
-/// coarse, and what is strongly connected to it is fine. 1 for coarse unknowns. `s` has the strong entries.
+/// The splitting of Rosenberger and Haase 2017, section 9.3, unknown after unknown: one that is not decided
+/// yet is coarse, and what is strongly connected to it is fine. 1 for coarse unknowns. `s` has the strong
+/// entries.
 fn greedy_splitting<T: Real>(s: &Csr<T>) -> Vec<u32> {
     const UNDECIDED: u32 = 2;
     let mut coarse = vec![UNDECIDED; s.n_rows()];

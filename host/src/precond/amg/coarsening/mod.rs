@@ -29,7 +29,8 @@ impl Coarsening {
     }
 }
 
-/// The interpolation to the level `finer`. The near-null space of `options` becomes that of the coarser level.
+/// The interpolation to the level `finer`. The near-null space of `options` becomes that of the coarser
+/// level.
 pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     finer: &Finer<T, B>,
     options: &mut SetupOptions<T>,
@@ -43,8 +44,8 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     }
 }
 
-/// The interpolation of a matrix of blocks: aggregates or coarse nodes are those of its norm matrix (Rosenberger and
-/// Haase 2017, section 9.3), and unknowns of a kind are interpolated from each other.
+/// The interpolation of a matrix of blocks: aggregates or coarse nodes are those of its norm matrix
+/// (Rosenberger and Haase 2017, section 9.3), and unknowns of a kind are interpolated from each other.
 pub(super) fn block_interpolation<T: Real, B: Algebra<T>>(
     finer: &Finer<T, B>,
     phases: &mut Phases,

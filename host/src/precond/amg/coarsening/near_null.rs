@@ -1,5 +1,5 @@
-//! The tentative interpolation of given vectors (Vanek, Mandel, Brezina 1996, section 4): on each aggregate their QR
-//! decomposition.
+//! The tentative interpolation of given vectors (Vanek, Mandel, Brezina 1996, section 4): on each aggregate
+//! their QR decomposition.
 
 use cuda_std::Real;
 use rayon::prelude::*;
@@ -16,9 +16,9 @@ struct Factors<T> {
     r: Vec<T>,
 }
 
-/// Tentative interpolation `P` and coarse vectors with `P b_c = b` for each of `vectors`, on all unknowns that belong to
-/// an aggregate. The coarse unknowns of an aggregate follow one another: one for each vector that does not depend there
-/// on those before it.
+/// Tentative interpolation `P` and coarse vectors with `P b_c = b` for each of `vectors`, on all unknowns
+/// that belong to an aggregate. The coarse unknowns of an aggregate follow one another: one for each vector
+/// that does not depend there on those before it.
 ///
 /// Columns of `P` are orthogonal, each of root mean square 1 over its aggregate. So the constant 1 gives
 /// [`crate::setup::Aggregation::tentative`], to the last bit, and again the constant 1.

@@ -1,5 +1,5 @@
-//! Classical coarsening: a PMIS splitting and extended+i interpolation (De Sterck, Yang, Heys 2006; De Sterck, Falgout,
-//! Nolting, Yang 2008).
+//! Classical coarsening: a PMIS splitting and extended+i interpolation (De Sterck, Yang, Heys 2006; De
+//! Sterck, Falgout, Nolting, Yang 2008).
 
 use cuda_std::Real;
 

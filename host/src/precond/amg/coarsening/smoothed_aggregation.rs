@@ -1,5 +1,6 @@
-//! Smoothed aggregation (Vanek, Mandel, Brezina 1996): aggregates around an independent set of distance 2, and the
-//! interpolation `P = (I - omega D^-1 A_F) P_0`, P_0 constant on aggregates and A_F without weak entries.
+//! Smoothed aggregation (Vanek, Mandel, Brezina 1996): aggregates around an independent set of distance 2,
+//! and the interpolation `P = (I - omega D^-1 A_F) P_0`, P_0 constant on aggregates and A_F without weak
+//! entries.
 
 use std::sync::Arc;
 
@@ -127,8 +128,8 @@ pub(super) fn block_interpolation<T: Real, B: Algebra<T>>(
     })
 }
 
-/// What `D^-1 A_F` is multiplied by: less for a matrix that is not symmetric. Where D^-1 A turns what it is applied to,
-/// a step of it does not smooth.
+/// What `D^-1 A_F` is multiplied by: less for a matrix that is not symmetric. Where D^-1 A turns what it is
+/// applied to, a step of it does not smooth.
 fn damping<T: Real>(params: &Params, spectrum: Spectrum) -> T {
     T::from_f64(params.prolongation_omega / spectrum.radius * spectrum.eccentricity_squared().max(0.0))
 }

@@ -1,5 +1,5 @@
-//! A Chebyshev polynomial in `D^-1 A` over the upper part of its spectrum (Adams, Brezina, Hu, Tuminaro 2003), as sweeps
-//! with its roots' inverses for weights.
+//! A Chebyshev polynomial in `D^-1 A` over the upper part of its spectrum (Adams, Brezina, Hu, Tuminaro
+//! 2003), as sweeps with its roots' inverses for weights.
 
 use cuda_std::Real;
 
@@ -17,8 +17,8 @@ const SAFETY: f64 = 1.05;
 
 /// The degree unless another is asked for.
 const DEGREE: u32 = 2;
-/// The same where rows of the finest matrix have fewer than [`SHORT_ROW`] entries in the mean: a sweep costs little
-/// there beside the vectors of an iteration.
+/// The same where rows of the finest matrix have fewer than [`SHORT_ROW`] entries in the mean: a sweep costs
+/// little there beside the vectors of an iteration.
 const DEGREE_OF_SHORT_ROWS: u32 = 3;
 const SHORT_ROW: usize = 6;
 
@@ -31,13 +31,13 @@ pub(super) fn setup<T: Real, S: Real, B: Algebra<T> + Cast<T, S>>(
     Sweeps::new(input, &input.diagonal.inverse, weights)
 }
 
-/// The inverse roots of the polynomial of this degree over `[r / RATIO, r]`, `r = SAFETY radius`: its sweeps together are
-/// `x += p(D^-1 A) D^-1 (b - A x)`.
+/// The inverse roots of the polynomial of this degree over `[r / RATIO, r]`, `r = SAFETY radius`: its sweeps
+/// together are `x += p(D^-1 A) D^-1 (b - A x)`.
 ///
-/// Where eigenvalues are complex they are in an ellipse around that interval, and the polynomial is that between its
-/// foci, which damps all of the ellipse about best (Manteuffel 1977). Foci above and below the centre c, at a distance
-/// f, would ask for complex weights; the real one for which the largest `|1 - w z|` on such an ellipse is least is
-/// `w = c / (c^2 + f^2)`.
+/// Where eigenvalues are complex they are in an ellipse around that interval, and the polynomial is that
+/// between its foci, which damps all of the ellipse about best (Manteuffel 1977). Foci above and below the
+/// centre c, at a distance f, would ask for complex weights; the real one for which the largest `|1 - w z|`
+/// on such an ellipse is least is `w = c / (c^2 + f^2)`.
 fn weights(spectrum: Spectrum, degree: u32) -> Vec<f64> {
     let upper = SAFETY * spectrum.radius;
     let lower = upper / RATIO;

@@ -1,4 +1,5 @@
-//! Weighted Jacobi: `x += omega D^-1 (b - A x)`, D the [smoothing diagonal](super::super::spectrum::diagonal).
+//! Weighted Jacobi: `x += omega D^-1 (b - A x)`, D the [smoothing
+//! diagonal](super::super::spectrum::diagonal).
 
 use cuda_std::Real;
 

@@ -1,4 +1,5 @@
-//! l1-Jacobi: Jacobi with the rows' sums of absolute values in place of the diagonal (Baker, Falgout, Kolev, Yang 2011).
+//! l1-Jacobi: Jacobi with the rows' sums of absolute values in place of the diagonal (Baker, Falgout, Kolev,
+//! Yang 2011).
 
 use cuda_std::Real;
 

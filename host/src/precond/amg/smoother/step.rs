@@ -11,7 +11,8 @@ use crate::setup::{Algebra, Matrices};
 
 /// A smoother of one level: steps `x := x + M (b - A x)`, M an approximate inverse of A.
 ///
-/// `a` is the level's matrix. `r` is a vector to work with; it and `x` may change places. A step allocates nothing.
+/// `a` is the level's matrix. `r` is a vector to work with; it and `x` may change places. A step allocates
+/// nothing.
 pub trait Smoother<S: Real, B: Backend<S>>: Send {
     /// `x = M b`: a step from zero, whatever `x` holds.
     fn from_zero(
@@ -49,15 +50,16 @@ pub trait Smoother<S: Real, B: Backend<S>>: Send {
     /// Bytes that a step must move, from zero without what the cycle makes part of other passes.
     fn step_bytes(&self, a: Stored, from_zero: bool) -> f64;
 
-    /// The weighted sweeps that this smoother is, if it is that. Then the cycle makes the first one from zero part of the
-    /// pass that computes `b`, and the last one, where a step afterwards begins, part of the interpolation.
+    /// The weighted sweeps that this smoother is, if it is that. Then the cycle makes the first one from zero
+    /// part of the pass that computes `b`, and the last one, where a step afterwards begins, part of the
+    /// interpolation.
     fn as_sweeps(&self) -> Option<&Sweeps<S, B>> {
         None
     }
 }
 
-/// A smoother whose step is a sweep `x += w_k d .* (b - A x)` for each weight, with one diagonal, or its inverted blocks: one
-/// kernel does all of them.
+/// A smoother whose step is a sweep `x += w_k d .* (b - A x)` for each weight, with one diagonal, or its
+/// inverted blocks: one kernel does all of them.
 pub struct Sweeps<S: Real, B: Backend<S>> {
     d: B::Vector,
     weights: Vec<S>,
