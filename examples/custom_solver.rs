@@ -65,7 +65,7 @@ impl<B: Backend<f64>> IterativeSolver<f64, B> for MinimalResidual<B> {
             g.dot(r, r, s, NORM2)?;
             g.observe(s, NORM2, &monitor)?;
             let progress = backend.wait(&monitor, (k + 1).saturating_sub(LEAD))?;
-            on_progress(progress.observed.saturating_sub(1), progress.norm);
+            on_progress.observe(progress.observed.saturating_sub(1), progress.norm);
             if !progress.running() {
                 break;
             }
