@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs every crate of the workspace as `cargo publish` would, builds each from its packed sources, and then a program outside of the
+# Packs every crate of the workspace as `cargo publish` would, and builds from what was packed a program outside of the
 # workspace that depends on them: it solves on the CPU, and on a GPU where there is one.
 #
 #     scripts/package.sh [FOLDER]     target/packaged
@@ -9,8 +9,8 @@ folder=${1:-target/packaged}
 mkdir -p "$folder"
 folder=$(realpath "$folder")
 
-# Each crate is compiled from its package, with the other packages in place of a registry.
-cargo package --workspace --allow-dirty --quiet --target-dir "$folder"
+# The program below compiles them from what was packed.
+cargo package --workspace --allow-dirty --no-verify --quiet --target-dir "$folder"
 
 app=$folder/app
 rm -rf "$app"
