@@ -1,10 +1,14 @@
 //! Where to solve.
 
+use std::sync::Arc;
+
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::error::{Error, Result};
 use crate::launch::Counts;
+use crate::launch::driver::Driver;
 use crate::matrix::Target;
+use crate::ptx;
 
 /// Where to solve. A clone is the same device; what uses a GPU shares its one stream, and takes turns: solve on it in one
 /// thread at a time.
@@ -34,7 +38,7 @@ impl Device {
     /// [`Error::NoDevice`] where there is no such GPU, no driver, or no kernel image for it; [`Error::Device`] where
     /// the driver fails.
     pub fn cuda(ordinal: u32) -> Result<Device> {
-        crate::open_gpu(ordinal).map(Device::Gpu)
+        open_gpu(ordinal).map(Device::Gpu)
     }
 
     /// `threads` threads of the host; with 0, or as many as there are already, those of rayon's pool, global or
@@ -93,4 +97,14 @@ impl Device {
             Device::Gpu(_) => work(),
         }
     }
+}
+
+/// Opens GPU `ordinal`, counted from 0, with the newest of the embedded [kernels](crate::ptx::PTX) that it takes.
+///
+/// # Errors
+/// [`Error::NoDevice`] where there is no driver, no such GPU, or no kernel image for it; [`Error::Device`]
+/// where the driver fails.
+pub fn open_gpu(ordinal: u32) -> Result<Gpu> {
+    let driver = Driver::open(ordinal, &ptx::images())?;
+    Gpu::new(Arc::new(driver))
 }

@@ -32,7 +32,7 @@ mod tests;
 mod timing;
 mod traffic;
 
-pub use device::Device;
+pub use device::{Device, open_gpu};
 pub use options::{Method, Options, Precision, Precond};
 pub use progress::{CancellationToken, Stage};
 pub use report::{Obstacle, Report, Warning};

@@ -1,7 +1,7 @@
 //! Which format holds a matrix best, decided by its row lengths.
 
-use super::format::Format;
-use super::padding::{Padding, SLICE, sell_padding};
+use super::format::{Format, SLICE};
+use super::padding::{Padding, sell_padding};
 use super::{BlockCsr, Csr};
 use crate::error::Result;
 use cuda_std::Real;

@@ -263,6 +263,28 @@ impl<T: Real> Bucket<'_, T> {
     }
 }
 
+impl<T: Real> Csr<T> {
+    /// The matrix of triplets `(row, column, value)`, counted from 0, in any order; those of the same place add up.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for a triplet outside of the matrix, and for more than 32-bit indices reach.
+    pub fn from_triplets(
+        n_rows: usize,
+        n_cols: usize,
+        triplets: impl IntoIterator<Item = (usize, usize, T)>,
+    ) -> Result<Self> {
+        let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        // Beyond 32 bits is outside of the matrix too.
+        let index = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        for (i, j, value) in triplets {
+            rows.push(index(i));
+            cols.push(index(j));
+            values.push(value);
+        }
+        Ok(Coo::from_parts(n_rows, n_cols, rows, cols, values)?.into_csr().0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

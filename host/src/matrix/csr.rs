@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::format::Format;
+use super::in_large_pages;
 use super::lanes::{prefetch, sum_gathered};
 use super::stored::Stored;
-use super::{Coo, in_large_pages};
 use crate::error::{Error, Result};
 use crate::vectors::in_widest_vectors;
 use cuda_std::Real;
@@ -114,26 +114,6 @@ impl<T: Real> Csr<T> {
         let col_idx = col_idx.map(|(k, &j)| j.try_into().map_err(|_| beyond("column", k)));
         let (row_ptr, col_idx) = (row_ptr.collect::<Result<_>>()?, col_idx.collect::<Result<_>>()?);
         Csr::new(n_rows, n_cols, row_ptr, col_idx, values.to_vec())
-    }
-
-    /// The matrix of triplets `(row, column, value)`, counted from 0, in any order; those of the same place add up.
-    ///
-    /// # Errors
-    /// [`Error::Matrix`] for a triplet outside of the matrix, and for more than 32-bit indices reach.
-    pub fn from_triplets(
-        n_rows: usize,
-        n_cols: usize,
-        triplets: impl IntoIterator<Item = (usize, usize, T)>,
-    ) -> Result<Self> {
-        let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        // Beyond 32 bits is outside of the matrix too.
-        let index = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
-        for (i, j, value) in triplets {
-            rows.push(index(i));
-            cols.push(index(j));
-            values.push(value);
-        }
-        Ok(Coo::from_parts(n_rows, n_cols, rows, cols, values)?.into_csr().0)
     }
 
     /// Takes over three arrays that are right by construction; checked in debug builds.

@@ -1,8 +1,8 @@
 //! ELLPACK: one width for the whole matrix, stored column by column.
 
-use super::format::Format;
+use super::format::{Format, SLICE};
 use super::lanes::{LANES, sums_of_rows};
-use super::padding::{MAX_PADDING, SLICE, ell_padding, padding_column, sell_padding};
+use super::padding::{MAX_PADDING, ell_padding, padding_column, sell_padding};
 use super::stored::Stored;
 use super::{Csr, Padding};
 use crate::error::Result;

@@ -4,6 +4,9 @@ use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
+/// Rows of a slice, the C of SELL-C-sigma: one warp.
+pub const SLICE: usize = 32;
+
 /// A storage format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {

@@ -4,12 +4,10 @@
 use std::cmp::Reverse;
 
 use super::Csr;
+use super::format::SLICE;
 use crate::error::{Error, Result};
 use cuda_std::Real;
 use rayon::prelude::*;
-
-/// Rows of a slice, the C of SELL-C-sigma: one warp.
-pub const SLICE: usize = 32;
 
 /// A padded format is refused when it would store more than this many entries for each nonzero.
 ///

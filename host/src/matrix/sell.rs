@@ -4,9 +4,9 @@
 //! efficient general sparse matrix-vector multiplication on modern processors with wide SIMD units,
 //! SIAM J. Sci. Comput. 36 (2014), C401-C423.
 
-use super::format::Format;
+use super::format::{Format, SLICE};
 use super::lanes::{LANES, sums_of_rows};
-use super::padding::{SLICE, check_sigma, padding_column, sell_padding};
+use super::padding::{check_sigma, padding_column, sell_padding};
 use super::stored::Stored;
 use super::{Csr, Padding};
 use crate::error::Result;

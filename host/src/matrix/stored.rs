@@ -2,8 +2,7 @@
 
 use cuda_std::Real;
 
-use super::format::Format;
-use super::padding::SLICE;
+use super::format::{Format, SLICE};
 
 /// A matrix in one of the formats.
 pub trait Stored<T: Real> {

@@ -8,7 +8,7 @@ use gpu_kernels::setup::columns::LongRows;
 
 use super::matrix::device::DeviceCsr;
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::memory::Buffer;
+use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
 
 /// Blocks a multiprocessor for long rows, however many there are: the host does not know.

@@ -9,7 +9,7 @@ use gpu_kernels::setup::scan::{TILE, span_scan, span_sums};
 use super::matrix::Size;
 use super::matrix::device::DeviceCsr;
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::memory::{Buffer, bytes_of_mut, check_reach};
+use crate::backend::gpu::buffer::{Buffer, bytes_of_mut, check_reach};
 use crate::error::Result;
 
 /// Most spans, whose sums one block adds.
@@ -69,7 +69,7 @@ mod tests {
             let buffer = Buffer::new(gpu.device(), (n + 1) * 4).unwrap();
             // SAFETY: shorter than the buffer.
             unsafe {
-                gpu.device().upload(buffer.address, crate::backend::gpu::memory::bytes_of(&lengths)).unwrap()
+                gpu.device().upload(buffer.address, crate::backend::gpu::buffer::bytes_of(&lengths)).unwrap()
             };
             let total = gpu.row_pointers(&buffer, n).unwrap();
             let mut found = vec![0u32; n + 1];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::CHUNK;
+use super::chunk::CHUNK;
 use super::entry::Half;
 use super::stripes::Stripes;
 use crate::backend::Operator;

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use super::host::{HostBackend, HostGuard};
 use crate::error::Result;
 use crate::matrix::rounding::{Pivot, Rounding};
-use crate::matrix::{Csr, SLICE, in_large_pages};
+use crate::matrix::{Csr, in_large_pages};
 
+mod chunk;
 mod entry;
 mod matrix;
 mod pages;
@@ -21,14 +22,12 @@ mod stripes;
 mod threads;
 mod vectors;
 
+pub(crate) use chunk::CHUNK;
 pub(crate) use vectors::dot;
 
 pub use matrix::CpuMatrix;
 use threads::Pool;
 pub use threads::check_threads;
-
-/// Rows a task handles: a few tens of microseconds of work, so that stealing evens out uneven rows.
-pub(crate) const CHUNK: usize = 64 * SLICE;
 
 /// The threaded backend.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use gpu_kernels::cells::{activate, react};
 
-use super::{Gpu, Work, memory::DeviceVector};
+use super::{Gpu, Work, buffer::DeviceVector};
 use crate::backend::cells::{Cells, Model, check, with_model};
 use crate::error::Result;
 

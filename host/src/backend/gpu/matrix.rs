@@ -12,7 +12,7 @@ use gpu_kernels::spmv::ell::spmv_ell;
 use gpu_kernels::spmv::packed::spmv_packed;
 use gpu_kernels::spmv::sell::spmv_sell;
 
-use super::memory::{Buffer, DeviceVector, check_reach};
+use super::buffer::{Buffer, DeviceVector, check_reach};
 use super::{Gpu, Work};
 use crate::backend::Operator;
 use crate::error::Result;

@@ -14,17 +14,19 @@ use super::{Coef, Slot, check_slots};
 use crate::error::Result;
 use crate::launch::{Launch, sim::Sim};
 
+pub(crate) mod buffer;
 mod cells;
 pub(crate) mod matrix;
-pub(crate) mod memory;
+mod memory;
 mod monitor;
+mod monitoring;
 mod products;
 mod vectors;
 mod work;
 
+use buffer::Buffer;
+pub use buffer::{DeviceScalars, DeviceVector, check_memory};
 pub use matrix::DeviceMatrix;
-use memory::Buffer;
-pub use memory::{DeviceVector, check_memory};
 pub use monitor::DeviceMonitor;
 pub(crate) use work::Work;
 
@@ -44,9 +46,6 @@ pub struct Gpu {
     counter: Arc<Buffer>,
     guard: Option<DeviceMonitor>,
 }
-
-/// Scalars in device memory.
-pub type DeviceScalars<T> = DeviceVector<T>;
 
 impl Gpu {
     /// A backend on `device`. Takes a little device memory for reductions.

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cuda_std::Real;
-use gpu_kernels::monitor::{Guard, Monitor, observe};
+use gpu_kernels::monitor::{Guard, Monitor};
 
-use super::memory::Buffer;
-use super::{DeviceScalars, Gpu, slot};
-use crate::backend::{Monitoring, Progress, Slot, check_slots};
+use super::buffer::Buffer;
+use crate::backend::Progress;
 use crate::error::Result;
-use crate::launch::{Graph, Launch};
+use crate::launch::Launch;
 
 /// Bytes of the mirrored state before the history.
 const MIRROR_BYTES: usize = 2 * size_of::<u32>();
@@ -87,34 +85,5 @@ impl DeviceMonitor {
         let observed = self.progress().observed as usize;
         // SAFETY: so many norms were stored, and the device is idle.
         Ok(unsafe { std::slice::from_raw_parts(self.norms(), observed) }.to_vec())
-    }
-}
-
-impl<T: Real> Monitoring<T> for Gpu {
-    type Monitor = DeviceMonitor;
-    type Recording = Graph;
-
-    fn monitor(&self, limit: u32, threshold: f64) -> Result<DeviceMonitor> {
-        DeviceMonitor::new(&self.device, limit, threshold)
-    }
-    fn guarded(&self, monitor: &DeviceMonitor) -> Self {
-        Gpu { guard: Some(monitor.clone()), ..self.clone() }
-    }
-    fn wait(&self, monitor: &DeviceMonitor, observed: u32) -> Result<Progress> {
-        monitor.wait(&*self.device, observed)
-    }
-    fn history(&self, monitor: &DeviceMonitor) -> Result<Vec<f64>> {
-        monitor.history(&*self.device)
-    }
-    fn observe(&self, s: &DeviceScalars<T>, square: Slot, monitor: &DeviceMonitor) -> Result<()> {
-        check_slots("observe", s.len(), square, 1)?;
-        self.launch_block(&observe::<T> { square: slot(s, square), monitor: monitor.argument() })
-    }
-    fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Graph>> {
-        self.device.record_graph(&mut || work(self))
-    }
-    unsafe fn replay(&self, recording: &Graph) -> Result<()> {
-        // SAFETY: the caller vouches for the memory; the launches were safe when they were recorded.
-        unsafe { self.device.replay(recording) }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use cuda_std::Real;
 use gpu_kernels::epilogue;
 
+use super::buffer::DeviceVector;
 use super::matrix::DeviceMatrix;
-use super::memory::DeviceVector;
 use super::{Gpu, block_of, distinct};
 use crate::backend::{Products, Then};
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use cuda_std::Real;
 use gpu_kernels::{blas1, krylov, reduce};
 
-use super::memory::DeviceVector;
+use super::buffer::DeviceVector;
 use super::{DeviceScalars, Gpu, Work, block_of, coefficient, constant, distinct, pointer_or_null};
 use crate::backend::memory::{check_diagonal, check_lengths};
 use crate::backend::{Coef, Slot, Vectors, check_slots};

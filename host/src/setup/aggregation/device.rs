@@ -7,7 +7,7 @@ use gpu_kernels::setup::aggregate::{
 
 use super::Aggregation;
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::memory::Buffer;
+use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 

@@ -8,7 +8,7 @@ use gpu_kernels::setup::strength::{limit, row_weights, weight};
 
 use super::{Diagonals, RowWeight, SmoothingDiagonal};
 use crate::backend::Memory;
-use crate::backend::gpu::memory::Buffer;
+use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu, block_of};
 use crate::error::Result;
 use crate::setup::matrix::Blocks;

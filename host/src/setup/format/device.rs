@@ -9,8 +9,8 @@ use cuda_std::Real;
 use gpu_kernels::setup::convert::{fill_sell, pack, reach, round, slice_widths, sort_windows};
 
 use super::{Converted, CrsFormat, Formats};
+use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::matrix::{Layout, Slices, log2_lanes};
-use crate::backend::gpu::memory::Buffer;
 use crate::backend::gpu::{DeviceMatrix, Gpu, UNGUARDED, Work};
 use crate::backend::{Memory, Slot};
 use crate::error::Result;
@@ -195,7 +195,7 @@ impl Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::gpu::memory::bytes_of_mut;
+    use crate::backend::gpu::buffer::bytes_of_mut;
     use crate::backend::{Products, Then};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};

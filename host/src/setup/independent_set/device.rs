@@ -7,7 +7,7 @@ use gpu_kernels::setup::independent_set::{
 use gpu_kernels::setup::team::Pattern;
 
 use super::IndependentSets;
-use crate::backend::gpu::memory::{Buffer, bytes_of_mut};
+use crate::backend::gpu::buffer::{Buffer, bytes_of_mut};
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
 use crate::error::Result;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};

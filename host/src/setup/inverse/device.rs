@@ -7,7 +7,7 @@ use cuda_std::warp::WARP_SIZE;
 use gpu_kernels::setup::inverse::{TILE, dense_entries, dense_rows, dense_symmetry, gauss_jordan};
 
 use super::Inverses;
-use crate::backend::gpu::memory::{Buffer, check_reach};
+use crate::backend::gpu::buffer::{Buffer, check_reach};
 use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::backend::{Memory, Slot};
 use crate::error::Result;

@@ -10,8 +10,8 @@ use gpu_kernels::setup::interpolate::Rows;
 use gpu_kernels::setup::team::Pattern;
 
 use super::{Blocks, Matrices, Size};
+use crate::backend::gpu::buffer::{Buffer, bytes_of, bytes_of_mut, check_reach};
 use crate::backend::gpu::matrix::log2_lanes;
-use crate::backend::gpu::memory::{Buffer, bytes_of, bytes_of_mut, check_reach};
 use crate::backend::gpu::{Gpu, UNGUARDED, Work, constant};
 use crate::error::Result;
 use crate::launch::Launch;

@@ -8,7 +8,7 @@ use gpu_kernels::setup::product::{
 
 use super::SparseProducts;
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::memory::Buffer;
+use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
 use crate::setup::launch::{log2_lanes_for, mean};
 use crate::setup::matrix::device::DeviceCsr;

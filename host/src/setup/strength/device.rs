@@ -6,7 +6,7 @@ use gpu_kernels::setup::strength::{
 };
 
 use super::{Strength, StrengthOfConnection};
-use crate::backend::gpu::memory::Buffer;
+use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
 use crate::setup::matrix::device::DeviceCsr;

@@ -9,7 +9,7 @@ use gpu_kernels::setup::transpose::{count_rows, scatter_rows, sort_rows, sort_ro
 
 use super::Transposes;
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::memory::Buffer;
+use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
 use crate::setup::launch::log2_lanes_for;
 use crate::setup::matrix::Size;

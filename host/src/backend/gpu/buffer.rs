@@ -1,0 +1,159 @@
+//! Device memory that is given back when its last user is gone.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cuda_std::{Real, memory::Word};
+
+use crate::backend::Length;
+use crate::error::{Error, Result};
+use crate::launch::{Address, Launch};
+
+/// A block of device memory.
+pub(crate) struct Buffer {
+    device: Arc<dyn Launch>,
+    pub(crate) address: Address,
+    bytes: usize,
+}
+
+impl Buffer {
+    pub(crate) fn new(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
+        let address = device.alloc(bytes.max(1))?;
+        Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
+    }
+
+    /// Memory that the host reads while kernels write it.
+    pub(crate) fn host_visible(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
+        let address = device.alloc_host_visible(bytes)?;
+        Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
+    }
+
+    pub(crate) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
+        let buffer = Buffer::new(device, size_of_val(values))?;
+        // SAFETY: just allocated with this size.
+        unsafe { device.upload(buffer.address, bytes_of(values))? };
+        Ok(buffer)
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// The device that it is on.
+    pub(crate) fn device(&self) -> &Arc<dyn Launch> {
+        &self.device
+    }
+
+    pub(crate) fn zeroed(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
+        let buffer = Buffer::new(device, bytes)?;
+        // SAFETY: just allocated with this size.
+        unsafe { device.zero(buffer.address, bytes)? };
+        Ok(buffer)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the address came from this device, and this is its only owner.
+        unsafe { self.device.free(self.address) };
+    }
+}
+
+/// Scalars in device memory.
+pub type DeviceScalars<T> = DeviceVector<T>;
+
+/// A vector in device memory: a whole allocation, or a column of one.
+pub struct DeviceVector<T> {
+    pub(crate) buffer: Arc<Buffer>,
+    pub(crate) offset: usize,
+    pub(crate) len: usize,
+    pub(crate) element: PhantomData<T>,
+}
+
+impl<T: Real> DeviceVector<T> {
+    /// Where the elements are, for kernels that read them.
+    pub(crate) fn ptr(&self) -> *const T {
+        self.address() as *const T
+    }
+    /// Where the elements are, for kernels that write them.
+    pub(crate) fn ptr_mut(&mut self) -> *mut T {
+        self.address() as *mut T
+    }
+    pub(crate) fn address(&self) -> Address {
+        self.buffer.address + (self.offset * size_of::<T>()) as u64
+    }
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn to_host(&self) -> Result<Vec<T>> {
+        let mut values = vec![T::ZERO; self.len];
+        // SAFETY: both are valid for this many bytes.
+        unsafe { self.buffer.device.download(bytes_of_mut(&mut values), self.address())? };
+        Ok(values)
+    }
+}
+
+pub(crate) fn bytes_of<U: Word>(values: &[U]) -> &[u8] {
+    // SAFETY: words have no padding.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+pub(crate) fn bytes_of_mut<U: Word>(values: &mut [U]) -> &mut [u8] {
+    // SAFETY: words have no padding, and every bit pattern is a value.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// [`Error::Reach`] where so many entries are more than 32-bit row pointers reach.
+pub(crate) fn check_reach(nnz: u64) -> Result<()> {
+    if nnz <= u32::MAX as u64 {
+        return Ok(());
+    }
+    Err(Error::Reach { nnz })
+}
+
+/// Refuses a solve that the device cannot hold, before anything is allocated.
+///
+/// `parts` are (what, bytes).
+pub fn check_memory(device: &dyn Launch, parts: &[(&str, u64)]) -> Result<()> {
+    let needed: u64 = parts.iter().map(|p| p.1).sum();
+    let (free, total) = device.memory()?;
+    if needed <= free {
+        return Ok(());
+    }
+    let detail: Vec<String> =
+        parts.iter().map(|(what, bytes)| format!("{what} {:.1} MiB", *bytes as f64 / 1048576.0)).collect();
+    Err(Error::DeviceMemory {
+        device: device.info().name.clone(),
+        needed,
+        free,
+        total,
+        detail: detail.join(", "),
+    })
+}
+
+impl<T> Length for DeviceVector<T> {
+    fn length(&self) -> usize {
+        self.len
+    }
+}
+
+impl<T: Real> DeviceVector<T> {
+    /// The distance in elements of vectors that lie side by side, as those of [`Memory::vectors`] do.
+    ///
+    /// [`Error::Option`] for others.
+    pub(crate) fn distance(vectors: &[DeviceVector<T>]) -> Result<usize> {
+        let distance = if vectors.len() > 1 { vectors[1].offset.wrapping_sub(vectors[0].offset) } else { 0 };
+        let in_place = |(k, v): (usize, &DeviceVector<T>)| {
+            Arc::ptr_eq(&v.buffer, &vectors[0].buffer)
+                && v.offset == vectors[0].offset.wrapping_add(k.wrapping_mul(distance))
+        };
+        if vectors.iter().enumerate().all(in_place) {
+            return Ok(distance);
+        }
+        Err(Error::Option("a basis must be vectors that were made together, in their order".into()))
+    }
+}
