@@ -147,7 +147,7 @@ if section sanitizer; then
     fi
 fi
 
-# The systems of the tables in README.md. The seed decides the jitter of the nodes and the permutation.
+# The systems of the tables in docs/performance. The seed decides the jitter of the nodes and the permutation.
 name_of() { case $1 in *shuffle*) echo "tetshuf$small" ;; *) echo "tet$(grep -o 'tet:[0-9]*' <<<"$1" | cut -d: -f2)" ;; esac; }
 tet_small="--gen tet:$small --seed 0"
 tet_shuffled="--gen tet:$small --shuffle --seed 1"

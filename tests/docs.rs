@@ -1,9 +1,10 @@
-//! The documentation: its commands run and say what it shows, its links lead somewhere, and every option is in the guide.
+//! The documentation: its commands run and say what it shows, its links lead somewhere, and every option is in the
+//! guide.
 //!
 //! Commands are the lines `$ ...` of blocks marked `console`, in README.md and docs/. They run in the order of their
 //! page in one temporary folder a page, by `sh`, with the program in the PATH; `> ` continues a here-document, `\` a
-//! line. A block's other lines must come in the output of the command above them, whatever the numbers and units of time
-//! and memory; `...` stands for any lines. What a comment before a block may ask for:
+//! line. A block's other lines must come in the output of the command above them, whatever the numbers and units of
+//! time and memory; `...` stands for any lines. What a comment before a block may ask for:
 //!
 //! ```text
 //! <!-- test: status 2 -->    the last command's exit status
@@ -22,9 +23,10 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md and the pages below docs, sorted.
+/// README.md, CONTRIBUTING.md, CHANGELOG.md and the pages below docs, sorted.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![root().join("README.md")];
+    let mut pages: Vec<PathBuf> =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].iter().map(|name| root().join(name)).collect();
     let mut folders = vec![root().join("docs")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -169,6 +171,27 @@ fn commands_run_and_say_what_is_shown() {
     assert!(run >= LEAST_COMMANDS, "only {run} commands were found");
 }
 
+/// Of README.md everything is run: what is for the program here, Rust as doc tests (`src/lib.rs`). Only cargo's
+/// commands are left to the reader.
+#[test]
+fn every_block_of_the_readme_is_run() {
+    let text = read(&root().join("README.md"));
+    assert!(steps(&text).len() >= 4, "the README has fewer commands than it had");
+    let mut block = None;
+    for line in text.lines() {
+        match (line.strip_prefix("```"), block) {
+            (Some(language), None) => {
+                let is_run = ["console", "rust", "sh"].contains(&language);
+                assert!(is_run, "a block marked `{language}` in the README is not run");
+                block = Some(language);
+            }
+            (Some(_), Some(_)) => block = None,
+            (None, Some("sh")) => assert!(line.starts_with("cargo "), "not run: {line}"),
+            _ => {}
+        }
+    }
+}
+
 /// Targets of a page's links, outside of code.
 fn links(text: &str) -> Vec<String> {
     let mut code = false;
@@ -228,6 +251,34 @@ fn links_and_includes_lead_somewhere() {
     }
     assert!(faults.is_empty(), "{faults}");
     assert!(count >= 60, "only {count} links were found");
+}
+
+/// Words of a page in backticks that are paths from the root of the repository; those with a capital stand for any.
+fn paths(text: &str) -> Vec<&str> {
+    const FOLDERS: [&str; 9] =
+        ["crates/", "docs/", "examples/", "fuzz/", "gpu-kernels/", "host/", "scripts/", "src/", "tests/"];
+    let is_path = |word: &&str| {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/_-.".contains(c);
+        FOLDERS.iter().any(|folder| word.starts_with(folder)) && word.chars().all(plain)
+    };
+    text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).filter(is_path).collect()
+}
+
+#[test]
+fn files_that_pages_name_are_there() {
+    let mut faults = String::new();
+    let mut count = 0;
+    for page in pages() {
+        let text = read(&page);
+        for path in paths(&text) {
+            count += 1;
+            if !root().join(path).exists() {
+                faults += &format!("{}: {path} is not there\n", name(&page));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(count >= 60, "only {count} paths were found");
 }
 
 #[test]
