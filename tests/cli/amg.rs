@@ -239,7 +239,7 @@ fn what_has_no_effect_or_a_bad_one_is_warned_of() {
         (
             "--amg pre=2",
             "warning: with pre = 2 and post = 1 the multigrid preconditioner is not symmetric; CG needs a symmetric one, \
-             with pre = post, or use --solver gmres or bicgstab\n"
+             with pre = post; use --solver gmres or bicgstab\n"
                 .into(),
         ),
         ("--amg pre=2 --solver gmres", String::new()),

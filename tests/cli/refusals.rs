@@ -83,7 +83,6 @@ fn wrong_options_are_named_and_exit_with_1() {
         ("spmv a.mtx --repeat 0", &["--repeat"]),
         ("spmv a.mtx --format crs,coo", &["--format", "coo"]),
         ("frobnicate", &["frobnicate"]),
-        ("", &["Usage"]),
     ] {
         let (stdout, stderr) = shell.run(line, 1);
         assert!(stdout.is_empty(), "{line}: {stdout}");
@@ -95,5 +94,15 @@ fn wrong_options_are_named_and_exit_with_1() {
     assert_eq!(stdout, format!("warpsolve {}\n", env!("CARGO_PKG_VERSION")));
     for line in ["--help", "solve --help", "gen --help", "spmv --help", "info --help"] {
         assert!(shell.run(line, 0).0.contains("Usage: warpsolve"), "{line}");
+    }
+}
+
+#[test]
+fn without_a_command_it_says_what_to_try() {
+    let shell = Shell::new();
+    let (stdout, stderr) = shell.run("", 0);
+    assert!(stderr.is_empty(), "{stderr}");
+    for command in ["warpsolve info", "warpsolve solve --gen", "warpsolve solve A.mtx", "warpsolve --help"] {
+        assert!(stdout.contains(command), "{command:?} is not in\n{stdout}");
     }
 }

@@ -4,7 +4,6 @@ use super::solver::is_worse_than_start;
 use super::*;
 use crate::backend::cpu::Cpu;
 use crate::error::Error;
-use crate::matrix::Csr;
 use crate::precond::amg;
 use crate::problem::generate;
 use crate::problem::random::uniform;
@@ -41,16 +40,6 @@ fn scales_beyond_f32_take_a_hierarchy_in_f64() {
     }
 }
 
-/// The biharmonic operator in one dimension, `(1 -4 6 -4 1)`: its condition is about `(n / 2)^4`.
-fn biharmonic(n: usize) -> Csr<f64> {
-    let row = |i: usize| {
-        let stencil =
-            [(i.wrapping_sub(2), 1.0), (i.wrapping_sub(1), -4.0), (i, 6.0), (i + 1, -4.0), (i + 2, 1.0)];
-        stencil.into_iter().filter(move |&(j, _)| j < n).map(move |(j, v)| (i, j, v))
-    };
-    Csr::from_triplets(n, n, (0..n).flat_map(row)).unwrap()
-}
-
 fn devices() -> [Device; 2] {
     [Device::cpu(1).unwrap(), Device::simulator().unwrap()]
 }
@@ -66,13 +55,16 @@ fn norm(v: &[f64]) -> f64 {
 
 #[test]
 fn a_residual_that_drifted_is_started_again_from_until_the_true_one_is_small() {
-    let a = generate(&"convection-diffusion:24:400".parse().unwrap(), 1).unwrap();
-    let b = rhs(a.n_rows());
+    // In f32 no x has a true residual as small as that: only sums of corrections have.
+    let rtol = 1e-10;
     for device in devices() {
-        for (method, precision, rtol) in
-            [(Method::Bicgstab, Precision::F64, 1e-14), (Method::Gmres, Precision::F32, 1e-10)]
+        for (problem, method) in
+            [("convection-diffusion:24:400", Method::Bicgstab), ("poisson2d:24", Method::Cg)]
         {
+            let a = generate(&problem.parse().unwrap(), 1).unwrap();
+            let b = rhs(a.n_rows());
             let stop = Stop { rtol, ..Stop::default() };
+            let precision = Precision::F32;
             let options = Options { method: Some(method), precision, stop, ..Options::default() };
             let Solution { x, report } = solve(&a, &b, &options, &device).unwrap();
             assert!(report.converged() && report.refinements > 0, "{method}: {report:?}");
@@ -86,14 +78,15 @@ fn a_residual_that_drifted_is_started_again_from_until_the_true_one_is_small() {
 
 #[test]
 fn what_a_restart_does_not_help_is_not_called_converged() {
-    let a = biharmonic(600);
-    let b = rhs(600);
+    let a = generate(&"poisson2d:30".parse().unwrap(), 1).unwrap();
+    let b = rhs(a.n_rows());
+    let rtol = 1e-17;
     for device in devices() {
-        let stop = Stop { rtol: 1e-10, max_iterations: 20000, ..Stop::default() };
+        let stop = Stop { rtol, ..Stop::default() };
         let options = Options { stop, ..Options::default() };
         let Solution { x, report } = solve(&a, &b, &options, &device).unwrap();
         let StopReason::Inaccurate { claimed, found } = report.outcome.reason else { panic!("{report:?}") };
-        let asked = 1e-10 * norm(&b);
+        let asked = rtol * norm(&b);
         assert!(claimed <= asked && found > asked, "{claimed:e} {found:e} {asked:e}");
         assert!((relative_residual(&a, &x, &b) * norm(&b) - found).abs() <= 1e-12 * found);
         assert!((1..=10).contains(&report.refinements) && !report.converged());
@@ -194,7 +187,8 @@ fn values_are_updated_as_if_the_solver_was_new() {
     let a = generate(&"poisson2d:23".parse().unwrap(), 1).unwrap();
     let b = rhs(a.n_rows());
     let mut other = a.clone();
-    other.values_mut().iter_mut().for_each(|v| *v *= 3.25);
+    // A power of two: nothing is rounded, so that a new set-up finds the same strong entries.
+    other.values_mut().iter_mut().for_each(|v| *v *= 4.0);
     for device in devices() {
         for (method, precond, reusable) in [
             (Method::Cg, Precond::Amg, true),
@@ -212,7 +206,9 @@ fn values_are_updated_as_if_the_solver_was_new() {
             solver.update_values(&other).unwrap();
             let updated = solver.solve(&b).unwrap();
             let fresh = solve(&other, &b, &options, &device).unwrap();
-            assert!(updated.x == fresh.x && updated.report.outcome == fresh.report.outcome);
+            let name = format!("{method:?} {precond:?} {reusable} {}", device.name());
+            assert_eq!(updated.report.outcome, fresh.report.outcome, "{name}");
+            assert!(updated.x == fresh.x, "{name}");
             assert!(relative_residual(&other, &updated.x, &b) <= 1e-5);
         }
         let mut solver = Solver::builder().device(device.clone()).build(&a).unwrap();
