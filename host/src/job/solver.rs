@@ -313,7 +313,7 @@ impl Solver {
             }
         }
         warnings.extend(self.settle(&rhs, &mut solved));
-        let report = self.report(&rhs, projected, warnings, &mut solved);
+        let report = self.report(&rhs, projected, warnings, &solved);
         Ok(Solution { x: solved.x, report })
     }
 

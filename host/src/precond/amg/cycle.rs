@@ -172,7 +172,7 @@ fn smooth_down<S: Real, B: Backend<S>>(
     for step in 0..steps {
         match (zero && step == 0, smoother.as_sweeps()) {
             (true, Some(sweeps)) => sweeps.pre_but_first(g, a, b, x, r)?,
-            (true, None) => smoother.from_zero(g, a, b, x, r)?,
+            (true, None) => smoother.smooth_from_zero(g, a, b, x, r)?,
             (false, _) => smoother.pre(g, a, b, x, r)?,
         }
     }

@@ -353,7 +353,7 @@ fn swept_corrections_are_interpolation_and_sweep() {
 struct Unfused(Box<dyn Smoother<f64, Reference>>);
 
 impl Smoother<f64, Reference> for Unfused {
-    fn from_zero(
+    fn smooth_from_zero(
         &self,
         backend: &Reference,
         a: &Arc<AnyMatrix<f64>>,
@@ -361,7 +361,7 @@ impl Smoother<f64, Reference> for Unfused {
         x: &mut Vec<f64>,
         r: &mut Vec<f64>,
     ) -> Result<()> {
-        self.0.from_zero(backend, a, b, x, r)
+        self.0.smooth_from_zero(backend, a, b, x, r)
     }
     fn pre(
         &self,

@@ -37,12 +37,15 @@ pub(in crate::precond::amg) struct Factors<M> {
     pub tentative: M,
 }
 
+/// The interpolation, and its factors where they are kept.
+type Interpolation<M> = (Blocks<M>, Option<Factors<M>>);
+
 /// Smoothed aggregation without blocks. The near-null space of `options` becomes that of the coarser level.
 pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     finer: &Finer<T, B>,
     options: &mut SetupOptions<T>,
     phases: &mut Phases,
-) -> Result<(Blocks<B::Csr>, Option<Factors<B::Csr>>)> {
+) -> Result<Interpolation<B::Csr>> {
     let Finer { backend, a, diagonal, level, params } = *finer;
     let a = a.first();
     let SetupOptions { near_null, keep } = options;

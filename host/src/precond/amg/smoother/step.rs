@@ -15,7 +15,7 @@ use crate::setup::{Algebra, Matrices};
 /// nothing.
 pub trait Smoother<S: Real, B: Backend<S>>: Send {
     /// `x = M b`: a step from zero, whatever `x` holds.
-    fn from_zero(
+    fn smooth_from_zero(
         &self,
         backend: &B,
         a: &B::Matrix,
@@ -148,7 +148,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
 }
 
 impl<S: Real, B: Backend<S>> Smoother<S, B> for Sweeps<S, B> {
-    fn from_zero(
+    fn smooth_from_zero(
         &self,
         backend: &B,
         a: &B::Matrix,
