@@ -38,7 +38,7 @@ pub unsafe fn react<M: CellModel>(
     }
 }
 
-/// [`activation`] for each of `n` nodes; `times` starts as [`NOT_ACTIVATED`].
+/// [`activation`] for each of `n` nodes; `times` starts as [`NOT_ACTIVATED`](arithmetic::cells::NOT_ACTIVATED).
 #[kernel]
 pub unsafe fn activate(
     n: u64,

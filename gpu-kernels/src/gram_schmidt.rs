@@ -1,7 +1,7 @@
 //! Orthogonalisation and the small dense problem of GMRES (Saad and Schultz 1986).
 //!
 //! Classical Gram-Schmidt done twice (Giraud, Langou, Rozloznik 2005) needs the dot products of one vector
-//! with all basis vectors at once, and an update by all of them at once. [`gram_schmidt`] does the update of
+//! with all basis vectors at once, and an update by all of them at once. [`gram_schmidt()`] does the update of
 //! one pass and the dot products of the next while each basis vector is in registers, so that two full
 //! passes read the basis three times rather than four.
 
@@ -252,7 +252,7 @@ pub unsafe fn gmres_rotate<T: Real>(
 
 /// Solves `R y = g` for the columns done in this cycle. One block.
 ///
-/// `r` holds column `j` at `j * leading`. The result's sign is turned: what [`gram_schmidt`] subtracts.
+/// `r` holds column `j` at `j * leading`. The result's sign is turned: what [`gram_schmidt()`] subtracts.
 #[kernel(T = [f32, f64])]
 pub unsafe fn gmres_solve<T: Real>(columns: *const T, r: *const T, leading: u32, g: *const T, y: *mut T) {
     let rest = shared_array![T; 1024]; // MAX_RESTART

@@ -9,15 +9,15 @@ use crate::unroll::unroll;
 
 /// Elements of each vector that a thread has in flight.
 const IN_FLIGHT: usize = 8;
-/// Vectors of a block of [`dense_dots`].
+/// Vectors of a block of [`dense_dots()`].
 pub const VECTORS: usize = 4;
 /// Elements of each of them that a thread has in flight.
 const EACH: usize = 4;
-/// Rows of a block in [`dense_subtract_sum`].
+/// Rows of a block in [`dense_subtract_sum()`].
 pub const TILE: usize = 16;
 /// Threads of a block that share such a row.
 const GROUPS: usize = BLOCK as usize / TILE;
-/// Most parts of [`dense_partial_sums`].
+/// Most parts of [`dense_partial_sums()`].
 pub const MAX_PARTS: usize = OF_A_THREAD * GROUPS;
 /// Parts that a thread of [`dense_subtract_sum`] adds up at most.
 const OF_A_THREAD: usize = 4;

@@ -94,7 +94,7 @@ pub unsafe fn stencil<const R: usize>(
     unsafe { tiles::<R>(grid, weights, b, u, v) };
 }
 
-/// [`stencil`] that also observes `max |v - u|`.
+/// [`stencil()`] that also observes `max |v - u|`.
 #[kernel(R = [4, 6])]
 pub unsafe fn stencil_max<const R: usize>(
     grid: Grid,

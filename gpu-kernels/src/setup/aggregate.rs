@@ -73,7 +73,7 @@ pub unsafe fn join_roots<T: Real>(
     }
 }
 
-/// Those without a root join that of a neighbour (`before` is what [`join_roots`] found, `root_of` the outcome) unless it
+/// Those without a root join that of a neighbour (`before` is what [`join_roots()`] found, `root_of` the outcome) unless it
 /// is [`OUTLYING`], or become roots if they have a neighbour; `is_root` has 1 for all roots and 0 for others.
 #[kernel(T = [f32, f64])]
 pub unsafe fn join_neighbours<T: Real>(

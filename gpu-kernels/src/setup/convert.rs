@@ -56,7 +56,7 @@ pub unsafe fn slice_widths(n_rows: u64, row_ptr: *const u32, widths: *mut u32) {
 /// Sorts each window of rows by descending length, stably, and computes the widths of the slices then; a
 /// window is a block, its threads a power of two.
 ///
-/// `permutation` receives the row at each position, [`NO_ROW`] where the last slice is short. Bitonic (Batcher 1968)
+/// `permutation` receives the row at each position, `NO_ROW` where the last slice is short. Bitonic (Batcher 1968)
 /// by the length and, of equal ones, the row.
 #[kernel]
 pub unsafe fn sort_windows(n_rows: u64, row_ptr: *const u32, permutation: *mut u32, widths: *mut u32) {

@@ -136,7 +136,7 @@ pub unsafe fn restricted_lengths(n: u64, a: Pattern, coarse: *const u32, wanted:
     }
 }
 
-/// The restriction of `a` whose row lengths [`restricted_lengths`] counts, `row_ptr` made of them; a coarse row is
+/// The restriction of `a` whose row lengths [`restricted_lengths()`] counts, `row_ptr` made of them; a coarse row is
 /// 1 in the column of its unknown. Columns are renumbered where there are `numbers`.
 #[kernel(T = [f32, f64])]
 pub unsafe fn restricted<T: Real>(
@@ -302,7 +302,7 @@ pub unsafe fn extended_divisors<T: Real>(
 }
 
 /// The weights in the pattern of P: `w_ij = -(a_ij + sum_k l_ik abar_kj) / a~_ii` over the other k of row i of L that
-/// have j in their row of B, from left to right. `l` has the values [`extended_shares`] makes. 1 in coarse rows.
+/// have j in their row of B, from left to right. `l` has the values [`extended_shares()`] makes. 1 in coarse rows.
 /// [`LANES`] threads a row.
 #[kernel(T = [f32, f64])]
 pub unsafe fn extended_weights<T: Real>(
@@ -381,7 +381,7 @@ pub unsafe fn truncated_lengths<T: Real>(n: u64, p: Rows<T>, max_entries: u32, f
     }
 }
 
-/// The truncated interpolation whose row lengths [`truncated_lengths`] counts: the largest `|w|`, the first of equals,
+/// The truncated interpolation whose row lengths [`truncated_lengths()`] counts: the largest `|w|`, the first of equals,
 /// rescaled to the row's old sum (both sums from left to right) where the new one is not 0.
 #[kernel(T = [f32, f64])]
 pub unsafe fn truncated<T: Real>(n: u64, p: Rows<T>, row_ptr: *const u32, col_idx: *mut u32, values: *mut T) {

@@ -377,7 +377,7 @@ pub unsafe fn limit<T: Real>(
     }
 }
 
-/// The numbers that [`row_weights`] computes.
+/// The numbers that [`row_weights()`] computes.
 pub mod weight {
     /// `1 / a_ii`.
     pub const INVERSE_DIAGONAL: u32 = 0;

@@ -19,7 +19,7 @@ use crate::unroll::unroll;
 /// Entries of a row in flight.
 const BATCH: usize = 8;
 
-/// A x with the epilogue `e`, f32 numbers; `T` is f32. Positions as in [`spmv_sell`](super::sell::spmv_sell); row i's pivot is
+/// A x with the epilogue `e`, f32 numbers; `T` is f32. Positions as in [`spmv_sell`](fn@super::sell::spmv_sell); row i's pivot is
 /// in column `pivots[i]`, or i where that is null.
 #[kernel(T = [f32], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
 pub unsafe fn spmv_packed<T: Real, E: Epilogue<T>>(

@@ -1,6 +1,6 @@
 //! The small programs that tutorials on GPUs are made of, each of which checks what it computed.
 //!
-//! A program is written once over [`Machine`]: the data stay where they are computed on, and whether an iteration has
+//! A program is written once over `Machine`: the data stay where they are computed on, and whether an iteration has
 //! converged is decided there (see [`crate::backend`]). What it adds to the primitives stands beside it, as loops for the
 //! CPU and as the launch of a kernel of [`gpu_kernels::examples`].
 //!

@@ -1,4 +1,4 @@
-//! Matrix files of every kind: [Matrix Market](super::matrix_market) and [binary](super::binary).
+//! Matrix files of every kind: [Matrix Market](super::matrix_market) and [binary].
 
 use std::path::Path;
 

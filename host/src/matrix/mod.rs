@@ -58,7 +58,7 @@ pub enum AnyMatrix<T> {
 impl<T: Real> AnyMatrix<T> {
     /// Converts to `format`, sharing a CRS matrix rather than copying it; `sigma` matters to [`Format::Sell`] alone.
     ///
-    /// [`Error::Padding`] and [`Error::Option`] as [`Ell::from_csr`] and [`Sell::from_csr`] say.
+    /// [`Error::Padding`](crate::Error::Padding) and [`Error::Option`](crate::Error::Option) as [`Ell::from_csr`] and [`Sell::from_csr`] say.
     pub fn from_csr(a: &Arc<Csr<T>>, format: Format, sigma: usize) -> Result<Self> {
         Ok(match format {
             Format::Crs => AnyMatrix::Crs(a.clone()),

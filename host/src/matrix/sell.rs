@@ -43,7 +43,7 @@ pub struct Sell<T> {
 impl<T: Real> Sell<T> {
     /// Converts from CRS, in parallel. `sigma` is 1 (rows stay in order) or a multiple of 32.
     ///
-    /// [`Error::Option`] for another `sigma`; [`Error::Padding`] where more than
+    /// [`Error::Option`](crate::Error::Option) for another `sigma`; [`Error::Padding`](crate::Error::Padding) where more than
     /// [`MAX_PADDING`](super::MAX_PADDING) entries would be stored for each nonzero.
     pub fn from_csr(a: &Csr<T>, sigma: usize) -> Result<Self> {
         sell_padding(a, sigma)?.check(a, "sell", "crs")?;

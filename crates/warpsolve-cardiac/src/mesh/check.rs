@@ -39,7 +39,7 @@ impl TetMesh {
     /// - `fibres`: the fibre direction of each tetrahedron, of any length but 0; kept as unit vectors.
     ///
     /// # Errors
-    /// [`Error::Mesh`](warpsolve_host::Error::Mesh), with elements and nodes counted from 1: no tetrahedra; a node out
+    /// [`Error::Mesh`], with elements and nodes counted from 1: no tetrahedra; a node out
     /// of range, with a coordinate that is not finite, or in no tetrahedron; a tetrahedron whose volume is at
     /// most 1e-12 h^3, h its longest edge; tetrahedra of both orientations; `regions` or `fibres` of another
     /// length than `tets`; a fibre that is zero or not finite.

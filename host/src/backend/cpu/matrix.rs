@@ -13,7 +13,7 @@ use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, Csr, SLICE};
 
 /// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals or with short rows as
-/// [stripes](super::stripes), which take two thirds of its time or less.
+/// diagonal runs, which take two thirds of its time or less.
 #[derive(Debug)]
 pub struct CpuMatrix<T>(Layout<T>);
 

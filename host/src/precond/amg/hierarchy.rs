@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::{Algebra, Blocks};
 
-/// The matrices of a level but the coarsest, as they are computed; a [`Level`](super::level::Level) is made
+/// The matrices of a level but the coarsest, as they are computed; a `Level` is made
 /// of them.
 pub struct LevelMatrices<M, V> {
     /// The matrix.
