@@ -22,8 +22,7 @@ use warpsolve_host::{Error, Result};
 
 /// The first GPU; None, with a printed reason, where there is none.
 fn gpu() -> Option<Driver> {
-    let images: Vec<_> = PTX.iter().map(|p| PtxImage { target: p.target, text: p.text.into() }).collect();
-    match Driver::open(0, &images) {
+    match Driver::open(0, &warpsolve::ptx::images()) {
         Ok(device) => Some(device),
         Err(error @ Error::NoDevice(_)) => {
             println!("skipped: {error}");
@@ -328,18 +327,28 @@ fn recorded_iterations_have_the_same_bits_and_stop_at_the_same_one() {
     }
 }
 
+/// As machine code where there is some for the device, and as PTX.
 #[test]
-fn every_kernel_is_loaded_in_advance() {
+fn every_kernel_loads() {
     let Some(device) = gpu() else { return };
     let target = PTX.iter().find(|p| format!("sm_{}{}", p.target.0, p.target.1) == device.info().ptx_target);
-    let names: Vec<&'static str> = target.unwrap().text.split(".visible .entry ").skip(1).collect();
-    let names: Vec<&'static str> = names.iter().map(|text| text.split('(').next().unwrap()).collect();
-    let start = Instant::now();
-    device.preload(&names).unwrap();
-    println!("{} kernels loaded in {:.3} s", names.len(), start.elapsed().as_secs_f64());
-    let start = Instant::now();
-    device.preload(&names).unwrap();
-    println!("and found again in {:.6} s", start.elapsed().as_secs_f64());
+    let ptx_alone = PtxImage { machine_code: Vec::new(), ..target.unwrap().image() };
+    let from_ptx = Driver::open(0, &[ptx_alone]).unwrap();
+    assert!(!from_ptx.info().machine_code);
+    for device in [device, from_ptx] {
+        let how = if device.info().machine_code { "machine code" } else { "PTX" };
+        let names = gpu_kernels::entries();
+        for &name in &names {
+            let attributes = device.kernel_attributes(name).unwrap().unwrap();
+            assert_eq!(attributes.local_bytes, 0, "{name}");
+        }
+        let seconds = device.loading_seconds();
+        println!("{} kernels loaded from {how} in {seconds:.3} s", names.len());
+        for &name in &names {
+            device.kernel_attributes(name).unwrap();
+        }
+        assert_eq!(device.loading_seconds(), seconds, "a kernel was loaded again");
+    }
 }
 
 /// A fault ends the use of its process's device, so that it gets a process of its own.

@@ -1,8 +1,8 @@
 //! The embedded PTX: current, complete, without calls, spills or doubled barriers.
 
-use cuda_builder::CudaBuilder;
+use cuda_builder::{CudaBuilder, Ptxas};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use warpsolve::ptx::{EmbeddedPtx, PTX};
 
@@ -29,6 +29,13 @@ fn every_kernel_is_there_for_every_target() {
             sm(ptx)
         );
     }
+}
+
+#[test]
+fn machine_code_is_there_for_common_devices() {
+    let devices: BTreeSet<(u32, u32)> =
+        PTX.iter().flat_map(|ptx| ptx.machine_code).map(|&(device, _)| device).collect();
+    assert_eq!(devices, [(8, 0), (9, 0), (10, 0), (12, 0)].into());
 }
 
 /// Barriers in the PTX of a kernel; one too many is one that some threads of a block do not reach.
@@ -117,7 +124,7 @@ fn kernels_call_nothing_and_keep_nothing_in_local_memory() {
 
 #[test]
 fn ptxas_accepts_every_target_without_spills() {
-    let Some(ptxas) = find_ptxas() else {
+    let Some(Ptxas { path: ptxas, .. }) = Ptxas::find().unwrap() else {
         println!(
             "skipped: no ptxas in WARPSOLVE_PTXAS, on the PATH or in Python's packages (nvidia-cuda-nvcc)"
         );
@@ -237,24 +244,6 @@ fn assemble(ptxas: &Path, file: &Path, ptx: &EmbeddedPtx) -> (String, String) {
         assert!(report.contains("'gpu-name'"), "ptxas refuses {} for {device}:\n{report}", sm(ptx));
     }
     panic!("ptxas knows no device that runs {}", sm(ptx));
-}
-
-/// ptxas of `WARPSOLVE_PTXAS`, of the PATH, or of Python's package nvidia-cuda-nvcc.
-fn find_ptxas() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("WARPSOLVE_PTXAS").filter(|value| !value.is_empty()) {
-        assert!(Path::new(&named).is_file(), "WARPSOLVE_PTXAS names {named:?}, which is no file");
-        return Some(named.into());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join("ptxas"));
-    let python =
-        Command::new("python3").args(["-c", "import nvidia; print(*nvidia.__path__, sep='\\n')"]).output();
-    let packages =
-        python.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    let in_packages = packages.lines().flat_map(|folder| {
-        ["cu13/bin/ptxas", "cuda_nvcc/bin/ptxas"].map(|inside| Path::new(folder).join(inside))
-    });
-    on_path.chain(in_packages).find(|path| path.is_file())
 }
 
 #[test]

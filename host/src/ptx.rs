@@ -1,6 +1,6 @@
-//! The GPU kernels as PTX, embedded when this crate was built.
+//! The GPU kernels as PTX and machine code, embedded when this crate was built.
 
-use crate::launch::driver::PtxImage;
+use crate::launch::driver::{MachineCode, PtxImage};
 
 /// The kernels for one target.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +11,20 @@ pub struct EmbeddedPtx {
     pub origin: &'static str,
     /// The module.
     pub text: &'static str,
+    /// Machine code made of it: the compute capability of a device, and the code compressed by gzip.
+    pub machine_code: &'static [((u32, u32), &'static [u8])],
+}
+
+impl EmbeddedPtx {
+    /// The kernels, as the driver takes them.
+    pub fn image(&self) -> PtxImage {
+        let code = |&(device, gzip): &((u32, u32), &'static [u8])| MachineCode { device, gzip: gzip.into() };
+        PtxImage {
+            target: self.target,
+            text: self.text.into(),
+            machine_code: self.machine_code.iter().map(code).collect(),
+        }
+    }
 }
 
 /// Every target, newest first.
@@ -23,7 +37,7 @@ pub fn newest_for(compute_capability: (u32, u32)) -> Option<&'static EmbeddedPtx
 
 /// Every target, as the driver takes them.
 pub fn images() -> Vec<PtxImage> {
-    PTX.iter().map(|ptx| PtxImage { target: ptx.target, text: ptx.text.into() }).collect()
+    PTX.iter().map(EmbeddedPtx::image).collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use cuda_std::host::Kernel;
 use std::ffi::c_void;
+use std::io::Write;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use warpsolve_host::Error;
-use warpsolve_host::launch::driver::{self, Driver, PDL_VARIABLE, PtxImage};
+use warpsolve_host::launch::driver::{self, Driver, MachineCode, PDL_VARIABLE, PtxImage};
 use warpsolve_host::launch::profile::Profiled;
 use warpsolve_host::launch::{Counts, KernelAttributes, Launch};
 
@@ -34,7 +35,7 @@ fn fake() -> bool {
 }
 
 fn image(target: (u32, u32), text: &'static str) -> PtxImage {
-    PtxImage { target, text: text.into() }
+    PtxImage { target, text: text.into(), machine_code: Vec::new() }
 }
 
 /// Device 0 takes the second image, whose kernels wait for those in front of them; device 1 the first.
@@ -152,19 +153,67 @@ fn a_kernel_is_loaded_when_it_is_first_used_and_alone() {
 }
 
 #[test]
-fn kernels_are_loaded_in_advance_and_at_the_same_time() {
+fn different_kernels_are_loaded_at_the_same_time() {
     if !fake() {
         return;
     }
     let text = ".version 7.8\n.visible .entry first() { patient }\n.visible .entry second() { patient }\n\
-                .visible .entry bad() { this is broken }\n.visible .entry scale() { }";
+                .visible .entry scale() { }";
     let device = Driver::open(0, &[image((9, 0), text)]).unwrap();
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    threads.install(|| device.preload(&["first", "second", "first"])).unwrap();
-    let error = device.preload(&["scale", "bad"]).unwrap_err().to_string();
-    assert!(error.starts_with("cuModuleLoadDataEx(bad of the sm_90 image"), "{error}");
-    let error = device.preload(&["missing"]).unwrap_err().to_string();
+    std::thread::scope(|scope| {
+        for kernel in ["first", "second", "first"] {
+            let device = &device;
+            scope.spawn(move || device.max_active_blocks(kernel, 128).unwrap());
+        }
+    });
+    let loading = device.loading_seconds();
+    assert!(loading > 0.0);
+    device.max_active_blocks("first", 64).unwrap();
+    assert_eq!(device.loading_seconds(), loading, "it was loaded again");
+    let error = device.max_active_blocks("missing", 128).unwrap_err().to_string();
     assert!(error.contains("has no such kernel"), "{error}");
+}
+
+/// What the fake takes for machine code, compressed: the header of a 64-bit ELF file without sections, and text.
+fn machine_code(device: (u32, u32), text: &str) -> MachineCode {
+    let mut elf = vec![0; 64];
+    elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    elf.extend_from_slice(text.as_bytes());
+    elf.push(0);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&elf).unwrap();
+    MachineCode { device, gzip: gzip.finish().unwrap().into() }
+}
+
+#[test]
+fn machine_code_is_taken_where_it_fits_and_ptx_where_not() {
+    if !fake() {
+        return;
+    }
+    let text = ".version 7.8\n.visible .entry scale() { }\n.visible .entry late() { this is broken }";
+    let code = ".entry scale(.entry late(";
+    let open = |ordinal, machine_code| {
+        Driver::open(ordinal, &[PtxImage { machine_code, ..image((8, 0), text) }]).unwrap()
+    };
+
+    // Both kernels are in one piece of machine code, and the PTX, of which one is broken, is not translated.
+    let device = open(0, vec![machine_code((8, 0), "broken"), machine_code((9, 0), code)]);
+    assert!(device.info().machine_code);
+    assert_eq!(device.info().ptx_target, "sm_80");
+    for kernel in ["scale", "late"] {
+        device.max_active_blocks(kernel, 128).unwrap();
+    }
+    assert!(device.max_active_blocks("missing", 128).is_err());
+    // Device 1 has compute capability 8.0.
+    assert!(open(1, vec![machine_code((8, 0), code)]).info().machine_code);
+
+    let damaged = MachineCode { device: (9, 0), gzip: b"no gzip".as_slice().into() };
+    for unfit in [machine_code((9, 0), "for another device"), damaged, machine_code((10, 0), code)] {
+        let device = open(0, vec![unfit]);
+        assert!(!device.info().machine_code);
+        device.max_active_blocks("scale", 128).unwrap();
+        assert!(device.max_active_blocks("late", 128).is_err());
+    }
 }
 
 #[test]

@@ -39,6 +39,8 @@ struct Gpu {
     /// Bytes free, and the kernels in use; null where the device cannot be used.
     free_memory: Option<u64>,
     ptx_target: Option<String>,
+    /// Whether they are machine code for it, which its driver need not translate.
+    machine_code: Option<bool>,
     l2_bytes: u64,
     driver_version: String,
     /// Why it cannot be used.
@@ -49,6 +51,8 @@ struct Gpu {
 struct Kernels {
     target: String,
     origin: &'static str,
+    /// The devices for which there is machine code.
+    machine_code: Vec<String>,
 }
 
 /// Looks and reports; returns the exit status.
@@ -78,7 +82,11 @@ fn look() -> Report {
         no_gpu,
         kernels: PTX
             .iter()
-            .map(|ptx| Kernels { target: format!("sm_{}{}", ptx.target.0, ptx.target.1), origin: ptx.origin })
+            .map(|ptx| Kernels {
+                target: sm(ptx.target),
+                origin: ptx.origin,
+                machine_code: ptx.machine_code.iter().map(|&(device, _)| sm(device)).collect(),
+            })
             .collect(),
         threads: rayon::current_num_threads(),
         cpu_features: cpu_features(),
@@ -87,17 +95,22 @@ fn look() -> Report {
     }
 }
 
+/// "sm_90".
+fn sm((major, minor): (u32, u32)) -> String {
+    format!("sm_{major}{minor}")
+}
+
 /// What is known of a device, and what only opening it tells.
 fn gpu(info: warpsolve::launch::DeviceInfo) -> Gpu {
     let opened = warpsolve::open_gpu(info.ordinal).and_then(|gpu| {
         let device = gpu.device();
-        Ok((device.memory()?.0, device.info().ptx_target.clone()))
+        Ok((device.memory()?.0, device.info().clone()))
     });
     let (opened, error): (_, Option<Error>) = match opened {
         Ok(opened) => (Some(opened), None),
         Err(error) => (None, Some(error)),
     };
-    let (free_memory, ptx_target) = opened.unzip();
+    let (free_memory, in_use) = opened.unzip();
     Gpu {
         ordinal: info.ordinal,
         name: info.name,
@@ -105,7 +118,8 @@ fn gpu(info: warpsolve::launch::DeviceInfo) -> Gpu {
         multiprocessors: info.multiprocessors,
         total_memory: info.total_memory,
         free_memory,
-        ptx_target,
+        machine_code: in_use.as_ref().map(|info| info.machine_code),
+        ptx_target: in_use.map(|info| info.ptx_target),
         l2_bytes: info.l2_bytes,
         driver_version: info.driver_version,
         error: error.map(|error| error.to_string()),
@@ -139,7 +153,8 @@ fn text(report: &Report) -> String {
         let (total, l2, driver) = (bytes(gpu.total_memory), bytes(gpu.l2_bytes), &gpu.driver_version);
         lines.add("", format!("{free}{total}, L2 cache {l2}, driver {driver}"));
         if let Some(target) = &gpu.ptx_target {
-            lines.add("", format!("runs the kernels for {target}"));
+            let how = if gpu.machine_code == Some(true) { ", as machine code" } else { ", from PTX" };
+            lines.add("", format!("runs the kernels for {target}{how}"));
         }
         if let Some(error) = &gpu.error {
             lines.add("", format!("cannot be used: {error}"));
@@ -155,7 +170,12 @@ fn text(report: &Report) -> String {
     };
     lines.add("cpu", format!("{} threads{features}", report.threads));
     for (k, kernels) in report.kernels.iter().enumerate() {
-        lines.add(if k == 0 { "kernels" } else { "" }, format!("{}, {}", kernels.target, kernels.origin));
+        let code = match kernels.machine_code.as_slice() {
+            [] => String::new(),
+            devices => format!("; machine code for {}", devices.join(", ")),
+        };
+        let label = if k == 0 { "kernels" } else { "" };
+        lines.add(label, format!("{}, {}{code}", kernels.target, kernels.origin));
     }
     lines.gap();
     lines.add("auto", format!("--device auto takes {}", report.auto));

@@ -52,6 +52,13 @@ pub enum BuildError {
         /// What is missing or does not fit.
         why: String,
     },
+    /// Machine code was asked for, and there is no `ptxas`.
+    #[error(
+        "machine code needs NVIDIA's ptxas. Install it (pip install nvidia-cuda-nvcc, or the CUDA toolkit), \
+         name it in {}, or keep PTX alone: keep <kernel crate> --cubin none",
+        crate::PTXAS_VARIABLE
+    )]
+    NoPtxas,
     /// The kernel crate's manifest could not be understood.
     #[error("cannot read the kernel crate {}: {message}", path.display())]
     Manifest {

@@ -17,17 +17,20 @@
 //! A repository can also keep its PTX, so that a machine without such a toolchain can build it:
 //! [`CudaBuilder::keep`] writes it with a [`Stamp`] that holds a fingerprint of the sources, and
 //! [`CudaBuilder::obtain`] takes it as long as the fingerprint fits. `cargo run -p warpsolve-cuda-builder --
-//! keep gpu-kernels` is the command for that.
+//! keep gpu-kernels` is the command for that. Machine code for some devices can be kept beside the PTX
+//! ([`CudaBuilder::machine_code`]), so that their drivers need not translate it.
 
 mod compile;
 mod error;
+mod machine_code;
 mod sources;
 mod stamp;
 mod text;
 mod toolchain;
 
 pub use error::{BuildError, TOOLCHAIN_VARIABLE};
-pub use stamp::Stamp;
+pub use machine_code::{MachineCode, PTXAS_VARIABLE, Ptxas};
+pub use stamp::{CubinStamp, Stamp};
 pub use toolchain::Toolchain;
 
 use compile::{Compilation, Profile};
@@ -74,6 +77,8 @@ pub struct PtxFile {
     pub path: PathBuf,
     /// "built by rustc 1.96.0 (...), LLVM 22.1.8" or "kept, rustc 1.96.0 (...), LLVM 22.1.8".
     pub origin: String,
+    /// Machine code made of it, for some devices; only kept PTX has any.
+    pub machine_code: Vec<MachineCode>,
 }
 
 /// Compiles one kernel crate; the settings first, then [`build`](Self::build).
@@ -81,6 +86,7 @@ pub struct PtxFile {
 pub struct CudaBuilder {
     path: PathBuf,
     archs: Vec<String>,
+    devices: Vec<String>,
     release: bool,
     copy_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
@@ -92,6 +98,7 @@ impl CudaBuilder {
         CudaBuilder {
             path: path.into(),
             archs: vec!["sm_70".into()],
+            devices: Vec::new(),
             release: true,
             copy_to: None,
             target_dir: None,
@@ -106,6 +113,13 @@ impl CudaBuilder {
     /// The targets, one PTX file for each.
     pub fn archs<S: AsRef<str>>(mut self, archs: &[S]) -> Self {
         self.archs = archs.iter().map(|arch| arch.as_ref().to_owned()).collect();
+        self
+    }
+
+    /// The devices ("sm_90") for which [`keep`](Self::keep) also keeps machine code, assembled by [`Ptxas`]
+    /// from the newest target that the device can run. None at first.
+    pub fn machine_code<S: AsRef<str>>(mut self, devices: &[S]) -> Self {
+        self.devices = devices.iter().map(|device| device.as_ref().to_owned()).collect();
         self
     }
 
@@ -176,24 +190,48 @@ impl CudaBuilder {
     }
 
     /// Compiles, and keeps the result with its stamp in the folder [`kept_folder`](Self::kept_folder).
+    ///
+    /// Machine code of PTX that has not changed is kept as it is; other needs a [`Ptxas`].
     pub fn keep(&self) -> Result<Stamp, BuildError> {
         let sources = Sources::of(&self.path)?;
         let toolchain = Toolchain::find()?;
         let folder = self.kept_folder();
+        let before = self.read_kept().ok();
         // Taken before compiling: sources edited meanwhile then make the stamp stale, as they should.
         let fingerprint = self.fingerprint(&sources)?;
         let files = self.compile(&sources, &toolchain)?;
         fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
-        let mut stamp =
-            Stamp { compiler: toolchain.version, sources: fingerprint, targets: Default::default() };
-        for file in files {
+        let mut stamp = Stamp::new(toolchain.version, fingerprint);
+        for file in &files {
             let text = fs::read(&file.path).map_err(BuildError::io("read", &file.path))?;
             let path = folder.join(format!("{}.ptx", file.arch));
             fs::write(&path, &text).map_err(BuildError::io("write", &path))?;
-            stamp.targets.insert(file.arch, sources::text_hash(&text));
+            stamp.targets.insert(file.arch.clone(), sources::text_hash(&text));
+        }
+        for device in &self.devices {
+            let ptx = machine_code::source(&files, device)?;
+            let ptx_hash = &stamp.targets[&ptx.arch];
+            let cubin = match before.as_ref().and_then(|before| before.cubin_of(&folder, device, ptx_hash)) {
+                Some(unchanged) => unchanged,
+                None => self.assemble(ptx, device, ptx_hash)?,
+            };
+            stamp.cubins.insert(device.clone(), cubin);
         }
         stamp.write(&folder)?;
         Ok(stamp)
+    }
+
+    fn assemble(&self, ptx: &PtxFile, device: &str, ptx_hash: &str) -> Result<CubinStamp, BuildError> {
+        let ptxas = Ptxas::find()?.ok_or(BuildError::NoPtxas)?;
+        let path = self.kept_folder().join(stamp::cubin_name(device));
+        ptxas.assemble(&ptx.path, device, &path)?;
+        let code = fs::read(&path).map_err(BuildError::io("read", &path))?;
+        Ok(CubinStamp {
+            hash: sources::hash(&code),
+            arch: ptx.arch.clone(),
+            ptx_hash: ptx_hash.to_owned(),
+            ptxas: ptxas.version,
+        })
     }
 
     /// The stamp of the kept PTX, if that is complete, unchanged, and made of the sources as they are.
@@ -231,6 +269,7 @@ impl CudaBuilder {
             arch: arch.clone(),
             path: folder.join(format!("{arch}.ptx")),
             origin: format!("kept, {}", stamp.compiler),
+            machine_code: stamp.machine_code(&folder, arch),
         };
         let files: Vec<PtxFile> = self.archs.iter().map(file).collect();
         self.copy(&files).map_err(|error| error.to_string())?;
@@ -267,6 +306,7 @@ impl CudaBuilder {
                 arch: arch.clone(),
                 path,
                 origin: format!("built by {}", toolchain.version),
+                machine_code: Vec::new(),
             });
         }
         self.copy(&files)?;
@@ -306,25 +346,32 @@ pub fn compute_capability(arch: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Rust source of a slice of `EmbeddedPtx { target, origin, text }`, newest target first, for a build
-/// script to write and the crate to `include!`.
+/// Rust source of a slice of `EmbeddedPtx { target, origin, text, machine_code }`, newest target first, for a
+/// build script to write and the crate to `include!`. `machine_code` is a slice of pairs: the compute
+/// capability of a device, and its machine code compressed by gzip.
 pub fn embed(files: &[PtxFile]) -> Result<String, BuildError> {
     let mut targets = Vec::new();
     for file in files {
-        let target = compute_capability(&file.arch)
-            .ok_or_else(|| BuildError::Usage(format!("{} is no target: they read sm_90", file.arch)))?;
-        targets.push((target, file));
+        targets.push((known_capability(&file.arch)?, file));
     }
     targets.sort_by_key(|&(target, _)| std::cmp::Reverse(target));
     let mut source = String::from("&[\n");
     for (target, file) in targets {
         let path: &Path = &file.path;
         source += &format!(
-            "    EmbeddedPtx {{ target: {target:?}, origin: {:?}, text: include_str!({path:?}) }},\n",
+            "    EmbeddedPtx {{ target: {target:?}, origin: {:?}, text: include_str!({path:?}), machine_code: &[",
             file.origin
         );
+        for code in &file.machine_code {
+            source += &format!("({:?}, include_bytes!({:?})), ", known_capability(&code.device)?, code.path);
+        }
+        source += "] },\n";
     }
     Ok(source + "]\n")
+}
+
+fn known_capability(arch: &str) -> Result<(u32, u32), BuildError> {
+    compute_capability(arch).ok_or_else(|| BuildError::Usage(format!("{arch} is no target: they read sm_90")))
 }
 
 #[cfg(test)]
@@ -343,17 +390,26 @@ mod tests {
 
     #[test]
     fn the_embedded_source_names_every_file_newest_first() {
-        let file = |arch: &str| PtxFile {
+        let file = |arch: &str, devices: &[&str]| PtxFile {
             arch: arch.into(),
             path: format!("/out/{arch}.ptx").into(),
             origin: "built by rustc \"x\"".into(),
+            machine_code: devices
+                .iter()
+                .map(|device| MachineCode {
+                    device: device.to_string(),
+                    path: format!("/out/{device}.gz").into(),
+                })
+                .collect(),
         };
         assert_eq!(
-            embed(&[file("sm_70"), file("sm_120"), file("sm_90")]).unwrap(),
-            "&[\n    EmbeddedPtx { target: (12, 0), origin: \"built by rustc \\\"x\\\"\", text: include_str!(\"/out/sm_120.ptx\") },\n    \
-             EmbeddedPtx { target: (9, 0), origin: \"built by rustc \\\"x\\\"\", text: include_str!(\"/out/sm_90.ptx\") },\n    \
-             EmbeddedPtx { target: (7, 0), origin: \"built by rustc \\\"x\\\"\", text: include_str!(\"/out/sm_70.ptx\") },\n]\n"
+            embed(&[file("sm_70", &[]), file("sm_90", &["sm_90", "sm_120"])]).unwrap(),
+            "&[\n    EmbeddedPtx { target: (9, 0), origin: \"built by rustc \\\"x\\\"\", \
+             text: include_str!(\"/out/sm_90.ptx\"), machine_code: &[\
+             ((9, 0), include_bytes!(\"/out/sm_90.gz\")), ((12, 0), include_bytes!(\"/out/sm_120.gz\")), ] },\n    \
+             EmbeddedPtx { target: (7, 0), origin: \"built by rustc \\\"x\\\"\", \
+             text: include_str!(\"/out/sm_70.ptx\"), machine_code: &[] },\n]\n"
         );
-        assert!(embed(&[file("ninety")]).unwrap_err().to_string().contains("ninety"));
+        assert!(embed(&[file("ninety", &[])]).unwrap_err().to_string().contains("ninety"));
     }
 }

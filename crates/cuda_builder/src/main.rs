@@ -1,21 +1,22 @@
-//! `cargo run -p warpsolve-cuda-builder -- keep|check <kernel crate> [sm_70 sm_90 ...]`
+//! `cargo run -p warpsolve-cuda-builder -- keep|check <kernel crate> [sm_70 sm_90 ..] [--cubin sm_80 sm_90 ..]`
 //!
-//! `keep` compiles the kernels and keeps the PTX, stamped, in the crate's folder `ptx`; `check` fails
-//! unless what is kept is what the sources give. Without targets both take those of the present stamp.
+//! `keep` compiles the kernels and keeps the PTX, stamped, in the crate's folder `ptx`. With `--cubin` it also
+//! keeps machine code for the devices named after it (`--cubin none`: for none). `check` fails unless what is
+//! kept is what the sources give. Targets and devices that are not named are those of the present stamp.
 
 use cuda_builder::{BuildError, CudaBuilder, Stamp, Toolchain};
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "usage: cargo run -p warpsolve-cuda-builder -- keep|check <kernel crate> [sm_70 sm_90 ...]";
+const USAGE: &str = "usage: cargo run -p warpsolve-cuda-builder -- \
+                     keep|check <kernel crate> [sm_70 sm_90 ..] [--cubin sm_80 sm_90 ..]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["keep", path, targets @ ..] => keep(path, targets),
-        ["check", path, targets @ ..] => check(path, targets),
+        ["keep", path, names @ ..] => keep(path, names),
+        ["check", path, names @ ..] => check(path, names),
         _ => Err(BuildError::Usage(USAGE.into())),
     };
     match done {
@@ -27,29 +28,48 @@ fn main() -> ExitCode {
     }
 }
 
-/// A builder for the named targets, or for those that are kept now.
-fn builder(path: &str, targets: &[&str]) -> Result<CudaBuilder, BuildError> {
+/// A builder for the named targets and devices, or for those that are kept now.
+fn builder(path: &str, names: &[&str]) -> Result<CudaBuilder, BuildError> {
+    let mut parts = names.splitn(2, |&name| name == "--cubin");
+    let targets = parts.next().unwrap_or_default();
+    let devices = parts.next().map(|devices| if devices == ["none"] { &[] } else { devices });
     let builder = CudaBuilder::new(path);
-    if !targets.is_empty() {
-        return Ok(builder.archs(targets));
-    }
-    let folder = builder.kept_folder();
-    let stamp = Stamp::read(&folder).map_err(|why| {
-        BuildError::Usage(format!("{} ({why}): name the targets\n{USAGE}", folder.display()))
-    })?;
-    Ok(builder.archs(&stamp.targets.into_keys().collect::<Vec<_>>()))
+    let stamp = Stamp::read(&builder.kept_folder());
+    let builder = match (&stamp, targets) {
+        (Ok(stamp), []) => builder.archs(&stamp.targets.keys().collect::<Vec<_>>()),
+        (Err(why), []) => {
+            let folder = builder.kept_folder();
+            let message = format!("{} ({why}): name the targets\n{USAGE}", folder.display());
+            return Err(BuildError::Usage(message));
+        }
+        (_, targets) => builder.archs(targets),
+    };
+    Ok(match (devices, stamp) {
+        (Some(devices), _) => builder.machine_code(devices),
+        (None, Ok(stamp)) => builder.machine_code(&stamp.cubins.into_keys().collect::<Vec<_>>()),
+        (None, Err(_)) => builder,
+    })
 }
 
-fn keep(path: &str, targets: &[&str]) -> Result<(), BuildError> {
-    let builder = builder(path, targets)?;
+fn keep(path: &str, names: &[&str]) -> Result<(), BuildError> {
+    let builder = builder(path, names)?;
     let stamp = builder.keep()?;
+    let folder = builder.kept_folder();
     let targets: Vec<String> = stamp.targets.into_keys().collect();
-    println!("{}: {} by {}", builder.kept_folder().display(), targets.join(" "), stamp.compiler);
+    println!("{}: {} by {}", folder.display(), targets.join(" "), stamp.compiler);
+    for (device, cubin) in stamp.cubins {
+        println!(
+            "{}: machine code for {device} of {} by ptxas {}",
+            folder.display(),
+            cubin.arch,
+            cubin.ptxas
+        );
+    }
     Ok(())
 }
 
-fn check(path: &str, targets: &[&str]) -> Result<(), BuildError> {
-    let builder = builder(path, targets)?;
+fn check(path: &str, names: &[&str]) -> Result<(), BuildError> {
+    let builder = builder(path, names)?;
     let folder = builder.kept_folder();
     let stamp = builder.current_stamp()?;
     println!("{}: the stamp is that of the sources", folder.display());

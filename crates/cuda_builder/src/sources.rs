@@ -94,6 +94,11 @@ impl Sources {
     }
 }
 
+/// SHA-256 of bytes.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 /// SHA-256 of a text, whatever its line ends.
 pub(crate) fn text_hash(text: &[u8]) -> String {
     hex(&Sha256::digest(unix_lines(text)))

@@ -3,7 +3,7 @@
 use own_kernels::{BLOCK, smooth};
 use warpsolve::Result;
 use warpsolve::launch::Launch;
-use warpsolve::launch::driver::{Driver, PtxImage};
+use warpsolve::launch::driver::Driver;
 use warpsolve::launch::sim::Sim;
 use warpsolve::ptx::EmbeddedPtx;
 
@@ -29,15 +29,11 @@ fn smoothed(device: &dyn Launch, x: &[f64]) -> Result<Vec<f64>> {
     Ok(result.chunks_exact(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().expect("8 bytes"))).collect())
 }
 
-/// The kernels for every target, as the driver takes them.
-fn images() -> Vec<PtxImage> {
-    PTX.iter().map(|ptx| PtxImage { target: ptx.target, text: ptx.text.into() }).collect()
-}
-
 fn main() -> Result<()> {
     let x = [0.0, 4.0, 0.0, 0.0, 8.0];
     println!("simulator: {:?}", smoothed(&Sim::checked(), &x)?);
-    match Driver::open(0, &images()) {
+    let images: Vec<_> = PTX.iter().map(EmbeddedPtx::image).collect();
+    match Driver::open(0, &images) {
         Ok(gpu) => println!("{}: {:?}", gpu.info().name, smoothed(&gpu, &x)?),
         Err(error) => println!("{error}"),
     }
@@ -64,7 +60,8 @@ mod tests {
 
     #[test]
     fn a_gpu_smooths() {
-        match Driver::open(0, &images()) {
+        let images: Vec<_> = PTX.iter().map(EmbeddedPtx::image).collect();
+    match Driver::open(0, &images) {
             Ok(gpu) => {
                 let x: Vec<f64> = (0..1000).map(|i| f64::from(i % 7)).collect();
                 assert_eq!(smoothed(&gpu, &x).unwrap(), smoothed(&Sim::new(), &x).unwrap());

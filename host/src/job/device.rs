@@ -78,6 +78,11 @@ impl Device {
         self.gpu().filter(|gpu| gpu.device().info().compute_capability.0 > 0)
     }
 
+    /// Seconds that a GPU took so far to load kernels.
+    pub(super) fn loading_seconds(&self) -> f64 {
+        self.gpu().map_or(0.0, |gpu| gpu.device().loading_seconds())
+    }
+
     /// What a GPU was asked for so far.
     pub(super) fn counts(&self) -> Option<Counts> {
         self.gpu().map(|gpu| gpu.device().counters().snapshot())

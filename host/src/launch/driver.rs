@@ -27,7 +27,6 @@ use graph::Recorded;
 use kernels::Kernels;
 use memory::DeviceMemory;
 use overlap::Launcher;
-use rayon::prelude::*;
 use staging::Staging;
 use status::{check, failed, is_fault};
 use std::collections::HashMap;
@@ -36,10 +35,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use device::{device_count, devices, driver_version};
 pub use graph::GRAPHS_VARIABLE;
-pub use image::PtxImage;
+pub use image::{CUBIN_VARIABLE, MachineCode, PtxImage};
 pub use overlap::PDL_VARIABLE;
 
-/// One GPU with its primary context, one stream, and the kernels of one PTX image.
+/// One GPU with its primary context, one stream, and the kernels of one image.
 ///
 /// Any thread may use it; every call makes the context current on its thread.
 pub struct Driver {
@@ -72,8 +71,9 @@ struct Allocation {
 impl Driver {
     /// Opens device `ordinal` with the newest of the images which it takes.
     ///
-    /// The device's driver translates each kernel when it is first used: some milliseconds, less where it
-    /// finds it in its cache. Kernels may start before those in front of them have ended, unless the
+    /// Machine code for the device is loaded where the image has some ([`CUBIN_VARIABLE`]). Else the device's
+    /// driver translates each kernel when it is first used: some milliseconds, less where it finds it in its
+    /// cache. Kernels may start before those in front of them have ended, unless the
     /// environment says otherwise ([`PDL_VARIABLE`]).
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Driver {
             Context::new(device).map_err(failed(format!("cuDevicePrimaryCtxRetain({})", info.name)))?;
         CurrentContext::set_current(&context).map_err(failed("cuCtxSetCurrent"))?;
         info.ptx_target = image.name();
-        let kernels = Kernels::new(image, info.clone())?;
+        let kernels = Kernels::new(image, &mut info)?;
         // cust makes no non-blocking streams. The legacy stream, which a blocking one waits for, is
         // never used here: every copy below names its stream.
         let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(failed("cuStreamCreate"))?;
@@ -370,11 +370,8 @@ impl Launch for Driver {
         self.kernels.attributes(kernel).map(Some)
     }
 
-    fn preload(&self, kernels: &[&'static str]) -> Result<()> {
-        kernels.par_iter().try_for_each(|kernel| {
-            self.enter()?;
-            self.kernels.function(kernel).map(drop)
-        })
+    fn loading_seconds(&self) -> f64 {
+        self.kernels.loading_seconds()
     }
 
     fn record_graph(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<Graph>> {

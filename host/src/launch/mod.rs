@@ -31,6 +31,8 @@ pub struct DeviceInfo {
     pub driver_version: String,
     /// The PTX target in use ("sm_90"), empty for the simulator.
     pub ptx_target: String,
+    /// Whether machine code for it is in use, so that its driver translates nothing.
+    pub machine_code: bool,
 }
 
 /// What a kernel takes, as the driver translated it for the device.
@@ -119,14 +121,9 @@ pub trait Launch: Send + Sync {
         let _ = kernel;
         Ok(None)
     }
-    /// Makes the kernels with these names ready to be launched, several at a time. Others become so when they
-    /// are first launched.
-    ///
-    /// # Errors
-    /// The first kernel that there is not, or that does not load.
-    fn preload(&self, kernels: &[&'static str]) -> Result<()> {
-        let _ = kernels;
-        Ok(())
+    /// Seconds that went so far into loading kernels, which for PTX is the time that the driver translates it.
+    fn loading_seconds(&self) -> f64 {
+        0.0
     }
     /// Records what `work` queues on this device instead of queueing it.
     ///

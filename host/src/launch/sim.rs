@@ -74,6 +74,7 @@ impl Sim {
             l2_bytes: 1 << 20,
             driver_version: String::new(),
             ptx_target: String::new(),
+            machine_code: false,
         };
         let state = Mutex::new(State { memory, allocations: HashMap::new(), used: 0 });
         Self { info, options, state, counters: Counters::default() }

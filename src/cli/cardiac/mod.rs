@@ -81,13 +81,11 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
 
     let run = Run { plan: &plan, mesh: &mesh, state, progress: &progress };
     let ran = match &opened.device {
-        Device::Cpu(cpu) => cpu.install(|| run.simulate(cpu, || Ok(()))),
+        Device::Cpu(cpu) => cpu.install(|| run.simulate(cpu)),
         Device::Gpu(gpu) => {
             let parts = plan.params.memory(&mesh);
             check_memory(&**gpu.device(), &parts)?;
-            let is_real = gpu.device().info().compute_capability.0 > 0;
-            let prepare = || if is_real { gpu.preload_multigrid(&["f64", "f32"]) } else { Ok(()) };
-            run.simulate(gpu, prepare)
+            run.simulate(gpu)
         }
     };
     progress.clear();

@@ -78,11 +78,9 @@ impl Run<'_> {
     pub fn simulate<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
         self,
         backend: &B,
-        prepare: impl FnOnce() -> Result<()>,
     ) -> Result<Ran> {
         self.progress.stage("set-up");
         let start = Instant::now();
-        prepare()?;
         let mut simulation = Simulation::new(backend, self.mesh, &self.plan.params)?;
         if let Some(state) = &self.state {
             simulation.restore(state)?;

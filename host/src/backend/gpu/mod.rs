@@ -66,18 +66,6 @@ impl Gpu {
         &self.device
     }
 
-    /// Makes the kernels ready that a multigrid set-up and CG use with numbers of these types, several at a time.
-    pub fn preload_multigrid(&self, types: &[&str]) -> Result<()> {
-        let elsewhere = ["gram_schmidt", "gmres", "_ell_", "_u64_", "sweep_norm", "react_", "activate"];
-        let of_a_type = |name: &str| {
-            let is = |t: &str| name.contains(t);
-            (types.iter().any(|t| is(t)) || !(is("f32") || is("f64"))) && !elsewhere.iter().any(|t| is(t))
-        };
-        let names: Vec<&'static str> =
-            gpu_kernels::entries().into_iter().filter(|name| of_a_type(name)).collect();
-        self.device.preload(&names)
-    }
-
     /// Launches with as many blocks as the threads of the work take.
     pub(crate) fn launch(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
         self.launch_in_blocks_of(BLOCK, work, kernel)

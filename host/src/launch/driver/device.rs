@@ -49,7 +49,7 @@ pub fn driver_version() -> Result<String> {
     Ok(format!("{}.{}", version.major(), version.minor()))
 }
 
-/// One device and its properties, without a PTX target.
+/// One device and its properties, without its kernels.
 pub(super) fn device(ordinal: u32) -> Result<(Device, DeviceInfo)> {
     let count = device_count()?;
     if ordinal >= count {
@@ -77,6 +77,7 @@ pub(super) fn device(ordinal: u32) -> Result<(Device, DeviceInfo)> {
         l2_bytes: attribute(DeviceAttribute::L2CacheSize)?.into(),
         driver_version: driver_version()?,
         ptx_target: String::new(),
+        machine_code: false,
     };
     Ok((device, info))
 }

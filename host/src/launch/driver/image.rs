@@ -4,16 +4,35 @@ use crate::error::{Error, Result};
 use crate::launch::DeviceInfo;
 use cust::module::Module;
 use cust::sys::{self, CUjit_option, CUresult};
+use flate2::read::GzDecoder;
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, OsStr, c_void};
+use std::io::Read;
 
-/// The kernels compiled for one target. The driver translates each for its device when it is first used.
+/// Set to `0` it makes the driver translate PTX although there is machine code for the device. It is read when
+/// a [`Driver`](super::Driver) is opened.
+pub const CUBIN_VARIABLE: &str = "WARPSOLVE_CUBIN";
+
+/// The kernels compiled for one target. Where there is no machine code for a device, its driver translates
+/// each kernel when it is first used.
 #[derive(Debug, Clone)]
 pub struct PtxImage {
     /// Compute capability compiled for: (9, 0) for `sm_90`. Every device from that one on takes it.
     pub target: (u32, u32),
     /// The PTX module.
     pub text: Cow<'static, str>,
+    /// The same kernels as machine code, for some devices; may be empty.
+    pub machine_code: Vec<MachineCode>,
+}
+
+/// All kernels of an image as machine code.
+#[derive(Debug, Clone)]
+pub struct MachineCode {
+    /// The compute capability that it was made for. Devices of the same major number take it, from this minor
+    /// number on.
+    pub device: (u32, u32),
+    /// The code (cubin), compressed by gzip.
+    pub gzip: Cow<'static, [u8]>,
 }
 
 impl PtxImage {
@@ -36,6 +55,24 @@ pub(super) fn newest<'a>(images: &'a [PtxImage], device: &DeviceInfo) -> Result<
             if targets.is_empty() { "no target".to_owned() } else { targets.join(", ") },
         ))
     })
+}
+
+/// The image's machine code for the device, loaded into the current context. `None` where there is none, where
+/// the driver does not take it, or where [`CUBIN_VARIABLE`] is 0: PTX does as well, and only takes longer.
+pub(super) fn load_machine_code(image: &PtxImage, device: &DeviceInfo) -> Option<Module> {
+    if std::env::var_os(CUBIN_VARIABLE).as_deref() == Some(OsStr::new("0")) {
+        return None;
+    }
+    let code = machine_code(image, device.compute_capability)?;
+    let mut cubin = Vec::new();
+    GzDecoder::new(&*code.gzip).read_to_end(&mut cubin).ok()?;
+    Module::from_cubin(&cubin, &[]).ok()
+}
+
+/// The newest machine code that a device of this compute capability takes.
+fn machine_code(image: &PtxImage, (major, minor): (u32, u32)) -> Option<&MachineCode> {
+    let fits = |code: &&MachineCode| code.device.0 == major && code.device.1 <= minor;
+    image.machine_code.iter().filter(fits).max_by_key(|code| code.device)
 }
 
 /// Loads a module into the current context; `what` names it in errors.
@@ -89,7 +126,7 @@ mod tests {
     use super::*;
 
     fn image(target: (u32, u32)) -> PtxImage {
-        PtxImage { target, text: "".into() }
+        PtxImage { target, text: "".into(), machine_code: Vec::new() }
     }
 
     fn device(compute_capability: (u32, u32)) -> DeviceInfo {
@@ -102,6 +139,23 @@ mod tests {
             l2_bytes: 0,
             driver_version: "13.0".into(),
             ptx_target: String::new(),
+            machine_code: false,
+        }
+    }
+
+    #[test]
+    fn machine_code_is_for_one_major_compute_capability() {
+        let code = |device| MachineCode { device, gzip: Cow::Borrowed(&[]) };
+        let machine_codes = vec![code((8, 0)), code((8, 6)), code((9, 0))];
+        let image = PtxImage { machine_code: machine_codes, ..image((7, 0)) };
+        for (capability, expected) in [
+            ((7, 5), None),
+            ((8, 0), Some((8, 0))),
+            ((8, 9), Some((8, 6))),
+            ((9, 0), Some((9, 0))),
+            ((10, 0), None),
+        ] {
+            assert_eq!(machine_code(&image, capability).map(|code| code.device), expected, "{capability:?}");
         }
     }
 

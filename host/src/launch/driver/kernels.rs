@@ -10,7 +10,9 @@ use crate::launch::{DeviceInfo, KernelAttributes};
 use cust::module::Module;
 use cust::sys::{self, CUfunction, CUfunction_attribute};
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// How many launches a fault report names.
 const REMEMBERED: usize = 4;
@@ -20,19 +22,23 @@ const REMEMBERED: usize = 4;
 /// The context is current in every call.
 pub(super) struct Kernels {
     modules: Modules,
+    /// All kernels as machine code, where the device takes it.
+    machine_code: Option<Module>,
     device: DeviceInfo,
     /// Each kernel with a lock of its own, held while it is loaded: different ones are loaded at the same
     /// time.
     loaded: Mutex<HashMap<&'static str, Arc<Mutex<Option<Loaded>>>>>,
     /// Blocks of so many threads that a multiprocessor holds at a time.
     occupancy: Mutex<HashMap<(&'static str, u32), u32>>,
+    /// Nanoseconds that went into loading.
+    loading: AtomicU64,
     recent: Mutex<VecDeque<(&'static str, u32, u32)>>,
 }
 
-/// A kernel and the module that it lives in.
+/// A kernel, and the module that it lives in if it was translated alone.
 struct Loaded {
     function: Function,
-    _module: Module,
+    _module: Option<Module>,
 }
 
 /// A kernel's handle. It lives as long as its module.
@@ -47,23 +53,37 @@ pub(super) struct Function {
 unsafe impl Send for Function {}
 
 impl Kernels {
-    /// The kernels of `image`, whose name is in `device.ptx_target`.
+    /// The kernels of `image`, whose name is in `device.ptx_target`; sets `device.machine_code`.
     ///
     /// # Errors
-    /// The device does not load the shortest of them: an image that it cannot run is refused here, and not
-    /// at the first launch.
-    pub(super) fn new(image: &PtxImage, device: DeviceInfo) -> Result<Kernels> {
+    /// There is no machine code for the device, and it does not load the shortest of the kernels: an image that
+    /// it cannot run is refused here, and not at the first launch.
+    pub(super) fn new(image: &PtxImage, device: &mut DeviceInfo) -> Result<Kernels> {
+        let start = Instant::now();
+        let machine_code = image::load_machine_code(image, device);
+        device.machine_code = machine_code.is_some();
         let kernels = Kernels {
             modules: Modules::of(image.text.clone()),
-            device,
+            machine_code,
+            device: device.clone(),
             loaded: Mutex::default(),
             occupancy: Mutex::default(),
+            loading: AtomicU64::new(0),
             recent: Mutex::default(),
         };
         if let Some(name) = kernels.modules.shortest() {
             kernels.load(name)?;
         }
+        kernels.count_loading(start);
         Ok(kernels)
+    }
+
+    fn count_loading(&self, start: Instant) {
+        self.loading.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn loading_seconds(&self) -> f64 {
+        self.loading.load(Ordering::Relaxed) as f64 * 1e-9
     }
 
     /// Looks a kernel up; loads it the first time.
@@ -72,7 +92,12 @@ impl Kernels {
         let mut kernel = lock(&entry);
         match &*kernel {
             Some(loaded) => Ok(loaded.function),
-            None => Ok(kernel.insert(self.load(name)?).function),
+            None => {
+                let start = Instant::now();
+                let function = kernel.insert(self.load(name)?).function;
+                self.count_loading(start);
+                Ok(function)
+            }
         }
     }
 
@@ -83,10 +108,13 @@ impl Kernels {
             call: call(),
             message: format!("the {target} image has no such kernel; compile the kernels again"),
         })?;
+        // Machine code was made of this text, and does the same.
         let waits = overlap::waits(&text);
-        let module = image::load(text, &format!("{name} of the {target} image"), &self.device)?;
+        let translate = || image::load(text, &format!("{name} of the {target} image"), &self.device);
+        let translated = if self.machine_code.is_some() { None } else { Some(translate()?) };
+        let module = translated.as_ref().or(self.machine_code.as_ref()).expect("one of them is there");
         let handle = module.get_function(name).map_err(failed(call()))?.to_raw();
-        Ok(Loaded { function: Function { handle, waits }, _module: module })
+        Ok(Loaded { function: Function { handle, waits }, _module: translated })
     }
 
     pub(super) fn attributes(&self, name: &'static str) -> Result<KernelAttributes> {

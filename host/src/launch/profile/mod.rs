@@ -146,8 +146,8 @@ impl Launch for Profiled {
     fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
         self.device.kernel_attributes(kernel)
     }
-    fn preload(&self, kernels: &[&'static str]) -> Result<()> {
-        self.device.preload(kernels)
+    fn loading_seconds(&self) -> f64 {
+        self.device.loading_seconds()
     }
     fn resident_blocks(&self, kernel: &'static str, block: u32) -> Result<u32> {
         self.device.resident_blocks(kernel, block)

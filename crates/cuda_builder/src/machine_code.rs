@@ -1,0 +1,133 @@
+//! Machine code (cubin), assembled from PTX by NVIDIA's `ptxas` and kept compressed beside it.
+//!
+//! A driver translates PTX for its device when a program runs for the first time, one kernel after another:
+//! seconds for some hundred kernels. Machine code is loaded as it is, but only by devices of the same major
+//! compute capability, and of the same or a newer minor one. So it is kept for a few, and PTX serves the rest.
+
+use crate::error::BuildError;
+use crate::{PtxFile, compute_capability};
+use flate2::{Compression, GzBuilder};
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The variable that names the `ptxas` to use.
+pub const PTXAS_VARIABLE: &str = "WARPSOLVE_PTXAS";
+
+/// Machine code of a kernel crate for one device architecture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineCode {
+    /// The architecture that it is for, "sm_90".
+    pub device: String,
+    /// Where it is, compressed by gzip.
+    pub path: PathBuf,
+}
+
+/// NVIDIA's assembler for PTX.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ptxas {
+    /// The program.
+    pub path: PathBuf,
+    /// "V12.9.86".
+    pub version: String,
+}
+
+impl Ptxas {
+    /// The one named by [`PTXAS_VARIABLE`]; else the one on the `PATH`; else that of Python's package
+    /// `nvidia-cuda-nvcc`. `None` where there is none of them.
+    ///
+    /// # Errors
+    /// The one that was found does not run.
+    pub fn find() -> Result<Option<Ptxas>, BuildError> {
+        let named = env::var_os(PTXAS_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let found = named.or_else(on_path).or_else(in_python_packages);
+        found.map(Ptxas::at).transpose()
+    }
+
+    fn at(path: PathBuf) -> Result<Ptxas, BuildError> {
+        let output = run(Command::new(&path).arg("--version"), &path)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        // "Cuda compilation tools, release 12.9, V12.9.86"
+        let version = text.split_whitespace().find(|word| word.starts_with('V'));
+        let version = version.unwrap_or("of an unknown version").to_owned();
+        Ok(Ptxas { path, version })
+    }
+
+    /// Assembles a PTX file for a device ("sm_90") and writes the machine code, compressed, to `to`.
+    ///
+    /// # Errors
+    /// What `ptxas` says of the PTX or of the device.
+    pub(crate) fn assemble(&self, ptx: &Path, device: &str, to: &Path) -> Result<(), BuildError> {
+        let cubin = to.with_extension("");
+        let mut command = Command::new(&self.path);
+        command.args(["-arch", device, "-o"]).arg(&cubin).arg(ptx);
+        let output = run(&mut command, &self.path)?;
+        if !output.status.success() {
+            return Err(BuildError::Compile {
+                what: format!("{} for {device}", ptx.display()),
+                program: self.path.clone(),
+                stderr: [output.stdout, output.stderr]
+                    .map(|text| String::from_utf8_lossy(&text).into_owned())
+                    .concat(),
+            });
+        }
+        let code = fs::read(&cubin).map_err(BuildError::io("read", &cubin))?;
+        fs::remove_file(&cubin).map_err(BuildError::io("remove", &cubin))?;
+        // Without the time of day, so that the same code gives the same file.
+        let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+        let compressed = gzip.write_all(&code).and_then(|()| gzip.finish());
+        let compressed = compressed.map_err(BuildError::io("compress", &cubin))?;
+        fs::write(to, compressed).map_err(BuildError::io("write", to))
+    }
+}
+
+/// The PTX that a device's machine code is made of: the newest that the device can run.
+pub(crate) fn source<'a>(files: &'a [PtxFile], device: &str) -> Result<&'a PtxFile, BuildError> {
+    let wanted = compute_capability(device)
+        .ok_or_else(|| BuildError::Usage(format!("{device} is no device: they read sm_90")))?;
+    let target = |file: &PtxFile| compute_capability(&file.arch).filter(|&target| target <= wanted);
+    let newest = files.iter().filter(|file| target(file).is_some()).max_by_key(|file| target(file));
+    newest.ok_or_else(|| BuildError::Usage(format!("no PTX is old enough for {device}")))
+}
+
+fn run(command: &mut Command, program: &Path) -> Result<Output, BuildError> {
+    command.output().map_err(BuildError::io("run", program))
+}
+
+fn on_path() -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join("ptxas")).find(|file| file.is_file())
+}
+
+fn in_python_packages() -> Option<PathBuf> {
+    let list = "import nvidia; print(*nvidia.__path__, sep='\\n')";
+    let output = Command::new("python3").args(["-c", list]).output().ok()?;
+    let folders = String::from_utf8_lossy(&output.stdout).into_owned();
+    let files = folders.lines().flat_map(|folder| {
+        ["cu13/bin/ptxas", "cuda_nvcc/bin/ptxas"].map(|inside| Path::new(folder).join(inside))
+    });
+    files.into_iter().find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machine_code_is_made_of_the_newest_ptx_that_the_device_runs() {
+        let file = |arch: &str| PtxFile {
+            arch: arch.into(),
+            path: PathBuf::new(),
+            origin: String::new(),
+            machine_code: Vec::new(),
+        };
+        let files = [file("sm_70"), file("sm_90")];
+        for (device, expected) in [("sm_80", "sm_70"), ("sm_90", "sm_90"), ("sm_120", "sm_90")] {
+            assert_eq!(source(&files, device).unwrap().arch, expected);
+        }
+        assert!(source(&files, "sm_60").unwrap_err().to_string().contains("sm_60"));
+        assert!(source(&files, "ninety").unwrap_err().to_string().contains("ninety"));
+    }
+}
