@@ -1,4 +1,5 @@
-//! Tells the build script of a crate that depends on the kernels where they are, as `DEP_WARPSOLVE_GPU_KERNELS_FOLDER`.
+//! Tells the build script of a crate that depends on the kernels where they are, as
+//! `DEP_WARPSOLVE_GPU_KERNELS_FOLDER`.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

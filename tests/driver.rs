@@ -10,7 +10,10 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::time::Instant;
 use warpsolve::backend::prelude::*;
+use warpsolve::cust::context::CurrentContext;
+use warpsolve::cust::memory::DeviceBuffer;
 use warpsolve::ptx::PTX;
+use warpsolve::setup::DeviceCsr;
 use warpsolve_host::backend::gpu::{DeviceVector, Gpu};
 use warpsolve_host::launch::driver::{self, Driver, PtxImage};
 use warpsolve_host::launch::{Address, Counts, Launch};
@@ -19,6 +22,10 @@ use warpsolve_host::precond::{Identity, Jacobi, Preconditioner};
 use warpsolve_host::problem::generate;
 use warpsolve_host::solver::{Bicgstab, Cg, IterativeSolver, JacobiIteration, Outcome, Stop, StopReason};
 use warpsolve_host::{Error, Result};
+
+#[allow(dead_code)]
+#[path = "../examples/device_memory.rs"]
+mod device_memory;
 
 /// The first GPU; None, with a printed reason, where there is none.
 fn gpu() -> Option<Driver> {
@@ -325,6 +332,26 @@ fn recorded_iterations_have_the_same_bits_and_stop_at_the_same_one() {
             }
         }
     }
+}
+
+#[test]
+fn a_system_in_device_memory_is_solved_there() {
+    let Some(device) = gpu() else { return };
+    let gpu = Gpu::new(Arc::new(device)).unwrap();
+    let before = gpu.device().counters().snapshot();
+    let outcome = device_memory::check(&gpu).unwrap();
+    let counts = gpu.device().counters().snapshot().since(&before);
+    println!("{} iterations, {} bytes downloaded", outcome.iterations, counts.downloaded_bytes);
+    assert_eq!(outcome.reason, StopReason::Converged);
+    // The coarsest matrix and scalars of the set-up; a vector has 720,000 bytes.
+    assert!(counts.downloaded_bytes < 100_000 && counts.uploaded_bytes < 100_000, "{counts:?}");
+
+    CurrentContext::set_current(&gpu.cuda().unwrap().context).unwrap();
+    let buffer = |values: &[u32]| DeviceBuffer::from_slice(values).unwrap();
+    let values = DeviceBuffer::from_slice(&[1.0; 3]).unwrap();
+    let wrong = DeviceCsr::adopt(&gpu, 2, buffer(&[0, 2, 3]), buffer(&[0, 1, 7]), values);
+    let error = wrong.err().unwrap().to_string();
+    assert!(error.contains("row 2: column 8 of 2"), "{error}");
 }
 
 /// As machine code where there is some for the device, and as PTX.

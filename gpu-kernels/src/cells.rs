@@ -3,8 +3,8 @@
 use arithmetic::cells::{CellModel, MitchellSchaeffer, TenTusscher, activation};
 use cuda_std::{kernel, memory::*, thread};
 
-/// `substeps` steps of `dt` ms for each of `n` cells. Variable k of cell i is `states[k n + i]`; the stimulus is
-/// `scale stimulus[i]` in mV/ms, or none where the pointer is null.
+/// `substeps` steps of `dt` ms for each of `n` cells. Variable k of cell i is `states[k n + i]`; the stimulus
+/// is `scale stimulus[i]` in mV/ms, or none where the pointer is null.
 #[kernel(M = [MitchellSchaeffer, TenTusscher])]
 pub unsafe fn react<M: CellModel>(
     n: u64,
@@ -38,7 +38,8 @@ pub unsafe fn react<M: CellModel>(
     }
 }
 
-/// [`activation`] for each of `n` nodes; `times` starts as [`NOT_ACTIVATED`](arithmetic::cells::NOT_ACTIVATED).
+/// [`activation`] for each of `n` nodes; `times` starts as
+/// [`NOT_ACTIVATED`](arithmetic::cells::NOT_ACTIVATED).
 #[kernel]
 pub unsafe fn activate(
     n: u64,

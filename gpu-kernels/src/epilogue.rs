@@ -36,7 +36,8 @@ pub trait Epilogue<T: Real>: Copy + Send + Sync + 'static {
     }
 }
 
-/// The end of a sparse matrix-vector kernel of a matrix of B x B blocks. That of single rows will do, for each.
+/// The end of a sparse matrix-vector kernel of a matrix of B x B blocks. That of single rows will do, for
+/// each.
 pub trait BlockEpilogue<T: Real, const B: usize>: Copy + Send + Sync + 'static {
     /// As [`Epilogue::REDUCES`].
     const REDUCES: bool = false;
@@ -184,8 +185,8 @@ impl<T: Real, const B: usize> BlockEpilogue<T, B> for BlockSweep<T> {
     unsafe fn inputs(&self, i: usize) -> Self::Inputs {
         // SAFETY: the caller's promise.
         unsafe {
-            let of_rows = |v: *const T| core::array::from_fn(|k| v.ld(i * B + k));
-            (diagonal_block(self.d, i), of_rows(self.b), of_rows(self.x))
+            let block_row = |v: *const T| core::array::from_fn(|k| v.ld(i * B + k));
+            (diagonal_block(self.d, i), block_row(self.b), block_row(self.x))
         }
     }
 

@@ -1,8 +1,8 @@
 //! Orthogonalisation and the small dense problem of GMRES (Saad and Schultz 1986).
 //!
 //! Classical Gram-Schmidt done twice (Giraud, Langou, Rozloznik 2005) needs the dot products of one vector
-//! with all basis vectors at once, and an update by all of them at once. [`gram_schmidt()`] does the update of
-//! one pass and the dot products of the next while each basis vector is in registers, so that two full
+//! with all basis vectors at once, and an update by all of them at once. [`gram_schmidt()`] does the update
+//! of one pass and the dot products of the next while each basis vector is in registers, so that two full
 //! passes read the basis three times rather than four.
 
 use arithmetic::gmres::SINGULAR;

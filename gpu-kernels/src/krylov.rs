@@ -8,8 +8,8 @@ use crate::monitor::{Guard, Monitor};
 use crate::reduce::{Add, Reduction, grid_reduce};
 use arithmetic::status;
 
-/// Where a new residual goes beside its own place: into a preconditioner, as `y = r` and `z = omega d .* y` in its number
-/// type. Not where `y` is null; without z where `d` is.
+/// Where a new residual goes beside its own place: into a preconditioner, as `y = r` and `z = omega d .* y`
+/// in its number type. Not where `y` is null; without z where `d` is.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Entry<S> {
@@ -95,7 +95,8 @@ pub unsafe fn cg_step<T: Real, S: Real>(
     }
 }
 
-/// `p = d .* z + beta p`, z rounded to `T`; `d` null means 1. A `beta` that is not finite raises the guard (breakdown).
+/// `p = d .* z + beta p`, z rounded to `T`; `d` null means 1. A `beta` that is not finite raises the guard
+/// (breakdown).
 #[kernel(T = [f32, f64], S = [f32, f64])]
 pub unsafe fn direction<T: Real, S: Real>(
     n: u64,

@@ -17,6 +17,8 @@ pub mod solver;
 mod vectors;
 
 pub use cuda_std::Real;
+/// The CUDA driver, in whose types device memory is [shared](backend::gpu::Gpu::adopt).
+pub use cust;
 pub use error::{Error, Result};
 pub use front::solve;
 pub use job::{

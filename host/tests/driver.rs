@@ -1,11 +1,15 @@
 //! `launch::Driver` on machines without a GPU: against a driver made up in fake_driver/libcuda.rs.
 
 use cuda_std::host::Kernel;
+use cust::context::CurrentContext;
+use cust::memory::DeviceBuffer;
 use std::ffi::c_void;
 use std::io::Write;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use warpsolve_host::Error;
+use warpsolve_host::backend::Memory;
+use warpsolve_host::backend::gpu::{DeviceVector, Gpu};
 use warpsolve_host::launch::driver::{self, Driver, MachineCode, PDL_VARIABLE, PtxImage};
 use warpsolve_host::launch::profile::Profiled;
 use warpsolve_host::launch::{Counts, KernelAttributes, Launch};
@@ -214,6 +218,69 @@ fn machine_code_is_taken_where_it_fits_and_ptx_where_not() {
         device.max_active_blocks("scale", 128).unwrap();
         assert!(device.max_active_blocks("late", 128).is_err());
     }
+}
+
+#[test]
+fn buffers_of_the_program_are_vectors_and_come_back() {
+    if !fake() {
+        return;
+    }
+    let gpu = Gpu::new(Arc::new(open(1))).unwrap();
+    let cuda = gpu.cuda().unwrap();
+    CurrentContext::set_current(&cuda.context).unwrap();
+    let values: Vec<f64> = (0..37).map(|i| 0.25 * f64::from(i) - 3.0).collect();
+    let buffer = DeviceBuffer::from_slice(&values).unwrap();
+    let address = buffer.as_device_ptr();
+    let vector = gpu.adopt(buffer).unwrap();
+    assert_eq!(vector.as_device_ptr(), address);
+    assert_eq!(gpu.to_host(&vector).unwrap(), values);
+    let buffer = vector.into_device_buffer().unwrap();
+    assert_eq!((buffer.as_device_ptr(), buffer.len()), (address, 37));
+
+    // SAFETY: the buffer has 37 elements, and is there until the end.
+    let borrowed = unsafe { gpu.borrow(address, 36) };
+    assert_eq!(gpu.to_host(&borrowed).unwrap(), values[..36]);
+    drop(borrowed);
+    assert_eq!(buffer.as_host_vec().unwrap(), values);
+
+    // A vector of the library's own memory is copied.
+    let own: DeviceVector<f64> = gpu.vector(&values).unwrap();
+    let address = own.as_device_ptr();
+    let copy = own.into_device_buffer().unwrap();
+    assert_ne!(copy.as_device_ptr(), address);
+    assert_eq!(copy.as_host_vec().unwrap(), values);
+
+    let elsewhere = Gpu::new(Arc::new(open(0))).unwrap().adopt(copy).err().unwrap().to_string();
+    assert!(elsewhere.contains("of another context than that of Fake GPU 70"), "{elsewhere}");
+    let simulated = Gpu::simulated().unwrap().adopt(buffer).err().unwrap().to_string();
+    assert!(simulated.contains("no CUDA device"), "{simulated}");
+}
+
+#[test]
+fn a_driver_queues_on_the_stream_of_the_program() {
+    if !fake() {
+        return;
+    }
+    let cuda = open(1).cuda().unwrap();
+    let text = ".version 6.0 .visible .entry scale(...) { }";
+    let device = Driver::on(cuda.clone(), &[image((7, 0), text)]).unwrap();
+    assert_eq!((device.info().ordinal, device.info().compute_capability), (1, (8, 0)));
+    let stream = device.cuda().unwrap().stream;
+    assert!(Arc::ptr_eq(&stream, &cuda.stream));
+    let data = device.alloc(8).unwrap();
+    // SAFETY: there are 8 bytes.
+    unsafe { device.upload(data, &3.0_f64.to_ne_bytes()).unwrap() };
+    // SAFETY: the kernel takes these arguments, and there is one element.
+    unsafe { device.launch(1, 32, &Scale { data, n: 1, factor: 2.0, shift: 1.0 }).unwrap() };
+    // Waiting for the stream is waiting for the kernel.
+    cuda.stream.synchronize().unwrap();
+    let mut value = [0_u8; 8];
+    // SAFETY: there are 8 bytes, which are given back once.
+    unsafe {
+        device.download(&mut value, data).unwrap();
+        device.free(data);
+    }
+    assert_eq!(f64::from_ne_bytes(value), 7.0);
 }
 
 #[test]

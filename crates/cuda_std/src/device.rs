@@ -4,8 +4,8 @@
 //! assembly may be duplicated or moved into a branch. Loads and stores are inline assembly where Rust has
 //! no word for the caching.
 
-use crate::memory::{Load, Store};
-use crate::warp::Shuffle;
+use crate::caching::{Load, Store};
+use crate::lanes::Shuffle;
 use core::arch::{asm, nvptx};
 
 #[allow(improper_ctypes)]

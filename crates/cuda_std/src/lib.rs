@@ -36,10 +36,12 @@
 )]
 
 pub mod atomic;
+mod caching;
 #[cfg(target_arch = "nvptx64")]
 mod device;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
+mod lanes;
 #[cfg(target_arch = "nvptx64")]
 mod math;
 pub mod memory;

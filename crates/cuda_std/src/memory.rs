@@ -2,33 +2,8 @@
 
 use crate::platform;
 
-/// How a load may be cached.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Load {
-    /// The default.
-    Plain,
-    /// Nobody writes it during the kernel: through the read-only path.
-    Constant,
-    /// As `Constant`, and read once: gone first from both caches.
-    Streamed,
-    /// Others may have written it a moment ago.
-    Volatile,
-    /// Others may be writing it now, and both values will do.
-    Flag,
-}
-
-/// How a store may be cached.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Store {
-    /// The default.
-    Plain,
-    /// Not read again soon.
-    Streamed,
-    /// Others look for it at once.
-    Volatile,
-}
+pub use crate::caching::{Load, Store};
 
 /// Element types that one instruction loads: 4 or 8 bytes, any bit pattern valid.
 pub trait Word: Copy + Send + Sync + 'static {

@@ -83,8 +83,8 @@ impl Shared<u32> {
         unsafe { platform::atomic_cas_shared(self.base, i, expected, new) }
     }
 
-    /// Sets the bits of `bits` in element `i`; returns what was there. Atomic within the block, in no particular
-    /// order.
+    /// Sets the bits of `bits` in element `i`; returns what was there. Atomic within the block, in no
+    /// particular order.
     ///
     /// # Safety
     /// As [`Shared::get_volatile`].

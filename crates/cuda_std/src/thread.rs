@@ -84,10 +84,10 @@ pub fn system_fence() {
 /// ([`ld`](crate::GlobalLoad::ld), `ld_nc`, `ld_cs`).
 ///
 /// For a grid that starts when the one in front has ended (before compute capability 9.0, behind a copy, in
-/// the simulator, or launched without the attribute) it does nothing. The instruction is `griddepcontrol.wait`, "causes the
-/// executing thread to wait until all prerequisite grids in flight have completed and all the memory
-/// operations from the prerequisite grids are performed and made visible to the current grid" (PTX ISA,
-/// griddepcontrol).
+/// the simulator, or launched without the attribute) it does nothing. The instruction is
+/// `griddepcontrol.wait`, "causes the executing thread to wait until all prerequisite grids in flight have
+/// completed and all the memory operations from the prerequisite grids are performed and made visible to the
+/// current grid" (PTX ISA, griddepcontrol).
 #[inline(always)]
 pub fn grid_dependency_wait() {
     platform::grid_dependency_wait()

@@ -5,22 +5,9 @@
 
 use crate::platform;
 
-/// Threads per warp.
-pub const WARP_SIZE: u32 = 32;
-/// The mask of all lanes.
-pub const FULL_MASK: u32 = 0xffff_ffff;
-
-/// Where a lane gets the other's value from.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shuffle {
-    /// The lane `operand` above.
-    Down,
-    /// The lane whose number differs in the bits of `operand`.
-    Xor,
-    /// Lane `operand`.
-    Index,
-}
+pub use crate::lanes::Shuffle;
+pub use crate::lanes::{FULL_MASK, WARP_SIZE};
 
 /// Values that lanes can exchange.
 pub trait WarpShuffleValue: Copy {

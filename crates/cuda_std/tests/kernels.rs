@@ -227,8 +227,8 @@ fn a_large_launch_is_quick() {
     assert_eq!(total[0], 100 * 49 * 50 / 2);
 }
 
-/// The distinct ones among 32 numbers per warp, counted in a table of 64 slots that holds 0 where it is free, and
-/// as bits of a word.
+/// The distinct ones among 32 numbers per warp, counted in a table of 64 slots that holds 0 where it is free,
+/// and as bits of a word.
 #[kernel]
 unsafe fn distinct(numbers: *const u32, out: *mut u32) {
     let (table, bits) = (shared_array![u64; 32].words(), shared_array![u32; 1]);

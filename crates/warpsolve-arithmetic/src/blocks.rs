@@ -48,8 +48,8 @@ pub fn is_regular<T: Real, const B: usize>(a: [[T; B]; B]) -> bool {
     determinant.abs() > zero
 }
 
-/// The inverse of a block by its adjugate; of one that is not [regular](is_regular) the inverse of its diagonal, 0 where
-/// that is 0.
+/// The inverse of a block by its adjugate; of one that is not [regular](is_regular) the inverse of its
+/// diagonal, 0 where that is 0.
 #[inline(always)]
 pub fn inverse_or_diagonal<T: Real, const B: usize>(a: [[T; B]; B]) -> [[T; B]; B] {
     let (mut inverse, determinant, zero) = adjugate(a);

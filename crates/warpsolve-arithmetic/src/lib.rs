@@ -7,16 +7,16 @@
 //! | [`noise`] | numbers that look random |
 //! | [`blocks`] | small dense blocks: inverses, norms |
 //! | [`smoothing`] | the diagonal that multigrid smooths with |
-//! | [`packing`] | a column and a rounded value in 32 bits |
+//! | [`compression`] | a column and a rounded value in 32 bits |
 //! | [`cells`] | ionic models of heart cells |
 //! | [`stencil`], [`pi`] | the small programs |
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub mod blocks;
 pub mod cells;
+pub mod compression;
 pub mod gmres;
 pub mod noise;
-pub mod packing;
 pub mod pi;
 pub mod smoothing;
 pub mod status;

@@ -11,7 +11,8 @@ pub fn hash(i: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// The weight of row `i` in a choice of independent unknowns, at least 1: `measure` first (up to 255), then chance.
+/// The weight of row `i` in a choice of independent unknowns, at least 1: `measure` first (up to 255), then
+/// chance.
 #[inline(always)]
 pub fn weight(i: u32, measure: Option<u32>) -> u32 {
     let weight = match measure {

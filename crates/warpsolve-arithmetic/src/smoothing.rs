@@ -3,21 +3,19 @@
 use cuda_std::Real;
 
 /// What an independent set has for unknowns that are no candidates.
-pub const OUTLYING: u32 = 2;
+pub const SINGLETON: u32 = 2;
 
-/// What the kernel `damp` multiplies a row by, and its diagonal entry afterwards.
+/// What the kernel `damp` multiplies a row by, and its diagonal entry afterwards. `sliver` is not 0 in a
+/// sliver row, and then takes the place of `omega / diagonal`.
 #[inline(always)]
-pub fn damping<T: Real>(omega: T, diagonal: T, outlying: T) -> (T, T) {
-    if outlying == T::ZERO {
-        (omega / diagonal, T::ONE - omega)
-    } else {
-        (outlying, T::ONE - outlying * diagonal)
-    }
+pub fn damping<T: Real>(omega: T, diagonal: T, sliver: T) -> (T, T) {
+    if sliver == T::ZERO { (omega / diagonal, T::ONE - omega) } else { (sliver, T::ONE - sliver * diagonal) }
 }
 
-/// A row is outlying only where its d is below this share of a neighbour's,
+/// A row is a sliver row only where its d is below this share of a neighbour's,
 const SMALL: f64 = 1.0 / 3.0;
-/// and where a row whose g is large, itself or one that it is connected to by such a share of its diagonal entry, is there.
+/// and where its g is large, or that of a row to which an entry of this share of the diagonal entry connects
+/// it.
 const COUPLED: f64 = 0.25;
 
 /// What a row is compared with.
@@ -33,7 +31,7 @@ pub struct Limits<T> {
 impl<T: Real> Limits<T> {
     /// `d`, or `d bound / g` where g is larger than the bound.
     #[inline(always)]
-    pub fn limited(self, d: T, g: T) -> T {
+    pub fn bounded(self, d: T, g: T) -> T {
         if g > self.bound { d * (self.bound / g) } else { d }
     }
 

@@ -92,9 +92,11 @@ pub unsafe fn dense_dots(
     }
 }
 
-/// `sums_p = sum_k h_k v_k` over part p of the vectors, `part` of them in a row: a block for each [`BLOCK`] rows of each part.
+/// `sums_p = sum_k h_k v_k` over part p of the vectors, `part` of them in a row: a block for each [`BLOCK`]
+/// rows of each part.
 ///
-/// Successive threads read successive rows: pieces of 2 KiB. Few rows of many vectors would be a third as fast.
+/// Successive threads read successive rows: pieces of 2 KiB. Few rows of many vectors would be a third as
+/// fast.
 #[kernel]
 pub unsafe fn dense_partial_sums(
     n: u64,
@@ -115,7 +117,8 @@ pub unsafe fn dense_partial_sums(
     let mut sum = 0.0;
     let mut k = p * part;
     let end = count.min(k + part);
-    // SAFETY: the launcher's arguments are valid for n elements, count vectors and as many sums as there are parts.
+    // SAFETY: the launcher's arguments are valid for n elements, count vectors and as many sums as there are
+    // parts.
     unsafe {
         while k < end {
             let (mut a, mut b) = ([0.0; IN_FLIGHT], [0.0; IN_FLIGHT]);
@@ -134,7 +137,8 @@ pub unsafe fn dense_partial_sums(
 
 /// `w -= sum_{p < parts} sums_p`, `out = (w, w)`.
 ///
-/// A block takes [`TILE`] rows at a time; its threads share the parts, and their sums are added in the order of threads.
+/// A block takes [`TILE`] rows at a time; its threads share the parts, and their sums are added in the order
+/// of threads.
 #[kernel]
 pub unsafe fn dense_subtract_sum(
     n: u64,
@@ -150,7 +154,8 @@ pub unsafe fn dense_subtract_sum(
     let (row, group) = (t % TILE, t / TILE);
     let mut square = 0.0;
     let mut first = thread::block_idx_x() as usize * TILE;
-    // SAFETY: the launcher's arguments are valid for n elements and so many sums; every thread comes to all barriers.
+    // SAFETY: the launcher's arguments are valid for n elements and so many sums; every thread comes to all
+    // barriers.
     unsafe {
         while first < n {
             let i = first + row;
@@ -197,7 +202,8 @@ pub unsafe fn dense_normalise(n: u64, leading: u64, s: *const f64, v: *mut f64) 
     }
 }
 
-/// A sweep of the Jacobi iteration, `y = x + D^-1 (b - A x)`, which also observes `||y - x||_2`. A block for each row.
+/// A sweep of the Jacobi iteration, `y = x + D^-1 (b - A x)`, which also observes `||y - x||_2`. A block for
+/// each row.
 #[kernel]
 pub unsafe fn dense_sweep_sum(
     n: u64,
@@ -211,7 +217,8 @@ pub unsafe fn dense_sweep_sum(
 ) {
     let scratch = shared_array![f64; 16];
     let n = n as usize;
-    // SAFETY: the launcher's arguments are valid for n rows; every thread comes to all barriers or returns here.
+    // SAFETY: the launcher's arguments are valid for n rows; every thread comes to all barriers or returns
+    // here.
     unsafe {
         if monitor.guard.stopped() {
             return;

@@ -1,8 +1,8 @@
 //! The kernels of the small programs that tutorials on GPUs are made of; `warpsolve example` runs them.
 //!
-//! A file for each concept. The arithmetic of an element is a function over numbers that the CPU calls too, every
-//! operation rounded as IEEE 754 says and none fused, so that all backends give the same bits where no sum is reordered.
-//! A kernel whose name ends in `_sum` or `_max` ends in one reduction over the grid.
+//! A file for each concept. The arithmetic of an element is a function over numbers that the CPU calls too,
+//! every operation rounded as IEEE 754 says and none fused, so that all backends give the same bits where no
+//! sum is reordered. A kernel whose name ends in `_sum` or `_max` ends in one reduction over the grid.
 
 pub mod dense;
 pub mod pointwise;

@@ -8,15 +8,16 @@ use crate::reduce::{Max, Reduction, grid_reduce};
 use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
-/// Elements in front of a row's first point, of which the last belongs to the frame: a cache line, so that rows are
-/// aligned to lines.
+/// Elements in front of a row's first point, of which the last belongs to the frame: a cache line, so that
+/// rows are aligned to lines.
 pub const MARGIN: usize = 16;
 /// Most rows that a thread computes.
 const MAX_ROWS: usize = 6;
 
 /// A grid of `rows` times `columns` points, without its frame.
 ///
-/// Point (i, j) is element `(i + 1) leading + MARGIN + j`; the frame is what i and j from -1 to `rows` and `columns` add.
+/// Point (i, j) is element `(i + 1) leading + MARGIN + j`; the frame is what i and j from -1 to `rows` and
+/// `columns` add.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
@@ -28,7 +29,8 @@ pub struct Grid {
     pub leading: u32,
 }
 
-/// Applies the stencil to this block's tiles of [`BLOCK`] columns and `R` rows; the largest change of this thread's points.
+/// Applies the stencil to this block's tiles of [`BLOCK`] columns and `R` rows; the largest change of this
+/// thread's points.
 ///
 /// A thread goes down a column: what is the neighbour of one point is the centre of the next, loaded once.
 #[inline(always)]
@@ -50,7 +52,8 @@ unsafe fn tiles<const R: usize>(
         let first = (tile / across) as usize * R;
         if j < columns {
             let at = |row: usize| row * leading + MARGIN + j;
-            // SAFETY: the caller's promise; rows are counted with the frame, so that `first` is above the first point.
+            // SAFETY: the caller's promise; rows are counted with the frame, so that `first` is above the
+            // first point.
             unsafe {
                 let source = if b.is_null() { 0.0 } else { b.ld_nc(j) };
                 let mut column = [0.0; MAX_ROWS + 2];
@@ -81,7 +84,8 @@ unsafe fn tiles<const R: usize>(
     change
 }
 
-/// `v = stencil(u)`, with the source `b_j` in column j, or none where the pointer is null. Frames stay as they are.
+/// `v = stencil(u)`, with the source `b_j` in column j, or none where the pointer is null. Frames stay as
+/// they are.
 #[kernel(R = [4, 6])]
 pub unsafe fn stencil<const R: usize>(
     grid: Grid,

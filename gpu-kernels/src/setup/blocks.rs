@@ -1,9 +1,10 @@
-//! Matrices of B x B blocks as B^2 matrices of one pattern, the planes: plane `k B + l` has the (k, l) entries.
+//! Matrices of B x B blocks as B^2 matrices of one pattern, the planes: plane `k B + l` has the (k, l)
+//! entries.
 
 use arithmetic::blocks::{damped, inverse_or_diagonal, norm};
 use cuda_std::{Real, kernel, memory::*};
 
-use super::team::{Pattern, Team};
+use super::sub_warp::{Pattern, SubWarp};
 
 /// Most planes.
 pub const MAX_PLANES: usize = 9;
@@ -33,8 +34,8 @@ impl<T: Real> Planes<T> {
     }
 }
 
-/// The norm matrix (Rosenberger and Haase 2017, section 9.3.1): the blocks' Frobenius norms, off the diagonal with
-/// their sign turned.
+/// The norm matrix (Rosenberger and Haase 2017, section 9.3.1): the blocks' Frobenius norms, off the diagonal
+/// with their sign turned.
 #[kernel(T = [f32, f64])]
 pub unsafe fn block_norms<T: Real>(
     n: u64,
@@ -46,7 +47,7 @@ pub unsafe fn block_norms<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        Team::of(log2_lanes).for_each_entry(n, a, |i, e| {
+        SubWarp::of(log2_lanes).for_each_entry(n, a, |i, e| {
             let norm = if planes == 4 {
                 norm(values.block::<2>(e).into_iter().flatten())
             } else {
@@ -68,7 +69,7 @@ pub unsafe fn invert_diagonal_blocks<T: Real, const B: usize>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        Team::of(log2_lanes).for_each_entry(n, a, |i, e| {
+        SubWarp::of(log2_lanes).for_each_entry(n, a, |i, e| {
             if a.col_idx.ld_nc(e) == i as u32 {
                 let inverse = inverse_or_diagonal(values.block::<B>(e));
                 for k in 0..B {
@@ -93,7 +94,7 @@ pub unsafe fn damp_blocks<T: Real, const B: usize>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        Team::of(log2_lanes).for_each_entry(n, s, |i, e| {
+        SubWarp::of(log2_lanes).for_each_entry(n, s, |i, e| {
             let d = crate::epilogue::diagonal_block::<T, B>(d, i);
             let damped = damped(d, values.block(e), omega, s.col_idx.ld_nc(e) == i as u32);
             for k in 0..B {

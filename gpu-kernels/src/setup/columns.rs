@@ -1,14 +1,15 @@
-//! Sets of columns in shared memory: a hash table for each team, for rows of moderate length, or a bitmap for a whole
-//! block, for rows of any length.
+//! Sets of columns in shared memory: a hash table for each sub-warp, for rows of moderate length, or a bitmap
+//! for a whole block, for rows of any length.
 
 use cuda_std::{atomic, memory::*, shared::Shared, thread, warp::WARP_SIZE};
 
 use super::scan::block_scan;
-use super::team::Team;
+use super::sub_warp::SubWarp;
 use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
-/// Slots of a table for each lane of its team (half as many leave room for twice as many threads, and are no faster).
+/// Slots of a table for each lane of its sub-warp (half as many leave room for twice as many threads, and are
+/// no faster).
 pub const SLOTS: usize = 16;
 /// Words of 64 bits that hold the tables of a block, or its bitmap.
 pub const MEMORY: usize = 2048;
@@ -24,23 +25,23 @@ const EMPTY: u32 = u32::MAX;
 /// Columns that a lane ranks at once.
 const RANKED: usize = 4;
 
-/// A team's hash table of columns, with linear probing. The slots of a warp's teams are interleaved: each team has
-/// its own banks of the shared memory.
+/// A sub-warp's hash table of columns, with linear probing. The slots of a warp's sub-warps are interleaved:
+/// each sub-warp has its own banks of the shared memory.
 #[derive(Clone, Copy)]
 pub struct Table {
-    team: Team,
+    sub_warp: SubWarp,
     words: Shared<u32>,
     first: usize,
     log2_lanes: u32,
 }
 
 impl Table {
-    /// The table of this team in [`MEMORY`], not yet cleared.
+    /// The table of this sub-warp in [`MEMORY`], not yet cleared.
     #[inline(always)]
-    pub fn of(team: Team, log2_lanes: u32, memory: Shared<u64>) -> Self {
+    pub fn of(sub_warp: SubWarp, log2_lanes: u32, memory: Shared<u64>) -> Self {
         let t = thread::thread_idx_x();
         let first = t / WARP_SIZE * WARP_SIZE * SLOTS as u32 + ((t % WARP_SIZE) >> log2_lanes);
-        Table { team, words: memory.words(), first: first as usize, log2_lanes }
+        Table { sub_warp, words: memory.words(), first: first as usize, log2_lanes }
     }
 
     /// How many columns it can hold.
@@ -62,25 +63,25 @@ impl Table {
     /// Empties it.
     ///
     /// # Safety
-    /// The team's lanes call this together, as all that are to be called so below.
+    /// The sub-warp's lanes call this together, as all that are to be called so below.
     #[inline(always)]
     pub unsafe fn clear(self) {
         // SAFETY: within the table; the lanes have done with what was there, and wait for its end.
         unsafe {
-            self.team.sync();
+            self.sub_warp.sync();
             unroll::<SLOTS>(|q| self.words.set(self.address(self.slot_of_lane(q)), EMPTY));
-            self.team.sync();
+            self.sub_warp.sync();
         }
     }
 
     /// Slot `q` of this lane's share.
     #[inline(always)]
     fn slot_of_lane(self, q: usize) -> usize {
-        (q << self.log2_lanes) + self.team.lane as usize
+        (q << self.log2_lanes) + self.sub_warp.lane as usize
     }
 
-    /// Adds a column, unless it is there: the address of its slot, or nothing where that is not among the `probes` slots
-    /// looked at.
+    /// Adds a column, unless it is there: the address of its slot, or nothing where that is not among the
+    /// `probes` slots looked at.
     ///
     /// # Safety
     /// The table was cleared.
@@ -111,7 +112,7 @@ impl Table {
     /// How many columns are in this lane's share.
     ///
     /// # Safety
-    /// The team's lanes have come together since the last was inserted.
+    /// The sub-warp's lanes have come together since the last was inserted.
     #[inline(always)]
     pub unsafe fn count(self) -> u32 {
         let mut count = 0;
@@ -127,7 +128,7 @@ impl Table {
     /// The address of the slot of a column that is there.
     ///
     /// # Safety
-    /// The team's lanes have come together since the column was inserted.
+    /// The sub-warp's lanes have come together since the column was inserted.
     #[inline(always)]
     pub unsafe fn find(self, column: u32) -> usize {
         let mut slot = self.hash(column);
@@ -143,55 +144,55 @@ impl Table {
     /// Moves the columns to the first slots, in any order.
     ///
     /// # Safety
-    /// The team's lanes call this together.
+    /// The sub-warp's lanes call this together.
     #[inline(always)]
     pub unsafe fn compact(self) {
         // SAFETY: within the table; all are read before the first is written.
         unsafe {
-            self.team.sync();
+            self.sub_warp.sync();
             let mut columns = [EMPTY; SLOTS];
             unroll::<SLOTS>(|q| columns[q] = self.words.get(self.address(self.slot_of_lane(q))));
-            self.team.sync();
+            self.sub_warp.sync();
             let mut before = 0;
             unroll::<SLOTS>(|q| {
-                let taken = self.team.ballot(columns[q] != EMPTY);
+                let taken = self.sub_warp.ballot(columns[q] != EMPTY);
                 if columns[q] != EMPTY {
-                    let rank = (taken & ((1 << self.team.lane) - 1)).count_ones();
+                    let rank = (taken & ((1 << self.sub_warp.lane) - 1)).count_ones();
                     self.words.set(self.address((before + rank) as usize), columns[q]);
                 }
                 before += taken.count_ones();
             });
-            self.team.sync();
+            self.sub_warp.sync();
         }
     }
 
     /// Takes `n` columns, at most [`Table::slots`], from `columns[start..]` into the first slots.
     ///
     /// # Safety
-    /// They are there, all different; the team's lanes call this together.
+    /// They are there, all different; the sub-warp's lanes call this together.
     #[inline(always)]
     pub unsafe fn load(self, n: usize, columns: *const u32, start: usize) {
         // SAFETY: within the table, with which the lanes have done.
         unsafe {
-            self.team.sync();
-            let mut i = self.team.lane as usize;
+            self.sub_warp.sync();
+            let mut i = self.sub_warp.lane as usize;
             while i < n {
                 self.words.set(self.address(i), columns.ld_nc(start + i));
-                i += self.team.lanes as usize;
+                i += self.sub_warp.lanes as usize;
             }
-            self.team.sync();
+            self.sub_warp.sync();
         }
     }
 
-    /// Writes the columns in the `n` first slots to `columns[start..]` in ascending order: a column's place is the
-    /// number of smaller ones.
+    /// Writes the columns in the `n` first slots to `columns[start..]` in ascending order: a column's place
+    /// is the number of smaller ones.
     ///
     /// # Safety
     /// They are there, all different, and the lanes have come together since; `columns` has room for them.
     #[inline(always)]
     pub unsafe fn write_ascending(self, n: usize, columns: *mut u32, start: usize) {
-        let lanes = self.team.lanes as usize;
-        let mut first = self.team.lane as usize;
+        let lanes = self.sub_warp.lanes as usize;
+        let mut first = self.sub_warp.lane as usize;
         // SAFETY: within the table, which no lane changes now.
         unsafe {
             while first < n {
@@ -235,8 +236,8 @@ impl Bitmap {
         Bitmap { words: memory.words() }
     }
 
-    /// Calls `set` with each window of the columns in turn, to [`Bitmap::set`] those of the row, and then `take`.
-    /// Three barriers.
+    /// Calls `set` with each window of the columns in turn, to [`Bitmap::set`] those of the row, and then
+    /// `take`. Three barriers.
     ///
     /// # Safety
     /// All threads of a block of [`BLOCK`] call this.
@@ -296,8 +297,8 @@ impl Bitmap {
     /// Writes the columns to `columns[start..]` in ascending order; returns their number. Two barriers.
     ///
     /// # Safety
-    /// Within `take` of [`Bitmap::for_each_window`], whose window begins at `first`; `columns` has room for them, and
-    /// `scratch` an element for each warp.
+    /// Within `take` of [`Bitmap::for_each_window`], whose window begins at `first`; `columns` has room for
+    /// them, and `scratch` an element for each warp.
     #[inline(always)]
     pub unsafe fn write_ascending(
         self,

@@ -12,7 +12,7 @@ use crate::reduce::{Max, Reduction, grid_reduce};
 use crate::sizes::BLOCK;
 use crate::spmv::sell::{SLICE, place};
 use crate::unroll::unroll;
-use arithmetic::packing::{Packing, reach_of_row};
+use arithmetic::compression::{Compression, reach_of_row};
 
 /// What the permutation holds where the last slice has no row.
 const NO_ROW: u32 = u32::MAX;
@@ -56,8 +56,8 @@ pub unsafe fn slice_widths(n_rows: u64, row_ptr: *const u32, widths: *mut u32) {
 /// Sorts each window of rows by descending length, stably, and computes the widths of the slices then; a
 /// window is a block, its threads a power of two.
 ///
-/// `permutation` receives the row at each position, `NO_ROW` where the last slice is short. Bitonic (Batcher 1968)
-/// by the length and, of equal ones, the row.
+/// `permutation` receives the row at each position, `NO_ROW` where the last slice is short. Bitonic (Batcher
+/// 1968) by the length and, of equal ones, the row.
 #[kernel]
 pub unsafe fn sort_windows(n_rows: u64, row_ptr: *const u32, permutation: *mut u32, widths: *mut u32) {
     let keys = shared_array![u64; MAX_WINDOW];
@@ -66,7 +66,8 @@ pub unsafe fn sort_windows(n_rows: u64, row_ptr: *const u32, permutation: *mut u
     let first = thread::block_idx_x() as usize * window;
     let t = thread::thread_idx_x() as usize;
     let position = first + t;
-    // SAFETY: the launcher's arguments describe a CRS matrix and its slices; blocks have at most MAX_WINDOW threads.
+    // SAFETY: the launcher's arguments describe a CRS matrix and its slices; blocks have at most MAX_WINDOW
+    // threads.
     unsafe {
         // Descending keys are ascending rows; where there is no row the key is smaller than any other.
         let (mut length, mut low) = (0, 0);
@@ -107,10 +108,12 @@ pub unsafe fn sort_windows(n_rows: u64, row_ptr: *const u32, permutation: *mut u
 
 /// The entries of reduced SELL-32, values rounded to `S`, and its slice pointers; a warp a slice.
 ///
-/// `starts` has the prefix sums of the widths, and `permutation` is null where rows stay in order. Padding is the
-/// value 0 in the row's last column, in an empty row the diagonal's or the last one; without a row, column 0.
+/// `starts` has the prefix sums of the widths, and `permutation` is null where rows stay in order. Padding is
+/// the value 0 in the row's last column, in an empty row the diagonal's or the last one; without a row,
+/// column 0.
 ///
-/// A warp reads 8 entries of 4 rows at a time, so that it takes whole sectors, and turns them in shared memory.
+/// A warp reads 8 entries of 4 rows at a time, so that it takes whole sectors, and turns them in shared
+/// memory.
 #[kernel(T = [f32, f64], S = [f32, f64])]
 pub unsafe fn fill_sell<T: Real, S: Real>(
     n_rows: u64,
@@ -194,7 +197,7 @@ pub unsafe fn fill_sell<T: Real, S: Real>(
     }
 }
 
-/// Each row's pivot for [packed](crate::spmv::packed) entries, the first of its largest entries, and
+/// Each row's pivot for [compressed](crate::spmv::compressed) entries, the first of its largest entries, and
 /// `out = max |column - pivot|` over all entries. The pivot is the diagonal's where `pivots` is null.
 #[kernel]
 pub unsafe fn reach(
@@ -228,8 +231,8 @@ pub unsafe fn reach(
                     }
                     pivots.st(row, pivot);
                 }
-                let of_row = reach_of_row(pivot, first, last);
-                farthest = if of_row > farthest { of_row } else { farthest };
+                let row_reach = reach_of_row(pivot, first, last);
+                farthest = if row_reach > farthest { row_reach } else { farthest };
             } else if !pivots.is_null() {
                 pivots.st(row, 0);
             }
@@ -239,14 +242,15 @@ pub unsafe fn reach(
     }
 }
 
-/// From reduced SELL to [packed](crate::spmv::packed) entries, written over the columns; what rounding loses of a row is
-/// added to its pivot, in f32 and in the order of its entries. `pivots` as [`fn@reach`] has them.
+/// From reduced SELL to [compressed](crate::spmv::compressed) entries, written over the columns; what
+/// rounding loses of a row is added to its pivot, in f32 and in the order of its entries. `pivots` as
+/// [`fn@reach`] has them.
 #[kernel]
-pub unsafe fn pack(
+pub unsafe fn compress(
     n_rows: u64,
     slice_ptr: *const u64,
     permutation: *const u32,
-    packing: Packing,
+    compression: Compression,
     columns: *mut u32,
     values: *const f32,
     pivots: *const u32,
@@ -258,22 +262,22 @@ pub unsafe fn pack(
         while position < n_rows as usize {
             let (row, start, width) = place(slice_ptr, permutation, position);
             let pivot = if pivots.is_null() { row as i32 } else { pivots.ld_nc(row) as i32 };
-            let (mut of_pivot, mut lost) = (0.0, 0.0);
+            let (mut pivot_value, mut lost) = (0.0, 0.0);
             for k in 0..width as usize {
                 let at = start + k * SLICE;
                 let (column, value) = (columns.ld(at), values.ld_nc(at));
                 let distance = column as i32 - pivot;
-                let rounded = packing.round(value);
+                let rounded = compression.round(value);
                 // Padding is a zero in the last column, which may be the pivot's.
                 if distance == 0 {
-                    of_pivot += value;
-                    columns.st(at, packing.pack(0, 0.0));
+                    pivot_value += value;
+                    columns.st(at, compression.compress(0, 0.0));
                 } else {
                     lost += value - rounded;
-                    columns.st(at, packing.pack(distance, rounded));
+                    columns.st(at, compression.compress(distance, rounded));
                 }
             }
-            pivot_values.st(row, of_pivot + lost);
+            pivot_values.st(row, pivot_value + lost);
             position += thread::stride();
         }
     }

@@ -6,13 +6,13 @@
 //! remove   what is marked is decided, with distance 2 its neighbours too
 //! ```
 //!
-//! That costs less with every round: a maximum is computed anew only where its unknown has been decided, and only
-//! unknowns that are the largest of their neighbourhood look further.
+//! That costs less with every round: a maximum is computed anew only where its unknown has been decided, and
+//! only unknowns that are the largest of their neighbourhood look further.
 
-use arithmetic::smoothing::OUTLYING;
+use arithmetic::smoothing::SINGLETON;
 use cuda_std::{Real, kernel, memory::*, thread};
 
-use super::team::{Pattern, Team};
+use super::sub_warp::{Pattern, SubWarp};
 use crate::unroll::unroll;
 use arithmetic::noise::weight;
 
@@ -24,33 +24,38 @@ fn key(weight: u32, i: usize) -> u64 {
 
 /// Calls `f` with the columns of row `i` of the graphs, of which the second may be null.
 #[inline(always)]
-unsafe fn for_neighbours(team: Team, graphs: [Pattern; 2], i: usize, mut f: impl FnMut(usize)) {
+unsafe fn for_neighbours(sub_warp: SubWarp, graphs: [Pattern; 2], i: usize, mut f: impl FnMut(usize)) {
     // SAFETY: the callers' graphs are valid.
     unroll::<2>(|g| unsafe {
         if !graphs[g].row_ptr.is_null() {
             let (start, end) = graphs[g].range(i);
-            let mut e = start + team.lane as usize;
+            let mut e = start + sub_warp.lane as usize;
             while e < end {
                 f(graphs[g].col_idx.ld_nc(e) as usize);
-                e += team.lanes as usize;
+                e += sub_warp.lanes as usize;
             }
         }
     });
 }
 
-/// Whether `f` holds for all columns of row `i` of the graphs; asks no further than the team's lanes that find one
-/// for which it does not.
+/// Whether `f` holds for all columns of row `i` of the graphs; asks no further than the sub-warp's lanes that
+/// find one for which it does not.
 #[inline(always)]
-unsafe fn all_neighbours(team: Team, graphs: [Pattern; 2], i: usize, f: impl Fn(usize) -> bool) -> bool {
+unsafe fn all_neighbours(
+    sub_warp: SubWarp,
+    graphs: [Pattern; 2],
+    i: usize,
+    f: impl Fn(usize) -> bool,
+) -> bool {
     let mut all = true;
     // SAFETY: the callers' graphs are valid.
     unroll::<2>(|g| unsafe {
         if !graphs[g].row_ptr.is_null() {
             let (mut base, end) = graphs[g].range(i);
             while all && base < end {
-                let e = base + team.lane as usize;
-                all = team.ballot(e < end && !f(graphs[g].col_idx.ld_nc(e) as usize)) == 0;
-                base += team.lanes as usize;
+                let e = base + sub_warp.lane as usize;
+                all = sub_warp.ballot(e < end && !f(graphs[g].col_idx.ld_nc(e) as usize)) == 0;
+                base += sub_warp.lanes as usize;
             }
         }
     });
@@ -77,15 +82,15 @@ unsafe fn off_diagonal(graph: Pattern, i: usize) -> u32 {
     }
 }
 
-/// The weights, 0 for unknowns without an edge, which are members if `isolated` is 1, and for those for which `outlying`
-/// is given and not 0; nobody is marked.
+/// The weights, 0 for unknowns without an edge, which are members if `isolated` is 1, and for those for which
+/// `slivers` is given and not 0; nobody is marked.
 #[kernel(T = [f32, f64])]
 pub unsafe fn independent_start<T: Real>(
     n: u64,
     s: Pattern,
     st: Pattern,
     isolated: u32,
-    outlying: *const T,
+    slivers: *const T,
     weights: *mut u32,
     marks: *mut u32,
     members: *mut u32,
@@ -97,16 +102,16 @@ pub unsafe fn independent_start<T: Real>(
             let mut degree = off_diagonal(s, i);
             let mut measure = None;
             if !st.row_ptr.is_null() {
-                let of_transpose = off_diagonal(st, i);
-                degree += of_transpose;
-                measure = Some(of_transpose);
+                let transposed_degree = off_diagonal(st, i);
+                degree += transposed_degree;
+                measure = Some(transposed_degree);
             }
-            let is_outlying = !outlying.is_null() && outlying.ld_nc(i) != T::ZERO;
-            let is_candidate = degree != 0 && !is_outlying;
+            let is_sliver = !slivers.is_null() && slivers.ld_nc(i) != T::ZERO;
+            let is_candidate = degree != 0 && !is_sliver;
             weights.st(i, if is_candidate { weight(i as u32, measure) } else { 0 });
             marks.st(i, 0);
             let if_isolated = if degree == 0 { isolated } else { 0 };
-            members.st(i, if is_outlying { OUTLYING } else { if_isolated });
+            members.st(i, if is_sliver { SINGLETON } else { if_isolated });
             i += thread::stride();
         }
     }
@@ -125,35 +130,35 @@ pub unsafe fn independent_reach(
 ) {
     // SAFETY: the launcher's graphs have n rows, `st` may be null; the arrays have n elements.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut j = team.first();
+        let sub_warp = SubWarp::of(log2_lanes);
+        let mut j = sub_warp.first();
         while j < n as usize {
             // Weights only vanish: as long as the largest is there it is the largest.
-            let is_stale = team.lane == 0
+            let is_stale = sub_warp.lane == 0
                 && (round == 1 || {
                     let before = largest.ld(j);
                     before != 0 && weights.ld_nc(before as u32 as usize) == 0
                 });
-            if team.ballot(is_stale) != 0 {
+            if sub_warp.ballot(is_stale) != 0 {
                 let mut most = key(weights.ld_nc(j), j);
-                for_neighbours(team, [s, st], j, |k| {
+                for_neighbours(sub_warp, [s, st], j, |k| {
                     let key = key(weights.ld_nc(k), k);
                     if key > most {
                         most = key;
                     }
                 });
-                let most = team.reduce(most, |x, y| if y > x { y } else { x });
-                if team.lane == 0 {
+                let most = sub_warp.reduce(most, |x, y| if y > x { y } else { x });
+                if sub_warp.lane == 0 {
                     largest.st(j, most);
                 }
             }
-            j += team.stride();
+            j += sub_warp.stride();
         }
     }
 }
 
-/// Members of round `round` are entered and marked with their neighbours (where `st` is given: with those in its row); `open` is set to `round` if anybody else
-/// is undecided.
+/// Members of round `round` are entered and marked with their neighbours (where `st` is given: with those in
+/// its row); `open` is set to `round` if anybody else is undecided.
 #[kernel]
 pub unsafe fn independent_select(
     n: u64,
@@ -170,20 +175,20 @@ pub unsafe fn independent_select(
 ) {
     // SAFETY: the launcher's graphs have n rows, `st` may be null; the arrays have n elements.
     unsafe {
-        let team = Team::of(log2_lanes);
+        let sub_warp = SubWarp::of(log2_lanes);
         let null = Pattern { row_ptr: core::ptr::null(), col_idx: core::ptr::null() };
         // With both directions known, only those that depend on a member leave (PMIS).
         let dependents = if st.row_ptr.is_null() { s } else { st };
-        let mut i = team.first();
+        let mut i = sub_warp.first();
         while i < n as usize {
             let weight = weights.ld_nc(i);
             if weight != 0 {
                 let own = key(weight, i);
                 let joins = largest.ld_nc(i) == own
-                    && (distance < 2 || all_neighbours(team, [s, st], i, |j| largest.ld_nc(j) <= own));
+                    && (distance < 2 || all_neighbours(sub_warp, [s, st], i, |j| largest.ld_nc(j) <= own));
                 if joins {
-                    for_neighbours(team, [dependents, null], i, |j| marks.st_volatile(j, round));
-                    if team.lane == 0 {
+                    for_neighbours(sub_warp, [dependents, null], i, |j| marks.st_volatile(j, round));
+                    if sub_warp.lane == 0 {
                         marks.st_volatile(i, round);
                         members.st(i, 1);
                     }
@@ -191,7 +196,7 @@ pub unsafe fn independent_select(
                     open.st_volatile(0, round);
                 }
             }
-            i += team.stride();
+            i += sub_warp.stride();
         }
     }
 }
@@ -210,18 +215,18 @@ pub unsafe fn independent_remove(
 ) {
     // SAFETY: the launcher's graphs have n rows, `st` may be null; the arrays have n elements.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut j = team.first();
+        let sub_warp = SubWarp::of(log2_lanes);
+        let mut j = sub_warp.first();
         while j < n as usize {
             if marks.ld_nc(j) == round {
                 if distance == 2 {
-                    for_neighbours(team, [s, st], j, |k| weights.st_volatile(k, 0));
+                    for_neighbours(sub_warp, [s, st], j, |k| weights.st_volatile(k, 0));
                 }
-                if team.lane == 0 {
+                if sub_warp.lane == 0 {
                     weights.st_volatile(j, 0);
                 }
             }
-            j += team.stride();
+            j += sub_warp.stride();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Interpolation from coarse unknowns: the averages of Mandel and Brezina, and extended+i.
 //!
-//! `coarse` has 1 for coarse unknowns and 0 for fine ones, `numbers` the numbers of the coarse ones. Three restrictions
-//! of the matrices A and S (the strong entries of A, and its diagonal) carry everything:
+//! `coarse` has 1 for coarse unknowns and 0 for fine ones, `numbers` the numbers of the coarse ones. Three
+//! restrictions of the matrices A and S (the strong entries of A, and its diagonal) carry everything:
 //!
 //! ```text
 //! L   strong fine neighbours k of a fine i, and i itself      S restricted to fine columns
@@ -9,12 +9,12 @@
 //! B   all its coarse neighbours, in coarse numbers            A restricted to coarse columns
 //! ```
 //!
-//! where a coarse row is one entry, its unknown. Then R is the pattern of averages, and that of the product L R the
-//! pattern of extended+i interpolation.
+//! where a coarse row is one entry, its unknown. Then R is the pattern of averages, and that of the product L
+//! R the pattern of extended+i interpolation.
 
 use cuda_std::{Real, kernel, memory::*, thread};
 
-use super::team::Pattern;
+use super::sub_warp::Pattern;
 
 /// Lanes of a row where its entries are computed one by one.
 pub const LANES: usize = 8;
@@ -81,8 +81,8 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of which C has
-/// too; [`LANES`] lanes a row.
+/// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of
+/// which C has too; [`LANES`] lanes a row.
 #[kernel(T = [f32, f64])]
 pub unsafe fn subtract_scaled<T: Real>(
     n: u64,
@@ -98,8 +98,8 @@ pub unsafe fn subtract_scaled<T: Real>(
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
         while i < n as usize {
-            let of_row = d.ld_nc(i);
-            let scale = if of_row == T::ZERO { T::ZERO } else { T::ONE / (omega * of_row) };
+            let row_d = d.ld_nc(i);
+            let scale = if row_d == T::ZERO { T::ZERO } else { T::ONE / (omega * row_d) };
             let (start, end) = p.range(i);
             let mut e = start + lane;
             while e < end {
@@ -113,8 +113,8 @@ pub unsafe fn subtract_scaled<T: Real>(
     }
 }
 
-/// Row lengths of the restriction of a matrix to coarse (`wanted = 1`) or fine (0) columns, where a coarse row is one
-/// entry.
+/// Row lengths of the restriction of a matrix to coarse (`wanted = 1`) or fine (0) columns, where a coarse
+/// row is one entry.
 #[kernel]
 pub unsafe fn restricted_lengths(n: u64, a: Pattern, coarse: *const u32, wanted: u32, lengths: *mut u32) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
@@ -136,8 +136,8 @@ pub unsafe fn restricted_lengths(n: u64, a: Pattern, coarse: *const u32, wanted:
     }
 }
 
-/// The restriction of `a` whose row lengths [`restricted_lengths()`] counts, `row_ptr` made of them; a coarse row is
-/// 1 in the column of its unknown. Columns are renumbered where there are `numbers`.
+/// The restriction of `a` whose row lengths [`restricted_lengths()`] counts, `row_ptr` made of them; a coarse
+/// row is 1 in the column of its unknown. Columns are renumbered where there are `numbers`.
 #[kernel(T = [f32, f64])]
 pub unsafe fn restricted<T: Real>(
     n: u64,
@@ -200,14 +200,15 @@ fn opposed<T: Real>(negative: bool, v: T) -> T {
     if (v < T::ZERO) != negative { v } else { T::ZERO }
 }
 
-/// For each strong fine neighbour k of i, an entry of L: with `d = sum abar_kl` over the l of row i of P, and `abar_ki`,
+/// For each strong fine neighbour k of i, an entry of L: with `d = sum abar_kl` over the l of row i of P, and
+/// `abar_ki`,
 ///
 /// ```text
 /// shares = a_ik / d,  to_diagonal = shares abar_ki      or where d = 0:     shares = 0,  to_diagonal = a_ik
 /// ```
 ///
-/// and for i itself 1 and 0. `l` has the values of A, `p` the pattern of the interpolation (values are not read),
-/// `diagonal` the signs of A's. [`LANES`] threads a row.
+/// and for i itself 1 and 0. `l` has the values of A, `p` the pattern of the interpolation (values are not
+/// read), `diagonal` the signs of A's. [`LANES`] threads a row.
 #[kernel(T = [f32, f64])]
 pub unsafe fn extended_shares<T: Real>(
     n: u64,
@@ -253,8 +254,8 @@ pub unsafe fn extended_shares<T: Real>(
     }
 }
 
-/// `a~_ii` of the fine rows: from 0 over row i of A, `a_ii` and the weak entries that are not in row i of P; then over
-/// row i of L, `to_diagonal`. Where that is 0, `a_ii`.
+/// `a~_ii` of the fine rows: from 0 over row i of A, `a_ii` and the weak entries that are not in row i of P;
+/// then over row i of L, `to_diagonal`. Where that is 0, `a_ii`.
 #[kernel(T = [f32, f64])]
 pub unsafe fn extended_divisors<T: Real>(
     n: u64,
@@ -301,9 +302,9 @@ pub unsafe fn extended_divisors<T: Real>(
     }
 }
 
-/// The weights in the pattern of P: `w_ij = -(a_ij + sum_k l_ik abar_kj) / a~_ii` over the other k of row i of L that
-/// have j in their row of B, from left to right. `l` has the values [`extended_shares()`] makes. 1 in coarse rows.
-/// [`LANES`] threads a row.
+/// The weights in the pattern of P: `w_ij = -(a_ij + sum_k l_ik abar_kj) / a~_ii` over the other k of row i
+/// of L that have j in their row of B, from left to right. `l` has the values [`extended_shares()`] makes. 1
+/// in coarse rows. [`LANES`] threads a row.
 #[kernel(T = [f32, f64])]
 pub unsafe fn extended_weights<T: Real>(
     n: u64,
@@ -360,8 +361,8 @@ unsafe fn least<T: Real>(p: Rows<T>, i: usize, factor: T) -> T {
     }
 }
 
-/// Row lengths of a truncated interpolation: the entries that are not below `factor` of their row's largest, at most
-/// `max_entries`.
+/// Row lengths of a truncated interpolation: the entries that are not below `factor` of their row's largest,
+/// at most `max_entries`.
 #[kernel(T = [f32, f64])]
 pub unsafe fn truncated_lengths<T: Real>(n: u64, p: Rows<T>, max_entries: u32, factor: T, lengths: *mut u32) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
@@ -381,8 +382,8 @@ pub unsafe fn truncated_lengths<T: Real>(n: u64, p: Rows<T>, max_entries: u32, f
     }
 }
 
-/// The truncated interpolation whose row lengths [`truncated_lengths()`] counts: the largest `|w|`, the first of equals,
-/// rescaled to the row's old sum (both sums from left to right) where the new one is not 0.
+/// The truncated interpolation whose row lengths [`truncated_lengths()`] counts: the largest `|w|`, the first
+/// of equals, rescaled to the row's old sum (both sums from left to right) where the new one is not 0.
 #[kernel(T = [f32, f64])]
 pub unsafe fn truncated<T: Real>(n: u64, p: Rows<T>, row_ptr: *const u32, col_idx: *mut u32, values: *mut T) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.

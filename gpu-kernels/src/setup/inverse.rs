@@ -1,7 +1,8 @@
-//! The dense inverse of a small matrix, by Gauss and Jordan's method in tiles without pivoting: for symmetric positive
-//! definite matrices, whose pivots are the squares of the diagonal of their Cholesky factor.
+//! The dense inverse of a small matrix, by Gauss and Jordan's method in tiles without pivoting: for symmetric
+//! positive definite matrices, whose pivots are the squares of the diagonal of their Cholesky factor.
 //!
-//! Dense matrices are of `m` rows and columns, a multiple of [`TILE`], and row after row; from row n on they are identities.
+//! Dense matrices are of `m` rows and columns, a multiple of [`TILE`], and row after row; from row n on they
+//! are identities.
 
 use cuda_std::{Real, kernel, memory::*, shared_array, thread, warp::WARP_SIZE};
 
@@ -58,8 +59,8 @@ pub unsafe fn dense_symmetry(n: u64, m: u64, dense: *const f64, reduction: Reduc
     }
 }
 
-/// Step `step` of the inversion, a block a tile, from one matrix to another; after all of them that is the inverse. The
-/// tiles of the step's row and column of tiles become, with `D` the tile that both have,
+/// Step `step` of the inversion, a block a tile, from one matrix to another; after all of them that is the
+/// inverse. The tiles of the step's row and column of tiles become, with `D` the tile that both have,
 ///
 /// ```text
 /// D^-1,   D^-1 A_step,J,   -A_I,step D^-1,   and any other one   A_IJ - A_I,step D^-1 A_step,J
@@ -77,7 +78,8 @@ pub unsafe fn gauss_jordan(n: u64, m: u64, step: u64, from: *const f64, to: *mut
     let (tile_row, tile_column) = (block / tiles, block % tiles);
     let t = thread::thread_idx_x() as usize;
     let (i, j) = (t / TILE, t % TILE);
-    // SAFETY: the launcher's arguments describe two dense matrices; the grid has a block of AREA threads for each tile.
+    // SAFETY: the launcher's arguments describe two dense matrices; the grid has a block of AREA threads for
+    // each tile.
     unsafe {
         let element = |row: usize, column: usize| (row * TILE + i) * m + column * TILE + j;
         pivot.set(t, from.ld_nc(element(step, step)));
@@ -91,12 +93,12 @@ pub unsafe fn gauss_jordan(n: u64, m: u64, step: u64, from: *const f64, to: *mut
         while k < TILE {
             let (here, there) = (k % 2 * AREA, (k + 1) % 2 * AREA);
             let p = pivot.get(here + k * TILE + k);
-            let (of_row, of_column) = (pivot.get(here + k * TILE + j), pivot.get(here + i * TILE + k));
+            let (row_entry, column_entry) = (pivot.get(here + k * TILE + j), pivot.get(here + i * TILE + k));
             let new = match (i == k, j == k) {
                 (true, true) => 1.0 / p,
-                (true, false) => of_row / p,
-                (false, true) => -of_column / p,
-                (false, false) => pivot.get(here + t) - of_column * (of_row / p),
+                (true, false) => row_entry / p,
+                (false, true) => -column_entry / p,
+                (false, false) => pivot.get(here + t) - column_entry * (row_entry / p),
             };
             if step * TILE + k < n && (p < smallest || p.is_nan()) {
                 smallest = p;

@@ -1,11 +1,13 @@
-//! Kernels that build a multigrid hierarchy: strength of connection, splittings, interpolation, sparse products.
+//! Kernels that build a multigrid hierarchy: strength of connection, splittings, interpolation, sparse
+//! products.
 //!
-//! Matrices are in CRS with 32-bit row pointers, columns ascending within a row, the diagonal stored. But for [`inverse`] each kernel's
-//! result is defined to the last bit: sums run over a row's entries in order, and multiplication and addition round
-//! separately (no fused multiply-add), as on the host.
+//! Matrices are in CRS with 32-bit row pointers, columns ascending within a row, the diagonal stored. But for
+//! [`inverse`] each kernel's result is defined to the last bit: sums run over a row's entries in order, and
+//! multiplication and addition round separately (no fused multiply-add), as on the host.
 
 pub mod aggregate;
 pub mod blocks;
+pub mod check;
 pub mod columns;
 pub mod convert;
 pub mod independent_set;
@@ -14,14 +16,14 @@ pub mod inverse;
 pub mod product;
 pub mod scan;
 pub mod strength;
-pub mod team;
+pub mod sub_warp;
 pub mod transpose;
 
 use arithmetic::noise::scaled_noise;
 use cuda_std::{Real, kernel, memory::*, thread};
 
-/// `x_i = scaled_noise(i, d_ii)`, D diagonal or with blocks on its diagonal: element `block i + l` of `d` is the l-th of row i
-/// in its block.
+/// `x_i = scaled_noise(i, d_ii)`, D diagonal or with blocks on its diagonal: element `block i + l` of `d` is
+/// the l-th of row i in its block.
 #[kernel(T = [f32, f64])]
 pub unsafe fn noisy<T: Real>(n: u64, block: u32, d: *const T, x: *mut T) {
     let block = block as usize;

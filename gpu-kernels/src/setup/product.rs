@@ -1,15 +1,17 @@
-//! Sparse products C = A B, row by row (Gustavson 1978): the number of columns of each row, the columns, the values.
+//! Sparse products C = A B, row by row (Gustavson 1978): the number of columns of each row, the columns, the
+//! values.
 //!
-//! A team of lanes shares a row of A and walks through its entries in turn; the lanes take the entries of B's row.
+//! A sub-warp of lanes shares a row of A and walks through its entries in turn; the lanes take the entries of
+//! B's row.
 
 use cuda_std::{Real, kernel, memory::*, shared_array, thread, warp::WARP_SIZE};
 
 use super::columns::{Bitmap, LOADED, LongRows, SLOTS, Table};
-use super::team::{Pattern, Team};
+use super::sub_warp::{Pattern, SubWarp};
 use crate::sizes::BLOCK;
 
-/// Slots that a column is looked for in before the table counts as full, of which a row that is too long would otherwise
-/// look at all for each of its columns.
+/// Slots that a column is looked for in before the table counts as full, of which a row that is too long
+/// would otherwise look at all for each of its columns.
 const PROBES: usize = 16;
 
 /// A matrix in CRS that no kernel writes meanwhile.
@@ -19,20 +21,21 @@ struct Matrix<T> {
     values: *const T,
 }
 
-/// Calls `visit` with column j and `a_ik b_kj` for every k of row i of A in ascending order and every j of row k of B,
-/// k after k: the lanes come together in between. Without `VALUES` the products are 0, and in any order.
+/// Calls `visit` with column j and `a_ik b_kj` for every k of row i of A in ascending order and every j of
+/// row k of B, k after k: the lanes come together in between. Without `VALUES` the products are 0, and in any
+/// order.
 ///
 /// # Safety
-/// The matrices are valid; the team's lanes call this together.
+/// The matrices are valid; the sub-warp's lanes call this together.
 #[inline(always)]
 unsafe fn walk<T: Real, const VALUES: bool>(
-    team: Team,
+    sub_warp: SubWarp,
     row: usize,
     a: Matrix<T>,
     b: Matrix<T>,
     mut visit: impl FnMut(u32, T),
 ) {
-    let (lane, lanes) = (team.lane as usize, team.lanes as usize);
+    let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
     // SAFETY: entries of the matrices.
     unsafe {
         let (mut next, end) = a.pattern.range(row);
@@ -57,8 +60,9 @@ unsafe fn walk<T: Real, const VALUES: bool>(
             let (starts, ends, a_values) = ahead;
             ahead = factor(next + lanes + lane);
             let count = if end - next < lanes { end - next } else { lanes } as u32;
-            let range =
-                |j: u32| (team.from_lane(starts, j) as usize + lane, team.from_lane(ends, j) as usize);
+            let range = |j: u32| {
+                (sub_warp.from_lane(starts, j) as usize + lane, sub_warp.from_lane(ends, j) as usize)
+            };
             let (mut p, mut row_end) = range(0);
             let (mut column, mut value) = entry(p, row_end);
             let mut j = 0;
@@ -66,14 +70,14 @@ unsafe fn walk<T: Real, const VALUES: bool>(
                 let (p_ahead, end_ahead) = range(j + 1);
                 let end_ahead = if j + 1 < count { end_ahead } else { 0 };
                 let (column_ahead, value_ahead) = entry(p_ahead, end_ahead);
-                let a_ik = if VALUES { team.from_lane(a_values, j) } else { T::ZERO };
+                let a_ik = if VALUES { sub_warp.from_lane(a_values, j) } else { T::ZERO };
                 while p < row_end {
                     visit(column, a_ik * value);
                     p += lanes;
                     (column, value) = entry(p, row_end);
                 }
                 if VALUES {
-                    team.sync();
+                    sub_warp.sync();
                 }
                 (p, row_end, column, value) = (p_ahead, end_ahead, column_ahead, value_ahead);
                 j += 1;
@@ -88,10 +92,12 @@ unsafe fn walk<T: Real, const VALUES: bool>(
 /// # Safety
 /// As [`walk`].
 #[inline(always)]
-unsafe fn walk_columns(team: Team, row: usize, a: Pattern, b: Pattern, mut visit: impl FnMut(u32)) {
+unsafe fn walk_columns(sub_warp: SubWarp, row: usize, a: Pattern, b: Pattern, mut visit: impl FnMut(u32)) {
     let without_values = |pattern| Matrix::<f32> { pattern, values: core::ptr::null() };
     // SAFETY: the caller's promise; values are not read.
-    unsafe { walk::<f32, false>(team, row, without_values(a), without_values(b), |column, _| visit(column)) }
+    unsafe {
+        walk::<f32, false>(sub_warp, row, without_values(a), without_values(b), |column, _| visit(column))
+    }
 }
 
 /// Sets the columns of row `row` of A B within the window; the block's warps share the entries of A's row.
@@ -106,8 +112,8 @@ unsafe fn mark(row: usize, a: Pattern, b: Pattern, bitmap: Bitmap, window: core:
         let (start, end) = a.range(row);
         let mut k = start + warp as usize;
         while k < end {
-            let (of_b, end_of_b) = b.range(a.col_idx.ld_nc(k) as usize);
-            let mut p = of_b + lane as usize;
+            let (start_of_b, end_of_b) = b.range(a.col_idx.ld_nc(k) as usize);
+            let mut p = start_of_b + lane as usize;
             while p < end_of_b {
                 bitmap.set(&window, b.col_idx.ld_nc(p));
                 p += WARP_SIZE as usize;
@@ -117,10 +123,11 @@ unsafe fn mark(row: usize, a: Pattern, b: Pattern, bitmap: Bitmap, window: core:
     }
 }
 
-/// `lengths[i]` = the number of columns of row i of A B, or 0 for rows for which the table seems too small: those go to
-/// `long`. Which ones may depend on the order of the lanes; their lengths and columns do not.
+/// `lengths[i]` = the number of columns of row i of A B, or 0 for rows for which the table seems too small:
+/// those go to `long`. Which ones may depend on the order of the lanes; their lengths and columns do not.
 ///
-/// The lanes go on when one has found the table full: a branch around the search costs three times the time of it.
+/// The lanes go on when one has found the table full: a branch around the search costs three times the time
+/// of it.
 #[kernel]
 pub unsafe fn count_columns(
     n_rows: u64,
@@ -130,24 +137,24 @@ pub unsafe fn count_columns(
     lengths: *mut u32,
     long: LongRows,
 ) {
-    let team = Team::of(log2_lanes);
-    let table = Table::of(team, log2_lanes, shared_array![u64; 2048]);
-    let mut row = team.first();
+    let sub_warp = SubWarp::of(log2_lanes);
+    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
+    let mut row = sub_warp.first();
     while row < n_rows as usize {
         table.clear();
         let mut full = false;
-        walk_columns(team, row, a, b, |column| {
+        walk_columns(sub_warp, row, a, b, |column| {
             full |= table.insert(column, PROBES).is_none();
         });
-        team.sync();
-        let (count, full) = (team.reduce(table.count(), |a, b| a + b), team.ballot(full) != 0);
-        if team.lane == 0 {
+        sub_warp.sync();
+        let (count, full) = (sub_warp.reduce(table.count(), |a, b| a + b), sub_warp.ballot(full) != 0);
+        if sub_warp.lane == 0 {
             lengths.st(row, if full { 0 } else { count });
             if full {
                 long.push(row);
             }
         }
-        row += team.stride();
+        row += sub_warp.stride();
     }
 }
 
@@ -180,20 +187,20 @@ pub unsafe fn write_columns(
     row_ptr: *const u32,
     columns: *mut u32,
 ) {
-    let team = Team::of(log2_lanes);
-    let table = Table::of(team, log2_lanes, shared_array![u64; 2048]);
-    let mut row = team.first();
+    let sub_warp = SubWarp::of(log2_lanes);
+    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
+    let mut row = sub_warp.first();
     while row < n_rows as usize {
         let (start, end) = Pattern { row_ptr, col_idx: columns }.range(row);
         if end - start <= table.slots() {
             table.clear();
-            walk_columns(team, row, a, b, |column| {
+            walk_columns(sub_warp, row, a, b, |column| {
                 table.insert(column, table.slots());
             });
             table.compact();
             table.write_ascending(end - start, columns, start);
         }
-        row += team.stride();
+        row += sub_warp.stride();
     }
 }
 
@@ -219,11 +226,11 @@ pub unsafe fn write_columns_long(
     });
 }
 
-/// `c_ij = sum_k a_ik b_kj` in the pattern of C: k ascending, from 0, every multiplication and addition rounded. If
-/// `accumulate`, from the `c_ij` that is there.
+/// `c_ij = sum_k a_ik b_kj` in the pattern of C: k ascending, from 0, every multiplication and addition
+/// rounded. If `accumulate`, from the `c_ij` that is there.
 ///
-/// The sums are in shared memory, in slots that a hash table of the row's columns gives; those of rows too long for
-/// it are in `c_values` itself.
+/// The sums are in shared memory, in slots that a hash table of the row's columns gives; those of rows too
+/// long for it are in `c_values` itself.
 #[kernel(T = [f32, f64])]
 pub unsafe fn multiply<T: Real>(
     n_rows: u64,
@@ -236,12 +243,12 @@ pub unsafe fn multiply<T: Real>(
     c_values: *mut T,
     accumulate: u32,
 ) {
-    let team = Team::of(log2_lanes);
-    let table = Table::of(team, log2_lanes, shared_array![u64; 2048]);
+    let sub_warp = SubWarp::of(log2_lanes);
+    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
     let sums = shared_array![T; 4096];
-    let (lane, lanes) = (team.lane as usize, team.lanes as usize);
+    let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
     let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
-    let mut row = team.first();
+    let mut row = sub_warp.first();
     while row < n_rows as usize {
         let (start, end) = c.range(row);
         if end - start <= table.slots() / SLOTS * LOADED {
@@ -253,8 +260,8 @@ pub unsafe fn multiply<T: Real>(
                 }
                 p += lanes;
             }
-            team.sync();
-            walk::<T, true>(team, row, a, b, |column, product| {
+            sub_warp.sync();
+            walk::<T, true>(sub_warp, row, a, b, |column, product| {
                 let slot = table.find(column);
                 sums.set(slot, sums.get(slot) + product);
             });
@@ -269,13 +276,13 @@ pub unsafe fn multiply<T: Real>(
                 c_values.st(p, T::ZERO);
                 p += lanes;
             }
-            team.sync();
-            walk::<T, true>(team, row, a, b, |column, product| {
+            sub_warp.sync();
+            walk::<T, true>(sub_warp, row, a, b, |column, product| {
                 let p = position(c.col_idx, start, end, column);
                 c_values.st(p, c_values.ld(p) + product);
             });
         }
-        row += team.stride();
+        row += sub_warp.stride();
     }
 }
 

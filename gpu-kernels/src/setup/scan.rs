@@ -1,5 +1,5 @@
-//! Exclusive prefix sums, from row lengths to row pointers, in two launches: sums of spans of the array, which the
-//! block that finishes last turns into their prefix sums; then the prefix sums within each span.
+//! Exclusive prefix sums, from row lengths to row pointers, in two launches: sums of spans of the array,
+//! which the block that finishes last turns into their prefix sums; then the prefix sums within each span.
 
 use cuda_std::{
     atomic, kernel,
@@ -68,7 +68,8 @@ pub(super) unsafe fn block_scan(value: u64, scratch: Shared<u64>) -> (u64, u64) 
     }
 }
 
-/// `sums[b]` = the sum of `lengths` in front of span `b`, `sums[blocks]` = the sum of all; block `b` has span `b`.
+/// `sums[b]` = the sum of `lengths` in front of span `b`, `sums[blocks]` = the sum of all; block `b` has span
+/// `b`.
 #[kernel]
 pub unsafe fn span_sums(n: u64, span: u64, lengths: *const u32, sums: *mut u64, counter: *mut u32) {
     let scratch = shared_array![u64; 8];
@@ -119,7 +120,8 @@ pub unsafe fn span_sums(n: u64, span: u64, lengths: *const u32, sums: *mut u64, 
     }
 }
 
-/// Replaces `lengths` by their exclusive prefix sums, given those of the spans, modulo 2^32; the total goes to the end.
+/// Replaces `lengths` by their exclusive prefix sums, given those of the spans, modulo 2^32; the total goes
+/// to the end.
 #[kernel]
 pub unsafe fn span_scan(n: u64, span: u64, lengths: *mut u32, sums: *const u64) {
     let scratch = shared_array![u64; 8];
@@ -128,11 +130,11 @@ pub unsafe fn span_scan(n: u64, span: u64, lengths: *mut u32, sums: *const u64) 
     let first = block * span;
     let end = if first + span < n { first + span } else { n };
     // A warp's elements are neighbours: 32 of them for each of its rounds.
-    let of_warp = (thread::thread_idx_x() / WARP_SIZE) as usize * WARP_SIZE as usize * ELEMENTS;
+    let warp_start = (thread::thread_idx_x() / WARP_SIZE) as usize * WARP_SIZE as usize * ELEMENTS;
     let mut before = sums.ld_nc(block);
     let mut tile = first;
     while tile < end {
-        let start = tile + of_warp + warp::lane_id() as usize;
+        let start = tile + warp_start + warp::lane_id() as usize;
         let mut here = [0; ELEMENTS];
         unroll::<ELEMENTS>(|j| {
             let i = start + j * WARP_SIZE as usize;

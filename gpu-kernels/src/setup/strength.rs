@@ -3,24 +3,24 @@
 use arithmetic::smoothing::{Limits, damping};
 use cuda_std::{Real, atomic, kernel, memory::*};
 
-use super::team::{Pattern, Team};
+use super::sub_warp::{Pattern, SubWarp};
 
 /// Decides which off-diagonal entries of a matrix A are kept.
 pub trait Criterion<T: Real>: Copy + Send + Sync + 'static {
     /// What it knows of row `i` as a whole: `a_ii`, and a threshold.
     ///
     /// # Safety
-    /// `values` belong to `a`, which has a row `i`; all lanes of the team call this.
-    unsafe fn row(&self, team: Team, a: Pattern, values: *const T, i: usize) -> [T; 2];
+    /// `values` belong to `a`, which has a row `i`; all lanes of the sub-warp call this.
+    unsafe fn row(&self, sub_warp: SubWarp, a: Pattern, values: *const T, i: usize) -> [T; 2];
 
-    /// Whether the off-diagonal entry `v` in column `j` is kept, if it is `valid`; `to` is the first entry of the
-    /// result that the lanes' entries may go to, `to_end` the end of its row.
+    /// Whether the off-diagonal entry `v` in column `j` is kept, if it is `valid`; `to` is the first entry of
+    /// the result that the lanes' entries may go to, `to_end` the end of its row.
     ///
     /// # Safety
-    /// All lanes of the team call this, with neighbouring entries.
+    /// All lanes of the sub-warp call this, with neighbouring entries.
     unsafe fn keeps(
         &self,
-        team: Team,
+        sub_warp: SubWarp,
         row: [T; 2],
         valid: bool,
         j: u32,
@@ -73,7 +73,7 @@ device_struct!(Symmetric, Classical, Given);
 
 impl<T: Real> Criterion<T> for Symmetric<T> {
     #[inline(always)]
-    unsafe fn row(&self, _team: Team, _a: Pattern, _values: *const T, i: usize) -> [T; 2] {
+    unsafe fn row(&self, _sub_warp: SubWarp, _a: Pattern, _values: *const T, i: usize) -> [T; 2] {
         // SAFETY: the caller's promise.
         unsafe { [self.diagonal.ld_nc(i), self.epsilon] }
     }
@@ -81,7 +81,7 @@ impl<T: Real> Criterion<T> for Symmetric<T> {
     #[inline(always)]
     unsafe fn keeps(
         &self,
-        _team: Team,
+        _sub_warp: SubWarp,
         [own, epsilon]: [T; 2],
         valid: bool,
         j: u32,
@@ -102,28 +102,28 @@ fn opposed<T: Real>(diagonal: T, v: T) -> T {
 
 impl<T: Real> Criterion<T> for Classical<T> {
     #[inline(always)]
-    unsafe fn row(&self, team: Team, a: Pattern, values: *const T, i: usize) -> [T; 2] {
+    unsafe fn row(&self, sub_warp: SubWarp, a: Pattern, values: *const T, i: usize) -> [T; 2] {
         // SAFETY: the caller's promise.
         unsafe {
             let own = self.diagonal.ld_nc(i);
             let mut largest = T::ZERO;
             let (start, end) = a.range(i);
-            let mut e = start + team.lane as usize;
+            let mut e = start + sub_warp.lane as usize;
             while e < end {
                 let v = opposed(own, values.ld_nc(e));
                 if a.col_idx.ld_nc(e) != i as u32 && v > largest {
                     largest = v;
                 }
-                e += team.lanes as usize;
+                e += sub_warp.lanes as usize;
             }
-            [own, self.theta * team.reduce(largest, |x, y| if y > x { y } else { x })]
+            [own, self.theta * sub_warp.reduce(largest, |x, y| if y > x { y } else { x })]
         }
     }
 
     #[inline(always)]
     unsafe fn keeps(
         &self,
-        _team: Team,
+        _sub_warp: SubWarp,
         [own, threshold]: [T; 2],
         valid: bool,
         _j: u32,
@@ -138,16 +138,17 @@ impl<T: Real> Criterion<T> for Classical<T> {
 
 impl<T: Real> Criterion<T> for Given<T> {
     #[inline(always)]
-    unsafe fn row(&self, _team: Team, _a: Pattern, _values: *const T, i: usize) -> [T; 2] {
+    unsafe fn row(&self, _sub_warp: SubWarp, _a: Pattern, _values: *const T, i: usize) -> [T; 2] {
         // SAFETY: the caller's promise.
         unsafe { [self.diagonal.ld_nc(i), T::ZERO] }
     }
 
-    /// Of the result's entries only the next few, as many as the team has lanes, can be among the team's.
+    /// Of the result's entries only the next few, as many as the sub-warp has lanes, can be among the
+    /// sub-warp's.
     #[inline(always)]
     unsafe fn keeps(
         &self,
-        team: Team,
+        sub_warp: SubWarp,
         _row: [T; 2],
         valid: bool,
         j: u32,
@@ -155,13 +156,13 @@ impl<T: Real> Criterion<T> for Given<T> {
         to: usize,
         to_end: usize,
     ) -> bool {
-        let e = to + team.lane as usize;
+        let e = to + sub_warp.lane as usize;
         // SAFETY: an entry of the result.
         let column = if e < to_end { unsafe { self.col_idx.ld_nc(e) } } else { u32::MAX };
         let mut keeps = false;
         let mut lane = 0;
-        while lane < team.lanes {
-            keeps |= team.from_lane(column, lane) == j;
+        while lane < sub_warp.lanes {
+            keeps |= sub_warp.from_lane(column, lane) == j;
             lane += 1;
         }
         valid && keeps
@@ -179,7 +180,7 @@ pub unsafe fn extract_diagonal<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        Team::of(log2_lanes).for_each_entry(n, a, |i, e| {
+        SubWarp::of(log2_lanes).for_each_entry(n, a, |i, e| {
             if a.col_idx.ld_nc(e) == i as u32 {
                 diagonal.st(i, values.ld_nc(e));
             }
@@ -199,31 +200,32 @@ pub unsafe fn strong_lengths<T: Real, C: Criterion<T>>(
 ) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
+        let sub_warp = SubWarp::of(log2_lanes);
+        let mut i = sub_warp.first();
         while i < n as usize {
-            let row = criterion.row(team, a, values, i);
+            let row = criterion.row(sub_warp, a, values, i);
             let (start, end) = a.range(i);
             let mut length = 0u32;
-            let mut e = start + team.lane as usize;
+            let mut e = start + sub_warp.lane as usize;
             while e < end {
                 let j = a.col_idx.ld_nc(e);
-                let kept = j == i as u32 || criterion.keeps(team, row, true, j, values.ld_nc(e), 0, 0);
+                let kept = j == i as u32 || criterion.keeps(sub_warp, row, true, j, values.ld_nc(e), 0, 0);
                 length += kept as u32;
-                e += team.lanes as usize;
+                e += sub_warp.lanes as usize;
             }
-            let length = team.reduce(length, |x, y| x + y);
-            if team.lane == 0 {
+            let length = sub_warp.reduce(length, |x, y| x + y);
+            if sub_warp.lane == 0 {
                 lengths.st(i, length);
             }
-            i += team.stride();
+            i += sub_warp.stride();
         }
     }
 }
 
 /// The entries that are kept: their columns, unless `col_idx` is null, and their values.
 ///
-/// If `lumped`, the others are added to the diagonal in the order of their columns, where that leaves its sign.
+/// If `lumped`, the others are added to the diagonal in the order of their columns, where that leaves its
+/// sign.
 #[kernel(T = [f32, f64], C = [Symmetric<T>, Classical<T>, Given<T>])]
 pub unsafe fn strong_entries<T: Real, C: Criterion<T>>(
     n: u64,
@@ -238,30 +240,30 @@ pub unsafe fn strong_entries<T: Real, C: Criterion<T>>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
+        let sub_warp = SubWarp::of(log2_lanes);
+        let mut i = sub_warp.first();
         while i < n as usize {
-            let row = criterion.row(team, a, values, i);
+            let row = criterion.row(sub_warp, a, values, i);
             let (mut base, end) = a.range(i);
             let (mut to, to_end) = (row_ptr.ld_nc(i) as usize, row_ptr.ld_nc(i + 1) as usize);
             // The place of the diagonal, in the lane that has met it.
             let mut place = usize::MAX;
             let mut sum = row[0];
             while base < end {
-                let e = base + team.lane as usize;
+                let e = base + sub_warp.lane as usize;
                 let valid = e < end;
                 let (mut j, mut v) = (u32::MAX, T::ZERO);
                 if valid {
                     (j, v) = (a.col_idx.ld_nc(e), values.ld_nc(e));
                 }
                 let is_diagonal = valid && j == i as u32;
-                let kept = criterion.keeps(team, row, valid, j, v, to, to_end) || is_diagonal;
-                let lanes = team.ballot(kept);
+                let kept = criterion.keeps(sub_warp, row, valid, j, v, to, to_end) || is_diagonal;
+                let lanes = sub_warp.ballot(kept);
                 if lumped != 0 {
-                    team.in_order(team.ballot(valid && !kept), v, |v| sum += v);
+                    sub_warp.in_order(sub_warp.ballot(valid && !kept), v, |v| sum += v);
                 }
                 if kept {
-                    let own = to + (lanes & ((1 << team.lane) - 1)).count_ones() as usize;
+                    let own = to + (lanes & ((1 << sub_warp.lane) - 1)).count_ones() as usize;
                     if !col_idx.is_null() {
                         col_idx.st(own, j);
                     }
@@ -271,18 +273,18 @@ pub unsafe fn strong_entries<T: Real, C: Criterion<T>>(
                     }
                 }
                 to += lanes.count_ones() as usize;
-                base += team.lanes as usize;
+                base += sub_warp.lanes as usize;
             }
             if lumped != 0 && place != usize::MAX && sum * row[0] > T::ZERO {
                 strong.st(place, sum);
             }
-            i += team.stride();
+            i += sub_warp.stride();
         }
     }
 }
 
-/// `S = I - C S` with `c_i = outlying_i` where that is given and not 0, else `omega / s_ii`; rows without a diagonal
-/// entry stay as they are.
+/// `S = I - C S` with `c_i = outlying_i` where that is given and not 0, else `omega / s_ii`; rows without a
+/// diagonal entry stay as they are.
 #[kernel(T = [f32, f64])]
 pub unsafe fn damp<T: Real>(
     n: u64,
@@ -290,44 +292,45 @@ pub unsafe fn damp<T: Real>(
     s: Pattern,
     values: *mut T,
     omega: T,
-    outlying: *const T,
+    slivers: *const T,
 ) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
+        let sub_warp = SubWarp::of(log2_lanes);
+        let mut i = sub_warp.first();
         while i < n as usize {
             let (start, end) = s.range(i);
             let (mut found, mut diagonal) = (false, T::ZERO);
-            let mut e = start + team.lane as usize;
+            let mut e = start + sub_warp.lane as usize;
             while e < end {
                 if s.col_idx.ld_nc(e) == i as u32 {
                     (found, diagonal) = (true, values.ld(e));
                 }
-                e += team.lanes as usize;
+                e += sub_warp.lanes as usize;
             }
-            let lanes = team.ballot(found);
+            let lanes = sub_warp.ballot(found);
             if lanes != 0 {
-                let diagonal = team.from_lane(diagonal, lanes.trailing_zeros());
-                let of_row = if outlying.is_null() { T::ZERO } else { outlying.ld_nc(i) };
-                let (scale, on_diagonal) = damping(omega, diagonal, of_row);
-                let mut e = start + team.lane as usize;
+                let diagonal = sub_warp.from_lane(diagonal, lanes.trailing_zeros());
+                let sliver = if slivers.is_null() { T::ZERO } else { slivers.ld_nc(i) };
+                let (scale, on_diagonal) = damping(omega, diagonal, sliver);
+                let mut e = start + sub_warp.lane as usize;
                 while e < end {
                     let is_diagonal = s.col_idx.ld_nc(e) == i as u32;
                     values.st(e, if is_diagonal { on_diagonal } else { -(scale * values.ld(e)) });
-                    e += team.lanes as usize;
+                    e += sub_warp.lanes as usize;
                 }
             }
-            i += team.stride();
+            i += sub_warp.stride();
         }
     }
 }
 
-/// `limited_i` is `d_i` made smaller by the limits; but `d_i / g_i`, which `outlying_i` is then too, where a row is outlying: an
-/// entry [couples](Limits::couples) it to a row whose g [is large](Limits::is_large), and the limited d [is small](Limits::is_small). In other rows `outlying_i` is 0. The number of
-/// outlying rows is added to `count`.
+/// The smoothing diagonal: `inverse_i` is `d_i` made smaller by the bound of `limits`. In a sliver row it is
+/// `d_i / g_i`, and so is `slivers_i`, which is 0 in other rows. A row is a sliver row where an entry
+/// [couples](Limits::couples) it to a row whose g [is large](Limits::is_large), and the bounded d
+/// [is small](Limits::is_small). The number of sliver rows is added to `count`.
 #[kernel(T = [f32, f64])]
-pub unsafe fn limit<T: Real>(
+pub unsafe fn smoothing_diagonal<T: Real>(
     n: u64,
     log2_lanes: u32,
     a: Pattern,
@@ -335,14 +338,15 @@ pub unsafe fn limit<T: Real>(
     g: *const T,
     d: *const T,
     limits: Limits<T>,
-    limited: *mut T,
-    outlying: *mut T,
+    inverse: *mut T,
+    slivers: *mut T,
     count: *mut u32,
 ) {
-    // SAFETY: the launcher's arguments describe a valid square CRS matrix of n rows and vectors of n elements; `count` is one.
+    // SAFETY: the launcher's arguments describe a valid square CRS matrix of n rows and vectors of n
+    // elements; `count` is one.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
+        let sub_warp = SubWarp::of(log2_lanes);
+        let mut i = sub_warp.first();
         while i < n as usize {
             let (own_d, own_g) = (d.ld_nc(i), g.ld_nc(i));
             let (start, mut end) = a.range(i);
@@ -350,29 +354,29 @@ pub unsafe fn limit<T: Real>(
                 end = start;
             }
             let (mut coupled, mut most) = (false, T::ZERO);
-            let mut e = start + team.lane as usize;
+            let mut e = start + sub_warp.lane as usize;
             while e < end {
                 let j = a.col_idx.ld_nc(e) as usize;
                 // Hardly any g is large: few look at a value.
                 coupled |= limits.is_large(g.ld_nc(j)) && limits.couples(own_d, values.ld_nc(e));
-                let of_neighbour = d.ld_nc(j).abs();
-                if of_neighbour > most {
-                    most = of_neighbour;
+                let neighbours_d = d.ld_nc(j).abs();
+                if neighbours_d > most {
+                    most = neighbours_d;
                 }
-                e += team.lanes as usize;
+                e += sub_warp.lanes as usize;
             }
-            let coupled = team.ballot(coupled) != 0;
-            let most = team.reduce(most, |x, y| if y > x { y } else { x });
-            if team.lane == 0 {
-                let of_row = limits.limited(own_d, own_g);
-                let is_outlying = coupled && limits.is_small(of_row, most);
-                limited.st(i, if is_outlying { own_d / own_g } else { of_row });
-                outlying.st(i, if is_outlying { own_d / own_g } else { T::ZERO });
-                if is_outlying {
+            let coupled = sub_warp.ballot(coupled) != 0;
+            let most = sub_warp.reduce(most, |x, y| if y > x { y } else { x });
+            if sub_warp.lane == 0 {
+                let bounded = limits.bounded(own_d, own_g);
+                let is_sliver = coupled && limits.is_small(bounded, most);
+                inverse.st(i, if is_sliver { own_d / own_g } else { bounded });
+                slivers.st(i, if is_sliver { own_d / own_g } else { T::ZERO });
+                if is_sliver {
                     atomic::atomic_add_u32(count, 1);
                 }
             }
-            i += team.stride();
+            i += sub_warp.stride();
         }
     }
 }
@@ -401,14 +405,14 @@ pub unsafe fn row_weights<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        let team = Team::of(log2_lanes);
-        let mut i = team.first();
+        let sub_warp = SubWarp::of(log2_lanes);
+        let mut i = sub_warp.first();
         while i < n as usize {
             let (mut base, end) = a.range(i);
             let (mut found, mut own) = (false, T::ZERO);
             let (mut absolute, mut square) = (T::ZERO, T::ZERO);
             while base < end {
-                let e = base + team.lane as usize;
+                let e = base + sub_warp.lane as usize;
                 let valid = e < end;
                 let is_diagonal = valid && a.col_idx.ld_nc(e) == i as u32;
                 let mut v = T::ZERO;
@@ -419,15 +423,15 @@ pub unsafe fn row_weights<T: Real>(
                     (found, own) = (true, v);
                 }
                 if weight != weight::INVERSE_DIAGONAL {
-                    team.in_order(team.ballot(valid), v, |v| {
+                    sub_warp.in_order(sub_warp.ballot(valid), v, |v| {
                         absolute += v.abs();
                         square += v * v;
                     });
                 }
-                base += team.lanes as usize;
+                base += sub_warp.lanes as usize;
             }
-            let diagonal = team.first_of(found, own, T::ZERO);
-            if team.lane == 0 {
+            let diagonal = sub_warp.first_of(found, own, T::ZERO);
+            if sub_warp.lane == 0 {
                 let value = match weight {
                     weight::INVERSE_DIAGONAL => T::ONE / diagonal,
                     weight::INVERSE_L1 if diagonal < T::ZERO => -T::ONE / absolute,
@@ -437,7 +441,7 @@ pub unsafe fn row_weights<T: Real>(
                 };
                 weights.st(i, value);
             }
-            i += team.stride();
+            i += sub_warp.stride();
         }
     }
 }

@@ -4,7 +4,7 @@ use cuda_std::{Real, atomic, kernel, memory::*, shared_array, thread};
 
 use super::columns::{Bitmap, LongRows, Table};
 use super::product::position;
-use super::team::{Pattern, Team};
+use super::sub_warp::{Pattern, SubWarp};
 use crate::sizes::BLOCK;
 
 /// Adds to `lengths[j]` the number of entries of column j.
@@ -17,39 +17,39 @@ pub unsafe fn count_rows(nnz: u64, columns: *const u32, lengths: *mut u32) {
     }
 }
 
-/// Puts the number i of every row of A that has an entry (i, j) to the places from `next[j]` on, in any order, and
-/// moves `next[j]` behind them.
+/// Puts the number i of every row of A that has an entry (i, j) to the places from `next[j]` on, in any
+/// order, and moves `next[j]` behind them.
 #[kernel]
 pub unsafe fn scatter_rows(n_rows: u64, log2_lanes: u32, a: Pattern, next: *mut u32, rows: *mut u32) {
-    let team = Team::of(log2_lanes);
-    let mut row = team.first();
+    let sub_warp = SubWarp::of(log2_lanes);
+    let mut row = sub_warp.first();
     while row < n_rows as usize {
         let (start, end) = a.range(row);
-        let mut p = start + team.lane as usize;
+        let mut p = start + sub_warp.lane as usize;
         while p < end {
             let place = atomic::atomic_add_u32(next.wrapping_add(a.col_idx.ld_nc(p) as usize), 1);
             rows.st(place as usize, row as u32);
-            p += team.lanes as usize;
+            p += sub_warp.lanes as usize;
         }
-        row += team.stride();
+        row += sub_warp.stride();
     }
 }
 
 /// Sorts each row of `unsorted` to `sorted`, but for those too long for a table, which go to `long`.
 #[kernel]
 pub unsafe fn sort_rows(n_rows: u64, log2_lanes: u32, unsorted: Pattern, sorted: *mut u32, long: LongRows) {
-    let team = Team::of(log2_lanes);
-    let table = Table::of(team, log2_lanes, shared_array![u64; 2048]);
-    let mut row = team.first();
+    let sub_warp = SubWarp::of(log2_lanes);
+    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
+    let mut row = sub_warp.first();
     while row < n_rows as usize {
         let (start, end) = unsorted.range(row);
         if end - start <= table.slots() {
             table.load(end - start, unsorted.col_idx, start);
             table.write_ascending(end - start, sorted, start);
-        } else if team.lane == 0 {
+        } else if sub_warp.lane == 0 {
             long.push(row);
         }
-        row += team.stride();
+        row += sub_warp.stride();
     }
 }
 
@@ -85,16 +85,16 @@ pub unsafe fn transpose_values<T: Real>(
     at: Pattern,
     at_values: *mut T,
 ) {
-    let team = Team::of(log2_lanes);
-    let mut row = team.first();
+    let sub_warp = SubWarp::of(log2_lanes);
+    let mut row = sub_warp.first();
     while row < n_rows as usize {
         let (start, end) = at.range(row);
-        let mut p = start + team.lane as usize;
+        let mut p = start + sub_warp.lane as usize;
         while p < end {
             let (start_of_a, end_of_a) = a.range(at.col_idx.ld_nc(p) as usize);
             at_values.st(p, values.ld_nc(position(a.col_idx, start_of_a, end_of_a, row as u32)));
-            p += team.lanes as usize;
+            p += sub_warp.lanes as usize;
         }
-        row += team.stride();
+        row += sub_warp.stride();
     }
 }

@@ -13,11 +13,12 @@ use crate::epilogue::{
 };
 use crate::monitor::Guard;
 
-/// Blocks of a row in flight: as many loads as in [`super::sell`] take five entries. Loops over so few places are unrolled by
-/// the compiler; `unroll` nested in itself takes it minutes.
+/// Blocks of a row in flight: as many loads as in [`super::sell`] take five entries. Loops over so few places
+/// are unrolled by the compiler; `unroll` nested in itself takes it minutes.
 const BATCH: usize = 2;
 
-/// `sum_j A_j x(c_j)` over `count` blocks in steps of `stride` from `start` on; the arrays of values are `plane` apart.
+/// `sum_j A_j x(c_j)` over `count` blocks in steps of `stride` from `start` on; the arrays of values are
+/// `plane` apart.
 #[inline(always)]
 unsafe fn gather<T: Real, const B: usize, const STREAMED: bool>(
     col_idx: *const u32,
@@ -116,7 +117,8 @@ pub unsafe fn spmv_block_sell<T: Real, const B: usize, E: BlockEpilogue<T, B>>(
     }
 }
 
-/// A x with the epilogue `e`, `2^log2_lanes` lanes a block row, 1 to 32; as [`fn@super::csr::spmv_csr_vector`] with blocks.
+/// A x with the epilogue `e`, `2^log2_lanes` lanes a block row, 1 to 32; as
+/// [`fn@super::csr::spmv_csr_vector`] with blocks.
 #[kernel(
     T = [f32, f64],
     B = [2, 3],

@@ -70,7 +70,8 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
     }
 }
 
-/// A x with the epilogue `e`, `2^log2_lanes` neighbouring lanes a row, 2 to 32 ("vector", Bell and Garland 2009).
+/// A x with the epilogue `e`, `2^log2_lanes` neighbouring lanes a row, 2 to 32 ("vector", Bell and Garland
+/// 2009).
 #[kernel(
     T = [f32, f64],
     O = [u32, u64],

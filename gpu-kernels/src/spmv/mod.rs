@@ -1,9 +1,9 @@
 //! Sparse matrix-vector products, one file a format, each with every [`crate::epilogue`].
 
 pub mod block;
+pub mod compressed;
 pub mod csr;
 pub mod ell;
-pub mod packed;
 mod rows;
 pub mod sell;
 

@@ -19,10 +19,12 @@ pub(super) fn by_threads<T: Real>(n_rows: u64, row: impl Fn(usize) -> [T; 2]) ->
     sums
 }
 
-/// `2^log2_lanes` neighbouring lanes a row, 1 to 32 ("vector", Bell and Garland 2009): the sums of what `row` returns.
+/// `2^log2_lanes` neighbouring lanes a row, 1 to 32 ("vector", Bell and Garland 2009): the sums of what `row`
+/// returns.
 ///
-/// `product(i, lane, lanes)` is this lane's part of row i, of B numbers; parts are added as a binary tree. The first
-/// lane, which will need them, asks for `inputs(i)` before that, and has them and the sums of the parts in `row`.
+/// `product(i, lane, lanes)` is this lane's part of row i, of B numbers; parts are added as a binary tree.
+/// The first lane, which will need them, asks for `inputs(i)` before that, and has them and the sums of the
+/// parts in `row`.
 ///
 /// # Safety
 /// The lanes of a warp call it together.

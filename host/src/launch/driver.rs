@@ -5,9 +5,12 @@
 //! function of this module is called, so that programs start without one.
 
 mod device;
+mod function;
 mod graph;
 mod image;
 mod kernels;
+mod launch;
+mod lock;
 mod memory;
 mod module;
 mod overlap;
@@ -15,23 +18,22 @@ mod staging;
 mod status;
 
 use crate::error::{Error, Result};
-use crate::launch::{Address, Counters, DeviceInfo, Event, Graph, KernelAttributes, Launch};
-use cuda_std::host::Kernel;
+use crate::launch::{Address, Counters, Cuda, DeviceInfo};
 use cust::context::{Context, CurrentContext};
-use cust::error::CudaError;
-use cust::event::EventFlags;
+use cust::device::Device;
 use cust::memory::cuda_free_locked;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUresult, CUstream};
-use graph::Recorded;
 use kernels::Kernels;
+use lock::lock;
 use memory::DeviceMemory;
 use overlap::Launcher;
 use staging::Staging;
-use status::{check, failed, is_fault};
+use status::{check, is_fault};
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+pub(crate) use status::failed;
 
 pub use device::{device_count, devices, driver_version};
 pub use graph::GRAPHS_VARIABLE;
@@ -55,7 +57,7 @@ pub struct Driver {
     launcher: Launcher,
     /// Whether it records graphs.
     graphs: bool,
-    stream: Stream,
+    stream: Arc<Stream>,
     /// Last, so that it is released last.
     context: Arc<Context>,
 }
@@ -69,27 +71,48 @@ struct Allocation {
 }
 
 impl Driver {
-    /// Opens device `ordinal` with the newest of the images which it takes.
+    /// Opens device `ordinal` with the newest of the images which it takes, on a stream of its own.
     ///
     /// Machine code for the device is loaded where the image has some ([`CUBIN_VARIABLE`]). Else the device's
     /// driver translates each kernel when it is first used: some milliseconds, less where it finds it in its
-    /// cache. Kernels may start before those in front of them have ended, unless the
-    /// environment says otherwise ([`PDL_VARIABLE`]).
+    /// cache. Kernels may start before those in front of them have ended, unless the environment says
+    /// otherwise ([`PDL_VARIABLE`]).
     ///
     /// # Errors
     /// [`Error::NoDevice`] if there is no driver, no such device, or no image for it; [`Error::Device`]
     /// with the translator's log if the image's shortest kernel does not load.
     pub fn open(ordinal: u32, images: &[PtxImage]) -> Result<Driver> {
-        let (device, mut info) = device::device(ordinal)?;
-        let image = image::newest(images, &info)?;
+        let (device, info) = device::device(ordinal)?;
         let context =
             Context::new(device).map_err(failed(format!("cuDevicePrimaryCtxRetain({})", info.name)))?;
         CurrentContext::set_current(&context).map_err(failed("cuCtxSetCurrent"))?;
-        info.ptx_target = image.name();
-        let kernels = Kernels::new(image, &mut info)?;
         // cust makes no non-blocking streams. The legacy stream, which a blocking one waits for, is
         // never used here: every copy below names its stream.
         let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(failed("cuStreamCreate"))?;
+        Driver::with(device, info, Cuda { context, stream: Arc::new(stream) }, images)
+    }
+
+    /// [`Driver::open`] for a program that has a context and a stream: all work is queued on that stream.
+    ///
+    /// # Errors
+    /// As for [`Driver::open`].
+    pub fn on(cuda: Cuda, images: &[PtxImage]) -> Result<Driver> {
+        CurrentContext::set_current(&cuda.context).map_err(failed("cuCtxSetCurrent"))?;
+        let device = CurrentContext::get_device().map_err(failed("cuCtxGetDevice"))?;
+        for ordinal in 0..device_count()? {
+            let (other, info) = device::device(ordinal)?;
+            if other == device {
+                return Driver::with(device, info, cuda, images);
+            }
+        }
+        Err(Error::NoDevice("the context's device is none of those of this machine".into()))
+    }
+
+    /// On a device whose context is current.
+    fn with(device: Device, mut info: DeviceInfo, cuda: Cuda, images: &[PtxImage]) -> Result<Driver> {
+        let image = image::newest(images, &info)?;
+        info.ptx_target = image.name();
+        let kernels = Kernels::new(image, &mut info)?;
         Ok(Driver {
             info,
             counters: Counters::default(),
@@ -100,8 +123,8 @@ impl Driver {
             kernels,
             launcher: Launcher::from_env(),
             graphs: graph::from_env(),
-            stream,
-            context: Arc::new(context),
+            stream: cuda.stream,
+            context: Arc::new(cuda.context),
         })
     }
 
@@ -192,281 +215,5 @@ impl Drop for Driver {
     }
 }
 
-/// A lock whose data is valid even if a thread panicked while it held it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Launch for Driver {
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
-    fn resident_blocks(&self, kernel: &'static str, block: u32) -> Result<u32> {
-        Ok(self.max_active_blocks(kernel, block)? * self.info.multiprocessors)
-    }
-
-    fn memory(&self) -> Result<(u64, u64)> {
-        self.enter()?;
-        // What is given back counts as free when the device has come to it.
-        self.finish(|| "cuStreamSynchronize".into())?;
-        let (free, total) = cust::memory::mem_get_info().map_err(failed("cuMemGetInfo"))?;
-        Ok(((free as u64 + self.memory.idle()).min(total as u64), total as u64))
-    }
-
-    fn alloc(&self, bytes: usize) -> Result<Address> {
-        let call = || format!("cuMemAlloc({bytes} bytes)");
-        self.enter_now(call)?;
-        // The driver has no allocation of 0 bytes, but an empty vector must have an address.
-        let mut address = 0;
-        // SAFETY: this driver queues everything on this stream, graphs too.
-        let status = unsafe { self.memory.take(&mut address, bytes.max(1), self.stream.as_inner()) };
-        if status == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            let (free, total) = self.memory()?;
-            return Err(Error::DeviceMemory {
-                device: self.info.name.clone(),
-                needed: bytes as u64,
-                free,
-                total,
-                detail: "in one piece".into(),
-            });
-        }
-        self.waited(status, call)?;
-        Ok(self.allocated(address, bytes, false))
-    }
-
-    fn alloc_host_visible(&self, bytes: usize) -> Result<Address> {
-        self.enter_now(|| format!("cuMemAllocHost({bytes} bytes of page-locked memory)"))?;
-        let kept = {
-            let mut idle = lock(&self.idle_page_locked);
-            idle.iter().position(|&(size, _)| size == bytes).map(|k| idle.swap_remove(k).1)
-        };
-        let address = match kept {
-            Some(address) => address,
-            None => memory::take_page_locked(bytes.max(1), &self.info.name)?,
-        };
-        Ok(self.allocated(address, bytes, true))
-    }
-
-    unsafe fn free(&self, address: Address) {
-        let Some(allocation) = lock(&self.allocations).remove(&address) else { return };
-        if !allocation.host_visible {
-            self.counters.allocated_bytes.fetch_sub(allocation.bytes as u64, Ordering::Relaxed);
-        }
-        // A fault that comes up here comes up again in the next call that can report it.
-        if self.enter().is_err() {
-            return;
-        }
-        // SAFETY: it came from the same allocator and, as the caller promises, nothing uses it later.
-        unsafe {
-            if allocation.host_visible {
-                let _ = self.finish(String::new);
-                let mut idle = lock(&self.idle_page_locked);
-                idle.push((allocation.bytes, address));
-                if idle.len() > KEPT_PAGE_LOCKED {
-                    let _ = cuda_free_locked(idle.remove(0).1 as *mut u8);
-                }
-            } else {
-                self.memory.give_back(address, self.stream.as_inner());
-            }
-        }
-    }
-
-    unsafe fn upload(&self, destination: Address, source: &[u8]) -> Result<()> {
-        let bytes = source.len();
-        let call = || format!("cuMemcpyHtoDAsync({bytes} bytes to {destination:#x})");
-        self.enter_now(call)?;
-        if bytes >= staging::STAGE {
-            // SAFETY: the caller vouches for the destination.
-            self.staged(|staging| unsafe { staging.upload(destination, source, &self.stream) })?;
-        } else if bytes > 0 {
-            // SAFETY: the caller vouches for the destination, and `source` is borrowed until the end.
-            let status = unsafe {
-                sys::cuMemcpyHtoDAsync_v2(destination, source.as_ptr().cast(), bytes, self.stream.as_inner())
-            };
-            self.waited(status, call)?;
-            self.finish(call)?;
-        }
-        Counters::add(&self.counters.uploads, 1);
-        Counters::add(&self.counters.uploaded_bytes, bytes as u64);
-        Ok(())
-    }
-
-    unsafe fn download(&self, destination: &mut [u8], source: Address) -> Result<()> {
-        let bytes = destination.len();
-        let call = || format!("cuMemcpyDtoHAsync({bytes} bytes from {source:#x})");
-        self.enter_now(call)?;
-        if bytes >= staging::STAGE {
-            // SAFETY: the caller vouches for the source.
-            self.staged(|staging| unsafe { staging.download(destination, source, &self.stream) })?;
-        } else if bytes > 0 {
-            // SAFETY: the caller vouches for the source, and `destination` is borrowed until the end.
-            let status = unsafe {
-                sys::cuMemcpyDtoHAsync_v2(
-                    destination.as_mut_ptr().cast(),
-                    source,
-                    bytes,
-                    self.stream.as_inner(),
-                )
-            };
-            self.waited(status, call)?;
-            self.finish(call)?;
-        }
-        Counters::add(&self.counters.downloads, 1);
-        Counters::add(&self.counters.downloaded_bytes, bytes as u64);
-        Ok(())
-    }
-
-    unsafe fn copy(&self, destination: Address, source: Address, bytes: usize) -> Result<()> {
-        let call = || format!("cuMemcpyDtoDAsync({bytes} bytes from {source:#x} to {destination:#x})");
-        self.enter_now(call)?;
-        if bytes > 0 {
-            // SAFETY: the caller vouches for both.
-            let status =
-                unsafe { sys::cuMemcpyDtoDAsync_v2(destination, source, bytes, self.stream.as_inner()) };
-            self.waited(status, call)?;
-        }
-        Counters::add(&self.counters.device_copies, 1);
-        Ok(())
-    }
-
-    unsafe fn zero(&self, destination: Address, bytes: usize) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        self.enter()?;
-        // SAFETY: the caller vouches for the destination.
-        let status = unsafe { sys::cuMemsetD8Async(destination, 0, bytes, self.queue()) };
-        self.waited(status, || format!("cuMemsetD8Async({bytes} bytes at {destination:#x})"))
-    }
-
-    unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()> {
-        if grid == 0 {
-            return Ok(());
-        }
-        self.enter()?;
-        let name = kernel.name();
-        let mut function = self.kernels.function(name)?;
-        let recording = graph::recording(&self.context);
-        function.waits &= recording.is_none_or(|recording| recording.overlap);
-        let stream = recording.map_or(self.stream.as_inner(), |recording| recording.stream);
-        let mut status = CUresult::CUDA_ERROR_INVALID_VALUE;
-        kernel.arguments(&mut |arguments| {
-            // SAFETY: the function is of this context; the arguments are those of the kernel of this
-            // name, which `#[kernel]` made both; the caller vouches for their values.
-            status = unsafe { self.launcher.launch(function, grid, block, stream, arguments) };
-        });
-        self.waited(status, || format!("cuLaunchKernel({name}, {grid} blocks of {block} threads)"))?;
-        match recording {
-            Some(_) => graph::count_launch(),
-            None => Counters::add(&self.counters.launches, 1),
-        }
-        self.kernels.launched(name, grid, block);
-        Ok(())
-    }
-
-    fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
-        self.enter()?;
-        self.kernels.attributes(kernel).map(Some)
-    }
-
-    fn loading_seconds(&self) -> f64 {
-        self.kernels.loading_seconds()
-    }
-
-    fn record_graph(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<Graph>> {
-        if !self.graphs {
-            return Ok(None);
-        }
-        self.enter_now(|| "cuStreamBeginCapture".into())?;
-        let recorded = match graph::record(&self.context, true, work) {
-            Ok(Some(recorded)) => Some(recorded),
-            // Drivers before 12.3 have no overlap within graphs, and say so somewhere on the way.
-            _ => graph::record(&self.context, false, work)?,
-        };
-        Ok(recorded.map(|recorded| Graph(Box::new(recorded))))
-    }
-
-    unsafe fn replay(&self, graph: &Graph) -> Result<()> {
-        let call = || "cuGraphLaunch".to_owned();
-        self.enter_now(call)?;
-        let recorded = graph.0.downcast_ref::<Recorded>().filter(|recorded| recorded.is_of(&self.context));
-        let recorded = recorded.ok_or_else(|| Error::Device {
-            call: call(),
-            message: "the graph was recorded by another device".into(),
-        })?;
-        // SAFETY: the graph is of this context; the caller vouches for what is in it.
-        let status = unsafe { sys::cuGraphLaunch(recorded.graph, self.stream.as_inner()) };
-        self.waited(status, call)?;
-        Counters::add(&self.counters.graph_launches, 1);
-        Counters::add(&self.counters.launches, recorded.launches);
-        Ok(())
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        let call = || "cuStreamSynchronize".to_owned();
-        self.enter_now(call)?;
-        self.finish(call)
-    }
-
-    fn record(&self) -> Result<Event> {
-        self.enter_now(|| "cuEventRecord".into())?;
-        let event = cust::event::Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"))?;
-        event.record(&self.stream).map_err(failed("cuEventRecord"))?;
-        Ok(Event(Box::new(event)))
-    }
-
-    fn elapsed(&self, start: &Event, end: &Event) -> Result<f64> {
-        self.enter()?;
-        let foreign = || Error::Device {
-            call: "cuEventElapsedTime".into(),
-            message: "an event was recorded by another kind of device".into(),
-        };
-        let start = start.0.downcast_ref::<cust::event::Event>().ok_or_else(foreign)?;
-        let end = end.0.downcast_ref::<cust::event::Event>().ok_or_else(foreign)?;
-        for event in [start, end] {
-            let status = event.synchronize().map_or_else(CudaError::status, |()| CUresult::CUDA_SUCCESS);
-            self.waited(status, || "cuEventSynchronize".into())?;
-        }
-        let milliseconds = end.elapsed_time_f32(start).map_err(failed("cuEventElapsedTime"))?;
-        Ok(f64::from(milliseconds) * 1e-3)
-    }
-
-    fn counters(&self) -> &Counters {
-        &self.counters
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_a_driver_the_error_says_what_to_install() {
-        if cust::driver::load().is_ok() {
-            println!("skipped: this machine has a CUDA driver");
-            return;
-        }
-        let refusals =
-            [Driver::open(0, &[]).err(), device_count().err(), devices().err(), driver_version().err()];
-        for error in refusals {
-            let error = error.expect("there is no driver");
-            assert!(matches!(error, Error::NoDevice(_)), "{error:?}");
-            let expected = "no GPU: libcuda.so.1 not found: install the NVIDIA driver; \
-                            --device cpu works without (libcuda.so.1: ";
-            assert!(error.to_string().starts_with(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn statuses_keep_their_number_where_no_driver_explains_them() {
-        let error = failed("cuMemAlloc(8 bytes)")(CudaError::OutOfMemory);
-        if cust::driver::load().is_err() {
-            assert_eq!(error.to_string(), "cuMemAlloc(8 bytes) failed: CUDA error 2");
-        }
-        assert_eq!(CudaError::IllegalAddress.status(), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
-        assert_eq!(CudaError::InvalidMemoryAllocation.status(), CUresult::CUDA_ERROR_INVALID_VALUE);
-        assert!(is_fault(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
-        assert!(!is_fault(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
-    }
-}
+mod tests;

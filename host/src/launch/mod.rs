@@ -2,7 +2,10 @@
 
 use crate::error::{Error, Result};
 use cuda_std::host::Kernel;
+use cust::context::Context;
+use cust::stream::Stream;
 use serde::Serialize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub mod driver;
@@ -51,6 +54,17 @@ pub struct KernelAttributes {
 /// A moment on the device's time line, made by [`Launch::record`].
 pub struct Event(pub(crate) Box<dyn std::any::Any + Send>);
 
+/// Context and stream of a CUDA device, for code that uses `cust` beside this library.
+///
+/// What is queued on the stream is carried out in turn with what this library queues there.
+#[derive(Clone)]
+pub struct Cuda {
+    /// The device's primary context.
+    pub context: Context,
+    /// Where this library queues all its work.
+    pub stream: Arc<Stream>,
+}
+
 /// Work that was recorded to be queued again and again, made by [`Launch::record_graph`].
 pub struct Graph(pub(crate) Box<dyn std::any::Any + Send>);
 
@@ -63,6 +77,10 @@ pub trait Launch: Send + Sync {
     fn info(&self) -> &DeviceInfo;
     /// (free, total) bytes of device memory now.
     fn memory(&self) -> Result<(u64, u64)>;
+    /// Context and stream, if it is a CUDA device.
+    fn cuda(&self) -> Option<Cuda> {
+        None
+    }
     /// Takes `bytes` of device memory, aligned to 256. The contents are undefined.
     fn alloc(&self, bytes: usize) -> Result<Address>;
     /// Takes `bytes` of host memory which kernels can also write, at the same address.

@@ -1,8 +1,8 @@
-//! Matrices for smoothing, whose entries are rounded so far that they can be [packed](gpu_kernels::spmv::packed).
+//! Matrices for smoothing, whose entries are rounded so far that they can be [compressed](gpu_kernels::spmv::compressed).
 
 use std::ops::Range;
 
-use arithmetic::packing::{Packing, reach_of_row};
+use arithmetic::compression::{Compression, reach_of_row};
 use cuda_std::Real;
 use rayon::prelude::*;
 
@@ -36,10 +36,10 @@ in_widest_vectors! {
 }
 
 /// A matrix in f32, entries beside the pivots rounded and what that loses of a row added to its pivot, as
-/// [`gpu_kernels::setup::convert::pack`] has it.
+/// [`gpu_kernels::setup::convert::compress`] has it.
 pub(crate) struct Rounding<'a, T> {
     a: &'a Csr<T>,
-    packing: Packing,
+    compression: Compression,
     /// Where each row has its pivot; [`ABSENT`] where it has none.
     places: Vec<u32>,
 }
@@ -66,8 +66,8 @@ impl<'a, T: Real> Rounding<'a, T> {
         };
         let rows = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK);
         let (places, reaches): (Vec<u32>, Vec<u32>) = rows.map(of_row).unzip();
-        let packing = Packing::reaching(reaches.into_iter().max().unwrap_or(0))?;
-        Some(Rounding { a, packing, places })
+        let compression = Compression::reaching(reaches.into_iter().max().unwrap_or(0))?;
+        Some(Rounding { a, compression, places })
     }
 
     /// The matrix that is rounded.
@@ -77,15 +77,15 @@ impl<'a, T: Real> Rounding<'a, T> {
 
     /// The values of some rows.
     pub(crate) fn values<S: Real>(&self, rows: Range<usize>, values: &mut [S]) {
-        round(self.a, self.packing, &self.places, rows, values)
+        round(self.a, self.compression, &self.places, rows, values)
     }
 }
 
 in_widest_vectors! {
-    fn round<T: Real, S: Real>(a: &Csr<T>, packing: Packing, places: &[u32], rows: Range<usize>, values: &mut [S]) {
+    fn round<T: Real, S: Real>(a: &Csr<T>, compression: Compression, places: &[u32], rows: Range<usize>, values: &mut [S]) {
         let first = a.row_ptr()[rows.start];
         for (rounded, v) in values.iter_mut().zip(&a.values()[first..]) {
-            *rounded = S::from_f64(packing.round(v.to_f64() as f32).into());
+            *rounded = S::from_f64(compression.round(v.to_f64() as f32).into());
         }
         let mut left = values;
         for (i, &place) in rows.clone().zip(&places[rows]) {

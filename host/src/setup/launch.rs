@@ -1,4 +1,4 @@
-//! Launches of set-up kernels on a device: a team of lanes for each row, and rows too long for a team.
+//! Launches of set-up kernels on a device: a sub-warp of lanes for each row, and rows too long for a sub-warp.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) fn mean<T: Real>(a: &DeviceCsr<T>) -> f64 {
 }
 
 impl Gpu {
-    /// Launches a kernel whose teams of [`DeviceCsr::log2_lanes`] take a row each.
+    /// Launches a kernel whose sub-warps of [`DeviceCsr::log2_lanes`] take a row each.
     pub(super) fn launch_on_rows<T: Real>(&self, a: &DeviceCsr<T>, kernel: &dyn Kernel) -> Result<()> {
         self.launch(a.size.n_rows << a.log2_lanes(), kernel)
     }

@@ -239,6 +239,13 @@ pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut usize) -> u32 {
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> u32 {
+    // A context has the number of its device.
+    unsafe { *device = CURRENT.get() as c_int };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxPushCurrent_v2(context: usize) -> u32 {
     assert_ne!(context, 0);
     BELOW.with_borrow_mut(|stack| stack.push(CURRENT.replace(context)));
@@ -572,6 +579,19 @@ pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(device: *mut u64, host: us
     assert_eq!(flags, 0);
     // The second device, compute capability 8.0, has no unified addressing.
     unsafe { *device = (host + if CURRENT.get() == 71 { 4096 } else { 0 }) as u64 };
+    SUCCESS
+}
+
+/// At once, whatever is queued on a stream.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) -> u32 {
+    unsafe { std::ptr::copy_nonoverlapping(from, to as *mut u8, bytes) };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) -> u32 {
+    unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to, bytes) };
     SUCCESS
 }
 

@@ -1,13 +1,13 @@
 //! Running the threads of a grid.
 
-use super::Options;
 use super::exchange::{Exchange, State, exchange_result};
 use super::fault::{Access, Fault, FaultKind, Place, Waiting};
 use super::memory::Memory;
+use super::options::Options;
 use super::race::{Races, Stamp, Word};
-use super::thread::SharedBase;
+use super::shared::SharedBase;
 use crate::host::Kernel;
-use crate::warp::WARP_SIZE;
+use crate::lanes::WARP_SIZE;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;

@@ -1,7 +1,7 @@
 //! What threads wait for, and what the lanes of a warp get from each other.
 
 use super::fault::FaultKind;
-use crate::warp::{Shuffle, WARP_SIZE};
+use crate::lanes::{Shuffle, WARP_SIZE};
 use std::panic::Location;
 
 /// What the lanes of a warp do together.

@@ -12,21 +12,16 @@ mod block;
 mod exchange;
 mod fault;
 mod memory;
+mod options;
 mod race;
+mod shared;
 pub(crate) mod thread;
 
 pub use fault::{Access, Fault, FaultKind, Place, Waiting};
 pub use memory::Memory;
+pub use options::Options;
 
 use crate::host::Kernel;
-
-/// What to look for beyond the checks that are always made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Report two threads that touch the same address with nothing to order them, one of them writing.
-    /// Many times slower.
-    pub races: bool,
-}
 
 /// Threads in a block at most, as on every GPU.
 pub const MAX_BLOCK: u32 = 1024;

@@ -7,7 +7,7 @@
 //! business of its barriers.
 
 use super::fault::Access;
-use crate::warp::WARP_SIZE;
+use crate::lanes::WARP_SIZE;
 use std::collections::HashMap;
 
 /// An access, and where in the launch it was made.
@@ -134,8 +134,8 @@ impl Races {
         self.acquired.iter().any(|(address, count)| {
             let releases = &self.releases[address][..*count];
             let first = releases.partition_point(|(block, _)| *block < before.block);
-            let of_block = releases[first..].iter().take_while(|(block, _)| *block == before.block);
-            of_block.into_iter().any(|(_, fence)| before.time <= *fence)
+            let same_block = releases[first..].iter().take_while(|(block, _)| *block == before.block);
+            same_block.into_iter().any(|(_, fence)| before.time <= *fence)
         })
     }
 }

@@ -3,8 +3,9 @@
 use super::block::{self, Grid};
 use super::exchange::Exchange;
 use super::fault::{Access, FaultKind};
-use crate::memory::{Load, Store};
-use crate::warp::{Shuffle, WARP_SIZE};
+pub use super::shared::SharedBase;
+use crate::caching::{Load, Store};
+use crate::lanes::{Shuffle, WARP_SIZE};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The grid whose thread is running.
@@ -149,15 +150,6 @@ pub unsafe fn atomic_add(address: *mut u32, value: u32) -> u32 {
 pub unsafe fn atomic_inc(address: *mut u32, limit: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { modify(address, |old| if old >= limit { 0 } else { old + 1 }) }
-}
-
-/// A shared array of the block.
-#[derive(Debug, Clone, Copy)]
-pub struct SharedBase {
-    /// Its number in the block.
-    pub(super) array: usize,
-    /// Elements.
-    pub(super) length: usize,
 }
 
 pub fn shared(name: &'static str, length: usize) -> SharedBase {

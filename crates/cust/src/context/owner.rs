@@ -15,6 +15,11 @@ impl Owner {
         Owner(current::handle().and_then(Context::of))
     }
 
+    /// Whether it is that context.
+    pub(crate) fn is(&self, context: &Context) -> bool {
+        self.0.as_ref().is_some_and(|own| own.as_raw() == context.as_raw())
+    }
+
     /// Does `work` with the context current, on a thread where it may not be.
     pub(crate) fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
         let context = self.0.as_ref().filter(|context| current::handle() != Some(context.as_raw()));

@@ -3,7 +3,7 @@
 use super::copy::upload;
 use super::malloc::{cuda_free, cuda_free_async, cuda_malloc, cuda_malloc_async};
 use super::{DeviceCopy, DevicePointer, DeviceSlice};
-use crate::context::Owner;
+use crate::context::{Context, Owner};
 use crate::error::{CudaResult, DropResult};
 use crate::stream::Stream;
 use bytemuck::{Pod, PodCastError, Zeroable};
@@ -98,6 +98,11 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// nothing else gives it back.
     pub unsafe fn from_raw_parts(pointer: DevicePointer<T>, len: usize) -> DeviceBuffer<T> {
         DeviceBuffer { pointer, len, owner: Owner::current() }
+    }
+
+    /// Whether it was made in that context. cust 0.3 does not know.
+    pub fn is_of(&self, context: &Context) -> bool {
+        self.owner.is(context)
     }
 
     /// All of it.

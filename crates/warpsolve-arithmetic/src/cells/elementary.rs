@@ -1,5 +1,5 @@
-//! exp and ln as straight-line code: `core` has neither, and with a call of a library's no loop over cells would
-//! become vector instructions. Errors stay below one unit in the last place.
+//! exp and ln as straight-line code: `core` has neither, and with a call of a library's no loop over cells
+//! would become vector instructions. Errors stay below one unit in the last place.
 
 use core::f64::consts::{LOG2_E, SQRT_2};
 
@@ -30,8 +30,8 @@ macro_rules! polynomial {
 
 /// e^x; 0 where that is no normal number any more (below -708), infinite above 709.78.
 ///
-/// `x = k ln 2 + r` with an integer k and `|r| <= ln 2 / 2` (Cody and Waite 1980), Taylor's polynomial for e^r, and k
-/// added to the exponent.
+/// `x = k ln 2 + r` with an integer k and `|r| <= ln 2 / 2` (Cody and Waite 1980), Taylor's polynomial for
+/// e^r, and k added to the exponent.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
     let shifted = Real::mul_add(x, LOG2_E, ROUND);
@@ -50,8 +50,8 @@ pub fn exp(x: f64) -> f64 {
 
 /// ln x; minus infinity for 0 and numbers so small that they are not normal, NaN for negative ones.
 ///
-/// `x = 2^k (1 + f)` with `1 + f` between the roots of 1/2 and 2, and `ln(1 + f) = 2 artanh(s)` with `s = f / (2 + f)`,
-/// written as `f - s (f - 2 (s^2/3 + s^4/5 + ..))` so that the largest term is exact.
+/// `x = 2^k (1 + f)` with `1 + f` between the roots of 1/2 and 2, and `ln(1 + f) = 2 artanh(s)` with `s = f /
+/// (2 + f)`, written as `f - s (f - 2 (s^2/3 + s^4/5 + ..))` so that the largest term is exact.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
     const ROOT: u64 = (SQRT_2 / 2.0).to_bits();

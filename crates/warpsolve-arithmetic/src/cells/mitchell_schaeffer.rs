@@ -1,4 +1,5 @@
-//! Mitchell and Schaeffer 2003, "A two-current model for the dynamics of cardiac membrane" (Bull. Math. Biol. 65:767).
+//! Mitchell and Schaeffer 2003, "A two-current model for the dynamics of cardiac membrane" (Bull. Math. Biol.
+//! 65:767).
 //!
 //! ```text
 //! du/dt = h u^2 (1 - u) / tau_in - u / tau_out + s / (peak - rest)
@@ -6,7 +7,8 @@
 //!         -h / tau_close        elsewhere
 //! ```
 //!
-//! with `v = rest + (peak - rest) u`. An action potential from rest lasts about `tau_close ln(tau_out / (4 tau_in))`.
+//! with `v = rest + (peak - rest) u`. An action potential from rest lasts about `tau_close ln(tau_out / (4
+//! tau_in))`.
 
 use super::model::{CellModel, relax};
 

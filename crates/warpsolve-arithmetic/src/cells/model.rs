@@ -19,7 +19,8 @@ pub trait CellModel: 'static {
     fn step(v: f64, state: &mut Self::State, dt: f64, stimulus: f64) -> f64;
 }
 
-/// `y` after a step of `dy/dt = (y_inf - y) / tau` with constant coefficients, `dt_over_tau` long (Rush and Larsen 1978).
+/// `y` after a step of `dy/dt = (y_inf - y) / tau` with constant coefficients, `dt_over_tau` long (Rush and
+/// Larsen 1978).
 #[inline(always)]
 pub(super) fn relax(y: f64, y_inf: f64, dt_over_tau: f64) -> f64 {
     y_inf + (y - y_inf) * exp(-dt_over_tau)

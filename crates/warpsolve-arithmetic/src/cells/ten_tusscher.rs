@@ -1,15 +1,17 @@
-//! Ten Tusscher and Panfilov 2006, "Alternans and spiral breakup in a human ventricular tissue model" (Am. J. Physiol.
-//! Heart 291:H1088), epicardial cell; equations that it leaves as they were are in ten Tusscher, Noble, Noble and
-//! Panfilov 2004 (286:H1573).
+//! Ten Tusscher and Panfilov 2006, "Alternans and spiral breakup in a human ventricular tissue model" (Am. J.
+//! Physiol. Heart 291:H1088), epicardial cell; equations that it leaves as they were are in ten Tusscher,
+//! Noble, Noble and Panfilov 2004 (286:H1573).
 //!
-//! Potentials in mV, time in ms, concentrations in mmol/l, currents in pA/pF = uA/uF = mV/ms, conductances in nS/pF. The
-//! names are the paper's. Three choices are ours:
+//! Potentials in mV, time in ms, concentrations in mmol/l, currents in pA/pF = uA/uF = mV/ms, conductances in
+//! nS/pF. The names are the paper's. Three choices are ours:
 //!
-//! - The time constant of f2 is that of the paper and of its authors' program, `600 exp(-(V + 25)^2 / 170) + ..`;
-//!   the CellML repository has another.
-//! - The stimulus charges the membrane and brings no potassium: in tissue it stands for a current between cells.
-//! - Calcium that is bound is in equilibrium with the free at the end of each step: the amount of both changes, and a
-//!   quadratic equation divides it (as in the authors' program), so that no calcium is lost to the step's length.
+//! - The time constant of f2 is that of the paper and of its authors' program, `600 exp(-(V + 25)^2 / 170) +
+//!   ..`; the CellML repository has another.
+//! - The stimulus charges the membrane and brings no potassium: in tissue it stands for a current between
+//!   cells.
+//! - Calcium that is bound is in equilibrium with the free at the end of each step: the amount of both
+//!   changes, and a quadratic equation divides it (as in the authors' program), so that no calcium is lost to
+//!   the step's length.
 
 use cuda_std::Real;
 
@@ -25,7 +27,8 @@ const K_O: f64 = 5.4;
 const NA_O: f64 = 140.0;
 const CA_O: f64 = 2.0;
 
-// Conductances, and maximal currents of pumps. K_O is 5.4, for which the factor sqrt(K_O / 5.4) of two of them is 1.
+// Conductances, and maximal currents of pumps. K_O is 5.4, for which the factor sqrt(K_O / 5.4) of two of
+// them is 1.
 const G_NA: f64 = 14.838;
 const G_K1: f64 = 5.405;
 const G_TO: f64 = 0.294;
@@ -50,7 +53,8 @@ const GAMMA: f64 = 0.35;
 /// Permeability of the slow potassium channels to sodium, relative to potassium.
 const P_KNA: f64 = 0.03;
 
-// Calcium: release from and uptake into the sarcoplasmic reticulum, exchange with the subspace; rates in 1/ms.
+// Calcium: release from and uptake into the sarcoplasmic reticulum, exchange with the subspace; rates in
+// 1/ms.
 const V_REL: f64 = 0.102;
 const V_XFER: f64 = 0.0038;
 const V_LEAK: f64 = 0.00036;
@@ -69,7 +73,8 @@ const BUF_C: (f64, f64) = (0.2, 0.001);
 const BUF_SR: (f64, f64) = (10.0, 0.3);
 const BUF_SS: (f64, f64) = (0.4, 0.00025);
 
-// Volumes in nl, and the capacitance over F: what a current in pA/pF makes of a concentration in 1 nl, in 1/ms.
+// Volumes in nl, and the capacitance over F: what a current in pA/pF makes of a concentration in 1 nl, in
+// 1/ms.
 const V_C: f64 = 0.016404;
 const V_SR: f64 = 0.001094;
 const V_SS: f64 = 0.00005468;
@@ -108,8 +113,8 @@ fn buffered(free: f64, change: f64, (buffer, k): (f64, f64)) -> f64 {
 
 /// The model: 18 variables beside V, in the order of [`CellModel::INITIAL`]'s comments.
 ///
-/// Gates advance as if V and the concentrations stood still (Rush and Larsen), all else by forward Euler; every rate is
-/// that of the step's beginning.
+/// Gates advance as if V and the concentrations stood still (Rush and Larsen), all else by forward Euler;
+/// every rate is that of the step's beginning.
 pub struct TenTusscher;
 
 impl CellModel for TenTusscher {
@@ -162,7 +167,8 @@ impl CellModel for TenTusscher {
         let i_ks = G_KS * xs * xs * (v - e_ks);
         let i_p_k = G_P_K * w * sigmoid((25.0 - v) / 5.98);
 
-        // Calcium: I_CaL = G 4 (V - 15) F^2/RT gates (Ca_SS e^x / 4 - Ca_o) / (e^x - 1) with x = 2 (V - 15) F/RT.
+        // Calcium: I_CaL = G 4 (V - 15) F^2/RT gates (Ca_SS e^x / 4 - Ca_o) / (e^x - 1) with x = 2 (V - 15)
+        // F/RT.
         let x = 2.0 * (v - 15.0) / RT_F;
         let e_x = exp(x);
         let i_cal =

@@ -50,8 +50,8 @@ fn ln_is_that_of_the_standard_library() {
     assert!([-1.0, -1e-310, f64::NEG_INFINITY, f64::NAN].into_iter().all(|x| ln(x).is_nan()));
 }
 
-/// States and their successors, computed once by another program: Python's library functions, the equations as CellML
-/// writes them, and bisection for the calcium that is bound.
+/// States and their successors, computed once by another program: Python's library functions, the equations
+/// as CellML writes them, and bisection for the calcium that is bound.
 #[test]
 fn one_step_of_ten_tusscher_is_that_of_an_independent_program() {
     let rest: [f64; 18] = TenTusscher::INITIAL.try_into().unwrap();

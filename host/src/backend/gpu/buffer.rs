@@ -1,5 +1,6 @@
 //! Device memory that is given back when its last user is gone.
 
+use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -14,18 +15,20 @@ pub(crate) struct Buffer {
     device: Arc<dyn Launch>,
     pub(crate) address: Address,
     bytes: usize,
+    /// Who gives memory back that the device did not allocate.
+    owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Buffer {
     pub(crate) fn new(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc(bytes.max(1))?;
-        Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
+        Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
     }
 
     /// Memory that the host reads while kernels write it.
     pub(crate) fn host_visible(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc_host_visible(bytes)?;
-        Ok(Arc::new(Buffer { device: device.clone(), address, bytes }))
+        Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
     }
 
     pub(crate) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
@@ -33,6 +36,25 @@ impl Buffer {
         // SAFETY: just allocated with this size.
         unsafe { device.upload(buffer.address, bytes_of(values))? };
         Ok(buffer)
+    }
+
+    /// Memory that `owner` gives back when this is gone.
+    ///
+    /// # Safety
+    /// The device can use so many bytes there until then.
+    pub(crate) unsafe fn owned_by(
+        device: &Arc<dyn Launch>,
+        address: Address,
+        bytes: usize,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Arc<Self> {
+        Arc::new(Buffer { device: device.clone(), address, bytes, owner: Some(owner) })
+    }
+
+    /// The owner of the memory, if that is of this type. Whoever takes it lets nothing use the buffer any more.
+    pub(crate) fn take_owner<O: Any>(&mut self) -> Option<O> {
+        let owner = self.owner.as_mut().filter(|owner| (***owner).is::<O>())?;
+        std::mem::replace(owner, Box::new(())).downcast().ok().map(|owner| *owner)
     }
 
     /// Its size.
@@ -55,8 +77,15 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the address came from this device, and this is its only owner.
-        unsafe { self.device.free(self.address) };
+        match self.owner.take() {
+            // SAFETY: the address came from this device, and this is its only owner.
+            None => unsafe { self.device.free(self.address) },
+            Some(owner) => {
+                // What is queued may use it. A fault that comes up here comes up again in the next call.
+                let _ = self.device.synchronize();
+                drop(owner);
+            }
+        }
     }
 }
 

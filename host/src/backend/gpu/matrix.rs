@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use arithmetic::packing::Packing;
+use arithmetic::compression::Compression;
 use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::epilogue::{BlockEpilogue, Epilogue};
 use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
+use gpu_kernels::spmv::compressed::spmv_compressed;
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
-use gpu_kernels::spmv::packed::spmv_packed;
 use gpu_kernels::spmv::sell::spmv_sell;
 
 use super::buffer::{Buffer, DeviceVector, check_reach};
@@ -43,10 +43,10 @@ pub(crate) enum Layout {
         stride: usize,
     },
     Sell(Slices),
-    /// [`gpu_kernels::spmv::packed`]: entries in `col_idx`, those of the pivots in `values`, and the columns of the pivots
+    /// [`gpu_kernels::spmv::compressed`]: entries in `col_idx`, those of the pivots in `values`, and the columns of the pivots
     /// unless they are the diagonal's.
     Compressed {
-        packing: Packing,
+        compression: Compression,
         slices: Slices,
         pivots: Option<Arc<Buffer>>,
     },
@@ -234,14 +234,14 @@ impl Gpu {
                 let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
                 self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
             }
-            &Layout::Compressed { packing, ref slices, ref pivots } => {
+            &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
                 let (entries, pivots, pivot_values) = (col_idx, columns_or_null(pivots.as_ref()), values);
-                let kernel = spmv_packed {
+                let kernel = spmv_compressed {
                     n_rows,
                     slice_ptr,
                     permutation,
-                    packing,
+                    compression,
                     entries,
                     pivots,
                     pivot_values,

@@ -21,6 +21,7 @@ mod memory;
 mod monitor;
 mod monitoring;
 mod products;
+mod shared;
 mod vectors;
 mod work;
 

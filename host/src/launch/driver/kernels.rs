@@ -1,14 +1,15 @@
 //! The kernels of one image, each loaded when it is first used.
 
+use super::function::Function;
 use super::image::{self, PtxImage};
-use super::lock;
+use super::lock::lock;
 use super::module::Modules;
 use super::overlap;
 use super::status::{check, failed};
 use crate::error::{Error, Result};
 use crate::launch::{DeviceInfo, KernelAttributes};
 use cust::module::Module;
-use cust::sys::{self, CUfunction, CUfunction_attribute};
+use cust::sys::{self, CUfunction_attribute};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -40,17 +41,6 @@ struct Loaded {
     function: Function,
     _module: Option<Module>,
 }
-
-/// A kernel's handle. It lives as long as its module.
-#[derive(Clone, Copy)]
-pub(super) struct Function {
-    pub(super) handle: CUfunction,
-    /// Whether it waits for the kernel in front by itself.
-    pub(super) waits: bool,
-}
-
-// SAFETY: any thread may use the handle while its context is current there.
-unsafe impl Send for Function {}
 
 impl Kernels {
     /// The kernels of `image`, whose name is in `device.ptx_target`; sets `device.machine_code`.

@@ -10,7 +10,7 @@
 //! The attribute concerns the edge between two kernels alone. A copy, a memset, an event or the host waits
 //! for the kernels in front as ever, and a kernel behind a copy or a memset for that.
 
-use super::kernels::Function;
+use super::function::Function;
 use cust::sys::{self, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUresult, CUstream};
 use std::ffi::{OsStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};

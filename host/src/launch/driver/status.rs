@@ -13,7 +13,7 @@ pub(super) fn check(status: CUresult, call: impl FnOnce() -> String) -> Result<(
 }
 
 /// Puts the call into an error of cust, which has the driver's words.
-pub(super) fn failed(call: impl Into<String>) -> impl FnOnce(CudaError) -> Error {
+pub(crate) fn failed(call: impl Into<String>) -> impl FnOnce(CudaError) -> Error {
     let call = call.into();
     move |error| Error::Device { call, message: error.status().to_string() }
 }

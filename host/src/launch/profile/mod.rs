@@ -6,7 +6,7 @@ mod log;
 mod tests;
 
 use crate::error::Result;
-use crate::launch::{Address, Counters, DeviceInfo, Event, KernelAttributes, Launch};
+use crate::launch::{Address, Counters, Cuda, DeviceInfo, Event, KernelAttributes, Launch};
 use cuda_std::host::Kernel;
 use log::Log;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -145,6 +145,9 @@ impl Launch for Profiled {
     }
     fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
         self.device.kernel_attributes(kernel)
+    }
+    fn cuda(&self) -> Option<Cuda> {
+        self.device.cuda()
     }
     fn loading_seconds(&self) -> f64 {
         self.device.loading_seconds()

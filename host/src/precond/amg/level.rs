@@ -24,7 +24,7 @@ pub struct LevelMatrix<M> {
     pub size: Size,
     /// Its format.
     pub choice: Choice,
-    /// Whether columns and values are [compressed](gpu_kernels::spmv::packed).
+    /// Whether columns and values are [compressed](gpu_kernels::spmv::compressed).
     pub compressed: bool,
 }
 
@@ -206,7 +206,7 @@ pub struct LevelInfo {
     pub nnz: usize,
     /// The format of the matrix.
     pub format: Choice,
-    /// Whether it is [compressed](gpu_kernels::spmv::packed).
+    /// Whether it is [compressed](gpu_kernels::spmv::compressed).
     pub compressed: bool,
     /// Bytes of matrix, transfer operators, smoother and vectors.
     pub bytes: u64,

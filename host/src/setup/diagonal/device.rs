@@ -4,7 +4,7 @@ use arithmetic::smoothing::Limits;
 use cuda_std::Real;
 use gpu_kernels::setup::blocks::invert_diagonal_blocks;
 use gpu_kernels::setup::noisy;
-use gpu_kernels::setup::strength::{limit, row_weights, weight};
+use gpu_kernels::setup::strength::{row_weights, smoothing_diagonal, weight};
 
 use super::{Diagonals, RowWeight, SmoothingDiagonal};
 use crate::backend::Memory;
@@ -52,7 +52,7 @@ impl<T: Real> Diagonals<T> for Gpu {
         let n = a.size.n_rows;
         let (mut inverse, mut slivers) = (self.allocate(n)?, self.allocate(n)?);
         let count = Buffer::zeroed(self.device(), size_of::<u32>())?;
-        let kernel = limit {
+        let kernel = smoothing_diagonal {
             n: n as u64,
             log2_lanes: a.log2_lanes(),
             a: a.pattern(),
@@ -60,8 +60,8 @@ impl<T: Real> Diagonals<T> for Gpu {
             g: g.ptr(),
             d: d.ptr(),
             limits,
-            limited: inverse.ptr_mut(),
-            outlying: slivers.ptr_mut(),
+            inverse: inverse.ptr_mut(),
+            slivers: slivers.ptr_mut(),
             count: count.address as *mut u32,
         };
         self.launch_on_rows(a, &kernel)?;

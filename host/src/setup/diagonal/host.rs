@@ -71,7 +71,7 @@ impl<T: Real> Diagonals<T> for Cpu {
         // The element of D^-1, and what it is in a row of a sliver.
         let elements = |i: usize| {
             let (columns, values) = a.row(i);
-            let limited = limits.limited(d[i], g[i]);
+            let limited = limits.bounded(d[i], g[i]);
             let couples = |(&j, &v): (&u32, &T)| limits.is_large(g[j as usize]) && limits.couples(d[i], v);
             // Hardly any g is large.
             if limits.large.is_finite() && columns.iter().zip(values).any(couples) {

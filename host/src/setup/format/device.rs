@@ -4,9 +4,9 @@ use std::any::TypeId;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use arithmetic::packing::Packing;
+use arithmetic::compression::Compression;
 use cuda_std::Real;
-use gpu_kernels::setup::convert::{fill_sell, pack, reach, round, slice_widths, sort_windows};
+use gpu_kernels::setup::convert::{compress, fill_sell, reach, round, slice_widths, sort_windows};
 
 use super::{Converted, CrsFormat, Formats};
 use crate::backend::gpu::buffer::Buffer;
@@ -84,21 +84,21 @@ impl Gpu {
             reach { n_rows, slice_ptr, permutation, columns, values, pivots: pivot_places, reduction };
         self.launch_reduction(matrix.n_rows, &kernel)?;
         let farthest = Memory::<f64>::read(self, &s, Slot(0))?;
-        let Some(packing) = Packing::reaching(farthest as u32) else { return Ok((matrix, false)) };
+        let Some(compression) = Compression::reaching(farthest as u32) else { return Ok((matrix, false)) };
         let kept = Buffer::new(self.device(), matrix.n_rows * size_of::<f32>())?;
         let pivot_values = kept.address as *mut f32;
-        let kernel = pack {
+        let kernel = compress {
             n_rows,
             slice_ptr,
             permutation,
-            packing,
+            compression,
             columns,
             values,
             pivots: pivot_places,
             pivot_values,
         };
         self.launch(matrix.n_rows, &kernel)?;
-        let layout = Layout::Compressed { packing, slices: slices.clone(), pivots };
+        let layout = Layout::Compressed { compression, slices: slices.clone(), pivots };
         Ok((DeviceMatrix { layout, values: kept, ..matrix }, true))
     }
 

@@ -24,7 +24,7 @@ pub struct Converted<M> {
     pub matrix: M,
     /// The format.
     pub choice: Choice,
-    /// Whether columns and values are [compressed](gpu_kernels::spmv::packed).
+    /// Whether columns and values are [compressed](gpu_kernels::spmv::compressed).
     pub compressed: bool,
 }
 
@@ -37,7 +37,7 @@ pub trait Formats<T: Real, S: Real>: Matrices<T> + Backend<S> {
     ) -> Result<Converted<<Self as Products<S>>::Matrix>>;
 
     /// [`Formats::operator`] of a matrix that smooths: in f32 rounded further where a GPU would then
-    /// [compress](gpu_kernels::spmv::packed) it, on every backend so that all iterate alike.
+    /// [compress](gpu_kernels::spmv::compressed) it, on every backend so that all iterate alike.
     fn smoothing_operator(
         &self,
         a: &Blocks<<Self as Matrices<T>>::Csr>,

@@ -4,7 +4,7 @@ use cuda_std::Real;
 use gpu_kernels::setup::independent_set::{
     independent_reach, independent_remove, independent_select, independent_start,
 };
-use gpu_kernels::setup::team::Pattern;
+use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::IndependentSets;
 use crate::backend::gpu::buffer::{Buffer, bytes_of_mut};
@@ -28,7 +28,7 @@ impl<T: Real> IndependentSets<T> for Gpu {
         let rows = s.size.n_rows;
         let members = DeviceIndices::new(self.device(), rows)?;
         let null = Pattern { row_ptr: std::ptr::null(), col_idx: std::ptr::null() };
-        // Most rows are decided after a few rounds, and then a team has but one number to read.
+        // Most rows are decided after a few rounds, and then a sub-warp has but one number to read.
         let (n, log2_lanes) = (rows as u64, s.log2_lanes().saturating_sub(1));
         let (s, st) = (s.pattern(), st.map_or(null, |st| st.pattern()));
         // One allocation: the largest of each neighbourhood, weights, marks, and the last round that left
@@ -41,8 +41,8 @@ impl<T: Real> IndependentSets<T> for Gpu {
         // SAFETY: within the allocation.
         unsafe { self.device().zero(open as u64, size_of::<u32>())? };
         let (isolated, members_ptr) = (isolated as u32, members.ptr_mut());
-        let outlying = pointer_or_null(slivers);
-        let kernel = independent_start { n, s, st, isolated, outlying, weights, marks, members: members_ptr };
+        let slivers = pointer_or_null(slivers);
+        let kernel = independent_start { n, s, st, isolated, slivers, weights, marks, members: members_ptr };
         self.launch(rows, &kernel)?;
         let mut round = 0;
         loop {

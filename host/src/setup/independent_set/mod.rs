@@ -12,7 +12,7 @@ mod reference;
 mod tests;
 
 /// What [`IndependentSets::independent_set`] has for rows of slivers: roots that nobody joins.
-pub const SINGLETON: u32 = arithmetic::smoothing::OUTLYING;
+pub const SINGLETON: u32 = arithmetic::smoothing::SINGLETON;
 
 /// Independent sets of graphs.
 pub trait IndependentSets<T: Real>: Matrices<T> {

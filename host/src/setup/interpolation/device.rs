@@ -36,8 +36,8 @@ enum Columns<'a> {
 impl<T: Real> Interpolation<T> for Gpu {
     fn damp(&self, s: &mut DeviceCsr<T>, omega: T, slivers: Option<&DeviceVector<T>>) -> Result<()> {
         let (n, log2_lanes, values) = (s.size.n_rows as u64, s.log2_lanes(), s.values_mut());
-        let outlying = pointer_or_null(slivers);
-        self.launch_on_rows(s, &damp { n, log2_lanes, s: s.pattern(), values, omega, outlying })
+        let slivers = pointer_or_null(slivers);
+        self.launch_on_rows(s, &damp { n, log2_lanes, s: s.pattern(), values, omega, slivers })
     }
 
     fn multiply_tentative(
@@ -132,7 +132,7 @@ impl<T: Real> Interpolation<T> for Gpu {
 }
 
 impl Gpu {
-    /// `S P_0` where no row of S has more entries than a warp has lanes, else `None`. The lanes of a team
+    /// `S P_0` where no row of S has more entries than a warp has lanes, else `None`. The lanes of a sub-warp
     /// have an entry of the row each: first about as many as rows have in the mean, then a warp.
     pub(super) fn short_rows_times_tentative<T: Real>(
         &self,

@@ -4,16 +4,18 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuda_std::Real;
+use cust::memory::{DeviceBuffer, DeviceCopy};
 use gpu_kernels::blas1::axpby;
 use gpu_kernels::setup::blocks::{MAX_PLANES, Planes};
+use gpu_kernels::setup::check::check_rows;
 use gpu_kernels::setup::interpolate::Rows;
-use gpu_kernels::setup::team::Pattern;
+use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::{Blocks, Matrices, Size};
 use crate::backend::gpu::buffer::{Buffer, bytes_of, bytes_of_mut, check_reach};
 use crate::backend::gpu::matrix::log2_lanes;
 use crate::backend::gpu::{Gpu, UNGUARDED, Work, constant};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch::Launch;
 use crate::matrix::{BlockCsr, Csr};
 
@@ -71,6 +73,65 @@ impl<T: Real> DeviceCsr<T> {
             values: Buffer::from_slice(device, a.values())?,
             element: PhantomData,
         })
+    }
+
+    /// Makes buffers a matrix of `n_cols` columns: `row_ptr` with a number more than rows, and column and value
+    /// of each entry. Nothing is copied. What was queued to write them must be complete, or be on the stream of
+    /// `gpu`.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] with the row where the arrays are no matrix, columns ascending strictly within a row;
+    /// [`Error::Device`] where the buffers are of another context than that of `gpu`.
+    pub fn adopt(
+        gpu: &Gpu,
+        n_cols: usize,
+        row_ptr: DeviceBuffer<u32>,
+        col_idx: DeviceBuffer<u32>,
+        values: DeviceBuffer<T>,
+    ) -> Result<Self>
+    where
+        T: DeviceCopy,
+    {
+        let (pointers, columns, nnz) = (row_ptr.len(), col_idx.len(), values.len());
+        if pointers == 0 || columns != nnz || pointers == 1 && nnz > 0 {
+            return Err(Error::Matrix(format!(
+                "{pointers} row pointers, {columns} columns and {nnz} values are no matrix: there is one row \
+                 pointer more than rows, and a column for each value"
+            )));
+        }
+        check_reach(nnz as u64)?;
+        let a = DeviceCsr {
+            size: Size { n_rows: pointers - 1, n_cols, nnz },
+            row_ptr: gpu.adopt_buffer(row_ptr)?,
+            col_idx: gpu.adopt_buffer(col_idx)?,
+            values: gpu.adopt_buffer(values)?,
+            element: PhantomData,
+        };
+        a.check_rows(gpu)?;
+        Ok(a)
+    }
+
+    /// Refuses row pointers and columns that are none.
+    fn check_rows(&self, gpu: &Gpu) -> Result<()> {
+        let Size { n_rows, n_cols, nnz } = self.size;
+        let faults = Buffer::zeroed(gpu.device(), size_of::<u32>())?;
+        let kernel = check_rows {
+            n: n_rows as u64,
+            log2_lanes: self.log2_lanes(),
+            n_cols: n_cols as u64,
+            nnz: nnz as u64,
+            a: self.pattern(),
+            faults: faults.address as *mut u32,
+        };
+        gpu.launch_on_rows(self, &kernel)?;
+        match download(&faults, 1, 0u32)?[0] {
+            0 => Ok(()),
+            // The host says which row it is, and what is wrong there.
+            count => {
+                let unknown = || Err(Error::Matrix(format!("{count} rows are no rows of a matrix in CRS")));
+                self.to_host().and_then(|_| unknown())
+            }
+        }
     }
 
     /// A matrix of this pattern with undefined values.
@@ -189,4 +250,53 @@ pub(in crate::setup) fn download<U: cuda_std::memory::Word>(
     // SAFETY: the buffer has at least so many elements.
     unsafe { buffer.device().download(bytes_of_mut(&mut values), buffer.address)? };
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix of what may be none, on the simulator.
+    fn unchecked(gpu: &Gpu, n_cols: usize, row_ptr: &[u32], col_idx: &[u32]) -> DeviceCsr<f64> {
+        let device = gpu.device();
+        DeviceCsr {
+            size: Size { n_rows: row_ptr.len() - 1, n_cols, nnz: col_idx.len() },
+            row_ptr: Buffer::from_slice(device, row_ptr).unwrap(),
+            col_idx: Buffer::from_slice(device, col_idx).unwrap(),
+            values: Buffer::from_slice(device, &vec![1.5; col_idx.len()]).unwrap(),
+            element: PhantomData,
+        }
+    }
+
+    #[test]
+    fn arrays_that_are_no_matrix_are_refused_with_the_row() {
+        let gpu = Gpu::simulated().unwrap();
+        let long: Vec<u32> = (0..77).collect();
+        let (mut doubled, mut beyond) = (long.clone(), long.clone());
+        doubled[33] = 32;
+        beyond[76] = 90;
+        let cases: [(&[u32], &[u32], Option<&str>); 12] = [
+            (&[0, 2, 2, 3], &[0, 3, 89], None),
+            (&[0, 0], &[], None),
+            (&[0, 77], &long, None),
+            (&[1, 2, 2, 3], &[0, 3, 89], Some("start with 0")),
+            (&[0, 2, 1, 3], &[0, 3, 89], Some("row 2: row_ptr decreases")),
+            (&[0, 9, 9, 3], &[0, 3, 89], Some("row 1: row_ptr decreases")),
+            (&[0, 2, 2, 2], &[0, 3, 89], Some("row_ptr ends at 2")),
+            (&[0, 2, 2, 4], &[0, 3, 89], Some("row_ptr ends at 4")),
+            (&[0, 2, 2, 3], &[3, 3, 89], Some("row 1: columns do not ascend")),
+            (&[0, 2, 2, 3], &[0, 3, 90], Some("row 3: column 91 of 90")),
+            (&[0, 77], &doubled, Some("row 1: columns do not ascend")),
+            (&[0, 77], &beyond, Some("row 1: column 91 of 90")),
+        ];
+        for (row_ptr, col_idx, fault) in cases {
+            let checked = unchecked(&gpu, 90, row_ptr, col_idx).check_rows(&gpu);
+            let found = checked.err().map(|error| error.to_string());
+            match (&found, fault) {
+                (None, None) => {}
+                (Some(found), Some(fault)) => assert!(found.contains(fault), "{found}, not {fault}"),
+                _ => panic!("{row_ptr:?} {col_idx:?}: {found:?}, not {fault:?}"),
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use cuda_std::Real;
 use gpu_kernels::setup::columns::SLOTS;
-use gpu_kernels::setup::team::Pattern;
+use gpu_kernels::setup::sub_warp::Pattern;
 use gpu_kernels::setup::transpose::{count_rows, scatter_rows, sort_rows, sort_rows_long, transpose_values};
 
 use super::Transposes;

@@ -1,14 +1,14 @@
 //! A column and a rounded value in 32 bits; the kernel that multiplies such matrices says why.
 
-/// How an entry's 32 bits are divided: the distance of the column from the pivot's, signed, in the lower ones, and the upper
-/// ones of the value in f32 in the others.
+/// How an entry's 32 bits are divided: the distance of the column from the pivot's, signed, in the lower
+/// ones, and the upper ones of the value in f32 in the others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packing {
+pub struct Compression {
     distance_bits: u32,
 }
 
-impl Packing {
+impl Compression {
     /// Sign, exponent and 7 bits of the significand: more would not save iterations.
     const LEAST: u32 = 16;
     /// With fewer than 3 bits of the significand iterations are lost.
@@ -17,11 +17,11 @@ impl Packing {
     /// For columns that are at most `reach` from their row's pivot; none where those are too far.
     pub fn reaching(reach: u32) -> Option<Self> {
         let distance_bits = (u32::BITS - reach.leading_zeros() + 1).max(Self::LEAST);
-        (distance_bits <= Self::MOST).then_some(Packing { distance_bits })
+        (distance_bits <= Self::MOST).then_some(Compression { distance_bits })
     }
 
-    /// The nearest value that can be packed, of two equally near ones that of larger magnitude; the smaller one where the
-    /// larger would be infinite.
+    /// The nearest value that can be compressed, of two equally near ones that of larger magnitude; the
+    /// smaller one where the larger would be infinite.
     #[inline(always)]
     pub fn round(self, value: f32) -> f32 {
         let (bits, last) = (value.to_bits(), 1 << self.distance_bits);
@@ -32,13 +32,13 @@ impl Packing {
 
     /// A rounded value so far from the pivot.
     #[inline(always)]
-    pub fn pack(self, distance: i32, rounded: f32) -> u32 {
+    pub fn compress(self, distance: i32, rounded: f32) -> u32 {
         rounded.to_bits() | distance as u32 & ((1 << self.distance_bits) - 1)
     }
 
     /// Distance and value.
     #[inline(always)]
-    pub fn unpack(self, entry: u32) -> (i32, f32) {
+    pub fn decompress(self, entry: u32) -> (i32, f32) {
         let above = u32::BITS - self.distance_bits;
         ((entry << above) as i32 >> above, f32::from_bits(entry >> self.distance_bits << self.distance_bits))
     }

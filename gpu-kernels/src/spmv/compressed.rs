@@ -1,14 +1,16 @@
-//! Reduced SELL-32-sigma for multigrid: a column and a rounded value in 32 bits, one entry of each row, its pivot, apart.
+//! Reduced SELL-32-sigma for multigrid: a column and a rounded value in 32 bits, one entry of each row, its
+//! pivot, apart.
 //!
-//! What the levels of a preconditioner are smoothed with, and their residuals computed with, need not be A, only near it
-//! in energy. Entries beside the pivot, which in A is the diagonal's, keep 3 to 7 bits of their significand, and their
-//! rounding errors are added to the pivot, so that row sums stay what they are: a constant, and nearly so a smooth vector,
-//! is multiplied as if nothing were rounded. For a symmetric M-matrix with row sums from 0 on, `x^T A x` is a sum of `-a_ij (x_i - x_j)^2`
-//! and of row sums times `x_i^2`, so that rounding changes it by no more than it changes one entry: 0.4 % with 7 bits, 6 %
-//! with 3. The matrix that takes a correction back to a finer level, and other matrices, have no such bound: where A nearly maps to 0 what is no constant, as the bending of a thin beam,
-//! iterations may be lost.
+//! What the levels of a preconditioner are smoothed with, and their residuals computed with, need not be A,
+//! only near it in energy. Entries beside the pivot, which in A is the diagonal's, keep 3 to 7 bits of their
+//! significand, and their rounding errors are added to the pivot, so that row sums stay what they are: a
+//! constant, and nearly so a smooth vector, is multiplied as if nothing were rounded. For a symmetric
+//! M-matrix with row sums from 0 on, `x^T A x` is a sum of `-a_ij (x_i - x_j)^2` and of row sums times
+//! `x_i^2`, so that rounding changes it by no more than it changes one entry: 0.4 % with 7 bits, 6 % with 3.
+//! The matrix that takes a correction back to a finer level, and other matrices, have no such bound: where A
+//! nearly maps to 0 what is no constant, as the bending of a thin beam, iterations may be lost.
 
-use arithmetic::packing::Packing;
+use arithmetic::compression::Compression;
 use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
@@ -19,14 +21,14 @@ use crate::unroll::unroll;
 /// Entries of a row in flight.
 const BATCH: usize = 8;
 
-/// A x with the epilogue `e`, f32 numbers; `T` is f32. Positions as in [`spmv_sell`](fn@super::sell::spmv_sell); row i's pivot is
-/// in column `pivots[i]`, or i where that is null.
+/// A x with the epilogue `e`, f32 numbers; `T` is f32. Positions as in
+/// [`spmv_sell`](fn@super::sell::spmv_sell); row i's pivot is in column `pivots[i]`, or i where that is null.
 #[kernel(T = [f32], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
-pub unsafe fn spmv_packed<T: Real, E: Epilogue<T>>(
+pub unsafe fn spmv_compressed<T: Real, E: Epilogue<T>>(
     n_rows: u64,
     slice_ptr: *const u64,
     permutation: *const u32,
-    packing: Packing,
+    compression: Compression,
     entries: *const u32,
     pivots: *const u32,
     pivot_values: *const T,
@@ -43,8 +45,8 @@ pub unsafe fn spmv_packed<T: Real, E: Epilogue<T>>(
             let (row, start, width) = place(slice_ptr, permutation, position);
             let inputs = e.inputs(row);
             let pivot = if pivots.is_null() { row } else { pivots.ld_nc(row) as usize };
-            let of_pivot = pivot_values.ld_nc(row) * x.ld_nc(pivot);
-            let product = gather(packing, entries, x, pivot, start, width, of_pivot);
+            let pivot_product = pivot_values.ld_nc(row) * x.ld_nc(pivot);
+            let product = gather(compression, entries, x, pivot, start, width, pivot_product);
             e.row(row, inputs, product)
         });
         e.finish(sums);
@@ -54,7 +56,7 @@ pub unsafe fn spmv_packed<T: Real, E: Epilogue<T>>(
 /// `sum` and the products of a row's entries, as [`super::gather`] has them.
 #[inline(always)]
 unsafe fn gather<T: Real>(
-    packing: Packing,
+    compression: Compression,
     entries: *const u32,
     x: *const T,
     pivot: usize,
@@ -65,24 +67,25 @@ unsafe fn gather<T: Real>(
     let mut at = start;
     let mut left = width;
     while left > 0 {
-        let mut packed = [0u32; BATCH];
+        let mut compressed = [0u32; BATCH];
         let mut factors = [T::ZERO; BATCH];
         let here = |k: usize| (k as u32) < left;
         // SAFETY: the kernel's arguments describe a valid matrix.
         unsafe {
             unroll::<BATCH>(|k| {
                 if here(k) {
-                    packed[k] = entries.ld_cs(at + k * super::sell::SLICE);
+                    compressed[k] = entries.ld_cs(at + k * super::sell::SLICE);
                 }
             });
             unroll::<BATCH>(|k| {
                 if here(k) {
-                    factors[k] = x.ld_nc(pivot.wrapping_add_signed(packing.unpack(packed[k]).0 as isize));
+                    factors[k] =
+                        x.ld_nc(pivot.wrapping_add_signed(compression.decompress(compressed[k]).0 as isize));
                 }
             });
         }
         unroll::<BATCH>(|k| {
-            let value = T::from_f64(packing.unpack(packed[k]).1 as f64);
+            let value = T::from_f64(compression.decompress(compressed[k]).1 as f64);
             sum = value.mul_add(factors[k], sum);
         });
         at += BATCH * super::sell::SLICE;
@@ -98,23 +101,26 @@ mod tests {
     #[test]
     fn what_is_packed_is_unpacked() {
         for reach in [0, 1, 77, 32_767, 32_768, 100_000, 524_287] {
-            let packing = Packing::reaching(reach).unwrap();
+            let compression = Compression::reaching(reach).unwrap();
             for distance in [0, 1, -1, reach as i32, -(reach as i32)] {
                 for value in [0.0, -1.0, 0.3, -7.7e30, 1e-38, f32::MIN_POSITIVE / 3.0, f32::MAX] {
-                    let rounded = packing.round(value);
-                    assert_eq!(packing.unpack(packing.pack(distance, rounded)), (distance, rounded));
+                    let rounded = compression.round(value);
+                    assert_eq!(
+                        compression.decompress(compression.compress(distance, rounded)),
+                        (distance, rounded)
+                    );
                     let bound = if value.abs() < f32::MIN_POSITIVE { 0.5 } else { 0.0625 };
                     assert!((rounded - value).abs() <= bound * value.abs().max(f32::MIN_POSITIVE));
                 }
             }
         }
-        assert_eq!(Packing::reaching(524_288), None);
-        assert_eq!(Packing::reaching(u32::MAX), None);
+        assert_eq!(Compression::reaching(524_288), None);
+        assert_eq!(Compression::reaching(u32::MAX), None);
     }
 
     #[test]
     fn rounding_is_to_the_nearest() {
-        let seven_bits = Packing::reaching(3).unwrap();
+        let seven_bits = Compression::reaching(3).unwrap();
         let step = 2f32.powi(-7);
         for (value, rounded) in [(1.0, 1.0), (1.0 + 0.4 * step, 1.0), (1.0 + 0.6 * step, 1.0 + step)] {
             assert_eq!(seven_bits.round(value), rounded);

@@ -35,28 +35,28 @@ impl Pattern {
 
 /// `2^log2_lanes` neighbouring lanes of a warp. They take every branch around what they do together as one.
 #[derive(Clone, Copy)]
-pub struct Team {
-    /// The number of this thread in its team.
+pub struct SubWarp {
+    /// The number of this thread in its sub-warp.
     pub lane: u32,
-    /// Threads of the team.
+    /// Threads of the sub-warp.
     pub lanes: u32,
     log2_lanes: u32,
-    /// The team's lanes in their warp.
+    /// The sub-warp's lanes in their warp.
     mask: u32,
 }
 
-impl Team {
-    /// This thread's team.
+impl SubWarp {
+    /// This thread's sub-warp.
     #[inline(always)]
     pub fn of(log2_lanes: u32) -> Self {
         let lanes = 1 << log2_lanes;
         let lane_of_warp = thread::thread_idx_x() % WARP_SIZE;
         let lane = lane_of_warp & (lanes - 1);
         let mask = u32::MAX >> (WARP_SIZE - lanes) << (lane_of_warp - lane);
-        Team { lane, lanes, log2_lanes, mask }
+        SubWarp { lane, lanes, log2_lanes, mask }
     }
 
-    /// The team's first row.
+    /// The sub-warp's first row.
     #[inline(always)]
     pub fn first(self) -> usize {
         thread::index() >> self.log2_lanes
@@ -68,7 +68,7 @@ impl Team {
         thread::stride() >> self.log2_lanes
     }
 
-    /// Calls `f(i, e)` for the entries `e` of the team's rows `i`, each entry in one lane.
+    /// Calls `f(i, e)` for the entries `e` of the sub-warp's rows `i`, each entry in one lane.
     ///
     /// # Safety
     /// The matrix has `n` rows.
@@ -87,26 +87,26 @@ impl Team {
         }
     }
 
-    /// Waits until the team's lanes are here, and what they wrote is visible to all of them.
+    /// Waits until the sub-warp's lanes are here, and what they wrote is visible to all of them.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn sync(self) {
-        // SAFETY: the team's lanes are here together.
+        // SAFETY: the sub-warp's lanes are here together.
         unsafe { warp::sync_warp(self.mask) }
     }
 
-    /// The lanes of the team for which `predicate` holds, lane 0 in the lowest bit.
+    /// The lanes of the sub-warp for which `predicate` holds, lane 0 in the lowest bit.
     #[inline(always)]
     pub fn ballot(self, predicate: bool) -> u32 {
-        // SAFETY: the team's lanes are here together.
+        // SAFETY: the sub-warp's lanes are here together.
         let ballot = unsafe { warp::warp_vote_ballot(self.mask, predicate) };
         (ballot & self.mask) >> (thread::thread_idx_x() % WARP_SIZE - self.lane)
     }
 
-    /// The value of a lane of the team.
+    /// The value of a lane of the sub-warp.
     #[inline(always)]
     pub fn from_lane<V: WarpShuffleValue>(self, value: V, lane: u32) -> V {
-        // SAFETY: the team's lanes are here together, and their number is a power of two.
+        // SAFETY: the sub-warp's lanes are here together, and their number is a power of two.
         unsafe { warp::warp_shuffle_idx(self.mask, value, lane, self.lanes) }
     }
 
@@ -127,7 +127,8 @@ impl Team {
         }
     }
 
-    /// Combines the values of all lanes by an operation that is commutative and associative; all get the result.
+    /// Combines the values of all lanes by an operation that is commutative and associative; all get the
+    /// result.
     #[inline(always)]
     pub fn reduce<V: WarpShuffleValue>(self, value: V, combine: impl Fn(V, V) -> V) -> V {
         let mut value = value;
