@@ -2,36 +2,8 @@
 
 use crate::matrix::Format;
 use crate::named::named;
-use crate::precond::{SingularBlocks, amg};
-use crate::solver::Stop;
-
-named! {
-    /// The iterative method.
-    "solver" Method {
-        /// Conjugate gradients, for symmetric positive definite matrices.
-        Cg = "cg",
-        /// BiCGSTAB, for any matrix.
-        Bicgstab = "bicgstab",
-        /// Restarted GMRES, for any matrix.
-        Gmres = "gmres",
-        /// Weighted Jacobi, for diagonally dominant matrices.
-        Jacobi = "jacobi",
-        /// The cycles of algebraic multigrid by themselves.
-        Amg = "amg",
-    }
-}
-
-named! {
-    /// The preconditioner.
-    "preconditioner" Precond {
-        /// None.
-        None = "none",
-        /// The diagonal.
-        Jacobi = "jacobi",
-        /// Algebraic multigrid.
-        Amg = "amg",
-    }
-}
+use crate::precond::{Precond, SingularBlocks, amg};
+use crate::solver::{Method, Stop};
 
 named! {
     /// The number type of the solve; residuals are checked in f64 all the same.

@@ -9,6 +9,8 @@ use crate::problem::generate;
 use crate::problem::random::uniform;
 use crate::solver::{Outcome, Stop, StopReason};
 
+mod traffic;
+
 #[test]
 fn what_is_worse_than_zero_depends_on_the_method() {
     use StopReason::{Breakdown, Inaccurate, IndefiniteOperator, Interrupted, IterationLimit};

@@ -109,6 +109,26 @@ impl<T: Real> Operator for CpuMatrix<T> {
             Layout::Halved(_) => "diagonal runs, bf16".into(),
         }
     }
+    fn sigma(&self) -> usize {
+        match &self.0 {
+            Layout::AsItWas(a) => a.sigma(),
+            Layout::Striped(_) | Layout::Halved(_) => 1,
+        }
+    }
+    fn reason(&self) -> Option<&str> {
+        match &self.0 {
+            Layout::AsItWas(_) => None,
+            Layout::Striped(a) => Some(a.reason()),
+            Layout::Halved(a) => Some(a.reason()),
+        }
+    }
+    fn stored(&self) -> u64 {
+        match &self.0 {
+            Layout::AsItWas(a) => a.stored() as u64,
+            Layout::Striped(a) => a.stored() as u64,
+            Layout::Halved(a) => a.stored() as u64,
+        }
+    }
     fn bytes(&self) -> u64 {
         match &self.0 {
             Layout::AsItWas(a) => a.bytes(),
