@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::options::{Options, Precision};
 use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
-use super::run::Times;
+use super::setup::Times;
 use super::solver::{Solution, Solver};
 use super::{Device, Method, Precond};
 use crate::error::Result;

@@ -6,7 +6,7 @@
 //! | `options` | what can be chosen |
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
-//! | `run` | a plan carried out on a device |
+//! | `setup`, `run` | a plan carried out on a device |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
 //! | `progress` | what is told meanwhile, and how a solve is stopped |
@@ -26,6 +26,7 @@ mod progress;
 mod report;
 mod residual;
 mod run;
+mod setup;
 mod solver;
 pub mod spmv;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::matrix::Format;
 use crate::named::named;
 use crate::precond::{Precond, SingularBlocks, amg};
-use crate::solver::{Method, Stop};
+use crate::solver::{Method, Parameters, Stop};
 
 named! {
     /// The number type of the solve; residuals are checked in f64 all the same.
@@ -46,6 +46,15 @@ pub struct Options {
     /// Whether a hierarchy keeps what it needs to take the values of another matrix of the same pattern, which
     /// is about twice the memory; see [`Solver::update_values`](super::Solver::update_values).
     pub reusable: bool,
+}
+
+impl Options {
+    /// What a method is made with. No cycle is longer than the iteration limit.
+    pub fn of_method(&self) -> Parameters {
+        let &Options { omega, block_size, singular_blocks, .. } = self;
+        let restart = self.restart.min(self.stop.max_iterations.max(1) as usize);
+        Parameters { restart, omega, block_size, singular_blocks }
+    }
 }
 
 impl Default for Options {

@@ -45,10 +45,7 @@ impl Plan {
         }
         let precond = choose_preconditioner(&a, &options, &mut warnings)?;
         let method = choose_method(&a, &diagonal, &options, &mut warnings);
-        let applied = match method.description().takes {
-            Takes::Own(own) => own,
-            Takes::Any | Takes::Only(_) => precond,
-        };
+        let applied = method.description().own_preconditioner().unwrap_or(precond);
         check_divisible(&a, applied, &options).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
         let amg::Params { pre, post, .. } = options.amg;
@@ -85,7 +82,7 @@ impl Plan {
 
     /// Whether the method makes the preconditioner that it iterates with.
     pub fn brings_preconditioner(&self) -> bool {
-        matches!(self.method.description().takes, Takes::Own(_))
+        self.method.description().own_preconditioner().is_some()
     }
 
     /// Whether the preconditioner is built of smaller and smaller problems.
@@ -100,8 +97,7 @@ impl Plan {
 
     /// What the method is made with.
     pub fn of_method(&self) -> solver::Parameters {
-        let &Options { omega, block_size, singular_blocks, .. } = &self.options;
-        solver::Parameters { restart: self.restart(), omega, block_size, singular_blocks }
+        self.options.of_method()
     }
 
     /// What the preconditioner is made with.
@@ -109,11 +105,6 @@ impl Plan {
         let &Options { block_size, singular_blocks, reusable, .. } = &self.options;
         let (amg, hierarchy_in_f32) = (self.options.amg.clone(), self.hierarchy_in_f32);
         precond::Parameters { block_size, singular_blocks, amg, hierarchy_in_f32, reusable }
-    }
-
-    /// The longest cycle of GMRES: none is longer than the iteration limit.
-    pub fn restart(&self) -> usize {
-        self.options.restart.min(self.options.stop.max_iterations.max(1) as usize)
     }
 
     /// Whether the matrix's format is made where the matrix is used: a hierarchy is built from CRS there.

@@ -80,6 +80,14 @@ impl Description {
         self.takes != Takes::Any
     }
 
+    /// The preconditioner that it makes itself.
+    pub fn own_preconditioner(&self) -> Option<Precond> {
+        match self.takes {
+            Takes::Own(own) => Some(own),
+            Takes::Any | Takes::Only(_) => None,
+        }
+    }
+
     /// Whether it takes the parameter of this name.
     pub fn takes_parameter(&self, name: &str) -> bool {
         self.parameters.iter().any(|parameter| parameter.name == name)

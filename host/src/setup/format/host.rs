@@ -10,7 +10,7 @@ use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
 use crate::error::Result;
 use crate::matrix::rounding::{Pivot, Rounding};
-use crate::matrix::{AnyMatrix, BlockCsr, Csr};
+use crate::matrix::{AnyMatrix, BlockCsr, Csr, Target, choose};
 use crate::setup::matrix::Blocks;
 
 macro_rules! formats_of_the_host {
@@ -26,13 +26,15 @@ macro_rules! formats_of_the_host {
 
         impl<T: Real, S: Real> Formats<T, S> for $backend {
             fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<<$backend as Products<S>>::Matrix> {
-                match a.block() {
-                    1 => Ok(self.rounded(a.first())),
+                let choice = choose(&**a.first(), Target::Cpu).of_blocks(a.block());
+                let matrix = match a.block() {
+                    1 => self.rounded(a.first()),
                     _ => {
                         let blocks = AnyMatrix::BlockCrs(BlockCsr::from_planes(a.planes()));
-                        Products::<S>::matrix(self, &Arc::new(blocks))
+                        Products::<S>::matrix(self, &Arc::new(blocks))?
                     }
-                }
+                };
+                Ok(self.chosen(matrix, choice.reason))
             }
 
             fn smoothing_operator(
@@ -43,7 +45,7 @@ macro_rules! formats_of_the_host {
                 let scalar_in_f32 = a.block() == 1 && S::NAME == f32::NAME;
                 let rounding = if scalar_in_f32 { Rounding::of(a.first(), pivot) } else { None };
                 let Some(rounding) = rounding else { return self.operator(a) };
-                Ok(self.compressed(&rounding, pivot))
+                Ok(self.chosen(self.compressed(&rounding, pivot), choose(&**a.first(), Target::Cpu).reason))
             }
         }
     )*};
