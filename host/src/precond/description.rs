@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::{SingularBlocks, amg};
+use super::amg;
 use crate::matrix::Csr;
+use crate::named::named;
 use crate::setup::{Algebra, Blocks};
 
 /// A preconditioner, before there is a matrix. Each is in the file of its preconditioner, and
@@ -28,6 +29,16 @@ pub struct Description {
     pub is_fused: fn(block_size: usize) -> bool,
     /// Vectors of length n that it holds with such blocks; those of a hierarchy are counted with it.
     pub vectors: fn(block_size: usize) -> usize,
+}
+
+named! {
+    /// What [`BlockJacobi`](super::BlockJacobi) makes of a diagonal block that is singular or badly scaled.
+    "way with singular blocks" SingularBlocks {
+        /// An error that names its node.
+        Refuse = "refuse",
+        /// Moore and Penrose's inverse.
+        PseudoInverse = "pseudo-inverse",
+    }
 }
 
 /// The parameters of all preconditioners.

@@ -5,12 +5,11 @@ use cuda_std::Real;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::description::{Description, Source};
+use super::description::{Description, SingularBlocks, Source};
 use super::{Preconditioner, Shape, Traffic};
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::matrix::{Csr, block, check, diagonal_blocks};
-use crate::named::named;
 use crate::setup::Algebra;
 use crate::setup::inverse::host::pseudo_inverse;
 
@@ -66,16 +65,6 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Jacobi<B::Vector> {
     }
     fn traffic(&self, vector: u64) -> Traffic {
         Traffic { apply: 3 * vector, in_cg: 2 * vector }
-    }
-}
-
-named! {
-    /// What [`BlockJacobi`] makes of a diagonal block that is singular or badly scaled.
-    "way with singular blocks" SingularBlocks {
-        /// An error that names its node.
-        Refuse = "refuse",
-        /// Moore and Penrose's inverse.
-        PseudoInverse = "pseudo-inverse",
     }
 }
 
