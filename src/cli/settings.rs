@@ -86,7 +86,10 @@ pub fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// "none, jacobi, amg (algebraic multigrid)" from names and what they stand for.
 fn listed(choices: impl Iterator<Item = (&'static str, &'static str)>) -> String {
-    let one = |(name, doc)| if doc == "" { String::from(name) } else { format!("{name} ({doc})") };
+    let one = |(name, doc): (&str, &str)| match doc {
+        "" => name.to_string(),
+        doc => format!("{name} ({doc})"),
+    };
     choices.map(one).collect::<Vec<_>>().join(", ")
 }
 

@@ -29,8 +29,8 @@ pub trait Operator {
     /// Bytes of it that a product must move, without those of vectors. Where a format is one of
     /// [`Format`](crate::matrix::Format), without padding.
     fn traffic(&self) -> u64;
-    /// Where a product moves fewer bytes than in CRS, so that other matrices of its level, which do not, may be better left
-    /// out: the entries in CRS that are as many bytes.
+    /// Where a product moves fewer bytes than in CRS, so that other matrices of its level, which do not, may
+    /// be better left out: the entries in CRS that are as many bytes.
     fn entries_in_crs(&self) -> Option<usize> {
         None
     }
@@ -56,8 +56,8 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Of `operator`, a matrix of `nnz` nonzeros; `chosen` is the reason of whoever chose its format before the backend
-    /// had it.
+    /// Of `operator`, a matrix of `nnz` nonzeros; `chosen` is the reason of whoever chose its format before
+    /// the backend had it.
     pub fn of(operator: &impl Operator, nnz: usize, chosen: &str) -> Storage {
         Storage {
             format: operator.format(),

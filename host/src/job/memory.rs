@@ -8,8 +8,8 @@ use crate::precond::NullSpace;
 use crate::precond::amg::prediction::Prediction;
 
 impl Plan {
-    /// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of what that is
-    /// kept out of.
+    /// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of
+    /// what that is kept out of.
     fn vectors(&self) -> usize {
         let (precond, block_size) = (self.precond.description(), self.options.block_size);
         let projections = self.projections().map_or(0, NullSpace::dimension);

@@ -90,7 +90,8 @@ impl Plan {
         self.precond.description().has_hierarchy
     }
 
-    /// What the preconditioner is kept out of. One that the method brings is not: its part of x is removed in the end.
+    /// What the preconditioner is kept out of. One that the method brings is not: its part of x is removed in
+    /// the end.
     pub fn projections(&self) -> Option<&NullSpace> {
         self.null_space.as_ref().filter(|_| !self.brings_preconditioner())
     }

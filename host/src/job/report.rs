@@ -50,7 +50,8 @@ pub struct Report {
     pub expected_bytes: Option<u64>,
     /// Bytes held on the device (on the CPU: by matrix and vectors).
     pub device_bytes: u64,
-    /// Bytes that the solver's iterations had to move: [`IterativeSolver::traffic`](crate::solver::IterativeSolver::traffic).
+    /// Bytes that the solver's iterations had to move:
+    /// [`IterativeSolver::traffic`](crate::solver::IterativeSolver::traffic).
     pub bytes_moved: u64,
     /// What the device was asked for during the iterations (GPU and simulator).
     pub counts: Option<Counts>,
@@ -134,8 +135,8 @@ pub enum Warning {
         /// What the matrix is.
         symmetry: Symmetry,
     },
-    /// A method was asked for that needs a symmetric preconditioner, and the multigrid cycle smooths less before than after,
-    /// or more.
+    /// A method was asked for that needs a symmetric preconditioner, and the multigrid cycle smooths less
+    /// before than after, or more.
     UnsymmetricCycle {
         /// The method.
         method: Method,

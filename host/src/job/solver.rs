@@ -97,8 +97,9 @@ impl Solver {
         Ok(report)
     }
 
-    /// Takes another matrix of the same pattern. With [`reusable`](super::Builder::reusable) a hierarchy keeps its aggregates or coarse
-    /// unknowns and computes its numbers anew; otherwise preconditioners are set up from the beginning.
+    /// Takes another matrix of the same pattern. With [`reusable`](super::Builder::reusable) a hierarchy
+    /// keeps its aggregates or coarse unknowns and computes its numbers anew; otherwise preconditioners are
+    /// set up from the beginning.
     ///
     /// # Errors
     /// [`Error::Matrix`] for another pattern, and as [`Builder::build`](super::Builder::build); then the solver is what it was, but for errors
@@ -189,7 +190,8 @@ impl Solver {
         (self.plan.hierarchy_in_f32, self.needs_f64, self.prepared) = (false, true, None);
     }
 
-    /// Whether the method failed as it does with a hierarchy of too little accuracy. A stationary one corrects that by itself.
+    /// Whether the method failed as it does with a hierarchy of too little accuracy. A stationary one
+    /// corrects that by itself.
     fn is_inexact(&self, solved: &Solved) -> bool {
         let could_be_better = self.plan.hierarchy_in_f32
             && self.plan.options.precision == Precision::F64

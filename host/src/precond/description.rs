@@ -62,7 +62,8 @@ pub(crate) struct Source<'a, T: Real, B: Algebra<T>> {
     pub backend: &'a B,
     /// The matrix.
     pub a: &'a Arc<Csr<T>>,
-    /// The matrix where the backend computes, for a preconditioner that [has a hierarchy](Description::has_hierarchy).
+    /// The matrix where the backend computes, for a preconditioner that [has a
+    /// hierarchy](Description::has_hierarchy).
     pub csr: Option<Blocks<B::Csr>>,
     /// The matrix, ready to be multiplied.
     pub product: &'a B::Matrix,

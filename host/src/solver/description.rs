@@ -2,7 +2,8 @@
 
 use crate::precond::{Precond, SingularBlocks};
 
-/// A method, before there is a matrix. Each is in the file of its method, and [`Method`](super::Method) lists them.
+/// A method, before there is a matrix. Each is in the file of its method, and [`Method`](super::Method) lists
+/// them.
 pub struct Description {
     /// On command lines and in reports: "gmres".
     pub name: &'static str,
@@ -23,7 +24,8 @@ pub struct Description {
     /// Vectors of length n in its workspace, with a preconditioner that is fused or not:
     /// [`Preconditioner::shape`](crate::precond::Preconditioner::shape).
     pub vectors: fn(&Parameters, is_fused: bool) -> usize,
-    /// Iterations that launch every kernel of it. Where iterations are recorded the third is the first of them.
+    /// Iterations that launch every kernel of it. Where iterations are recorded the third is the first of
+    /// them.
     pub warm_up: fn(&Parameters) -> u32,
 }
 
@@ -60,8 +62,8 @@ pub enum Takes {
 }
 
 impl Description {
-    /// A Krylov method of any preconditioner, for any matrix, without parameters. What is left open has the shortest
-    /// value.
+    /// A Krylov method of any preconditioner, for any matrix, without parameters. What is left open has the
+    /// shortest value.
     pub(super) const KRYLOV: Description = Description {
         name: "",
         doc: "",

@@ -53,8 +53,8 @@ pub trait IterativeSolver<T: Real, B: Backend<T>>: Send {
         on_progress: OnProgress,
     ) -> Result<Outcome>;
 
-    /// Bytes that so many iterations must move, each vector of each fused pass counted once for reading and once for
-    /// writing. Unless it is said, the least: a product each.
+    /// Bytes that so many iterations must move, each vector of each fused pass counted once for reading and
+    /// once for writing. Unless it is said, the least: a product each.
     fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
         u64::from(iterations) * parts.product
     }

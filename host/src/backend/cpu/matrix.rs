@@ -139,7 +139,7 @@ impl<T: Real> Operator for CpuMatrix<T> {
     }
     fn stored(&self) -> u64 {
         match &self.layout {
-            Layout::AsItWas(a) => a.stored() as u64,
+            Layout::AsItWas(a) => a.stored(),
             Layout::Striped(a) => a.stored() as u64,
             Layout::Halved(a) => a.stored() as u64,
         }

@@ -259,13 +259,13 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
 
 /// The bytes of a copy beside those of `a` in CRS with values of T, and where they are saved.
 fn reason<T: Real>(a: &Csr<impl Real>, slices: &[Counts], stored: usize) -> String {
+    let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
     let in_crs = a.nnz() * (size_of::<T>() + size_of::<u32>()) + a.n_rows() * size_of::<usize>();
-    let in_runs: usize = slices.iter().map(|counts| LANES * counts.stripes as usize).sum();
-    let (share, of_entries) =
-        (100.0 * stored as f64 / in_crs as f64, 100.0 * in_runs as f64 / a.nnz().max(1) as f64);
+    let in_runs = slices.iter().map(|counts| LANES * counts.stripes as usize).sum();
     format!(
-        "diagonal runs: {share:.0} % of the bytes in CRS, {of_entries:.0} % of the entries share a column index \
-         with others"
+        "diagonal runs: {:.0} % of the bytes in CRS, {:.0} % of the entries share a column index with others",
+        percent(stored, in_crs),
+        percent(in_runs, a.nnz())
     )
 }
 

@@ -66,7 +66,8 @@ pub(crate) enum Layout {
     },
 }
 
-/// Where the slices of reduced SELL begin, and the row at each position, unless rows are in order: then sigma is 1.
+/// Where the slices of reduced SELL begin, and the row at each position, unless rows are in order: then sigma
+/// is 1.
 #[derive(Clone)]
 pub(crate) struct Slices {
     pub(crate) slice_ptr: Arc<Buffer>,

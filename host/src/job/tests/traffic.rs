@@ -1,4 +1,5 @@
-//! Bytes that iterations must move: what methods, preconditioners and matrices say, and what the launches say.
+//! Bytes that iterations must move: what methods, preconditioners and matrices say, and what the launches
+//! say.
 
 use std::sync::Arc;
 

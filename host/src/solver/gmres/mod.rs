@@ -168,9 +168,9 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
         Ok(outcome)
     }
 
-    /// 9 vectors and a preconditioner, one more for each cycle's update, and in the j-th iteration of a cycle 3 (j + 1)
-    /// for the two passes of Gram and Schmidt, of which the dot products of the second share the pass of the update of
-    /// the first.
+    /// 9 vectors and a preconditioner, one more for each cycle's update, and in the j-th iteration of a cycle
+    /// 3 (j + 1) for the two passes of Gram and Schmidt, of which the dot products of the second share the
+    /// pass of the update of the first.
     fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
         let (k, restart) = (u64::from(iterations), self.slots.restart as u64);
         let basis = |cycle: u64| 3 * cycle * (cycle + 1) / 2;
