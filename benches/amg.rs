@@ -82,7 +82,7 @@ fn measure<B: AnyPrecision<f64> + Steps<f64> + 'static>(
     for run in 0..=RUNS {
         backend.synchronize()?;
         let start = Instant::now();
-        let matrix = Formats::<f64, f64>::operator(backend, &csr)?.matrix;
+        let matrix = Formats::<f64, f64>::operator(backend, &csr)?;
         let (mut m, info) = backend.amg_of(csr.clone(), Some(&matrix), params, true)?;
         backend.synchronize()?;
         let setup = start.elapsed().as_secs_f64();

@@ -42,7 +42,7 @@ pub fn solve(gpu: &Gpu, system: System) -> Result<(Outcome, DeviceBuffer<f64>)> 
     let mut x = Memory::<f64>::zeros(gpu, n)?;
 
     let a = Blocks::scalar(a);
-    let product = Formats::<f64, f64>::operator(gpu, &a)?.matrix;
+    let product = Formats::<f64, f64>::operator(gpu, &a)?;
     let (mut m, _) = gpu.amg_of(a, Some(&product), &Params::default(), true)?;
     let mut cg = Cg::new(gpu, n, &*m)?;
     let stop = Stop { rtol: 1e-10, ..Stop::default() };

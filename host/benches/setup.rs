@@ -43,7 +43,7 @@ fn hierarchy(
 ) -> (CpuMatrix<f64>, Box<dyn Preconditioner<f64, Cpu>>, Info) {
     let params = Params { coarsening, ..Params::default() };
     let csr = Blocks::scalar(a.clone());
-    let matrix = Formats::<f64, f64>::operator(cpu, &csr).expect("memory for a copy").matrix;
+    let matrix = Formats::<f64, f64>::operator(cpu, &csr).expect("memory for a copy");
     let (amg, info) = cpu.amg_of(csr, Some(&matrix), &params, true).expect("the matrix is positive definite");
     (matrix, amg, info)
 }

@@ -42,7 +42,7 @@ pub use serde;
 /// ```
 #[macro_export]
 macro_rules! named {
-    ($(#[$doc:meta])* $what:literal $enum:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)* }) => {
+    ($(#[$doc:meta])* $what:literal $enum:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:expr,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $enum {
@@ -60,10 +60,9 @@ macro_rules! named {
         impl std::str::FromStr for $enum {
             type Err = $crate::error::Error;
             fn from_str(name: &str) -> $crate::error::Result<Self> {
-                match name {
-                    $($name => Ok($enum::$variant),)*
-                    _ => Err($crate::named::unknown($what, name, Self::NAMES)),
-                }
+                let named = [$($enum::$variant),*].into_iter().zip(Self::NAMES);
+                let found = named.into_iter().find(|(_, known)| **known == name);
+                found.map(|(variant, _)| variant).ok_or_else(|| $crate::named::unknown($what, name, Self::NAMES))
             }
         }
         impl $crate::named::serde::Serialize for $enum {

@@ -2,7 +2,7 @@
 
 use warpsolve::Error;
 use warpsolve::io::matrix::Summary;
-use warpsolve::job::{self, Method, Options};
+use warpsolve::job::{self, Options};
 use warpsolve::launch::DeviceInfo;
 use warpsolve::matrix::RowStats;
 
@@ -43,14 +43,17 @@ impl Account {
         (self.report.outcome.iterations > 0 && bandwidth.is_finite()).then_some(bandwidth)
     }
 
-    /// Length of the cycles of GMRES; `None` for another method.
+    /// Length of the cycles of GMRES; `None` for a method without.
     pub fn restart(&self) -> Option<usize> {
-        let limit = self.options.stop.max_iterations as usize;
-        (self.report.method == Method::Gmres).then_some(self.options.restart.min(limit))
+        self.takes("restart").then(|| self.options.of_method().restart)
     }
 
-    /// Weight of the Jacobi method; `None` for another.
+    /// Weight of the Jacobi method; `None` for a method without.
     pub fn omega(&self) -> Option<f64> {
-        (self.report.method == Method::Jacobi).then_some(self.options.omega)
+        self.takes("omega").then_some(self.options.omega)
+    }
+
+    fn takes(&self, parameter: &str) -> bool {
+        self.report.method.description().takes_parameter(parameter)
     }
 }

@@ -1,7 +1,7 @@
 //! What to do about an error or a warning of the library, in the words of this program's options.
 
 use warpsolve::Error;
-use warpsolve::job::{Method, Report, Warning};
+use warpsolve::job::{Report, Warning};
 use warpsolve::solver::StopReason;
 
 /// The error, and what to do.
@@ -32,7 +32,9 @@ pub fn error(error: &Error) -> String {
 /// The warning, and what to do.
 pub fn warning(warning: &Warning) -> String {
     let advice = match warning {
-        Warning::UnsymmetricMatrix(_) | Warning::UnsymmetricCycle { .. } => "use --solver gmres or bicgstab",
+        Warning::UnsymmetricMatrix { .. } | Warning::UnsymmetricCycle { .. } => {
+            "use --solver gmres or bicgstab"
+        }
         Warning::HierarchyInF32 => "try --amg precision=f64",
         Warning::HierarchyInF64 { failure: None, .. } => "--amg precision=f64 spares the first attempt",
         _ => return warning.to_string(),
@@ -43,10 +45,12 @@ pub fn warning(warning: &Warning) -> String {
 /// Why a solve stopped, and what to do.
 pub fn stop(report: &Report) -> String {
     let reason = report.outcome.reason;
-    let advice = match (reason, report.method) {
-        (StopReason::IndefiniteOperator, _) => "use --solver gmres or bicgstab",
-        (StopReason::IndefinitePreconditioner, _) => "use --precond none, or --solver gmres or bicgstab",
-        (StopReason::Breakdown(_), Method::Bicgstab) => "try --solver gmres",
+    let advice = match (reason, report.method.description().after_breakdown) {
+        (StopReason::IndefiniteOperator, _) => "use --solver gmres or bicgstab".into(),
+        (StopReason::IndefinitePreconditioner, _) => {
+            "use --precond none, or --solver gmres or bicgstab".to_string()
+        }
+        (StopReason::Breakdown(_), Some(other)) => format!("try --solver {other}"),
         _ => return reason.to_string(),
     };
     format!("{reason}; {advice}")

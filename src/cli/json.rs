@@ -40,7 +40,7 @@ pub struct Solve<'a> {
     rtol: f64,
     atol: f64,
     max_iterations: u32,
-    format: String,
+    format: &'a str,
     format_reason: &'a str,
     sigma: usize,
     padding: f64,
@@ -121,15 +121,15 @@ struct Amg<'a> {
     grid_complexity: f64,
     operator_complexity: f64,
     cycle_bytes: u64,
-    levels: Vec<Level>,
+    levels: Vec<Level<'a>>,
     phases: Vec<Phase>,
 }
 
 #[derive(Serialize)]
-struct Level {
+struct Level<'a> {
     rows: usize,
     nonzeros: usize,
-    format: String,
+    format: &'a str,
     compressed: bool,
     sigma: usize,
     padding: f64,
@@ -143,12 +143,12 @@ struct Phase {
 }
 
 impl<'a> Amg<'a> {
-    fn new(parameters: &'a amg::Params, info: &amg::Info) -> Self {
-        let level = |level: &amg::LevelInfo| Level {
+    fn new(parameters: &'a amg::Params, info: &'a amg::Info) -> Self {
+        let level = |level: &'a amg::LevelInfo| Level {
             rows: level.rows,
             nonzeros: level.nnz,
-            format: level.format.format.to_string(),
-            compressed: level.compressed,
+            format: &level.format.format,
+            compressed: level.format.compressed,
             sigma: level.format.sigma,
             padding: level.format.padding.factor() - 1.0,
             bytes: level.bytes,
@@ -201,7 +201,7 @@ impl<'a> From<&'a Account> for Solve<'a> {
             rtol: options.stop.rtol,
             atol: options.stop.atol,
             max_iterations: options.stop.max_iterations,
-            format: report.format.format.to_string(),
+            format: &report.format.format,
             format_reason: &report.format.reason,
             sigma: report.format.sigma,
             padding: report.format.padding.factor() - 1.0,

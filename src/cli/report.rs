@@ -1,7 +1,7 @@
 //! Reports for people.
 
 use warpsolve::io::matrix::{Layout, Symmetry};
-use warpsolve::job::{Method, Precond, Report};
+use warpsolve::job::Report;
 use warpsolve::precond::amg;
 
 use super::account::Account;
@@ -69,7 +69,7 @@ fn what(lines: &mut Lines, account: &Account) {
             1 => String::new(),
             sigma => format!(", sigma {sigma}"),
         };
-        format!("{}{sigma}, {reason}", report.format.format.to_string().to_uppercase())
+        format!("{}{sigma}, {reason}", report.format.format.to_uppercase())
     } else {
         reason.clone()
     };
@@ -77,18 +77,11 @@ fn what(lines: &mut Lines, account: &Account) {
     let instead = account.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
     lines.add("device", format!("{}{instead}", report.device));
 
-    let method = match report.method {
-        Method::Cg => "CG".to_string(),
-        Method::Bicgstab => "BiCGSTAB".to_string(),
-        Method::Gmres => format!("GMRES({})", account.restart().unwrap_or_default()),
-        Method::Jacobi => format!("Jacobi, weight {}", account.options.omega),
-        Method::Amg => "AMG".to_string(),
-    };
-    let precond = match (report.method, report.precond) {
-        (Method::Jacobi | Method::Amg, _) => "",
-        (_, Precond::None) => ", no preconditioner",
-        (_, Precond::Jacobi) => ", Jacobi preconditioner",
-        (_, Precond::Amg) => ", AMG preconditioner",
+    let description = report.method.description();
+    let method = (description.title)(&account.options.of_method());
+    let precond = match description.is_stationary() {
+        true => String::new(),
+        false => format!(", {} preconditioner", report.precond.description().title),
     };
     let blocks = match account.options.block_size {
         1 => String::new(),
@@ -126,7 +119,7 @@ fn hierarchy(lines: &mut Lines, info: &amg::Info) {
         .enumerate()
         .map(|(level, info)| {
             let a_row = info.nnz as f64 / info.rows.max(1) as f64;
-            let compressed = if info.compressed { ", compressed" } else { "" };
+            let compressed = if info.format.compressed { ", compressed" } else { "" };
             let format = match info.format.sigma {
                 1 => format!("{}{compressed}", info.format.format),
                 sigma => format!("{}{compressed}, sigma {sigma}", info.format.format),

@@ -1,5 +1,6 @@
 //! What can be set on the command line or in a `--config` file, and how the two become the options of a job.
 
+use std::fmt::Display;
 use std::str::FromStr;
 
 use clap::Args;
@@ -21,12 +22,9 @@ const AUTO: &[&str] = &["auto"];
 /// Whatever is not given is `None`, so that two sources can be laid over one another.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Settings {
-    /// cg, bicgstab, gmres, jacobi, amg; auto takes cg for a symmetric matrix with a positive diagonal, else gmres
-    /// [default: auto]
-    #[arg(long, value_parser = named::<OrAuto<Method>>(&[AUTO, Method::NAMES]), hide_possible_values = true)]
+    #[arg(long, help = solver_help(), value_parser = named::<OrAuto<Method>>(&[AUTO, Method::NAMES]), hide_possible_values = true)]
     pub solver: Option<OrAuto<Method>>,
-    /// none, jacobi, amg (algebraic multigrid); auto takes jacobi where the diagonal allows it [default: auto]
-    #[arg(long, value_parser = named::<OrAuto<Precond>>(&[AUTO, Precond::NAMES]), hide_possible_values = true)]
+    #[arg(long, help = precond_help(), value_parser = named::<OrAuto<Precond>>(&[AUTO, Precond::NAMES]), hide_possible_values = true)]
     pub precond: Option<OrAuto<Precond>>,
     #[arg(long, value_name = "NAME", help = with_amg(Coarsening::NAMES), value_parser = named::<Coarsening>(&[Coarsening::NAMES]), hide_possible_values = true)]
     coarsening: Option<Coarsening>,
@@ -64,11 +62,9 @@ pub struct Settings {
     /// Most iterations, up to 10000000 [default: 5000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub max_iter: Option<u32>,
-    /// With --solver gmres: iterations before a restart, 1 to 1024 or none [default: 30]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help = parameter_help("restart", Options::default().restart))]
     pub restart: Option<Restart>,
-    /// With --solver jacobi: the weight, between 0 and 2 [default: 1]
-    #[arg(long, value_name = "X", value_parser = omega, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", help = parameter_help("omega", Options::default().omega), value_parser = omega, allow_negative_numbers = true)]
     pub omega: Option<f64>,
     /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
     /// [default: auto]
@@ -88,6 +84,42 @@ pub fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     Params::KEYS.into_iter().map(|key| (key.name, key.takes)).chain([PRECISION])
 }
 
+/// "none, jacobi, amg (algebraic multigrid)" from names and what they stand for.
+fn listed(choices: impl Iterator<Item = (&'static str, &'static str)>) -> String {
+    let one = |(name, doc): (&str, &str)| match doc {
+        "" => name.to_string(),
+        doc => format!("{name} ({doc})"),
+    };
+    choices.map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn solver_help() -> String {
+    let methods = Method::ALL.iter().map(|method| method.description());
+    let choices = listed(methods.map(|method| (method.name, method.doc)));
+    format!(
+        "{choices}; auto takes cg for a symmetric matrix with a positive diagonal, else gmres [default: auto]"
+    )
+}
+
+fn precond_help() -> String {
+    let preconditioners = Precond::ALL.iter().map(|precond| precond.description());
+    let choices = listed(preconditioners.map(|precond| (precond.name, precond.doc)));
+    format!("{choices}; auto takes jacobi where the diagonal allows it [default: auto]")
+}
+
+/// "--solver gmres": the methods that take a parameter.
+fn takers(parameter: &str) -> String {
+    let methods = Method::ALL.iter().map(|method| method.description());
+    let takers = methods.filter(|method| method.takes_parameter(parameter)).map(|method| method.name);
+    format!("--solver {}", takers.collect::<Vec<_>>().join(" or "))
+}
+
+fn parameter_help(parameter: &str, default: impl Display) -> String {
+    let mut parameters = Method::ALL.iter().flat_map(|method| method.description().parameters);
+    let doc = parameters.find(|known| known.name == parameter).map_or("", |parameter| parameter.doc);
+    format!("With {}: {doc} [default: {default}]", takers(parameter))
+}
+
 fn with_amg(names: &[&str]) -> String {
     format!("With --precond amg or --solver amg: {}", names.join(", "))
 }
@@ -98,6 +130,11 @@ fn amg_help() -> String {
         .zip(defaults)
         .map(|((key, takes), default)| format!("\n  {key}: {takes} [default: {default}]"));
     format!("With --precond amg: any of its parameters, such as pre=2,post=2{}", keys.collect::<String>())
+}
+
+/// Whether the parameters of `--amg` are those of this preconditioner.
+fn takes_amg(precond: Precond) -> bool {
+    precond.description().takes_parameter("amg")
 }
 
 /// One `key=value` of `--amg`, of a known key and a permitted value.
@@ -157,7 +194,7 @@ impl Settings {
         }
         match (self.precond, self.amg.first()) {
             (None | Some(OrAuto(None)), Some(_)) => self.precond = Some(OrAuto(Some(Precond::Amg))),
-            (Some(OrAuto(Some(precond))), Some(AmgSetting { key, .. })) if precond != Precond::Amg => {
+            (Some(OrAuto(Some(precond))), Some(AmgSetting { key, .. })) if !takes_amg(precond) => {
                 return Err(Error::Option(format!(
                     "{key} is a parameter of the preconditioner amg, but the preconditioner is {precond}; leave one of \
                      them out"
@@ -172,27 +209,27 @@ impl Settings {
     /// or a format goes with it where another is chosen here; where it contradicts itself in what is left of it,
     /// [`Error::Option`].
     pub fn over(self, mut base: Settings) -> Result<Settings> {
-        fn other<T: PartialEq>(chosen: Option<OrAuto<T>>, than: T) -> bool {
-            matches!(chosen, Some(OrAuto(Some(name))) if name != than)
-        }
+        let method = self.solver.and_then(|name| name.0).map(Method::description);
+        let precond = self.precond.and_then(|name| name.0);
+        let without = |parameter: &str| method.is_some_and(|method| !method.takes_parameter(parameter));
         let given = |key: &str| self.amg.iter().any(|setting| setting.key == key);
         base.coarsening.take_if(|_| given("coarsening"));
         base.smoother.take_if(|_| given("smoother"));
         base.cycle.take_if(|_| given("cycle"));
         base.amg.retain(|setting| !given(&setting.key));
         // These methods take no preconditioner, and amg its own parameters.
-        let alone = matches!(self.solver, Some(OrAuto(Some(Method::Jacobi | Method::Amg))));
-        if alone && self.precond.is_none() {
+        if method.is_some_and(|method| method.is_stationary()) && self.precond.is_none() {
             base.precond = None;
         }
-        if other(self.precond, Precond::Amg) || self.solver == Some(OrAuto(Some(Method::Jacobi))) {
+        let own = method.and_then(|method| method.own_preconditioner());
+        if precond.or(own).is_some_and(|precond| !takes_amg(precond)) {
             (base.coarsening, base.smoother, base.cycle) = (None, None, None);
             base.amg.clear();
         }
-        if other(self.solver, Method::Gmres) {
+        if without("restart") {
             base.restart = None;
         }
-        if other(self.solver, Method::Jacobi) {
+        if without("omega") {
             base.omega = None;
         }
         if matches!(self.format, Some(OrAuto(Some(format))) if !format.is_sliced()) {
@@ -242,27 +279,35 @@ impl Settings {
     /// The options of the job, with every combination checked.
     pub fn options(&self) -> Result<Options> {
         let refuse = |message: &str| Err(Error::Option(message.into()));
+        let takes = |method: Method, parameter| method.description().takes_parameter(parameter);
         let method = self.solver.and_then(|name| name.0);
         let precond = self.precond.and_then(|name| name.0);
         let format = self.format.and_then(|name| name.0);
         if self.sigma.is_some() && !format.is_some_and(Format::is_sliced) {
             return refuse("--sigma goes with --format sell or bsell");
         }
-        if self.restart.is_some() && !matches!(method, None | Some(Method::Gmres)) {
-            return refuse("--restart goes with --solver gmres");
+        if self.restart.is_some() && method.is_some_and(|method| !takes(method, "restart")) {
+            return refuse(&format!("--restart goes with {}", takers("restart")));
         }
-        if self.omega.is_some() && method != Some(Method::Jacobi) {
-            return refuse("--omega goes with --solver jacobi");
+        if self.omega.is_some() && !method.is_some_and(|method| takes(method, "omega")) {
+            return refuse(&format!("--omega goes with {}", takers("omega")));
         }
         if self.singular_blocks == Some(SingularBlocks::PseudoInverse)
-            && (self.block_size.unwrap_or(1) < 2 || matches!(precond, Some(Precond::Amg | Precond::None)))
+            && (self.block_size.unwrap_or(1) < 2
+                || precond.is_some_and(|precond| !precond.description().takes_parameter("singular-blocks")))
         {
             return refuse(
                 "--singular-blocks goes with --block-size 2 or 3, and --precond jacobi or --solver jacobi",
             );
         }
-        if method == Some(Method::Jacobi) && precond == Some(Precond::Amg) {
-            return refuse("the Jacobi method takes no preconditioner; use --solver cg, gmres or bicgstab");
+        let own = method.and_then(|method| method.description().own_preconditioner());
+        if let Some(own) = own
+            && precond.is_some_and(|precond| precond.description().has_hierarchy)
+        {
+            let name = own.description().title;
+            return refuse(&format!(
+                "the {name} method takes no preconditioner; use --solver cg, gmres or bicgstab"
+            ));
         }
         let defaults = Options::default();
         let stop = Stop {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use warpsolve::io::matrix_market::write_vector;
-use warpsolve::job::{self, CancellationToken, Method, Options, Solution, Solver, Stage};
+use warpsolve::job::{self, CancellationToken, Options, Solution, Solver, Stage};
 use warpsolve::matrix::row_stats;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
@@ -183,8 +183,10 @@ fn warnings(job: &Job, report: &job::Report, no_gpu: &Option<Error>) -> Vec<Stri
     {
         warnings.push(format!("the GPU cannot be used: {error}"));
     }
-    if job.unrestarted && report.method == Method::Gmres && report.outcome.iterations as usize > MAX_RESTART {
-        warnings.push(format!("GMRES restarted after {MAX_RESTART} iterations, its longest cycle"));
+    let restarts = report.method.description().takes_parameter("restart");
+    if job.unrestarted && restarts && report.outcome.iterations as usize > MAX_RESTART {
+        let name = report.method.to_string().to_uppercase();
+        warnings.push(format!("{name} restarted after {MAX_RESTART} iterations, its longest cycle"));
     }
     if let StopReason::Inaccurate { found, .. } = report.outcome.reason {
         let advice = match job.options.precision {

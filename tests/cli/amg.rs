@@ -46,8 +46,14 @@ fn the_hierarchy_is_reported() {
         let [rows, nonzeros, iterations, cycle] =
             [&report["rows"], &report["nonzeros"], &report["iterations"], &amg["cycle_bytes"]]
                 .map(|value| value.as_u64().unwrap());
-        let iteration = 12 * nonzeros + 20 * rows + 7 * 8 * rows + cycle;
-        assert_eq!(report["bytes_moved"], iterations * iteration);
+        let (in_crs, vectors) = (12 * nonzeros + 4 * rows, (2 + 7) * 8 * rows);
+        let moved = report["bytes_moved"].as_u64().unwrap();
+        if report["format"] == "diagonal runs" {
+            let runs = moved / iterations - vectors - cycle;
+            assert!(device == "cpu" && 2 * runs > in_crs && runs < in_crs, "{runs} of {in_crs}");
+        } else {
+            assert_eq!(moved, iterations * (in_crs + vectors + cycle));
+        }
         // Before and after the coarser level two sweeps each, of which the first from zero needs no matrix.
         let compressed = levels[0]["compressed"].as_bool().unwrap();
         assert!(device == "sim" || !compressed);

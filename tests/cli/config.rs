@@ -81,8 +81,8 @@ fn the_command_line_goes_before_the_file() {
     assert_eq!((&report["precond"], &report["sigma"]), (&"amg".into(), &32.into()));
     let report = shell.json("solve --gen tet:6 --config plain.json --solver amg", 0);
     assert_eq!((&report["solver"], &report["sigma"]), (&"amg".into(), &32.into()));
-    let report = shell.json("solve --gen tet:6 --config plain.json --format crs", 0);
-    assert_eq!((&report["precond"], &report["format"]), (&"jacobi".into(), &"crs".into()));
+    let report = shell.json("solve --gen tet:6 --config plain.json --format ell", 0);
+    assert_eq!((&report["precond"], &report["format"]), (&"jacobi".into(), &"ell".into()));
 
     // pre = 0 of one source and post = 0 of the other are refused together, each being permitted alone.
     shell.file("pre.toml", "[amg]\npre = 0\n");

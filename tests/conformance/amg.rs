@@ -16,7 +16,6 @@ use warpsolve::precond::amg::{
 };
 use warpsolve::precond::{Identity, Preconditioner};
 use warpsolve::problem::{Problem, generate, with_slivers};
-use warpsolve::setup::format::Converted;
 use warpsolve::setup::{Algebra, Blocks, Formats};
 use warpsolve::solver::Steps;
 use warpsolve::solver::cg::CgStep;
@@ -318,7 +317,7 @@ pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f
     ] {
         let blocks = Blocks::scalar(b.csr(&a).unwrap());
         for pivot in [Pivot::Diagonal, Pivot::Largest] {
-            let Converted { matrix, .. } = Formats::<T, f32>::smoothing_operator(b, &blocks, pivot).unwrap();
+            let matrix = Formats::<T, f32>::smoothing_operator(b, &blocks, pivot).unwrap();
             for x in [vec![1.0; a.n_rows()], random::<f32>(76, a.n_rows())] {
                 assert_multiplies::<B>(b, &matrix, &x, &rounded_product(&a, bits, pivot, &x));
             }
@@ -339,8 +338,7 @@ pub fn rounded_corrections<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f
         }
         let a = Arc::new(Coo::from_parts(n_rows, n_cols, rows, columns, values).unwrap().into_csr().0);
         let blocks = Blocks::scalar(b.csr(&a).unwrap());
-        let Converted { matrix, .. } =
-            Formats::<T, f32>::smoothing_operator(b, &blocks, Pivot::Largest).unwrap();
+        let matrix = Formats::<T, f32>::smoothing_operator(b, &blocks, Pivot::Largest).unwrap();
         for x in [vec![1.0; n_cols], random::<f32>(80, n_cols)] {
             assert_corrects::<B>(b, &matrix, &x, &rounded_product(&a, 7, Pivot::Largest, &x));
         }

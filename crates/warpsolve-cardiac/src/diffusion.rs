@@ -187,5 +187,5 @@ fn one_a_row(n_cols: usize, columns: impl Iterator<Item = usize>) -> Result<Csr<
 
 /// A matrix on the device, in the format that is chosen there.
 fn operator<B: AnyPrecision<f64>>(backend: &B, a: Csr<f64>) -> Result<B::Matrix> {
-    Ok(Formats::<f64, f64>::operator(backend, &Blocks::scalar(backend.csr(&Arc::new(a))?))?.matrix)
+    Formats::<f64, f64>::operator(backend, &Blocks::scalar(backend.csr(&Arc::new(a))?))
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::params::Params;
-use warpsolve_host::backend::{Backend, Coef};
+use warpsolve_host::backend::{Backend, Coef, Storage};
 use warpsolve_host::error::{Error, Result};
-use warpsolve_host::matrix::{BlockCsr, Choice, Csr, check, diagonal_blocks};
+use warpsolve_host::matrix::{BlockCsr, Csr, check, diagonal_blocks};
 use warpsolve_host::precond::amg::{self, AnyPrecision};
 use warpsolve_host::precond::{Jacobi, NullSpace, Preconditioner, Projected};
-use warpsolve_host::setup::format::Converted;
 use warpsolve_host::setup::{Blocks, Formats};
 use warpsolve_host::solver::cg::CgSteps;
 use warpsolve_host::solver::{Cg, IterativeSolver, Stop, StopReason};
@@ -26,8 +25,8 @@ pub struct SystemInfo {
     pub rows: usize,
     /// Nonzeros.
     pub nnz: usize,
-    /// The format of the matrix.
-    pub format: Choice,
+    /// How the matrix is stored.
+    pub format: Storage,
     /// The hierarchy, where multigrid is the preconditioner.
     pub amg: Option<amg::Info>,
 }
@@ -102,7 +101,8 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
         let n = a.n_rows();
         let diagonal_norm = a.diagonal().iter().map(|d| d * d).sum::<f64>().sqrt();
         let stop = Stop { rtol, atol: NEGLIGIBLE * diagonal_norm, max_iterations: params.max_iterations };
-        let Converted { matrix, choice: format, .. } = Formats::<f64, f64>::operator(backend, of_device)?;
+        let matrix = Formats::<f64, f64>::operator(backend, of_device)?;
+        let format = Storage::of(&matrix, a.nnz(), "");
         Ok(System {
             info: SystemInfo { name, rows: n, nnz: a.nnz(), format, amg },
             a: matrix,

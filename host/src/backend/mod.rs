@@ -30,6 +30,7 @@ pub mod gpu;
 pub(crate) mod host;
 pub(crate) mod memory;
 mod monitoring;
+mod operator;
 mod products;
 pub mod reference;
 mod scalars;
@@ -38,8 +39,9 @@ mod vectors;
 pub use cells::Cells;
 pub use memory::{Length, Memory};
 pub use monitoring::{Monitoring, Progress, status};
+pub use operator::{Operator, Storage};
 pub(crate) use products::check_slots;
-pub use products::{Operator, Products, Then};
+pub use products::{Products, Then};
 pub use scalars::{Coef, Slot};
 pub use vectors::Vectors;
 

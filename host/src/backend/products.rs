@@ -6,28 +6,10 @@ use cuda_std::Real;
 
 use super::memory::{Length, Memory, check_diagonal, check_lengths};
 use super::monitoring::Monitoring;
+use super::operator::Operator;
 use super::scalars::Slot;
 use crate::error::Result;
 use crate::matrix::AnyMatrix;
-
-/// A matrix where a backend computes, which answers for itself: what is said here is what a product does.
-pub trait Operator {
-    /// Rows.
-    fn n_rows(&self) -> usize;
-    /// Columns.
-    fn n_cols(&self) -> usize;
-    /// How it is stored: "crs", "sell", "diagonal runs", ..
-    fn format(&self) -> String;
-    /// Bytes that it takes.
-    fn bytes(&self) -> u64;
-    /// Bytes of it that a product must move, without those of vectors and without padding.
-    fn traffic(&self) -> u64;
-    /// Where a product moves fewer bytes than in CRS, so that other matrices of its level, which do not, may be better left
-    /// out: the entries in CRS that are as many bytes.
-    fn entries_in_crs(&self) -> Option<usize> {
-        None
-    }
-}
 
 /// What becomes of the rows of `A x`. All of it is done in the pass over A.
 ///

@@ -1,19 +1,21 @@
 //! How much device memory a plan takes, known before anything is allocated.
 
-use super::methods::workspace_vectors;
+use super::Precision;
 use super::plan::Plan;
-use super::{Precision, Precond};
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
 use crate::precond::NullSpace;
 use crate::precond::amg::prediction::Prediction;
 
 impl Plan {
-    /// Vectors of length n that a solve holds: x, b, the preconditioner's and the workspace's.
+    /// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of
+    /// what that is kept out of.
     fn vectors(&self) -> usize {
-        // A projection has its basis, and z.
-        let projection = self.projections().map_or(0, |null_space: &NullSpace| null_space.dimension() + 1);
-        2 + workspace_vectors(self) + projection
+        let (precond, block_size) = (self.precond.description(), self.options.block_size);
+        let projections = self.projections().map_or(0, NullSpace::dimension);
+        let of_precond = if self.brings_preconditioner() { 0 } else { (precond.vectors)(block_size) };
+        let is_fused = (precond.is_fused)(block_size) && projections == 0;
+        2 + (self.method.description().vectors)(&self.of_method(), is_fused) + of_precond + projections
     }
 
     /// Bytes of a number.
@@ -54,7 +56,7 @@ impl Plan {
 
     /// Bytes on the device at most, set-up and all.
     pub fn expected_bytes(&self) -> u64 {
-        let hierarchy = if self.precond == Precond::Amg { self.setup_bytes() } else { 0 };
+        let hierarchy = if self.has_hierarchy() { self.setup_bytes() } else { 0 };
         self.matrix_bytes() + self.vector_bytes() + hierarchy
     }
 
@@ -62,7 +64,7 @@ impl Plan {
     pub fn check_memory(&self, gpu: &Gpu) -> Result<()> {
         let vectors = format!("{} vectors", self.vectors());
         let mut parts = vec![("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())];
-        if self.precond == Precond::Amg {
+        if self.has_hierarchy() {
             parts.push(("multigrid set-up, about", self.setup_bytes()));
         }
         check_memory(&**gpu.device(), &parts)

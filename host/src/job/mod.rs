@@ -2,44 +2,48 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `solver` | the front door: [`Solver`], which keeps what it has set up |
+//! | `solver`, `builder` | the front door: [`Solver`], which keeps what it has set up, and how it is made |
 //! | `options` | what can be chosen |
 //! | `plan` | checks and choices, before anything is allocated |
-//! | `methods` | methods and preconditioners by name |
-//! | `memory`, `traffic` | the bytes that a plan needs, and that its iterations move |
-//! | `run` | a plan carried out on a device |
+//! | `memory` | the bytes that a plan needs |
+//! | `setup`, `run` | a plan carried out on a device |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
 //! | `progress` | what is told meanwhile, and how a solve is stopped |
+//! | `bandwidth`, `spmv`, `dot`, `timing` | how fast the machine is |
 
 use crate::error::Result;
 use crate::matrix::IntoCsr;
 
+mod bandwidth;
+mod builder;
 mod device;
 pub mod dot;
 mod memory;
-mod methods;
 mod options;
 mod plan;
 mod progress;
 mod report;
 mod residual;
 mod run;
+mod setup;
 mod solver;
 pub mod spmv;
 #[cfg(test)]
 mod tests;
 mod timing;
-mod traffic;
 
+pub use crate::precond::Precond;
+pub use crate::solver::Method;
+pub use bandwidth::copy_bandwidth;
+pub use builder::{Builder, Preconditioning};
 pub use device::{Device, open_gpu};
-pub use options::{Method, Options, Precision, Precond};
+pub use options::{Options, Precision};
 pub use progress::{CancellationToken, Stage};
 pub use report::{Obstacle, Report, Warning};
 pub use residual::relative_residual;
-pub use solver::{Builder, Preconditioning, Solution, Solver};
+pub use solver::{Solution, Solver};
 pub use timing::Timing;
-pub use traffic::{bytes_moved, copy_bandwidth};
 
 /// Solves `A x = b` once, from `x = 0`; see [`Solver::solve`].
 ///

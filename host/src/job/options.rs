@@ -2,36 +2,8 @@
 
 use crate::matrix::Format;
 use crate::named::named;
-use crate::precond::{SingularBlocks, amg};
-use crate::solver::Stop;
-
-named! {
-    /// The iterative method.
-    "solver" Method {
-        /// Conjugate gradients, for symmetric positive definite matrices.
-        Cg = "cg",
-        /// BiCGSTAB, for any matrix.
-        Bicgstab = "bicgstab",
-        /// Restarted GMRES, for any matrix.
-        Gmres = "gmres",
-        /// Weighted Jacobi, for diagonally dominant matrices.
-        Jacobi = "jacobi",
-        /// The cycles of algebraic multigrid by themselves.
-        Amg = "amg",
-    }
-}
-
-named! {
-    /// The preconditioner.
-    "preconditioner" Precond {
-        /// None.
-        None = "none",
-        /// The diagonal.
-        Jacobi = "jacobi",
-        /// Algebraic multigrid.
-        Amg = "amg",
-    }
-}
+use crate::precond::{Precond, SingularBlocks, amg};
+use crate::solver::{Method, Parameters, Stop};
 
 named! {
     /// The number type of the solve; residuals are checked in f64 all the same.
@@ -74,6 +46,15 @@ pub struct Options {
     /// Whether a hierarchy keeps what it needs to take the values of another matrix of the same pattern, which
     /// is about twice the memory; see [`Solver::update_values`](super::Solver::update_values).
     pub reusable: bool,
+}
+
+impl Options {
+    /// What a method is made with. No cycle is longer than the iteration limit.
+    pub fn of_method(&self) -> Parameters {
+        let &Options { omega, block_size, singular_blocks, .. } = self;
+        let restart = self.restart.min(self.stop.max_iterations.max(1) as usize);
+        Parameters { restart, omega, block_size, singular_blocks }
+    }
 }
 
 impl Default for Options {

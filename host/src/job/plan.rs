@@ -6,10 +6,11 @@ use super::report::{Obstacle, Warning};
 use super::{Method, Options, Precision, Precond};
 use crate::error::{Error, Result};
 use crate::matrix::{
-    Choice, Csr, Format, Padding, Target, block, block_padding, check, choose, choose_blocks,
-    diagonal_blocks, ell_padding, sell_padding,
+    BlockCsr, Choice, Csr, Format, Padding, Target, block, block_padding, check, choose, choose_blocks,
+    choose_in_blocks, diagonal_blocks, ell_padding, sell_padding,
 };
-use crate::precond::{NullSpace, SingularBlocks, amg};
+use crate::precond::{self, NullSpace, SingularBlocks, amg};
+use crate::solver::{self, Takes};
 
 /// A matrix and how it is going to be solved with.
 #[derive(Clone)]
@@ -44,14 +45,14 @@ impl Plan {
         }
         let precond = choose_preconditioner(&a, &options, &mut warnings)?;
         let method = choose_method(&a, &diagonal, &options, &mut warnings);
-        if options.precond == Some(Precond::Jacobi) || method == Method::Jacobi {
-            check_divisible(&a, &options).map_err(|error| explain_empty_row(&a, error))?;
-        }
+        let applied = method.description().own_preconditioner().unwrap_or(precond);
+        check_divisible(&a, applied, &options).map_err(|error| explain_empty_row(&a, error))?;
+        let has_hierarchy = precond.description().has_hierarchy;
         let amg::Params { pre, post, .. } = options.amg;
-        if precond == Precond::Amg && method == Method::Cg && pre != post {
-            warnings.push(Warning::UnsymmetricCycle { pre, post });
+        if has_hierarchy && method.description().needs_symmetry && pre != post {
+            warnings.push(Warning::UnsymmetricCycle { method, pre, post });
         }
-        let format = choose_format(&a, &options, target)?;
+        let format = choose_format(&a, &options, has_hierarchy, target)?;
         // Also of blocks that were not named: their null space decides whether there is a solution.
         let sizes = if options.block_size > 1 {
             options.block_size..=options.block_size
@@ -59,7 +60,7 @@ impl Plan {
             1..=*block::BLOCK_SIZES.end()
         };
         let null_space = sizes.into_iter().find_map(|block| NullSpace::of(&a, block));
-        let hierarchy_in_f32 = precond == Precond::Amg
+        let hierarchy_in_f32 = has_hierarchy
             && match options.amg_precision {
                 Some(precision) => precision == Precision::F32,
                 None => diagonal.iter().all(|&v| fits_f32(v)),
@@ -79,19 +80,37 @@ impl Plan {
         choices(self) == choices(other) && self.format == other.format && self.null_space == other.null_space
     }
 
-    /// What the preconditioner is kept out of. The Jacobi method has none: its part of x is removed in the end.
-    pub fn projections(&self) -> Option<&NullSpace> {
-        self.null_space.as_ref().filter(|_| self.method != Method::Jacobi)
+    /// Whether the method makes the preconditioner that it iterates with.
+    pub fn brings_preconditioner(&self) -> bool {
+        self.method.description().own_preconditioner().is_some()
     }
 
-    /// The longest cycle of GMRES: none is longer than the iteration limit.
-    pub fn restart(&self) -> usize {
-        self.options.restart.min(self.options.stop.max_iterations.max(1) as usize)
+    /// Whether the preconditioner is built of smaller and smaller problems.
+    pub fn has_hierarchy(&self) -> bool {
+        self.precond.description().has_hierarchy
+    }
+
+    /// What the preconditioner is kept out of. One that the method brings is not: its part of x is removed in
+    /// the end.
+    pub fn projections(&self) -> Option<&NullSpace> {
+        self.null_space.as_ref().filter(|_| !self.brings_preconditioner())
+    }
+
+    /// What the method is made with.
+    pub fn of_method(&self) -> solver::Parameters {
+        self.options.of_method()
+    }
+
+    /// What the preconditioner is made with.
+    pub fn of_preconditioner(&self) -> precond::Parameters {
+        let &Options { block_size, singular_blocks, reusable, .. } = &self.options;
+        let (amg, hierarchy_in_f32) = (self.options.amg.clone(), self.hierarchy_in_f32);
+        precond::Parameters { block_size, singular_blocks, amg, hierarchy_in_f32, reusable }
     }
 
     /// Whether the matrix's format is made where the matrix is used: a hierarchy is built from CRS there.
     pub fn converts_on_device(&self) -> bool {
-        self.precond == Precond::Amg && self.options.format.is_none()
+        self.has_hierarchy() && self.options.format.is_none()
     }
 }
 
@@ -101,17 +120,21 @@ fn fits_f32(v: f64) -> bool {
     v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM)
 }
 
-/// Refuses a diagonal that the Jacobi preconditioner cannot divide by.
-fn check_divisible(a: &Csr<f64>, options: &Options) -> Result<()> {
+/// Refuses a diagonal that the preconditioner would have to divide by, and cannot.
+fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options) -> Result<()> {
+    let description = precond.description();
+    let is_pseudo = options.singular_blocks == SingularBlocks::PseudoInverse
+        && description.takes_parameter("singular-blocks");
     match options.block_size {
-        1 => check::check_diagonal(a, "jacobi"),
-        _ if options.singular_blocks == SingularBlocks::PseudoInverse => Ok(()),
-        b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, "jacobi"),
+        _ if !description.divides_by_diagonal => Ok(()),
+        1 => check::check_diagonal(a, description.name),
+        _ if is_pseudo => Ok(()),
+        b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, description.name),
     }
 }
 
 /// The error of a diagonal entry, which cannot be had by another order where the whole row is empty.
-pub(super) fn explain_empty_row<T: cuda_std::Real>(a: &Csr<T>, error: Error) -> Error {
+fn explain_empty_row(a: &Csr<f64>, error: Error) -> Error {
     match error {
         Error::Diagonal { row, method, .. } if a.row_len(row - 1) == 0 => Error::Matrix(format!(
             "row {row} is empty: the matrix is singular, and {method} divides by its diagonal entry; take the equation \
@@ -122,14 +145,20 @@ pub(super) fn explain_empty_row<T: cuda_std::Real>(a: &Csr<T>, error: Error) -> 
 }
 
 fn choose_preconditioner(a: &Csr<f64>, options: &Options, warnings: &mut Vec<Warning>) -> Result<Precond> {
-    match options.precond {
-        None | Some(Precond::Amg) if options.method == Some(Method::Amg) => Ok(Precond::Amg),
-        Some(precond) if options.method == Some(Method::Amg) => {
-            Err(Error::Preconditioner { method: "amg", precond: precond.to_string() })
+    let method = options.method.map(Method::description);
+    let takes = method.map_or(Takes::Any, |method| method.takes);
+    let name = method.map_or("", |method| method.name);
+    match (takes, options.precond) {
+        (Takes::Only(its) | Takes::Own(its), None) => Ok(its),
+        (Takes::Only(its), Some(precond)) if precond != its => {
+            Err(Error::Preconditioner { method: name, precond: precond.to_string() })
         }
-        Some(precond) => Ok(precond),
-        None => {
-            let obstacle = match check_divisible(a, options) {
+        (Takes::Own(_), Some(precond)) if precond.description().has_hierarchy => Err(Error::Option(format!(
+            "the method {name} takes no preconditioner, and it was given {precond}"
+        ))),
+        (_, Some(precond)) => Ok(precond),
+        (Takes::Any, None) => {
+            let obstacle = match check_divisible(a, Precond::Jacobi, options) {
                 Ok(()) => return Ok(Precond::Jacobi),
                 Err(Error::Diagonal { row, what, .. }) => Some(Obstacle::Entry { row, what }),
                 Err(Error::Block { node, what, .. }) => Some(Obstacle::Block { node, what }),
@@ -145,21 +174,25 @@ fn choose_method(a: &Csr<f64>, diagonal: &[f64], options: &Options, warnings: &m
     /// Entries may differ from their mirror images by rounding.
     const ROUNDING: f64 = 1e-12;
     match options.method {
-        Some(Method::Cg) => {
-            let symmetry = a.is_symmetric(ROUNDING);
-            if !symmetry.is_symmetric() {
-                warnings.push(Warning::UnsymmetricMatrix(symmetry));
+        Some(method) => {
+            if method.description().needs_symmetry {
+                let symmetry = a.is_symmetric(ROUNDING);
+                let warning = Warning::UnsymmetricMatrix { method, symmetry };
+                warnings.extend((!symmetry.is_symmetric()).then_some(warning));
             }
-            Method::Cg
+            method
         }
-        Some(method) => method,
         None if a.is_symmetric(ROUNDING).is_symmetric() && diagonal.iter().all(|&d| d > 0.0) => Method::Cg,
         None => Method::Gmres,
     }
 }
 
-fn choose_format(a: &Csr<f64>, options: &Options, target: Target) -> Result<Choice> {
+fn choose_format(a: &Csr<f64>, options: &Options, has_hierarchy: bool, target: Target) -> Result<Choice> {
     match options.format {
+        // A hierarchy of blocks is of blocks, however many of their values are zero.
+        None if options.block_size > 1 && has_hierarchy => {
+            Ok(choose_in_blocks(&BlockCsr::from_csr(a, options.block_size)?, a.nnz(), target))
+        }
         None if options.block_size > 1 => choose_blocks(a, options.block_size, target),
         None => Ok(choose(a, target)),
         Some(format) => as_asked(a, format, options.sigma.unwrap_or(1)),

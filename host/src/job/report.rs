@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::{Method, Precision, Precond};
+use crate::backend::Storage;
 use crate::launch::Counts;
-use crate::matrix::{Choice, Symmetry};
+use crate::matrix::Symmetry;
 use crate::precond::amg;
 use crate::solver::{Outcome, StopReason};
 
@@ -15,8 +16,8 @@ pub struct Report {
     pub n_rows: usize,
     /// Nonzeros.
     pub nnz: usize,
-    /// The format and why it was chosen.
-    pub format: Choice,
+    /// How the matrix was stored that was multiplied by, and why.
+    pub format: Storage,
     /// The method.
     pub method: Method,
     /// The preconditioner.
@@ -49,11 +50,12 @@ pub struct Report {
     pub expected_bytes: Option<u64>,
     /// Bytes held on the device (on the CPU: by matrix and vectors).
     pub device_bytes: u64,
-    /// Bytes that the solver's iterations had to move; see [`bytes_moved`](super::bytes_moved).
+    /// Bytes that the solver's iterations had to move:
+    /// [`IterativeSolver::traffic`](crate::solver::IterativeSolver::traffic).
     pub bytes_moved: u64,
     /// What the device was asked for during the iterations (GPU and simulator).
     pub counts: Option<Counts>,
-    /// The hierarchy, with [`Precond::Amg`].
+    /// The hierarchy, where the preconditioner has one.
     pub amg: Option<amg::Info>,
     /// What the user should know: an unsymmetric matrix under CG, an empty row.
     pub warnings: Vec<Warning>,
@@ -76,9 +78,9 @@ impl fmt::Display for Report {
         }
         writeln!(f, "||b - A x|| / ||b|| = {:.2e}", self.relative_residual)?;
         writeln!(f, "{n_rows} rows, {nnz} nonzeros, {}, on {device}", format.format)?;
-        match method {
-            Method::Jacobi | Method::Amg => write!(f, "method {method}")?,
-            _ => write!(f, "method {method}, preconditioner {precond}")?,
+        match method.description().is_stationary() {
+            true => write!(f, "method {method}")?,
+            false => write!(f, "method {method}, preconditioner {precond}")?,
         }
         let before = self.setup_seconds + self.warm_up_seconds + self.upload_seconds;
         write!(f, ", {precision}: {before:.2e} s to set up, {:.2e} s to solve", self.solve_seconds)?;
@@ -126,10 +128,18 @@ pub enum Warning {
     },
     /// No preconditioner was chosen.
     NoPreconditioner(Obstacle),
-    /// CG was asked for, and the matrix is not symmetric.
-    UnsymmetricMatrix(Symmetry),
-    /// CG was asked for, and the multigrid cycle smooths less before than after, or more.
+    /// A method was asked for that needs a symmetric matrix, and the matrix is not.
+    UnsymmetricMatrix {
+        /// The method.
+        method: Method,
+        /// What the matrix is.
+        symmetry: Symmetry,
+    },
+    /// A method was asked for that needs a symmetric preconditioner, and the multigrid cycle smooths less
+    /// before than after, or more.
     UnsymmetricCycle {
+        /// The method.
+        method: Method,
         /// Sweeps before.
         pre: u32,
         /// Sweeps after.
@@ -170,14 +180,18 @@ impl fmt::Display for Warning {
         match self {
             Warning::EmptyRow { row } => write!(f, "row {row} is empty: the matrix is singular"),
             Warning::NoPreconditioner(obstacle) => write!(f, "no preconditioner: {obstacle}"),
-            Warning::UnsymmetricMatrix(symmetry) => {
-                write!(f, "the matrix is {symmetry}; CG needs a symmetric one")
+            Warning::UnsymmetricMatrix { method, symmetry } => {
+                let method = method.to_string().to_uppercase();
+                write!(f, "the matrix is {symmetry}; {method} needs a symmetric one")
             }
-            Warning::UnsymmetricCycle { pre, post } => write!(
-                f,
-                "with pre = {pre} and post = {post} the multigrid preconditioner is not symmetric; CG needs a \
-                 symmetric one, with pre = post"
-            ),
+            Warning::UnsymmetricCycle { method, pre, post } => {
+                let method = method.to_string().to_uppercase();
+                write!(
+                    f,
+                    "with pre = {pre} and post = {post} the multigrid preconditioner is not symmetric; {method} needs a \
+                     symmetric one, with pre = post"
+                )
+            }
             Warning::Projected { dimension, of_all } => {
                 let vectors =
                     if *of_all { "the constants" } else { "the constants of one unknown of each node" };

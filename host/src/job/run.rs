@@ -1,40 +1,19 @@
-//! A plan carried out: the matrix on its device, preconditioner and workspace, and solves with them.
+//! A plan carried out: what was set up for it, and solves with that.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use cuda_std::Real;
 
-use super::methods::{self, Computes};
 use super::plan::Plan;
 use super::progress::{Iterations, Stage, Watch};
 use super::residual::{residual, residual_norm};
+use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
 use super::{Device, Precision};
+use crate::backend::{Operator, Storage};
 use crate::error::Result;
 use crate::launch::Counts;
-use crate::matrix::{AnyMatrix, BlockCsr, Csr, check};
 use crate::precond::{Preconditioner, amg};
-use crate::setup::{Blocks, Formats};
-use crate::solver::{IterativeSolver, Outcome, Stop, StopReason};
-
-/// Seconds of what comes before the iterations.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Times {
-    /// Checks, choices, the format, the preconditioner.
-    pub setup: f64,
-    /// The driver's, for kernels on their first use.
-    pub warm_up: f64,
-    /// Copies to the device.
-    pub upload: f64,
-}
-
-impl Times {
-    /// Counts seconds of the set-up in which kernels were loaded as warm-up.
-    fn count_as_warm_up(&mut self, seconds: f64) {
-        self.setup -= seconds;
-        self.warm_up += seconds;
-    }
-}
+use crate::solver::{IterativeSolver, Outcome, Parts, Stop, StopReason};
 
 /// A right-hand side, in the range of a singular matrix.
 pub(super) struct Rhs<'a> {
@@ -58,6 +37,10 @@ pub(super) struct Solved {
     pub counts: Option<Counts>,
     /// Bytes held.
     pub bytes: u64,
+    /// Bytes that the iterations had to move.
+    pub bytes_moved: u64,
+    /// How the matrix was stored.
+    pub format: Storage,
     /// The hierarchy, where there is one.
     pub hierarchy: Option<amg::Info>,
 }
@@ -68,27 +51,6 @@ pub(super) trait Prepared: Send {
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved>;
     /// Takes the values of a plan that [is like](Plan::is_like) this one. After an error it is of no more use.
     fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()>;
-}
-
-/// Number types that the plan's matrix, in f64, can be rounded to.
-trait Number: Real {
-    /// The matrix, rounded once.
-    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<Self>>>;
-}
-
-impl Number for f64 {
-    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f64>>> {
-        Ok(a.clone())
-    }
-}
-
-impl Number for f32 {
-    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f32>>> {
-        let a = Arc::new(a.cast::<f32>());
-        // A value may overflow.
-        check::check_finite(&a)?;
-        Ok(a)
-    }
 }
 
 /// Carries `plan` out on `device`.
@@ -125,57 +87,10 @@ struct System<T: Real, B: Computes<T>> {
     matrix: B::Matrix,
     m: Box<dyn Preconditioner<T, B>>,
     solver: Box<dyn IterativeSolver<T, B>>,
-    hierarchy: Option<amg::Info>,
-    /// Bytes of the matrix as it was converted on the host.
-    host_bytes: u64,
     /// Bytes that the device held before.
     held_before: u64,
     /// Whether the driver has every kernel ready.
     is_warm: bool,
-}
-
-/// The matrix where it is used: ready to be multiplied, and as a hierarchy is built from it.
-struct Operators<M, C> {
-    matrix: M,
-    csr: Option<Blocks<C>>,
-    host_bytes: u64,
-}
-
-fn operators<T: Real, B: Computes<T>>(
-    plan: &Plan,
-    backend: &B,
-    a: &Arc<Csr<T>>,
-    watch: &mut Watch,
-    times: &mut Times,
-) -> Result<Operators<B::Matrix, B::Csr>> {
-    let start = Instant::now();
-    let matrix = Arc::new(match plan.converts_on_device() {
-        true => AnyMatrix::Crs(a.clone()),
-        false => AnyMatrix::from_csr(a, plan.format.format, plan.format.sigma)?,
-    });
-    let host_bytes = matrix.bytes();
-    times.setup += start.elapsed().as_secs_f64();
-
-    watch.tell(Stage::Upload);
-    let start = Instant::now();
-    let blocks = || match plan.options.block_size {
-        1 => Ok(Blocks::scalar(backend.csr(a)?)),
-        block => backend.blocks(&BlockCsr::from_csr(a, block)?),
-    };
-    let csr = (plan.precond == super::Precond::Amg).then(blocks).transpose()?;
-    let uploaded = if plan.converts_on_device() { None } else { Some(backend.matrix(&matrix)?) };
-    backend.synchronize()?;
-    times.upload += start.elapsed().as_secs_f64();
-
-    watch.tell(Stage::SetUp);
-    let start = Instant::now();
-    let matrix = match (uploaded, &csr) {
-        (Some(matrix), _) => matrix,
-        (None, Some(csr)) => Formats::<T, T>::operator(backend, csr)?.matrix,
-        (None, None) => unreachable!("what is converted on the device has a hierarchy"),
-    };
-    times.setup += start.elapsed().as_secs_f64();
-    Ok(Operators { matrix, csr, host_bytes })
 }
 
 impl<T: Number, B: Computes<T>> System<T, B> {
@@ -183,16 +98,16 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let a = T::matrix(&plan.a)?;
         let held_before = device.counts().map_or(0, |counts| counts.allocated_bytes);
         let loaded_before = device.loading_seconds();
-        let Operators { matrix, csr, host_bytes } = operators(&plan, backend, &a, watch, times)?;
+        let Operators { matrix, csr } = operators(&plan, backend, &a, watch, times)?;
         let start = Instant::now();
-        let (m, hierarchy) = methods::preconditioner(&plan, backend, &a, csr, &matrix)?;
-        let solver = methods::solver(&plan, backend, &a, &*m)?;
+        let m = preconditioner(&plan, backend, &a, csr, &matrix)?;
+        let solver = plan.method.make(backend, &a, &*m, &plan.of_method())?;
         backend.synchronize()?;
         times.setup += start.elapsed().as_secs_f64();
         times.count_as_warm_up(device.loading_seconds() - loaded_before);
         let is_warm = device.real_gpu().is_none();
         let (device, backend) = (device.clone(), backend.clone());
-        Ok(System { plan, device, backend, matrix, m, solver, hierarchy, host_bytes, held_before, is_warm })
+        Ok(System { plan, device, backend, matrix, m, solver, held_before, is_warm })
     }
 
     fn vector(&self, values: &[f64]) -> Result<B::Vector> {
@@ -221,6 +136,13 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         }
     }
 
+    /// Bytes that so many iterations had to move.
+    fn bytes_moved(&self, iterations: u32) -> u64 {
+        let vector = (self.plan.a.n_rows() * size_of::<T>()) as u64;
+        let parts = Parts { product: self.matrix.traffic() + 2 * vector, vector, m: self.m.traffic(vector) };
+        self.solver.traffic(iterations, &parts)
+    }
+
     /// One run of the solver, from x, down to a residual norm of `threshold`.
     fn iterate(
         &mut self,
@@ -241,7 +163,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
     /// do within the loop.
     fn warm_up(&mut self, b: &B::Vector, rhs: &Rhs, threshold: f64) -> Result<()> {
         let mut x = self.start(rhs.start)?;
-        let max_iterations = methods::warm_up_iterations(&self.plan);
+        let max_iterations = (self.plan.method.description().warm_up)(&self.plan.of_method());
         let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
         let System { backend, matrix, m, solver, .. } = self;
         solver.solve(backend, matrix, &mut **m, b, &mut x, &stop, &mut |_, _| ())?;
@@ -347,40 +269,53 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let bytes = match now {
             Some(now) => now.allocated_bytes.saturating_sub(self.held_before),
             None => {
-                let levels = self.hierarchy.iter().flat_map(|info| &info.levels);
-                self.host_bytes + self.plan.vector_bytes() + levels.map(|level| level.bytes).sum::<u64>()
+                let levels = self.m.hierarchy().into_iter().flat_map(|info| &info.levels);
+                let hierarchy = levels.map(|level| level.bytes).sum::<u64>();
+                self.matrix.bytes() + self.plan.vector_bytes() + hierarchy
             }
         };
 
         let x = self.to_host(&x)?;
         let residual_norm = residual_norm(&self.plan.a, &x, rhs.b);
         let counts = now.zip(before).map(|(now, before)| now.since(&before));
-        let hierarchy = self.hierarchy.clone();
-        let mut solved =
-            Solved { x, outcome, residual_norm, refinements: 0, seconds, counts, bytes, hierarchy };
+        let format = Storage::of(&self.matrix, self.plan.a.nnz(), &self.plan.format.reason);
+        let hierarchy = self.m.hierarchy().cloned();
+        let mut solved = Solved {
+            x,
+            outcome,
+            residual_norm,
+            refinements: 0,
+            seconds,
+            counts,
+            bytes,
+            bytes_moved: 0,
+            format,
+            hierarchy,
+        };
         let start = Instant::now();
         self.refine(rhs, &mut solved, watch)?;
         if solved.refinements > 0 {
             solved.seconds += start.elapsed().as_secs_f64();
             solved.counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
         }
+        solved.bytes_moved = self.bytes_moved(solved.outcome.iterations);
         Ok(solved)
     }
 
     fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()> {
         let a = T::matrix(&plan.a)?;
         let watch = &mut Watch::default();
-        let Operators { matrix, csr, host_bytes } = operators(&plan, &self.backend, &a, watch, times)?;
+        let Operators { matrix, csr } = operators(&plan, &self.backend, &a, watch, times)?;
         let start = Instant::now();
         self.matrix = matrix;
         if !self.m.update_values(&self.backend, &a)? {
-            (self.m, self.hierarchy) = methods::preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;
+            self.m = preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;
         }
-        if methods::holds_values(plan.method) {
-            self.solver = methods::solver(&plan, &self.backend, &a, &*self.m)?;
+        if plan.brings_preconditioner() {
+            self.solver = plan.method.make(&self.backend, &a, &*self.m, &plan.of_method())?;
         }
         self.backend.synchronize()?;
-        (self.plan, self.host_bytes) = (plan, host_bytes);
+        self.plan = plan;
         times.setup += start.elapsed().as_secs_f64();
         Ok(())
     }

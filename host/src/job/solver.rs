@@ -4,16 +4,18 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::options::{Method, Options, Precision, Precond};
+use super::Device;
+use super::Method;
+use super::options::Precision;
 use super::plan::Plan;
-use super::progress::{CancellationToken, Stage, Watch};
+use super::progress::Watch;
 use super::report::{Report, Warning};
 use super::residual::{norm, relative, residual_norm};
-use super::run::{Prepared, Rhs, Solved, Times, prepare};
-use super::{Device, traffic};
+use super::run::{Prepared, Rhs, Solved, prepare};
+use super::setup::Times;
 use crate::error::{Error, Result};
-use crate::matrix::{Format, IntoCsr, check};
-use crate::precond::{NullSpace, amg};
+use crate::matrix::{IntoCsr, check};
+use crate::precond::NullSpace;
 use crate::solver::StopReason;
 
 /// A solution and how it was found.
@@ -53,163 +55,17 @@ pub struct Solution {
 /// # }
 /// ```
 pub struct Solver {
-    device: Device,
-    plan: Plan,
-    prepared: Option<Box<dyn Prepared>>,
+    pub(super) device: Device,
+    pub(super) plan: Plan,
+    pub(super) prepared: Option<Box<dyn Prepared>>,
     /// Whether f32 turned out to be too little for the hierarchy.
-    needs_f64: bool,
-    watch: Watch,
+    pub(super) needs_f64: bool,
+    pub(super) watch: Watch,
     /// Seconds that no report has told of yet.
-    times: Times,
-}
-
-/// What a [`Solver`] is made with. Everything has the default of the command line.
-#[derive(Default)]
-pub struct Builder {
-    options: Options,
-    device: Option<Device>,
-    watch: Watch,
-}
-
-/// A choice of preconditioner: a name, or multigrid with its parameters.
-pub enum Preconditioning {
-    /// By name.
-    Named(Precond),
-    /// Algebraic multigrid.
-    Amg(amg::Params),
-}
-
-impl From<Precond> for Preconditioning {
-    fn from(name: Precond) -> Self {
-        Preconditioning::Named(name)
-    }
-}
-
-impl From<amg::Params> for Preconditioning {
-    fn from(params: amg::Params) -> Self {
-        Preconditioning::Amg(params)
-    }
-}
-
-impl Builder {
-    /// All options at once.
-    pub fn options(self, options: Options) -> Self {
-        Builder { options, ..self }
-    }
-    /// Converged when `||b - A x||_2 <= max(rtol ||b||_2, atol)`.
-    pub fn rtol(mut self, rtol: f64) -> Self {
-        self.options.stop.rtol = rtol;
-        self
-    }
-    /// See [`Builder::rtol`].
-    pub fn atol(mut self, atol: f64) -> Self {
-        self.options.stop.atol = atol;
-        self
-    }
-    /// Most iterations.
-    pub fn max_iterations(mut self, most: u32) -> Self {
-        self.options.stop.max_iterations = most;
-        self
-    }
-    /// The method, chosen otherwise.
-    pub fn method(mut self, method: Method) -> Self {
-        self.options.method = Some(method);
-        self
-    }
-    /// The preconditioner, a [`Precond`] or multigrid's parameters; chosen otherwise.
-    pub fn preconditioner(mut self, preconditioner: impl Into<Preconditioning>) -> Self {
-        match preconditioner.into() {
-            Preconditioning::Named(name) => self.options.precond = Some(name),
-            Preconditioning::Amg(params) => {
-                (self.options.precond, self.options.amg) = (Some(Precond::Amg), params);
-            }
-        }
-        self
-    }
-    /// The format of the matrix, chosen otherwise.
-    pub fn format(mut self, format: Format) -> Self {
-        self.options.format = Some(format);
-        self
-    }
-    /// Unknowns a node, 1 to 3, numbered node by node.
-    pub fn block_size(mut self, unknowns: usize) -> Self {
-        self.options.block_size = unknowns;
-        self
-    }
-    /// The number type of the solve.
-    pub fn precision(mut self, precision: Precision) -> Self {
-        self.options.precision = precision;
-        self
-    }
-    /// Longest cycle of GMRES.
-    pub fn restart(mut self, iterations: usize) -> Self {
-        self.options.restart = iterations;
-        self
-    }
-    /// Whether a hierarchy keeps what makes [`Solver::update_values`] fast, about twice the memory.
-    pub fn reusable(mut self, reusable: bool) -> Self {
-        self.options.reusable = reusable;
-        self
-    }
-    /// Where to solve; [`Device::auto`] otherwise.
-    pub fn device(mut self, device: Device) -> Self {
-        self.device = Some(device);
-        self
-    }
-    /// Is told what is being done, from the thread that solves.
-    pub fn on_progress(mut self, tell: impl FnMut(Stage) + Send + 'static) -> Self {
-        self.watch.on_progress = Some(Box::new(tell));
-        self
-    }
-    /// What can stop a solve.
-    pub fn cancellation(mut self, token: CancellationToken) -> Self {
-        self.watch.cancellation = token;
-        self
-    }
-
-    /// Checks the matrix, chooses what was left open, and sets up.
-    ///
-    /// # Errors
-    /// What the matrix is not, such as square or finite; what the method or the preconditioner cannot do with it;
-    /// [`Error::DeviceMemory`] where it does not fit.
-    pub fn build(self, a: impl IntoCsr) -> Result<Solver> {
-        let mut solver = self.plan(a)?;
-        solver.device.clone().run(|| solver.prepare())?;
-        Ok(solver)
-    }
-
-    /// Sets up for one right-hand side, solves from `x = 0`, and keeps nothing.
-    ///
-    /// # Errors
-    /// As [`Builder::build`] and [`Solver::solve`].
-    pub fn solve(self, a: impl IntoCsr, b: &[f64]) -> Result<Solution> {
-        let a = a.into_csr()?;
-        // Before the work of a set-up.
-        check::check_vector("right-hand side", b, a.n_rows())?;
-        self.plan(a)?.solve(b)
-    }
-
-    /// [`Builder::build`] without the set-up, which the first solve does.
-    fn plan(mut self, a: impl IntoCsr) -> Result<Solver> {
-        self.watch.tell(Stage::SetUp);
-        let start = Instant::now();
-        let a = Arc::new(a.into_csr()?);
-        let device = match self.device {
-            Some(device) => device,
-            None => Device::auto()?,
-        };
-        let plan = device.run(|| Plan::new(a, self.options, device.target()))?;
-        let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
-        Ok(Solver { device, plan, prepared: None, needs_f64: false, watch: self.watch, times })
-    }
+    pub(super) times: Times,
 }
 
 impl Solver {
-    /// What can be chosen.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
     /// Where it solves.
     pub fn device(&self) -> &Device {
         &self.device
@@ -241,11 +97,12 @@ impl Solver {
         Ok(report)
     }
 
-    /// Takes another matrix of the same pattern. With [`Builder::reusable`] a hierarchy keeps its aggregates or coarse
-    /// unknowns and computes its numbers anew; otherwise preconditioners are set up from the beginning.
+    /// Takes another matrix of the same pattern. With [`reusable`](super::Builder::reusable) a hierarchy
+    /// keeps its aggregates or coarse unknowns and computes its numbers anew; otherwise preconditioners are
+    /// set up from the beginning.
     ///
     /// # Errors
-    /// [`Error::Matrix`] for another pattern, and as [`Builder::build`]; then the solver is what it was, but for errors
+    /// [`Error::Matrix`] for another pattern, and as [`Builder::build`](super::Builder::build); then the solver is what it was, but for errors
     /// of the device.
     pub fn update_values(&mut self, a: impl IntoCsr) -> Result<()> {
         let start = Instant::now();
@@ -273,7 +130,7 @@ impl Solver {
 }
 
 impl Solver {
-    fn prepare(&mut self) -> Result<()> {
+    pub(super) fn prepare(&mut self) -> Result<()> {
         let Solver { device, plan, watch, times, .. } = self;
         self.prepared = Some(prepare(plan.clone(), device, watch, times)?);
         Ok(())
@@ -333,11 +190,12 @@ impl Solver {
         (self.plan.hierarchy_in_f32, self.needs_f64, self.prepared) = (false, true, None);
     }
 
-    /// Whether the method failed as it does with a hierarchy of too little accuracy.
+    /// Whether the method failed as it does with a hierarchy of too little accuracy. A stationary one
+    /// corrects that by itself.
     fn is_inexact(&self, solved: &Solved) -> bool {
         let could_be_better = self.plan.hierarchy_in_f32
             && self.plan.options.precision == Precision::F64
-            && self.plan.method != Method::Amg;
+            && !self.plan.method.description().is_stationary();
         let failed = matches!(
             solved.outcome.reason,
             StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
@@ -400,12 +258,12 @@ impl Solver {
 
     /// Of the last solve, and of what was set up for it.
     fn report(&mut self, rhs: &Rhs, projected: bool, warnings: Vec<Warning>, solved: &Solved) -> Report {
-        let (plan, hierarchy) = (&self.plan, &solved.hierarchy);
+        let plan = &self.plan;
         let times = std::mem::take(&mut self.times);
         Report {
             n_rows: plan.a.n_rows(),
             nnz: plan.a.nnz(),
-            format: plan.format.clone(),
+            format: solved.format.clone(),
             method: plan.method,
             precond: plan.precond,
             precision: plan.options.precision,
@@ -421,9 +279,9 @@ impl Solver {
             solve_seconds: solved.seconds,
             expected_bytes: self.device.gpu().map(|_| plan.expected_bytes()),
             device_bytes: solved.bytes,
-            bytes_moved: traffic::of_plan(plan, hierarchy.as_ref(), solved.outcome.iterations),
+            bytes_moved: solved.bytes_moved,
             counts: solved.counts,
-            amg: hierarchy.clone(),
+            amg: solved.hierarchy.clone(),
             warnings,
         }
     }
@@ -449,8 +307,8 @@ pub(super) fn is_worse_than_start(method: Method, reason: StopReason, x: &[f64],
         reason,
         StopReason::IterationLimit | StopReason::Inaccurate { .. } | StopReason::Interrupted
     );
-    let descends = matches!(method, Method::Gmres | Method::Jacobi | Method::Amg);
     // NaN is worse.
-    let worse = (growth.is_nan() || growth > WORSE) && (descends || !cut_short);
+    let grew = growth.is_nan() || growth > WORSE;
+    let worse = grew && (method.description().descends || !cut_short);
     worse || !x.iter().all(|v| v.is_finite())
 }

@@ -9,6 +9,8 @@ use crate::problem::generate;
 use crate::problem::random::uniform;
 use crate::solver::{Outcome, Stop, StopReason};
 
+mod traffic;
+
 #[test]
 fn what_is_worse_than_zero_depends_on_the_method() {
     use StopReason::{Breakdown, Inaccurate, IndefiniteOperator, Interrupted, IterationLimit};
@@ -244,4 +246,35 @@ fn the_front_door_takes_a_matrix_and_a_right_hand_side() {
         "{text}"
     );
     assert!(matches!(crate::solve(&a, &b[1..]), Err(Error::Dimension { .. })));
+}
+
+#[test]
+fn the_report_is_of_the_operators_that_ran() {
+    let solve_on = |device: &Device, problem: &str, options: Options| {
+        let a = generate(&problem.parse().unwrap(), 1).unwrap();
+        let amg = amg::Params { coarse_rows: 100, ..amg::Params::default() };
+        solve(&a, &rhs(a.n_rows()), &Options { amg, ..options }, device).unwrap().report
+    };
+    let [cpu, gpu] = devices();
+    let amg = || Options { precond: Some(Precond::Amg), ..Options::default() };
+    let blocks = || Options { block_size: 2, ..amg() };
+    let crs = || Options { format: Some(crate::Format::Crs), ..Options::default() };
+    for (device, problem, options, format, finest) in [
+        (&cpu, "tet:12", crs(), "diagonal runs", ""),
+        (&cpu, "random-spd:500", Options::default(), "crs", ""),
+        (&cpu, "tet:12", amg(), "diagonal runs", "diagonal runs, bf16"),
+        (&cpu, "bidomain:6", blocks(), "bcrs2", "bcrs2"),
+        (&gpu, "tet:7", amg(), "sell", "sell"),
+        (&gpu, "bidomain:6", blocks(), "bsell2", "bsell2"),
+        (&gpu, "tet:7", crs(), "crs", ""),
+    ] {
+        let report = solve_on(device, problem, options);
+        assert_eq!(report.format.format, format, "{problem}: {}", report.format.reason);
+        assert!(!report.format.reason.is_empty() && report.device_bytes > report.format.bytes);
+        let Some(info) = &report.amg else { continue };
+        let level = &info.levels[0];
+        assert_eq!(level.format.format, finest, "{problem}: {}", level.format.reason);
+        assert_eq!(level.format.compressed, format == "sell", "{problem}");
+        assert!(level.bytes > level.format.bytes && level.format.bytes >= level.format.traffic);
+    }
 }

@@ -76,9 +76,14 @@ pub fn choose_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Resul
         choice.reason += &format!("; {block} x {block} blocks would have {:.0} % zeros more", fill.percent());
         return Ok(choice);
     }
-    let mut choice = choose(&blocks.plane(0, 0), target).of_blocks(block);
-    choice.padding.nnz = fill.nnz;
-    Ok(choice)
+    Ok(choose_in_blocks(&blocks, a.nnz(), target))
+}
+
+/// [`choose`] among the formats of blocks, for `blocks` of a matrix of so many nonzeros.
+pub(crate) fn choose_in_blocks<T: Real>(blocks: &BlockCsr<T>, nnz: usize, target: Target) -> Choice {
+    let mut choice = choose(&blocks.plane(0, 0), target).of_blocks(blocks.block());
+    choice.padding.nnz = nnz as u64;
+    choice
 }
 
 impl Choice {

@@ -21,8 +21,8 @@ mod transform;
 
 pub use block::{BlockCsr, BlockSell, block_padding, diagonal_blocks};
 pub use check::Symmetry;
-pub(crate) use choice::choose_for_gpu;
 pub use choice::{Choice, Target, choose, choose_blocks};
+pub(crate) use choice::{choose_for_gpu, choose_in_blocks};
 pub use convert::IntoCsr;
 pub use coo::Coo;
 pub use csr::Csr;
@@ -85,6 +85,14 @@ impl<T: Real> AnyMatrix<T> {
     /// The format.
     pub fn format(&self) -> Format {
         self.stored_matrix().format()
+    }
+    /// Rows that were sorted at a time; 1 where they are in order.
+    pub fn sigma(&self) -> usize {
+        match self {
+            AnyMatrix::Sell(a) => a.sigma(),
+            AnyMatrix::BlockSell(a) => a.pattern().sigma(),
+            AnyMatrix::Crs(_) | AnyMatrix::Ell(_) | AnyMatrix::BlockCrs(_) => 1,
+        }
     }
     /// Number of rows.
     pub fn n_rows(&self) -> usize {

@@ -5,12 +5,34 @@ use cuda_std::Real;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::{Preconditioner, Shape};
+use super::description::{Description, SingularBlocks, Source};
+use super::{Preconditioner, Shape, Traffic};
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::matrix::{Csr, block, check, diagonal_blocks};
-use crate::named::named;
+use crate::setup::Algebra;
 use crate::setup::inverse::host::pseudo_inverse;
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "jacobi",
+    doc: "",
+    title: "Jacobi",
+    parameters: &["singular-blocks"],
+    divides_by_diagonal: true,
+    has_hierarchy: false,
+    is_fused: |block_size| block_size == 1,
+    vectors: |block_size| block_size,
+};
+
+pub(super) fn make<T: Real, B: Algebra<T> + 'static>(
+    source: Source<T, B>,
+) -> Result<Box<dyn Preconditioner<T, B>>> {
+    let (Source { backend, a, .. }, parameters) = (&source, source.parameters);
+    Ok(match parameters.block_size {
+        1 => Box::new(Jacobi::setup(*backend, a)?),
+        b => Box::new(BlockJacobi::setup(*backend, a, b, parameters.singular_blocks)?),
+    })
+}
 
 /// Singular values of a block up to so many units of rounding, beside its norm, are taken for zero.
 const ROUNDINGS: f64 = 64.0;
@@ -41,15 +63,8 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Jacobi<B::Vector> {
     fn shape(&self) -> Shape<'_, B::Vector> {
         Shape::Diagonal(&self.inverse_diagonal)
     }
-}
-
-named! {
-    /// What [`BlockJacobi`] makes of a diagonal block that is singular or badly scaled.
-    "way with singular blocks" SingularBlocks {
-        /// An error that names its node.
-        Refuse = "refuse",
-        /// Moore and Penrose's inverse.
-        PseudoInverse = "pseudo-inverse",
+    fn traffic(&self, vector: u64) -> Traffic {
+        Traffic { apply: 3 * vector, in_cg: 2 * vector }
     }
 }
 
@@ -59,6 +74,7 @@ named! {
 /// The paper's threaded listing reads one entry of a block three times, `dia[ii+1]`; this is the equation.
 pub struct BlockJacobi<T, V> {
     omega: T,
+    block: usize,
     inverse_blocks: V,
 }
 
@@ -80,7 +96,7 @@ impl<T: Real, V> BlockJacobi<T, V> {
             2 => inverted::<T, 2>(&blocks),
             _ => inverted::<T, 3>(&blocks),
         };
-        Ok(BlockJacobi { omega: T::ONE, inverse_blocks: backend.vector(&inverse)? })
+        Ok(BlockJacobi { omega: T::ONE, block: b, inverse_blocks: backend.vector(&inverse)? })
     }
 
     /// `M = omega D^-1`.
@@ -108,6 +124,9 @@ fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {
 impl<T: Real, B: Backend<T>> Preconditioner<T, B> for BlockJacobi<T, B::Vector> {
     fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
         backend.scale_rows(self.omega, &self.inverse_blocks, r, z)
+    }
+    fn traffic(&self, vector: u64) -> Traffic {
+        Traffic::unfused((2 + self.block as u64) * vector, vector)
     }
 }
 

@@ -1,12 +1,61 @@
 //! Preconditioners: `z = M r` with `M` close to the inverse of A.
+//!
+//! Each is in a file or folder of its own, with its [`Description`] for programs that offer it by name.
+
+use cuda_std::Real;
+
+use crate::error::Result;
+use crate::named::named;
 
 pub mod amg;
+mod description;
+mod identity;
 mod jacobi;
 mod preconditioner;
 mod projected;
 
 pub use amg::Amg;
-pub use jacobi::{BlockJacobi, Jacobi, SingularBlocks};
+use amg::AnyPrecision;
+pub(crate) use description::Source;
+pub use description::{Description, Parameters, SingularBlocks};
+pub use identity::Identity;
+pub use jacobi::{BlockJacobi, Jacobi};
 pub(crate) use preconditioner::cg_step_by_primitives;
-pub use preconditioner::{Identity, Preconditioner, Shape};
+pub use preconditioner::{Preconditioner, Shape, Traffic};
 pub use projected::{NullSpace, Projected};
+
+/// The preconditioners by name, each of a module with `DESCRIPTION` and `make`.
+macro_rules! preconditioners {
+    ($($(#[$doc:meta])* $precond:ident in $module:ident,)*) => {
+        named! {
+            /// The preconditioner.
+            "preconditioner" Precond { $($(#[$doc])* $precond = $module::DESCRIPTION.name,)* }
+        }
+        impl Precond {
+            /// Every preconditioner.
+            pub const ALL: &[Precond] = &[$(Precond::$precond),*];
+
+            /// What programs must know of it.
+            pub fn description(self) -> &'static Description {
+                match self { $(Precond::$precond => &$module::DESCRIPTION,)* }
+            }
+
+            /// It, for a matrix.
+            pub(crate) fn make<T: Real, B: AnyPrecision<T> + 'static>(
+                self,
+                source: Source<T, B>,
+            ) -> Result<Box<dyn Preconditioner<T, B>>> {
+                match self { $(Precond::$precond => $module::make(source),)* }
+            }
+        }
+    };
+}
+
+preconditioners! {
+    /// None.
+    None in identity,
+    /// The diagonal.
+    Jacobi in jacobi,
+    /// Algebraic multigrid.
+    Amg in amg,
+}

@@ -2,6 +2,7 @@
 
 use cuda_std::Real;
 
+use super::amg::Info;
 use crate::backend::{Backend, Coef};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -15,6 +16,23 @@ pub enum Shape<'a, V> {
     Diagonal(&'a V),
     /// Anything else.
     General,
+}
+
+/// Bytes that an application must move through memory, whatever the caches keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traffic {
+    /// By [`Preconditioner::apply`].
+    pub apply: u64,
+    /// Within an iteration of CG, beyond what that moves without a preconditioner.
+    pub in_cg: u64,
+}
+
+impl Traffic {
+    /// Of what is applied by a pass of its own.
+    pub(crate) fn unfused(apply: u64, vector: u64) -> Traffic {
+        // r and z are read once more for (r, z), and z in place of r for p.
+        Traffic { apply, in_cg: apply + 2 * vector }
+    }
 }
 
 /// A linear operator `M`, set up for one matrix on one backend.
@@ -46,6 +64,16 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
         true
     }
 
+    /// What an application moves, `vector` the bytes of a vector. Unless it is said, the least: r and z.
+    fn traffic(&self, vector: u64) -> Traffic {
+        Traffic::unfused(2 * vector, vector)
+    }
+
+    /// What was set up, where that is a hierarchy.
+    fn hierarchy(&self) -> Option<&Info> {
+        None
+    }
+
     /// Takes the values of another matrix of the same pattern. `false` where it cannot, and is to be set up again.
     fn update_values(&mut self, _backend: &B, _a: &Csr<T>) -> Result<bool> {
         Ok(false)
@@ -71,17 +99,4 @@ pub(crate) fn cg_step_by_primitives<T: Real, B: CgSteps<T>, M: Preconditioner<T,
         Coef::ratio(scratch, p_ap).negated()
     };
     backend.direction(s, None, z, beta, p)
-}
-
-/// No preconditioner: `z = r`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Identity;
-
-impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Identity {
-    fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
-        backend.copy(r, z)
-    }
-    fn shape(&self) -> Shape<'_, B::Vector> {
-        Shape::Identity
-    }
 }

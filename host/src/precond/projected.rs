@@ -4,7 +4,8 @@
 use cuda_std::Real;
 use rayon::prelude::*;
 
-use super::Preconditioner;
+use super::amg::Info;
+use super::{Preconditioner, Traffic};
 use crate::backend::{Backend, Coef, Slot};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -211,6 +212,16 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Projected<'_, T, B> {
 
     fn is_fixed(&self) -> bool {
         self.m.is_fixed()
+    }
+
+    fn traffic(&self, vector: u64) -> Traffic {
+        // A dot product and an update for each.
+        let projections = 5 * self.basis.len() as u64 * vector;
+        Traffic::unfused(self.m.traffic(vector).apply + projections, vector)
+    }
+
+    fn hierarchy(&self) -> Option<&Info> {
+        self.m.hierarchy()
     }
 
     fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {

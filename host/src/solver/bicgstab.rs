@@ -3,12 +3,31 @@
 
 use cuda_std::Real;
 
-use super::iterative::{IterativeSolver, OnProgress};
+use super::description::{Description, Parameters};
+use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop, StopReason};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
+use crate::matrix::Csr;
 use crate::precond::Preconditioner;
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "bicgstab",
+    title: |_| "BiCGSTAB".into(),
+    after_breakdown: Some("gmres"),
+    vectors: |_, _| 7,
+    ..Description::KRYLOV
+};
+
+pub(super) fn make<T: Real, B: Backend<T> + 'static>(
+    backend: &B,
+    a: &Csr<T>,
+    _: &dyn Preconditioner<T, B>,
+    _: &Parameters,
+) -> Result<Box<dyn IterativeSolver<T, B>>> {
+    Ok(Box::new(Bicgstab::new(backend, a.n_rows())?))
+}
 
 /// `(r0, r)` of even and of odd iterations.
 const RHO: [Slot; 2] = [Slot(0), Slot(1)];
@@ -34,9 +53,6 @@ pub struct Bicgstab<T: Real, B: Backend<T>> {
 }
 
 impl<T: Real, B: Backend<T>> Bicgstab<T, B> {
-    /// Vectors of length n in the workspace.
-    pub const VECTORS: usize = 7;
-
     /// A workspace for `n` unknowns.
     pub fn new(backend: &B, n: usize) -> Result<Self> {
         Ok(Bicgstab {
@@ -120,5 +136,9 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Bicgstab<T, B> {
             }
         }
         Ok(outcome)
+    }
+
+    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
+        u64::from(iterations) * (2 * product + 21 * vector + 2 * m.apply)
     }
 }

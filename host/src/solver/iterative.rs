@@ -5,7 +5,7 @@ use cuda_std::Real;
 use super::outcome::{Outcome, Stop};
 use crate::backend::Backend;
 use crate::error::Result;
-use crate::precond::Preconditioner;
+use crate::precond::{Preconditioner, Traffic};
 
 /// Watches an iteration, from the host. A closure is one that never cancels.
 pub trait Observer {
@@ -27,6 +27,17 @@ impl<F: FnMut(u32, f64)> Observer for F {
 /// Whom a solver tells how far it is.
 pub type OnProgress<'a> = &'a mut dyn Observer;
 
+/// Bytes that the parts of an iteration must move through memory, whatever the caches keep.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts {
+    /// `y = A x`, both vectors among it.
+    pub product: u64,
+    /// A vector, once.
+    pub vector: u64,
+    /// The preconditioner.
+    pub m: Traffic,
+}
+
 /// A method with its workspace.
 pub trait IterativeSolver<T: Real, B: Backend<T>>: Send {
     /// Solves `A x = b` starting from the given `x`.
@@ -41,4 +52,10 @@ pub trait IterativeSolver<T: Real, B: Backend<T>>: Send {
         stop: &Stop,
         on_progress: OnProgress,
     ) -> Result<Outcome>;
+
+    /// Bytes that so many iterations must move, each vector of each fused pass counted once for reading and
+    /// once for writing. Unless it is said, the least: a product each.
+    fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
+        u64::from(iterations) * parts.product
+    }
 }

@@ -1,14 +1,44 @@
-//! Weighted Jacobi as a solver (Rosenberger and Haase 2017, equation 2).
+//! Weighted Jacobi as a solver (Rosenberger and Haase 2017, equation 2), of a diagonal or of blocks on it.
 
 use cuda_std::Real;
 
-use super::iterative::{IterativeSolver, OnProgress};
+use super::description::{Description, Parameter, Parameters, Takes};
+use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop};
+use super::richardson::Richardson;
 use super::run::Run;
 use crate::backend::{Backend, Slot, Then};
 use crate::error::Result;
 use crate::matrix::Csr;
-use crate::precond::{Jacobi, Preconditioner};
+use crate::precond::{BlockJacobi, Jacobi, Precond, Preconditioner};
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "jacobi",
+    title: |parameters| format!("Jacobi, weight {}", parameters.omega),
+    parameters: &[Parameter { name: "omega", doc: "the weight, between 0 and 2" }],
+    takes: Takes::Own(Precond::Jacobi),
+    descends: true,
+    vectors: |parameters, _| match parameters.block_size {
+        1 => 2,
+        block_size => 2 + block_size,
+    },
+    ..Description::KRYLOV
+};
+
+pub(super) fn make<T: Real, B: Backend<T> + 'static>(
+    backend: &B,
+    a: &Csr<T>,
+    _: &dyn Preconditioner<T, B>,
+    parameters: &Parameters,
+) -> Result<Box<dyn IterativeSolver<T, B>>> {
+    let &Parameters { omega, block_size, singular_blocks, .. } = parameters;
+    if block_size == 1 {
+        return Ok(Box::new(JacobiIteration::new(backend, a, omega)?));
+    }
+    let iteration = Richardson::new(backend, a.n_rows())?;
+    let m = BlockJacobi::setup(backend, a, block_size, singular_blocks)?.weighted(omega);
+    Ok(Box::new(OfBlocks { iteration, m }))
+}
 
 /// `x_{k+1} = x_k + omega D^-1 (b - A x_k)`, with its workspace of 2 vectors. Any preconditioner is ignored.
 pub struct JacobiIteration<T: Real, B: Backend<T>> {
@@ -19,9 +49,6 @@ pub struct JacobiIteration<T: Real, B: Backend<T>> {
 }
 
 impl<T: Real, B: Backend<T>> JacobiIteration<T, B> {
-    /// Vectors of length n in the workspace.
-    pub const VECTORS: usize = 2;
-
     /// Inverts the diagonal of `a`. [`crate::Error::Diagonal`] names the first row where that fails.
     pub fn new(backend: &B, a: &Csr<T>, omega: f64) -> Result<Self> {
         Ok(JacobiIteration {
@@ -57,5 +84,35 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for JacobiIteration<T, B> {
             backend.copy(&self.other, x)?;
         }
         Ok(outcome)
+    }
+    /// One pass: the product has x and y, and b and the diagonal are read.
+    fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
+        u64::from(iterations) * (parts.product + 2 * parts.vector)
+    }
+}
+
+/// The same with D the blocks on the diagonal.
+struct OfBlocks<T: Real, B: Backend<T>> {
+    iteration: Richardson<T, B>,
+    m: BlockJacobi<T, B::Vector>,
+}
+
+impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for OfBlocks<T, B> {
+    fn solve(
+        &mut self,
+        backend: &B,
+        a: &B::Matrix,
+        _m: &mut dyn Preconditioner<T, B>,
+        b: &B::Vector,
+        x: &mut B::Vector,
+        stop: &Stop,
+        on_progress: OnProgress,
+    ) -> Result<Outcome> {
+        self.iteration.solve(backend, a, &mut self.m, b, x, stop, on_progress)
+    }
+
+    fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
+        let m = Preconditioner::<T, B>::traffic(&self.m, parts.vector);
+        self.iteration.traffic(iterations, &Parts { m, ..*parts })
     }
 }

@@ -1,11 +1,21 @@
 //! Iterative methods, written over [`Backend`](crate::backend::Backend): a file each, or a folder where a method has steps of its own.
 //!
+//! [`Method`] lists them by name, each with its [`Description`] for programs that offer it.
+//!
 //! Every method has a workspace, allocated once, and a loop of primitives that allocates nothing and waits
 //! for nothing: the decision to stop is taken where the vectors are, and the host, which may be some
 //! iterations ahead, learns of it later (see [`Monitoring::guarded`](crate::backend::Monitoring::guarded)).
 
+use cuda_std::Real;
+
+use crate::error::Result;
+use crate::matrix::Csr;
+use crate::named::named;
+use crate::precond::Preconditioner;
+
 mod bicgstab;
 pub mod cg;
+mod description;
 pub mod gmres;
 mod iterative;
 mod jacobi;
@@ -16,10 +26,54 @@ mod steps;
 
 pub use bicgstab::Bicgstab;
 pub use cg::Cg;
+pub use description::{Description, Parameter, Parameters, Takes};
 pub use gmres::{Gmres, MAX_RESTART};
-pub use iterative::{IterativeSolver, Observer, OnProgress};
+pub use iterative::{IterativeSolver, Observer, OnProgress, Parts};
 pub use jacobi::JacobiIteration;
 pub use outcome::{Outcome, Stop, StopReason};
 pub use richardson::Richardson;
 pub(crate) use run::Run;
 pub use steps::Steps;
+
+/// The methods by name, each of a module with `DESCRIPTION` and `make`.
+macro_rules! methods {
+    ($($(#[$doc:meta])* $method:ident in $module:ident,)*) => {
+        named! {
+            /// The iterative method.
+            "solver" Method { $($(#[$doc])* $method = $module::DESCRIPTION.name,)* }
+        }
+        impl Method {
+            /// Every method.
+            pub const ALL: &[Method] = &[$(Method::$method),*];
+
+            /// What programs must know of it.
+            pub fn description(self) -> &'static Description {
+                match self { $(Method::$method => &$module::DESCRIPTION,)* }
+            }
+
+            /// It with a workspace for `a` and `m`.
+            pub(crate) fn make<T: Real, B: Steps<T> + 'static>(
+                self,
+                backend: &B,
+                a: &Csr<T>,
+                m: &dyn Preconditioner<T, B>,
+                parameters: &Parameters,
+            ) -> Result<Box<dyn IterativeSolver<T, B>>> {
+                match self { $(Method::$method => $module::make(backend, a, m, parameters),)* }
+            }
+        }
+    };
+}
+
+methods! {
+    /// Conjugate gradients, for symmetric positive definite matrices.
+    Cg in cg,
+    /// BiCGSTAB, for any matrix.
+    Bicgstab in bicgstab,
+    /// Restarted GMRES, for any matrix.
+    Gmres in gmres,
+    /// Weighted Jacobi, for diagonally dominant matrices.
+    Jacobi in jacobi,
+    /// The cycles of algebraic multigrid by themselves.
+    Amg in richardson,
+}

@@ -2,12 +2,33 @@
 
 use cuda_std::Real;
 
-use super::iterative::{IterativeSolver, OnProgress};
+use super::description::{Description, Parameters, Takes};
+use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
-use crate::precond::Preconditioner;
+use crate::matrix::Csr;
+use crate::precond::{Precond, Preconditioner};
+
+/// Multigrid by itself.
+pub(super) const DESCRIPTION: Description = Description {
+    name: "amg",
+    title: |_| "AMG".into(),
+    takes: Takes::Only(Precond::Amg),
+    descends: true,
+    vectors: |_, _| 2,
+    ..Description::KRYLOV
+};
+
+pub(super) fn make<T: Real, B: Backend<T> + 'static>(
+    backend: &B,
+    a: &Csr<T>,
+    _: &dyn Preconditioner<T, B>,
+    _: &Parameters,
+) -> Result<Box<dyn IterativeSolver<T, B>>> {
+    Ok(Box::new(Richardson::new(backend, a.n_rows())?))
+}
 
 const NORM2: Slot = Slot(0);
 
@@ -20,9 +41,6 @@ pub struct Richardson<T: Real, B: Backend<T>> {
 }
 
 impl<T: Real, B: Backend<T>> Richardson<T, B> {
-    /// Vectors of length n in the workspace.
-    pub const VECTORS: usize = 2;
-
     /// A workspace for `n` unknowns.
     pub fn new(backend: &B, n: usize) -> Result<Self> {
         Ok(Richardson { r: backend.zeros(n)?, z: backend.zeros(n)?, scalars: backend.scalars(1)? })
@@ -51,6 +69,10 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Richardson<T, B> {
         })?;
         run.outcome(|| Ok("none"))
     }
+
+    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
+        u64::from(iterations) * (product + 5 * vector + m.apply)
+    }
 }
 
 #[cfg(test)]
@@ -63,8 +85,8 @@ mod tests {
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;
     use crate::error::Error;
-    use crate::job::{self, Device, Method, Options, Precond};
-    use crate::matrix::{AnyMatrix, Csr};
+    use crate::job::{self, Device, Method, Options};
+    use crate::matrix::AnyMatrix;
     use crate::precond::Jacobi;
     use crate::precond::amg::Params;
     use crate::problem::generate;

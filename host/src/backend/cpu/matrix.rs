@@ -15,7 +15,11 @@ use crate::matrix::{AnyMatrix, Csr, SLICE};
 /// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals or with short rows as
 /// diagonal runs, which take two thirds of its time or less.
 #[derive(Debug)]
-pub struct CpuMatrix<T>(Layout<T>);
+pub struct CpuMatrix<T> {
+    layout: Layout<T>,
+    /// Why this format, where it was chosen here and is none of the backend's own.
+    reason: Option<String>,
+}
 
 #[derive(Debug)]
 enum Layout<T> {
@@ -24,10 +28,16 @@ enum Layout<T> {
     Halved(Stripes<T, Half>),
 }
 
+impl<T> From<Layout<T>> for CpuMatrix<T> {
+    fn from(layout: Layout<T>) -> Self {
+        CpuMatrix { layout, reason: None }
+    }
+}
+
 /// Without stripes, which take more time to make than a few products save.
 impl<T> From<AnyMatrix<T>> for CpuMatrix<T> {
     fn from(matrix: AnyMatrix<T>) -> Self {
-        CpuMatrix(Layout::AsItWas(Arc::new(matrix)))
+        Layout::AsItWas(Arc::new(matrix)).into()
     }
 }
 
@@ -35,7 +45,7 @@ impl<T: Real> CpuMatrix<T> {
     pub(super) fn new(matrix: &Arc<AnyMatrix<T>>) -> Self {
         match &**matrix {
             AnyMatrix::Crs(a) => Self::striped(a, || matrix.clone()),
-            _ => CpuMatrix(Layout::AsItWas(matrix.clone())),
+            _ => Layout::AsItWas(matrix.clone()).into(),
         }
     }
 
@@ -54,13 +64,18 @@ impl<T: Real> CpuMatrix<T> {
             Pivot::Largest => Stripes::from_csr(a, of_rows).map(Layout::Striped),
         };
         let otherwise = || Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows))));
-        CpuMatrix(stored.unwrap_or_else(|| Layout::AsItWas(otherwise())))
+        stored.unwrap_or_else(|| Layout::AsItWas(otherwise())).into()
     }
 
     /// Stripes of `a` with its values rounded, made without a copy in between.
     fn striped<S: Real>(a: &Csr<S>, otherwise: impl FnOnce() -> Arc<AnyMatrix<T>>) -> Self {
         let stripes = Stripes::from_csr(a, |rows, values| a.round_rows(rows, values));
-        CpuMatrix(stripes.map_or_else(|| Layout::AsItWas(otherwise()), Layout::Striped))
+        stripes.map_or_else(|| Layout::AsItWas(otherwise()), Layout::Striped).into()
+    }
+
+    /// In a format that was chosen for this reason, unless it is one of the backend's own.
+    pub(super) fn chosen(self, reason: String) -> Self {
+        CpuMatrix { reason: Some(reason), ..self }
     }
 
     /// Rows that a task handles.
@@ -70,7 +85,7 @@ impl<T: Real> CpuMatrix<T> {
 
     /// Ranges of rows for [`multiply`](Self::multiply) begin at multiples of this.
     fn window(&self) -> usize {
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(matrix) => matrix.stored_matrix().window(),
             Layout::Striped(_) | Layout::Halved(_) => SLICE,
         }
@@ -79,7 +94,7 @@ impl<T: Real> CpuMatrix<T> {
     /// `y = A x` for the rows from `first` on.
     pub(super) fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
         debug_assert!(x.len() == self.n_cols() && first.is_multiple_of(self.window()));
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(matrix) => matrix.stored_matrix().multiply(x, first, y),
             Layout::Striped(stripes) => stripes.multiply(x, first, y),
             Layout::Halved(stripes) => stripes.multiply(x, first, y),
@@ -89,41 +104,61 @@ impl<T: Real> CpuMatrix<T> {
 
 impl<T: Real> Operator for CpuMatrix<T> {
     fn n_rows(&self) -> usize {
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(a) => a.n_rows(),
             Layout::Striped(a) => a.n_rows(),
             Layout::Halved(a) => a.n_rows(),
         }
     }
     fn n_cols(&self) -> usize {
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(a) => a.n_cols(),
             Layout::Striped(a) => a.n_cols(),
             Layout::Halved(a) => a.n_cols(),
         }
     }
     fn format(&self) -> String {
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(a) => a.format().to_string(),
             Layout::Striped(_) => "diagonal runs".into(),
             Layout::Halved(_) => "diagonal runs, bf16".into(),
         }
     }
+    fn sigma(&self) -> usize {
+        match &self.layout {
+            Layout::AsItWas(a) => a.sigma(),
+            Layout::Striped(_) | Layout::Halved(_) => 1,
+        }
+    }
+    fn reason(&self) -> Option<&str> {
+        match &self.layout {
+            Layout::AsItWas(_) => self.reason.as_deref(),
+            Layout::Striped(a) => Some(a.reason()),
+            Layout::Halved(a) => Some(a.reason()),
+        }
+    }
+    fn stored(&self) -> u64 {
+        match &self.layout {
+            Layout::AsItWas(a) => a.stored(),
+            Layout::Striped(a) => a.stored() as u64,
+            Layout::Halved(a) => a.stored() as u64,
+        }
+    }
     fn bytes(&self) -> u64 {
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(a) => a.bytes(),
             Layout::Striped(a) => a.bytes() as u64,
             Layout::Halved(a) => a.bytes() as u64,
         }
     }
     fn traffic(&self) -> u64 {
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(a) => a.traffic(),
             Layout::Striped(_) | Layout::Halved(_) => self.bytes(),
         }
     }
     fn entries_in_crs(&self) -> Option<usize> {
-        match &self.0 {
+        match &self.layout {
             Layout::AsItWas(_) => None,
             Layout::Striped(_) | Layout::Halved(_) => {
                 Some(self.bytes() as usize / (size_of::<u32>() + size_of::<T>()))

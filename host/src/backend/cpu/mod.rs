@@ -64,6 +64,11 @@ impl Cpu {
         self.pool.install(|| CpuMatrix::rounded(a))
     }
 
+    /// The matrix, in a format that was chosen for this reason.
+    pub(crate) fn chosen<T: Real>(&self, matrix: CpuMatrix<T>, reason: String) -> CpuMatrix<T> {
+        matrix.chosen(reason)
+    }
+
     /// The rounded matrix.
     pub(crate) fn compressed<S: Real, T: Real>(&self, rounding: &Rounding<S>, pivot: Pivot) -> CpuMatrix<T> {
         self.pool.install(|| CpuMatrix::compressed(rounding, pivot))

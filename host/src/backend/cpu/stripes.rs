@@ -13,9 +13,15 @@ use rayon::prelude::*;
 
 use super::entry::Entry;
 use super::pages::Pages;
-use crate::matrix::lanes::{LANES, add_gathered, prefetch};
+use crate::matrix::lanes::LANES;
 use crate::matrix::{Csr, in_large_pages, place};
 use crate::vectors::in_widest_vectors;
+
+mod slice;
+#[cfg(test)]
+mod tests;
+
+use slice::{Counts, slice};
 
 /// Rows of a block, at which products begin.
 const ROWS: usize = super::CHUNK;
@@ -46,14 +52,8 @@ pub(super) struct Stripes<T, V = T> {
     rests: Vec<T>,
     /// Where each block begins in `columns` and in `values`; then where the last one ends.
     starts: Vec<[usize; 2]>,
-}
-
-/// What a slice of [`LANES`] rows holds.
-#[derive(Debug, Clone, Copy)]
-struct Counts {
-    stripes: u32,
-    /// Scattered entries of the row with the most of them; the others are padded with zeros.
-    scattered: u32,
+    /// Why the matrix is copied.
+    reason: String,
 }
 
 /// Columns and values of the rows `first..first + LANES`; none of rows behind the last.
@@ -182,7 +182,17 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
             .into_par_iter()
             .enumerate()
             .for_each(|(b, (slices, c, v, r))| fill(a, &of_rows, b * ROWS, slices, c, v, r));
-        Some(Stripes { n_rows: a.n_rows(), n_cols: a.n_cols(), slices, columns, values, rests, starts })
+        let reason = reason::<T>(a, &slices, stored);
+        Some(Stripes {
+            n_rows: a.n_rows(),
+            n_cols: a.n_cols(),
+            slices,
+            columns,
+            values,
+            rests,
+            starts,
+            reason,
+        })
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -191,6 +201,16 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
 
     pub(super) fn n_cols(&self) -> usize {
         self.n_cols
+    }
+
+    /// Why the matrix is copied: the bytes beside those in CRS.
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Entries, padding included.
+    pub(super) fn stored(&self) -> usize {
+        LANES * self.values.as_slice().len()
     }
 
     /// What a product reads of the matrix.
@@ -235,6 +255,18 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
             }
         }
     }
+}
+
+/// The bytes of a copy beside those of `a` in CRS with values of T, and where they are saved.
+fn reason<T: Real>(a: &Csr<impl Real>, slices: &[Counts], stored: usize) -> String {
+    let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
+    let in_crs = a.nnz() * (size_of::<T>() + size_of::<u32>()) + a.n_rows() * size_of::<usize>();
+    let in_runs = slices.iter().map(|counts| LANES * counts.stripes as usize).sum();
+    format!(
+        "diagonal runs: {:.0} % of the bytes in CRS, {:.0} % of the entries share a column index with others",
+        percent(stored, in_crs),
+        percent(in_runs, a.nnz())
+    )
 }
 
 /// Writes the slices from row `first` on into the columns, values and rests of their block, which are zero.
@@ -307,200 +339,6 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
         for (l, (of_row, _)) in rows.iter().enumerate() {
             let last = of_row.last().copied().unwrap_or(0);
             lone_columns[found[l]..].iter_mut().for_each(|columns| columns[l] = last);
-        }
-    }
-}
-
-/// The products of the slice that `columns` and `values` begin with; moves them to the next.
-///
-/// # Safety
-/// Every column of a scattered entry, and [`LANES`] from that of a stripe on, are less than `x.len()`.
-#[inline(always)]
-unsafe fn slice<T: Real, V: Entry<T>, const FMA: bool>(
-    counts: &Counts,
-    columns: &mut &[u32],
-    values: &mut &[[V; LANES]],
-    x: &[T],
-) -> [T; LANES] {
-    let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
-    // Two running sums: the latency of an addition is longer than a load takes.
-    let (mut even, mut odd) = ([T::ZERO; LANES], [T::ZERO; LANES]);
-    let (c, v);
-    (c, *columns) = columns.split_at(stripes);
-    (v, *values) = values.split_at(stripes);
-    let ((c, last_c), (v, last_v)) = (c.as_chunks::<2>(), v.as_chunks::<2>());
-    for (c, v) in c.iter().zip(v) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            add_stripe::<T, V, FMA>(&mut even, &v[0], c[0], x);
-            add_stripe::<T, V, FMA>(&mut odd, &v[1], c[1], x);
-        }
-    }
-    for (&c, v) in last_c.iter().zip(last_v) {
-        // SAFETY: the caller's promise.
-        unsafe { add_stripe::<T, V, FMA>(&mut even, v, c, x) };
-    }
-    let mut sums: [T; LANES] = std::array::from_fn(|l| even[l] + odd[l]);
-    if scattered > 0 {
-        let (c, v);
-        (c, *columns) = columns.split_at(LANES * scattered);
-        (v, *values) = values.split_at(scattered);
-        // SAFETY: the caller's promise.
-        sums = unsafe { add_scattered(sums, v, c, x) };
-    }
-    sums
-}
-
-/// `sums_l += v_l x(c + l)` for every lane; `c + LANES` is at most `x.len()`.
-#[inline(always)]
-unsafe fn add_stripe<T: Real, V: Entry<T>, const FMA: bool>(
-    sums: &mut [T; LANES],
-    v: &[V; LANES],
-    c: u32,
-    x: &[T],
-) {
-    prefetch(v);
-    // SAFETY: the caller's promise. Two branches for each entry cost a tenth of the product.
-    let x = unsafe { x.get_unchecked(c as usize..c as usize + LANES) };
-    let v = v.map(V::value);
-    for l in 0..LANES {
-        sums[l] = if FMA { v[l].mul_add(x[l], sums[l]) } else { sums[l] + v[l] * x[l] };
-    }
-}
-
-/// Adds the scattered entries. Not inlined, so that it is compiled without AVX-512, with which
-/// LLVM shuffles the columns through vector registers to gather.
-///
-/// # Safety
-/// Every column is less than `x.len()`.
-#[inline(never)]
-unsafe fn add_scattered<T: Real, V: Entry<T>>(
-    mut sums: [T; LANES],
-    v: &[[V; LANES]],
-    c: &[u32],
-    x: &[T],
-) -> [T; LANES] {
-    for (v, c) in v.iter().zip(c.as_chunks().0) {
-        prefetch(v);
-        // SAFETY: the caller's promise.
-        unsafe { add_gathered(&mut sums, &v.map(V::value), c, x) };
-    }
-    sums
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::entry::Half;
-    use super::*;
-    use crate::matrix::Coo;
-    use crate::matrix::rounding::{Pivot, Rounding};
-    use crate::problem::{self, random};
-
-    fn rounded<S: Real, T: Real>(a: &Csr<S>) -> Option<Stripes<T>> {
-        Stripes::from_csr(a, |rows, values| a.round_rows(rows, values))
-    }
-
-    /// Every product, of all blocks and of the last, against the plain one.
-    fn check<T: Real>(a: &Csr<T>) {
-        check_products(a, &rounded::<T, T>(a).expect("has diagonals"));
-    }
-
-    fn check_products<T: Real, V: Entry<T>>(a: &Csr<T>, stripes: &Stripes<T, V>) {
-        let x: Vec<T> = (0..a.n_cols()).map(|j| T::from_f64((0.7 * j as f64).sin() + 1.5)).collect();
-        let expected = a.mul_vec(&x);
-        let magnitude = a.map_values(T::abs).mul_vec(&x);
-        let last = (a.n_rows() - 1) / ROWS * ROWS;
-        type Version<'a, T> = &'a dyn Fn(usize, &mut [T]);
-        let versions: [Version<T>; 2] = [&|first, y| stripes.multiply(&x, first, y), &|first, y| {
-            stripes.multiply_any::<false>(&x, first, y)
-        }];
-        for multiply in versions {
-            let mut y = vec![T::from_f64(f64::NAN); a.n_rows()];
-            for (b, y) in y.chunks_mut(ROWS).enumerate() {
-                multiply(b * ROWS, y);
-            }
-            for i in 0..a.n_rows() {
-                let error = (y[i] - expected[i]).to_f64().abs();
-                let bound = (a.row_len(i) + 2) as f64 * T::EPSILON.to_f64() * magnitude[i].to_f64();
-                assert!(error <= bound, "row {i} of {}: {} is not {}", a.n_rows(), y[i], expected[i]);
-            }
-            let whole = y.clone();
-            multiply(last, &mut y[last..]);
-            assert!(y == whole);
-        }
-    }
-
-    #[test]
-    fn stripes_and_scattered_entries_add_up_to_the_product() {
-        // Ends of lines inside slices; the last slice has 8, 2 and 6 rows.
-        for n in [24, 27, 31] {
-            check(&problem::tet(n, 3));
-            check(&problem::tet(n, 3).cast::<f32>());
-        }
-    }
-
-    #[test]
-    fn gaps_empty_rows_and_more_columns_than_rows() {
-        for n in [1, 8, 15, 2048, 4099] {
-            let mut a = Coo::new(n, n + 40, 5 * n).unwrap();
-            for i in 0..n {
-                for offset in [0, 1, 7, 31, 40] {
-                    if i % 97 != 50 && (i + offset) % 61 != 5 && i + offset < n + 40 {
-                        a.push(i, i + offset, ((3 * i + offset) as f64).cos());
-                    }
-                }
-            }
-            let a: Csr<f64> = a.into_csr().0;
-            if n < LANES {
-                assert!(rounded::<f64, f64>(&a).is_none());
-            } else {
-                check(&a);
-            }
-        }
-    }
-
-    #[test]
-    fn values_are_rounded_on_the_way() {
-        let a = problem::tet(27, 3);
-        let [rounded, cast] = [rounded::<f64, f32>(&a), rounded::<f32, f32>(&a.cast())].map(Option::unwrap);
-        assert_eq!(rounded.columns.as_slice(), cast.columns.as_slice());
-        assert_eq!(rounded.values.as_slice(), cast.values.as_slice());
-    }
-
-    #[test]
-    fn halves_hold_what_rounding_leaves() {
-        for n in [24, 27] {
-            let a = problem::tet(n, 3);
-            let rounding = Rounding::of(&a, Pivot::Diagonal).expect("has few entries far away");
-            let of_rows = |rows: Range<usize>, values: &mut [f32]| rounding.values(rows, values);
-            let stripes: Stripes<f32, Half> = Stripes::from_csr(&a, of_rows).expect("has diagonals");
-            assert!(stripes.rests.iter().any(|&rest| rest != 0.0));
-            check_products(&a.with_rows(of_rows), &stripes);
-            let exact: Stripes<f32> = Stripes::from_csr(&a, of_rows).expect("has diagonals");
-            assert!(exact.rests.is_empty() && 5 * stripes.bytes() < 4 * exact.bytes());
-        }
-    }
-
-    #[test]
-    fn short_rows_without_diagonals_are_scattered() {
-        let n = 64 * SAMPLED * LANES + 5;
-        let mut p = Coo::new(n, 1000, 0).unwrap();
-        for i in 0..n as u64 {
-            for k in 0..random::below(7, i, 5) {
-                p.push(i as usize, random::below(k, i, 1000) as usize, random::uniform(k, i) - 0.5);
-            }
-        }
-        let p: Csr<f64> = p.into_csr().0;
-        let stripes = rounded::<f64, f64>(&p).expect("many rows for its entries");
-        assert!(stripes.slices.iter().all(|counts| counts.stripes == 0));
-        check_products(&p, &stripes);
-    }
-
-    #[test]
-    fn a_matrix_without_diagonals_is_not_copied() {
-        // Of the second a part is looked at.
-        for n in [500, 64 * SAMPLED * LANES + 5] {
-            assert!(rounded::<f64, f64>(&problem::random_spd(n, 8, 1)).is_none());
         }
     }
 }

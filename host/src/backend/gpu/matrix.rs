@@ -28,6 +28,8 @@ pub struct DeviceMatrix<T> {
     pub(crate) layout: Layout,
     pub(crate) col_idx: Arc<Buffer>,
     pub(crate) values: Arc<Buffer>,
+    /// Why this layout, where it was chosen on the device.
+    pub(crate) reason: Option<String>,
     pub(crate) element: std::marker::PhantomData<T>,
 }
 
@@ -64,11 +66,13 @@ pub(crate) enum Layout {
     },
 }
 
-/// Where the slices of reduced SELL begin, and the row at each position, unless rows are in order.
+/// Where the slices of reduced SELL begin, and the row at each position, unless rows are in order: then sigma
+/// is 1.
 #[derive(Clone)]
 pub(crate) struct Slices {
     pub(crate) slice_ptr: Arc<Buffer>,
     pub(crate) permutation: Option<Arc<Buffer>>,
+    pub(crate) sigma: usize,
 }
 
 impl Slices {
@@ -110,7 +114,11 @@ impl<T: Real> DeviceMatrix<T> {
         };
         let slices = |a: &Sell<T>| -> Result<_> {
             let permutation = a.permutation().map(|p| Buffer::from_slice(device, p)).transpose()?;
-            Ok(Slices { slice_ptr: Buffer::from_slice(device, a.slice_ptr())?, permutation })
+            Ok(Slices {
+                slice_ptr: Buffer::from_slice(device, a.slice_ptr())?,
+                permutation,
+                sigma: a.sigma(),
+            })
         };
         // The arrays one after another; values in the order that kernels want.
         let planes;
@@ -152,6 +160,7 @@ impl<T: Real> DeviceMatrix<T> {
             layout,
             col_idx: Buffer::from_slice(device, col_idx)?,
             values: Buffer::from_slice(device, values)?,
+            reason: None,
             element: std::marker::PhantomData,
         })
     }
@@ -182,11 +191,28 @@ impl<T: Real> Operator for DeviceMatrix<T> {
         match self.layout {
             Layout::Crs { .. } => Format::Crs.to_string(),
             Layout::Ell { .. } => Format::Ell.to_string(),
-            Layout::Sell(_) => Format::Sell.to_string(),
-            Layout::Compressed { .. } => "sell, compressed".into(),
+            Layout::Sell(_) | Layout::Compressed { .. } => Format::Sell.to_string(),
             Layout::BlockCrs { block, .. } => Format::BlockCrs(block).to_string(),
             Layout::BlockSell { block, .. } => Format::BlockSell(block).to_string(),
         }
+    }
+    fn sigma(&self) -> usize {
+        match &self.layout {
+            Layout::Crs { .. } | Layout::Ell { .. } | Layout::BlockCrs { .. } => 1,
+            Layout::Sell(slices) | Layout::Compressed { slices, .. } | Layout::BlockSell { slices, .. } => {
+                slices.sigma
+            }
+        }
+    }
+    fn is_compressed(&self) -> bool {
+        matches!(self.layout, Layout::Compressed { .. })
+    }
+    fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+    fn stored(&self) -> u64 {
+        // A column for each entry or block.
+        self.col_idx.bytes() / size_of::<u32>() as u64 * self.block().pow(2) as u64
     }
     fn bytes(&self) -> u64 {
         let slices = |slices: &Slices| {

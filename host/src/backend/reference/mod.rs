@@ -30,6 +30,11 @@ impl Reference {
         Arc::new(AnyMatrix::Crs(Csr::in_type(a)))
     }
 
+    /// The matrix; why its format was chosen is not kept.
+    pub(crate) fn chosen<T: Real>(&self, matrix: Arc<AnyMatrix<T>>, _: String) -> Arc<AnyMatrix<T>> {
+        matrix
+    }
+
     /// The rounded matrix in CRS.
     pub(crate) fn compressed<S: Real, T: Real>(&self, rounding: &Rounding<S>, _: Pivot) -> Arc<AnyMatrix<T>> {
         let rounded = rounding.matrix().with_rows(|rows, values| rounding.values(rows, values));

@@ -21,6 +21,12 @@ impl<T: Real> Operator for Arc<AnyMatrix<T>> {
     fn format(&self) -> String {
         AnyMatrix::format(self).to_string()
     }
+    fn sigma(&self) -> usize {
+        AnyMatrix::sigma(self)
+    }
+    fn stored(&self) -> u64 {
+        AnyMatrix::stored(self) as u64
+    }
     fn bytes(&self) -> u64 {
         AnyMatrix::bytes(self)
     }

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::level::{LevelInfo, LevelMatrix, Vectors, written_out};
+use super::info::LevelInfo;
+use super::level::{LevelMatrix, Vectors, written_out};
 use super::params::Params;
 use super::phases::Phases;
 use super::smoother::{Input, Smoother};
 use super::spectrum::diagonal;
 use super::traffic;
-use crate::backend::{Backend, Memory, Products, Slot};
+use crate::backend::{Backend, Memory, Operator, Products, Slot, Storage};
 use crate::error::Result;
-use crate::matrix::{AnyMatrix, BlockCsr, Choice, Csr, Format, Padding};
+use crate::matrix::{AnyMatrix, BlockCsr, Csr};
 use crate::precond::amg::cast::Cast;
-use crate::setup::format::Converted;
 use crate::setup::inverse::host as dense;
 use crate::setup::{Algebra, Blocks, Diagonals, Formats, Inverses, Matrices, RowWeight, Size};
 
@@ -74,21 +74,22 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
 
     /// For reports.
     pub fn info(&self) -> LevelInfo {
-        let (operator, smoother) = match &self.solve {
-            Solve::Inverse(inverse) => (inverse, 0),
-            Solve::Smoothed(a, smoother) => (a, smoother.bytes()),
+        let (operator, why, smoother) = match &self.solve {
+            Solve::Inverse(inverse) => (inverse, "its dense inverse", 0),
+            Solve::Smoothed(a, smoother) => (a, "", smoother.bytes()),
         };
-        let vectors = Vectors::<B::Vector>::bytes::<S>(self.size.n_rows);
-        LevelInfo::new(self.size, operator, operator.bytes::<S>() + smoother + vectors)
+        let bytes = operator.matrix.bytes() + smoother + Vectors::<B::Vector>::bytes::<S>(self.size.n_rows);
+        let format = Storage::of(&operator.matrix, operator.size.nnz, why);
+        LevelInfo { rows: self.size.n_rows, nnz: self.size.nnz, format, bytes }
     }
 
     /// Bytes that solving on it must move, without the first sweep where that is part of the pass that
     /// computes `b`.
     pub fn traffic(&self) -> f64 {
         match &self.solve {
-            Solve::Inverse(inverse) => traffic::product(inverse.stored::<S>(), size_of::<S>(), 1),
+            Solve::Inverse(inverse) => traffic::product(inverse.stored(), size_of::<S>()),
             Solve::Smoothed(a, smoother) => {
-                let a = a.stored::<S>();
+                let a = a.stored();
                 smoother.step_bytes(a, true) + f64::from(STEPS - 1) * smoother.step_bytes(a, false)
             }
         }
@@ -111,7 +112,7 @@ fn inverse<T: Real, S: Real, B: Algebra<T> + Formats<T, S>>(
         _ => None,
     };
     let matrix = match on_device {
-        Some(inverse) => Formats::<T, S>::operator(backend, &Blocks::scalar(inverse))?.matrix,
+        Some(inverse) => Formats::<T, S>::operator(backend, &Blocks::scalar(inverse))?,
         None => {
             let planes = a.map(|plane| Matrices::<T>::csr_to_host(backend, plane))?;
             let inverse = dense::inverse(&as_ordinary(&planes), usual);
@@ -119,11 +120,7 @@ fn inverse<T: Real, S: Real, B: Algebra<T> + Formats<T, S>>(
             Products::<S>::matrix(backend, &inverse)?
         }
     };
-    let n = size.n_rows as u64;
-    let padding = Padding { stored: n * n, nnz: n * n };
-    let choice = Choice { format: Format::Crs, sigma: 1, padding, reason: "its dense inverse".into() };
-    let dense = Size { nnz: size.n_rows.pow(2), ..size };
-    Ok(LevelMatrix::new(dense, Converted { matrix, choice, compressed: false }))
+    Ok(LevelMatrix::new(Size { nnz: size.n_rows.pow(2), ..size }, matrix))
 }
 
 /// The matrix of the blocks as an ordinary one.

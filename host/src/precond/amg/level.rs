@@ -4,49 +4,35 @@ use cuda_std::Real;
 
 use super::flexible::FlexibleCg;
 use super::hierarchy::{LevelMatrices, sweeps_while_interpolating};
+use super::info::LevelInfo;
 use super::params::{Cycle, Params};
 use super::phases::Phases;
 use super::smoother::{Input, Smoother};
 use super::traffic::{Passes, Stored};
-use crate::backend::{Backend, Memory, Operator};
+use crate::backend::{Backend, Memory, Operator, Storage};
 use crate::error::Result;
-use crate::matrix::Choice;
 use crate::matrix::rounding::Pivot;
 use crate::precond::amg::cast::Cast;
-use crate::setup::format::Converted;
 use crate::setup::{Algebra, Blocks, Formats, Matrices, Size};
 
-/// A matrix of a level in its format, and what is said of it.
+/// A matrix of a level in its format.
 pub struct LevelMatrix<M> {
     /// The matrix, ready to be multiplied.
     pub matrix: M,
     /// Its size, blocks written out.
     pub size: Size,
-    /// Its format.
-    pub choice: Choice,
-    /// Whether columns and values are [compressed](gpu_kernels::spmv::compressed).
-    pub compressed: bool,
 }
 
-impl<M> LevelMatrix<M> {
-    /// `converted`, which has that size.
-    pub fn new(size: Size, Converted { matrix, choice, compressed }: Converted<M>) -> Self {
-        LevelMatrix { matrix, size, choice, compressed }
+impl<M: Operator> LevelMatrix<M> {
+    /// `matrix`, which has that size.
+    pub fn new(size: Size, matrix: M) -> Self {
+        LevelMatrix { matrix, size }
     }
 
-    /// Bytes of its memory, with values of S.
-    pub fn bytes<S: Real>(&self) -> u64 {
-        let block = self.choice.format.block().pow(2) as u64;
-        match self.compressed {
-            // A pivot's value for each row, and for each at most its column.
-            true => 4 * (self.choice.padding.stored + 2 * self.size.n_rows as u64),
-            false => self.choice.padding.stored / block * (4 + block * size_of::<S>() as u64),
-        }
-    }
-
-    /// It as products read it, with values of S.
-    pub fn stored<S: Real>(&self) -> Stored {
-        Stored { size: self.size, value_bytes: if self.compressed { 0 } else { size_of::<S>() } }
+    /// It as products read it.
+    pub fn stored(&self) -> Stored {
+        let Size { n_rows, n_cols, .. } = self.size;
+        Stored { n_rows, n_cols, bytes: self.matrix.traffic() }
     }
 }
 
@@ -167,21 +153,22 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
     /// For reports.
     pub fn info(&self) -> LevelInfo {
         let operators = [&self.a, &self.r, self.correction.operator()];
-        let bytes = operators.map(LevelMatrix::bytes::<S>).iter().sum::<u64>()
+        let bytes = operators.map(|operator| operator.matrix.bytes()).iter().sum::<u64>()
             + self.smoother.bytes()
             + Vectors::<B::Vector>::bytes::<S>(self.a.size.n_rows);
-        LevelInfo::new(self.a.size, &self.a, bytes)
+        let (Size { n_rows, nnz, .. }, matrix) = (self.a.size, &self.a.matrix);
+        LevelInfo { rows: n_rows, nnz, format: Storage::of(matrix, nnz, ""), bytes }
     }
 
     /// The passes that a visit makes.
     pub fn passes(&self) -> Passes {
-        let a = self.a.stored::<S>();
+        let a = self.a.stored();
         let sweeps = self.smoother.as_sweeps();
         let is_swept = matches!(self.correction, Correction::Swept(_));
         Passes {
             a,
-            correction: self.correction.operator().stored::<S>(),
-            r: self.r.stored::<S>(),
+            correction: self.correction.operator().stored(),
+            r: self.r.stored(),
             step: self.smoother.step_bytes(a, false),
             step_from_zero: self.smoother.step_bytes(a, true),
             has_first_sweep: sweeps.is_some(),
@@ -195,27 +182,4 @@ pub(super) fn written_out<T: Real, B: Matrices<T>>(backend: &B, a: &Blocks<B::Cs
     let Size { n_rows, n_cols, nnz } = backend.size(a.first());
     let b = a.block();
     Size { n_rows: b * n_rows, n_cols: b * n_cols, nnz: b * b * nnz }
-}
-
-/// One level, for reports.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LevelInfo {
-    /// Rows.
-    pub rows: usize,
-    /// Nonzeros.
-    pub nnz: usize,
-    /// The format of the matrix.
-    pub format: Choice,
-    /// Whether it is [compressed](gpu_kernels::spmv::compressed).
-    pub compressed: bool,
-    /// Bytes of matrix, transfer operators, smoother and vectors.
-    pub bytes: u64,
-}
-
-impl LevelInfo {
-    /// A level with a matrix of this size, which `operator` stands for.
-    pub(super) fn new<M>(size: Size, operator: &LevelMatrix<M>, bytes: u64) -> Self {
-        let LevelMatrix { choice, compressed, .. } = operator;
-        LevelInfo { rows: size.n_rows, nnz: size.nnz, format: choice.clone(), compressed: *compressed, bytes }
-    }
 }

@@ -10,6 +10,7 @@
 //! | `hierarchy` | all matrices, in the precision of the solver |
 //! | `level`, `coarsest` | a level ready to be cycled over: matrix, transfers, smoother, vectors |
 //! | `cycle` | V, W, F, K |
+//! | `info` | what was set up, for reports |
 //! | `update` | new numbers in a hierarchy |
 //! | `prediction` | how large a hierarchy will be |
 //! | `traffic` | the bytes that a cycle moves |
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::{Preconditioner, cg_step_by_primitives};
+use super::{Preconditioner, cg_step_by_primitives, preconditioner};
 use crate::backend::{Coef, Memory, Products};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Csr, check};
@@ -29,8 +30,10 @@ mod cast;
 mod coarsening;
 mod coarsest;
 mod cycle;
+mod description;
 mod flexible;
 pub mod hierarchy;
+mod info;
 mod level;
 mod params;
 mod phases;
@@ -47,38 +50,14 @@ pub use coarsening::SetupOptions;
 use coarsening::near_null;
 use coarsest::Coarsest;
 use cycle::Multigrid;
+pub(super) use description::{DESCRIPTION, make};
 use hierarchy::{Hierarchy, build_where_asked};
+pub use info::{Info, LevelInfo};
 use level::Level;
-pub use level::LevelInfo;
 pub use params::{Coarsening, Cycle, Key, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
 pub use traffic::Stored;
 use traffic::Traffic;
-
-/// What was set up, for reports.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Info {
-    /// From the finest level to the coarsest.
-    pub levels: Vec<LevelInfo>,
-    /// Seconds by phase.
-    pub phases: Phases,
-    /// The number type of the hierarchy.
-    pub precision: &'static str,
-    /// Bytes that one application must move: the passes of a cycle over matrices and vectors, whatever the
-    /// caches keep.
-    pub cycle_bytes: u64,
-}
-
-impl Info {
-    /// Rows of all levels over those of the finest.
-    pub fn grid_complexity(&self) -> f64 {
-        self.levels.iter().map(|l| l.rows).sum::<usize>() as f64 / self.levels[0].rows.max(1) as f64
-    }
-    /// Nonzeros of all levels over those of the finest.
-    pub fn operator_complexity(&self) -> f64 {
-        self.levels.iter().map(|l| l.nnz).sum::<usize>() as f64 / self.levels[0].nnz.max(1) as f64
-    }
-}
 
 /// Backends that compute a hierarchy in T and apply it in S, which may be the same.
 pub trait Precisions<T: Real, S: Real>: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T> {}
@@ -183,7 +162,6 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         let infos: Vec<LevelInfo> = levels.iter().map(Level::info).chain([last.info()]).collect();
         let traffic = Traffic {
             value: size_of::<S>(),
-            block: coarsest.block(),
             levels: levels.iter().map(Level::passes).collect(),
             coarsest: last.traffic(),
         };
@@ -216,6 +194,16 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B
         }
         self.multigrid.cycle(backend)?;
         Cast::<S, T>::cast(backend, self.multigrid.correction(), z)
+    }
+
+    fn traffic(&self, vector: u64) -> preconditioner::Traffic {
+        // CG takes r and z from where the change of the number type has them.
+        let cycle = self.info.cycle_bytes;
+        preconditioner::Traffic { apply: cycle, in_cg: cycle.saturating_sub(2 * vector) }
+    }
+
+    fn hierarchy(&self) -> Option<&Info> {
+        Some(&self.info)
     }
 
     fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {

@@ -2,16 +2,16 @@
 //! each of its vectors once for reading and once for writing.
 
 use super::params::{Cycle, Params};
-use crate::matrix::matrix_traffic;
-use crate::setup::Size;
 
 /// A matrix that is read in passes.
 #[derive(Clone, Copy)]
 pub struct Stored {
-    /// Its size.
-    pub size: Size,
-    /// Bytes of a value; 0 where values are compressed into the columns.
-    pub value_bytes: usize,
+    /// Rows.
+    pub n_rows: usize,
+    /// Columns.
+    pub n_cols: usize,
+    /// Bytes of it that a pass moves, as [its operator](crate::backend::Operator::traffic) says.
+    pub bytes: u64,
 }
 
 /// The passes of a visit of a level but the coarsest.
@@ -36,8 +36,6 @@ pub struct Passes {
 pub struct Traffic {
     /// Bytes of a value.
     pub value: usize,
-    /// Rows of a block.
-    pub block: usize,
     /// All levels but the coarsest.
     pub levels: Vec<Passes>,
     /// Bytes of solving on the coarsest.
@@ -50,15 +48,14 @@ fn vectors(count: usize, n: usize, value: usize) -> f64 {
 }
 
 /// `y = A x` with vectors of values of so many bytes.
-pub fn product(Stored { size, value_bytes }: Stored, value: usize, block: usize) -> f64 {
-    let Size { n_rows, n_cols, nnz } = size;
-    matrix_traffic(nnz, n_rows, value_bytes, block) as f64 + vectors(1, n_rows + n_cols, value)
+pub fn product(Stored { n_rows, n_cols, bytes }: Stored, value: usize) -> f64 {
+    bytes as f64 + vectors(1, n_rows + n_cols, value)
 }
 
 /// `count` sweeps `y = x + w d .* (b - A x)`.
 pub fn sweeps(count: usize, a: Stored, value: usize, block: usize) -> f64 {
     // b, x and the row's part of D beside the product's vectors.
-    count as f64 * (product(a, value, block) + vectors(1 + block, a.size.n_rows, value))
+    count as f64 * (product(a, value) + vectors(1 + block, a.n_rows, value))
 }
 
 impl Traffic {
@@ -80,61 +77,59 @@ impl Traffic {
         }
         // The finest level's first sweep is a pass of its own, x = w d .* b.
         let first = self.levels.first().filter(|level| params.pre > 0 && level.has_first_sweep);
-        chosen[0] + first.map_or(0.0, |level| vectors(3, level.a.size.n_rows, self.value))
+        chosen[0] + first.map_or(0.0, |level| vectors(3, level.a.n_rows, self.value))
     }
 
     /// A visit of a level without those below it. The first sweep from zero is part of the restriction before
     /// it.
     fn visit(&self, level: &Passes, zero: bool, params: &Params) -> f64 {
         let &Passes { a, correction, r, step, step_from_zero, has_first_sweep, swept } = level;
-        let (n, value, block) = (a.size.n_rows, self.value, self.block);
+        let (n, value) = (a.n_rows, self.value);
         let from_zero = u32::from(zero && params.pre > 0);
         let smoothing = f64::from(params.pre + params.post - from_zero) * step
             + f64::from(from_zero) * step_from_zero
             - swept.unwrap_or(0.0);
         let first_sweep = params.pre > 0 && has_first_sweep;
-        let restriction =
-            product(r, value, block) + vectors(if first_sweep { 2 } else { 0 }, r.size.n_rows, value);
+        let restriction = product(r, value) + vectors(if first_sweep { 2 } else { 0 }, r.n_rows, value);
         // Without an iterate the residual is b, and the correction is not added, or to zeros.
         let has_iterate = !zero || params.pre > 0;
-        let residual = if has_iterate { product(a, value, block) + vectors(1, n, value) } else { 0.0 };
+        let residual = if has_iterate { product(a, value) + vectors(1, n, value) } else { 0.0 };
         let beside_product = match (swept.is_some(), has_iterate) {
             (true, true) => 3,
             (true, false) => 3 + 1,
             (false, has_iterate) => usize::from(has_iterate),
         };
-        smoothing
-            + restriction
-            + residual
-            + product(correction, value, block)
-            + vectors(beside_product, n, value)
+        smoothing + restriction + residual + product(correction, value) + vectors(beside_product, n, value)
     }
 
     /// The two steps of flexible CG around the visits of a K-cycle.
     fn flexible_cg(&self, level: &Passes, params: &Params) -> f64 {
         let first_sweep = if params.pre > 0 && level.has_first_sweep { 3 } else { 0 };
-        2.0 * product(level.a, self.value, self.block)
-            + vectors(17 + first_sweep, level.a.size.n_rows, self.value)
+        2.0 * product(level.a, self.value) + vectors(17 + first_sweep, level.a.n_rows, self.value)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::matrix_traffic;
 
     const SIZES: [usize; 4] = [1000, 130, 17, 3];
 
     fn traffic(sweeps: usize, params: &Params) -> Traffic {
-        let size = |n_rows, n_cols, nnz| Size { n_rows, n_cols, nnz };
+        let stored = |n_rows, n_cols, nnz, value_bytes| {
+            let bytes = matrix_traffic(nnz, n_rows, value_bytes, 1);
+            Stored { n_rows, n_cols, bytes }
+        };
         let level = |w: &[usize]| {
             // The second level is neither compressed nor swept while it is corrected.
             let is_second = w[0] == SIZES[1];
             let value_bytes = if is_second { 4 } else { 0 };
-            let a = Stored { size: size(w[0], w[0], 7 * w[0] + 3), value_bytes };
+            let a = stored(w[0], w[0], 7 * w[0] + 3, value_bytes);
             Passes {
                 a,
-                correction: Stored { size: size(w[0], w[1], 3 * w[0]), value_bytes: 4 },
-                r: Stored { size: size(w[1], w[0], 3 * w[0]), value_bytes: 4 },
+                correction: stored(w[0], w[1], 3 * w[0], 4),
+                r: stored(w[1], w[0], 3 * w[0], 4),
                 step: super::sweeps(sweeps, a, 4, 1),
                 step_from_zero: super::sweeps(sweeps - 1, a, 4, 1),
                 has_first_sweep: true,
@@ -142,35 +137,28 @@ mod tests {
             }
         };
         let levels = SIZES.windows(2).map(level).collect();
-        Traffic {
-            value: 4,
-            block: 1,
-            levels,
-            coarsest: product(Stored { size: size(3, 3, 9), value_bytes: 4 }, 4, 1),
-        }
+        Traffic { value: 4, levels, coarsest: product(stored(3, 3, 9, 4), 4) }
     }
 
     /// Every pass of `cycle.rs`, one after another.
     fn walk(t: &Traffic, l: usize, each: usize, cycle: Cycle, zero: bool, params: &Params) -> f64 {
         let Some(level) = t.levels.get(l) else { return t.coarsest };
         let (n, n_c) = (SIZES[l] as f64, SIZES[l + 1] as f64);
-        let matrix = |m: Size| (8 * m.nnz + 4 * m.n_rows) as f64;
-        let compressed =
-            |level: &Passes| matrix(level.a.size) - ((4 - level.a.value_bytes) * level.a.size.nnz) as f64;
+        let matrix = |m: Stored| m.bytes as f64;
         let mut bytes = 0.0;
         for sweep in 0..params.pre as usize * each {
             if !(zero && sweep == 0) {
-                bytes += compressed(level) + 4.0 * 4.0 * n;
+                bytes += matrix(level.a) + 4.0 * 4.0 * n;
             }
         }
         let iterate = !zero || params.pre > 0;
         if iterate {
-            bytes += compressed(level) + 4.0 * 3.0 * n;
+            bytes += matrix(level.a) + 4.0 * 3.0 * n;
         }
-        bytes += matrix(level.r.size) + 4.0 * (n + n_c) + if params.pre > 0 { 4.0 * 2.0 * n_c } else { 0.0 };
+        bytes += matrix(level.r) + 4.0 * (n + n_c) + if params.pre > 0 { 4.0 * 2.0 * n_c } else { 0.0 };
         bytes += match cycle {
             Cycle::K if l + 1 < t.levels.len() => {
-                let a = compressed(&t.levels[l + 1]) + 4.0 * 2.0 * n_c;
+                let a = matrix(t.levels[l + 1].a) + 4.0 * 2.0 * n_c;
                 let dots = 3.0 * 2.0;
                 let axpbys = 3.0 * 3.0;
                 let scaled = if params.pre > 0 { 3.0 } else { 0.0 };
@@ -187,10 +175,10 @@ mod tests {
             _ => walk(t, l + 1, each, cycle, true, params),
         };
         let zeros = if iterate { 0.0 } else { n };
-        bytes += matrix(level.correction.size)
+        bytes += matrix(level.correction)
             + 4.0 * (n_c + if level.swept.is_some() { 4.0 * n + zeros } else { 2.0 * n - zeros });
         let sweeps = params.post as usize * each - usize::from(level.swept.is_some());
-        bytes + sweeps as f64 * (compressed(level) + 4.0 * 4.0 * n)
+        bytes + sweeps as f64 * (matrix(level.a) + 4.0 * 4.0 * n)
     }
 
     #[test]
@@ -208,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_single_level_is_the_coarsest() {
-        let traffic = Traffic { value: 8, block: 1, levels: Vec::new(), coarsest: 1234.0 };
+        let traffic = Traffic { value: 8, levels: Vec::new(), coarsest: 1234.0 };
         assert_eq!(traffic.cycle(&Params::default()), 1234.0);
     }
 }

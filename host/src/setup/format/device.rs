@@ -8,7 +8,7 @@ use arithmetic::compression::Compression;
 use cuda_std::Real;
 use gpu_kernels::setup::convert::{compress, fill_sell, reach, round, slice_widths, sort_windows};
 
-use super::{Converted, CrsFormat, Formats};
+use super::{CrsFormat, Formats};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::matrix::{Layout, Slices, log2_lanes};
 use crate::backend::gpu::{DeviceMatrix, Gpu, UNGUARDED, Work};
@@ -27,7 +27,7 @@ impl<T: Real> CrsFormat<T> for Gpu {
 
 impl<T: Real, S: Real> Formats<T, S> for Gpu {
     /// Blocks are chosen for as if each were one entry. Waits for the padding of each window that is tried.
-    fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<Converted<DeviceMatrix<S>>> {
+    fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceMatrix<S>> {
         let (pattern, nnz) = (a.first(), a.first().size.nnz);
         let mut widths = None;
         let choice = choose_for_gpu(pattern.size.n_rows, nnz, |sigma| {
@@ -35,20 +35,14 @@ impl<T: Real, S: Real> Formats<T, S> for Gpu {
             Ok(Padding { stored, nnz: nnz as u64 })
         })?;
         let matrix = match widths {
-            Some(widths) if choice.format == Format::Sell => self.sell(a, widths)?,
+            Some(widths) if choice.format == Format::Sell => self.sell(a, widths, choice.sigma)?,
             _ => self.crs(a)?,
         };
-        Ok(Converted { matrix, choice: choice.of_blocks(a.block()), compressed: false })
+        Ok(DeviceMatrix { reason: Some(choice.of_blocks(a.block()).reason), ..matrix })
     }
 
-    fn smoothing_operator(
-        &self,
-        a: &Blocks<DeviceCsr<T>>,
-        pivot: Pivot,
-    ) -> Result<Converted<DeviceMatrix<S>>> {
-        let Converted { matrix, choice, .. } = self.operator(a)?;
-        let (matrix, compressed) = self.compress(matrix, pivot)?;
-        Ok(Converted { matrix, choice, compressed })
+    fn smoothing_operator(&self, a: &Blocks<DeviceCsr<T>>, pivot: Pivot) -> Result<DeviceMatrix<S>> {
+        self.compress(self.operator(a)?, pivot)
     }
 }
 
@@ -63,11 +57,11 @@ struct Widths {
 }
 
 impl Gpu {
-    /// `matrix` compressed for smoothing where that is possible, and whether it is.
-    fn compress<S: Real>(&self, matrix: DeviceMatrix<S>, pivot: Pivot) -> Result<(DeviceMatrix<S>, bool)> {
-        let Layout::Sell(slices) = &matrix.layout else { return Ok((matrix, false)) };
+    /// `matrix`, compressed for smoothing where that is possible.
+    fn compress<S: Real>(&self, matrix: DeviceMatrix<S>, pivot: Pivot) -> Result<DeviceMatrix<S>> {
+        let Layout::Sell(slices) = &matrix.layout else { return Ok(matrix) };
         if TypeId::of::<S>() != TypeId::of::<f32>() {
-            return Ok((matrix, false));
+            return Ok(matrix);
         }
         let n_rows = matrix.n_rows as u64;
         let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
@@ -84,7 +78,7 @@ impl Gpu {
             reach { n_rows, slice_ptr, permutation, columns, values, pivots: pivot_places, reduction };
         self.launch_reduction(matrix.n_rows, &kernel)?;
         let farthest = Memory::<f64>::read(self, &s, Slot(0))?;
-        let Some(compression) = Compression::reaching(farthest as u32) else { return Ok((matrix, false)) };
+        let Some(compression) = Compression::reaching(farthest as u32) else { return Ok(matrix) };
         let kept = Buffer::new(self.device(), matrix.n_rows * size_of::<f32>())?;
         let pivot_values = kept.address as *mut f32;
         let kernel = compress {
@@ -99,7 +93,7 @@ impl Gpu {
         };
         self.launch(matrix.n_rows, &kernel)?;
         let layout = Layout::Compressed { compression, slices: slices.clone(), pivots };
-        Ok((DeviceMatrix { layout, values: kept, ..matrix }, true))
+        Ok(DeviceMatrix { layout, values: kept, ..matrix })
     }
 
     /// `a` in CRS, values rounded to `S`; an ordinary matrix keeps its arrays where that is `T`.
@@ -129,6 +123,7 @@ impl Gpu {
             layout,
             col_idx: pattern.col_idx.clone(),
             values,
+            reason: None,
             element: PhantomData,
         })
     }
@@ -154,13 +149,18 @@ impl Gpu {
     }
 
     /// `a` in reduced SELL, values rounded to `S`.
-    fn sell<T: Real, S: Real>(&self, a: &Blocks<DeviceCsr<T>>, widths: Widths) -> Result<DeviceMatrix<S>> {
+    fn sell<T: Real, S: Real>(
+        &self,
+        a: &Blocks<DeviceCsr<T>>,
+        widths: Widths,
+        sigma: usize,
+    ) -> Result<DeviceMatrix<S>> {
         let (block, size, plane) = (a.block(), a.first().size, widths.stored as usize);
         let slice_ptr = Buffer::new(self.device(), (size.n_rows.div_ceil(SLICE) + 1) * size_of::<u64>())?;
         let col_idx = Buffer::new(self.device(), plane * size_of::<u32>())?;
         let values = Buffer::new(self.device(), block * block * plane * size_of::<S>())?;
         let Widths { starts, permutation, .. } = widths;
-        let slices = Slices { slice_ptr, permutation };
+        let slices = Slices { slice_ptr, permutation, sigma };
         for (kl, source) in a.planes().iter().enumerate() {
             let kernel = fill_sell {
                 n_rows: size.n_rows as u64,
@@ -187,6 +187,7 @@ impl Gpu {
             layout,
             col_idx,
             values,
+            reason: None,
             element: PhantomData,
         })
     }
@@ -196,7 +197,7 @@ impl Gpu {
 mod tests {
     use super::*;
     use crate::backend::gpu::buffer::bytes_of_mut;
-    use crate::backend::{Products, Then};
+    use crate::backend::{Operator, Products, Then};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};
 
@@ -229,13 +230,17 @@ mod tests {
     fn compare<T: Real, S: Real>(a: &Csr<T>) -> (Format, usize) {
         let gpu = gpu();
         let on_device = DeviceCsr::upload(gpu.device(), a).unwrap();
-        let Converted { matrix, choice, .. } =
-            Formats::<T, S>::operator(&gpu, &Blocks::scalar(on_device.clone())).unwrap();
-        assert_eq!(choice, choose(a, Target::Gpu));
+        let choice = choose(a, Target::Gpu);
+        let matrix = Formats::<T, S>::operator(&gpu, &Blocks::scalar(on_device.clone())).unwrap();
+        let said = (matrix.format(), matrix.sigma(), matrix.stored(), matrix.reason().unwrap());
+        assert_eq!(
+            said,
+            (choice.format.to_string(), choice.sigma, choice.padding.stored, choice.reason.as_str())
+        );
         assert_eq!((matrix.n_rows, matrix.n_cols), (a.n_rows(), a.n_cols()));
         let expected = AnyMatrix::from_csr(&Arc::new(a.cast::<S>()), choice.format, choice.sigma).unwrap();
         match (&matrix.layout, &expected) {
-            (Layout::Sell(Slices { slice_ptr, permutation }), AnyMatrix::Sell(expected)) => {
+            (Layout::Sell(Slices { slice_ptr, permutation, .. }), AnyMatrix::Sell(expected)) => {
                 assert_eq!(download(slice_ptr, expected.slice_ptr()), expected.slice_ptr());
                 assert_eq!(permutation.is_some(), expected.permutation().is_some());
                 if let (Some(permutation), Some(expected)) = (permutation, expected.permutation()) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::{Converted, CrsFormat, Formats};
+use super::{CrsFormat, Formats};
 use crate::backend::Products;
 use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
@@ -25,10 +25,7 @@ macro_rules! formats_of_the_host {
         }
 
         impl<T: Real, S: Real> Formats<T, S> for $backend {
-            fn operator(
-                &self,
-                a: &Blocks<Arc<Csr<T>>>,
-            ) -> Result<Converted<<$backend as Products<S>>::Matrix>> {
+            fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<<$backend as Products<S>>::Matrix> {
                 let choice = choose(&**a.first(), Target::Cpu).of_blocks(a.block());
                 let matrix = match a.block() {
                     1 => self.rounded(a.first()),
@@ -37,19 +34,18 @@ macro_rules! formats_of_the_host {
                         Products::<S>::matrix(self, &Arc::new(blocks))?
                     }
                 };
-                Ok(Converted { matrix, choice, compressed: false })
+                Ok(self.chosen(matrix, choice.reason))
             }
 
             fn smoothing_operator(
                 &self,
                 a: &Blocks<Arc<Csr<T>>>,
                 pivot: Pivot,
-            ) -> Result<Converted<<$backend as Products<S>>::Matrix>> {
+            ) -> Result<<$backend as Products<S>>::Matrix> {
                 let scalar_in_f32 = a.block() == 1 && S::NAME == f32::NAME;
                 let rounding = if scalar_in_f32 { Rounding::of(a.first(), pivot) } else { None };
                 let Some(rounding) = rounding else { return self.operator(a) };
-                let matrix = self.compressed(&rounding, pivot);
-                Ok(Converted { matrix, choice: choose(&**a.first(), Target::Cpu), compressed: false })
+                Ok(self.chosen(self.compressed(&rounding, pivot), choose(&**a.first(), Target::Cpu).reason))
             }
         }
     )*};

@@ -5,7 +5,6 @@ use cuda_std::Real;
 use super::matrix::{Blocks, Matrices};
 use crate::backend::{Backend, Products};
 use crate::error::Result;
-use crate::matrix::Choice;
 use crate::matrix::rounding::Pivot;
 
 mod device;
@@ -18,23 +17,10 @@ pub trait CrsFormat<T: Real>: Matrices<T> {
     fn in_crs(&self, a: &Blocks<Self::Csr>) -> Result<Self::Matrix>;
 }
 
-/// A matrix in the format that was chosen for it, ready to be multiplied.
-pub struct Converted<M> {
-    /// The matrix.
-    pub matrix: M,
-    /// The format.
-    pub choice: Choice,
-    /// Whether columns and values are [compressed](gpu_kernels::spmv::compressed).
-    pub compressed: bool,
-}
-
 /// Matrices computed in T that are multiplied in S, which may be the same.
 pub trait Formats<T: Real, S: Real>: Matrices<T> + Backend<S> {
     /// The matrix with values rounded to S, in the format that [`crate::matrix::choose`] chooses.
-    fn operator(
-        &self,
-        a: &Blocks<<Self as Matrices<T>>::Csr>,
-    ) -> Result<Converted<<Self as Products<S>>::Matrix>>;
+    fn operator(&self, a: &Blocks<<Self as Matrices<T>>::Csr>) -> Result<<Self as Products<S>>::Matrix>;
 
     /// [`Formats::operator`] of a matrix that smooths: in f32 rounded further where a GPU would then
     /// [compress](gpu_kernels::spmv::compressed) it, on every backend so that all iterate alike.
@@ -42,5 +28,5 @@ pub trait Formats<T: Real, S: Real>: Matrices<T> + Backend<S> {
         &self,
         a: &Blocks<<Self as Matrices<T>>::Csr>,
         pivot: Pivot,
-    ) -> Result<Converted<<Self as Products<S>>::Matrix>>;
+    ) -> Result<<Self as Products<S>>::Matrix>;
 }

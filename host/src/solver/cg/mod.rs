@@ -4,11 +4,13 @@
 
 use cuda_std::Real;
 
-use super::iterative::{IterativeSolver, OnProgress};
+use super::description::{Description, Parameters};
+use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
+use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
 
 mod device;
@@ -16,6 +18,23 @@ mod host;
 mod steps;
 
 pub use steps::{CgStep, CgSteps};
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "cg",
+    title: |_| "CG".into(),
+    needs_symmetry: true,
+    vectors: |_, is_fused| if is_fused { 3 } else { 4 },
+    ..Description::KRYLOV
+};
+
+pub(super) fn make<T: Real, B: CgSteps<T> + 'static>(
+    backend: &B,
+    a: &Csr<T>,
+    m: &dyn Preconditioner<T, B>,
+    _: &Parameters,
+) -> Result<Box<dyn IterativeSolver<T, B>>> {
+    Ok(Box::new(Cg::new(backend, a.n_rows(), m)?))
+}
 
 /// `(r, M r)` and `(r, r)` of even iterations, then of odd ones: a step reads one pair and writes the other.
 const RHO: [Slot; 2] = [Slot(0), Slot(2)];
@@ -35,9 +54,6 @@ pub struct Cg<T: Real, B: Backend<T>> {
 }
 
 impl<T: Real, B: Backend<T>> Cg<T, B> {
-    /// Vectors of length n in the workspace; one more with a preconditioner that cannot be fused.
-    pub const VECTORS: usize = 3;
-
     /// A workspace for `n` unknowns and a preconditioner of the shape of `m`.
     pub fn new(backend: &B, n: usize, m: &dyn Preconditioner<T, B>) -> Result<Self> {
         let z = match m.shape() {
@@ -101,6 +117,11 @@ impl<T: Real, B: CgSteps<T>> IterativeSolver<T, B> for Cg<T, B> {
         })?;
         run.outcome(|| Ok("beta is not finite"))
     }
+
+    /// The product with its dot product, the step over p, A p, x and r, and the direction.
+    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
+        u64::from(iterations) * (product + 9 * vector + m.in_cg)
+    }
 }
 
 #[cfg(test)]
@@ -110,7 +131,7 @@ mod tests {
     use super::*;
     use crate::backend::gpu::Gpu;
     use crate::backend::reference::Reference;
-    use crate::matrix::{AnyMatrix, Csr};
+    use crate::matrix::AnyMatrix;
     use crate::problem::generate;
     use crate::problem::random::uniform;
 

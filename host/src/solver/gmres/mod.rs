@@ -3,11 +3,13 @@
 
 use cuda_std::Real;
 
-use super::iterative::{IterativeSolver, OnProgress};
+use super::description::{Description, Parameter, Parameters};
+use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop, StopReason};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Then};
 use crate::error::{Error, Result};
+use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
 
 mod device;
@@ -16,6 +18,29 @@ mod steps;
 
 pub use arithmetic::gmres::MAX_RESTART;
 pub use steps::{GmresSlots, GmresSteps};
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "gmres",
+    title: |parameters| format!("GMRES({})", parameters.restart),
+    parameters: &[Parameter { name: "restart", doc: "iterations before a restart, 1 to 1024 or none" }],
+    descends: true,
+    vectors: |parameters, is_fused| match is_fused {
+        true => parameters.restart + 3,
+        false => 2 * parameters.restart + 3,
+    },
+    // There is a kernel for bases of up to 8, 16 and 32.
+    warm_up: |parameters| parameters.restart.min(33) as u32,
+    ..Description::KRYLOV
+};
+
+pub(super) fn make<T: Real, B: GmresSteps<T> + 'static>(
+    backend: &B,
+    a: &Csr<T>,
+    _: &dyn Preconditioner<T, B>,
+    parameters: &Parameters,
+) -> Result<Box<dyn IterativeSolver<T, B>>> {
+    Ok(Box::new(Gmres::new(backend, a.n_rows(), parameters.restart)?))
+}
 
 /// A cycle minimises the residual; one that leaves it larger than before by this factor has gone wrong, and is
 /// taken back.
@@ -58,11 +83,6 @@ impl<T: Real, B: Backend<T>> Gmres<T, B> {
             slots,
             scalars: backend.scalars(slots.count())?,
         })
-    }
-
-    /// Vectors of length n in the workspace; `restart` more with a preconditioner that is more than a diagonal.
-    pub fn vectors(restart: usize) -> usize {
-        restart + 3
     }
 }
 
@@ -146,5 +166,15 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
             outcome.reason = StopReason::Inaccurate { claimed, found: norm.to_f64() };
         }
         Ok(outcome)
+    }
+
+    /// 9 vectors and a preconditioner, one more for each cycle's update, and in the j-th iteration of a cycle
+    /// 3 (j + 1) for the two passes of Gram and Schmidt, of which the dot products of the second share the
+    /// pass of the update of the first.
+    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
+        let (k, restart) = (u64::from(iterations), self.slots.restart as u64);
+        let basis = |cycle: u64| 3 * cycle * (cycle + 1) / 2;
+        let all = k / restart * basis(restart) + basis(k % restart);
+        k * (product + 9 * vector) + (k + k.div_ceil(restart)) * m.apply + all * vector
     }
 }

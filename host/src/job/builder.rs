@@ -1,0 +1,162 @@
+//! How a solver is made.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::options::{Options, Precision};
+use super::plan::Plan;
+use super::progress::{CancellationToken, Stage, Watch};
+use super::setup::Times;
+use super::solver::{Solution, Solver};
+use super::{Device, Method, Precond};
+use crate::error::Result;
+use crate::matrix::{Format, IntoCsr, check};
+use crate::precond::amg;
+
+impl Solver {
+    /// What can be chosen.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+}
+
+/// What a [`Solver`] is made with. Everything has the default of the command line.
+#[derive(Default)]
+pub struct Builder {
+    options: Options,
+    device: Option<Device>,
+    watch: Watch,
+}
+
+/// A choice of preconditioner: a name, or multigrid with its parameters.
+pub enum Preconditioning {
+    /// By name.
+    Named(Precond),
+    /// Algebraic multigrid.
+    Amg(amg::Params),
+}
+
+impl From<Precond> for Preconditioning {
+    fn from(name: Precond) -> Self {
+        Preconditioning::Named(name)
+    }
+}
+
+impl From<amg::Params> for Preconditioning {
+    fn from(params: amg::Params) -> Self {
+        Preconditioning::Amg(params)
+    }
+}
+
+impl Builder {
+    /// All options at once.
+    pub fn options(self, options: Options) -> Self {
+        Builder { options, ..self }
+    }
+    /// Converged when `||b - A x||_2 <= max(rtol ||b||_2, atol)`.
+    pub fn rtol(mut self, rtol: f64) -> Self {
+        self.options.stop.rtol = rtol;
+        self
+    }
+    /// See [`Builder::rtol`].
+    pub fn atol(mut self, atol: f64) -> Self {
+        self.options.stop.atol = atol;
+        self
+    }
+    /// Most iterations.
+    pub fn max_iterations(mut self, most: u32) -> Self {
+        self.options.stop.max_iterations = most;
+        self
+    }
+    /// The method, chosen otherwise.
+    pub fn method(mut self, method: Method) -> Self {
+        self.options.method = Some(method);
+        self
+    }
+    /// The preconditioner, a [`Precond`] or multigrid's parameters; chosen otherwise.
+    pub fn preconditioner(mut self, preconditioner: impl Into<Preconditioning>) -> Self {
+        match preconditioner.into() {
+            Preconditioning::Named(name) => self.options.precond = Some(name),
+            Preconditioning::Amg(params) => {
+                (self.options.precond, self.options.amg) = (Some(Precond::Amg), params);
+            }
+        }
+        self
+    }
+    /// The format of the matrix, chosen otherwise.
+    pub fn format(mut self, format: Format) -> Self {
+        self.options.format = Some(format);
+        self
+    }
+    /// Unknowns a node, 1 to 3, numbered node by node.
+    pub fn block_size(mut self, unknowns: usize) -> Self {
+        self.options.block_size = unknowns;
+        self
+    }
+    /// The number type of the solve.
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.options.precision = precision;
+        self
+    }
+    /// Longest cycle of GMRES.
+    pub fn restart(mut self, iterations: usize) -> Self {
+        self.options.restart = iterations;
+        self
+    }
+    /// Whether a hierarchy keeps what makes [`Solver::update_values`] fast, about twice the memory.
+    pub fn reusable(mut self, reusable: bool) -> Self {
+        self.options.reusable = reusable;
+        self
+    }
+    /// Where to solve; [`Device::auto`] otherwise.
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = Some(device);
+        self
+    }
+    /// Is told what is being done, from the thread that solves.
+    pub fn on_progress(mut self, tell: impl FnMut(Stage) + Send + 'static) -> Self {
+        self.watch.on_progress = Some(Box::new(tell));
+        self
+    }
+    /// What can stop a solve.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.watch.cancellation = token;
+        self
+    }
+
+    /// Checks the matrix, chooses what was left open, and sets up.
+    ///
+    /// # Errors
+    /// What the matrix is not, such as square or finite; what the method or the preconditioner cannot do with it;
+    /// [`Error::DeviceMemory`] where it does not fit.
+    pub fn build(self, a: impl IntoCsr) -> Result<Solver> {
+        let mut solver = self.plan(a)?;
+        solver.device.clone().run(|| solver.prepare())?;
+        Ok(solver)
+    }
+
+    /// Sets up for one right-hand side, solves from `x = 0`, and keeps nothing.
+    ///
+    /// # Errors
+    /// As [`Builder::build`] and [`Solver::solve`].
+    pub fn solve(self, a: impl IntoCsr, b: &[f64]) -> Result<Solution> {
+        let a = a.into_csr()?;
+        // Before the work of a set-up.
+        check::check_vector("right-hand side", b, a.n_rows())?;
+        self.plan(a)?.solve(b)
+    }
+
+    /// [`Builder::build`] without the set-up, which the first solve does.
+    fn plan(mut self, a: impl IntoCsr) -> Result<Solver> {
+        self.watch.tell(Stage::SetUp);
+        let start = Instant::now();
+        let a = Arc::new(a.into_csr()?);
+        let device = match self.device {
+            Some(device) => device,
+            None => Device::auto()?,
+        };
+        let plan = device.run(|| Plan::new(a, self.options, device.target()))?;
+        let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
+        Ok(Solver { device, plan, prepared: None, needs_f64: false, watch: self.watch, times })
+    }
+}

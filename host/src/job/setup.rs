@@ -1,0 +1,121 @@
+//! What a plan is carried out with: the matrix and its preconditioner where a backend computes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cuda_std::Real;
+
+use super::plan::Plan;
+use super::progress::{Stage, Watch};
+use crate::error::Result;
+use crate::matrix::{AnyMatrix, BlockCsr, Csr, check};
+use crate::precond::amg::AnyPrecision;
+use crate::precond::{Identity, Preconditioner, Projected, Source};
+use crate::setup::{Blocks, Formats};
+use crate::solver::Steps;
+
+/// Backends that a system can be solved on.
+pub(super) trait Computes<T: Real>: AnyPrecision<T> + Steps<T> + Clone + Send + 'static {}
+
+impl<T: Real, B: AnyPrecision<T> + Steps<T> + Clone + Send + 'static> Computes<T> for B {}
+
+/// Seconds of what comes before the iterations.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Times {
+    /// Checks, choices, the format, the preconditioner.
+    pub setup: f64,
+    /// The driver's, for kernels on their first use.
+    pub warm_up: f64,
+    /// Copies to the device.
+    pub upload: f64,
+}
+
+impl Times {
+    /// Counts seconds of the set-up in which kernels were loaded as warm-up.
+    pub fn count_as_warm_up(&mut self, seconds: f64) {
+        self.setup -= seconds;
+        self.warm_up += seconds;
+    }
+}
+
+/// Number types that the plan's matrix, in f64, can be rounded to.
+pub(super) trait Number: Real {
+    /// The matrix, rounded once.
+    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<Self>>>;
+}
+
+impl Number for f64 {
+    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f64>>> {
+        Ok(a.clone())
+    }
+}
+
+impl Number for f32 {
+    fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f32>>> {
+        let a = Arc::new(a.cast::<f32>());
+        // A value may overflow.
+        check::check_finite(&a)?;
+        Ok(a)
+    }
+}
+
+/// The matrix where it is used: ready to be multiplied, and as a hierarchy is built from it.
+pub(super) struct Operators<M, C> {
+    pub matrix: M,
+    pub csr: Option<Blocks<C>>,
+}
+
+pub(super) fn operators<T: Real, B: Computes<T>>(
+    plan: &Plan,
+    backend: &B,
+    a: &Arc<Csr<T>>,
+    watch: &mut Watch,
+    times: &mut Times,
+) -> Result<Operators<B::Matrix, B::Csr>> {
+    let start = Instant::now();
+    let matrix = Arc::new(match plan.converts_on_device() {
+        true => AnyMatrix::Crs(a.clone()),
+        false => AnyMatrix::from_csr(a, plan.format.format, plan.format.sigma)?,
+    });
+    times.setup += start.elapsed().as_secs_f64();
+
+    watch.tell(Stage::Upload);
+    let start = Instant::now();
+    let blocks = || match plan.options.block_size {
+        1 => Ok(Blocks::scalar(backend.csr(a)?)),
+        block => backend.blocks(&BlockCsr::from_csr(a, block)?),
+    };
+    let csr = plan.has_hierarchy().then(blocks).transpose()?;
+    let uploaded = if plan.converts_on_device() { None } else { Some(backend.matrix(&matrix)?) };
+    backend.synchronize()?;
+    times.upload += start.elapsed().as_secs_f64();
+
+    watch.tell(Stage::SetUp);
+    let start = Instant::now();
+    let matrix = match (uploaded, &csr) {
+        (Some(matrix), _) => matrix,
+        (None, Some(csr)) => Formats::<T, T>::operator(backend, csr)?,
+        (None, None) => unreachable!("what is converted on the device has a hierarchy"),
+    };
+    times.setup += start.elapsed().as_secs_f64();
+    Ok(Operators { matrix, csr })
+}
+
+/// The preconditioner, kept out of the null space; none where the method brings its own.
+pub(super) fn preconditioner<T: Real, B: Computes<T>>(
+    plan: &Plan,
+    backend: &B,
+    a: &Arc<Csr<T>>,
+    csr: Option<Blocks<B::Csr>>,
+    product: &B::Matrix,
+) -> Result<Box<dyn Preconditioner<T, B>>> {
+    if plan.brings_preconditioner() {
+        return Ok(Box::new(Identity));
+    }
+    let parameters = &plan.of_preconditioner();
+    let m = plan.precond.make(Source { backend, a, csr, product, parameters })?;
+    match plan.projections() {
+        Some(null_space) => Ok(Box::new(Projected::new(backend, m, null_space)?)),
+        None => Ok(m),
+    }
+}

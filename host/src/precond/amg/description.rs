@@ -1,0 +1,38 @@
+//! Multigrid by name.
+
+use cuda_std::Real;
+
+use super::AnyPrecision;
+use crate::error::Result;
+use crate::matrix::{check, diagonal_blocks};
+use crate::precond::description::{Description, Source};
+use crate::precond::preconditioner::Preconditioner;
+
+pub const DESCRIPTION: Description = Description {
+    name: "amg",
+    doc: "algebraic multigrid",
+    title: "AMG",
+    parameters: &["amg"],
+    divides_by_diagonal: true,
+    has_hierarchy: true,
+    is_fused: |_| false,
+    vectors: |_| 0,
+};
+
+pub fn make<T: Real, B: AnyPrecision<T>>(source: Source<T, B>) -> Result<Box<dyn Preconditioner<T, B>>> {
+    let Source { backend, a, csr, product, parameters } = source;
+    match parameters.block_size {
+        1 => check::check_diagonal(a, DESCRIPTION.name)?,
+        b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, DESCRIPTION.name)?,
+    }
+    let (amg, in_f32) = (&parameters.amg, parameters.hierarchy_in_f32);
+    // Blocks keep nothing, and are set up anew.
+    let (m, _) = if parameters.reusable && parameters.block_size == 1 {
+        drop(csr);
+        backend.amg_reusable(a, amg, in_f32)?
+    } else {
+        let csr = csr.expect("uploaded for a hierarchy");
+        backend.amg_of(csr, Some(product), amg, in_f32)?
+    };
+    Ok(m)
+}

@@ -1,0 +1,79 @@
+//! What programs must know of a preconditioner that they offer by name.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::amg;
+use crate::matrix::Csr;
+use crate::named::named;
+use crate::setup::{Algebra, Blocks};
+
+/// A preconditioner, before there is a matrix. Each is in the file of its preconditioner, and
+/// [`Precond`](super::Precond) lists them.
+pub struct Description {
+    /// On command lines and in reports: "amg".
+    pub name: &'static str,
+    /// What the name stands for, in lists of choices; empty where everybody knows it.
+    pub doc: &'static str,
+    /// For people, before the word "preconditioner": "AMG".
+    pub title: &'static str,
+    /// Names of the options that are its parameters.
+    pub parameters: &'static [&'static str],
+    /// Whether the diagonal, or the blocks on it, must be invertible.
+    pub divides_by_diagonal: bool,
+    /// Whether it is built of smaller and smaller problems, from the matrix where the backend computes.
+    pub has_hierarchy: bool,
+    /// Whether solvers fuse it, with blocks of this size on the diagonal: its
+    /// [`shape`](super::Preconditioner::shape) is not general.
+    pub is_fused: fn(block_size: usize) -> bool,
+    /// Vectors of length n that it holds with such blocks; those of a hierarchy are counted with it.
+    pub vectors: fn(block_size: usize) -> usize,
+}
+
+named! {
+    /// What [`BlockJacobi`](super::BlockJacobi) makes of a diagonal block that is singular or badly scaled.
+    "way with singular blocks" SingularBlocks {
+        /// An error that names its node.
+        Refuse = "refuse",
+        /// Moore and Penrose's inverse.
+        PseudoInverse = "pseudo-inverse",
+    }
+}
+
+/// The parameters of all preconditioners.
+#[derive(Debug, Clone)]
+pub struct Parameters {
+    /// Unknowns a node.
+    pub block_size: usize,
+    /// What Jacobi's preconditioner makes of singular blocks.
+    pub singular_blocks: SingularBlocks,
+    /// Those of multigrid.
+    pub amg: amg::Params,
+    /// Whether a hierarchy is applied in f32.
+    pub hierarchy_in_f32: bool,
+    /// Whether a hierarchy keeps what it needs to take other values.
+    pub reusable: bool,
+}
+
+/// What a preconditioner is made of.
+pub(crate) struct Source<'a, T: Real, B: Algebra<T>> {
+    /// Where.
+    pub backend: &'a B,
+    /// The matrix.
+    pub a: &'a Arc<Csr<T>>,
+    /// The matrix where the backend computes, for a preconditioner that [has a
+    /// hierarchy](Description::has_hierarchy).
+    pub csr: Option<Blocks<B::Csr>>,
+    /// The matrix, ready to be multiplied.
+    pub product: &'a B::Matrix,
+    /// What was asked for.
+    pub parameters: &'a Parameters,
+}
+
+impl Description {
+    /// Whether the option of this name is a parameter of it.
+    pub fn takes_parameter(&self, name: &str) -> bool {
+        self.parameters.contains(&name)
+    }
+}
