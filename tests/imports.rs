@@ -21,24 +21,10 @@ const STILL_CIRCULAR: &[&str] = &[
     "crates/cuda_std/src/warp.rs",
     "crates/cuda_std_macros/src/lib.rs",
     "crates/cuda_std_macros/src/shared.rs",
-    // Types of cust's interface whose methods name one another.
-    "crates/cust/src/context/primary.rs",
-    "crates/cust/src/event.rs",
-    "crates/cust/src/function.rs",
-    "crates/cust/src/lib.rs",
-    "crates/cust/src/memory/copy.rs",
-    "crates/cust/src/memory/device_buffer.rs",
-    "crates/cust/src/memory/device_copy.rs",
-    "crates/cust/src/memory/device_slice.rs",
-    "crates/cust/src/memory/pointer.rs",
-    "crates/cust/src/module/mod.rs",
-    "crates/cust/src/stream.rs",
-    // The driver, and multigrid.
+    // The driver.
     "host/src/launch/driver.rs",
     "host/src/launch/driver/kernels.rs",
     "host/src/launch/driver/overlap.rs",
-    "host/src/precond/amg/mod.rs",
-    "host/src/precond/amg/update.rs",
 ];
 
 #[test]

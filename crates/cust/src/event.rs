@@ -2,8 +2,9 @@
 
 use crate::context::Owner;
 use crate::error::{CudaError, CudaResult, DropResult, ToResult};
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamWaitEventFlags};
 use crate::sys::{self, CUevent};
+use std::borrow::Borrow;
 use std::time::Duration;
 
 bitflags::bitflags! {
@@ -132,5 +133,18 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         let _ = self.destroy();
+    }
+}
+
+impl Stream {
+    /// Lets what is queued from now on wait for an event, which may be of another stream or device. The event
+    /// may be dropped at once; unlike in cust 0.3 it can also be borrowed.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait_event<E: Borrow<Event>>(&self, event: E, flags: StreamWaitEventFlags) -> CudaResult<()> {
+        // SAFETY: both handles are alive.
+        unsafe { sys::cuStreamWaitEvent(self.as_inner(), event.borrow().as_inner(), flags.bits()) }
+            .to_result()
     }
 }

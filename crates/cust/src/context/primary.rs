@@ -1,10 +1,10 @@
 //! The primary context of a device.
 
-use crate::CudaApiVersion;
 use crate::device::Device;
 use crate::error::{CudaResult, DropResult, ToResult};
 use crate::private::Sealed;
 use crate::sys::{self, CUcontext, CUdevice};
+use crate::version::CudaApiVersion;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -143,7 +143,7 @@ impl Context {
         let mut version = 0;
         // SAFETY: the context is alive, and `version` is writable.
         unsafe { sys::cuCtxGetApiVersion(self.as_raw(), &mut version) }.to_result()?;
-        Ok(CudaApiVersion { version: version as i32 })
+        Ok(CudaApiVersion::from_raw(version as i32))
     }
 
     /// Drops it, and says what the driver says to that. While clones or things made in it are there nothing

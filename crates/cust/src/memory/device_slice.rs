@@ -1,7 +1,7 @@
 //! A part of a buffer on the device.
 
-use super::copy::{AsyncCopyDestination, CopyDestination, download, move_over, same_length, upload};
-use super::{DeviceBuffer, DeviceCopy, DevicePointer};
+use super::copy::{AsyncCopyDestination, CopyDestination, download, same_length, upload};
+use super::{DeviceCopy, DevicePointer};
 use crate::error::{CudaError, CudaResult, ToResult};
 use crate::private::Sealed;
 use crate::stream::Stream;
@@ -145,7 +145,8 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         (self.as_device_ptr().wrapping_add(start), end - start)
     }
 
-    fn bytes(&self) -> usize {
+    /// Bytes in it.
+    pub(super) fn bytes(&self) -> usize {
         self.len() * size_of::<T>()
     }
 
@@ -314,48 +315,3 @@ where
         unsafe { download(destination.as_mut(), self.as_device_ptr().as_raw(), Some(stream)) }
     }
 }
-
-/// Copies between slices and other memory on the device.
-macro_rules! copies_on_the_device {
-    ($($other:ident)*) => {
-        $(
-            impl<T: DeviceCopy> CopyDestination<$other<T>> for DeviceSlice<T> {
-                fn copy_from(&mut self, source: &$other<T>) -> CudaResult<()> {
-                    same_length(self.len(), source.len())?;
-                    let (to, from) = (self.as_device_ptr().as_raw(), source.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both.
-                    unsafe { move_over(to, from, self.bytes(), None) }
-                }
-
-                fn copy_to(&self, destination: &mut $other<T>) -> CudaResult<()> {
-                    same_length(self.len(), destination.len())?;
-                    let (to, from) = (destination.as_device_ptr().as_raw(), self.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both.
-                    unsafe { move_over(to, from, self.bytes(), None) }
-                }
-            }
-
-            impl<T: DeviceCopy> AsyncCopyDestination<$other<T>> for DeviceSlice<T> {
-                unsafe fn async_copy_from(&mut self, source: &$other<T>, stream: &Stream) -> CudaResult<()> {
-                    same_length(self.len(), source.len())?;
-                    let (to, from) = (self.as_device_ptr().as_raw(), source.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both; the caller vouches for the time until it is done.
-                    unsafe { move_over(to, from, self.bytes(), Some(stream)) }
-                }
-
-                unsafe fn async_copy_to(
-                    &self,
-                    destination: &mut $other<T>,
-                    stream: &Stream,
-                ) -> CudaResult<()> {
-                    same_length(self.len(), destination.len())?;
-                    let (to, from) = (destination.as_device_ptr().as_raw(), self.as_device_ptr().as_raw());
-                    // SAFETY: as above.
-                    unsafe { move_over(to, from, self.bytes(), Some(stream)) }
-                }
-            }
-        )*
-    };
-}
-
-copies_on_the_device! { DeviceSlice DeviceBuffer }

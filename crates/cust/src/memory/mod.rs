@@ -6,6 +6,7 @@
 //! - [`UnifiedBuffer`]: where it is used last; host and device see it at one address.
 
 pub(crate) mod copy;
+mod copy_on_device;
 mod device_box;
 mod device_buffer;
 mod device_copy;

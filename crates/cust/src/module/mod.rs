@@ -4,7 +4,6 @@ mod image;
 
 use crate::context::Owner;
 use crate::error::{CudaError, CudaResult, DropResult, ToResult};
-use crate::function::Function;
 use crate::memory::{CopyDestination, DeviceCopy, DevicePointer, copy};
 use crate::sys::{self, CUjit_option, CUmodule};
 use bytemuck::AnyBitPattern;
@@ -206,16 +205,9 @@ impl Module {
         Ok(Symbol { pointer: DevicePointer::from_raw(address), module: PhantomData })
     }
 
-    /// A kernel.
-    ///
-    /// # Errors
-    /// There is none of that name.
-    pub fn get_function<T: AsRef<str>>(&self, name: T) -> CudaResult<Function<'_>> {
-        let name = CString::new(name.as_ref()).map_err(|_| CudaError::NotFound)?;
-        let mut function = std::ptr::null_mut();
-        // SAFETY: `function` is writable, the handle is alive, and the name ends with a nul.
-        unsafe { sys::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) }.to_result()?;
-        Ok(Function::new(function, self))
+    /// The driver's handle.
+    pub(crate) fn as_inner(&self) -> CUmodule {
+        self.module
     }
 
     fn unload(&mut self) -> CudaResult<()> {

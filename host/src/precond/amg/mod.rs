@@ -54,6 +54,7 @@ pub use params::{Coarsening, Cycle, Key, Params, SetupOn, SmootherKind, Splittin
 pub use phases::Phases;
 pub use traffic::Stored;
 use traffic::Traffic;
+use update::{Reusable, check_pattern, update};
 
 /// What was set up, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +90,7 @@ impl<T: Real, S: Real, B: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T>> 
 pub struct Amg<T: Real, S: Real, B: Precisions<T, S>> {
     multigrid: Multigrid<S, B>,
     info: Info,
-    reusable: Option<update::Reusable<T, B>>,
+    reusable: Option<Reusable<T, B>>,
 }
 
 impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
@@ -163,6 +164,20 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::from_hierarchy(backend, &mut hierarchy, params)
     }
 
+    /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate
+    /// products, about twice the memory.
+    pub fn setup_reusable(backend: &B, a: &Arc<Csr<T>>, params: &Params) -> Result<Self> {
+        params.check()?;
+        check::check_square(a)?;
+        check::check_diagonal(a, "amg")?;
+        let options = SetupOptions { near_null: None, keep: true };
+        let on_device = Blocks::scalar(Matrices::<T>::csr(backend, a)?);
+        let mut hierarchy = build_where_asked::<T, B>(backend, on_device, None, params, options)?;
+        let mut amg = Self::from_hierarchy(backend, &mut hierarchy, params)?;
+        amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
+        Ok(amg)
+    }
+
     /// The levels of these matrices, whose products `A P` serve as storage.
     fn from_hierarchy(
         backend: &B,
@@ -193,6 +208,32 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         let info = Info { levels: infos, phases, precision: S::NAME, cycle_bytes };
         let (cycle, pre, post) = (params.cycle(), params.pre, params.post);
         Ok(Amg { multigrid: Multigrid { levels, coarsest: last, cycle, pre, post }, info, reusable: None })
+    }
+
+    /// The preconditioner of `a`, which has the pattern of the matrix that was set up, with the aggregates or
+    /// coarse unknowns of that: level matrices, smoothers and the coarsest inverse are computed anew. So is
+    /// the interpolation of `sa`; with `pmis` and `mandel-brezina` it stays as it is.
+    ///
+    /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates:
+    /// as long as the same entries are strong, the same rows of slivers, and magnitudes compare as before.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by
+    /// [`Amg::setup_reusable`]; [`Error::Diagonal`] as there: then nothing has changed. After an error of the
+    /// device it is of no more use.
+    pub fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<()> {
+        let Some(Reusable { pattern, .. }) = &self.reusable else {
+            return Err(Error::Matrix(
+                "this hierarchy keeps nothing to be updated; make it by setup_reusable".into(),
+            ));
+        };
+        check_pattern(pattern, a)?;
+        check::check_diagonal(a, "amg")?;
+        let mut reusable = self.reusable.take().expect("looked at above");
+        update(backend, &mut reusable, a)?;
+        *self = Self::from_hierarchy(backend, &mut reusable.hierarchy, &reusable.params)?;
+        self.reusable = Some(reusable);
+        Ok(())
     }
 
     /// What was set up.
