@@ -176,7 +176,13 @@ fn commands_run_and_say_what_is_shown() {
 #[test]
 fn every_block_of_the_readme_is_run() {
     let text = read(&root().join("README.md"));
-    assert!(steps(&text).len() >= 4, "the README has fewer commands than it had");
+    let (steps, folder) = (steps(&text), tempfile::tempdir().unwrap());
+    assert!(steps.len() >= 4, "the README has fewer commands than it had");
+    for step in &steps {
+        assert_eq!(skipped(step, folder.path()), None, "not run: {}", step.command);
+    }
+    let doc_tests = "#[cfg(doctest)]\n#[doc = include_str!(\"../README.md\")]\n";
+    assert!(read(&root().join("src/lib.rs")).contains(doc_tests), "its Rust code is not run");
     let mut block = None;
     for line in text.lines() {
         match (line.strip_prefix("```"), block) {
