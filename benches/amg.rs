@@ -1,8 +1,10 @@
-//! CG with algebraic multigrid: set-up by phase, solve and iterations, on systems that peers were measured on.
+//! CG with algebraic multigrid: set-up by phase, solve and iterations, on systems that peers were measured
+//! on.
 //!
-//! `cargo bench --bench amg -- [tet:96 tet:96+shuffled A.mtx ...] [key=value ...]`: on the first GPU, or else on all
-//! cores. The matrix is there in CRS when the set-up starts; what the set-up takes includes the format of the matrix
-//! itself. Medians of several set-ups and solves after a first one of each; the residual is recomputed.
+//! `cargo bench --bench amg -- [tet:96 tet:96+shuffled A.mtx ...] [key=value ...]`: on the first GPU, or else
+//! on all cores. The matrix is there in CRS when the set-up starts; what the set-up takes includes the format
+//! of the matrix itself. Medians of several set-ups and solves after a first one of each; the residual is
+//! recomputed.
 
 use std::path::Path;
 use std::sync::Arc;

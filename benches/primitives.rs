@@ -1,4 +1,4 @@
-//! The primitives of the solvers on a tet system, each beside the copy bandwidth of the same run.
+//! The primitives of the solvers on a tet system, each with the copy bandwidth of the same run.
 //!
 //! `cargo bench --bench primitives -- [tet:96]`: on the first GPU, or else on all cores. GPU times are the
 //! median of batches between two device events, after a warm-up; bytes are each vector of a fused pass once

@@ -273,7 +273,7 @@ impl Preconditioner<f64, Gpu> for Opaque {
     }
 }
 
-/// Outcome, x and graphs launched of at most so many iterations with a matrix of 13824 rows.
+/// Outcome, x and graphs launched of at most this many iterations with a matrix of 13824 rows.
 fn solved(device: Driver, method: &str, max_iterations: u32) -> (Outcome, Vec<f64>, u64) {
     let gpu = Gpu::new(Arc::new(device)).unwrap();
     let a = Arc::new(generate(&"poisson3d:24".parse().unwrap(), 0).unwrap());
@@ -340,7 +340,7 @@ fn a_fault_names_the_kernel() {
     const CHILD: &str = "WARPSOLVE_TEST_FAULT";
     let Some(device) = gpu::driver() else { return };
     if std::env::var_os(CHILD).is_some() {
-        // SAFETY: none. Address 8 belongs to nobody, which is what the device must report.
+        // SAFETY: none. Nothing is at address 8, which the device must report.
         unsafe { device.launch(3, 64, &axpby_of(192, 1.0, 8, 1.0, 8, 8)).unwrap() };
         println!("reported: {}", device.synchronize().unwrap_err());
         return;

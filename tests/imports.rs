@@ -1,8 +1,8 @@
 //! The files of a crate do not import each other in a circle.
 //!
-//! Every path (`use crate::a::b`, `super::c::f(..)`, `child::g(..)`) is followed through modules and re-exports to the
-//! file that defines the item. To declare a module, or to re-export from it, is no import. Tests are left out: they
-//! may use whatever they test.
+//! Every path (`use crate::a::b`, `super::c::f(..)`, `child::g(..)`) is followed through modules and
+//! re-exports to the file that defines the item. Declaring a module, or re-exporting from it, is not an
+//! import. Tests are left out: they may use whatever they test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -114,7 +114,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// Reads the files of a module's folder, but for tests.
+    /// Reads the files of a module's folder, except for tests.
     fn read_folder(&mut self, folder: &Path, module: &Names) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -187,8 +187,8 @@ impl Sources {
         imports
     }
 
-    /// The file that defines the item which `path` is in `module`; `None` for modules, names of the file's own, and
-    /// other crates. `depth` counts re-exports.
+    /// The file that defines the item which `path` is in `module`; `None` for modules, names of the file's
+    /// own, and other crates. `depth` counts re-exports.
     fn file_of_item(&self, module: &Names, path: &[String], depth: u32) -> Option<&PathBuf> {
         let mut at = module.clone();
         for (k, name) in path.iter().enumerate() {

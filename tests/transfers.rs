@@ -18,7 +18,7 @@ use warpsolve::solver::{Bicgstab, Cg, Gmres, IterativeSolver, JacobiIteration, S
 
 const N: usize = 12 * 12 * 12;
 
-/// What so many iterations ask of the device, after one run that has allocated whatever is allocated once.
+/// The device's counters after this many iterations, without what is allocated once before them.
 fn counts(gpu: &Gpu, a: &Arc<Csr<f64>>, method: &str, iterations: u32) -> Counts {
     let matrix = AnyMatrix::from_csr(a, Format::Sell, 1).unwrap();
     let matrix = gpu.matrix(&Arc::new(matrix)).unwrap();
@@ -51,7 +51,7 @@ fn check(device: Arc<dyn Launch>) {
         let cycles = if method == "gmres" { 4 } else { 0 };
         assert_eq!(many.downloads, few.downloads + cycles, "{method}");
         assert_eq!(many.downloaded_bytes, few.downloaded_bytes + 8 * cycles, "{method}");
-        // And outside of it: the norm of b, no vector.
+        // Outside of the loop it is the norm of b, and no vector.
         assert!(few.downloaded_bytes + few.uploaded_bytes < 64, "{method}: {few:?}");
     }
 }

@@ -114,8 +114,8 @@ fn each_device_has_its_own() {
     let trace = trace(&shell);
     assert_eq!(trace["profiles"].as_array().unwrap().len(), 2);
     for pid in [1, 2] {
-        let of_device = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["pid"] == pid);
-        assert!(of_device.filter(|event| event["cat"] == "kernel").count() > 2);
+        let events = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["pid"] == pid);
+        assert!(events.filter(|event| event["cat"] == "kernel").count() > 2);
     }
 }
 

@@ -53,7 +53,7 @@ fn check(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// A line of arguments and what comes of it.
+/// A line of arguments, and what the program prints.
 fn shown(shell: &Shell, line: &str, status: i32) -> String {
     let (stdout, stderr) = shell.run(line, status);
     format!("$ warpsolve {line}\n{stdout}{stderr}")

@@ -37,7 +37,7 @@ fn on_the_host<T: Real, B: Algebra<T>>(b: &B, a: &B::Csr) -> Mat<f64> {
     dense(&b.csr_to_host(a).unwrap())
 }
 
-/// Agreement to so many units of rounding of the largest expected entry.
+/// Agreement to this many units of rounding of the largest expected entry.
 #[track_caller]
 fn assert_close<T: Real>(found: &Mat<f64>, expected: &Mat<f64>, ulps: f64, what: &str) {
     assert_eq!((found.nrows(), found.ncols()), (expected.nrows(), expected.ncols()), "{what}");
@@ -118,7 +118,7 @@ pub fn sparse_products<T: Real, B: AnyPrecision<T>>(b: &B) {
     }
 }
 
-/// The unknowns that are within so many edges of `i` in the graph of `s`, without i.
+/// The unknowns that are within this many edges of `i` in the graph of `s`, without i.
 fn near(s: &Mat<f64>, i: usize, distance: u32) -> Vec<usize> {
     let mut is_near = vec![false; s.nrows()];
     is_near[i] = true;

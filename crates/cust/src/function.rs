@@ -40,7 +40,7 @@ macro_rules! sizes {
                     $name { x, y, z }
                 }
 
-                /// x y z, where the driver can count so far.
+                /// x y z, if it is a number that the driver takes.
                 fn total(self) -> CudaResult<c_int> {
                     let total = self.x.checked_mul(self.y).and_then(|xy| xy.checked_mul(self.z));
                     total.and_then(|total| total.try_into().ok()).ok_or(CudaError::InvalidValue)
@@ -158,7 +158,7 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Says what fast memory is for while it runs.
+    /// Chooses how fast memory is shared between cache and shared memory while it runs.
     ///
     /// # Errors
     /// The driver's.
@@ -301,7 +301,8 @@ pub fn argument<T: DeviceCopy>(value: &T) -> *mut c_void {
 /// Grid and block are numbers, pairs or triples of them, [`GridSize`] or [`BlockSize`]. The kernel is a
 /// [`Function`], or `module.name`, which is looked up at every launch. The stream is a variable.
 ///
-/// The result is a [`CudaResult`]: the kernel is queued. A fault of it comes up when something waits for it.
+/// The result is a [`CudaResult`]: the kernel is queued. If the kernel fails, the next call that waits for it
+/// returns the error.
 ///
 /// # Safety
 /// The arguments are as many as the kernel takes and of the same types, and the kernel stays within the

@@ -4,7 +4,8 @@
 //!
 //! - **No CUDA toolkit is needed to build**, and none to run. The driver's library is loaded when
 //!   [`quick_init`] or [`init`] asks for it; a program starts without one, and gets
-//!   [`CudaError::DriverNotFound`].
+//!   [`DriverNotFound`](error::CudaError::DriverNotFound). [`has_device`] tells a machine without a driver or
+//!   without a device from one whose driver is broken.
 //! - **Safe functions are sound.** Whatever is made in a context keeps it alive, and is given back in it on
 //!   whichever thread that happens. Lengths are checked, and lengths that differ are an error, not a panic.
 //!   Where that changed a signature, the item says so.

@@ -21,7 +21,7 @@ bitflags::bitflags! {
     /// Flags of [`Stream::wait_event`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StreamWaitEventFlags: u32 {
-        /// No wish.
+        /// The default.
         const DEFAULT = 0x0;
     }
 }
@@ -123,7 +123,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that. What is queued is carried out.
+    /// Gives it back, and returns the driver's answer. What is queued is carried out.
     ///
     /// # Errors
     /// The driver's, with the stream.

@@ -1,4 +1,5 @@
-//! Products with a sparse matrix: one operation, [`Products::multiply`], and what becomes of its result, [`Then`].
+//! Products with a sparse matrix: one operation, [`Products::multiply`], and what is done with its result,
+//! [`Then`].
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::scalars::Slot;
 use crate::error::Result;
 use crate::matrix::AnyMatrix;
 
-/// A matrix where a backend computes, which answers for itself: what is said here is what a product does.
+/// A matrix in the memory of a backend, and what a product with it costs.
 pub trait Operator {
     /// Rows.
     fn n_rows(&self) -> usize;
@@ -20,19 +21,19 @@ pub trait Operator {
     fn format(&self) -> String;
     /// Bytes that it takes.
     fn bytes(&self) -> u64;
-    /// Bytes of it that a product must move, without those of vectors and without padding.
+    /// Bytes of it that a product must move, without vectors and without padding.
     fn traffic(&self) -> u64;
-    /// Where a product moves fewer bytes than in CRS, so that other matrices of its level, which do not, may be better left
-    /// out: the entries in CRS that are as many bytes.
+    /// The number of entries in CRS that would take as many bytes, if a product moves fewer bytes than in
+    /// CRS. Other matrices of the level, which are not as compact, may then be better left out.
     fn entries_in_crs(&self) -> Option<usize> {
         None
     }
 }
 
-/// What becomes of the rows of `A x`. All of it is done in the pass over A.
+/// What is done with the rows of `A x`, in the same pass over A.
 ///
-/// `D` is that of [`Vectors`](super::Vectors): a diagonal, or, with a matrix of such blocks, blocks on a diagonal. Where an
-/// operation takes a diagonal alone it says so.
+/// `D` is that of [`Vectors`](super::Vectors): a diagonal, or, with a matrix of such blocks, blocks on a
+/// diagonal. Where an operation takes a diagonal alone it says so.
 pub enum Then<'a, T: Real, B: Monitoring<T>> {
     /// `y = A x`.
     Store {
@@ -115,7 +116,8 @@ pub enum Then<'a, T: Real, B: Monitoring<T>> {
 }
 
 impl<T: Real, B: Monitoring<T>> Then<'_, T, B> {
-    /// [`Error::Length`](crate::Error::Length) where a vector or slot does not fit a matrix of this size, and x.
+    /// [`Error::Length`](crate::Error::Length) where a vector or slot does not fit a matrix of this size, and
+    /// x.
     pub(crate) fn check(&self, (n_rows, n_cols): (usize, usize), x: &B::Vector) -> Result<()> {
         let fits = |vectors: &[(&'static str, &B::Vector)]| {
             let lengths: Vec<_> = vectors.iter().map(|(name, vector)| (*name, vector.length())).collect();
@@ -146,7 +148,8 @@ impl<T: Real, B: Monitoring<T>> Then<'_, T, B> {
     }
 }
 
-/// [`Error::Length`](crate::Error::Length) unless the `count` slots from `first` on are among so many scalars.
+/// [`Error::Length`](crate::Error::Length) unless the `count` slots from `first` on are among this many
+/// scalars.
 pub(crate) fn check_slots(operation: &'static str, scalars: usize, first: Slot, count: usize) -> Result<()> {
     let end = first.0.saturating_add(count);
     if end <= scalars {
@@ -162,7 +165,7 @@ pub trait Products<T: Real>: Monitoring<T> {
 
     /// The matrix, where this backend computes.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix>;
-    /// `A x`, and what becomes of it.
+    /// `A x`, and what is done with it.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) where vectors or slots do not fit; nothing is changed then.

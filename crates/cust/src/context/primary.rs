@@ -76,7 +76,7 @@ fn held(wanted: impl Fn(&Primary) -> bool, contexts: &[Weak<Primary>]) -> Option
 }
 
 impl Context {
-    /// Takes the device's primary context, which is created where nobody holds it, and makes it current on
+    /// Takes the device's primary context, which is created if no one holds it, and makes it current on
     /// this thread.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Context {
         Ok(CudaApiVersion::from_raw(version as i32))
     }
 
-    /// Drops it, and says what the driver says to that. While clones or things made in it are there nothing
+    /// Drops it, and returns the driver's answer. While clones or things made in it are there nothing
     /// happens.
     ///
     /// # Errors

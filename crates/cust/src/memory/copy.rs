@@ -23,12 +23,12 @@ pub trait CopyDestination<O: ?Sized>: Sealed {
     fn copy_to(&self, destination: &mut O) -> CudaResult<()>;
 }
 
-/// The same, queued on a stream. Memory of the host should be page-locked: the driver waits otherwise.
+/// Copies that are queued on a stream. Memory of the host should be page-locked: the driver waits otherwise.
 pub trait AsyncCopyDestination<O: ?Sized>: Sealed {
     /// Queues copying `source`, which has the same length, here.
     ///
     /// # Safety
-    /// Until the stream has come so far, both are there, `source` is not written, and this is not used.
+    /// Until the stream has done this, both are there, `source` is not written, and this is not used.
     ///
     /// # Errors
     /// The lengths differ, or the driver's.
@@ -37,14 +37,14 @@ pub trait AsyncCopyDestination<O: ?Sized>: Sealed {
     /// Queues copying this to `destination`, which has the same length.
     ///
     /// # Safety
-    /// Until the stream has come so far, both are there, this is not written, and `destination` is not used.
+    /// Until the stream has done this, both are there, this is not written, and `destination` is not used.
     ///
     /// # Errors
     /// The lengths differ, or the driver's.
     unsafe fn async_copy_to(&self, destination: &mut O, stream: &Stream) -> CudaResult<()>;
 }
 
-/// That lengths are the same.
+/// Checks that lengths are equal.
 pub(super) fn same_length(one: usize, other: usize) -> CudaResult<()> {
     if one == other { Ok(()) } else { Err(CudaError::InvalidValue) }
 }

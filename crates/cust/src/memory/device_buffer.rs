@@ -50,7 +50,7 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Memory for so many values, for what is queued on the stream from now on.
     ///
     /// # Safety
-    /// It is written before it is read, and not used before the stream has come so far.
+    /// It is written before it is read, and not used before the stream has done this.
     ///
     /// # Errors
     /// There is not so much.
@@ -78,7 +78,7 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Queues making a copy of the slice on the device.
     ///
     /// # Safety
-    /// Until the stream has come so far, the slice is there and not written, and the buffer is not used.
+    /// Until the stream has done this, the slice is there and not written, and the buffer is not used.
     ///
     /// # Errors
     /// There is not so much memory, or the driver's.
@@ -114,7 +114,7 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the buffer.
@@ -125,7 +125,7 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Gives it back behind what is queued on the stream.
     ///
     /// # Errors
-    /// The driver's; the memory is lost then.
+    /// The driver's; the memory is then leaked.
     pub fn drop_async(self, stream: &Stream) -> CudaResult<()> {
         if self.pointer.is_null() {
             return Ok(());
@@ -151,10 +151,10 @@ impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
         Ok(buffer)
     }
 
-    /// Queues making zeros.
+    /// Queues writing zeros.
     ///
     /// # Safety
-    /// The buffer is not used before the stream has come so far.
+    /// The buffer is not used before the stream has done this.
     ///
     /// # Errors
     /// There is not so much memory, or the driver's.

@@ -19,8 +19,8 @@ use std::ptr::slice_from_raw_parts_mut;
 #[repr(transparent)]
 pub struct DeviceSlice<T: DeviceCopy> {
     kind: PhantomData<T>,
-    /// A slice of nothing: a reference to it holds an address on the device and a length, and nobody follows
-    /// it.
+    /// A slice of nothing: a reference to it holds an address on the device and a length, and
+    /// is never followed.
     place: [()],
 }
 
@@ -226,7 +226,7 @@ macro_rules! fills {
                 /// Queues filling it with a pattern.
                 ///
                 /// # Safety
-                /// Until the stream has come so far it is there and not used.
+                /// Until the stream has done this, it is there and not used.
                 ///
                 /// # Errors
                 /// The pattern does not fit ([`CudaError::InvalidValue`], where cust 0.3 panics), or the
@@ -265,10 +265,10 @@ impl<T: DeviceCopy + Zeroable> DeviceSlice<T> {
         self.as_bytes_mut().set_8(0)
     }
 
-    /// Queues making all of it zero.
+    /// Queues writing zeros to all of it.
     ///
     /// # Safety
-    /// Until the stream has come so far it is there and not used.
+    /// Until the stream has done this, it is there and not used.
     ///
     /// # Errors
     /// The driver's.

@@ -161,7 +161,7 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the buffer.

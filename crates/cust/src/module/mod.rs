@@ -65,11 +65,11 @@ pub enum ModuleJitOption {
     OptLevel(OptLevel),
     /// For the device of the current context, as without any option.
     DetermineTargetFromContext,
-    /// For what.
+    /// The compute capability it is translated for.
     Target(JitTarget),
-    /// What it is loaded from.
+    /// What it is loaded from, PTX or machine code.
     Fallback(JitFallback),
-    /// With what a debugger needs. The spelling is cust's.
+    /// With information for a debugger. The spelling is cust's.
     GenenerateDebugInfo(bool),
     /// With line numbers.
     GenerateLineInfo(bool),
@@ -219,7 +219,7 @@ impl Module {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the module.

@@ -66,7 +66,8 @@ impl Gpu {
         &self.device
     }
 
-    /// Makes the kernels ready that a multigrid set-up and CG use with numbers of these types, several at a time.
+    /// Makes the kernels ready that a multigrid set-up and CG use with numbers of these types, several at a
+    /// time.
     pub fn preload_multigrid(&self, types: &[&str]) -> Result<()> {
         let elsewhere = ["gram_schmidt", "gmres", "_ell_", "_u64_", "sweep_norm", "react_", "activate"];
         let of_a_type = |name: &str| {

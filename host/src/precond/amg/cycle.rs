@@ -179,7 +179,7 @@ fn smooth_down<S: Real, B: Backend<S>>(
     Ok(())
 }
 
-/// The first sweep of a visit with so many steps.
+/// The first sweep of a visit with this many steps.
 fn first_sweep<S: Real, B: Backend<S>>(
     smoother: &dyn Smoother<S, B>,
     steps: u32,

@@ -16,7 +16,7 @@ use crate::precond::amg::cast::Cast;
 use crate::setup::format::Converted;
 use crate::setup::{Algebra, Blocks, Formats, Matrices, Size};
 
-/// A matrix of a level in its format, and what is said of it.
+/// A matrix of a level in its format, and its description for reports.
 pub struct LevelMatrix<M> {
     /// The matrix, ready to be multiplied.
     pub matrix: M,

@@ -49,7 +49,7 @@ fn vectors(count: usize, n: usize, value: usize) -> f64 {
     (count * value) as f64 * n as f64
 }
 
-/// `y = A x` with vectors of values of so many bytes.
+/// `y = A x` with vectors of values of this many bytes.
 pub fn product(Stored { size, value_bytes }: Stored, value: usize, block: usize) -> f64 {
     let Size { n_rows, n_cols, nnz } = size;
     matrix_traffic(nnz, n_rows, value_bytes, block) as f64 + vectors(1, n_rows + n_cols, value)
@@ -57,7 +57,7 @@ pub fn product(Stored { size, value_bytes }: Stored, value: usize, block: usize)
 
 /// `count` sweeps `y = x + w d .* (b - A x)`.
 pub fn sweeps(count: usize, a: Stored, value: usize, block: usize) -> f64 {
-    // b, x and the row's part of D beside the product's vectors.
+    // b, x and the row's part of D in addition to the product's vectors.
     count as f64 * (product(a, value, block) + vectors(1 + block, a.size.n_rows, value))
 }
 

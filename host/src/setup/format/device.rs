@@ -38,7 +38,7 @@ impl<T: Real, S: Real> Formats<T, S> for Gpu {
             Some(widths) if choice.format == Format::Sell => self.sell(a, widths)?,
             _ => self.crs(a)?,
         };
-        Ok(Converted { matrix, choice: choice.of_blocks(a.block()), compressed: false })
+        Ok(Converted { matrix, choice: choice.for_blocks(a.block()), compressed: false })
     }
 
     fn smoothing_operator(

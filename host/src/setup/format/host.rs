@@ -29,7 +29,7 @@ macro_rules! formats_of_the_host {
                 &self,
                 a: &Blocks<Arc<Csr<T>>>,
             ) -> Result<Converted<<$backend as Products<S>>::Matrix>> {
-                let choice = choose(&**a.first(), Target::Cpu).of_blocks(a.block());
+                let choice = choose(&**a.first(), Target::Cpu).for_blocks(a.block());
                 let matrix = match a.block() {
                     1 => self.rounded(a.first()),
                     _ => {
