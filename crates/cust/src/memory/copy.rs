@@ -52,7 +52,7 @@ pub(super) fn same_length(one: usize, other: usize) -> CudaResult<()> {
 /// Copies to the device, on a stream if there is one.
 ///
 /// # Safety
-/// `to` is valid for so many bytes; with a stream, as [`AsyncCopyDestination`] says.
+/// `to` is valid for this many bytes; with a stream, as [`AsyncCopyDestination`] says.
 pub(crate) unsafe fn upload<T: DeviceCopy>(
     to: CUdeviceptr,
     from: &[T],
@@ -75,7 +75,7 @@ pub(crate) unsafe fn upload<T: DeviceCopy>(
 /// Copies to the host, on a stream if there is one.
 ///
 /// # Safety
-/// `from` is valid for so many bytes, which are values; with a stream, as [`AsyncCopyDestination`] says.
+/// `from` is valid for this many bytes, which are values; with a stream, as [`AsyncCopyDestination`] says.
 pub(crate) unsafe fn download<T: DeviceCopy>(
     to: &mut [T],
     from: CUdeviceptr,
@@ -99,7 +99,7 @@ pub(crate) unsafe fn download<T: DeviceCopy>(
 /// Copies on the device, on a stream if there is one.
 ///
 /// # Safety
-/// Both are valid for so many bytes; with a stream, as [`AsyncCopyDestination`] says.
+/// Both are valid for this many bytes; with a stream, as [`AsyncCopyDestination`] says.
 pub(super) unsafe fn move_over(
     to: CUdeviceptr,
     from: CUdeviceptr,

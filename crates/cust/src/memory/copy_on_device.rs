@@ -13,14 +13,14 @@ macro_rules! copies_on_the_device {
                 fn copy_from(&mut self, source: &$other<T>) -> CudaResult<()> {
                     same_length(self.len(), source.len())?;
                     let (to, from) = (self.as_device_ptr().as_raw(), source.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both.
+                    // SAFETY: that many values are in both.
                     unsafe { move_over(to, from, self.bytes(), None) }
                 }
 
                 fn copy_to(&self, destination: &mut $other<T>) -> CudaResult<()> {
                     same_length(self.len(), destination.len())?;
                     let (to, from) = (destination.as_device_ptr().as_raw(), self.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both.
+                    // SAFETY: that many values are in both.
                     unsafe { move_over(to, from, self.bytes(), None) }
                 }
             }
@@ -29,7 +29,7 @@ macro_rules! copies_on_the_device {
                 unsafe fn async_copy_from(&mut self, source: &$other<T>, stream: &Stream) -> CudaResult<()> {
                     same_length(self.len(), source.len())?;
                     let (to, from) = (self.as_device_ptr().as_raw(), source.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both; the caller vouches for the time until it is done.
+                    // SAFETY: that many values are in both; the caller vouches for the time until it is done.
                     unsafe { move_over(to, from, self.bytes(), Some(stream)) }
                 }
 

@@ -31,7 +31,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// A slice by its address and length.
     ///
     /// # Safety
-    /// The memory has so many values, and is there as long as the reference is.
+    /// The memory has this many values, and is there as long as the reference is.
     pub unsafe fn from_raw_parts<'a>(pointer: DevicePointer<T>, len: usize) -> &'a DeviceSlice<T> {
         // SAFETY: the caller's promise.
         unsafe { DeviceSlice::from_raw_parts_mut(pointer, len) }
@@ -40,7 +40,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// A slice by its address and length.
     ///
     /// # Safety
-    /// The memory has so many values, is there as long as the reference is, and nothing else uses it
+    /// The memory has this many values, is there as long as the reference is, and nothing else uses it
     /// meanwhile.
     pub unsafe fn from_raw_parts_mut<'a>(pointer: DevicePointer<T>, len: usize) -> &'a mut DeviceSlice<T> {
         let place = pointer.as_raw().max(NOWHERE) as *mut ();
@@ -287,13 +287,13 @@ where
 {
     fn copy_from(&mut self, source: &I) -> CudaResult<()> {
         same_length(self.len(), source.as_ref().len())?;
-        // SAFETY: so many values are there.
+        // SAFETY: that many values are there.
         unsafe { upload(self.as_device_ptr().as_raw(), source.as_ref(), None) }
     }
 
     fn copy_to(&self, destination: &mut I) -> CudaResult<()> {
         same_length(self.len(), destination.as_mut().len())?;
-        // SAFETY: so many values are there.
+        // SAFETY: that many values are there.
         unsafe { download(destination.as_mut(), self.as_device_ptr().as_raw(), None) }
     }
 }
@@ -305,13 +305,13 @@ where
 {
     unsafe fn async_copy_from(&mut self, source: &I, stream: &Stream) -> CudaResult<()> {
         same_length(self.len(), source.as_ref().len())?;
-        // SAFETY: so many values are there; the caller vouches for the time until it is done.
+        // SAFETY: that many values are there; the caller vouches for the time until it is done.
         unsafe { upload(self.as_device_ptr().as_raw(), source.as_ref(), Some(stream)) }
     }
 
     unsafe fn async_copy_to(&self, destination: &mut I, stream: &Stream) -> CudaResult<()> {
         same_length(self.len(), destination.as_mut().len())?;
-        // SAFETY: so many values are there; the caller vouches for the time until it is done.
+        // SAFETY: that many values are there; the caller vouches for the time until it is done.
         unsafe { download(destination.as_mut(), self.as_device_ptr().as_raw(), Some(stream)) }
     }
 }

@@ -124,7 +124,7 @@ impl<T: DeviceCopy> DeviceMemory for DeviceBuffer<T> {
 /// Copies bytes to the device.
 ///
 /// # Safety
-/// Both are valid for so many bytes.
+/// Both are valid for this many bytes.
 ///
 /// # Errors
 /// The driver's.

@@ -42,7 +42,7 @@ pub(super) struct Stripes<T, V = T> {
     columns: Pages<u32>,
     /// Of a slice: the stripes, then the scattered entries; one lane for each row.
     values: Pages<[V; LANES]>,
-    /// What V cannot hold of each row's diagonal entry; empty where it holds all.
+    /// The part of each row's diagonal entry that V cannot hold; empty if V holds all of it.
     rests: Vec<T>,
     /// Where each block begins in `columns` and in `values`; then where the last one ends.
     starts: Vec<[usize; 2]>,
@@ -138,7 +138,7 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
         };
         let slices = (0..a.n_rows().div_ceil(LANES)).into_par_iter();
         if slices.len() > 64 * SAMPLED {
-            // A part of the matrix shows what it is like.
+            // A sample of the matrix decides.
             let sample = slices.clone().step_by(SAMPLED).with_min_len(LEAST);
             let slice_counts = |s: usize| {
                 let rows = s * LANES..((s + 1) * LANES).min(a.n_rows());
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_matrix_without_diagonals_is_not_copied() {
-        // Of the second a part is looked at.
+        // Of the second, only a sample is looked at.
         for n in [500, 64 * SAMPLED * LANES + 5] {
             assert!(rounded::<f64, f64>(&problem::random_spd(n, 8, 1)).is_none());
         }

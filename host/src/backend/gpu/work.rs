@@ -1,4 +1,4 @@
-//! What a launch is for.
+//! The work of a launch: its threads and its bytes.
 
 use cuda_std::Real;
 

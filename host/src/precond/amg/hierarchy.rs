@@ -15,8 +15,7 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::{Algebra, Blocks};
 
-/// The matrices of a level but the coarsest, as they are computed; a `Level` is made
-/// of them.
+/// The matrices of a level, except for the coarsest, as they are computed. A `Level` is made of them.
 pub struct LevelMatrices<M, V> {
     /// The matrix.
     pub a: Blocks<M>,
@@ -39,7 +38,7 @@ pub struct IntermediateProducts<M> {
     pub(super) factors: Option<smoothed_aggregation::Factors<M>>,
 }
 
-/// All levels but the coarsest, the coarsest matrix, and what the phases took.
+/// All levels except for the coarsest, the coarsest matrix, and the times of the phases.
 pub struct Hierarchy<M, V> {
     /// From the finest on.
     pub levels: Vec<LevelMatrices<M, V>>,

@@ -44,7 +44,7 @@ impl<M> LevelMatrix<M> {
         }
     }
 
-    /// It as products read it, with values of S.
+    /// What products read of it, with values of S.
     pub fn stored<S: Real>(&self) -> Stored {
         Stored { size: self.size, value_bytes: if self.compressed { 0 } else { size_of::<S>() } }
     }
@@ -89,8 +89,8 @@ impl<V> Vectors<V> {
     }
 }
 
-/// A level but the coarsest: its matrix, the way to the next coarser level and back, its smoother, its
-/// vectors.
+/// A level, except for the coarsest: its matrix, the way to the next coarser level and back, its smoother,
+/// its vectors.
 pub struct Level<S: Real, B: Backend<S>> {
     /// The matrix.
     pub a: LevelMatrix<B::Matrix>,

@@ -1,5 +1,5 @@
-//! Algebraic multigrid: `z = M r` is one cycle over a hierarchy of ever smaller problems that the matrix
-//! alone gives.
+//! Algebraic multigrid: `z = M r` is one cycle over a hierarchy of ever smaller problems, which are
+//! computed from the matrix alone.
 //!
 //! | file | what |
 //! |---|---|
@@ -109,7 +109,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// blocks' norms and smoothed with the inverted diagonal blocks.
     ///
     /// [`crate::Error::Block`] where a diagonal block is missing or singular; [`crate::Error::Option`] as
-    /// [`Amg::setup`], and for a smoother that there is not for blocks.
+    /// [`Amg::setup`], and for a smoother that does not take blocks.
     pub fn setup_blocks(backend: &B, a: &BlockCsr<T>, params: &Params) -> Result<Self> {
         params.check()?;
         if a.block_rows() != a.block_cols() {
@@ -119,10 +119,10 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::of(backend, Matrices::<T>::blocks(backend, a)?, None, params)
     }
 
-    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1:
+    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, instead of the constant 1:
     /// what A nearly maps to 0, such as the rigid motions of an elastic body (Vanek, Mandel, Brezina 1996,
     /// section 4). Unknowns are aggregated one by one; an aggregate has a coarse unknown for each vector that
-    /// does not depend on those before it there. Where the vectors are others than one constant no entry is
+    /// does not depend on those before it there. With vectors other than one constant, no entry is
     /// filtered out of A.
     ///
     /// # Errors
@@ -151,9 +151,8 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::from_hierarchy(backend, &mut hierarchy, &Params { compressed, ..params.clone() })
     }
 
-    /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or,
-    /// in blocks, without singular ones. `product` is the same matrix ready to be multiplied, where there is
-    /// one already.
+    /// Builds the hierarchy of a matrix in the backend's memory. It is square, and its diagonal has no zeros,
+    /// or no singular blocks. `product` is the same matrix ready to be multiplied, if there is one.
     pub fn of(
         backend: &B,
         a: Blocks<<B as Matrices<T>>::Csr>,
@@ -214,13 +213,14 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// coarse unknowns of that: level matrices, smoothers and the coarsest inverse are computed anew. So is
     /// the interpolation of `sa`; with `pmis` and `mandel-brezina` it stays as it is.
     ///
-    /// With `sa` it is what [`Amg::setup`] gives, to the last bit, where that would find the same aggregates:
-    /// as long as the same entries are strong, the same rows of slivers, and magnitudes compare as before.
+    /// With `sa` the result is that of [`Amg::setup`], to the last bit, if that finds the same aggregates:
+    /// the same entries must be strong, the same rows of slivers, and magnitudes must compare as before.
+    /// Where connections are equally strong, rounding may decide otherwise in a new set-up.
     ///
     /// # Errors
     /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by
     /// [`Amg::setup_reusable`]; [`Error::Diagonal`] as there: then nothing has changed. After an error of the
-    /// device it is of no more use.
+    /// device it must not be used any more.
     pub fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<()> {
         let Some(Reusable { pattern, .. }) = &self.reusable else {
             return Err(Error::Matrix(

@@ -71,12 +71,12 @@ named! {
     }
 }
 
-/// What is known of a field of [`Params`] by its name.
+/// The description of a field of [`Params`].
 #[derive(Clone, Copy)]
 pub struct Key {
     /// The field, and the key of `--amg`.
     pub name: &'static str,
-    /// What it is, a line of a comment after another.
+    /// What it is, line by line.
     lines: &'static [&'static str],
     /// The values it takes.
     pub takes: &'static str,

@@ -129,7 +129,7 @@ mod tests {
         let mut amg = Amg::<f64, S, B>::setup_reusable(g, &a, params).unwrap();
         let first = applied(g, &mut amg);
         let scaled = |factor: f64| with_values(&a, |_, _, v| factor * v);
-        // 3.25 a is rounded: a new set-up of a matrix with equally strong connections may choose others.
+        // 3.25 a is rounded. That changes no aggregate, because no two connections are equally strong.
         for new in [scaled(2.0), scaled(3.25), perturbed(&a, 1e-9, 5), (*a).clone()] {
             amg.update_values(g, &new).unwrap();
             let mut fresh = Amg::<f64, S, B>::setup(g, &Arc::new(new.clone()), params).unwrap();

@@ -127,7 +127,7 @@ fn is_time(t: f64) -> bool {
 }
 
 fn draw(mesh: &TetMesh, times: &[f64], view: &View) -> Canvas {
-    // From mm to pixels: what is seen fills the space beside the legend.
+    // From mm to pixels: what is seen fills the space next to the legend.
     let points: Vec<Vec3> = mesh.points().iter().map(|&p| view.see(p)).collect();
     let (low, high) = bounds(&points);
     let extent = [high[0] - low[0], high[1] - low[1]];
