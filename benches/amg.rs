@@ -1,8 +1,10 @@
-//! CG with algebraic multigrid: set-up by phase, solve and iterations, on systems that peers were measured on.
+//! CG with algebraic multigrid: set-up by phase, solve and iterations, on systems that peers were measured
+//! on.
 //!
-//! `cargo bench --bench amg -- [tet:96 tet:96+shuffled A.mtx ...] [key=value ...]`: on the first GPU, or else on all
-//! cores. The matrix is there in CRS when the set-up starts; what the set-up takes includes the format of the matrix
-//! itself. Medians of several set-ups and solves after a first one of each; the residual is recomputed.
+//! `cargo bench --bench amg -- [tet:96 tet:96+shuffled A.mtx ...] [key=value ...]`: on the first GPU, or else
+//! on all cores. The matrix is there in CRS when the set-up starts; what the set-up takes includes the format
+//! of the matrix itself. Medians of several set-ups and solves after a first one of each; the residual is
+//! recomputed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,14 +36,12 @@ fn main() -> Result<()> {
     if systems.is_empty() {
         systems = ["tet:96", "tet:96+shuffled"].map(String::from).to_vec();
     }
-    let gpu = warpsolve::open_gpu(0);
+    let has_gpu = cust::has_device().expect("the driver starts");
+    let gpu = has_gpu.then(|| warpsolve::open_gpu(0)).transpose()?;
     let cpu = Cpu::new(0)?;
     let device = match &gpu {
-        Ok(gpu) => Device::Gpu(gpu.clone()),
-        Err(error) => {
-            println!("{error}");
-            Device::Cpu(cpu.clone())
-        }
+        Some(gpu) => Device::Gpu(gpu.clone()),
+        None => Device::Cpu(cpu.clone()),
     };
     let copy = copy_bandwidth(&device)?.unwrap_or(f64::NAN);
     println!("{}, copy {:.1} GB/s", device.name(), copy / 1e9);
@@ -49,8 +49,8 @@ fn main() -> Result<()> {
         let a = system(&name)?;
         println!("\n{name}: {} rows, {} nonzeros", a.n_rows(), a.nnz());
         match &gpu {
-            Ok(gpu) => measure::<Gpu>(gpu, &a, &params)?,
-            Err(_) => cpu.install(|| measure::<Cpu>(&cpu, &a, &params))?,
+            Some(gpu) => measure::<Gpu>(gpu, &a, &params)?,
+            None => cpu.install(|| measure::<Cpu>(&cpu, &a, &params))?,
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The primitives of the solvers on a tet system, each beside the copy bandwidth of the same run.
+//! The primitives of the solvers on a tet system, each with the copy bandwidth of the same run.
 //!
 //! `cargo bench --bench primitives -- [tet:96]`: on the first GPU, or else on all cores. GPU times are the
 //! median of batches between two device events, after a warm-up; bytes are each vector of a fused pass once
@@ -26,27 +26,24 @@ fn main() -> warpsolve::Result<()> {
     let system = std::env::args().skip(1).find(|a| !a.starts_with("--")).unwrap_or("tet:96".into());
     let a = Arc::new(generate(&system.parse()?, 0)?);
     println!("{system}: {} rows, {} nonzeros, f64", a.n_rows(), a.nnz());
-    match warpsolve::open_gpu(0) {
-        Ok(gpu) => {
-            let clock = gpu.clone();
-            let time = |work: &mut dyn FnMut() -> warpsolve::Result<()>| {
-                let start = clock.device().record()?;
-                work()?;
-                let end = clock.device().record()?;
-                clock.device().elapsed(&start, &end)
-            };
-            report(&gpu, &Device::Gpu(gpu.clone()), &a, Format::Sell, &time)
-        }
-        Err(error) => {
-            println!("{error}");
-            let cpu = Cpu::new(0)?;
-            let time = |work: &mut dyn FnMut() -> warpsolve::Result<()>| {
-                let start = Instant::now();
-                work()?;
-                Ok(start.elapsed().as_secs_f64())
-            };
-            report(&cpu, &Device::Cpu(cpu.clone()), &a, Format::Crs, &time)
-        }
+    if cust::has_device().expect("the driver starts") {
+        let gpu = warpsolve::open_gpu(0)?;
+        let clock = gpu.clone();
+        let time = |work: &mut dyn FnMut() -> warpsolve::Result<()>| {
+            let start = clock.device().record()?;
+            work()?;
+            let end = clock.device().record()?;
+            clock.device().elapsed(&start, &end)
+        };
+        report(&gpu, &Device::Gpu(gpu.clone()), &a, Format::Sell, &time)
+    } else {
+        let cpu = Cpu::new(0)?;
+        let time = |work: &mut dyn FnMut() -> warpsolve::Result<()>| {
+            let start = Instant::now();
+            work()?;
+            Ok(start.elapsed().as_secs_f64())
+        };
+        report(&cpu, &Device::Cpu(cpu.clone()), &a, Format::Crs, &time)
     }
 }
 

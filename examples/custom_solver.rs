@@ -1,7 +1,7 @@
 //! A solver of one's own: the minimal residual iteration (Saad 2003, algorithm 5.3), on every backend.
 //!
-//! It converges for every matrix whose symmetric part is positive definite, symmetric or not; slowly, as it looks
-//! for each step in the direction of the residual alone.
+//! It converges for every matrix whose symmetric part is positive definite, symmetric or not; slowly, as it
+//! looks for each step in the direction of the residual alone.
 
 use std::sync::Arc;
 use warpsolve::backend::Then;

@@ -22,8 +22,8 @@
 //! # }
 //! ```
 //!
-//! [`solve`] chooses method, preconditioner, format and device. A [`Solver`] takes choices, and keeps matrix, hierarchy
-//! and memory for other right-hand sides and for other values of the matrix:
+//! [`solve`] chooses method, preconditioner, format and device. A [`Solver`] takes choices, and keeps matrix,
+//! hierarchy and memory for other right-hand sides and for other values of the matrix:
 //!
 //! ```
 //! use warpsolve::{Amg, Device, Solver, problem};
@@ -44,15 +44,15 @@
 //! # }
 //! ```
 //!
-//! Matrices come from slices, from triplets, from files ([`io`]), from generators ([`problem`]), and with the features
-//! `sprs`, `faer` and `nalgebra-sparse` from these crates. [`job`] is the path of a solve; below it are the [`solver`]s
-//! and [`precond`]itioners, written over the primitives of a [`backend`], and the [`matrix`] formats. The program
-//! `warpsolve` is a thin shell around the same calls.
+//! Matrices come from slices, from triplets, from files ([`io`]), from generators ([`problem`]), and with the
+//! features `sprs`, `faer` and `nalgebra-sparse` from these crates. [`job`] is the path of a solve; below it
+//! are the [`solver`]s and [`precond`]itioners, written over the primitives of a [`backend`], and the
+//! [`matrix`] formats. The program `warpsolve` is a thin shell around the same calls.
 //!
 //! # Features
 //!
-//! - `cli` (default): the program `warpsolve` and all that it alone needs. Programs that only solve leave it out, with
-//!   `default-features = false`.
+//! - `cli` (default): the program `warpsolve` and all that it alone needs. Programs that only solve leave it
+//!   out, with `default-features = false`.
 //! - `cardiac` (part of `cli`): `warpsolve::cardiac`, electrical waves in the heart.
 
 #[cfg(feature = "cardiac")]

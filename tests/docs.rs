@@ -1,10 +1,11 @@
-//! The documentation: its commands run and say what it shows, its links lead somewhere, and every option is in the
-//! guide.
+//! The documentation: its commands run and say what it shows, its links lead somewhere, and every option is
+//! in the guide.
 //!
-//! Commands are the lines `$ ...` of blocks marked `console`, in README.md and docs/. They run in the order of their
-//! page in one temporary folder a page, by `sh`, with the program in the PATH; `> ` continues a here-document, `\` a
-//! line. A block's other lines must come in the output of the command above them, whatever the numbers and units of
-//! time and memory; `...` stands for any lines. What a comment before a block may ask for:
+//! Commands are the lines `$ ...` of blocks marked `console`, in README.md and docs/. They run in the order
+//! of their page in one temporary folder a page, by `sh`, with the program in the PATH; `> ` continues a
+//! here-document, `\` a line. A block's other lines must come in the output of the command above them,
+//! whatever the numbers and units of time and memory; `...` stands for any lines. What a comment before a
+//! block may ask for:
 //!
 //! ```text
 //! <!-- test: status 2 -->    the last command's exit status
@@ -98,8 +99,8 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// A line without what differs from run to run and from machine to machine: fractions, numbers of iterations, and figures
-/// with a unit of time or memory are 0, these units u, and blanks are one.
+/// A line without what differs from run to run and from machine to machine. Fractions, numbers of iterations,
+/// and figures with a unit of time or memory become 0, these units u, and several blanks one.
 fn shape(line: &str) -> String {
     const UNITS: [&str; 8] = ["ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB"];
     let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
@@ -120,7 +121,7 @@ fn shape(line: &str) -> String {
 fn skipped(step: &Step, folder: &Path) -> Option<String> {
     let words: Vec<&str> = step.command.split_whitespace().collect();
     if step.command.contains("--device cuda") {
-        return Some("it wants a GPU".into());
+        return Some("it needs a GPU".into());
     }
     let input = |word: &&&str| [".vtu", ".msh", ".node"].iter().any(|extension| word.ends_with(extension));
     words
@@ -171,12 +172,18 @@ fn commands_run_and_say_what_is_shown() {
     assert!(run >= LEAST_COMMANDS, "only {run} commands were found");
 }
 
-/// Of README.md everything is run: what is for the program here, Rust as doc tests (`src/lib.rs`). Only cargo's
-/// commands are left to the reader.
+/// Of README.md everything is run: what is for the program here, Rust as doc tests (`src/lib.rs`). Only
+/// cargo's commands are left to the reader.
 #[test]
 fn every_block_of_the_readme_is_run() {
     let text = read(&root().join("README.md"));
-    assert!(steps(&text).len() >= 4, "the README has fewer commands than it had");
+    let (steps, folder) = (steps(&text), tempfile::tempdir().unwrap());
+    assert!(steps.len() >= 4, "the README has fewer commands than it had");
+    for step in &steps {
+        assert_eq!(skipped(step, folder.path()), None, "not run: {}", step.command);
+    }
+    let doc_tests = "#[cfg(doctest)]\n#[doc = include_str!(\"../README.md\")]\n";
+    assert!(read(&root().join("src/lib.rs")).contains(doc_tests), "its Rust code is not run");
     let mut block = None;
     for line in text.lines() {
         match (line.strip_prefix("```"), block) {
@@ -253,7 +260,8 @@ fn links_and_includes_lead_somewhere() {
     assert!(count >= 60, "only {count} links were found");
 }
 
-/// Words of a page in backticks that are paths from the root of the repository; those with a capital stand for any.
+/// Words of a page in backticks that are paths from the root of the repository; those with a capital stand
+/// for any.
 fn paths(text: &str) -> Vec<&str> {
     const FOLDERS: [&str; 9] =
         ["crates/", "docs/", "examples/", "fuzz/", "gpu-kernels/", "host/", "scripts/", "src/", "tests/"];
@@ -299,7 +307,7 @@ fn help(command: &[String]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The names below "Commands:", but for help itself.
+/// The names below "Commands:", except for help itself.
 fn commands(help: &str) -> Vec<&str> {
     let lines =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -324,8 +332,8 @@ fn options(help: &str) -> Vec<&str> {
 
 #[test]
 fn the_guide_has_every_command_and_option() {
-    let of_guide = |page: &PathBuf| name(page).starts_with("docs/guide/");
-    let guide: Vec<String> = pages().iter().filter(|page| of_guide(page)).map(|page| read(page)).collect();
+    let is_guide = |page: &PathBuf| name(page).starts_with("docs/guide/");
+    let guide: Vec<String> = pages().iter().filter(|page| is_guide(page)).map(|page| read(page)).collect();
     let mut missing = Vec::new();
     let mut to_do: Vec<Vec<String>> = vec![vec![]];
     let mut seen = 0;

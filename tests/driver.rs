@@ -2,6 +2,8 @@
 //!
 //! host/tests/driver.rs goes through the same calls and their failures on every machine.
 
+mod gpu;
+
 use gpu_kernels::blas1::{axpby, fill};
 use gpu_kernels::coefficient::Coefficient;
 use gpu_kernels::monitor::Guard;
@@ -26,18 +28,6 @@ use warpsolve_host::{Error, Result};
 #[allow(dead_code)]
 #[path = "../examples/device_memory.rs"]
 mod device_memory;
-
-/// The first GPU; None, with a printed reason, where there is none.
-fn gpu() -> Option<Driver> {
-    match Driver::open(0, &warpsolve::ptx::images()) {
-        Ok(device) => Some(device),
-        Err(error @ Error::NoDevice(_)) => {
-            println!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
 
 /// Bytes without a period that could hide a misplaced piece.
 fn noise(length: usize) -> Vec<u8> {
@@ -91,7 +81,7 @@ fn the_program_starts_without_a_driver() {
 
 #[test]
 fn the_device_is_described() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let info = device.info();
     println!("{info:?}");
     assert!(!info.name.is_empty() && info.total_memory > 1 << 30 && info.multiprocessors > 0);
@@ -106,7 +96,7 @@ fn the_device_is_described() {
 
 #[test]
 fn copies_arrive_in_order_and_are_counted() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     // Through the driver alone, one staging buffer exactly, and several with an odd rest.
     let lengths = [1, 4097, (16 << 20) - 1, 16 << 20, (100 << 20) + 13];
     for length in lengths {
@@ -150,7 +140,7 @@ fn copies_arrive_in_order_and_are_counted() {
 
 #[test]
 fn a_kernel_computes_what_its_source_says() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let n = 100_003;
     let x: Vec<f64> = (0..n).map(|i| 0.25 * i as f64 - 1000.5).collect();
     let y: Vec<f64> = (0..n).map(|i| 3.0 / (i as f64 + 1.0)).collect();
@@ -176,7 +166,7 @@ fn a_kernel_computes_what_its_source_says() {
 
 #[test]
 fn every_kernel_takes_a_block_without_spilling() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let entries = PTX[0].text.lines().filter_map(|line| {
         let name = line.split(".entry ").nth(1)?;
         Some(name.trim_end_matches('('))
@@ -195,7 +185,7 @@ fn every_kernel_takes_a_block_without_spilling() {
 
 #[test]
 fn the_host_reads_what_a_kernel_writes_to_host_visible_memory() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let n = 37;
     let address = device.alloc_host_visible(8 * n).unwrap();
     let values = address as *mut f64;
@@ -216,7 +206,7 @@ fn the_host_reads_what_a_kernel_writes_to_host_visible_memory() {
 
 #[test]
 fn events_measure_the_device_and_copies_use_the_bus() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let length = 256 << 20;
     let source = noise(length);
     let mut found = vec![1_u8; length];
@@ -245,7 +235,7 @@ fn events_measure_the_device_and_copies_use_the_bus() {
 
 #[test]
 fn memory_that_does_not_fit_is_refused_with_figures() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let (_, total) = device.memory().unwrap();
     let error = device.alloc(total as usize + (1 << 20)).unwrap_err();
     let Error::DeviceMemory { needed, free, .. } = &error else { panic!("{error}") };
@@ -258,7 +248,7 @@ fn memory_that_does_not_fit_is_refused_with_figures() {
 
 #[test]
 fn memory_is_given_back_without_waiting_and_used_again() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let (free, total) = device.memory().unwrap();
     let bytes = free as usize / 4;
     // More than there is, were nothing given back.
@@ -290,7 +280,7 @@ impl Preconditioner<f64, Gpu> for Opaque {
     }
 }
 
-/// Outcome, x and graphs launched of at most so many iterations with a matrix of 13824 rows.
+/// Outcome, x and graphs launched of at most this many iterations with a matrix of 13824 rows.
 fn solved(device: Driver, method: &str, max_iterations: u32) -> (Outcome, Vec<f64>, u64) {
     let gpu = Gpu::new(Arc::new(device)).unwrap();
     let a = Arc::new(generate(&"poisson3d:24".parse().unwrap(), 0).unwrap());
@@ -319,7 +309,7 @@ fn solved(device: Driver, method: &str, max_iterations: u32) -> (Outcome, Vec<f6
 fn recorded_iterations_have_the_same_bits_and_stop_at_the_same_one() {
     for method in ["cg", "cg with the diagonal", "cg with a preconditioner", "bicgstab", "jacobi"] {
         for max_iterations in [0, 1, 2, 3, 4, 5, 8, 5000] {
-            let (Some(recording), Some(queueing)) = (gpu(), gpu()) else { return };
+            let (Some(recording), Some(queueing)) = (gpu::driver(), gpu::driver()) else { return };
             let (outcome, x, graphs) = solved(recording, method, max_iterations);
             let (expected, expected_x, none) = solved(queueing.without_graphs(), method, max_iterations);
             assert_eq!(outcome, expected, "{method}, {max_iterations} iterations");
@@ -336,7 +326,7 @@ fn recorded_iterations_have_the_same_bits_and_stop_at_the_same_one() {
 
 #[test]
 fn a_system_in_device_memory_is_solved_there() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let gpu = Gpu::new(Arc::new(device)).unwrap();
     let before = gpu.device().counters().snapshot();
     let outcome = device_memory::check(&gpu).unwrap();
@@ -357,7 +347,7 @@ fn a_system_in_device_memory_is_solved_there() {
 /// As machine code where there is some for the device, and as PTX.
 #[test]
 fn every_kernel_loads() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     let target = PTX.iter().find(|p| format!("sm_{}{}", p.target.0, p.target.1) == device.info().ptx_target);
     let ptx_alone = PtxImage { machine_code: Vec::new(), ..target.unwrap().image() };
     let from_ptx = Driver::open(0, &[ptx_alone]).unwrap();
@@ -382,9 +372,9 @@ fn every_kernel_loads() {
 #[test]
 fn a_fault_names_the_kernel() {
     const CHILD: &str = "WARPSOLVE_TEST_FAULT";
-    let Some(device) = gpu() else { return };
+    let Some(device) = gpu::driver() else { return };
     if std::env::var_os(CHILD).is_some() {
-        // SAFETY: none. Address 8 belongs to nobody, which is what the device must report.
+        // SAFETY: none. Nothing is at address 8, which the device must report.
         unsafe { device.launch(3, 64, &axpby_of(192, 1.0, 8, 1.0, 8, 8)).unwrap() };
         println!("reported: {}", device.synchronize().unwrap_err());
         return;

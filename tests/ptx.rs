@@ -40,7 +40,8 @@ fn machine_code_is_there_for_common_devices() {
 
 /// Barriers in the PTX of a kernel; one too many is one that some threads of a block do not reach.
 fn barriers(name: &str) -> usize {
-    // A reduction over the grid: within the block, before the flag of the last block is read, and within that.
+    // A reduction over the grid: within the block, before the flag of the last block is read, and within
+    // that.
     let grid_reduction = 3;
     // Around the steps of a window, and in a sum over the block.
     let bitmap = 5;

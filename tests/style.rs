@@ -1,14 +1,31 @@
 //! Lines that people read are at most 110 columns wide: of the documentation, and of comments in the sources.
 //!
-//! What cannot be broken is left out: tables, code and what programs print in the documentation, tables and addresses
-//! in comments.
+//! What cannot be broken is left out: tables, code and what programs print in the documentation, tables and
+//! addresses in comments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const WIDTH: usize = 110;
 
-/// Files below `folder` that end in `.extension`, but for what is built.
+/// Sources whose comments are not wrapped yet. Whoever wraps them takes them from this list.
+const STILL_WIDE: &[&str] = &[
+    "build.rs",
+    "host/build.rs",
+    "host/src/job/",
+    "host/src/launch/",
+    "host/src/precond/jacobi.rs",
+    "host/src/precond/preconditioner.rs",
+    "host/src/precond/projected.rs",
+    "host/src/solver/",
+    "src/cli/",
+    // The kept PTX is stamped over these: they are wrapped when it is compiled anew for another reason.
+    "crates/cuda_std/",
+    "crates/warpsolve-arithmetic/",
+    "gpu-kernels/",
+];
+
+/// Files below `folder` that end in `.extension`, except for what is built.
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -43,12 +60,20 @@ fn wide_lines_of_page(text: &str) -> Vec<usize> {
 
 /// Comments on lines of their own that are too wide, counted from 1.
 fn wide_comments(text: &str) -> Vec<usize> {
-    let wide = |line: &str| {
-        let comment = line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!']).trim_start();
-        let breaks = !comment.starts_with('|') && !comment.contains("://");
-        (breaks && is_wide(line)).then_some(())
-    };
-    text.lines().enumerate().filter_map(|(k, line)| wide(line).map(|()| k + 1)).collect()
+    let mut code = false;
+    let mut wide = Vec::new();
+    for (k, line) in text.lines().enumerate() {
+        let Some(comment) = line.trim_start().strip_prefix("//") else {
+            code = false;
+            continue;
+        };
+        let comment = comment.trim_start_matches(['/', '!']).trim_start();
+        code ^= comment.starts_with("```");
+        if !code && !comment.starts_with('|') && !comment.contains("://") && is_wide(line) {
+            wide.push(k + 1);
+        }
+    }
+    wide
 }
 
 /// Fails with the files that have wide lines, those with most of them first.
@@ -58,10 +83,11 @@ fn check(extension: &str, least_files: usize, wide_lines: fn(&str) -> Vec<usize>
     files(root, extension, &mut all);
     assert!(all.len() >= least_files, "only {} files *.{extension} were found", all.len());
     let mut faults = Vec::new();
-    for path in &all {
+    let name = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
+    for path in all.iter().filter(|path| !STILL_WIDE.iter().any(|start| name(path).starts_with(start))) {
         let wide = wide_lines(&fs::read_to_string(path).unwrap());
         if !wide.is_empty() {
-            faults.push((wide.len(), path.strip_prefix(root).unwrap().display().to_string(), wide));
+            faults.push((wide.len(), name(path), wide));
         }
     }
     faults.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
@@ -76,7 +102,6 @@ fn pages_are_not_too_wide() {
 }
 
 #[test]
-#[ignore = "until comments are wrapped, at the end of the files' moves"]
 fn comments_are_not_too_wide() {
     check("rs", 200, wide_comments);
 }
@@ -89,7 +114,13 @@ fn wide_lines_are_found() {
         [1, 7]
     );
     assert_eq!(
-        wide_comments(&format!("    // {words}\n/// {words}\n//! | {words}|\nlet a = 1;\n// short")),
+        wide_comments(&format!("    // {words}\n/// {words}\n//! | {words}|\nlet a = 1;\n// short\n{words}")),
         [1, 2]
+    );
+    assert_eq!(
+        wide_comments(&format!(
+            "//! ```text\n//! {words}\n//! ```\n//! {words}\n//! ```\nlet a = 1;\n// {words}"
+        )),
+        [4, 7]
     );
 }

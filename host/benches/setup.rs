@@ -5,9 +5,10 @@
 //! CARGO_PROFILE_RELEASE_LTO=false cargo bench -p warpsolve-host --bench setup -- --table   # phases over all levels, tet:96
 //! ```
 //!
-//! `WARPSOLVE_SIZE` sets another size, `WARPSOLVE_THREADS` another number of threads than one for each core, and for the
-//! table `WARPSOLVE_REPEAT` how many set-ups of each kind (7), of which it has the shortest times. On a machine that others
-//! use too the last column is the one to compare: the time that all threads together were computing.
+//! `WARPSOLVE_SIZE` sets another size, `WARPSOLVE_THREADS` another number of threads than one for each core,
+//! and for the table `WARPSOLVE_REPEAT` how many set-ups of each kind (7), of which it has the shortest
+//! times. On a machine that others use too the last column is the one to compare: the time that all threads
+//! together were computing.
 
 use std::sync::Arc;
 use std::time::Instant;

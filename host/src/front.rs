@@ -14,7 +14,7 @@ use crate::matrix::IntoCsr;
 /// # Errors
 /// As [`Device::auto`], [`Builder::build`](crate::Builder::build) and [`Solver::solve`].
 pub fn solve(a: impl IntoCsr, b: &[f64]) -> Result<Solution> {
-    /// One call at a time uses it; another one meanwhile opens its own.
+    /// One call at a time uses it; another at the same time opens its own.
     static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
     let mut kept = DEVICE.try_lock().ok();
     let device = match kept.as_deref() {

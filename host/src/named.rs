@@ -23,8 +23,9 @@ pub(crate) fn hint(name: &str, names: &[&str]) -> String {
 #[doc(hidden)]
 pub use serde;
 
-/// An enum whose variants have names: its `Display`, `FromStr`, `Serialize` and `NAMES` in one place. What it is
-/// called in messages comes first; a name that is unknown is refused with the [nearest](crate::named::unknown).
+/// An enum whose variants have names: its `Display`, `FromStr`, `Serialize` and `NAMES` in one place. What it
+/// is called in messages comes first; a name that is unknown is refused with the
+/// [nearest](crate::named::unknown).
 ///
 /// ```
 /// warpsolve_host::named! {

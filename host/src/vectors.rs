@@ -1,9 +1,11 @@
 //! Functions compiled for every width of vector registers, of which the processor's is called.
 
-/// `fn name<T: Bound>(..) { body }`, compiled for AVX-512, for AVX2 with fused multiply-add, and for what the target always
-/// has. In the body, which is inlined into each, the constant `FMA` says that it is one of the first two: on x86-64 the processor
-/// has AVX2, and a fused multiply-add is one instruction, not a call of a library. All else gives the same bits whichever is called. What the body calls has to be inlined too, or is
-/// compiled for the target.
+/// `fn name<T: Bound>(..) { body }`, compiled three times: for AVX-512, for AVX2 with fused multiply-add, and
+/// for what the target always has. All three give the same bits.
+///
+/// In the body, the constant `FMA` is true in the first two: there a fused multiply-add is one instruction,
+/// and not a call of a library. What the body calls must be inlined too; otherwise it is compiled for the
+/// target.
 macro_rules! in_widest_vectors {
     (
         $(#[$doc:meta])*

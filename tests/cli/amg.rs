@@ -294,8 +294,10 @@ fn a_singular_matrix_is_named_and_leaves_no_exploded_solution() {
         let residual = relative_residual(&a, &x, &rhs(n));
         let reported = report["relative_residual"].as_f64().unwrap();
         assert!((residual - reported).abs() <= 1e-9 * residual, "{options}: {residual:e} {reported:e}");
-        let cut_short = report["stop_reason"] == "iteration_limit" && options.contains("bicgstab");
-        assert!(residual <= 2.0 || cut_short, "{options}: {residual:e}");
+        // A method that fails, other than by its iteration limit, leaves no x worse than 0.
+        let cut_short = report["stop_reason"] == "iteration_limit";
+        assert!(residual <= 1.0 || cut_short, "{options}: {residual:e}");
+        assert!(residual <= 2.0 || options.contains("bicgstab"), "{options}: {residual:e}");
     }
     // -1, 2 - 1, ..., 2, -1 with rows and columns scaled: singular, but the null vector is not constant.
     let mut text = String::new();
@@ -314,7 +316,7 @@ fn a_singular_matrix_is_named_and_leaves_no_exploded_solution() {
     for options in ["--precond jacobi", "--precond amg"] {
         let report = shell.json(&format!("solve s.mtx --solver cg {options} --device cpu --out x.mtx"), 2);
         let residual = relative_residual(&shell.matrix("s.mtx"), &shell.vector("x.mtx"), &vec![1.0; n]);
-        assert!(residual <= 2.0, "{options}: {residual:e}");
+        assert!(residual <= 1.0, "{options}: {residual:e}");
         let returns_zero = report["warnings"].to_string().contains("worse than x = 0, which is returned");
         assert_eq!(returns_zero, shell.vector("x.mtx") == vec![0.0; n], "{options}: {report}");
         // Without a multigrid hierarchy, whose M is singular too, (p, A p) is what vanishes first.

@@ -217,7 +217,8 @@ fn the_benchmark_is_compared_with_published_figures() {
         stdout.lines().find(|line| line.starts_with(point)).unwrap().split_whitespace().collect()
     };
     assert_eq!(row("P2"), ["P2", "0,7,0", "never", "50.8", "107.8"]);
-    // 1.2 ms in every code: a corner that the stimulus lifts by 36 mV/ms. The mesh and the step are coarser here.
+    // 1.2 ms in every code: a corner that the stimulus lifts by 36 mV/ms. The mesh and the step are coarser
+    // here.
     assert!((row("P1")[2].parse::<f64>().unwrap() - 1.22).abs() < 0.2, "{:?}", row("P1"));
     // Along the diagonal: from P1's time to corners that were never reached.
     let diagonal = fs::read_to_string(shell.path("r/diagonal.csv")).unwrap();

@@ -86,18 +86,22 @@ fn a_trace_is_as_it_is_described() {
     assert_eq!((&kernel["name"], &kernel["launches"]), (&"stencil_4".into(), &5.into()));
     assert_eq!(kernel["bytes"], 5 * 2 * 8 * 30 * 30);
     let events = trace["traceEvents"].as_array().unwrap();
-    let mut ends = 0.0;
+    let (mut ends, mut busy) = (0.0, 0.0);
     for event in events.iter().filter(|event| event["ph"] == "X") {
         let (ts, dur) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
         assert!(dur >= 0.0 && ts >= ends - 1e-3, "{event}");
         ends = ts + dur;
+        busy += dur;
     }
+    assert!(busy > 0.0, "no time was measured");
     let uploaded = events.iter().filter(|event| event["name"] == "to the device");
     let bytes: u64 = uploaded.map(|event| event["args"]["bytes"].as_u64().unwrap()).sum();
     assert_eq!(profile["uploads"]["bytes"], bytes);
+    assert!(bytes > 0);
     let memory = events.iter().filter(|event| event["ph"] == "C");
     let most = memory.map(|event| event["args"]["bytes"].as_u64().unwrap()).max();
     assert_eq!(profile["peak_bytes"].as_u64(), most);
+    assert!(most > Some(2 * 8 * 30 * 30), "{most:?} bytes, but there are two vectors");
 }
 
 #[test]
@@ -110,8 +114,8 @@ fn each_device_has_its_own() {
     let trace = trace(&shell);
     assert_eq!(trace["profiles"].as_array().unwrap().len(), 2);
     for pid in [1, 2] {
-        let of_device = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["pid"] == pid);
-        assert!(of_device.filter(|event| event["cat"] == "kernel").count() > 2);
+        let events = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["pid"] == pid);
+        assert!(events.filter(|event| event["cat"] == "kernel").count() > 2);
     }
 }
 

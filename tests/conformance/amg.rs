@@ -272,7 +272,7 @@ fn from_entries<T: Real>(n: usize, entries: &[(u32, u32, f64)]) -> Arc<Csr<T>> {
     Arc::new(Coo::from_parts(n, n, rows, columns, values).unwrap().into_csr().0)
 }
 
-/// `A x` with what is left of A's entries beside the pivots, and on those what the others lost.
+/// `A x` with rounded entries, except for the pivots, to which what the others lost is added.
 fn rounded_product<T: Real>(a: &Csr<T>, bits: i32, pivot: Pivot, x: &[f32]) -> Vec<f64> {
     let rounded = |v: f64| {
         let step = 2f64.powi(v.abs().log2().floor() as i32 - bits);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use warpsolve::backend::Then;
 use warpsolve::solver::Steps;
 
-use warpsolve::Real;
 use warpsolve::backend::reference::Reference;
 use warpsolve::matrix::{AnyMatrix, BlockCsr, Csr, Format};
 use warpsolve::precond::amg::{Amg, AnyPrecision, Coarsening, Params};
 use warpsolve::precond::{BlockJacobi, Preconditioner, SingularBlocks};
 use warpsolve::setup::{BlockMatrices, Diagonals, Matrices};
 use warpsolve::solver::{Cg, IterativeSolver, Stop, StopReason};
+use warpsolve::{Error, Real};
 
 use crate::data::*;
 
@@ -46,7 +46,11 @@ pub fn sweeps_of_blocks<T: Real, B: Steps<T>>(g: &B) {
         let formats = [(Format::BlockCrs(b), 1), (Format::BlockSell(b), 1), (Format::BlockSell(b), 64)];
         for (format, sigma) in formats {
             println!("{format} sigma {sigma}, {n} rows");
-            let Ok(matrix) = AnyMatrix::from_csr(&a, format, sigma) else { continue };
+            let matrix = match AnyMatrix::from_csr(&a, format, sigma) {
+                // Long rows are padded least where rows are sorted.
+                Err(Error::Padding { .. }) if format == Format::BlockSell(b) && sigma == 1 => continue,
+                matrix => matrix.unwrap(),
+            };
             let matrix = g.matrix(&Arc::new(matrix)).unwrap();
             let (mut y, mut z) = (g.vector(&poison(n)).unwrap(), g.vector(&poison(n)).unwrap());
             g.multiply(&matrix, &x, Then::Sweep { omega: T::from_f64(0.9), d: &d, b: &rhs, y: &mut y })
@@ -101,38 +105,38 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     let host = Reference::new();
     for b in [2, 3] {
         let a = coupled::<T>(b, 9);
-        let (mut of_g, mut of_host) =
+        let (mut found, mut reference) =
             (Matrices::<T>::blocks(g, &a).unwrap(), Matrices::<T>::blocks(&host, &a).unwrap());
-        let same = |of_g: &B::Csr, of_host: &Arc<Csr<T>>| {
-            let of_g = g.csr_to_host(of_g).unwrap();
-            assert_eq!((of_g.row_ptr(), of_g.col_idx()), (of_host.row_ptr(), of_host.col_idx()));
-            assert_same_bits(of_g.values(), of_host.values());
+        let same = |found: &B::Csr, reference: &Arc<Csr<T>>| {
+            let found = g.csr_to_host(found).unwrap();
+            assert_eq!((found.row_ptr(), found.col_idx()), (reference.row_ptr(), reference.col_idx()));
+            assert_same_bits(found.values(), reference.values());
         };
-        let norms = host.norms(&of_host).unwrap();
+        let norms = host.norms(&reference).unwrap();
         assert!(norms.values().iter().filter(|v| **v > T::ZERO).count() == norms.n_rows());
-        same(&g.norms(&of_g).unwrap(), &norms);
-        let (d, expected) = (g.invert_diagonal(&of_g).unwrap(), host.invert_diagonal(&of_host).unwrap());
+        same(&g.norms(&found).unwrap(), &norms);
+        let (d, expected) = (g.invert_diagonal(&found).unwrap(), host.invert_diagonal(&reference).unwrap());
         assert_same_bits(&g.to_host(&d).unwrap(), &expected);
-        g.damp_blocks(&mut of_g, &d, T::from_f64(0.6)).unwrap();
-        host.damp_blocks(&mut of_host, &expected, T::from_f64(0.6)).unwrap();
-        for (of_g, of_host) in of_g.planes().iter().zip(of_host.planes()) {
-            same(of_g, of_host);
+        g.damp_blocks(&mut found, &d, T::from_f64(0.6)).unwrap();
+        host.damp_blocks(&mut reference, &expected, T::from_f64(0.6)).unwrap();
+        for (found, reference) in found.planes().iter().zip(reference.planes()) {
+            same(found, reference);
         }
         let hx = random::<T>(4, b * 81);
         let (x, mut y) = (g.vector(&hx).unwrap(), g.vector(&poison(b * 81)).unwrap());
         let written_out = BlockCsr::to_csr(&a);
-        let of_a = Matrices::<T>::blocks(g, &a).unwrap();
-        g.multiply(&g.in_crs(&of_a).unwrap(), &x, Then::Store { y: &mut y }).unwrap();
+        let on_g = Matrices::<T>::blocks(g, &a).unwrap();
+        g.multiply(&g.in_crs(&on_g).unwrap(), &x, Then::Store { y: &mut y }).unwrap();
         assert_close(&g.to_host(&y).unwrap(), &dense_product(&written_out, &hx), 40.0);
         for coarsening in COARSENINGS {
             let params = Params { coarsening, coarse_rows: 10, ..Params::default() };
-            let of_g = Amg::<T, T, B>::setup_blocks(g, &a, &params).unwrap();
-            let of_host = Amg::<T, T, Reference>::setup_blocks(&host, &a, &params).unwrap();
+            let found = Amg::<T, T, B>::setup_blocks(g, &a, &params).unwrap();
+            let reference = Amg::<T, T, Reference>::setup_blocks(&host, &a, &params).unwrap();
             let sizes = |info: &warpsolve::precond::amg::Info| {
                 info.levels.iter().map(|level| (level.rows, level.nnz)).collect::<Vec<_>>()
             };
-            assert!(of_host.info().levels.len() > 1);
-            assert_eq!(sizes(of_g.info()), sizes(of_host.info()), "{coarsening}");
+            assert!(reference.info().levels.len() > 1);
+            assert_eq!(sizes(found.info()), sizes(reference.info()), "{coarsening}");
         }
     }
 }

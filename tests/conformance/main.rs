@@ -9,7 +9,6 @@ use warpsolve::backend::cpu::Cpu;
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::backend::reference::Reference;
 use warpsolve::launch::Launch;
-use warpsolve::launch::driver::Driver;
 use warpsolve::launch::sim::Sim;
 
 mod amg;
@@ -17,7 +16,10 @@ mod blocks;
 mod cells;
 mod data;
 mod gmres;
+#[path = "../gpu/mod.rs"]
+mod gpu;
 mod reductions;
+mod setup;
 mod solvers;
 mod sparse;
 mod vectors;
@@ -30,6 +32,7 @@ macro_rules! cases {
             reductions: dots, sums, maxima, reductions_repeat_to_the_last_bit, empty_vectors;
             sparse: products, accumulated_products, scaled_products, residuals, sweeps, sweeps_of_corrections, sweeps_with_norm, products_with_dots, wide_and_empty_rows;
             blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, multigrid_of_blocks;
+            setup: strong_entries, transposes, sparse_products, independent_sets, aggregates, levels;
             amg: hierarchies, every_part_with_cg, numbers_of_steps, in_the_precision_of_the_solver, unsymmetric_matrices,
                 set_up_on_the_host, smoothing_operators, rounded_corrections, compressed_matrices_cost_no_iteration, a_raised_guard_leaves_a_cycle_alone, little_to_coarsen, disconnected_parts;
             gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
@@ -85,18 +88,12 @@ backends! {
     cpu_3_threads = Some(Cpu::new(3).unwrap());
     simulator = Some(Gpu::simulated().unwrap());
     simulator_strict = Some(Gpu::new(Arc::new(Sim::strict())).unwrap());
-    driver = gpu();
+    driver = on_gpu();
 }
 
-/// The first GPU; `None`, with the reason printed, where there is none.
-fn gpu() -> Option<Gpu> {
+/// The first GPU, opened once for all cases; see [`gpu::driver`].
+fn on_gpu() -> Option<Gpu> {
     static DRIVER: OnceLock<Option<Arc<dyn Launch>>> = OnceLock::new();
-    let driver = DRIVER.get_or_init(|| match Driver::open(0, &warpsolve::ptx::images()) {
-        Ok(driver) => Some(Arc::new(driver)),
-        Err(error) => {
-            println!("skipped: {error}");
-            None
-        }
-    });
+    let driver = DRIVER.get_or_init(|| gpu::driver().map(|driver| Arc::new(driver) as Arc<dyn Launch>));
     driver.clone().map(|driver| Gpu::new(driver).unwrap())
 }

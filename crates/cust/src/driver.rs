@@ -17,11 +17,29 @@ static LOADED: Mutex<Option<OsString>> = Mutex::new(None);
 
 /// Why the driver could not be loaded, in the words of the dynamic linker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadError(String);
+pub struct LoadError {
+    message: String,
+    is_missing: bool,
+}
+
+impl LoadError {
+    fn new(library: &OsStr, message: String) -> LoadError {
+        // The linker also says so of a library that the driver needs: then it names that one.
+        let name = format!("{}: ", library.display());
+        let is_missing = message.contains(&name) && message.contains("No such file or directory")
+            || cfg!(windows) && message.contains("(os error 126)");
+        LoadError { message, is_missing }
+    }
+
+    /// Whether there is no such library. A library that is there may be broken.
+    pub fn is_missing(&self) -> bool {
+        self.is_missing
+    }
+}
 
 impl std::fmt::Display for LoadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -50,7 +68,9 @@ pub unsafe fn load_from(library: impl AsRef<OsStr>) -> Result<(), LoadError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     match &*loaded {
         Some(present) if present == library.as_ref() => Ok(()),
-        Some(present) => Err(LoadError(format!("{} is loaded already", present.display()))),
+        Some(present) => {
+            Err(LoadError::new(library.as_ref(), format!("{} is loaded already", present.display())))
+        }
         // SAFETY: the caller vouches for the library.
         None => unsafe { resolve(&mut loaded, library.as_ref()) },
     }
@@ -64,7 +84,7 @@ unsafe fn resolve(loaded: &mut Option<OsString>, library: &OsStr) -> Result<(), 
     // SAFETY: the caller vouches for the library.
     let handle = unsafe { open(library) }.map_err(|e| {
         // The dynamic linker's words are in the source; the error itself says "dlopen failed".
-        LoadError(e.source().map_or_else(|| e.to_string(), ToString::to_string))
+        LoadError::new(library, e.source().map_or_else(|| e.to_string(), ToString::to_string))
     })?;
     for entry in &ENTRIES {
         // SAFETY: the symbol is only taken as an address here.
@@ -99,11 +119,28 @@ unsafe fn open(library: &OsStr) -> Result<Library, libloading::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::CudaError;
 
     #[test]
     fn a_missing_library_is_an_error_that_names_it() {
         // SAFETY: there is nothing to load.
         let error = unsafe { load_from("/nowhere/libcuda.so.1") }.unwrap_err();
         assert!(error.to_string().contains("/nowhere/libcuda.so.1"), "{error}");
+        assert!(error.is_missing());
+        assert_eq!(CudaError::from(error), CudaError::DriverNotFound);
+    }
+
+    #[test]
+    fn a_broken_library_is_not_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("libcuda.so.1");
+        std::fs::write(&library, "no library").unwrap();
+        // SAFETY: it is refused before any of it runs.
+        let error = unsafe { load_from(&library) }.unwrap_err();
+        assert!(!error.is_missing(), "{error}");
+        assert_eq!(CudaError::from(error), CudaError::SharedObjectInitFailed);
+        let needed =
+            "libnvidia-ptxjitcompiler.so.1: cannot open shared object file: No such file or directory";
+        assert!(!LoadError::new(OsStr::new(LIBRARY), needed.into()).is_missing());
     }
 }

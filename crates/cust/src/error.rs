@@ -1,5 +1,6 @@
 //! What can go wrong: the driver's status codes, and those of this crate.
 
+use crate::driver::{LIBRARY, LoadError};
 use crate::sys::{self, CUresult, statuses};
 use std::error::Error;
 use std::ffi::{CStr, c_char};
@@ -58,6 +59,12 @@ impl ToResult for CUresult {
     }
 }
 
+impl From<LoadError> for CudaError {
+    fn from(error: LoadError) -> CudaError {
+        if error.is_missing() { CudaError::DriverNotFound } else { CudaError::SharedObjectInitFailed }
+    }
+}
+
 impl CudaError {
     /// The driver's status. This crate's own errors are [`CUresult::CUDA_ERROR_INVALID_VALUE`] and
     /// [`CUresult::CUDA_ERROR_NOT_INITIALIZED`].
@@ -75,7 +82,7 @@ impl fmt::Display for CudaError {
         match self {
             CudaError::InvalidMemoryAllocation => f.write_str("an allocation of 0 bytes or of too many"),
             CudaError::DriverNotFound => {
-                write!(f, "{} not found: install the NVIDIA driver", crate::driver::LIBRARY)
+                write!(f, "{LIBRARY} not found: install the NVIDIA driver")
             }
             error => error.status().fmt(f),
         }

@@ -1,22 +1,23 @@
-//! Marks in streams, which can be waited for and tell the time between them.
+//! Events: marks in streams. A program can wait for one, and measure the time between two.
 
 use crate::context::Owner;
 use crate::error::{CudaError, CudaResult, DropResult, ToResult};
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamWaitEventFlags};
 use crate::sys::{self, CUevent};
+use std::borrow::Borrow;
 use std::time::Duration;
 
 bitflags::bitflags! {
     /// What an event is for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct EventFlags: u32 {
-        /// No wish.
+        /// The default.
         const DEFAULT = 0x0;
         /// A thread that waits for it sleeps.
         const BLOCKING_SYNC = 0x1;
-        /// It tells no time, and costs less.
+        /// It records no time, and costs less.
         const DISABLE_TIMING = 0x2;
-        /// Other processes may use it. It tells no time.
+        /// Other processes may use it. It records no time.
         const INTERPROCESS = 0x4;
     }
 }
@@ -89,7 +90,7 @@ impl Event {
     /// Milliseconds since `start`, to about half a microsecond.
     ///
     /// # Errors
-    /// One of the two was not recorded, has not come ([`CudaError::NotReady`]), or tells no time.
+    /// One of the two was not recorded, has not been reached ([`CudaError::NotReady`]), or records no time.
     pub fn elapsed_time_f32(&self, start: &Event) -> CudaResult<f32> {
         let mut milliseconds = 0.0;
         // SAFETY: both handles are alive, and `milliseconds` is writable.
@@ -120,7 +121,7 @@ impl Event {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the event.
@@ -132,5 +133,18 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         let _ = self.destroy();
+    }
+}
+
+impl Stream {
+    /// Lets what is queued from now on wait for an event, which may be of another stream or device. The event
+    /// may be dropped at once; unlike in cust 0.3 it can also be borrowed.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait_event<E: Borrow<Event>>(&self, event: E, flags: StreamWaitEventFlags) -> CudaResult<()> {
+        // SAFETY: both handles are alive.
+        unsafe { sys::cuStreamWaitEvent(self.as_inner(), event.borrow().as_inner(), flags.bits()) }
+            .to_result()
     }
 }

@@ -4,8 +4,9 @@ use crate::context::{CacheConfig, SharedMemoryConfig};
 use crate::error::{CudaError, CudaResult, ToResult};
 use crate::memory::DeviceCopy;
 use crate::module::Module;
+use crate::stream::Stream;
 use crate::sys::{self, CUfunction, CUfunction_attribute};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::marker::PhantomData;
 
 /// Sizes in up to three dimensions.
@@ -39,7 +40,7 @@ macro_rules! sizes {
                     $name { x, y, z }
                 }
 
-                /// x y z, where the driver can count so far.
+                /// x y z, if it is a number that the driver takes.
                 fn total(self) -> CudaResult<c_int> {
                     let total = self.x.checked_mul(self.y).and_then(|xy| xy.checked_mul(self.z));
                     total.and_then(|total| total.try_into().ok()).ok_or(CudaError::InvalidValue)
@@ -131,12 +132,21 @@ unsafe impl Send for Function<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Function<'_> {}
 
-impl<'a> Function<'a> {
-    /// The function is of that module.
-    pub(crate) fn new(function: CUfunction, _module: &'a Module) -> Function<'a> {
-        Function { function, module: PhantomData }
+impl Module {
+    /// A kernel.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn get_function<T: AsRef<str>>(&self, name: T) -> CudaResult<Function<'_>> {
+        let name = CString::new(name.as_ref()).map_err(|_| CudaError::NotFound)?;
+        let mut function = std::ptr::null_mut();
+        // SAFETY: `function` is writable, the handle is alive, and the name ends with a nul.
+        unsafe { sys::cuModuleGetFunction(&mut function, self.as_inner(), name.as_ptr()) }.to_result()?;
+        Ok(Function { function, module: PhantomData })
     }
+}
 
+impl Function<'_> {
     /// The value of a property.
     ///
     /// # Errors
@@ -148,7 +158,7 @@ impl<'a> Function<'a> {
         Ok(value)
     }
 
-    /// Says what fast memory is for while it runs.
+    /// Chooses how fast memory is shared between cache and shared memory while it runs.
     ///
     /// # Errors
     /// The driver's.
@@ -237,6 +247,48 @@ impl<'a> Function<'a> {
     }
 }
 
+impl Stream {
+    /// Queues a kernel; see [`launch!`](crate::launch!).
+    ///
+    /// # Safety
+    /// `arguments` points to a value for each parameter of the kernel, of its size, and the kernel stays
+    /// within the memory that they name while that is there and nothing else uses it.
+    ///
+    /// # Errors
+    /// The device cannot run blocks of that size, or the function is of another context.
+    pub unsafe fn launch<G, B>(
+        &self,
+        function: &Function<'_>,
+        grid_size: G,
+        block_size: B,
+        shared_bytes: u32,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()>
+    where
+        G: Into<GridSize>,
+        B: Into<BlockSize>,
+    {
+        let (grid, block) = (grid_size.into(), block_size.into());
+        // SAFETY: the handles are alive; the caller vouches for the arguments, which the driver only reads.
+        unsafe {
+            sys::cuLaunchKernel(
+                function.to_raw(),
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                self.as_inner(),
+                arguments.as_ptr().cast_mut(),
+                std::ptr::null_mut(),
+            )
+        }
+        .to_result()
+    }
+}
+
 /// Where an argument of a kernel is.
 #[doc(hidden)]
 pub fn argument<T: DeviceCopy>(value: &T) -> *mut c_void {
@@ -249,7 +301,8 @@ pub fn argument<T: DeviceCopy>(value: &T) -> *mut c_void {
 /// Grid and block are numbers, pairs or triples of them, [`GridSize`] or [`BlockSize`]. The kernel is a
 /// [`Function`], or `module.name`, which is looked up at every launch. The stream is a variable.
 ///
-/// The result is a [`CudaResult`]: the kernel is queued. A fault of it comes up when something waits for it.
+/// The result is a [`CudaResult`]: the kernel is queued. If the kernel fails, the next call that waits for it
+/// returns the error.
 ///
 /// # Safety
 /// The arguments are as many as the kernel takes and of the same types, and the kernel stays within the

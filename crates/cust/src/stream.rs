@@ -2,10 +2,7 @@
 
 use crate::context::Owner;
 use crate::error::{CudaResult, DropResult, ToResult};
-use crate::event::Event;
-use crate::function::{BlockSize, Function, GridSize};
 use crate::sys::{self, CUstream};
-use std::borrow::Borrow;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -24,7 +21,7 @@ bitflags::bitflags! {
     /// Flags of [`Stream::wait_event`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StreamWaitEventFlags: u32 {
-        /// No wish.
+        /// The default.
         const DEFAULT = 0x0;
     }
 }
@@ -112,56 +109,6 @@ impl Stream {
         unsafe { sys::cuStreamSynchronize(self.stream) }.to_result()
     }
 
-    /// Lets what is queued from now on wait for an event, which may be of another stream or device. The event
-    /// may be dropped at once; unlike in cust 0.3 it can also be borrowed.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub fn wait_event<E: Borrow<Event>>(&self, event: E, flags: StreamWaitEventFlags) -> CudaResult<()> {
-        // SAFETY: both handles are alive.
-        unsafe { sys::cuStreamWaitEvent(self.stream, event.borrow().as_inner(), flags.bits()) }.to_result()
-    }
-
-    /// Queues a kernel; see [`launch!`](crate::launch!).
-    ///
-    /// # Safety
-    /// `arguments` points to a value for each parameter of the kernel, of its size, and the kernel stays
-    /// within the memory that they name while that is there and nothing else uses it.
-    ///
-    /// # Errors
-    /// The device cannot run blocks of that size, or the function is of another context.
-    pub unsafe fn launch<G, B>(
-        &self,
-        function: &Function<'_>,
-        grid_size: G,
-        block_size: B,
-        shared_bytes: u32,
-        arguments: &[*mut c_void],
-    ) -> CudaResult<()>
-    where
-        G: Into<GridSize>,
-        B: Into<BlockSize>,
-    {
-        let (grid, block) = (grid_size.into(), block_size.into());
-        // SAFETY: the handles are alive; the caller vouches for the arguments, which the driver only reads.
-        unsafe {
-            sys::cuLaunchKernel(
-                function.to_raw(),
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                shared_bytes,
-                self.stream,
-                arguments.as_ptr().cast_mut(),
-                std::ptr::null_mut(),
-            )
-        }
-        .to_result()
-    }
-
     /// The driver's handle.
     pub fn as_inner(&self) -> CUstream {
         self.stream
@@ -176,7 +123,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that. What is queued is carried out.
+    /// Gives it back, and returns the driver's answer. What is queued is carried out.
     ///
     /// # Errors
     /// The driver's, with the stream.

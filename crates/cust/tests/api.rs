@@ -255,7 +255,7 @@ fn kernels_are_launched_in_every_notation() {
     let sum = [0.0_f32; 3].as_dbuf().unwrap();
     let (add, nothing) = (module.get_function("add").unwrap(), module.get_function("nothing").unwrap());
     let grid = GridSize::xy(1, 1);
-    // SAFETY: the fake adds so many numbers.
+    // SAFETY: the fake adds that many numbers.
     unsafe {
         launch!(add<<<1, 3, 0, stream>>>(a.as_device_ptr(), a.as_device_ptr(), sum.as_device_ptr(), 3_u32))
             .unwrap();

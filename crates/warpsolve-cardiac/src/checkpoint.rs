@@ -1,7 +1,8 @@
 //! A state in a file, to go on from.
 //!
-//! All numbers with the least significant byte first: magic (16 bytes), version (u32), fingerprint (u32), steps (u64), dt
-//! (f64), the number of vectors (u64), the length of each (u64), the vectors (f64), the CRC-32 of all that (u32).
+//! All numbers with the least significant byte first: magic (16 bytes), version (u32), fingerprint (u32),
+//! steps (u64), dt (f64), the number of vectors (u64), the length of each (u64), the vectors (f64), the
+//! CRC-32 of all that (u32).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -70,8 +71,8 @@ impl Checkpoint {
     /// Reads what [`Checkpoint::save`] wrote.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file cannot be read, is no checkpoint, comes from another version of this program, or is
-    /// truncated or damaged.
+    /// [`Error::Io`] where the file cannot be read, is no checkpoint, comes from another version of this
+    /// program, or is truncated or damaged.
     pub fn load(path: &Path) -> Result<Checkpoint> {
         Self::read(path).map_err(|source| Error::io("read", path, source))
     }
@@ -155,8 +156,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// What tells simulations apart: the CRC-32 of the mesh, and of all parameters but the most iterations, which do not
-/// change a result.
+/// What tells simulations apart: the CRC-32 of the mesh, and of all parameters but the most iterations, which
+/// do not change a result.
 pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> u32 {
     let mut crc = Crc::new();
     let mut coordinates = |points: &[[f64; 3]]| {

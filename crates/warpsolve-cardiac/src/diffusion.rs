@@ -132,7 +132,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> Diffusion<B> {
                 backend.to_host(&for_both.x)?.into_iter().step_by(2).collect()
             }
         };
-        // Only rounding is left of it, over many steps.
+        // Over many steps, only rounding is left of it.
         let mean = phi.iter().sum::<f64>() / phi.len() as f64;
         phi.iter_mut().for_each(|phi| *phi -= mean);
         Ok(Some(phi))

@@ -1,21 +1,22 @@
 //! Electrical waves in heart tissue: the monodomain and the bidomain equations on a mesh of tetrahedra.
 //!
-//! With the transmembrane voltage v and the extracellular potential phi (mV), the conductivities sigma_i and sigma_e
-//! (mS/mm) along and across the fibres, the membrane's surface to volume ratio chi (1/mm) and its capacity Cm (uF/mm^2)
+//! With the transmembrane voltage v and the extracellular potential phi (mV), the conductivities sigma_i and
+//! sigma_e (mS/mm) along and across the fibres, the membrane's surface to volume ratio chi (1/mm) and its
+//! capacity Cm (uF/mm^2)
 //!
 //! ```text
 //! chi Cm dv/dt = div(sigma_i grad(v + phi)) - chi I_ion(v, w) + I_stim,   dw/dt = g(v, w)
 //!            0 = div(sigma_i grad v) + div((sigma_i + sigma_e) grad phi)
 //! ```
 //!
-//! without flux through the boundary; w are the cells' own variables, [`Model`]. Where sigma_e is a multiple of
-//! sigma_i, phi can be eliminated, and the first equation alone is left with sigma_m = sigma_i sigma_e / (sigma_i +
-//! sigma_e): the monodomain equation, which is an approximation elsewhere.
+//! without flux through the boundary; w are the cells' own variables, [`Model`]. Where sigma_e is a multiple
+//! of sigma_i, phi can be eliminated, and the first equation alone is left with sigma_m = sigma_i sigma_e /
+//! (sigma_i + sigma_e): the monodomain equation, which is an approximation elsewhere.
 //!
-//! A step of dt is split (Godunov): first every cell reacts for itself, v^n becomes v*; then v* diffuses, implicitly,
-//! with linear finite elements ([`fem`](warpsolve_host::fem)). K are stiffness matrices, M is the mass matrix, kappa = chi Cm / dt,
-//! K_ie = K_i + K_e. What is solved for is the change by diffusion, d = v^(n+1) - v*, so that tolerances are relative to
-//! the currents of diffusion, whatever the voltage at rest:
+//! A step of dt is split (Godunov): first every cell reacts for itself, v^n becomes v*; then v* diffuses,
+//! implicitly, with linear finite elements ([`fem`](warpsolve_host::fem)). K are stiffness matrices, M is the
+//! mass matrix, kappa = chi Cm / dt, K_ie = K_i + K_e. What is solved for is the change by diffusion, d =
+//! v^(n+1) - v*, so that tolerances are relative to the currents of diffusion, whatever the voltage at rest:
 //!
 //! ```text
 //! monodomain   (kappa M + theta K_m) d = -K_m v*
@@ -24,13 +25,14 @@
 //!              [ K_i    K_i + kappa M ] [ d         ] = [ -K_i v* ]
 //! ```
 //!
-//! Every step is first order in dt. Systems with kappa alone are solved by CG with the diagonal as preconditioner; the
-//! others, whose null space is a constant phi, by CG with multigrid, in blocks of two unknowns a node where they are
-//! coupled. A solve starts from 2 x^n - x^(n-1), its last two solutions extrapolated. phi has mean 0 over the nodes.
+//! Every step is first order in dt. Systems with kappa alone are solved by CG with the diagonal as
+//! preconditioner; the others, whose null space is a constant phi, by CG with multigrid, in blocks of two
+//! unknowns a node where they are coupled. A solve starts from 2 x^n - x^(n-1), its last two solutions
+//! extrapolated. phi has mean 0 over the nodes.
 //!
-//! Sources: S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP (2017),
-//! section 8; E. J. Vigmond, R. Weber dos Santos, A. J. Prassl, M. Deo, G. Plank: Solvers for the cardiac bidomain
-//! equations, Progress in Biophysics and Molecular Biology 96, 2008 (the splitting).
+//! Sources: S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP
+//! (2017), section 8; E. J. Vigmond, R. Weber dos Santos, A. J. Prassl, M. Deo, G. Plank: Solvers for the
+//! cardiac bidomain equations, Progress in Biophysics and Molecular Biology 96, 2008 (the splitting).
 //!
 //! | file | what |
 //! |---|---|

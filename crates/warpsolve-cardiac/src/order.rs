@@ -34,16 +34,16 @@ impl Order {
     /// Values of the nodes in this order, in that of the mesh.
     pub fn undo(&self, values: Vec<f64>) -> Vec<f64> {
         let Some(order) = &self.0 else { return values };
-        let mut of_mesh = vec![0.0; values.len()];
+        let mut in_mesh_order = vec![0.0; values.len()];
         for (&node, value) in order.iter().zip(values) {
-            of_mesh[node as usize] = value;
+            in_mesh_order[node as usize] = value;
         }
-        of_mesh
+        in_mesh_order
     }
 }
 
-/// The order of `points` along the Morton curve (G. M. Morton 1966) of their bounding box: which one comes first,
-/// second, .. Points of one cell of the finest grid keep their order.
+/// The order of `points` along the Morton curve (G. M. Morton 1966) of their bounding box: which one comes
+/// first, second, .. Points of one cell of the finest grid keep their order.
 fn morton(points: &[[f64; 3]], [low, high]: [[f64; 3]; 2]) -> Vec<u32> {
     let extent = (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
     let cells = f64::from((1u32 << BITS) - 1);

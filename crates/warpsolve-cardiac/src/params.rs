@@ -36,7 +36,8 @@ pub struct Tissue {
     pub cm: f64,
 }
 
-/// The benchmark of S. A. Niederer et al., Philosophical Transactions of the Royal Society A 369, 2011, table 1.
+/// The benchmark of S. A. Niederer et al., Philosophical Transactions of the Royal Society A 369, 2011, table
+/// 1.
 impl Default for Tissue {
     fn default() -> Self {
         Tissue { sigma_il: 0.17, sigma_it: 0.019, sigma_el: 0.62, sigma_et: 0.24, chi: 140.0, cm: 0.01 }
@@ -79,8 +80,8 @@ pub struct Params {
     pub stimuli: Vec<Stimulus>,
     /// Length of a step (ms).
     pub dt: f64,
-    /// The weight of the new voltage in the parabolic system: 1 for backward Euler, 0.5 for Crank-Nicolson. The coupled
-    /// formulation has 1.
+    /// The weight of the new voltage in the parabolic system: 1 for backward Euler, 0.5 for Crank-Nicolson.
+    /// The coupled formulation has 1.
     pub theta: f64,
     /// Steps that the cells take in one of dt.
     pub cell_substeps: u32,
@@ -96,8 +97,8 @@ pub struct Params {
     pub threshold: f64,
     /// The multigrid hierarchy of the elliptic or the coupled system.
     pub amg: amg::Params,
-    /// Whether the nodes are numbered along a Morton curve, so that neighbours lie close in memory. Results come in the
-    /// order of the mesh all the same.
+    /// Whether the nodes are numbered along a Morton curve, so that neighbours lie close in memory. Results
+    /// come in the order of the mesh all the same.
     pub reorder: bool,
 }
 
@@ -173,8 +174,9 @@ impl Params {
     }
 
     /// About what a simulation will hold on its device, as (what, bytes), for
-    /// [`check_memory`](warpsolve_host::backend::gpu::check_memory) before anything is allocated. From the sizes of the mesh: the
-    /// nodes' graph of tetrahedra that fill a ball has nodes + tetrahedra edges but for its surface.
+    /// [`check_memory`](warpsolve_host::backend::gpu::check_memory) before anything is allocated. From the
+    /// sizes of the mesh: the nodes' graph of tetrahedra that fill a ball has nodes + tetrahedra edges, apart
+    /// from its surface.
     pub fn memory(&self, mesh: &TetMesh) -> Vec<(&'static str, u64)> {
         const VALUE: u64 = 8;
         const ENTRY: u64 = VALUE + 4;
@@ -182,19 +184,19 @@ impl Params {
         // With the padding of SELL, at most 15 %.
         let nnz = (3 * n + 2 * mesh.tets().len() as u64) * 115 / 100;
         // Those of CG; b, x and x before; the preconditioner's.
-        let of_system = 3 + 3 + 2;
+        let vectors_each = 3 + 3 + 2;
         // In CRS, as products, and a hierarchy in f32 with an operator complexity of 1.5.
-        let of_hierarchy = |nnz: u64, n: u64| 3 * ENTRY * nnz + 12 * nnz + 100 * n;
+        let hierarchy_bytes = |nnz: u64, n: u64| 3 * ENTRY * nnz + 12 * nnz + 100 * n;
         let (systems, matrices, hierarchy) = match self.formulation {
             Formulation::Monodomain => (1, 2 * ENTRY * nnz, 0),
-            Formulation::Splitting => (2, 3 * ENTRY * nnz, of_hierarchy(nnz, n)),
+            Formulation::Splitting => (2, 3 * ENTRY * nnz, hierarchy_bytes(nnz, n)),
             Formulation::Coupled => {
-                (2, (ENTRY + 4 * VALUE + 4) * nnz + 3 * ENTRY * n, of_hierarchy(4 * nnz, 2 * n))
+                (2, (ENTRY + 4 * VALUE + 4) * nnz + 3 * ENTRY * n, hierarchy_bytes(4 * nnz, 2 * n))
             }
         };
         let cells = (1 + self.model.states() as u64 + self.stimuli.len() as u64 + 4) * VALUE * n;
         let mut parts =
-            vec![("cells", cells), ("matrices", matrices), ("vectors", systems * of_system * VALUE * n)];
+            vec![("cells", cells), ("matrices", matrices), ("vectors", systems * vectors_each * VALUE * n)];
         if hierarchy > 0 {
             parts.push(("multigrid set-up, about", hierarchy));
         }

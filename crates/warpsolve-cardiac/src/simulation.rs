@@ -34,8 +34,9 @@ pub struct StepReport {
 
 /// A piece of tissue on its way, on one device. It begins at rest, with phi = 0.
 ///
-/// Nothing of a vector's size is copied between host and device in a step. With a [`Cpu`](warpsolve_host::backend::cpu::Cpu), make
-/// and advance it within [`install`](warpsolve_host::backend::cpu::Cpu::install), so that threads are woken once.
+/// Nothing of a vector's size is copied between host and device in a step. With a
+/// [`Cpu`](warpsolve_host::backend::cpu::Cpu), make and advance it within
+/// [`install`](warpsolve_host::backend::cpu::Cpu::install), so that threads are woken once.
 pub struct Simulation<B: Backend<f64>> {
     backend: B,
     params: Params,
@@ -63,11 +64,12 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
     /// Assembles the systems on `mesh` (mm) and sets the preconditioners up.
     ///
     /// # Errors
-    /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus that no node is within.
-    /// - [`Error::Mesh`]: a mesh of several components; no fibres, where the tissue conducts along and across them
-    ///   differently.
-    /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and conductivities so far
-    ///   apart that the matrices are not what they should be.
+    /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus that no node is
+    ///   within.
+    /// - [`Error::Mesh`]: a mesh of several components; no fibres, where the tissue conducts along and across
+    ///   them differently.
+    /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and
+    ///   conductivities so far apart that the matrices are not what they should be.
     /// - Those of the device.
     pub fn new(backend: &B, mesh: &TetMesh, params: &Params) -> Result<Self> {
         params.check()?;
@@ -120,7 +122,8 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
     /// # Errors
     /// After an error the state is between two steps; [`Simulation::restore`] an earlier one, or give up.
     /// - [`Error::NotFinite`]: a voltage is NaN or infinite; says at which node, counted from 1, and when.
-    /// - [`Error::Option`]: a system was not solved within the most iterations; says which, when, and how far it came.
+    /// - [`Error::Option`]: a system was not solved within the most iterations; says which, when, and how far
+    ///   it came.
     /// - Those of the device.
     pub fn step(&mut self) -> Result<StepReport> {
         let start = Instant::now();
@@ -190,13 +193,14 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         Ok(self.order.undo(self.backend.to_host(&self.v)?))
     }
 
-    /// The extracellular potential of each node (mV), with mean 0 over the nodes; `None` for the monodomain equation.
+    /// The extracellular potential of each node (mV), with mean 0 over the nodes; `None` for the monodomain
+    /// equation.
     pub fn phi_e(&self) -> Result<Option<Vec<f64>>> {
         Ok(self.diffusion.phi(&self.backend)?.map(|phi| self.order.undo(phi)))
     }
 
-    /// When each node's voltage first reached the threshold (ms), on a straight line between steps; [`NOT_ACTIVATED`],
-    /// -1, where it has not.
+    /// When each node's voltage first reached the threshold (ms), on a straight line between steps;
+    /// [`NOT_ACTIVATED`], -1, where it has not.
     pub fn activation(&self) -> Result<Vec<f64>> {
         Ok(self.order.undo(self.backend.to_host(&self.activation)?))
     }
@@ -206,7 +210,8 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         self.diffusion.systems().into_iter().map(|system| &system.info)
     }
 
-    /// The state. A simulation of the same mesh and parameters on the same kind of device goes on from it to the same bits.
+    /// The state. A simulation of the same mesh and parameters on the same kind of device goes on from it to
+    /// the same bits.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         let histories = self.diffusion.systems().into_iter().flat_map(|System { x, before, .. }| [x, before]);
         let vectors = [&self.v, &self.states, &self.activation].into_iter().chain(histories);
@@ -218,7 +223,8 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         })
     }
 
-    /// Goes back, or forward, to a state of a simulation of the same mesh and parameters; the most iterations may differ.
+    /// Goes back, or forward, to a state of a simulation of the same mesh and parameters; the most iterations
+    /// may differ.
     ///
     /// # Errors
     /// [`Error::Option`] where mesh or parameters differ.

@@ -102,7 +102,8 @@ impl Stimulus {
         }
     }
 
-    /// The share of the time from `t` to `t + dt` in which it is on, so that the charge does not depend on the steps.
+    /// The share of the time from `t` to `t + dt` in which it is on, so that the charge does not depend on
+    /// the steps.
     pub(super) fn share(&self, t: f64, dt: f64) -> f64 {
         // What is left of a difference of times by rounding is less.
         const RESOLUTION: f64 = 1e9;

@@ -12,8 +12,9 @@ use warpsolve_host::setup::{Blocks, Formats};
 use warpsolve_host::solver::cg::CgSteps;
 use warpsolve_host::solver::{Cg, IterativeSolver, Stop, StopReason};
 
-/// A residual is small enough too where an error of so many mV at every node would give it: rounding of voltages of 100 mV.
-/// Where the voltage is the same everywhere, the right-hand side is nothing else, and no share of it can be reached.
+/// A residual is also small enough if an error of this many mV at every node would cause it. That is the
+/// rounding of voltages of 100 mV. Where the voltage is the same everywhere, the right-hand side is nothing
+/// but rounding, and no relative tolerance can be reached.
 const NEGLIGIBLE: f64 = 2e-12;
 
 /// A system, for reports.
@@ -38,7 +39,7 @@ pub(super) struct System<B: Backend<f64>> {
     m: Box<dyn Preconditioner<f64, B>>,
     cg: Cg<f64, B>,
     stop: Stop,
-    /// None; what vector updates want beside constants.
+    /// No scalars: vector updates take an array of them even if all coefficients are constants.
     scalars: B::Scalars,
     /// The right-hand side.
     pub b: B::Vector,
@@ -53,12 +54,12 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
     pub fn parabolic(backend: &B, a: Csr<f64>, params: &Params) -> Result<Self> {
         check::check_finite(&a)?;
         let m = Box::new(Jacobi::setup(backend, &a)?);
-        let of_device = Blocks::scalar(backend.csr(&Arc::new(a.clone()))?);
-        System::new(backend, "parabolic", &a, &of_device, (m, None), params, params.parabolic_rtol)
+        let on_device = Blocks::scalar(backend.csr(&Arc::new(a.clone()))?);
+        System::new(backend, "parabolic", &a, &on_device, (m, None), params, params.parabolic_rtol)
     }
 
-    /// A system with `block` unknowns a node, the first of which is phi, determined up to a constant: preconditioned by
-    /// multigrid.
+    /// A system with `block` unknowns a node, the first of which is phi, determined up to a constant:
+    /// preconditioned by multigrid.
     pub fn elliptic(
         backend: &B,
         name: &'static str,
@@ -74,7 +75,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
             ))
         })?;
         let a = Arc::new(a);
-        let of_device = match block {
+        let on_device = match block {
             1 => {
                 check::check_diagonal(&a, "amg")?;
                 Blocks::scalar(backend.csr(&a)?)
@@ -84,16 +85,16 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
                 backend.blocks(&BlockCsr::from_csr(&a, block)?)?
             }
         };
-        let (m, info) = backend.amg(of_device.map(|plane| Ok(plane.clone()))?, &params.amg, fits_f32(&a))?;
+        let (m, info) = backend.amg(on_device.map(|plane| Ok(plane.clone()))?, &params.amg, fits_f32(&a))?;
         let m = Box::new(Projected::new(backend, m, &null_space)?);
-        System::new(backend, name, &a, &of_device, (m, Some(info)), params, params.rtol)
+        System::new(backend, name, &a, &on_device, (m, Some(info)), params, params.rtol)
     }
 
     fn new(
         backend: &B,
         name: &'static str,
         a: &Csr<f64>,
-        of_device: &Blocks<B::Csr>,
+        on_device: &Blocks<B::Csr>,
         (m, amg): (Box<dyn Preconditioner<f64, B>>, Option<amg::Info>),
         params: &Params,
         rtol: f64,
@@ -101,7 +102,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
         let n = a.n_rows();
         let diagonal_norm = a.diagonal().iter().map(|d| d * d).sum::<f64>().sqrt();
         let stop = Stop { rtol, atol: NEGLIGIBLE * diagonal_norm, max_iterations: params.max_iterations };
-        let matrix = Formats::<f64, f64>::operator(backend, of_device)?;
+        let matrix = Formats::<f64, f64>::operator(backend, on_device)?;
         let format = Storage::of(&matrix, a.nnz(), "");
         Ok(System {
             info: SystemInfo { name, rows: n, nnz: a.nnz(), format, amg },
@@ -116,8 +117,8 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
         })
     }
 
-    /// Solves from `2 x - before`; the iterations. `time` (ms) is for the error: [`Error::NotFinite`], or [`Error::Option`]
-    /// with what can be done.
+    /// Solves from `2 x - before`; the iterations. `time` (ms) is for the error: [`Error::NotFinite`], or
+    /// [`Error::Option`] with what can be done.
     pub fn solve(&mut self, backend: &B, time: f64) -> Result<u32> {
         backend.axpby(&self.scalars, Coef::constant(2.0), &self.x, Coef::constant(-1.0), &mut self.before)?;
         std::mem::swap(&mut self.x, &mut self.before);

@@ -44,7 +44,7 @@ fn accurate(formulation: Formulation) -> Params {
     }
 }
 
-/// v and phi after so many steps.
+/// v and phi after this many steps.
 fn run<B>(backend: &B, mesh: &TetMesh, params: &Params, steps: u32) -> (Vec<f64>, Option<Vec<f64>>)
 where
     B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static,

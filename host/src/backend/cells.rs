@@ -1,7 +1,7 @@
 //! What a simulation of the heart asks of its cells: the reaction between two steps of diffusion.
 //!
-//! Potentials are in mV and time in ms. The models are those of [`arithmetic::cells`], one source for every backend;
-//! their results agree to the last bit.
+//! Potentials are in mV and time in ms. The models are those of [`arithmetic::cells`], one source for every
+//! backend; their results agree to the last bit.
 
 use arithmetic::cells::{CellModel, activation};
 use rayon::prelude::*;
@@ -45,11 +45,11 @@ impl Model {
     pub fn description(self) -> &'static str {
         with_model!(self, M => M::NAME)
     }
-    /// The number of variables beside v.
+    /// The number of variables besides v.
     pub fn states(self) -> usize {
         self.initial().len()
     }
-    /// The variables beside v at rest; what each is stands with the model in [`arithmetic::cells`].
+    /// The variables besides v at rest; [`arithmetic::cells`] says what each one is.
     pub fn initial(self) -> &'static [f64] {
         with_model!(self, M => M::INITIAL)
     }
@@ -57,7 +57,7 @@ impl Model {
     pub fn rest(self) -> f64 {
         with_model!(self, M => M::REST)
     }
-    /// `n` cells at rest: v, and their states as [`Cells::react`] wants them.
+    /// `n` cells at rest: v, and their states as [`Cells::react`] takes them.
     pub fn at_rest(self, n: usize) -> (Vec<f64>, Vec<f64>) {
         let states = self.initial().iter().flat_map(|&x| std::iter::repeat_n(x, n)).collect();
         (vec![self.rest(); n], states)
@@ -66,14 +66,14 @@ impl Model {
 
 /// A backend that knows cells. No guard stops these operations.
 pub trait Cells: Backend<f64> {
-    /// Advances all cells by `dt` ms in `substeps` equal steps: `dv/dt = -I_ion(v, w) + scale s_i` for cell i with
-    /// the stimulus `(scale, s)`, `scale s_i` in mV/ms.
+    /// Advances all cells by `dt` ms in `substeps` equal steps: `dv/dt = -I_ion(v, w) + scale s_i` for cell i
+    /// with the stimulus `(scale, s)`, `scale s_i` in mV/ms.
     ///
     /// `v` has the potentials of n cells in mV; variable k of cell i is `states[k n + i]`.
     ///
     /// # Errors
-    /// [`Error::Option`] if `dt` is not positive and finite, or `substeps` is 0. A step too long for the model gives
-    /// numbers without meaning, NaN in the end.
+    /// [`Error::Option`] if `dt` is not positive and finite, or `substeps` is 0. If a step is too long for
+    /// the model, the results are meaningless, and finally NaN.
     ///
     /// # Panics
     /// If the vectors' lengths do not fit together.
@@ -88,8 +88,8 @@ pub trait Cells: Backend<f64> {
     ) -> Result<()>;
 
     /// Writes to `times` when each node's potential first reached `threshold` (mV) from below, if that was in
-    /// `(t, t + dt]`: on the straight line from `before`, the potential at time t, to `after`, that at t + dt.
-    /// `times` starts as [`NOT_ACTIVATED`], which is negative; other elements are left as they are.
+    /// `(t, t + dt]`: on the straight line from `before`, the potential at time t, to `after`, that at t +
+    /// dt. `times` starts as [`NOT_ACTIVATED`], which is negative; other elements are left as they are.
     ///
     /// # Errors
     /// Those of the device.
@@ -171,7 +171,7 @@ impl Cells for Reference {
 const LANES: usize = 8;
 /// Cells of a task: some tens of microseconds.
 const CHUNK: usize = 512;
-/// The most variables beside v that a model has.
+/// The largest number of variables besides v that a model has.
 const MAX_STATES: usize = 32;
 
 /// What one thread of the CPU works at.

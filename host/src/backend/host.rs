@@ -201,8 +201,8 @@ impl HostGuard {
     pub(crate) fn stopped(&self) -> bool {
         self.0.as_ref().is_some_and(|m| !m.progress().running())
     }
-    /// The coefficients' values; `None` where they must not be used: after a stop, and where one is not finite, which is a
-    /// breakdown.
+    /// The coefficients' values; `None` where they must not be used: after a stop, and where one is not
+    /// finite, which is a breakdown.
     pub(crate) fn values<T: Real, const K: usize>(
         &self,
         s: &HostScalars<T>,

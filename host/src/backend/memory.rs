@@ -18,7 +18,8 @@ impl<T> Length for Vec<T> {
 
 /// Vectors and scalars of numbers of type T, on the host or on a device.
 ///
-/// Of all primitives only these and [`matrix`](super::Products::matrix) and [`monitor`](super::Monitoring::monitor) allocate.
+/// Of all primitives only these and [`matrix`](super::Products::matrix) and
+/// [`monitor`](super::Monitoring::monitor) allocate.
 pub trait Memory<T: Real>: Sized {
     /// A vector.
     type Vector: Length + Send;
@@ -55,8 +56,8 @@ pub(crate) fn check_lengths(
     }
 }
 
-/// [`Error::Length`] unless `d` is a diagonal of n rows, or so many rows of blocks of 2 x 2 or 3 x 3; else the size of
-/// its blocks.
+/// [`Error::Length`] unless `d` is a diagonal of n rows, or n rows of blocks of 2 x 2 or 3 x 3; otherwise
+/// returns the size of its blocks.
 pub(crate) fn check_diagonal(operation: &'static str, n: usize, d: usize) -> Result<usize> {
     match d.checked_div(n).unwrap_or(1) {
         block @ 1..=3 if d == block * n && n.is_multiple_of(block) => Ok(block),

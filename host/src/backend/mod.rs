@@ -1,12 +1,12 @@
-//! What the solvers are written in: vectors, matrices and scalars that stay where they are computed on, and a few
-//! primitives over them.
+//! What the solvers are written in: vectors, matrices and scalars that stay where they are computed on, and a
+//! few primitives over them.
 //!
 //! | trait | what |
 //! |---|---|
 //! | [`Memory`] | vectors and scalars |
 //! | [`Vectors`] | updates and reductions |
 //! | [`Monitoring`] | stopping, recording |
-//! | [`Products`] | `A x`, and what becomes of it: [`Then`] |
+//! | [`Products`] | `A x`, and what is done with it: [`Then`] |
 //! | [`Backend`] | all of these |
 //!
 //! | backend | runs | for |
@@ -15,12 +15,12 @@
 //! | [`cpu::Cpu`] | rayon threads | machines without a GPU |
 //! | [`gpu::Gpu`] | the kernels of `gpu-kernels`, on a driver or in the simulator | speed |
 //!
-//! Scalars (dot products, coefficients, the Hessenberg matrix) live beside the vectors: a primitive that
-//! needs `alpha = rho / (p, A p)` is told the two [`Slot`]s, not the number, so that a GPU never waits for
+//! Scalars (dot products, coefficients, the Hessenberg matrix) live where the vectors are: a primitive that
+//! needs `alpha = rho / (p, A p)` gets the two [`Slot`]s, not the number, so that a GPU never waits for
 //! the host. The decision to stop is taken there too, by a monitor; see [`Monitoring::guarded`].
 //!
-//! Steps that one method alone needs are beside that method, in a trait of its own: [`crate::solver::cg::CgSteps`],
-//! [`crate::solver::gmres::GmresSteps`].
+//! Steps that only one method needs are with that method, in a trait of its own:
+//! [`crate::solver::cg::CgSteps`], [`crate::solver::gmres::GmresSteps`].
 
 use cuda_std::Real;
 

@@ -25,11 +25,11 @@ impl Progress {
     }
 }
 
-/// Stopping, and work to be queued again and again.
+/// Stopping, and recorded work that is queued repeatedly.
 pub trait Monitoring<T: Real>: Memory<T> {
     /// The state of one iteration.
     type Monitor;
-    /// Work to be queued again and again.
+    /// Recorded work.
     type Recording;
 
     /// A monitor which stops at `norm <= threshold` or after `limit` iterations.
@@ -46,16 +46,16 @@ pub trait Monitoring<T: Real>: Memory<T> {
     /// Enters `sqrt(scalars[square])` as the next residual norm.
     fn observe(&self, scalars: &Self::Scalars, square: Slot, monitor: &Self::Monitor) -> Result<()>;
 
-    /// Records the primitives of `work` instead of queueing them, so that [`Monitoring::replay`] queues all of them
-    /// at once.
+    /// Records the primitives of `work` instead of queueing them, so that [`Monitoring::replay`] queues all
+    /// of them at once.
     ///
-    /// `None` where there is no recording: on the host, and where `work` asked for a primitive that allocates or
-    /// waits, which fails in it. Then nothing of `work` is carried out.
+    /// `None` where there is no recording: on the host, and where `work` asked for a primitive that allocates
+    /// or waits, which a recording cannot do. Then nothing of `work` is carried out.
     fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Self::Recording>>;
     /// Queues the primitives of a recording of this backend.
     ///
     /// # Safety
-    /// A recording holds addresses: every vector, matrix, array of scalars and monitor that its primitives were
-    /// given is still there.
+    /// A recording holds addresses: every vector, matrix, array of scalars and monitor that its primitives
+    /// were given is still there.
     unsafe fn replay(&self, recording: &Self::Recording) -> Result<()>;
 }

@@ -1,4 +1,5 @@
-//! Products with a sparse matrix: one operation, [`Products::multiply`], and what becomes of its result, [`Then`].
+//! Products with a sparse matrix: one operation, [`Products::multiply`], and what is done with its result,
+//! [`Then`].
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use crate::matrix::AnyMatrix;
 
 /// What becomes of the rows of `A x`. All of it is done in the pass over A.
 ///
-/// `D` is that of [`Vectors`](super::Vectors): a diagonal, or, with a matrix of such blocks, blocks on a diagonal. Where an
-/// operation takes a diagonal alone it says so.
+/// `D` is that of [`Vectors`](super::Vectors): a diagonal, or, with a matrix of such blocks, blocks on a
+/// diagonal. Where an operation takes a diagonal alone it says so.
 pub enum Then<'a, T: Real, B: Monitoring<T>> {
     /// `y = A x`.
     Store {
@@ -97,7 +98,8 @@ pub enum Then<'a, T: Real, B: Monitoring<T>> {
 }
 
 impl<T: Real, B: Monitoring<T>> Then<'_, T, B> {
-    /// [`Error::Length`](crate::Error::Length) where a vector or slot does not fit a matrix of this size, and x.
+    /// [`Error::Length`](crate::Error::Length) where a vector or slot does not fit a matrix of this size, and
+    /// x.
     pub(crate) fn check(&self, (n_rows, n_cols): (usize, usize), x: &B::Vector) -> Result<()> {
         let fits = |vectors: &[(&'static str, &B::Vector)]| {
             let lengths: Vec<_> = vectors.iter().map(|(name, vector)| (*name, vector.length())).collect();
@@ -128,7 +130,8 @@ impl<T: Real, B: Monitoring<T>> Then<'_, T, B> {
     }
 }
 
-/// [`Error::Length`](crate::Error::Length) unless the `count` slots from `first` on are among so many scalars.
+/// [`Error::Length`](crate::Error::Length) unless the `count` slots from `first` on are among this many
+/// scalars.
 pub(crate) fn check_slots(operation: &'static str, scalars: usize, first: Slot, count: usize) -> Result<()> {
     let end = first.0.saturating_add(count);
     if end <= scalars {
@@ -144,7 +147,7 @@ pub trait Products<T: Real>: Monitoring<T> {
 
     /// The matrix, where this backend computes.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix>;
-    /// `A x`, and what becomes of it.
+    /// `A x`, and what is done with it.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) where vectors or slots do not fit; nothing is changed then.

@@ -1,4 +1,4 @@
-//! Scalars that stay beside the vectors: where one is, and the coefficients that are made of them.
+//! Scalars that stay where the vectors are: the place of one, and the coefficients that are made of them.
 
 /// The index of one scalar among a backend's [`Memory::Scalars`](super::Memory::Scalars).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use crate::error::Result;
 
 /// Vector updates and reductions.
 ///
-/// Vectors of a call have the same length, and slots are there, else the call is an [`Error::Length`](crate::Error::Length) and
-/// changes nothing. `d` stands for a matrix D that is cheap to multiply by: with as many elements as rows it is diagonal,
-/// `d .* x`; with b times as many it has blocks of b x b on its diagonal, row after row: element `b i + l` is the l-th of
-/// row i in its block.
+/// The vectors of a call have the same length, and its slots exist. Otherwise the call is an
+/// [`Error::Length`](crate::Error::Length) and changes nothing. `d` stands for a matrix D that is cheap to
+/// multiply by: with as many elements as rows it is diagonal, `d .* x`; with b times as many it has blocks of
+/// b x b on its diagonal, row after row: element `b i + l` is the l-th of row i in its block.
 ///
 /// Work is queued and carried out in order; nothing here waits.
 pub trait Vectors<T: Real>: Memory<T> {
@@ -42,7 +42,7 @@ pub trait Vectors<T: Real>: Memory<T> {
         c: Coef,
         z: &mut Self::Vector,
     ) -> Result<()>;
-    /// `p = D z + beta p`; `d = None` means D = I. Of a `beta` of 0 p is read all the same.
+    /// `p = D z + beta p`; `d = None` means D = I. p is read even if `beta` is 0.
     fn direction(
         &self,
         s: &Self::Scalars,

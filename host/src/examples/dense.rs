@@ -1,4 +1,5 @@
-//! Vectors side by side in one array, `v_k` at `k leading`, and what Gram-Schmidt and a dense Jacobi iteration do with them.
+//! Vectors side by side in one array, `v_k` at `k leading`, and what Gram-Schmidt and a dense Jacobi
+//! iteration do with them.
 
 use gpu_kernels::BLOCK;
 use gpu_kernels::examples::dense::{
@@ -77,7 +78,8 @@ pub(super) trait Dense: Backend<f64> {
     ) -> Result<()>;
     /// `v_k /= sqrt(s_k)` for all k.
     fn normalise(&self, shape: Columns, v: &mut Self::Vector, s: &Self::Vector) -> Result<()>;
-    /// `y = x + D^-1 (b - A x)`, the rows of A being the vectors; observes `||y - x||_2`, and leaves its square in `s[0]`.
+    /// `y = x + D^-1 (b - A x)`, the rows of A being the vectors; observes `||y - x||_2`, and leaves its
+    /// square in `s[0]`.
     fn dense_sweep(
         &self,
         shape: Columns,
@@ -229,7 +231,7 @@ impl Dense for Gpu {
     }
 }
 
-/// So many blocks, which read or write so many numbers.
+/// This many blocks, which read or write this many numbers.
 fn work(blocks: usize, numbers: usize) -> Work {
     Work::moving(blocks * BLOCK as usize, (numbers * size_of::<f64>()) as u64)
 }

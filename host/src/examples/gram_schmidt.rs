@@ -1,11 +1,13 @@
-//! Gram and Schmidt's orthogonalisation of a random matrix (R. Farber: The OpenACC execution model, Dr. Dobb's 2012).
+//! Gram and Schmidt's orthogonalisation of a random matrix (R. Farber: The OpenACC execution model, Dr.
+//! Dobb's 2012).
 //!
 //! ```text
 //! h = Q_j^T a_j,  w = a_j - Q_j h,  q_j = w / ||w||             classical
 //! h = Q_j^T a_j,  w = a_j - Q_j h,  w -= Q_j (Q_j^T w), ...     twice: Giraud, Langou, Rozloznik 2005
 //! ```
 //!
-//! The source's loop, which it calls classical, takes each product with what is left of a column: with `w` for `a_j`.
+//! The source's loop, which it calls classical, takes each product with what is left of a column: with `w`
+//! for `a_j`.
 
 use rayon::prelude::*;
 

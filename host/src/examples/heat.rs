@@ -35,7 +35,8 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report
 
     let grid = grid(n, n);
     m.room(2, len(grid))?;
-    // sin(pi x / L) at the points, 0 in the frame. As in the source, x is a running sum: its rounding is 4 % of the error.
+    // sin(pi x / L) at the points, 0 in the frame. As in the source, x is a running sum: its rounding is 4 %
+    // of the error.
     let mut sines = vec![0.0; n + 2];
     let mut x = dx;
     for sine in &mut sines[1..=n] {
@@ -56,11 +57,11 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report
 
     let decay = (-2.0 * ALPHA * PI * PI * TOTAL_TIME / (LENGTH * LENGTH)).exp();
     let u = m.to_host(&u)?;
-    let of_row = |i: usize| -> f64 {
+    let row_sum = |i: usize| -> f64 {
         let row = points(grid, &u, i).iter().enumerate();
         row.map(|(j, u)| (u - decay * sines[i + 1] * sines[j + 1]).powi(2)).sum()
     };
-    let squares: Vec<f64> = (0..n).into_par_iter().map(of_row).collect();
+    let squares: Vec<f64> = (0..n).into_par_iter().map(row_sum).collect();
     let error = squares.iter().sum::<f64>().sqrt();
     let (expected, rounding) = errors(n, steps, r, decay);
     let figures = vec![
@@ -83,10 +84,10 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report
     })
 }
 
-/// The L2 norm of the scheme's own error, and a bound for what rounding changes of it.
+/// The L2 norm of the scheme's own error, and a bound for what rounding adds to it.
 ///
-/// The initial values are an eigenvector, but for the rounding of x: a step multiplies them by `g = 1 - 8 r sin^2(pi / (2 (n + 1)))`. A rounding error
-/// grows by `|1 - 8 r|` in a step at most, if that is above 1.
+/// The initial values are an eigenvector, except for the rounding of x: a step multiplies them by `g = 1 - 8
+/// r sin^2(pi / (2 (n + 1)))`. In a step, a rounding error grows by at most `|1 - 8 r|`, if that is above 1.
 fn errors(n: usize, steps: usize, r: f64, decay: f64) -> (f64, f64) {
     let s = (PI / (2.0 * (n + 1) as f64)).sin();
     let growth = (-8.0 * r * s * s).ln_1p() * steps as f64;

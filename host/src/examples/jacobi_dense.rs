@@ -14,7 +14,8 @@ pub(super) const SIZES: Sizes =
 /// Converged when `||x_k+1 - x_k||_2` is at most this.
 const TOLERANCE: f64 = 1e-10;
 const LIMIT: u32 = 100_000;
-/// The sum of a row's entries beside the diagonal, which is 1: the iteration contracts by this.
+/// The sum of a row's off-diagonal entries, where the diagonal is 1: the factor by which an iteration
+/// contracts.
 const DOMINANCE: f64 = 0.9;
 
 /// A random matrix of N rows, diagonally dominant, and a random right-hand side; x = 0 at the start.

@@ -1,5 +1,5 @@
-//! Sweeps of Jacobi's iteration over a grid, beside one thread of the host (S. Rosenberger, G. Haase: OpenACC and CUDA
-//! parallelization for the elasticity problem in CARP, SFB-Report 2017-004, section 6.1).
+//! Sweeps of Jacobi's iteration over a grid, next to one thread of the host (S. Rosenberger, G. Haase:
+//! OpenACC and CUDA parallelization for the elasticity problem in CARP, SFB-Report 2017-004, section 6.1).
 //!
 //! ```text
 //! u_ij = (u_i-1,j + u_i+1,j + u_i,j-1 + u_i,j+1 + b_j) / 4,  b_j = sqrt(j),  u_ij = (-1)^i + (-1)^j at the start

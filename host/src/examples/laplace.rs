@@ -1,4 +1,5 @@
-//! The Laplace equation on a square plate (OpenACC workshop of the Pittsburgh Supercomputing Center: the first exercise).
+//! The Laplace equation on a square plate (OpenACC workshop of the Pittsburgh Supercomputing Center: the
+//! first exercise).
 
 use super::stencil::{Stencil, MEAN, difference, fill, grid, len, sequential};
 use super::machine::{Iterated, Machine, iterate};

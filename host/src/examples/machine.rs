@@ -49,8 +49,9 @@ pub(super) struct Iterated<V> {
     pub seconds: f64,
 }
 
-/// `x_k+1 = sweep(x_k)` from `x`, to and fro between it and `y`, until the change that a `sweep(m, monitor, from, to)`
-/// observed is at most `threshold`, or `limit` are done. The first comes twice: it warms up, and nothing of it may be left.
+/// `x_k+1 = sweep(x_k)` from `x`, alternating between it and `y`, until the change that a
+/// `sweep(m, monitor, from, to)` observed is at most `threshold`, or `limit` sweeps are done. The first sweep
+/// is made twice: the first time warms up, and must leave no trace.
 pub(super) fn iterate<M: Machine>(
     m: &M,
     limit: u32,

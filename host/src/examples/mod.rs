@@ -1,8 +1,8 @@
 //! The small programs that tutorials on GPUs are made of, each of which checks what it computed.
 //!
-//! A program is written once over `Machine`: the data stay where they are computed on, and whether an iteration has
-//! converged is decided there (see [`crate::backend`]). What it adds to the primitives stands beside it, as loops for the
-//! CPU and as the launch of a kernel of [`gpu_kernels::examples`].
+//! A program is written once over `Machine`: the data stay in the memory of the device that computes, which
+//! also decides whether an iteration has converged (see [`crate::backend`]). The operations that a program
+//! adds are in its file: loops for the CPU, and the launch of a kernel of [`gpu_kernels::examples`].
 //!
 //! To add one: its kernel in a file there, its file here with `SIZES` and `run`, and a line in `programs!`.
 
@@ -62,15 +62,15 @@ programs! {
     JacobiGrid = "jacobi-grid" in jacobi_grid,
 }
 
-/// What all programs need beside the primitives.
+/// What all programs need in addition to the primitives.
 trait Every: Machine + Add + Midpoints + Stencil + Dense {}
 impl<M: Machine + Add + Midpoints + Stencil + Dense> Every for M {}
 
 /// Runs a program. Sizes that are not given are those of its source, or smaller on a slower device.
 ///
 /// # Errors
-/// [`Error::Option`] for sizes out of range, [`Error::DeviceMemory`] where the device cannot hold them, and those of the
-/// device. A result that is wrong is no error but a [`Report`] that says so.
+/// [`Error::Option`] for sizes out of range, [`Error::DeviceMemory`] where the device cannot hold them, and
+/// those of the device. A result that is wrong is no error but a [`Report`] that says so.
 pub fn run(program: Program, given: &[usize], device: &Device) -> Result<Report> {
     let sizes = program.sizes();
     let defaults = match device {

@@ -1,4 +1,5 @@
-//! pi as the integral of `4 / (1 + x^2)` over [0, 1] (programming GPUs with OpenMP, SC21 tutorial: the pi program).
+//! pi as the integral of `4 / (1 + x^2)` over [0, 1] (programming GPUs with OpenMP, SC21 tutorial: the pi
+//! program).
 
 use std::f64::consts::PI;
 

@@ -16,7 +16,8 @@ pub(super) const MEAN: Weights = Weights { centre: 0.0, side: 0.25 };
 
 /// Points of a task of the CPU.
 const CHUNK: usize = 8192;
-/// From so many points on a thread of a kernel computes 6 rows, and not 4: loads are what counts there, and below it threads.
+/// From this many points on, a thread of a kernel computes 6 rows instead of 4: then loads limit the speed,
+/// and with fewer points the number of threads does.
 const MANY_POINTS: usize = 4_000_000;
 
 /// A grid whose rows are aligned to cache lines.
@@ -48,8 +49,8 @@ pub(super) fn points(grid: Grid, u: &[f64], i: usize) -> &[f64] {
 
 /// `max |v - u|` of two grids; NaN if any element is.
 pub(super) fn difference(grid: Grid, u: &[f64], v: &[f64]) -> f64 {
-    let of_row = |i| largest_change(points(grid, u, i), points(grid, v, i));
-    (0..grid.rows as usize).into_par_iter().map(of_row).reduce(|| 0.0, Real::max_nan)
+    let row_change = |i| largest_change(points(grid, u, i), points(grid, v, i));
+    (0..grid.rows as usize).into_par_iter().map(row_change).reduce(|| 0.0, Real::max_nan)
 }
 
 fn largest_change(u: &[f64], v: &[f64]) -> f64 {

@@ -1,5 +1,5 @@
-//! Every operation on odd sizes, in memory full of NaN, on the CPU and in the simulator that reports races and reads of what was
-//! never written.
+//! Every operation on odd sizes, in memory full of NaN, on the CPU and in the simulator that reports races
+//! and reads of what was never written.
 
 use crate::backend::Memory;
 use std::sync::Arc;

@@ -47,8 +47,8 @@ impl<'m> P1<'m> {
     /// Prepares assembly on the tetrahedra `tets`, given by the indices of their four corners in `points`
     /// (mm), in either orientation.
     ///
-    /// [`Error::Mesh`] for a corner that is no point, a tetrahedron with a corner twice or without volume, and
-    /// a node without tetrahedra, whose row would be zero; each is named, counted from 1.
+    /// [`Error::Mesh`] for a corner that is no point, a tetrahedron with a corner twice or without volume,
+    /// and a node without tetrahedra, whose row would be zero; each is named, counted from 1.
     pub fn new(points: &'m [[f64; 3]], tets: &'m [[u32; 4]]) -> Result<Self> {
         check(points, tets)?;
         let (around_ptr, around) = tetrahedra_around(points.len(), tets);

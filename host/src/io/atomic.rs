@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Writes a file through `fill`, beside the target first and renamed into place at the end.
+/// Writes a file through `fill`, under another name in the same folder, and renames it at the end.
 ///
 /// A run that fails or is killed half-way leaves the old file, or none. What is not an ordinary file
 /// (`/dev/stdout`, a pipe) is written directly; a symbolic link keeps pointing where it did.
@@ -28,7 +28,7 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// Whether [`write_atomically`] can begin a file there; nothing of it is left. For what is written after hours of work.
+/// Whether [`write_atomically`] can create a file there; it is removed again. Ask before hours of work.
 ///
 /// # Errors
 /// Those of [`write_atomically`].

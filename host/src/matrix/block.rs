@@ -32,8 +32,8 @@ pub struct BlockCsr<T> {
 impl<T: Real> BlockCsr<T> {
     /// The blocks of `a` with an entry stored; the other values of such a block are 0.
     ///
-    /// [`Error::Option`] for a block size beyond [`BLOCK_SIZES`], [`Error::Matrix`] where the rows or columns are not
-    /// whole blocks.
+    /// [`Error::Option`] for a block size beyond [`BLOCK_SIZES`], [`Error::Matrix`] where the rows or columns
+    /// are not whole blocks.
     pub fn from_csr(a: &Csr<T>, block: usize) -> Result<Self> {
         check_block(a, block)?;
         let (n_rows, n_cols) = (a.n_rows() / block, a.n_cols() / block);
@@ -46,7 +46,7 @@ impl<T: Real> BlockCsr<T> {
             columns.dedup();
         };
         let rows = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(n_rows);
-        let of_chunk = |chunk: usize| {
+        let chunk_blocks = |chunk: usize| {
             let (mut ends, mut all, mut columns) = (Vec::new(), Vec::new(), Vec::new());
             for i in rows(chunk) {
                 block_columns(i, &mut columns);
@@ -56,7 +56,7 @@ impl<T: Real> BlockCsr<T> {
             (ends, all)
         };
         let chunks: Vec<(Vec<usize>, Vec<u32>)> =
-            (0..n_rows.div_ceil(CHUNK)).into_par_iter().map(of_chunk).collect();
+            (0..n_rows.div_ceil(CHUNK)).into_par_iter().map(chunk_blocks).collect();
         let mut row_ptr = vec![0];
         let mut col_idx = Vec::with_capacity(chunks.iter().map(|(_, columns)| columns.len()).sum());
         for (ends, columns) in chunks {
@@ -67,8 +67,8 @@ impl<T: Real> BlockCsr<T> {
         let fill = |i: usize, columns: &[u32], values: &mut [T]| {
             for k in 0..block {
                 let mut place = 0;
-                let (of_a, v) = a.row(block * i + k);
-                for (&j, &v) in of_a.iter().zip(v) {
+                let (row_columns, row_values) = a.row(block * i + k);
+                for (&j, &v) in row_columns.iter().zip(row_values) {
                     while columns[place] != j / block as u32 {
                         place += 1;
                     }
@@ -80,7 +80,8 @@ impl<T: Real> BlockCsr<T> {
         Ok(BlockCsr { block, n_rows, n_cols, row_ptr, col_idx, values })
     }
 
-    /// The block matrix of b^2 matrices of one pattern, [plane](Self::plane) after plane, values rounded to `T`.
+    /// The block matrix of b^2 matrices of one pattern, [plane](Self::plane) after plane, values rounded to
+    /// `T`.
     pub(crate) fn from_planes<U: Real, M: AsRef<Csr<U>> + Sync>(planes: &[M]) -> Self {
         let block = planes.len().isqrt();
         let first = planes[0].as_ref();
@@ -104,8 +105,8 @@ impl<T: Real> BlockCsr<T> {
             b * self.n_cols,
             |row| b * (self.row_ptr[row / b + 1] - self.row_ptr[row / b]),
             |row, columns, values| {
-                let (of_row, blocks) = self.row(row / b);
-                for (place, &j) in of_row.iter().enumerate() {
+                let (block_columns, blocks) = self.row(row / b);
+                for (place, &j) in block_columns.iter().enumerate() {
                     for l in 0..b {
                         columns[place * b + l] = j * b as u32 + l as u32;
                         values[place * b + l] = blocks[(place * b + row % b) * b + l];
@@ -198,8 +199,9 @@ pub fn check_block<T: Real>(a: &Csr<T>, block: usize) -> Result<()> {
     Ok(())
 }
 
-/// What blocks store, in values, beside the nonzeros of `a`: zeros within blocks and, with `sigma`, the padding of reduced
-/// SELL. Errors as [`check_block`] and [`sell_padding`] have them.
+/// The values that a format of blocks stores, and the nonzeros of `a` among them. The others are zeros within
+/// blocks and, with `sigma`, the padding of reduced SELL. Errors are those of [`check_block`] and
+/// [`sell_padding`].
 pub fn block_padding<T: Real>(a: &Csr<T>, block: usize, sigma: Option<usize>) -> Result<Padding> {
     let blocks = BlockCsr::from_csr(a, block)?;
     let stored = match sigma {
@@ -231,8 +233,8 @@ fn for_each_block_row<T: Real>(
         let first = row_ptr[rows.start];
         for i in rows {
             let range = row_ptr[i]..row_ptr[i + 1];
-            let of_row = square * (range.start - first)..square * (range.end - first);
-            f(i, &col_idx[range], &mut values[of_row]);
+            let place = square * (range.start - first)..square * (range.end - first);
+            f(i, &col_idx[range], &mut values[place]);
         }
     });
 }
@@ -300,7 +302,8 @@ fn multiply_blocks<T: Real, const B: usize>(a: &BlockCsr<T>, x: &[T], first: usi
     }
 }
 
-/// A block matrix in reduced SELL-32-sigma: b^2 arrays of values, one for each place in a block, of one pattern.
+/// A block matrix in reduced SELL-32-sigma: b^2 arrays of values, one for each place in a block, of one
+/// pattern.
 ///
 /// Value (k, l) of entry e is at `(k b + l) stored + e`: the lanes of a warp load neighbouring values.
 #[derive(Debug, Clone, PartialEq)]
@@ -335,7 +338,7 @@ impl<T: Real> BlockSell<T> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// Stored blocks beside those of the matrix.
+    /// Stored blocks, and those of the matrix.
     pub fn padding(&self) -> Padding {
         self.pattern.padding()
     }

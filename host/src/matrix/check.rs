@@ -50,7 +50,7 @@ pub fn check_vector<T: Real>(what: &'static str, v: &[T], n_rows: usize) -> Resu
 
 fn first_not_finite<T: Real>(values: &[T]) -> Option<usize> {
     let is_fault = |v: &T| !v.to_f64().is_finite();
-    // Blocks to their ends, with vector instructions; a search by elements takes ten times as long.
+    // Whole blocks, with vector instructions: a search element by element takes ten times as long.
     let has_fault = |block: &[T]| block.iter().fold(false, |found, v| found | is_fault(v));
     let first = BLOCK * values.par_chunks(BLOCK).position_first(has_fault)?;
     values[first..].iter().position(is_fault).map(|k| first + k)
@@ -79,8 +79,8 @@ pub fn check_diagonal<T: Real>(a: &Csr<T>, method: &'static str) -> Result<()> {
     }
 }
 
-/// Refuses diagonal blocks that cannot be inverted, as `method` does: a singular (or missing) or badly scaled one
-/// ([`Error::Block`], the first such node). `blocks` has `b^2` values a node.
+/// Refuses diagonal blocks that cannot be inverted, as `method` does: a singular (or missing) or badly scaled
+/// one ([`Error::Block`], the first such node). `blocks` has `b^2` values a node.
 pub fn check_diagonal_blocks<T: Real>(blocks: &[T], b: usize, method: &'static str) -> Result<()> {
     use arithmetic::blocks::is_regular;
     fn invertible<T: Real, const B: usize>(v: &[T]) -> bool {
@@ -140,7 +140,7 @@ impl fmt::Display for Symmetry {
 impl<T: Real> Csr<T> {
     /// Whether `|a_ij - a_ji| <= tolerance * min(s_i, s_j)` for all entries, `s_i` being the largest
     /// magnitude in row `i`. A missing entry counts as 0. With `tolerance == 0` every bit must agree
-    /// (but for the sign of zero).
+    /// (except for the sign of zero).
     ///
     /// A matrix that is symmetric to the last bit takes one pass over its entries, in parallel. For
     /// another each entry is searched for in its mirror row, up to the first that has no match.
@@ -171,14 +171,15 @@ impl<T: Real> Csr<T> {
     /// symmetric matrix, and hardly ever for any other. Unlike a search for each
     /// entry's mirror image it reads the matrix in order, whatever the numbering of the unknowns.
     fn mirror_fingerprint(&self) -> u64 {
-        // The halves of a product of 128 bits, of two numbers without a pattern; more mixing takes longer than the reading.
-        let [of_place, of_value] = [0, 1].map(|k| random::number(0, k));
+        // The halves of a 128-bit product of two numbers without a pattern. More mixing would take longer
+        // than reading.
+        let [place_key, value_key] = [0, 1].map(|k| random::number(0, k));
         let hash = |i: u32, j: u32, value: f64| {
-            let place = (u64::from(i) << 32 | u64::from(j)) ^ of_place;
-            let product = u128::from(place) * u128::from(value.to_bits() ^ of_value);
+            let place = (u64::from(i) << 32 | u64::from(j)) ^ place_key;
+            let product = u128::from(place) * u128::from(value.to_bits() ^ value_key);
             (product >> 64) as u64 ^ product as u64
         };
-        let of_row = |row: usize| {
+        let row_hash = |row: usize| {
             let (columns, values) = self.row(row);
             columns.iter().zip(values).fold(0u64, |sum, (&j, value)| {
                 let (i, value) = (row as u32, value.to_f64());
@@ -192,6 +193,6 @@ impl<T: Real> Csr<T> {
             })
         };
         let rows = (0..self.n_rows()).into_par_iter().with_min_len(BLOCK);
-        rows.map(of_row).reduce(|| 0, u64::wrapping_add)
+        rows.map(row_hash).reduce(|| 0, u64::wrapping_add)
     }
 }

@@ -14,15 +14,16 @@ pub const WORTHWHILE_PADDING: f64 = 1.15;
 /// The sorting windows that [`choose`] tries, in this order. A window of 1 leaves the rows where they
 /// are; larger ones tear neighbours apart, which costs the cache hits of `x` and `y`.
 ///
-/// Windows beyond 1024 gain little: where long rows are that rare, CRS is nearly as fast. And 1024 rows are what
-/// one block of a GPU sorts in its shared memory.
+/// Windows beyond 1024 gain little: where long rows are that rare, CRS is nearly as fast. And 1024 rows are
+/// what one block of a GPU sorts in its shared memory.
 pub const SORTING_WINDOWS: [usize; 3] = [1, 256, 1024];
 
-/// With fewer rows than this, half as many as a large GPU runs threads, a thread a row is too little work at once
-/// where rows are [long](LONG_ROW): what counts then is the time of one row (on an H200, the sweep of 38,597 rows
-/// with 44 entries takes 20 us with a thread a row).
+/// With fewer rows than this, half as many as a large GPU runs threads, a thread a row is too little work at
+/// once where rows are [long](LONG_ROW): then the time of one row decides (on an H200, the sweep of 38,597
+/// rows with 44 entries takes 20 us with a thread a row).
 const FEW_ROWS: usize = 1 << 17;
-/// So it is with twice as many rows and fewer entries than this: less than 20 us of a large GPU's bandwidth.
+/// The same holds for twice as many rows with fewer entries than this: less than 20 us of a large GPU's
+/// bandwidth.
 const FEW_ENTRIES: usize = 1 << 23;
 /// Entries of a row in the mean from which several threads share it with a gain.
 const LONG_ROW: usize = 16;
@@ -32,7 +33,7 @@ const LONG_ROW: usize = 16;
 pub enum Target {
     /// A few wide cores with deep caches.
     Cpu,
-    /// Warps of 32 threads that want coalesced loads.
+    /// Warps of 32 threads that need coalesced loads.
     Gpu,
 }
 
@@ -49,8 +50,8 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// Chooses a format: CRS on the CPU; on the GPU reduced SELL-32 with the smallest of
-/// [`SORTING_WINDOWS`] whose padding is [worthwhile](WORTHWHILE_PADDING), or else CRS; CRS too for few long rows.
+/// Chooses a format: CRS on the CPU; on the GPU reduced SELL-32 with the smallest of [`SORTING_WINDOWS`]
+/// whose padding is [worthwhile](WORTHWHILE_PADDING), or else CRS; CRS too for few long rows.
 pub fn choose<T: Real>(a: &Csr<T>, target: Target) -> Choice {
     match target {
         Target::Cpu => {
@@ -62,7 +63,7 @@ pub fn choose<T: Real>(a: &Csr<T>, target: Target) -> Choice {
     }
 }
 
-/// Blocks are worth their zeros up to so many values stored for each nonzero: 12 bytes of an entry in f64 over 9 of a
+/// Blocks may store up to this many values for each nonzero: 12 bytes of an entry in f64 over 9 bytes of a
 /// value in a 2 x 2 block.
 const WORTHWHILE_FILL: f64 = 1.3;
 
@@ -81,7 +82,7 @@ pub fn choose_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Resul
 
 /// [`choose`] among the formats of blocks, for `blocks` of a matrix of so many nonzeros.
 pub(crate) fn choose_in_blocks<T: Real>(blocks: &BlockCsr<T>, nnz: usize, target: Target) -> Choice {
-    let mut choice = choose(&blocks.plane(0, 0), target).of_blocks(blocks.block());
+    let mut choice = choose(&blocks.plane(0, 0), target).for_blocks(blocks.block());
     choice.padding.nnz = nnz as u64;
     choice
 }
@@ -93,7 +94,7 @@ impl Choice {
     }
 
     /// The choice for a matrix of blocks, from that for the pattern of its blocks; itself for blocks of 1.
-    pub(crate) fn of_blocks(mut self, block: usize) -> Self {
+    pub(crate) fn for_blocks(mut self, block: usize) -> Self {
         if block > 1 {
             self.format = match self.format {
                 Format::Sell => Format::BlockSell(block),
@@ -107,8 +108,8 @@ impl Choice {
     }
 }
 
-/// [`choose`] for [`Target::Gpu`], wherever the matrix is: `padding(sigma)` is what reduced SELL-32-sigma would
-/// store. Where that is chosen, `sigma` is the last window that was asked for.
+/// [`choose`] for [`Target::Gpu`], without the matrix itself: `padding(sigma)` is what reduced SELL-32-sigma
+/// would store. Where that is chosen, `sigma` is the last window that was asked for.
 pub(crate) fn choose_for_gpu(
     n_rows: usize,
     nnz: usize,

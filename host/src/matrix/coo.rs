@@ -264,7 +264,8 @@ impl<T: Real> Bucket<'_, T> {
 }
 
 impl<T: Real> Csr<T> {
-    /// The matrix of triplets `(row, column, value)`, counted from 0, in any order; those of the same place add up.
+    /// The matrix of triplets `(row, column, value)`, counted from 0, in any order; those of the same place
+    /// add up.
     ///
     /// # Errors
     /// [`Error::Matrix`] for a triplet outside of the matrix, and for more than 32-bit indices reach.

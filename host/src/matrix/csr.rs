@@ -69,10 +69,10 @@ impl<T: Real> Csr<T> {
         if let Some(message) = rows.find_map_first(fault_of_row) {
             return fault(message);
         }
-        Ok(Csr::of_arrays(n_rows, n_cols, row_ptr, col_idx, values))
+        Ok(Csr::from_arrays(n_rows, n_cols, row_ptr, col_idx, values))
     }
 
-    fn of_arrays(
+    fn from_arrays(
         n_rows: usize,
         n_cols: usize,
         row_ptr: Vec<usize>,
@@ -127,7 +127,7 @@ impl<T: Real> Csr<T> {
         if cfg!(debug_assertions) {
             return Csr::new(n_rows, n_cols, row_ptr, col_idx, values).expect("right by construction");
         }
-        Csr::of_arrays(n_rows, n_cols, row_ptr, col_idx, values)
+        Csr::from_arrays(n_rows, n_cols, row_ptr, col_idx, values)
     }
 
     /// Builds a matrix row by row, in parallel: `fill(i, columns, values)` writes the `length(i)`
@@ -247,7 +247,8 @@ impl<T: Real> Csr<T> {
 /// Where the ascending `columns` have `j`.
 #[inline(always)]
 pub(crate) fn place(columns: &[u32], j: u32) -> Option<usize> {
-    /// Up to here the columns in front are counted, several at once; where a bisection turns cannot be predicted.
+    /// Up to here the columns in front are counted, several at once; where a bisection turns cannot be
+    /// predicted.
     const SHORT: usize = 32;
     let k = match columns.len() {
         0..=SHORT => columns.iter().map(|&c| u32::from(c < j)).sum::<u32>() as usize,

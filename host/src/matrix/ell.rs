@@ -108,7 +108,7 @@ impl<T: Real> Ell<T> {
     pub fn stored(&self) -> usize {
         self.values.len()
     }
-    /// Stored entries beside nonzeros.
+    /// Stored entries, and nonzeros among them.
     pub fn padding(&self) -> Padding {
         Padding { stored: self.stored() as u64, nnz: self.nnz as u64 }
     }

@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every name, but for the short ones: `csr`, `bcrs` and `bsell` are read as well.
+    /// Every name, except for the short ones: `csr`, `bcrs` and `bsell` are read as well.
     pub const NAMES: &[&str] = &["crs", "ell", "sell", "bcrs2", "bcrs3", "bsell2", "bsell3"];
 
     /// Unknowns that share a column index.

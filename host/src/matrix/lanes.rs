@@ -33,8 +33,8 @@ pub(crate) unsafe fn add_gathered<T: Real>(sums: &mut [T; LANES], v: &[T; LANES]
     }
 }
 
-/// The sum of all `v_l x(c_l)`, with the instructions for that where `WIDE` says that the processor has them: LLVM would
-/// load the x one by one.
+/// The sum of all `v_l x(c_l)`, with the instructions for that where `WIDE` says that the processor has them:
+/// LLVM would load the x one by one.
 ///
 /// # Safety
 /// Every column is less than `x.len()`. `WIDE` only where the processor has AVX2 and fused multiply-add.

@@ -1,4 +1,5 @@
-//! Sparse matrices on the host, a file for each format. Each is validated when it is made and never changes its pattern.
+//! Sparse matrices on the host, a file for each format. Each is validated when it is made and never changes
+//! its pattern.
 
 pub mod block;
 pub mod check;
@@ -56,9 +57,11 @@ pub enum AnyMatrix<T> {
 }
 
 impl<T: Real> AnyMatrix<T> {
-    /// Converts to `format`, sharing a CRS matrix rather than copying it; `sigma` matters to [`Format::Sell`] alone.
+    /// Converts to `format`, sharing a CRS matrix rather than copying it; `sigma` matters to [`Format::Sell`]
+    /// alone.
     ///
-    /// [`Error::Padding`](crate::Error::Padding) and [`Error::Option`](crate::Error::Option) as [`Ell::from_csr`] and [`Sell::from_csr`] say.
+    /// [`Error::Padding`](crate::Error::Padding) and [`Error::Option`](crate::Error::Option) as
+    /// [`Ell::from_csr`] and [`Sell::from_csr`] say.
     pub fn from_csr(a: &Arc<Csr<T>>, format: Format, sigma: usize) -> Result<Self> {
         Ok(match format {
             Format::Crs => AnyMatrix::Crs(a.clone()),
@@ -110,12 +113,12 @@ impl<T: Real> AnyMatrix<T> {
     pub fn stored(&self) -> usize {
         self.stored_matrix().stored()
     }
-    /// Stored entries beside nonzeros.
+    /// Stored entries, and nonzeros among them.
     pub fn padding(&self) -> Padding {
         Padding { stored: self.stored() as u64, nnz: self.nnz() as u64 }
     }
-    /// Bytes that the arrays take on a device: 4 a column, the values, and CRS's row pointers at 4 (8 from 2^32 entries
-    /// on), or SELL's slice pointers at 8 and its permutation at 4.
+    /// Bytes that the arrays take on a device: 4 a column, the values, and CRS's row pointers at 4 (8 from
+    /// 2^32 entries on), or SELL's slice pointers at 8 and its permutation at 4.
     pub fn bytes(&self) -> u64 {
         let square = self.format().block().pow(2) as u64;
         let stored = self.stored() as u64;

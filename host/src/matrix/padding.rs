@@ -19,7 +19,7 @@ pub const MAX_PADDING: f64 = 3.0;
 /// a multiple of 32 is most of it there, and nothing is gained by being strict.
 pub const ALWAYS_ALLOWED: u64 = 4096;
 
-/// Stored entries beside nonzeros.
+/// Stored entries, and nonzeros among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Padding {
     /// Entries in memory, padding included.

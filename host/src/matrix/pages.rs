@@ -1,20 +1,21 @@
 //! Large pages for long arrays.
 
-/// Arrays from here on are worth the question: they hold a large page of 2 MiB wherever they start.
+/// Bytes from which on large pages are asked for: such an array holds a page of 2 MiB wherever it starts.
 const LONG: usize = 4 << 20;
 
-/// The array, whose memory should not have been touched yet: where it is long the system is asked to use large pages for
-/// it. Otherwise every 4 KiB of it cost an interruption when they are first written, which takes longer than the writing.
+/// Asks the system to use large pages for the array, if it is long, and returns it. Its memory should not
+/// have been touched yet. With small pages, the first write to every 4 KiB is a page fault, which takes
+/// longer than the writing.
 ///
-/// A wish: where it is not granted, all works the same, more slowly.
+/// The system may ignore this. Then everything works the same, but more slowly.
 pub(crate) fn in_large_pages<E>(array: Vec<E>) -> Vec<E> {
     #[cfg(target_os = "linux")]
     if array.capacity() * size_of::<E>() >= LONG {
         const SMALL_PAGE: usize = 4096;
         let start = array.as_ptr().addr().next_multiple_of(SMALL_PAGE);
         let end = (array.as_ptr().addr() + array.capacity() * size_of::<E>()) / SMALL_PAGE * SMALL_PAGE;
-        // SAFETY: pages within memory that the array owns, and the advice changes nothing of what is in them. An error
-        // says that it is not followed.
+        // SAFETY: pages within memory that the array owns, and the advice changes nothing of what is in them.
+        // An error says that it is not followed.
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
     }
     array

@@ -1,4 +1,5 @@
-//! Matrices for smoothing, whose entries are rounded so far that they can be [compressed](gpu_kernels::spmv::compressed).
+//! Matrices for smoothing, whose entries are rounded so far that they can be
+//! [compressed](gpu_kernels::spmv::compressed).
 
 use std::ops::Range;
 
@@ -35,8 +36,8 @@ in_widest_vectors! {
     }
 }
 
-/// A matrix in f32, entries beside the pivots rounded and what that loses of a row added to its pivot, as
-/// [`gpu_kernels::setup::convert::compress`] has it.
+/// A matrix in f32 whose entries are rounded, except for the pivots. A row's pivot gets what the others lose,
+/// as [`gpu_kernels::setup::convert::compress`] has it.
 pub(crate) struct Rounding<'a, T> {
     a: &'a Csr<T>,
     compression: Compression,
@@ -53,7 +54,7 @@ impl<'a, T: Real> Rounding<'a, T> {
         if choose(a, Target::Gpu).format != Format::Sell {
             return None;
         }
-        let of_row = |i: usize| {
+        let pivot_and_reach = |i: usize| {
             let (columns, values) = a.row(i);
             let place = place_of_pivot(pivot, i, columns, values);
             let column = place.map_or(i as u32, |k| columns[k]);
@@ -65,7 +66,7 @@ impl<'a, T: Real> Rounding<'a, T> {
             (place.map_or(ABSENT, |k| k as u32), reach)
         };
         let rows = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK);
-        let (places, reaches): (Vec<u32>, Vec<u32>) = rows.map(of_row).unzip();
+        let (places, reaches): (Vec<u32>, Vec<u32>) = rows.map(pivot_and_reach).unzip();
         let compression = Compression::reaching(reaches.into_iter().max().unwrap_or(0))?;
         Some(Rounding { a, compression, places })
     }
@@ -90,14 +91,14 @@ in_widest_vectors! {
         let mut left = values;
         for (i, &place) in rows.clone().zip(&places[rows]) {
             let entries = a.row(i).1;
-            let of_row;
-            (of_row, left) = left.split_at_mut(entries.len());
+            let row;
+            (row, left) = left.split_at_mut(entries.len());
             if place != ABSENT {
                 let k = place as usize;
-                let lost = |sum: f32, k: usize| sum + (entries[k].to_f64() as f32 - of_row[k].to_f64() as f32);
+                let lost = |sum: f32, k: usize| sum + (entries[k].to_f64() as f32 - row[k].to_f64() as f32);
                 // From left to right, as on a GPU.
                 let lost = (k + 1..entries.len()).fold((0..k).fold(0.0, lost), lost);
-                of_row[k] = S::from_f64((entries[k].to_f64() as f32 + lost).into());
+                row[k] = S::from_f64((entries[k].to_f64() as f32 + lost).into());
             }
         }
     }

@@ -43,8 +43,8 @@ pub struct Sell<T> {
 impl<T: Real> Sell<T> {
     /// Converts from CRS, in parallel. `sigma` is 1 (rows stay in order) or a multiple of 32.
     ///
-    /// [`Error::Option`](crate::Error::Option) for another `sigma`; [`Error::Padding`](crate::Error::Padding) where more than
-    /// [`MAX_PADDING`](super::MAX_PADDING) entries would be stored for each nonzero.
+    /// [`Error::Option`](crate::Error::Option) for another `sigma`; [`Error::Padding`](crate::Error::Padding)
+    /// where more than [`MAX_PADDING`](super::MAX_PADDING) entries would be stored for each nonzero.
     pub fn from_csr(a: &Csr<T>, sigma: usize) -> Result<Self> {
         sell_padding(a, sigma)?.check(a, "sell", "crs")?;
         let (n_rows, n_cols) = (a.n_rows(), a.n_cols());
@@ -124,7 +124,7 @@ impl<T: Real> Sell<T> {
     pub fn stored(&self) -> usize {
         self.values.len()
     }
-    /// Stored entries beside nonzeros.
+    /// Stored entries, and nonzeros among them.
     pub fn padding(&self) -> Padding {
         Padding { stored: self.stored() as u64, nnz: self.nnz as u64 }
     }

@@ -16,17 +16,18 @@ pub trait Stored<T: Real> {
     fn nnz(&self) -> usize;
     /// Entries with padding.
     fn stored(&self) -> usize;
-    /// Bytes on a device beside columns and values: pointers to rows or slices, permutations.
+    /// Bytes on a device in addition to columns and values: pointers to rows or slices, permutations.
     fn pointer_bytes(&self) -> u64;
 
-    /// Calls `row(i, (A x)_i)` for every row, its products added one after another: the sequential product that others are
-    /// compared with.
+    /// Calls `row(i, (A x)_i)` for every row, whose products are added one after the other. This is the
+    /// sequential product that others are compared with.
     fn for_each_row(&self, x: &[T], row: &mut dyn FnMut(usize, T));
 
     /// Ranges of rows for [`Stored::multiply`] begin at multiples of this.
     fn window(&self) -> usize {
         SLICE
     }
-    /// `y = A x` for the `y.len()` rows from `first` on, as fast as one thread can. `x` has `n_cols` elements.
+    /// `y = A x` for the `y.len()` rows from `first` on, as fast as one thread can. `x` has `n_cols`
+    /// elements.
     fn multiply(&self, x: &[T], first: usize, y: &mut [T]);
 }

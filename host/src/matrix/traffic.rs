@@ -1,8 +1,11 @@
 //! The bytes of a product.
 
-/// The bytes that the bandwidth of `y = A x` is stated with, for formats of blocks of this size (1 without): `value_bytes`
-/// a nonzero, 4 a column index of a block, 4 a row pointer, and `x` and `y` once each. In f64 12 a nonzero, 4 a row, 16 a
-/// row; with blocks of 2 x 2 36 a block, 2 a row, 16 a row.
+/// The bytes of `y = A x` that its bandwidth is computed from, for formats of blocks of this size (1 for
+/// none).
+///
+/// They are `value_bytes` for each nonzero, 4 for the column index of a block, 4 for a row pointer, and `x`
+/// and `y` once each. In f64 that is 12 for a nonzero and 4 + 16 for a row; with blocks of 2 x 2 it is 36 for
+/// a block and 2 + 16 for a row.
 ///
 /// Padding is not in it: a format that reads more than it must is slower by this measure, not faster.
 pub fn spmv_bytes(nnz: usize, n_rows: usize, value_bytes: usize, block: usize) -> u64 {

@@ -27,7 +27,7 @@ impl<E: Copy> Places<E> {
 impl<T: Real> Csr<T> {
     /// A^T, by counting the entries of each column.
     pub fn transpose(&self) -> Csr<T> {
-        // Each thread takes a piece of the rows. The counts of a piece shall not be more than its entries.
+        // Each thread takes a piece of the rows. There must not be more counts of a piece than entries in it.
         let most = self.nnz() / self.n_cols().max(1);
         let length = self.n_rows().div_ceil(rayon::current_num_threads().min(most).max(1)).max(1);
         let pieces: Vec<_> = (0..self.n_rows()).step_by(length).collect();
@@ -58,7 +58,8 @@ impl<T: Real> Csr<T> {
                 let (columns, entries) = self.row(i);
                 for (&j, &v) in columns.iter().zip(entries) {
                     let k = &mut next[j as usize];
-                    // SAFETY: the places that were counted, nnz together, each of which is given to one entry.
+                    // SAFETY: the places that were counted, nnz together, each of which is given to one
+                    // entry.
                     unsafe {
                         to_columns.write(*k, i as u32);
                         to_values.write(*k, v);
@@ -110,8 +111,8 @@ impl<T: Real> Csr<T> {
         self.with_values(values)
     }
 
-    /// A matrix with the pattern of this one, built in parallel: `fill(rows, values)` writes the values of some
-    /// rows, every one.
+    /// A matrix with the pattern of this one, built in parallel: `fill(rows, values)` writes the values of
+    /// some rows, every one.
     pub(crate) fn with_rows<U: Real>(&self, fill: impl Fn(Range<usize>, &mut [U]) + Sync) -> Csr<U> {
         const BLOCK: usize = 1024;
         let mut values = in_large_pages(vec![U::ZERO; self.nnz()]);
@@ -119,9 +120,9 @@ impl<T: Real> Csr<T> {
         let mut left = &mut values[..];
         for start in (0..self.n_rows()).step_by(BLOCK) {
             let rows = start..(start + BLOCK).min(self.n_rows());
-            let of_rows;
-            (of_rows, left) = left.split_at_mut(self.row_ptr()[rows.end] - self.row_ptr()[start]);
-            blocks.push((rows, of_rows));
+            let values_of_rows;
+            (values_of_rows, left) = left.split_at_mut(self.row_ptr()[rows.end] - self.row_ptr()[start]);
+            blocks.push((rows, values_of_rows));
         }
         blocks.into_par_iter().for_each(|(rows, values)| fill(rows, values));
         self.with_values(values)

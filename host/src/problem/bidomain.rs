@@ -20,7 +20,8 @@ const C_M: f64 = 0.01;
 /// Time step (ms).
 const DT: f64 = 0.05;
 
-/// The matrix of one implicit time step of the bidomain equations ([`fem::bidomain()`]) on a box of n^3 nodes.
+/// The matrix of one implicit time step of the bidomain equations ([`fem::bidomain()`]) on a box of n^3
+/// nodes.
 ///
 /// - The jittered mesh of [`tet`](super::tet()) at a spacing of 0.2 mm, all its nodes kept, with its fibre
 ///   f = (1, 1, 0.5) normalised.
@@ -33,7 +34,8 @@ const DT: f64 = 0.05;
 /// the null space is (1, 0, 1, 0, ..). A right-hand side is consistent where its entries 2i add up to zero.
 /// `n` is at least 2.
 ///
-/// [`Error::Mesh`](crate::Error::Mesh) where the jitter, against all odds, leaves a tetrahedron no volume.
+/// [`Error::Mesh`](crate::Error::Mesh) if the jitter leaves a tetrahedron without volume, which is very
+/// unlikely.
 pub fn bidomain(n: usize, seed: u64) -> Result<Csr<f64>> {
     let points: Vec<_> = kuhn::points(n, seed).into_iter().map(|p| p.map(|x| SPACING * x)).collect();
     let tets = kuhn::tetrahedra(n);
@@ -58,7 +60,7 @@ mod tests {
         for n in [2, 3, 7] {
             let a = bidomain(n, 5).unwrap();
             assert_eq!(a.n_rows(), 2 * n * n * n);
-            // Beside themselves, the nodes that lie apart by 001, 010, 011, 100, 101, 110 or 111, both ways.
+            // Besides themselves, the nodes that lie apart by 001, 010, 011, 100, 101, 110 or 111, both ways.
             let m = n - 1;
             let pairs = 3 * m * n * n + 3 * m * m * n + m * m * m;
             assert_eq!(a.nnz(), 4 * (n * n * n + 2 * pairs));

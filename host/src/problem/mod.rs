@@ -196,7 +196,7 @@ impl Problem {
             Some((rows, nnz)) if rows <= u64::from(u32::MAX) => (rows, nnz),
             _ => return fault(format!("more rows than 32-bit indices reach ({})", u32::MAX)),
         };
-        // Entries at 12 bytes and row pointers at 8; beside them random pairs are sorted, at 16, and the mesh
+        // Entries at 12 bytes and row pointers at 8; in addition random pairs are sorted, at 16, and the mesh
         // and the parts of the bidomain matrix take as much.
         let assembled = matches!(self, Problem::RandomSpd { .. } | Problem::Bidomain { .. });
         let per_entry = if assembled { 28 } else { 12 };

@@ -89,7 +89,7 @@ fn random_spd_is_what_it_says() {
 
 #[test]
 fn tet_has_the_published_sizes() {
-    // (n - 1) n^2 rows; beside the diagonal, the pairs of free nodes that lie apart by 001, 010, 011,
+    // (n - 1) n^2 rows; off the diagonal, the pairs of free nodes that lie apart by 001, 010, 011,
     // 100, 101, 110 or 111 in a box of m x n x n, both ways.
     let size = |n: usize| {
         let m = n - 1;

@@ -14,7 +14,7 @@ use crate::error::Result;
 /// Blocks a multiprocessor for long rows, however many there are: the host does not know.
 const LONG_BLOCKS: usize = 4;
 
-/// Logarithm of the number of lanes that have room for so many entries, `share` a lane.
+/// Logarithm of the number of lanes that have room for this many entries, `share` a lane.
 pub(super) fn log2_lanes_for(entries: f64, share: usize) -> u32 {
     ((entries / share as f64).ceil().max(1.0) as u32).min(32).next_power_of_two().trailing_zeros()
 }
@@ -30,7 +30,7 @@ impl Gpu {
         self.launch(a.size.n_rows << a.log2_lanes(), kernel)
     }
 
-    /// Launches so many blocks.
+    /// Launches this many blocks.
     pub(super) fn launch_blocks(&self, blocks: usize, kernel: &dyn Kernel) -> Result<()> {
         self.launch(blocks * gpu_kernels::BLOCK as usize, kernel)
     }
@@ -44,7 +44,7 @@ impl Gpu {
         Ok((list, LongRows { count, rows: count.wrapping_add(1) }))
     }
 
-    /// Launches a kernel whose blocks take the long ones among so many rows in turn.
+    /// Launches a kernel whose blocks take the long ones among this many rows in turn.
     pub(super) fn launch_long(&self, n_rows: usize, kernel: &dyn Kernel) -> Result<()> {
         let blocks = LONG_BLOCKS * self.device().info().multiprocessors as usize;
         self.launch_blocks(blocks.min(n_rows), kernel)

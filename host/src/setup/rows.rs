@@ -14,7 +14,7 @@ const CHUNK: usize = 512;
 /// their memory, which the system would have to clear, is used again by the next ones.
 const WAVE: usize = 64;
 
-/// Rows by which the size of the whole is judged.
+/// Rows from which the size of the whole is estimated.
 const SAMPLES: usize = 1024;
 
 /// What one task has made: where each of its rows ends, and their entries.
@@ -45,8 +45,8 @@ impl<W, N: Fn() -> W> Spaces<W, N> {
 }
 
 /// Builds a matrix in one pass: `append(w, i, columns, values)` appends the entries of row `i`, columns
-/// ascending, to those of the rows in front of it; `w` is space to work in that `new` has made, with what it
-/// was left with.
+/// ascending, to those of the rows in front of it; `w` is work space that `new` made, as the last call left
+/// it.
 pub(super) fn collect_rows<T: Real, W: Send>(
     n_rows: usize,
     n_cols: usize,
@@ -163,7 +163,8 @@ pub(super) fn for_each_row_with<T: Real, W: Send>(
     });
 }
 
-/// Where `columns` has `j`, if `positions` has the place of every one of `columns`, and anything for others.
+/// The place of `j` in `columns`, if it is there. `positions` has the place of each of `columns`, and
+/// anything for other columns.
 #[inline]
 pub(super) fn find(columns: &[u32], positions: &[u32], j: u32) -> Option<usize> {
     let position = positions[j as usize] as usize;

@@ -22,7 +22,7 @@ impl Gpu {
     pub(super) fn row_pointers(&self, lengths: &Arc<Buffer>, n: usize) -> Result<u64> {
         let span = n.div_ceil(MAX_SPANS).next_multiple_of(TILE).max(TILE);
         let spans = n.div_ceil(span).max(1);
-        // Nothing else uses the memory for partial sums meanwhile: there is one stream.
+        // Nothing else uses the memory for partial sums at the same time: there is one stream.
         let (sums, counter) = (self.partials::<u64>(), self.counter());
         let lengths = lengths.address as *mut u32;
         let (n, span) = (n as u64, span as u64);

@@ -190,8 +190,8 @@ pub fn assert_same<T: Real>(found: &Csr<T>, expected: &Csr<T>, what: &str) {
     assert_eq!(bits(found), bits(expected), "{what}");
 }
 
-/// The third part of [`SmoothingDiagonal`](super::diagonal::SmoothingDiagonal), as it might be: every fifth
-/// row or so is one of a sliver.
+/// The third part of [`SmoothingDiagonal`](super::diagonal::SmoothingDiagonal), made up: about every
+/// fifth row is one of a sliver.
 pub fn slivers_by_chance<T: Real>(n: usize) -> Vec<T> {
     (0..n as u64).map(|i| if random::below(11, i, 5) == 0 { T::from_f64(0.37) } else { T::ZERO }).collect()
 }

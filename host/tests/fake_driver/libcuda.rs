@@ -1,6 +1,6 @@
 //! A stand-in for libcuda.so.1 with two GPUs made of host memory, compiled by tests/driver.rs.
 //!
-//! As lazy as the real one may be: what is queued on a stream happens when somebody waits for it. A
+//! It is as lazy as the real one may be: what is queued on a stream is done when the program waits for it. A
 //! buffer that is reused too early, or a result that is not waited for, shows as wrong data.
 
 #![allow(non_snake_case)]

@@ -10,11 +10,11 @@ use crate::sys::{self, CUcontext};
 #[repr(u32)]
 #[non_exhaustive]
 pub enum CacheConfig {
-    /// No wish.
+    /// The default.
     PreferNone = 0,
-    /// Rather shared memory.
+    /// More shared memory.
     PreferShared = 1,
-    /// Rather cache.
+    /// More cache.
     PreferL1 = 2,
     /// As much of both.
     PreferEqual = 3,
@@ -152,7 +152,7 @@ impl CurrentContext {
         Ok(range)
     }
 
-    /// Says what fast memory is for.
+    /// Chooses how fast memory is shared between cache and shared memory.
     ///
     /// # Errors
     /// The driver's.

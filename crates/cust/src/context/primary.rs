@@ -1,10 +1,10 @@
 //! The primary context of a device.
 
-use crate::CudaApiVersion;
 use crate::device::Device;
 use crate::error::{CudaResult, DropResult, ToResult};
 use crate::private::Sealed;
 use crate::sys::{self, CUcontext, CUdevice};
+use crate::version::CudaApiVersion;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -76,7 +76,7 @@ fn held(wanted: impl Fn(&Primary) -> bool, contexts: &[Weak<Primary>]) -> Option
 }
 
 impl Context {
-    /// Takes the device's primary context, which is created where nobody holds it, and makes it current on
+    /// Takes the device's primary context, which is created if no one holds it, and makes it current on
     /// this thread.
     ///
     /// # Errors
@@ -143,10 +143,10 @@ impl Context {
         let mut version = 0;
         // SAFETY: the context is alive, and `version` is writable.
         unsafe { sys::cuCtxGetApiVersion(self.as_raw(), &mut version) }.to_result()?;
-        Ok(CudaApiVersion { version: version as i32 })
+        Ok(CudaApiVersion::from_raw(version as i32))
     }
 
-    /// Drops it, and says what the driver says to that. While clones or things made in it are there nothing
+    /// Drops it, and returns the driver's answer. While clones or things made in it are there nothing
     /// happens.
     ///
     /// # Errors

@@ -23,12 +23,12 @@ pub trait CopyDestination<O: ?Sized>: Sealed {
     fn copy_to(&self, destination: &mut O) -> CudaResult<()>;
 }
 
-/// The same, queued on a stream. Memory of the host should be page-locked: the driver waits otherwise.
+/// Copies that are queued on a stream. Memory of the host should be page-locked: the driver waits otherwise.
 pub trait AsyncCopyDestination<O: ?Sized>: Sealed {
     /// Queues copying `source`, which has the same length, here.
     ///
     /// # Safety
-    /// Until the stream has come so far, both are there, `source` is not written, and this is not used.
+    /// Until the stream has done this, both are there, `source` is not written, and this is not used.
     ///
     /// # Errors
     /// The lengths differ, or the driver's.
@@ -37,14 +37,14 @@ pub trait AsyncCopyDestination<O: ?Sized>: Sealed {
     /// Queues copying this to `destination`, which has the same length.
     ///
     /// # Safety
-    /// Until the stream has come so far, both are there, this is not written, and `destination` is not used.
+    /// Until the stream has done this, both are there, this is not written, and `destination` is not used.
     ///
     /// # Errors
     /// The lengths differ, or the driver's.
     unsafe fn async_copy_to(&self, destination: &mut O, stream: &Stream) -> CudaResult<()>;
 }
 
-/// That lengths are the same.
+/// Checks that lengths are equal.
 pub(super) fn same_length(one: usize, other: usize) -> CudaResult<()> {
     if one == other { Ok(()) } else { Err(CudaError::InvalidValue) }
 }
@@ -52,7 +52,7 @@ pub(super) fn same_length(one: usize, other: usize) -> CudaResult<()> {
 /// Copies to the device, on a stream if there is one.
 ///
 /// # Safety
-/// `to` is valid for so many bytes; with a stream, as [`AsyncCopyDestination`] says.
+/// `to` is valid for this many bytes; with a stream, as [`AsyncCopyDestination`] says.
 pub(crate) unsafe fn upload<T: DeviceCopy>(
     to: CUdeviceptr,
     from: &[T],
@@ -75,7 +75,7 @@ pub(crate) unsafe fn upload<T: DeviceCopy>(
 /// Copies to the host, on a stream if there is one.
 ///
 /// # Safety
-/// `from` is valid for so many bytes, which are values; with a stream, as [`AsyncCopyDestination`] says.
+/// `from` is valid for this many bytes, which are values; with a stream, as [`AsyncCopyDestination`] says.
 pub(crate) unsafe fn download<T: DeviceCopy>(
     to: &mut [T],
     from: CUdeviceptr,
@@ -99,7 +99,7 @@ pub(crate) unsafe fn download<T: DeviceCopy>(
 /// Copies on the device, on a stream if there is one.
 ///
 /// # Safety
-/// Both are valid for so many bytes; with a stream, as [`AsyncCopyDestination`] says.
+/// Both are valid for this many bytes; with a stream, as [`AsyncCopyDestination`] says.
 pub(super) unsafe fn move_over(
     to: CUdeviceptr,
     from: CUdeviceptr,

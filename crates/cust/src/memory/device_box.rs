@@ -29,7 +29,7 @@ impl<T: DeviceCopy> DeviceBox<T> {
     /// Queues making a copy of the value on the device.
     ///
     /// # Safety
-    /// Until the stream has come so far, the value is there and not written, and the box is not used.
+    /// Until the stream has done this, the value is there and not written, and the box is not used.
     ///
     /// # Errors
     /// The driver's.
@@ -54,7 +54,7 @@ impl<T: DeviceCopy> DeviceBox<T> {
     /// Memory for a value, for what is queued on the stream from now on.
     ///
     /// # Safety
-    /// It is written before it is read, and not used before the stream has come so far.
+    /// It is written before it is read, and not used before the stream has done this.
     ///
     /// # Errors
     /// The driver's.
@@ -104,7 +104,7 @@ impl<T: DeviceCopy> DeviceBox<T> {
         Ok(value)
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the box.
@@ -115,7 +115,7 @@ impl<T: DeviceCopy> DeviceBox<T> {
     /// Gives it back behind what is queued on the stream.
     ///
     /// # Errors
-    /// The driver's; the memory is lost then.
+    /// The driver's; the memory is then leaked.
     pub fn drop_async(self, stream: &Stream) -> CudaResult<()> {
         self.buffer.drop_async(stream)
     }
@@ -130,10 +130,10 @@ impl<T: DeviceCopy + Zeroable> DeviceBox<T> {
         Ok(DeviceBox { buffer: DeviceBuffer::zeroed(1)? })
     }
 
-    /// Queues making zero.
+    /// Queues writing a zero.
     ///
     /// # Safety
-    /// The box is not used before the stream has come so far.
+    /// The box is not used before the stream has done this.
     ///
     /// # Errors
     /// The driver's.

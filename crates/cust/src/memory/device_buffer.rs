@@ -31,13 +31,13 @@ fn is_nothing<T>(len: usize) -> bool {
 }
 
 impl<T: DeviceCopy> DeviceBuffer<T> {
-    /// Memory for so many values.
+    /// Memory for this many values.
     ///
     /// # Safety
     /// It is written before it is read.
     ///
     /// # Errors
-    /// There is not so much.
+    /// There is not enough memory.
     pub unsafe fn uninitialized(len: usize) -> CudaResult<Self> {
         let pointer = match is_nothing::<T>(len) {
             true => DevicePointer::null(),
@@ -47,13 +47,13 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
         Ok(DeviceBuffer { pointer, len, owner: Owner::current() })
     }
 
-    /// Memory for so many values, for what is queued on the stream from now on.
+    /// Memory for this many values, for what is queued on the stream from now on.
     ///
     /// # Safety
-    /// It is written before it is read, and not used before the stream has come so far.
+    /// It is written before it is read, and not used before the stream has done this.
     ///
     /// # Errors
-    /// There is not so much.
+    /// There is not enough memory.
     pub unsafe fn uninitialized_async(len: usize, stream: &Stream) -> CudaResult<Self> {
         let pointer = match is_nothing::<T>(len) {
             true => DevicePointer::null(),
@@ -66,11 +66,11 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// A copy of the slice on the device.
     ///
     /// # Errors
-    /// There is not so much memory, or the driver's.
+    /// There is not enough memory, or the driver's.
     pub fn from_slice(slice: &[T]) -> CudaResult<Self> {
         // SAFETY: all of it is written next.
         let buffer = unsafe { DeviceBuffer::uninitialized(slice.len()) }?;
-        // SAFETY: so many values are there.
+        // SAFETY: that many values are there.
         unsafe { upload(buffer.pointer.as_raw(), slice, None) }?;
         Ok(buffer)
     }
@@ -78,10 +78,10 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Queues making a copy of the slice on the device.
     ///
     /// # Safety
-    /// Until the stream has come so far, the slice is there and not written, and the buffer is not used.
+    /// Until the stream has done this, the slice is there and not written, and the buffer is not used.
     ///
     /// # Errors
-    /// There is not so much memory, or the driver's.
+    /// There is not enough memory, or the driver's.
     pub unsafe fn from_slice_async(slice: &[T], stream: &Stream) -> CudaResult<Self> {
         // SAFETY: all of it is written next; the caller vouches for the time until it is done.
         unsafe {
@@ -94,8 +94,8 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Takes over memory.
     ///
     /// # Safety
-    /// It came from [`cuda_malloc`] or [`cuda_malloc_async`] in the current context, has so many values, and
-    /// nothing else gives it back.
+    /// It came from [`cuda_malloc`] or [`cuda_malloc_async`] in the current context, has this many values,
+    /// and nothing else gives it back.
     pub unsafe fn from_raw_parts(pointer: DevicePointer<T>, len: usize) -> DeviceBuffer<T> {
         DeviceBuffer { pointer, len, owner: Owner::current() }
     }
@@ -119,7 +119,7 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the buffer.
@@ -130,7 +130,7 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Gives it back behind what is queued on the stream.
     ///
     /// # Errors
-    /// The driver's; the memory is lost then.
+    /// The driver's; the memory is then leaked.
     pub fn drop_async(self, stream: &Stream) -> CudaResult<()> {
         if self.pointer.is_null() {
             return Ok(());
@@ -148,7 +148,7 @@ impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
     /// Zeros.
     ///
     /// # Errors
-    /// There is not so much memory, or the driver's.
+    /// There is not enough memory, or the driver's.
     pub fn zeroed(len: usize) -> CudaResult<Self> {
         // SAFETY: all of it is written next.
         let mut buffer = unsafe { DeviceBuffer::uninitialized(len) }?;
@@ -156,13 +156,13 @@ impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
         Ok(buffer)
     }
 
-    /// Queues making zeros.
+    /// Queues writing zeros.
     ///
     /// # Safety
-    /// The buffer is not used before the stream has come so far.
+    /// The buffer is not used before the stream has done this.
     ///
     /// # Errors
-    /// There is not so much memory, or the driver's.
+    /// There is not enough memory, or the driver's.
     pub unsafe fn zeroed_async(len: usize, stream: &Stream) -> CudaResult<Self> {
         // SAFETY: all of it is written next; the caller vouches for the time until it is done.
         unsafe {

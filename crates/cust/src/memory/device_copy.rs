@@ -1,6 +1,5 @@
 //! Types whose bits may go to the device.
 
-use super::{DevicePointer, UnifiedPointer};
 use std::marker::PhantomData;
 use std::num::*;
 
@@ -72,7 +71,3 @@ unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
 unsafe impl DeviceCopy for () {}
 // SAFETY: there is nothing in it.
 unsafe impl<T: ?Sized> DeviceCopy for PhantomData<T> {}
-// SAFETY: an address on the device.
-unsafe impl<T: DeviceCopy> DeviceCopy for DevicePointer<T> {}
-// SAFETY: an address that the device has too.
-unsafe impl<T: DeviceCopy> DeviceCopy for UnifiedPointer<T> {}

@@ -1,7 +1,7 @@
 //! A part of a buffer on the device.
 
-use super::copy::{AsyncCopyDestination, CopyDestination, download, move_over, same_length, upload};
-use super::{DeviceBuffer, DeviceCopy, DevicePointer};
+use super::copy::{AsyncCopyDestination, CopyDestination, download, same_length, upload};
+use super::{DeviceCopy, DevicePointer};
 use crate::error::{CudaError, CudaResult, ToResult};
 use crate::private::Sealed;
 use crate::stream::Stream;
@@ -19,8 +19,8 @@ use std::ptr::slice_from_raw_parts_mut;
 #[repr(transparent)]
 pub struct DeviceSlice<T: DeviceCopy> {
     kind: PhantomData<T>,
-    /// A slice of nothing: a reference to it holds an address on the device and a length, and nobody follows
-    /// it.
+    /// A slice of nothing: a reference to it holds an address on the device and a length, and
+    /// is never followed.
     place: [()],
 }
 
@@ -31,7 +31,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// A slice by its address and length.
     ///
     /// # Safety
-    /// The memory has so many values, and is there as long as the reference is.
+    /// The memory has this many values, and is there as long as the reference is.
     pub unsafe fn from_raw_parts<'a>(pointer: DevicePointer<T>, len: usize) -> &'a DeviceSlice<T> {
         // SAFETY: the caller's promise.
         unsafe { DeviceSlice::from_raw_parts_mut(pointer, len) }
@@ -40,7 +40,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// A slice by its address and length.
     ///
     /// # Safety
-    /// The memory has so many values, is there as long as the reference is, and nothing else uses it
+    /// The memory has this many values, is there as long as the reference is, and nothing else uses it
     /// meanwhile.
     pub unsafe fn from_raw_parts_mut<'a>(pointer: DevicePointer<T>, len: usize) -> &'a mut DeviceSlice<T> {
         let place = pointer.as_raw().max(NOWHERE) as *mut ();
@@ -145,7 +145,8 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         (self.as_device_ptr().wrapping_add(start), end - start)
     }
 
-    fn bytes(&self) -> usize {
+    /// Bytes in it.
+    pub(super) fn bytes(&self) -> usize {
         self.len() * size_of::<T>()
     }
 
@@ -225,7 +226,7 @@ macro_rules! fills {
                 /// Queues filling it with a pattern.
                 ///
                 /// # Safety
-                /// Until the stream has come so far it is there and not used.
+                /// Until the stream has done this, it is there and not used.
                 ///
                 /// # Errors
                 /// The pattern does not fit ([`CudaError::InvalidValue`], where cust 0.3 panics), or the
@@ -264,10 +265,10 @@ impl<T: DeviceCopy + Zeroable> DeviceSlice<T> {
         self.as_bytes_mut().set_8(0)
     }
 
-    /// Queues making all of it zero.
+    /// Queues writing zeros to all of it.
     ///
     /// # Safety
-    /// Until the stream has come so far it is there and not used.
+    /// Until the stream has done this, it is there and not used.
     ///
     /// # Errors
     /// The driver's.
@@ -286,13 +287,13 @@ where
 {
     fn copy_from(&mut self, source: &I) -> CudaResult<()> {
         same_length(self.len(), source.as_ref().len())?;
-        // SAFETY: so many values are there.
+        // SAFETY: that many values are there.
         unsafe { upload(self.as_device_ptr().as_raw(), source.as_ref(), None) }
     }
 
     fn copy_to(&self, destination: &mut I) -> CudaResult<()> {
         same_length(self.len(), destination.as_mut().len())?;
-        // SAFETY: so many values are there.
+        // SAFETY: that many values are there.
         unsafe { download(destination.as_mut(), self.as_device_ptr().as_raw(), None) }
     }
 }
@@ -304,58 +305,13 @@ where
 {
     unsafe fn async_copy_from(&mut self, source: &I, stream: &Stream) -> CudaResult<()> {
         same_length(self.len(), source.as_ref().len())?;
-        // SAFETY: so many values are there; the caller vouches for the time until it is done.
+        // SAFETY: that many values are there; the caller vouches for the time until it is done.
         unsafe { upload(self.as_device_ptr().as_raw(), source.as_ref(), Some(stream)) }
     }
 
     unsafe fn async_copy_to(&self, destination: &mut I, stream: &Stream) -> CudaResult<()> {
         same_length(self.len(), destination.as_mut().len())?;
-        // SAFETY: so many values are there; the caller vouches for the time until it is done.
+        // SAFETY: that many values are there; the caller vouches for the time until it is done.
         unsafe { download(destination.as_mut(), self.as_device_ptr().as_raw(), Some(stream)) }
     }
 }
-
-/// Copies between slices and other memory on the device.
-macro_rules! copies_on_the_device {
-    ($($other:ident)*) => {
-        $(
-            impl<T: DeviceCopy> CopyDestination<$other<T>> for DeviceSlice<T> {
-                fn copy_from(&mut self, source: &$other<T>) -> CudaResult<()> {
-                    same_length(self.len(), source.len())?;
-                    let (to, from) = (self.as_device_ptr().as_raw(), source.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both.
-                    unsafe { move_over(to, from, self.bytes(), None) }
-                }
-
-                fn copy_to(&self, destination: &mut $other<T>) -> CudaResult<()> {
-                    same_length(self.len(), destination.len())?;
-                    let (to, from) = (destination.as_device_ptr().as_raw(), self.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both.
-                    unsafe { move_over(to, from, self.bytes(), None) }
-                }
-            }
-
-            impl<T: DeviceCopy> AsyncCopyDestination<$other<T>> for DeviceSlice<T> {
-                unsafe fn async_copy_from(&mut self, source: &$other<T>, stream: &Stream) -> CudaResult<()> {
-                    same_length(self.len(), source.len())?;
-                    let (to, from) = (self.as_device_ptr().as_raw(), source.as_device_ptr().as_raw());
-                    // SAFETY: so many values are in both; the caller vouches for the time until it is done.
-                    unsafe { move_over(to, from, self.bytes(), Some(stream)) }
-                }
-
-                unsafe fn async_copy_to(
-                    &self,
-                    destination: &mut $other<T>,
-                    stream: &Stream,
-                ) -> CudaResult<()> {
-                    same_length(self.len(), destination.len())?;
-                    let (to, from) = (destination.as_device_ptr().as_raw(), self.as_device_ptr().as_raw());
-                    // SAFETY: as above.
-                    unsafe { move_over(to, from, self.bytes(), Some(stream)) }
-                }
-            }
-        )*
-    };
-}
-
-copies_on_the_device! { DeviceSlice DeviceBuffer }

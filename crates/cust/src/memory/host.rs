@@ -26,7 +26,7 @@ pub trait HostMemory: Sealed + Debug {
     /// It is written before it is read.
     ///
     /// # Errors
-    /// There is not so much.
+    /// There is not enough memory.
     #[doc(hidden)]
     unsafe fn take<T: DeviceCopy>(len: usize) -> CudaResult<*mut T>;
 
@@ -96,7 +96,7 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
     /// `len` times the value.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// There is not enough memory.
     pub fn new(value: &T, len: usize) -> CudaResult<Self> {
         // SAFETY: all of it is written next.
         let buffer = unsafe { Self::uninitialized(len) }?;
@@ -110,22 +110,22 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
     /// A copy of the slice.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// There is not enough memory.
     pub fn from_slice(slice: &[T]) -> CudaResult<Self> {
         // SAFETY: all of it is written next.
         let buffer = unsafe { Self::uninitialized(slice.len()) }?;
-        // SAFETY: so many values are there, elsewhere than those of the slice.
+        // SAFETY: that many values are there, elsewhere than those of the slice.
         unsafe { buffer.pointer.as_ptr().copy_from_nonoverlapping(slice.as_ptr(), slice.len()) };
         Ok(buffer)
     }
 
-    /// Memory for so many values.
+    /// Memory for this many values.
     ///
     /// # Safety
     /// It is written before it is read.
     ///
     /// # Errors
-    /// There is not so much.
+    /// There is not enough memory.
     pub unsafe fn uninitialized(len: usize) -> CudaResult<Self> {
         let pointer = match len > 0 && size_of::<T>() > 0 {
             // SAFETY: the caller's promise.
@@ -161,7 +161,7 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the buffer.
@@ -174,8 +174,8 @@ impl<T: DeviceCopy> LockedBuffer<T> {
     /// Takes over memory.
     ///
     /// # Safety
-    /// It came from [`cuda_malloc_locked`] in the current context, has so many values, and nothing else gives
-    /// it back.
+    /// It came from [`cuda_malloc_locked`] in the current context, has this many values, and nothing else
+    /// gives it back.
     pub unsafe fn from_raw_parts(pointer: *mut T, len: usize) -> LockedBuffer<T> {
         HostBuffer::of(pointer, len)
     }
@@ -185,7 +185,7 @@ impl<T: DeviceCopy> UnifiedBuffer<T> {
     /// Takes over memory.
     ///
     /// # Safety
-    /// It came from [`cuda_malloc_unified`] in the current context, has so many values, and nothing else
+    /// It came from [`cuda_malloc_unified`] in the current context, has this many values, and nothing else
     /// gives it back.
     pub unsafe fn from_raw_parts(mut pointer: UnifiedPointer<T>, len: usize) -> UnifiedBuffer<T> {
         HostBuffer::of(pointer.as_raw_mut(), len)
@@ -202,14 +202,14 @@ impl<T: DeviceCopy, M: HostMemory> Deref for HostBuffer<T, M> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: so many values are there, borrowed with the buffer.
+        // SAFETY: that many values are there, borrowed with the buffer.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.len) }
     }
 }
 
 impl<T: DeviceCopy, M: HostMemory> DerefMut for HostBuffer<T, M> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: so many values are there, borrowed with the buffer.
+        // SAFETY: that many values are there, borrowed with the buffer.
         unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.len) }
     }
 }

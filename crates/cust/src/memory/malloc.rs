@@ -31,7 +31,7 @@ pub unsafe fn cuda_malloc<T: DeviceCopy>(count: usize) -> CudaResult<DevicePoint
 /// Takes device memory for `count` values, for what is queued on the stream from now on.
 ///
 /// # Safety
-/// It is written before it is read, and not used before the stream has come so far.
+/// It is written before it is read, and not used before the stream has done this.
 ///
 /// # Errors
 /// The driver's, or that of a size of 0.

@@ -6,6 +6,7 @@
 //! - [`UnifiedBuffer`]: where it is used last; host and device see it at one address.
 
 pub(crate) mod copy;
+mod copy_on_device;
 mod device_box;
 mod device_buffer;
 mod device_copy;
@@ -123,7 +124,7 @@ impl<T: DeviceCopy> DeviceMemory for DeviceBuffer<T> {
 /// Copies bytes to the device.
 ///
 /// # Safety
-/// Both are valid for so many bytes.
+/// Both are valid for this many bytes.
 ///
 /// # Errors
 /// The driver's.

@@ -95,6 +95,9 @@ impl<T: DeviceCopy> DevicePointer<T> {
     }
 }
 
+// SAFETY: an address on the device.
+unsafe impl<T: DeviceCopy> DeviceCopy for DevicePointer<T> {}
+
 impl<T: DeviceCopy> fmt::Pointer for DevicePointer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Pointer::fmt(&(self.address as *const c_void), f)
@@ -137,6 +140,9 @@ impl<T: DeviceCopy> UnifiedPointer<T> {
         UnifiedPointer(std::ptr::null_mut())
     }
 }
+
+// SAFETY: an address that the device has too.
+unsafe impl<T: DeviceCopy> DeviceCopy for UnifiedPointer<T> {}
 
 impl<T: DeviceCopy> fmt::Pointer for UnifiedPointer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

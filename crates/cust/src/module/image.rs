@@ -1,4 +1,4 @@
-//! Machine code as a toolkit makes it: does all of it lie within the bytes at hand?
+//! Machine code from a toolkit: is all of it within the given bytes?
 //!
 //! The driver is given an address and no length. It reads as far as the headers say.
 

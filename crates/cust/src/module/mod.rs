@@ -4,7 +4,6 @@ mod image;
 
 use crate::context::Owner;
 use crate::error::{CudaError, CudaResult, DropResult, ToResult};
-use crate::function::Function;
 use crate::memory::{CopyDestination, DeviceCopy, DevicePointer, copy};
 use crate::sys::{self, CUjit_option, CUmodule};
 use bytemuck::AnyBitPattern;
@@ -66,11 +65,11 @@ pub enum ModuleJitOption {
     OptLevel(OptLevel),
     /// For the device of the current context, as without any option.
     DetermineTargetFromContext,
-    /// For what.
+    /// The compute capability it is translated for.
     Target(JitTarget),
-    /// What it is loaded from.
+    /// What it is loaded from, PTX or machine code.
     Fallback(JitFallback),
-    /// With what a debugger needs. The spelling is cust's.
+    /// With information for a debugger. The spelling is cust's.
     GenenerateDebugInfo(bool),
     /// With line numbers.
     GenerateLineInfo(bool),
@@ -206,16 +205,9 @@ impl Module {
         Ok(Symbol { pointer: DevicePointer::from_raw(address), module: PhantomData })
     }
 
-    /// A kernel.
-    ///
-    /// # Errors
-    /// There is none of that name.
-    pub fn get_function<T: AsRef<str>>(&self, name: T) -> CudaResult<Function<'_>> {
-        let name = CString::new(name.as_ref()).map_err(|_| CudaError::NotFound)?;
-        let mut function = std::ptr::null_mut();
-        // SAFETY: `function` is writable, the handle is alive, and the name ends with a nul.
-        unsafe { sys::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) }.to_result()?;
-        Ok(Function::new(function, self))
+    /// The driver's handle.
+    pub(crate) fn as_inner(&self) -> CUmodule {
+        self.module
     }
 
     fn unload(&mut self) -> CudaResult<()> {
@@ -227,7 +219,7 @@ impl Module {
         Ok(())
     }
 
-    /// Gives it back, and says what the driver says to that.
+    /// Gives it back, and returns the driver's answer.
     ///
     /// # Errors
     /// The driver's, with the module.

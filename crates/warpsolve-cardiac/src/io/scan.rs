@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
                 self.at += length;
                 word
             }
-            // No keyword and no number looks like this, so that whoever asked complains.
+            // No keyword and no number looks like this, so that the caller reports it.
             Err(_) => "?",
         }
     }

@@ -28,8 +28,8 @@ impl TetMesh {
         components
     }
 
-    /// Leaves out all components but the one with the most tetrahedra, the first of equals; returns how many nodes
-    /// that were.
+    /// Leaves out all components but the one with the most tetrahedra, the first of equals; returns how many
+    /// nodes that were.
     pub fn keep_largest_component(&mut self) -> usize {
         let components = self.components();
         let of = |tet: &[u32; 4]| components[tet[0] as usize] as usize;

@@ -6,16 +6,16 @@ use super::{TetMesh, signed_volume};
 const ROUNDING: f64 = 1e-9;
 
 impl TetMesh {
-    /// The tetrahedron that a point is in, the first of several, and the barycentric coordinates there: what is linear
-    /// in it and f_k at its nodes is `sum_k w_k f_k`. `None` outside of the mesh.
+    /// The tetrahedron that a point is in, the first of several, and the barycentric coordinates there: what
+    /// is linear in it and f_k at its nodes is `sum_k w_k f_k`. `None` outside of the mesh.
     pub fn locate(&self, point: [f64; 3]) -> Option<(usize, [f64; 4])> {
         (0..self.tets.len()).find_map(|t| {
             let corners = self.tets[t].map(|node| self.points[node as usize]);
             let beyond = |axis: usize| {
-                let of_corners = || corners.iter().map(|corner| corner[axis]);
+                let coordinates = || corners.iter().map(|corner| corner[axis]);
                 let (low, high) = (
-                    of_corners().fold(f64::INFINITY, f64::min),
-                    of_corners().fold(f64::NEG_INFINITY, f64::max),
+                    coordinates().fold(f64::INFINITY, f64::min),
+                    coordinates().fold(f64::NEG_INFINITY, f64::max),
                 );
                 let room = ROUNDING * (high - low);
                 point[axis] < low - room || point[axis] > high + room

@@ -20,7 +20,7 @@ pub struct ReadOptions {
     pub drop_unreferenced: bool,
     /// Whether to leave out all connected components but the one with the most tetrahedra.
     pub largest_component: bool,
-    /// A file with the fibres, which goes before those in the mesh file or beside it.
+    /// A file with the fibres, which goes before those in the mesh file or next to it.
     pub fibres: Option<PathBuf>,
 }
 

@@ -250,8 +250,8 @@ fn points_are_found_in_their_tetrahedra() {
         let (t, weights) = mesh.locate(point).unwrap();
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         for axis in 0..3 {
-            let of_node = |k: usize| weights[k] * mesh.points()[mesh.tets()[t][k] as usize][axis];
-            assert!(((0..4).map(of_node).sum::<f64>() - point[axis]).abs() < 1e-12);
+            let term = |k: usize| weights[k] * mesh.points()[mesh.tets()[t][k] as usize][axis];
+            assert!(((0..4).map(term).sum::<f64>() - point[axis]).abs() < 1e-12);
         }
     }
     let (t, weights) = mesh.locate([2.0, 1.0, 0.5]).unwrap();

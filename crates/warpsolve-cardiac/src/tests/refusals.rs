@@ -110,7 +110,7 @@ fn voltages_that_are_no_numbers_are_found() {
             state.vectors[0][17] = f64::NAN;
             simulation.restore(&state).unwrap();
             let node = 1 + simulation.v().unwrap().iter().position(|v| v.is_nan()).unwrap();
-            assert!(reorder || node == 18);
+            assert_eq!(node == 18, !reorder, "node {node}");
             let why = simulation.step().unwrap_err();
             let place = format!("node {node} in the step to 0.05 ms");
             assert!(

@@ -152,8 +152,8 @@ fn stimuli_act_as_long_as_they_say_whatever_the_steps() {
 
 #[test]
 fn stimuli_add_up_at_their_nodes() {
-    // A cell that gets 100 / 1.4 mV/ms for one step of 0.01 ms, and another that gets it twice; without diffusion but for
-    // the little that conductivities of 1e-12 leave.
+    // A cell that gets 100 / 1.4 mV/ms for one step of 0.01 ms, and another that gets it twice; without
+    // diffusion but for the little that conductivities of 1e-12 leave.
     let mesh = slab([1.0, 1.0, 1.0], 0.5, FIBRE);
     let tissue =
         Tissue { sigma_il: 1e-12, sigma_it: 1e-12, sigma_el: 1e-12, sigma_et: 1e-12, ..Tissue::default() };

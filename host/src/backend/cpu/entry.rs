@@ -28,8 +28,8 @@ impl<T: Real> Entry<T> for T {
     }
 }
 
-/// The upper half of a number in f32, which T should be (bfloat16): sign, exponent, and the 7 bits of the significand that
-/// [`gpu_kernels::spmv::compressed`] leaves of it at most.
+/// The upper half of a number in f32, which T should be (bfloat16): sign, exponent, and the 7 bits of the
+/// significand that [`gpu_kernels::spmv::compressed`] leaves of it at most.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub(super) struct Half(u16);

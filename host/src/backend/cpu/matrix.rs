@@ -12,8 +12,8 @@ use crate::backend::Operator;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{AnyMatrix, Csr, SLICE};
 
-/// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals or with short rows as
-/// diagonal runs, which take two thirds of its time or less.
+/// A matrix of the [`Cpu`](super::Cpu) backend: any format, but a CRS matrix with diagonals or with short
+/// rows as diagonal runs, which take two thirds of its time or less.
 #[derive(Debug)]
 pub struct CpuMatrix<T> {
     layout: Layout<T>,
@@ -54,16 +54,16 @@ impl<T: Real> CpuMatrix<T> {
         Self::striped(a, || Arc::new(AnyMatrix::Crs(Csr::in_type(a))))
     }
 
-    /// The rounded matrix. Where pivots are on the diagonal its stripes have entries of 16 bits, which is all that
-    /// rounding leaves of them.
+    /// The rounded matrix. Where pivots are on the diagonal its stripes have entries of 16 bits, which is all
+    /// that rounding leaves of them.
     pub(super) fn compressed<S: Real>(rounding: &Rounding<S>, pivot: Pivot) -> Self {
         let a = rounding.matrix();
-        let of_rows = |rows: Range<usize>, values: &mut [T]| rounding.values(rows, values);
+        let row_values = |rows: Range<usize>, values: &mut [T]| rounding.values(rows, values);
         let stored = match pivot {
-            Pivot::Diagonal => Stripes::from_csr(a, of_rows).map(Layout::Halved),
-            Pivot::Largest => Stripes::from_csr(a, of_rows).map(Layout::Striped),
+            Pivot::Diagonal => Stripes::from_csr(a, row_values).map(Layout::Halved),
+            Pivot::Largest => Stripes::from_csr(a, row_values).map(Layout::Striped),
         };
-        let otherwise = || Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(of_rows))));
+        let otherwise = || Arc::new(AnyMatrix::Crs(Arc::new(a.with_rows(row_values))));
         stored.unwrap_or_else(|| Layout::AsItWas(otherwise())).into()
     }
 

@@ -44,7 +44,7 @@ impl Cpu {
         Ok(Cpu { pool: Pool::new(threads)?, guard: HostGuard::default() })
     }
 
-    /// A backend in the pool of whoever calls it, or else in rayon's global one: it starts no threads.
+    /// A backend in the thread pool of its caller, or else in rayon's global one: it starts no threads.
     pub fn shared() -> Self {
         Cpu { pool: Pool::Shared, guard: HostGuard::default() }
     }

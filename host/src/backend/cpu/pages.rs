@@ -17,20 +17,20 @@ pub(super) struct Pages<E> {
     element: PhantomData<E>,
 }
 
-/// Types of which any bits, zeros too, are a value, and which a page aligns.
+/// Types for which all bits, zeros too, are a valid value, and whose alignment a page has.
 ///
 /// # Safety
-/// As said.
+/// The type is as the first sentence says.
 pub(super) unsafe trait Plain: Copy {}
 // SAFETY: integers have no invalid bits.
 unsafe impl Plain for u32 {}
 // SAFETY: at most 64 bytes of numbers.
 unsafe impl<V: Number> Plain for [V; LANES] {}
 
-/// Types of numbers of at most 8 bytes, of which any bits, zeros too, are one; threads share them.
+/// Numbers of at most 8 bytes for which all bits, zeros too, are a valid value. Threads may share them.
 ///
 /// # Safety
-/// As said.
+/// The type is as the first sentence says.
 pub(super) unsafe trait Number: Copy + Send + Sync {}
 // SAFETY: `Real` is f32 and f64.
 unsafe impl<T: Real> Number for T {}
@@ -39,7 +39,7 @@ impl<E: Plain> Pages<E> {
     /// `len` zeros.
     pub(super) fn zeros(len: usize) -> std::io::Result<Self> {
         let memory = MmapMut::map_anon((len * size_of::<E>()).max(1))?;
-        // A wish: where it is not granted, all works the same, more slowly.
+        // The system may ignore this. Then everything works the same, but more slowly.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         Ok(Pages { memory, len, element: PhantomData })

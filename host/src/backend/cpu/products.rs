@@ -137,8 +137,8 @@ fn correct<T: Real>(x: &[T], omega: T, d: &[T], first: usize, r: &mut [T]) {
 }
 
 fn correct_blocks<T: Real, const B: usize>(x: &[T], omega: T, d: &[T], first: usize, r: &mut [T]) {
-    let of_blocks = x[first..].chunks_exact(B).zip(d[B * first..].chunks_exact(B * B));
-    for (r, (x, d)) in r.chunks_exact_mut(B).zip(of_blocks) {
+    let blocks = x[first..].chunks_exact(B).zip(d[B * first..].chunks_exact(B * B));
+    for (r, (x, d)) in r.chunks_exact_mut(B).zip(blocks) {
         let mut corrected = [T::ZERO; B];
         for k in 0..B {
             let sum = (0..B).fold(T::ZERO, |sum, l| sum + d[k * B + l] * r[l]);

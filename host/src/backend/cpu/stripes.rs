@@ -25,13 +25,13 @@ use slice::{Counts, slice};
 
 /// Rows of a block, at which products begin.
 const ROWS: usize = super::CHUNK;
-/// What a product with the copy takes, in bytes, has to be less than with the matrix by this factor: the copy costs memory
-/// and a tenth of a second.
+/// The copy is made only if its products move at most this share of the bytes that they would move with the
+/// matrix: it costs memory and a tenth of a second.
 const WORTHWHILE: f64 = 0.9;
-/// Bytes that are read in the time that is lost at a row's end in CRS, which cannot be predicted.
+/// The end of a row in CRS is a branch that cannot be predicted: bytes that are read in the time it costs.
 const ROW_END: usize = 24;
 
-/// Of so many slices one is looked at first.
+/// One of this many slices is looked at first.
 const SAMPLED: usize = 16;
 /// Fewer stripes than this share of what is scattered are not worth the search.
 const FEW: f64 = 0.05;
@@ -48,7 +48,7 @@ pub(super) struct Stripes<T, V = T> {
     columns: Pages<u32>,
     /// Of a slice: the stripes, then the scattered entries; one lane for each row.
     values: Pages<[V; LANES]>,
-    /// What V cannot hold of each row's diagonal entry; empty where it holds all.
+    /// The part of each row's diagonal entry that V cannot hold; empty if V holds all of it.
     rests: Vec<T>,
     /// Where each block begins in `columns` and in `values`; then where the last one ends.
     starts: Vec<[usize; 2]>,
@@ -62,7 +62,7 @@ fn rows<T: Real>(a: &Csr<T>, first: usize) -> [(&[u32], &[T]); LANES] {
 }
 
 /// Walks over the stripes of a slice, then over what is left of each row:
-/// `stripe(j)` is told where the stripe is in each row, `scattered(lane, j)` where the other entry is.
+/// `stripe(j)` gets the place of the stripe in each row, `scattered(lane, j)` that of another entry.
 fn walk<T: Real>(
     rows: &[(&[u32], &[T]); LANES],
     mut stripe: impl FnMut([usize; LANES]),
@@ -94,7 +94,8 @@ fn walk<T: Real>(
     }
 }
 
-/// Whether the rows of a slice have nothing but stripes: the columns of the first row, shifted by one from row to row.
+/// Whether the rows of a slice have nothing but stripes: the columns of the first row, shifted by one from
+/// row to row.
 fn is_all_stripes<T>(rows: &[(&[u32], &[T]); LANES]) -> bool {
     let first = rows[0].0;
     rows.iter().zip(0..).all(|((columns, _), l)| {
@@ -106,10 +107,11 @@ fn is_all_stripes<T>(rows: &[(&[u32], &[T]); LANES]) -> bool {
 
 impl<T: Real, V: Entry<T>> Stripes<T, V> {
     /// The copy of `a` with other values, or `None` where it would not be much faster than the matrix in T.
-    /// `of_rows(rows, values)` writes the values of some rows, beside the diagonal such as V can hold.
+    /// `row_values(rows, values)` writes the values of some rows; off the diagonal V must be able to hold
+    /// them.
     pub(super) fn from_csr<S: Real>(
         a: &Csr<S>,
-        of_rows: impl Fn(Range<usize>, &mut [T]) + Sync,
+        row_values: impl Fn(Range<usize>, &mut [T]) + Sync,
     ) -> Option<Self> {
         let mut has_stripes = true;
         let count = |has_stripes: bool, s: usize| {
@@ -136,16 +138,16 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
         };
         let slices = (0..a.n_rows().div_ceil(LANES)).into_par_iter();
         if slices.len() > 64 * SAMPLED {
-            // A part of the matrix shows what it is like.
+            // A sample of the matrix decides.
             let sample = slices.clone().step_by(SAMPLED).with_min_len(LEAST);
-            let of_slice = |s: usize| {
+            let slice_counts = |s: usize| {
                 let rows = s * LANES..((s + 1) * LANES).min(a.n_rows());
                 let counts = count(true, s);
                 let larger = copy(&counts) as isize - original(rows) as isize;
                 (larger, counts.stripes as usize, counts.scattered as usize)
             };
             let sum = |a: (isize, usize, usize), b: (isize, usize, usize)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-            let (larger, stripes, scattered) = sample.map(of_slice).reduce(|| (0, 0, 0), sum);
+            let (larger, stripes, scattered) = sample.map(slice_counts).reduce(|| (0, 0, 0), sum);
             if larger > 0 {
                 return None;
             }
@@ -181,7 +183,7 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
         blocks
             .into_par_iter()
             .enumerate()
-            .for_each(|(b, (slices, c, v, r))| fill(a, &of_rows, b * ROWS, slices, c, v, r));
+            .for_each(|(b, (slices, c, v, r))| fill(a, &row_values, b * ROWS, slices, c, v, r));
         let reason = reason::<T>(a, &slices, stored);
         Some(Stripes {
             n_rows: a.n_rows(),
@@ -272,7 +274,7 @@ fn reason<T: Real>(a: &Csr<impl Real>, slices: &[Counts], stored: usize) -> Stri
 /// Writes the slices from row `first` on into the columns, values and rests of their block, which are zero.
 fn fill<S: Real, T: Real, V: Entry<T>>(
     a: &Csr<S>,
-    of_rows: &impl Fn(Range<usize>, &mut [T]),
+    row_values: &impl Fn(Range<usize>, &mut [T]),
     first: usize,
     slices: &[Counts],
     columns: &mut [u32],
@@ -280,7 +282,7 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
     rests: &mut [T],
 ) {
     let (mut columns_left, mut values_left) = (columns, values);
-    let mut of_slice = Vec::new();
+    let mut slice_values = Vec::new();
     for (s, counts) in slices.iter().enumerate() {
         let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
         let (columns, lone_columns, values, lone_values);
@@ -292,29 +294,29 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
 
         let start = first + s * LANES;
         let end = a.n_rows().min(start + LANES);
-        of_slice.resize(a.row_ptr()[end] - a.row_ptr()[start], T::ZERO);
-        of_rows(start..end, &mut of_slice);
-        let mut left = &of_slice[..];
+        slice_values.resize(a.row_ptr()[end] - a.row_ptr()[start], T::ZERO);
+        row_values(start..end, &mut slice_values);
+        let mut left = &slice_values[..];
         let rows = rows(a, start).map(|(columns, _)| {
-            let of_row;
-            (of_row, left) = left.split_at(columns.len());
-            (columns, of_row)
+            let values;
+            (values, left) = left.split_at(columns.len());
+            (columns, values)
         });
         if !V::IS_EXACT {
-            for (i, (columns, of_row)) in (start..end).zip(&rows) {
+            for (i, (columns, values)) in (start..end).zip(&rows) {
                 debug_assert!(
-                    columns.iter().zip(*of_row).all(|(&j, &v)| j as usize == i || V::of(v).value() == v),
+                    columns.iter().zip(*values).all(|(&j, &v)| j as usize == i || V::of(v).value() == v),
                     "the others are rounded"
                 );
                 rests[i - first] =
-                    place(columns, i as u32).map_or(T::ZERO, |k| of_row[k] - V::of(of_row[k]).value());
+                    place(columns, i as u32).map_or(T::ZERO, |k| values[k] - V::of(values[k]).value());
             }
         }
         if rows.iter().all(|(columns, _)| columns.len() == stripes) {
             columns.copy_from_slice(rows[0].0);
-            let of_rows = rows.map(|(_, values)| &values[..stripes]);
+            let values_of_rows = rows.map(|(_, values)| &values[..stripes]);
             for (j, values) in values.iter_mut().enumerate() {
-                *values = std::array::from_fn(|l| V::of(of_rows[l][j]));
+                *values = std::array::from_fn(|l| V::of(values_of_rows[l][j]));
             }
             continue;
         }
@@ -325,7 +327,7 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
             found[l] += 1;
         };
         if stripes == 0 {
-            rows.iter().enumerate().for_each(|(l, (of_row, _))| (0..of_row.len()).for_each(|j| lone(l, j)));
+            rows.iter().enumerate().for_each(|(l, (columns, _))| (0..columns.len()).for_each(|j| lone(l, j)));
         } else {
             let mut k = 0;
             let stripe = |at: [usize; LANES]| {
@@ -336,8 +338,8 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
             walk(&rows, stripe, lone);
         }
         // Padding is zero times the x of the row's last entry; of any x where there is none.
-        for (l, (of_row, _)) in rows.iter().enumerate() {
-            let last = of_row.last().copied().unwrap_or(0);
+        for (l, (columns, _)) in rows.iter().enumerate() {
+            let last = columns.last().copied().unwrap_or(0);
             lone_columns[found[l]..].iter_mut().for_each(|columns| columns[l] = last);
         }
     }

@@ -19,7 +19,7 @@ pub fn check_threads(asked: usize) -> Result<()> {
 pub(super) enum Pool {
     /// The backend's own.
     Own(Arc<rayon::ThreadPool>),
-    /// That of whoever calls, or else rayon's global pool.
+    /// The pool of the caller, or else rayon's global one.
     Shared,
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn dot<T: Real, S: Real>(x: &[T], y: &[S]) -> T {
     sums.into_iter().sum::<T>() + rest
 }
 
-/// `z = a D x`, where `z` and `x` begin at row `first`, the first of a block, and `n` is the number of rows of D.
+/// `z = a D x`, where `z` and `x` begin at row `first`, the first of a block, and `n` is the number of rows
+/// of D.
 pub(super) fn scaled<T: Real>(a: T, d: &[T], n: usize, first: usize, x: &[T], z: &mut [T]) {
     let b = d.len() / n.max(1);
     if b == 1 {
@@ -33,8 +34,8 @@ pub(super) fn scaled<T: Real>(a: T, d: &[T], n: usize, first: usize, x: &[T], z:
         }
         return;
     }
-    let of_blocks = x.chunks_exact(b).zip(d[b * first..].chunks_exact(b * b));
-    for (z, (x, d)) in z.chunks_exact_mut(b).zip(of_blocks) {
+    let blocks = x.chunks_exact(b).zip(d[b * first..].chunks_exact(b * b));
+    for (z, (x, d)) in z.chunks_exact_mut(b).zip(blocks) {
         for (z, d) in z.iter_mut().zip(d.chunks_exact(b)) {
             *z = a * d.iter().zip(x).fold(T::ZERO, |sum, (&d, &x)| sum + d * x);
         }

@@ -45,14 +45,15 @@ pub(crate) enum Layout {
         stride: usize,
     },
     Sell(Slices),
-    /// [`gpu_kernels::spmv::compressed`]: entries in `col_idx`, those of the pivots in `values`, and the columns of the pivots
-    /// unless they are the diagonal's.
+    /// [`gpu_kernels::spmv::compressed`]: entries in `col_idx`, those of the pivots in `values`, and the
+    /// columns of the pivots unless they are the diagonal's.
     Compressed {
         compression: Compression,
         slices: Slices,
         pivots: Option<Arc<Buffer>>,
     },
-    /// Of blocks, with the distance of the arrays of values; rows and columns are counted in `DeviceMatrix` all the same.
+    /// Of blocks, with the distance of the arrays of values; rows and columns are counted in `DeviceMatrix`
+    /// all the same.
     BlockCrs {
         block: usize,
         plane: usize,
@@ -95,9 +96,9 @@ impl<T: Real, E: BlockEpilogue<T, 2> + BlockEpilogue<T, 3>> AnyBlockEpilogue<T> 
 /// Threads that keep a large device half busy.
 const MANY_THREADS: usize = 1 << 17;
 
-/// Logarithm of the number of lanes that share a CRS row of mean length: about four entries a lane, so
-/// that a warp's loads stay within few cache lines; one thread a row where rows are that short. Where the rows are so
-/// few that the device would idle, an entry a lane.
+/// Logarithm of the number of lanes that share a CRS row of mean length: about four entries a lane, so that a
+/// warp's loads stay within few cache lines, and one thread a row if rows are that short. If there are so few
+/// rows that the device would idle, one entry a lane.
 pub(crate) fn log2_lanes(n_rows: usize, nnz: usize) -> u32 {
     let mean = nnz as f64 / n_rows.max(1) as f64;
     let lanes = |entries: f64| ((mean / entries).max(1.0) as u32).next_power_of_two().min(32);
@@ -141,8 +142,8 @@ impl<T: Real> DeviceMatrix<T> {
             AnyMatrix::BlockCrs(a) => {
                 check_reach(a.blocks() as u64)?;
                 let (block, plane) = (a.block(), a.blocks());
-                let of_plane = |kl| a.plane(kl / block, kl % block);
-                planes = (0..block * block).flat_map(|kl| of_plane(kl).values().to_vec()).collect::<Vec<T>>();
+                let plane_at = |kl| a.plane(kl / block, kl % block);
+                planes = (0..block * block).flat_map(|kl| plane_at(kl).values().to_vec()).collect::<Vec<T>>();
                 let log2_lanes = log2_lanes(a.block_rows(), plane);
                 let row_ptr = narrow(a.row_ptr())?;
                 (Layout::BlockCrs { block, plane, row_ptr, log2_lanes }, a.col_idx(), &planes[..])
@@ -173,7 +174,7 @@ impl<T: Real> DeviceMatrix<T> {
         }
     }
 
-    /// A product by so many threads that reads x, and reads or writes so many other vectors of A's rows.
+    /// A product by this many threads that reads x, and reads or writes this many other vectors of A's rows.
     fn work(&self, threads: usize, vectors: usize) -> Work {
         let values = self.n_cols + vectors * self.n_rows;
         Work::moving(threads, self.traffic() + (values * size_of::<T>()) as u64)
@@ -229,7 +230,8 @@ impl<T: Real> Operator for DeviceMatrix<T> {
         self.col_idx.bytes() + self.values.bytes() + pointers
     }
     fn traffic(&self) -> u64 {
-        // A compressed entry's value is beside its column, and the pivots' as long as row pointers would be.
+        // A compressed entry has its value in the word of its column; the pivots' take as much as row
+        // pointers.
         let (value_bytes, pivot_bytes) = match &self.layout {
             Layout::Compressed { pivots, .. } => (0, pivots.as_ref().map_or(0, |_| 4 * self.n_rows)),
             _ => (size_of::<T>(), 0),
@@ -239,7 +241,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
 }
 
 impl Gpu {
-    /// A x with the epilogue `e`, which reads or writes so many vectors of A's rows, those that are x left out.
+    /// A x with the epilogue `e`, which reads or writes this many vectors of A's rows, apart from x.
     pub(crate) fn product<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,

@@ -115,7 +115,7 @@ impl Gpu {
         self.partials.address as *mut T
     }
 
-    /// What counts the blocks of a launch that have ended; 0 between launches.
+    /// The counter of a launch's blocks that have ended; 0 between launches.
     pub(crate) fn counter(&self) -> *mut u32 {
         self.counter.address as *mut u32
     }
@@ -126,7 +126,7 @@ impl Gpu {
     }
 }
 
-/// The address of a scalar. Whoever takes it has checked that it is there.
+/// The address of a scalar, which exists: callers have checked that.
 pub(crate) fn slot<T: Real>(s: &DeviceScalars<T>, slot: Slot) -> *mut T {
     debug_assert!(slot.0 < s.len);
     (s.address() as *mut T).wrapping_add(slot.0)

@@ -12,7 +12,7 @@ use crate::launch::Launch;
 
 /// Bytes of the mirrored state before the history.
 const MIRROR_BYTES: usize = 2 * size_of::<u32>();
-/// Without any progress for this long, faults are looked for.
+/// After this long without progress, the host looks for faults.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The state of an iteration on the device; see [`gpu_kernels::monitor::Monitor`].
@@ -50,7 +50,7 @@ impl DeviceMonitor {
 
     fn progress(&self) -> Progress {
         let mirror = self.mirror.address as *const u32;
-        // SAFETY: host-visible memory, which the device writes at any time; so many norms are there.
+        // SAFETY: host-visible memory, which the device writes at any time; that many norms are there.
         unsafe {
             let observed = mirror.add(1).read_volatile();
             let norm = match observed {
@@ -83,7 +83,7 @@ impl DeviceMonitor {
     pub(super) fn history(&self, device: &dyn Launch) -> Result<Vec<f64>> {
         device.synchronize()?;
         let observed = self.progress().observed as usize;
-        // SAFETY: so many norms were stored, and the device is idle.
+        // SAFETY: that many norms were stored, and the device is idle.
         Ok(unsafe { std::slice::from_raw_parts(self.norms(), observed) }.to_vec())
     }
 }

@@ -1,4 +1,4 @@
-//! [`Products`] on a device: what becomes of `A x` is an epilogue of the kernel.
+//! [`Products`] on a device: what is done with `A x` is an epilogue of the kernel.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl<T: Real> Products<T> for Gpu {
         DeviceMatrix::upload(&self.device, matrix)
     }
 
-    // Beside each epilogue: how many vectors of A's rows it reads or writes, those that are x left out.
+    // With each epilogue: how many vectors of A's rows it reads or writes, apart from x.
     fn multiply(&self, a: &DeviceMatrix<T>, x: &DeviceVector<T>, then: Then<T, Self>) -> Result<()> {
         then.check((a.n_rows, a.n_cols), x)?;
         match then {

@@ -2,7 +2,7 @@
 
 use crc32fast::Hasher;
 
-/// Bytes that one task reads or checks: they stay in the L2 cache meanwhile.
+/// Bytes that one task reads or checks: they stay in the L2 cache.
 pub(super) const CHUNK: usize = 1 << 18;
 
 /// The checksum of some bytes.

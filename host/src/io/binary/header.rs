@@ -30,7 +30,7 @@ const AT_FILE_LEN: usize = 80;
 const AT_CHECKSUMS: usize = 88;
 const AT_OWN_CHECKSUM: usize = 124;
 
-/// What a header says, but for what follows from it.
+/// What a header says, except for what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub symmetry: Symmetry,

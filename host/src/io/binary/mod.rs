@@ -1,8 +1,9 @@
-//! Binary matrix files (`.wsm`): the arrays of compressed rows as they lie in memory, checksummed, so that reading is
-//! little more than copying. docs/binary-matrix.md describes every byte.
+//! Binary matrix files (`.wsm`): the arrays of compressed rows as they lie in memory, checksummed, so that
+//! reading is little more than copying. docs/binary-matrix.md describes every byte.
 //!
-//! Nothing is allocated before the sizes in the header agree with one another and with the length of the file. What is
-//! read is checked as [`Csr::new`](crate::matrix::Csr::new) checks it, whatever the checksums say.
+//! Nothing is allocated before the sizes in the header agree with one another and with the length of the
+//! file. What is read is checked as [`Csr::new`](crate::matrix::Csr::new) checks it, whatever the checksums
+//! say.
 
 mod checksum;
 mod fault;

@@ -42,8 +42,8 @@ impl From<Fault> for Failure {
 /// Reads a matrix, calling `progress(bytes done, bytes in all)` now and then.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read, or is larger than the memory; [`Error::Binary`] when it is not what
-/// [`write_matrix`](super::write_matrix) wrote.
+/// [`Error::Io`] when the file cannot be read, or is larger than the memory; [`Error::Binary`] when it is not
+/// what [`write_matrix`](super::write_matrix) wrote.
 pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(Csr<f64>, Summary)> {
     read(path, progress).map_err(|failure| match failure {
         Failure::Io(source) => Error::io("read", path, source),
@@ -111,8 +111,8 @@ impl Sections<'_> {
                 self.file.read_exact_at(chunk, at + (c * CHUNK) as u64)?;
                 Ok::<_, io::Error>(checksum(chunk))
             });
-            let of_batch = chunks.try_reduce(Hasher::new, |first, second| Ok(joined(first, second)))?;
-            sum = joined(sum, of_batch);
+            let batch_sum = chunks.try_reduce(Hasher::new, |first, second| Ok(joined(first, second)))?;
+            sum = joined(sum, batch_sum);
             at += batch.len() as u64;
             (self.progress)(at, file_len);
         }

@@ -303,15 +303,15 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let [first, binary, second] = ["a.mtx", "a.wsm", "b.mtx"].map(|name| folder.path().join(name));
         let symmetry = matrix::write_matrix(&first, &a, &comment).unwrap().1;
-        let (b, of_text) = matrix::read_matrix(&first, &mut |_, _| {}).unwrap();
+        let (b, text_summary) = matrix::read_matrix(&first, &mut |_, _| {}).unwrap();
         prop_assert_eq!(bits(&a), bits(&b));
-        matrix::write_matrix(&binary, &b, &of_text.comment).unwrap();
-        let (c, of_binary) = matrix::read_matrix(&binary, &mut |_, _| {}).unwrap();
+        matrix::write_matrix(&binary, &b, &text_summary.comment).unwrap();
+        let (c, binary_summary) = matrix::read_matrix(&binary, &mut |_, _| {}).unwrap();
         prop_assert_eq!(bits(&a), bits(&c));
-        prop_assert_eq!((of_binary.symmetry, of_binary.layout), (symmetry, None));
-        prop_assert_eq!(&of_binary.comment, &of_text.comment);
-        prop_assert_eq!(of_binary.explicit_zeros, a.values().iter().filter(|&&v| v == 0.0).count() as u64);
-        matrix::write_matrix(&second, &c, &of_binary.comment).unwrap();
+        prop_assert_eq!((binary_summary.symmetry, binary_summary.layout), (symmetry, None));
+        prop_assert_eq!(&binary_summary.comment, &text_summary.comment);
+        prop_assert_eq!(binary_summary.explicit_zeros, a.values().iter().filter(|&&v| v == 0.0).count() as u64);
+        matrix::write_matrix(&second, &c, &binary_summary.comment).unwrap();
         prop_assert_eq!(std::fs::read(first).unwrap(), std::fs::read(second).unwrap());
     }
 

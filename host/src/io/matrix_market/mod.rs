@@ -30,8 +30,9 @@ pub use write::{symmetry_of, write_matrix, write_vector};
 /// Reads a matrix, calling `progress(bytes done, bytes in all)` (of the file, as it is on disk) now and then.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) when the file cannot be read; [`Error::Parse`](crate::Error::Parse) with the first faulty line when it is
-/// malformed; [`Error::NotFinite`](crate::Error::NotFinite) when duplicates add up to more than `f64` holds.
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read; [`Error::Parse`](crate::Error::Parse) with
+/// the first faulty line when it is malformed; [`Error::NotFinite`](crate::Error::NotFinite) when duplicates
+/// add up to more than `f64` holds.
 pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(Csr<f64>, Summary)> {
     matrix_from(Source::open(path)?, Pieces::DEFAULT, progress)
 }

@@ -343,7 +343,7 @@ fn missing_files_and_folders() {
     assert!(matches!(read_vector(Path::new(".")), Err(Error::Io { .. })));
 }
 
-/// A matrix of a benchmark collection, where the checkout has it beside itself.
+/// A matrix of a benchmark collection, if it is in a folder next to the repository.
 fn collection(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/matrices").join(name);
     if !path.exists() {

@@ -12,8 +12,9 @@ mod nalgebra;
 #[cfg(feature = "sprs")]
 mod sprs;
 
-/// What a system can be given as: a [`Csr`], which is shared, and whatever turns into one. The arrays of an owned matrix
-/// of another crate are moved where they are of the same types, so that nothing is copied without need.
+/// What a system can be given as: a [`Csr`], which is shared, and whatever turns into one. The arrays of an
+/// owned matrix of another crate are moved where they are of the same types, so that nothing is copied
+/// without need.
 ///
 /// With the features `sprs`, `faer` and `nalgebra-sparse` the sparse matrices of these crates are among them.
 pub trait IntoCsr {

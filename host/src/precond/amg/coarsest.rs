@@ -18,8 +18,8 @@ use crate::precond::amg::cast::Cast;
 use crate::setup::inverse::host as dense;
 use crate::setup::{Algebra, Blocks, Diagonals, Formats, Inverses, Matrices, RowWeight, Size};
 
-/// A coarsest level of so few unknowns is inverted also where fewer were asked for: a smoother would have to
-/// do without the null space of a singular one.
+/// A coarsest level of at most this many unknowns is inverted even if fewer were asked for: a smoother would
+/// ignore the null space of a singular matrix.
 const SMALL: usize = 64;
 
 /// Steps of the smoother on a last level that has no inverse.

@@ -12,7 +12,7 @@ use crate::error::Result;
 
 /// All levels, ready to be cycled over.
 pub struct Multigrid<S: Real, B: Backend<S>> {
-    /// All levels but the coarsest, from the finest on.
+    /// All levels except for the coarsest, from the finest on.
     pub levels: Vec<Level<S, B>>,
     /// The coarsest.
     pub coarsest: Coarsest<S, B>,
@@ -160,7 +160,7 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
     }
 }
 
-/// So many steps of the smoother; with `zero` from 0, and the first sweep has been done if there is one.
+/// This many steps of the smoother; with `zero` from 0, and the first sweep has been done if there is one.
 fn smooth_down<S: Real, B: Backend<S>>(
     g: &B,
     smoother: &dyn Smoother<S, B>,
@@ -179,7 +179,7 @@ fn smooth_down<S: Real, B: Backend<S>>(
     Ok(())
 }
 
-/// The first sweep of a visit with so many steps.
+/// The first sweep of a visit with this many steps.
 fn first_sweep<S: Real, B: Backend<S>>(
     smoother: &dyn Smoother<S, B>,
     steps: u32,

@@ -15,8 +15,7 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::{Algebra, Blocks};
 
-/// The matrices of a level but the coarsest, as they are computed; a `Level` is made
-/// of them.
+/// The matrices of a level, except for the coarsest, as they are computed. A `Level` is made of them.
 pub struct LevelMatrices<M, V> {
     /// The matrix.
     pub a: Blocks<M>,
@@ -26,8 +25,8 @@ pub struct LevelMatrices<M, V> {
     pub r: Blocks<M>,
     /// Its smoothing diagonal.
     pub diagonal: Diagonal<V>,
-    /// Where the first sweep after the coarser levels may be one pass with the interpolation, or numbers
-    /// shall be computed anew.
+    /// Kept if the first sweep after the coarser levels may be one pass with the interpolation, or if the
+    /// hierarchy will be updated.
     pub products: Option<IntermediateProducts<M>>,
 }
 
@@ -35,12 +34,11 @@ pub struct LevelMatrices<M, V> {
 pub struct IntermediateProducts<M> {
     /// `A P`, until the level makes its correction of it.
     pub ap: Blocks<M>,
-    /// With smoothed aggregation of a matrix without blocks, where numbers shall be computed anew: what P is
-    /// the product of.
+    /// The factors of P, if the hierarchy will be updated (smoothed aggregation of a matrix without blocks).
     pub(super) factors: Option<smoothed_aggregation::Factors<M>>,
 }
 
-/// All levels but the coarsest, the coarsest matrix, and what the phases took.
+/// All levels except for the coarsest, the coarsest matrix, and the times of the phases.
 pub struct Hierarchy<M, V> {
     /// From the finest on.
     pub levels: Vec<LevelMatrices<M, V>>,
@@ -133,8 +131,8 @@ pub(super) fn overcorrect<T: Real, B: Algebra<T>>(
         .try_for_each(|plane| backend.scale_values(plane, T::from_f64(1.0 / factor)))
 }
 
-/// Whether the first sweep after the coarser levels shall be one pass with the interpolation, a product with
-/// the `fused` entries of A P, where A and P are worth `apart` entries. Not for blocks.
+/// Whether the first sweep after the coarser levels is one pass with the interpolation: a product with the
+/// `fused` entries of A P, instead of two with the `apart` entries of A and P. Not for blocks.
 pub(super) fn sweeps_while_interpolating(params: &Params, block: usize, fused: usize, apart: usize) -> bool {
     params.post > 0 && block == 1 && fused <= apart
 }
@@ -237,7 +235,8 @@ mod tests {
         }
     }
 
-    fn scaled<B: AnyPrecision<f64> + CgSteps<f64>>(g: &B, n: usize) {
+    /// With the near-null space of the scaled matrix, CG takes fewer iterations than without by this factor.
+    fn scaled<B: AnyPrecision<f64> + CgSteps<f64>>(g: &B, n: usize, gain: f64) {
         let a = poisson(n);
         let d: Vec<f64> = (0..(n * n) as u64).map(|i| 10f64.powf(2.0 * uniform(1, i) - 1.0)).collect();
         let scaled = Arc::new(Csr::from_rows(
@@ -256,14 +255,14 @@ mod tests {
         let found = iterations(g, &scaled, &mut with_near_null(g, &scaled, &[d]));
         assert!(found <= expected + 4, "{found} for {expected}");
         let without = iterations(g, &scaled, &mut Amg::setup(g, &scaled, &params()).unwrap());
-        assert!(n < 20 || 2 * without > 3 * found, "{without} without, {found} with");
+        assert!(f64::from(without) > gain * f64::from(found), "{without} without, {found} with");
     }
 
     #[test]
     fn a_scaled_matrix_converges_with_its_scaled_constant() {
-        scaled(&Reference::new(), 31);
-        scaled(&Cpu::new(2).unwrap(), 25);
-        scaled(&Gpu::simulated().unwrap(), 9);
+        scaled(&Reference::new(), 31, 1.5);
+        scaled(&Cpu::new(2).unwrap(), 25, 1.5);
+        scaled(&Gpu::simulated().unwrap(), 15, 1.2);
     }
 
     /// Two unknowns a point, coupled: A (x) [[1, 1/4], [1/4, 1]], with a constant for each.
@@ -276,9 +275,9 @@ mod tests {
             n,
             |i| 2 * a.row_len(i / 2),
             |i, columns, values| {
-                let (of_a, v) = a.row(i / 2);
+                let (neighbours, v) = a.row(i / 2);
                 for k in 0..columns.len() {
-                    columns[k] = 2 * of_a[k / 2] + (k % 2) as u32;
+                    columns[k] = 2 * neighbours[k / 2] + (k % 2) as u32;
                     values[k] = if k % 2 == i % 2 { 1.0 } else { 0.25 } * v[k / 2];
                 }
             },

@@ -15,7 +15,7 @@ use crate::matrix::rounding::Pivot;
 use crate::precond::amg::cast::Cast;
 use crate::setup::{Algebra, Blocks, Formats, Matrices, Size};
 
-/// A matrix of a level in its format.
+/// A matrix of a level in its format, and its description for reports.
 pub struct LevelMatrix<M> {
     /// The matrix, ready to be multiplied.
     pub matrix: M,
@@ -75,8 +75,8 @@ impl<V> Vectors<V> {
     }
 }
 
-/// A level but the coarsest: its matrix, the way to the next coarser level and back, its smoother, its
-/// vectors.
+/// A level, except for the coarsest: its matrix, the way to the next coarser level and back, its smoother,
+/// its vectors.
 pub struct Level<S: Real, B: Backend<S>> {
     /// The matrix.
     pub a: LevelMatrix<B::Matrix>,

@@ -1,5 +1,5 @@
-//! Algebraic multigrid: `z = M r` is one cycle over a hierarchy of ever smaller problems that the matrix
-//! alone gives.
+//! Algebraic multigrid: `z = M r` is one cycle over a hierarchy of ever smaller problems, which are
+//! computed from the matrix alone.
 //!
 //! | file | what |
 //! |---|---|
@@ -58,6 +58,7 @@ pub use params::{Coarsening, Cycle, Key, Params, SetupOn, SmootherKind, Splittin
 pub use phases::Phases;
 pub use traffic::Stored;
 use traffic::Traffic;
+use update::{Reusable, check_pattern, update};
 
 /// Backends that compute a hierarchy in T and apply it in S, which may be the same.
 pub trait Precisions<T: Real, S: Real>: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T> {}
@@ -68,7 +69,7 @@ impl<T: Real, S: Real, B: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T>> 
 pub struct Amg<T: Real, S: Real, B: Precisions<T, S>> {
     multigrid: Multigrid<S, B>,
     info: Info,
-    reusable: Option<update::Reusable<T, B>>,
+    reusable: Option<Reusable<T, B>>,
 }
 
 impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
@@ -87,7 +88,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// blocks' norms and smoothed with the inverted diagonal blocks.
     ///
     /// [`crate::Error::Block`] where a diagonal block is missing or singular; [`crate::Error::Option`] as
-    /// [`Amg::setup`], and for a smoother that there is not for blocks.
+    /// [`Amg::setup`], and for a smoother that does not take blocks.
     pub fn setup_blocks(backend: &B, a: &BlockCsr<T>, params: &Params) -> Result<Self> {
         params.check()?;
         if a.block_rows() != a.block_cols() {
@@ -97,10 +98,10 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::of(backend, Matrices::<T>::blocks(backend, a)?, None, params)
     }
 
-    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, in place of the constant 1:
+    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, instead of the constant 1:
     /// what A nearly maps to 0, such as the rigid motions of an elastic body (Vanek, Mandel, Brezina 1996,
     /// section 4). Unknowns are aggregated one by one; an aggregate has a coarse unknown for each vector that
-    /// does not depend on those before it there. Where the vectors are others than one constant no entry is
+    /// does not depend on those before it there. With vectors other than one constant, no entry is
     /// filtered out of A.
     ///
     /// # Errors
@@ -129,9 +130,8 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::from_hierarchy(backend, &mut hierarchy, &Params { compressed, ..params.clone() })
     }
 
-    /// Builds the hierarchy of a matrix that is there already, square and with a diagonal without zeros or,
-    /// in blocks, without singular ones. `product` is the same matrix ready to be multiplied, where there is
-    /// one already.
+    /// Builds the hierarchy of a matrix in the backend's memory. It is square, and its diagonal has no zeros,
+    /// or no singular blocks. `product` is the same matrix ready to be multiplied, if there is one.
     pub fn of(
         backend: &B,
         a: Blocks<<B as Matrices<T>>::Csr>,
@@ -140,6 +140,20 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     ) -> Result<Self> {
         let mut hierarchy = build_where_asked::<T, B>(backend, a, product, params, SetupOptions::default())?;
         Self::from_hierarchy(backend, &mut hierarchy, params)
+    }
+
+    /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate
+    /// products, about twice the memory.
+    pub fn setup_reusable(backend: &B, a: &Arc<Csr<T>>, params: &Params) -> Result<Self> {
+        params.check()?;
+        check::check_square(a)?;
+        check::check_diagonal(a, "amg")?;
+        let options = SetupOptions { near_null: None, keep: true };
+        let on_device = Blocks::scalar(Matrices::<T>::csr(backend, a)?);
+        let mut hierarchy = build_where_asked::<T, B>(backend, on_device, None, params, options)?;
+        let mut amg = Self::from_hierarchy(backend, &mut hierarchy, params)?;
+        amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
+        Ok(amg)
     }
 
     /// The levels of these matrices, whose products `A P` serve as storage.
@@ -171,6 +185,33 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         let info = Info { levels: infos, phases, precision: S::NAME, cycle_bytes };
         let (cycle, pre, post) = (params.cycle(), params.pre, params.post);
         Ok(Amg { multigrid: Multigrid { levels, coarsest: last, cycle, pre, post }, info, reusable: None })
+    }
+
+    /// The preconditioner of `a`, which has the pattern of the matrix that was set up, with the aggregates or
+    /// coarse unknowns of that: level matrices, smoothers and the coarsest inverse are computed anew. So is
+    /// the interpolation of `sa`; with `pmis` and `mandel-brezina` it stays as it is.
+    ///
+    /// With `sa` the result is that of [`Amg::setup`], to the last bit, if that finds the same aggregates:
+    /// the same entries must be strong, the same rows of slivers, and magnitudes must compare as before.
+    /// Where connections are equally strong, rounding may decide otherwise in a new set-up.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by
+    /// [`Amg::setup_reusable`]; [`Error::Diagonal`] as there: then nothing has changed. After an error of the
+    /// device it must not be used any more.
+    pub fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<()> {
+        let Some(Reusable { pattern, .. }) = &self.reusable else {
+            return Err(Error::Matrix(
+                "this hierarchy keeps nothing to be updated; make it by setup_reusable".into(),
+            ));
+        };
+        check_pattern(pattern, a)?;
+        check::check_diagonal(a, "amg")?;
+        let mut reusable = self.reusable.take().expect("looked at above");
+        update(backend, &mut reusable, a)?;
+        *self = Self::from_hierarchy(backend, &mut reusable.hierarchy, &reusable.params)?;
+        self.reusable = Some(reusable);
+        Ok(())
     }
 
     /// What was set up.

@@ -71,12 +71,12 @@ named! {
     }
 }
 
-/// What is known of a field of [`Params`] by its name.
+/// The description of a field of [`Params`].
 #[derive(Clone, Copy)]
 pub struct Key {
     /// The field, and the key of `--amg`.
     pub name: &'static str,
-    /// What it is, a line of a comment after another.
+    /// What it is, line by line.
     lines: &'static [&'static str],
     /// The values it takes.
     pub takes: &'static str,
@@ -202,7 +202,7 @@ parameters! {
     /// mesh) `jacobi` and `chebyshev` divide by more than the diagonal.
     smoother: SmootherKind = SmootherKind::Chebyshev, takes "jacobi, l1-jacobi, chebyshev or spai0";
 
-    /// Weight of the smoother but for `chebyshev`; auto: 4/3 over the spectral radius of `D^-1 A` for
+    /// Weight of the smoother, except for `chebyshev`; auto: 4/3 over the spectral radius of `D^-1 A` for
     /// `jacobi`, 1 for the others.
     omega: Option<f64> = None, takes "a number between 0 and 2, both excluded, or auto",
         if |x| x.is_none_or(|omega| omega > 0.0 && omega < 2.0),
@@ -213,7 +213,7 @@ parameters! {
         if |x| x.is_none_or(|degree| (1..=32).contains(&degree)),
         with "smoother=chebyshev" where |p| p.smoother == SmootherKind::Chebyshev;
 
-    /// Smoothing steps before the coarser level; CG wants as many as after it.
+    /// Smoothing steps before the coarser level; CG needs as many as after it.
     pre: u32 = 1, takes "a whole number up to 100", if |steps| steps <= 100;
 
     /// Smoothing steps after the coarser level; not 0 where `pre` is.
@@ -222,7 +222,7 @@ parameters! {
     /// The order of visits; auto: `w` with `mandel-brezina`, else `v`.
     cycle: Option<Cycle> = None, takes "v, w, f, k or auto";
 
-    /// A level of at most so many rows is solved by its dense inverse.
+    /// A level of at most this many rows is solved by its dense inverse.
     coarse_rows: usize = 300, takes "a whole number from 1 to 4096", if |n| (1..=4096).contains(&n);
 
     /// Levels at most.

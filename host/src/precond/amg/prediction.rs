@@ -10,7 +10,7 @@ use crate::matrix::Csr;
 
 /// Rows that are looked at.
 const SAMPLES: usize = 16;
-/// Where so many unknowns are near, the next distances are taken to add as large a factor as the last one.
+/// Where this many unknowns are near, the next distances are taken to add as large a factor as the last one.
 const MOST: usize = 2048;
 /// The largest distance that is asked for.
 const FAR: usize = 5;
@@ -38,7 +38,7 @@ impl Prediction {
         let touches = |distance: usize| near[distance].min(near[distance + 1] / size).min(n / size);
         let product = (touches(*product) / row).min(most(params));
         let next = touches(*coarser) / (size * row);
-        // Levels after the next shrink as it does, but for longer rows.
+        // Levels after the next shrink as it does, except for longer rows.
         let coarser = next * if next < 0.5 { 1.0 / (1.0 - next) } else { 2.0 };
         Prediction { product, coarser }
     }

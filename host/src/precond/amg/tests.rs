@@ -177,8 +177,8 @@ fn convection_costs_few_iterations() {
 
 #[test]
 fn skew_matrices_cost_few_iterations() {
-    // The identity, and +-1 to the right and left in the rows and columns of a grid: all eigenvalues are
-    // beside 1.
+    // The identity, and +-1 to the right and left in the rows and columns of a grid: all eigenvalues have
+    // the real part 1.
     for (n, most) in [([1, 20_000], 40), ([120, 120], 60)] {
         let mut a = Coo::new(n[0] * n[1], n[0] * n[1], 0).unwrap();
         for i in 0..n[0] * n[1] {

@@ -11,7 +11,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-/// What [`Aggregation::aggregate`] says of a row that belongs to no aggregate.
+/// What [`Aggregation::aggregate`] has for a row that belongs to no aggregate.
 pub const NO_AGGREGATE: u32 = u32::MAX;
 
 /// Aggregates.
@@ -19,9 +19,9 @@ pub trait Aggregation<T: Real>: Matrices<T> {
     /// Aggregates around `roots` in the graph of `s`, numbered in the order of their roots; the second value
     /// is their number. Not a root: first every unknown with a root among its neighbours joins the one with
     /// the largest `|s_ij|` (the first of equals); then every other one joins the aggregate of its neighbour
-    /// with the largest `|s_ij|` among those that belonged to one before this step. Whoever is left and has a
-    /// neighbour is a root too; without one it belongs to [`NO_AGGREGATE`]. Unknowns for which `roots` has
-    /// [`SINGLETON`](super::independent_set::SINGLETON) are roots that nobody joins.
+    /// with the largest `|s_ij|` among those that belonged to one before this step. An unknown that is left
+    /// is a root too if it has a neighbour; otherwise it belongs to [`NO_AGGREGATE`]. Unknowns for which
+    /// `roots` has [`SINGLETON`](super::independent_set::SINGLETON) are roots that nobody joins.
     fn aggregate(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, usize)>;
 
     /// The piecewise constant interpolation P_0: 1 in row `i`, column `aggregates[i]`.

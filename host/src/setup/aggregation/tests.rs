@@ -1,4 +1,4 @@
-//! For what they promise, and every backend against the definition.
+//! The promised properties, and every backend against the definition.
 
 use cuda_std::Real;
 

@@ -1,4 +1,4 @@
-//! What matrices of blocks need beside what is done plane by plane.
+//! What matrices of blocks need in addition to what is done plane by plane.
 
 use cuda_std::Real;
 

@@ -38,7 +38,7 @@ impl<T: Real, S: Real> Formats<T, S> for Gpu {
             Some(widths) if choice.format == Format::Sell => self.sell(a, widths, choice.sigma)?,
             _ => self.crs(a)?,
         };
-        Ok(DeviceMatrix { reason: Some(choice.of_blocks(a.block()).reason), ..matrix })
+        Ok(DeviceMatrix { reason: Some(choice.for_blocks(a.block()).reason), ..matrix })
     }
 
     fn smoothing_operator(&self, a: &Blocks<DeviceCsr<T>>, pivot: Pivot) -> Result<DeviceMatrix<S>> {

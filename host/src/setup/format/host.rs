@@ -26,7 +26,7 @@ macro_rules! formats_of_the_host {
 
         impl<T: Real, S: Real> Formats<T, S> for $backend {
             fn operator(&self, a: &Blocks<Arc<Csr<T>>>) -> Result<<$backend as Products<S>>::Matrix> {
-                let choice = choose(&**a.first(), Target::Cpu).of_blocks(a.block());
+                let choice = choose(&**a.first(), Target::Cpu).for_blocks(a.block());
                 let matrix = match a.block() {
                     1 => self.rounded(a.first()),
                     _ => {

@@ -27,7 +27,7 @@ impl<T: Real> IndependentSets<T> for Cpu {
         slivers: Option<&Vec<T>>,
     ) -> Result<Vec<u32>> {
         let n = s.n_rows();
-        // Rows have their diagonal too. What is asked of it is always so.
+        // Rows have their diagonal too, for which the conditions always hold.
         let row = |i: u32| s.row(i as usize).0;
         let transposed_row = |i: u32| st.map_or(&[][..], |st| st.row(i as usize).0);
         let is_sliver = |i: u32| slivers.is_some_and(|slivers| slivers[i as usize] != T::ZERO);

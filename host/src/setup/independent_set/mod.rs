@@ -22,12 +22,12 @@ pub trait IndependentSets<T: Real>: Matrices<T> {
     ///
     /// In rounds: an undecided unknown whose weight is the largest among the undecided ones within the
     /// distance joins the set, and all within the distance of it are out. But where `st`, the transpose of s,
-    /// is given, only those that depend on it are out, its row of `st`, and with distance 2 all its neighbours
-    /// and those of its dependents. The weight is [`arithmetic::noise::weight`] of the row number and, where
-    /// `st` is given, of the number of its off-diagonal entries in that row (PMIS; De Sterck, Yang, Heys
-    /// 2006); ties go to the larger row number. With distance 2 the set is the MIS-2 of Bell, Dalton and Olson
-    /// 2012. Unknowns without an edge are members if `isolated`. Those for which `slivers` is not 0 are no
-    /// candidates: the set has [`SINGLETON`] for them.
+    /// is given, only those that depend on it are out, its row of `st`, and with distance 2 all its
+    /// neighbours and those of its dependents. The weight is [`arithmetic::noise::weight`] of the row number
+    /// and, where `st` is given, of the number of its off-diagonal entries in that row (PMIS; De Sterck,
+    /// Yang, Heys 2006); ties go to the larger row number. With distance 2 the set is the MIS-2 of Bell,
+    /// Dalton and Olson (2012). Unknowns without an edge are members if `isolated`. Those for which `slivers`
+    /// is not 0 are no candidates: the set has [`SINGLETON`] for them.
     fn independent_set(
         &self,
         s: &Self::Csr,

@@ -1,4 +1,4 @@
-//! For what they promise, and every backend against the definition.
+//! The promised properties, and every backend against the definition.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn independent_sets_are_independent_and_maximal() {
     }
 }
 
-/// The unknowns within so many edges of `i`, `i` too.
+/// The unknowns within this many edges of `i`, `i` too.
 fn within(s: &Csr<f64>, i: u32, distance: u32) -> BTreeSet<u32> {
     let mut reached = BTreeSet::from([i]);
     for _ in 0..distance {

@@ -185,7 +185,7 @@ impl Gpu {
     fn coarse_numbers(&self, coarse: &DeviceIndices) -> Result<Numbers> {
         let bytes = coarse.len * size_of::<u32>();
         let buffer = Buffer::new(self.device(), bytes + size_of::<u32>())?;
-        // SAFETY: both have so many bytes, and one was just allocated.
+        // SAFETY: both have that many bytes, and one was just allocated.
         unsafe { self.device().copy(buffer.address, coarse.buffer.address, bytes)? };
         let count = self.row_pointers(&buffer, coarse.len)? as usize;
         Ok(Numbers { buffer, count })

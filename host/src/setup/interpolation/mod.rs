@@ -28,7 +28,7 @@ pub trait Interpolation<T: Real>: Aggregation<T> + SparseProducts<T> {
     /// entry stay as they are.
     fn damp(&self, s: &mut Self::Csr, omega: T, slivers: Option<&Self::Vector>) -> Result<()>;
 
-    /// `S P_0`: what [`SparseProducts::product`] makes of it.
+    /// `S P_0`: the result of [`SparseProducts::product`].
     fn multiply_tentative(
         &self,
         s: &Self::Csr,

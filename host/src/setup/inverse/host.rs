@@ -16,12 +16,12 @@ impl<T: Real> Inverses<T> for Reference {}
 
 /// Pivots and singular values below this share of the largest entry are taken for zero,
 const SINGULAR: f64 = 1e-11;
-/// and below so many units of rounding.
+/// and below this many units of rounding.
 const ROUNDINGS: f64 = 32.0;
 
 /// The dense inverse of `a` as a matrix in CRS, so that one product applies it; the pseudo-inverse where `a`
-/// is singular. `usual` is the size of a diagonal entry of the problem that it approximates: beside it all of
-/// `a` may be rounding, such as the 1 x 1 matrix that is left of a pure Neumann problem.
+/// is singular. `usual` is the size of a diagonal entry of the problem that it approximates: compared with
+/// it, all of `a` may be rounding, such as the 1 x 1 matrix that is left of a pure Neumann problem.
 ///
 /// Symmetric positive definite matrices are inverted by Cholesky's method, other symmetric ones by their
 /// eigenvalues, and the rest with an LU decomposition with partial pivoting, where singular by a singular

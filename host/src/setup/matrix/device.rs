@@ -247,7 +247,7 @@ pub(in crate::setup) fn download<U: cuda_std::memory::Word>(
     zero: U,
 ) -> Result<Vec<U>> {
     let mut values = vec![zero; len];
-    // SAFETY: the buffer has at least so many elements.
+    // SAFETY: the buffer has at least that many elements.
     unsafe { buffer.device().download(bytes_of_mut(&mut values), buffer.address)? };
     Ok(values)
 }

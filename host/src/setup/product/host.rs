@@ -87,7 +87,7 @@ impl<T: Real> Sum<T> {
         Sum { totals: vec![(T::ZERO, 0); n_cols], columns: vec![], products: vec![] }
     }
 
-    /// Makes room for so many products and [`AT_ONCE`] more.
+    /// Makes room for this many products and [`AT_ONCE`] more.
     fn make_room(&mut self, count: usize) {
         if self.columns.len() < count + AT_ONCE {
             self.columns.resize(count + AT_ONCE, 0);

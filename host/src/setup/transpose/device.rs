@@ -47,7 +47,7 @@ impl Gpu {
         self.row_pointers(&row_ptr, size.n_rows)?;
 
         let next = Buffer::new(self.device(), bytes)?;
-        // SAFETY: both have so many bytes.
+        // SAFETY: both have that many bytes.
         unsafe { self.device().copy(next.address, row_ptr.address, bytes)? };
         let unsorted = Buffer::new(self.device(), size.nnz * size_of::<u32>())?;
         let kernel = scatter_rows {

@@ -39,18 +39,19 @@ const DARKEST: f64 = 0.12;
 const GREY: Colour = [184, 184, 184];
 /// Where the light comes from, seen by the viewer: right, up, towards the viewer. A unit vector.
 const LIGHT: Vec3 = [-0.36, 0.48, 0.8];
-/// The share of the light that comes from everywhere, so that shaded colours can still be told by the bar.
+/// The share of ambient light: shaded colours can still be found in the colour bar.
 const AMBIENT: f64 = 0.65;
 
-/// Writes a picture of the surface of `mesh` with activation times (ms, one for each node; negative: never) as
-/// colours and as isochrones, with a colour bar. The file appears when it is complete.
+/// Writes a picture of the surface of `mesh` with activation times (ms, one for each node; negative: never)
+/// as colours and as isochrones, with a colour bar. The file appears when it is complete.
 ///
-/// `view` points from the mesh to the viewer. Without it a flat mesh is seen from its largest side, any other from
-/// the front, -y, with z upwards.
+/// `view` points from the mesh to the viewer. Without it a flat mesh is seen from its largest side, any other
+/// from the front, -y, with z upwards.
 ///
-/// The projection is orthographic, hidden surfaces are removed by a depth buffer (E. Catmull: A Subdivision Algorithm
-/// for Computer Display of Curved Surfaces, 1974, section 3), the shading is Lambert's with interpolated normals, and the
-/// colour map is viridis, whose steps look equal. Elements with a corner that was never activated are grey.
+/// The projection is orthographic, hidden surfaces are removed by a depth buffer (E. Catmull: A Subdivision
+/// Algorithm for Computer Display of Curved Surfaces, 1974, section 3), the shading is Lambert's with
+/// interpolated normals, and the colour map is viridis, whose steps look equal. Elements with a corner that
+/// was never activated are grey.
 ///
 /// # Errors
 /// [`Error::Mesh`] when there is not one time for every node; [`Error::Option`] when `view` has no direction;
@@ -97,7 +98,8 @@ impl Scale {
         [colour.r, colour.g, colour.b]
     }
 
-    /// How much of a line covers a sample at `time`, where times change by `slope` from one sample to the next.
+    /// How much of a line covers a sample at `time`, where times change by `slope` from one sample to the
+    /// next.
     fn line(&self, time: f64, slope: f64) -> f64 {
         let phase = time / self.step;
         let distance = (phase - phase.round()).abs() * self.step / slope;
@@ -125,7 +127,7 @@ fn is_time(t: f64) -> bool {
 }
 
 fn draw(mesh: &TetMesh, times: &[f64], view: &View) -> Canvas {
-    // From mm to pixels: what is seen fills the space beside the legend.
+    // From mm to pixels: what is seen fills the space next to the legend.
     let points: Vec<Vec3> = mesh.points().iter().map(|&p| view.see(p)).collect();
     let (low, high) = bounds(&points);
     let extent = [high[0] - low[0], high[1] - low[1]];

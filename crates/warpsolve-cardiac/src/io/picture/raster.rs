@@ -7,8 +7,8 @@ use super::canvas::{Canvas, Colour, WHITE};
 /// Samples along each axis of a pixel, whose mean is its colour: smooth edges.
 pub(super) const OVERSAMPLING: usize = 3;
 
-/// The colour and the depth of every sample; coordinates are in samples, x to the right, y downwards, and depth grows
-/// towards the viewer.
+/// The colour and the depth of every sample; coordinates are in samples, x to the right, y downwards, and
+/// depth grows towards the viewer.
 pub(super) struct Raster {
     width: usize,
     height: usize,
@@ -17,14 +17,14 @@ pub(super) struct Raster {
 }
 
 impl Raster {
-    /// A white picture of so many pixels.
+    /// A white picture of this many pixels.
     pub fn new(width: usize, height: usize) -> Raster {
         let (width, height) = (OVERSAMPLING * width, OVERSAMPLING * height);
         let n = width * height;
         Raster { width, height, colours: vec![WHITE; n], depths: vec![f32::NEG_INFINITY; n] }
     }
 
-    /// Colours the samples in a triangle by `paint`, which is told the barycentric coordinates.
+    /// Colours the samples in a triangle by `paint`, which gets the barycentric coordinates.
     pub fn triangle(&mut self, corners: [Vec3; 3], mut paint: impl FnMut(Vec3) -> Colour) {
         let [a, b, c] = corners;
         let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);

@@ -16,13 +16,13 @@ use super::scan::{read_bytes, shorten, sibling};
 use crate::mesh::RawMesh;
 use warpsolve_host::error::{Error, Result};
 
-/// The mesh of a `.node` or `.ele` file and the other one beside it.
+/// The mesh of a `.node` or `.ele` file and the other one next to it.
 pub(crate) fn read(path: &Path) -> Result<RawMesh> {
     let (nodes, elements) = (part(path, "node"), part(path, "ele"));
     parse((&nodes, &read_bytes(&nodes)?), (&elements, &read_bytes(&elements)?))
 }
 
-/// The path itself, or the file of that extension beside it, compressed or not.
+/// The path itself, or the file of that extension next to it, compressed or not.
 fn part(path: &Path, extension: &str) -> PathBuf {
     let plain = sibling(path, extension);
     let compressed = sibling(path, &format!("{extension}.gz"));

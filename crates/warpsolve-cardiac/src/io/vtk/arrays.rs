@@ -93,7 +93,7 @@ impl Values {
         }
     }
 
-    /// Entry `i`, if it is a whole number of 32 bits, of whichever type.
+    /// Entry `i`, if it is an integer of 32 bits, signed or not.
     pub fn whole(&self, i: usize) -> Option<i32> {
         match self {
             Values::Whole(values) => i32::try_from(values[i]).ok(),

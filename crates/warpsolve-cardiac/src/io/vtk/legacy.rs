@@ -39,7 +39,7 @@ struct Reader<'a> {
     file: Scanner<'a>,
     major: u32,
     grid: Grid,
-    /// What the attributes that come belong to, and how many there are of it.
+    /// What the next attributes belong to, points or cells, and their number.
     section: Option<(Of, usize)>,
 }
 

@@ -16,8 +16,8 @@ use warpsolve_host::io::atomic::write_atomically;
 
 /// A series of frames on one mesh.
 ///
-/// `NAME.pvd` lists `NAME_000000.vtu`, `NAME_000001.vtu`, ... beside it. It is replaced after each frame,
-/// when that is complete: the series of a run that was killed can be read.
+/// `NAME.pvd` lists `NAME_000000.vtu`, `NAME_000001.vtu`, ... in the same folder. It is replaced after each
+/// frame, when that is complete: the series of a run that was killed can be read.
 pub struct VtuSeries {
     pvd: PathBuf,
     writer: VtuWriter,

@@ -81,11 +81,11 @@ fn halves_hold_what_rounding_leaves() {
     for n in [24, 27] {
         let a = problem::tet(n, 3);
         let rounding = Rounding::of(&a, Pivot::Diagonal).expect("has few entries far away");
-        let of_rows = |rows: Range<usize>, values: &mut [f32]| rounding.values(rows, values);
-        let stripes: Stripes<f32, Half> = Stripes::from_csr(&a, of_rows).expect("has diagonals");
+        let row_values = |rows: Range<usize>, values: &mut [f32]| rounding.values(rows, values);
+        let stripes: Stripes<f32, Half> = Stripes::from_csr(&a, row_values).expect("has diagonals");
         assert!(stripes.rests.iter().any(|&rest| rest != 0.0));
-        check_products(&a.with_rows(of_rows), &stripes);
-        let exact: Stripes<f32> = Stripes::from_csr(&a, of_rows).expect("has diagonals");
+        check_products(&a.with_rows(row_values), &stripes);
+        let exact: Stripes<f32> = Stripes::from_csr(&a, row_values).expect("has diagonals");
         assert!(exact.rests.is_empty() && 5 * stripes.bytes() < 4 * exact.bytes());
     }
 }

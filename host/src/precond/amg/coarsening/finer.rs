@@ -7,7 +7,7 @@ use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::spectrum::Diagonal;
 use crate::setup::{Algebra, Blocks};
 
-/// What suits a coarsening, beside its interpolation.
+/// The properties of a coarsening, apart from its interpolation.
 pub(in crate::precond::amg) struct Properties {
     /// The threshold of a strong connection on the finest level, unless another is asked for.
     pub strength: f64,
@@ -25,7 +25,7 @@ pub(in crate::precond::amg) struct Properties {
 
 /// How many coarse unknowns there are, and how far the entries of products reach, in edges of the graph of A.
 pub(in crate::precond::amg) struct Reach {
-    /// Unknowns for each coarse one, where an unknown has so many within one edge, itself among them.
+    /// Unknowns for each coarse one, where an unknown has this many within one edge, itself among them.
     pub unknowns: fn(f64) -> f64,
     /// The reach of `A P`.
     pub product: usize,
@@ -49,7 +49,7 @@ pub(in crate::precond::amg) struct Finer<'a, T: Real, B: Algebra<T>> {
 
 /// What smoothed aggregation alone is asked for.
 pub struct SetupOptions<T> {
-    /// Vectors that it shall interpolate well, in place of the constant 1.
+    /// Vectors that are to be interpolated well, instead of the constant 1.
     pub near_null: Option<Vec<Vec<T>>>,
     /// Whether levels keep all of their intermediate products, so that the hierarchy can be updated.
     pub keep: bool,

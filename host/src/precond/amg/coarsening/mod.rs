@@ -16,7 +16,7 @@ pub(super) mod smoothed_aggregation;
 pub use finer::SetupOptions;
 pub(super) use finer::{Finer, Properties, Reach};
 
-/// An interpolation, and with smoothed aggregation, where that shall be kept, what it is the product of.
+/// An interpolation, and its factors if they are kept (smoothed aggregation).
 pub(super) type Interpolated<M> = (Blocks<M>, Option<smoothed_aggregation::Factors<M>>);
 
 impl Coarsening {

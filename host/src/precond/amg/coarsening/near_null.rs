@@ -62,7 +62,7 @@ pub(in crate::precond::amg) fn tentative<T: Real>(
     (p, (0..vectors.len()).map(|k| coarse(k).collect()).collect())
 }
 
-/// Whether others than the constant 1, or a multiple of it, shall be interpolated well.
+/// Whether vectors other than multiples of the constant 1 are to be interpolated well.
 pub(in crate::precond::amg) fn is_general<T: Real>(near_null: &Option<Vec<Vec<T>>>) -> bool {
     near_null.as_ref().is_some_and(|vectors| !is_constant(vectors))
 }

@@ -18,7 +18,7 @@ const SAFETY: f64 = 1.05;
 /// The degree unless another is asked for.
 const DEGREE: u32 = 2;
 /// The same where rows of the finest matrix have fewer than [`SHORT_ROW`] entries in the mean: a sweep costs
-/// little there beside the vectors of an iteration.
+/// little there compared with the vectors of an iteration.
 const DEGREE_OF_SHORT_ROWS: u32 = 3;
 const SHORT_ROW: usize = 6;
 

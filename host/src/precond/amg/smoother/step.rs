@@ -121,7 +121,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
         self.sweep(backend, a, b, x, r, self.weights.iter().rev().skip(1))
     }
 
-    /// Bytes of so many sweeps.
+    /// Bytes of this many sweeps.
     pub fn sweep_bytes(&self, count: usize, a: Stored) -> f64 {
         traffic::sweeps(count, a, size_of::<S>(), self.block)
     }

@@ -1,0 +1,3 @@
+//! Keeps traits of this crate from being implemented elsewhere.
+
+pub trait Sealed {}
