@@ -65,7 +65,7 @@ pub fn sweeps_of_blocks<T: Real, B: Steps<T>>(g: &B) {
 }
 
 /// Coupled anisotropic problems on an n x n grid, b unknowns a point; symmetric positive definite.
-fn coupled<T: Real>(b: usize, n: usize) -> BlockCsr<T> {
+pub fn coupled<T: Real>(b: usize, n: usize) -> BlockCsr<T> {
     let points = n * n;
     let neighbours = |p: usize| {
         let (i, j) = (p / n, p % n);

@@ -10,8 +10,9 @@ use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::hierarchy::{LevelMatrices, build};
 use warpsolve::precond::amg::{AnyPrecision, Coarsening, Params, SetupOptions};
 use warpsolve::problem::generate;
-use warpsolve::setup::{Algebra, Blocks, NO_AGGREGATE, Strength};
+use warpsolve::setup::{Algebra, Blocks, Matrices, NO_AGGREGATE, Strength};
 
+use crate::blocks::coupled;
 use crate::data::{irregular, rectangular};
 
 /// A mesh, weak couplings, and a matrix that is not symmetric.
@@ -279,6 +280,43 @@ pub fn levels<T: Real, B: AnyPrecision<T>>(b: &B) {
                     }
                     Coarsening::Pmis => {}
                 }
+            }
+        }
+    }
+}
+
+/// A matrix of blocks, its unknowns node by node.
+fn written_out<T: Real, B: Algebra<T>>(b: &B, a: &Blocks<B::Csr>) -> Mat<f64> {
+    let block = a.block();
+    let planes: Vec<Mat<f64>> = a.planes().iter().map(|plane| on_the_host(b, plane)).collect();
+    let (rows, columns) = (block * planes[0].nrows(), block * planes[0].ncols());
+    Mat::from_fn(rows, columns, |i, j| planes[i % block * block + j % block][(i / block, j / block)])
+}
+
+pub fn levels_of_blocks<T: Real, B: AnyPrecision<T>>(b: &B) {
+    for block in [2, 3] {
+        let host = coupled::<T>(block, 9);
+        let a = Matrices::<T>::blocks(b, &host).unwrap();
+        let full = written_out(b, &a);
+        assert!(full == dense(&host.to_csr()));
+        // Frobenius norms of the blocks, with the other sign off the diagonal.
+        let nodes = full.nrows() / block;
+        let norms = Mat::from_fn(nodes, nodes, |i, j| {
+            let norm = full.submatrix(block * i, block * j, block, block).norm_l2();
+            if i == j { norm } else { -norm }
+        });
+        assert_close::<T>(&on_the_host(b, &b.norms(&a).unwrap()), &norms, 10.0, "norms");
+        for coarsening in [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina] {
+            let params = Params { coarsening, coarse_rows: 20, ..Params::default() };
+            let a = Matrices::<T>::blocks(b, &host).unwrap();
+            let hierarchy = build::<T, _>(b, a, None, &params, SetupOptions::default()).unwrap();
+            let coarser = hierarchy.levels[1..].iter().map(|level| &level.a).chain([&hierarchy.coarsest]);
+            assert!(!hierarchy.levels.is_empty(), "{coarsening}");
+            for (l, (level, coarser)) in hierarchy.levels.iter().zip(coarser).enumerate() {
+                let [a, p, r, coarser] = [&level.a, &level.p, &level.r, coarser].map(|m| written_out(b, m));
+                assert!(r == p.transpose(), "R of level {l}, {coarsening}");
+                let galerkin = &r * &a * &p / params.overcorrection(l);
+                assert_close::<T>(&coarser, &galerkin, 200.0, &format!("A of level {}, {coarsening}", l + 1));
             }
         }
     }

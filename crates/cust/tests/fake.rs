@@ -50,6 +50,11 @@ fn arguments_pass_through_unharmed() {
     }
     cust::driver::load().expect("a driver is loaded");
     cust::init(cust::CudaFlags::empty()).unwrap();
+    assert_eq!(cust::has_device(), Ok(true));
+    // The fake answers with the flags.
+    let answer = |status: CUresult| cust::init(cust::CudaFlags::from_bits_retain(status.0));
+    assert_eq!(answer(CUresult::CUDA_ERROR_NO_DEVICE), Err(CudaError::NoDevice));
+    assert_eq!(answer(CUresult::CUDA_ERROR_STUB_LIBRARY), Err(CudaError::StubLibrary));
     assert_eq!(CudaError::OutOfMemory.to_string(), "out of memory (CUDA_ERROR_OUT_OF_MEMORY)");
     assert_eq!(CudaError::InvalidPtx.to_string(), "CUDA error 218");
 }

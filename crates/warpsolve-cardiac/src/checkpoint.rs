@@ -156,8 +156,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// What tells simulations apart: the CRC-32 of the mesh, and of all parameters but the most iterations, which
-/// do not change a result.
+/// What distinguishes simulations: the CRC-32 of the mesh, and of all parameters except for the limit of
+/// iterations, which changes no result.
 pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> u32 {
     let mut crc = Crc::new();
     let mut coordinates = |points: &[[f64; 3]]| {

@@ -122,8 +122,8 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
     /// # Errors
     /// After an error the state is between two steps; [`Simulation::restore`] an earlier one, or give up.
     /// - [`Error::NotFinite`]: a voltage is NaN or infinite; says at which node, counted from 1, and when.
-    /// - [`Error::Option`]: a system was not solved within the most iterations; says which, when, and how far
-    ///   it came.
+    /// - [`Error::Option`]: a system was not solved within the limit of iterations; says which, when, and how
+    ///   far it came.
     /// - Those of the device.
     pub fn step(&mut self) -> Result<StepReport> {
         let start = Instant::now();
@@ -223,8 +223,8 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         })
     }
 
-    /// Goes back, or forward, to a state of a simulation of the same mesh and parameters; the most iterations
-    /// may differ.
+    /// Goes back, or forward, to a state of a simulation of the same mesh and parameters; the limit of
+    /// iterations may differ.
     ///
     /// # Errors
     /// [`Error::Option`] where mesh or parameters differ.

@@ -88,8 +88,8 @@ pub trait Cells: Backend<f64> {
     ) -> Result<()>;
 
     /// Writes to `times` when each node's potential first reached `threshold` (mV) from below, if that was in
-    /// `(t, t + dt]`: on the straight line from `before`, the potential at time t, to `after`, that at t +
-    /// dt. `times` starts as [`NOT_ACTIVATED`], which is negative; other elements are left as they are.
+    /// `(t, t + dt]`: on the straight line from `before`, the potential at time t, to `after`, the one at
+    /// `t + dt`. `times` starts as [`NOT_ACTIVATED`], which is negative; other elements are left as they are.
     ///
     /// # Errors
     /// Those of the device.

@@ -86,8 +86,9 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report
 
 /// The L2 norm of the scheme's own error, and a bound for what rounding adds to it.
 ///
-/// The initial values are an eigenvector, except for the rounding of x: a step multiplies them by `g = 1 - 8
-/// r sin^2(pi / (2 (n + 1)))`. In a step, a rounding error grows by at most `|1 - 8 r|`, if that is above 1.
+/// The initial values are an eigenvector, except for the rounding of x. A step multiplies them by
+/// `g = 1 - 8 r sin^2(pi / (2 (n + 1)))`. In a step, a rounding error grows by at most `|1 - 8 r|`, if that
+/// is above 1.
 fn errors(n: usize, steps: usize, r: f64, decay: f64) -> (f64, f64) {
     let s = (PI / (2.0 * (n + 1) as f64)).sin();
     let growth = (-8.0 * r * s * s).ln_1p() * steps as f64;

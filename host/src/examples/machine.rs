@@ -62,7 +62,7 @@ pub(super) fn iterate<M: Machine>(
     sweep(m, &m.monitor(1, threshold)?, &x, &mut y)?;
     m.synchronize()?;
     let mut ignore = |_, _| ();
-    // A monitor counts from the norm before the first step, which there is not.
+    // A monitor expects the norm before the first step, but there is none here.
     let mut run = Run::bounded(m, limit - 1, threshold, &mut ignore)?;
     let mut step = |m: &M, monitor: &M::Monitor, k: u32| match k % 2 {
         0 => sweep(m, monitor, &x, &mut y),

@@ -13,13 +13,13 @@ pub(super) struct Sizes {
 pub struct Report {
     /// What was computed, with its sizes.
     pub what: String,
-    /// What came out: (key, label, value, the value as text).
+    /// Results: (key, label, value, the value as text).
     pub figures: Vec<(&'static str, &'static str, f64, String)>,
     /// How long it took, and how many bytes had to be moved.
     pub timings: Vec<Timing>,
     /// Whether the result is right.
     pub passed: bool,
-    /// How that was seen.
+    /// How that was checked.
     pub check: String,
     /// Times that the program's source gives for these sizes: seconds, and where they were measured.
     pub published: Vec<(f64, &'static str)>,

@@ -247,7 +247,7 @@ impl<T: Real> Csr<T> {
 /// Where the ascending `columns` have `j`.
 #[inline(always)]
 pub(crate) fn place(columns: &[u32], j: u32) -> Option<usize> {
-    /// Up to here the columns in front are counted, several at once; where a bisection turns cannot be
+    /// Up to this length, smaller columns are counted, several at once: the branches of a bisection cannot be
     /// predicted.
     const SHORT: usize = 32;
     let k = match columns.len() {

@@ -93,8 +93,8 @@ pub struct Level<S: Real, B: Backend<S>> {
 }
 
 impl<S: Real, B: Backend<S>> Level<S, B> {
-    /// The level `l` of these matrices; `finest` is the size of the finest level's pattern. The products `A
-    /// P` serve as storage.
+    /// The level `l` of these matrices; `finest` is the size of the finest level's pattern. The products
+    /// `A P` serve as storage.
     pub fn new<T: Real>(
         backend: &B,
         l: usize,

@@ -17,7 +17,7 @@ impl Phases {
         self.0.iter().copied()
     }
 
-    /// Runs `work`, waits for it, and books its time.
+    /// Runs `work`, waits for it, and adds its time.
     pub(super) fn time<T: Real, B: Backend<T>, R>(
         &mut self,
         backend: &B,

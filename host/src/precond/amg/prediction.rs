@@ -1,4 +1,4 @@
-//! How large a hierarchy will be, judged before any of it is there.
+//! How large a hierarchy will be, estimated before it is built.
 
 use std::collections::HashSet;
 
@@ -25,10 +25,11 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// About what the hierarchy of a square matrix will hold. Coarse unknowns are taken to be spread evenly,
-    /// and A P to have an entry for each that is as near as interpolation and A reach: exact for no matrix,
-    /// but near enough to tell a mesh, whose distance-k neighbourhoods grow as a power of k, from a graph
-    /// without distances.
+    /// An estimate of what the hierarchy of a square matrix will hold.
+    ///
+    /// It assumes that coarse unknowns are spread evenly, and that A P has an entry for each one within the
+    /// reach of interpolation and A. It is exact for no matrix. But it distinguishes a mesh, whose distance-k
+    /// neighbourhoods grow as a power of k, from a graph without distances.
     pub fn of<T: Real>(a: &Csr<T>, params: &Params) -> Prediction {
         let (n, near) = (a.n_rows() as f64, within(a));
         let row = (a.nnz() as f64 / n.max(1.0)).max(1.0);

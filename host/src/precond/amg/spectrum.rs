@@ -7,8 +7,8 @@ use crate::backend::{Coef, Slot, Then};
 use crate::error::Result;
 use crate::setup::{Algebra, Blocks, RowWeight};
 
-/// About where the eigenvalues of `D^-1 A` are: in an ellipse around the interval from 0 to `radius`, of
-/// which that is one axis.
+/// About where the eigenvalues of `D^-1 A` are: in an ellipse around the interval from 0 to `radius`,
+/// which is one of its axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spectrum {
     /// The spectral radius.
@@ -19,7 +19,7 @@ pub struct Spectrum {
 
 impl Spectrum {
     /// The square of the distance of the ellipse's foci over the radius: 1 for a symmetric A, 0 for a circle,
-    /// and negative where it is higher than wide, for the foci are above and below its centre.
+    /// and negative where it is higher than wide, because the foci are above and below its centre.
     pub fn eccentricity_squared(self) -> f64 {
         1.0 - (2.0 * self.imaginary / self.radius).powi(2)
     }
@@ -39,20 +39,20 @@ pub struct Diagonal<V> {
 const LARGE: f64 = 1.2;
 /// No `g_i` of an M-matrix without negative row sums is larger.
 const RADIUS_OF_M_MATRICES: f64 = 2.0;
-/// Where more than this share of all rows would be of slivers none is: each becomes an unknown of the coarser
-/// level.
+/// If more than this share of all rows would be rows of slivers, there are none: each would become an unknown
+/// of the coarser level.
 const FEW: f64 = 0.2;
 
 /// `D^-1`, the spectrum of `D^-1 A`, and the rows of slivers.
 ///
 /// D is the diagonal, or of a matrix of blocks that of the blocks. But a sliver, a nearly flat element of a
 /// mesh, adds `c w w^T` with a large c to the rows of its corners, and one eigenvalue far above all others.
-/// That would become the radius, and smoothers and interpolation would do too little everywhere else. So an
-/// ordinary matrix' D is `a_ii max(1, g_i / mean(g))` with `g_i = sum_j |a_ij| / |a_ii|`, after which no
+/// That would become the radius, and smoothers and interpolation would do too little everywhere else. So the
+/// D of an ordinary matrix is `a_ii max(1, g_i / mean(g))` with `g_i = sum_j |a_ij| / |a_ii|`, after which no
 /// eigenvalue is above mean(g) (Gershgorin's theorem).
 ///
-/// D is as large as c in these rows then, so that of errors there only what is along w is smoothed. The rest
-/// must be interpolated. So with `singletons` rows with a large g_i, and those strongly coupled to one, are
+/// Then D is as large as c in these rows, and only errors along w are smoothed there. The rest must be
+/// interpolated. So with `singletons` rows with a large g_i, and those strongly coupled to one, are
 /// rows of slivers if D is large compared with their neighbours' diagonal entries
 /// ([`smoothing_diagonal`](crate::setup::Diagonals::smoothing_diagonal)): each is an aggregate by itself, and
 /// D is `sum_j |a_ij|` (l1-Jacobi), for smoothing and for interpolation. In one sliver the eigenvalue of w is
@@ -137,9 +137,9 @@ fn spectrum<T: Real, B: Algebra<T>>(
     let s = backend.scalars(3 * steps + 1)?;
     let made = product.is_none().then(|| backend.in_crs(a)).transpose()?;
     let Some(product) = product.or(made.as_ref()) else { unreachable!("made where there was none") };
-    // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. Were r
-    // noise itself, rows of large entries would have little of it, and an eigenvector there would be found
-    // late.
+    // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. If r
+    // were the noise itself, rows of large entries would have little of it, and an eigenvector there would be
+    // found late.
     let mut r = backend.noise(d, n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
@@ -338,7 +338,7 @@ mod tests {
                 assert_eq!(slivers[i], inverse[i]);
             } else {
                 assert_eq!(slivers[i], 0.0);
-                // But for what four large radii add to the mean of 512.
+                // Except for what four large radii add to the mean of 512.
                 let change = inverse[i] / usual.inverse[i] - 1.0;
                 assert!(change.abs() < 0.01, "{} {}", inverse[i], usual.inverse[i]);
             }

@@ -11,13 +11,13 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-/// SparseProducts of sparse matrices.
+/// Products of sparse matrices.
 pub trait SparseProducts<T: Real>: Matrices<T> {
     /// `A B`: the pattern without regard to values (an entry that cancels is stored), then the values.
     fn product(&self, a: &Self::Csr, b: &Self::Csr) -> Result<Self::Csr>;
 
-    /// The values of `C = A B` in the pattern that [`SparseProducts::product`] made: `c_ij = sum_k a_ik
-    /// b_kj`, k ascending, from 0, every multiplication and addition rounded.
+    /// The values of `C = A B` in the pattern that [`SparseProducts::product`] made:
+    /// `c_ij = sum_k a_ik b_kj`, k ascending, from 0, every multiplication and addition rounded.
     fn product_values(&self, a: &Self::Csr, b: &Self::Csr, c: &mut Self::Csr) -> Result<()>;
 
     /// `C = C + A B` in the pattern of C, which has that of A B: [`SparseProducts::product_values`] from the

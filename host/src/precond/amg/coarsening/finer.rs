@@ -31,7 +31,7 @@ pub(in crate::precond::amg) struct Reach {
     pub product: usize,
     /// The reach of `P^T A P`.
     pub coarser: usize,
-    /// By how much `A P` can have more entries than A at most.
+    /// The largest ratio of the entries of `A P` to those of A.
     pub most: fn(&Params) -> f64,
 }
 
