@@ -177,7 +177,8 @@ impl Dense for Gpu {
         let h = h.ptr_mut().wrapping_add(first);
         let kernel =
             dense_dots { n: n as u64, leading: leading as u64, count: count as u32, v, w, s: s.ptr(), h };
-        self.launch(work(count.div_ceil(VECTORS), n * (count + 1)), &kernel)
+        // SAFETY: the arrays were made for this many elements.
+        unsafe { self.launch(work(count.div_ceil(VECTORS), n * (count + 1)), &kernel) }
     }
     fn subtract(
         &self,
@@ -195,17 +196,22 @@ impl Dense for Gpu {
         if blocks > 0 {
             let (count, part, v, h) = (j as u32, part as u32, v.ptr(), h.ptr());
             let kernel = dense_partial_sums { n, leading, count, part, v, h, sums: sums.ptr_mut() };
-            self.launch(work(blocks, shape.n * (j + parts)), &kernel)?;
+            // SAFETY: the arrays were made for this many elements.
+            unsafe { self.launch(work(blocks, shape.n * (j + parts)), &kernel) }?;
         }
         let w = v.ptr_mut().wrapping_add(j * shape.leading);
         let (parts, sums, reduction) = (parts as u32, sums.ptr(), self.reduction(s, Slot(j)));
         let kernel = dense_subtract_sum { n, leading, parts, sums, w, reduction };
-        self.launch_reduction(work(shape.n.div_ceil(TILE), shape.n * (parts as usize + 2)), &kernel)
+        // SAFETY: the arrays were made for this many elements.
+        unsafe {
+            self.launch_reduction(work(shape.n.div_ceil(TILE), shape.n * (parts as usize + 2)), &kernel)
+        }
     }
     fn normalise(&self, shape: Columns, v: &mut Self::Vector, s: &Self::Vector) -> Result<()> {
         let Columns { n, leading } = shape;
         let kernel = dense_normalise { n: n as u64, leading: leading as u64, s: s.ptr(), v: v.ptr_mut() };
-        self.launch(work(n, 2 * n * n), &kernel)
+        // SAFETY: the arrays were made for this many elements.
+        unsafe { self.launch(work(n, 2 * n * n), &kernel) }
     }
     fn dense_sweep(
         &self,
@@ -227,7 +233,8 @@ impl Dense for Gpu {
             reduction: self.reduction(s, Slot(0)),
             monitor: monitor.argument(),
         };
-        self.launch_reduction(work(shape.n, shape.n * (shape.n + 3)), &kernel)
+        // SAFETY: the arrays were made for this many elements.
+        unsafe { self.launch_reduction(work(shape.n, shape.n * (shape.n + 3)), &kernel) }
     }
 }
 

@@ -174,8 +174,10 @@ impl Stencil for Gpu {
     ) -> Result<()> {
         let (b, u, v) = (b.map_or(std::ptr::null(), |b| b.ptr()), u.ptr(), v.ptr_mut());
         match rows_a_thread(grid) {
-            6 => self.launch(work(grid, 6), &stencil::<6> { grid, weights, b, u, v }),
-            _ => self.launch(work(grid, 4), &stencil::<4> { grid, weights, b, u, v }),
+            // SAFETY: the arrays were made for this many elements.
+            6 => unsafe { self.launch(work(grid, 6), &stencil::<6> { grid, weights, b, u, v }) },
+            // SAFETY: the arrays were made for this many elements.
+            _ => unsafe { self.launch(work(grid, 4), &stencil::<4> { grid, weights, b, u, v }) },
         }
     }
     fn stencil_max(
@@ -194,11 +196,13 @@ impl Stencil for Gpu {
             6 => {
                 let kernel = stencil_max::<6> { grid, weights, b, u, v, reduction, monitor };
                 // More blocks than are resident: one that ends makes room, and none waits for a long one.
-                self.launch(few_tiles(work(grid, 6)), &kernel)
+                // SAFETY: the arrays were made for this many elements.
+                unsafe { self.launch(few_tiles(work(grid, 6)), &kernel) }
             }
             _ => {
                 let kernel = stencil_max::<4> { grid, weights, b, u, v, reduction, monitor };
-                self.launch_reduction(work(grid, 4), &kernel)
+                // SAFETY: the arrays were made for this many elements.
+                unsafe { self.launch_reduction(work(grid, 4), &kernel) }
             }
         }
     }

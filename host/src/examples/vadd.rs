@@ -43,7 +43,8 @@ impl Add for Cpu {
 impl Add for Gpu {
     fn add(&self, x: &Self::Vector, y: &Self::Vector, z: &mut Self::Vector) -> Result<()> {
         let n = z.len();
-        self.launch(Work::on::<f64>(n, 3), &vadd { n: n as u64, x: x.ptr(), y: y.ptr(), z: z.ptr_mut() })
+        // SAFETY: the arrays were made for this many elements.
+        unsafe { self.launch(Work::on::<f64>(n, 3), &vadd { n: n as u64, x: x.ptr(), y: y.ptr(), z: z.ptr_mut() }) }
     }
 }
 

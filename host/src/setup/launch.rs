@@ -26,13 +26,21 @@ pub(super) fn mean<T: Real>(a: &DeviceCsr<T>) -> f64 {
 
 impl Gpu {
     /// Launches a kernel whose sub-warps of [`DeviceCsr::log2_lanes`] take a row each.
-    pub(super) fn launch_on_rows<T: Real>(&self, a: &DeviceCsr<T>, kernel: &dyn Kernel) -> Result<()> {
-        self.launch(a.size.n_rows << a.log2_lanes(), kernel)
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    pub(super) unsafe fn launch_on_rows<T: Real>(&self, a: &DeviceCsr<T>, kernel: &dyn Kernel) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(a.size.n_rows << a.log2_lanes(), kernel) }
     }
 
     /// Launches this many blocks.
-    pub(super) fn launch_blocks(&self, blocks: usize, kernel: &dyn Kernel) -> Result<()> {
-        self.launch(blocks * gpu_kernels::BLOCK as usize, kernel)
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    pub(super) unsafe fn launch_blocks(&self, blocks: usize, kernel: &dyn Kernel) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(blocks * gpu_kernels::BLOCK as usize, kernel) }
     }
 
     /// An empty list of long rows, with the memory it is in.
@@ -45,9 +53,13 @@ impl Gpu {
     }
 
     /// Launches a kernel whose blocks take the long ones among this many rows in turn.
-    pub(super) fn launch_long(&self, n_rows: usize, kernel: &dyn Kernel) -> Result<()> {
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    pub(super) unsafe fn launch_long(&self, n_rows: usize, kernel: &dyn Kernel) -> Result<()> {
         let blocks = LONG_BLOCKS * self.device().info().multiprocessors as usize;
-        self.launch_blocks(blocks.min(n_rows), kernel)
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_blocks(blocks.min(n_rows), kernel) }
     }
 }
 

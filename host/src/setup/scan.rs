@@ -26,8 +26,10 @@ impl Gpu {
         let (sums, counter) = (self.partials::<u64>(), self.counter());
         let lengths = lengths.address as *mut u32;
         let (n, span) = (n as u64, span as u64);
-        self.launch_blocks(spans, &span_sums { n, span, lengths, sums, counter })?;
-        self.launch_blocks(spans, &span_scan { n, span, lengths, sums })?;
+        // SAFETY: the arrays were made for this many numbers.
+        unsafe { self.launch_blocks(spans, &span_sums { n, span, lengths, sums, counter }) }?;
+        // SAFETY: the arrays were made for this many numbers.
+        unsafe { self.launch_blocks(spans, &span_scan { n, span, lengths, sums }) }?;
         let mut total = [0u64];
         let end = self.partials::<u64>() as u64 + (spans * size_of::<u64>()) as u64;
         // SAFETY: the partial sums have room for `MAX_SPANS + 1` numbers of 64 bits.

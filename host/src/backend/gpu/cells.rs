@@ -28,7 +28,8 @@ impl Cells for Gpu {
         let (v, states) = (v.ptr_mut(), states.ptr_mut());
         with_model!(model, M => {
             let kernel = react::<M> { n, dt, substeps, scale, stimulus, v, states, instance: PhantomData };
-            self.launch(work, &kernel)
+            // SAFETY: the lengths are checked above.
+            unsafe { self.launch(work, &kernel) }
         })
     }
 
@@ -44,6 +45,7 @@ impl Cells for Gpu {
         assert!(before.len == times.len && after.len == times.len);
         let (n, before, after) = (times.len as u64, before.ptr(), after.ptr());
         let work = Work::on::<f64>(times.len, 3);
-        self.launch(work, &activate { n, t, dt, threshold, before, after, times: times.ptr_mut() })
+        // SAFETY: the lengths are checked above.
+        unsafe { self.launch(work, &activate { n, t, dt, threshold, before, after, times: times.ptr_mut() }) }
     }
 }

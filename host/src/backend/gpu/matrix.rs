@@ -260,7 +260,8 @@ impl Gpu {
             Layout::Sell(slices) => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
                 let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
-                self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
+                // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+                unsafe { self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel) }
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
@@ -277,12 +278,14 @@ impl Gpu {
                     e,
                     guard,
                 };
-                self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
+                // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+                unsafe { self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel) }
             }
             &Layout::Ell { width, stride } => {
                 let (width, stride) = (width as u64, stride as u64);
                 let kernel = spmv_ell { n_rows, width, stride, col_idx, values, x, e, guard };
-                self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel)
+                // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+                unsafe { self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel) }
             }
             Layout::Crs { row_ptr, wide, log2_lanes } => {
                 let work = a.work(a.n_rows << log2_lanes, vectors);
@@ -329,7 +332,10 @@ impl Gpu {
         let (col_idx, values) = (a.col_idx.address as *const u32, a.values.address as *const T);
         let (x, guard) = (x.ptr(), self.guard());
         let launch = |threads, kernel: &dyn Kernel| {
-            self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, a.work(threads, vectors), kernel)
+            // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+            unsafe {
+                self.launch_threads(<E as BlockEpilogue<T, B>>::REDUCES, a.work(threads, vectors), kernel)
+            }
         };
         match &a.layout {
             Layout::BlockSell { plane, slices, .. } => {
@@ -383,18 +389,26 @@ impl Gpu {
         let guard = self.guard();
         if log2_lanes == 0 {
             let kernel = spmv_csr { n_rows, row_ptr, col_idx, values, x, e, guard };
-            self.launch_rows::<T, E>(work, &kernel)
+            // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+            unsafe { self.launch_rows::<T, E>(work, &kernel) }
         } else {
             let kernel = spmv_csr_vector { n_rows, log2_lanes, row_ptr, col_idx, values, x, e, guard };
-            self.launch_rows::<T, E>(work, &kernel)
+            // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+            unsafe { self.launch_rows::<T, E>(work, &kernel) }
         }
     }
 
-    fn launch_rows<T: Real, E: Epilogue<T>>(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
-        self.launch_threads(<E as Epilogue<T>>::REDUCES, work, kernel)
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    unsafe fn launch_rows<T: Real, E: Epilogue<T>>(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_threads(<E as Epilogue<T>>::REDUCES, work, kernel) }
     }
 
-    fn launch_threads(&self, reduces: bool, work: Work, kernel: &dyn Kernel) -> Result<()> {
-        if reduces { self.launch_reduction(work, kernel) } else { self.launch(work, kernel) }
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    unsafe fn launch_threads(&self, reduces: bool, work: Work, kernel: &dyn Kernel) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { if reduces { self.launch_reduction(work, kernel) } else { self.launch(work, kernel) } }
     }
 }

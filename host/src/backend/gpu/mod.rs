@@ -68,11 +68,20 @@ impl Gpu {
     }
 
     /// Launches with as many blocks as the threads of the work take.
-    pub(crate) fn launch(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
-        self.launch_in_blocks_of(BLOCK, work, kernel)
+    ///
+    /// # Safety
+    /// The kernel's arguments are addresses of this device, of memory with room for all that the kernel reads
+    /// and writes. It may be given back as soon as this returns: that is queued behind the kernel.
+    pub(crate) unsafe fn launch(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_in_blocks_of(BLOCK, work, kernel) }
     }
 
-    pub(crate) fn launch_in_blocks_of(
+    /// [`Gpu::launch`] with blocks of so many threads.
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    pub(crate) unsafe fn launch_in_blocks_of(
         &self,
         block: u32,
         work: impl Into<Work>,
@@ -80,25 +89,30 @@ impl Gpu {
     ) -> Result<()> {
         let Work { threads, bytes } = work.into();
         let blocks = threads.div_ceil(block as usize) as u32;
-        // SAFETY: the arguments come from vectors and matrices of matching sizes, which live until this
-        // device has done what is queued: they are given back behind it.
+        // SAFETY: the caller's promise.
         unsafe { self.device.launch_moving(bytes, blocks, block, kernel) }
     }
 
     /// Launches a kernel with a reduction: at least one block, so that the result is written even for
     /// empty vectors, and no more than are resident at once, because every block costs a partial sum.
-    pub(crate) fn launch_reduction(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    pub(crate) unsafe fn launch_reduction(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
         let Work { threads, bytes } = work.into();
         let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
         let most = resident.min(MAX_REDUCTION_BLOCKS) as usize;
         let blocks = threads.div_ceil(BLOCK as usize).clamp(1, most);
-        // SAFETY: as in `launch`.
+        // SAFETY: the caller's promise.
         unsafe { self.device.launch_moving(bytes, blocks as u32, BLOCK, kernel) }
     }
 
     /// Launches one block.
-    pub(crate) fn launch_block(&self, kernel: &dyn Kernel) -> Result<()> {
-        // SAFETY: as in `launch`.
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    pub(crate) unsafe fn launch_block(&self, kernel: &dyn Kernel) -> Result<()> {
+        // SAFETY: the caller's promise.
         unsafe { self.device.launch(1, BLOCK, kernel) }
     }
 

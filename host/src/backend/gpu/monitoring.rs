@@ -28,7 +28,8 @@ impl<T: Real> Monitoring<T> for Gpu {
     }
     fn observe(&self, s: &DeviceScalars<T>, square: Slot, monitor: &DeviceMonitor) -> Result<()> {
         check_slots("observe", s.len(), square, 1)?;
-        self.launch_block(&observe::<T> { square: slot(s, square), monitor: monitor.argument() })
+        // SAFETY: the slot is checked above, and the monitor has room for a norm for each iteration.
+        unsafe { self.launch_block(&observe::<T> { square: slot(s, square), monitor: monitor.argument() }) }
     }
     fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Graph>> {
         self.device.record_graph(&mut || work(self))

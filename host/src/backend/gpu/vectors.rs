@@ -16,17 +16,22 @@ impl<T: Real> Vectors<T> for Gpu {
         let guard = self.guard();
         let (x, z) = (x.ptr(), y.ptr_mut());
         let work = Work::on::<T>(y.len, 2);
-        self.launch(work, &blas1::axpby { n: y.len as u64, a: one, x, b: zero, y: z, z, guard })
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch(work, &blas1::axpby { n: y.len as u64, a: one, x, b: zero, y: z, z, guard }) }
     }
     fn fill(&self, value: T, x: &mut DeviceVector<T>) -> Result<()> {
         let work = Work::on::<T>(x.len, 1);
-        self.launch(work, &blas1::fill { n: x.len as u64, value, x: x.ptr_mut(), guard: self.guard() })
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe {
+            self.launch(work, &blas1::fill { n: x.len as u64, value, x: x.ptr_mut(), guard: self.guard() })
+        }
     }
     fn scale(&self, s: &DeviceScalars<T>, a: Coef, x: &mut DeviceVector<T>) -> Result<()> {
         let (a, zero, guard) = (coefficient(s, a)?, constant(0.0), self.guard());
         let z = x.ptr_mut();
         let work = Work::on::<T>(x.len, 2);
-        self.launch(work, &blas1::axpby { n: x.len as u64, a, x: z, b: zero, y: z, z, guard })
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch(work, &blas1::axpby { n: x.len as u64, a, x: z, b: zero, y: z, z, guard }) }
     }
     fn axpby(
         &self,
@@ -41,7 +46,8 @@ impl<T: Real> Vectors<T> for Gpu {
         let (a, b) = (coefficient(s, a)?, coefficient(s, b)?);
         let guard = self.guard();
         let work = Work::on::<T>(y.len, 3);
-        self.launch(work, &blas1::axpby { n: y.len as u64, a, x: x.ptr(), b, y: z, z, guard })
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch(work, &blas1::axpby { n: y.len as u64, a, x: x.ptr(), b, y: z, z, guard }) }
     }
     fn axpbypcz(
         &self,
@@ -64,7 +70,8 @@ impl<T: Real> Vectors<T> for Gpu {
             z: z.ptr_mut(),
             guard: self.guard(),
         };
-        self.launch(Work::on::<T>(z.len, 4), &kernel)
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch(Work::on::<T>(z.len, 4), &kernel) }
     }
     fn direction(
         &self,
@@ -78,7 +85,8 @@ impl<T: Real> Vectors<T> for Gpu {
         let work = Work::on::<T>(p.len, 3 + usize::from(d.is_some()));
         let (d, beta, guard) = (pointer_or_null(d), coefficient(s, beta)?, self.guard());
         let kernel = krylov::direction { n: p.len as u64, d, z: z.ptr(), beta, p: p.ptr_mut(), guard };
-        self.launch(work, &kernel)
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch(work, &kernel) }
     }
     fn scale_rows(
         &self,
@@ -93,9 +101,16 @@ impl<T: Real> Vectors<T> for Gpu {
         let work = Work::on::<T>(y.len, 2 + block);
         let (d, x, z) = (d.ptr(), x.ptr(), y.ptr_mut());
         match block {
-            2 => self.launch(work, &blas1::scale_blocks::<T, 2> { n: n / 2, a, d, x, y: z, guard }),
-            3 => self.launch(work, &blas1::scale_blocks::<T, 3> { n: n / 3, a, d, x, y: z, guard }),
-            _ => self.launch(work, &blas1::scale_rows { n, a, d, x, y: z, guard }),
+            // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+            2 => unsafe {
+                self.launch(work, &blas1::scale_blocks::<T, 2> { n: n / 2, a, d, x, y: z, guard })
+            },
+            // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+            3 => unsafe {
+                self.launch(work, &blas1::scale_blocks::<T, 3> { n: n / 3, a, d, x, y: z, guard })
+            },
+            // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+            _ => unsafe { self.launch(work, &blas1::scale_rows { n, a, d, x, y: z, guard }) },
         }
     }
 
@@ -104,18 +119,21 @@ impl<T: Real> Vectors<T> for Gpu {
         check_slots("dot", s.len, out, 1)?;
         let (reduction, guard) = (self.reduction(s, out), self.guard());
         let kernel = reduce::dot { n: x.len as u64, x: x.ptr(), y: y.ptr(), reduction, guard };
-        self.launch_reduction(Work::on::<T>(x.len, distinct(x, y)), &kernel)
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch_reduction(Work::on::<T>(x.len, distinct(x, y)), &kernel) }
     }
     fn sum(&self, x: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
         check_slots("sum", s.len, out, 1)?;
         let (reduction, guard) = (self.reduction(s, out), self.guard());
         let kernel = reduce::sum { n: x.len as u64, x: x.ptr(), reduction, guard };
-        self.launch_reduction(Work::on::<T>(x.len, 1), &kernel)
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch_reduction(Work::on::<T>(x.len, 1), &kernel) }
     }
     fn norm_max(&self, x: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
         check_slots("norm_max", s.len, out, 1)?;
         let (reduction, guard) = (self.reduction(s, out), self.guard());
         let kernel = reduce::norm_max { n: x.len as u64, x: x.ptr(), reduction, guard };
-        self.launch_reduction(Work::on::<T>(x.len, 1), &kernel)
+        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        unsafe { self.launch_reduction(Work::on::<T>(x.len, 1), &kernel) }
     }
 }

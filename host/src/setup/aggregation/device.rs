@@ -26,7 +26,8 @@ impl<T: Real> Aggregation<T> for Gpu {
             roots: roots.ptr(),
             root_of: before.ptr_mut(),
         };
-        self.launch_on_rows(s, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(s, &kernel) }?;
         let kernel = join_neighbours {
             n,
             log2_lanes,
@@ -37,10 +38,12 @@ impl<T: Real> Aggregation<T> for Gpu {
             root_of: root_of.ptr_mut(),
             is_root: is_root.address as *mut u32,
         };
-        self.launch_on_rows(s, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(s, &kernel) }?;
         let count = self.row_pointers(&is_root, rows)?;
         let numbers = is_root.address as *const u32;
-        self.launch(rows, &number_aggregates { n, numbers, root_of: root_of.ptr_mut() })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows, &number_aggregates { n, numbers, root_of: root_of.ptr_mut() }) }?;
         Ok((root_of, count as usize))
     }
 
@@ -48,7 +51,8 @@ impl<T: Real> Aggregation<T> for Gpu {
         let (rows, n) = (aggregates.len, aggregates.len as u64);
         let row_ptr = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
         let lengths = row_ptr.address as *mut u32;
-        self.launch(rows, &tentative_lengths { n, aggregates: aggregates.ptr(), lengths })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows, &tentative_lengths { n, aggregates: aggregates.ptr(), lengths }) }?;
         let p = self.csr_of_lengths(row_ptr, rows, n_aggregates)?;
         let kernel = tentative {
             n,
@@ -57,7 +61,8 @@ impl<T: Real> Aggregation<T> for Gpu {
             col_idx: p.col_idx_mut(),
             values: p.values_mut(),
         };
-        self.launch(rows, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows, &kernel) }?;
         Ok(p)
     }
 }

@@ -21,7 +21,8 @@ impl<T: Real> BlockMatrices<T> for Gpu {
             values: a.values(),
             norms: norms.values_mut(),
         };
-        self.launch_on_rows(first, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(first, &kernel) }?;
         Ok(norms)
     }
 
@@ -49,6 +50,7 @@ impl Gpu {
             d: d.ptr(),
             omega,
         };
-        self.launch_on_rows(first, &kernel)
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(first, &kernel) }
     }
 }

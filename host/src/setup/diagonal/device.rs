@@ -30,7 +30,8 @@ impl<T: Real> Diagonals<T> for Gpu {
             },
             weights: weights.ptr_mut(),
         };
-        self.launch_on_rows(a, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(a, &kernel) }?;
         Ok(weights)
     }
 
@@ -64,14 +65,16 @@ impl<T: Real> Diagonals<T> for Gpu {
             slivers: slivers.ptr_mut(),
             count: count.address as *mut u32,
         };
-        self.launch_on_rows(a, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(a, &kernel) }?;
         Ok(SmoothingDiagonal { inverse, slivers, n_slivers: download(&count, 1, 0u32)?[0] as usize })
     }
 
     fn noise(&self, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
         let mut x = self.zeros(n)?;
         let block = block_of(d, &x) as u32;
-        self.launch(n, &noisy { n: n as u64, block, d: d.ptr(), x: x.ptr_mut() })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n, &noisy { n: n as u64, block, d: d.ptr(), x: x.ptr_mut() }) }?;
         Ok(x)
     }
 }
@@ -87,7 +90,8 @@ impl Gpu {
             values: a.values(),
             d: d.ptr_mut(),
         };
-        self.launch_on_rows(first, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(first, &kernel) }?;
         Ok(d)
     }
 }

@@ -76,7 +76,8 @@ impl Gpu {
         let reduction = self.reduction(&s, Slot(0));
         let kernel =
             reach { n_rows, slice_ptr, permutation, columns, values, pivots: pivot_places, reduction };
-        self.launch_reduction(matrix.n_rows, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_reduction(matrix.n_rows, &kernel) }?;
         let farthest = Memory::<f64>::read(self, &s, Slot(0))?;
         let Some(compression) = Compression::reaching(farthest as u32) else { return Ok(matrix) };
         let kept = Buffer::new(self.device(), matrix.n_rows * size_of::<f32>())?;
@@ -91,7 +92,8 @@ impl Gpu {
             pivots: pivot_places,
             pivot_values,
         };
-        self.launch(matrix.n_rows, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(matrix.n_rows, &kernel) }?;
         let layout = Layout::Compressed { compression, slices: slices.clone(), pivots };
         Ok(DeviceMatrix { layout, values: kept, ..matrix })
     }
@@ -107,7 +109,10 @@ impl Gpu {
             for (kl, source) in a.planes().iter().enumerate() {
                 let y = (values.address as *mut S).wrapping_add(kl * plane);
                 let work = Work::on_both::<T, S>(plane, 1, 1);
-                self.launch(work, &round { n: plane as u64, x: source.values(), y, guard: UNGUARDED })?;
+                // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+                unsafe {
+                    self.launch(work, &round { n: plane as u64, x: source.values(), y, guard: UNGUARDED })
+                }?;
             }
             values
         };
@@ -135,13 +140,15 @@ impl Gpu {
         let starts = Buffer::new(self.device(), (n_slices + 1) * size_of::<u32>())?;
         let widths = starts.address as *mut u32;
         let permutation = if sigma == 1 {
-            self.launch(n_slices * SLICE, &slice_widths { n_rows, row_ptr, widths })?;
+            // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+            unsafe { self.launch(n_slices * SLICE, &slice_widths { n_rows, row_ptr, widths }) }?;
             None
         } else {
             let rows = Buffer::new(self.device(), n_slices * SLICE * size_of::<u32>())?;
             let permutation = rows.address as *mut u32;
             let kernel = sort_windows { n_rows, row_ptr, permutation, widths };
-            self.launch_in_blocks_of(sigma as u32, a.size.n_rows, &kernel)?;
+            // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+            unsafe { self.launch_in_blocks_of(sigma as u32, a.size.n_rows, &kernel) }?;
             Some(rows)
         };
         let stored = SLICE as u64 * self.row_pointers(&starts, n_slices)?;
@@ -174,7 +181,8 @@ impl Gpu {
                 sell_columns: col_idx.address as *mut u32,
                 sell_values: (values.address as *mut S).wrapping_add(kl * plane),
             };
-            self.launch(size.n_rows.div_ceil(SLICE) * SLICE, &kernel)?;
+            // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+            unsafe { self.launch(size.n_rows.div_ceil(SLICE) * SLICE, &kernel) }?;
         }
         let layout = match block {
             1 => Layout::Sell(slices),

@@ -43,13 +43,15 @@ impl<T: Real> IndependentSets<T> for Gpu {
         let (isolated, members_ptr) = (isolated as u32, members.ptr_mut());
         let slivers = pointer_or_null(slivers);
         let kernel = independent_start { n, s, st, isolated, slivers, weights, marks, members: members_ptr };
-        self.launch(rows, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows, &kernel) }?;
         let mut round = 0;
         loop {
             for _ in 0..ROUNDS {
                 round += 1;
                 let kernel = independent_reach { n, log2_lanes, s, st, round, weights, largest };
-                self.launch(rows << log2_lanes, &kernel)?;
+                // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+                unsafe { self.launch(rows << log2_lanes, &kernel) }?;
                 let kernel = independent_select {
                     n,
                     log2_lanes,
@@ -63,9 +65,11 @@ impl<T: Real> IndependentSets<T> for Gpu {
                     members: members_ptr,
                     open,
                 };
-                self.launch(rows << log2_lanes, &kernel)?;
+                // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+                unsafe { self.launch(rows << log2_lanes, &kernel) }?;
                 let kernel = independent_remove { n, log2_lanes, s, st, distance, round, marks, weights };
-                self.launch(rows << log2_lanes, &kernel)?;
+                // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+                unsafe { self.launch(rows << log2_lanes, &kernel) }?;
             }
             let mut last_open = [0u32];
             // SAFETY: within the allocation.

@@ -37,7 +37,8 @@ impl<T: Real> Interpolation<T> for Gpu {
     fn damp(&self, s: &mut DeviceCsr<T>, omega: T, slivers: Option<&DeviceVector<T>>) -> Result<()> {
         let (n, log2_lanes, values) = (s.size.n_rows as u64, s.log2_lanes(), s.values_mut());
         let slivers = pointer_or_null(slivers);
-        self.launch_on_rows(s, &damp { n, log2_lanes, s: s.pattern(), values, omega, slivers })
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(s, &damp { n, log2_lanes, s: s.pattern(), values, omega, slivers }) }
     }
 
     fn multiply_tentative(
@@ -62,14 +63,18 @@ impl<T: Real> Interpolation<T> for Gpu {
         let n = c.size.n_rows;
         let (c, values) = (c.pattern(), c.values_mut());
         let kernel = subtract_scaled { n: n as u64, p: p.rows(), omega, d: d.ptr(), c, values };
-        self.launch(n * LANES, &kernel)
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n * LANES, &kernel) }
     }
 
     fn averaging(&self, s: &DeviceCsr<T>, coarse: &DeviceIndices) -> Result<DeviceCsr<T>> {
         let numbers = self.coarse_numbers(coarse)?;
         let p = self.restriction(s, coarse, Columns::Coarse(&numbers))?;
         let n = p.size.n_rows;
-        self.launch(n, &row_means::<T> { n: n as u64, row_ptr: p.row_ptr(), values: p.values_mut() })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe {
+            self.launch(n, &row_means::<T> { n: n as u64, row_ptr: p.row_ptr(), values: p.values_mut() })
+        }?;
         Ok(p)
     }
 
@@ -102,7 +107,8 @@ impl<T: Real> Interpolation<T> for Gpu {
             shares: shares.values_mut(),
             to_diagonal: to_diagonal.values_mut(),
         };
-        self.launch(n * LANES, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n * LANES, &kernel) }?;
         let divisors = Buffer::new(self.device(), n * size_of::<T>())?;
         let kernel = extended_divisors {
             n: n as u64,
@@ -115,7 +121,8 @@ impl<T: Real> Interpolation<T> for Gpu {
             to_diagonal: to_diagonal.values(),
             divisors: divisors.address as *mut T,
         };
-        self.launch(n, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n, &kernel) }?;
         let kernel = extended_weights {
             n: n as u64,
             b: b.rows(),
@@ -126,7 +133,8 @@ impl<T: Real> Interpolation<T> for Gpu {
             divisors: divisors.address as *const T,
             values: p.values_mut(),
         };
-        self.launch(n * LANES, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n * LANES, &kernel) }?;
         self.truncated(&p, truncation)
     }
 }
@@ -163,7 +171,8 @@ impl Gpu {
         let lengths = row_ptr.address as *mut u32;
         let (pattern, aggregates) = (s.pattern(), aggregates.ptr());
         let kernel = aggregated_lengths { n, log2_lanes, s: pattern, aggregates, lengths, long };
-        self.launch(rows << log2_lanes, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
         let p = self.csr_of_lengths(row_ptr, rows, n_aggregates)?;
         if download(&list, 1, 0u32)? != [0] {
             return Ok(None);
@@ -178,7 +187,8 @@ impl Gpu {
             col_idx: p.col_idx_mut(),
             sums: p.values_mut(),
         };
-        self.launch(rows << log2_lanes, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
         Ok(Some(p))
     }
 
@@ -211,7 +221,8 @@ impl Gpu {
             wanted,
             lengths: lengths.address as *mut u32,
         };
-        self.launch(n, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n, &kernel) }?;
         let to = self.csr_of_lengths(lengths, n, n_cols)?;
         let kernel = restricted {
             n: n as u64,
@@ -223,7 +234,8 @@ impl Gpu {
             col_idx: to.col_idx_mut(),
             values: to.values_mut(),
         };
-        self.launch(n, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n, &kernel) }?;
         Ok(to)
     }
 
@@ -237,7 +249,8 @@ impl Gpu {
             factor: T::from_f64(truncation.factor),
             lengths: lengths.address as *mut u32,
         };
-        self.launch(n, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n, &kernel) }?;
         let to = self.csr_of_lengths(lengths, n, p.size.n_cols)?;
         let kernel = truncated {
             n: n as u64,
@@ -246,7 +259,8 @@ impl Gpu {
             col_idx: to.col_idx_mut(),
             values: to.values_mut(),
         };
-        self.launch(n, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n, &kernel) }?;
         Ok(to)
     }
 }

@@ -27,11 +27,17 @@ impl<T: Real> Inverses<T> for Gpu {
         let mut from: DeviceVector<f64> = self.zeros(m * m)?;
         let mut to: DeviceVector<f64> = self.zeros(m * m)?;
         let dense = from.ptr_mut();
-        self.launch(m * WARP_SIZE as usize, &dense_rows { n: n_rows, m: padded, a: a.rows(), dense })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe {
+            self.launch(m * WARP_SIZE as usize, &dense_rows { n: n_rows, m: padded, a: a.rows(), dense })
+        }?;
 
         let s = Memory::<f64>::scalars(self, 2)?;
         let reduction = self.reduction(&s, Slot(0));
-        self.launch_reduction(entries, &dense_symmetry { n: n_rows, m: padded, dense, reduction })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe {
+            self.launch_reduction(entries, &dense_symmetry { n: n_rows, m: padded, dense, reduction })
+        }?;
         let zero = negligible(Memory::<f64>::read(self, &s, Slot(0))?);
         let asymmetry: f64 = Memory::<f64>::read(self, &s, Slot(1))?;
         if asymmetry.is_nan() || asymmetry > zero {
@@ -43,7 +49,8 @@ impl<T: Real> Inverses<T> for Gpu {
             let pivots = pivots.ptr_mut();
             let kernel =
                 gauss_jordan { n: n_rows, m: padded, step, from: from.ptr(), to: to.ptr_mut(), pivots };
-            self.launch_in_blocks_of((TILE * TILE) as u32, m * m, &kernel)?;
+            // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+            unsafe { self.launch_in_blocks_of((TILE * TILE) as u32, m * m, &kernel) }?;
             std::mem::swap(&mut from, &mut to);
         }
         if !pivots.to_host()?.iter().all(|&pivot| pivot > zero) {
@@ -65,7 +72,8 @@ impl<T: Real> Inverses<T> for Gpu {
             col_idx: inverse.col_idx_mut(),
             values: inverse.values_mut(),
         };
-        self.launch(entries + 1, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(entries + 1, &kernel) }?;
         Ok(Some(inverse))
     }
 }

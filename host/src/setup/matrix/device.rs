@@ -123,7 +123,8 @@ impl<T: Real> DeviceCsr<T> {
             a: self.pattern(),
             faults: faults.address as *mut u32,
         };
-        gpu.launch_on_rows(self, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { gpu.launch_on_rows(self, &kernel) }?;
         match download(&faults, 1, 0u32)?[0] {
             0 => Ok(()),
             // The host says which row it is, and what is wrong there.
@@ -233,7 +234,8 @@ impl<T: Real> Matrices<T> for Gpu {
     fn scale_values(&self, a: &mut DeviceCsr<T>, factor: T) -> Result<()> {
         let (n, x, z) = (a.size.nnz as u64, a.values(), a.values_mut());
         let (a, b, guard) = (constant(factor.to_f64()), constant(0.0), UNGUARDED);
-        self.launch(Work::on::<T>(n as usize, 2), &axpby { n, a, x, b, y: x, z, guard })
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(Work::on::<T>(n as usize, 2), &axpby { n, a, x, b, y: x, z, guard }) }
     }
     fn zeros_like(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         Ok(DeviceCsr { values: Buffer::zeroed(self.device(), a.size.nnz * size_of::<T>())?, ..a.clone() })

@@ -44,13 +44,19 @@ impl Gpu {
         let (_list, long) = self.long_rows(rows)?;
         let row_ptr = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
         let lengths = row_ptr.address as *mut u32;
-        self.launch(rows << log2_lanes, &count_columns { n_rows, log2_lanes, a, b, lengths, long })?;
-        self.launch_long(rows, &count_columns_long { n_cols, a, b, lengths, long })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe {
+            self.launch(rows << log2_lanes, &count_columns { n_rows, log2_lanes, a, b, lengths, long })
+        }?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_long(rows, &count_columns_long { n_cols, a, b, lengths, long }) }?;
         let c = self.csr_of_lengths(row_ptr, rows, cols)?;
         let (row_ptr, columns) = (c.row_ptr(), c.col_idx_mut());
         let kernel = write_columns { n_rows, log2_lanes, a, b, row_ptr, columns };
-        self.launch(rows << log2_lanes, &kernel)?;
-        self.launch_long(rows, &write_columns_long { n_cols, a, b, row_ptr, columns, long })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_long(rows, &write_columns_long { n_cols, a, b, row_ptr, columns, long }) }?;
         Ok(c)
     }
 
@@ -75,7 +81,8 @@ impl Gpu {
             c_values: c.values_mut(),
             accumulate: accumulate as u32,
         };
-        self.launch(c.size.n_rows << log2_lanes, &kernel)
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(c.size.n_rows << log2_lanes, &kernel) }
     }
 }
 

@@ -28,7 +28,8 @@ impl<T: Real> StrengthOfConnection<T> for Gpu {
     fn strength_values(&self, a: &DeviceCsr<T>, lumped: bool, s: &mut DeviceCsr<T>) -> Result<()> {
         let diagonal = self.diagonal(a)?;
         let given = Given { col_idx: s.col_idx(), diagonal: diagonal.ptr() };
-        self.launch_on_rows(a, &kept(a, given, lumped, s, std::ptr::null_mut()))
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(a, &kept(a, given, lumped, s, std::ptr::null_mut())) }
     }
 }
 
@@ -43,7 +44,8 @@ impl Gpu {
             values: a.values(),
             diagonal: diagonal.ptr_mut(),
         };
-        self.launch_on_rows(a, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(a, &kernel) }?;
         Ok(diagonal)
     }
 
@@ -64,9 +66,11 @@ impl Gpu {
             criterion,
             lengths: row_ptr.address as *mut u32,
         };
-        self.launch_on_rows(a, &lengths)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(a, &lengths) }?;
         let s = self.csr_of_lengths(row_ptr, n, a.size.n_cols)?;
-        self.launch_on_rows(a, &kept(a, criterion, lumped, &s, s.col_idx_mut()))?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_on_rows(a, &kept(a, criterion, lumped, &s, s.col_idx_mut())) }?;
         Ok(s)
     }
 }

@@ -32,7 +32,8 @@ impl<T: Real> Transposes<T> for Gpu {
             at: at.pattern(),
             at_values: at.values_mut(),
         };
-        self.launch(at.size.n_rows << log2_lanes, &kernel)
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(at.size.n_rows << log2_lanes, &kernel) }
     }
 }
 
@@ -43,7 +44,10 @@ impl Gpu {
         let bytes = (size.n_rows + 1) * size_of::<u32>();
         let row_ptr = Buffer::zeroed(self.device(), bytes)?;
         let lengths = row_ptr.address as *mut u32;
-        self.launch(size.nnz, &count_rows { nnz: size.nnz as u64, columns: a.col_idx(), lengths })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe {
+            self.launch(size.nnz, &count_rows { nnz: size.nnz as u64, columns: a.col_idx(), lengths })
+        }?;
         self.row_pointers(&row_ptr, size.n_rows)?;
 
         let next = Buffer::new(self.device(), bytes)?;
@@ -57,7 +61,8 @@ impl Gpu {
             next: next.address as *mut u32,
             rows: unsorted.address as *mut u32,
         };
-        self.launch(a.size.n_rows << a.log2_lanes(), &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(a.size.n_rows << a.log2_lanes(), &kernel) }?;
 
         let col_idx = Buffer::new(self.device(), size.nnz * size_of::<u32>())?;
         let sorted = col_idx.address as *mut u32;
@@ -68,9 +73,11 @@ impl Gpu {
         let mean = size.nnz as f64 / size.n_rows.max(1) as f64;
         let log2_lanes = log2_lanes_for(2.0 * mean, SLOTS);
         let kernel = sort_rows { n_rows: size.n_rows as u64, log2_lanes, unsorted, sorted, long };
-        self.launch(size.n_rows << log2_lanes, &kernel)?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(size.n_rows << log2_lanes, &kernel) }?;
         let n_cols = size.n_cols as u64;
-        self.launch_long(size.n_rows, &sort_rows_long { n_cols, unsorted, sorted, long })?;
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch_long(size.n_rows, &sort_rows_long { n_cols, unsorted, sorted, long }) }?;
         let values = Buffer::new(self.device(), size.nnz * size_of::<T>())?;
         Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
     }

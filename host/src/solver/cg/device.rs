@@ -40,6 +40,7 @@ impl Gpu {
             monitor: step.monitor.argument(),
         };
         let passes = (6 + usize::from(d.is_some())) * size_of::<T>() * n;
-        self.launch_reduction(Work::moving(n, (passes + bytes) as u64), &kernel)
+        // SAFETY: the lengths and slots are checked above.
+        unsafe { self.launch_reduction(Work::moving(n, (passes + bytes) as u64), &kernel) }
     }
 }

@@ -50,13 +50,16 @@ impl<T: Real> GmresSteps<T> for Gpu {
     }
     fn gmres_start(&self, s: &DeviceScalars<T>, slots: GmresSlots) -> Result<()> {
         check_scalars(s, slots, 0)?;
-        self.launch_block(&gmres_start {
-            norm2: slot(s, GmresSlots::NORM2),
-            beta: slot(s, GmresSlots::BETA),
-            g: slot(s, slots.g()),
-            columns: slot(s, GmresSlots::COLUMNS),
-            guard: self.guard(),
-        })
+        // SAFETY: the lengths and slots are checked above.
+        unsafe {
+            self.launch_block(&gmres_start {
+                norm2: slot(s, GmresSlots::NORM2),
+                beta: slot(s, GmresSlots::BETA),
+                g: slot(s, slots.g()),
+                columns: slot(s, GmresSlots::COLUMNS),
+                guard: self.guard(),
+            })
+        }
     }
     fn gmres_rotate(
         &self,
@@ -66,17 +69,20 @@ impl<T: Real> GmresSteps<T> for Gpu {
         monitor: &DeviceMonitor,
     ) -> Result<()> {
         check_scalars(s, slots, j)?;
-        self.launch_block(&gmres_rotate {
-            j: j as u32,
-            norm2: slot(s, GmresSlots::NORM2),
-            h: slot(s, slots.column(j)),
-            length: slot(s, GmresSlots::LENGTH),
-            cs: slot(s, slots.cosines()),
-            sn: slot(s, slots.sines()),
-            g: slot(s, slots.g()),
-            columns: slot(s, GmresSlots::COLUMNS),
-            monitor: monitor.argument(),
-        })
+        // SAFETY: the lengths and slots are checked above.
+        unsafe {
+            self.launch_block(&gmres_rotate {
+                j: j as u32,
+                norm2: slot(s, GmresSlots::NORM2),
+                h: slot(s, slots.column(j)),
+                length: slot(s, GmresSlots::LENGTH),
+                cs: slot(s, slots.cosines()),
+                sn: slot(s, slots.sines()),
+                g: slot(s, slots.g()),
+                columns: slot(s, GmresSlots::COLUMNS),
+                monitor: monitor.argument(),
+            })
+        }
     }
     fn gmres_solution(
         &self,
@@ -87,13 +93,16 @@ impl<T: Real> GmresSteps<T> for Gpu {
     ) -> Result<()> {
         check_scalars(s, slots, 0)?;
         check_basis(basis, u, slots)?;
-        self.launch_block(&gmres_solve {
-            columns: slot(s, GmresSlots::COLUMNS),
-            r: slot(s, slots.column(0)),
-            leading: slots.leading() as u32,
-            g: slot(s, slots.g()),
-            y: slot(s, slots.y()),
-        })?;
+        // SAFETY: the lengths and slots are checked above.
+        unsafe {
+            self.launch_block(&gmres_solve {
+                columns: slot(s, GmresSlots::COLUMNS),
+                r: slot(s, slots.column(0)),
+                leading: slots.leading() as u32,
+                g: slot(s, slots.g()),
+                y: slot(s, slots.y()),
+            })
+        }?;
         self.combine(s, slots, basis, u)
     }
 }

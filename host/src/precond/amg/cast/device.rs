@@ -15,7 +15,8 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
     fn cast(&self, x: &DeviceVector<T>, y: &mut DeviceVector<S>) -> Result<()> {
         let (n, guard) = (x.len as u64, self.guard());
         let work = Work::on_both::<T, S>(x.len, 1, 1);
-        self.launch(work, &round { n, x: x.ptr(), y: y.ptr_mut(), guard })
+        // SAFETY: the lengths are checked above.
+        unsafe { self.launch(work, &round { n, x: x.ptr(), y: y.ptr_mut(), guard }) }
     }
     fn cast_scaled(
         &self,
@@ -32,7 +33,8 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
         let (n, guard) = (x.len as u64, self.guard());
         let (y, z) = (y.ptr_mut(), z.ptr_mut());
         let work = Work::on_both::<T, S>(x.len, 1, 3);
-        self.launch(work, &round_scaled { n, x: x.ptr(), omega, d: d.ptr(), y, z, guard })
+        // SAFETY: the lengths are checked above.
+        unsafe { self.launch(work, &round_scaled { n, x: x.ptr(), omega, d: d.ptr(), y, z, guard }) }
     }
     fn cg_step_and_cast(
         &self,
@@ -66,7 +68,8 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
     ) -> Result<()> {
         let (n, reduction, guard) = (r.len as u64, self.reduction(s, out), self.guard());
         let kernel = reduce::dot { n, x: r.ptr(), y: z.ptr(), reduction, guard };
-        self.launch_reduction(Work::on_both::<T, S>(r.len, 1, 1), &kernel)
+        // SAFETY: the lengths are checked above.
+        unsafe { self.launch_reduction(Work::on_both::<T, S>(r.len, 1, 1), &kernel) }
     }
     fn cast_direction(
         &self,
@@ -77,7 +80,8 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
     ) -> Result<()> {
         let (d, beta, guard) = (std::ptr::null(), coefficient(s, beta)?, self.guard());
         let kernel = krylov::direction { n: p.len as u64, d, z: z.ptr(), beta, p: p.ptr_mut(), guard };
-        self.launch(Work::on_both::<T, S>(p.len, 1, 2), &kernel)
+        // SAFETY: the lengths are checked above.
+        unsafe { self.launch(Work::on_both::<T, S>(p.len, 1, 2), &kernel) }
     }
 }
 
