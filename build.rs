@@ -1,5 +1,5 @@
-//! gpu-kernels -> PTX -> `ptx.rs` in `OUT_DIR`, which `host/src/ptx.rs` includes: the build script of `host`, where
-//! `host/build.rs` is a link to this file.
+//! gpu-kernels -> PTX -> `ptx.rs` in `OUT_DIR`, which `host/src/ptx.rs` includes: the build script of `host`,
+//! where `host/build.rs` is a link to this file.
 
 use cuda_builder::{BuildError, CudaBuilder, Policy, embed};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! A system whose matrix and vectors are in device memory already, where another part of the program made them:
-//! it is solved there, and x stays there.
+//! A system whose matrix and vectors are in device memory already, where another part of the program made
+//! them: it is solved there, and x stays there.
 
 use warpsolve::backend::Memory;
 use warpsolve::backend::gpu::Gpu;

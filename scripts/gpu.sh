@@ -8,6 +8,7 @@
 #          to put them there).
 # --out    where reports and logs go [gpu-results]
 # --sections  what to do [tests,spmv,multigrid,solve,blocks,cardiac,file]; beside these there are
+#          start: the first solve on a machine whose driver has translated nothing yet, from machine code and from PTX,
 #          bench: the source documents' tables, as text, JSON and a page,
 #          profile: multigrid on the larger tet system and on a Poisson problem, kernel by kernel,
 #          sanitizer: compute-sanitizer (of $COMPUTE_SANITIZER, the PATH or /usr/local/cuda*) over one test of each family of
@@ -139,6 +140,9 @@ if section sanitizer; then
                     sanitized $coarsening $check "$bin/amg" tet:12 coarsening=$coarsening
                 done
             fi
+            if [ -x "$bin/driver" ]; then
+                sanitized device-memory $check "$bin/driver" --exact a_system_in_device_memory_is_solved_there --nocapture
+            fi
             for formulation in coupled splitting; do
                 sanitized $formulation $check "$bin/warpsolve" bidomain --slab 2,2,2 --spacing 0.2 --dt 0.05 \
                     --t-end 0.2 --formulation $formulation --device "$device" --out "$scratch/$formulation"
@@ -194,6 +198,20 @@ if section solve; then
     # A restart after 30 iterations slows convergence: the limit may come first, and the time still counts.
     solve "gmres30-tet$small" "0 2" $tet_small --solver gmres --restart 30 --precond jacobi
     solve "gmres30-tet$large" "0 2" $tet_large --solver gmres --restart 30 --precond jacobi --max-iter 3000
+fi
+
+if section start; then
+    for precond in jacobi amg; do
+        for cubin in 1 0; do
+            name=start-$precond-$([ $cubin = 1 ] && echo cubin || echo ptx)
+            start=$(date +%s%N)
+            if CUDA_CACHE_DISABLE=1 WARPSOLVE_CUBIN=$cubin step "$name" 60 0 "$bin/warpsolve" solve --gen tet:32 \
+                --seed 0 --precond $precond --device "$device" -q --json "$out/$name.json"; then
+                printf '    from start to exit %d ms, %s\n' $((($(date +%s%N) - start) / 1000000)) \
+                    "$(grep -o '"\(warm_up\|setup\|device\|solve\)_seconds": [0-9.e-]*' "$out/$name.json" | tr '\n' ' ')"
+            fi
+        done
+    done
 fi
 
 coupled="--gen bidomain:$blocks"

@@ -39,7 +39,7 @@ pub use sizes::{BLOCK, MAX_REDUCTION_BLOCKS};
 /// The name of every entry point.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn entries() -> Vec<&'static str> {
-    use crate::{blas1::*, cells::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*, spmv::*};
+    use crate::{blas1::*, cells::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*};
     [
         ACTIVATE_ENTRIES,
         aggregate::AGGREGATED_ENTRIES,
@@ -100,13 +100,6 @@ pub fn entries() -> Vec<&'static str> {
         scan::SPAN_SCAN_ENTRIES,
         scan::SPAN_SUMS_ENTRIES,
         SCALE_BLOCKS_ENTRIES,
-        spmv::block::SPMV_BLOCK_CSR_ENTRIES,
-        spmv::block::SPMV_BLOCK_SELL_ENTRIES,
-        csr::SPMV_CSR_ENTRIES,
-        csr::SPMV_CSR_VECTOR_ENTRIES,
-        ell::SPMV_ELL_ENTRIES,
-        compressed::SPMV_COMPRESSED_ENTRIES,
-        sell::SPMV_SELL_ENTRIES,
         strength::DAMP_ENTRIES,
         strength::EXTRACT_DIAGONAL_ENTRIES,
         strength::SMOOTHING_DIAGONAL_ENTRIES,
@@ -122,6 +115,7 @@ pub fn entries() -> Vec<&'static str> {
     ]
     .concat()
     .into_iter()
+    .chain(spmv::entries())
     .chain(examples::entries())
     .collect()
 }

@@ -179,7 +179,8 @@ fn different_kernels_are_loaded_at_the_same_time() {
     assert!(error.contains("has no such kernel"), "{error}");
 }
 
-/// What the fake takes for machine code, compressed: the header of a 64-bit ELF file without sections, and text.
+/// What the fake takes for machine code, compressed: the header of a 64-bit ELF file without sections, and
+/// text.
 fn machine_code(device: (u32, u32), text: &str) -> MachineCode {
     let mut elf = vec![0; 64];
     elf[..6].copy_from_slice(b"\x7fELF\x02\x01");

@@ -155,8 +155,8 @@ pub struct SolveArgs {
     pub rhs: Option<PathBuf>,
     #[command(flatten)]
     pub settings: Settings,
-    /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and a table
-    /// amg; the command line goes before it
+    /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and
+    /// a table amg; the command line goes before it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Write the solution

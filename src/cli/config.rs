@@ -1,8 +1,8 @@
 //! `--config`: settings from a file, JSON or TOML.
 //!
-//! Its keys are the names of the options with `_` for `-`, and `amg` is a table of AMG's parameters. Every entry is
-//! read as the option of its name is, so that there is one definition of names, types and ranges; and it is read while
-//! the parser stands at it, so that errors come with its line.
+//! Its keys are the names of the options with `_` for `-`, and `amg` is a table of AMG's parameters. Every
+//! entry is read as the option of its name is, so that there is one definition of names, types and ranges;
+//! and it is read while the parser stands at it, so that errors come with its line.
 
 use std::error::Error as _;
 use std::fmt;
@@ -24,8 +24,8 @@ struct Arguments {
     settings: Settings,
 }
 
-/// Reads the settings of a file. Whether they contradict one another is for [`Settings::over`] to see, since the command
-/// line may settle it.
+/// Reads the settings of a file. Whether they contradict one another is for [`Settings::over`] to see, since
+/// the command line may settle it.
 pub fn read(path: &Path) -> Result<Settings> {
     let parse = match path.extension().and_then(|extension| extension.to_str()) {
         Some("json") => json,

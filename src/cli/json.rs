@@ -5,8 +5,8 @@ use warpsolve::launch::{Counts, DeviceInfo};
 use warpsolve::matrix::RowStats;
 use warpsolve::precond::amg;
 
-use super::account::Account;
 use super::advice;
+use super::facts::Facts;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -179,25 +179,25 @@ fn nonempty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-impl<'a> From<&'a Account> for Solve<'a> {
-    fn from(account: &'a Account) -> Self {
-        let Account { report, options, gpu, .. } = account;
+impl<'a> From<&'a Facts> for Solve<'a> {
+    fn from(facts: &'a Facts) -> Self {
+        let Facts { report, options, gpu, .. } = facts;
         Solve {
             schema: "warpsolve.solve/2",
             version: VERSION,
-            matrix: &account.matrix,
+            matrix: &facts.matrix,
             rows: report.n_rows,
             nonzeros: report.nnz,
-            symmetry: account.summary.as_ref().map(|s| s.symmetry.word()),
-            duplicates: account.summary.as_ref().map(|s| s.duplicates),
-            row_lengths: account.rows.into(),
+            symmetry: facts.summary.as_ref().map(|s| s.symmetry.word()),
+            duplicates: facts.summary.as_ref().map(|s| s.duplicates),
+            row_lengths: facts.rows.into(),
             solver: report.method.to_string(),
             precond: report.precond.to_string(),
             block_size: options.block_size,
             singular_blocks: options.singular_blocks.to_string(),
             precision: options.precision.to_string(),
-            restart: account.restart(),
-            omega: account.omega(),
+            restart: facts.restart(),
+            omega: facts.omega(),
             rtol: options.stop.rtol,
             atol: options.stop.atol,
             max_iterations: options.stop.max_iterations,
@@ -207,10 +207,10 @@ impl<'a> From<&'a Account> for Solve<'a> {
             padding: report.format.padding.factor() - 1.0,
             device: &report.device,
             device_kind: device_kind(gpu.as_ref()),
-            no_gpu: account.no_gpu.as_ref().map(ToString::to_string),
+            no_gpu: facts.no_gpu.as_ref().map(ToString::to_string),
             driver_version: gpu.as_ref().and_then(|info| nonempty(&info.driver_version)),
             ptx_target: gpu.as_ref().and_then(|info| nonempty(&info.ptx_target)),
-            threads: account.threads,
+            threads: facts.threads,
             stop_reason: report.outcome.reason.name(),
             stop_message: advice::stop(report),
             iterations: report.outcome.iterations,
@@ -218,20 +218,20 @@ impl<'a> From<&'a Account> for Solve<'a> {
             relative_residual: report.relative_residual,
             residual_norm: report.outcome.history.last().copied(),
             threshold: report.outcome.threshold,
-            read_seconds: account.read_seconds,
-            device_seconds: account.device_seconds,
+            read_seconds: facts.read_seconds,
+            device_seconds: facts.device_seconds,
             setup_seconds: report.setup_seconds,
             warm_up_seconds: report.warm_up_seconds,
             upload_seconds: report.upload_seconds,
             solve_seconds: report.solve_seconds,
-            total_seconds: account.total_seconds,
+            total_seconds: facts.total_seconds,
             device_bytes: report.device_bytes,
             bytes_moved: report.bytes_moved,
-            bandwidth: account.bandwidth(),
-            copy_bandwidth: account.copy_bandwidth,
+            bandwidth: facts.bandwidth(),
+            copy_bandwidth: facts.copy_bandwidth,
             counts: report.counts.map(DeviceCounts::from),
             amg: report.amg.as_ref().map(|info| Amg::new(&options.amg, info)),
-            warnings: &account.warnings,
+            warnings: &facts.warnings,
         }
     }
 }

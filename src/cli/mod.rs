@@ -1,6 +1,5 @@
 //! The command line: arguments become a typed job, the job runs, and its report is printed.
 
-mod account;
 mod advice;
 mod args;
 mod bench;
@@ -10,6 +9,7 @@ mod config;
 mod convert;
 mod device;
 mod example;
+mod facts;
 mod r#gen;
 mod info;
 mod json;

@@ -1,5 +1,5 @@
-//! Options whose values have names: shells complete them, and a wrong one is refused by the type's own error, which
-//! knows the nearest name.
+//! Options whose values have names: shells complete them, and a wrong one is refused by the type's own error,
+//! which knows the nearest name.
 
 use std::error::Error as StdError;
 use std::ffi::OsStr;

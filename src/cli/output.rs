@@ -30,8 +30,8 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || place(a).is_some_and(|a| place(b) == Some(a))
 }
 
-/// Refuses outputs that would be lost after the work: in a folder that is not there, over an input, or over one
-/// another.
+/// Refuses outputs that would be lost after the work: in a folder that is not there, over an input, or over
+/// one another.
 pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Result<()> {
     let refuse = |path: &Path, why: &str| {
         Err(Error::Option(format!("the output {} {why}; name another file", path.display())))

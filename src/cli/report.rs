@@ -4,9 +4,9 @@ use warpsolve::io::matrix::{Layout, Symmetry};
 use warpsolve::job::Report;
 use warpsolve::precond::amg;
 
-use super::account::Account;
 use super::advice;
 use super::device::in_short;
+use super::facts::Facts;
 use super::json::device_kind;
 use super::table::{Align, Lines, bytes, duration, table, thousands};
 
@@ -35,30 +35,30 @@ pub fn stored(layout: Option<Layout>, symmetry: Symmetry) -> String {
 }
 
 /// The report of `solve`.
-pub fn solve(account: &Account, verbose: bool) -> String {
+pub fn solve(facts: &Facts, verbose: bool) -> String {
     let mut lines = Lines::default();
-    what(&mut lines, account);
+    what(&mut lines, facts);
     lines.gap();
-    result(&mut lines, account);
+    result(&mut lines, facts);
     lines.gap();
-    times(&mut lines, account);
+    times(&mut lines, facts);
     lines.gap();
-    memory(&mut lines, account);
+    memory(&mut lines, facts);
     if verbose {
         lines.gap();
-        details(&mut lines, account);
+        details(&mut lines, facts);
     }
     lines.text()
 }
 
-fn what(lines: &mut Lines, account: &Account) {
-    let report = &account.report;
-    let stored = account.summary.as_ref().map(|s| format!(", {}", stored(s.layout, s.symmetry)));
+fn what(lines: &mut Lines, facts: &Facts) {
+    let report = &facts.report;
+    let stored = facts.summary.as_ref().map(|s| format!(", {}", stored(s.layout, s.symmetry)));
     let stored = stored.unwrap_or_default();
-    lines.add("matrix", format!("{}{stored}", account.matrix));
+    lines.add("matrix", format!("{}{stored}", facts.matrix));
     let (rows, nonzeros) = (thousands(report.n_rows as u64), thousands(report.nnz as u64));
-    lines.add("", format!("{rows} rows, {nonzeros} nonzeros, {:.1} a row", account.rows.mean));
-    if let Some(summary) = &account.summary
+    lines.add("", format!("{rows} rows, {nonzeros} nonzeros, {:.1} a row", facts.rows.mean));
+    if let Some(summary) = &facts.summary
         && summary.duplicates > 0
     {
         lines.add("", format!("{} duplicate entries summed", thousands(summary.duplicates)));
@@ -74,23 +74,23 @@ fn what(lines: &mut Lines, account: &Account) {
         reason.clone()
     };
     lines.add("format", format);
-    let instead = account.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
+    let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
     lines.add("device", format!("{}{instead}", report.device));
 
     let description = report.method.description();
-    let method = (description.title)(&account.options.of_method());
+    let method = (description.title)(&facts.options.of_method());
     let precond = match description.is_stationary() {
         true => String::new(),
         false => format!(", {} preconditioner", report.precond.description().title),
     };
-    let blocks = match account.options.block_size {
+    let blocks = match facts.options.block_size {
         1 => String::new(),
         b => format!(", {b} x {b} blocks"),
     };
-    lines.add("solver", format!("{method}{precond}{blocks}, {}", account.options.precision));
+    lines.add("solver", format!("{method}{precond}{blocks}, {}", facts.options.precision));
     if let Some(info) = &report.amg {
-        let amg::Params { coarsening, smoother, .. } = account.options.amg;
-        let (count, cycle) = (info.levels.len(), account.options.amg.cycle().to_string().to_uppercase());
+        let amg::Params { coarsening, smoother, .. } = facts.options.amg;
+        let (count, cycle) = (info.levels.len(), facts.options.amg.cycle().to_string().to_uppercase());
         let levels = if count == 1 { "1 level".to_string() } else { format!("{count} levels") };
         let complexity = info.operator_complexity();
         lines.add(
@@ -141,8 +141,8 @@ fn hierarchy(lines: &mut Lines, info: &amg::Info) {
     }
 }
 
-fn result(lines: &mut Lines, account: &Account) {
-    let (report, stop) = (&account.report, &account.options.stop);
+fn result(lines: &mut Lines, facts: &Facts) {
+    let (report, stop) = (&facts.report, &facts.options.stop);
     lines.add("result", outcome(report));
     let asked = match stop.atol {
         0.0 => format!("{:e}", stop.rtol),
@@ -156,20 +156,20 @@ fn result(lines: &mut Lines, account: &Account) {
     lines.add("residual", format!("{ratio} = {residual:.2e}{of}, recomputed in f64 (asked: {asked})"));
 }
 
-fn times(lines: &mut Lines, account: &Account) {
-    let report = &account.report;
+fn times(lines: &mut Lines, facts: &Facts) {
+    let report = &facts.report;
     let iterations = report.outcome.iterations;
     let each = match iterations {
         0 => String::new(),
         n => format!("    {} an iteration", duration(report.solve_seconds / f64::from(n))),
     };
     for (label, seconds, note) in [
-        ("read", account.read_seconds, ""),
+        ("read", facts.read_seconds, ""),
         ("set-up", report.setup_seconds, ""),
         ("upload", report.upload_seconds, ""),
         ("warm-up", report.warm_up_seconds, "    the driver's, for kernels on their first use"),
         ("solve", report.solve_seconds, each.as_str()),
-        ("total", account.total_seconds, ""),
+        ("total", facts.total_seconds, ""),
     ] {
         // Only a GPU's driver needs one.
         if label != "warm-up" || seconds > 0.0 {
@@ -178,16 +178,16 @@ fn times(lines: &mut Lines, account: &Account) {
     }
 }
 
-fn memory(lines: &mut Lines, account: &Account) {
-    let kind = device_kind(account.gpu.as_ref());
-    let of = match (kind, &account.report.amg) {
+fn memory(lines: &mut Lines, facts: &Facts) {
+    let kind = device_kind(facts.gpu.as_ref());
+    let of = match (kind, &facts.report.amg) {
         ("cpu", None) => "for matrix and vectors",
         ("cpu", Some(_)) => "for matrix, vectors and hierarchy",
         _ => "on the device",
     };
-    lines.add("memory", format!("{} {of}", bytes(account.report.device_bytes)));
+    lines.add("memory", format!("{} {of}", bytes(facts.report.device_bytes)));
     let gigabytes = |bandwidth: f64| format!("{:.1} GB/s", bandwidth * 1e-9);
-    match (account.bandwidth(), account.copy_bandwidth) {
+    match (facts.bandwidth(), facts.copy_bandwidth) {
         (Some(bandwidth), Some(copy)) => {
             let share = 100.0 * bandwidth / copy;
             let what = if kind == "cpu" { "triad" } else { "copy" };
@@ -203,8 +203,8 @@ fn memory(lines: &mut Lines, account: &Account) {
     }
 }
 
-fn details(lines: &mut Lines, account: &Account) {
-    let (rows, report) = (&account.rows, &account.report);
+fn details(lines: &mut Lines, facts: &Facts) {
+    let (rows, report) = (&facts.rows, &facts.report);
     if let Some(info) = &report.amg {
         hierarchy(lines, info);
         lines.gap();
@@ -213,8 +213,8 @@ fn details(lines: &mut Lines, account: &Account) {
         "rows",
         format!("{} to {} nonzeros, {} empty", rows.min, rows.max, thousands(rows.empty as u64)),
     );
-    if let Some(summary) = &account.summary {
-        let rate = summary.bytes as f64 / account.read_seconds * 1e-6;
+    if let Some(summary) = &facts.summary {
+        let rate = summary.bytes as f64 / facts.read_seconds * 1e-6;
         let size = bytes(summary.bytes);
         lines.add("file", format!("{} entries, {size}, {rate:.0} MB/s", thousands(summary.entries_in_file)));
         if summary.explicit_zeros > 0 {
@@ -228,17 +228,15 @@ fn details(lines: &mut Lines, account: &Account) {
         lines.add("expected", format!("{} on the device at most, set-up and all", bytes(expected)));
     }
     lines.add("bytes moved", format!("{} in all iterations", bytes(report.bytes_moved)));
-    let while_reading = duration(account.device_seconds);
-    lines.add(
-        "open device",
-        format!("{while_reading}, while reading; {} threads on the host", account.threads),
-    );
-    if let Some(gpu) = &account.gpu
+    let while_reading = duration(facts.device_seconds);
+    lines
+        .add("open device", format!("{while_reading}, while reading; {} threads on the host", facts.threads));
+    if let Some(gpu) = &facts.gpu
         && !gpu.ptx_target.is_empty()
     {
         lines.add("kernels", format!("{}, driver {}", gpu.ptx_target, gpu.driver_version));
     }
-    if let Some(error) = &account.no_gpu {
+    if let Some(error) = &facts.no_gpu {
         lines.add("GPU", unavailable(&error.to_string()));
     }
     if let Some(counts) = &report.counts {

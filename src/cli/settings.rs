@@ -30,21 +30,23 @@ pub struct Settings {
     coarsening: Option<Coarsening>,
     #[arg(long, value_name = "NAME", help = with_amg(SmootherKind::NAMES), value_parser = named::<SmootherKind>(&[SmootherKind::NAMES]), hide_possible_values = true)]
     smoother: Option<SmootherKind>,
-    /// With --precond amg or --solver amg: v, w, f, k; auto takes w with mandel-brezina, else v [default: auto]
+    /// With --precond amg or --solver amg: v, w, f, k; auto takes w with mandel-brezina, else v [default:
+    /// auto]
     #[arg(long, value_name = "NAME", value_parser = named::<OrAuto<Cycle>>(&[AUTO, Cycle::NAMES]), hide_possible_values = true)]
     cycle: Option<OrAuto<Cycle>>,
     /// With --precond amg: any of its parameters, such as pre=2,post=2,precision=f64; --help lists them
     #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = amg_help())]
     pub amg: Vec<AmgSetting>,
-    /// Unknowns a node, 1 to 3, numbered node by node: with more than 1, matrix, jacobi and amg work on blocks
-    /// [default: 1]
+    /// Unknowns a node, 1 to 3, numbered node by node: with more than 1, matrix, jacobi and amg work on
+    /// blocks [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub block_size: Option<u8>,
     /// With --precond jacobi and --block-size: refuse singular diagonal blocks, or take their pseudo-inverse
     /// [default: refuse]
     #[arg(long, value_name = "NAME", value_parser = named::<SingularBlocks>(&[SingularBlocks::NAMES]), hide_possible_values = true)]
     pub singular_blocks: Option<SingularBlocks>,
-    /// crs, ell, sell, with blocks bcrs2, bcrs3, bsell2, bsell3; auto takes what is fastest on the device [default: auto]
+    /// crs, ell, sell, with blocks bcrs2, bcrs3, bsell2, bsell3; auto takes what is fastest on the device
+    /// [default: auto]
     #[arg(long, value_parser = named::<OrAuto<Format>>(&[AUTO, Format::NAMES]), hide_possible_values = true)]
     pub format: Option<OrAuto<Format>>,
     /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
@@ -176,8 +178,8 @@ impl FromStr for AmgSetting {
 }
 
 impl Settings {
-    /// What one source says, in one form: AMG's parameters in one list, none of them twice, and `--precond amg` said
-    /// where they imply it.
+    /// What one source says, in one form: AMG's parameters in one list, none of them twice, and `--precond
+    /// amg` said where they imply it.
     pub fn normalised(mut self) -> Result<Self> {
         let named = [
             ("coarsening", self.coarsening.take().map(|name| name.to_string())),
@@ -205,9 +207,9 @@ impl Settings {
         Ok(self)
     }
 
-    /// These settings, normalised, and `base` for what they leave open. What `base` says about a method, a preconditioner
-    /// or a format goes with it where another is chosen here; where it contradicts itself in what is left of it,
-    /// [`Error::Option`].
+    /// These settings, normalised, and `base` for what they leave open. What `base` says about a method, a
+    /// preconditioner or a format goes with it where another is chosen here; where it contradicts itself in
+    /// what is left of it, [`Error::Option`].
     pub fn over(self, mut base: Settings) -> Result<Settings> {
         let method = self.solver.and_then(|name| name.0).map(Method::description);
         let precond = self.precond.and_then(|name| name.0);

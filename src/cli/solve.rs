@@ -11,9 +11,9 @@ use warpsolve::matrix::row_stats;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
 
-use super::account::Account;
 use super::args::SolveArgs;
 use super::device::{self, DeviceName};
+use super::facts::Facts;
 use super::load::{self, Source};
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
@@ -121,7 +121,7 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         progress.stage("bandwidth");
         let copy_bandwidth = opened.copy_bandwidth();
         progress.clear();
-        let account = Account {
+        let facts = Facts {
             matrix: job.source.name(),
             summary: system.summary,
             rows: row_stats(&system.a),
@@ -140,10 +140,10 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
             }),
         };
         if let Some(path) = &job.json {
-            failures.extend(write(path, &json::text(&json::Solve::from(&account))).err());
+            failures.extend(write(path, &json::text(&json::Solve::from(&facts))).err());
         }
         if shows_text {
-            failures.extend(print(&report::solve(&account, job.verbose)).err());
+            failures.extend(print(&report::solve(&facts, job.verbose)).err());
         }
     }
     failures.iter().for_each(complain);
@@ -155,7 +155,8 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
     })
 }
 
-/// Shows what is being done, and lets Ctrl-C cancel from the first iteration on: before that nothing would be lost.
+/// Shows what is being done, and lets Ctrl-C cancel from the first iteration on: before that nothing would be
+/// lost.
 fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
     let mut is_listening = false;
     move |stage| match stage {

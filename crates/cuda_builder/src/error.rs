@@ -5,6 +5,9 @@ use std::path::PathBuf;
 /// The variable that names the toolchain to use: a prefix such as `/usr`, above `bin/rustc`.
 pub const TOOLCHAIN_VARIABLE: &str = "WARPSOLVE_PTX_TOOLCHAIN";
 
+/// The variable that names the `ptxas` to use.
+pub const PTXAS_VARIABLE: &str = "WARPSOLVE_PTXAS";
+
 /// Why there is no PTX, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,7 +59,7 @@ pub enum BuildError {
     #[error(
         "machine code needs NVIDIA's ptxas. Install it (pip install nvidia-cuda-nvcc, or the CUDA toolkit), \
          name it in {}, or keep PTX alone: keep <kernel crate> --cubin none",
-        crate::PTXAS_VARIABLE
+        PTXAS_VARIABLE
     )]
     NoPtxas,
     /// The kernel crate's manifest could not be understood.

@@ -2,19 +2,16 @@
 //!
 //! A driver translates PTX for its device when a program runs for the first time, one kernel after another:
 //! seconds for some hundred kernels. Machine code is loaded as it is, but only by devices of the same major
-//! compute capability, and of the same or a newer minor one. So it is kept for a few, and PTX serves the rest.
+//! compute capability, and of the same or a newer minor one. So it is kept for a few, and PTX serves the
+//! rest.
 
-use crate::error::BuildError;
-use crate::{PtxFile, compute_capability};
+use crate::error::{BuildError, PTXAS_VARIABLE};
 use flate2::{Compression, GzBuilder};
 use std::env;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-/// The variable that names the `ptxas` to use.
-pub const PTXAS_VARIABLE: &str = "WARPSOLVE_PTXAS";
 
 /// Machine code of a kernel crate for one device architecture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,15 +80,6 @@ impl Ptxas {
     }
 }
 
-/// The PTX that a device's machine code is made of: the newest that the device can run.
-pub(crate) fn source<'a>(files: &'a [PtxFile], device: &str) -> Result<&'a PtxFile, BuildError> {
-    let wanted = compute_capability(device)
-        .ok_or_else(|| BuildError::Usage(format!("{device} is no device: they read sm_90")))?;
-    let target = |file: &PtxFile| compute_capability(&file.arch).filter(|&target| target <= wanted);
-    let newest = files.iter().filter(|file| target(file).is_some()).max_by_key(|file| target(file));
-    newest.ok_or_else(|| BuildError::Usage(format!("no PTX is old enough for {device}")))
-}
-
 fn run(command: &mut Command, program: &Path) -> Result<Output, BuildError> {
     command.output().map_err(BuildError::io("run", program))
 }
@@ -109,25 +97,4 @@ fn in_python_packages() -> Option<PathBuf> {
         ["cu13/bin/ptxas", "cuda_nvcc/bin/ptxas"].map(|inside| Path::new(folder).join(inside))
     });
     files.into_iter().find(|file| file.is_file())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn machine_code_is_made_of_the_newest_ptx_that_the_device_runs() {
-        let file = |arch: &str| PtxFile {
-            arch: arch.into(),
-            path: PathBuf::new(),
-            origin: String::new(),
-            machine_code: Vec::new(),
-        };
-        let files = [file("sm_70"), file("sm_90")];
-        for (device, expected) in [("sm_80", "sm_70"), ("sm_90", "sm_90"), ("sm_120", "sm_90")] {
-            assert_eq!(source(&files, device).unwrap().arch, expected);
-        }
-        assert!(source(&files, "sm_60").unwrap_err().to_string().contains("sm_60"));
-        assert!(source(&files, "ninety").unwrap_err().to_string().contains("ninety"));
-    }
 }

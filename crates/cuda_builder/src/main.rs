@@ -1,8 +1,10 @@
-//! `cargo run -p warpsolve-cuda-builder -- keep|check <kernel crate> [sm_70 sm_90 ..] [--cubin sm_80 sm_90 ..]`
+//! `cargo run -p warpsolve-cuda-builder -- keep|check <kernel crate> [sm_70 sm_90 ..] [--cubin sm_80 sm_90
+//! ..]`
 //!
-//! `keep` compiles the kernels and keeps the PTX, stamped, in the crate's folder `ptx`. With `--cubin` it also
-//! keeps machine code for the devices named after it (`--cubin none`: for none). `check` fails unless what is
-//! kept is what the sources give. Targets and devices that are not named are those of the present stamp.
+//! `keep` compiles the kernels and keeps the PTX, stamped, in the crate's folder `ptx`. With `--cubin` it
+//! also keeps machine code for the devices named after it (`--cubin none`: for none). `check` fails unless
+//! what is kept is what the sources give. Targets and devices that are not named are those of the present
+//! stamp.
 
 use cuda_builder::{BuildError, CudaBuilder, Stamp, Toolchain};
 use std::fs;

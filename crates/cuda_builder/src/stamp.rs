@@ -8,8 +8,8 @@
 //! sm_90.cubin HASH of sm_90 HASH-OF-THE-PTX by ptxas V12.9.86
 //! ```
 
-use crate::MachineCode;
 use crate::error::BuildError;
+use crate::machine_code::MachineCode;
 use crate::sources::{hash, text_hash};
 use std::collections::BTreeMap;
 use std::fs;

@@ -5,7 +5,7 @@ use cuda_std::{Real, kernel, memory::*};
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
 use crate::spmv::{
-    gather,
+    gather::gather,
     rows::{by_lanes, by_threads},
 };
 

@@ -4,7 +4,7 @@ use cuda_std::{Real, kernel};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::spmv::{gather, rows::by_threads};
+use crate::spmv::{gather::gather, rows::by_threads};
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;

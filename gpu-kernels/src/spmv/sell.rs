@@ -4,7 +4,7 @@ use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::spmv::{gather, rows::by_threads};
+use crate::spmv::{gather::gather, rows::by_threads};
 
 /// Rows in a slice: a warp, so that its loads of one column of the slice are one coalesced access.
 pub const SLICE: usize = 32;

@@ -127,8 +127,8 @@ impl Builder {
     /// Checks the matrix, chooses what was left open, and sets up.
     ///
     /// # Errors
-    /// What the matrix is not, such as square or finite; what the method or the preconditioner cannot do with it;
-    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory) where it does not fit.
+    /// What the matrix is not, such as square or finite; what the method or the preconditioner cannot do with
+    /// it; [`Error::DeviceMemory`](crate::Error::DeviceMemory) where it does not fit.
     pub fn build(self, a: impl IntoCsr) -> Result<Solver> {
         let mut solver = self.plan(a)?;
         solver.device.clone().run(|| solver.prepare())?;

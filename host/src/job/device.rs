@@ -10,8 +10,8 @@ use crate::launch::driver::Driver;
 use crate::matrix::Target;
 use crate::ptx;
 
-/// Where to solve. A clone is the same device; what uses a GPU shares its one stream, and takes turns: solve on it in one
-/// thread at a time.
+/// Where to solve. A clone is the same device; what uses a GPU shares its one stream, and takes turns: solve
+/// on it in one thread at a time.
 #[derive(Clone)]
 pub enum Device {
     /// Threads of the host.
@@ -35,14 +35,14 @@ impl Device {
     /// GPU `ordinal`, counted from 0.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no such GPU, no driver, or no kernel image for it; [`Error::Device`] where
-    /// the driver fails.
+    /// [`Error::NoDevice`] where there is no such GPU, no driver, or no kernel image for it;
+    /// [`Error::Device`] where the driver fails.
     pub fn cuda(ordinal: u32) -> Result<Device> {
         open_gpu(ordinal).map(Device::Gpu)
     }
 
-    /// `threads` threads of the host; with 0, or as many as there are already, those of rayon's pool, global or
-    /// around the caller.
+    /// `threads` threads of the host; with 0, or as many as there are already, those of rayon's pool, global
+    /// or around the caller.
     ///
     /// # Errors
     /// [`Error::Threads`](crate::Error::Threads) for more than the machine has use for.
@@ -104,7 +104,8 @@ impl Device {
     }
 }
 
-/// Opens GPU `ordinal`, counted from 0, with the newest of the embedded [kernels](crate::ptx::PTX) that it takes.
+/// Opens GPU `ordinal`, counted from 0, with the newest of the embedded [kernels](crate::ptx::PTX) that it
+/// takes.
 ///
 /// # Errors
 /// [`Error::NoDevice`] where there is no driver, no such GPU, or no kernel image for it; [`Error::Device`]

@@ -28,8 +28,8 @@ pub struct Measurement {
     pub correct: bool,
 }
 
-/// Times `repeat` products of two vectors of `n` elements on `device` in precision `T`: on a GPU where the sum stays there by
-/// its own clock, else by the wall's.
+/// Times `repeat` products of two vectors of `n` elements on `device` in precision `T`: on a GPU where the
+/// sum stays there by its own clock, else by the wall's.
 ///
 /// # Errors
 /// [`crate::Error::DeviceMemory`] where the device cannot hold the vectors.

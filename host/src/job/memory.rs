@@ -31,11 +31,11 @@ impl Plan {
         self.format.padding.stored * (4 + self.number()) + pointers
     }
 
-    /// About what a multigrid set-up takes at its peak, beside the matrix in its format: the matrix and its strong
-    /// part in CRS, interpolation and its transpose, the product of the first coarsening and A P, which stays for the
-    /// way back, and a hierarchy with 8 vectors. In the systems measured the transfers are half as large as the
-    /// matrix together, each of the products is as large as it, and the hierarchy half as large again;
-    /// [`Prediction`] may say more.
+    /// About what a multigrid set-up takes at its peak, beside the matrix in its format: the matrix and its
+    /// strong part in CRS, interpolation and its transpose, the product of the first coarsening and A P,
+    /// which stays for the way back, and a hierarchy with 8 vectors. In the systems measured the transfers
+    /// are half as large as the matrix together, each of the products is as large as it, and the hierarchy
+    /// half as large again; [`Prediction`] may say more.
     fn setup_bytes(&self) -> u64 {
         let (nnz, n) = (self.a.nnz() as f64, self.a.n_rows() as f64);
         let number = self.number() as f64;

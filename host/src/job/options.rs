@@ -43,8 +43,8 @@ pub struct Options {
     /// The number type in which the hierarchy is applied; `None` for f32 where it can hold matrix and
     /// right-hand side.
     pub amg_precision: Option<Precision>,
-    /// Whether a hierarchy keeps what it needs to take the values of another matrix of the same pattern, which
-    /// is about twice the memory; see [`Solver::update_values`](super::Solver::update_values).
+    /// Whether a hierarchy keeps what it needs to take the values of another matrix of the same pattern,
+    /// which is about twice the memory; see [`Solver::update_values`](super::Solver::update_values).
     pub reusable: bool,
 }
 

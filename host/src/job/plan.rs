@@ -6,8 +6,8 @@ use super::report::{Obstacle, Warning};
 use super::{Method, Options, Precision, Precond};
 use crate::error::{Error, Result};
 use crate::matrix::{
-    BlockCsr, Choice, Csr, Format, Padding, Target, block, block_padding, check, choose, choose_blocks,
-    choose_in_blocks, diagonal_blocks, ell_padding, sell_padding,
+    AnyMatrix, BlockCsr, Choice, Csr, Format, Target, block, check, choose, choose_blocks, choose_in_blocks,
+    diagonal_blocks,
 };
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
 use crate::solver::{self, Takes};
@@ -31,7 +31,8 @@ impl Plan {
     /// Checks the matrix and chooses.
     ///
     /// # Errors
-    /// What the method or the preconditioner cannot do with this matrix, and a format whose padding would explode.
+    /// What the method or the preconditioner cannot do with this matrix, and a format whose padding would
+    /// explode.
     pub fn new(a: Arc<Csr<f64>>, options: Options, target: Target) -> Result<Plan> {
         check::check_square(&a)?;
         if options.block_size != 1 {
@@ -74,7 +75,8 @@ impl Plan {
         !chosen || fits_f32(b.iter().fold(0.0, |most: f64, v| most.max(v.abs())))
     }
 
-    /// Whether what was set up for `other`, a plan of a matrix of the same pattern, serves this one with other values.
+    /// Whether what was set up for `other`, a plan of a matrix of the same pattern, serves this one with
+    /// other values.
     pub fn is_like(&self, other: &Plan) -> bool {
         let choices = |plan: &Plan| (plan.method, plan.precond, plan.hierarchy_in_f32);
         choices(self) == choices(other) && self.format == other.format && self.null_space == other.null_space
@@ -201,13 +203,6 @@ fn choose_format(a: &Csr<f64>, options: &Options, has_hierarchy: bool, target: T
 
 /// The format that somebody asked for. [`Error::Padding`] where it would explode.
 fn as_asked(a: &Csr<f64>, format: Format, sigma: usize) -> Result<Choice> {
-    let nnz = a.nnz() as u64;
-    let (padding, sigma) = match format {
-        Format::Crs => (Padding { stored: nnz, nnz }, 1),
-        Format::Ell => (ell_padding(a), 1),
-        Format::Sell => (sell_padding(a, sigma)?, sigma),
-        Format::BlockCrs(block) => (block_padding(a, block, None)?, 1),
-        Format::BlockSell(block) => (block_padding(a, block, Some(sigma))?, sigma),
-    };
+    let (padding, sigma) = AnyMatrix::padding_of(a, format, sigma)?;
     Ok(Choice { format, sigma, padding, reason: format!("as asked: {:.1} % padding", padding.percent()) })
 }

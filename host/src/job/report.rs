@@ -28,8 +28,8 @@ pub struct Report {
     pub device: String,
     /// Why the solver stopped, its iterations and residual norms.
     pub outcome: Outcome,
-    /// How often the solver, converged by its own measure, was started again because the residual was still too large;
-    /// its iterations are among those of the outcome.
+    /// How often the solver, converged by its own measure, was started again because the residual was still
+    /// too large; its iterations are among those of the outcome.
     pub refinements: u32,
     /// `||b - A x||_2 / ||b||_2`, recomputed on the host in f64; the norm itself where b = 0.
     pub relative_residual: f64,
@@ -161,8 +161,8 @@ pub enum Warning {
         /// Whether it started from 0.
         from_zero: bool,
     },
-    /// The method failed as it does with a preconditioner of too little accuracy, and the hierarchy was applied in f32,
-    /// as asked.
+    /// The method failed as it does with a preconditioner of too little accuracy, and the hierarchy was
+    /// applied in f32, as asked.
     HierarchyInF32,
     /// The method failed with a hierarchy in f32, and the system was solved once more with one in f64.
     HierarchyInF64 {

@@ -49,7 +49,8 @@ pub(super) struct Solved {
 pub(super) trait Prepared: Send {
     /// Solves. What comes before the iterations is added to `times`.
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved>;
-    /// Takes the values of a plan that [is like](Plan::is_like) this one. After an error it is of no more use.
+    /// Takes the values of a plan that [is like](Plan::is_like) this one. After an error it is of no more
+    /// use.
     fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()>;
 }
 
@@ -159,8 +160,8 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         Ok(outcome)
     }
 
-    /// Launches every kernel of the method, which the driver translates when it is first launched, and would otherwise
-    /// do within the loop.
+    /// Launches every kernel of the method, which the driver translates when it is first launched, and would
+    /// otherwise do within the loop.
     fn warm_up(&mut self, b: &B::Vector, rhs: &Rhs, threshold: f64) -> Result<()> {
         let mut x = self.start(rhs.start)?;
         let max_iterations = (self.plan.method.description().warm_up)(&self.plan.of_method());
@@ -172,12 +173,12 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         Ok(())
     }
 
-    /// Starts the solver again where it has converged by its own measure and `||b - A x||` is still too large:
-    /// iterative refinement (Higham 2002, chapter 12), `A d = b - A x`, `x += d`, with residual and x in f64 on the
-    /// host. It goes on while it helps clearly.
+    /// Starts the solver again where it has converged by its own measure and `||b - A x||` is still too
+    /// large: iterative refinement (Higham 2002, chapter 12), `A d = b - A x`, `x += d`, with residual and x
+    /// in f64 on the host. It goes on while it helps clearly.
     ///
-    /// A method's own residual drifts from the true one by rounding; one that starts from the true residual does not
-    /// carry that along.
+    /// A method's own residual drifts from the true one by rounding; one that starts from the true residual
+    /// does not carry that along.
     fn refine(&mut self, rhs: &Rhs, solved: &mut Solved, watch: &mut Watch) -> Result<()> {
         /// Times at most.
         const MOST: u32 = 10;

@@ -29,8 +29,8 @@ pub struct Solution {
 
 /// Solves `A x = b` for one A and any number of b.
 ///
-/// Matrix, preconditioner and workspaces are made once, on the device, and kept between calls. A solver can be
-/// moved to another thread.
+/// Matrix, preconditioner and workspaces are made once, on the device, and kept between calls. A solver can
+/// be moved to another thread.
 ///
 /// ```
 /// use warpsolve_host::job::{Device, Solver};
@@ -71,14 +71,16 @@ impl Solver {
         &self.device
     }
 
-    /// Solves from `x = 0`. The solution comes back also where the solver did not converge, which the report says;
-    /// where a method that failed left something worse, or not finite, it is 0 again.
+    /// Solves from `x = 0`. The solution comes back also where the solver did not converge, which the report
+    /// says; where a method that failed left something worse, or not finite, it is 0 again.
     ///
-    /// Where the solver has converged by its own measure but `b - A x`, recomputed in f64, misses the tolerance, it is
-    /// started again from there, as long as that helps; what still misses is [`StopReason::Inaccurate`].
+    /// Where the solver has converged by its own measure but `b - A x`, recomputed in f64, misses the
+    /// tolerance, it is started again from there, as long as that helps; what still misses is
+    /// [`StopReason::Inaccurate`].
     ///
-    /// Where a hierarchy is applied in f32 without having been asked for, and the method fails as it does with a
-    /// preconditioner of too little accuracy, the system is solved once more with one in f64, which is kept.
+    /// Where a hierarchy is applied in f32 without having been asked for, and the method fails as it does
+    /// with a preconditioner of too little accuracy, the system is solved once more with one in f64, which is
+    /// kept.
     ///
     /// # Errors
     /// [`Error::Dimension`] and [`Error::NotFinite`] for a `b` that is too short or too long, or not finite;
@@ -102,8 +104,8 @@ impl Solver {
     /// set up from the beginning.
     ///
     /// # Errors
-    /// [`Error::Matrix`] for another pattern, and as [`Builder::build`](super::Builder::build); then the solver is what it was, but for errors
-    /// of the device.
+    /// [`Error::Matrix`] for another pattern, and as [`Builder::build`](super::Builder::build); then the
+    /// solver is what it was, but for errors of the device.
     pub fn update_values(&mut self, a: impl IntoCsr) -> Result<()> {
         let start = Instant::now();
         let (a, old) = (Arc::new(a.into_csr()?), &*self.plan.a);
@@ -223,7 +225,8 @@ impl Solver {
         Warning::HierarchyInF64 { iterations, reason, failure }
     }
 
-    /// What becomes of a solution that is none: why there may not be one, and the start again where that is better.
+    /// What becomes of a solution that is none: why there may not be one, and the start again where that is
+    /// better.
     fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let reason = solved.outcome.reason;
@@ -289,7 +292,8 @@ impl Solver {
 
 const LOST: &str = "rounding errors outgrew the solution";
 
-/// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than rounding.
+/// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than
+/// rounding.
 fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
     const ROUNDING: f64 = 1e-10;
     let (norm, removed) = null_space.project(b);
@@ -297,9 +301,9 @@ fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
         .then(|| Warning::Projected { dimension: null_space.dimension(), of_all: null_space.is_of_all() })
 }
 
-/// Whether the start is better than the `x` that a method left that did not converge, with a residual norm that is
-/// `growth` times that of the start. A method cut short may be on its way through large residuals, but not GMRES,
-/// which minimises them, nor a stationary iteration: that diverges.
+/// Whether the start is better than the `x` that a method left that did not converge, with a residual norm
+/// that is `growth` times that of the start. A method cut short may be on its way through large residuals,
+/// but not GMRES, which minimises them, nor a stationary iteration: that diverges.
 pub(super) fn is_worse_than_start(method: Method, reason: StopReason, x: &[f64], growth: f64) -> bool {
     /// More than rounding.
     const WORSE: f64 = 2.0;

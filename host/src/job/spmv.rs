@@ -65,8 +65,8 @@ impl Oracle {
 /// On a GPU the time is its own, between two events; on the CPU and in the simulator it is the wall clock's.
 ///
 /// # Errors
-/// [`crate::Error::Padding`] and [`crate::Error::Option`] where the format refuses the matrix, [`crate::Error::DeviceMemory`]
-/// where the device cannot hold it.
+/// [`crate::Error::Padding`] and [`crate::Error::Option`] where the format refuses the matrix,
+/// [`crate::Error::DeviceMemory`] where the device cannot hold it.
 pub fn measure<T: Real>(
     device: &Device,
     a: &Csr<f64>,

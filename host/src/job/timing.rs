@@ -54,8 +54,8 @@ impl Timing {
 
 /// Times `repeat` calls of `work` (at least one), or as many batches of them where one is short.
 ///
-/// With a `gpu` the time is its own, between two events, and all is queued before the first wait, so that the device never
-/// runs dry; without, it is the wall clock's, each batch to its end.
+/// With a `gpu` the time is its own, between two events, and all is queued before the first wait, so that the
+/// device never runs dry; without, it is the wall clock's, each batch to its end.
 pub(super) fn time<T: Real, B: Backend<T>>(
     backend: &B,
     gpu: Option<&Gpu>,

@@ -71,7 +71,8 @@ pub struct Graph(pub(crate) Box<dyn std::any::Any + Send>);
 /// One device with one stream: everything is carried out in the order it was asked for.
 ///
 /// Two implementations: [`driver::Driver`] (CUDA driver API through `cust`) and [`sim::Sim`] (the host
-/// simulator of `cuda_std`); [`profile::Profiled`] watches either. [`crate::backend::gpu::Gpu`] is its only user.
+/// simulator of `cuda_std`); [`profile::Profiled`] watches either. [`crate::backend::gpu::Gpu`] is its only
+/// user.
 pub trait Launch: Send + Sync {
     /// The device's properties.
     fn info(&self) -> &DeviceInfo;
@@ -85,7 +86,8 @@ pub trait Launch: Send + Sync {
     fn alloc(&self, bytes: usize) -> Result<Address>;
     /// Takes `bytes` of host memory which kernels can also write, at the same address.
     fn alloc_host_visible(&self, bytes: usize) -> Result<Address>;
-    /// Gives memory of [`Launch::alloc`] or [`Launch::alloc_host_visible`] back, after the work queued before.
+    /// Gives memory of [`Launch::alloc`] or [`Launch::alloc_host_visible`] back, after the work queued
+    /// before.
     ///
     /// # Safety
     /// `address` came from this device, is given back once, and nothing uses it afterwards.
@@ -115,8 +117,8 @@ pub trait Launch: Send + Sync {
     /// # Safety
     /// The kernel's own safety conditions hold for its arguments.
     unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()>;
-    /// [`Launch::launch`] of a kernel that must move so many bytes through memory, whatever the caches keep, where that is
-    /// known; only [`profile::Profiled`] makes use of it.
+    /// [`Launch::launch`] of a kernel that must move so many bytes through memory, whatever the caches keep,
+    /// where that is known; only [`profile::Profiled`] makes use of it.
     ///
     /// # Safety
     /// As of [`Launch::launch`].
@@ -139,15 +141,16 @@ pub trait Launch: Send + Sync {
         let _ = kernel;
         Ok(None)
     }
-    /// Seconds that went so far into loading kernels, which for PTX is the time that the driver translates it.
+    /// Seconds that went so far into loading kernels, which for PTX is the time that the driver translates
+    /// it.
     fn loading_seconds(&self) -> f64 {
         0.0
     }
     /// Records what `work` queues on this device instead of queueing it.
     ///
-    /// Launches and zeroing are recorded; calls that allocate, copy, or wait fail, and there is no graph then.
-    /// `None` where there is none, as on a device that cannot record: nothing of what `work` asked for is done,
-    /// and it may not even have been called, or twice.
+    /// Launches and zeroing are recorded; calls that allocate, copy, or wait fail, and there is no graph
+    /// then. `None` where there is none, as on a device that cannot record: nothing of what `work` asked for
+    /// is done, and it may not even have been called, or twice.
     ///
     /// # Errors
     /// Those of `work`, but for calls that cannot be recorded.

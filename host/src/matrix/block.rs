@@ -348,6 +348,9 @@ impl<T: Real> Stored<T> for BlockSell<T> {
     fn format(&self) -> Format {
         Format::BlockSell(self.block)
     }
+    fn sigma(&self) -> usize {
+        self.pattern.sigma()
+    }
     fn n_rows(&self) -> usize {
         self.block * self.pattern.n_rows()
     }

@@ -74,6 +74,20 @@ impl<T: Real> AnyMatrix<T> {
         })
     }
 
+    /// What [`AnyMatrix::from_csr`] would store, and the sorting window that it would have.
+    ///
+    /// [`Error::Padding`](crate::Error::Padding) and [`Error::Option`](crate::Error::Option) as there.
+    pub fn padding_of(a: &Csr<T>, format: Format, sigma: usize) -> Result<(Padding, usize)> {
+        let nnz = a.nnz() as u64;
+        Ok(match format {
+            Format::Crs => (Padding { stored: nnz, nnz }, 1),
+            Format::Ell => (ell_padding(a), 1),
+            Format::Sell => (sell_padding(a, sigma)?, sigma),
+            Format::BlockCrs(block) => (block_padding(a, block, None)?, 1),
+            Format::BlockSell(block) => (block_padding(a, block, Some(sigma))?, sigma),
+        })
+    }
+
     /// The matrix as what all formats have in common.
     pub fn stored_matrix(&self) -> &dyn Stored<T> {
         match self {
@@ -91,11 +105,7 @@ impl<T: Real> AnyMatrix<T> {
     }
     /// Rows that were sorted at a time; 1 where they are in order.
     pub fn sigma(&self) -> usize {
-        match self {
-            AnyMatrix::Sell(a) => a.sigma(),
-            AnyMatrix::BlockSell(a) => a.pattern().sigma(),
-            AnyMatrix::Crs(_) | AnyMatrix::Ell(_) | AnyMatrix::BlockCrs(_) => 1,
-        }
+        self.stored_matrix().sigma()
     }
     /// Number of rows.
     pub fn n_rows(&self) -> usize {

@@ -188,6 +188,9 @@ impl<T: Real> Stored<T> for Sell<T> {
     fn format(&self) -> Format {
         Format::Sell
     }
+    fn sigma(&self) -> usize {
+        self.sigma
+    }
     fn n_rows(&self) -> usize {
         self.n_rows
     }

@@ -16,6 +16,10 @@ pub trait Stored<T: Real> {
     fn nnz(&self) -> usize;
     /// Entries with padding.
     fn stored(&self) -> usize;
+    /// Rows that were sorted at a time; 1 where they are in order.
+    fn sigma(&self) -> usize {
+        1
+    }
     /// Bytes on a device in addition to columns and values: pointers to rows or slices, permutations.
     fn pointer_bytes(&self) -> u64;
 

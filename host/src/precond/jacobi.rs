@@ -68,8 +68,8 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Jacobi<B::Vector> {
     }
 }
 
-/// `M = D^-1` with D the b x b blocks on the diagonal of A (Rosenberger and Haase 2017, section 8.2, one iteration with
-/// omega = 1). The matrix itself may be in any format.
+/// `M = D^-1` with D the b x b blocks on the diagonal of A (Rosenberger and Haase 2017, section 8.2, one
+/// iteration with omega = 1). The matrix itself may be in any format.
 ///
 /// The paper's threaded listing reads one entry of a block three times, `dia[ii+1]`; this is the equation.
 pub struct BlockJacobi<T, V> {
@@ -79,8 +79,9 @@ pub struct BlockJacobi<T, V> {
 }
 
 impl<T: Real, V> BlockJacobi<T, V> {
-    /// Inverts the diagonal blocks of `a`, unknown `b i + k` the k-th of node i. [`crate::Error::Block`] names the first node
-    /// where that cannot be done, if that is to be [refused](SingularBlocks::Refuse); [`crate::Error::Option`] and [`crate::Error::Matrix`] for sizes that do not fit.
+    /// Inverts the diagonal blocks of `a`, unknown `b i + k` the k-th of node i. [`crate::Error::Block`]
+    /// names the first node where that cannot be done, if that is to be [refused](SingularBlocks::Refuse);
+    /// [`crate::Error::Option`] and [`crate::Error::Matrix`] for sizes that do not fit.
     pub fn setup<B: Backend<T, Vector = V>>(
         backend: &B,
         a: &Csr<T>,

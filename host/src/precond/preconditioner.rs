@@ -39,13 +39,15 @@ impl Traffic {
 pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
     /// `z = M r`, queued on `backend`, which may be guarded.
     ///
-    /// It allocates nothing. Solvers record two calls and replay them ([`Monitoring::record`](crate::backend::Monitoring::record)), so that either every
-    /// other call queues the same primitives, or each waits for a scalar: such calls are never replayed.
+    /// It allocates nothing. Solvers record two calls and replay them
+    /// ([`Monitoring::record`](crate::backend::Monitoring::record)), so that either every other call queues
+    /// the same primitives, or each waits for a scalar: such calls are never replayed.
     fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()>;
 
-    /// What CG does after its product: [`CgSteps::cg_step`], `z = M r`, `(r, z)`, and `p = z + beta p`, where beta is
-    /// `(r, z) / (r_old, z_old)`, or that of flexible CG (Notay 2000). What z holds then is the preconditioner's affair. As [`Preconditioner::apply`] it
-    /// allocates nothing, and every other call queues the same.
+    /// What CG does after its product: [`CgSteps::cg_step`], `z = M r`, `(r, z)`, and `p = z + beta p`, where
+    /// beta is `(r, z) / (r_old, z_old)`, or that of flexible CG (Notay 2000). What z holds then is the
+    /// preconditioner's affair. As [`Preconditioner::apply`] it allocates nothing, and every other call
+    /// queues the same.
     fn cg_step(&mut self, backend: &B, step: CgStep<T, B>, z: &mut B::Vector) -> Result<()>
     where
         B: CgSteps<T>,
@@ -58,8 +60,8 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
         Shape::General
     }
 
-    /// Whether `M` is the same operator in every application. A K-cycle depends on its `r`, and then CG takes the
-    /// flexible beta.
+    /// Whether `M` is the same operator in every application. A K-cycle depends on its `r`, and then CG takes
+    /// the flexible beta.
     fn is_fixed(&self) -> bool {
         true
     }
@@ -74,7 +76,8 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
         None
     }
 
-    /// Takes the values of another matrix of the same pattern. `false` where it cannot, and is to be set up again.
+    /// Takes the values of another matrix of the same pattern. `false` where it cannot, and is to be set up
+    /// again.
     fn update_values(&mut self, _backend: &B, _a: &Csr<T>) -> Result<bool> {
         Ok(false)
     }

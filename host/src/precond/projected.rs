@@ -1,5 +1,5 @@
-//! Singular symmetric matrices whose rows add up to 0, as pure Neumann problems give them: their null space, and a
-//! preconditioner that stays out of it.
+//! Singular symmetric matrices whose rows add up to 0, as pure Neumann problems give them: their null space,
+//! and a preconditioner that stays out of it.
 
 use cuda_std::Real;
 use rayon::prelude::*;
@@ -10,8 +10,8 @@ use crate::backend::{Backend, Coef, Slot};
 use crate::error::Result;
 use crate::matrix::Csr;
 
-/// Rows that one task looks at, and values whose sum is one number, so that the order of additions does not depend on
-/// the threads.
+/// Rows that one task looks at, and values whose sum is one number, so that the order of additions does not
+/// depend on the threads.
 const CHUNK: usize = 4096;
 /// A sum below this share of the sum of magnitudes is 0 but for rounding.
 const ROUNDING: f64 = 1e-12;
@@ -32,11 +32,13 @@ impl NullSpace {
     /// Components at most: each costs a vector, and a dot product and an update in every application.
     pub const MOST: usize = 16;
 
-    /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row, j over the unknowns of
-    /// one kind; `b i + k` is of kind k. With b = 1 there is one kind: a pure Neumann problem. With b = 2 the extracellular
-    /// potential of the bidomain equations is such a kind and the transmembrane voltage is not.
+    /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row, j over
+    /// the unknowns of one kind; `b i + k` is of kind k. With b = 1 there is one kind: a pure Neumann
+    /// problem. With b = 2 the extracellular potential of the bidomain equations is such a kind and the
+    /// transmembrane voltage is not.
     ///
-    /// `None` for any other matrix, and where the graph of its entries has more than [`NullSpace::MOST`] components.
+    /// `None` for any other matrix, and where the graph of its entries has more than [`NullSpace::MOST`]
+    /// components.
     ///
     /// The usual matrix costs a look at its first rows.
     pub fn of(a: &Csr<f64>, b: usize) -> Option<NullSpace> {
@@ -61,8 +63,9 @@ impl NullSpace {
         Some(NullSpace { component, sizes })
     }
 
-    /// Why `A x = b` may have no solution, where the entries of A's columns or rows add up to 0, to 1e-12 of the sum of their
-    /// magnitudes: `1^T A = 0` asks for `1^T b = 0`, and `A 1 = 0` leaves x open. `None` for any other square matrix.
+    /// Why `A x = b` may have no solution, where the entries of A's columns or rows add up to 0, to 1e-12 of
+    /// the sum of their magnitudes: `1^T A = 0` asks for `1^T b = 0`, and `A 1 = 0` leaves x open. `None` for
+    /// any other square matrix.
     pub fn why_singular(a: &Csr<f64>, b: &[f64]) -> Option<String> {
         let mut of_columns = vec![(0.0, 0.0); a.n_cols()];
         let mut of_rows = vec![(0.0, 0.0); a.n_rows()];
@@ -147,9 +150,10 @@ fn norm(x: &[f64]) -> f64 {
     squares.iter().sum::<f64>().sqrt()
 }
 
-/// The connected component of each unknown in the graph of the entries that are not 0 between unknowns of one kind,
-/// numbered by their first unknowns, and their number; `None` where they are too many. Unknowns of a kind that is not among
-/// `kinds` are [`REGULAR`]. Union-find with path halving (Tarjan and van Leeuwen 1984).
+/// The connected component of each unknown in the graph of the entries that are not 0 between unknowns of one
+/// kind, numbered by their first unknowns, and their number; `None` where they are too many. Unknowns of a
+/// kind that is not among `kinds` are [`REGULAR`]. Union-find with path halving (Tarjan and van Leeuwen
+/// 1984).
 fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize)> {
     fn root(parent: &mut [u32], mut i: u32) -> u32 {
         while parent[i as usize] != i {
@@ -183,8 +187,9 @@ fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize
     Some((component, count as usize))
 }
 
-/// `z = (I - V V^T) M r` with V the orthonormal basis of a null space: search directions and solution stay orthogonal
-/// to it, and a singular system whose right-hand side is orthogonal to it behaves like a regular one.
+/// `z = (I - V V^T) M r` with V the orthonormal basis of a null space: search directions and solution stay
+/// orthogonal to it, and a singular system whose right-hand side is orthogonal to it behaves like a regular
+/// one.
 pub struct Projected<'m, T: Real, B: Backend<T>> {
     m: Box<dyn Preconditioner<T, B> + 'm>,
     basis: Vec<B::Vector>,

@@ -1,4 +1,5 @@
-//! Launches of set-up kernels on a device: a sub-warp of lanes for each row, and rows too long for a sub-warp.
+//! Launches of set-up kernels on a device: a sub-warp of lanes for each row, and rows too long for a
+//! sub-warp.
 
 use std::sync::Arc;
 

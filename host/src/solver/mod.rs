@@ -1,4 +1,5 @@
-//! Iterative methods, written over [`Backend`](crate::backend::Backend): a file each, or a folder where a method has steps of its own.
+//! Iterative methods, written over [`Backend`](crate::backend::Backend): a file each, or a folder where a
+//! method has steps of its own.
 //!
 //! [`Method`] lists them by name, each with its [`Description`] for programs that offer it.
 //!

@@ -31,8 +31,8 @@ pub enum StopReason {
     Breakdown(&'static str),
     /// A residual norm is NaN or infinite.
     NotFinite,
-    /// The method's own residual norm is small enough, but that of its solution, recomputed, is not, and to start again
-    /// from there did not help.
+    /// The method's own residual norm is small enough, but that of its solution, recomputed, is not, and to
+    /// start again from there did not help.
     Inaccurate {
         /// The method's own residual norm.
         claimed: f64,

@@ -1,4 +1,5 @@
-//! The stationary iteration of a preconditioner, Richardson's (Saad 2003, section 4.1): multigrid as a solver.
+//! The stationary iteration of a preconditioner, Richardson's (Saad 2003, section 4.1): multigrid as a
+//! solver.
 
 use cuda_std::Real;
 
@@ -32,8 +33,8 @@ pub(super) fn make<T: Real, B: Backend<T> + 'static>(
 
 const NORM2: Slot = Slot(0);
 
-/// `x_{k+1} = x_k + M (b - A x_k)`, with its workspace of 2 vectors. It converges where the spectral radius of `I - M A`
-/// is below 1.
+/// `x_{k+1} = x_k + M (b - A x_k)`, with its workspace of 2 vectors. It converges where the spectral radius
+/// of `I - M A` is below 1.
 pub struct Richardson<T: Real, B: Backend<T>> {
     r: B::Vector,
     z: B::Vector,

@@ -10,9 +10,8 @@ use crate::precond::{Preconditioner, Shape};
 
 /// Iterations that the host may queue before it looks whether the first of them has stopped.
 const LEAD: u32 = 8;
-/// Iterations that are queued one by one before a period is recorded: to make a recording ready takes about as long as
-/// to queue so many (on an H200, 0.4 ms in a solve with multigrid).
-/// A multiple of every period.
+/// Iterations that are queued one by one before a period is recorded: to make a recording ready takes about
+/// as long as to queue so many (on an H200, 0.4 ms in a solve with multigrid). A multiple of every period.
 const RECORD_FROM: u32 = 16;
 /// The same where a preconditioner's many kernels make an iteration long.
 const LEAD_OF_LONG: u32 = 2;
@@ -62,12 +61,12 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
         self
     }
 
-    /// Queues `iteration(g, monitor, k)` for k = 0, 1, ... until the iteration has stopped; g is guarded by the
-    /// monitor.
+    /// Queues `iteration(g, monitor, k)` for k = 0, 1, ... until the iteration has stopped; g is guarded by
+    /// the monitor.
     ///
-    /// From `period` on, iteration `k + period` queues what iteration k does. So, in an iteration that lasts, one period is
-    /// recorded, where the backend can do that, and replayed. What is queued beyond the stop, by up to `lead` iterations and a
-    /// period, does nothing.
+    /// From `period` on, iteration `k + period` queues what iteration k does. So, in an iteration that lasts,
+    /// one period is recorded, where the backend can do that, and replayed. What is queued beyond the stop,
+    /// by up to `lead` iterations and a period, does nothing.
     pub(crate) fn iterate(
         &mut self,
         period: u32,
@@ -81,8 +80,8 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
                 recording = self.backend.record(&mut one_period)?;
             }
             if let Some(recording) = &recording {
-                // SAFETY: recording refuses to allocate, so all that `iteration` used was there before; it is borrowed
-                // by it, or belongs to `self`, and is still there.
+                // SAFETY: recording refuses to allocate, so all that `iteration` used was there before; it is
+                // borrowed by it, or belongs to `self`, and is still there.
                 unsafe { self.backend.replay(recording)? };
                 k += period;
             } else {

@@ -57,8 +57,8 @@ pub enum What {
 
 #[derive(Debug, Clone, Args)]
 pub struct Setting {
-    /// The matrix: a Matrix Market file [default: the source documents' size, tet:96 with 875,520 rows, for blocks
-    /// bidomain:75 with 843,750; in the simulator tet:6 and bidomain:4]
+    /// The matrix: a Matrix Market file [default: the source documents' size, tet:96 with 875,520 rows, for
+    /// blocks bidomain:75 with 843,750; in the simulator tet:6 and bidomain:4]
     #[arg(value_name = "A.mtx", conflicts_with = "generate")]
     pub file: Option<PathBuf>,
     /// A model problem instead of a file, such as tet:32 or bidomain:20
@@ -70,8 +70,8 @@ pub struct Setting {
     /// With a model problem: what random numbers start from
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "file")]
     pub seed: u64,
-    /// Formats: crs, ell (the documents' SELL-C-sigma), sell (their reduced one); for blocks bcrs2, bsell2, ...
-    /// [default: crs,ell,sell, for blocks crs,sell,bcrs2,bsell2]
+    /// Formats: crs, ell (the documents' SELL-C-sigma), sell (their reduced one); for blocks bcrs2, bsell2,
+    /// ... [default: crs,ell,sell, for blocks crs,sell,bcrs2,bsell2]
     #[arg(long, value_delimiter = ',', value_parser = named::<Format>(&[Format::NAMES]), hide_possible_values = true)]
     pub format: Vec<Format>,
     /// Number types: f64, f32
@@ -80,13 +80,16 @@ pub struct Setting {
     /// Devices: auto, cpu, cuda, cuda:N, sim
     #[arg(long, value_delimiter = ',', default_value = "auto", value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: Vec<DeviceName>,
-    /// Threads on the host: the table threads has rows for each, the others use the last [default: 1, 2, 4, ... cores]
+    /// Threads on the host: the table threads has rows for each, the others use the last [default: 1, 2, 4,
+    /// ... cores]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Vec<u16>,
-    /// Times that a product is measured, after a warm-up [default: 1000, as the documents have it; 3 in the simulator]
+    /// Times that a product is measured, after a warm-up [default: 1000, as the documents have it; 3 in the
+    /// simulator]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub repeat: Option<u32>,
-    /// Times that a solve is measured, after a first [default: 10, as the documents have it; 1 in the simulator]
+    /// Times that a solve is measured, after a first [default: 10, as the documents have it; 1 in the
+    /// simulator]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub solves: Option<u32>,
     /// Relative residual at which solves stop

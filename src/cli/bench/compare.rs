@@ -42,8 +42,8 @@ enum Verdict {
     Slower,
 }
 
-/// A change counts where the middle halves of the times do not touch, and it is more than a share of the median. What was
-/// timed once has no spread that it could be beyond.
+/// A change counts where the middle halves of the times do not touch, and it is more than a share of the
+/// median. What was timed once has no spread that it could be beyond.
 fn verdict(old: &Spread, new: &Spread, threshold: f64) -> Verdict {
     let change = (new.median - old.median) / old.median;
     match () {

@@ -1,7 +1,7 @@
 //! `warpsolve bench`: the source documents' tables, measured here.
 //!
-//! A table is a list of rows ([`report`]); [`products`] and [`solves`] measure them, [`text`], [`html`] and serde write
-//! them, [`compare`] sets two reports side by side.
+//! A table is a list of rows ([`report`]); [`products`] and [`solves`] measure them, [`text`], [`html`] and
+//! serde write them, [`compare`] sets two reports side by side.
 
 pub mod args;
 mod compare;
@@ -57,8 +57,8 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
 }
 
 impl Bench {
-    /// Measures one table after the other. What is measured is printed and written at once: nothing is lost where a later
-    /// table fails.
+    /// Measures one table after the other. What is measured is printed and written at once: nothing is lost
+    /// where a later table fails.
     fn run(mut self, kinds: &[Kind]) -> Result<u8> {
         let mut report = Report {
             schema: SCHEMA.into(),

@@ -1,8 +1,9 @@
 //! The figures of the source documents.
 //!
-//! S. Rosenberger, G. Haase: GPU Parallelization for Unstructured Sparse Matrix Problems with OpenMP 4.5 and OpenACC,
-//! SFB-Report 2017-010: 862,515 unknowns, a GeForce GTX 1060 (192 GB/s) and an i7-7700; CG and GMRES to a relative error of
-//! 1e-5. Their "SELL-C-sigma" pads all rows to the longest: ELLPACK here. Their "reduced" one pads within a slice: SELL here.
+//! S. Rosenberger, G. Haase: GPU Parallelization for Unstructured Sparse Matrix Problems with OpenMP 4.5 and
+//! OpenACC, SFB-Report 2017-010: 862,515 unknowns, a GeForce GTX 1060 (192 GB/s) and an i7-7700; CG and GMRES
+//! to a relative error of 1e-5. Their "SELL-C-sigma" pads all rows to the longest: ELLPACK here. Their
+//! "reduced" one pads within a slice: SELL here.
 
 use warpsolve::matrix::Format;
 
@@ -84,8 +85,9 @@ pub fn solve(solve: Solve, format: Format) -> Vec<Published> {
     pair(acc, mp, None)
 }
 
-/// Section 7.3, AMG on threads of the host; and for CG with Jacobi, section 7 of the same authors' SFB-Report 2017-004,
-/// "OpenACC and CUDA parallelization for the Elasticity Problem in CARP": as many unknowns, but another matrix.
+/// Section 7.3, AMG on threads of the host; and for CG with Jacobi, section 7 of the same authors' SFB-Report
+/// 2017-004, "OpenACC and CUDA parallelization for the Elasticity Problem in CARP": as many unknowns, but
+/// another matrix.
 pub fn on_threads(solve: Solve, threads: usize) -> Vec<Published> {
     let of = |by: &str, seconds, deviation| Published { by: by.into(), seconds, deviation, detail: None };
     let found = |list: &[(usize, f64, f64)]| {

@@ -66,7 +66,8 @@ pub struct MeshArgs {
     /// Between the nodes of a box, mm [default with --niederer: 0.5]
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
-    /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it is activated
+    /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it
+    /// is activated
     #[arg(long, conflicts_with = "file")]
     pub niederer: bool,
     /// Coordinates of the file are multiplied by this: 10 for cm, 0.001 for micrometres [default: 1]
@@ -119,8 +120,9 @@ pub struct TissueArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Stimulus")]
 pub struct StimulusArgs {
-    /// Where current is led in: box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R in mm; may be given several times [default: a ball
-    /// around the lowest node, with a radius of 5 % of the diagonal of the mesh's box, or two edges]
+    /// Where current is led in: box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R in mm; may be given several times
+    /// [default: a ball around the lowest node, with a radius of 5 % of the diagonal of the mesh's box, or
+    /// two edges]
     #[arg(long = "stimulus", value_name = "SHAPE", value_parser = shape, conflicts_with = "niederer")]
     pub shapes: Vec<Shape>,
     /// uA/mm^3; once for all, or once for each --stimulus, as the next three [default: 50]
@@ -158,7 +160,8 @@ pub struct MethodArgs {
     /// A diagonal mass matrix: its row sums
     #[arg(long)]
     pub lumped_mass: bool,
-    /// Tolerance of the elliptic or the coupled system, relative to its right-hand side, down to what rounding leaves
+    /// Tolerance of the elliptic or the coupled system, relative to its right-hand side, down to what
+    /// rounding leaves
     #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, default_value_t = 1e-6)]
     pub rtol: f64,
     /// The same of the parabolic system
@@ -167,7 +170,8 @@ pub struct MethodArgs {
     /// Most iterations of a solve
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value_t = 1000)]
     pub max_iter: u32,
-    /// A parameter of the multigrid hierarchy, such as smoother=jacobi; `solve --help` lists them (precision is chosen here)
+    /// A parameter of the multigrid hierarchy, such as smoother=jacobi; `solve --help` lists them (precision
+    /// is chosen here)
     #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', value_parser = amg_setting)]
     pub amg: Vec<(String, String)>,
     /// Number the nodes along a space-filling curve, for faster products
@@ -181,7 +185,8 @@ pub struct MethodArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// A folder for the results: v.pvd with its frames, activation.vtu, activation.png, steps.csv, run.json, report.txt
+    /// A folder for the results: v.pvd with its frames, activation.vtu, activation.png, steps.csv, run.json,
+    /// report.txt
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// From one frame to the next, ms; 0 for none
@@ -190,10 +195,12 @@ pub struct OutputArgs {
     /// From where the picture is seen: a direction towards the viewer [default: what shows most]
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true, requires = "out")]
     pub view: Option<[f64; 3]>,
-    /// Report when the nodes nearest to these were activated: "X,Y,Z;X,Y,Z;...", or a file with a point a line
+    /// Report when the nodes nearest to these were activated: "X,Y,Z;X,Y,Z;...", or a file with a point a
+    /// line
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true)]
     pub points: Option<Points>,
-    /// Write the state here: at the end, also of a run that is interrupted (Ctrl-C), and with --checkpoint-every
+    /// Write the state here: at the end, also of a run that is interrupted (Ctrl-C), and with
+    /// --checkpoint-every
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// From one checkpoint to the next, ms

@@ -6,7 +6,7 @@ use warpsolve::precond::amg;
 
 use super::super::json::{VERSION, device_kind, text as to_text};
 use super::points::Probe;
-use super::report::Account;
+use super::report::Facts;
 use super::run::End;
 use super::statistics::Iterations;
 
@@ -183,10 +183,10 @@ impl From<(Probe, Option<f64>)> for Point {
 }
 
 /// The file.
-pub fn text(account: &Account) -> String {
-    let Account { mesh, plan, ran, gpu, .. } = account;
+pub fn text(facts: &Facts) -> String {
+    let Facts { mesh, plan, ran, gpu, .. } = facts;
     let [low, high] = mesh.bounding_box();
-    let (activated_nodes, activation) = account.activated();
+    let (activated_nodes, activation) = facts.activated();
     let count = ran.steps.count;
     let counts = |is_solved: bool, iterations: &Iterations| {
         let mean = iterations.sum as f64 / count.max(1) as f64;
@@ -200,18 +200,18 @@ pub fn text(account: &Account) -> String {
             source: plan.source.name(),
             nodes: mesh.points().len(),
             tetrahedra: mesh.tets().len(),
-            volume: account.volume(),
+            volume: facts.volume(),
             low,
             high,
         },
         parameters: Parameters::from(&plan.params),
         t_end: plan.t_end,
-        device: &account.device,
+        device: &facts.device,
         device_kind: device_kind(gpu.as_ref()),
-        no_gpu: account.no_gpu.as_ref().map(ToString::to_string),
+        no_gpu: facts.no_gpu.as_ref().map(ToString::to_string),
         driver_version: gpu.as_ref().map(|info| info.driver_version.as_str()).filter(|text| !text.is_empty()),
         ptx_target: gpu.as_ref().map(|info| info.ptx_target.as_str()).filter(|text| !text.is_empty()),
-        threads: account.threads,
+        threads: facts.threads,
         systems: ran.systems.iter().map(System::from).collect(),
         ended: match ran.end {
             None => "failed",
@@ -228,14 +228,14 @@ pub fn text(account: &Account) -> String {
         activated_nodes,
         first_activation: activation.map(|[first, _]| first),
         last_activation: activation.map(|[_, last]| last),
-        points: account.probes().into_iter().map(Point::from).collect(),
+        points: facts.probes().into_iter().map(Point::from).collect(),
         frames: ran.frames,
-        read_seconds: account.read_seconds,
+        read_seconds: facts.read_seconds,
         setup_seconds: ran.setup_seconds,
         first_step_seconds: ran.steps.first_seconds,
         step_seconds: ran.steps.mean_seconds(),
         steps_seconds: ran.steps.seconds,
         output_seconds: ran.output_seconds,
-        total_seconds: account.total_seconds,
+        total_seconds: facts.total_seconds,
     })
 }

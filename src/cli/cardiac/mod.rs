@@ -1,4 +1,5 @@
-//! `warpsolve bidomain` and `warpsolve monodomain`: a wave through heart tissue, from a mesh to activation times.
+//! `warpsolve bidomain` and `warpsolve monodomain`: a wave through heart tissue, from a mesh to activation
+//! times.
 
 mod args;
 mod bar;
@@ -30,7 +31,7 @@ use super::progress::Progress;
 use super::status::{FAILURE, INTERRUPTED, SUCCESS};
 use args::CardiacArgs;
 use plan::Plan;
-use report::Account;
+use report::Facts;
 use run::{End, Run};
 
 /// Steps with which forward Euler follows a cell's upstroke, ms.
@@ -91,7 +92,7 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
     progress.clear();
     let ran = ran?;
 
-    let account = Account {
+    let facts = Facts {
         mesh: &mesh,
         summary,
         device: opened.device.name(),
@@ -106,20 +107,20 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
         plan: &plan,
         ran,
     };
-    if let Some(error) = &account.no_gpu
+    if let Some(error) = &facts.no_gpu
         && !matches!(error, Error::NoDevice(_))
     {
         warn(&format!("the GPU cannot be used: {error}"));
     }
-    let text = report::text(&account);
+    let text = report::text(&facts);
     let mut failures =
-        outputs::write_reports(&plan, &text, &json::text(&account)).err().into_iter().collect::<Vec<_>>();
+        outputs::write_reports(&plan, &text, &json::text(&facts)).err().into_iter().collect::<Vec<_>>();
     if !plan.quiet {
         failures.extend(print(&text).err());
     }
-    failures.iter().chain(&account.ran.failures).for_each(complain);
-    Ok(match account.ran.end {
-        _ if !failures.is_empty() || !account.ran.failures.is_empty() => FAILURE,
+    failures.iter().chain(&facts.ran.failures).for_each(complain);
+    Ok(match facts.ran.end {
+        _ if !failures.is_empty() || !facts.ran.failures.is_empty() => FAILURE,
         Some(End::Interrupted) => INTERRUPTED,
         _ => SUCCESS,
     })

@@ -1,5 +1,5 @@
-//! The benchmark of S. A. Niederer et al.: Verification of cardiac tissue electrophysiology simulators using an N-version
-//! benchmark, Philosophical Transactions of the Royal Society A 369, 2011, 4331-4351.
+//! The benchmark of S. A. Niederer et al.: Verification of cardiac tissue electrophysiology simulators using
+//! an N-version benchmark, Philosophical Transactions of the Royal Society A 369, 2011, 4331-4351.
 
 use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Shape, Stimulus};
@@ -23,8 +23,8 @@ pub fn stimulus() -> Stimulus {
 /// The spacings that figures are published for, mm.
 const SPACINGS: [f64; 3] = [0.1, 0.2, 0.5];
 
-/// A point of the benchmark, with activation times (ms, as printed) of two published codes at dt 0.005 ms, one for each of
-/// [`SPACINGS`].
+/// A point of the benchmark, with activation times (ms, as printed) of two published codes at dt 0.005 ms,
+/// one for each of [`SPACINGS`].
 struct Published {
     name: &'static str,
     point: [f64; 3],
@@ -56,8 +56,8 @@ pub fn points() -> impl Iterator<Item = [f64; 3]> {
 /// Points of the diagonal, from the stimulated corner to the opposite one.
 const OF_THE_DIAGONAL: u32 = 41;
 
-/// The activation times along the diagonal, linear between nodes, as CSV; without a time where a node nearby was never
-/// activated.
+/// The activation times along the diagonal, linear between nodes, as CSV; without a time where a node nearby
+/// was never activated.
 pub fn diagonal(mesh: &TetMesh, activation: &[f64]) -> String {
     let mut text = String::from("distance_mm,x,y,z,activation_ms\n");
     for k in 0..OF_THE_DIAGONAL {

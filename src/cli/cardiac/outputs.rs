@@ -1,7 +1,7 @@
 //! The files of a simulation.
 //!
-//! Each is complete at any time: frames, lists, reports and checkpoints are renamed into place, and the table of the steps
-//! grows by whole lines.
+//! Each is complete at any time: frames, lists, reports and checkpoints are renamed into place, and the table
+//! of the steps grows by whole lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -41,8 +41,8 @@ struct Table {
 }
 
 impl<'a> Outputs<'a> {
-    /// Begins the files, or goes on with those of a run that is continued at `time` (ms): what they have of later times is
-    /// left out.
+    /// Begins the files, or goes on with those of a run that is continued at `time` (ms): what they have of
+    /// later times is left out.
     pub fn open(plan: &'a Plan, mesh: &TetMesh, time: f64, continued: bool) -> Result<Outputs<'a>> {
         let mut outputs = Outputs { plan, series: None, steps: None, seconds: 0.0 };
         if let Some(folder) = &plan.out {
@@ -107,8 +107,8 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// The last frame and checkpoint, unless a step failed (`is_good`), and the activation times; whatever fails, the
-    /// rest is tried.
+    /// The last frame and checkpoint, unless a step failed (`is_good`), and the activation times; whatever
+    /// fails, the rest is tried.
     pub fn finish<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
         &mut self,
         mesh: &TetMesh,

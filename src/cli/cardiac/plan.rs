@@ -275,8 +275,8 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
     Ok((0..count).map(stimulus).collect())
 }
 
-/// A ball around the lowest node, of 5 % of the diagonal of the mesh's box, or two mean edges if these are longer: a wave
-/// does not start from one node.
+/// A ball around the lowest node, of 5 % of the diagonal of the mesh's box, or two mean edges if these are
+/// longer: a wave does not start from one node.
 pub fn at_the_apex(mesh: &TetMesh) -> Shape {
     const SHARE: f64 = 0.05;
     const EDGES: f64 = 2.0;

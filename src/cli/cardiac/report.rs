@@ -15,7 +15,7 @@ use super::statistics::Iterations;
 use super::{niederer, outputs};
 
 /// All that a report says.
-pub struct Account<'a> {
+pub struct Facts<'a> {
     pub mesh: &'a TetMesh,
     /// What was found in the file; `None` for a box.
     pub summary: Option<ReadSummary>,
@@ -35,7 +35,7 @@ pub struct Account<'a> {
     pub ran: Ran,
 }
 
-impl Account<'_> {
+impl Facts<'_> {
     /// Activation times (ms): how many, the first, the last.
     pub fn activated(&self) -> (usize, Option<[f64; 2]>) {
         let times = || self.ran.activation.iter().copied().filter(|&time| time >= 0.0);
@@ -63,19 +63,19 @@ impl Account<'_> {
 }
 
 /// The report.
-pub fn text(account: &Account) -> String {
+pub fn text(facts: &Facts) -> String {
     let mut lines = Lines::default();
-    what(&mut lines, account);
+    what(&mut lines, facts);
     lines.gap();
-    result(&mut lines, account);
+    result(&mut lines, facts);
     lines.gap();
-    times(&mut lines, account);
-    outputs_of(&mut lines, account.plan, &account.ran);
-    let probes = account.probes();
-    let Params { model, tissue, .. } = &account.plan.params;
+    times(&mut lines, facts);
+    outputs_of(&mut lines, facts.plan, &facts.ran);
+    let probes = facts.probes();
+    let Params { model, tissue, .. } = &facts.plan.params;
     // Figures of other tissue do not compare.
     let is_of_benchmark = *model == Model::TenTusscher && *tissue == Tissue::default();
-    let spacing = account.plan.source.niederer().filter(|_| is_of_benchmark);
+    let spacing = facts.plan.source.niederer().filter(|_| is_of_benchmark);
     let of_benchmark = spacing.map(|spacing| (spacing, niederer::points().count()));
     let asked = &probes[of_benchmark.map_or(0, |(_, count)| count)..];
     if !asked.is_empty() {
@@ -89,10 +89,10 @@ pub fn text(account: &Account) -> String {
     text
 }
 
-fn what(lines: &mut Lines, account: &Account) {
-    let Account { mesh, plan, .. } = account;
+fn what(lines: &mut Lines, facts: &Facts) {
+    let Facts { mesh, plan, .. } = facts;
     let Params { model, tissue, formulation, .. } = &plan.params;
-    let format = account.summary.as_ref().map_or(String::new(), |summary| format!(" ({})", summary.format));
+    let format = facts.summary.as_ref().map_or(String::new(), |summary| format!(" ({})", summary.format));
     lines.add("mesh", format!("{}{format}", plan.source.name()));
     let components = mesh.components().into_iter().max().map_or(0, |last| last + 1);
     lines.add(
@@ -102,12 +102,12 @@ fn what(lines: &mut Lines, account: &Account) {
             thousands(mesh.points().len() as u64),
             thousands(mesh.tets().len() as u64),
             if components == 1 { "" } else { "s" },
-            account.volume()
+            facts.volume()
         ),
     );
     let [low, high] = mesh.bounding_box();
     lines.add("", format!("from {} to {} mm", point(low), point(high)));
-    if let Some(ReadSummary { skipped, reoriented, dropped, apart, .. }) = account.summary {
+    if let Some(ReadSummary { skipped, reoriented, dropped, apart, .. }) = facts.summary {
         for (count, what) in [
             (skipped, "cells left out: vertices, lines, surfaces"),
             (reoriented, "tetrahedra turned"),
@@ -119,11 +119,11 @@ fn what(lines: &mut Lines, account: &Account) {
             }
         }
     }
-    let beside = account.summary.as_ref().and_then(|summary| summary.fibres.as_ref());
+    let beside = facts.summary.as_ref().and_then(|summary| summary.fibres.as_ref());
     let fibres = match (beside, mesh.fibres()) {
         _ if !tissue.is_anisotropic() => "not used: the tissue is isotropic".into(),
         (Some(file), _) => file.display().to_string(),
-        (None, Some(_)) if account.summary.is_none() => "along x".into(),
+        (None, Some(_)) if facts.summary.is_none() => "along x".into(),
         (None, Some(_)) => "of the mesh".into(),
         (None, None) => "none".into(),
     };
@@ -145,17 +145,17 @@ fn what(lines: &mut Lines, account: &Account) {
         Formulation::Splitting => "bidomain, one equation after the other",
         Formulation::Coupled => "bidomain, as one system",
     };
-    lines.add("equations", format!("{equations}; {} unknowns", thousands(account.unknowns() as u64)));
-    let instead = account.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
-    lines.add("device", format!("{}{instead}", account.device));
-    for system in &account.ran.systems {
+    lines.add("equations", format!("{equations}; {} unknowns", thousands(facts.unknowns() as u64)));
+    let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
+    lines.add("device", format!("{}{instead}", facts.device));
+    for system in &facts.ran.systems {
         system_of(lines, system, plan.verbose);
     }
     if plan.verbose {
-        if let Some(gpu) = account.gpu.as_ref().filter(|gpu| !gpu.ptx_target.is_empty()) {
+        if let Some(gpu) = facts.gpu.as_ref().filter(|gpu| !gpu.ptx_target.is_empty()) {
             lines.add("kernels", format!("{}, driver {}", gpu.ptx_target, gpu.driver_version));
         }
-        if let Some(error) = &account.no_gpu {
+        if let Some(error) = &facts.no_gpu {
             lines.add("GPU", unavailable(&error.to_string()));
         }
     }
@@ -199,8 +199,8 @@ fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {
     }
 }
 
-fn result(lines: &mut Lines, account: &Account) {
-    let Account { ran, plan, .. } = account;
+fn result(lines: &mut Lines, facts: &Facts) {
+    let Facts { ran, plan, .. } = facts;
     let [begin, now] = ran.times;
     let how = match ran.end {
         None => "FAILED",
@@ -214,8 +214,8 @@ fn result(lines: &mut Lines, account: &Account) {
     let plural = if count == 1 { "" } else { "s" };
     let text = format!("{how} {from}to {now} ms, {} step{plural} of {} ms", thousands(count), plan.params.dt);
     lines.add("result", text);
-    let nodes = account.mesh.points().len();
-    let (activated, times) = account.activated();
+    let nodes = facts.mesh.points().len();
+    let (activated, times) = facts.activated();
     let share = match activated {
         0 => "no node".into(),
         n if n == nodes => "every node".into(),
@@ -234,8 +234,8 @@ fn result(lines: &mut Lines, account: &Account) {
     }
 }
 
-fn times(lines: &mut Lines, account: &Account) {
-    let Account { ran, .. } = account;
+fn times(lines: &mut Lines, facts: &Facts) {
+    let Facts { ran, .. } = facts;
     let steps = match ran.steps.count {
         0 => String::new(),
         1 => "    one".into(),
@@ -245,11 +245,11 @@ fn times(lines: &mut Lines, account: &Account) {
         }
     };
     for (label, seconds, note) in [
-        ("read", account.read_seconds, ""),
+        ("read", facts.read_seconds, ""),
         ("set-up", ran.setup_seconds, ""),
         ("steps", ran.steps.seconds, steps.as_str()),
         ("writing", ran.output_seconds, ""),
-        ("total", account.total_seconds, ""),
+        ("total", facts.total_seconds, ""),
     ] {
         lines.add(label, format!("{:>8}{note}", duration(seconds)));
     }

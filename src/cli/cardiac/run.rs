@@ -18,7 +18,8 @@ use super::outputs::Outputs;
 use super::plan::Plan;
 use super::statistics::Statistics;
 
-/// How often it is looked whether everything is activated, for which the times are copied from the device, ms.
+/// How often it is looked whether everything is activated, for which the times are copied from the device,
+/// ms.
 const LOOK: f64 = 1.0;
 
 /// A simulation about to start.

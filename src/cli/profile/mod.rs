@@ -21,8 +21,8 @@ use seen::Seen;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Profile of a GPU or of the simulator")]
 pub struct ProfileArgs {
-    /// After the report print every kernel with its launches, times and bytes, the copies, the memory and the time without
-    /// work; kernels are queued one by one for it, which takes longer
+    /// After the report print every kernel with its launches, times and bytes, the copies, the memory and the
+    /// time without work; kernels are queued one by one for it, which takes longer
     #[arg(long, global = true)]
     pub profile: bool,
     /// Write when each of them ran, for ui.perfetto.dev or chrome://tracing
@@ -55,8 +55,8 @@ impl Profiler {
     /// Checks what is asked for before anything is done.
     ///
     /// # Errors
-    /// [`Error::Option`] where `command` runs nothing on a device or writes another file of the trace's name, and
-    /// [`Error::Io`] where the trace cannot be written.
+    /// [`Error::Option`] where `command` runs nothing on a device or writes another file of the trace's name,
+    /// and [`Error::Io`] where the trace cannot be written.
     pub fn new(args: ProfileArgs, command: &Uses) -> Result<Profiler> {
         let ProfileArgs { profile, profile_trace } = args;
         if let (true, Some(name)) = (profile || profile_trace.is_some(), command.no_device) {

@@ -32,17 +32,17 @@ impl<T: Real> Entry<T> for T {
 /// significand that [`gpu_kernels::spmv::compressed`] leaves of it at most.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
-pub(super) struct Half(u16);
+pub(super) struct Bf16(u16);
 
 // SAFETY: the bits of an integer.
-unsafe impl Number for Half {}
+unsafe impl Number for Bf16 {}
 
-impl<T: Real> Entry<T> for Half {
+impl<T: Real> Entry<T> for Bf16 {
     const IS_EXACT: bool = false;
 
     #[inline(always)]
-    fn of(value: T) -> Half {
-        Half(((value.to_f64() as f32).to_bits() >> u16::BITS) as u16)
+    fn of(value: T) -> Bf16 {
+        Bf16(((value.to_f64() as f32).to_bits() >> u16::BITS) as u16)
     }
     #[inline(always)]
     fn value(self) -> T {

@@ -14,11 +14,11 @@ use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{Csr, in_large_pages};
 
 mod chunk;
+mod diagonal_runs;
 mod entry;
 mod matrix;
 mod pages;
 mod products;
-mod stripes;
 mod threads;
 mod vectors;
 

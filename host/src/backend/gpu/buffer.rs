@@ -51,7 +51,8 @@ impl Buffer {
         Arc::new(Buffer { device: device.clone(), address, bytes, owner: Some(owner) })
     }
 
-    /// The owner of the memory, if that is of this type. Whoever takes it lets nothing use the buffer any more.
+    /// The owner of the memory, if that is of this type. Whoever takes it lets nothing use the buffer any
+    /// more.
     pub(crate) fn take_owner<O: Any>(&mut self) -> Option<O> {
         let owner = self.owner.as_mut().filter(|owner| (***owner).is::<O>())?;
         std::mem::replace(owner, Box::new(())).downcast().ok().map(|owner| *owner)

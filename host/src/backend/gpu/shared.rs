@@ -32,8 +32,8 @@ impl Gpu {
     /// A vector in memory that stays its owner's.
     ///
     /// # Safety
-    /// The pointer is aligned, `len` elements of this device's context are there, and they stay there until the
-    /// vector is gone. Meanwhile nothing else writes them, but for work on this device's stream.
+    /// The pointer is aligned, `len` elements of this device's context are there, and they stay there until
+    /// the vector is gone. Meanwhile nothing else writes them, but for work on this device's stream.
     pub unsafe fn borrow<T: Real + DeviceCopy>(
         &self,
         pointer: DevicePointer<T>,

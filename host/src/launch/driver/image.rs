@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::io::Read;
 
-/// Set to `0` it makes the driver translate PTX although there is machine code for the device. It is read when
-/// a [`Driver`](super::Driver) is opened.
+/// Set to `0` it makes the driver translate PTX although there is machine code for the device. It is read
+/// when a [`Driver`](super::Driver) is opened.
 pub const CUBIN_VARIABLE: &str = "WARPSOLVE_CUBIN";
 
 /// The kernels compiled for one target. Where there is no machine code for a device, its driver translates
@@ -57,8 +57,9 @@ pub(super) fn newest<'a>(images: &'a [PtxImage], device: &DeviceInfo) -> Result<
     })
 }
 
-/// The image's machine code for the device, loaded into the current context. `None` where there is none, where
-/// the driver does not take it, or where [`CUBIN_VARIABLE`] is 0: PTX does as well, and only takes longer.
+/// The image's machine code for the device, loaded into the current context. `None` where there is none,
+/// where the driver does not take it, or where [`CUBIN_VARIABLE`] is 0: PTX does as well, and only takes
+/// longer.
 pub(super) fn load_machine_code(image: &PtxImage, device: &DeviceInfo) -> Option<Module> {
     if std::env::var_os(CUBIN_VARIABLE).as_deref() == Some(OsStr::new("0")) {
         return None;

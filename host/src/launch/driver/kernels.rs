@@ -46,8 +46,8 @@ impl Kernels {
     /// The kernels of `image`, whose name is in `device.ptx_target`; sets `device.machine_code`.
     ///
     /// # Errors
-    /// There is no machine code for the device, and it does not load the shortest of the kernels: an image that
-    /// it cannot run is refused here, and not at the first launch.
+    /// There is no machine code for the device, and it does not load the shortest of the kernels: an image
+    /// that it cannot run is refused here, and not at the first launch.
     pub(super) fn new(image: &PtxImage, device: &mut DeviceInfo) -> Result<Kernels> {
         let start = Instant::now();
         let machine_code = image::load_machine_code(image, device);

@@ -8,14 +8,15 @@ use crate::launch::KernelAttributes;
 
 /// What ran on a device; made by [`Profiled::profile`](super::Profiled::profile).
 ///
-/// Times are the device's own, between an event before and an event after each piece of work. About 2 microseconds of each
-/// are the events', and where the device waits for the host, the time until the host has queued the work. Launches behind
-/// the end of an iteration, which do nothing, are among the others.
+/// Times are the device's own, between an event before and an event after each piece of work. About 2
+/// microseconds of each are the events', and where the device waits for the host, the time until the host has
+/// queued the work. Launches behind the end of an iteration, which do nothing, are among the others.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Profile {
     /// Each kernel that was launched, the one that took most time first.
     pub kernels: Vec<KernelProfile>,
-    /// Copies from the host to the device. Each ends when the host may go on, not when the last byte has arrived.
+    /// Copies from the host to the device. Each ends when the host may go on, not when the last byte has
+    /// arrived.
     pub uploads: CopyProfile,
     /// Copies from the device to the host; as [`Profile::uploads`], without the wait for work queued before.
     pub downloads: CopyProfile,
@@ -33,8 +34,8 @@ pub struct Profile {
     pub busy_seconds: f64,
     /// Seconds from the start of the first piece of work to the end of the last.
     pub span_seconds: f64,
-    /// Launches, copies and fills that are in none of the figures, because their times are not known: 0, unless the
-    /// device failed.
+    /// Launches, copies and fills that are in none of the figures, because their times are not known: 0,
+    /// unless the device failed.
     pub untimed: u64,
 }
 
@@ -69,7 +70,8 @@ pub struct KernelProfile {
     pub block: (u32, u32),
     /// What it takes; `None` in the simulator.
     pub attributes: Option<KernelAttributes>,
-    /// Bytes that all launches together had to move, whatever the caches keep; `None` where that is not known of each.
+    /// Bytes that all launches together had to move, whatever the caches keep; `None` where that is not known
+    /// of each.
     pub bytes: Option<u64>,
 }
 

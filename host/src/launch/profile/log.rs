@@ -74,7 +74,8 @@ impl Log {
         self.resolve(device, PENDING)
     }
 
-    /// Asks for the times of all but the last `left` pieces of work, waiting for them, and gives their events back.
+    /// Asks for the times of all but the last `left` pieces of work, waiting for them, and gives their events
+    /// back.
     pub(super) fn resolve(&mut self, device: &dyn Launch, left: usize) -> Result<()> {
         while self.pending.len() > left
             && let (Some(work), Some((anchor, at))) = (self.pending.front(), &self.anchor)
@@ -82,7 +83,8 @@ impl Log {
             let start = at + device.elapsed(anchor, &work.start)?;
             let seconds = device.elapsed(&work.start, &work.end)?;
             let Some(Pending { activity, end, .. }) = self.pending.pop_front() else { break };
-            // Near what comes next: the longer ago a moment is, the less exactly a device gives the time since then.
+            // Near what comes next: the longer ago a moment is, the less exactly a device gives the time
+            // since then.
             self.anchor = Some((end, start + seconds));
             self.enter(Span { activity, start, seconds });
         }

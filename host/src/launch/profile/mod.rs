@@ -1,4 +1,5 @@
-//! What runs on a device, how long each of it takes, and how much memory it has: [`Profiled`] watches any device.
+//! What runs on a device, how long each of it takes, and how much memory it has: [`Profiled`] watches any
+//! device.
 
 mod figures;
 mod log;
@@ -16,8 +17,8 @@ pub use figures::{Activity, CopyProfile, KernelProfile, Profile, Span, TRACE_LIM
 
 /// A device that is watched.
 ///
-/// An event is recorded before and after whatever is queued. So kernels do not overlap as they do otherwise, and there are
-/// no graphs: every kernel is queued by itself, which takes the host a few microseconds more.
+/// An event is recorded before and after whatever is queued. So kernels do not overlap as they do otherwise,
+/// and there are no graphs: every kernel is queued by itself, which takes the host a few microseconds more.
 pub struct Profiled {
     device: Arc<dyn Launch>,
     begin: Instant,
@@ -71,8 +72,8 @@ impl Profiled {
         self.begin.elapsed().as_secs_f64()
     }
 
-    /// Does `work` between two events. The log is not locked meanwhile: a large copy runs on rayon's threads, and one that
-    /// waits for it may pick up another copy.
+    /// Does `work` between two events. The log is not locked meanwhile: a large copy runs on rayon's threads,
+    /// and one that waits for it may pick up another copy.
     fn timed(&self, activity: Activity, work: impl FnOnce() -> Result<()>) -> Result<()> {
         self.log().anchor(|| Ok((self.device.record()?, self.now())))?;
         let start = self.device.record()?;

@@ -75,13 +75,13 @@ impl<T: Real> DeviceCsr<T> {
         })
     }
 
-    /// Makes buffers a matrix of `n_cols` columns: `row_ptr` with a number more than rows, and column and value
-    /// of each entry. Nothing is copied. What was queued to write them must be complete, or be on the stream of
-    /// `gpu`.
+    /// Makes buffers a matrix of `n_cols` columns: `row_ptr` with a number more than rows, and column and
+    /// value of each entry. Nothing is copied. What was queued to write them must be complete, or be on the
+    /// stream of `gpu`.
     ///
     /// # Errors
-    /// [`Error::Matrix`] with the row where the arrays are no matrix, columns ascending strictly within a row;
-    /// [`Error::Device`] where the buffers are of another context than that of `gpu`.
+    /// [`Error::Matrix`] with the row where the arrays are no matrix, columns ascending strictly within a
+    /// row; [`Error::Device`] where the buffers are of another context than that of `gpu`.
     pub fn adopt(
         gpu: &Gpu,
         n_cols: usize,

@@ -1,6 +1,6 @@
 //! The preconditioned conjugate gradient method (Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1), for
-//! symmetric positive definite A and M; where M changes from step to step, the flexible one (Notay 2000, with a
-//! truncation to one direction).
+//! symmetric positive definite A and M; where M changes from step to step, the flexible one (Notay 2000, with
+//! a truncation to one direction).
 
 use cuda_std::Real;
 

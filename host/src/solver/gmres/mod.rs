@@ -1,5 +1,6 @@
-//! GMRES (Saad and Schultz 1986; Saad 2003, algorithm 6.9), preconditioned from the right, restarted; flexible
-//! (algorithm 9.6) where the preconditioner is more than a diagonal: a hierarchy in f32 is not linear to f64's precision.
+//! GMRES (Saad and Schultz 1986; Saad 2003, algorithm 6.9), preconditioned from the right, restarted;
+//! flexible (algorithm 9.6) where the preconditioner is more than a diagonal: a hierarchy in f32 is not
+//! linear to f64's precision.
 
 use cuda_std::Real;
 
@@ -42,16 +43,16 @@ pub(super) fn make<T: Real, B: GmresSteps<T> + 'static>(
     Ok(Box::new(Gmres::new(backend, a.n_rows(), parameters.restart)?))
 }
 
-/// A cycle minimises the residual; one that leaves it larger than before by this factor has gone wrong, and is
-/// taken back.
+/// A cycle minimises the residual; one that leaves it larger than before by this factor has gone wrong, and
+/// is taken back.
 const WORSE: f64 = 2.0;
 /// The residual that rotations update drifts from the true one by rounding, but not by this factor.
 const FAR: f64 = 10.0;
 const SINGULAR: &str =
     "a column of the Hessenberg matrix is nothing but rounding: A M is singular on this space";
 
-/// GMRES(restart) with its workspace of `restart + 3` vectors, and `restart` more with a preconditioner that is
-/// more than a diagonal.
+/// GMRES(restart) with its workspace of `restart + 3` vectors, and `restart` more with a preconditioner that
+/// is more than a diagonal.
 pub struct Gmres<T: Real, B: Backend<T>> {
     n: usize,
     basis: Vec<B::Vector>,
@@ -147,7 +148,8 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
             }
             backend.axpby(s, Coef::ONE, z, Coef::ONE, x)?;
             if !running {
-                // Where A M is singular the last column may hold nothing but rounding, and its solution with it.
+                // Where A M is singular the last column may hold nothing but rounding, and its solution with
+                // it.
                 backend.multiply(a, x, Then::Residual { b, r: &mut self.basis[0] })?;
                 backend.dot(&self.basis[0], &self.basis[0], s, GmresSlots::NORM2)?;
                 norm = backend.read(s, GmresSlots::NORM2)?.sqrt();

@@ -7,7 +7,7 @@ use warpsolve::launch::DeviceInfo;
 use warpsolve::matrix::RowStats;
 
 /// All that a report says.
-pub struct Account {
+pub struct Facts {
     /// Name of the matrix.
     pub matrix: String,
     /// What was found in the file; `None` for a generated matrix.
@@ -36,7 +36,7 @@ pub struct Account {
     pub copy_bandwidth: Option<f64>,
 }
 
-impl Account {
+impl Facts {
     /// Bytes a second that the iterations moved; `None` where there were none.
     pub fn bandwidth(&self) -> Option<f64> {
         let bandwidth = self.report.bytes_moved as f64 / self.report.solve_seconds;

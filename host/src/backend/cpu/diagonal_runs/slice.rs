@@ -8,7 +8,7 @@ use crate::matrix::lanes::{LANES, add_gathered, prefetch};
 /// What a slice of [`LANES`] rows holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
-    pub(super) stripes: u32,
+    pub(super) runs: u32,
     /// Scattered entries of the row with the most of them; the others are padded with zeros.
     pub(super) scattered: u32,
 }
@@ -16,7 +16,7 @@ pub(super) struct Counts {
 /// The products of the slice that `columns` and `values` begin with; moves them to the next.
 ///
 /// # Safety
-/// Every column of a scattered entry, and [`LANES`] from that of a stripe on, are less than `x.len()`.
+/// Every column of a scattered entry, and [`LANES`] from that of a diagonal run on, are less than `x.len()`.
 #[inline(always)]
 pub(super) unsafe fn slice<T: Real, V: Entry<T>, const FMA: bool>(
     counts: &Counts,
@@ -24,23 +24,23 @@ pub(super) unsafe fn slice<T: Real, V: Entry<T>, const FMA: bool>(
     values: &mut &[[V; LANES]],
     x: &[T],
 ) -> [T; LANES] {
-    let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
+    let (runs, scattered) = (counts.runs as usize, counts.scattered as usize);
     // Two running sums: the latency of an addition is longer than a load takes.
     let (mut even, mut odd) = ([T::ZERO; LANES], [T::ZERO; LANES]);
     let (c, v);
-    (c, *columns) = columns.split_at(stripes);
-    (v, *values) = values.split_at(stripes);
+    (c, *columns) = columns.split_at(runs);
+    (v, *values) = values.split_at(runs);
     let ((c, last_c), (v, last_v)) = (c.as_chunks::<2>(), v.as_chunks::<2>());
     for (c, v) in c.iter().zip(v) {
         // SAFETY: the caller's promise.
         unsafe {
-            add_stripe::<T, V, FMA>(&mut even, &v[0], c[0], x);
-            add_stripe::<T, V, FMA>(&mut odd, &v[1], c[1], x);
+            add_run::<T, V, FMA>(&mut even, &v[0], c[0], x);
+            add_run::<T, V, FMA>(&mut odd, &v[1], c[1], x);
         }
     }
     for (&c, v) in last_c.iter().zip(last_v) {
         // SAFETY: the caller's promise.
-        unsafe { add_stripe::<T, V, FMA>(&mut even, v, c, x) };
+        unsafe { add_run::<T, V, FMA>(&mut even, v, c, x) };
     }
     let mut sums: [T; LANES] = std::array::from_fn(|l| even[l] + odd[l]);
     if scattered > 0 {
@@ -55,7 +55,7 @@ pub(super) unsafe fn slice<T: Real, V: Entry<T>, const FMA: bool>(
 
 /// `sums_l += v_l x(c + l)` for every lane; `c + LANES` is at most `x.len()`.
 #[inline(always)]
-unsafe fn add_stripe<T: Real, V: Entry<T>, const FMA: bool>(
+unsafe fn add_run<T: Real, V: Entry<T>, const FMA: bool>(
     sums: &mut [T; LANES],
     v: &[V; LANES],
     c: u32,

@@ -1,13 +1,13 @@
 //! Tests of diagonal runs.
 
-use super::super::entry::Half;
+use super::super::entry::Bf16;
 use super::*;
 use crate::matrix::Coo;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::problem::{self, random};
 
-fn rounded<S: Real, T: Real>(a: &Csr<S>) -> Option<Stripes<T>> {
-    Stripes::from_csr(a, |rows, values| a.round_rows(rows, values))
+fn rounded<S: Real, T: Real>(a: &Csr<S>) -> Option<DiagonalRuns<T>> {
+    DiagonalRuns::from_csr(a, |rows, values| a.round_rows(rows, values))
 }
 
 /// Every product, of all blocks and of the last, against the plain one.
@@ -15,14 +15,14 @@ fn check<T: Real>(a: &Csr<T>) {
     check_products(a, &rounded::<T, T>(a).expect("has diagonals"));
 }
 
-fn check_products<T: Real, V: Entry<T>>(a: &Csr<T>, stripes: &Stripes<T, V>) {
+fn check_products<T: Real, V: Entry<T>>(a: &Csr<T>, runs: &DiagonalRuns<T, V>) {
     let x: Vec<T> = (0..a.n_cols()).map(|j| T::from_f64((0.7 * j as f64).sin() + 1.5)).collect();
     let expected = a.mul_vec(&x);
     let magnitude = a.map_values(T::abs).mul_vec(&x);
     let last = (a.n_rows() - 1) / ROWS * ROWS;
     type Version<'a, T> = &'a dyn Fn(usize, &mut [T]);
     let versions: [Version<T>; 2] =
-        [&|first, y| stripes.multiply(&x, first, y), &|first, y| stripes.multiply_any::<false>(&x, first, y)];
+        [&|first, y| runs.multiply(&x, first, y), &|first, y| runs.multiply_any::<false>(&x, first, y)];
     for multiply in versions {
         let mut y = vec![T::from_f64(f64::NAN); a.n_rows()];
         for (b, y) in y.chunks_mut(ROWS).enumerate() {
@@ -40,7 +40,7 @@ fn check_products<T: Real, V: Entry<T>>(a: &Csr<T>, stripes: &Stripes<T, V>) {
 }
 
 #[test]
-fn stripes_and_scattered_entries_add_up_to_the_product() {
+fn runs_and_scattered_entries_add_up_to_the_product() {
     // Ends of lines inside slices; the last slice has 8, 2 and 6 rows.
     for n in [24, 27, 31] {
         check(&problem::tet(n, 3));
@@ -77,16 +77,16 @@ fn values_are_rounded_on_the_way() {
 }
 
 #[test]
-fn halves_hold_what_rounding_leaves() {
+fn bf16_holds_what_rounding_leaves() {
     for n in [24, 27] {
         let a = problem::tet(n, 3);
         let rounding = Rounding::of(&a, Pivot::Diagonal).expect("has few entries far away");
         let row_values = |rows: Range<usize>, values: &mut [f32]| rounding.values(rows, values);
-        let stripes: Stripes<f32, Half> = Stripes::from_csr(&a, row_values).expect("has diagonals");
-        assert!(stripes.rests.iter().any(|&rest| rest != 0.0));
-        check_products(&a.with_rows(row_values), &stripes);
-        let exact: Stripes<f32> = Stripes::from_csr(&a, row_values).expect("has diagonals");
-        assert!(exact.rests.is_empty() && 5 * stripes.bytes() < 4 * exact.bytes());
+        let runs: DiagonalRuns<f32, Bf16> = DiagonalRuns::from_csr(&a, row_values).expect("has diagonals");
+        assert!(runs.rests.iter().any(|&rest| rest != 0.0));
+        check_products(&a.with_rows(row_values), &runs);
+        let exact: DiagonalRuns<f32> = DiagonalRuns::from_csr(&a, row_values).expect("has diagonals");
+        assert!(exact.rests.is_empty() && 5 * runs.bytes() < 4 * exact.bytes());
     }
 }
 
@@ -100,9 +100,9 @@ fn short_rows_without_diagonals_are_scattered() {
         }
     }
     let p: Csr<f64> = p.into_csr().0;
-    let stripes = rounded::<f64, f64>(&p).expect("many rows for its entries");
-    assert!(stripes.slices.iter().all(|counts| counts.stripes == 0));
-    check_products(&p, &stripes);
+    let runs = rounded::<f64, f64>(&p).expect("many rows for its entries");
+    assert!(runs.slices.iter().all(|counts| counts.runs == 0));
+    check_products(&p, &runs);
 }
 
 #[test]

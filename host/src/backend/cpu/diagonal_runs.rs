@@ -1,10 +1,11 @@
 //! A copy of a CRS matrix with fewer bytes and vector loads, for matrices with diagonals or with short rows.
 //!
 //! Where unknowns are numbered along the lines of a grid, or of a mesh made from one, the neighbours of row
-//! `i + 1` are those of row `i`, plus one. A *stripe* is eight such entries, `a(i, c), a(i + 1, c + 1), ...,
-//! a(i + 7, c + 7)` of the rows of one slice: eight values, one column, and one load for the eight elements
-//! of `x`. It is the diagonal format (Saad 2003, section 3.4) by pieces, as CSX (Kourtis et al., PPoPP 2011)
-//! has it among others. What is in no stripe is *scattered*: eight columns with eight values, as in SELL-8.
+//! `i + 1` are those of row `i`, plus one. A *diagonal run* is eight such entries, `a(i, c), a(i + 1, c + 1),
+//! ..., a(i + 7, c + 7)` of the rows of one slice: eight values, one column, and one load for the eight
+//! elements of `x`. It is the diagonal format (Saad 2003, section 3.4) by pieces, as CSX (Kourtis et al.,
+//! PPoPP 2011) has it among others. What is in no diagonal run is *scattered*: eight columns with eight
+//! values, as in SELL-8.
 
 use std::ops::Range;
 
@@ -33,20 +34,20 @@ const ROW_END: usize = 24;
 
 /// One of this many slices is looked at first.
 const SAMPLED: usize = 16;
-/// Fewer stripes than this share of what is scattered are not worth the search.
+/// Fewer diagonal runs than this share of what is scattered are not worth the search.
 const FEW: f64 = 0.05;
 /// Slices of a task.
 const LEAST: usize = ROWS / LANES;
 
 /// The matrix in slices of [`LANES`] rows, entries stored as V.
 #[derive(Debug)]
-pub(super) struct Stripes<T, V = T> {
+pub(super) struct DiagonalRuns<T, V = T> {
     n_rows: usize,
     n_cols: usize,
     slices: Vec<Counts>,
-    /// Of a slice: a column for each stripe (its first), then one for each scattered entry.
+    /// Of a slice: a column for each diagonal run (its first), then one for each scattered entry.
     columns: Pages<u32>,
-    /// Of a slice: the stripes, then the scattered entries; one lane for each row.
+    /// Of a slice: the diagonal runs, then the scattered entries; one lane for each row.
     values: Pages<[V; LANES]>,
     /// The part of each row's diagonal entry that V cannot hold; empty if V holds all of it.
     rests: Vec<T>,
@@ -61,11 +62,11 @@ fn rows<T: Real>(a: &Csr<T>, first: usize) -> [(&[u32], &[T]); LANES] {
     std::array::from_fn(|l| if first + l < a.n_rows() { a.row(first + l) } else { (&[][..], &[][..]) })
 }
 
-/// Walks over the stripes of a slice, then over what is left of each row:
-/// `stripe(j)` gets the place of the stripe in each row, `scattered(lane, j)` that of another entry.
+/// Walks over the diagonal runs of a slice, then over what is left of each row: `diagonal run(j)` gets the
+/// place of the diagonal run in each row, `scattered(lane, j)` that of another entry.
 fn walk<T: Real>(
     rows: &[(&[u32], &[T]); LANES],
-    mut stripe: impl FnMut([usize; LANES]),
+    mut run: impl FnMut([usize; LANES]),
     mut scattered: impl FnMut(usize, usize),
 ) {
     let rows = rows.map(|(columns, _)| columns);
@@ -83,7 +84,7 @@ fn walk<T: Real>(
         }
         at[0] = j;
         if complete {
-            stripe(at);
+            run(at);
             at.iter_mut().for_each(|at| *at += 1);
         } else {
             scattered(0, j);
@@ -94,9 +95,9 @@ fn walk<T: Real>(
     }
 }
 
-/// Whether the rows of a slice have nothing but stripes: the columns of the first row, shifted by one from
-/// row to row.
-fn is_all_stripes<T>(rows: &[(&[u32], &[T]); LANES]) -> bool {
+/// Whether the rows of a slice have nothing but diagonal runs: the columns of the first row, shifted by one
+/// from row to row.
+fn is_all_runs<T>(rows: &[(&[u32], &[T]); LANES]) -> bool {
     let first = rows[0].0;
     rows.iter().zip(0..).all(|((columns, _), l)| {
         // Without an end before the last column, so that several are compared at once.
@@ -105,7 +106,7 @@ fn is_all_stripes<T>(rows: &[(&[u32], &[T]); LANES]) -> bool {
     })
 }
 
-impl<T: Real, V: Entry<T>> Stripes<T, V> {
+impl<T: Real, V: Entry<T>> DiagonalRuns<T, V> {
     /// The copy of `a` with other values, or `None` where it would not be much faster than the matrix in T.
     /// `row_values(rows, values)` writes the values of some rows; off the diagonal V must be able to hold
     /// them.
@@ -113,24 +114,24 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
         a: &Csr<S>,
         row_values: impl Fn(Range<usize>, &mut [T]) + Sync,
     ) -> Option<Self> {
-        let mut has_stripes = true;
-        let count = |has_stripes: bool, s: usize| {
+        let mut has_runs = true;
+        let count = |has_runs: bool, s: usize| {
             let rows = rows(a, s * LANES);
-            if !has_stripes {
+            if !has_runs {
                 let longest = rows.iter().map(|(columns, _)| columns.len()).max().unwrap_or(0);
-                return Counts { stripes: 0, scattered: longest as u32 };
+                return Counts { runs: 0, scattered: longest as u32 };
             }
-            if is_all_stripes(&rows) {
-                return Counts { stripes: rows[0].0.len() as u32, scattered: 0 };
+            if is_all_runs(&rows) {
+                return Counts { runs: rows[0].0.len() as u32, scattered: 0 };
             }
-            let (mut stripes, mut scattered) = (0, [0; LANES]);
-            walk(&rows, |_| stripes += 1, |l, _| scattered[l] += 1);
-            Counts { stripes, scattered: scattered.into_iter().max().unwrap_or(0) }
+            let (mut runs, mut scattered) = (0, [0; LANES]);
+            walk(&rows, |_| runs += 1, |l, _| scattered[l] += 1);
+            Counts { runs, scattered: scattered.into_iter().max().unwrap_or(0) }
         };
         let (entry, column) = (LANES * size_of::<V>(), size_of::<u32>());
         let copy = |counts: &Counts| {
-            let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
-            size_of::<Counts>() + stripes * (entry + column) + scattered * (entry + LANES * column)
+            let (runs, scattered) = (counts.runs as usize, counts.scattered as usize);
+            size_of::<Counts>() + runs * (entry + column) + scattered * (entry + LANES * column)
         };
         let original = |rows: Range<usize>| {
             let nnz = a.row_ptr()[rows.end] - a.row_ptr()[rows.start];
@@ -144,16 +145,16 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
                 let rows = s * LANES..((s + 1) * LANES).min(a.n_rows());
                 let counts = count(true, s);
                 let larger = copy(&counts) as isize - original(rows) as isize;
-                (larger, counts.stripes as usize, counts.scattered as usize)
+                (larger, counts.runs as usize, counts.scattered as usize)
             };
             let sum = |a: (isize, usize, usize), b: (isize, usize, usize)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-            let (larger, stripes, scattered) = sample.map(slice_counts).reduce(|| (0, 0, 0), sum);
+            let (larger, runs, scattered) = sample.map(slice_counts).reduce(|| (0, 0, 0), sum);
             if larger > 0 {
                 return None;
             }
-            has_stripes = stripes as f64 > FEW * scattered as f64;
+            has_runs = runs as f64 > FEW * scattered as f64;
         }
-        let slices: Vec<Counts> = slices.with_min_len(LEAST).map(|s| count(has_stripes, s)).collect();
+        let slices: Vec<Counts> = slices.with_min_len(LEAST).map(|s| count(has_runs, s)).collect();
         let stored: usize = slices.par_iter().with_min_len(LEAST).map(copy).sum();
         if stored as f64 > WORTHWHILE * original(0..a.n_rows()) as f64 {
             return None;
@@ -162,8 +163,8 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
         for block in slices.chunks(ROWS / LANES) {
             let [mut column, mut entry] = starts[starts.len() - 1];
             for s in block {
-                column += s.stripes as usize + LANES * s.scattered as usize;
-                entry += s.stripes as usize + s.scattered as usize;
+                column += s.runs as usize + LANES * s.scattered as usize;
+                entry += s.runs as usize + s.scattered as usize;
             }
             starts.push([column, entry]);
         }
@@ -185,7 +186,7 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
             .enumerate()
             .for_each(|(b, (slices, c, v, r))| fill(a, &row_values, b * ROWS, slices, c, v, r));
         let reason = reason::<T>(a, &slices, stored);
-        Some(Stripes {
+        Some(DiagonalRuns {
             n_rows: a.n_rows(),
             n_cols: a.n_cols(),
             slices,
@@ -226,8 +227,8 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
     /// `y = A x` for the rows from `first` on, which begin a block.
     pub(super) fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
         in_widest_vectors! {
-            fn multiply<T: Real, V: Entry<T>>(stripes: &Stripes<T, V>, x: &[T], first: usize, y: &mut [T]) {
-                stripes.multiply_any::<FMA>(x, first, y)
+            fn multiply<T: Real, V: Entry<T>>(runs: &DiagonalRuns<T, V>, x: &[T], first: usize, y: &mut [T]) {
+                runs.multiply_any::<FMA>(x, first, y)
             }
         }
         assert!(x.len() >= self.n_cols && first.is_multiple_of(ROWS));
@@ -263,7 +264,7 @@ impl<T: Real, V: Entry<T>> Stripes<T, V> {
 fn reason<T: Real>(a: &Csr<impl Real>, slices: &[Counts], stored: usize) -> String {
     let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
     let in_crs = a.nnz() * (size_of::<T>() + size_of::<u32>()) + a.n_rows() * size_of::<usize>();
-    let in_runs = slices.iter().map(|counts| LANES * counts.stripes as usize).sum();
+    let in_runs = slices.iter().map(|counts| LANES * counts.runs as usize).sum();
     format!(
         "diagonal runs: {:.0} % of the bytes in CRS, {:.0} % of the entries share a column index with others",
         percent(stored, in_crs),
@@ -284,11 +285,11 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
     let (mut columns_left, mut values_left) = (columns, values);
     let mut slice_values = Vec::new();
     for (s, counts) in slices.iter().enumerate() {
-        let (stripes, scattered) = (counts.stripes as usize, counts.scattered as usize);
+        let (runs, scattered) = (counts.runs as usize, counts.scattered as usize);
         let (columns, lone_columns, values, lone_values);
-        (columns, columns_left) = columns_left.split_at_mut(stripes);
+        (columns, columns_left) = columns_left.split_at_mut(runs);
         (lone_columns, columns_left) = columns_left.split_at_mut(LANES * scattered);
-        (values, values_left) = values_left.split_at_mut(stripes);
+        (values, values_left) = values_left.split_at_mut(runs);
         (lone_values, values_left) = values_left.split_at_mut(scattered);
         let lone_columns = lone_columns.as_chunks_mut::<LANES>().0;
 
@@ -312,9 +313,9 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
                     place(columns, i as u32).map_or(T::ZERO, |k| values[k] - V::of(values[k]).value());
             }
         }
-        if rows.iter().all(|(columns, _)| columns.len() == stripes) {
+        if rows.iter().all(|(columns, _)| columns.len() == runs) {
             columns.copy_from_slice(rows[0].0);
-            let values_of_rows = rows.map(|(_, values)| &values[..stripes]);
+            let values_of_rows = rows.map(|(_, values)| &values[..runs]);
             for (j, values) in values.iter_mut().enumerate() {
                 *values = std::array::from_fn(|l| V::of(values_of_rows[l][j]));
             }
@@ -326,16 +327,16 @@ fn fill<S: Real, T: Real, V: Entry<T>>(
             (lone_columns[k][l], lone_values[k][l]) = (rows[l].0[j], V::of(rows[l].1[j]));
             found[l] += 1;
         };
-        if stripes == 0 {
+        if runs == 0 {
             rows.iter().enumerate().for_each(|(l, (columns, _))| (0..columns.len()).for_each(|j| lone(l, j)));
         } else {
             let mut k = 0;
-            let stripe = |at: [usize; LANES]| {
+            let run = |at: [usize; LANES]| {
                 (columns[k], values[k]) =
                     (rows[0].0[at[0]], std::array::from_fn(|l| V::of(rows[l].1[at[l]])));
                 k += 1;
             };
-            walk(&rows, stripe, lone);
+            walk(&rows, run, lone);
         }
         // Padding is zero times the x of the row's last entry; of any x where there is none.
         for (l, (columns, _)) in rows.iter().enumerate() {
