@@ -30,7 +30,7 @@ impl Midpoints for Cpu {
     fn heights(&self, n: usize, step: f64, s: &Self::Scalars, out: Slot) -> Result<()> {
         // Running sums side by side, which the compiler makes vectors of.
         const LANES: usize = 8;
-        let [sum] = self.sum_over(n, |chunk| {
+        let [sum] = self.sum_over(n, &|chunk| {
             let mut sums = [0.0; LANES];
             let whole = chunk.len() / LANES * LANES;
             for first in (chunk.start..chunk.start + whole).step_by(LANES) {

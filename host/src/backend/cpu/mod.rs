@@ -74,8 +74,10 @@ impl Cpu {
         self.pool.install(|| CpuMatrix::compressed(rounding, pivot))
     }
 
+    // These take `dyn Fn`, so that rayon's loop is compiled once for a type; a call of it is for a whole chunk.
+
     /// `f(first row, chunk of y)` for every chunk of `y`.
-    pub(crate) fn each<T: Real>(&self, y: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
+    pub(crate) fn each<T: Real>(&self, y: &mut [T], f: &(dyn Fn(usize, &mut [T]) + Sync)) {
         self.pool.install(|| y.par_chunks_mut(CHUNK).enumerate().for_each(|(c, y)| f(c * CHUNK, y)));
     }
 
@@ -84,7 +86,7 @@ impl Cpu {
         &self,
         y: &mut [T],
         chunk: usize,
-        f: impl Fn(usize, &mut [T]) -> [T; K] + Sync,
+        f: &(dyn Fn(usize, &mut [T]) -> [T; K] + Sync),
     ) -> [T; K] {
         let partials: Vec<[T; K]> =
             self.pool.install(|| y.par_chunks_mut(chunk).enumerate().map(|(c, y)| f(c * chunk, y)).collect());
@@ -95,7 +97,7 @@ impl Cpu {
     pub(crate) fn sum_over<T: Real, const K: usize>(
         &self,
         n: usize,
-        f: impl Fn(std::ops::Range<usize>) -> [T; K] + Sync,
+        f: &(dyn Fn(std::ops::Range<usize>) -> [T; K] + Sync),
     ) -> [T; K] {
         let chunk = |c: usize| f(c * CHUNK..((c + 1) * CHUNK).min(n));
         let partials: Vec<[T; K]> =

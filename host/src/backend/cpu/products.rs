@@ -27,31 +27,31 @@ impl<T: Real> Products<T> for Cpu {
         }
         match then {
             Then::Store { y } => {
-                self.rows(a, x, y, |_, _| []);
+                self.rows(a, x, y, &|_, _| []);
             }
-            Then::Add { y } => self.add_rows(a, x, y, |_, _| ()),
+            Then::Add { y } => self.add_rows(a, x, y, &|_, _| ()),
             Then::Scaled { omega, d, y, z } => self.scaled_rows(a, x, omega, d, y, z),
             Then::Residual { b, r } => {
-                self.rows(a, x, r, |first, r| {
+                self.rows(a, x, r, &|first, r| {
                     residual(b, first, r);
                     []
                 });
             }
             Then::Sweep { omega, d, b, y } => {
-                self.rows(a, x, y, |first, y| {
+                self.rows(a, x, y, &|first, y| {
                     residual(b, first, y);
                     correct(x, omega, d, first, y);
                     []
                 });
             }
-            Then::SweepAdd { omega, d, b, y } => self.add_rows(a, x, y, |first, product| {
+            Then::SweepAdd { omega, d, b, y } => self.add_rows(a, x, y, &|first, product| {
                 residual(b, first, product);
                 for (r, &d) in product.iter_mut().zip(&d[first..]) {
                     *r = omega * d * *r;
                 }
             }),
             Then::SweepNorm { omega, d, b, y, s, out, monitor } => {
-                let [square] = self.rows(a, x, y, |first, y| {
+                let [square] = self.rows(a, x, y, &|first, y| {
                     residual(b, first, y);
                     let square = dot(y, y);
                     correct(x, omega, d, first, y);
@@ -61,7 +61,8 @@ impl<T: Real> Products<T> for Cpu {
                 monitor.observe(square.to_f64().sqrt());
             }
             Then::Dot { w, y, s, out } => {
-                let [wy, yy] = self.rows(a, x, y, |first, y| [dot(&w[first..first + y.len()], y), dot(y, y)]);
+                let [wy, yy] =
+                    self.rows(a, x, y, &|first, y| [dot(&w[first..first + y.len()], y), dot(y, y)]);
                 s.set(out, wy);
                 s.set(out.offset(1), yy);
             }
@@ -78,16 +79,22 @@ impl Cpu {
         a: &CpuMatrix<T>,
         x: &[T],
         y: &mut [T],
-        f: impl Fn(usize, &mut [T]) -> [T; K] + Sync,
+        f: &(dyn Fn(usize, &mut [T]) -> [T; K] + Sync),
     ) -> [T; K] {
-        self.chunk_sums(y, a.chunk(), |first, y| {
+        self.chunk_sums(y, a.chunk(), &|first, y| {
             a.multiply(x, first, y);
             f(first, y)
         })
     }
 
     /// `y = y + A x`, where `f(first row, chunk of A x)` may change the product before it is added.
-    fn add_rows<T: Real>(&self, a: &CpuMatrix<T>, x: &[T], y: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
+    fn add_rows<T: Real>(
+        &self,
+        a: &CpuMatrix<T>,
+        x: &[T],
+        y: &mut [T],
+        f: &(dyn Fn(usize, &mut [T]) + Sync),
+    ) {
         let chunk = a.chunk();
         self.install(|| {
             let scratch = || vec![T::ZERO; chunk];

@@ -41,6 +41,13 @@ impl Pool {
 
     /// Runs `work` in the pool.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        let (mut work, mut result) = (Some(work), None);
+        self.run(&mut || result = work.take().map(|work| work()));
+        result.expect("the pool has run it")
+    }
+
+    /// Rayon's part of [`Pool::install`], compiled once instead of for every kind of work.
+    fn run(&self, work: &mut (dyn FnMut() + Send)) {
         match self {
             Pool::Own(pool) => pool.install(work),
             Pool::Shared if rayon::current_thread_index().is_some() => work(),

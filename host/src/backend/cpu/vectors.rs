@@ -45,13 +45,13 @@ pub(super) fn scaled<T: Real>(a: T, d: &[T], n: usize, first: usize, x: &[T], z:
 impl Cpu {
     /// `(x, y)`, y rounded to T.
     pub(crate) fn dot_of<T: Real, S: Real>(&self, x: &[T], y: &[S]) -> T {
-        let [sum] = self.sum_over(x.len(), |rows| [dot(&x[rows.clone()], &y[rows])]);
+        let [sum] = self.sum_over(x.len(), &|rows| [dot(&x[rows.clone()], &y[rows])]);
         sum
     }
 
     /// `p = z + beta p`, z rounded to T.
     pub(crate) fn direction_of<T: Real, S: Real>(&self, z: &[S], beta: T, p: &mut [T]) {
-        self.each(p, |first, p| {
+        self.each(p, &|first, p| {
             for (p, &z) in p.iter_mut().zip(&z[first..]) {
                 *p = T::from_f64(z.to_f64()) + beta * *p;
             }
@@ -63,26 +63,26 @@ impl<T: Real> Vectors<T> for Cpu {
     fn copy(&self, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
         check_lengths("copy", y.len(), &[("x", x.len())])?;
         if !self.stopped() {
-            self.each(y, |first, y| y.copy_from_slice(&x[first..first + y.len()]));
+            self.each(y, &|first, y| y.copy_from_slice(&x[first..first + y.len()]));
         }
         Ok(())
     }
     fn fill(&self, value: T, x: &mut Vec<T>) -> Result<()> {
         if !self.stopped() {
-            self.each(x, |_, x| x.fill(value));
+            self.each(x, &|_, x| x.fill(value));
         }
         Ok(())
     }
     fn scale(&self, s: &HostScalars<T>, a: Coef, x: &mut Vec<T>) -> Result<()> {
         if let Some([a]) = self.guard.values(s, [a])? {
-            self.each(x, |_, x| x.iter_mut().for_each(|x| *x *= a));
+            self.each(x, &|_, x| x.iter_mut().for_each(|x| *x *= a));
         }
         Ok(())
     }
     fn axpby(&self, s: &HostScalars<T>, a: Coef, x: &Vec<T>, b: Coef, y: &mut Vec<T>) -> Result<()> {
         check_lengths("axpby", y.len(), &[("x", x.len())])?;
         let Some([a, b]) = self.guard.values(s, [a, b])? else { return Ok(()) };
-        self.each(y, |first, y| {
+        self.each(y, &|first, y| {
             for (y, &x) in y.iter_mut().zip(&x[first..]) {
                 *y = if b == T::ZERO { a * x } else { a * x + b * *y };
             }
@@ -101,7 +101,7 @@ impl<T: Real> Vectors<T> for Cpu {
     ) -> Result<()> {
         check_lengths("axpbypcz", z.len(), &[("x", x.len()), ("y", y.len())])?;
         let Some([a, b, c]) = self.guard.values(s, [a, b, c])? else { return Ok(()) };
-        self.each(z, |first, z| {
+        self.each(z, &|first, z| {
             for ((z, &x), &y) in z.iter_mut().zip(&x[first..]).zip(&y[first..]) {
                 *z = a * x + b * y + c * *z;
             }
@@ -119,7 +119,7 @@ impl<T: Real> Vectors<T> for Cpu {
         check_lengths("direction", p.len(), &[("z", z.len()), ("d", d.map_or(p.len(), Vec::len))])?;
         let Some([beta]) = self.guard.values(s, [beta])? else { return Ok(()) };
         match d {
-            Some(d) => self.each(p, |first, p| {
+            Some(d) => self.each(p, &|first, p| {
                 for ((p, &z), &d) in p.iter_mut().zip(&z[first..]).zip(&d[first..]) {
                     *p = d * z + beta * *p;
                 }
@@ -154,7 +154,7 @@ impl<T: Real> Vectors<T> for Cpu {
     fn sum(&self, x: &Vec<T>, s: &HostScalars<T>, out: Slot) -> Result<()> {
         check_slots("sum", s.length(), out, 1)?;
         if !self.stopped() {
-            let [sum] = self.sum_over(x.len(), |rows| [x[rows].iter().copied().sum()]);
+            let [sum] = self.sum_over(x.len(), &|rows| [x[rows].iter().copied().sum()]);
             s.set(out, sum);
         }
         Ok(())

@@ -60,7 +60,7 @@ impl BasisPasses for Cpu {
     }
     // In one pass over w.
     fn add_combination<T: Real>(&self, basis: &[Vec<T>], c: &[T], w: &mut [T]) {
-        self.each(w, |first, w| {
+        self.each(w, &|first, w| {
             for (v, &c) in basis.iter().zip(c) {
                 for (w, &v) in w.iter_mut().zip(&v[first..]) {
                     *w += c * v;
@@ -69,7 +69,7 @@ impl BasisPasses for Cpu {
         });
     }
     fn square<T: Real>(&self, w: &[T]) -> T {
-        let [square] = self.sum_over(w.len(), |rows| [cpu::dot(&w[rows.clone()], &w[rows])]);
+        let [square] = self.sum_over(w.len(), &|rows| [cpu::dot(&w[rows.clone()], &w[rows])]);
         square
     }
 }
