@@ -84,6 +84,9 @@ enum Which {
     Jacobi(f64),
 }
 
+/// Every method, as it is tried on the same systems.
+const ALL: [Which; 5] = [Which::Cg, Which::Bicgstab, Which::Gmres(3), Which::Gmres(30), Which::Jacobi(0.7)];
+
 /// Runs a solver on a backend.
 fn run<T: Real, B: Steps<T>>(
     b: &B,
@@ -164,7 +167,7 @@ pub fn limits<T: Real, B: Steps<T>>(b: &B) {
     let a: Arc<Csr<T>> = Arc::new(problem("tet:6").cast());
     let rhs = random::<T>(61, a.n_rows());
     let matrix = &in_every_format(&a)[0].1;
-    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(3), Which::Gmres(30), Which::Jacobi(0.7)] {
+    for which in ALL {
         for max_iterations in [0, 1, 4] {
             let stop = Stop { rtol: 1e-30, atol: 0.0, max_iterations };
             let (x, outcome) = run(b, which, true, &a, matrix, &rhs, &stop);
@@ -248,7 +251,7 @@ pub fn not_finite<T: Real, B: Steps<T>>(b: &B) {
 
 pub fn zero_right_hand_side<T: Real, B: Steps<T>>(b: &B) {
     let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:9").cast());
-    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(0.8)] {
+    for which in ALL {
         let (x, outcome) = run(b, which, true, &a, &crs(&a), &[T::ZERO; 81], &Stop::default());
         assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 0));
         assert_same_bits(&x, &[T::ZERO; 81]);

@@ -13,11 +13,8 @@ use crate::matrix::Csr;
 use crate::precond::Preconditioner;
 
 pub(super) const DESCRIPTION: Description = Description {
-    name: "bicgstab",
-    title: |_| "BiCGSTAB".into(),
     after_breakdown: Some("gmres"),
-    vectors: |_, _| 7,
-    ..Description::KRYLOV
+    ..Description::new("bicgstab", |_| "BiCGSTAB".into(), |_, _| 7)
 };
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(

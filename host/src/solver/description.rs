@@ -62,20 +62,25 @@ pub enum Takes {
 }
 
 impl Description {
-    /// A Krylov method of any preconditioner, for any matrix, without parameters. What is left open has the
-    /// shortest value.
-    pub(super) const KRYLOV: Description = Description {
-        name: "",
-        doc: "",
-        title: |_| String::new(),
-        parameters: &[],
-        takes: Takes::Any,
-        needs_symmetry: false,
-        descends: false,
-        after_breakdown: None,
-        vectors: |_, _| 0,
-        warm_up: |_| 3,
-    };
+    /// A method of any preconditioner, for any matrix, without parameters.
+    pub(super) const fn new(
+        name: &'static str,
+        title: fn(&Parameters) -> String,
+        vectors: fn(&Parameters, is_fused: bool) -> usize,
+    ) -> Description {
+        Description {
+            name,
+            doc: "",
+            title,
+            parameters: &[],
+            takes: Takes::Any,
+            needs_symmetry: false,
+            descends: false,
+            after_breakdown: None,
+            vectors,
+            warm_up: |_| 3,
+        }
+    }
 
     /// Whether it is the iteration of one preconditioner.
     pub fn is_stationary(&self) -> bool {

@@ -13,16 +13,17 @@ use crate::matrix::Csr;
 use crate::precond::{BlockJacobi, Jacobi, Precond, Preconditioner};
 
 pub(super) const DESCRIPTION: Description = Description {
-    name: "jacobi",
-    title: |parameters| format!("Jacobi, weight {}", parameters.omega),
     parameters: &[Parameter { name: "omega", doc: "the weight, between 0 and 2" }],
     takes: Takes::Own(Precond::Jacobi),
     descends: true,
-    vectors: |parameters, _| match parameters.block_size {
-        1 => 2,
-        block_size => 2 + block_size,
-    },
-    ..Description::KRYLOV
+    ..Description::new(
+        "jacobi",
+        |parameters| format!("Jacobi, weight {}", parameters.omega),
+        |parameters, _| match parameters.block_size {
+            1 => 2,
+            block_size => 2 + block_size,
+        },
+    )
 };
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(

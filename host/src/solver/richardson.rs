@@ -14,12 +14,9 @@ use crate::precond::{Precond, Preconditioner};
 
 /// Multigrid by itself.
 pub(super) const DESCRIPTION: Description = Description {
-    name: "amg",
-    title: |_| "AMG".into(),
     takes: Takes::Only(Precond::Amg),
     descends: true,
-    vectors: |_, _| 2,
-    ..Description::KRYLOV
+    ..Description::new("amg", |_| "AMG".into(), |_, _| 2)
 };
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(

@@ -182,8 +182,7 @@ parameters! {
     lanczos_steps: u32 = 8, takes "a whole number from 4 to 100, or 0 for Gershgorin's bound",
         if |steps| steps == 0 || (4..=100).contains(&steps),
         with "coarsening=sa, smoother=chebyshev, or smoother=jacobi with omega=auto" where |p| {
-            let scaled = p.smoother == SmootherKind::Jacobi && p.omega.is_none();
-            p.coarsening == Coarsening::SmoothedAggregation || p.smoother == SmootherKind::Chebyshev || scaled
+            p.coarsening == Coarsening::SmoothedAggregation || (p.smoother.uses().spectral_radius)(p)
         };
 
     /// `pmis`: entries of an interpolation row at most.
@@ -206,12 +205,12 @@ parameters! {
     /// `jacobi`, 1 for the others.
     omega: Option<f64> = None, takes "a number between 0 and 2, both excluded, or auto",
         if |x| x.is_none_or(|omega| omega > 0.0 && omega < 2.0),
-        with "smoother=jacobi, smoother=l1-jacobi or smoother=spai0" where |p| p.smoother != SmootherKind::Chebyshev;
+        with "smoother=jacobi, smoother=l1-jacobi or smoother=spai0" where |p| p.smoother.uses().omega;
 
     /// Degree of `chebyshev`; auto: 2, or 3 where rows have fewer than 6 entries.
     degree: Option<u32> = None, takes "a whole number from 1 to 32, or auto",
         if |x| x.is_none_or(|degree| (1..=32).contains(&degree)),
-        with "smoother=chebyshev" where |p| p.smoother == SmootherKind::Chebyshev;
+        with "smoother=chebyshev" where |p| p.smoother.uses().degree;
 
     /// Smoothing steps before the coarser level; CG needs as many as after it.
     pre: u32 = 1, takes "a whole number up to 100", if |steps| steps <= 100;

@@ -20,11 +20,8 @@ mod steps;
 pub use steps::{CgStep, CgSteps};
 
 pub(super) const DESCRIPTION: Description = Description {
-    name: "cg",
-    title: |_| "CG".into(),
     needs_symmetry: true,
-    vectors: |_, is_fused| if is_fused { 3 } else { 4 },
-    ..Description::KRYLOV
+    ..Description::new("cg", |_| "CG".into(), |_, is_fused| if is_fused { 3 } else { 4 })
 };
 
 pub(super) fn make<T: Real, B: CgSteps<T> + 'static>(

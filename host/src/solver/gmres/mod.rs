@@ -21,17 +21,18 @@ pub use arithmetic::gmres::MAX_RESTART;
 pub use steps::{GmresSlots, GmresSteps};
 
 pub(super) const DESCRIPTION: Description = Description {
-    name: "gmres",
-    title: |parameters| format!("GMRES({})", parameters.restart),
     parameters: &[Parameter { name: "restart", doc: "iterations before a restart, 1 to 1024 or none" }],
     descends: true,
-    vectors: |parameters, is_fused| match is_fused {
-        true => parameters.restart + 3,
-        false => 2 * parameters.restart + 3,
-    },
     // There is a kernel for bases of up to 8, 16 and 32.
     warm_up: |parameters| parameters.restart.min(33) as u32,
-    ..Description::KRYLOV
+    ..Description::new(
+        "gmres",
+        |parameters| format!("GMRES({})", parameters.restart),
+        |parameters, is_fused| match is_fused {
+            true => parameters.restart + 3,
+            false => 2 * parameters.restart + 3,
+        },
+    )
 };
 
 pub(super) fn make<T: Real, B: GmresSteps<T> + 'static>(

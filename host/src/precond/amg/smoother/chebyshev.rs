@@ -5,6 +5,7 @@ use cuda_std::Real;
 
 use super::input::Input;
 use super::step::Sweeps;
+use super::uses::Uses;
 use crate::error::Result;
 use crate::precond::amg::cast::Cast;
 use crate::precond::amg::spectrum::Spectrum;
@@ -21,6 +22,8 @@ const DEGREE: u32 = 2;
 /// little there compared with the vectors of an iteration.
 const DEGREE_OF_SHORT_ROWS: u32 = 3;
 const SHORT_ROW: usize = 6;
+
+pub(super) const USES: Uses = Uses { degree: true, spectral_radius: |_| true, ..Uses::NOTHING };
 
 pub(super) fn setup<T: Real, S: Real, B: Algebra<T> + Cast<T, S>>(
     input: &Input<T, B>,

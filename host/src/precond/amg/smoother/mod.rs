@@ -6,6 +6,7 @@ use super::params::SmootherKind;
 use crate::error::Result;
 use crate::precond::amg::cast::Cast;
 use crate::setup::Algebra;
+use uses::Uses;
 
 mod chebyshev;
 mod input;
@@ -13,6 +14,7 @@ mod jacobi;
 mod l1_jacobi;
 mod spai0;
 mod step;
+mod uses;
 
 pub(super) use input::Input;
 pub use step::{Smoother, Sweeps};
@@ -23,12 +25,21 @@ impl SmootherKind {
         self,
         input: &Input<T, B>,
     ) -> Result<Box<dyn Smoother<S, B>>> {
-        let sweeps = match self {
-            SmootherKind::Jacobi => jacobi::setup(input),
-            SmootherKind::L1Jacobi => l1_jacobi::setup(input),
-            SmootherKind::Chebyshev => chebyshev::setup(input),
-            SmootherKind::Spai0 => spai0::setup(input),
-        };
-        Ok(Box::new(sweeps?))
+        Ok(match self {
+            SmootherKind::Jacobi => Box::new(jacobi::setup(input)?),
+            SmootherKind::L1Jacobi => Box::new(l1_jacobi::setup(input)?),
+            SmootherKind::Chebyshev => Box::new(chebyshev::setup(input)?),
+            SmootherKind::Spai0 => Box::new(spai0::setup(input)?),
+        })
+    }
+
+    /// The parameters that it uses.
+    pub(super) fn uses(self) -> &'static Uses {
+        match self {
+            SmootherKind::Jacobi => &jacobi::USES,
+            SmootherKind::L1Jacobi => &l1_jacobi::USES,
+            SmootherKind::Chebyshev => &chebyshev::USES,
+            SmootherKind::Spai0 => &spai0::USES,
+        }
     }
 }

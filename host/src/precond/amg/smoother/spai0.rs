@@ -4,9 +4,12 @@ use cuda_std::Real;
 
 use super::input::Input;
 use super::step::Sweeps;
+use super::uses::Uses;
 use crate::error::Result;
 use crate::precond::amg::cast::Cast;
 use crate::setup::{Algebra, RowWeight};
+
+pub(super) const USES: Uses = Uses { omega: true, ..Uses::NOTHING };
 
 pub(super) fn setup<T: Real, S: Real, B: Algebra<T> + Cast<T, S>>(
     input: &Input<T, B>,
