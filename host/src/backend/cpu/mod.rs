@@ -74,7 +74,7 @@ impl Cpu {
         self.pool.install(|| CpuMatrix::compressed(rounding, pivot))
     }
 
-    // These take `dyn Fn`, so that rayon's loop is compiled once for a type; a call of it is for a whole chunk.
+    // These take `dyn Fn`, so that rayon's loop is compiled once for a type. A call is for a whole chunk.
 
     /// `f(first row, chunk of y)` for every chunk of `y`.
     pub(crate) fn each<T: Real>(&self, y: &mut [T], f: &(dyn Fn(usize, &mut [T]) + Sync)) {
