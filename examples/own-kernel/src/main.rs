@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_gpu_smooths() {
         let images: Vec<_> = PTX.iter().map(EmbeddedPtx::image).collect();
-    match Driver::open(0, &images) {
+        match Driver::open(0, &images) {
             Ok(gpu) => {
                 let x: Vec<f64> = (0..1000).map(|i| f64::from(i % 7)).collect();
                 assert_eq!(smoothed(&gpu, &x).unwrap(), smoothed(&Sim::new(), &x).unwrap());
