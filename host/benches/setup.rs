@@ -36,7 +36,7 @@ fn number(name: &str, default: usize) -> usize {
     }
 }
 
-/// All that a solve by CG sets up: the matrix in stripes, and a hierarchy in f32.
+/// All that a solve by CG sets up: the matrix in diagonal runs, and a hierarchy in f32.
 fn hierarchy(
     cpu: &Cpu,
     a: &Arc<Csr<f64>>,

@@ -87,7 +87,7 @@ fn run(cli: Cli) -> Result<u8> {
         Command::Completions { shell } => completions::run(shell),
         Command::Man { folder } => man::run(folder.as_deref()),
     };
-    // Of a command that failed it is wanted all the more.
+    // Also of a command that failed, where it is needed most.
     let profiled = profiler.finish(status.is_err());
     let status = status?;
     profiled.map(|()| status)

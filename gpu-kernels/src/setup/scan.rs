@@ -29,7 +29,7 @@ unsafe fn warp_scan(value: u64) -> u64 {
     let mut sum = value;
     let mut delta = 1;
     while delta < WARP_SIZE {
-        // SAFETY: the caller's promise. The lowest lanes read from the highest, in vain.
+        // SAFETY: the caller's promise. What the lowest lanes read from the highest is not used.
         let below = unsafe { warp::warp_shuffle_idx(FULL_MASK, sum, lane.wrapping_sub(delta), WARP_SIZE) };
         if lane >= delta {
             sum += below;

@@ -283,7 +283,7 @@ pub unsafe fn strong_entries<T: Real, C: Criterion<T>>(
     }
 }
 
-/// `S = I - C S` with `c_i = outlying_i` where that is given and not 0, else `omega / s_ii`; rows without a
+/// `S = I - C S` with `c_i = slivers_i` where that is given and not 0, else `omega / s_ii`; rows without a
 /// diagonal entry stay as they are.
 #[kernel(T = [f32, f64])]
 pub unsafe fn damp<T: Real>(

@@ -113,7 +113,7 @@ impl Builder {
         self.device = Some(device);
         self
     }
-    /// Is told what is being done, from the thread that solves.
+    /// Is called with what is being done, from the thread that solves.
     pub fn on_progress(mut self, tell: impl FnMut(Stage) + Send + 'static) -> Self {
         self.watch.on_progress = Some(Box::new(tell));
         self

@@ -9,7 +9,7 @@
 //! | `setup`, `run` | a plan carried out on a device |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
-//! | `progress` | what is told meanwhile, and how a solve is stopped |
+//! | `progress` | reports of progress, and how a solve is stopped |
 //! | `bandwidth`, `spmv`, `dot`, `timing` | how fast the machine is |
 
 use crate::error::Result;

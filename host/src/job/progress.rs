@@ -1,4 +1,4 @@
-//! What is told while a solve runs, and how it is stopped.
+//! Reports of progress while a solve runs, and how it is stopped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ pub enum Stage {
     Upload,
     /// The solver starts.
     Solve,
-    /// The solver has done so many iterations. Not every iteration is told.
+    /// The solver has done so many iterations. Not every iteration is reported.
     Iteration {
         /// How many.
         iterations: u32,

@@ -61,7 +61,7 @@ pub struct Solver {
     /// Whether f32 turned out to be too little for the hierarchy.
     pub(super) needs_f64: bool,
     pub(super) watch: Watch,
-    /// Seconds that no report has told of yet.
+    /// Seconds that are in no report yet.
     pub(super) times: Times,
 }
 

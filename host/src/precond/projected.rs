@@ -33,7 +33,7 @@ impl NullSpace {
     pub const MOST: usize = 16;
 
     /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row, j over
-    /// the unknowns of one kind; `b i + k` is of kind k. With b = 1 there is one kind: a pure Neumann
+    /// the unknowns of one kind, whose own rows have entries; `b i + k` is of kind k. With b = 1 there is one kind: a pure Neumann
     /// problem. With b = 2 the extracellular potential of the bidomain equations is such a kind and the
     /// transmembrane voltage is not.
     ///
@@ -45,7 +45,8 @@ impl NullSpace {
         let vanishes = |i: usize, kind: usize| {
             let of_kind = a.row(i).0.iter().zip(a.row(i).1).filter(|(j, _)| **j as usize % b == kind);
             let (sum, magnitude) = of_kind.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()));
-            f64::abs(sum) <= ROUNDING * magnitude
+            // A row without entries says nothing of the others: its unknown is in no system.
+            f64::abs(sum) <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind)
         };
         let n = a.n_rows();
         if n == 0 || n != a.n_cols() || !n.is_multiple_of(b) {

@@ -129,7 +129,7 @@ pub struct Published {
     pub seconds: f64,
     /// Standard deviation.
     pub deviation: Option<f64>,
-    /// What else is told of it: copies, registers, grid and block.
+    /// What else is known of it: copies, registers, grid and block.
     pub detail: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is told of a device.
+//! What a profile says of a device.
 
 use std::sync::Arc;
 

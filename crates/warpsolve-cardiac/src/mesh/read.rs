@@ -70,7 +70,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<TetMesh> {
     Ok(read_with_summary(path, options)?.0)
 }
 
-/// [`read`], with an account of what was left out or mended.
+/// [`read`], with a summary of what was left out or mended.
 ///
 /// # Errors
 /// Those of [`read`].

@@ -1,4 +1,4 @@
-//! GPUs, and the simulator: the only caller of the kernels.
+//! GPUs, and the simulator: every launch of a kernel goes through [`Gpu`].
 
 use std::marker::PhantomData;
 use std::sync::Arc;

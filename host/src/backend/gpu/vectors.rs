@@ -21,7 +21,7 @@ impl<T: Real> Vectors<T> for Gpu {
     }
     fn fill(&self, value: T, x: &mut DeviceVector<T>) -> Result<()> {
         let work = Work::on::<T>(x.len, 1);
-        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        // SAFETY: there is one vector, which lives until what is queued is done.
         unsafe {
             self.launch(work, &blas1::fill { n: x.len as u64, value, x: x.ptr_mut(), guard: self.guard() })
         }
@@ -30,7 +30,7 @@ impl<T: Real> Vectors<T> for Gpu {
         let (a, zero, guard) = (coefficient(s, a)?, constant(0.0), self.guard());
         let z = x.ptr_mut();
         let work = Work::on::<T>(x.len, 2);
-        // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
+        // SAFETY: there is one vector, which lives until what is queued is done.
         unsafe { self.launch(work, &blas1::axpby { n: x.len as u64, a, x: z, b: zero, y: z, z, guard }) }
     }
     fn axpby(

@@ -1,4 +1,4 @@
-//! What is told of a device that was watched.
+//! The figures of a device that was watched.
 
 use std::time::Instant;
 

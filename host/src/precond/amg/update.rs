@@ -155,7 +155,7 @@ mod tests {
         let others = Params { cycle: Some(Cycle::K), setup: SetupOn::Host, ..params.clone() };
         let cpu = Cpu::new(2).unwrap();
         check::<f64, _>(&cpu, "tet:7", &problem("tet:7"), &others);
-        // Large enough for stripes with entries of 16 bits.
+        // Large enough for diagonal runs with entries of 16 bits.
         check::<f32, _>(&cpu, "tet:17", &problem("tet:17"), &params);
         for params in [Params { coarse_rows: 3, ..params }, Params { coarse_rows: 3, ..others }] {
             check::<f64, _>(&Gpu::simulated().unwrap(), "poisson2d:11", &problem("poisson2d:11"), &params);

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuda_std::Real;
-use cust::memory::{DeviceBuffer, DeviceCopy};
+use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use gpu_kernels::blas1::axpby;
 use gpu_kernels::setup::blocks::{MAX_PLANES, Planes};
 use gpu_kernels::setup::check::check_rows;
@@ -111,7 +111,42 @@ impl<T: Real> DeviceCsr<T> {
         Ok(a)
     }
 
-    /// Refuses row pointers and columns that are none.
+    /// A matrix in memory that stays its owner's, of `n_rows` rows, `n_cols` columns and `nnz` entries.
+    ///
+    /// # Safety
+    /// The pointers are aligned, and so many elements of the context of `gpu` are there: `n_rows + 1` row
+    /// pointers, `nnz` columns and values. They stay there until the matrix is gone, and what was made of it
+    /// with them. Meanwhile nothing else writes them, but for work on the stream of `gpu`.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] as for [`DeviceCsr::adopt`].
+    pub unsafe fn borrow(
+        gpu: &Gpu,
+        (n_rows, n_cols, nnz): (usize, usize, usize),
+        row_ptr: DevicePointer<u32>,
+        col_idx: DevicePointer<u32>,
+        values: DevicePointer<T>,
+    ) -> Result<Self>
+    where
+        T: DeviceCopy,
+    {
+        check_reach(nnz as u64)?;
+        let borrowed = |address, bytes| {
+            // SAFETY: the caller's promise.
+            unsafe { Buffer::owned_by(gpu.device(), address, bytes, Box::new(())) }
+        };
+        let a = DeviceCsr {
+            size: Size { n_rows, n_cols, nnz },
+            row_ptr: borrowed(row_ptr.as_raw(), (n_rows + 1) * size_of::<u32>()),
+            col_idx: borrowed(col_idx.as_raw(), nnz * size_of::<u32>()),
+            values: borrowed(values.as_raw(), nnz * size_of::<T>()),
+            element: PhantomData,
+        };
+        a.check_rows(gpu)?;
+        Ok(a)
+    }
+
+    /// Refuses what is no matrix, of arrays of the right lengths.
     fn check_rows(&self, gpu: &Gpu) -> Result<()> {
         let Size { n_rows, n_cols, nnz } = self.size;
         let faults = Buffer::zeroed(gpu.device(), size_of::<u32>())?;
@@ -123,13 +158,13 @@ impl<T: Real> DeviceCsr<T> {
             a: self.pattern(),
             faults: faults.address as *mut u32,
         };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        // SAFETY: the arrays have the lengths that the kernel is told, and it trusts nothing that is in them.
         unsafe { gpu.launch_on_rows(self, &kernel) }?;
         match download(&faults, 1, 0u32)?[0] {
             0 => Ok(()),
             // The host says which row it is, and what is wrong there.
             count => {
-                let unknown = || Err(Error::Matrix(format!("{count} rows are no rows of a matrix in CRS")));
+                let unknown = || Err(Error::Matrix(format!("{count} rows break the rules of CRS")));
                 self.to_host().and_then(|_| unknown())
             }
         }

@@ -28,7 +28,8 @@ impl GmresSlots {
 
     /// Scalars needed.
     pub fn count(self) -> usize {
-        Self::HEAD + 5 * (self.restart + 1) + self.leading() * self.restart
+        let columns = self.leading().saturating_mul(self.restart.saturating_add(5));
+        columns.saturating_add(Self::HEAD)
     }
     /// Cosines of the rotations.
     pub fn cosines(self) -> Slot {
@@ -56,7 +57,7 @@ impl GmresSlots {
     }
     /// Distance between columns.
     pub fn leading(self) -> usize {
-        self.restart + 1
+        self.restart.saturating_add(1)
     }
 }
 

@@ -7,12 +7,14 @@ use gpu_kernels::setup::convert::{round, round_scaled};
 
 use super::Cast;
 use crate::backend::gpu::{DeviceScalars, DeviceVector, Gpu, Work, coefficient, pointer_or_null};
-use crate::backend::{Coef, Slot, Vectors};
+use crate::backend::memory::{check_diagonal, check_lengths};
+use crate::backend::{Coef, Slot, Vectors, check_slots};
 use crate::error::Result;
 use crate::solver::cg::CgStep;
 
 impl<T: Real, S: Real> Cast<T, S> for Gpu {
     fn cast(&self, x: &DeviceVector<T>, y: &mut DeviceVector<S>) -> Result<()> {
+        check_lengths("cast", x.len, &[("y", y.len)])?;
         let (n, guard) = (x.len as u64, self.guard());
         let work = Work::on_both::<T, S>(x.len, 1, 1);
         // SAFETY: the lengths are checked above.
@@ -26,7 +28,8 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
         y: &mut DeviceVector<S>,
         z: &mut DeviceVector<S>,
     ) -> Result<()> {
-        if d.len > x.len {
+        check_lengths("cast_scaled", x.len, &[("y", y.len), ("z", z.len)])?;
+        if check_diagonal("cast_scaled", x.len, d.len)? > 1 {
             self.cast(x, y)?;
             return self.scale_rows(omega, d, y, z);
         }
@@ -44,6 +47,7 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
         z: &mut DeviceVector<S>,
     ) -> Result<()> {
         let n = step.x.len();
+        check_lengths("cg_step_and_cast", n, &[("y", y.len), ("z", z.len)])?;
         // Blocks on the diagonal take a pass of their own.
         let diagonal = scale.filter(|(_, d)| d.len == n);
         let entry = Entry {
@@ -66,6 +70,8 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
         s: &DeviceScalars<S>,
         out: Slot,
     ) -> Result<()> {
+        check_lengths("cast_dot", r.len, &[("z", z.len)])?;
+        check_slots("cast_dot", s.len(), out, 1)?;
         let (n, reduction, guard) = (r.len as u64, self.reduction(s, out), self.guard());
         let kernel = reduce::dot { n, x: r.ptr(), y: z.ptr(), reduction, guard };
         // SAFETY: the lengths are checked above.
@@ -78,6 +84,7 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
         beta: Coef,
         p: &mut DeviceVector<S>,
     ) -> Result<()> {
+        check_lengths("cast_direction", p.len, &[("z", z.len)])?;
         let (d, beta, guard) = (std::ptr::null(), coefficient(s, beta)?, self.guard());
         let kernel = krylov::direction { n: p.len as u64, d, z: z.ptr(), beta, p: p.ptr_mut(), guard };
         // SAFETY: the lengths are checked above.
@@ -92,6 +99,28 @@ mod tests {
     use super::*;
     use crate::backend::{Memory, Monitoring};
     use crate::launch::sim::Sim;
+
+    #[test]
+    fn vectors_that_are_too_short_are_refused_and_slots_that_are_not_there() {
+        let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
+        let x: DeviceVector<f64> = gpu.zeros(300).unwrap();
+        let mut long: DeviceVector<f32> = gpu.zeros(300).unwrap();
+        let mut short: DeviceVector<f32> = gpu.zeros(299).unwrap();
+        let d: DeviceVector<f32> = gpu.zeros(300).unwrap();
+        let s = Memory::<f32>::scalars(&gpu, 2).unwrap();
+        let refusals = [
+            gpu.cast(&x, &mut short),
+            gpu.cast_scaled(&x, 0.5, &d, &mut long, &mut short),
+            gpu.cast_scaled(&x, 0.5, &d, &mut short, &mut long),
+            gpu.cast_dot(&short, &x, &s, Slot(0)),
+            gpu.cast_dot(&long, &x, &s, Slot(2)),
+            gpu.cast_dot(&long, &x, &s, Slot(usize::MAX)),
+            gpu.cast_direction(&s, &x, Coef::constant(0.5), &mut short),
+        ];
+        for (k, refused) in refusals.into_iter().enumerate() {
+            assert!(matches!(refused, Err(crate::Error::Length { .. })), "{k}: {refused:?}");
+        }
+    }
 
     #[test]
     fn rounding_obeys_the_guard() {

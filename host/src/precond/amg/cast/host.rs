@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::Cast;
 use crate::backend::cpu::Cpu;
+use crate::backend::memory::check_lengths;
 use crate::backend::reference::Reference;
-use crate::backend::{Coef, Memory, Slot, Vectors};
+use crate::backend::{Coef, Length, Memory, Slot, Vectors, check_slots};
 use crate::error::Result;
 use crate::solver::cg::{CgStep, CgSteps};
 
@@ -14,6 +15,7 @@ macro_rules! casts_of_the_host {
     ($($backend:ty),*) => {$(
         impl<T: Real, S: Real> Cast<T, S> for $backend {
             fn cast(&self, x: &Vec<T>, y: &mut Vec<S>) -> Result<()> {
+                check_lengths("cast", x.len(), &[("y", y.len())])?;
                 if !self.guard.stopped() {
                     let each = y.par_iter_mut().with_min_len(1 << 14).zip(x);
                     each.for_each(|(y, &x)| *y = S::from_f64(x.to_f64()));
@@ -45,6 +47,8 @@ macro_rules! casts_of_the_host {
                 s: &<$backend as Memory<S>>::Scalars,
                 out: Slot,
             ) -> Result<()> {
+                check_lengths("cast_dot", r.len(), &[("z", z.len())])?;
+                check_slots("cast_dot", s.length(), out, 1)?;
                 if !self.guard.stopped() {
                     s.set(out, self.dot_of(r, z));
                 }
@@ -57,6 +61,7 @@ macro_rules! casts_of_the_host {
                 beta: Coef,
                 p: &mut Vec<S>,
             ) -> Result<()> {
+                check_lengths("cast_direction", p.len(), &[("z", z.len())])?;
                 if let Some([beta]) = self.guard.values(s, [beta])? {
                     self.direction_of(z, beta, p);
                 }

@@ -10,6 +10,8 @@ mod device;
 mod host;
 
 /// Vectors of T that are rounded to S, by themselves or as part of a pass that is made anyway.
+///
+/// [`Error::Length`](crate::Error::Length) where lengths do not fit, or there is no such slot.
 pub trait Cast<T: Real, S: Real>: Backend<T> + Backend<S> {
     /// `y = x`, rounded to S.
     fn cast(&self, x: &<Self as Memory<T>>::Vector, y: &mut <Self as Memory<S>>::Vector) -> Result<()>;
