@@ -16,6 +16,7 @@ pub fn error(error: &Error) -> String {
             format!("see whether the unknowns are numbered node by node, or use --block-size 1{pseudo}")
         }
         Error::Padding { advice, .. } => format!("use --format {advice}"),
+        Error::NoDevice(_) => "--device cpu works without".into(),
         Error::DeviceMemory { .. } => {
             "use --device cpu, a smaller restart length, or a format with less padding".into()
         }

@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_cut_after_its_first_clause() {
-        let long = "libcuda.so.1 not found: install the NVIDIA driver; --device cpu works without";
+        let long = "libcuda.so.1 not found: install the NVIDIA driver";
         assert_eq!(in_short(&Error::NoDevice(long.into())), "libcuda.so.1 not found");
         let other = Error::Device { call: "cuInit".into(), message: "out of memory".into() };
         assert_eq!(in_short(&other), "cuInit failed");

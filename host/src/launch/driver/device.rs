@@ -12,12 +12,11 @@ use cust::{CudaApiVersion, CudaFlags};
 /// [`Error::NoDevice`] with what is missing.
 pub(super) fn initialise() -> Result<()> {
     cust::driver::load().map_err(|e| {
-        let missing = "libcuda.so.1 not found: install the NVIDIA driver; --device cpu works without";
+        let missing = "libcuda.so.1 not found: install the NVIDIA driver";
         Error::NoDevice(format!("{missing} ({e})"))
     })?;
     cust::init(CudaFlags::empty()).map_err(|e| {
-        let advice = "check that nvidia-smi lists the GPU and that CUDA_VISIBLE_DEVICES does not hide it; \
-                      --device cpu works without";
+        let advice = "check that nvidia-smi lists the GPU and that CUDA_VISIBLE_DEVICES does not hide it";
         Error::NoDevice(format!("the NVIDIA driver does not start: {}; {advice}", e.status()))
     })
 }

@@ -50,7 +50,7 @@ pub(super) fn newest<'a>(images: &'a [PtxImage], device: &DeviceInfo) -> Result<
         let targets: Vec<_> = images.iter().map(PtxImage::name).collect();
         Error::NoDevice(format!(
             "{} has compute capability {major}.{minor}, but the kernels are compiled for {}; \
-             compile them for sm_{major}{minor}, or use --device cpu",
+             compile them for sm_{major}{minor}",
             device.name,
             if targets.is_empty() { "no target".to_owned() } else { targets.join(", ") },
         ))
