@@ -34,8 +34,8 @@ impl NullSpace {
 
     /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row, j over
     /// the unknowns of one kind, whose own rows have entries; `b i + k` is of kind k. With b = 1 there is one
-    /// kind: a pure Neumann problem. With b = 2 the extracellular potential of the bidomain equations is such a kind and the
-    /// transmembrane voltage is not.
+    /// kind: a pure Neumann problem. With b = 2 the extracellular potential of the bidomain equations is such
+    /// a kind and the transmembrane voltage is not.
     ///
     /// `None` for any other matrix, and where the graph of its entries has more than [`NullSpace::MOST`]
     /// components.
