@@ -1,4 +1,4 @@
-//! Compiling: `core` once for a toolchain, then the kernel crate once for each target.
+//! Compiling: `core` and `alloc` once for a toolchain, then the kernel crate once for each target.
 //!
 //! `core` is compiled by one call of rustc and not by cargo's `-Zbuild-std`, because that resolves the
 //! dependencies of all of `std` and so wants a network (or vendored crates) where nothing of the kind
@@ -16,16 +16,19 @@ use std::process::Command;
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Arguments of rustc that shape the code, for `core` and for kernels.
-const CODE: [&str; 5] = [
+const CODE: [&str; 3] = [
     // Jump threading copies a block with a barrier in it, and then the threads of a block wait at two
     // different barriers (rust-lang/rust#137086; rustc 1.95 and 1.96).
     "-Zmir-enable-passes=-JumpThreading",
     "-Zunstable-options",
-    // A failed bounds check is one `trap`: no call, no message, no names of files in the PTX.
-    "-Cpanic=immediate-abort",
-    "-Zlocation-detail=none",
     "-Cstrip=debuginfo",
 ];
+/// A failed bounds check is one `trap`: no call, no message, no names of files in the PTX.
+const WITHOUT_MESSAGES: [&str; 2] = ["-Cpanic=immediate-abort", "-Zlocation-detail=none"];
+
+/// The runtime routines that rustc wants to exist; NVPTX needs none of them but `memcmp` (see
+/// [`crate::text`]).
+const BUILTINS: &str = "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n";
 
 /// What cargo must not inherit: the settings of the build that runs this one. (Network, registry and the
 /// host's linker are the user's, and stay.)
@@ -40,10 +43,15 @@ const KEPT: [&str; 7] = [
     "RUSTUP_HOME",
 ];
 
-/// Whether the code is optimised.
+/// What kind of code is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Profile {
+    /// Optimised.
     pub release: bool,
+    /// With the lines of the source in the PTX.
+    pub line_info: bool,
+    /// With messages of panics.
+    pub messages: bool,
 }
 
 impl Profile {
@@ -58,15 +66,21 @@ impl Profile {
             ("LTO", "fat"),
             ("CODEGEN_UNITS", "1"),
             ("PANIC", "abort"),
-            ("DEBUG", "false"),
+            ("DEBUG", if self.line_info { "line-directives-only" } else { "false" }),
             ("INCREMENTAL", "false"),
             ("STRIP", "debuginfo"),
         ]
     }
 
+    /// Arguments of rustc.
+    fn code(self) -> Vec<&'static str> {
+        let panics: &[&str] = if self.messages { &["-Cpanic=abort"] } else { &WITHOUT_MESSAGES };
+        [&CODE, panics].concat()
+    }
+
     /// All that shapes the PTX besides sources and compiler, as one text.
     pub fn recipe(self) -> String {
-        format!("{CODE:?} {:?}", self.settings())
+        format!("{:?} {:?}", self.code(), self.settings())
     }
 }
 
@@ -76,13 +90,17 @@ pub(crate) struct Compilation<'a> {
     pub sources: &'a Sources,
     pub manifest: PathBuf,
     pub profile: Profile,
+    /// More arguments of cargo.
+    pub build_args: &'a [String],
+    /// Whether to write what LLVM was given, too.
+    pub llvm_ir: bool,
     /// A folder of ours alone: the outer cargo holds the lock of its own.
     pub target_dir: &'a Path,
 }
 
 impl Compilation<'_> {
-    /// Compiles `core` for `arch` where that has not been done, and returns the sysroot that holds it.
-    /// A kernel crate for a newer target can use it too: only its bitcode is taken.
+    /// Compiles `core` and `alloc` for `arch` where that has not been done, and returns the sysroot that
+    /// holds them. A kernel crate for a newer target can use it too: only their bitcode is taken.
     pub fn sysroot(&self, arch: &str) -> Result<PathBuf, BuildError> {
         let library = &self.toolchain.library;
         let manifest = library.join("core/Cargo.toml");
@@ -103,7 +121,15 @@ impl Compilation<'_> {
             "--cap-lints=allow".into(),
             "-Cmetadata=core".into(),
         ];
-        let key = text_hash(format!("{:?} {flags:?} {CODE:?}", self.toolchain).as_bytes());
+        let builtins = self.target_dir.join("compiler_builtins.rs");
+        fs::write(&builtins, BUILTINS).map_err(BuildError::io("write", &builtins))?;
+        let crates = [
+            ("core", library.join("core/src/lib.rs")),
+            ("compiler_builtins", builtins),
+            ("alloc", library.join("alloc/src/lib.rs")),
+        ];
+        let code = self.profile.code();
+        let key = text_hash(format!("{:?} {flags:?} {code:?} {crates:?}", self.toolchain).as_bytes());
         let sysroot = self.target_dir.join(format!("core-{}", &key[..16]));
         let inside = Path::new("lib/rustlib").join(TARGET).join("lib");
         if sysroot.join(&inside).is_dir() {
@@ -113,15 +139,9 @@ impl Compilation<'_> {
         let unfinished = self.target_dir.join(format!("core-{}.{}", &key[..16], std::process::id()));
         let folder = unfinished.join(&inside);
         fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
-        // The runtime routines that rustc wants to exist; NVPTX needs none of them.
-        let builtins = self.target_dir.join("compiler_builtins.rs");
-        fs::write(&builtins, "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n")
-            .map_err(BuildError::io("write", &builtins))?;
-        for (name, source) in
-            [("core", library.join("core/src/lib.rs")), ("compiler_builtins", builtins.clone())]
-        {
+        for (name, source) in &crates {
             let mut rustc = clean_command(&self.toolchain.rustc);
-            rustc.arg(source).args(["--crate-name", name]).args(&flags).args(CODE).arg("--sysroot");
+            rustc.arg(source).args(["--crate-name", name]).args(&flags).args(&code).arg("--sysroot");
             rustc.arg(&unfinished).arg("-o").arg(folder.join(format!("lib{name}.rlib")));
             run(rustc, name)?;
         }
@@ -139,12 +159,14 @@ impl Compilation<'_> {
     pub fn assembly(&self, arch: &str, sysroot: &Path) -> Result<String, BuildError> {
         let remap = format!("--remap-path-prefix={}=.", self.sources.workspace.display());
         let mut flags = vec![format!("--sysroot={}", sysroot.display()), format!("-Ctarget-cpu={arch}")];
-        flags.extend(CODE.map(String::from));
+        flags.extend(self.profile.code().into_iter().map(String::from));
         flags.push(remap.clone());
 
         // cargo does not know of this file. Its name tells apart all that cargo tells apart, and where
         // it is missing cargo must not find everything up to date.
-        let key = format!("{:?} {flags:?} {:?} {:?}", self.manifest, self.toolchain, self.profile.settings());
+        let made_by =
+            (&self.manifest, self.toolchain, self.profile.settings(), self.build_args, self.llvm_ir);
+        let key = format!("{flags:?} {made_by:?}");
         let key = text_hash(key.as_bytes());
         let file = self.target_dir.join(format!("{arch}-{}.s", &key[..16]));
         let target_dir = self.target_dir.join("cargo");
@@ -164,12 +186,17 @@ impl Compilation<'_> {
         }
         cargo.args(["rustc", "--release", "--lib", "--crate-type=cdylib", "--target", TARGET]);
         cargo.arg("--manifest-path").arg(&self.manifest).arg("--target-dir").arg(&target_dir);
+        cargo.args(self.build_args);
         if self.sources.workspace.join("Cargo.lock").is_file() {
             cargo.arg("--locked");
         }
         // `-Zno-link`: there is no linker for PTX, and nothing to link. The remapping is repeated here
         // because cargo lets arguments without one flow into the names of symbols.
         cargo.args(["--", "-Zno-link", &remap]).arg(format!("--emit=asm={}", file.display()));
+        if self.llvm_ir {
+            cargo.arg(format!("--emit=llvm-ir={}", self.target_dir.join(format!("{arch}.ll")).display()));
+        }
+        cargo.args(self.sources.missing_attributes()?.iter().map(|it| format!("-Zcrate-attr={it}")));
         run(cargo, &format!("{} for {arch}", self.sources.package))?;
         fs::read_to_string(&file).map_err(BuildError::io("read", file))
     }

@@ -39,7 +39,7 @@ use compile::{Compilation, Profile};
 use sources::Sources;
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The variable that chooses between kept and newly compiled PTX, see [`Policy::from_env`].
 pub const POLICY_VARIABLE: &str = "WARPSOLVE_PTX";
@@ -76,7 +76,9 @@ pub struct CudaBuilder {
     path: PathBuf,
     archs: Vec<String>,
     devices: Vec<String>,
-    release: bool,
+    profile: Profile,
+    build_args: Vec<String>,
+    llvm_ir: bool,
     copy_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
 }
@@ -88,7 +90,9 @@ impl CudaBuilder {
             path: path.into(),
             archs: vec!["sm_70".into()],
             devices: Vec::new(),
-            release: true,
+            profile: Profile { release: true, line_info: false, messages: false },
+            build_args: Vec::new(),
+            llvm_ir: false,
             copy_to: None,
             target_dir: None,
         }
@@ -114,13 +118,39 @@ impl CudaBuilder {
 
     /// Optimised without checks (the default), or barely optimised, with assertions and overflow checks.
     pub fn release(mut self, release: bool) -> Self {
-        self.release = release;
+        self.profile.release = release;
         self
     }
 
-    /// A folder that is to receive a copy of the files, `sm_90.ptx` and so on.
-    pub fn copy_to(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.copy_to = Some(folder.into());
+    /// Whether the PTX names the lines of the source, for profilers and debuggers. Not at first.
+    pub fn generate_line_info(mut self, wanted: bool) -> Self {
+        self.profile.line_info = wanted;
+        self
+    }
+
+    /// Whether a failed bounds check, or another panic, ends the kernel with its message and place. Not at
+    /// first, because every check then has code for it. (Assertions of `cuda_std` always have a message.)
+    pub fn panic_messages(mut self, wanted: bool) -> Self {
+        self.profile.messages = wanted;
+        self
+    }
+
+    /// More arguments for cargo, such as `--features`.
+    pub fn build_args<S: AsRef<str>>(mut self, args: &[S]) -> Self {
+        self.build_args.extend(args.iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Whether to write LLVM's intermediate code beside the PTX, `sm_90.ll` and so on. Not at first.
+    pub fn emit_llvm_ir(mut self, wanted: bool) -> Self {
+        self.llvm_ir = wanted;
+        self
+    }
+
+    /// A folder that is to receive a copy of the files, `sm_90.ptx` and so on; or, if its name ends in
+    /// `.ptx`, a file, which receives the one for the oldest target: that runs everywhere.
+    pub fn copy_to(mut self, path: impl Into<PathBuf>) -> Self {
+        self.copy_to = Some(path.into());
         self
     }
 
@@ -213,8 +243,8 @@ impl CudaBuilder {
     fn assemble(&self, ptx: &PtxFile, device: &str, ptx_hash: &str) -> Result<CubinStamp, BuildError> {
         let ptxas = Ptxas::find()?.ok_or(BuildError::NoPtxas)?;
         let path = self.kept_folder().join(stamp::cubin_name(device));
-        ptxas.assemble(&ptx.path, device, &path)?;
-        let code = fs::read(&path).map_err(BuildError::io("read", &path))?;
+        let code = ptxas.assemble(&ptx.path, device)?;
+        fs::write(&path, &code).map_err(BuildError::io("write", &path))?;
         Ok(CubinStamp {
             hash: sources::hash(&code),
             arch: ptx.arch.clone(),
@@ -239,12 +269,8 @@ impl CudaBuilder {
         self.path.join("ptx")
     }
 
-    fn profile(&self) -> Profile {
-        Profile { release: self.release }
-    }
-
     fn fingerprint(&self, sources: &Sources) -> Result<String, BuildError> {
-        sources.fingerprint(&self.profile().recipe())
+        sources.fingerprint(&self.profile.recipe())
     }
 
     fn read_kept(&self) -> Result<Stamp, String> {
@@ -280,7 +306,9 @@ impl CudaBuilder {
             toolchain,
             sources,
             manifest: self.path.join("Cargo.toml"),
-            profile: self.profile(),
+            profile: self.profile,
+            build_args: &self.build_args,
+            llvm_ir: self.llvm_ir,
             target_dir: &target_dir,
         };
         let oldest = self.archs.iter().min_by_key(|arch| compute_capability(arch));
@@ -288,7 +316,8 @@ impl CudaBuilder {
         let sysroot = compilation.sysroot(oldest)?;
         let mut files = Vec::new();
         for arch in &self.archs {
-            let ptx = text::strip(&compilation.assembly(arch, &sysroot)?);
+            let ptx = text::strip(&compilation.assembly(arch, &sysroot)?, self.profile.line_info);
+            let ptx = text::raise_version(&text::complete(&text::move_to_shared(&ptx)));
             let path = target_dir.join(format!("{arch}.ptx"));
             fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
             files.push(PtxFile {
@@ -303,13 +332,13 @@ impl CudaBuilder {
     }
 
     fn copy(&self, files: &[PtxFile]) -> Result<(), BuildError> {
-        let Some(folder) = &self.copy_to else { return Ok(()) };
-        fs::create_dir_all(folder).map_err(BuildError::io("create", folder))?;
-        for file in files {
-            let copy = folder.join(format!("{}.ptx", file.arch));
-            fs::copy(&file.path, &copy).map_err(BuildError::io("write", copy))?;
+        let Some(path) = &self.copy_to else { return Ok(()) };
+        if path.extension().is_some_and(|extension| extension == "ptx") {
+            let oldest = files.iter().min_by_key(|file| compute_capability(&file.arch));
+            return oldest.map_or(Ok(()), |file| copy_file(file, path));
         }
-        Ok(())
+        fs::create_dir_all(path).map_err(BuildError::io("create", path))?;
+        files.iter().try_for_each(|file| copy_file(file, &path.join(format!("{}.ptx", file.arch))))
     }
 
     /// Tells cargo what the PTX depends on, when a build script is asking.
@@ -326,4 +355,8 @@ impl CudaBuilder {
         }
         println!("cargo:rerun-if-changed={}", self.kept_folder().display());
     }
+}
+
+fn copy_file(file: &PtxFile, copy: &Path) -> Result<(), BuildError> {
+    fs::copy(&file.path, copy).map(drop).map_err(BuildError::io("write", copy))
 }

@@ -52,12 +52,12 @@ impl Ptxas {
         Ok(Ptxas { path, version })
     }
 
-    /// Assembles a PTX file for a device ("sm_90") and writes the machine code, compressed, to `to`.
+    /// Assembles a PTX file for a device ("sm_90"); returns the machine code, compressed by gzip.
     ///
     /// # Errors
     /// What `ptxas` says of the PTX or of the device.
-    pub(crate) fn assemble(&self, ptx: &Path, device: &str, to: &Path) -> Result<(), BuildError> {
-        let cubin = to.with_extension("");
+    pub fn assemble(&self, ptx: &Path, device: &str) -> Result<Vec<u8>, BuildError> {
+        let cubin = ptx.with_extension(format!("{device}.cubin"));
         let mut command = Command::new(&self.path);
         command.args(["-arch", device, "-o"]).arg(&cubin).arg(ptx);
         let output = run(&mut command, &self.path)?;
@@ -74,9 +74,7 @@ impl Ptxas {
         fs::remove_file(&cubin).map_err(BuildError::io("remove", &cubin))?;
         // Without the time of day, so that the same code gives the same file.
         let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
-        let compressed = gzip.write_all(&code).and_then(|()| gzip.finish());
-        let compressed = compressed.map_err(BuildError::io("compress", &cubin))?;
-        fs::write(to, compressed).map_err(BuildError::io("write", to))
+        gzip.write_all(&code).and_then(|()| gzip.finish()).map_err(BuildError::io("compress", &cubin))
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct Sources {
     pub package: String,
     /// Name of its library target.
     pub library: String,
+    /// The file that its library begins with.
+    pub root: PathBuf,
     /// The folder that holds the `Cargo.lock`.
     pub workspace: PathBuf,
     /// Name and folder of the kernel crate and of everything it depends on by path, sorted by name.
@@ -66,12 +68,23 @@ impl Sources {
         let is_library = |target: &&Value| {
             target["crate_types"].as_array().is_some_and(|types| types.iter().any(|it| it != "bin"))
         };
+        let library = root["targets"].as_array()?.iter().find(is_library)?;
         Some(Sources {
             package: root["name"].as_str()?.to_owned(),
-            library: root["targets"].as_array()?.iter().find(is_library)?["name"].as_str()?.replace('-', "_"),
+            library: library["name"].as_str()?.replace('-', "_"),
+            root: library["src_path"].as_str()?.into(),
             workspace: metadata["workspace_root"].as_str()?.into(),
             crates,
         })
+    }
+
+    /// What a crate of kernels needs at its head and need not say there: that it has no `std`, and the
+    /// features that `#[kernel]` uses.
+    pub fn missing_attributes(&self) -> Result<Vec<String>, BuildError> {
+        let text = fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
+        let features = ["abi_ptx", "asm_experimental_arch"].map(|name| (name, format!("feature({name})")));
+        let known = features.into_iter().chain([("no_std", "no_std".to_owned())]);
+        Ok(known.filter(|(word, _)| !text.contains(word)).map(|(_, attribute)| attribute).collect())
     }
 
     /// SHA-256 over names and contents of every source file, whatever its line ends, and over `recipe`.
@@ -156,6 +169,7 @@ mod tests {
         Sources {
             package: "kernels".into(),
             library: "kernels".into(),
+            root: root.join("kernels/src/lib.rs"),
             workspace: root.into(),
             crates: crates.into(),
         }
@@ -198,7 +212,8 @@ mod tests {
             "packages": [
                 { "name": "gpu-kernels", "manifest_path": "/w/gpu/Cargo.toml",
                   "targets": [{ "name": "bench", "crate_types": ["bin"] },
-                              { "name": "gpu-kernels", "crate_types": ["rlib"] }],
+                              { "name": "gpu-kernels", "crate_types": ["rlib"],
+                                "src_path": "/w/gpu/src/lib.rs" }],
                   "dependencies": [{ "name": "cuda_std", "kind": null, "path": "/w/std" },
                                    { "name": "host", "kind": "dev", "path": "/w/host" },
                                    { "name": "libm", "kind": null }] },

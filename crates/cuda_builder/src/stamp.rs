@@ -211,8 +211,8 @@ mod tests {
         assert!(stamp.check_files(folder, &wanted).unwrap_err().starts_with("sm_100.cubin.gz: "));
         fs::write(folder.join("sm_100.cubin.gz"), b"code").unwrap();
         assert_eq!(stamp.check_files(folder, &wanted), Ok(()));
-        let of_this_ptx = |ptx_hash: &str| stamp.cubin_of(folder, "sm_100", ptx_hash).is_some();
-        assert!(of_this_ptx(&stamp.targets["sm_90"]) && !of_this_ptx("another"));
+        let has_cubin = |ptx_hash: &str| stamp.cubin_of(folder, "sm_100", ptx_hash).is_some();
+        assert!(has_cubin(&stamp.targets["sm_90"]) && !has_cubin("another"));
         assert_eq!(stamp.machine_code(folder, "sm_90")[0].path, folder.join("sm_100.cubin.gz"));
         assert_eq!(stamp.machine_code(folder, "sm_70"), []);
         fs::write(folder.join("sm_100.cubin.gz"), b"edoc").unwrap();

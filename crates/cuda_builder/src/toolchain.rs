@@ -41,7 +41,7 @@ struct Places {
 }
 
 impl Places {
-    fn of_this_machine() -> Self {
+    fn from_environment() -> Self {
         let home = env::var_os("HOME").or_else(|| env::var_os("USERPROFILE")).map(PathBuf::from);
         let rustup = env::var_os("RUSTUP_HOME").map(PathBuf::from).or(home.map(|home| home.join(".rustup")));
         Places {
@@ -60,7 +60,7 @@ impl Toolchain {
     /// The first that will do of: the one named by [`TOOLCHAIN_VARIABLE`] (and then no other), the one
     /// that runs this build, the distribution's under `/usr`, rustup's others, newest release first.
     pub fn find() -> Result<Self, BuildError> {
-        find_in(&Places::of_this_machine())
+        find_in(&Places::from_environment())
     }
 
     /// Asks `rustc` who it is; the error says what is missing.

@@ -1,6 +1,79 @@
 //! What a launcher needs to know of a kernel.
 
 use core::ffi::c_void;
+use core::fmt;
+
+/// Sizes, or a place, in up to three dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dim3 {
+    /// Along x.
+    pub x: u32,
+    /// Along y.
+    pub y: u32,
+    /// Along z.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// x y z, the number of places.
+    pub fn count(self) -> u64 {
+        u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
+    }
+
+    /// Place `number` of those in order, x first.
+    pub fn place(self, number: u32) -> Dim3 {
+        let (row, x) = (number / self.x, number % self.x);
+        Dim3 { x, y: row % self.y, z: row / self.y }
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Dim3 { x, y: 1, z: 1 }
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Dim3 { x, y, z: 1 }
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Dim3 { x, y, z }
+    }
+}
+
+/// "8", "8 x 4" or "8 x 4 x 2".
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Dim3 { x, y, z } = self;
+        match (y, z) {
+            (1, 1) => write!(f, "{x}"),
+            (_, 1) => write!(f, "{x} x {y}"),
+            _ => write!(f, "{x} x {y} x {z}"),
+        }
+    }
+}
+
+/// How many threads a launch starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Configuration {
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads in a block.
+    pub block: Dim3,
+    /// Bytes of dynamic shared memory in a block.
+    pub shared_bytes: u32,
+}
+
+impl Configuration {
+    /// Blocks and threads, without dynamic shared memory.
+    pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        Configuration { grid: grid.into(), block: block.into(), shared_bytes: 0 }
+    }
+}
 
 /// A kernel with its arguments, ready to be launched; made by `#[kernel]`.
 pub trait Kernel: Sync {
@@ -19,6 +92,36 @@ pub trait Kernel: Sync {
     /// # Safety
     /// The kernel's own safety conditions hold for its arguments.
     unsafe fn run(&self);
+}
+
+/// A slice as an argument of a kernel: pointer and length, which are two arguments to the driver.
+#[derive(Debug, Clone, Copy)]
+pub struct Slice<T> {
+    /// Its first element, where the kernel runs.
+    pub pointer: *const T,
+    /// Elements.
+    pub length: usize,
+}
+
+impl<T> From<&[T]> for Slice<T> {
+    fn from(slice: &[T]) -> Self {
+        Slice { pointer: slice.as_ptr(), length: slice.len() }
+    }
+}
+
+/// A slice that the kernel writes.
+#[derive(Debug, Clone, Copy)]
+pub struct SliceMut<T> {
+    /// Its first element, where the kernel runs.
+    pub pointer: *mut T,
+    /// Elements.
+    pub length: usize,
+}
+
+impl<T> From<&mut [T]> for SliceMut<T> {
+    fn from(slice: &mut [T]) -> Self {
+        SliceMut { pointer: slice.as_mut_ptr(), length: slice.len() }
+    }
 }
 
 /// The address and size of one argument.

@@ -10,7 +10,7 @@
 //! /// y = x + y
 //! #[kernel]
 //! pub unsafe fn vadd(n: u32, x: *const f64, y: *mut f64) {
-//!     let i = thread::index();
+//!     let i = thread::index_x();
 //!     if i < n as usize {
 //!         y.st(i, x.ld_nc(i) + y.ld(i));
 //!     }
@@ -26,8 +26,10 @@
 //! # Ok::<(), cuda_std::sim::Fault>(())
 //! ```
 //!
-//! A kernel crate starts with
-//! `#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]`.
+//! The names are those of the published crate `cuda_std`, and kernels written for it compile. With
+//! [`memory`] and [`shared!`] in the place of plain pointers, as above, the simulator checks every access.
+//!
+//! On the device a crate of kernels is `no_std`; `cuda_builder` sees to it.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
@@ -35,30 +37,56 @@
     allow(internal_features)
 )]
 
+extern crate alloc;
+
 pub mod atomic;
 mod caching;
+pub mod cfg;
 #[cfg(target_arch = "nvptx64")]
 mod device;
+pub mod float;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
+pub mod intrinsics;
+pub mod io;
 mod lanes;
-#[cfg(target_arch = "nvptx64")]
 mod math;
+pub mod mem;
 pub mod memory;
+pub mod misc;
+mod ordering;
+pub mod prelude;
+pub mod ptr;
 mod real;
 pub mod shared;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod sim;
+mod space;
 pub mod thread;
+mod vector;
 pub mod warp;
 
-pub use cuda_std_macros::{kernel, shared_array};
+#[doc(inline)]
+pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel, shared, shared_array};
+pub use float::{FloatExt, GpuFloat};
+#[cfg(feature = "glam")]
+pub use glam;
+#[cfg(feature = "half")]
+pub use half::{self, bf16, f16};
 pub use memory::{GlobalLoad, GlobalStore};
 pub use real::Real;
 pub use shared::Shared;
+pub use vector::{UVec2, UVec3};
+#[cfg(feature = "vek")]
+pub use vek;
 
 /// What a thread does to the machine: instructions, or requests to the simulator.
 #[cfg(target_arch = "nvptx64")]
 use device as platform;
 #[cfg(not(target_arch = "nvptx64"))]
 use sim::thread as platform;
+
+/// Where the types of a kernel's parameters are checked.
+#[doc(hidden)]
+#[inline(always)]
+pub fn must_be_copy<T: Copy>() {}

@@ -52,31 +52,37 @@ macro_rules! word {
     ) => {$(
         impl Word for $t {
             #[inline(always)]
+            #[track_caller]
             unsafe fn load(how: Load, base: *const Self, i: usize) -> Self {
                 // SAFETY: the caller's promise; the bits are as large as `Self`.
                 $from(unsafe { platform::$load(how, base.cast::<$bits>(), i) })
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn load_x2(base: *const Self, i: usize) -> [Self; 2] {
                 // SAFETY: as above.
                 unsafe { platform::$load_x2(base.cast::<$bits>(), i) }.map($from)
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn load_x4(base: *const Self, i: usize) -> [Self; 4] {
                 // SAFETY: as above.
                 unsafe { platform::$load_x4(base.cast::<$bits>(), i) }.map($from)
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn store(how: Store, base: *mut Self, i: usize, value: Self) {
                 // SAFETY: as above.
                 unsafe { platform::$store(how, base.cast::<$bits>(), i, $to(value)) }
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn load_shared(base: platform::SharedBase, i: usize) -> Self {
                 // SAFETY: the caller's promise.
                 $from(unsafe { platform::$load_shared(base, i) })
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn store_shared(base: platform::SharedBase, i: usize, value: Self) {
                 // SAFETY: the caller's promise.
                 unsafe { platform::$store_shared(base, i, $to(value)) }
@@ -168,36 +174,43 @@ macro_rules! global_load {
             type Element = T;
 
             #[inline(always)]
+            #[track_caller]
             unsafe fn ld(self, i: usize) -> T {
                 // SAFETY: the caller's promise.
                 unsafe { T::load(Load::Plain, self, i) }
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn ld_nc(self, i: usize) -> T {
                 // SAFETY: the caller's promise.
                 unsafe { T::load(Load::Constant, self, i) }
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn ld_cs(self, i: usize) -> T {
                 // SAFETY: the caller's promise.
                 unsafe { T::load(Load::Streamed, self, i) }
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn ld_nc_x2(self, i: usize) -> [T; 2] {
                 // SAFETY: the caller's promise.
                 unsafe { T::load_x2(self, i) }
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn ld_nc_x4(self, i: usize) -> [T; 4] {
                 // SAFETY: the caller's promise.
                 unsafe { T::load_x4(self, i) }
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn ld_volatile(self, i: usize) -> T {
                 // SAFETY: the caller's promise.
                 unsafe { T::load(Load::Volatile, self, i) }
             }
             #[inline(always)]
+            #[track_caller]
             unsafe fn ld_flag(self, i: usize) -> T {
                 // SAFETY: the caller's promise.
                 unsafe { T::load(Load::Flag, self, i) }
@@ -211,16 +224,19 @@ global_load!(*mut T);
 
 impl<T: Word> GlobalStore for *mut T {
     #[inline(always)]
+    #[track_caller]
     unsafe fn st(self, i: usize, value: T) {
         // SAFETY: the caller's promise.
         unsafe { T::store(Store::Plain, self, i, value) }
     }
     #[inline(always)]
+    #[track_caller]
     unsafe fn st_cs(self, i: usize, value: T) {
         // SAFETY: the caller's promise.
         unsafe { T::store(Store::Streamed, self, i, value) }
     }
     #[inline(always)]
+    #[track_caller]
     unsafe fn st_volatile(self, i: usize, value: T) {
         // SAFETY: the caller's promise.
         unsafe { T::store(Store::Volatile, self, i, value) }

@@ -1,5 +1,6 @@
 //! The floating-point types a kernel can be written over.
 
+use crate::math;
 use crate::memory::Word;
 use crate::warp::WarpShuffleValue;
 use core::fmt::{Debug, Display, LowerExp};
@@ -65,7 +66,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ident, $sqrt:ident, $fma:ident) => {
+    ($t:ident, $precision:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -82,17 +83,11 @@ macro_rules! real {
             }
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
-                #[cfg(target_arch = "nvptx64")]
-                return crate::math::$fma(self, a, b);
-                #[cfg(not(target_arch = "nvptx64"))]
-                return <$t>::mul_add(self, a, b);
+                math::$precision::fma(self, a, b)
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
-                #[cfg(target_arch = "nvptx64")]
-                return crate::math::$sqrt(self);
-                #[cfg(not(target_arch = "nvptx64"))]
-                return <$t>::sqrt(self);
+                math::$precision::sqrt(self)
             }
             #[inline(always)]
             fn abs(self) -> Self {
@@ -106,5 +101,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, sqrt_f32, fma_f32);
-real!(f64, sqrt_f64, fma_f64);
+real!(f32, single);
+real!(f64, double);

@@ -1,10 +1,12 @@
-//! Static shared memory: see [`shared_array!`](crate::shared_array).
+//! Shared memory: static as a plain pointer ([`shared_array!`](crate::shared_array)) or as an array that the
+//! simulator checks ([`shared!`](crate::shared!)), and dynamic ([`dynamic_shared_mem`]).
 
 use crate::memory::Word;
 use crate::platform::{self, SharedBase};
 use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
 
-/// An array in the shared memory of the block; made by [`shared_array!`](crate::shared_array).
+/// An array in the shared memory of the block; made by [`shared!`](crate::shared!).
 ///
 /// Its contents are undefined until written. The simulator reports a read of an element that no thread
 /// of the block has written.
@@ -36,6 +38,7 @@ impl<T: Word> Shared<T> {
     /// `i` is less than the length; somebody wrote the element, and a barrier came since if it was another
     /// thread.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn get(self, i: usize) -> T {
         // SAFETY: the caller's promise.
         unsafe { T::load_shared(self.base, i) }
@@ -46,6 +49,7 @@ impl<T: Word> Shared<T> {
     /// # Safety
     /// `i` is less than the length, and no other thread touches the element without a barrier between.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn set(self, i: usize, value: T) {
         // SAFETY: the caller's promise.
         unsafe { T::store_shared(self.base, i, value) }
@@ -67,6 +71,7 @@ impl Shared<u32> {
     /// `i` is less than the length; somebody wrote the element, and a barrier came since if it was another
     /// thread and no atomic operation.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn get_volatile(self, i: usize) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { platform::load_shared_volatile(self.base, i) }
@@ -78,6 +83,7 @@ impl Shared<u32> {
     /// # Safety
     /// As [`Shared::get_volatile`].
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn compare_and_swap(self, i: usize, expected: u32, new: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { platform::atomic_cas_shared(self.base, i, expected, new) }
@@ -89,8 +95,78 @@ impl Shared<u32> {
     /// # Safety
     /// As [`Shared::get_volatile`].
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn or(self, i: usize, bits: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { platform::atomic_or_shared(self.base, i, bits) }
     }
+}
+
+/// The dynamic shared memory of the block, as many bytes as the launch asked for, at a multiple of 16. Its
+/// contents are undefined until written.
+///
+/// Every call gives the same memory.
+#[inline(always)]
+pub fn dynamic_shared_mem<T>() -> *mut T {
+    platform::dynamic_shared().cast()
+}
+
+/// What [`address_space`](crate::address_space) makes of a variable: where it is.
+///
+/// # Safety
+/// The address is that of a `Value` in the shared memory of the block, always the same.
+#[doc(hidden)]
+pub unsafe trait SharedVariable {
+    /// What is there.
+    type Value;
+    /// Where.
+    fn address() -> *mut Self::Value;
+}
+
+/// A variable in shared memory, under `#[address_space(shared)]`. It is used like its value.
+pub struct SharedStatic<V: SharedVariable>(PhantomData<V>);
+
+impl<V: SharedVariable> SharedStatic<V> {
+    /// The one of its type.
+    #[doc(hidden)]
+    #[allow(clippy::new_without_default, reason = "made by the macro alone")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+
+    /// Where it is.
+    #[inline(always)]
+    pub fn as_mut_ptr(&self) -> *mut V::Value {
+        V::address()
+    }
+}
+
+// SAFETY: whoever uses a `static mut` vouches that nobody else does at the same time.
+unsafe impl<V: SharedVariable> Sync for SharedStatic<V> {}
+
+impl<V: SharedVariable> Deref for SharedStatic<V> {
+    type Target = V::Value;
+
+    #[inline(always)]
+    fn deref(&self) -> &V::Value {
+        // SAFETY: the address is the variable's; a `static mut` is used under the caller's promise.
+        unsafe { &*V::address() }
+    }
+}
+
+impl<V: SharedVariable> DerefMut for SharedStatic<V> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut V::Value {
+        // SAFETY: as above.
+        unsafe { &mut *V::address() }
+    }
+}
+
+/// The current block's variable of that name.
+#[cfg(not(target_arch = "nvptx64"))]
+#[doc(hidden)]
+pub fn variable<T>(name: &'static str) -> *mut T {
+    let layout = std::alloc::Layout::new::<T>();
+    assert!(layout.size() != 0, "{name} has no size");
+    platform::variable(name, layout).cast()
 }

@@ -7,7 +7,7 @@ use crate::platform;
 
 #[doc(hidden)]
 pub use crate::lanes::Shuffle;
-pub use crate::lanes::{FULL_MASK, WARP_SIZE};
+pub use crate::lanes::{FULL_MASK, WARP_SIZE, WarpReductionOp};
 
 /// Values that lanes can exchange.
 pub trait WarpShuffleValue: Copy {
@@ -33,6 +33,10 @@ macro_rules! shuffle_value {
 }
 
 shuffle_value! {
+    u8, shuffle_32, u32::from, |b: u32| b as u8;
+    i8, shuffle_32, |v: i8| v as u32, |b: u32| b as i8;
+    u16, shuffle_32, u32::from, |b: u32| b as u16;
+    i16, shuffle_32, |v: i16| v as u32, |b: u32| b as i16;
     u32, shuffle_32, |v| v, |b| b;
     i32, shuffle_32, |v: i32| v as u32, |b: u32| b as i32;
     f32, shuffle_32, f32::to_bits, f32::from_bits;
@@ -41,10 +45,120 @@ shuffle_value! {
     f64, shuffle_64, f64::to_bits, f64::from_bits;
 }
 
+#[cfg(feature = "half")]
+shuffle_value! {
+    half::f16, shuffle_32, |v: half::f16| v.to_bits().into(), |b: u32| half::f16::from_bits(b as u16);
+    half::bf16, shuffle_32, |v: half::bf16| v.to_bits().into(), |b: u32| half::bf16::from_bits(b as u16);
+}
+
+/// Values that lanes can compare: numbers of 32 and 64 bits. Floating-point numbers are compared bit by bit.
+pub trait WarpMatchValue: Copy {
+    /// The bits that are compared.
+    #[doc(hidden)]
+    fn bits(self) -> u64;
+}
+
+macro_rules! match_value {
+    ($($t:ty, $bits:expr;)*) => {$(
+        impl WarpMatchValue for $t {
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                $bits(self)
+            }
+        }
+    )*};
+}
+
+match_value! {
+    u32, u64::from;
+    i32, |v: i32| u64::from(v as u32);
+    f32, |v: f32| u64::from(v.to_bits());
+    u64, |v| v;
+    i64, |v: i64| v as u64;
+    f64, f64::to_bits;
+}
+
+/// Values that lanes can combine: `u32` and `i32`.
+pub trait WarpReduceValue: Copy {
+    /// Combines the values of the lanes of `mask`.
+    ///
+    /// # Safety
+    /// As [`warp_reduce`].
+    #[doc(hidden)]
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
+}
+
+impl WarpReduceValue for u32 {
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { platform::reduce(mask, self, op, false) }
+    }
+}
+
+impl WarpReduceValue for i32 {
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { platform::reduce(mask, self as u32, op, true) as i32 }
+    }
+}
+
 /// The index of this thread within its warp.
 #[inline(always)]
 pub fn lane_id() -> u32 {
     platform::lane_id()
+}
+
+/// The mask of the lanes that run with this one now. It says nothing of those that come later, and on a
+/// device lanes may be apart that need not be: pass masks that are known instead. In the simulator, all lanes
+/// that have not exited.
+#[inline(always)]
+pub fn activemask() -> u32 {
+    platform::active_mask()
+}
+
+/// The mask of this lane.
+#[inline(always)]
+pub fn lanemask_eq() -> u32 {
+    1 << lane_id()
+}
+
+/// The mask of the lanes below this one.
+#[inline(always)]
+pub fn lanemask_lt() -> u32 {
+    lanemask_eq() - 1
+}
+
+/// The mask of this lane and those below.
+#[inline(always)]
+pub fn lanemask_le() -> u32 {
+    lanemask_lt() | lanemask_eq()
+}
+
+/// The mask of the lanes above this one.
+#[inline(always)]
+pub fn lanemask_gt() -> u32 {
+    !lanemask_le()
+}
+
+/// The mask of this lane and those above.
+#[inline(always)]
+pub fn lanemask_ge() -> u32 {
+    !lanemask_lt()
+}
+
+/// The value of the lane `delta` below within groups of `width` lanes; its own for the first `delta`.
+///
+/// # Safety
+/// See the [module](self). `width` is a power of two up to 32.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { value.shuffle(Shuffle::Up, mask, delta, width) }
 }
 
 /// The value of the lane `delta` above within groups of `width` lanes; its own for the last `delta`.
@@ -111,6 +225,40 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
 pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     // SAFETY: the caller's promise.
     unsafe { platform::ballot(mask, !predicate) == 0 }
+}
+
+/// The mask of the lanes that gave the same `value` as this one.
+///
+/// # Safety
+/// See the [module](self).
+#[inline(always)]
+#[track_caller]
+pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { platform::match_any(mask, value.bits()) }
+}
+
+/// `mask` if all of its lanes gave the same `value`.
+///
+/// # Safety
+/// See the [module](self).
+#[inline(always)]
+#[track_caller]
+pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
+    // SAFETY: the caller's promise.
+    (unsafe { platform::match_any(mask, value.bits()) } == mask).then_some(mask)
+}
+
+/// The lanes' values combined by `op`; sums wrap around. One instruction from compute capability 8.0 on, and
+/// 32 shuffles before.
+///
+/// # Safety
+/// See the [module](self).
+#[inline(always)]
+#[track_caller]
+pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { value.reduce(mask, op) }
 }
 
 /// Waits until the lanes of `mask` are here, and what they wrote is visible to all of them.

@@ -6,12 +6,12 @@ use common::{fault, memory, race, run, run_checked, vector};
 use cuda_std::atomic::atomic_add_u32;
 use cuda_std::sim::{Access, FaultKind, Memory, Place};
 use cuda_std::warp::{self, FULL_MASK};
-use cuda_std::{GlobalLoad, GlobalStore, kernel, shared_array, thread};
+use cuda_std::{GlobalLoad, GlobalStore, kernel, shared, thread};
 
 /// out_i = x_(i + shift)
 #[kernel]
 unsafe fn shifted(shift: isize, x: *const f64, out: *mut f64) {
-    let i = thread::index();
+    let i = thread::index_x();
     out.st(i, x.ld((i as isize + shift) as usize));
 }
 
@@ -91,7 +91,7 @@ fn unwritten_global() {
 /// Writes `written` elements of a shared array, reads element `read`.
 #[kernel]
 unsafe fn shared_use(written: u32, read: u32, out: *mut f32) {
-    let array = shared_array![f32; 8];
+    let array = shared![f32; 8];
     let i = thread::thread_idx_x();
     if i < written {
         array.set(i as usize, i as f32);
@@ -125,8 +125,8 @@ fn shared_memory() {
 /// Only block 0 writes what all blocks read: shared memory does not outlive a block.
 #[kernel]
 unsafe fn shared_between_blocks() {
-    let array = shared_array![u32; 1];
-    if thread::index() == 0 {
+    let array = shared![u32; 1];
+    if thread::index_x() == 0 {
         array.set(0, 1);
     }
     thread::sync_threads();
@@ -223,7 +223,7 @@ fn inactive_lanes() {
 #[kernel]
 unsafe fn panics(at: u32) {
     let table = [1, 2, 3];
-    let i = thread::index();
+    let i = thread::index_x();
     let guard = Dropped; // what is alive in the other threads is dropped all the same
     thread::sync_threads();
     if i as u32 == at {
@@ -247,7 +247,9 @@ impl Drop for Dropped {
 fn panics_are_faults_and_everything_is_dropped() {
     let (block, thread, kind) = fault(&panics { at: 19 }, 4, 8, &Memory::new());
     assert_eq!((block, thread), (2, 3));
-    assert_eq!(kind, FaultKind::Panic { message: "no nine at 19".into() });
+    let FaultKind::Panic { message, place } = kind else { panic!("{kind}") };
+    assert_eq!(message, "no nine at 19");
+    assert!(place.starts_with(file!()) || place.contains("faults.rs:"), "{place}");
     assert_eq!(DROPS.load(std::sync::atomic::Ordering::Relaxed), 24);
 }
 
@@ -256,7 +258,7 @@ fn configurations() {
     for (grid, block) in [(1, 0), (1, 1025), (1 << 31, 32)] {
         assert_eq!(
             fault(&panics { at: 0 }, grid, block, &Memory::new()).2,
-            FaultKind::Configuration { grid, block }
+            FaultKind::Configuration { grid: grid.into(), block: block.into(), shared_bytes: 0 }
         );
     }
     run(&panics { at: 0 }, 0, 32, &Memory::new()).unwrap();
@@ -265,7 +267,7 @@ fn configurations() {
 /// Every thread reads what its neighbour writes, with a barrier between in so many cases.
 #[kernel]
 unsafe fn neighbours(how: u32, x: *mut u32) {
-    let array = shared_array![u32; 64];
+    let array = shared![u32; 64];
     let i = thread::thread_idx_x() as usize;
     let j = i ^ 1;
     match how {
@@ -300,7 +302,7 @@ unsafe fn neighbours(how: u32, x: *mut u32) {
             x.st_volatile(0, 3);
         }
         _ => {
-            x.ld(thread::index());
+            x.ld(thread::index_x());
         }
     }
 }
@@ -351,7 +353,7 @@ unsafe fn handshake(fence: bool, x: *mut f64, counter: *mut u32) {
 /// x_i = x_i + x_(i + 1), in place.
 #[kernel]
 unsafe fn in_place(x: *mut f64) {
-    let i = thread::index();
+    let i = thread::index_x();
     let sum = x.ld(i) + x.ld(i + 1);
     thread::sync_threads();
     x.st(i, sum);
@@ -393,7 +395,7 @@ fn races_between_blocks() {
 /// out_i = x_i for i < n, where every thread below `waiting` waits, and stores early where `early`.
 #[kernel(waits)]
 unsafe fn copy_late(n: u32, waiting: u32, early: bool, x: *const f64, out: *mut f64) {
-    let i = thread::index();
+    let i = thread::index_x();
     // Nothing writes x.
     let value = if i < n as usize { x.ld_nc(i) } else { 0.0 };
     if early {

@@ -5,12 +5,12 @@ mod common;
 use common::{memory, run, run_checked, vector};
 use cuda_std::atomic::{atomic_add_u32, atomic_inc_u32};
 use cuda_std::warp::{self, FULL_MASK, WARP_SIZE};
-use cuda_std::{GlobalLoad, GlobalStore, Real, Shared, kernel, shared_array, thread};
+use cuda_std::{GlobalLoad, GlobalStore, Real, Shared, kernel, shared, thread};
 
 /// y_i = a x_i + y_i
 #[kernel(T = [f32, f64])]
 unsafe fn axpy<T: Real>(n: u32, a: T, x: *const T, y: *mut T) {
-    let mut i = thread::index();
+    let mut i = thread::index_x();
     while i < n as usize {
         y.st_cs(i, x.ld_cs(i).mul_add(a, y.ld(i)));
         i += thread::stride();
@@ -60,10 +60,10 @@ unsafe fn block_sum<T: Real>(value: T, partial: Shared<T>) -> T {
 /// out = sum_i x_i, added up by the block that is last.
 #[kernel(T = [f32, f64])]
 unsafe fn sum<T: Real>(n: u32, x: *const T, partials: *mut T, counter: *mut u32, out: *mut T) {
-    let scratch = shared_array![T; 32];
-    let flag = shared_array![u32; 1];
+    let scratch = shared![T; 32];
+    let flag = shared![u32; 1];
     let (block, grid) = (thread::block_idx_x(), thread::grid_dim_x());
-    let i = thread::index();
+    let i = thread::index_x();
     let value = if i < n as usize { x.ld_nc(i) } else { T::ZERO };
     let value = block_sum(value, scratch);
     if thread::thread_idx_x() == 0 {
@@ -123,7 +123,7 @@ fn sum_by_the_last_block() {
 /// What every kind of exchange gives every lane.
 #[kernel]
 unsafe fn exchanges(down: *mut u32, xor: *mut f64, index: *mut i32, votes: *mut u32) {
-    let (i, lane) = (thread::index(), warp::lane_id());
+    let (i, lane) = (thread::index_x(), warp::lane_id());
     down.st(i, warp::warp_shuffle_down(FULL_MASK, lane, 3, 8));
     xor.st(i, warp::warp_shuffle_xor(FULL_MASK, f64::from(lane) + 0.5, 5, 32));
     index.st(i, warp::warp_shuffle_idx(FULL_MASK, -(lane as i32), 9, 16));
@@ -164,7 +164,7 @@ unsafe fn vote_after_exit(out: *mut u32) {
     if warp::lane_id() < 5 {
         return;
     }
-    out.st(thread::index(), warp::warp_vote_ballot(FULL_MASK, true));
+    out.st(thread::index_x(), warp::warp_vote_ballot(FULL_MASK, true));
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn exited_lanes_do_not_vote() {
 /// Neighbours by vector loads, through a warp's shared row.
 #[kernel]
 unsafe fn pairs(x: *const f64, y: *const f32, out: *mut f64) {
-    let row = shared_array![f64; 32];
-    let i = thread::index();
+    let row = shared![f64; 32];
+    let i = thread::index_x();
     let [a, b] = x.ld_nc_x2(2 * i);
     let [p, q, r, s] = y.ld_nc_x4(4 * i);
     row.set(warp::lane_id() as usize, a - b + f64::from(p + 2.0 * q + 4.0 * r + 8.0 * s));
@@ -231,8 +231,8 @@ fn a_large_launch_is_quick() {
 /// and as bits of a word.
 #[kernel]
 unsafe fn distinct(numbers: *const u32, out: *mut u32) {
-    let (table, bits) = (shared_array![u64; 32].words(), shared_array![u32; 1]);
-    let (lane, number) = (warp::lane_id() as usize, numbers.ld_nc(thread::index()));
+    let (table, bits) = (shared![u64; 32].words(), shared![u32; 1]);
+    let (lane, number) = (warp::lane_id() as usize, numbers.ld_nc(thread::index_x()));
     table.set(lane, 0);
     table.set(lane + 32, 0);
     if lane == 0 {
@@ -250,8 +250,8 @@ unsafe fn distinct(numbers: *const u32, out: *mut u32) {
     }
     bits.or(0, 1 << (number % 32));
     warp::sync_warp(FULL_MASK);
-    out.st(2 * thread::index(), warp::warp_vote_ballot(FULL_MASK, new).count_ones());
-    out.st(2 * thread::index() + 1, bits.get(0));
+    out.st(2 * thread::index_x(), warp::warp_vote_ballot(FULL_MASK, new).count_ones());
+    out.st(2 * thread::index_x() + 1, bits.get(0));
 }
 
 #[test]

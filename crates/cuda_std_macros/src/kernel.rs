@@ -1,9 +1,11 @@
 //! `#[kernel]`.
 
+use crate::module;
+use crate::parameter::Parameter;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, FnArg, GenericParam, ItemFn, Lit, Pat, Result, Token, Type, bracketed};
+use syn::{Error, Expr, FnArg, GenericParam, ItemFn, Lit, Pat, Result, Token, Type, Visibility, bracketed};
 
 /// What one generic parameter stands for in one entry point.
 #[derive(Clone)]
@@ -93,9 +95,8 @@ struct Entry {
 /// A kernel taken apart.
 struct Kernel {
     function: ItemFn,
-    /// Names of the value parameters.
-    names: Vec<Ident>,
-    types: Vec<Type>,
+    /// The value parameters.
+    values: Vec<Parameter>,
     /// `T, E, W`
     parameters: Vec<Ident>,
     entries: Vec<Entry>,
@@ -104,7 +105,8 @@ struct Kernel {
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let kernel = Kernel::new(syn::parse2(item)?, syn::parse2(attribute)?)?;
-    let (body, device, host) = (kernel.body(), kernel.device(), kernel.host());
+    let (body, device) = (kernel.body(), kernel.device());
+    let host = (!kernel.borrows()).then(|| kernel.host());
     Ok(quote! { #body #device #host })
 }
 
@@ -117,13 +119,12 @@ impl Kernel {
         if let syn::ReturnType::Type(_, output) = &signature.output {
             return Err(Error::new_spanned(output, "a kernel returns nothing"));
         }
-        let (mut names, mut types) = (Vec::new(), Vec::new());
+        let mut values = Vec::new();
         for input in &signature.inputs {
             match input {
                 FnArg::Typed(argument) => match &*argument.pat {
                     Pat::Ident(name) => {
-                        names.push(name.ident.clone());
-                        types.push((*argument.ty).clone());
+                        values.push(Parameter::new(name.ident.clone(), (*argument.ty).clone()))
                     }
                     other => return Err(Error::new_spanned(other, "a kernel's parameters are plain names")),
                 },
@@ -139,7 +140,7 @@ impl Kernel {
         for parameter in &signature.generics.params {
             entries = extend(entries, parameter, &lists)?;
         }
-        Ok(Self { function, names, types, parameters, entries, waits })
+        Ok(Self { function, values, parameters, entries, waits })
     }
 
     /// The function itself.
@@ -159,9 +160,11 @@ impl Kernel {
 
     /// The entry points.
     fn device(&self) -> TokenStream {
-        let Self { names, types, parameters, .. } = self;
+        let Self { values, parameters, .. } = self;
         let ident = &self.function.sig.ident;
         let wait = self.wait();
+        let (passed, given): (Vec<_>, Vec<_>) = values.iter().map(Parameter::entry).unzip();
+        let copied: Vec<_> = values.iter().map(Parameter::copied).collect();
         let entries = self.entries.iter().map(|Entry { name, bindings }| {
             quote! {
                 #[cfg(target_arch = "nvptx64")]
@@ -169,11 +172,12 @@ impl Kernel {
                     #(#bindings)*
                     #[unsafe(export_name = #name)]
                     #[allow(improper_ctypes_definitions)]
-                    unsafe extern "ptx-kernel" fn entry(#(#names: #types),*) {
+                    unsafe extern "ptx-kernel" fn entry(#(#passed),*) {
+                        #(#copied)*
                         ::cuda_std::thread::grid_dependency_launch();
                         #wait
                         // SAFETY: the same conditions as this function's.
-                        unsafe { #ident::<#(#parameters),*>(#(#names),*) }
+                        unsafe { #ident::<#(#parameters),*>(#(#given),*) }
                     }
                 };
             }
@@ -181,11 +185,26 @@ impl Kernel {
         quote! { #(#entries)* }
     }
 
+    /// Whether an argument is a reference other than a slice. A struct cannot have it as a field: what it
+    /// refers to may have lifetimes that are not written.
+    fn borrows(&self) -> bool {
+        self.values.iter().any(|value| matches!(value.reference(), Some((_, None))))
+    }
+
     /// The struct of arguments.
     fn host(&self) -> TokenStream {
-        let Self { names, types, parameters, .. } = self;
+        let Self { values, parameters, .. } = self;
         let signature = &self.function.sig;
-        let (ident, visibility) = (&signature.ident, &self.function.vis);
+        let ident = &signature.ident;
+        let visibility = &self.function.vis;
+        // A kernel of rust-cuda's may be exported beside its module; those have no instances.
+        let alone = parameters.is_empty() && module::is_named(&ident.to_string());
+        let struct_visibility = if alone { &Visibility::Inherited } else { visibility };
+        let names: Vec<_> = values.iter().map(|value| &value.name).collect();
+        let types: Vec<_> = values.iter().map(Parameter::field).collect();
+        let passed: Vec<_> = values.iter().map(Parameter::passed).collect();
+        let given: Vec<_> = values.iter().map(Parameter::given).collect();
+        let copied: Vec<_> = values.iter().map(Parameter::copied).collect();
         let docs = self.function.attrs.iter().filter(|a| a.path().is_ident("doc"));
         let wait = self.wait();
         let (generics, type_generics, predicates) = signature.generics.split_for_impl();
@@ -196,7 +215,7 @@ impl Kernel {
         let list_doc = format!("Entry points of [`{ident}`](fn@{ident}) in the PTX module.");
 
         // A parameter that no argument's type mentions still has to appear in the struct.
-        let used: String = types.iter().map(|t| format!(" {} ", t.to_token_stream())).collect();
+        let used: String = types.iter().map(|t| format!(" {t} ")).collect();
         let unused: Vec<_> = type_parameters.iter().filter(|t| !used.contains(&format!(" {t} "))).collect();
         let marker = (!unused.is_empty()).then(|| {
             quote! { pub instance: ::core::marker::PhantomData<(#(#unused,)*)>, }
@@ -235,7 +254,7 @@ impl Kernel {
             #[cfg(not(target_arch = "nvptx64"))]
             #(#docs)*
             #[allow(non_camel_case_types, missing_docs)]
-            #visibility struct #ident #generics where #predicates {
+            #struct_visibility struct #ident #generics where #predicates {
                 #(pub #names: #types,)*
                 #marker
             }
@@ -261,12 +280,13 @@ impl Kernel {
                         #choice
                     }
                     fn arguments(&self, use_them: &mut dyn FnMut(&mut [*mut ::core::ffi::c_void])) {
-                        ::cuda_std::host::pass([#(::cuda_std::host::argument(&self.#names)),*], use_them)
+                        ::cuda_std::host::pass([#(#passed),*], use_them)
                     }
                     unsafe fn run(&self) {
+                        #(#copied)*
                         #wait
                         // SAFETY: the same conditions as this function's.
-                        unsafe { #ident::<#(#parameters),*>(#(self.#names),*) }
+                        unsafe { #ident::<#(#parameters),*>(#(#given),*) }
                     }
                 }
             };
@@ -279,7 +299,9 @@ fn name_of(parameter: &GenericParam) -> Result<&Ident> {
     match parameter {
         GenericParam::Type(t) => Ok(&t.ident),
         GenericParam::Const(c) => Ok(&c.ident),
-        other => Err(Error::new_spanned(other, "a kernel borrows nothing: use raw pointers")),
+        other => {
+            Err(Error::new_spanned(other, "leave the lifetime out: a kernel's references live for as long"))
+        }
     }
 }
 
@@ -324,141 +346,4 @@ fn snake_case(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The complaint about a kernel.
-    fn complaint(attribute: TokenStream, item: TokenStream) -> String {
-        expand(attribute, item).expect_err("not a kernel").to_string()
-    }
-
-    #[test]
-    fn complaints_say_what_to_do() {
-        let cases = [
-            (
-                quote!(),
-                quote!(
-                    fn k() {}
-                ),
-                "a kernel is an `unsafe fn`",
-            ),
-            (
-                quote!(),
-                quote!(
-                    unsafe fn k() -> u32 {
-                        0
-                    }
-                ),
-                "a kernel returns nothing",
-            ),
-            (
-                quote!(),
-                quote!(
-                    unsafe fn k((a, b): (u32, u32)) {}
-                ),
-                "a kernel's parameters are plain names",
-            ),
-            (
-                quote!(),
-                quote!(
-                    unsafe fn k(self) {}
-                ),
-                "a kernel is no method",
-            ),
-            (
-                quote!(),
-                quote!(
-                    unsafe fn k<'a>(x: &'a u32) {}
-                ),
-                "a kernel borrows nothing: use raw pointers",
-            ),
-            (
-                quote!(),
-                quote!(
-                    unsafe fn k<T>(x: T) {}
-                ),
-                "say what to compile for: #[kernel(T = [..])]",
-            ),
-            (
-                quote!(T = [f32]),
-                quote!(
-                    unsafe fn k() {}
-                ),
-                "no such generic parameter",
-            ),
-            (
-                quote!(T = [3]),
-                quote!(
-                    unsafe fn k<T>() {}
-                ),
-                "expected types for a type, literals for a const",
-            ),
-            (
-                quote!(T = [(f32, f32)]),
-                quote!(
-                    unsafe fn k<T>() {}
-                ),
-                "expected a named type",
-            ),
-            (
-                quote!(wait),
-                quote!(
-                    unsafe fn k() {}
-                ),
-                "expected `waits` or a list: T = [..]",
-            ),
-            (
-                quote!(W = [1.5]),
-                quote!(
-                    unsafe fn k<const W: u32>() {}
-                ),
-                "expected an integer or a bool",
-            ),
-        ];
-        for (attribute, item, expected) in cases {
-            assert_eq!(complaint(attribute, item), expected);
-        }
-    }
-
-    #[test]
-    fn every_combination_becomes_one_entry_point() {
-        let attribute = quote!(T = [f32, f64], W = [2, 32]);
-        let expanded = expand(
-            attribute,
-            quote!(
-                unsafe fn k<T, const W: u32>(x: *const T) {}
-            ),
-        )
-        .unwrap();
-        let text = expanded.to_string();
-        assert_eq!(text.matches("export_name").count(), 4);
-        for name in ["k_f32_2", "k_f32_32", "k_f64_2", "k_f64_32"] {
-            assert!(text.contains(&format!("export_name = \"{name}\"")), "{name} in {text}");
-        }
-    }
-
-    #[test]
-    fn every_entry_point_waits_for_the_grid_in_front_unless_its_body_does() {
-        let count = |attribute: TokenStream, what: &str| {
-            let item = quote!(
-                unsafe fn k<T, U>(x: *const T, y: *const U) {}
-            );
-            expand(attribute, item).unwrap().to_string().matches(what).count()
-        };
-        for (attribute, waits) in [
-            // Before the body of both entry points, and of the simulated one.
-            (quote!(T = [f32, f64], U = [u8]), 3),
-            (quote!(T = [f32, f64], U = [u8], waits), 0),
-            (quote!(waits, T = [f32, f64], U = [u8],), 0),
-        ] {
-            assert_eq!(count(attribute.clone(), "grid_dependency_wait"), waits, "{attribute}");
-            assert_eq!(count(attribute.clone(), "grid_dependency_launch"), 2, "{attribute}");
-        }
-    }
-
-    #[test]
-    fn names_are_in_snake_case() {
-        assert_eq!(snake_case("ScaledResidual"), "scaled_residual");
-        assert_eq!(snake_case("f64"), "f64");
-    }
-}
+mod tests;

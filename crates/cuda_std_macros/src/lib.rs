@@ -1,7 +1,11 @@
-//! The `#[kernel]` attribute and the `shared_array!` macro of `cuda_std`, which re-exports both.
+//! The `#[kernel]` attribute and the other procedural macros of `cuda_std`, which re-exports them.
 
 mod kernel;
+mod module;
+mod only;
+mod parameter;
 mod shared;
+mod variable;
 
 use proc_macro::TokenStream;
 
@@ -28,20 +32,60 @@ use proc_macro::TokenStream;
 /// the attribute, `#[kernel(waits)]` or `#[kernel(T = [f32, f64], waits)]`, the second is left to the body,
 /// which must call it on every path: its documentation says what may stand before it.
 ///
-/// Arguments must be `Copy`: numbers, raw pointers, and `#[repr(C)]` structs of these. The body may call
-/// unsafe functions without an `unsafe` block, since next to everything a kernel does is one.
+/// Arguments must be `Copy`: numbers, raw pointers, references, and `#[repr(C)]` structs of these. The body
+/// may call unsafe functions without an `unsafe` block, since next to everything a kernel does is one.
+///
+/// A slice, `&[T]` or `&mut [T]`, is two arguments to who launches the kernel: pointer and length. In the
+/// struct it is a `cuda_std::host::Slice`. With other references among its arguments a kernel has no struct.
+/// (`&mut` to memory that several threads use is undefined behaviour in Rust: results are better written
+/// through a pointer.)
+///
+/// A kernel may have the name of the module around it, and be exported beside it: `mod gemm; pub use
+/// gemm::gemm;`. Its struct is then private to the module, as a name can be exported once only, unless it is
+/// generic.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attribute.into(), item.into()).unwrap_or_else(|e| e.into_compile_error()).into()
 }
 
-/// `shared_array![T; N]`: static shared memory of `N` elements of `T`, as a `cuda_std::shared::Shared<T>`.
+/// `shared![T; N]`: static shared memory of `N` elements of `T`, as a `cuda_std::shared::Shared<T>`, whose
+/// accesses the simulator checks.
 ///
 /// `T` may be a generic parameter of the function around it, but then all instances of the function in
 /// one kernel share the memory. `N` is a literal or a constant of the module (not of the function): `N * 8`
 /// bytes are reserved, whatever `T` is. Evaluating it twice gives the same memory, as a `__shared__`
 /// variable of CUDA does.
 #[proc_macro]
-pub fn shared_array(input: TokenStream) -> TokenStream {
+pub fn shared(input: TokenStream) -> TokenStream {
     shared::expand(input.into()).unwrap_or_else(|e| e.into_compile_error()).into()
+}
+
+/// `shared_array![T; N]`: static shared memory of `N` elements of `T`, as a `*mut T`.
+///
+/// It is undefined until written. Evaluating it twice gives the same memory. Neither `T` nor `N` can be
+/// generic.
+#[proc_macro]
+pub fn shared_array(input: TokenStream) -> TokenStream {
+    variable::expand_array(input.into()).unwrap_or_else(|e| e.into_compile_error()).into()
+}
+
+/// Puts a `static mut` into `shared` memory, where each block has its own, undefined until written.
+///
+/// `global` and `constant` leave it where it is, in global memory.
+#[proc_macro_attribute]
+pub fn address_space(space: TokenStream, item: TokenStream) -> TokenStream {
+    variable::expand_attribute(space.into(), item.into()).unwrap_or_else(|e| e.into_compile_error()).into()
+}
+
+/// A function for the device alone: on the host, where its body is not compiled, it panics.
+#[proc_macro_attribute]
+pub fn gpu_only(_: TokenStream, item: TokenStream) -> TokenStream {
+    only::expand(item.into()).unwrap_or_else(|e| e.into_compile_error()).into()
+}
+
+/// Marks a function as visible to other PTX, which every function with a name of its own (`#[no_mangle]`) is
+/// here: changes nothing.
+#[proc_macro_attribute]
+pub fn externally_visible(_: TokenStream, item: TokenStream) -> TokenStream {
+    item
 }

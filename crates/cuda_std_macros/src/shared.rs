@@ -1,4 +1,4 @@
-//! `shared_array!`.
+//! `shared!`: arrays that the simulator checks.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -7,9 +7,9 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Expr, Token, Type};
 
 /// `T; N`
-struct Input {
-    element: Type,
-    length: Expr,
+pub struct Input {
+    pub element: Type,
+    pub length: Expr,
 }
 
 impl Parse for Input {
@@ -20,8 +20,9 @@ impl Parse for Input {
     }
 }
 
-/// The PTX name of the next array: unique within the crate by its number, between crates by the name.
-fn unique_name() -> String {
+/// The PTX name of the next array or variable: unique within the crate by its number, between crates by the
+/// name.
+pub fn unique_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let package = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
     format!("shared_{}_{}", package, COUNT.fetch_add(1, Ordering::Relaxed))

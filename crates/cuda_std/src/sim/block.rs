@@ -1,19 +1,21 @@
 //! Running the threads of a grid.
 
+mod access;
+
 use super::exchange::{Exchange, State, exchange_result};
-use super::fault::{Access, Fault, FaultKind, Place, Waiting};
+use super::fault::{Fault, FaultKind, Waiting};
 use super::memory::Memory;
 use super::options::Options;
-use super::race::{Races, Stamp, Word};
-use super::shared::SharedBase;
-use crate::host::Kernel;
+use super::panic;
+use super::race::Races;
+use super::shared::SharedMemory;
+use crate::host::{Configuration, Dim3, Kernel};
 use crate::lanes::WARP_SIZE;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 
 /// Bytes of stack of a simulated thread; what is not touched takes no memory.
 const STACK_BYTES: usize = 128 * 1024;
@@ -33,18 +35,13 @@ pub(super) fn current() -> Option<&'static Grid<'static>> {
 /// A thread that has been started and has not exited.
 type Thread = Coroutine<u64, (), ()>;
 
-/// One array in shared memory: 4-byte cells, empty until written.
-struct SharedArray {
-    name: &'static str,
-    cells: Vec<Option<u32>>,
-}
-
 /// A launch under way. Threads get at it through [`current`]; everything that changes is in cells,
 /// because a thread is suspended inside of the methods it calls.
 pub(super) struct Grid<'a> {
     kernel: &'a dyn Kernel,
     name: &'static str,
-    size: u32,
+    configuration: Configuration,
+    /// Threads in a block.
     block_size: u32,
     memory: &'a Memory,
     /// The block that runs.
@@ -56,9 +53,12 @@ pub(super) struct Grid<'a> {
     waited: Vec<Cell<bool>>,
     /// How to suspend each thread.
     yielders: Vec<Cell<*const Yielder<u64, ()>>>,
-    shared: RefCell<Vec<SharedArray>>,
-    /// The fault of the thread that ran last.
+    shared: SharedMemory,
+    /// Calls of the clock so far.
+    ticks: Cell<u64>,
+    /// The fault of the thread that ran last, and its place if it is an access.
     fault: RefCell<Option<FaultKind>>,
+    place: Cell<Option<&'static Location<'static>>>,
     /// The accesses so far, if races are looked for.
     races: Option<RefCell<Races>>,
 }
@@ -66,15 +66,15 @@ pub(super) struct Grid<'a> {
 impl<'a> Grid<'a> {
     pub fn new(
         kernel: &'a dyn Kernel,
-        size: u32,
-        block_size: u32,
+        configuration: Configuration,
         memory: &'a Memory,
         options: &Options,
     ) -> Self {
+        let block_size = configuration.block.count() as u32;
         Self {
             kernel,
             name: kernel.name(),
-            size,
+            configuration,
             block_size,
             memory,
             block: Cell::new(0),
@@ -82,26 +82,57 @@ impl<'a> Grid<'a> {
             states: vec![Cell::new(State::Exited); block_size as usize],
             waited: vec![Cell::new(false); block_size as usize],
             yielders: vec![Cell::new(std::ptr::null()); block_size as usize],
-            shared: RefCell::new(Vec::new()),
+            shared: SharedMemory::new(configuration.shared_bytes),
+            ticks: Cell::new(0),
             fault: RefCell::new(None),
+            place: Cell::new(None),
             races: options.races.then(RefCell::default),
         }
     }
 
+    /// The number of the running thread in its block.
     pub fn thread(&self) -> u32 {
         self.thread.get()
     }
 
+    /// The number of the block that runs.
     pub fn block(&self) -> u32 {
         self.block.get()
     }
 
-    pub fn block_size(&self) -> u32 {
-        self.block_size
+    pub fn thread_idx(&self) -> Dim3 {
+        self.configuration.block.place(self.thread())
     }
 
-    pub fn size(&self) -> u32 {
-        self.size
+    pub fn block_idx(&self) -> Dim3 {
+        self.configuration.grid.place(self.block())
+    }
+
+    pub fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    pub fn shared(&self) -> &SharedMemory {
+        &self.shared
+    }
+
+    /// How often the clock was asked.
+    pub fn tick(&self) -> u64 {
+        self.ticks.replace(self.ticks.get() + 1)
+    }
+
+    /// Whether an address is on the stack of the running thread. Its yielder is at the beginning.
+    pub fn is_local(&self, address: u64) -> bool {
+        let beginning = self.yielders[self.thread() as usize].get() as u64;
+        beginning.abs_diff(address) < STACK_BYTES as u64
+    }
+
+    /// The lanes of the running thread's warp that have not exited.
+    pub fn active_lanes(&self) -> u32 {
+        let first = self.thread() & !(WARP_SIZE - 1);
+        let lanes = self.states[first as usize..].iter().take(WARP_SIZE as usize).enumerate();
+        let active = lanes.filter(|(_, state)| !matches!(state.get(), State::Exited));
+        active.fold(0, |mask, (lane, _)| mask | 1 << lane)
     }
 
     /// Suspends the running thread until its state is [`State::Ready`] again; returns the result.
@@ -120,9 +151,17 @@ impl<'a> Grid<'a> {
         unreachable!("a thread went on after a fault")
     }
 
+    /// Ends the launch: the running thread's access to memory is wrong.
     #[track_caller]
-    pub fn barrier(&self) {
-        self.wait(State::Barrier(Location::caller()));
+    fn fault_here(&self, kind: FaultKind) -> ! {
+        self.place.set(Some(Location::caller()));
+        self.fault(kind)
+    }
+
+    /// Meets the whole block; returns how many threads gave `true`.
+    #[track_caller]
+    pub fn barrier(&self, vote: bool) -> u32 {
+        self.wait(State::Barrier(vote, Location::caller())) as u32
     }
 
     /// Meets the lanes of `mask`; returns what `exchange` gives this lane.
@@ -136,106 +175,10 @@ impl<'a> Grid<'a> {
         self.wait(State::Warp(mask, exchange, place))
     }
 
-    /// Notes that the running thread has waited for the grid in front.
-    pub fn waited(&self) {
-        self.waited[self.thread.get() as usize].set(true);
-    }
-
-    /// Notes that what the block did so far comes before what its next atomic operation announces.
-    pub fn fence(&self) {
-        self.in_races(Races::pass_fence);
-    }
-
     fn in_races(&self, act: impl FnOnce(&mut Races)) {
         if let Some(races) = &self.races {
             act(&mut races.borrow_mut());
         }
-    }
-
-    /// Faults unless `size` bytes at `address` may be accessed through a pointer to `base`, now.
-    pub fn check_global(&self, access: Access, base: u64, address: u64, size: u64) {
-        if let Err(kind) = self.memory.check(access, base, address, size) {
-            self.fault(kind);
-        }
-        // A plain load may be of what no kernel writes; any other cannot.
-        if access != Access::Read && !self.waited[self.thread.get() as usize].get() {
-            self.fault(FaultKind::AccessBeforeWait { access });
-        }
-        let Some(races) = &self.races else { return };
-        if access == Access::Atomic {
-            races.borrow_mut().synchronise(address);
-        }
-        for word in address / 4..(address + size) / 4 {
-            let entered = races.borrow_mut().enter(Word::Global(word), access, self.thread());
-            if let Err(other) = entered {
-                self.fault(race(access, other, self.memory.place(word * 4)));
-            }
-        }
-    }
-
-    /// The number of the block's array of that name, made if there is none.
-    pub fn shared_array(&self, name: &'static str, length: usize) -> usize {
-        let mut shared = self.shared.borrow_mut();
-        if let Some(number) = shared.iter().position(|a| a.name == name) {
-            return number;
-        }
-        shared.push(SharedArray { name, cells: vec![None; 2 * length] });
-        shared.len() - 1
-    }
-
-    /// The cells of element `i`, of `N` cells, of a shared array.
-    fn shared_cells<const N: usize>(&self, access: Access, base: SharedBase, i: usize) -> Range<usize> {
-        if i >= base.length {
-            let (array, length) = (self.shared_name(base), base.length as u64);
-            self.fault(FaultKind::SharedOutOfBounds { access, array, index: i as u64, length });
-        }
-        let cells = i * N..(i + 1) * N;
-        let Some(races) = &self.races else { return cells };
-        for cell in cells.clone() {
-            let word = Word::Shared(base.array as u32, cell as u32);
-            let entered = races.borrow_mut().enter(word, access, self.thread());
-            if let Err(other) = entered {
-                let place = Place::Shared { array: self.shared_name(base), offset: cell as u64 * 4 };
-                self.fault(race(access, other, place));
-            }
-        }
-        cells
-    }
-
-    fn shared_name(&self, base: SharedBase) -> &'static str {
-        self.shared.borrow()[base.array].name
-    }
-
-    pub fn load_shared<const N: usize>(&self, base: SharedBase, i: usize) -> [u32; N] {
-        let cells = self.shared_cells::<N>(Access::Read, base, i);
-        let mut words = [None; N];
-        words.copy_from_slice(&self.shared.borrow()[base.array].cells[cells]);
-        words.map(|word| self.written(word, base, i))
-    }
-
-    /// What is in a cell of element `i`, which must have been written.
-    fn written(&self, cell: Option<u32>, base: SharedBase, i: usize) -> u32 {
-        cell.unwrap_or_else(|| {
-            let array = self.shared_name(base);
-            self.fault(FaultKind::UnwrittenShared { array, index: i as u64 })
-        })
-    }
-
-    /// Element `i`, one cell, for an access that others may make at the same time.
-    pub fn load_shared_word(&self, access: Access, base: SharedBase, i: usize) -> u32 {
-        let cells = self.shared_cells::<1>(access, base, i);
-        let cell = self.shared.borrow()[base.array].cells[cells.start];
-        self.written(cell, base, i)
-    }
-
-    /// Sets element `i`, one cell, as the second half of an atomic operation.
-    pub fn set_shared_word(&self, base: SharedBase, i: usize, word: u32) {
-        self.shared.borrow_mut()[base.array].cells[i] = Some(word);
-    }
-
-    pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, words: [u32; N]) {
-        let cells = self.shared_cells::<N>(Access::Write, base, i);
-        self.shared.borrow_mut()[base.array].cells[cells].copy_from_slice(&words.map(Some));
     }
 
     /// Runs all blocks.
@@ -246,13 +189,14 @@ impl<'a> Grid<'a> {
         assert!(current().is_none(), "a kernel cannot launch a kernel");
         CURRENT.set(Some(unbounded));
         let mut stacks = STACKS.take();
-        let result = (0..self.size).try_for_each(|block| {
+        let result = (0..self.configuration.grid.count() as u32).try_for_each(|block| {
             self.block.set(block);
             self.run_block(&mut stacks)
         });
         STACKS.set(stacks);
         CURRENT.set(None);
-        result.map_err(|kind| Fault { kernel: self.name, block: self.block(), thread: self.thread(), kind })
+        let (block, thread, place) = (self.block(), self.thread(), self.place.get());
+        result.map_err(|kind| Fault { kernel: self.name, block, thread, place, kind })
     }
 
     /// Runs the threads of the current block, warp by warp, from barrier to barrier.
@@ -260,9 +204,7 @@ impl<'a> Grid<'a> {
         let mut threads: Vec<Option<Thread>> = (0..self.block_size).map(|_| None).collect();
         self.states.iter().for_each(|s| s.set(State::Ready(0)));
         self.waited.iter().for_each(|waited| waited.set(false));
-        for array in self.shared.borrow_mut().iter_mut() {
-            array.cells.fill(None);
-        }
+        self.shared.clear();
         self.in_races(|races| races.start_block(self.block(), self.block_size));
         loop {
             for first in (0..self.block_size).step_by(WARP_SIZE as usize) {
@@ -295,7 +237,7 @@ impl<'a> Grid<'a> {
             Some(coroutine) => coroutine,
             None => slot.insert(self.start(stacks.pop())?),
         };
-        let outcome = catch_unwind(AssertUnwindSafe(|| coroutine.resume(result)));
+        let outcome = panic::catch(|| coroutine.resume(result));
         if let Some(kind) = self.fault.take() {
             return Err(kind);
         }
@@ -305,7 +247,7 @@ impl<'a> Grid<'a> {
                 return Err(FaultKind::NoWait);
             }
             Ok(CoroutineResult::Return(())) => self.states[thread as usize].set(State::Exited),
-            Err(payload) => return Err(FaultKind::Panic { message: message(&*payload) }),
+            Err(panic) => return Err(panic),
         }
         stacks.extend(slot.take().map(Coroutine::into_stack));
         Ok(())
@@ -316,7 +258,7 @@ impl<'a> Grid<'a> {
         let stack = match stack {
             Some(stack) => stack,
             None => DefaultStack::new(STACK_BYTES)
-                .map_err(|e| FaultKind::Panic { message: format!("no memory for a thread's stack: {e}") })?,
+                .map_err(|error| FaultKind::NoStack { error: error.to_string() })?,
         };
         let body = |yielder: &Yielder<u64, ()>, _| {
             self.yielders[self.thread.get() as usize].set(yielder);
@@ -358,11 +300,12 @@ impl<'a> Grid<'a> {
     /// Lets everybody go on if all wait at one barrier; returns whether there is anybody left.
     fn complete_barrier(&self) -> Result<bool, FaultKind> {
         let mut waiting: Vec<Waiting> = Vec::new();
-        let (mut exited, mut barriers) = (0, 0);
+        let (mut exited, mut barriers, mut votes) = (0, 0, 0);
         for (thread, state) in self.states.iter().enumerate() {
             let (call, place) = match state.get() {
-                State::Barrier(place) => {
+                State::Barrier(vote, place) => {
                     barriers += 1;
+                    votes += u64::from(vote);
                     ("sync_threads", place)
                 }
                 State::Warp(_, exchange, place) => (exchange.call(), place),
@@ -385,18 +328,7 @@ impl<'a> Grid<'a> {
             return Err(FaultKind::Divergence { waiting, exited });
         }
         self.in_races(Races::pass_barrier);
-        self.states.iter().for_each(|s| s.set(State::Ready(0)));
+        self.states.iter().for_each(|s| s.set(State::Ready(votes)));
         Ok(true)
     }
-}
-
-fn race(access: Access, other: Stamp, place: Place) -> FaultKind {
-    let Stamp { access: other_access, block: other_block, thread: other_thread, .. } = other;
-    FaultKind::Race { access, other_access, other_block, other_thread, place }
-}
-
-/// The text of a panic.
-fn message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|s| s.to_string());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "of unknown cause".into())
 }

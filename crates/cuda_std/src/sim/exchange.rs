@@ -1,7 +1,7 @@
 //! What threads wait for, and what the lanes of a warp get from each other.
 
 use super::fault::FaultKind;
-use crate::lanes::{Shuffle, WARP_SIZE};
+use crate::lanes::{Shuffle, WARP_SIZE, WarpReductionOp};
 use std::panic::Location;
 
 /// What the lanes of a warp do together.
@@ -9,6 +9,8 @@ use std::panic::Location;
 pub(super) enum Exchange {
     Shuffle { shuffle: Shuffle, value: u64, operand: u32, width: u32 },
     Ballot(bool),
+    Match(u64),
+    Reduce { op: WarpReductionOp, value: u32, signed: bool },
     Sync,
 }
 
@@ -16,6 +18,7 @@ impl Exchange {
     fn is_same_call(&self, other: &Exchange) -> bool {
         match (self, other) {
             (Exchange::Shuffle { shuffle, .. }, Exchange::Shuffle { shuffle: other, .. }) => shuffle == other,
+            (Exchange::Reduce { op, .. }, Exchange::Reduce { op: other, .. }) => op == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -23,10 +26,13 @@ impl Exchange {
     /// The function called, as reports name it.
     pub fn call(&self) -> &'static str {
         match self {
+            Exchange::Shuffle { shuffle: Shuffle::Up, .. } => "warp_shuffle_up",
             Exchange::Shuffle { shuffle: Shuffle::Down, .. } => "warp_shuffle_down",
             Exchange::Shuffle { shuffle: Shuffle::Xor, .. } => "warp_shuffle_xor",
             Exchange::Shuffle { shuffle: Shuffle::Index, .. } => "warp_shuffle_idx",
             Exchange::Ballot(_) => "warp_vote",
+            Exchange::Match(_) => "warp_match",
+            Exchange::Reduce { .. } => "warp_reduce",
             Exchange::Sync => "sync_warp",
         }
     }
@@ -37,8 +43,8 @@ impl Exchange {
 pub(super) enum State {
     /// Nothing: it goes on with this result of what it waited for.
     Ready(u64),
-    /// All threads of the block.
-    Barrier(&'static Location<'static>),
+    /// All threads of the block, of which it counts those that say `true`.
+    Barrier(bool, &'static Location<'static>),
     /// The lanes of the mask.
     Warp(u32, Exchange, &'static Location<'static>),
     Exited,
@@ -72,16 +78,30 @@ pub(super) fn exchange_result(
             .filter(|i| mask & (1 << i) != 0)
             .filter(|i| matches!(lanes[*i as usize], State::Warp(_, Exchange::Ballot(true), _)))
             .fold(0, |votes, i| votes | 1 << i)),
+        Exchange::Match(value) => Ok((0..WARP_SIZE)
+            .filter(|i| mask & (1 << i) != 0)
+            .filter(|i| matches!(lanes[*i as usize], State::Warp(_, Exchange::Match(v), _) if v == value))
+            .fold(0, |same, i| same | 1 << i)),
+        Exchange::Reduce { op, signed, .. } => {
+            let values =
+                (0..WARP_SIZE).filter(|i| mask & (1 << i) != 0).filter_map(|i| match lanes[i as usize] {
+                    State::Warp(_, Exchange::Reduce { value, .. }, _) => Some(value),
+                    _ => None,
+                });
+            Ok(values.reduce(|a, b| op.apply(a, b, signed)).unwrap_or_default().into())
+        }
         Exchange::Shuffle { shuffle, value, operand, width } => {
             // As the PTX manual defines shfl.sync: `last` is the last lane of the group.
             let first = lane & !(width - 1);
             let last = first + width - 1;
             let source = match shuffle {
+                Shuffle::Up => lane.wrapping_sub(operand),
                 Shuffle::Down => lane.saturating_add(operand),
                 Shuffle::Xor => lane ^ (operand & (WARP_SIZE - 1)),
                 Shuffle::Index => first | (operand & (width - 1)),
             };
-            if source > last {
+            let outside = if shuffle == Shuffle::Up { operand > lane - first } else { source > last };
+            if outside {
                 return Ok(value);
             }
             match lanes[source as usize] {

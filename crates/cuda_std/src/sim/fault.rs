@@ -1,20 +1,35 @@
 //! What a kernel can do wrong.
 
+use crate::host::Dim3;
 use std::fmt;
 use std::panic::Location;
 
 /// A kernel did something that is an error on the device, noticed there or not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("kernel {kernel}, block {block}, thread {thread}: {kind}")]
+#[error("kernel {kernel}, block {block}, thread {thread}: {kind}{}", at(*place))]
 pub struct Fault {
     /// Entry point.
     pub kernel: &'static str,
-    /// Block of the thread that failed.
+    /// Block of the thread that failed; with several dimensions its number, counted along x first.
     pub block: u32,
-    /// The thread's index within the block.
+    /// The thread's index within the block; with several dimensions its number, counted along x first.
     pub thread: u32,
+    /// Where in the source, of accesses to memory.
+    pub place: Option<&'static Location<'static>>,
     /// What it did.
     pub kind: FaultKind,
+}
+
+impl Fault {
+    /// What happened and where in the source, without kernel, block and thread.
+    pub fn cause(&self) -> String {
+        format!("{}{}", self.kind, at(self.place))
+    }
+}
+
+/// ", at src/lib.rs:3:5"
+fn at(place: Option<&Location>) -> String {
+    place.map(|place| format!(", at {place}")).unwrap_or_default()
 }
 
 /// What a thread was doing to memory.
@@ -81,12 +96,17 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum FaultKind {
     /// The grid or the block is larger than a device takes, or the block is empty.
-    #[error("cannot launch {grid} blocks of {block} threads; use 1 to 1024 threads in a block")]
+    #[error(
+        "cannot launch {grid} blocks of {block} threads with {shared_bytes} bytes of dynamic shared memory; \
+         use 1 to 1024 threads in a block, 64 along z, and 227 KiB"
+    )]
     Configuration {
         /// Blocks.
-        grid: u32,
+        grid: Dim3,
         /// Threads per block.
-        block: u32,
+        block: Dim3,
+        /// Bytes of dynamic shared memory.
+        shared_bytes: u32,
     },
     /// An access outside of the buffer its pointer points into.
     #[error(
@@ -220,11 +240,19 @@ pub enum FaultKind {
         /// All but a plain load, which may be of memory that no kernel writes.
         access: Access,
     },
+    /// A thread cannot be started.
+    #[error("no memory for a thread's stack: {error}")]
+    NoStack {
+        /// What the operating system says.
+        error: String,
+    },
     /// The kernel's body panicked, as by an index out of bounds; on the device it traps.
-    #[error("panic: {message}")]
+    #[error("panic: {message}, at {place}")]
     Panic {
         /// Its message.
         message: String,
+        /// Where in the source, with line and column.
+        place: String,
     },
 }
 

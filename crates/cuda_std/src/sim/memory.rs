@@ -51,6 +51,8 @@ pub struct Memory {
     last: Cell<usize>,
     /// Whether reads of what was never written are reported.
     tracks_writes: bool,
+    /// Whether kernels may touch what is no buffer's.
+    open: bool,
 }
 
 impl Memory {
@@ -63,6 +65,11 @@ impl Memory {
     /// [`Memory::mark_written`] will be a fault.
     pub fn tracking_writes() -> Self {
         Self { tracks_writes: true, ..Self::default() }
+    }
+
+    /// No buffers, and kernels may touch everything: what they are given are plain references and pointers.
+    pub fn open() -> Self {
+        Self { open: true, ..Self::default() }
     }
 
     /// Lets kernels touch `bytes` bytes from `address`.
@@ -132,7 +139,7 @@ impl Memory {
             return Err(FaultKind::Misaligned { access, address, size });
         }
         let Some(buffer) = self.find(base).or_else(|| self.find(address)) else {
-            return Err(FaultKind::Unregistered { access, address, size });
+            return if self.open { Ok(()) } else { Err(FaultKind::Unregistered { access, address, size }) };
         };
         if buffer.start <= address && address < buffer.end() && size <= buffer.end() - address {
             return buffer.note(access, address, size);

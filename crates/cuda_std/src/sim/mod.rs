@@ -6,27 +6,40 @@
 //! nobody wrote, barriers that some threads never reach, shuffles from lanes that have exited, and, when
 //! asked for, races ([`Options`]) and reads of global memory nobody wrote ([`Memory::tracking_writes`]).
 //!
+//! Loads and stores of [`crate::memory`] and atomic operations are checked. What a kernel does to plain
+//! references, slices and pointers is not, as in other Rust code; only that its indices are within a slice.
+//!
 //! A kernel in which a block waits for a later one never ends here.
 
+mod atomic;
 mod block;
 mod exchange;
 mod fault;
+mod function;
+mod io;
 mod memory;
 mod options;
+mod panic;
 mod race;
 mod shared;
 pub(crate) mod thread;
 
+pub use crate::__sim_launch as launch;
 pub use fault::{Access, Fault, FaultKind, Place, Waiting};
+#[doc(hidden)]
+pub use function::call;
+pub use io::captured;
 pub use memory::Memory;
 pub use options::Options;
 
-use crate::host::Kernel;
+use crate::host::{Configuration, Dim3, Kernel};
 
 /// Threads in a block at most, as on every GPU.
 pub const MAX_BLOCK: u32 = 1024;
+/// Bytes of dynamic shared memory at most, as on the largest GPU.
+pub const MAX_SHARED_BYTES: u32 = 227 * 1024;
 
-/// Runs `kernel` on `grid` blocks of `block` threads.
+/// Runs `kernel` on `grid` blocks of `block` threads, which are numbers, pairs or triples.
 ///
 /// On an error the launch stops where it is; what it wrote before stays written.
 ///
@@ -34,14 +47,33 @@ pub const MAX_BLOCK: u32 = 1024;
 /// The first fault.
 pub fn run(
     kernel: &dyn Kernel,
-    grid: u32,
-    block: u32,
+    grid: impl Into<Dim3>,
+    block: impl Into<Dim3>,
     memory: &Memory,
     options: &Options,
 ) -> Result<(), Fault> {
-    if block == 0 || block > MAX_BLOCK || grid > i32::MAX as u32 {
-        let kind = FaultKind::Configuration { grid, block };
-        return Err(Fault { kernel: kernel.name(), block: 0, thread: 0, kind });
+    run_configured(kernel, Configuration::new(grid, block), memory, options)
+}
+
+/// [`run`] with dynamic shared memory.
+///
+/// # Errors
+/// The first fault.
+pub fn run_configured(
+    kernel: &dyn Kernel,
+    configuration: Configuration,
+    memory: &Memory,
+    options: &Options,
+) -> Result<(), Fault> {
+    let Configuration { grid, block, shared_bytes } = configuration;
+    let fits = (1..=u64::from(MAX_BLOCK)).contains(&block.count())
+        && block.z <= 64
+        && grid.count() <= i32::MAX as u64
+        && grid.y.max(grid.z) <= 65535
+        && shared_bytes <= MAX_SHARED_BYTES;
+    if !fits {
+        let kind = FaultKind::Configuration { grid, block, shared_bytes };
+        return Err(Fault { kernel: kernel.name(), block: 0, thread: 0, place: None, kind });
     }
-    block::Grid::new(kernel, grid, block, memory, options).run()
+    block::Grid::new(kernel, configuration, memory, options).run()
 }

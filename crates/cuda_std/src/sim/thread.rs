@@ -1,35 +1,46 @@
 //! What a simulated thread can do: the host's side of `device.rs`.
 
+pub use super::atomic::*;
 use super::block::{self, Grid};
 use super::exchange::Exchange;
 use super::fault::{Access, FaultKind};
+pub use super::io::{fail, print};
 pub use super::shared::SharedBase;
 use crate::caching::{Load, Store};
-use crate::lanes::{Shuffle, WARP_SIZE};
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::lanes::{Shuffle, WARP_SIZE, WarpReductionOp};
+use crate::space::AddressSpace;
+use std::alloc::Layout;
 
 /// The grid whose thread is running.
 ///
 /// # Panics
 /// Outside of a kernel.
-fn grid() -> &'static Grid<'static> {
+pub(super) fn grid() -> &'static Grid<'static> {
     block::current().expect("thread indices, barriers and shared memory exist only in a kernel: use sim::run")
 }
 
-pub fn thread_idx_x() -> u32 {
-    grid().thread()
+macro_rules! places {
+    ($($name:ident: |$grid:ident| $place:expr;)*) => {$(
+        pub fn $name() -> u32 {
+            let $grid = grid();
+            $place
+        }
+    )*};
 }
 
-pub fn block_idx_x() -> u32 {
-    grid().block()
-}
-
-pub fn block_dim_x() -> u32 {
-    grid().block_size()
-}
-
-pub fn grid_dim_x() -> u32 {
-    grid().size()
+places! {
+    thread_idx_x: |grid| grid.thread_idx().x;
+    thread_idx_y: |grid| grid.thread_idx().y;
+    thread_idx_z: |grid| grid.thread_idx().z;
+    block_idx_x: |grid| grid.block_idx().x;
+    block_idx_y: |grid| grid.block_idx().y;
+    block_idx_z: |grid| grid.block_idx().z;
+    block_dim_x: |grid| grid.configuration().block.x;
+    block_dim_y: |grid| grid.configuration().block.y;
+    block_dim_z: |grid| grid.configuration().block.z;
+    grid_dim_x: |grid| grid.configuration().grid.x;
+    grid_dim_y: |grid| grid.configuration().grid.y;
+    grid_dim_z: |grid| grid.configuration().grid.z;
 }
 
 pub fn lane_id() -> u32 {
@@ -38,7 +49,32 @@ pub fn lane_id() -> u32 {
 
 #[track_caller]
 pub fn sync_threads() {
-    grid().barrier()
+    grid().barrier(true);
+}
+
+#[track_caller]
+pub fn sync_threads_count(predicate: bool) -> u32 {
+    grid().barrier(predicate)
+}
+
+#[track_caller]
+pub fn sync_threads_and(predicate: bool) -> bool {
+    grid().barrier(!predicate) == 0
+}
+
+#[track_caller]
+pub fn sync_threads_or(predicate: bool) -> bool {
+    grid().barrier(predicate) != 0
+}
+
+/// A barrier orders a block; a fence of it alone orders nothing that another block could see.
+pub fn block_fence() {
+    grid();
+}
+
+/// Threads run one by one: there is nobody to give way to.
+pub fn nanosleep(_nanoseconds: u32) {
+    grid();
 }
 
 pub fn device_fence() {
@@ -84,8 +120,23 @@ pub unsafe fn sync_warp(mask: u32) {
     grid().meet(mask, Exchange::Sync);
 }
 
+#[track_caller]
+pub unsafe fn match_any(mask: u32, value: u64) -> u32 {
+    grid().meet(mask, Exchange::Match(value)) as u32
+}
+
+#[track_caller]
+pub unsafe fn reduce(mask: u32, value: u32, op: WarpReductionOp, signed: bool) -> u32 {
+    grid().meet(mask, Exchange::Reduce { op, value, signed }) as u32
+}
+
+pub fn active_mask() -> u32 {
+    grid().active_lanes()
+}
+
 /// Reports an access that is not allowed. Outside of kernels nothing is checked: the caller has promised
 /// that the pointer is valid.
+#[track_caller]
 fn check(access: Access, base: u64, address: u64, size: u64) {
     if let Some(grid) = block::current() {
         grid.check_global(access, base, address, size);
@@ -94,6 +145,7 @@ fn check(access: Access, base: u64, address: u64, size: u64) {
 
 macro_rules! accesses {
     ($bits:ty, $load:ident, $load_x2:ident, $load_x4:ident, $store:ident) => {
+        #[track_caller]
         pub unsafe fn $load(how: Load, base: *const $bits, i: usize) -> $bits {
             let address = base.wrapping_add(i);
             let access = match how {
@@ -105,6 +157,7 @@ macro_rules! accesses {
             unsafe { address.read_volatile() }
         }
 
+        #[track_caller]
         pub unsafe fn $load_x2(base: *const $bits, i: usize) -> [$bits; 2] {
             let address = base.wrapping_add(i);
             check(Access::Read, base as u64, address as u64, size_of::<[$bits; 2]>() as u64);
@@ -112,6 +165,7 @@ macro_rules! accesses {
             unsafe { address.cast::<[$bits; 2]>().read_volatile() }
         }
 
+        #[track_caller]
         pub unsafe fn $load_x4(base: *const $bits, i: usize) -> [$bits; 4] {
             let address = base.wrapping_add(i);
             for part in (0..size_of::<[$bits; 4]>() as u64).step_by(16) {
@@ -121,6 +175,7 @@ macro_rules! accesses {
             unsafe { address.cast::<[$bits; 4]>().read_volatile() }
         }
 
+        #[track_caller]
         pub unsafe fn $store(how: Store, base: *mut $bits, i: usize, value: $bits) {
             let address = base.wrapping_add(i);
             let access = if how == Store::Volatile { Access::VolatileWrite } else { Access::Write };
@@ -134,26 +189,8 @@ macro_rules! accesses {
 accesses!(u32, load_32, load_x2_32, load_x4_32, store_32);
 accesses!(u64, load_64, load_x2_64, load_x4_64, store_64);
 
-/// Changes `*address` to `new(*address)`; returns what was there.
-unsafe fn modify(address: *mut u32, new: impl Fn(u32) -> u32) -> u32 {
-    check(Access::Atomic, address as u64, address as u64, 4);
-    // SAFETY: the caller's promise, checked. (Memory may be visible to other host threads.)
-    let cell = unsafe { AtomicU32::from_ptr(address) };
-    cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(new(old))).unwrap_or_default()
-}
-
-pub unsafe fn atomic_add(address: *mut u32, value: u32) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe { modify(address, |old| old.wrapping_add(value)) }
-}
-
-pub unsafe fn atomic_inc(address: *mut u32, limit: u32) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe { modify(address, |old| if old >= limit { 0 } else { old + 1 }) }
-}
-
 pub fn shared(name: &'static str, length: usize) -> SharedBase {
-    SharedBase { array: grid().shared_array(name, length), length }
+    SharedBase { array: grid().shared().array(name, length), length }
 }
 
 /// The same cells, of which each is an element.
@@ -161,39 +198,90 @@ pub fn shared_words(base: SharedBase) -> SharedBase {
     SharedBase { length: 2 * base.length, ..base }
 }
 
+#[track_caller]
 pub unsafe fn load_shared_volatile(base: SharedBase, i: usize) -> u32 {
     grid().load_shared_word(Access::VolatileRead, base, i)
 }
 
 /// Changes element `i` to `new` of it; returns what was there.
+#[track_caller]
 fn modify_shared(base: SharedBase, i: usize, new: impl Fn(u32) -> u32) -> u32 {
     let old = grid().load_shared_word(Access::Atomic, base, i);
     grid().set_shared_word(base, i, new(old));
     old
 }
 
+#[track_caller]
 pub unsafe fn atomic_cas_shared(base: SharedBase, i: usize, expected: u32, new: u32) -> u32 {
     modify_shared(base, i, |old| if old == expected { new } else { old })
 }
 
+#[track_caller]
 pub unsafe fn atomic_or_shared(base: SharedBase, i: usize, bits: u32) -> u32 {
     modify_shared(base, i, |old| old | bits)
 }
 
+#[track_caller]
 pub unsafe fn load_shared_32(base: SharedBase, i: usize) -> u32 {
     let [word] = grid().load_shared(base, i);
     word
 }
 
+#[track_caller]
 pub unsafe fn store_shared_32(base: SharedBase, i: usize, value: u32) {
     grid().store_shared(base, i, [value]);
 }
 
+#[track_caller]
 pub unsafe fn load_shared_64(base: SharedBase, i: usize) -> u64 {
     let [low, high] = grid().load_shared(base, i);
     u64::from(low) | u64::from(high) << 32
 }
 
+#[track_caller]
 pub unsafe fn store_shared_64(base: SharedBase, i: usize, value: u64) {
     grid().store_shared(base, i, [value as u32, (value >> 32) as u32]);
+}
+
+pub fn variable(name: &'static str, layout: Layout) -> *mut u8 {
+    grid().shared().variable(name, layout)
+}
+
+pub fn dynamic_shared() -> *mut u8 {
+    grid().shared().dynamic()
+}
+
+pub fn dynamic_shared_bytes() -> u32 {
+    grid().shared().dynamic_bytes()
+}
+
+pub fn total_shared_bytes() -> u32 {
+    grid().shared().total_bytes()
+}
+
+pub fn is_in_address_space(pointer: *const u8, space: AddressSpace) -> bool {
+    let address = pointer as u64;
+    let (shared, local) = (grid().shared().contains(address), grid().is_local(address));
+    match space {
+        AddressSpace::Shared => shared,
+        AddressSpace::Local => local,
+        AddressSpace::Global => !(shared || local),
+        AddressSpace::Constant => false,
+    }
+}
+
+pub fn generic_to_specific(pointer: *const u8, _space: AddressSpace) -> *const u8 {
+    pointer
+}
+
+pub fn specific_to_generic(pointer: *const u8, _space: AddressSpace) -> *const u8 {
+    pointer
+}
+
+pub fn breakpoint() {}
+
+pub fn profiler_counter(_counter: u32) {}
+
+pub fn clock() -> u64 {
+    grid().tick()
 }

@@ -1,0 +1,268 @@
+//! The types.
+
+use crate::ordering::{Ordering, Scope};
+use crate::platform;
+use core::cell::UnsafeCell;
+
+/// An ordering that a load can have.
+#[track_caller]
+fn of_load(order: Ordering) -> Ordering {
+    match order {
+        Ordering::Relaxed | Ordering::Acquire | Ordering::SeqCst => order,
+        _ => panic!("a load releases nothing"),
+    }
+}
+
+/// An ordering that a store can have.
+#[track_caller]
+fn of_store(order: Ordering) -> Ordering {
+    match order {
+        Ordering::Relaxed | Ordering::Release | Ordering::SeqCst => order,
+        _ => panic!("a store acquires nothing"),
+    }
+}
+
+/// Methods that are one operation of the platform, on the bits of the value.
+macro_rules! operations {
+    ($parts:tt: $($(#[$note:meta])* $name:ident: $platform:ident;)*) => {
+        $(operations!(@ $parts [$(#[$note])*] $name $platform);)*
+    };
+    (
+        @ [$scope:ident [$($safety:ident)?] $t:ty, $bits:ty, $to:expr, $from:expr]
+        [$(#[$note:meta])*] $name:ident $platform:ident
+    ) => {
+        $(#[$note])*
+        #[doc = ""]
+        #[doc = safety!($($safety)?)]
+        #[inline(always)]
+        #[track_caller]
+        pub $($safety)? fn $name(&self, value: $t, order: Ordering) -> $t {
+            // SAFETY: the cell is valid, and all that use it do so atomically.
+            $from(unsafe { platform::$platform(self.bits(), $to(value), Scope::$scope, order) })
+        }
+    };
+}
+
+/// What makes an operation for a block unsafe.
+macro_rules! safety {
+    () => {
+        ""
+    };
+    (unsafe) => {
+        "# Safety\nOnly threads of this block use the cell meanwhile."
+    };
+}
+
+macro_rules! atomic {
+    (
+        $name:ident, $scope:ident, $who:literal $($safety:ident)?, $t:ident, $bits:ident, $align:literal,
+        $to:expr, $from:expr, $load:ident, $store:ident, $swap:ident, $cas:ident;
+        $($operations:tt)*
+    ) => {
+        #[doc = concat!("A `", stringify!($t), "` that threads of ", $who, " change at the same time.")]
+        ///
+        /// It is laid out as the number.
+        #[derive(Debug, Default)]
+        #[repr(C, align($align))]
+        pub struct $name {
+            value: UnsafeCell<$t>,
+        }
+
+        // SAFETY: it is used by atomic operations alone.
+        unsafe impl Sync for $name {}
+
+        impl $name {
+            /// With a value.
+            pub const fn new(value: $t) -> Self {
+                Self { value: UnsafeCell::new(value) }
+            }
+
+            /// Its value.
+            pub fn into_inner(self) -> $t {
+                self.value.into_inner()
+            }
+
+            /// Where its value is.
+            pub const fn as_ptr(&self) -> *mut $t {
+                self.value.get()
+            }
+
+            #[inline(always)]
+            fn bits(&self) -> *mut $bits {
+                self.value.get().cast()
+            }
+
+            /// The value.
+            ///
+            /// # Panics
+            /// If the ordering releases something.
+            #[doc = ""]
+            #[doc = safety!($($safety)?)]
+            #[inline(always)]
+            #[track_caller]
+            pub $($safety)? fn load(&self, order: Ordering) -> $t {
+                // SAFETY: the cell is valid, and all that use it do so atomically.
+                $from(unsafe { platform::$load(self.bits(), Scope::$scope, of_load(order)) })
+            }
+
+            /// Sets the value.
+            ///
+            /// # Panics
+            /// If the ordering acquires something.
+            #[doc = ""]
+            #[doc = safety!($($safety)?)]
+            #[inline(always)]
+            #[track_caller]
+            pub $($safety)? fn store(&self, value: $t, order: Ordering) {
+                // SAFETY: as above.
+                unsafe { platform::$store(self.bits(), $to(value), Scope::$scope, of_store(order)) }
+            }
+
+            /// Sets the value to `new` if its bits are those of `current`. The result is what was there: `Ok`
+            /// if it was set.
+            #[doc = ""]
+            #[doc = safety!($($safety)?)]
+            #[inline(always)]
+            #[track_caller]
+            pub $($safety)? fn compare_exchange(
+                &self,
+                current: $t,
+                new: $t,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$t, $t> {
+                let order = stronger(success, of_load(failure));
+                // SAFETY: as above.
+                let old = unsafe {
+                    platform::$cas(self.bits(), $to(current), $to(new), Scope::$scope, order)
+                };
+                if old == $to(current) { Ok($from(old)) } else { Err($from(old)) }
+            }
+
+            operations! {
+                [$scope [$($safety)?] $t, $bits, $to, $from]:
+                /// Sets the value.
+                swap: $swap;
+                $($operations)*
+            }
+        }
+    };
+}
+
+/// One ordering for an exchange that may fail.
+fn stronger(success: Ordering, failure: Ordering) -> Ordering {
+    match (success, failure) {
+        (_, Ordering::SeqCst) => Ordering::SeqCst,
+        (Ordering::Relaxed, Ordering::Acquire) => Ordering::Acquire,
+        (Ordering::Release, Ordering::Acquire) => Ordering::AcqRel,
+        _ => success,
+    }
+}
+
+macro_rules! atomic_in_scopes {
+    ($($device:ident $block:ident $system:ident: $parts:tt)*) => {$(
+        atomic_in_scopes!(@ $device, Device, "the device",; $parts);
+        atomic_in_scopes!(@ $block, Block, "a block", unsafe; $parts);
+        atomic_in_scopes!(@ $system, System, "all devices and the host",; $parts);
+    )*};
+    (@ $name:ident, $scope:ident, $who:literal, $($safety:ident)?; { $($parts:tt)* }) => {
+        atomic!($name, $scope, $who $($safety)?, $($parts)*);
+    };
+}
+
+atomic_in_scopes! {
+    AtomicU32 BlockAtomicU32 SystemAtomicU32: {
+        u32, u32, 4, |v| v, |b| b, load_atomic_32, store_atomic_32, swap_32, cas_32;
+        /// Adds, wrapping.
+        fetch_add: add_u32;
+        /// Subtracts, wrapping.
+        fetch_sub: sub_u32;
+        /// The bits that both have.
+        fetch_and: and_32;
+        /// The bits that either has.
+        fetch_or: or_32;
+        /// The bits that one has.
+        fetch_xor: xor_32;
+        /// The smaller.
+        fetch_min: min_u32;
+        /// The larger.
+        fetch_max: max_u32;
+    }
+    AtomicI32 BlockAtomicI32 SystemAtomicI32: {
+        i32, u32, 4, |v: i32| v as u32, |b: u32| b as i32, load_atomic_32, store_atomic_32, swap_32, cas_32;
+        /// Adds, wrapping.
+        fetch_add: add_u32;
+        /// Subtracts, wrapping.
+        fetch_sub: sub_u32;
+        /// The bits that both have.
+        fetch_and: and_32;
+        /// The bits that either has.
+        fetch_or: or_32;
+        /// The bits that one has.
+        fetch_xor: xor_32;
+        /// The smaller.
+        fetch_min: min_i32;
+        /// The larger.
+        fetch_max: max_i32;
+    }
+    AtomicU64 BlockAtomicU64 SystemAtomicU64: {
+        u64, u64, 8, |v| v, |b| b, load_atomic_64, store_atomic_64, swap_64, cas_64;
+        /// Adds, wrapping.
+        fetch_add: add_u64;
+        /// Subtracts, wrapping.
+        fetch_sub: sub_u64;
+        /// The bits that both have.
+        fetch_and: and_64;
+        /// The bits that either has.
+        fetch_or: or_64;
+        /// The bits that one has.
+        fetch_xor: xor_64;
+        /// The smaller.
+        fetch_min: min_u64;
+        /// The larger.
+        fetch_max: max_u64;
+    }
+    AtomicI64 BlockAtomicI64 SystemAtomicI64: {
+        i64, u64, 8, |v: i64| v as u64, |b: u64| b as i64, load_atomic_64, store_atomic_64, swap_64, cas_64;
+        /// Adds, wrapping.
+        fetch_add: add_u64;
+        /// Subtracts, wrapping.
+        fetch_sub: sub_u64;
+        /// The bits that both have.
+        fetch_and: and_64;
+        /// The bits that either has.
+        fetch_or: or_64;
+        /// The bits that one has.
+        fetch_xor: xor_64;
+        /// The smaller.
+        fetch_min: min_i64;
+        /// The larger.
+        fetch_max: max_i64;
+    }
+    AtomicF32 BlockAtomicF32 SystemAtomicF32: {
+        f32, u32, 4, f32::to_bits, f32::from_bits, load_atomic_32, store_atomic_32, swap_32, cas_32;
+        /// Adds, rounded to nearest. Subnormal numbers count as zero on a device, in global memory.
+        fetch_add: add_f32;
+        /// Subtracts, rounded to nearest: adds the negative number.
+        fetch_sub: sub_f32;
+        /// The bits that both have.
+        fetch_and: and_32;
+        /// The bits that either has.
+        fetch_or: or_32;
+        /// The bits that one has.
+        fetch_xor: xor_32;
+    }
+    AtomicF64 BlockAtomicF64 SystemAtomicF64: {
+        f64, u64, 8, f64::to_bits, f64::from_bits, load_atomic_64, store_atomic_64, swap_64, cas_64;
+        /// Adds, rounded to nearest.
+        fetch_add: add_f64;
+        /// Subtracts, rounded to nearest: adds the negative number.
+        fetch_sub: sub_f64;
+        /// The bits that both have.
+        fetch_and: and_64;
+        /// The bits that either has.
+        fetch_or: or_64;
+        /// The bits that one has.
+        fetch_xor: xor_64;
+    }
+}

@@ -1,0 +1,116 @@
+//! What the threads of a grid do to memory.
+
+use super::Grid;
+use crate::sim::fault::{Access, FaultKind, Place};
+use crate::sim::race::{Races, Stamp, Word};
+use crate::sim::shared::SharedBase;
+use std::ops::Range;
+
+impl Grid<'_> {
+    /// Notes that the running thread has waited for the grid in front.
+    pub fn waited(&self) {
+        self.waited[self.thread.get() as usize].set(true);
+    }
+
+    /// Notes that what the block did so far comes before what its next atomic operation announces.
+    pub fn fence(&self) {
+        self.in_races(Races::pass_fence);
+    }
+
+    /// Notes that what the block did before its last fence comes before what others do that synchronise at
+    /// this address later.
+    pub fn synchronise(&self, address: u64) {
+        self.in_races(|races| races.synchronise(address));
+    }
+
+    /// Faults unless `size` bytes at `address` may be accessed through a pointer to `base`, now.
+    #[track_caller]
+    pub fn check_global(&self, access: Access, base: u64, address: u64, size: u64) {
+        // Shared memory may be meant too, where a pointer says nothing of its kind.
+        if self.shared.contains(address) {
+            return;
+        }
+        if let Err(kind) = self.memory.check(access, base, address, size) {
+            self.fault_here(kind);
+        }
+        // A plain load may be of what no kernel writes; any other cannot.
+        if access != Access::Read && !self.waited[self.thread.get() as usize].get() {
+            self.fault_here(FaultKind::AccessBeforeWait { access });
+        }
+        let Some(races) = &self.races else { return };
+        if access == Access::Atomic {
+            self.synchronise(address);
+        }
+        for word in address / 4..(address + size) / 4 {
+            let entered = races.borrow_mut().enter(Word::Global(word), access, self.thread());
+            if let Err(other) = entered {
+                self.fault_here(race(access, other, self.memory.place(word * 4)));
+            }
+        }
+    }
+
+    /// The cells of element `i`, of `N` cells, of a shared array.
+    #[track_caller]
+    fn shared_cells<const N: usize>(&self, access: Access, base: SharedBase, i: usize) -> Range<usize> {
+        if i >= base.length {
+            let (array, length) = (self.shared.name(base), base.length as u64);
+            self.fault_here(FaultKind::SharedOutOfBounds { access, array, index: i as u64, length });
+        }
+        let cells = i * N..(i + 1) * N;
+        let Some(races) = &self.races else { return cells };
+        for cell in cells.clone() {
+            let word = Word::Shared(base.array as u32, cell as u32);
+            let entered = races.borrow_mut().enter(word, access, self.thread());
+            if let Err(other) = entered {
+                let place = Place::Shared { array: self.shared.name(base), offset: cell as u64 * 4 };
+                self.fault_here(race(access, other, place));
+            }
+        }
+        cells
+    }
+
+    #[track_caller]
+    pub fn load_shared<const N: usize>(&self, base: SharedBase, i: usize) -> [u32; N] {
+        let cells = self.shared_cells::<N>(Access::Read, base, i);
+        let mut words = [0; N];
+        for (word, cell) in words.iter_mut().zip(cells) {
+            let content = self.shared.cells(base)[cell];
+            *word = self.written(content, base, i);
+        }
+        words
+    }
+
+    /// What is in a cell of element `i`, which must have been written.
+    #[track_caller]
+    fn written(&self, cell: Option<u32>, base: SharedBase, i: usize) -> u32 {
+        let Some(word) = cell else {
+            let array = self.shared.name(base);
+            self.fault_here(FaultKind::UnwrittenShared { array, index: i as u64 })
+        };
+        word
+    }
+
+    /// Element `i`, one cell, for an access that others may make at the same time.
+    #[track_caller]
+    pub fn load_shared_word(&self, access: Access, base: SharedBase, i: usize) -> u32 {
+        let cells = self.shared_cells::<1>(access, base, i);
+        let cell = self.shared.cells(base)[cells.start];
+        self.written(cell, base, i)
+    }
+
+    /// Sets element `i`, one cell, as the second half of an atomic operation.
+    pub fn set_shared_word(&self, base: SharedBase, i: usize, word: u32) {
+        self.shared.cells(base)[i] = Some(word);
+    }
+
+    #[track_caller]
+    pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, words: [u32; N]) {
+        let cells = self.shared_cells::<N>(Access::Write, base, i);
+        self.shared.cells(base)[cells].copy_from_slice(&words.map(Some));
+    }
+}
+
+fn race(access: Access, other: Stamp, place: Place) -> FaultKind {
+    let Stamp { access: other_access, block: other_block, thread: other_thread, .. } = other;
+    FaultKind::Race { access, other_access, other_block, other_thread, place }
+}

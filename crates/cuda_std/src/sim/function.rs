@@ -1,0 +1,89 @@
+//! Launching the function of a kernel, as rust-cuda's kernels are tested on the host.
+
+use super::{Fault, Memory, Options, run_configured};
+use crate::host::{Configuration, Kernel};
+use std::ffi::c_void;
+
+/// A call of a kernel's function.
+struct Call<F> {
+    name: &'static str,
+    body: F,
+}
+
+// SAFETY: the threads of a grid run on the host thread that launches them.
+unsafe impl<F> Sync for Call<F> {}
+
+impl<F: Fn()> Kernel for Call<F> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn arguments(&self, _: &mut dyn FnMut(&mut [*mut c_void])) {
+        unreachable!("only the simulator calls it")
+    }
+
+    unsafe fn run(&self) {
+        crate::thread::grid_dependency_wait();
+        (self.body)()
+    }
+}
+
+/// What [`launch!`](super::launch) does.
+#[doc(hidden)]
+pub fn call(name: &'static str, configuration: Configuration, body: impl Fn()) -> Result<(), Fault> {
+    run_configured(&Call { name, body }, configuration, &Memory::open(), &Options::default())
+}
+
+/// `launch!(kernel<<<grid, block, shared_bytes>>>(arguments))`: runs a kernel in the simulator, in CUDA's
+/// notation.
+///
+/// The kernel is a path to its function, whose arguments are checked by the compiler as in every call. What
+/// stands before `>>>` is one word, number or tuple.
+/// Accesses through plain pointers and references are not checked: [`run`](super::run) is for kernels that
+/// load and store by [`crate::memory`]. The result is `Ok`, or the first [`Fault`](super::Fault).
+///
+/// # Safety
+/// The kernel's own conditions hold for its arguments.
+///
+/// ```
+/// use cuda_std::prelude::*;
+///
+/// #[kernel]
+/// pub unsafe fn add(a: &[f32], b: &[f32], c: *mut f32) {
+///     let i = thread::index_1d() as usize;
+///     if i < a.len() {
+///         *c.add(i) = a[i] + b[i];
+///     }
+/// }
+///
+/// let mut c = [0.0; 3];
+/// // SAFETY: c has as many elements as a.
+/// unsafe { cuda_std::sim::launch!(add<<<1, 32>>>(&[1.0, 2.0, 3.0], &[0.5; 3], c.as_mut_ptr())) }?;
+/// assert_eq!(c, [1.5, 2.5, 3.5]);
+/// # Ok::<(), cuda_std::sim::Fault>(())
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __sim_launch {
+    ($($kernel:ident)::+ <<<$grid:expr, $block:tt>>> ( $($argument:expr),* $(,)? )) => {
+        $crate::sim::launch!($($kernel)::+ <<<$grid, $block, 0>>>($($argument),*))
+    };
+    ($($kernel:ident)::+ <<<$grid:expr, $block:expr, $shared:tt>>> ( $($argument:expr),* $(,)? )) => {{
+        let configuration = $crate::host::Configuration {
+            shared_bytes: $shared,
+            ..$crate::host::Configuration::new($grid, $block)
+        };
+        // Not called: the compiler's complaints point at the arguments as they are written.
+        let _ = || $($kernel)::+($($argument),*);
+        $crate::sim::launch!(@ [configuration, $($kernel)::+] [] $($argument,)*)
+    }};
+    // Arguments are computed once, and each thread gets a copy.
+    (@ $launch:tt [$($bound:ident)*] $argument:expr, $($more:tt)*) => {
+        match $argument {
+            argument => $crate::sim::launch!(@ $launch [$($bound)* argument] $($more)*),
+        }
+    };
+    (@ [$configuration:ident, $($kernel:ident)::+] [$($bound:ident)*]) => {
+        $crate::sim::call(stringify!($($kernel)::+), $configuration, || $($kernel)::+($($bound),*))
+    };
+}

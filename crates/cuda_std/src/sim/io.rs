@@ -1,0 +1,28 @@
+//! What kernels print, and how they fail.
+
+use std::cell::RefCell;
+use std::fmt::{Arguments, Write};
+
+thread_local! {
+    /// What was printed since somebody asked for it.
+    static CAPTURED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+pub fn print(text: Arguments<'_>) {
+    let printed = CAPTURED.with_borrow_mut(|captured| captured.as_mut().map(|all| all.write_fmt(text)));
+    if printed.is_none() {
+        std::print!("{text}");
+    }
+}
+
+#[track_caller]
+pub fn fail(message: Arguments<'_>) -> ! {
+    std::panic!("{message}")
+}
+
+/// What `launches` returns, and what kernels printed meanwhile, which does not reach the terminal.
+pub fn captured<R>(launches: impl FnOnce() -> R) -> (R, String) {
+    let before = CAPTURED.replace(Some(String::new()));
+    let result = launches();
+    (result, CAPTURED.replace(before).unwrap_or_default())
+}

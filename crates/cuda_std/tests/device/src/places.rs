@@ -1,0 +1,61 @@
+//! Indices, kinds of memory, messages.
+
+use cuda_std::prelude::*;
+use cuda_std::ptr::{AddressSpace, convert_generic_to_specific_address_space, is_in_address_space};
+use cuda_std::{address_space, cfg::ComputeCapability, mem, misc, shared_array};
+
+#[kernel]
+pub unsafe fn indices(out: *mut [u32; 8]) {
+    let (flat, place) = (thread::index_2d(), thread::index_3d());
+    *out = [thread::index(), thread::index_1d(), flat.x, flat.y, place.z, thread::first().into(),
+            thread::warp_size(), thread::grid_dim().z];
+}
+
+#[kernel]
+pub unsafe fn arrays(out: *mut u64) {
+    #[address_space(shared)]
+    static mut VALUE: u64 = 0;
+    let array = shared_array![u32; 100];
+    let dynamic = cuda_std::shared::dynamic_shared_mem::<u64>();
+    let t = thread::thread_idx_x() as usize;
+    *array.add(t) = t as u32;
+    *dynamic.add(t) = 7;
+    *VALUE = 3;
+    thread::sync_threads();
+    *out = u64::from(*array.add(t ^ 1)) + *dynamic.add(t ^ 1) + *VALUE;
+    *out.add(1) = u64::from(mem::dynamic_smem_size()) + u64::from(mem::total_smem_size());
+}
+
+#[kernel]
+pub unsafe fn spaces(p: *const u32, out: *mut bool) {
+    *out = is_in_address_space(p, AddressSpace::Shared) || is_in_address_space(p, AddressSpace::Local);
+    *out.add(1) = convert_generic_to_specific_address_space(p, AddressSpace::Global).is_null();
+}
+
+#[kernel]
+pub unsafe fn clocks(out: *mut u64) {
+    misc::profiler_counter(3);
+    misc::breakpoint();
+    *out = misc::clock();
+    thread::nanosleep(20);
+    *out.add(1) = misc::clock();
+    *out.add(2) = u64::from(ComputeCapability::from_cuda_arch_env() >= ComputeCapability::Compute90);
+}
+
+#[kernel]
+pub unsafe fn messages(n: u32) {
+    print!("n is ");
+    println!("{n}");
+    cuda_std::assert!(n > 1, "n is only {n}");
+    cuda_std::assert_eq!(n, 2);
+    if n > 3 {
+        cuda_std::panic!("too many: {n}");
+    }
+}
+
+#[kernel]
+pub unsafe fn allocations(n: u32, out: *mut u32) {
+    let text: String = format!("{n}");
+    let numbers: Vec<u32> = (0..n).collect();
+    *out = Box::new(numbers.len() as u32 + text.len() as u32).to_owned().wrapping_add(1);
+}

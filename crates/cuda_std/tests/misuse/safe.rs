@@ -1,0 +1,8 @@
+use cuda_std::kernel;
+
+#[kernel]
+pub fn add(n: usize) {
+    let _ = n;
+}
+
+fn main() {}

@@ -1,0 +1,154 @@
+//! What functions are on the device: the PTX of a crate that calls them all.
+//!
+//! Among them those that the published `cuda_std` has wrong: any and all exchanged for their opposites, modes
+//! of shuffles, scopes of atomic operations and of the block's fence, the width of compare-and-swap.
+
+use cuda_builder::{CudaBuilder, Ptxas, Toolchain};
+use std::path::Path;
+use std::process::Command;
+
+/// The text of an entry point.
+fn entry<'a>(ptx: &'a str, name: &str) -> &'a str {
+    let begin = ptx.find(&format!(".visible .entry {name}(")).unwrap_or_else(|| panic!("{name} is missing"));
+    &ptx[begin..begin + ptx[begin..].find("\n}").unwrap()]
+}
+
+/// What stands in each entry point, so many times at least.
+const CONTENTS: &[(&str, &[&str])] = &[
+    ("barriers", &["bar.red.popc.u32", "bar.red.and.pred", "bar.red.or.pred"]),
+    ("block_fence", &["fence.acq_rel.cta"]),
+    ("grid_fence", &["fence.acq_rel.gpu"]),
+    ("system_fence", &["fence.acq_rel.sys"]),
+    ("shuffle_up", &["shfl.sync.up.b32", ", 1, 6144,"]),
+    ("shuffle_down", &["shfl.sync.down.b32", ", 1, 6175,"]),
+    ("shuffle_xor", &["shfl.sync.bfly.b32"]),
+    ("shuffle_idx", &["shfl.sync.idx.b32"]),
+    // Any: the ballot is not empty. All: the ballot of those against it is.
+    ("vote_any", &["setp.eq", "vote.sync.ballot.b32", "setp.ne"]),
+    ("vote_all", &["setp.ne", "vote.sync.ballot.b32", "setp.eq"]),
+    ("matches", &["match.any.sync.b64"]),
+    ("masks", &["activemask.b32", "bar.warp.sync"]),
+    ("atomic_block", &["atom.relaxed.cta.add.f32"]),
+    ("atomic_device", &["atom.acq_rel.gpu.add.f64"]),
+    ("atomic_system", &["atom.acquire.sys.add.f32"]),
+    (
+        "atomic_consistent",
+        &["fence.sc.gpu", "ld.acquire.gpu.b32", "st.relaxed.gpu.b32", "atom.acq_rel.gpu.or.b32"],
+    ),
+    ("atomic_cells", &["ld.acquire.sys.b64", "st.release.sys.b64", "atom.release.sys.exch.b64"]),
+    ("atomic_exchange", &["atom.acq_rel.gpu.cas.b64", "atom.relaxed.gpu.cas.b32"]),
+    (
+        "atomic_integers",
+        &["min.s32", "max.s32", "add.u32", "min.u64", "max.u64", "xor.b64", "atom.release.gpu.and.b64"],
+    ),
+    (
+        "approximations",
+        &[
+            "ex2.approx.f32",
+            "lg2.approx.f32",
+            "sin.approx.f32",
+            "cos.approx.f32",
+            "rsqrt.approx.f32",
+            "rcp.approx.f32",
+            "sqrt.approx.f32",
+            "div.approx.f32",
+        ],
+    ),
+    (
+        "exact",
+        &[
+            "cvt.rmi.f64.f64",
+            "cvt.rpi.f64.f64",
+            "cvt.rzi.f64.f64",
+            "sqrt.rn.f64",
+            "fma.rn.f64",
+            "sqrt.rn.f32",
+            "cvt.rni.f32.f32",
+        ],
+    ),
+    (
+        "rounding",
+        &[
+            "add.rm.f64",
+            "mul.rp.f64",
+            "div.rz.f64",
+            "rcp.rn.f64",
+            "sqrt.rm.f64",
+            "fma.rz.f64",
+            "sub.rp.f32",
+            "cvt.rz.f64.s64",
+            "cvt.rm.f32.f64",
+            "cvt.rp.f32.u32",
+            "cvt.rzi.s32.f64",
+        ],
+    ),
+    (
+        "integers",
+        &[
+            "popc.b32",
+            "clz.b32",
+            "brev.b32",
+            "mul.hi.s32",
+            "mul.hi.u32",
+            "dp4a.s32.s32",
+            "dp4a.u32.u32",
+            "dp2a.lo.s32.s32",
+            "dp2a.hi.s32.s32",
+            "popc.b64",
+            "clz.b64",
+            "mul.hi.s64",
+        ],
+    ),
+    ("indices", &["%tid.y", "%ctaid.z", "%ntid.x", "%nctaid.y"]),
+    (
+        "arrays",
+        &["cvta.shared.u64", "cuda_std_dynamic_shared", "%dynamic_smem_size", "%total_smem_size", "bar.sync"],
+    ),
+    ("spaces", &["isspacep.shared", "isspacep.local", "cvta.to.global.u64"]),
+    ("clocks", &["pmevent 3", "brkpt", "%clock64", "nanosleep.u32"]),
+    ("all_single", &[]),
+    ("all_double", &[]),
+    ("halves", &[]),
+    ("vectors", &[]),
+    ("messages", &[]),
+    ("allocations", &["malloc"]),
+];
+
+#[test]
+fn functions_are_the_instructions_that_they_should_be() {
+    if let Err(why) = Toolchain::find() {
+        println!("skipped: {why}");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/device");
+    // The versions that the workspace is tested with.
+    std::fs::copy(folder.join("../../../../Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let mut update = Command::new(env!("CARGO"));
+    update.args(["update", "--workspace", "--offline", "--quiet"]).current_dir(&folder);
+    assert!(update.status().unwrap().success());
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device");
+    let builder = CudaBuilder::new(&folder).archs(&["sm_70", "sm_90"]).target_dir(target);
+    for file in builder.build().unwrap() {
+        let ptx = std::fs::read_to_string(&file.path).unwrap();
+        for (name, contents) in CONTENTS {
+            for content in *contents {
+                assert!(entry(&ptx, name).contains(content), "no {content} in {}", entry(&ptx, name));
+            }
+        }
+        // Reductions are instructions from 8.0 on.
+        let reductions = entry(&ptx, "reductions");
+        let newer = file.arch == "sm_90";
+        for op in ["add.s32", "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32", "min.s32", "max.s32"] {
+            assert_eq!(reductions.contains(&format!("redux.sync.{op}")), newer, "{op} in {reductions}");
+        }
+        assert_eq!(reductions.contains("shfl.sync.idx"), !newer);
+        // In shared memory, with their sizes.
+        assert!(ptx.contains("\n.extern .shared .align 16 .b8 cuda_std_dynamic_shared[];"));
+        assert!(ptx.contains(".shared .align 4 .b8 cuda_std_shared_device_"), "{}", &ptx[..2000]);
+        assert!(ptx.contains("__assertfail") && ptx.contains("vprintf"));
+        match Ptxas::find().unwrap() {
+            Some(ptxas) => drop(ptxas.assemble(&file.path, &file.arch).unwrap()),
+            None => println!("skipped: there is no ptxas"),
+        }
+    }
+}
