@@ -295,6 +295,10 @@ pub fn argument<T: DeviceCopy>(value: &T) -> *mut c_void {
     std::ptr::from_ref(value).cast_mut().cast()
 }
 
+/// Takes what a kernel takes.
+#[doc(hidden)]
+pub fn must_be_device_copy<T: DeviceCopy>(_: T) {}
+
 /// Queues a kernel, in CUDA's notation: grid, block, bytes of dynamic shared memory, stream, and its
 /// arguments.
 ///
@@ -338,7 +342,9 @@ macro_rules! launch {
     (
         $function:ident <<<$grid:expr, $block:expr, $shared:expr, $stream:ident>>>
         ( $($argument:expr),* $(,)? )
-    ) => {
+    ) => {{
+        // Not called: the compiler's complaints point at the arguments as they are written.
+        let _ = || ($($crate::function::must_be_device_copy($argument),)*);
         $stream.launch(&$function, $grid, $block, $shared, &[$($crate::function::argument(&$argument)),*])
-    };
+    }};
 }
