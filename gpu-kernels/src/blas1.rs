@@ -25,7 +25,7 @@ pub(crate) unsafe fn values<T: Real, const K: usize>(
         if finite {
             return Some(values);
         }
-        if thread::index() == 0 {
+        if thread::index_x() == 0 {
             guard.raise(status::BREAKDOWN);
         }
         None
@@ -40,7 +40,7 @@ pub unsafe fn fill<T: Real>(n: u64, value: T, x: *mut T, guard: Guard) {
         if guard.stopped() {
             return;
         }
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             x.st(i, value);
             i += thread::stride();
@@ -67,7 +67,7 @@ pub unsafe fn axpby<T: Real>(
             return;
         }
         let Some([a, b]) = values([a, b], guard) else { return };
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let ax = a * x.ld(i);
             z.st(i, if b == T::ZERO { ax } else { b.mul_add(y.ld(i), ax) });
@@ -94,7 +94,7 @@ pub unsafe fn axpbypcz<T: Real>(
             return;
         }
         let Some([a, b, c]) = values([a, b, c], guard) else { return };
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let value = a * x.ld(i);
             let value = b.mul_add(y.ld(i), value);
@@ -113,7 +113,7 @@ pub unsafe fn scale_rows<T: Real>(n: u64, a: T, d: *const T, x: *const T, y: *mu
         if guard.stopped() {
             return;
         }
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             y.st(i, a * d.ld(i) * x.ld(i));
             i += thread::stride();
@@ -137,7 +137,7 @@ pub unsafe fn scale_blocks<T: Real, const B: usize>(
             return;
         }
         // A thread a row: neighbours share cache lines of x.
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize * B {
             let mut sum = T::ZERO;
             for l in 0..B {

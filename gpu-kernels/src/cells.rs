@@ -16,7 +16,7 @@ pub unsafe fn react<M: CellModel>(
     states: *mut f64,
 ) {
     let n = n as usize;
-    let mut i = thread::index();
+    let mut i = thread::index_x();
     while i < n {
         // SAFETY: the launcher's arguments are valid for n cells.
         unsafe {
@@ -50,7 +50,7 @@ pub unsafe fn activate(
     after: *const f64,
     times: *mut f64,
 ) {
-    let mut i = thread::index();
+    let mut i = thread::index_x();
     while i < n as usize {
         // SAFETY: the launcher's vectors have n elements.
         unsafe {

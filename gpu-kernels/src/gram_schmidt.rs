@@ -10,7 +10,7 @@ use arithmetic::status;
 use cuda_std::{
     Real, atomic, kernel,
     memory::*,
-    shared_array, thread,
+    shared, thread,
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
@@ -45,10 +45,10 @@ pub unsafe fn gram_schmidt<T: Real, const W: usize>(
     counter: *mut u32,
     guard: Guard,
 ) {
-    let scratch = shared_array![T; 264]; // WARPS * (32 + 1)
-    let flag = shared_array![u32; 1];
+    let scratch = shared![T; 264]; // WARPS * (32 + 1)
+    let flag = shared![u32; 1];
     // In shared memory, because the sums and the vectors already fill the registers.
-    let coefficients = shared_array![T; 32];
+    let coefficients = shared![T; 32];
     // SAFETY: the launcher's arguments are valid for n rows and count <= W vectors.
     unsafe {
         if guard.stopped() {
@@ -62,7 +62,7 @@ pub unsafe fn gram_schmidt<T: Real, const W: usize>(
         thread::sync_threads();
         let mut sums = [T::ZERO; W];
         let mut square = T::ZERO;
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let mut v = [T::ZERO; W];
             unroll::<W>(|j| {
@@ -161,7 +161,7 @@ unsafe fn warp_sum<T: Real>(value: T) -> T {
 pub unsafe fn gmres_start<T: Real>(norm2: *const T, beta: *mut T, g: *mut T, columns: *mut T, guard: Guard) {
     // SAFETY: the launcher's arguments are valid.
     unsafe {
-        if guard.stopped() || thread::index() != 0 {
+        if guard.stopped() || thread::index_x() != 0 {
             return;
         }
         let value = norm2.ld(0).sqrt();
@@ -189,9 +189,9 @@ pub unsafe fn gmres_rotate<T: Real>(
     columns: *mut T,
     monitor: Monitor,
 ) {
-    let column = shared_array![T; 1024]; // MAX_RESTART
-    let cosine = shared_array![T; 1024];
-    let sine = shared_array![T; 1024];
+    let column = shared![T; 1024]; // MAX_RESTART
+    let cosine = shared![T; 1024];
+    let sine = shared![T; 1024];
     // SAFETY: the launcher's arguments are valid for column j < MAX_RESTART.
     unsafe {
         if monitor.guard.stopped() {
@@ -255,8 +255,8 @@ pub unsafe fn gmres_rotate<T: Real>(
 /// `r` holds column `j` at `j * leading`. The result's sign is turned: what [`gram_schmidt()`] subtracts.
 #[kernel(T = [f32, f64])]
 pub unsafe fn gmres_solve<T: Real>(columns: *const T, r: *const T, leading: u32, g: *const T, y: *mut T) {
-    let rest = shared_array![T; 1024]; // MAX_RESTART
-    let solved = shared_array![T; 1];
+    let rest = shared![T; 1024]; // MAX_RESTART
+    let solved = shared![T; 1];
     // SAFETY: the launcher's arguments are valid for the columns done, at most MAX_RESTART.
     unsafe {
         let done = columns.ld(0).to_f64() as usize;

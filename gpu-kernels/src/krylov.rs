@@ -67,14 +67,14 @@ pub unsafe fn cg_step<T: Real, S: Real>(
             status::RUNNING
         };
         if fault != status::RUNNING {
-            if thread::index() == 0 {
+            if thread::index_x() == 0 {
                 monitor.guard.raise(fault);
             }
             return;
         }
         let alpha = rho / p_ap;
         let mut sums = [T::ZERO; 2];
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let residual = (-alpha).mul_add(ap.ld(i), r.ld(i));
             x.st(i, alpha.mul_add(p.ld(i), x.ld(i)));
@@ -112,7 +112,7 @@ pub unsafe fn direction<T: Real, S: Real>(
             return;
         }
         let Some([beta]) = values([beta], guard) else { return };
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let z = T::from_f64(z.ld(i).to_f64());
             let scaled = if d.is_null() { z } else { d.ld(i) * z };

@@ -93,7 +93,7 @@ impl Monitor {
 pub unsafe fn observe<T: Real>(square: *const T, monitor: Monitor) {
     // SAFETY: one thread is launched; the launcher's arguments are valid.
     unsafe {
-        if monitor.guard.stopped() || thread::index() != 0 {
+        if monitor.guard.stopped() || thread::index_x() != 0 {
             return;
         }
         monitor.observe(Real::sqrt(square.ld(0).to_f64()));

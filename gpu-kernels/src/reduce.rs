@@ -6,8 +6,9 @@
 use cuda_std::{
     Real, atomic, kernel,
     memory::*,
+    shared,
     shared::Shared,
-    shared_array, thread,
+    thread,
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
@@ -117,9 +118,9 @@ pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
     last: impl FnOnce([T; K]),
 ) {
     // One for each of the two steps, so that no barrier is needed between them.
-    let blocks_scratch = shared_array![T; 16];
-    let grid_scratch = shared_array![T; 16];
-    let flag = shared_array![u32; 1];
+    let blocks_scratch = shared![T; 16];
+    let grid_scratch = shared![T; 16];
+    let flag = shared![u32; 1];
     let grid = thread::grid_dim_x() as usize;
     let t = thread::thread_idx_x() as usize;
     // SAFETY: the caller's promise.
@@ -171,7 +172,7 @@ pub unsafe fn dot<T: Real, S: Real>(n: u64, x: *const T, y: *const S, reduction:
             return;
         }
         let mut sum = T::ZERO;
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             sum = x.ld(i).mul_add(T::from_f64(y.ld(i).to_f64()), sum);
             i += thread::stride();
@@ -189,7 +190,7 @@ pub unsafe fn sum<T: Real>(n: u64, x: *const T, reduction: Reduction<T>, guard: 
             return;
         }
         let mut sum = T::ZERO;
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             sum += x.ld(i);
             i += thread::stride();
@@ -207,7 +208,7 @@ pub unsafe fn norm_max<T: Real>(n: u64, x: *const T, reduction: Reduction<T>, gu
             return;
         }
         let mut max = T::ZERO;
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             max = max.max_nan(x.ld(i).abs());
             i += thread::stride();

@@ -1,6 +1,6 @@
 //! Dense vectors side by side, `v_k` at `k leading`: Gram-Schmidt and the Jacobi iteration.
 
-use cuda_std::{Real, Shared, kernel, memory::*, shared_array, thread};
+use cuda_std::{Real, Shared, kernel, memory::*, shared, thread};
 
 use crate::monitor::Monitor;
 use crate::reduce::{Add, Reduction, block_reduce, grid_reduce};
@@ -58,7 +58,7 @@ pub unsafe fn dense_dots(
     s: *const f64,
     h: *mut f64,
 ) {
-    let scratch = shared_array![f64; 32]; // VECTORS for each warp
+    let scratch = shared![f64; 32]; // VECTORS for each warp
     let (n, leading, count) = (n as usize, leading as usize, count as usize);
     let first = thread::block_idx_x() as usize * VECTORS;
     let mut sums = [0.0; VECTORS];
@@ -148,7 +148,7 @@ pub unsafe fn dense_subtract_sum(
     w: *mut f64,
     reduction: Reduction<f64>,
 ) {
-    let scratch = shared_array![f64; 256]; // BLOCK
+    let scratch = shared![f64; 256]; // BLOCK
     let (n, leading, parts) = (n as usize, leading as usize, parts as usize);
     let t = thread::thread_idx_x() as usize;
     let (row, group) = (t % TILE, t / TILE);
@@ -215,7 +215,7 @@ pub unsafe fn dense_sweep_sum(
     reduction: Reduction<f64>,
     monitor: Monitor,
 ) {
-    let scratch = shared_array![f64; 16];
+    let scratch = shared![f64; 16];
     let n = n as usize;
     // SAFETY: the launcher's arguments are valid for n rows; every thread comes to all barriers or returns
     // here.

@@ -8,7 +8,7 @@ use crate::reduce::{Add, Reduction, grid_reduce};
 /// `z = x + y`
 #[kernel]
 pub unsafe fn vadd(n: u64, x: *const f64, y: *const f64, z: *mut f64) {
-    let mut i = thread::index();
+    let mut i = thread::index_x();
     while i < n as usize {
         // SAFETY: the launcher's vectors have n elements.
         unsafe { z.st_cs(i, x.ld_cs(i) + y.ld_cs(i)) };
@@ -20,7 +20,7 @@ pub unsafe fn vadd(n: u64, x: *const f64, y: *const f64, z: *mut f64) {
 #[kernel]
 pub unsafe fn pi_sum(n: u64, step: f64, reduction: Reduction<f64>) {
     let mut sum = 0.0;
-    let mut i = thread::index();
+    let mut i = thread::index_x();
     while i < n as usize {
         sum += height(i, step);
         i += thread::stride();

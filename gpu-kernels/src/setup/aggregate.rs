@@ -117,7 +117,7 @@ pub unsafe fn join_neighbours<T: Real>(
 pub unsafe fn number_aggregates(n: u64, numbers: *const u32, root_of: *mut u32) {
     // SAFETY: the arrays have n elements, and roots are unknowns.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let root = root_of.ld(i);
             if root != NONE {
@@ -133,7 +133,7 @@ pub unsafe fn number_aggregates(n: u64, numbers: *const u32, root_of: *mut u32) 
 pub unsafe fn tentative_lengths(n: u64, aggregates: *const u32, lengths: *mut u32) {
     // SAFETY: the arrays have n elements.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             lengths.st(i, (aggregates.ld_nc(i) != NONE) as u32);
             i += thread::stride();
@@ -152,7 +152,7 @@ pub unsafe fn tentative<T: Real>(
 ) {
     // SAFETY: the arrays fit a matrix of n rows with these lengths.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let aggregate = aggregates.ld_nc(i);
             if aggregate != NONE {

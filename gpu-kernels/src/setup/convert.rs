@@ -3,7 +3,7 @@
 use cuda_std::{
     Real, kernel,
     memory::*,
-    shared_array, thread,
+    shared, thread,
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
@@ -34,8 +34,8 @@ const TILES: usize = (BLOCK / WARP_SIZE) as usize * TILE * LEADING;
 pub unsafe fn slice_widths(n_rows: u64, row_ptr: *const u32, widths: *mut u32) {
     // SAFETY: the launcher's arguments describe a CRS matrix, and a width for each slice.
     unsafe {
-        let lane = thread::index() % SLICE;
-        let mut first = thread::index() - lane;
+        let lane = thread::index_x() % SLICE;
+        let mut first = thread::index_x() - lane;
         while first < n_rows as usize {
             let row = first + lane;
             let mut width =
@@ -60,7 +60,7 @@ pub unsafe fn slice_widths(n_rows: u64, row_ptr: *const u32, widths: *mut u32) {
 /// 1968) by the length and, of equal ones, the row.
 #[kernel]
 pub unsafe fn sort_windows(n_rows: u64, row_ptr: *const u32, permutation: *mut u32, widths: *mut u32) {
-    let keys = shared_array![u64; MAX_WINDOW];
+    let keys = shared![u64; MAX_WINDOW];
     let n_rows = n_rows as usize;
     let window = thread::block_dim_x() as usize;
     let first = thread::block_idx_x() as usize * window;
@@ -127,14 +127,14 @@ pub unsafe fn fill_sell<T: Real, S: Real>(
     sell_columns: *mut u32,
     sell_values: *mut S,
 ) {
-    let column_tiles = shared_array![u32; TILES];
-    let value_tiles = shared_array![S; TILES];
+    let column_tiles = shared![u32; TILES];
+    let value_tiles = shared![S; TILES];
     let lane = thread::thread_idx_x() as usize % SLICE;
     let tile = thread::thread_idx_x() as usize / SLICE * TILE * LEADING;
     let (row_of_lane, entry_of_lane) = (lane / TILE, lane % TILE);
     let n_rows = n_rows as usize;
     let n_slices = n_rows.div_ceil(SLICE);
-    let mut slice = thread::index() / SLICE;
+    let mut slice = thread::index_x() / SLICE;
     // SAFETY: the launcher's arguments describe a CRS matrix and its slices.
     unsafe {
         while slice < n_slices {
@@ -210,7 +210,7 @@ pub unsafe fn reach(
     reduction: Reduction<f64>,
 ) {
     let mut farthest = 0;
-    let mut position = thread::index();
+    let mut position = thread::index_x();
     // SAFETY: the launcher's arguments describe a SELL matrix, square where `pivots` is null.
     unsafe {
         while position < n_rows as usize {
@@ -256,7 +256,7 @@ pub unsafe fn compress(
     pivots: *const u32,
     pivot_values: *mut f32,
 ) {
-    let mut position = thread::index();
+    let mut position = thread::index_x();
     // SAFETY: the launcher's arguments describe a SELL matrix, square where `pivots` is null.
     unsafe {
         while position < n_rows as usize {
@@ -291,7 +291,7 @@ pub unsafe fn round<T: Real, S: Real>(n: u64, x: *const T, y: *mut S, guard: Gua
         if guard.stopped() {
             return;
         }
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             y.st(i, S::from_f64(x.ld(i).to_f64()));
             i += thread::stride();
@@ -315,7 +315,7 @@ pub unsafe fn round_scaled<T: Real, S: Real>(
         if guard.stopped() {
             return;
         }
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let value = S::from_f64(x.ld(i).to_f64());
             y.st(i, value);

@@ -97,7 +97,7 @@ pub unsafe fn independent_start<T: Real>(
 ) {
     // SAFETY: the launcher's graphs have n rows, `st` may be null; the arrays have n elements.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let mut degree = off_diagonal(s, i);
             let mut measure = None;

@@ -93,8 +93,8 @@ pub unsafe fn subtract_scaled<T: Real>(
     values: *mut T,
 ) {
     let c = Rows { pattern: c, values: values as *const T };
-    let lane = thread::index() % LANES;
-    let mut i = thread::index() / LANES;
+    let lane = thread::index_x() % LANES;
+    let mut i = thread::index_x() / LANES;
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
         while i < n as usize {
@@ -119,7 +119,7 @@ pub unsafe fn subtract_scaled<T: Real>(
 pub unsafe fn restricted_lengths(n: u64, a: Pattern, coarse: *const u32, wanted: u32, lengths: *mut u32) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let mut length = 1;
             if coarse.ld_nc(i) == 0 {
@@ -151,7 +151,7 @@ pub unsafe fn restricted<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let mut to = row_ptr.ld_nc(i) as usize;
             let put = |to: usize, column: u32, value: T| {
@@ -181,7 +181,7 @@ pub unsafe fn restricted<T: Real>(
 pub unsafe fn row_means<T: Real>(n: u64, row_ptr: *const u32, values: *mut T) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let (mut e, end) = (row_ptr.ld_nc(i), row_ptr.ld_nc(i + 1));
             let value = T::ONE / T::from_f64((end - e) as f64);
@@ -222,10 +222,10 @@ pub unsafe fn extended_shares<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let mut i = thread::index() / LANES;
+        let mut i = thread::index_x() / LANES;
         while i < n as usize {
             let (start, end) = l.range(i);
-            let mut e = start + thread::index() % LANES;
+            let mut e = start + thread::index_x() % LANES;
             while e < end {
                 let k = l.column(e) as usize;
                 let (mut share, mut back) = (T::ONE, T::ZERO);
@@ -270,7 +270,7 @@ pub unsafe fn extended_divisors<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             if coarse.ld_nc(i) == 0 {
                 let (mut a_ii, mut sum) = (T::ZERO, T::ZERO);
@@ -318,11 +318,11 @@ pub unsafe fn extended_weights<T: Real>(
 ) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let mut i = thread::index() / LANES;
+        let mut i = thread::index_x() / LANES;
         while i < n as usize {
             let is_coarse = coarse.ld_nc(i) == 1;
             let (start, end) = p.range(i);
-            let mut e = start + thread::index() % LANES;
+            let mut e = start + thread::index_x() % LANES;
             while e < end {
                 let j = p.column(e);
                 let mut sum = b.get(i, j);
@@ -367,7 +367,7 @@ unsafe fn least<T: Real>(p: Rows<T>, i: usize, factor: T) -> T {
 pub unsafe fn truncated_lengths<T: Real>(n: u64, p: Rows<T>, max_entries: u32, factor: T, lengths: *mut u32) {
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let least = least(p, i, factor);
             let mut length = 0;
@@ -388,7 +388,7 @@ pub unsafe fn truncated_lengths<T: Real>(n: u64, p: Rows<T>, max_entries: u32, f
 pub unsafe fn truncated<T: Real>(n: u64, p: Rows<T>, row_ptr: *const u32, col_idx: *mut u32, values: *mut T) {
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let mut i = thread::index();
+        let mut i = thread::index_x();
         while i < n as usize {
             let (start, end) = p.range(i);
             let (mut to, to_end) = (row_ptr.ld_nc(i) as usize, row_ptr.ld_nc(i + 1) as usize);

@@ -4,7 +4,7 @@
 //! Dense matrices are of `m` rows and columns, a multiple of [`TILE`], and row after row; from row n on they
 //! are identities.
 
-use cuda_std::{Real, kernel, memory::*, shared_array, thread, warp::WARP_SIZE};
+use cuda_std::{Real, kernel, memory::*, shared, thread, warp::WARP_SIZE};
 
 use super::interpolate::Rows;
 use crate::reduce::{Max, Reduction, grid_reduce};
@@ -20,8 +20,8 @@ const BOTH: usize = 512;
 pub unsafe fn dense_rows<T: Real>(n: u64, m: u64, a: Rows<T>, dense: *mut f64) {
     let (n, m) = (n as usize, m as usize);
     let lanes = WARP_SIZE as usize;
-    let lane = thread::index() % lanes;
-    let mut i = thread::index() / lanes;
+    let lane = thread::index_x() % lanes;
+    let mut i = thread::index_x() / lanes;
     // SAFETY: the launcher's arguments describe a CRS matrix of n rows and columns, and a dense one.
     unsafe {
         while i < m {
@@ -45,7 +45,7 @@ pub unsafe fn dense_rows<T: Real>(n: u64, m: u64, a: Rows<T>, dense: *mut f64) {
 pub unsafe fn dense_symmetry(n: u64, m: u64, dense: *const f64, reduction: Reduction<f64>) {
     let (n, m) = (n as usize, m as usize);
     let mut maxima = [0.0; 2];
-    let mut k = thread::index();
+    let mut k = thread::index_x();
     // SAFETY: the launcher's arguments describe a dense matrix.
     unsafe {
         while k < n * n {
@@ -69,9 +69,9 @@ pub unsafe fn dense_symmetry(n: u64, m: u64, dense: *const f64, reduction: Reduc
 /// `pivots[step]` receives the smallest pivot of D in the first n rows, NaN where one is that.
 #[kernel]
 pub unsafe fn gauss_jordan(n: u64, m: u64, step: u64, from: *const f64, to: *mut f64, pivots: *mut f64) {
-    let pivot = shared_array![f64; BOTH];
-    let left = shared_array![f64; AREA];
-    let right = shared_array![f64; AREA];
+    let pivot = shared![f64; BOTH];
+    let left = shared![f64; AREA];
+    let right = shared![f64; AREA];
     let (n, m, step) = (n as usize, m as usize, step as usize);
     let tiles = m / TILE;
     let block = thread::block_idx_x() as usize;
@@ -144,7 +144,7 @@ pub unsafe fn dense_entries<T: Real>(
     values: *mut T,
 ) {
     let (n, m) = (n as usize, m as usize);
-    let mut k = thread::index();
+    let mut k = thread::index_x();
     // SAFETY: the launcher's arguments describe a dense matrix, and a CRS matrix of n^2 entries.
     unsafe {
         while k <= n * n {

@@ -27,7 +27,7 @@ use cuda_std::{Real, kernel, memory::*, thread};
 #[kernel(T = [f32, f64])]
 pub unsafe fn noisy<T: Real>(n: u64, block: u32, d: *const T, x: *mut T) {
     let block = block as usize;
-    let mut i = thread::index();
+    let mut i = thread::index_x();
     while i < n as usize {
         // SAFETY: the launcher's vector has n elements, and d as many rows.
         unsafe { x.st(i, scaled_noise(i as u32, d.ld(block * i + i % block))) };

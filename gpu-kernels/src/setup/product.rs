@@ -4,7 +4,7 @@
 //! A sub-warp of lanes shares a row of A and walks through its entries in turn; the lanes take the entries of
 //! B's row.
 
-use cuda_std::{Real, kernel, memory::*, shared_array, thread, warp::WARP_SIZE};
+use cuda_std::{Real, kernel, memory::*, shared, thread, warp::WARP_SIZE};
 
 use super::columns::{Bitmap, LOADED, LongRows, SLOTS, Table};
 use super::sub_warp::{Pattern, SubWarp};
@@ -138,7 +138,7 @@ pub unsafe fn count_columns(
     long: LongRows,
 ) {
     let sub_warp = SubWarp::of(log2_lanes);
-    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
+    let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
     let mut row = sub_warp.first();
     while row < n_rows as usize {
         table.clear();
@@ -161,8 +161,8 @@ pub unsafe fn count_columns(
 /// `lengths[i]` = the number of columns of row i of A B, for long rows.
 #[kernel]
 pub unsafe fn count_columns_long(n_cols: u64, a: Pattern, b: Pattern, lengths: *mut u32, long: LongRows) {
-    let bitmap = Bitmap::of(shared_array![u64; 2048]);
-    let scratch = shared_array![u64; 8];
+    let bitmap = Bitmap::of(shared![u64; 2048]);
+    let scratch = shared![u64; 8];
     long.for_each(|row| {
         let mut count = 0;
         bitmap.for_each_window(
@@ -188,7 +188,7 @@ pub unsafe fn write_columns(
     columns: *mut u32,
 ) {
     let sub_warp = SubWarp::of(log2_lanes);
-    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
+    let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
     let mut row = sub_warp.first();
     while row < n_rows as usize {
         let (start, end) = Pattern { row_ptr, col_idx: columns }.range(row);
@@ -214,8 +214,8 @@ pub unsafe fn write_columns_long(
     columns: *mut u32,
     long: LongRows,
 ) {
-    let bitmap = Bitmap::of(shared_array![u64; 2048]);
-    let scratch = shared_array![u64; 8];
+    let bitmap = Bitmap::of(shared![u64; 2048]);
+    let scratch = shared![u64; 8];
     long.for_each(|row| {
         let mut place = row_ptr.ld_nc(row) as usize;
         bitmap.for_each_window(
@@ -244,8 +244,8 @@ pub unsafe fn multiply<T: Real>(
     accumulate: u32,
 ) {
     let sub_warp = SubWarp::of(log2_lanes);
-    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
-    let sums = shared_array![T; 4096];
+    let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
+    let sums = shared![T; 4096];
     let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
     let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
     let mut row = sub_warp.first();

@@ -4,8 +4,9 @@
 use cuda_std::{
     atomic, kernel,
     memory::*,
+    shared,
     shared::Shared,
-    shared_array, thread,
+    thread,
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
@@ -72,8 +73,8 @@ pub(super) unsafe fn block_scan(value: u64, scratch: Shared<u64>) -> (u64, u64) 
 /// `b`.
 #[kernel]
 pub unsafe fn span_sums(n: u64, span: u64, lengths: *const u32, sums: *mut u64, counter: *mut u32) {
-    let scratch = shared_array![u64; 8];
-    let flag = shared_array![u32; 1];
+    let scratch = shared![u64; 8];
+    let flag = shared![u32; 1];
     let (n, span, grid) = (n as usize, span as usize, thread::grid_dim_x() as usize);
     let t = thread::thread_idx_x() as usize;
     let first = thread::block_idx_x() as usize * span;
@@ -124,7 +125,7 @@ pub unsafe fn span_sums(n: u64, span: u64, lengths: *const u32, sums: *mut u64, 
 /// to the end.
 #[kernel]
 pub unsafe fn span_scan(n: u64, span: u64, lengths: *mut u32, sums: *const u64) {
-    let scratch = shared_array![u64; 8];
+    let scratch = shared![u64; 8];
     let (n, span) = (n as usize, span as usize);
     let block = thread::block_idx_x() as usize;
     let first = block * span;

@@ -59,7 +59,7 @@ impl SubWarp {
     /// The sub-warp's first row.
     #[inline(always)]
     pub fn first(self) -> usize {
-        thread::index() >> self.log2_lanes
+        thread::index_x() >> self.log2_lanes
     }
 
     /// From one of its rows to the next.

@@ -1,6 +1,6 @@
 //! Transposes: entries are counted for each column, put to the column's row in any order, and sorted there.
 
-use cuda_std::{Real, atomic, kernel, memory::*, shared_array, thread};
+use cuda_std::{Real, atomic, kernel, memory::*, shared, thread};
 
 use super::columns::{Bitmap, LongRows, Table};
 use super::product::position;
@@ -10,7 +10,7 @@ use crate::sizes::BLOCK;
 /// Adds to `lengths[j]` the number of entries of column j.
 #[kernel]
 pub unsafe fn count_rows(nnz: u64, columns: *const u32, lengths: *mut u32) {
-    let mut p = thread::index();
+    let mut p = thread::index_x();
     while p < nnz as usize {
         atomic::atomic_add_u32(lengths.wrapping_add(columns.ld_nc(p) as usize), 1);
         p += thread::stride();
@@ -39,7 +39,7 @@ pub unsafe fn scatter_rows(n_rows: u64, log2_lanes: u32, a: Pattern, next: *mut 
 #[kernel]
 pub unsafe fn sort_rows(n_rows: u64, log2_lanes: u32, unsorted: Pattern, sorted: *mut u32, long: LongRows) {
     let sub_warp = SubWarp::of(log2_lanes);
-    let table = Table::of(sub_warp, log2_lanes, shared_array![u64; 2048]);
+    let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
     let mut row = sub_warp.first();
     while row < n_rows as usize {
         let (start, end) = unsorted.range(row);
@@ -56,8 +56,8 @@ pub unsafe fn sort_rows(n_rows: u64, log2_lanes: u32, unsorted: Pattern, sorted:
 /// Sorts the long rows of `unsorted` to `sorted`.
 #[kernel]
 pub unsafe fn sort_rows_long(n_cols: u64, unsorted: Pattern, sorted: *mut u32, long: LongRows) {
-    let bitmap = Bitmap::of(shared_array![u64; 2048]);
-    let scratch = shared_array![u64; 8];
+    let bitmap = Bitmap::of(shared![u64; 2048]);
+    let scratch = shared![u64; 8];
     long.for_each(|row| {
         let (start, end) = unsorted.range(row);
         let mut place = start;

@@ -9,7 +9,7 @@ use cuda_std::{
 #[inline(always)]
 pub(super) fn by_threads<T: Real>(n_rows: u64, row: impl Fn(usize) -> [T; 2]) -> [T; 2] {
     let mut sums = [T::ZERO; 2];
-    let mut i = thread::index();
+    let mut i = thread::index_x();
     while i < n_rows as usize {
         let [first, second] = row(i);
         sums[0] += first;
@@ -41,7 +41,7 @@ pub(super) unsafe fn by_lanes<T: Real, I, const B: usize>(
     let rows_at_once = thread::stride() >> log2_lanes;
     let mut sums = [T::ZERO; 2];
     // The first row of the warp: its lanes leave the loop together, so that all take part in the shuffles.
-    let mut base = thread::index() / WARP_SIZE as usize * (WARP_SIZE >> log2_lanes) as usize;
+    let mut base = thread::index_x() / WARP_SIZE as usize * (WARP_SIZE >> log2_lanes) as usize;
     let within = ((thread::thread_idx_x() % WARP_SIZE) >> log2_lanes) as usize;
     while base < n_rows as usize {
         let i = base + within;
