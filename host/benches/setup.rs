@@ -1,8 +1,8 @@
 //! The set-up of multigrid on the CPU: each phase on the finest level, and whole hierarchies.
 //!
 //! ```sh
-//! CARGO_PROFILE_RELEASE_LTO=false cargo bench -p warpsolve-host --bench setup              # criterion, tet:32
-//! CARGO_PROFILE_RELEASE_LTO=false cargo bench -p warpsolve-host --bench setup -- --table   # phases over all levels, tet:96
+//! cargo bench -p warpsolve-host --features internals --bench setup             # criterion, tet:32
+//! cargo bench -p warpsolve-host --features internals --bench setup -- --table  # phases, tet:96
 //! ```
 //!
 //! `WARPSOLVE_SIZE` sets another size, `WARPSOLVE_THREADS` another number of threads than one for each core,
@@ -18,7 +18,7 @@ use warpsolve_host::backend::cpu::{Cpu, CpuMatrix};
 use warpsolve_host::matrix::Csr;
 use warpsolve_host::precond::Preconditioner;
 use warpsolve_host::precond::amg::spectrum::diagonal;
-use warpsolve_host::precond::amg::{AnyPrecision, Coarsening, Info, Params};
+use warpsolve_host::precond::amg::{Coarsening, Hierarchies, Info, Params};
 use warpsolve_host::problem;
 use warpsolve_host::setup::{
     Aggregation, Blocks, Formats, IndependentSets, Interpolation, SparseProducts, Strength,
@@ -44,8 +44,9 @@ fn hierarchy(
 ) -> (CpuMatrix<f64>, Box<dyn Preconditioner<f64, Cpu>>, Info) {
     let params = Params { coarsening, ..Params::default() };
     let csr = Blocks::scalar(a.clone());
-    let matrix = Formats::<f64, f64>::operator(cpu, &csr).expect("memory for a copy");
-    let (amg, info) = cpu.amg_of(csr, Some(&matrix), &params, true).expect("the matrix is positive definite");
+    let matrix = Hierarchies::operator(cpu, &csr).expect("memory for a copy");
+    let (amg, info) =
+        cpu.amg(csr, Some(&matrix), &params, None, true).expect("the matrix is positive definite");
     (matrix, amg, info)
 }
 

@@ -48,6 +48,14 @@ pub enum Error {
     /// A mesh is not what the operation needs, or what a mesh file holds does not make one.
     #[error("{0}")]
     Mesh(String),
+    /// A mesh has a fault that its reader can mend, or needs what the caller can choose.
+    #[error("{message}")]
+    MeshFault {
+        /// Which fault.
+        fault: MeshFault,
+        /// What is wrong, and where.
+        message: String,
+    },
     /// A diagonal entry that must be inverted is missing, zero or not finite.
     #[error("row {row}: the diagonal entry is {what}, and {method} divides by it")]
     Diagonal {
@@ -142,6 +150,16 @@ pub enum Error {
         /// What takes them.
         detail: String,
     },
+    /// The host cannot hold the factors of a direct solution.
+    #[error("the host has {} free, but the factors need {} ({detail})", mib(*free), mib(*needed))]
+    HostMemory {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+        /// What takes them.
+        detail: String,
+    },
     /// There is no usable GPU, driver or kernel image.
     #[error("no GPU: {0}")]
     NoDevice(String),
@@ -180,6 +198,19 @@ pub enum Error {
     /// An option's value is out of range.
     #[error("{0}")]
     Option(String),
+}
+
+/// What a mesh is refused for, although there is a remedy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeshFault {
+    /// Some tetrahedra are inside out while others are not; they can be turned.
+    InsideOut,
+    /// Nodes belong to no tetrahedron; they can be left out.
+    UnreferencedNodes,
+    /// The mesh is in several pieces; all but the largest can be left out.
+    Components,
+    /// There are no fibres; they can be given, or the tissue made isotropic.
+    NoFibres,
 }
 
 fn mib(bytes: u64) -> String {

@@ -2,14 +2,14 @@
 
 use std::sync::Mutex;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::{Device, Solution, Solver};
 use crate::matrix::IntoCsr;
 
 /// Solves `A x = b` on the first GPU, or else on the CPU, with the defaults of the command line; see
 /// [`Solver::solve`], and [`Solver::builder`] for everything else.
 ///
-/// The device is opened at the first call and kept for later ones.
+/// The device is opened at the first call and kept for later ones, until it fails.
 ///
 /// # Errors
 /// As [`Device::auto`], [`Builder::build`](crate::Builder::build) and [`Solver::solve`].
@@ -24,5 +24,9 @@ pub fn solve(a: impl IntoCsr, b: &[f64]) -> Result<Solution> {
     if let Some(kept) = &mut kept {
         kept.get_or_insert_with(|| device.clone());
     }
-    Solver::builder().device(device).solve(a, b)
+    let solution = Solver::builder().device(device).solve(a, b);
+    if let (Some(kept), Err(Error::Device { .. })) = (&mut kept, &solution) {
+        **kept = None;
+    }
+    solution
 }

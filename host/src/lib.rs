@@ -1,4 +1,6 @@
-//! Sparse linear solvers: matrices, backends, solvers, preconditioners, model problems and I/O.
+//! Sparse linear solvers: matrices, what they are, backends, solvers, preconditioners, model problems and
+//! I/O.
+pub mod analysis;
 pub mod backend;
 pub mod error;
 pub mod examples;
@@ -8,11 +10,18 @@ pub mod io;
 pub mod job;
 pub mod launch;
 pub mod matrix;
+mod memory;
 pub mod named;
 pub mod precond;
 pub mod problem;
 pub mod ptx;
+/// For the tests and benchmarks of this repository: functions that trust their arguments, on the device too.
+#[cfg(feature = "internals")]
 pub mod setup;
+// Some names are for them alone.
+#[cfg(not(feature = "internals"))]
+#[allow(unused_imports)]
+mod setup;
 pub mod solver;
 mod vectors;
 

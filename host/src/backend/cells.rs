@@ -6,7 +6,7 @@
 use arithmetic::cells::{CellModel, activation};
 use rayon::prelude::*;
 
-use super::{Backend, cpu::Cpu, reference::Reference};
+use super::{Backend, cpu::Cpu, memory::check_lengths, reference::Reference};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::vectors::in_widest_vectors;
@@ -73,10 +73,8 @@ pub trait Cells: Backend<f64> {
     ///
     /// # Errors
     /// [`Error::Option`] if `dt` is not positive and finite, or `substeps` is 0. If a step is too long for
-    /// the model, the results are meaningless, and finally NaN.
-    ///
-    /// # Panics
-    /// If the vectors' lengths do not fit together.
+    /// the model, the results are meaningless, and finally NaN. [`Error::Length`] if the vectors' lengths do
+    /// not fit together.
     fn react(
         &self,
         model: Model,
@@ -92,10 +90,7 @@ pub trait Cells: Backend<f64> {
     /// `t + dt`. `times` starts as [`NOT_ACTIVATED`], which is negative; other elements are left as they are.
     ///
     /// # Errors
-    /// Those of the device.
-    ///
-    /// # Panics
-    /// If the vectors' lengths differ.
+    /// [`Error::Length`] if the vectors' lengths differ; those of the device.
     fn activate(
         &self,
         t: f64,
@@ -116,7 +111,8 @@ pub(super) fn check(
     n: usize,
     states: usize,
 ) -> Result<f64> {
-    assert!(stimulus.unwrap_or(n) == n && states == model.states() * n);
+    check_lengths("react", n, &[("the stimulus", stimulus.unwrap_or(n))])?;
+    check_lengths("react", model.states() * n, &[("states", states)])?;
     if dt > 0.0 && dt.is_finite() && substeps > 0 {
         return Ok(dt / f64::from(substeps));
     }
@@ -159,7 +155,7 @@ impl Cells for Reference {
         after: &Vec<f64>,
         times: &mut Vec<f64>,
     ) -> Result<()> {
-        assert!(before.len() == times.len() && after.len() == times.len());
+        check_lengths("activate", times.len(), &[("before", before.len()), ("after", after.len())])?;
         for ((time, &before), &after) in times.iter_mut().zip(before).zip(after) {
             *time = activation(*time, t, dt, threshold, before, after);
         }
@@ -274,7 +270,7 @@ impl Cells for Cpu {
         after: &Vec<f64>,
         times: &mut Vec<f64>,
     ) -> Result<()> {
-        assert!(before.len() == times.len() && after.len() == times.len());
+        check_lengths("activate", times.len(), &[("before", before.len()), ("after", after.len())])?;
         let nodes = times.par_iter_mut().with_min_len(CHUNK).zip(before).zip(after);
         let first_crossing = |((time, &before), &after): ((&mut f64, &f64), &f64)| {
             *time = activation(*time, t, dt, threshold, before, after)

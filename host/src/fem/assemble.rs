@@ -4,7 +4,7 @@ use super::{P1, Vec3};
 use crate::matrix::Csr;
 use rayon::prelude::*;
 
-/// Number of the edge between two corners of a tetrahedron (0 to 5); that of a corner itself is not used.
+/// Number of the edge between two corners of a tetrahedron (0 to 5). The diagonal is not used.
 const EDGE: [[usize; 4]; 4] = [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];
 /// The corners of each edge.
 const CORNERS: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
@@ -17,12 +17,12 @@ impl P1<'_> {
     /// ```
     ///
     /// `conductivity(t)` is the symmetric tensor of tetrahedron `t` (mS/mm), see
-    /// [`transversely_isotropic`](super::transversely_isotropic); of its off-diagonal entries the upper ones
-    /// are read. It is called once for a tetrahedron, from any thread.
+    /// [`transversely_isotropic`](super::transversely_isotropic). Only its upper triangle is read. It is
+    /// called once for a tetrahedron, from any thread.
     ///
-    /// Symmetric to the last bit. Rows add up to zero to rounding, since each tetrahedron's diagonal entry
-    /// is minus the sum of the other three. Positive semidefinite where the conductivities are. Takes 48
-    /// bytes a tetrahedron while it works.
+    /// The matrix is symmetric to the last bit, and positive semidefinite where the conductivities are. Its
+    /// rows add up to zero but for rounding, because each tetrahedron's diagonal entry is minus the sum of
+    /// the other three. Assembly takes another 48 bytes a tetrahedron.
     pub fn stiffness(&self, conductivity: impl Fn(usize) -> [[f64; 3]; 3] + Sync) -> Csr<f64> {
         let couplings = |t| {
             let (tetrahedron, sigma) = (self.tetrahedron(t), conductivity(t));
@@ -42,7 +42,7 @@ impl P1<'_> {
     /// M_ij = integral of phi_i phi_j = sum_T |T| (1 + delta_ij) / 20
     /// ```
     ///
-    /// Symmetric to the last bit, positive definite.
+    /// It is symmetric to the last bit, and positive definite.
     pub fn mass(&self) -> Csr<f64> {
         let coupling = |t| self.tetrahedron(t).volume() / 20.0;
         self.gather(coupling, |&coupling, c| {
@@ -57,13 +57,13 @@ impl P1<'_> {
         (0..self.n_nodes()).into_par_iter().map(around).collect()
     }
 
-    /// What `element` makes of each tetrahedron.
+    /// `element` of each tetrahedron.
     fn elements<E: Send>(&self, element: impl Fn(usize) -> E + Sync) -> Vec<E> {
         (0..self.tets.len()).into_par_iter().map(&element).collect()
     }
 
-    /// The matrix whose row i is the sum over the tetrahedra t around node i of `row(element(t), c)`, the
-    /// couplings of corner c of t, which is node i, to the four corners.
+    /// The matrix whose row i is the sum of `row(element(t), c)` over the tetrahedra t around node i. Node i
+    /// is corner c of t, and `row` gives the couplings of that corner to the four corners.
     ///
     /// Entry (i, j) and its mirror image are sums over the same tetrahedra in the same order.
     fn gather<E: Send + Sync>(

@@ -8,47 +8,48 @@ use crate::matrix::Csr;
 ///
 /// With the conductivities sigma_i, sigma_e (mS/mm), the membrane's surface to volume ratio chi (1/mm) and
 /// capacity Cm (uF/mm^2), the ionic current I_ion (uA/mm^2) and an extracellular stimulus I_e (uA/mm^3)
-/// they are
+/// the equations are
 ///
 /// ```text
 /// chi Cm dv/dt = div(sigma_i grad(v + phi)) - chi I_ion
 ///            0 = div(sigma_i grad v) + div((sigma_i + sigma_e) grad phi) + I_e
 /// ```
 ///
-/// without flux through the boundary. Let v* be v after a step of dv/dt = -I_ion / Cm alone, and
-/// kappa = chi Cm / dt (mS/mm^3); then kappa (v - v*) = div(sigma_i grad(v + phi)). Tested with phi_i and
-/// integrated by parts, -div(sigma grad u) becomes K u with K positive semidefinite ([`P1::stiffness`]), so
-/// that with K_ie = K_i + K_e and the mass matrix M
+/// without flux through the boundary. Let v* be v after a step of dv/dt = -I_ion / Cm alone, and kappa = chi
+/// Cm / dt (mS/mm^3). Then kappa (v - v*) = div(sigma_i grad(v + phi)). Tested with phi_i and integrated by
+/// parts, -div(sigma grad u) becomes K u, with K positive semidefinite ([`P1::stiffness`]). With K_ie = K_i +
+/// K_e and the mass matrix M the equations become
 ///
 /// ```text
 /// K_ie phi +  K_i            v = M I_e
 /// K_i  phi + (K_i + kappa M) v = kappa M v*
 /// ```
 ///
-/// The unknowns are interleaved: 2i is phi and 2i + 1 is v of node i (counted from 0), and every 2x2 block
-/// of neighbours i, j is complete:
+/// The unknowns are interleaved: 2i is phi and 2i + 1 is v of node i (counted from 0). Each pair of
+/// neighbours i, j has a complete 2x2 block:
 ///
 /// ```text
 /// [ K_ie_ij   K_i_ij                ]
 /// [ K_i_ij    K_i_ij + kappa M_ij   ]
 /// ```
 ///
-/// Symmetric where the parts are, and positive semidefinite, for its energy is
+/// The matrix is symmetric where the parts are. It is positive semidefinite, because its energy is
 ///
 /// ```text
 /// phi^T K_e phi + (phi + v)^T K_i (phi + v) + kappa v^T M v
 /// ```
 ///
-/// On a connected mesh that is zero for phi constant and v = 0 alone: the null space is (1, 0, 1, 0, ..). A
-/// right-hand side is consistent where its entries for phi add up to zero: as much current must leave as
-/// enters.
+/// On a connected mesh the energy is zero only for phi constant and v = 0, so the null space is
+/// (1, 0, 1, 0, ..). A right-hand side is consistent if its entries for phi add up to zero: as much current
+/// leaves as enters.
 ///
 /// Source: S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP
 /// (2017), section 8.1. There the equation has K_i - kappa M and the code K_i + kappa M, with a remark on
 /// "a hidden minus"; by the derivation above it is plus.
 ///
-/// [`Error::Matrix`] for parts that are not square or differ in their patterns, and where 32-bit indices
-/// do not reach twice their rows; [`Error::Option`] for a `kappa` that is negative or not finite.
+/// # Errors
+/// [`Error::Matrix`] for parts that are not square or differ in their patterns, or that have too many rows
+/// for 32-bit indices; [`Error::Option`] for a `kappa` that is negative or not finite.
 ///
 /// [`P1::stiffness`]: super::P1::stiffness
 pub fn bidomain(k_i: &Csr<f64>, k_ie: &Csr<f64>, m: &Csr<f64>, kappa: f64) -> Result<Csr<f64>> {

@@ -1,9 +1,9 @@
 //! The geometry of one tetrahedron.
 
-/// A point or a vector of space.
+/// A point, or a vector in space.
 pub type Vec3 = [f64; 3];
 
-/// A tetrahedron: what its gradients and its volume are made of.
+/// A tetrahedron, with what its gradients and its volume are computed from.
 ///
 /// With the edges e_1, e_2, e_3 from the first corner and det = e_1 . (e_2 x e_3) = +-6 V, the gradient of
 /// the linear function phi_c that is 1 at corner c and 0 at the others is n_c / det, where n_1 = e_2 x e_3
@@ -24,7 +24,7 @@ impl Tetrahedron {
         Tetrahedron { normals: [n0, n1, n2, n3], det: dot(e1, n1).abs() }
     }
 
-    /// V / det^2 = 1 / (6 |det|), which makes V grad phi_a . grad phi_b of n_a . n_b.
+    /// V / det^2 = 1 / (6 |det|). Times n_a . n_b it is V grad phi_a . grad phi_b.
     pub(crate) fn scale(&self) -> f64 {
         1.0 / (6.0 * self.det)
     }

@@ -1,7 +1,7 @@
 //! Linear finite elements (P1) on tetrahedra, and the bidomain equations discretised with them.
 //!
-//! [`P1`] assembles stiffness and mass matrices; [`bidomain()`] couples them to the system of one time step
-//! of the bidomain equations, and derives it.
+//! [`P1`] assembles stiffness and mass matrices. [`bidomain()`] couples them in the system of one time step
+//! of the bidomain equations; its documentation has the derivation.
 //!
 //! Units: lengths in mm, time in ms, potentials in mV, conductivities in mS/mm, capacities in uF. Then
 //! stiffness matrices are in mS, mass matrices in mm^3, currents in uA.
@@ -21,17 +21,18 @@ pub use element::{Vec3, cross, dot};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 
-/// Nodes that one task finds the neighbours of.
+/// Nodes in one task of the search for neighbours.
 const BLOCK: usize = 4096;
 
-/// The space of the continuous functions that are linear on each tetrahedron of a mesh: one unknown a node.
+/// The space of the continuous functions that are linear on each tetrahedron of a mesh, with one unknown a
+/// node.
 ///
-/// Holds what all matrices of a mesh have in common: their pattern (node i is coupled to itself and to the
-/// nodes that share a tetrahedron with it) and the tetrahedra around each node. A row is the sum over the
-/// tetrahedra around its node, in ascending order, taken by one thread: matrices have the same bits for
-/// any number of threads.
+/// It holds what all matrices of a mesh have in common: their pattern (node i is coupled to itself and to the
+/// nodes that share a tetrahedron with it) and the tetrahedra around each node. One thread computes a row, as
+/// the sum over the tetrahedra around its node in ascending order. So matrices have the same bits for any
+/// number of threads.
 ///
-/// Takes 170 bytes a node on a typical mesh, where a node has 24 tetrahedra and 14 neighbours.
+/// It takes 170 bytes a node on a typical mesh, where a node has 24 tetrahedra and 14 neighbours.
 #[derive(Debug)]
 pub struct P1<'m> {
     points: &'m [[f64; 3]],
@@ -44,11 +45,12 @@ pub struct P1<'m> {
 }
 
 impl<'m> P1<'m> {
-    /// Prepares assembly on the tetrahedra `tets`, given by the indices of their four corners in `points`
+    /// Prepares assembly on the tetrahedra `tets`. Each is given by its four corners, as indices of `points`
     /// (mm), in either orientation.
     ///
-    /// [`Error::Mesh`] for a corner that is no point, a tetrahedron with a corner twice or without volume,
-    /// and a node without tetrahedra, whose row would be zero; each is named, counted from 1.
+    /// # Errors
+    /// [`Error::Mesh`] names, counted from 1, the first corner that is not among the points, tetrahedron that
+    /// has a corner twice or no volume, or node without tetrahedra, whose row would be zero.
     pub fn new(points: &'m [[f64; 3]], tets: &'m [[u32; 4]]) -> Result<Self> {
         check(points, tets)?;
         let (around_ptr, around) = tetrahedra_around(points.len(), tets);
@@ -82,7 +84,8 @@ impl<'m> P1<'m> {
         Tetrahedron::new(self.tets[t].map(|node| self.points[node as usize]))
     }
 
-    /// Row pointers and columns of the matrices: node by node the corners of the tetrahedra around.
+    /// Row pointers and columns of the matrices. The columns of a row are the corners of the tetrahedra
+    /// around its node.
     fn pattern(&self) -> (Vec<usize>, Vec<u32>) {
         let n = self.n_nodes();
         let blocks: Vec<(Vec<usize>, Vec<u32>)> = (0..n.div_ceil(BLOCK))
@@ -111,7 +114,7 @@ impl<'m> P1<'m> {
     }
 }
 
-/// Refuses corners that are no points or occur twice, and tetrahedra without volume.
+/// Refuses corners that are not among the points or occur twice, and tetrahedra without volume.
 fn check(points: &[[f64; 3]], tets: &[[u32; 4]]) -> Result<()> {
     let most = u32::MAX as usize;
     if points.len() > most || tets.len() > most {
@@ -129,14 +132,14 @@ fn check(points: &[[f64; 3]], tets: &[[u32; 4]]) -> Result<()> {
             }
         }
         let det = Tetrahedron::new(corners.map(|node| points[node as usize])).det;
-        // Neither zero, nor so small that dividing by it overflows, nor infinite, nor NaN.
+        // It must not be zero, infinite or NaN, nor so small that dividing by it overflows.
         (!det.is_normal())
             .then(|| format!("tetrahedron {}: its volume is {}; repair the mesh", t + 1, det / 6.0))
     });
     fault.map_or(Ok(()), |message| Err(Error::Mesh(message)))
 }
 
-/// The tetrahedra around each of `n` nodes, ascending, by counting.
+/// The tetrahedra around each of `n` nodes in ascending order, by a counting sort.
 fn tetrahedra_around(n: usize, tets: &[[u32; 4]]) -> (Vec<usize>, Vec<u32>) {
     // Until the scatter below, start[i + 1] is where the tetrahedra of node i start.
     let mut start = vec![0; n + 2];

@@ -8,10 +8,10 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Writes a file through `fill`, under another name in the same folder, and renames it at the end.
+/// Writes a file with `fill`, under another name in the same folder, and renames it when it is complete.
 ///
-/// A run that fails or is killed half-way leaves the old file, or none. What is not an ordinary file
-/// (`/dev/stdout`, a pipe) is written directly; a symbolic link keeps pointing where it did.
+/// A run that fails or is killed half-way leaves the old file, or none. Where `path` is not an ordinary file
+/// (`/dev/stdout`, a pipe), it is written directly. A symbolic link keeps pointing where it did.
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be created, written or renamed.
@@ -28,7 +28,8 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// Whether [`write_atomically`] can create a file there; it is removed again. Ask before hours of work.
+/// Checks that [`write_atomically`] can create a file there, and removes it again. To be called before hours
+/// of work.
 ///
 /// # Errors
 /// Those of [`write_atomically`].
@@ -36,17 +37,17 @@ pub fn check_writable(path: &Path) -> Result<()> {
     if is_replaced(path) { beside(path).map(drop) } else { in_place(path).map(drop) }
 }
 
-/// Whether there is an ordinary file or nothing.
+/// Whether `path` is an ordinary file, or nothing is there.
 fn is_replaced(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
-/// What is written directly.
+/// The file itself, to be written directly.
 fn in_place(path: &Path) -> Result<File> {
     fs::OpenOptions::new().write(true).open(path).map_err(|source| Error::io("write", path, source))
 }
 
-/// Where links lead to.
+/// The file that a link points to.
 fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -60,7 +61,7 @@ fn beside(path: &Path) -> Result<NamedTempFile> {
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".warpsolve-");
-    // The default is for the owner's eyes only; results get what the user's umask grants.
+    // By default only the owner could read it. Results get the permissions of the user's umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder).map_err(|source| Error::io("create", path, source))

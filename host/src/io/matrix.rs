@@ -8,8 +8,8 @@ use crate::matrix::Csr;
 
 pub use super::summary::{Field, Layout, Summary, Symmetry};
 
-/// Reads a matrix of whatever kind its first bytes say, calling `progress(bytes done, bytes in all)` now and
-/// then.
+/// Reads a matrix file. Its first bytes say of which kind it is. `progress(bytes done, bytes in all)` is
+/// called now and then.
 ///
 /// # Errors
 /// Those of [`matrix_market::read_matrix`] and of [`binary::read_matrix`].
@@ -22,7 +22,7 @@ pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(C
 }
 
 /// Writes a matrix in binary when the name ends in `.wsm`, else as Matrix Market text (compressed for `.gz`),
-/// with a comment. Text has one triangle of a matrix that is symmetric or skew-symmetric to the last bit.
+/// with a comment. Of a matrix that is symmetric or skew-symmetric to the last bit, text has one triangle.
 ///
 /// Returns how it was written: [`Summary::layout`] and [`Summary::symmetry`].
 ///

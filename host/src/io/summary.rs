@@ -1,4 +1,4 @@
-//! What is found in a matrix file.
+//! What a matrix file contains.
 
 /// How the entries of a Matrix Market file are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,10 +55,10 @@ pub struct Summary {
     pub entries_in_file: u64,
     /// Entries of the file that were added to an earlier one at the same position.
     pub duplicates: u64,
-    /// Entries listed whose value is zero; they are kept. Zeros of an array are dropped.
+    /// Entries listed with the value zero; the matrix keeps them. Zeros of an array are dropped.
     pub explicit_zeros: u64,
     /// Bytes of the file, of text once it is uncompressed.
     pub bytes: u64,
-    /// The lines of comment above the sizes, without their `%`; of long ones the beginning.
+    /// The comment above the sizes, without `%`. A long one is cut.
     pub comment: String,
 }

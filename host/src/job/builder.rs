@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::climb::Ladder;
 use super::options::{Options, Precision};
-use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
 use super::setup::Times;
 use super::solver::{Solution, Solver};
@@ -83,6 +83,12 @@ impl Builder {
         }
         self
     }
+    /// What multigrid by smoothed aggregation interpolates well, instead of the constant 1: the rigid motions
+    /// of an elastic body.
+    pub fn near_null(mut self, near_null: amg::NearNull) -> Self {
+        self.options.near_null = Some(Arc::new(near_null));
+        self
+    }
     /// The format of the matrix, chosen otherwise.
     pub fn format(mut self, format: Format) -> Self {
         self.options.format = Some(format);
@@ -131,7 +137,7 @@ impl Builder {
     /// it; [`Error::DeviceMemory`](crate::Error::DeviceMemory) where it does not fit.
     pub fn build(self, a: impl IntoCsr) -> Result<Solver> {
         let mut solver = self.plan(a)?;
-        solver.device.clone().run(|| solver.prepare())?;
+        solver.device.clone().run(|| solver.prepare_any())?;
         Ok(solver)
     }
 
@@ -150,13 +156,18 @@ impl Builder {
     fn plan(mut self, a: impl IntoCsr) -> Result<Solver> {
         self.watch.tell(Stage::SetUp);
         let start = Instant::now();
-        let a = Arc::new(a.into_csr()?);
+        let mut a = Arc::new(a.into_csr()?);
         let device = match self.device {
             Some(device) => device,
             None => Device::auto()?,
         };
-        let plan = device.run(|| Plan::new(a, self.options, device.target()))?;
+        let (ladder, plan) = device.run(|| {
+            let mut ladder = Ladder::of(&mut a, self.options)?;
+            let plan = ladder.plan(&a, device.target())?;
+            Result::Ok((ladder, plan))
+        })?;
         let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
-        Ok(Solver { device, plan, prepared: None, needs_f64: false, watch: self.watch, times })
+        let watch = self.watch;
+        Ok(Solver { device, ladder, plan, prepared: None, needs_f64: false, watch, times })
     }
 }

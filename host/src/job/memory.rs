@@ -13,9 +13,11 @@ impl Plan {
     fn vectors(&self) -> usize {
         let (precond, block_size) = (self.precond.description(), self.options.block_size);
         let projections = self.projections().map_or(0, NullSpace::dimension);
-        let of_precond = if self.brings_preconditioner() { 0 } else { (precond.vectors)(block_size) };
+        let preconditioner = if self.brings_preconditioner() { 0 } else { (precond.vectors)(block_size) };
         let is_fused = (precond.is_fused)(block_size) && projections == 0;
-        2 + (self.method.description().vectors)(&self.of_method(), is_fused) + of_precond + projections
+        2 + (self.method.description().vectors)(&self.method_parameters(), is_fused)
+            + preconditioner
+            + projections
     }
 
     /// Bytes of a number.

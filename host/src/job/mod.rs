@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `solver`, `builder` | the front door: [`Solver`], which keeps what it has set up, and how it is made |
 //! | `options` | what can be chosen |
+//! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, tried in turn, and left early |
+//! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `setup`, `run` | a plan carried out on a device |
@@ -15,10 +17,14 @@
 use crate::error::Result;
 use crate::matrix::IntoCsr;
 
+mod attempt;
 mod bandwidth;
 mod builder;
+mod climb;
 mod device;
 pub mod dot;
+mod judge;
+mod ladder;
 mod memory;
 mod options;
 mod plan;
@@ -32,12 +38,16 @@ pub mod spmv;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod trial;
 
 pub use crate::precond::Precond;
 pub use crate::solver::Method;
+pub use attempt::Attempt;
 pub use bandwidth::copy_bandwidth;
 pub use builder::{Builder, Preconditioning};
+pub use climb::{Prospect, prospect};
 pub use device::{Device, open_gpu};
+pub use ladder::{Cost, Rung};
 pub use options::{Options, Precision};
 pub use progress::{CancellationToken, Stage};
 pub use report::{Obstacle, Report, Warning};

@@ -1,5 +1,7 @@
 //! What can be chosen of a solve.
 
+use std::sync::Arc;
+
 use crate::matrix::Format;
 use crate::named::named;
 use crate::precond::{Precond, SingularBlocks, amg};
@@ -18,9 +20,10 @@ named! {
 /// How to solve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// The method; `None` chooses CG for symmetric matrices with a positive diagonal, else GMRES.
+    /// The method. `None` chooses CG for symmetric matrices with a positive diagonal, else GMRES; with no
+    /// preconditioner either, what suits the matrix is tried, one way after the other.
     pub method: Option<Method>,
-    /// The preconditioner; `None` chooses Jacobi where the diagonal allows it.
+    /// The preconditioner. `None`, with a method, chooses Jacobi where the diagonal allows it.
     pub precond: Option<Precond>,
     /// The format; `None` chooses.
     pub format: Option<Format>,
@@ -40,6 +43,9 @@ pub struct Options {
     pub omega: f64,
     /// The hierarchy of [`Precond::Amg`].
     pub amg: amg::Params,
+    /// What [smoothed aggregation](amg::Coarsening::SmoothedAggregation) interpolates well, instead of the
+    /// constant 1: the rigid motions of an elastic body.
+    pub near_null: Option<Arc<amg::NearNull>>,
     /// The number type in which the hierarchy is applied; `None` for f32 where it can hold matrix and
     /// right-hand side.
     pub amg_precision: Option<Precision>,
@@ -50,7 +56,7 @@ pub struct Options {
 
 impl Options {
     /// What a method is made with. No cycle is longer than the iteration limit.
-    pub fn of_method(&self) -> Parameters {
+    pub fn method_parameters(&self) -> Parameters {
         let &Options { omega, block_size, singular_blocks, .. } = self;
         let restart = self.restart.min(self.stop.max_iterations.max(1) as usize);
         Parameters { restart, omega, block_size, singular_blocks }
@@ -71,6 +77,7 @@ impl Default for Options {
             restart: 30,
             omega: 1.0,
             amg: amg::Params::default(),
+            near_null: None,
             amg_precision: None,
             reusable: false,
         }

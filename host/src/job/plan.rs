@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::report::{Obstacle, Warning};
 use super::{Method, Options, Precision, Precond};
+use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::matrix::{
     AnyMatrix, BlockCsr, Choice, Csr, Format, Target, block, check, choose, choose_blocks, choose_in_blocks,
-    diagonal_blocks,
 };
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
 use crate::solver::{self, Takes};
@@ -28,24 +28,34 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Checks the matrix and chooses.
+    /// Checks the matrix and chooses. What an `analysis` of the matrix has found is not looked for again.
     ///
     /// # Errors
     /// What the method or the preconditioner cannot do with this matrix, and a format whose padding would
     /// explode.
-    pub fn new(a: Arc<Csr<f64>>, options: Options, target: Target) -> Result<Plan> {
-        check::check_square(&a)?;
+    pub fn new(
+        a: Arc<Csr<f64>>,
+        options: Options,
+        analysis: Option<&Analysis>,
+        target: Target,
+    ) -> Result<Plan> {
+        if analysis.is_none() {
+            check::check_square(&a)?;
+        }
         if options.block_size != 1 {
             block::check_block(&a, options.block_size)?;
         }
-        check::check_finite(&a)?;
+        if analysis.is_none() {
+            check::check_finite(&a)?;
+        }
         let diagonal = a.diagonal();
         let mut warnings = Vec::new();
         if let Some(row) = check::empty_row(&a) {
             warnings.push(Warning::EmptyRow { row: row + 1 });
         }
         let precond = choose_preconditioner(&a, &options, &mut warnings)?;
-        let method = choose_method(&a, &diagonal, &options, &mut warnings);
+        let is_symmetric = analysis.is_some_and(|analysis| analysis.values.is_symmetric);
+        let method = choose_method(&a, &diagonal, &options, is_symmetric, &mut warnings);
         let applied = method.description().own_preconditioner().unwrap_or(precond);
         check_divisible(&a, applied, &options).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
@@ -99,15 +109,16 @@ impl Plan {
     }
 
     /// What the method is made with.
-    pub fn of_method(&self) -> solver::Parameters {
-        self.options.of_method()
+    pub fn method_parameters(&self) -> solver::Parameters {
+        self.options.method_parameters()
     }
 
     /// What the preconditioner is made with.
-    pub fn of_preconditioner(&self) -> precond::Parameters {
+    pub fn preconditioner_parameters(&self) -> precond::Parameters {
         let &Options { block_size, singular_blocks, reusable, .. } = &self.options;
         let (amg, hierarchy_in_f32) = (self.options.amg.clone(), self.hierarchy_in_f32);
-        precond::Parameters { block_size, singular_blocks, amg, hierarchy_in_f32, reusable }
+        let near_null = self.options.near_null.clone();
+        precond::Parameters { block_size, singular_blocks, amg, near_null, hierarchy_in_f32, reusable }
     }
 
     /// Whether the matrix's format is made where the matrix is used: a hierarchy is built from CRS there.
@@ -127,12 +138,10 @@ fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options) -> Result<
     let description = precond.description();
     let is_pseudo = options.singular_blocks == SingularBlocks::PseudoInverse
         && description.takes_parameter("singular-blocks");
-    match options.block_size {
-        _ if !description.divides_by_diagonal => Ok(()),
-        1 => check::check_diagonal(a, description.name),
-        _ if is_pseudo => Ok(()),
-        b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, description.name),
+    if !description.divides_by_diagonal || is_pseudo && options.block_size > 1 {
+        return Ok(());
     }
+    check::check_divisible(a, options.block_size, description.name)
 }
 
 /// The error of a diagonal entry, which cannot be had by another order where the whole row is empty.
@@ -172,19 +181,26 @@ fn choose_preconditioner(a: &Csr<f64>, options: &Options, warnings: &mut Vec<War
     }
 }
 
-fn choose_method(a: &Csr<f64>, diagonal: &[f64], options: &Options, warnings: &mut Vec<Warning>) -> Method {
-    /// Entries may differ from their mirror images by rounding.
-    const ROUNDING: f64 = 1e-12;
+/// The method; `is_symmetric` where that is known already.
+fn choose_method(
+    a: &Csr<f64>,
+    diagonal: &[f64],
+    options: &Options,
+    is_symmetric: bool,
+    warnings: &mut Vec<Warning>,
+) -> Method {
     match options.method {
         Some(method) => {
-            if method.description().needs_symmetry {
-                let symmetry = a.is_symmetric(ROUNDING);
+            if method.description().needs_symmetry && !is_symmetric {
+                let symmetry = a.is_symmetric(check::ROUNDING);
                 let warning = Warning::UnsymmetricMatrix { method, symmetry };
                 warnings.extend((!symmetry.is_symmetric()).then_some(warning));
             }
             method
         }
-        None if a.is_symmetric(ROUNDING).is_symmetric() && diagonal.iter().all(|&d| d > 0.0) => Method::Cg,
+        None if a.is_symmetric(check::ROUNDING).is_symmetric() && diagonal.iter().all(|&d| d > 0.0) => {
+            Method::Cg
+        }
         None => Method::Gmres,
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::judge::Judge;
 use crate::solver::Observer;
 
 /// What is being done.
@@ -59,9 +60,15 @@ impl CancellationToken {
 pub(super) struct Watch {
     pub on_progress: Option<Box<dyn FnMut(Stage) + Send>>,
     pub cancellation: CancellationToken,
+    /// Who may leave an attempt early.
+    pub judge: Option<Judge>,
 }
 
 impl Watch {
+    /// Whether an attempt is to be left.
+    pub fn gives_up(&self) -> bool {
+        self.judge.as_ref().is_some_and(Judge::gives_up)
+    }
     pub fn tell(&mut self, stage: Stage) {
         if let Some(on_progress) = &mut self.on_progress {
             on_progress(stage);
@@ -81,9 +88,13 @@ pub(super) struct Iterations<'a> {
 impl Observer for Iterations<'_> {
     fn observe(&mut self, iterations: u32, norm: f64) {
         let Iterations { before, norm_b, threshold, .. } = *self;
-        self.watch.tell(Stage::Iteration { iterations: before + iterations, norm, norm_b, threshold });
+        let iterations = before + iterations;
+        self.watch.tell(Stage::Iteration { iterations, norm, norm_b, threshold });
+        if let Some(judge) = &mut self.watch.judge {
+            judge.observe(iterations, norm, threshold);
+        }
     }
     fn is_cancelled(&self) -> bool {
-        self.watch.cancellation.is_cancelled()
+        self.watch.cancellation.is_cancelled() || self.watch.gives_up()
     }
 }

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use super::attempt::Attempt;
 use super::{Method, Precision, Precond};
+use crate::analysis::Analysis;
 use crate::backend::Storage;
 use crate::launch::Counts;
 use crate::matrix::Symmetry;
 use crate::precond::amg;
-use crate::solver::{Outcome, StopReason};
+use crate::solver::{Outcome, StopReason, direct};
 
 /// What was done, and how long it took. Printed, it is a few lines for people.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct Report {
     pub method: Method,
     /// The preconditioner.
     pub precond: Precond,
+    /// Unknowns a node.
+    pub block_size: usize,
     /// The number type.
     pub precision: Precision,
     /// The device's name.
@@ -33,12 +37,14 @@ pub struct Report {
     pub refinements: u32,
     /// `||b - A x||_2 / ||b||_2`, recomputed on the host in f64; the norm itself where b = 0.
     pub relative_residual: f64,
+    /// The normwise [backward error](crate::matrix::backward_error), whose residual is computed in f64 too.
+    pub backward_error: f64,
     /// `||b||_2`, of the projected b where the matrix is singular.
     pub norm_b: f64,
     /// Whether b was projected onto the range of a singular matrix: the residual is that of the projected b.
     pub projected: bool,
     /// Seconds since the last solve with the same solver for checks, choice and conversion of the format,
-    /// preconditioner, and for a first attempt where that failed with a hierarchy in f32.
+    /// preconditioner, and for attempts that were left.
     pub setup_seconds: f64,
     /// Seconds in which the driver made the kernels ready: their first use on a GPU.
     pub warm_up_seconds: f64,
@@ -57,6 +63,12 @@ pub struct Report {
     pub counts: Option<Counts>,
     /// The hierarchy, where the preconditioner has one.
     pub amg: Option<amg::Info>,
+    /// The factorisation, where the method is one.
+    pub factorisation: Option<direct::Info>,
+    /// What the matrix is, where nobody had chosen how to solve.
+    pub analysis: Option<Analysis>,
+    /// What was tried before, and left.
+    pub attempts: Vec<Attempt>,
     /// What the user should know: an unsymmetric matrix under CG, an empty row.
     pub warnings: Vec<Warning>,
 }
@@ -65,6 +77,11 @@ impl Report {
     /// Whether `||b - A x||` is as small as was asked for.
     pub fn converged(&self) -> bool {
         self.outcome.reason == StopReason::Converged
+    }
+
+    /// Seconds in all.
+    pub fn seconds(&self) -> f64 {
+        self.setup_seconds + self.warm_up_seconds + self.upload_seconds + self.solve_seconds
     }
 }
 
@@ -82,7 +99,7 @@ impl fmt::Display for Report {
             true => write!(f, "method {method}")?,
             false => write!(f, "method {method}, preconditioner {precond}")?,
         }
-        let before = self.setup_seconds + self.warm_up_seconds + self.upload_seconds;
+        let before = self.seconds() - self.solve_seconds;
         write!(f, ", {precision}: {before:.2e} s to set up, {:.2e} s to solve", self.solve_seconds)?;
         self.warnings.iter().try_for_each(|warning| write!(f, "\nwarning: {warning}"))
     }
@@ -150,7 +167,12 @@ pub enum Warning {
         /// Dimension of the null space.
         dimension: usize,
         /// Whether every unknown has a part in it.
-        of_all: bool,
+        every_unknown: bool,
+    },
+    /// The matrix is singular in f64: with x every `x + v` is a solution, v in its null space.
+    NotUnique {
+        /// Dimension of the null space.
+        dimension: usize,
     },
     /// The matrix is singular, and the solver has not converged: why.
     Singular(String),
@@ -181,26 +203,37 @@ impl fmt::Display for Warning {
             Warning::EmptyRow { row } => write!(f, "row {row} is empty: the matrix is singular"),
             Warning::NoPreconditioner(obstacle) => write!(f, "no preconditioner: {obstacle}"),
             Warning::UnsymmetricMatrix { method, symmetry } => {
-                let method = method.to_string().to_uppercase();
-                write!(f, "the matrix is {symmetry}; {method} needs a symmetric one")
+                let title = method.description().title;
+                write!(f, "the matrix is {symmetry}; {title} needs a symmetric one")
             }
             Warning::UnsymmetricCycle { method, pre, post } => {
-                let method = method.to_string().to_uppercase();
+                let title = method.description().title;
                 write!(
                     f,
-                    "with pre = {pre} and post = {post} the multigrid preconditioner is not symmetric; {method} needs a \
+                    "with pre = {pre} and post = {post} the multigrid preconditioner is not symmetric; {title} needs a \
                      symmetric one, with pre = post"
                 )
             }
-            Warning::Projected { dimension, of_all } => {
-                let vectors =
-                    if *of_all { "the constants" } else { "the constants of one unknown of each node" };
+            Warning::Projected { dimension, every_unknown } => {
+                let vectors = if *every_unknown {
+                    "the constants"
+                } else {
+                    "the constants of one unknown of each node"
+                };
                 let components =
                     if *dimension == 1 { String::new() } else { format!(" on {dimension} components") };
                 write!(
                     f,
                     "the matrix is singular: its null space is {vectors}{components}; the right-hand side was \
                      projected, the residual is that of the projected system"
+                )
+            }
+            Warning::NotUnique { dimension } => {
+                let vectors =
+                    if *dimension == 1 { "1 vector".into() } else { format!("{dimension} vectors") };
+                write!(
+                    f,
+                    "the matrix is singular in f64, with a null space of {vectors}: a solution is not the only one"
                 )
             }
             Warning::Singular(why) => f.write_str(why),

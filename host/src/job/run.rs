@@ -13,7 +13,7 @@ use crate::backend::{Operator, Storage};
 use crate::error::Result;
 use crate::launch::Counts;
 use crate::precond::{Preconditioner, amg};
-use crate::solver::{IterativeSolver, Outcome, Parts, Stop, StopReason};
+use crate::solver::{IterativeSolver, Outcome, Parts, Stop, StopReason, direct};
 
 /// A right-hand side, in the range of a singular matrix.
 pub(super) struct Rhs<'a> {
@@ -43,6 +43,8 @@ pub(super) struct Solved {
     pub format: Storage,
     /// The hierarchy, where there is one.
     pub hierarchy: Option<amg::Info>,
+    /// The factorisation, where the method is one.
+    pub factorisation: Option<direct::Info>,
 }
 
 /// A [`System`] whose number type and backend are forgotten.
@@ -102,7 +104,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let Operators { matrix, csr } = operators(&plan, backend, &a, watch, times)?;
         let start = Instant::now();
         let m = preconditioner(&plan, backend, &a, csr, &matrix)?;
-        let solver = plan.method.make(backend, &a, &*m, &plan.of_method())?;
+        let solver = plan.method.make(backend, &a, &*m, &plan.method_parameters())?;
         backend.synchronize()?;
         times.setup += start.elapsed().as_secs_f64();
         times.count_as_warm_up(device.loading_seconds() - loaded_before);
@@ -155,8 +157,11 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let max_iterations = self.plan.options.stop.max_iterations.saturating_sub(observer.before);
         let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
         let System { backend, matrix, m, solver, .. } = self;
-        let outcome = solver.solve(backend, matrix, &mut **m, b, x, &stop, observer)?;
+        let mut outcome = solver.solve(backend, matrix, &mut **m, b, x, &stop, observer)?;
         backend.synchronize()?;
+        if outcome.reason == StopReason::Interrupted && !observer.watch.cancellation.is_cancelled() {
+            outcome.reason = StopReason::Stagnated;
+        }
         Ok(outcome)
     }
 
@@ -164,7 +169,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
     /// otherwise do within the loop.
     fn warm_up(&mut self, b: &B::Vector, rhs: &Rhs, threshold: f64) -> Result<()> {
         let mut x = self.start(rhs.start)?;
-        let max_iterations = (self.plan.method.description().warm_up)(&self.plan.of_method());
+        let max_iterations = (self.plan.method.description().warm_up)(&self.plan.method_parameters());
         let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
         let System { backend, matrix, m, solver, .. } = self;
         solver.solve(backend, matrix, &mut **m, b, &mut x, &stop, &mut |_, _| ())?;
@@ -230,7 +235,9 @@ impl<T: Number, B: Computes<T>> System<T, B> {
             solved.outcome.history.extend(run.history);
             let is_clear = norm <= CLEAR * found;
             match run.reason {
-                StopReason::IterationLimit | StopReason::Interrupted if solved.residual_norm > threshold => {
+                StopReason::IterationLimit | StopReason::Interrupted | StopReason::Stagnated
+                    if solved.residual_norm > threshold =>
+                {
                     solved.outcome.reason = run.reason;
                 }
                 _ if !is_clear && solved.residual_norm > threshold => {
@@ -292,12 +299,17 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             bytes_moved: 0,
             format,
             hierarchy,
+            factorisation: None,
         };
         let start = Instant::now();
         self.refine(rhs, &mut solved, watch)?;
         if solved.refinements > 0 {
             solved.seconds += start.elapsed().as_secs_f64();
             solved.counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
+        }
+        solved.factorisation = self.solver.factorisation();
+        if self.device.gpu().is_none() {
+            solved.bytes += solved.factorisation.map_or(0, |info| info.prediction.bytes as u64);
         }
         solved.bytes_moved = self.bytes_moved(solved.outcome.iterations);
         Ok(solved)
@@ -313,7 +325,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             self.m = preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;
         }
         if plan.brings_preconditioner() {
-            self.solver = plan.method.make(&self.backend, &a, &*self.m, &plan.of_method())?;
+            self.solver = plan.method.make(&self.backend, &a, &*self.m, &plan.method_parameters())?;
         }
         self.backend.synchronize()?;
         self.plan = plan;

@@ -112,7 +112,7 @@ pub(super) fn preconditioner<T: Real, B: Computes<T>>(
     if plan.brings_preconditioner() {
         return Ok(Box::new(Identity));
     }
-    let parameters = &plan.of_preconditioner();
+    let parameters = &plan.preconditioner_parameters();
     let m = plan.precond.make(Source { backend, a, csr, product, parameters })?;
     match plan.projections() {
         Some(null_space) => Ok(Box::new(Projected::new(backend, m, null_space)?)),

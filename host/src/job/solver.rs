@@ -6,15 +6,18 @@ use std::time::Instant;
 
 use super::Device;
 use super::Method;
+use super::attempt::Attempt;
+use super::climb::{Ladder, is_conclusive};
+use super::judge::Judge;
 use super::options::Precision;
 use super::plan::Plan;
 use super::progress::Watch;
 use super::report::{Report, Warning};
-use super::residual::{norm, relative, residual_norm};
+use super::residual::{norm, relative, residual, residual_norm};
 use super::run::{Prepared, Rhs, Solved, prepare};
 use super::setup::Times;
 use crate::error::{Error, Result};
-use crate::matrix::{IntoCsr, check};
+use crate::matrix::{IntoCsr, backward_error, check};
 use crate::precond::NullSpace;
 use crate::solver::StopReason;
 
@@ -56,6 +59,7 @@ pub struct Solution {
 /// ```
 pub struct Solver {
     pub(super) device: Device,
+    pub(super) ladder: Ladder,
     pub(super) plan: Plan,
     pub(super) prepared: Option<Box<dyn Prepared>>,
     /// Whether f32 turned out to be too little for the hierarchy.
@@ -73,6 +77,9 @@ impl Solver {
 
     /// Solves from `x = 0`. The solution comes back also where the solver did not converge, which the report
     /// says; where a method that failed left something worse, or not finite, it is 0 again.
+    ///
+    /// Where neither method nor preconditioner was chosen, what suits the matrix is tried, one way after the
+    /// other; what worked is kept for the next right-hand side.
     ///
     /// Where the solver has converged by its own measure but `b - A x`, recomputed in f64, misses the
     /// tolerance, it is started again from there, as long as that helps; what still misses is
@@ -114,7 +121,8 @@ impl Solver {
             return Err(Error::Matrix("the pattern is another one; only values can be updated".into()));
         }
         self.device.clone().run(|| {
-            let mut plan = Plan::new(a, self.plan.options.clone(), self.device.target())?;
+            let a = if self.ladder.is_negated { Arc::new(a.map_values(|v| -v)) } else { a };
+            let mut plan = Plan::new(a, self.plan.options.clone(), None, self.device.target())?;
             plan.hierarchy_in_f32 &= !self.needs_f64;
             self.times.setup += start.elapsed().as_secs_f64();
             let same = plan.is_like(&self.plan);
@@ -148,10 +156,80 @@ impl Solver {
         }
     }
 
+    /// [`Solver::prepare`], or that of the next way for which it can be done.
+    pub(super) fn prepare_any(&mut self) -> Result<()> {
+        loop {
+            let start = Instant::now();
+            match self.prepare() {
+                Err(error) if !self.ladder.is_last() => self.climb(start, None, error.to_string())?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Leaves the way tried since `start` for the next.
+    fn climb(&mut self, start: Instant, report: Option<&Report>, why: String) -> Result<()> {
+        let Times { setup, warm_up, upload } = std::mem::take(&mut self.times);
+        let unreported = start.elapsed().as_secs_f64() + setup + warm_up + upload;
+        self.ladder.leave(Attempt {
+            method: self.plan.method,
+            precond: self.plan.precond,
+            iterations: report.map_or(0, |report| report.outcome.iterations),
+            seconds: report.map_or(unreported, Report::seconds),
+            relative_residual: report.map(|report| report.relative_residual),
+            why,
+        });
+        (self.prepared, self.needs_f64) = (None, false);
+        self.plan = self.ladder.plan(&self.plan.a, self.device.target())?;
+        Ok(())
+    }
+
+    /// Tries one way after the other until one is conclusive or the last. Each begins from the best x so far.
     fn solve_from(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
-        let begin = Instant::now();
         self.check("right-hand side", b)?;
         start.map_or(Ok(()), |x| self.check("start", x))?;
+        let negated: Option<Vec<f64>> = self.ladder.is_negated.then(|| b.iter().map(|v| -v).collect());
+        let b = negated.as_deref().unwrap_or(b);
+        let mut best: Option<Solution> = None;
+        loop {
+            let begin = Instant::now();
+            let from = best.as_ref().map(|best| best.x.as_slice()).or(start);
+            self.watch.judge = self.ladder.patience().filter(|_| !self.ladder.is_last()).map(Judge::new);
+            let solved = self.solve_once(from, b);
+            let is_better = |solution: &Solution| {
+                let residual = solution.report.relative_residual;
+                best.as_ref().is_none_or(|best| residual <= best.report.relative_residual)
+            };
+            match solved {
+                Ok(solution) => {
+                    let reason = solution.report.outcome.reason;
+                    let is_end = is_conclusive(reason) || self.ladder.is_last();
+                    if !is_end {
+                        self.climb(begin, Some(&solution.report), reason.to_string())?;
+                    }
+                    if is_better(&solution) {
+                        best = Some(solution);
+                    }
+                    if is_end {
+                        break;
+                    }
+                }
+                Err(error) if self.ladder.is_last() && best.is_none() => return Err(error),
+                Err(_) if self.ladder.is_last() => break,
+                Err(error) => self.climb(begin, None, error.to_string())?,
+            }
+        }
+        let mut solution = best.expect("the loop ends with one");
+        solution.report.attempts = std::mem::take(&mut self.ladder.left);
+        let left = solution.report.attempts.iter().map(|attempt| attempt.seconds);
+        solution.report.setup_seconds += left.sum::<f64>();
+        solution.report.analysis = self.ladder.analysis.clone();
+        Ok(solution)
+    }
+
+    /// Solves the way that is tried now.
+    fn solve_once(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+        let begin = Instant::now();
         let mut warnings = self.plan.warnings.clone();
         let mut b = Cow::Borrowed(b);
         let projection = self.plan.null_space.as_ref().and_then(|space| project(space, b.to_mut()));
@@ -230,11 +308,16 @@ impl Solver {
     fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let reason = solved.outcome.reason;
+        let null_space = solved.factorisation.map_or(0, |info| info.null_space);
+        warnings.extend((null_space > 0).then_some(Warning::NotUnique { dimension: null_space }));
         if matches!(reason, StopReason::Converged) {
             return warnings;
         }
         let a = &self.plan.a;
         if reason != StopReason::Interrupted {
+            let analysis = self.ladder.analysis.as_ref();
+            let deficiency = analysis.and_then(|analysis| analysis.structure.deficiency.as_ref());
+            warnings.extend(deficiency.map(|deficiency| Warning::Singular(deficiency.to_string())));
             warnings.extend(NullSpace::why_singular(a, rhs.b).map(Warning::Singular));
         }
         let start_norm = match rhs.start {
@@ -269,11 +352,13 @@ impl Solver {
             format: solved.format.clone(),
             method: plan.method,
             precond: plan.precond,
+            block_size: plan.options.block_size,
             precision: plan.options.precision,
             device: self.device.name(),
             outcome: solved.outcome.clone(),
             refinements: solved.refinements,
             relative_residual: relative(solved.residual_norm, rhs.norm),
+            backward_error: backward_error(&plan.a, &solved.x, rhs.b, &residual(&plan.a, &solved.x, rhs.b)),
             norm_b: rhs.norm,
             projected,
             setup_seconds: times.setup,
@@ -285,6 +370,9 @@ impl Solver {
             bytes_moved: solved.bytes_moved,
             counts: solved.counts,
             amg: solved.hierarchy.clone(),
+            factorisation: solved.factorisation,
+            analysis: None,
+            attempts: Vec::new(),
             warnings,
         }
     }
@@ -297,8 +385,10 @@ const LOST: &str = "rounding errors outgrew the solution";
 fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
     const ROUNDING: f64 = 1e-10;
     let (norm, removed) = null_space.project(b);
-    (removed > ROUNDING * norm)
-        .then(|| Warning::Projected { dimension: null_space.dimension(), of_all: null_space.is_of_all() })
+    (removed > ROUNDING * norm).then(|| Warning::Projected {
+        dimension: null_space.dimension(),
+        every_unknown: null_space.has_every_unknown(),
+    })
 }
 
 /// Whether the start is better than the `x` that a method left that did not converge, with a residual norm

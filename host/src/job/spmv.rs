@@ -1,6 +1,5 @@
 //! Timing `y = A x` in one format on one device, and checking what comes out.
 
-use crate::backend::Then;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -8,20 +7,24 @@ use rayon::prelude::*;
 
 use super::Device;
 use super::timing::{Timing, time};
-use crate::backend::Backend;
 use crate::backend::gpu::{Gpu, check_memory};
+use crate::backend::{Backend, Operator, Storage, Then};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, Csr, Format};
 
 /// Vectors that take turns, so that none is still in a cache for having just been used.
 const VECTORS: usize = 3;
+
 /// What [`measure`] found.
 #[derive(Debug, Clone)]
 pub struct Measurement {
     /// Times of a product.
     pub timing: Timing,
-    /// Stored entries beside nonzeros.
-    pub padding: crate::matrix::Padding,
+    /// How the device stores the matrix.
+    pub storage: Storage,
+    /// Bytes that a product must move: those that the device reads of the matrix as it stores it, and x and y
+    /// once each.
+    pub bytes: u64,
     /// `max_i |y_i - r_i| / sum_j |a_ij x_j|` with the sequential product `r = A x` in f64.
     pub error: f64,
     /// Whether every row is within the bound of its rounding errors.
@@ -115,7 +118,9 @@ fn time_on<T: Real, B: Backend<T>>(
         error = error.max(e);
         correct &= within;
     }
-    Ok(Measurement { timing, padding: matrix.padding(), error, correct })
+    let storage = Storage::of(&stored, a.nnz(), "as asked for");
+    let bytes = stored.traffic() + ((a.n_rows() + a.n_cols()) * size_of::<T>()) as u64;
+    Ok(Measurement { timing, storage, bytes, error, correct })
 }
 
 #[cfg(test)]
@@ -138,7 +143,11 @@ mod tests {
                     assert!(m.correct && m.error < 1e-6, "{format} {m:?}");
                     let seconds = &m.timing.seconds;
                     assert!(seconds.len() == 3 && seconds.is_sorted() && seconds[0] > 0.0);
-                    assert_eq!(m.padding.nnz, a.nnz() as u64);
+                    assert_eq!(m.storage.padding.nnz, a.nnz() as u64);
+                    assert!(m.bytes > m.storage.traffic);
+                    let stored = m.storage.format;
+                    let copied = matches!(device, Device::Cpu(_)) && stored == "diagonal runs";
+                    assert!(stored == format.to_string() || copied && format == Format::Crs, "{stored}");
                 }
             }
         }

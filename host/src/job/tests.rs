@@ -9,6 +9,7 @@ use crate::problem::generate;
 use crate::problem::random::uniform;
 use crate::solver::{Outcome, Stop, StopReason};
 
+mod ladder;
 mod traffic;
 
 #[test]
@@ -30,14 +31,14 @@ fn scales_beyond_f32_take_a_hierarchy_in_f64() {
     let a = crate::problem::generate(&"poisson2d:12".parse().unwrap(), 1).unwrap();
     let device = Device::Cpu(Cpu::new(1).unwrap());
     let options = Options { precond: Some(Precond::Amg), ..Options::default() };
-    for (of_a, of_b, precision) in
+    for (a_scale, b_scale, precision) in
         [(1.0, 1.0, "f32"), (1e60, 1.0, "f64"), (1e-60, 1.0, "f64"), (1.0, 1e60, "f64"), (1.0, 1e-60, "f64")]
     {
         let mut a = a.clone();
-        a.values_mut().iter_mut().for_each(|v| *v *= of_a);
-        let b = vec![of_b; a.n_rows()];
+        a.values_mut().iter_mut().for_each(|v| *v *= a_scale);
+        let b = vec![b_scale; a.n_rows()];
         let report = solve(&a, &b, &options, &device).unwrap().report;
-        assert!(report.converged(), "{of_a} {of_b}: {:?}", report.outcome.reason);
+        assert!(report.converged(), "{a_scale} {b_scale}: {:?}", report.outcome.reason);
         assert_eq!(report.amg.unwrap().precision, precision);
     }
 }
@@ -85,15 +86,15 @@ fn what_a_restart_does_not_help_is_not_called_converged() {
     let rtol = 1e-17;
     for device in devices() {
         let stop = Stop { rtol, ..Stop::default() };
-        let options = Options { stop, ..Options::default() };
+        let options = Options { method: Some(Method::Cg), stop, ..Options::default() };
         let Solution { x, report } = solve(&a, &b, &options, &device).unwrap();
         let StopReason::Inaccurate { claimed, found } = report.outcome.reason else { panic!("{report:?}") };
         let asked = rtol * norm(&b);
         assert!(claimed <= asked && found > asked, "{claimed:e} {found:e} {asked:e}");
         assert!((relative_residual(&a, &x, &b) * norm(&b) - found).abs() <= 1e-12 * found);
         assert!((1..=10).contains(&report.refinements) && !report.converged());
-        let text = report.to_string();
-        assert!(text.starts_with("NOT converged after ") && text.contains(&format!("{found:.2e}")), "{text}");
+        let (text, residual) = (report.to_string(), format!("{:.2e}", report.relative_residual));
+        assert!(text.starts_with("NOT converged after ") && text.contains(&residual), "{text}");
     }
 }
 
@@ -241,10 +242,7 @@ fn the_front_door_takes_a_matrix_and_a_right_hand_side() {
     let solution = crate::solve(&a, &b).unwrap();
     assert!(solution.report.converged() && relative_residual(&a, &solution.x, &b) <= 1e-8);
     let text = solution.report.to_string();
-    assert!(
-        text.starts_with("converged after ") && text.contains("method cg, preconditioner jacobi"),
-        "{text}"
-    );
+    assert!(text.starts_with("converged after ") && text.contains("method direct"), "{text}");
     assert!(matches!(crate::solve(&a, &b[1..]), Err(Error::Dimension { .. })));
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every check is parallel and reports the lowest row at fault, whatever the number of threads.
 
-use super::Csr;
+use super::{Csr, diagonal_blocks};
 use crate::error::{Error, Result};
 use crate::problem::random;
 use cuda_std::Real;
@@ -96,6 +96,15 @@ pub fn check_diagonal_blocks<T: Real>(blocks: &[T], b: usize, method: &'static s
     Err(Error::Block { node: i + 1, first: b * i + 1, last: b * (i + 1), what, method })
 }
 
+/// Refuses a matrix whose diagonal, or whose `b x b` blocks on it, cannot be divided by, as `method` does:
+/// [`check_diagonal`], or [`check_diagonal_blocks`] for `b > 1`.
+pub fn check_divisible<T: Real>(a: &Csr<T>, b: usize, method: &'static str) -> Result<()> {
+    match b {
+        1 => check_diagonal(a, method),
+        b => check_diagonal_blocks(&diagonal_blocks(a, b), b, method),
+    }
+}
+
 /// Whether a matrix is symmetric, and if not, where.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Symmetry {
@@ -136,6 +145,9 @@ impl fmt::Display for Symmetry {
         }
     }
 }
+
+/// What entries may differ from their mirror images by, where [`Csr::is_symmetric`] is to overlook rounding.
+pub const ROUNDING: f64 = 1e-12;
 
 impl<T: Real> Csr<T> {
     /// Whether `|a_ij - a_ji| <= tolerance * min(s_i, s_j)` for all entries, `s_i` being the largest

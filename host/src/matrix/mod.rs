@@ -1,7 +1,9 @@
 //! Sparse matrices on the host, a file for each format. Each is validated when it is made and never changes
 //! its pattern.
 
+mod backward_error;
 pub mod block;
+mod block_sell;
 pub mod check;
 pub mod choice;
 mod convert;
@@ -20,7 +22,9 @@ mod tests;
 mod traffic;
 mod transform;
 
-pub use block::{BlockCsr, BlockSell, block_padding, diagonal_blocks};
+pub use backward_error::backward_error;
+pub use block::{BlockCsr, block_padding, diagonal_blocks};
+pub use block_sell::BlockSell;
 pub use check::Symmetry;
 pub use choice::{Choice, Target, choose, choose_blocks};
 pub(crate) use choice::{choose_for_gpu, choose_in_blocks};

@@ -1,7 +1,6 @@
 //! The bytes of a product.
 
-/// The bytes of `y = A x` that its bandwidth is computed from, for formats of blocks of this size (1 for
-/// none).
+/// The bytes that `y = A x` must move in CRS, or in a format of blocks of this size (1 for none).
 ///
 /// They are `value_bytes` for each nonzero, 4 for the column index of a block, 4 for a row pointer, and `x`
 /// and `y` once each. In f64 that is 12 for a nonzero and 4 + 16 for a row; with blocks of 2 x 2 it is 36 for

@@ -50,6 +50,8 @@ pub struct Parameters {
     pub singular_blocks: SingularBlocks,
     /// Those of multigrid.
     pub amg: amg::Params,
+    /// What smoothed aggregation interpolates well, instead of the constant 1.
+    pub near_null: Option<Arc<amg::NearNull>>,
     /// Whether a hierarchy is applied in f32.
     pub hierarchy_in_f32: bool,
     /// Whether a hierarchy keeps what it needs to take other values.

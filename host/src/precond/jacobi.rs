@@ -107,7 +107,7 @@ impl<T: Real, V> BlockJacobi<T, V> {
 }
 
 fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {
-    let of_block = |v: &[T]| {
+    let inverse = |v: &[T]| {
         let block: [[T; B]; B] = std::array::from_fn(|k| std::array::from_fn(|l| v[k * B + l]));
         if is_regular(block) {
             return inverse_or_diagonal(block).into_iter().flatten().collect::<Vec<_>>();
@@ -119,7 +119,7 @@ fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {
         );
         (0..B * B).map(|kl| T::from_f64(inverse[(kl / B, kl % B)])).collect()
     };
-    blocks.par_chunks(B * B).with_min_len(1024).flat_map_iter(of_block).collect()
+    blocks.par_chunks(B * B).with_min_len(1024).flat_map_iter(inverse).collect()
 }
 
 impl<T: Real, B: Backend<T>> Preconditioner<T, B> for BlockJacobi<T, B::Vector> {

@@ -11,6 +11,7 @@ pub mod amg;
 mod description;
 mod identity;
 mod jacobi;
+mod null_space;
 mod preconditioner;
 mod projected;
 
@@ -20,9 +21,10 @@ pub(crate) use description::Source;
 pub use description::{Description, Parameters, SingularBlocks};
 pub use identity::Identity;
 pub use jacobi::{BlockJacobi, Jacobi};
+pub use null_space::NullSpace;
 pub(crate) use preconditioner::cg_step_by_primitives;
 pub use preconditioner::{Preconditioner, Shape, Traffic};
-pub use projected::{NullSpace, Projected};
+pub use projected::Projected;
 
 /// The preconditioners by name, each of a module with `DESCRIPTION` and `make`.
 macro_rules! preconditioners {

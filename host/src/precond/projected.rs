@@ -1,192 +1,12 @@
-//! Singular symmetric matrices whose rows add up to 0, as pure Neumann problems give them: their null space,
-//! and a preconditioner that stays out of it.
+//! A preconditioner that stays out of a null space.
 
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::amg::Info;
-use super::{Preconditioner, Traffic};
+use super::{NullSpace, Preconditioner, Traffic};
 use crate::backend::{Backend, Coef, Slot};
 use crate::error::Result;
 use crate::matrix::Csr;
-
-/// Rows that one task looks at, and values whose sum is one number, so that the order of additions does not
-/// depend on the threads.
-const CHUNK: usize = 4096;
-/// A sum below this share of the sum of magnitudes is 0 but for rounding.
-const ROUNDING: f64 = 1e-12;
-
-/// The component of an unknown that every vector of the null space leaves 0.
-const REGULAR: u32 = u32::MAX;
-
-/// The constants on each connected component of a matrix: an orthogonal basis of a null space.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NullSpace {
-    /// The component of each unknown.
-    component: Vec<u32>,
-    /// Unknowns of each component.
-    sizes: Vec<usize>,
-}
-
-impl NullSpace {
-    /// Components at most: each costs a vector, and a dot product and an update in every application.
-    pub const MOST: usize = 16;
-
-    /// The null space of a symmetric matrix with `|sum_j a_ij| <= 1e-12 sum_j |a_ij|` in every row, j over
-    /// the unknowns of one kind, whose own rows have entries; `b i + k` is of kind k. With b = 1 there is one
-    /// kind: a pure Neumann problem. With b = 2 the extracellular potential of the bidomain equations is such
-    /// a kind and the transmembrane voltage is not.
-    ///
-    /// `None` for any other matrix, and where the graph of its entries has more than [`NullSpace::MOST`]
-    /// components.
-    ///
-    /// The usual matrix costs a look at its first rows.
-    pub fn of(a: &Csr<f64>, b: usize) -> Option<NullSpace> {
-        let vanishes = |i: usize, kind: usize| {
-            let of_kind = a.row(i).0.iter().zip(a.row(i).1).filter(|(j, _)| **j as usize % b == kind);
-            let (sum, magnitude) = of_kind.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()));
-            // A row without entries says nothing of the others: its unknown is in no system.
-            f64::abs(sum) <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind)
-        };
-        let n = a.n_rows();
-        if n == 0 || n != a.n_cols() || !n.is_multiple_of(b) {
-            return None;
-        }
-        let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
-        let all_vanish = |kind: usize| vanishes(kind.min(n - 1), kind) && rows().all(|i| vanishes(i, kind));
-        let kinds: Vec<bool> = (0..b).map(all_vanish).collect();
-        if !kinds.contains(&true) || !a.is_symmetric(ROUNDING).is_symmetric() {
-            return None;
-        }
-        let (component, count) = components(a, b, &kinds)?;
-        let mut sizes = vec![0; count];
-        component.iter().filter(|&&k| k != REGULAR).for_each(|&k| sizes[k as usize] += 1);
-        Some(NullSpace { component, sizes })
-    }
-
-    /// Why `A x = b` may have no solution, where the entries of A's columns or rows add up to 0, to 1e-12 of
-    /// the sum of their magnitudes: `1^T A = 0` asks for `1^T b = 0`, and `A 1 = 0` leaves x open. `None` for
-    /// any other square matrix.
-    pub fn why_singular(a: &Csr<f64>, b: &[f64]) -> Option<String> {
-        let mut of_columns = vec![(0.0, 0.0); a.n_cols()];
-        let mut of_rows = vec![(0.0, 0.0); a.n_rows()];
-        for (i, of_row) in of_rows.iter_mut().enumerate() {
-            for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
-                for (sum, magnitude) in [&mut of_columns[j as usize], &mut *of_row] {
-                    *sum += v;
-                    *magnitude += v.abs();
-                }
-            }
-        }
-        let vanishes = |&(sum, magnitude): &(f64, f64)| sum.abs() <= ROUNDING * magnitude;
-        let [columns, rows] =
-            [&of_columns, &of_rows].map(|sums| !sums.is_empty() && sums.iter().all(vanishes));
-        let of_b = b.iter().fold((0.0, 0.0), |(sum, magnitude), v| (sum + v, magnitude + v.abs()));
-        if columns && !vanishes(&of_b) {
-            Some(format!(
-                "the matrix is singular, the entries of every column add up to 0: there is no solution unless those of the \
-                 right-hand side do, which add up to {:.2e}",
-                of_b.0
-            ))
-        } else if columns || rows {
-            let which = if columns { "column" } else { "row" };
-            Some(format!(
-                "the matrix is singular, the entries of every {which} add up to 0: fix an unknown, with a row of the identity \
-                 in place of its own"
-            ))
-        } else {
-            None
-        }
-    }
-
-    /// Whether every unknown has a part in it.
-    pub fn is_of_all(&self) -> bool {
-        !self.component.contains(&REGULAR)
-    }
-
-    /// Its dimension.
-    pub fn dimension(&self) -> usize {
-        self.sizes.len()
-    }
-
-    /// `x -= its mean on each component`. Returns the 2-norms of x before and of what was taken away.
-    ///
-    /// Where nothing but rounding is left of `x`, it is set to 0.
-    pub fn project(&self, x: &mut [f64]) -> (f64, f64) {
-        let before = norm(x);
-        let means: Vec<f64> = self.sums(x).iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
-        let each = x.par_iter_mut().with_min_len(CHUNK).zip(&self.component);
-        each.filter(|(_, k)| **k != REGULAR).for_each(|(x, &k)| *x -= means[k as usize]);
-        if norm(x) <= ROUNDING * before {
-            x.fill(0.0);
-        }
-        let removed = means.iter().zip(&self.sizes).map(|(mean, &m)| mean * mean * m as f64).sum::<f64>();
-        (before, removed.sqrt())
-    }
-
-    /// The sum over each component.
-    fn sums(&self, x: &[f64]) -> Vec<f64> {
-        let of_chunk = |(x, component): (&[f64], &[u32])| {
-            let mut sums = vec![0.0; self.sizes.len()];
-            let each = x.iter().zip(component).filter(|(_, k)| **k != REGULAR);
-            each.for_each(|(x, &k)| sums[k as usize] += x);
-            sums
-        };
-        let chunks: Vec<Vec<f64>> =
-            x.par_chunks(CHUNK).zip(self.component.par_chunks(CHUNK)).map(of_chunk).collect();
-        (0..self.sizes.len()).map(|k| chunks.iter().map(|sums| sums[k]).sum()).collect()
-    }
-
-    /// Its orthonormal basis: `1 / sqrt(m)` on a component of m unknowns, 0 elsewhere.
-    fn basis<T: Real>(&self) -> impl Iterator<Item = Vec<T>> + '_ {
-        self.sizes.iter().enumerate().map(|(k, &m)| {
-            let value = T::from_f64(1.0 / (m as f64).sqrt());
-            self.component.iter().map(|&c| if c as usize == k { value } else { T::ZERO }).collect()
-        })
-    }
-}
-
-fn norm(x: &[f64]) -> f64 {
-    let squares: Vec<f64> = x.par_chunks(CHUNK).map(|x| x.iter().map(|v| v * v).sum()).collect();
-    squares.iter().sum::<f64>().sqrt()
-}
-
-/// The connected component of each unknown in the graph of the entries that are not 0 between unknowns of one
-/// kind, numbered by their first unknowns, and their number; `None` where they are too many. Unknowns of a
-/// kind that is not among `kinds` are [`REGULAR`]. Union-find with path halving (Tarjan and van Leeuwen
-/// 1984).
-fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize)> {
-    fn root(parent: &mut [u32], mut i: u32) -> u32 {
-        while parent[i as usize] != i {
-            let above = parent[parent[i as usize] as usize];
-            parent[i as usize] = above;
-            i = above;
-        }
-        i
-    }
-    let n = a.n_rows();
-    let mut parent: Vec<u32> = (0..n as u32).collect();
-    for i in (0..n).filter(|i| kinds[i % b]) {
-        for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
-            if v != 0.0 && (j as usize) < i && j as usize % b == i % b {
-                let (r, s) = (root(&mut parent, i as u32), root(&mut parent, j));
-                // The smaller one stays a root: a component's root is its first unknown.
-                parent[r.max(s) as usize] = r.min(s);
-            }
-        }
-    }
-    let mut component = vec![REGULAR; n];
-    let mut count = 0;
-    for i in (0..n).filter(|i| kinds[i % b]) {
-        let root = root(&mut parent, i as u32) as usize;
-        component[i] = if root == i { count } else { component[root] };
-        count += u32::from(root == i);
-        if count as usize > NullSpace::MOST {
-            return None;
-        }
-    }
-    Some((component, count as usize))
-}
 
 /// `z = (I - V V^T) M r` with V the orthonormal basis of a null space: search directions and solution stay
 /// orthogonal to it, and a singular system whose right-hand side is orthogonal to it behaves like a regular
@@ -246,98 +66,14 @@ mod tests {
     use crate::job::{self, Device, Options};
     use crate::matrix::AnyMatrix;
     use crate::precond::amg::{AnyPrecision, Params};
+    use crate::precond::null_space::tests::{neumann, problem};
     use crate::precond::{Identity, Jacobi};
-    use crate::problem::generate;
     use crate::problem::random::uniform;
     use crate::setup::Blocks;
     use crate::solver::{Cg, IterativeSolver, Steps, Stop, StopReason};
 
-    fn problem(name: &str) -> Csr<f64> {
-        generate(&name.parse().unwrap(), 1).unwrap()
-    }
-
-    /// `copies` of `a` side by side, each row's diagonal such that its sum is 0.
-    fn neumann(a: &Csr<f64>, copies: usize) -> Csr<f64> {
-        let n = a.n_rows();
-        Csr::from_rows(
-            copies * n,
-            copies * n,
-            |i| a.row_len(i % n),
-            |i, columns, values| {
-                let (of_a, v) = a.row(i % n);
-                let first = (i - i % n) as u32;
-                columns.iter_mut().zip(of_a).for_each(|(column, &j)| *column = first + j);
-                values.copy_from_slice(v);
-                let diagonal = of_a.iter().position(|&j| j as usize == i % n).unwrap();
-                values[diagonal] = 0.0;
-                values[diagonal] = -values.iter().sum::<f64>();
-            },
-        )
-    }
-
     fn rhs(n: usize) -> Vec<f64> {
         (0..n as u64).map(|i| uniform(3, i) - 0.3).collect()
-    }
-
-    #[test]
-    fn null_spaces_are_found() {
-        let a = problem("poisson2d:7");
-        assert_eq!(NullSpace::of(&a, 1), None);
-        for copies in [1, 2, NullSpace::MOST] {
-            let null_space = NullSpace::of(&neumann(&a, copies), 1).unwrap();
-            assert_eq!(null_space.sizes, vec![49; copies]);
-            assert!((0..49 * copies).all(|i| null_space.component[i] as usize == i / 49));
-        }
-        assert_eq!(NullSpace::of(&neumann(&a, NullSpace::MOST + 1), 1), None);
-        // Row sums vanish, but those of the columns do not.
-        assert_eq!(NullSpace::of(&neumann(&problem("convection-diffusion:7"), 1), 1), None);
-        // A tree whose unknowns come in an order that unites components late; an entry 0 connects nothing.
-        let edges = [(0usize, 5usize), (1, 4), (2, 3), (3, 5), (4, 6)];
-        let mut dense = vec![vec![0.0; 7]; 7];
-        for (i, j) in edges {
-            (dense[i][j], dense[j][i]) = (-0.5, -0.5);
-            (dense[i][i], dense[j][j]) = (dense[i][i] + 0.5, dense[j][j] + 0.5);
-        }
-        let full = Csr::new(
-            7,
-            7,
-            (0..=7).map(|i| 7 * i).collect(),
-            (0..7).cycle().take(49).collect(),
-            dense.concat(),
-        );
-        assert_eq!(NullSpace::of(&full.unwrap(), 1).unwrap().component, [0, 1, 0, 0, 1, 0, 1]);
-    }
-
-    #[test]
-    fn vanishing_sums_are_named() {
-        let dense =
-            |values: [f64; 4]| Csr::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], values.to_vec()).unwrap();
-        let columns = dense([1.5, -0.25, -1.5, 0.25]);
-        let message = NullSpace::why_singular(&columns, &[1.0, 0.5]).unwrap();
-        assert!(
-            message.contains("every column add up to 0") && message.ends_with("add up to 1.50e0"),
-            "{message}"
-        );
-        let message = NullSpace::why_singular(&columns, &[1.0, -1.0]).unwrap();
-        assert!(message.contains("every column add up to 0: fix an unknown"), "{message}");
-        let message = NullSpace::why_singular(&dense([1.5, -1.5, -0.25, 0.25]), &[1.0, 1.0]).unwrap();
-        assert!(message.contains("every row add up to 0: fix an unknown"), "{message}");
-        assert_eq!(NullSpace::why_singular(&dense([1.5, -1.5, -0.25, 0.5]), &[1.0, 1.0]), None);
-        assert_eq!(NullSpace::why_singular(&Csr::new(0, 0, vec![0], vec![], vec![]).unwrap(), &[]), None);
-    }
-
-    #[test]
-    fn projections_take_the_means_away() {
-        let null_space = NullSpace { component: vec![0, 1, 0, 1, 1], sizes: vec![2, 3] };
-        let mut x = [1.0, 2.0, 4.0, 3.0, 7.0];
-        let (norm, removed) = null_space.project(&mut x);
-        assert_eq!(x, [-1.5, -2.0, 1.5, -1.0, 3.0]);
-        assert!((norm - 79f64.sqrt()).abs() < 1e-14);
-        assert!((removed - (2.0 * 6.25 + 3.0 * 16.0f64).sqrt()).abs() < 1e-14);
-        // 0.1 is no multiple of a power of two: what is left of a constant is rounding.
-        let mut constant = [0.1, 0.7, 0.1, 0.7, 0.7];
-        null_space.project(&mut constant);
-        assert_eq!(constant, [0.0; 5]);
     }
 
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -362,7 +98,7 @@ mod tests {
             M::Amg { in_f32 } => {
                 let params = Params { coarse_rows: 10, ..Params::default() };
                 let csr = Blocks::scalar(backend.csr(&a_in_t).unwrap());
-                let (m, info) = backend.amg(csr, &params, in_f32).unwrap();
+                let (m, info) = backend.amg_of(csr, None, &params, None, in_f32).unwrap();
                 assert!(info.levels.len() > 1);
                 m
             }

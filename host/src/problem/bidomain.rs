@@ -7,7 +7,7 @@ use crate::matrix::Csr;
 
 // The benchmark of S. A. Niederer et al., Philosophical Transactions of the Royal Society A 369, 2011.
 
-/// Distance of the nodes before they are jittered (mm).
+/// Distance of the nodes before the jitter (mm).
 const SPACING: f64 = 0.2;
 /// Conductivities inside of the cells, along and across the fibres (mS/mm).
 const SIGMA_I: [f64; 2] = [0.17, 0.019];
@@ -29,11 +29,12 @@ const DT: f64 = 0.05;
 /// - kappa = chi Cm / dt = 28 mS/mm^3 for chi = 140/mm, Cm = 0.01 uF/mm^2, dt = 0.05 ms.
 /// - Natural conditions on all faces.
 ///
-/// 2 n^3 rows of up to 30 entries, in mS: row 2i is phi_e and row 2i + 1 is v_m of node i, k fastest.
-/// Symmetric to the last bit and positive semidefinite. Singular: phi_e is defined up to a constant, and
-/// the null space is (1, 0, 1, 0, ..). A right-hand side is consistent where its entries 2i add up to zero.
-/// `n` is at least 2.
+/// It has 2 n^3 rows of up to 30 entries, in mS: row 2i is phi_e and row 2i + 1 is v_m of node i, k fastest.
+/// It is symmetric to the last bit and positive semidefinite. It is singular: phi_e is defined up to a
+/// constant, and the null space is (1, 0, 1, 0, ..). A right-hand side is consistent if its entries 2i add up
+/// to zero. `n` is at least 2.
 ///
+/// # Errors
 /// [`Error::Mesh`](crate::Error::Mesh) if the jitter leaves a tetrahedron without volume, which is very
 /// unlikely.
 pub fn bidomain(n: usize, seed: u64) -> Result<Csr<f64>> {

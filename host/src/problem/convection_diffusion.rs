@@ -13,7 +13,7 @@ use crate::matrix::Csr;
 /// (4 + h (vx + vy)) u_ij - (1 + h vx) u_i-1,j - (1 + h vy) u_i,j-1 - u_i+1,j - u_i,j+1
 /// ```
 ///
-/// Weakly diagonally dominant whatever the Péclet number, which must not be negative.
+/// It is weakly diagonally dominant for every Péclet number, which must not be negative.
 pub fn convection_diffusion(n: usize, peclet: f64) -> Csr<f64> {
     let h = 1.0 / (n as f64 + 1.0);
     let (x, y) = (h * peclet * 2.0 / 5f64.sqrt(), h * peclet / 5f64.sqrt());

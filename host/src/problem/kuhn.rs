@@ -12,16 +12,17 @@ pub(super) fn fibre() -> Vec3 {
     [1.0 / norm, 1.0 / norm, 0.5 / norm]
 }
 
-/// Where node (i, j, k) of a box of n^3 lies: at unit spacing, each coordinate moved by a jitter uniform in
-/// [-0.2, 0.2), number 3 node + axis of the random sequence of `seed`, with node = (i n + j) n + k.
+/// The position of node (i, j, k) of a box of n^3 nodes at unit spacing. Each coordinate is moved by a jitter
+/// uniform in [-0.2, 0.2): number 3 node + axis of the random sequence of `seed`, with node = (i n + j) n +
+/// k.
 pub(super) fn position([i, j, k]: [usize; 3], n: usize, seed: u64) -> Vec3 {
     let node = ((i * n + j) * n + k) as u64;
     let jitter = |axis: u64| 0.4 * (uniform(seed, 3 * node + axis) - 0.5);
     [i as f64 + jitter(0), j as f64 + jitter(1), k as f64 + jitter(2)]
 }
 
-/// The six tetrahedra of a cube, one for each order of the axes, along which it runs from the cube's node
-/// `corner` to the opposite one. `along` is the step from node to node along each axis.
+/// The six tetrahedra of a cube, one for each order of the axes. Each runs from the cube's node `corner`
+/// along the axes in that order to the opposite node. `along` is the step from node to node along each axis.
 pub(super) fn cut(corner: usize, along: [usize; 3]) -> [[usize; 4]; 6] {
     const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     ORDERS.map(|order| {
@@ -33,7 +34,7 @@ pub(super) fn cut(corner: usize, along: [usize; 3]) -> [[usize; 4]; 6] {
     })
 }
 
-/// The places of the n^3 nodes, k fastest.
+/// The positions of the n^3 nodes, k fastest.
 pub(crate) fn points(n: usize, seed: u64) -> Vec<Vec3> {
     (0..n * n * n)
         .into_par_iter()

@@ -23,12 +23,13 @@ pub use tet::tet;
 
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
+use crate::memory::free_memory;
 use crate::named::hint;
 use cuda_std::Real;
 use std::fmt;
 use std::str::FromStr;
 
-/// What can be generated, as it is written on the command line: name, size, and what is optional.
+/// The problems as they are written: name, size, and the optional parameter.
 pub const USAGE: [&str; 7] = [
     "tet:N",
     "poisson2d:N",
@@ -39,7 +40,7 @@ pub const USAGE: [&str; 7] = [
     "bidomain:N",
 ];
 
-/// A model problem and its parameters. Each is defined where it is generated.
+/// A model problem and its parameters. The function that generates it defines it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Problem {
     /// Anisotropic diffusion on tetrahedra, `n^3` nodes: [`tet`].
@@ -146,7 +147,7 @@ impl FromStr for Problem {
     }
 }
 
-/// The error for a name that no problem has, with the nearest that one has.
+/// The error for an unknown name, with the nearest known one.
 fn unknown(name: &str) -> Error {
     let hint = hint(name, &USAGE.map(|usage| usage.split(':').next().unwrap_or(usage)));
     Error::Option(format!("unknown problem '{name}'{hint} the problems are {}", USAGE.join(", ")))
@@ -158,7 +159,7 @@ impl Problem {
         if matches!(self, Problem::Bidomain { .. }) { 2 } else { 1 }
     }
 
-    /// Rows, and an upper bound for the nonzeros; `None` where they overflow.
+    /// Rows, and an upper bound of the nonzeros; `None` where they overflow.
     fn size(&self) -> Option<(u64, u64)> {
         let power = |n: usize, exponent| (n as u64).checked_pow(exponent);
         let (rows, per_row) = match *self {
@@ -172,8 +173,8 @@ impl Problem {
         Some((rows, rows.checked_mul(per_row)?))
     }
 
-    /// Refuses a size that is too small, that 32-bit indices do not reach, or that takes more than
-    /// `memory` bytes.
+    /// Refuses a size that is too small, too large for 32-bit indices, or that takes more than `memory`
+    /// bytes.
     fn check_size(&self, memory: u64) -> Result<()> {
         let fault = |what: String| Err(Error::Option(format!("problem '{self}': {what}")));
         let (n, least) = match *self {
@@ -196,8 +197,8 @@ impl Problem {
             Some((rows, nnz)) if rows <= u64::from(u32::MAX) => (rows, nnz),
             _ => return fault(format!("more rows than 32-bit indices reach ({})", u32::MAX)),
         };
-        // Entries at 12 bytes and row pointers at 8; in addition random pairs are sorted, at 16, and the mesh
-        // and the parts of the bidomain matrix take as much.
+        // An entry takes 12 bytes and a row pointer 8. Random pairs that are sorted take 16 more for an
+        // entry; so do the mesh and the parts of the bidomain matrix.
         let assembled = matches!(self, Problem::RandomSpd { .. } | Problem::Bidomain { .. });
         let per_entry = if assembled { 28 } else { 12 };
         let bytes = nnz.saturating_mul(per_entry).saturating_add(8 * rows);
@@ -213,11 +214,12 @@ impl Problem {
     }
 }
 
-/// The matrix of a problem. `seed` decides the random numbers of `tet`, `bidomain` and `random-spd`;
-/// the others have none. The same bits on every machine, whatever the number of threads.
+/// The matrix of a problem. `seed` decides the random numbers of `tet`, `bidomain` and `random-spd`; the
+/// others have none. It has the same bits on every machine and for any number of threads.
 ///
-/// [`Error::Option`] for a size that is too small, that 32-bit indices do not reach, or whose matrix
-/// does not fit into the machine's free memory.
+/// # Errors
+/// [`Error::Option`] for a size that is too small, too large for 32-bit indices, or whose matrix does not fit
+/// into the machine's free memory.
 pub fn generate(problem: &Problem, seed: u64) -> Result<Csr<f64>> {
     problem.check_size(free_memory())?;
     Ok(match *problem {
@@ -233,18 +235,10 @@ pub fn generate(problem: &Problem, seed: u64) -> Result<Csr<f64>> {
 
 /// The matrix with its nodes of `block` unknowns permuted at random: P A P^T.
 ///
+/// # Errors
 /// [`Error::Matrix`] for a rectangular matrix.
 pub fn shuffle<T: Real>(a: &Csr<T>, block: usize, seed: u64) -> Result<Csr<T>> {
     let b = block as u32;
     let nodes = random::permutation(a.n_rows() as u32 / b, seed);
     a.permute_symmetric(&nodes.iter().flat_map(|&node| b * node..b * (node + 1)).collect::<Vec<_>>())
-}
-
-/// Bytes that the system says it can hand out; 64 GiB where it does not say.
-fn free_memory() -> u64 {
-    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    });
-    available.map_or(64 << 30, |kib| kib * 1024)
 }

@@ -1,8 +1,8 @@
 //! Random numbers whose sequence is part of the definition of the problems: it never changes.
 //!
-//! SplitMix64: G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators,
-//! OOPSLA 2014. A counter through a mixing function, so that any number of the sequence can be had
-//! at once and threads agree.
+//! SplitMix64: G. L. Steele, D. Lea, C. H. Flood: Fast splittable pseudorandom number generators, OOPSLA
+//! 2014. Each number is a mixing function of a counter, so any number of the sequence can be computed by
+//! itself, and threads agree.
 
 /// The counter's stride: 2^64 over the golden ratio.
 const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;

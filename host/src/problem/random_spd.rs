@@ -7,12 +7,12 @@ use rayon::prelude::*;
 /// A random symmetric matrix of `n` rows with about `nnz_per_row` entries each, the diagonal included.
 ///
 /// Pairs of different rows are drawn at random (the few drawn twice count once) and coupled by a value
-/// uniform in [-1, 1); then a_ii = sum_j |a_ij| + d_i with d_i uniform in [0.01, 0.11). Strictly
-/// diagonally dominant with a positive diagonal, hence positive definite (Gershgorin). Not an M-matrix:
-/// half of the couplings are positive.
+/// uniform in [-1, 1). Then a_ii = sum_j |a_ij| + d_i with d_i uniform in [0.01, 0.11). The matrix is
+/// strictly diagonally dominant with a positive diagonal, hence positive definite (Gershgorin). It is not an
+/// M-matrix, because half of the couplings are positive.
 pub fn random_spd(n: usize, nnz_per_row: usize, seed: u64) -> Csr<f64> {
     let pairs = if n < 2 { 0 } else { n as u64 * nnz_per_row.saturating_sub(1) as u64 / 2 };
-    // Sorting (row, column) sorts both halves of the matrix; a pair's value hangs on the pair alone.
+    // Sorting by (row, column) sorts both halves of the matrix. A pair's value depends on the pair alone.
     let mut couplings: Vec<(u32, u32)> = (0..pairs)
         .into_par_iter()
         .flat_map_iter(|k| {

@@ -3,11 +3,11 @@
 use crate::error::Result;
 use crate::matrix::{Coo, Csr};
 
-/// `A + sum_e c w_e w_e^T`: for each of `elements`, (corners, w), what a nearly flat tetrahedron in a mesh
-/// adds to its stiffness matrix.
+/// `A + sum_e c w_e w_e^T` over the `elements` (corners, w). Each term is what a nearly flat tetrahedron of a
+/// mesh adds to its stiffness matrix.
 ///
 /// # Errors
-/// [`crate::Error::Matrix`] for a corner that is no row.
+/// [`crate::Error::Matrix`] for a corner beyond the rows.
 pub fn with_slivers(a: &Csr<f64>, elements: &[([usize; 4], [f64; 4])], c: f64) -> Result<Csr<f64>> {
     let entries = a.nnz() + 16 * elements.len();
     let (mut rows, mut columns) = (Vec::with_capacity(entries), Vec::with_capacity(entries));

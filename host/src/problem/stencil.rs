@@ -1,4 +1,4 @@
-//! Matrices of constant stencils on boxes of points with zeros all around.
+//! Matrices of constant stencils on boxes of points that are surrounded by zeros.
 
 use crate::matrix::Csr;
 
@@ -6,7 +6,7 @@ use crate::matrix::Csr;
 pub(super) type Coupling = ([i64; 3], f64);
 
 /// The matrix of a stencil on `n[0] * n[1] * n[2]` points, the last coordinate fastest. Neighbours
-/// outside the box are dropped: they hold zero (Dirichlet). `stencil` ascends by offset.
+/// outside the box are zero (Dirichlet) and dropped. `stencil` is sorted by offset.
 pub(super) fn assemble(n: [usize; 3], stencil: &[Coupling]) -> Csr<f64> {
     let rows = n[0] * n[1] * n[2];
     let neighbours = |row: usize| {

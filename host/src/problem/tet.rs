@@ -4,7 +4,7 @@ use super::kuhn::{cut, fibre, position};
 use crate::fem::{Tetrahedron, Vec3, dot};
 use crate::matrix::Csr;
 
-/// A node's place in the 3 x 3 x 3 nodes around a row's own, which is number 13.
+/// The position of a node among the 3 x 3 x 3 nodes around a row's own, which is number 13.
 const CENTRE: usize = 13;
 
 /// The P1 stiffness matrix of -div(S grad u) = f on a box of n^3 nodes, u = 0 on one face.
@@ -12,24 +12,24 @@ const CENTRE: usize = 13;
 /// - Nodes (i, j, k) for i, j, k < n at unit spacing, each coordinate moved by a jitter uniform in
 ///   [-0.2, 0.2): number 3 node + axis of the [random sequence](super::random) of `seed`, with
 ///   node = (i n + j) n + k.
-/// - Every cube is cut into six tetrahedra (Kuhn), one for each order of the axes, along which it runs
-///   from the cube's corner 000 to 111.
+/// - Every cube is cut into six tetrahedra (Kuhn), one for each order of the axes. It runs along the axes in
+///   that order from the cube's corner 000 to 111.
 /// - S = 0.2 I + 0.8 f f^T with the fibre f = (1, 1, 0.5) normalised, as in heart muscle.
 /// - Entry (a, b) is the sum over the tetrahedra with both of V grad phi_a . S grad phi_b.
 /// - The nodes i = 0 are removed (Dirichlet); the others are unknowns in order, k fastest. Natural
 ///   conditions on the other five faces.
 ///
-/// The jitter can, very rarely, turn a tetrahedron inside out; its volume counts as positive then, and
-/// the matrix stays positive definite.
+/// Very rarely the jitter turns a tetrahedron inside out. Its volume then counts as positive, and the matrix
+/// stays positive definite.
 ///
-/// (n - 1) n^2 rows of up to 15 entries. Symmetric to the last bit: both mirror images sum the same
-/// terms in the same order. `n` is at least 2.
+/// It has (n - 1) n^2 rows of up to 15 entries, and is symmetric to the last bit: both mirror images sum the
+/// same terms in the same order. `n` is at least 2.
 pub fn tet(n: usize, seed: u64) -> Csr<f64> {
     let fibre = fibre();
     let star = star();
     let neighbours = neighbours();
     let rows = (n - 1) * n * n;
-    // Unknown 0 is the first node with i = 1. Along an axis, 0 stands for a step back and 2 for one on.
+    // Unknown 0 is the first node with i = 1. Along an axis 0 is a step back and 2 a step forward.
     let node_of = |row: usize| [row / (n * n) + 1, row / n % n, row % n];
     let inside = |at: [usize; 3], place: usize| {
         let step = steps(place);
@@ -72,7 +72,7 @@ fn steps(place: usize) -> [usize; 3] {
     [place / 9, place / 3 % 3, place % 3]
 }
 
-/// The 15 places that share a tetrahedron with the centre, ascending: all steps go the same way.
+/// The 15 positions that share a tetrahedron with the centre, ascending. Their steps all go the same way.
 fn neighbours() -> [usize; 15] {
     let mut places = (0..27).filter(|&place| {
         let step = steps(place);
@@ -81,8 +81,8 @@ fn neighbours() -> [usize; 15] {
     std::array::from_fn(|_| places.next().expect("1 + 7 + 7 of them"))
 }
 
-/// The 24 tetrahedra around the centre, in the order of their cubes and of the axes in each: the order
-/// in which every row meets them. A tetrahedron's first and last corner span its cube.
+/// The 24 tetrahedra around the centre, ordered by their cubes, and in each by the order of the axes. Every
+/// row adds them in this order. The first and the last corner of a tetrahedron span its cube.
 fn star() -> Vec<[usize; 4]> {
     let cubes = [0, 1, 3, 4, 9, 10, 12, 13].into_iter();
     cubes.flat_map(|cube| cut(cube, [9, 3, 1])).filter(|corners| corners.contains(&CENTRE)).collect()
@@ -95,7 +95,7 @@ fn couplings_in(corners: &[usize; 4], nodes: &[Vec3; 27], fibre: Vec3) -> [f64; 
     let along = normals.map(|n| dot(fibre, n));
     let c = corners.iter().position(|&place| place == CENTRE).expect("a tetrahedron of the star");
     std::array::from_fn(|b| {
-        // Products commute to the last bit, and so does this.
+        // Products of two numbers commute to the last bit, so the matrix is symmetric.
         scale * (0.2 * dot(normals[c], normals[b]) + 0.8 * (along[c] * along[b]))
     })
 }

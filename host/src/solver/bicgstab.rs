@@ -12,10 +12,8 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::precond::Preconditioner;
 
-pub(super) const DESCRIPTION: Description = Description {
-    after_breakdown: Some("gmres"),
-    ..Description::new("bicgstab", |_| "BiCGSTAB".into(), |_, _| 7)
-};
+pub(super) const DESCRIPTION: Description =
+    Description { after_breakdown: Some("gmres"), ..Description::new("bicgstab", "BiCGSTAB", |_, _| 7) };
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     backend: &B,

@@ -9,8 +9,10 @@ pub struct Description {
     pub name: &'static str,
     /// What the name stands for, in lists of choices; empty where everybody knows it.
     pub doc: &'static str,
-    /// For people: "GMRES(30)".
-    pub title: fn(&Parameters) -> String,
+    /// For people: "GMRES".
+    pub title: &'static str,
+    /// What follows the title where parameters are shown: "(30)".
+    pub title_parameters: fn(&Parameters) -> String,
     /// Those of [`Parameters`] that it alone takes.
     pub parameters: &'static [Parameter],
     /// What it is preconditioned with.
@@ -65,13 +67,14 @@ impl Description {
     /// A method of any preconditioner, for any matrix, without parameters.
     pub(super) const fn new(
         name: &'static str,
-        title: fn(&Parameters) -> String,
+        title: &'static str,
         vectors: fn(&Parameters, is_fused: bool) -> usize,
     ) -> Description {
         Description {
             name,
             doc: "",
             title,
+            title_parameters: |_| String::new(),
             parameters: &[],
             takes: Takes::Any,
             needs_symmetry: false,
@@ -80,6 +83,11 @@ impl Description {
             vectors,
             warm_up: |_| 3,
         }
+    }
+
+    /// The title with the parameters: "GMRES(30)".
+    pub fn full_title(&self, parameters: &Parameters) -> String {
+        format!("{}{}", self.title, (self.title_parameters)(parameters))
     }
 
     /// Whether it is the iteration of one preconditioner.

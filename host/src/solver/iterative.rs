@@ -2,6 +2,7 @@
 
 use cuda_std::Real;
 
+use super::direct::Info;
 use super::outcome::{Outcome, Stop};
 use crate::backend::Backend;
 use crate::error::Result;
@@ -57,5 +58,10 @@ pub trait IterativeSolver<T: Real, B: Backend<T>>: Send {
     /// once for writing. Unless it is said, the least: a product each.
     fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
         u64::from(iterations) * parts.product
+    }
+
+    /// What is known of a factorisation, where the method is one.
+    fn factorisation(&self) -> Option<Info> {
+        None
     }
 }

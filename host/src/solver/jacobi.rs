@@ -16,14 +16,11 @@ pub(super) const DESCRIPTION: Description = Description {
     parameters: &[Parameter { name: "omega", doc: "the weight, between 0 and 2" }],
     takes: Takes::Own(Precond::Jacobi),
     descends: true,
-    ..Description::new(
-        "jacobi",
-        |parameters| format!("Jacobi, weight {}", parameters.omega),
-        |parameters, _| match parameters.block_size {
-            1 => 2,
-            block_size => 2 + block_size,
-        },
-    )
+    title_parameters: |parameters| format!(", weight {}", parameters.omega),
+    ..Description::new("jacobi", "Jacobi", |parameters, _| match parameters.block_size {
+        1 => 2,
+        block_size => 2 + block_size,
+    })
 };
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(

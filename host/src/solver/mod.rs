@@ -7,6 +7,8 @@
 //! for nothing: the decision to stop is taken where the vectors are, and the host, which may be some
 //! iterations ahead, learns of it later (see [`Monitoring::guarded`](crate::backend::Monitoring::guarded)).
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use crate::error::Result;
@@ -17,6 +19,7 @@ use crate::precond::Preconditioner;
 mod bicgstab;
 pub mod cg;
 mod description;
+pub mod direct;
 pub mod gmres;
 mod iterative;
 mod jacobi;
@@ -56,7 +59,7 @@ macro_rules! methods {
             pub(crate) fn make<T: Real, B: Steps<T> + 'static>(
                 self,
                 backend: &B,
-                a: &Csr<T>,
+                a: &Arc<Csr<T>>,
                 m: &dyn Preconditioner<T, B>,
                 parameters: &Parameters,
             ) -> Result<Box<dyn IterativeSolver<T, B>>> {
@@ -77,4 +80,6 @@ methods! {
     Jacobi in jacobi,
     /// The cycles of algebraic multigrid by themselves.
     Amg in richardson,
+    /// Factorisation and iterative refinement, on the host.
+    Direct in direct,
 }

@@ -41,6 +41,15 @@ pub enum StopReason {
     },
     /// It was cancelled.
     Interrupted,
+    /// The right-hand side is outside of the range of the matrix, which is singular in f64.
+    NoSolution {
+        /// `||b - A x||_2` is at least this, whatever x is.
+        least: f64,
+    },
+    /// The residual is what rounding of x leaves: f64 has no better solution to offer.
+    AtRounding,
+    /// The residual went down no further.
+    Stagnated,
     /// CG met `(p, A p) <= 0`: A is not positive definite; it may be singular.
     IndefiniteOperator,
     /// CG met `(r, M r) <= 0`: the preconditioner is not positive definite.
@@ -57,6 +66,9 @@ impl StopReason {
             StopReason::NotFinite => "not_finite",
             StopReason::Inaccurate { .. } => "inaccurate",
             StopReason::Interrupted => "interrupted",
+            StopReason::NoSolution { .. } => "no_solution",
+            StopReason::AtRounding => "at_rounding",
+            StopReason::Stagnated => "stagnated",
             StopReason::IndefiniteOperator => "indefinite_operator",
             StopReason::IndefinitePreconditioner => "indefinite_preconditioner",
         }
@@ -70,14 +82,22 @@ impl fmt::Display for StopReason {
             StopReason::IterationLimit => "iteration limit reached",
             StopReason::Breakdown(which) => return write!(f, "breakdown: {which}"),
             StopReason::NotFinite => "the residual became NaN or infinite",
-            StopReason::Inaccurate { claimed, found } => {
-                return write!(
-                    f,
-                    "the method's own residual norm is {claimed:.2e}, but that of its solution is {found:.2e}, \
-                     and to start again from there does not help"
-                );
+            StopReason::Inaccurate { .. } => {
+                "the method's own residual meets the tolerance, but b - A x, recomputed, does not, and to start \
+                 again from there does not help"
             }
             StopReason::Interrupted => "interrupted",
+            StopReason::NoSolution { least } => {
+                return write!(
+                    f,
+                    "there is no solution: the matrix is singular in f64 and the right-hand side is outside of its \
+                     range, so that every x leaves a residual norm of at least {least:.2e}"
+                );
+            }
+            StopReason::AtRounding => {
+                "the residual is what rounding of x leaves: f64 has no better solution to offer"
+            }
+            StopReason::Stagnated => "the residual went down no further",
             StopReason::IndefiniteOperator => {
                 "the matrix is not positive definite, but indefinite or singular (p, A p <= 0)"
             }

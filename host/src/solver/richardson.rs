@@ -16,7 +16,7 @@ use crate::precond::{Precond, Preconditioner};
 pub(super) const DESCRIPTION: Description = Description {
     takes: Takes::Only(Precond::Amg),
     descends: true,
-    ..Description::new("amg", |_| "AMG".into(), |_, _| 2)
+    ..Description::new("amg", "AMG", |_, _| 2)
 };
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(

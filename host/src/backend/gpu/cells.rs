@@ -6,6 +6,7 @@ use gpu_kernels::cells::{activate, react};
 
 use super::{Gpu, Work, buffer::DeviceVector};
 use crate::backend::cells::{Cells, Model, check, with_model};
+use crate::backend::memory::check_lengths;
 use crate::error::Result;
 
 impl Cells for Gpu {
@@ -42,7 +43,7 @@ impl Cells for Gpu {
         after: &DeviceVector<f64>,
         times: &mut DeviceVector<f64>,
     ) -> Result<()> {
-        assert!(before.len == times.len && after.len == times.len);
+        check_lengths("activate", times.len, &[("before", before.len), ("after", after.len)])?;
         let (n, before, after) = (times.len as u64, before.ptr(), after.ptr());
         let work = Work::on::<f64>(times.len, 3);
         // SAFETY: the lengths are checked above.

@@ -1,4 +1,4 @@
-//! Checksums of pieces, and of what they make together.
+//! Checksums of pieces, and of the whole from those of its pieces.
 
 use crc32fast::Hasher;
 
@@ -12,7 +12,7 @@ pub(super) fn checksum(bytes: &[u8]) -> Hasher {
     sum
 }
 
-/// The checksum of what two sums were made of, one after the other.
+/// The checksum of two pieces in a row, from the checksum of each.
 pub(super) fn joined(mut first: Hasher, second: Hasher) -> Hasher {
     first.combine(&second);
     first

@@ -58,7 +58,7 @@ pub enum Fault {
     /// The header contradicts itself, or the file.
     #[error("not a valid binary matrix: {0}; convert its source again")]
     Sizes(String),
-    /// The arrays are no matrix of finite numbers.
+    /// The arrays do not make a matrix of finite numbers.
     #[error("not a valid matrix: {0}; convert its source again")]
     Structure(String),
 }

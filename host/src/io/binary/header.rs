@@ -4,7 +4,7 @@ use super::checksum::checksum;
 use super::fault::{Fault, Section, VERSION};
 use crate::io::summary::Symmetry;
 
-/// The first bytes. As those of PNG they notice transfers that take the file for text.
+/// The first bytes. Like PNG's, they change when a transfer treats the file as text.
 pub(super) const MAGIC: [u8; 8] = *b"\x89WSM\r\n\x1a\n";
 /// Bytes of the header.
 pub(super) const SIZE: usize = 128;
@@ -30,7 +30,7 @@ const AT_FILE_LEN: usize = 80;
 const AT_CHECKSUMS: usize = 88;
 const AT_OWN_CHECKSUM: usize = 124;
 
-/// What a header says, except for what follows from it.
+/// The fields of a header from which the others follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub symmetry: Symmetry,
@@ -38,7 +38,7 @@ pub(super) struct Header {
     pub n_cols: u64,
     pub nnz: u64,
     pub comment_len: u64,
-    /// Of the sections.
+    /// One for each section.
     pub checksums: [u32; 4],
 }
 
@@ -71,7 +71,7 @@ impl Header {
         Some(Layout { offsets, ends, file_len: next })
     }
 
-    /// The bytes of the header of a file so laid out.
+    /// The header's bytes, for a file of this layout.
     pub fn to_bytes(&self, layout: &Layout) -> [u8; SIZE] {
         let mut bytes = [0; SIZE];
         let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
@@ -94,7 +94,8 @@ impl Header {
         bytes
     }
 
-    /// Reads the header of a file of `length` bytes; `bytes` are its first, all there are up to [`SIZE`].
+    /// Reads the header of a file of `length` bytes. `bytes` are the first [`SIZE`] of them, or all where
+    /// there are fewer.
     pub fn read(bytes: &[u8], length: u64) -> Result<(Header, Layout), Fault> {
         if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
             return Err(Fault::Format);
@@ -104,7 +105,7 @@ impl Header {
         };
         let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
         let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
-        // Of another version nothing else is known.
+        // Another version may have anything behind its number.
         if u32_at(AT_VERSION) != VERSION {
             return Err(Fault::Version(u32_at(AT_VERSION)));
         }

@@ -2,8 +2,7 @@
 //! reading is little more than copying. docs/binary-matrix.md describes every byte.
 //!
 //! Nothing is allocated before the sizes in the header agree with one another and with the length of the
-//! file. What is read is checked as [`Csr::new`](crate::matrix::Csr::new) checks it, whatever the checksums
-//! say.
+//! file. The arrays are checked by [`Csr::new`](crate::matrix::Csr::new) even if the checksums are right.
 
 mod checksum;
 mod fault;
@@ -26,7 +25,7 @@ pub use write::write_matrix;
 // The arrays are read and written as they are.
 const _: () = assert!(cfg!(target_endian = "little") && size_of::<usize>() == 8);
 
-/// Whether a file is to be read as binary: by its first bytes, or by its name where they say nothing.
+/// Whether a file is to be read as binary: its name ends in `.wsm`, or its first bytes say so.
 pub fn is_binary(path: &Path) -> bool {
     has_its_name(path) || starts_with_magic(path)
 }
@@ -36,7 +35,7 @@ pub fn has_its_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("wsm"))
 }
 
-/// What cannot be read at a position, as pipes, has no magic.
+/// Whether the first bytes are those of the format. Pipes, which cannot be read twice, are left alone.
 fn starts_with_magic(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     path.is_file()

@@ -1,4 +1,4 @@
-//! Reading: all threads, each a piece that it also sums up while that is in its cache.
+//! Reading: every thread reads pieces, and computes a piece's checksum while it is in the cache.
 
 use std::fs::File;
 use std::io;
@@ -39,7 +39,7 @@ impl From<Fault> for Failure {
     }
 }
 
-/// Reads a matrix, calling `progress(bytes done, bytes in all)` now and then.
+/// Reads a matrix. `progress(bytes done, bytes in all)` is called now and then.
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, or is larger than the memory; [`Error::Binary`] when it is not
@@ -74,7 +74,7 @@ fn read(
     let matrix =
         Csr::new(n_rows, n_cols, row_ptr, col_idx, values).map_err(|error| invalid(error.to_string()))?;
     check_finite(&matrix).map_err(|error| invalid(error.to_string()))?;
-    let comment = String::from_utf8(comment).map_err(|_| invalid("the comment is no UTF-8".into()))?;
+    let comment = String::from_utf8(comment).map_err(|_| invalid("the comment is not UTF-8".into()))?;
     let summary = Summary {
         layout: None,
         field: Field::Real,
@@ -88,7 +88,7 @@ fn read(
     Ok((matrix, summary))
 }
 
-/// What follows the header.
+/// The sections behind the header.
 struct Sections<'a> {
     file: File,
     header: &'a Header,
@@ -97,7 +97,7 @@ struct Sections<'a> {
 }
 
 impl Sections<'_> {
-    /// The elements of the section `k`.
+    /// Reads section `k`.
     fn read<T: Pod>(&mut self, k: usize) -> std::result::Result<Vec<T>, Failure> {
         let header::Layout { offsets, ends, file_len } = self.layout;
         let (start, end) = (offsets[k], ends[k]);

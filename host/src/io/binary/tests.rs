@@ -7,15 +7,15 @@ use super::header::{Header, Layout, SIZE};
 use super::*;
 use crate::error::Error;
 use crate::io::matrix::{self, Symmetry};
-use crate::io::matrix_market::tests::any_matrix;
+use crate::io::matrix_market::tests::properties::any_matrix;
 use crate::matrix::{Coo, Csr};
 
 /// A folder with one file in it.
-struct Place(TempDir);
+struct Folder(TempDir);
 
-impl Place {
-    fn new() -> Place {
-        Place(tempfile::tempdir().unwrap())
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
     }
     fn path(&self) -> PathBuf {
         self.0.path().join("a.wsm")
@@ -90,7 +90,7 @@ fn crafted(
 
 #[test]
 fn every_byte_is_where_the_documentation_has_it() {
-    let bytes = Place::new().bytes_of(&sample(), Symmetry::General, "from somewhere");
+    let bytes = Folder::new().bytes_of(&sample(), Symmetry::General, "from somewhere");
     let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     assert_eq!(bytes[..8], [0x89, 0x57, 0x53, 0x4d, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -118,8 +118,8 @@ fn every_byte_is_where_the_documentation_has_it() {
 
 #[test]
 fn every_changed_byte_is_noticed() {
-    let place = Place::new();
-    let bytes = place.bytes_of(&sample(), Symmetry::General, "from somewhere");
+    let folder = Folder::new();
+    let bytes = folder.bytes_of(&sample(), Symmetry::General, "from somewhere");
     for at in 0..bytes.len() {
         for mask in [0x01, 0x10, 0x80, 0xff] {
             let mut changed = bytes.clone();
@@ -133,27 +133,27 @@ fn every_changed_byte_is_noticed() {
                 256..320 => Fault::Checksum(Section::Values),
                 _ => Fault::Checksum(Section::Comment),
             };
-            assert_eq!(place.fault(&changed), expected, "byte {at} ^ {mask:#x}");
+            assert_eq!(folder.fault(&changed), expected, "byte {at} ^ {mask:#x}");
         }
     }
 }
 
 #[test]
 fn every_other_length_is_noticed() {
-    let place = Place::new();
-    let bytes = place.bytes_of(&sample(), Symmetry::General, "from somewhere");
+    let folder = Folder::new();
+    let bytes = folder.bytes_of(&sample(), Symmetry::General, "from somewhere");
     for length in 0..bytes.len() {
         let expected = if length < SIZE { SIZE } else { bytes.len() };
         let expected = Fault::Truncated { expected: expected as u64, found: length as u64 };
-        assert_eq!(place.fault(&bytes[..length]), expected);
+        assert_eq!(folder.fault(&bytes[..length]), expected);
     }
     let longer = [&bytes[..], &[0]].concat();
-    assert_eq!(place.fault(&longer), Fault::Sizes("1 bytes behind its end".into()));
+    assert_eq!(folder.fault(&longer), Fault::Sizes("1 bytes behind its end".into()));
 }
 
 #[test]
 fn sizes_are_not_believed() {
-    let place = Place::new();
+    let folder = Folder::new();
     let good = Header {
         symmetry: Symmetry::General,
         n_rows: 3,
@@ -166,7 +166,7 @@ fn sizes_are_not_believed() {
     let fault = |header: Header, layout: Layout| {
         let mut bytes = header.to_bytes(&layout).to_vec();
         bytes.resize(good.layout().unwrap().file_len as usize, 0);
-        place.fault(&bytes)
+        folder.fault(&bytes)
     };
     let size =
         |header: &Header, found: u64| Fault::Truncated { expected: header.layout().unwrap().file_len, found };
@@ -205,13 +205,13 @@ fn sizes_are_not_believed() {
         bytes[at] = 7;
         let own = crc32(&bytes[..124]);
         bytes[124..].copy_from_slice(&own.to_le_bytes());
-        assert!(matches!(place.fault(&bytes), Fault::Sizes(text) if text.contains(what)), "{what}");
+        assert!(matches!(folder.fault(&bytes), Fault::Sizes(text) if text.contains(what)), "{what}");
     }
 }
 
 #[test]
 fn arrays_that_are_no_matrix_are_refused() {
-    let place = Place::new();
+    let folder = Folder::new();
     type Arrays<'a> = (&'a [u64], &'a [u32], &'a [f64], &'a [u8]);
     let cases: [(Arrays, &str); 8] = [
         ((&[0, 1, 2], &[1, 3], &[1.0, 2.0], b""), "row 2: column 4 of 3"),
@@ -224,7 +224,7 @@ fn arrays_that_are_no_matrix_are_refused() {
         ((&[0, 1, 2], &[1, 2], &[1.0, 2.0], b"\xff"), "UTF-8"),
     ];
     for ((row_ptr, col_idx, values, comment), expected) in cases {
-        match place.fault(&crafted(2, 3, row_ptr, col_idx, values, comment)) {
+        match folder.fault(&crafted(2, 3, row_ptr, col_idx, values, comment)) {
             Fault::Structure(what) => assert!(what.contains(expected), "{what}"),
             other => panic!("{expected}: {other:?}"),
         }
@@ -233,28 +233,28 @@ fn arrays_that_are_no_matrix_are_refused() {
 
 #[test]
 fn empty_matrices_and_rows() {
-    let place = Place::new();
+    let folder = Folder::new();
     for (n_rows, n_cols) in [(0, 0), (0, 3), (3, 0), (5, 5)] {
         let a = Csr::new(n_rows, n_cols, vec![0; n_rows + 1], vec![], vec![]).unwrap();
-        place.bytes_of(&a, Symmetry::General, "");
-        let (b, summary) = read_matrix(&place.path(), &mut |_, _| {}).unwrap();
+        folder.bytes_of(&a, Symmetry::General, "");
+        let (b, summary) = read_matrix(&folder.path(), &mut |_, _| {}).unwrap();
         assert_eq!((a, 0, ""), (b, summary.entries_in_file, summary.comment.as_str()));
     }
 }
 
 #[test]
 fn many_pieces_are_put_together_whatever_the_threads() {
-    let place = Place::new();
+    let folder = Folder::new();
     // More row pointers than are read between two reports.
     let n = (1 << 22) + 1000;
     let values: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
     let a = Csr::new(n, n, (0..=n).collect(), (0..n as u32).rev().collect(), values).unwrap();
     let threads = |count: usize| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
-    let bytes = threads(3).install(|| place.bytes_of(&a, Symmetry::General, "long"));
-    assert!(bytes == threads(1).install(|| place.bytes_of(&a, Symmetry::General, "long")));
+    let bytes = threads(3).install(|| folder.bytes_of(&a, Symmetry::General, "long"));
+    assert!(bytes == threads(1).install(|| folder.bytes_of(&a, Symmetry::General, "long")));
     for count in [1, 3] {
         let mut reports = Vec::new();
-        let read = || read_matrix(&place.path(), &mut |done, all| reports.push((done, all))).unwrap();
+        let read = || read_matrix(&folder.path(), &mut |done, all| reports.push((done, all))).unwrap();
         let (b, summary) = threads(count).install(read);
         assert!(a == b && summary.bytes == bytes.len() as u64);
         assert!(reports.is_sorted() && reports.len() > 4, "{reports:?}");
@@ -317,8 +317,8 @@ proptest! {
 
     #[test]
     fn garbage_never_panics(noise in proptest::collection::vec(any::<u8>(), 0..300), after in 0usize..128) {
-        let place = Place::new();
-        let good = place.bytes_of(&sample(), Symmetry::General, "");
-        place.fault(&[&good[..after], &noise].concat());
+        let folder = Folder::new();
+        let good = folder.bytes_of(&sample(), Symmetry::General, "");
+        folder.fault(&[&good[..after], &noise].concat());
     }
 }

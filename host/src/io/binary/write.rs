@@ -1,4 +1,4 @@
-//! Writing: checksums first, since they stand in front.
+//! Writing. Checksums are computed first, because they are in the header.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use crate::io::atomic::write_atomically;
 use crate::io::summary::Symmetry;
 use crate::matrix::Csr;
 
-/// What fills a section up.
+/// Padding behind a section.
 const ZEROS: [u8; ALIGN as usize] = [0; ALIGN as usize];
 
-/// Writes a matrix in binary, with both triangles, and notes its `symmetry`
-/// ([`symmetry_of`](crate::io::matrix_market::symmetry_of) tells) and a comment.
+/// Writes a matrix in binary, with both triangles, its `symmetry` (see
+/// [`symmetry_of`](crate::io::matrix_market::symmetry_of)) and a comment.
 ///
 /// The file appears when it is complete.
 ///
@@ -50,7 +50,7 @@ pub fn write_matrix(path: &Path, a: &Csr<f64>, symmetry: Symmetry, comment: &str
     })
 }
 
-/// The zeros behind a section of `length` bytes.
+/// The padding of a section of `length` bytes.
 fn padding(length: usize) -> &'static [u8] {
     &ZEROS[..length.next_multiple_of(ZEROS.len()) - length]
 }

@@ -8,31 +8,31 @@ use super::source::{Batch, Source};
 use super::{Layout, Symmetry};
 use crate::error::{Error, Result};
 
-/// How the text is cut, in bytes. No result depends on it.
+/// The sizes of the pieces that the text is cut into, in bytes. No result depends on them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pieces {
-    /// Read at once, while the batch before is parsed.
+    /// Bytes read at once, while the batch before is parsed.
     pub batch: usize,
-    /// Parsed by one task.
+    /// Bytes parsed by one task.
     pub chunk: usize,
 }
 
 impl Pieces {
-    /// A batch fits in the last-level cache; a chunk and its entries fit in the second.
+    /// A batch fits in the last-level cache, a chunk and its entries fit in the L2 cache.
     pub const DEFAULT: Pieces = Pieces { batch: 8 << 20, chunk: 1 << 17 };
 }
 
 /// Every entry of the file, in its order.
 #[derive(Default)]
 pub(super) struct Entries {
-    /// Rows and columns, from 0; empty in array files, where the position says both.
+    /// Rows and columns, counted from 0. Empty for array files, where they follow from the position.
     pub rows: Vec<u32>,
     pub cols: Vec<u32>,
     pub values: Vec<f64>,
 }
 
 impl Entries {
-    /// Reads the rest of `source`, calling `progress(bytes done, bytes in all)` after every batch.
+    /// Reads the rest of `source`. `progress(bytes done, bytes in all)` is called after every batch.
     ///
     /// The first faulty line of the text is reported, however the text is cut.
     pub fn read(
@@ -104,8 +104,8 @@ impl Entries {
         self.values.extend_from_slice(&chunk.values);
     }
 
-    /// Gives the values of an array their rows and columns: column by column, of a symmetric or
-    /// skew-symmetric matrix the lower triangle only. Zeros are dropped.
+    /// Gives the values of an array their rows and columns. An array lists columns one after the other, with
+    /// only the lower triangle of a symmetric or skew-symmetric matrix. Zeros are dropped.
     pub fn locate(&mut self, header: &Header) {
         if header.layout == Layout::Coordinate {
             return;

@@ -8,14 +8,14 @@ use crate::error::{Error, Result};
 
 /// A matrix with more rows than this must have an entry in every [`SPARSEST`]th row.
 const ROWS_BELIEVED: u64 = 1 << 20;
-/// Rows per entry beyond which a size line is not believed, because the row pointers alone would fill
-/// the memory for a matrix that is singular many times over.
+/// Most rows for each entry. With more the matrix would have many empty rows, and its row pointers alone
+/// might fill the memory: such a size line is taken for a mistake.
 const SPARSEST: u64 = 64;
 
-/// Bytes of comment that are kept.
+/// Most bytes of the comment that are kept.
 const COMMENT_KEPT: usize = 1 << 16;
 
-/// What the first lines announce.
+/// The contents of the first lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub layout: Layout,
@@ -23,7 +23,7 @@ pub(super) struct Header {
     pub symmetry: Symmetry,
     pub n_rows: u64,
     pub n_cols: u64,
-    /// Entries that follow. Good for comparisons only: nothing is allocated on its word.
+    /// Entries that should follow. It is only compared with; nothing is allocated for so many.
     pub entries: u64,
     /// Lines between banner and sizes, without their `%`.
     pub comment: String,
@@ -110,12 +110,12 @@ impl Header {
         Ok(Header { layout, field, symmetry, n_rows, n_cols, entries, comment: String::new() })
     }
 
-    /// "entry" or "value", with its number: what the lines of the body hold.
+    /// What the lines of the body hold: "entries" or "values".
     pub fn entry_word(&self) -> &'static str {
         if self.layout == Layout::Coordinate { "entries" } else { "values" }
     }
 
-    /// Refuses what is not an n x 1 vector.
+    /// Refuses anything but an n x 1 vector.
     pub fn require_vector(&self, name: &Path, line: u64) -> Result<()> {
         if self.n_cols == 1 {
             return Ok(());

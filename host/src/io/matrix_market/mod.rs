@@ -4,8 +4,8 @@
 //! NISTIR 5935 (1996). Read are coordinate and array files; real, integer and pattern; general,
 //! symmetric and skew-symmetric; plain or gzip-compressed, whatever the name.
 //!
-//! Text is parsed in parallel while the next part is read or decompressed, and every fault is reported
-//! with its line. Nothing is allocated on the word of a header: memory grows with what has been parsed.
+//! Text is parsed in parallel while the next part is read or decompressed. Every fault is reported with its
+//! line. The header's sizes are not trusted: memory grows with what has been parsed.
 
 mod body;
 mod header;
@@ -27,7 +27,8 @@ use source::Source;
 pub use super::summary::{Field, Layout, Summary, Symmetry};
 pub use write::{symmetry_of, write_matrix, write_vector};
 
-/// Reads a matrix, calling `progress(bytes done, bytes in all)` (of the file, as it is on disk) now and then.
+/// Reads a matrix. `progress(bytes done, bytes in all)`, in bytes of the file on disk, is called now and
+/// then.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read; [`Error::Parse`](crate::Error::Parse) with
@@ -45,7 +46,7 @@ pub fn parse_matrix(bytes: &[u8], name: &Path) -> Result<(Csr<f64>, Summary)> {
     matrix_from(Source::from_bytes(bytes, name)?, Pieces::DEFAULT, &mut |_, _| {})
 }
 
-/// Reads a vector: an array or coordinate file of one column, in which entries not listed are zero.
+/// Reads a vector: an array or coordinate file of one column. Entries that are not listed are zero.
 ///
 /// # Errors
 /// Those of [`read_matrix`], and [`Error::Parse`](crate::Error::Parse) when there is not exactly one column.
@@ -71,13 +72,13 @@ fn matrix_from(
         Symmetry::Skew => coo.mirror(-1.0),
     }
     let (matrix, summed) = coo.into_csr();
-    // Mirrored entries were summed as well, but are not in the file.
+    // Entries of the file after summation: without the mirror images, which are not in the file.
     let kept = match header.symmetry {
         Symmetry::General => matrix.nnz(),
         _ => (0..matrix.n_rows()).map(|i| matrix.row(i).0.partition_point(|&j| j as usize <= i)).sum(),
     };
     if summed > 0 {
-        // Single values have been checked line by line, but sums of duplicates may overflow.
+        // Each value was checked when its line was read, but a sum of duplicates may overflow.
         check_finite(&matrix)?;
     }
     let summary = Summary {

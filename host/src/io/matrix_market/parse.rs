@@ -1,23 +1,24 @@
-//! One chunk of the body, from bytes to numbers: what most of the reading time goes to.
+//! One chunk of the body, from bytes to numbers. Most of the reading time is spent here.
 
 use super::header::Header;
 use super::source::preview;
 use super::{Field, Layout, Symmetry};
 
-/// The entries of some consecutive lines; kept and refilled, so that memory is touched once.
+/// The entries of some consecutive lines. Chunks are reused, so that memory is touched for the first time
+/// only once.
 #[derive(Default)]
 pub(super) struct Chunk {
-    /// Rows and columns, from 0; empty in array files.
+    /// Rows and columns, counted from 0. Empty for array files.
     pub rows: Vec<u32>,
     pub cols: Vec<u32>,
     pub values: Vec<f64>,
-    /// Lines scanned, comments and blank ones included; the last is the faulty one if there is a fault.
+    /// Lines scanned, with comments and blank ones. If there is a fault, it is in the last of them.
     pub lines: u64,
-    /// What is wrong with the line scanned last; later lines have not been looked at.
+    /// What is wrong with the line scanned last. Scanning ends there.
     pub fault: Option<String>,
 }
 
-/// What follows a field, or what is wrong with it.
+/// A field and the text behind it, or what is wrong with the field.
 type Scanned<'a, T> = Result<(T, &'a [u8]), String>;
 
 impl Chunk {
@@ -50,14 +51,14 @@ impl Chunk {
     }
 }
 
-/// The number, from 1, of the line of `text` that holds entry `k`, counted from 0.
+/// The line of `text`, counted from 1, that holds entry `k`, counted from 0.
 pub(super) fn line_of_entry(text: &[u8], k: usize) -> u64 {
     let holds_entry = |line: &[u8]| !matches!(line.trim_ascii().first(), None | Some(b'%'));
     let mut lines = text.split(|&b| b == b'\n').zip(1..).filter(|(line, _)| holds_entry(line));
     lines.nth(k).map_or(1, |(_, number)| number)
 }
 
-/// Hands every line that is neither blank nor a comment to `entry`, and what it found to `push`.
+/// Reads every line that is neither blank nor a comment with `entry`, and hands the result to `push`.
 #[inline(always)]
 fn each_line<'a, E>(
     mut text: &'a [u8],
@@ -107,7 +108,7 @@ fn coordinate<'a>(
     Ok(((row, col, value), rest))
 }
 
-/// A row or column, counted from 1 in the file and from 0 in what is returned.
+/// A row or column, which the file counts from 1. It is returned counted from 0.
 #[inline(always)]
 fn index<'a>(text: &'a [u8], size: u64, what: &str) -> Scanned<'a, u32> {
     let text = skip_blanks(text);
@@ -170,7 +171,7 @@ fn split_field(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(is_space).unwrap_or(text.len()))
 }
 
-/// Fortran's exponents (`1.5D-3`), and everything that is not a finite number.
+/// Reads a number with Fortran's exponent (`1.5D-3`), and refuses everything that is not a finite number.
 #[cold]
 fn unusual_real(field: &[u8]) -> Result<f64, String> {
     let mut number = field.to_ascii_lowercase();

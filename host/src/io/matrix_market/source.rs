@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Result};
 
-/// Lines longer than this may be refused, in bytes; Matrix Market itself allows 1024.
+/// Bytes of the longest line that is certain to be read. Matrix Market itself allows 1024.
 const LONGEST_LINE: usize = 1 << 20;
 /// The first two bytes of every gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -40,7 +40,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// The whole lines; only the last line of the text may lack its line end.
+    /// The whole lines. Only the last line of the text may end without a line break.
     pub fn lines(&self) -> &[u8] {
         &self.text[..self.whole]
     }
@@ -48,13 +48,13 @@ impl Batch {
     pub fn is_last(&self) -> bool {
         self.end.is_some()
     }
-    /// Why the text stopped, when it was for another reason than its end.
+    /// The error that the text ended with, if it did.
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.end.take()?.err()
     }
 }
 
-/// Counts what passes through, so that progress can be shown in bytes of the file.
+/// Counts the bytes that are read, so that progress can be shown in bytes of the file.
 struct Counted<R> {
     inner: R,
     position: Arc<AtomicU64>,
@@ -92,7 +92,7 @@ impl<'a> Source<'a> {
         Ok(Source { reader: BufReader::new(reader), name, compressed, size, position, lines: 0, bytes: 0 })
     }
 
-    /// The file, as messages call it.
+    /// The file's name for messages.
     pub fn name(&self) -> &'a Path {
         self.name
     }
@@ -108,7 +108,7 @@ impl<'a> Source<'a> {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// Bytes of the file read, and all of them.
+    /// Bytes of the file that were read, and its size.
     pub fn progress(&self) -> (u64, u64) {
         (self.position.load(Ordering::Relaxed).min(self.size), self.size)
     }
@@ -133,7 +133,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Fills `batch` with what `previous` left over and about `size` bytes more.
+    /// Fills `batch` with the rest of `previous`, an incomplete line, and about `size` bytes more.
     pub fn fill(&mut self, previous: &Batch, batch: &mut Batch, size: usize) {
         batch.text.clear();
         batch.text.extend_from_slice(&previous.text[previous.whole..]);
@@ -156,7 +156,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What a failed read means: damaged data on the next line, or trouble with the device.
+    /// The error of a failed read: damaged data on the next line, or a failure of the disk.
     pub fn failure(&self, e: io::Error) -> Error {
         let damaged = match e.kind() {
             ErrorKind::InvalidData => true,
@@ -179,7 +179,7 @@ fn too_long() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("the line is longer than {LONGEST_LINE} bytes"))
 }
 
-/// The start of some text, quoted and printable whatever it holds.
+/// The start of some text in quotes, with escapes for what cannot be printed.
 pub(super) fn preview(text: &[u8]) -> String {
     const SHOWN: usize = 40;
     let text = text.trim_ascii();

@@ -22,7 +22,7 @@ const BLOCK_ENTRIES: usize = 1 << 15;
 /// `comment` goes below the banner, a `%` before each of its lines. The file appears when it is complete.
 ///
 /// # Errors
-/// [`Error::Matrix`] when the matrix does not have the `symmetry` asked for ([`symmetry_of`] tells);
+/// [`Error::Matrix`] when the matrix does not have the `symmetry` asked for (see [`symmetry_of`]);
 /// [`Error::Io`] when the file cannot be written.
 pub fn write_matrix<T: Real>(path: &Path, a: &Csr<T>, symmetry: Symmetry, comment: &str) -> Result<()> {
     if symmetry != Symmetry::General
@@ -82,9 +82,9 @@ pub fn symmetry_of<T: Real>(a: &Csr<T>) -> Symmetry {
     [Symmetry::Symmetric, Symmetry::Skew].into_iter().find(holds).unwrap_or(Symmetry::General)
 }
 
-/// An entry without its mirror image, in the first row that has one.
+/// The first entry whose mirror image is missing or different.
 ///
-/// Of a skew-symmetric matrix the diagonal must be absent, since the file cannot hold it.
+/// A skew-symmetric matrix must not store its diagonal, for which the file has no place.
 fn first_unmirrored<T: Real>(a: &Csr<T>, symmetry: Symmetry) -> Option<(usize, u32)> {
     if a.n_rows() != a.n_cols() {
         return Some((0, 0));
@@ -104,7 +104,7 @@ fn first_unmirrored<T: Real>(a: &Csr<T>, symmetry: Symmetry) -> Option<(usize, u
     (0..a.n_rows()).into_par_iter().find_map_first(fault)
 }
 
-/// Rows in blocks of about [`BLOCK_ENTRIES`] entries, empty rows counting as one.
+/// Cuts the rows into blocks of about [`BLOCK_ENTRIES`] entries. An empty row counts as one entry.
 fn row_blocks(row_ptr: &[usize]) -> Vec<std::ops::Range<usize>> {
     let n_rows = row_ptr.len() - 1;
     let (mut blocks, mut start) = (Vec::new(), 0);
@@ -119,7 +119,7 @@ fn row_blocks(row_ptr: &[usize]) -> Vec<std::ops::Range<usize>> {
 
 /// Writes `head` and the blocks in order, formatting some blocks at a time in parallel.
 ///
-/// Each block becomes a gzip member of its own; members in a row are one gzip file (RFC 1952, 2.2).
+/// Compressed, each block is a gzip member of its own. Members in a row make one gzip file (RFC 1952, 2.2).
 fn write_blocks(
     path: &Path,
     head: String,
@@ -152,7 +152,7 @@ fn write_blocks(
     })
 }
 
-/// Buffers for the two kinds of numbers.
+/// Buffers in which numbers are formatted.
 #[derive(Default)]
 struct Line {
     index: itoa::Buffer,

@@ -94,17 +94,19 @@ impl Kernels {
     fn load(&self, name: &str) -> Result<Loaded> {
         let target = &self.device.ptx_target;
         let call = || format!("cuModuleGetFunction({name})");
-        let text = self.modules.of_kernel(name).ok_or_else(|| Error::Device {
+        let unknown = || Error::Device {
             call: call(),
             message: format!("the {target} image has no such kernel; compile the kernels again"),
-        })?;
+        };
         // Machine code was made of this text, and does the same.
-        let waits = overlap::waits(&text);
-        let translate = || image::load(text, &format!("{name} of the {target} image"), &self.device);
-        let translated = if self.machine_code.is_some() { None } else { Some(translate()?) };
-        let module = translated.as_ref().or(self.machine_code.as_ref()).expect("one of them is there");
-        let handle = module.get_function(name).map_err(failed(call()))?.to_raw();
-        Ok(Loaded { function: Function { handle, waits }, _module: translated })
+        let waits = overlap::waits(self.modules.entry(name).ok_or_else(unknown)?);
+        let handle = |module: &Module| Ok(module.get_function(name).map_err(failed(call()))?.to_raw());
+        if let Some(module) = &self.machine_code {
+            return Ok(Loaded { function: Function { handle: handle(module)?, waits }, _module: None });
+        }
+        let text = self.modules.module(name).ok_or_else(unknown)?;
+        let module = image::load(text, &format!("{name} of the {target} image"), &self.device)?;
+        Ok(Loaded { function: Function { handle: handle(&module)?, waits }, _module: Some(module) })
     }
 
     pub(super) fn attributes(&self, name: &'static str) -> Result<KernelAttributes> {

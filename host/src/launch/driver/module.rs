@@ -45,11 +45,16 @@ impl Modules {
         Modules { text, header, entries }
     }
 
+    /// The text of one kernel.
+    pub(super) fn entry(&self, name: &str) -> Option<&str> {
+        Some(&self.text[self.entries.get(name)?.clone()])
+    }
+
     /// The module of one kernel: the directives, the declarations it needs, and itself.
     ///
     /// Static shared memory is counted by declarations, so that those of other kernels must not come along.
-    pub(super) fn of_kernel(&self, name: &str) -> Option<String> {
-        let entry = &self.text[self.entries.get(name)?.clone()];
+    pub(super) fn module(&self, name: &str) -> Option<String> {
+        let entry = self.entry(name)?;
         let mut mentioned: HashSet<&str> = words(entry).collect();
         // A declaration may mention only those before it.
         let mut header: Vec<&str> = self.text[self.header.clone()].lines().rev().collect();
@@ -89,8 +94,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_builder::Ptxas;
     use std::collections::BTreeSet;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use std::process::Command;
 
     const DIRECTIVES: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
@@ -106,13 +112,13 @@ mod tests {
         let ten = ".shared .align 16 .b8 array_10[16];\n";
         let table = ".global .align 8 .u64 table[2] = {generic(rest), 0};\n";
         let modules = Modules::of([DIRECTIVES, rest, one, ten, table, FIRST, PLAIN, AGAIN].concat().into());
-        assert_eq!(modules.of_kernel("first").unwrap(), [DIRECTIVES, ten, FIRST].concat());
-        assert_eq!(modules.of_kernel("plain").unwrap(), [DIRECTIVES, PLAIN].concat());
-        assert_eq!(modules.of_kernel("first_again").unwrap(), [DIRECTIVES, rest, table, AGAIN].concat());
-        assert_eq!(modules.of_kernel("firs"), None);
+        assert_eq!(modules.module("first").unwrap(), [DIRECTIVES, ten, FIRST].concat());
+        assert_eq!(modules.module("plain").unwrap(), [DIRECTIVES, PLAIN].concat());
+        assert_eq!(modules.module("first_again").unwrap(), [DIRECTIVES, rest, table, AGAIN].concat());
+        assert_eq!(modules.module("firs"), None);
         assert_eq!(modules.shortest(), Some("plain"));
         let empty = Modules::of(DIRECTIVES.into());
-        assert_eq!((empty.of_kernel("first"), empty.shortest()), (None, None));
+        assert_eq!((empty.module("first"), empty.shortest()), (None, None));
     }
 
     /// The kept PTX of gpu-kernels: target and text.
@@ -138,7 +144,7 @@ mod tests {
             let mut unused: BTreeSet<&str> = declarations.iter().copied().collect();
             let mut length = text[modules.header.clone()].len();
             for (name, range) in &modules.entries {
-                let module = modules.of_kernel(name).unwrap();
+                let module = modules.module(name).unwrap();
                 let entry = &text[range.clone()];
                 assert!(module.starts_with(&(directives.join("\n") + "\n")), "{target} {name}: {module}");
                 assert!(module.ends_with(entry) && entry.trim_end().ends_with('}'), "{target} {name}");
@@ -159,8 +165,10 @@ mod tests {
 
     #[test]
     fn ptxas_takes_every_kernel_alone_with_its_own_shared_memory() {
-        let Some(ptxas) = ptxas() else {
-            println!("skipped: WARPSOLVE_PTXAS names no ptxas, and there is none on the PATH");
+        let Some(Ptxas { path: ptxas, .. }) = Ptxas::find().unwrap() else {
+            println!(
+                "skipped: no ptxas in WARPSOLVE_PTXAS, on the PATH or in Python's packages (nvidia-cuda-nvcc)"
+            );
             return;
         };
         use rayon::prelude::*;
@@ -169,7 +177,7 @@ mod tests {
         for ((target, text), device) in kept().into_iter().zip(["sm_75", "sm_90"]) {
             let modules = Modules::of(text.into());
             modules.entries.par_iter().for_each(|(name, _)| {
-                let module = modules.of_kernel(name).unwrap();
+                let module = modules.module(name).unwrap();
                 let file = folder.path().join(format!("{target}-{name}.ptx"));
                 std::fs::write(&file, &module).unwrap();
                 let mut command = Command::new(&ptxas);
@@ -192,12 +200,5 @@ mod tests {
                 assert_eq!(found, expected, "{target} {name}: {report}");
             });
         }
-    }
-
-    fn ptxas() -> Option<PathBuf> {
-        let named = std::env::var_os("WARPSOLVE_PTXAS").filter(|value| !value.is_empty());
-        let on_path = std::env::var_os("PATH").unwrap_or_default();
-        let on_path = std::env::split_paths(&on_path).map(|folder| folder.join("ptxas"));
-        named.map(PathBuf::from).or_else(|| on_path.into_iter().find(|path| path.is_file()))
     }
 }

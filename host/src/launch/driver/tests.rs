@@ -1,4 +1,4 @@
-//! What needs no driver; tests/driver.rs has one made up.
+//! What needs no driver; host/tests/driver has a fake one.
 
 use super::*;
 use cust::error::CudaError;

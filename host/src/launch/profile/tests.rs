@@ -9,7 +9,7 @@ use cuda_std::{GlobalLoad, GlobalStore, kernel, thread};
 /// y_i = x_i + y_i
 #[kernel]
 unsafe fn add(n: u32, x: *const f64, y: *mut f64) {
-    let i = thread::index();
+    let i = thread::index_x();
     if i < n as usize {
         y.st(i, x.ld(i) + y.ld(i));
     }
@@ -18,7 +18,7 @@ unsafe fn add(n: u32, x: *const f64, y: *mut f64) {
 /// x_i = 1
 #[kernel]
 unsafe fn ones(n: u32, x: *mut f64) {
-    let i = thread::index();
+    let i = thread::index_x();
     if i < n as usize {
         x.st(i, 1.0);
     }

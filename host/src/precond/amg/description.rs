@@ -4,7 +4,7 @@ use cuda_std::Real;
 
 use super::AnyPrecision;
 use crate::error::Result;
-use crate::matrix::{check, diagonal_blocks};
+use crate::matrix::check;
 use crate::precond::description::{Description, Source};
 use crate::precond::preconditioner::Preconditioner;
 
@@ -21,18 +21,16 @@ pub const DESCRIPTION: Description = Description {
 
 pub fn make<T: Real, B: AnyPrecision<T>>(source: Source<T, B>) -> Result<Box<dyn Preconditioner<T, B>>> {
     let Source { backend, a, csr, product, parameters } = source;
-    match parameters.block_size {
-        1 => check::check_diagonal(a, DESCRIPTION.name)?,
-        b => check::check_diagonal_blocks(&diagonal_blocks(a, b), b, DESCRIPTION.name)?,
-    }
+    check::check_divisible(a, parameters.block_size, DESCRIPTION.name)?;
     let (amg, in_f32) = (&parameters.amg, parameters.hierarchy_in_f32);
-    // Blocks keep nothing, and are set up anew.
-    let (m, _) = if parameters.reusable && parameters.block_size == 1 {
+    // Blocks and near-null vectors keep nothing, and are set up anew.
+    let near_null = parameters.near_null.as_deref();
+    let (m, _) = if parameters.reusable && parameters.block_size == 1 && near_null.is_none() {
         drop(csr);
         backend.amg_reusable(a, amg, in_f32)?
     } else {
         let csr = csr.expect("uploaded for a hierarchy");
-        backend.amg_of(csr, Some(product), amg, in_f32)?
+        backend.amg_of(csr, Some(product), amg, near_null, in_f32)?
     };
     Ok(m)
 }

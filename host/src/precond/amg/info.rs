@@ -1,11 +1,14 @@
 //! What was set up, for reports.
 
+use super::params::Params;
 use super::phases::Phases;
 use crate::backend::Storage;
 
 /// A hierarchy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
+    /// What it was set up with.
+    pub params: Params,
     /// From the finest level to the coarsest.
     pub levels: Vec<LevelInfo>,
     /// Seconds by phase.

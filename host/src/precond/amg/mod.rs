@@ -4,9 +4,10 @@
 //! | file | what |
 //! |---|---|
 //! | `params` | what can be chosen, each key declared once |
-//! | `coarsening` | smoothed aggregation, PMIS, Mandel and Brezina's: interpolations, over [`Algebra`] |
+//! | `coarsening` | smoothed aggregation, PMIS, Mandel and Brezina's: interpolations, over `setup::Algebra` |
 //! | `smoother` | Chebyshev, Jacobi, l1-Jacobi, SPAI-0, and what a smoother is |
 //! | `spectrum` | the diagonal and the spectral radius that interpolation and smoothers are scaled by |
+//! | `near_null` | vectors that are to be interpolated well, rigid motions |
 //! | `hierarchy` | all matrices, in the precision of the solver |
 //! | `level`, `coarsest` | a level ready to be cycled over: matrix, transfers, smoother, vectors |
 //! | `cycle` | V, W, F, K |
@@ -23,7 +24,8 @@ use super::{Preconditioner, cg_step_by_primitives, preconditioner};
 use crate::backend::{Coef, Memory, Products};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Csr, check};
-use crate::setup::{Algebra, Blocks, Formats, Matrices};
+use crate::setup::Matrices;
+pub use crate::setup::{Blocks, DeviceCsr};
 use crate::solver::cg::{CgStep, CgSteps};
 
 mod cast;
@@ -31,15 +33,24 @@ mod coarsening;
 mod coarsest;
 mod cycle;
 mod description;
+mod facade;
 mod flexible;
+#[cfg(feature = "internals")]
 pub mod hierarchy;
+#[cfg(not(feature = "internals"))]
+mod hierarchy;
 mod info;
 mod level;
+mod near_null;
 mod params;
 mod phases;
+mod precisions;
 pub mod prediction;
 pub mod smoother;
+#[cfg(feature = "internals")]
 pub mod spectrum;
+#[cfg(not(feature = "internals"))]
+mod spectrum;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -47,23 +58,25 @@ mod update;
 
 pub use cast::Cast;
 pub use coarsening::SetupOptions;
-use coarsening::near_null;
+use coarsening::near_null::Space;
 use coarsest::Coarsest;
 use cycle::Multigrid;
 pub(super) use description::{DESCRIPTION, make};
+#[cfg(not(feature = "internals"))]
+pub(crate) use facade::AnyPrecision;
+#[cfg(feature = "internals")]
+pub use facade::AnyPrecision;
+pub use facade::Hierarchies;
 use hierarchy::{Hierarchy, build_where_asked};
 pub use info::{Info, LevelInfo};
 use level::Level;
+pub use near_null::NearNull;
 pub use params::{Coarsening, Cycle, Key, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
+use precisions::Precisions;
 pub use traffic::Stored;
 use traffic::Traffic;
 use update::{Reusable, check_pattern, update};
-
-/// Backends that compute a hierarchy in T and apply it in S, which may be the same.
-pub trait Precisions<T: Real, S: Real>: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T> {}
-
-impl<T: Real, S: Real, B: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T>> Precisions<T, S> for B {}
 
 /// The preconditioner: a hierarchy computed in T and applied in S.
 pub struct Amg<T: Real, S: Real, B: Precisions<T, S>> {
@@ -81,7 +94,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         params.check()?;
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
-        Self::of(backend, Blocks::scalar(Matrices::<T>::csr(backend, a)?), None, params)
+        Self::of(backend, Blocks::scalar(Matrices::<T>::csr(backend, a)?), None, params, None)
     }
 
     /// Builds the hierarchy of a square matrix of blocks, b unknowns a node. Nodes are coarsened by the
@@ -95,51 +108,47 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
             check::check_square(&a.to_csr())?;
         }
         check::check_diagonal_blocks(&a.diagonal_blocks(), a.block(), "amg")?;
-        Self::of(backend, Matrices::<T>::blocks(backend, a)?, None, params)
+        Self::of(backend, Matrices::<T>::blocks(backend, a)?, None, params, None)
     }
 
-    /// [`Amg::setup`] with smoothed aggregation that interpolates `vectors` well, instead of the constant 1:
-    /// what A nearly maps to 0, such as the rigid motions of an elastic body (Vanek, Mandel, Brezina 1996,
-    /// section 4). Unknowns are aggregated one by one; an aggregate has a coarse unknown for each vector that
-    /// does not depend on those before it there. With vectors other than one constant, no entry is
-    /// filtered out of A.
+    /// [`Amg::setup`] with smoothed aggregation that interpolates given vectors well, instead of a constant.
+    /// Nodes are aggregated by the norms of the blocks between them. An aggregate has a coarse unknown for
+    /// each vector that does not depend on those before it there, and is a node of the coarser level. With
+    /// vectors other than one constant, no entry is filtered out of A.
     ///
     /// # Errors
-    /// As [`Amg::setup`]; [`Error::Option`] for another coarsening and for no vectors, [`Error::Dimension`]
-    /// and [`Error::NotFinite`] for a vector that is too short or too long, or not finite.
+    /// As [`Amg::setup`]; [`Error::Option`] for another coarsening, [`Error::Dimension`] for vectors of
+    /// another length.
     pub fn setup_with_near_null(
         backend: &B,
         a: &Arc<Csr<T>>,
         params: &Params,
-        vectors: &[Vec<T>],
+        near_null: &NearNull,
     ) -> Result<Self> {
         params.check()?;
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
-        if params.coarsening != Coarsening::SmoothedAggregation || vectors.is_empty() {
-            return Err(Error::Option(
-                "near-null-space vectors, at least one, go with the coarsening sa".into(),
-            ));
-        }
-        vectors.iter().try_for_each(|v| check::check_vector("near-null-space vector", v, a.n_rows()))?;
-        let options = SetupOptions { near_null: Some(vectors.to_vec()), keep: false };
-        let a = Blocks::scalar(Matrices::<T>::csr(backend, a)?);
-        let mut hierarchy = build_where_asked::<T, B>(backend, a, None, params, options)?;
-        // What compression keeps are row sums, not the products of A with other vectors.
-        let compressed = params.compressed && near_null::is_constant(vectors);
-        Self::from_hierarchy(backend, &mut hierarchy, &Params { compressed, ..params.clone() })
+        Self::of(backend, Blocks::scalar(Matrices::<T>::csr(backend, a)?), None, params, Some(near_null))
     }
 
     /// Builds the hierarchy of a matrix in the backend's memory. It is square, and its diagonal has no zeros,
     /// or no singular blocks. `product` is the same matrix ready to be multiplied, if there is one.
-    pub fn of(
+    fn of(
         backend: &B,
         a: Blocks<<B as Matrices<T>>::Csr>,
         product: Option<&<B as Products<T>>::Matrix>,
         params: &Params,
+        near_null: Option<&NearNull>,
     ) -> Result<Self> {
-        let mut hierarchy = build_where_asked::<T, B>(backend, a, product, params, SetupOptions::default())?;
-        Self::from_hierarchy(backend, &mut hierarchy, params)
+        let mut params = params.clone();
+        if let Some(near_null) = near_null {
+            near_null.check(&params, a.block(), Matrices::<T>::size(backend, a.first()).n_rows)?;
+            // What compression keeps are row sums, not the products of A with other vectors.
+            params.compressed &= near_null.is_constant();
+        }
+        let options = SetupOptions { near_null: near_null.map(Space::new), keep: false };
+        let mut hierarchy = build_where_asked::<T, B>(backend, a, product, &params, options)?;
+        Self::from_hierarchy(backend, &mut hierarchy, &params)
     }
 
     /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate
@@ -182,7 +191,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         // Between T and S before and after the cycle.
         let casts = 2 * infos[0].rows * (size_of::<T>() + size_of::<S>());
         let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
-        let info = Info { levels: infos, phases, precision: S::NAME, cycle_bytes };
+        let info = Info { params: params.clone(), levels: infos, phases, precision: S::NAME, cycle_bytes };
         let (cycle, pre, post) = (params.cycle(), params.pre, params.post);
         Ok(Amg { multigrid: Multigrid { levels, coarsest: last, cycle, pre, post }, info, reusable: None })
     }
@@ -274,78 +283,5 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B
         let z = self.multigrid.correction();
         Cast::<S, T>::cast_dot(backend, step.r, z, step.s, step.out)?;
         Cast::<S, T>::cast_direction(backend, step.s, z, Coef::ratio(step.out, step.rho), step.p)
-    }
-}
-
-/// Backends on which the hierarchy's number type can be chosen.
-pub trait AnyPrecision<T: Real>: Precisions<T, T> {
-    /// [`Amg::of`] with the hierarchy applied in T, or in f32.
-    #[allow(clippy::type_complexity)]
-    fn amg_of(
-        &self,
-        a: Blocks<Self::Csr>,
-        product: Option<&Self::Matrix>,
-        params: &Params,
-        in_f32: bool,
-    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
-
-    /// [`Amg::setup_reusable`] with the hierarchy applied in T, or in f32.
-    #[allow(clippy::type_complexity)]
-    fn amg_reusable(
-        &self,
-        a: &Arc<Csr<T>>,
-        params: &Params,
-        in_f32: bool,
-    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)>;
-
-    /// [`AnyPrecision::amg_of`] of a matrix that is in no other format.
-    #[allow(clippy::type_complexity)]
-    fn amg(
-        &self,
-        a: Blocks<Self::Csr>,
-        params: &Params,
-        in_f32: bool,
-    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
-        self.amg_of(a, None, params, in_f32)
-    }
-}
-
-impl<T: Real, B> AnyPrecision<T> for B
-where
-    B: Precisions<T, T> + Precisions<T, f32>,
-{
-    fn amg_of(
-        &self,
-        a: Blocks<Self::Csr>,
-        product: Option<&Self::Matrix>,
-        params: &Params,
-        in_f32: bool,
-    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
-        if in_f32 {
-            let amg = Amg::<T, f32, B>::of(self, a, product, params)?;
-            let info = amg.info().clone();
-            Ok((Box::new(amg), info))
-        } else {
-            let amg = Amg::<T, T, B>::of(self, a, product, params)?;
-            let info = amg.info().clone();
-            Ok((Box::new(amg), info))
-        }
-    }
-
-    fn amg_reusable(
-        &self,
-        a: &Arc<Csr<T>>,
-        params: &Params,
-        in_f32: bool,
-    ) -> Result<(Box<dyn Preconditioner<T, Self>>, Info)> {
-        if in_f32 {
-            let amg = Amg::<T, f32, B>::setup_reusable(self, a, params)?;
-            let info = amg.info().clone();
-            Ok((Box::new(amg), info))
-        } else {
-            let amg = Amg::<T, T, B>::setup_reusable(self, a, params)?;
-            let info = amg.info().clone();
-            Ok((Box::new(amg), info))
-        }
     }
 }

@@ -21,7 +21,7 @@ pub use steps::{CgStep, CgSteps};
 
 pub(super) const DESCRIPTION: Description = Description {
     needs_symmetry: true,
-    ..Description::new("cg", |_| "CG".into(), |_, is_fused| if is_fused { 3 } else { 4 })
+    ..Description::new("cg", "CG", |_, is_fused| if is_fused { 3 } else { 4 })
 };
 
 pub(super) fn make<T: Real, B: CgSteps<T> + 'static>(

@@ -23,16 +23,13 @@ pub use steps::{GmresSlots, GmresSteps};
 pub(super) const DESCRIPTION: Description = Description {
     parameters: &[Parameter { name: "restart", doc: "iterations before a restart, 1 to 1024 or none" }],
     descends: true,
+    title_parameters: |parameters| format!("({})", parameters.restart),
     // There is a kernel for bases of up to 8, 16 and 32.
     warm_up: |parameters| parameters.restart.min(33) as u32,
-    ..Description::new(
-        "gmres",
-        |parameters| format!("GMRES({})", parameters.restart),
-        |parameters, is_fused| match is_fused {
-            true => parameters.restart + 3,
-            false => 2 * parameters.restart + 3,
-        },
-    )
+    ..Description::new("gmres", "GMRES", |parameters, is_fused| match is_fused {
+        true => parameters.restart + 3,
+        false => 2 * parameters.restart + 3,
+    })
 };
 
 pub(super) fn make<T: Real, B: GmresSteps<T> + 'static>(

@@ -2,6 +2,7 @@
 
 use cuda_std::Real;
 
+use super::near_null::Space;
 use crate::error::Result;
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::spectrum::Diagonal;
@@ -49,8 +50,8 @@ pub(in crate::precond::amg) struct Finer<'a, T: Real, B: Algebra<T>> {
 
 /// What smoothed aggregation alone is asked for.
 pub struct SetupOptions<T> {
-    /// Vectors that are to be interpolated well, instead of the constant 1.
-    pub near_null: Option<Vec<Vec<T>>>,
+    /// What is to be interpolated well, instead of the constant 1.
+    pub(in crate::precond::amg) near_null: Option<Space<T>>,
     /// Whether levels keep all of their intermediate products, so that the hierarchy can be updated.
     pub keep: bool,
 }

@@ -5,6 +5,7 @@ use cuda_std::Real;
 use rayon::prelude::*;
 
 use crate::matrix::Csr;
+use crate::precond::amg::near_null::NearNull;
 use crate::setup::NO_AGGREGATE;
 
 /// The vectors on one aggregate of m unknowns: `B = Q R` with `Q^T Q = m I`.
@@ -20,13 +21,15 @@ struct Factors<T> {
 /// that belong to an aggregate. The coarse unknowns of an aggregate follow one another: one for each vector
 /// that does not depend there on those before it.
 ///
+/// The third value has the first coarse unknown of each aggregate, and behind the last one their number.
+///
 /// Columns of `P` are orthogonal, each of root mean square 1 over its aggregate. So the constant 1 gives
 /// [`crate::setup::Aggregation::tentative`], to the last bit, and again the constant 1.
 pub(in crate::precond::amg) fn tentative<T: Real>(
     aggregates: &[u32],
     n_aggregates: usize,
     vectors: &[Vec<T>],
-) -> (Csr<T>, Vec<Vec<T>>) {
+) -> (Csr<T>, Vec<Vec<T>>, Vec<u32>) {
     let mut members = vec![Vec::new(); n_aggregates];
     let mut place = vec![0; aggregates.len()];
     for (i, &aggregate) in aggregates.iter().enumerate().filter(|(_, a)| **a != NO_AGGREGATE) {
@@ -59,17 +62,75 @@ pub(in crate::precond::amg) fn tentative<T: Real>(
     let coarse = |k: usize| {
         factors.iter().flat_map(move |Factors { r, .. }| r.iter().skip(k).step_by(vectors.len()).copied())
     };
-    (p, (0..vectors.len()).map(|k| coarse(k).collect()).collect())
+    let coarse = (0..vectors.len()).map(|k| coarse(k).collect()).collect();
+    (p, coarse, first)
 }
 
-/// Whether vectors other than multiples of the constant 1 are to be interpolated well.
-pub(in crate::precond::amg) fn is_general<T: Real>(near_null: &Option<Vec<Vec<T>>>) -> bool {
-    near_null.as_ref().is_some_and(|vectors| !is_constant(vectors))
+/// The near-null space of a level.
+pub(in crate::precond::amg) struct Space<T> {
+    /// Its vectors.
+    pub vectors: Vec<Vec<T>>,
+    /// The first unknown of each node, and behind the last one their number; `None` where each unknown is a
+    /// node.
+    pub nodes: Option<Vec<u32>>,
+    /// Whether it is more than the constant 1.
+    pub is_general: bool,
 }
 
-/// Whether they are one vector of equal elements.
-pub(in crate::precond::amg) fn is_constant<T: Real>(vectors: &[Vec<T>]) -> bool {
-    matches!(vectors, [v] if v.iter().all(|x| *x == v[0]))
+impl<T: Real> Space<T> {
+    /// That of the finest level.
+    pub fn new(near_null: &NearNull) -> Self {
+        let in_t = |v: &Vec<f64>| v.iter().map(|&x| T::from_f64(x)).collect();
+        let unknowns = near_null.unknowns();
+        let n = near_null.vectors()[0].len();
+        Space {
+            vectors: near_null.vectors().iter().map(in_t).collect(),
+            nodes: (unknowns > 1).then(|| (0..=n as u32).step_by(unknowns).collect()),
+            is_general: !near_null.is_constant(),
+        }
+    }
+}
+
+/// The Frobenius norms of the blocks that couple two nodes, where the unknowns of node k are
+/// `nodes[k]..nodes[k + 1]`: a number for each pair of nodes with an entry.
+pub(in crate::precond::amg) fn norms<T: Real>(a: &Csr<T>, nodes: &[u32]) -> Csr<T> {
+    let node = unknowns_to_nodes(nodes);
+    let row = |k: usize| {
+        let rows = nodes[k] as usize..nodes[k + 1] as usize;
+        let entries = rows.flat_map(|i| a.row(i).0.iter().zip(a.row(i).1));
+        let mut squares: Vec<(u32, f64)> =
+            entries.map(|(&j, v)| (node[j as usize], v.to_f64() * v.to_f64())).collect();
+        squares.sort_by_key(|(node, _)| *node);
+        squares.dedup_by(|next, sum| {
+            let same = next.0 == sum.0;
+            sum.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        squares
+    };
+    let n = nodes.len() - 1;
+    let rows: Vec<Vec<(u32, f64)>> = (0..n).into_par_iter().map(row).collect();
+    Csr::from_rows(
+        n,
+        n,
+        |k| rows[k].len(),
+        |k, columns, values| {
+            for (at, &(column, square)) in rows[k].iter().enumerate() {
+                (columns[at], values[at]) = (column, T::from_f64(square.sqrt()));
+            }
+        },
+    )
+}
+
+/// The node of each unknown.
+fn unknowns_to_nodes(nodes: &[u32]) -> Vec<u32> {
+    let unknowns = |k: usize| (nodes[k + 1] - nodes[k]) as usize;
+    (0..nodes.len() - 1).flat_map(|k| std::iter::repeat_n(k as u32, unknowns(k))).collect()
+}
+
+/// The aggregate of each unknown, from those of the nodes.
+pub(in crate::precond::amg) fn spread(aggregates: &[u32], nodes: &[u32]) -> Vec<u32> {
+    unknowns_to_nodes(nodes).into_iter().map(|k| aggregates[k as usize]).collect()
 }
 
 /// Gram and Schmidt's method in f64, every vector twice.
@@ -126,7 +187,7 @@ mod tests {
     #[test]
     fn constants_give_the_piecewise_constant_interpolation() {
         let aggregates = aggregates(211, 19);
-        let (p, coarse) = tentative(&aggregates, 21, &[vec![1.0f32; 211]]);
+        let (p, coarse, _) = tentative(&aggregates, 21, &[vec![1.0f32; 211]]);
         assert_eq!(p, *Aggregation::<f32>::tentative(&Reference::new(), &aggregates, 21).unwrap());
         assert_eq!(coarse, [vec![1.0; 21]]);
     }
@@ -141,11 +202,12 @@ mod tests {
         let c = a.iter().zip(&b).map(|(a, b)| 2.0 * a - b).collect();
         let d = random(5).iter().zip(&aggregates).map(|(d, a)| if a % 2 == 0 { 0.0 } else { *d }).collect();
         let vectors = [a, b, c, d];
-        let (p, coarse) = tentative(&aggregates, count, &vectors);
+        let (p, coarse, first) = tentative(&aggregates, count, &vectors);
         let mut sizes = vec![0usize; count];
         aggregates.iter().filter(|a| **a != NO_AGGREGATE).for_each(|&a| sizes[a as usize] += 1);
         let rank = |k: usize| sizes[k].min(if k.is_multiple_of(2) { 2 } else { 3 });
         assert_eq!(p.n_cols(), (0..count).map(rank).sum::<usize>());
+        assert!(first.windows(2).zip(0..).all(|(pair, k)| (pair[1] - pair[0]) as usize == rank(k)));
         for (v, coarse) in vectors.iter().zip(&coarse) {
             let interpolated = p.mul_vec(coarse);
             for i in 0..n {

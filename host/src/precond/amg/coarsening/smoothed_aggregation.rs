@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::finer::{Finer, Properties, Reach, SetupOptions};
-use super::near_null;
+use super::near_null::{self, Space};
 use crate::error::Result;
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::phases::Phases;
@@ -49,14 +49,22 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     let Finer { backend, a, diagonal, level, params } = *finer;
     let a = a.first();
     let SetupOptions { near_null, keep } = options;
-    let strength = Strength::Symmetric { epsilon: params.threshold(level), lumped: true };
-    let mut s = phases.time(backend, "strength", || backend.strength(a, strength))?;
+    let nodes = near_null.as_ref().and_then(|space| space.nodes.as_deref());
+    let epsilon = params.threshold(level);
+    let mut s = phases.time(backend, "strength", || match nodes {
+        None => backend.strength(a, Strength::Symmetric { epsilon, lumped: true }),
+        Some(nodes) => {
+            let norms = near_null::norms(&*backend.csr_to_host(a)?, nodes);
+            let norms = backend.csr(&Arc::new(norms))?;
+            backend.strength(&norms, Strength::Symmetric { epsilon, lumped: false })
+        }
+    })?;
     let slivers = diagonal.slivers.as_ref();
     let (aggregates, count) = phases.time(backend, "aggregation", || {
         let roots = backend.independent_set(&s, None, 2, false, slivers)?;
         backend.aggregate(&s, &roots)
     })?;
-    if near_null::is_general(near_null) {
+    if near_null.as_ref().is_some_and(|space| space.is_general) {
         // Lumping keeps A 1, but not A times another vector: then all entries stay.
         let all = Strength::Symmetric { epsilon: 0.0, lumped: true };
         s = phases.time(backend, "strength", || backend.strength(a, all))?;
@@ -74,10 +82,14 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
                 let p = backend.multiply_tentative(&s, &aggregates, count)?;
                 (p, backend.tentative(&aggregates, count)?)
             }
-            Some(vectors) => {
-                let aggregates = backend.indices_to_host(&aggregates)?;
-                let (tentative, coarse) = near_null::tentative(&aggregates, count, vectors);
+            Some(Space { vectors, nodes, .. }) => {
+                let mut aggregates = backend.indices_to_host(&aggregates)?;
+                if let Some(nodes) = nodes {
+                    aggregates = near_null::spread(&aggregates, nodes);
+                }
+                let (tentative, coarse, first) = near_null::tentative(&aggregates, count, vectors);
                 *vectors = coarse;
+                *nodes = nodes.is_some().then_some(first);
                 let tentative = backend.csr(&Arc::new(tentative))?;
                 (backend.product(&s, &tentative)?, tentative)
             }

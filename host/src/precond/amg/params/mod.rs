@@ -1,12 +1,15 @@
 //! What can be chosen about a multigrid hierarchy, each key declared once: its field, type, default, what it
 //! takes and means, its range, and what it goes with.
 
-use std::str::FromStr;
-
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::named::{named, unknown};
+use key::{Value, named_values, parameters};
+
+mod key;
+#[cfg(test)]
+mod tests;
 
 named! {
     /// How a coarser problem is made.
@@ -35,7 +38,7 @@ named! {
     /// What damps the error that the coarser levels do not see.
     "smoother" SmootherKind {
         /// `x += omega D^-1 (b - A x)`, D the diagonal, larger in rows of slivers
-        /// ([`super::spectrum::diagonal`]).
+        /// (`spectrum.rs`).
         Jacobi = "jacobi",
         /// Jacobi with the rows' sums of absolute values in place of the diagonal.
         L1Jacobi = "l1-jacobi",
@@ -95,53 +98,7 @@ impl Key {
     }
 }
 
-/// Declares [`Params`]: for each key its doc, type and default, what it takes, and where they are not trivial
-/// the range `if` it is in, and what it goes `with`.
-macro_rules! parameters {
-    ($(
-        $(#[doc = $line:literal])+
-        $name:ident: $type:ty = $default:expr, takes $takes:literal
-        $(, if $range:expr)? $(, with $by:literal where $used:expr)?;
-    )+) => {
-        /// The parameters of a hierarchy, of its smoothers and of its cycle.
-        #[derive(Debug, Clone, PartialEq, Serialize)]
-        pub struct Params {
-            $($(#[doc = $line])+ pub $name: $type,)+
-        }
-
-        impl Default for Params {
-            fn default() -> Self {
-                Params { $($name: $default),+ }
-            }
-        }
-
-        impl Params {
-            /// Every field.
-            pub const KEYS: [Key; [$(stringify!($name)),+].len()] = [$(Key {
-                name: stringify!($name),
-                lines: &[$($line),+],
-                takes: $takes,
-                default: || Params::default().$name.written(),
-                set: |params, text| {
-                    params.$name = Value::read(text).map_err(|error| error.unwrap_or_else(|| refusal(stringify!($name))))?;
-                    Ok(())
-                },
-                is_in_range: {
-                    #[allow(unused_mut, unused_assignments)]
-                    let mut check: fn(&Params) -> bool = |_| true;
-                    $(check = |params| { let in_range: fn($type) -> bool = $range; in_range(params.$name) };)?
-                    check
-                },
-                used_with: {
-                    #[allow(unused_mut, unused_assignments)]
-                    let mut with: (&'static str, fn(&Params) -> bool) = ("", |_| true);
-                    $(with = ($by, $used);)?
-                    with
-                },
-            }),+];
-        }
-    };
-}
+named_values!(Coarsening, Splitting, SmootherKind, Cycle, SetupOn);
 
 parameters! {
     /// How coarser problems are made: smoothed aggregation, classical coarsening with extended+i
@@ -279,173 +236,4 @@ fn not_negative(x: f64) -> bool {
 fn refusal(name: &str) -> Error {
     let takes = Params::KEYS.iter().find(|key| key.name == name).map_or("another value", |key| key.takes);
     Error::Option(format!("{name} takes {takes}"))
-}
-
-/// A type of a field.
-trait Value: Sized {
-    /// The value of this text. The error is `None` where it is no value of the type.
-    fn read(text: &str) -> std::result::Result<Self, Option<Error>>;
-    /// The text of this value.
-    fn written(&self) -> String;
-}
-
-macro_rules! plain_values {
-    ($($type:ty),*) => {$(
-        impl Value for $type {
-            fn read(text: &str) -> std::result::Result<Self, Option<Error>> {
-                text.parse().map_err(|_| None)
-            }
-            fn written(&self) -> String {
-                format!("{self:?}")
-            }
-        }
-    )*};
-}
-plain_values!(f64, u32, usize, bool);
-
-macro_rules! named_values {
-    ($($type:ty),*) => {$(
-        impl Value for $type {
-            fn read(text: &str) -> std::result::Result<Self, Option<Error>> {
-                <$type>::from_str(text).map_err(Some)
-            }
-            fn written(&self) -> String {
-                self.to_string()
-            }
-        }
-    )*};
-}
-named_values!(Coarsening, Splitting, SmootherKind, Cycle, SetupOn);
-
-impl<V: Value> Value for Option<V> {
-    fn read(text: &str) -> std::result::Result<Self, Option<Error>> {
-        if text == "auto" { Ok(None) } else { V::read(text).map(Some) }
-    }
-    fn written(&self) -> String {
-        self.as_ref().map_or("auto".into(), V::written)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A value of each field that is not its default, and one out of its range.
-    const VALUES: [(&str, &str, &str); 21] = [
-        ("coarsening", "pmis", "PMIS"),
-        ("splitting", "greedy", "random"),
-        ("strength", "0.5", "-1e-3"),
-        ("strength_decay", "0.75", "inf"),
-        ("prolongation_omega", "0.5", "2"),
-        ("overcorrection", "1.5", "2"),
-        ("lanczos_steps", "0", "3"),
-        ("max_entries", "9", "0"),
-        ("truncation", "0.125", "1"),
-        ("aggressive", "3", "-1"),
-        ("smoother", "l1-jacobi", "ilu"),
-        ("omega", "1.75", "2"),
-        ("degree", "5", "0"),
-        ("pre", "0", "101"),
-        ("post", "7", "1.5"),
-        ("cycle", "f", "x"),
-        ("coarse_rows", "4096", "4097"),
-        ("max_levels", "3", "0"),
-        ("stall", "0.25", "1"),
-        ("setup", "host", "cpu"),
-        ("compressed", "false", "no"),
-    ];
-
-    fn refused(key: &str, value: &str) -> String {
-        let mut params = Params::default();
-        match params.set(key, value).and_then(|()| params.check()) {
-            Err(Error::Option(message)) => message,
-            other => panic!("{key}={value}: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn every_key_sets_a_field_of_its_own() {
-        let mut all = Params::default();
-        for ((key, value, _), (known, _)) in VALUES.into_iter().zip(Params::KEYS.map(|k| (k.name, k.takes))) {
-            assert_eq!(key, known);
-            let mut one = Params::default();
-            one.set(key, value).unwrap();
-            one.check().unwrap();
-            assert_ne!(one, Params::default(), "{key}");
-            let before = all.clone();
-            all.set(key, value).unwrap();
-            assert_ne!(all, before, "{key}");
-        }
-        all.check().unwrap();
-        all.set("strength", "auto").unwrap();
-        assert_eq!(all.strength, None);
-    }
-
-    #[test]
-    fn values_out_of_range_are_refused_with_the_range() {
-        for ((key, _, value), takes) in VALUES.into_iter().zip(Params::KEYS.map(|key| key.takes)) {
-            let message = refused(key, value);
-            let names = takes.replace(" or ", ", ");
-            let names = names.trim_end_matches(", auto");
-            assert!(message.ends_with(takes) || message.ends_with(names), "{key}={value}: {message}");
-        }
-        for key in ["strength", "strength_decay", "prolongation_omega", "truncation", "omega", "stall"] {
-            assert!(refused(key, "nan").starts_with(&format!("{key} takes a number")));
-        }
-        for steps in ["1", "2", "101", "1000"] {
-            let message = refused("lanczos_steps", steps);
-            assert!(message.ends_with("from 4 to 100, or 0 for Gershgorin's bound"), "{steps}: {message}");
-        }
-        Params { lanczos_steps: 4, ..Params::default() }.check().unwrap();
-        let neither = Params { pre: 0, post: 0, ..Params::default() };
-        assert!(neither.check().unwrap_err().to_string().starts_with("pre and post are both 0"));
-    }
-
-    #[test]
-    fn what_nothing_uses_is_known() {
-        let with = |settings: &[(&str, &str)]| {
-            let mut params = Params::default();
-            settings.iter().for_each(|(key, value)| params.set(key, value).unwrap());
-            let unused = Params::KEYS.into_iter().filter(|key| params.needs(key.name).is_some());
-            unused.map(|key| key.name).collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(with(&[]), "splitting max_entries truncation aggressive omega");
-        assert_eq!(
-            with(&[("coarsening", "pmis"), ("smoother", "jacobi")]),
-            "splitting strength_decay prolongation_omega degree"
-        );
-        assert_eq!(
-            with(&[("coarsening", "mandel-brezina"), ("smoother", "jacobi"), ("omega", "0.5")]),
-            "prolongation_omega lanczos_steps max_entries truncation aggressive degree"
-        );
-        assert_eq!(with(&[("smoother", "spai0")]), "splitting max_entries truncation aggressive degree");
-        assert_eq!(Params::default().needs("omega").unwrap().split_once('=').unwrap().0, "smoother");
-    }
-
-    #[test]
-    fn unknown_names_are_refused_with_the_nearest() {
-        let message = refused("smother", "jacobi");
-        assert!(
-            message.starts_with("unknown key 'smother'; did you mean 'smoother'? there are coarsening, ")
-        );
-        let message = refused("smoother", "chebychev");
-        assert_eq!(
-            message,
-            "unknown smoother 'chebychev'; did you mean 'chebyshev'? there are jacobi, l1-jacobi, chebyshev, spai0"
-        );
-        assert_eq!(refused("cycle", "x"), "unknown cycle 'x'; there are v, w, f, k");
-        assert!(refused("cycle", "V").starts_with("unknown cycle 'V'; did you mean 'v'?"));
-        assert!(refused("", "1").starts_with("unknown key ''; there are"));
-    }
-
-    #[test]
-    fn defaults_are_written_as_they_are_read() {
-        let mut all = Params::default();
-        for key in Params::KEYS {
-            all.set(key.name, &(key.default)()).unwrap();
-            assert_eq!(all, Params::default(), "{}", key.name);
-            assert!(key.doc().ends_with('.'), "{}: {}", key.name, key.doc());
-        }
-        assert_eq!((Params::KEYS[3].default)(), "0.25");
-    }
 }

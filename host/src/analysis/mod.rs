@@ -1,0 +1,71 @@
+//! What a matrix is, before anything is solved with it: structure and values, as far as some passes over its
+//! entries tell. A plan is made from that.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::matrix::{Csr, check};
+
+mod components;
+mod matching;
+mod structure;
+mod values;
+
+pub use components::components;
+pub use matching::{Deficiency, Matching};
+pub use structure::Structure;
+pub use values::{Diagonal, Values};
+
+/// What is known of a square matrix.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Analysis {
+    /// Where entries are.
+    pub structure: Structure,
+    /// What they are.
+    pub values: Values,
+}
+
+impl Analysis {
+    /// Looks at a square matrix: one pass for its symmetry, one for each of the rest, and a matching where
+    /// the diagonal has zeros.
+    pub fn of(a: &Csr<f64>) -> Analysis {
+        let is_symmetric = a.is_symmetric(check::ROUNDING).is_symmetric();
+        let values = Values::of(a, is_symmetric);
+        let structure = Structure::of(a, is_symmetric, values.diagonal.zero > 0);
+        Analysis { structure, values }
+    }
+
+    /// Whether the matrix may be positive definite: symmetric, with a positive diagonal.
+    pub fn may_be_definite(&self) -> bool {
+        self.values.is_symmetric && self.values.diagonal.positive == self.structure.rows
+    }
+
+    /// Whether its negative may be.
+    pub fn may_be_negative_definite(&self) -> bool {
+        self.values.is_symmetric && self.values.diagonal.negative == self.structure.rows
+    }
+
+    /// Whether multigrid's coarsenings are made for it: nearly an M-matrix, as discretised diffusion is. An
+    /// unsymmetric one must be diagonally dominant too in most rows.
+    pub fn is_like_diffusion(&self) -> bool {
+        /// The share of off-diagonal weight with the sign of an M-matrix.
+        const MOST: f64 = 0.8;
+        /// The share of rows that are diagonally dominant.
+        const ROWS: f64 = 0.5;
+        let Values { is_symmetric, diagonal, m_share, dominant_rows, .. } = &self.values;
+        diagonal.zero == 0
+            && (diagonal.positive == 0 || diagonal.negative == 0)
+            && *m_share >= MOST
+            && (*is_symmetric || *dominant_rows as f64 >= ROWS * self.structure.rows as f64)
+    }
+}
+
+impl fmt::Display for Analysis {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}; {}", self.structure, self.values)
+    }
+}
+
+#[cfg(test)]
+mod tests;

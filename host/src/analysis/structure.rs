@@ -1,0 +1,118 @@
+//! Where the entries of a matrix are.
+
+use std::fmt;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::matching::{Deficiency, Matching};
+use crate::matrix::{Csr, block::BLOCK_SIZES};
+
+/// Rows of one task.
+const CHUNK: usize = 4096;
+/// Nodes that are looked at before all are.
+const FIRST: usize = 100;
+
+/// What is known of the pattern.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Structure {
+    /// Rows, and columns.
+    pub rows: usize,
+    /// Entries.
+    pub nonzeros: usize,
+    /// The share of entries whose mirror image is an entry too.
+    pub symmetry: f64,
+    /// Rows with more entries than ten times the square root of their number.
+    pub dense_rows: usize,
+    /// Unknowns a node: so many rows and columns in turn have entries in nearly the same places.
+    pub block_size: usize,
+    /// Why the matrix is singular whatever its numbers are, where it is.
+    pub deficiency: Option<Deficiency>,
+}
+
+impl Structure {
+    /// That of a matrix; the diagonal of one that has zeros there is matched.
+    pub fn of(a: &Csr<f64>, is_symmetric: bool, has_zeros: bool) -> Structure {
+        let n = a.n_rows();
+        let dense = 10.0 * (n as f64).sqrt();
+        let deficiency = has_zeros.then(|| Matching::of(a).deficiency(a)).flatten();
+        Structure {
+            rows: n,
+            nonzeros: a.nnz(),
+            symmetry: if is_symmetric { 1.0 } else { symmetry(a) },
+            dense_rows: (0..n).filter(|&i| a.row_len(i) as f64 > dense).count(),
+            block_size: block_size(a),
+            deficiency,
+        }
+    }
+}
+
+/// The share of entries whose mirror image is stored too.
+fn symmetry(a: &Csr<f64>) -> f64 {
+    let has_image = |i: usize| a.row(i).0.iter().filter(|&&j| a.get(j as usize, i).is_some()).count();
+    let count: usize = (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).map(has_image).sum();
+    count as f64 / a.nnz().max(1) as f64
+}
+
+/// The largest blocks that the matrix falls into, nearly full.
+fn block_size(a: &Csr<f64>) -> usize {
+    /// Places of the blocks for each entry.
+    const FILLED: f64 = 1.15;
+    let n = a.n_rows();
+    let is_of_blocks = |b: usize| {
+        let nodes = (0..n / b).into_par_iter().with_min_len(CHUNK);
+        let places = || nodes.map(|node| b * b * blocks_of(a, b, node)).sum::<usize>() as f64;
+        // The first nodes decide nearly always.
+        let first = (0..(n / b).min(FIRST)).map(|node| b * b * blocks_of(a, b, node)).sum::<usize>() as f64;
+        let entries = a.row_ptr()[b * (n / b).min(FIRST)] as f64;
+        n > b && n.is_multiple_of(b) && first <= FILLED * entries && places() <= FILLED * a.nnz() as f64
+    };
+    BLOCK_SIZES.rev().find(|&b| is_of_blocks(b)).unwrap_or(1)
+}
+
+/// The b x b blocks in which the rows of a node have entries.
+fn blocks_of(a: &Csr<f64>, b: usize, node: usize) -> usize {
+    let mut columns: Vec<u32> =
+        (b * node..b * (node + 1)).flat_map(|i| a.row(i).0).map(|j| j / b as u32).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    columns.len()
+}
+
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{:.0} % of the entries have mirror images", 100.0 * self.symmetry)?;
+        if self.block_size > 1 {
+            write!(f, ", {} unknowns a node", self.block_size)?;
+        }
+        if self.dense_rows > 0 {
+            write!(f, ", {} dense rows", self.dense_rows)?;
+        }
+        self.deficiency.iter().try_for_each(|deficiency| write!(f, ", {deficiency}"))
+    }
+}
+
+impl fmt::Display for Deficiency {
+    /// Rows and columns are printed from 1.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Deficiency { rows, columns } = self;
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        write!(f, "structurally singular: row{} {} ", plural(rows.len()), listed(rows))?;
+        let have = if rows.len() == 1 { "has" } else { "have" };
+        match columns.len() {
+            0 => write!(f, "{have} no entries"),
+            1 => write!(f, "{have} entries in column {} alone", listed(columns)),
+            count => write!(f, "{have} entries in {count} columns alone, {}", listed(columns)),
+        }
+    }
+}
+
+/// "3, 8, 11 and 14 others", counted from 1.
+fn listed(indices: &[usize]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = indices.iter().take(SHOWN).map(|i| (i + 1).to_string()).collect();
+    match indices.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        others => format!("{} and {others} others", shown.join(", ")),
+    }
+}

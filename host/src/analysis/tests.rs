@@ -1,0 +1,47 @@
+use super::*;
+use crate::problem::generate;
+
+fn problem(name: &str) -> Csr<f64> {
+    generate(&name.parse().unwrap(), 1).unwrap()
+}
+
+#[test]
+fn a_laplacian_is_like_diffusion() {
+    let a = problem("poisson2d:9");
+    let analysis = Analysis::of(&a);
+    assert!(analysis.may_be_definite() && analysis.is_like_diffusion(), "{analysis}");
+    assert_eq!(analysis.values.diagonal, Diagonal { positive: 81, negative: 0, zero: 0 });
+    assert_eq!((analysis.values.dominant_rows, analysis.values.m_share), (81, 1.0));
+    assert_eq!((analysis.values.least, analysis.values.most), (1.0, 4.0));
+    assert_eq!((analysis.structure.symmetry, analysis.structure.block_size), (1.0, 1));
+    let negative = Analysis::of(&a.map_values(|v: f64| -v));
+    assert!(negative.may_be_negative_definite() && negative.is_like_diffusion(), "{negative}");
+}
+
+#[test]
+fn convection_is_symmetric_in_its_pattern_alone() {
+    let analysis = Analysis::of(&problem("convection-diffusion:9:50"));
+    assert!(!analysis.may_be_definite() && analysis.structure.symmetry == 1.0, "{analysis}");
+}
+
+#[test]
+fn blocks_parts_and_faults_are_found() {
+    let entries =
+        |b: usize| (0..5).flat_map(move |i| (0..b * b).map(move |k| (b * i + k / b, b * i + k % b, 1.5)));
+    for b in [2, 3] {
+        let a = Csr::from_triplets(5 * b, 5 * b, entries(b)).unwrap();
+        assert_eq!((Analysis::of(&a).structure.block_size, components(&a)), (b, 5));
+    }
+    // Row 3 and its column have nothing; row 2 adds up to 0.
+    let a = Csr::from_triplets(3, 3, [(0, 0, 2.0), (1, 0, -1.5), (1, 1, 1.5)]).unwrap();
+    let analysis = Analysis::of(&a);
+    assert_eq!((analysis.values.diagonal.zero, analysis.values.zero_sums), (1, 2));
+    let text = analysis.to_string();
+    assert!(text.contains("structurally singular: row 3 has no entries"), "{text}");
+    assert_eq!(components(&a), 2);
+    let few = Deficiency { rows: (0..9).collect(), columns: vec![1, 3] };
+    assert_eq!(
+        few.to_string(),
+        "structurally singular: rows 1, 2, 3, 4, 5 and 4 others have entries in 2 columns alone, 2, 4"
+    );
+}

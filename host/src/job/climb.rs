@@ -1,0 +1,134 @@
+//! The ways to solve, tried one after the other.
+
+use std::sync::Arc;
+
+use super::attempt::Attempt;
+use super::ladder::{Rung, ladder};
+use super::plan::Plan;
+use super::{Device, Options};
+use crate::analysis::{Analysis, components};
+use crate::error::Result;
+use crate::matrix::{Csr, IntoCsr, Target, check};
+use crate::solver::StopReason;
+
+/// Where the choice of a way to solve stands.
+pub(super) struct Ladder {
+    /// What the job leaves open.
+    options: Options,
+    /// What the matrix is; `None` where the options choose.
+    pub analysis: Option<Analysis>,
+    rungs: Vec<Rung>,
+    at: usize,
+    /// What was left since the last report.
+    pub left: Vec<Attempt>,
+    /// Whether it is -A that is solved with, since that may be positive definite.
+    pub is_negated: bool,
+}
+
+impl Ladder {
+    /// For a matrix, which it may negate.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`](crate::Error::Matrix) and [`Error::NotFinite`](crate::Error::NotFinite) for a matrix
+    /// that is not square or not finite.
+    pub fn of(a: &mut Arc<Csr<f64>>, options: Options) -> Result<Ladder> {
+        let (rungs, left) = (Vec::new(), Vec::new());
+        let mut made = Ladder { options, analysis: None, rungs, at: 0, left, is_negated: false };
+        if made.options.method.is_some() || made.options.precond.is_some() {
+            return Ok(made);
+        }
+        check::check_square(a)?;
+        check::check_finite(a)?;
+        let mut analysis = Analysis::of(a);
+        made.is_negated = analysis.may_be_negative_definite() && a.n_rows() > 0;
+        if made.is_negated {
+            *a = Arc::new(a.map_values(|v| -v));
+            analysis.values.negate();
+        }
+        made.rungs = ladder(a, &analysis, &made.options);
+        made.analysis = Some(analysis);
+        Ok(made)
+    }
+
+    /// The plan of the way that is tried now, or of the next for which one can be made.
+    ///
+    /// # Errors
+    /// That of the last way.
+    pub fn plan(&mut self, a: &Arc<Csr<f64>>, target: Target) -> Result<Plan> {
+        loop {
+            let rung = self.rungs.get(self.at).cloned();
+            let options = rung.as_ref().map_or(self.options.clone(), |rung| rung.options(&self.options));
+            match (Plan::new(a.clone(), options, self.analysis.as_ref(), target), rung) {
+                (Err(error), Some(rung)) if !self.is_last() => self.leave(Attempt {
+                    method: rung.method,
+                    precond: rung.precond,
+                    iterations: 0,
+                    seconds: 0.0,
+                    relative_residual: None,
+                    why: error.to_string(),
+                }),
+                (plan, _) => return plan,
+            }
+        }
+    }
+
+    /// Iterations that the way tried now is worth waiting for.
+    pub fn patience(&self) -> Option<u32> {
+        self.rungs.get(self.at).and_then(|rung| rung.patience)
+    }
+
+    /// Whether there is no other way after the one tried now.
+    pub fn is_last(&self) -> bool {
+        self.at + 1 >= self.rungs.len()
+    }
+
+    /// Leaves the way tried now for the next.
+    pub fn leave(&mut self, attempt: Attempt) {
+        self.left.push(attempt);
+        self.at += 1;
+    }
+}
+
+/// What would be tried for a matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prospect {
+    /// What the matrix is.
+    pub analysis: Analysis,
+    /// The systems that it falls into.
+    pub components: usize,
+    /// The ways, in turn; a single one where the options choose.
+    pub rungs: Vec<Rung>,
+}
+
+/// What [`Builder::solve`](super::Builder::solve) would try, without trying it.
+///
+/// # Errors
+/// As [`Builder::build`](super::Builder::build), but for those of the set-up.
+pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<Prospect> {
+    let mut a = Arc::new(a.into_csr()?);
+    let mut ladder = Ladder::of(&mut a, options.clone())?;
+    let Plan { method, precond, .. } = ladder.plan(&a, device.target())?;
+    let asked = Rung {
+        method,
+        precond,
+        block_size: options.block_size,
+        amg: options.amg.clone(),
+        patience: None,
+        cost: None,
+        reason: "as asked".into(),
+    };
+    let rungs = if ladder.rungs.is_empty() { vec![asked] } else { ladder.rungs };
+    let analysis = ladder.analysis.unwrap_or_else(|| Analysis::of(&a));
+    Ok(Prospect { analysis, components: components(&a), rungs })
+}
+
+/// Whether another way would find nothing better.
+pub(super) fn is_conclusive(reason: StopReason) -> bool {
+    matches!(
+        reason,
+        StopReason::Converged
+            | StopReason::NoSolution { .. }
+            | StopReason::AtRounding
+            | StopReason::Interrupted
+    )
+}

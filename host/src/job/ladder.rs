@@ -1,0 +1,201 @@
+//! Ways to solve a system, one after the other, where nobody has chosen: a ladder, made from what the matrix
+//! is.
+
+use std::fmt;
+
+use super::{Method, Options, Precision, Precond, trial};
+use crate::analysis::Analysis;
+use crate::matrix::Csr;
+use crate::precond::amg;
+use crate::solver::direct::{self, Prediction};
+
+/// Entries up to which a factorisation is taken at once: it costs less than to think about it.
+const SMALL: usize = 50_000;
+/// Entries up to which the factors are counted before the ways are put in order: counting takes about as long
+/// as a set-up of multigrid.
+const COUNTED: usize = 4_000_000;
+/// Seconds that a factorisation may take, of a matrix for which multigrid is not made, to be tried first.
+const SOON: f64 = 10.0;
+/// Multiply-adds a second of a factorisation, and entries a second of its ordering.
+const FLOPS: f64 = 2e9;
+const ORDERED: f64 = 5e6;
+/// Seconds for an entry that multigrid's set-up and its usual twenty iterations take on two cores, each half
+/// of it.
+const MULTIGRID: f64 = 4e-7;
+/// Seconds for an entry of an iteration with the diagonal.
+const ITERATION: f64 = 1e-9;
+/// Iterations that are worth waiting for where there is another way: with multigrid, and with the diagonal.
+const MULTIGRID_PATIENCE: u32 = 200;
+const DIAGONAL_PATIENCE: u32 = 2000;
+
+/// One way to solve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rung {
+    /// The method.
+    pub method: Method,
+    /// The preconditioner.
+    pub precond: Precond,
+    /// Unknowns a node.
+    pub block_size: usize,
+    /// Multigrid's parameters.
+    pub amg: amg::Params,
+    /// Iterations that it is worth waiting for; `None` for all that are allowed.
+    pub patience: Option<u32>,
+    /// What it is expected to take; `None` where that was not worth counting.
+    pub cost: Option<Cost>,
+    /// Why it is there.
+    pub reason: String,
+}
+
+/// What a way to solve is expected to take: an order of magnitude.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Seconds on two cores.
+    pub seconds: f64,
+    /// Bytes.
+    pub bytes: f64,
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}", self.method)?;
+        if !self.method.description().is_stationary() {
+            write!(f, " + {}", self.precond)?;
+        }
+        match self.block_size {
+            1 => Ok(()),
+            b => write!(f, ", {b} x {b} blocks"),
+        }
+    }
+}
+
+impl Rung {
+    /// The options of the job with this way chosen.
+    pub fn options(&self, options: &Options) -> Options {
+        let (method, precond) = (Some(self.method), Some(self.precond));
+        Options { method, precond, block_size: self.block_size, amg: self.amg.clone(), ..options.clone() }
+    }
+}
+
+/// The ways for a matrix, the first to be tried first; none where the options choose.
+pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung> {
+    let maker = Maker { a, analysis, options };
+    // A format or a number type is of an iteration's products.
+    let is_iterative =
+        options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
+    let is_singular =
+        analysis.values.is_symmetric && analysis.values.zero_sums == a.n_rows() && a.n_rows() > 0;
+    let has_diagonal = analysis.values.diagonal.zero == 0;
+    let mut rungs = match () {
+        () if is_iterative || a.n_rows() == 0 => vec![maker.diagonal(), maker.direct(None)],
+        // Its null space is known, which iterations are kept out of.
+        () if is_singular && has_diagonal => vec![maker.multigrid(), maker.diagonal(), maker.direct(None)],
+        () if a.nnz() <= SMALL => vec![maker.direct(counted(a)), maker.diagonal()],
+        () if analysis.is_like_diffusion() => vec![maker.multigrid(), maker.direct(None), maker.diagonal()],
+        () => {
+            let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();
+            let direct = maker.direct(prediction);
+            let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
+            let seconds = |rung: &Rung| rung.cost.map_or(f64::INFINITY, |cost| cost.seconds);
+            let is_soon = fits && seconds(&direct) <= SOON;
+            let mut iterative = vec![maker.diagonal()];
+            if has_diagonal {
+                iterative.insert(0, maker.multigrid());
+            }
+            let at = match iterative.first() {
+                Some(first) if is_soon && seconds(&direct) <= seconds(first) => 0,
+                _ if is_soon => 1,
+                _ => iterative.len(),
+            };
+            iterative.insert(at, direct);
+            iterative
+        }
+    };
+    if let Some(last) = rungs.last_mut() {
+        last.patience = None;
+    }
+    rungs
+}
+
+fn counted(a: &Csr<f64>) -> Option<Prediction> {
+    direct::predict(a).ok()
+}
+
+struct Maker<'a> {
+    a: &'a Csr<f64>,
+    analysis: &'a Analysis,
+    options: &'a Options,
+}
+
+impl Maker<'_> {
+    /// Negative definite matrices have been negated.
+    fn method(&self) -> Method {
+        if self.analysis.may_be_definite() { Method::Cg } else { Method::Gmres }
+    }
+
+    fn multigrid(&self) -> Rung {
+        let structure = &self.analysis.structure;
+        let nnz = structure.nonzeros as f64;
+        // Blocks are for systems of equations, not for the scalar ones that happen to have some.
+        let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
+        let trial = (!is_system && self.method() == Method::Cg).then(|| trial::best(self.a));
+        let iterations = trial.as_ref().and_then(|trial| trial.iterations);
+        // The whole takes more than a piece.
+        let expected = match (iterations, self.analysis.is_like_diffusion()) {
+            (Some(iterations), _) => 1.5 * f64::from(iterations),
+            (None, true) => 20.0,
+            (None, false) => f64::from(MULTIGRID_PATIENCE),
+        };
+        Rung {
+            method: self.method(),
+            precond: Precond::Amg,
+            block_size: if is_system { structure.block_size } else { self.options.block_size },
+            patience: Some(MULTIGRID_PATIENCE),
+            cost: Some(Cost { seconds: MULTIGRID * nnz * (0.5 + expected / 40.0), bytes: 40.0 * nnz }),
+            reason: match (iterations, self.analysis.is_like_diffusion()) {
+                (Some(iterations), _) => format!("a piece of the matrix took {iterations} iterations"),
+                (None, true) => "nearly an M-matrix, for which multigrid is made".into(),
+                (None, false) => "multigrid may do, the diagonal has no zeros".into(),
+            },
+            amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
+        }
+    }
+
+    fn diagonal(&self) -> Rung {
+        let (has_zeros, nnz) =
+            (self.analysis.values.diagonal.zero > 0, self.analysis.structure.nonzeros as f64);
+        let vectors = 34.0 * 8.0 * self.analysis.structure.rows as f64;
+        Rung {
+            method: self.method(),
+            precond: if has_zeros { Precond::None } else { Precond::Jacobi },
+            block_size: self.options.block_size,
+            patience: Some(DIAGONAL_PATIENCE),
+            cost: Some(Cost {
+                seconds: ITERATION * nnz * f64::from(DIAGONAL_PATIENCE),
+                bytes: 12.0 * nnz + vectors,
+            }),
+            reason: match has_zeros {
+                true => "the diagonal has zeros, and no preconditioner is made for that".into(),
+                false => "the simplest preconditioner".into(),
+            },
+            amg: self.options.amg.clone(),
+        }
+    }
+
+    fn direct(&self, prediction: Option<Prediction>) -> Rung {
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let cost = |p: Prediction| Cost { seconds: p.flops / FLOPS + nnz / ORDERED, bytes: p.bytes };
+        Rung {
+            method: Method::Direct,
+            precond: Precond::None,
+            block_size: 1,
+            patience: None,
+            cost: prediction.map(cost),
+            reason: match prediction {
+                Some(_) => "a factorisation costs little".into(),
+                None => "what no iteration solves".into(),
+            },
+            amg: self.options.amg.clone(),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Systems of every difficulty, solved without options.
+
+use super::*;
+use crate::matrix::Csr;
+use crate::problem::random::{below, permutation};
+
+type Entry = (usize, usize, f64);
+
+fn square(n: usize, entries: impl IntoIterator<Item = Entry>) -> Csr<f64> {
+    Csr::from_triplets(n, n, entries).unwrap()
+}
+
+fn entries(a: &Csr<f64>) -> impl Iterator<Item = Entry> {
+    (0..a.n_rows()).flat_map(|i| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v)))
+}
+
+fn problem(name: String) -> Csr<f64> {
+    generate(&name.parse().unwrap(), 1).unwrap()
+}
+
+/// Matrices of sizes drawn at random, each with a difficulty of its own.
+fn families(seed: u64) -> Vec<(&'static str, Csr<f64>)> {
+    let size = |index: u64| 8 + below(seed, index, 20) as usize;
+    let laplace = problem(format!("poisson2d:{}", size(0)));
+    let n = laplace.n_rows();
+    let moved = permutation(n as u32, seed);
+    let power = |k: usize| 10f64.powi(below(seed, 100 + k as u64, 31) as i32 - 15);
+    let small = |k: usize| uniform(seed, k as u64) - 0.5;
+    let arrow = 4 * size(1);
+    let (constraints, twice) = (n / 3, 2 * size(2));
+    vec![
+        ("zeros on the diagonal", square(n, entries(&laplace).map(|(i, j, v)| (i, moved[j] as usize, v)))),
+        ("badly scaled", square(n, entries(&laplace).map(|(i, j, v)| (i, j, v * power(i) * power(n + j))))),
+        ("skew", square(twice, (1..twice).flat_map(|i| [(i, i - 1, 1.5), (i - 1, i, -1.5)]))),
+        (
+            "saddle point",
+            square(
+                n + constraints,
+                entries(&laplace).chain((0..constraints).flat_map(|k| {
+                    let v = 1.0 + small(k);
+                    [(n + k, 3 * k, v), (3 * k, n + k, v), (n + k, 3 * k + 1, -v), (3 * k + 1, n + k, -v)]
+                })),
+            ),
+        ),
+        ("nearly singular", square(n, entries(&laplace).chain((0..n).map(|i| (i, i, -2e-7 * small(i)))))),
+        ("disconnected", square(n + 5, entries(&laplace).chain((n..n + 5).map(|i| (i, i, 0.5 + small(i)))))),
+        (
+            "arrow",
+            square(
+                arrow,
+                (0..arrow).flat_map(|i| [(i, i, 2.0 + small(i)), (0, i, small(2 * i)), (i, 0, 1.0)]),
+            ),
+        ),
+        ("a dense row", square(n, entries(&laplace).chain((0..n).map(|j| (n / 2, j, small(j)))))),
+        ("ones", square(n, entries(&laplace).map(|(i, j, _)| (i, j, 1.0)))),
+        ("Helmholtz-like", square(n, entries(&laplace).chain((0..n).map(|i| (i, i, -1.37))))),
+        ("negative definite", laplace.map_values(|v| -v)),
+        ("convection", problem(format!("convection-diffusion:{}:900", size(3)))),
+    ]
+}
+
+#[test]
+fn every_family_is_solved_without_options() {
+    for seed in 0..3 {
+        for (name, a) in families(seed) {
+            let b = a.mul_vec(&rhs(a.n_rows()));
+            let solved = devices().map(|device| {
+                let Solution { x, report } = solve(&a, &b, &Options::default(), &device).unwrap();
+                assert!(report.converged(), "{name}, {seed}: {report}");
+                assert!(relative_residual(&a, &x, &b) <= 1e-8, "{name}, {seed}");
+                assert!(report.analysis.is_some());
+                (report.method, report.precond, report.attempts.len())
+            });
+            assert_eq!(solved[0], solved[1], "{name}, {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_stagnates_is_left_for_a_factorisation() {
+    let a = problem("poisson2d:24".into());
+    let a = square(a.n_rows(), entries(&a).chain((0..a.n_rows()).map(|i| (i, i, -1.37))));
+    for device in devices() {
+        // A format is of iterations, which then come first.
+        let stop = Stop { max_iterations: 120, ..Stop::default() };
+        let options = Options { format: Some(crate::Format::Crs), stop, ..Options::default() };
+        let report = solve(&a, &rhs(a.n_rows()), &options, &device).unwrap().report;
+        assert_eq!((report.method, report.attempts.len()), (Method::Direct, 1), "{report}");
+        let Attempt { method, precond, iterations, relative_residual, ref why, .. } = report.attempts[0];
+        assert_eq!((method, precond), (Method::Cg, Precond::Jacobi));
+        assert!((1..=120).contains(&iterations) && !why.is_empty(), "{:?}", report.attempts);
+        assert!(relative_residual.unwrap() > 1e-8);
+    }
+}
+
+#[test]
+fn a_large_negative_definite_matrix_takes_cg_and_multigrid() {
+    let a = problem("poisson2d:110".into()).map_values(|v| -v);
+    let device = Device::cpu(2).unwrap();
+    let mut solver = Solver::builder().device(device.clone()).build(&a).unwrap();
+    let b = rhs(a.n_rows());
+    let Solution { x, report } = solver.solve(&b).unwrap();
+    assert_eq!((report.method, report.precond), (Method::Cg, Precond::Amg), "{report}");
+    assert!(report.converged() && relative_residual(&a, &x, &b) <= 1e-8);
+    let twice = a.map_values(|v| 2.0 * v);
+    solver.update_values(&twice).unwrap();
+    assert!(relative_residual(&twice, &solver.solve(&b).unwrap().x, &b) <= 1e-8);
+    let prospect = prospect(&a, &Options::default(), &device).unwrap();
+    assert_eq!(prospect.rungs[0].to_string(), "cg + amg");
+    assert_eq!((prospect.components, prospect.rungs.len()), (1, 3));
+}
+
+#[test]
+fn a_proof_that_there_is_no_solution_ends_the_search() {
+    let a = square(4, [(0, 0, 1.5), (1, 0, 0.5), (2, 2, 1.0), (3, 3, 2.0), (2, 3, 0.25)]);
+    for device in devices() {
+        let report = solve(&a, &[1.0; 4], &Options::default(), &device).unwrap().report;
+        assert!(matches!(report.outcome.reason, StopReason::NoSolution { .. }), "{report}");
+        let text = report.to_string();
+        assert!(text.contains("rows 1, 2 have entries in column 1 alone"), "{text}");
+        // b of some x.
+        let solution = solve(&a, &a.mul_vec(&[1.0, 7.0, 2.0, 3.0]), &Options::default(), &device).unwrap();
+        assert!(solution.report.converged());
+        assert_eq!(solution.report.warnings, [Warning::NotUnique { dimension: 1 }]);
+    }
+}
+
+#[test]
+fn who_names_a_method_gets_it() {
+    let a = problem("poisson2d:9".into());
+    let device = Device::cpu(1).unwrap();
+    for method in [Method::Cg, Method::Gmres, Method::Bicgstab] {
+        let options = Options { method: Some(method), ..Options::default() };
+        let report = solve(&a, &rhs(81), &options, &device).unwrap().report;
+        assert_eq!((report.method, report.precond, report.attempts.len()), (method, Precond::Jacobi, 0));
+        let prospect = prospect(&a, &options, &device).unwrap();
+        assert_eq!((prospect.rungs.len(), &*prospect.rungs[0].reason), (1, "as asked"));
+    }
+    let wrong = solve(&a, &[1.0; 80], &Options::default(), &device);
+    assert!(matches!(wrong, Err(Error::Dimension { .. })));
+}

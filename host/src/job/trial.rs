@@ -1,0 +1,181 @@
+//! Which coarsening suits a matrix: candidates solve a small piece of it.
+
+use std::sync::Arc;
+
+use crate::backend::cpu::Cpu;
+use crate::backend::{Memory, Operator};
+use crate::error::Result;
+use crate::matrix::Csr;
+use crate::precond::amg::{Coarsening, Hierarchies, Params};
+use crate::problem::random::uniform;
+use crate::solver::{Cg, IterativeSolver, Stop, StopReason};
+
+/// Rows of the piece.
+const ROWS: usize = 2400;
+/// Neighbourhoods that it is made of, around rows that are far apart in the numbering.
+const PLACES: usize = 2;
+/// A candidate that needs no more iterations than this is taken, without a look at the others.
+const GOOD: u32 = 16;
+/// Iterations after which a candidate is given up.
+const MOST: u32 = 100;
+/// Bytes that another candidate may move for each of the first one's: where that needs many iterations on a
+/// piece, it needs the more of them the larger the matrix is.
+const MORE: f64 = 1.5;
+
+/// A candidate and how it did.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Trial {
+    /// The parameters.
+    pub params: Params,
+    /// Iterations of CG on the piece; `None` where they were too many.
+    pub iterations: Option<u32>,
+    /// Bytes that they moved, for each entry of the piece.
+    bytes: f64,
+}
+
+impl Trial {
+    /// The default, of which nothing is known.
+    fn unknown() -> Trial {
+        Trial { params: Params::default(), iterations: None, bytes: f64::INFINITY }
+    }
+}
+
+/// The candidate that solves a piece of the symmetric matrix `a` fastest, which has a positive diagonal; the
+/// default where a trial fails.
+///
+/// Smoothed aggregation is the first, since it is set up in the shortest time. It does not see an anisotropy
+/// that lies between the directions of the mesh, nor jumps of coefficients. Classical coarsening with a high
+/// threshold does.
+pub(super) fn best(a: &Csr<f64>) -> Trial {
+    let piece = Arc::new(piece(a));
+    // So little work that waking other threads takes longer.
+    let Ok(cpu) = Cpu::new(1) else { return Trial::unknown() };
+    let classical = Params { coarsening: Coarsening::Pmis, strength: Some(0.5), ..Params::default() };
+    let attempt = |params: Params| run(&cpu, &piece, params);
+    let first = attempt(Params::default());
+    if first.iterations.is_some_and(|iterations| iterations <= GOOD) {
+        return first;
+    }
+    let second = attempt(classical);
+    if second.iterations.is_some() && second.bytes < MORE * first.bytes { second } else { first }
+}
+
+fn run(cpu: &Cpu, a: &Arc<Csr<f64>>, params: Params) -> Trial {
+    let (iterations, bytes) = cpu.install(|| solve(cpu, a, &params)).unwrap_or((None, f64::INFINITY));
+    Trial { params, iterations, bytes }
+}
+
+/// Iterations, and bytes moved for each entry.
+fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, params: &Params) -> Result<(Option<u32>, f64)> {
+    let n = a.n_rows();
+    // A piece has fewer levels than the whole.
+    let params = Params { coarse_rows: 60, ..params.clone() };
+    let assembled = Hierarchies::<f64>::assembled(cpu, a, 1)?;
+    let matrix = Hierarchies::<f64>::operator(cpu, &assembled)?;
+    let (mut m, info) = cpu.amg(assembled, Some(&matrix), &params, None, true)?;
+    let b: Vec<f64> = (0..n as u64).map(|i| uniform(1, i) - 0.5).collect();
+    let (b, mut x) = (cpu.vector(&b)?, Memory::<f64>::zeros(cpu, n)?);
+    let stop = Stop { rtol: 1e-8, atol: 0.0, max_iterations: MOST };
+    let outcome = Cg::new(cpu, n, &*m)?.solve(cpu, &matrix, &mut *m, &b, &mut x, &stop, &mut |_, _| ())?;
+    let converged = outcome.reason == StopReason::Converged;
+    let bytes = (info.cycle_bytes + matrix.traffic()) as f64 * f64::from(outcome.iterations);
+    let bytes = if converged { bytes / a.nnz().max(1) as f64 } else { f64::INFINITY };
+    Ok((converged.then_some(outcome.iterations), bytes))
+}
+
+/// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many.
+fn piece(a: &Csr<f64>) -> Csr<f64> {
+    const OUTSIDE: u32 = u32::MAX;
+    let n = a.n_rows();
+    let mut number = vec![OUTSIDE; n];
+    let mut rows: Vec<u32> = Vec::new();
+    for place in 0..PLACES {
+        let size = (rows.len() + ROWS / PLACES).min(ROWS);
+        let start = (2 * place + 1) * n / (2 * PLACES);
+        let mut next = rows.len();
+        if n > 0 && number[start] == OUTSIDE {
+            number[start] = 0;
+            rows.push(start as u32);
+        }
+        // Breadth first.
+        while next < rows.len() && rows.len() < size {
+            for &j in a.row(rows[next] as usize).0 {
+                if number[j as usize] == OUTSIDE && rows.len() < size {
+                    number[j as usize] = 0;
+                    rows.push(j);
+                }
+            }
+            next += 1;
+        }
+    }
+    rows.sort_unstable();
+    rows.iter().enumerate().for_each(|(k, &i)| number[i as usize] = k as u32);
+    let entries = |k: usize| {
+        let (columns, values) = a.row(rows[k] as usize);
+        let inside = columns.iter().zip(values).map(|(&j, &v)| (number[j as usize], v));
+        inside.filter(|(j, _)| *j != OUTSIDE)
+    };
+    Csr::from_rows(
+        rows.len(),
+        rows.len(),
+        |k| entries(k).count(),
+        |k, columns, values| {
+            for (at, (column, value)) in entries(k).enumerate() {
+                (columns[at], values[at]) = (column, value);
+            }
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::generate;
+
+    fn matrix(problem: &str) -> Csr<f64> {
+        generate(&problem.parse().unwrap(), 1).unwrap()
+    }
+
+    #[test]
+    fn isotropic_diffusion_takes_smoothed_aggregation() {
+        for problem in ["poisson2d:90", "poisson3d:20", "tet:18", "anisotropic:80:0.01"] {
+            let trial = best(&matrix(problem));
+            assert_eq!(trial.params, Params::default(), "{problem}");
+            assert!(trial.iterations.is_some_and(|iterations| iterations <= GOOD), "{problem}: {trial:?}");
+        }
+    }
+
+    /// Diffusion across the mesh, in the nine points of bilinear elements: the angle is 45 degrees.
+    #[test]
+    fn rotated_anisotropy_takes_classical_coarsening() {
+        let (n, epsilon) = (70, 1e-3);
+        let (straight, product) = (0.5 * (1.0 + epsilon), 0.5 * (1.0 - epsilon));
+        let stencil = |dx: i64, dy: i64| match (dx.abs(), dy.abs()) {
+            (0, 0) => 8.0 / 3.0 * straight,
+            (1, 1) => -straight / 3.0 - 0.5 * product * (dx * dy) as f64,
+            _ => -straight / 3.0,
+        };
+        let mut triplets = Vec::new();
+        for i in 0..n * n {
+            for (dx, dy) in (0..9).map(|k| (k % 3 - 1, k / 3 - 1)) {
+                let (x, y) = (i % n + dx, i / n + dy);
+                if (0..n).contains(&x) && (0..n).contains(&y) {
+                    triplets.push((i as usize, (y * n + x) as usize, stencil(dx, dy)));
+                }
+            }
+        }
+        let size = (n * n) as usize;
+        let trial = best(&Csr::from_triplets(size, size, triplets).unwrap());
+        assert_eq!(trial.params.coarsening, Coarsening::Pmis, "{trial:?}");
+    }
+
+    #[test]
+    fn small_and_empty_matrices_are_pieces_of_themselves() {
+        let a = matrix("poisson2d:7");
+        assert_eq!(piece(&a), a);
+        assert_eq!(piece(&Csr::from_triplets(0, 0, []).unwrap()).n_rows(), 0);
+        let piece = piece(&matrix("poisson2d:90"));
+        assert_eq!((piece.n_rows(), piece.n_cols()), (ROWS, ROWS));
+        assert!(best(&a).iterations.is_some());
+    }
+}

@@ -1,0 +1,88 @@
+//! A matrix column by column, as faer takes it.
+
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
+
+use crate::matrix::Csr;
+
+/// A square matrix in compressed columns.
+pub struct Columns {
+    /// Rows and columns.
+    pub n: usize,
+    col_ptr: Vec<usize>,
+    /// The rows of each column, ascending.
+    pub row_idx: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Columns {
+    /// Those of `a`, without entries that are 0.
+    pub fn of(a: &Csr<f64>) -> Columns {
+        Columns::rows_of(&a.transpose())
+    }
+
+    /// The rows of `a` as columns: those of its transpose.
+    fn rows_of(a: &Csr<f64>) -> Columns {
+        let n = a.n_rows();
+        let mut columns = Columns { n, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() };
+        for j in 0..n {
+            let (rows, values) = a.row(j);
+            for (&i, &v) in rows.iter().zip(values).filter(|(_, v)| **v != 0.0) {
+                columns.row_idx.push(i as usize);
+                columns.values.push(v);
+            }
+            columns.col_ptr.push(columns.row_idx.len());
+        }
+        columns
+    }
+
+    /// The transpose.
+    pub fn transposed(&self) -> Columns {
+        let Columns { n, col_ptr, row_idx, values } = self;
+        let mut counts = vec![0; n + 1];
+        row_idx.iter().for_each(|&i| counts[i + 1] += 1);
+        for i in 0..*n {
+            counts[i + 1] += counts[i];
+        }
+        let mut next = counts.clone();
+        let (mut columns, mut entries) = (vec![0; row_idx.len()], vec![0.0; row_idx.len()]);
+        for j in 0..*n {
+            for k in col_ptr[j]..col_ptr[j + 1] {
+                let place = &mut next[row_idx[k]];
+                (columns[*place], entries[*place]) = (j, values[k]);
+                *place += 1;
+            }
+        }
+        Columns { n: *n, col_ptr: counts, row_idx: columns, values: entries }
+    }
+
+    /// The rows of column j, ascending.
+    pub fn rows(&self, j: usize) -> &[usize] {
+        &self.row_idx[self.col_ptr[j]..self.col_ptr[j + 1]]
+    }
+
+    /// The values of column j.
+    pub fn values(&self, j: usize) -> &[f64] {
+        &self.values[self.col_ptr[j]..self.col_ptr[j + 1]]
+    }
+
+    /// The pattern of `P A`: row i becomes row `to[i]`. Rows of a column are in no order.
+    pub fn with_rows(&self, to: &[usize]) -> Columns {
+        let row_idx = self.row_idx.iter().map(|&i| to[i]).collect();
+        Columns { n: self.n, col_ptr: self.col_ptr.clone(), row_idx, values: self.values.clone() }
+    }
+
+    /// Where entries are, rows of a column in any order.
+    pub fn unsorted(&self) -> SymbolicSparseColMatRef<'_, usize> {
+        SymbolicSparseColMatRef::new_unsorted_checked(self.n, self.n, &self.col_ptr, None, &self.row_idx)
+    }
+
+    /// Where entries are.
+    pub fn symbolic(&self) -> SymbolicSparseColMatRef<'_, usize> {
+        SymbolicSparseColMatRef::new_checked(self.n, self.n, &self.col_ptr, None, &self.row_idx)
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> SparseColMatRef<'_, usize, f64> {
+        SparseColMatRef::new(self.symbolic(), &self.values)
+    }
+}

@@ -1,0 +1,196 @@
+//! The numbers of a factorisation, and solves with them.
+
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt::factor::LltRegularization;
+use faer::perm::PermRef;
+use faer::sparse::linalg::LuError;
+use faer::sparse::linalg::cholesky::{IntranodeLbltRef, LltRef, SymbolicCholesky};
+use faer::sparse::linalg::lu::supernodal::{self, SupernodalLu};
+use faer::{Conj, MatMut, Par, Side, Spec};
+
+use super::blocks::Blocks;
+use super::columns::Columns;
+use super::prediction::{failed, workspace};
+use super::sparse_lu::SparseLu;
+use super::symbolic::{General, Symbolic};
+use crate::error::Result;
+
+/// The factors of a matrix.
+pub struct Factor {
+    numbers: Numbers,
+    /// For solves.
+    workspace: MemBuffer,
+}
+
+enum Numbers {
+    Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64> },
+    Ldlt { symbolic: SymbolicCholesky<usize>, values: Vec<f64>, below: Vec<f64>, within: [Vec<usize>; 2] },
+    SparseLu(SparseLu),
+    BlockLu { blocks: Blocks, rows: [Vec<usize>; 2], factors: SupernodalLu<usize, f64> },
+}
+
+/// A factorisation that came to nothing.
+pub enum Failure {
+    /// A pivot is not positive.
+    Indefinite,
+    /// There is no pivot at all.
+    Singular,
+}
+
+impl Factor {
+    /// Factorises. The inner error where the matrix has no such factors.
+    pub fn of(
+        a: &Columns,
+        symbolic: Symbolic,
+        is_definite: bool,
+    ) -> Result<std::result::Result<Factor, Failure>> {
+        let made = match symbolic {
+            Symbolic::Symmetric(symbolic) if is_definite => cholesky(a, symbolic)?,
+            Symbolic::Symmetric(symbolic) => Ok(ldlt(a, symbolic)?),
+            Symbolic::General(symbolic) => lu(a, symbolic)?,
+        };
+        let numbers = match made {
+            Ok(numbers) => numbers,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let request = match &numbers {
+            Numbers::Cholesky { symbolic, .. } | Numbers::Ldlt { symbolic, .. } => {
+                symbolic.solve_in_place_scratch::<f64>(1, Par::Seq)
+            }
+            Numbers::SparseLu(_) => StackReq::EMPTY,
+            Numbers::BlockLu { .. } => supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, Par::Seq),
+        };
+        Ok(Ok(Factor { numbers, workspace: workspace(request)? }))
+    }
+
+    /// `A^-1 x` in place of x.
+    pub fn solve(&mut self, x: &mut [f64]) {
+        self.apply(x, false);
+    }
+
+    /// `A^-T x` in place of x.
+    pub fn solve_transposed(&mut self, x: &mut [f64]) {
+        self.apply(x, true);
+    }
+
+    fn apply(&mut self, x: &mut [f64], is_transposed: bool) {
+        if let Numbers::SparseLu(lu) = &self.numbers {
+            return if is_transposed { lu.solve_transposed(x) } else { lu.solve(x) };
+        }
+        let stack = MemStack::new(&mut self.workspace);
+        let n = x.len();
+        let x = MatMut::from_column_major_slice_mut(x, n, 1);
+        match &self.numbers {
+            Numbers::Cholesky { symbolic, values } => {
+                LltRef::new(symbolic, values).solve_in_place_with_conj(Conj::No, x, Par::Seq, stack);
+            }
+            Numbers::Ldlt { symbolic, values, below, within } => {
+                let within = permutation_of(&within[0], &within[1]);
+                let factor = IntranodeLbltRef::new(symbolic, values, below, within);
+                factor.solve_in_place_with_conj(Conj::No, x, Par::Seq, stack);
+            }
+            Numbers::SparseLu(_) => unreachable!("solved above"),
+            Numbers::BlockLu { blocks, rows, factors } => {
+                let (rows, columns) = (permutation_of(&rows[0], &rows[1]), blocks.order());
+                match is_transposed {
+                    false => factors.solve_in_place_with_conj(rows, columns, Conj::No, x, Par::Seq, stack),
+                    true => factors.solve_transpose_in_place_with_conj(
+                        rows,
+                        columns,
+                        Conj::No,
+                        x,
+                        Par::Seq,
+                        stack,
+                    ),
+                }
+            }
+        }
+    }
+
+    /// LU of single entries, which knows the rank.
+    pub fn sparse_lu(&self) -> Option<&SparseLu> {
+        match &self.numbers {
+            Numbers::SparseLu(lu) => Some(lu),
+            _ => None,
+        }
+    }
+}
+
+fn permutation_of<'a>(forward: &'a [usize], inverse: &'a [usize]) -> PermRef<'a, usize> {
+    PermRef::new_checked(forward, inverse, forward.len())
+}
+
+type Made = std::result::Result<Numbers, Failure>;
+
+fn cholesky(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Made> {
+    let mut values = vec![0.0; symbolic.len_val()];
+    let mut memory = workspace(symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default()))?;
+    let made = symbolic.factorize_numeric_llt(
+        &mut values,
+        a.matrix(),
+        Side::Lower,
+        LltRegularization::default(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        Spec::default(),
+    );
+    if made.is_err() {
+        return Ok(Err(Failure::Indefinite));
+    }
+    Ok(Ok(Numbers::Cholesky { symbolic, values }))
+}
+
+fn ldlt(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Numbers> {
+    let mut values = vec![0.0; symbolic.len_val()];
+    let mut below = vec![0.0; a.n];
+    let [mut forward, mut inverse] = [vec![0; a.n], vec![0; a.n]];
+    let request = symbolic.factorize_numeric_intranode_lblt_scratch::<f64>(Par::Seq, Spec::default());
+    let mut memory = workspace(request)?;
+    symbolic.factorize_numeric_intranode_lblt(
+        &mut values,
+        &mut below,
+        &mut forward,
+        &mut inverse,
+        a.matrix(),
+        Side::Lower,
+        Par::Seq,
+        MemStack::new(&mut memory),
+        Spec::default(),
+    );
+    Ok(Numbers::Ldlt { symbolic, values, below, within: [forward, inverse] })
+}
+
+fn lu(a: &Columns, symbolic: General) -> Result<Made> {
+    let General { order, preferred, most_flops, blocks } = symbolic;
+    if let Some(lu) = SparseLu::of(a, &order, &preferred, most_flops) {
+        return Ok(Ok(Numbers::SparseLu(lu)));
+    }
+    let blocks = match blocks {
+        Some(blocks) => blocks,
+        None => Blocks::of(a)?.0,
+    };
+    let mut rows = [vec![0; a.n], vec![0; a.n]];
+    let [forward, inverse] = &mut rows;
+    let supernodes = &blocks.supernodes;
+    let request =
+        supernodal::factorize_supernodal_numeric_lu_scratch::<usize, f64>(supernodes, Spec::default());
+    let (mut memory, mut factors) = (workspace(request)?, SupernodalLu::new());
+    let (transposed, stack) = (a.transposed(), MemStack::new(&mut memory));
+    let made = supernodal::factorize_supernodal_numeric_lu(
+        forward,
+        inverse,
+        &mut factors,
+        a.matrix(),
+        transposed.matrix(),
+        blocks.order(),
+        supernodes,
+        Par::Seq,
+        stack,
+        Spec::default(),
+    );
+    match made {
+        Ok(()) => Ok(Ok(Numbers::BlockLu { blocks, rows, factors })),
+        Err(LuError::SymbolicSingular { .. }) => Ok(Err(Failure::Singular)),
+        Err(LuError::Generic(error)) => Err(failed(error)),
+    }
+}

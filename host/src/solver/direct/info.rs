@@ -1,0 +1,14 @@
+//! What reports say of a factorisation.
+
+use super::prediction::Prediction;
+
+/// What was found out about a matrix while it was solved with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Info {
+    /// The factorisation that was used last, and what it was predicted to take.
+    pub prediction: Prediction,
+    /// Entries of the factors, where they were counted.
+    pub entries: Option<usize>,
+    /// Vectors of the null space that were found; 0 for a matrix that is regular in f64.
+    pub null_space: usize,
+}

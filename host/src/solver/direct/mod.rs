@@ -1,0 +1,206 @@
+//! Direct solution: a sparse factorisation (faer's), and iterative refinement with residuals in doubled
+//! precision.
+//!
+//! | file | what |
+//! |---|---|
+//! | `kind` | which factorisation |
+//! | `scaling` | equilibration by powers of two |
+//! | `columns` | the matrix as faer takes it |
+//! | `symbolic`, `minimum_degree`, `blocks`, `prediction` | order, structure, and what they will cost |
+//! | `factor`, `factorisation` | the numbers |
+//! | `sparse_lu` | LU of single entries, where blocks do not pay |
+//! | `doubled`, `refine` | residuals, and refinement with them |
+//! | `singular` | null spaces |
+//! | `info` | what reports say of it |
+//! | `vectors` | norms and projections |
+//!
+//! All of it runs on the host, whatever the device.
+
+use cuda_std::Real;
+use std::sync::Arc;
+
+use super::description::{Description, Parameters, Takes};
+use super::iterative::{IterativeSolver, OnProgress, Parts};
+use super::outcome::{Outcome, Stop, StopReason};
+use crate::analysis::Matching;
+use crate::backend::Backend;
+use crate::error::Result;
+use crate::matrix::{Csr, backward_error};
+use crate::precond::{Precond, Preconditioner};
+
+mod blocks;
+mod columns;
+mod doubled;
+mod factor;
+mod factorisation;
+mod info;
+mod kind;
+mod minimum_degree;
+mod prediction;
+mod refine;
+mod scaling;
+mod singular;
+mod sparse_lu;
+mod symbolic;
+#[cfg(test)]
+mod tests;
+mod vectors;
+
+use factorisation::Factorisation;
+pub use info::Info;
+pub use kind::Kind;
+use kind::kinds;
+pub use prediction::Prediction;
+use refine::Refinement;
+use singular::NullVectors;
+use sparse_lu::SparseLu;
+use vectors::norm;
+
+pub(super) const DESCRIPTION: Description = Description {
+    doc: "factorisation, on the host",
+    takes: Takes::Own(Precond::None),
+    descends: true,
+    warm_up: |_| 0,
+    ..Description::new("direct", "direct solution", |_, _| 0)
+};
+
+pub(super) fn make<T: Real, B: Backend<T> + 'static>(
+    _: &B,
+    a: &Arc<Csr<T>>,
+    _: &dyn Preconditioner<T, B>,
+    _: &Parameters,
+) -> Result<Box<dyn IterativeSolver<T, B>>> {
+    Ok(Box::new(Direct::new(Csr::in_type(a))?))
+}
+
+/// A factorised matrix.
+pub struct Direct {
+    a: Arc<Csr<f64>>,
+    factorisation: Factorisation,
+    /// Once it was looked for.
+    null: Option<NullVectors>,
+}
+
+/// What a direct solution of a matrix will take, from its pattern: the first factorisation that it will try.
+///
+/// # Errors
+/// Where there is no memory to find out.
+pub fn predict(a: &Csr<f64>) -> Result<Prediction> {
+    let kind = kinds(a)[0];
+    let row_of = if kind == Kind::Lu { Matching::of(a).completed() } else { Vec::new() };
+    symbolic::Symbolic::of(&columns::Columns::of(a), kind, &row_of).map(|(_, prediction)| prediction)
+}
+
+impl Direct {
+    /// Factorises.
+    ///
+    /// # Errors
+    /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit.
+    pub fn new(a: Arc<Csr<f64>>) -> Result<Direct> {
+        let factorisation = Factorisation::of(&a, &kinds(&a))?;
+        Ok(Direct { a, factorisation, null: None })
+    }
+
+    /// What was found out.
+    pub fn info(&self) -> Info {
+        let lu = self.factorisation.factor.sparse_lu();
+        let missing = lu.map_or(0, |lu| self.a.n_rows() - lu.rank());
+        let found = self.null.as_ref().map_or(0, |null| null.right.len());
+        Info {
+            prediction: self.factorisation.prediction,
+            entries: lu.map(SparseLu::entries),
+            null_space: missing.max(found),
+        }
+    }
+
+    /// Solves from a start; why it ended.
+    fn refined(&mut self, run: &mut Refinement, most: u32, on_progress: OnProgress) -> Result<StopReason> {
+        let start = run.x.clone();
+        if self.null.as_ref().is_none_or(|null| null.left.is_empty()) {
+            run.refine(&mut self.factorisation, most, on_progress);
+        }
+        if !run.is_done() && is_rounding(run) && run.norm() <= ROUNDED * norm(run.b) {
+            return Ok(StopReason::AtRounding);
+        }
+        if !run.is_done() && self.factorisation.prediction.kind != Kind::Lu {
+            self.factorisation = Factorisation::of(&self.a, &[Kind::Lu])?;
+            run.refine(&mut self.factorisation, most, on_progress);
+        }
+        if run.is_done() {
+            return Ok(StopReason::Converged);
+        }
+        let null = match self.null.take() {
+            Some(null) => null,
+            None => {
+                let b = self.factorisation.scaled_rhs(run.b);
+                NullVectors::of(&mut self.factorisation, &b)
+            }
+        };
+        let mut least = 0.0;
+        if !null.left.is_empty() {
+            least = run.refine_singular(&mut self.factorisation, &null, start, most, on_progress);
+        }
+        self.null = Some(null).filter(|null| null.is_complete);
+        Ok(match () {
+            () if run.is_done() => StopReason::Converged,
+            () if on_progress.is_cancelled() => StopReason::Interrupted,
+            () if least > run.threshold && run.norm() >= HONEST * least => StopReason::NoSolution { least },
+            () if is_rounding(run) => StopReason::AtRounding,
+            () => StopReason::Stagnated,
+        })
+    }
+}
+
+/// The share of a bound that a residual must not be below: of a matrix that is not quite singular a very
+/// large x may leave less.
+const HONEST: f64 = 0.999;
+
+/// A residual of this share of b that is no more than rounding is of an x of usual size, which no other
+/// factorisation improves.
+const ROUNDED: f64 = 1e-12;
+
+/// Whether the residual is no larger than what rounding of x alone leaves.
+fn is_rounding(run: &Refinement) -> bool {
+    /// Units of rounding.
+    const UNITS: f64 = 16.0;
+    backward_error(run.a, &run.x, run.b, &run.r) <= UNITS * f64::EPSILON
+}
+
+impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
+    fn solve(
+        &mut self,
+        backend: &B,
+        _: &B::Matrix,
+        _: &mut dyn Preconditioner<T, B>,
+        b: &B::Vector,
+        x: &mut B::Vector,
+        stop: &Stop,
+        on_progress: OnProgress,
+    ) -> Result<Outcome> {
+        let to_host = |v: &B::Vector| -> Result<Vec<f64>> {
+            Ok(backend.to_host(v)?.into_iter().map(Real::to_f64).collect())
+        };
+        let (b, start) = (to_host(b)?, to_host(x)?);
+        let threshold = (stop.rtol * norm(&b)).max(stop.atol);
+        let a = self.a.clone();
+        let mut run = Refinement::new(&a, &b, start, threshold);
+        let reason = match () {
+            () if run.is_done() => StopReason::Converged,
+            () if stop.max_iterations == 0 => StopReason::IterationLimit,
+            () => self.refined(&mut run, stop.max_iterations, on_progress)?,
+        };
+        let values: Vec<T> = run.x.iter().map(|&v| T::from_f64(v)).collect();
+        *x = backend.vector(&values)?;
+        let iterations = run.history.len() as u32 - 1;
+        Ok(Outcome { reason, iterations, history: run.history, threshold })
+    }
+
+    /// The factors are read once for L and once for U, and the matrix for a residual.
+    fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
+        u64::from(iterations) * (self.factorisation.prediction.bytes as u64 + parts.product)
+    }
+
+    fn factorisation(&self) -> Option<Info> {
+        Some(self.info())
+    }
+}

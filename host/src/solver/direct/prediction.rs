@@ -1,0 +1,47 @@
+//! What a factorisation will take.
+
+use faer::dyn_stack::{MemBuffer, StackReq};
+use faer::sparse::FaerError;
+
+use super::kind::Kind;
+use crate::error::{Error, Result};
+use crate::memory::free_memory;
+
+/// What a factorisation will take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// Which factorisation.
+    pub kind: Kind,
+    /// Entries of the factors: those of a symmetric matrix's exactly, those of L and U at most, whatever the
+    /// pivots.
+    pub entries: f64,
+    /// Multiply-adds, in the same way.
+    pub flops: f64,
+    /// Bytes that it holds, in the same way.
+    pub bytes: f64,
+}
+
+impl Prediction {
+    /// Refuses what does not fit, with the figures.
+    pub fn check_memory(&self) -> Result<()> {
+        let (Prediction { kind, entries, bytes, .. }, free) = (self, free_memory());
+        if *bytes <= free as f64 {
+            return Ok(());
+        }
+        let detail = format!("{kind}, {entries:.2e} entries at most");
+        Err(Error::HostMemory { needed: *bytes as u64, free, detail })
+    }
+}
+
+/// The error of a factorisation for which there is no memory, or no number large enough.
+pub fn failed(error: FaerError) -> Error {
+    Error::Matrix(match error {
+        FaerError::OutOfMemory => "there is not enough memory for the factors".into(),
+        error => format!("the factors cannot be computed: {error:?}"),
+    })
+}
+
+/// Memory for intermediate results.
+pub fn workspace(request: StackReq) -> Result<MemBuffer> {
+    MemBuffer::try_new(request).map_err(|_| failed(FaerError::OutOfMemory))
+}

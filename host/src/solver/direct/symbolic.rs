@@ -1,0 +1,103 @@
+//! Order and structure of the factors, and what they will cost, before any number is computed.
+
+use faer::Side;
+use faer::sparse::linalg::cholesky::{
+    CholeskySymbolicParams, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
+    factorize_symbolic_cholesky,
+};
+
+use super::blocks::Blocks;
+use super::columns::Columns;
+use super::kind::Kind;
+use super::minimum_degree::minimum_degree;
+use super::prediction::{Prediction, failed};
+use crate::error::Result;
+
+/// Blocks are taken where single entries would need more multiply-adds than this share of what blocks need
+/// at most, for any pivots,
+const SHARE: f64 = 5.0;
+/// but neither for fewer than these, nor more.
+const FEW_FLOPS: f64 = 2e7;
+const MANY_FLOPS: f64 = 2e9;
+
+/// The structure of a factorisation.
+pub enum Symbolic {
+    /// `P A P^T = L L^T` or `L D L^T`, P by approximate minimum degree.
+    Symmetric(SymbolicCholesky<usize>),
+    /// `P A Q = L U`.
+    General(General),
+}
+
+/// That of LU, whose row order is found with the numbers.
+pub struct General {
+    /// Columns, in the order of elimination.
+    pub order: Vec<usize>,
+    /// The pivot row of each column that fill was thought of with; `u32::MAX` for none.
+    pub preferred: Vec<u32>,
+    /// Multiply-adds beyond which dense blocks are faster.
+    pub most_flops: f64,
+    /// Those, where they were looked for.
+    pub blocks: Option<Blocks>,
+}
+
+impl Symbolic {
+    /// Orders and counts. `a` has both triangles; of a symmetric matrix only one is looked at. Otherwise
+    /// `row_of` has a row for each column, their pivots if they can be.
+    pub fn of(a: &Columns, kind: Kind, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
+        match kind {
+            Kind::Cholesky | Kind::Ldlt => symmetric(a, kind),
+            Kind::Lu => general(a, row_of),
+        }
+    }
+}
+
+fn symmetric(a: &Columns, kind: Kind) -> Result<(Symbolic, Prediction)> {
+    let parameters = CholeskySymbolicParams::default();
+    let symbolic = factorize_symbolic_cholesky(a.symbolic(), Side::Lower, SymmetricOrdering::Amd, parameters)
+        .map_err(failed)?;
+    let entries = symbolic.len_val() as f64;
+    let (flops, index) = match symbolic.raw() {
+        SymbolicCholeskyRaw::Simplicial(l) => {
+            let count = |k: usize| (l.col_ptr()[k + 1] - l.col_ptr()[k]) as f64;
+            ((0..a.n).map(|k| count(k).powi(2)).sum::<f64>(), entries)
+        }
+        SymbolicCholeskyRaw::Supernodal(l) => {
+            let of = |s: usize| {
+                let columns = (l.supernode_end()[s] - l.supernode_begin()[s]) as f64;
+                let below = (l.col_ptr_for_row_idx()[s + 1] - l.col_ptr_for_row_idx()[s]) as f64;
+                columns * (columns.powi(2) / 3.0 + columns * below + below.powi(2))
+            };
+            ((0..l.n_supernodes()).map(of).sum(), l.row_idx().len() as f64)
+        }
+    };
+    // Values and indices, and the permuted matrix while they are computed.
+    let bytes = 8.0 * (entries + index) + 16.0 * a.row_idx.len() as f64;
+    Ok((Symbolic::Symmetric(symbolic), Prediction { kind, entries, flops, bytes }))
+}
+
+/// Of two orders the one that promises less work: minimum degree with pivots where the matching says, and
+/// COLAMD's, which is for any pivots.
+fn general(a: &Columns, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
+    let (order, on_diagonal) = minimum_degree(a, row_of)?;
+    if on_diagonal.flops <= FEW_FLOPS / SHARE {
+        let (preferred, most_flops) = (row_of.to_vec(), FEW_FLOPS);
+        return Ok((Symbolic::General(General { order, preferred, most_flops, blocks: None }), on_diagonal));
+    }
+    let (blocks, any_pivots) = Blocks::of(a)?;
+    let limit = match blocks.is_worthwhile(&any_pivots) {
+        true => (any_pivots.flops / SHARE).clamp(FEW_FLOPS, MANY_FLOPS),
+        false => f64::INFINITY,
+    };
+    let is_on_diagonal = on_diagonal.flops <= any_pivots.flops;
+    let (order, preferred, prediction) = match is_on_diagonal {
+        true => (order, row_of.to_vec(), on_diagonal),
+        false => (blocks.forward.clone(), vec![u32::MAX; a.n], any_pivots),
+    };
+    // What is predicted for pivots on the diagonal is rather too little.
+    let (most_flops, prediction) = match prediction.flops > limit {
+        true => (0.0, any_pivots),
+        false => (limit, prediction),
+    };
+    let general = General { order, preferred, most_flops, blocks: Some(blocks) };
+    Ok((Symbolic::General(general), prediction))
+}

@@ -1,0 +1,173 @@
+use super::*;
+use crate::job::{self, Device, Method, Options};
+use crate::problem::generate;
+use crate::problem::random::{below, permutation, uniform};
+use crate::solver::Stop;
+
+/// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
+fn random(n: usize, per_row: usize, seed: u64) -> Csr<f64> {
+    let hidden = permutation(n as u32, seed);
+    let entry = |k: usize| {
+        let (i, j) = (k / per_row, below(seed, k as u64, n as u64) as usize);
+        (i, j, uniform(seed + 1, k as u64) - 0.5)
+    };
+    let transversal = (0..n).map(|i| (i, hidden[i] as usize, 2.0 + uniform(seed, i as u64)));
+    Csr::from_triplets(n, n, (0..n * per_row).map(entry).chain(transversal)).unwrap()
+}
+
+fn rhs(n: usize) -> Vec<f64> {
+    (0..n).map(|i| uniform(9, i as u64) + 0.25).collect()
+}
+
+/// The diagonal scaled by `10^(+-size)` from both sides.
+fn badly_scaled(a: &Csr<f64>, size: i32) -> Csr<f64> {
+    let factor = |seed: u64, i: usize| 10f64.powi(below(seed, i as u64, 2 * size as u64 + 1) as i32 - size);
+    let mut scaled = a.clone();
+    let (row_ptr, columns, values) = scaled.parts_mut();
+    for i in 0..row_ptr.len() - 1 {
+        for k in row_ptr[i]..row_ptr[i + 1] {
+            values[k] *= factor(1, i) * factor(2, columns[k] as usize);
+        }
+    }
+    scaled
+}
+
+/// `A - shift I`.
+fn shifted(a: &Csr<f64>, shift: f64) -> Csr<f64> {
+    let row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v));
+    let diagonal = (0..a.n_rows()).map(|i| (i, i, -shift));
+    Csr::from_triplets(a.n_rows(), a.n_rows(), (0..a.n_rows()).flat_map(row).chain(diagonal)).unwrap()
+}
+
+fn problem(name: &str) -> Csr<f64> {
+    generate(&name.parse().unwrap(), 1).unwrap()
+}
+
+fn solved(a: &Csr<f64>, b: &[f64], device: &Device) -> job::Solution {
+    let options = Options { method: Some(Method::Direct), ..Options::default() };
+    job::solve(a, b, &options, device).unwrap()
+}
+
+#[test]
+fn every_kind_of_matrix_is_solved_everywhere() {
+    let systems = [
+        ("definite", problem("poisson2d:23"), Kind::Cholesky),
+        ("definite, large", problem("tet:11"), Kind::Cholesky),
+        ("negative definite", problem("poisson2d:17").map_values(|v: f64| -v), Kind::Ldlt),
+        ("indefinite", shifted(&problem("poisson2d:23"), 1.03), Kind::Ldlt),
+        ("indefinite, large", shifted(&problem("poisson3d:13"), 0.51), Kind::Ldlt),
+        ("convection", problem("convection-diffusion:21:400"), Kind::Lu),
+        ("zeros on the diagonal", random(211, 2, 3), Kind::Lu),
+        ("dense blocks of columns", random(307, 6, 4), Kind::Lu),
+        ("badly scaled", badly_scaled(&random(211, 3, 5), 15), Kind::Lu),
+        ("one row", Csr::identity(1), Kind::Cholesky),
+    ];
+    for device in [Device::cpu(2).unwrap(), Device::simulator().unwrap()] {
+        for (name, a, kind) in &systems {
+            // The right-hand side of an x of one size, whatever the scaling.
+            let b = a.mul_vec(&rhs(a.n_rows()));
+            let job::Solution { x, report } = solved(a, &b, &device);
+            assert!(report.converged(), "{name}: {report}");
+            assert!(job::relative_residual(a, &x, &b) <= 1e-8, "{name}");
+            assert!(report.outcome.iterations <= 4, "{name}: {report}");
+            let info = report.factorisation.unwrap();
+            assert_eq!((info.prediction.kind, info.null_space), (*kind, 0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_factors_are_kept_for_other_right_hand_sides() {
+    let a = random(150, 4, 8);
+    let device = Device::cpu(1).unwrap();
+    let mut solver = job::Solver::builder().method(Method::Direct).device(device).build(&a).unwrap();
+    for scale in [1.0, -3.5] {
+        let b: Vec<f64> = rhs(150).iter().map(|v| scale * v).collect();
+        let job::Solution { x, report } = solver.solve(&b).unwrap();
+        assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8);
+    }
+    let twice = a.map_values(|v| 2.0 * v);
+    solver.update_values(&twice).unwrap();
+    let job::Solution { x, .. } = solver.solve(&rhs(150)).unwrap();
+    assert!(job::relative_residual(&twice, &x, &rhs(150)) <= 1e-8);
+}
+
+/// A system without the entries of some columns, which are linear combinations of the others.
+fn singular(n: usize, deficiency: usize, seed: u64) -> Csr<f64> {
+    let a = random(n, 3, seed);
+    let mut columns = a.transpose();
+    let sums: Vec<Vec<(usize, f64)>> = (0..deficiency)
+        .map(|k| {
+            let of = |j: usize| columns.row(j).0.iter().zip(columns.row(j).1).map(|(&i, &v)| (i as usize, v));
+            of(deficiency + k).chain(of(deficiency + 2 * k + 1)).collect()
+        })
+        .collect();
+    let kept = (deficiency..n).flat_map(|j| {
+        columns
+            .row(j)
+            .0
+            .iter()
+            .zip(columns.row(j).1)
+            .map(move |(&i, &v)| (i as usize, j, v))
+            .collect::<Vec<_>>()
+    });
+    let made = sums.iter().enumerate().flat_map(|(j, sum)| sum.iter().map(move |&(i, v)| (i, j, v)));
+    columns = Csr::from_triplets(n, n, kept.chain(made)).unwrap();
+    columns
+}
+
+#[test]
+fn singular_systems_are_solved_where_they_can_be_and_proven_unsolvable_elsewhere() {
+    let device = Device::cpu(1).unwrap();
+    for deficiency in [1, 3, 7, 70] {
+        let n = 120 + 3 * deficiency;
+        let a = singular(n, deficiency, 31);
+        let b = a.mul_vec(&rhs(n));
+        let job::Solution { x, report } = solved(&a, &b, &device);
+        assert!(report.converged(), "{deficiency}: {report}");
+        assert!(job::relative_residual(&a, &x, &b) <= 1e-8);
+        let report = solved(&a, &rhs(n), &device).report;
+        let StopReason::NoSolution { least } = report.outcome.reason else { panic!("{report}") };
+        assert_eq!(report.factorisation.unwrap().null_space, deficiency);
+        // The solution is that of least squares, but for null spaces too large to be computed.
+        let ratio = report.relative_residual * report.norm_b / least;
+        assert!(ratio >= 0.999999 && (ratio < 1.000001 || deficiency > 64), "{ratio} {report:?}");
+    }
+}
+
+#[test]
+fn structurally_singular_systems_too() {
+    // Rows 3 and 8 have entries in column 3 alone: b_8 = 1.5 b_3 has solutions.
+    let mut entries: Vec<_> = (0..40).filter(|i| ![3, 8].contains(i)).map(|i| (i, i, 2.0)).collect();
+    entries.extend((1..40).filter(|i| ![3, 8].contains(i)).map(|i| (i, i - 1, -0.5)));
+    entries.extend([(3, 3, 1.0), (8, 3, 1.5)]);
+    let a = Csr::from_triplets(40, 40, entries).unwrap();
+    let device = Device::cpu(1).unwrap();
+    let b = a.mul_vec(&rhs(40));
+    let job::Solution { x, report } = solved(&a, &b, &device);
+    assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8, "{report}");
+    let report = solved(&a, &[1.0; 40], &device).report;
+    let StopReason::NoSolution { least } = report.outcome.reason else { panic!("{report}") };
+    // u = (1.5, -1) / sqrt(3.25) on rows 3 and 8.
+    assert!((least - 0.5 / 3.25f64.sqrt()).abs() < 1e-12, "{least}");
+}
+
+#[test]
+fn predictions_are_counts() {
+    // An arrow: no fill with the dense row last.
+    let n = 50;
+    let arrow = (0..n).flat_map(|i| [(i, i, 4.0), (0, i, 1.0), (i, 0, 1.0)]);
+    let arrow = Csr::from_triplets(n, n, arrow).unwrap();
+    let prediction = predict(&arrow).unwrap();
+    assert_eq!((prediction.kind, prediction.entries), (Kind::Cholesky, (2 * n - 1) as f64));
+    let a = problem("convection-diffusion:15:40");
+    let prediction = predict(&a).unwrap();
+    assert!(prediction.entries > a.nnz() as f64 && prediction.flops > prediction.entries, "{prediction:?}");
+    assert!(prediction.check_memory().is_ok());
+    let error = Prediction { bytes: 1e18, ..prediction }.check_memory().unwrap_err();
+    assert!(error.to_string().contains("lu, "), "{error}");
+    let zero = Stop { max_iterations: 0, ..Stop::default() };
+    let options = Options { method: Some(Method::Direct), stop: zero, ..Options::default() };
+    let report = job::solve(&a, &rhs(a.n_rows()), &options, &Device::cpu(1).unwrap()).unwrap().report;
+    assert_eq!(report.outcome.reason, StopReason::IterationLimit);
+}
