@@ -16,9 +16,8 @@ use warpsolve::backend::gpu::Gpu;
 use warpsolve::io::matrix::read_matrix;
 use warpsolve::job::{Device, copy_bandwidth, relative_residual};
 use warpsolve::matrix::Csr;
-use warpsolve::precond::amg::{AnyPrecision, Params};
+use warpsolve::precond::amg::{Hierarchies, Params};
 use warpsolve::problem::{generate, shuffle};
-use warpsolve::setup::{Blocks, Formats};
 use warpsolve::solver::{Cg, IterativeSolver, Steps, Stop};
 
 const RUNS: usize = 5;
@@ -67,13 +66,13 @@ fn system(name: &str) -> Result<Arc<Csr<f64>>> {
     }))
 }
 
-fn measure<B: AnyPrecision<f64> + Steps<f64> + 'static>(
+fn measure<B: Hierarchies<f64> + Steps<f64> + 'static>(
     backend: &B,
     a: &Arc<Csr<f64>>,
     params: &Params,
 ) -> Result<()> {
     let n = a.n_rows();
-    let csr = Blocks::scalar(backend.csr(a)?);
+    let csr = backend.assembled(a, 1)?;
     let b = backend.vector(&vec![1.0; n])?;
     let mut x = backend.zeros(n)?;
     let (mut setups, mut solves) = (Vec::new(), Vec::new());
@@ -82,8 +81,8 @@ fn measure<B: AnyPrecision<f64> + Steps<f64> + 'static>(
     for run in 0..=RUNS {
         backend.synchronize()?;
         let start = Instant::now();
-        let matrix = Formats::<f64, f64>::operator(backend, &csr)?;
-        let (mut m, info) = backend.amg_of(csr.clone(), Some(&matrix), params, true)?;
+        let matrix = backend.operator(&csr)?;
+        let (mut m, info) = backend.amg(csr.clone(), Some(&matrix), params, None, true)?;
         backend.synchronize()?;
         let setup = start.elapsed().as_secs_f64();
         let mut cg = Cg::new(backend, n, &*m)?;

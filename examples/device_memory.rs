@@ -7,8 +7,7 @@ use warpsolve::cust::context::CurrentContext;
 use warpsolve::cust::error::{CudaError, CudaResult};
 use warpsolve::cust::memory::DeviceBuffer;
 use warpsolve::matrix::Csr;
-use warpsolve::precond::amg::{AnyPrecision, Params};
-use warpsolve::setup::{Blocks, DeviceCsr, Formats};
+use warpsolve::precond::amg::{Blocks, DeviceCsr, Hierarchies, Params};
 use warpsolve::solver::{Cg, IterativeSolver, Outcome, Stop};
 use warpsolve::{Error, Result, problem};
 
@@ -42,8 +41,8 @@ pub fn solve(gpu: &Gpu, system: System) -> Result<(Outcome, DeviceBuffer<f64>)> 
     let mut x = Memory::<f64>::zeros(gpu, n)?;
 
     let a = Blocks::scalar(a);
-    let product = Formats::<f64, f64>::operator(gpu, &a)?;
-    let (mut m, _) = gpu.amg_of(a, Some(&product), &Params::default(), true)?;
+    let product = gpu.operator(&a)?;
+    let (mut m, _) = gpu.amg(a, Some(&product), &Params::default(), None, true)?;
     let mut cg = Cg::new(gpu, n, &*m)?;
     let stop = Stop { rtol: 1e-10, ..Stop::default() };
     let outcome = cg.solve(gpu, &product, &mut *m, &b, &mut x, &stop, &mut |_, _| {})?;

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Packs every crate of the workspace as `cargo publish` would, and builds from what was packed a program outside of the
-# workspace that depends on them: it solves on the CPU, and on a GPU where there is one.
+# Packs every crate of the workspace as `cargo publish` would and builds each from what was packed. Then builds a program
+# outside of the workspace that depends on the last commit of this repository, as the README says: it solves on the CPU,
+# and on a GPU where there is one.
 #
-#     scripts/package.sh [FOLDER]     target/packaged
+#     scripts/package.sh [FOLDER]     what is built goes to FOLDER, or target
 set -euo pipefail
 cd "$(dirname "$0")/.."
-folder=${1:-target/packaged}
+folder=${1:-target}
 mkdir -p "$folder"
 folder=$(realpath "$folder")
+# It compiles three times as fast as what is meant to be used.
+plain=(--config 'profile.dev.opt-level=0' --config 'profile.dev.package."*".opt-level=0')
 
-# The program below compiles them from what was packed.
-cargo package --workspace --allow-dirty --no-verify --quiet --target-dir "$folder"
+cargo package --workspace --allow-dirty --quiet --target-dir "$folder" "${plain[@]}"
 
-app=$folder/app
+app=$folder/package/app
 rm -rf "$app"
-mkdir -p "$app/src" "$app/crates"
-for package in "$folder"/package/*.crate; do tar -xzf "$package" -C "$app/crates"; done
-version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+mkdir -p "$app/src"
 cat > "$app/Cargo.toml" <<EOF
 [package]
 name = "app"
@@ -24,17 +24,10 @@ version = "0.0.0"
 edition = "2024"
 
 [dependencies]
-warpsolve = { version = "$version", default-features = false }
+warpsolve = { git = "file://$PWD", default-features = false }
 
 [workspace]
-
-# In place of a registry.
-[patch.crates-io]
 EOF
-for crate in "$app"/crates/*/; do
-    name=$(basename "${crate%-"$version"/}")
-    printf '%s = { path = "crates/%s-%s" }\n' "$name" "$name" "$version" >> "$app/Cargo.toml"
-done
 cat > "$app/src/main.rs" <<'EOF'
 use warpsolve::matrix::Csr;
 
@@ -50,5 +43,6 @@ fn main() -> warpsolve::Result<()> {
     Ok(())
 }
 EOF
+# The versions that the workspace is built and tested with.
 cp Cargo.lock "$app/Cargo.lock"
-cargo run --quiet --manifest-path "$app/Cargo.toml" --target-dir "$folder"
+cargo run --quiet --manifest-path "$app/Cargo.toml" --target-dir "$folder" "${plain[@]}"

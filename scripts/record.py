@@ -75,7 +75,7 @@ SOLVES = [
 FILES = [
     ("1138_bus", "--precond amg", BOTH),
     ("memplus", "--precond amg", ("cpu",)),
-    ("bcsstk16", "", ("cpu",)),
+    ("bcsstk16", "--solver cg", ("cpu",)),
     ("watt_2", "--solver gmres", ("cpu",)),
     ("sherman3", "--precond amg", BOTH),
 ]

@@ -1,6 +1,6 @@
 //! The CUDA driver on a real GPU, with the embedded kernels. Skipped where there is none.
 //!
-//! host/tests/driver.rs goes through the same calls and their failures on every machine.
+//! host/tests/driver goes through the same calls and their failures on every machine.
 
 mod gpu;
 
@@ -14,8 +14,8 @@ use std::time::Instant;
 use warpsolve::backend::prelude::*;
 use warpsolve::cust::context::CurrentContext;
 use warpsolve::cust::memory::DeviceBuffer;
+use warpsolve::precond::amg::DeviceCsr;
 use warpsolve::ptx::PTX;
-use warpsolve::setup::DeviceCsr;
 use warpsolve_host::backend::gpu::{DeviceVector, Gpu};
 use warpsolve_host::launch::driver::{self, Driver, PtxImage};
 use warpsolve_host::launch::{Address, Counts, Launch};

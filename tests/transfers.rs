@@ -5,53 +5,45 @@
 mod gpu;
 
 use std::sync::Arc;
-use warpsolve::backend::Memory;
-use warpsolve::backend::Products;
 
 use warpsolve::backend::gpu::Gpu;
+use warpsolve::job::{self, Device, Method, Options};
 use warpsolve::launch::sim::Sim;
 use warpsolve::launch::{Counts, Launch};
-use warpsolve::matrix::{AnyMatrix, Csr, Format};
-use warpsolve::precond::{Jacobi, Preconditioner};
+use warpsolve::matrix::{Csr, Format};
 use warpsolve::problem::generate;
-use warpsolve::solver::{Bicgstab, Cg, Gmres, IterativeSolver, JacobiIteration, Stop};
+use warpsolve::solver::Stop;
 
 const N: usize = 12 * 12 * 12;
+/// Iterations of GMRES before a restart.
+const CYCLE: u64 = 4;
 
-/// The device's counters after this many iterations, without what is allocated once before them.
-fn counts(gpu: &Gpu, a: &Arc<Csr<f64>>, method: &str, iterations: u32) -> Counts {
-    let matrix = AnyMatrix::from_csr(a, Format::Sell, 1).unwrap();
-    let matrix = gpu.matrix(&Arc::new(matrix)).unwrap();
-    let mut m = Jacobi::setup(gpu, a).unwrap();
-    let mut solver: Box<dyn IterativeSolver<f64, Gpu>> = match method {
-        "cg" => Box::new(Cg::new(gpu, N, &m as &dyn Preconditioner<f64, Gpu>).unwrap()),
-        "bicgstab" => Box::new(Bicgstab::new(gpu, N).unwrap()),
-        "gmres" => Box::new(Gmres::new(gpu, N, 4).unwrap()),
-        _ => Box::new(JacobiIteration::new(gpu, a, 0.8).unwrap()),
-    };
-    let b = gpu.vector(&vec![1.0; N]).unwrap();
-    let mut x = gpu.zeros(N).unwrap();
+/// What the device is asked for in this many iterations; cycles of GMRES are [`CYCLE`] long.
+fn counts(gpu: &Gpu, a: &Arc<Csr<f64>>, method: Method, iterations: u32) -> Counts {
     let stop = Stop { rtol: 1e-300, atol: 0.0, max_iterations: iterations };
-    let before = gpu.device().counters().snapshot();
-    let outcome = solver.solve(gpu, &matrix, &mut m, &b, &mut x, &stop, &mut |_, _| ()).unwrap();
-    assert_eq!(outcome.iterations, iterations);
-    gpu.device().counters().snapshot().since(&before)
+    let (method, format) = (Some(method), Some(Format::Sell));
+    let options = Options { method, format, restart: CYCLE as usize, stop, ..Options::default() };
+    let device = Device::Gpu(gpu.clone());
+    let report = job::solve(a, &[1.0; N], &options, &device).unwrap().report;
+    assert_eq!(report.outcome.iterations, iterations);
+    report.counts.unwrap()
 }
 
 fn check(device: Arc<dyn Launch>) {
     let gpu = Gpu::new(device).unwrap();
     let a = Arc::new(generate(&"poisson3d:12".parse().unwrap(), 0).unwrap());
-    for method in ["cg", "bicgstab", "gmres", "jacobi"] {
+    // The direct solution is computed on the host.
+    for &method in Method::ALL.iter().filter(|&&method| method != Method::Direct) {
         let (few, many) = (counts(&gpu, &a, method, 4), counts(&gpu, &a, method, 20));
         assert!(many.launches >= few.launches + 16, "{method}: the loop launches kernels");
         assert_eq!(many.allocations, few.allocations, "{method}");
         assert_eq!(many.uploads, few.uploads, "{method}");
         assert_eq!(many.device_copies, few.device_copies, "{method}");
-        // GMRES asks for one scalar at the end of a cycle, and cycles are 4 long here.
-        let cycles = if method == "gmres" { 4 } else { 0 };
+        // GMRES asks for one scalar at the end of a cycle.
+        let cycles = if method == Method::Gmres { 16 / CYCLE } else { 0 };
         assert_eq!(many.downloads, few.downloads + cycles, "{method}");
         assert_eq!(many.downloaded_bytes, few.downloaded_bytes + 8 * cycles, "{method}");
-        // Outside of the loop it is the norm of b, and no vector.
+        // Outside of the loop there is no vector either.
         assert!(few.downloaded_bytes + few.uploaded_bytes < 64, "{method}: {few:?}");
     }
 }
@@ -73,7 +65,7 @@ fn memory_is_given_back() {
     {
         let gpu = Gpu::new(device.clone()).unwrap();
         let a = Arc::new(generate(&"poisson3d:12".parse().unwrap(), 0).unwrap());
-        counts(&gpu, &a, "gmres", 4);
+        counts(&gpu, &a, Method::Gmres, 4);
         assert!(device.counters().snapshot().allocated_bytes > 0);
     }
     assert_eq!(device.counters().snapshot().allocated_bytes, 0);

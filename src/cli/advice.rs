@@ -1,7 +1,8 @@
 //! What to do about an error or a warning of the library, in the words of this program's options.
 
 use warpsolve::Error;
-use warpsolve::job::{Report, Warning};
+use warpsolve::error::MeshFault;
+use warpsolve::job::{Precision, Report, Warning};
 use warpsolve::solver::StopReason;
 
 /// The error, and what to do.
@@ -20,14 +21,27 @@ pub fn error(error: &Error) -> String {
         Error::DeviceMemory { .. } => {
             "use --device cpu, a smaller restart length, or a format with less padding".into()
         }
+        Error::HostMemory { .. } => "use an iterative method, such as --precond amg".into(),
         Error::Threads { cores, most, .. } => format!("use --threads {cores}, at most {most}"),
         Error::Preconditioner { .. } => {
             "leave --precond out, or use --solver cg, gmres or bicgstab".to_string()
         }
         Error::Reach { .. } => "build the hierarchy on the host, --amg setup=host".into(),
+        Error::MeshFault { fault, .. } => mesh_fault(*fault).into(),
         _ => return error.to_string(),
     };
     format!("{error}; {advice}")
+}
+
+fn mesh_fault(fault: MeshFault) -> &'static str {
+    match fault {
+        MeshFault::InsideOut => "--reorient swaps two nodes of each that is inside out",
+        MeshFault::UnreferencedNodes => "--drop-unreferenced leaves them out",
+        MeshFault::Components => "--largest-component leaves all but one out",
+        MeshFault::NoFibres => {
+            "give them with --fibres FILE, or use --isotropic, the same conductivity along and across"
+        }
+    }
 }
 
 /// The warning, and what to do.
@@ -52,6 +66,10 @@ pub fn stop(report: &Report) -> String {
             "use --precond none, or --solver gmres or bicgstab".to_string()
         }
         (StopReason::Breakdown(_), Some(other)) => format!("try --solver {other}"),
+        (StopReason::Inaccurate { .. }, _) => match report.precision {
+            Precision::F32 => "use --precision f64, or a larger --rtol".into(),
+            Precision::F64 => "use a larger --rtol; is the matrix singular, or ill-conditioned?".into(),
+        },
         _ => return reason.to_string(),
     };
     format!("{reason}; {advice}")

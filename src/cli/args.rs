@@ -26,15 +26,14 @@ pub struct Cli {
     pub profile: ProfileArgs,
 }
 
-const CARDIAC_HELP: &str =
-    "Exit status: 0 simulated, 130 ended by a signal (everything is written), 1 error.";
+const CARDIAC_HELP: &str = "Exit status: 0 simulated, 130 ended by a signal (from the first step on everything is written), 1 error.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Solve A x = b and report how it went
     #[command(
-        after_help = "Exit status: 0 converged, 2 stopped without converging, 130 ended by a signal (the \
-                            solution is written all the same), 1 error."
+        after_help = "Exit status: 0 converged, 2 stopped without converging, 130 ended by a signal (from \
+                            the first iteration on the solution is written), 1 error."
     )]
     Solve(SolveArgs),
     /// Simulate the heart's electrical wave: bidomain equations on a mesh of tetrahedra
@@ -153,6 +152,14 @@ pub struct SolveArgs {
     /// The right-hand side: a Matrix Market vector [default: all ones]
     #[arg(long, value_name = "b.mtx")]
     pub rhs: Option<PathBuf>,
+    /// For elasticity, with --precond amg: the coordinates of the nodes, an array of 2 or 3 columns; the
+    /// unknowns are the displacements, node by node. Multigrid then knows the rigid motions
+    #[arg(long, value_name = "X.mtx")]
+    pub coordinates: Option<PathBuf>,
+    /// With --precond amg: vectors that A nearly maps to 0, an array with a column each; --block-size is the
+    /// number of unknowns a node
+    #[arg(long, value_name = "B.mtx", conflicts_with = "coordinates")]
+    pub near_null: Option<PathBuf>,
     #[command(flatten)]
     pub settings: Settings,
     /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and
@@ -168,6 +175,9 @@ pub struct SolveArgs {
     /// Write the residual norm of every iteration
     #[arg(long, value_name = "FILE.csv")]
     pub history: Option<PathBuf>,
+    /// Say what the matrix is and what would be tried, in turn, and solve nothing
+    #[arg(long, conflicts_with_all = ["out", "history", "quiet"])]
+    pub plan: bool,
     /// No report and no progress, only warnings and errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,

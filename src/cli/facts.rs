@@ -45,7 +45,7 @@ impl Facts {
 
     /// Length of the cycles of GMRES; `None` for a method without.
     pub fn restart(&self) -> Option<usize> {
-        self.takes("restart").then(|| self.options.of_method().restart)
+        self.takes("restart").then(|| self.options.method_parameters().restart)
     }
 
     /// Weight of the Jacobi method; `None` for a method without.

@@ -1,9 +1,12 @@
 //! Reports for programs. docs/report-schema.md describes every key.
 
 use serde::Serialize;
+use warpsolve::analysis::Analysis;
+use warpsolve::job::{self, Method, Precond};
 use warpsolve::launch::{Counts, DeviceInfo};
 use warpsolve::matrix::RowStats;
 use warpsolve::precond::amg;
+use warpsolve::solver::direct::{self, Kind, Prediction};
 
 use super::advice;
 use super::facts::Facts;
@@ -55,6 +58,7 @@ pub struct Solve<'a> {
     iterations: u32,
     refinements: u32,
     relative_residual: f64,
+    backward_error: f64,
     residual_norm: Option<f64>,
     threshold: f64,
     read_seconds: f64,
@@ -70,7 +74,95 @@ pub struct Solve<'a> {
     copy_bandwidth: Option<f64>,
     counts: Option<DeviceCounts>,
     amg: Option<Amg<'a>>,
+    factorisation: Option<Factorisation>,
+    analysis: Option<&'a Analysis>,
+    attempts: Vec<Attempt<'a>>,
     warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Factorisation {
+    kind: Kind,
+    entries: Option<usize>,
+    predicted_entries: f64,
+    predicted_flops: f64,
+    predicted_bytes: f64,
+    null_space: usize,
+}
+
+impl From<direct::Info> for Factorisation {
+    fn from(info: direct::Info) -> Self {
+        let direct::Info {
+            prediction: Prediction { kind, entries: predicted_entries, flops, bytes }, ..
+        } = info;
+        let direct::Info { entries, null_space, .. } = info;
+        Factorisation {
+            kind,
+            entries,
+            predicted_entries,
+            predicted_flops: flops,
+            predicted_bytes: bytes,
+            null_space,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Attempt<'a> {
+    solver: Method,
+    precond: Precond,
+    iterations: u32,
+    seconds: f64,
+    relative_residual: Option<f64>,
+    why: &'a str,
+}
+
+impl<'a> From<&'a job::Attempt> for Attempt<'a> {
+    fn from(attempt: &'a job::Attempt) -> Self {
+        let &job::Attempt { method, precond, iterations, seconds, relative_residual, ref why } = attempt;
+        Attempt { solver: method, precond, iterations, seconds, relative_residual, why }
+    }
+}
+
+/// What `solve --plan` reports.
+#[derive(Serialize)]
+pub struct Prospect<'a> {
+    schema: &'static str,
+    version: &'static str,
+    matrix: &'a str,
+    analysis: &'a Analysis,
+    components: usize,
+    plan: Vec<Rung<'a>>,
+}
+
+#[derive(Serialize)]
+struct Rung<'a> {
+    solver: Method,
+    precond: Precond,
+    block_size: usize,
+    patience: Option<u32>,
+    seconds: Option<f64>,
+    bytes: Option<f64>,
+    reason: &'a str,
+}
+
+impl<'a> Prospect<'a> {
+    /// Of the matrix of this name.
+    pub fn new(matrix: &'a str, prospect: &'a job::Prospect) -> Self {
+        let job::Prospect { analysis, components, rungs } = prospect;
+        let rung = |rung: &'a job::Rung| Rung {
+            solver: rung.method,
+            precond: rung.precond,
+            block_size: rung.block_size,
+            patience: rung.patience,
+            seconds: rung.cost.map(|cost| cost.seconds),
+            bytes: rung.cost.map(|cost| cost.bytes),
+            reason: &rung.reason,
+        };
+        let plan = rungs.iter().map(rung).collect();
+        let schema = "warpsolve.plan/1";
+        Prospect { schema, version: VERSION, matrix, analysis, components: *components, plan }
+    }
 }
 
 #[derive(Serialize)]
@@ -142,8 +234,8 @@ struct Phase {
     seconds: f64,
 }
 
-impl<'a> Amg<'a> {
-    fn new(parameters: &'a amg::Params, info: &'a amg::Info) -> Self {
+impl<'a> From<&'a amg::Info> for Amg<'a> {
+    fn from(info: &'a amg::Info) -> Self {
         let level = |level: &'a amg::LevelInfo| Level {
             rows: level.rows,
             nonzeros: level.nnz,
@@ -154,7 +246,7 @@ impl<'a> Amg<'a> {
             bytes: level.bytes,
         };
         Amg {
-            parameters,
+            parameters: &info.params,
             hierarchy_precision: info.precision,
             grid_complexity: info.grid_complexity(),
             operator_complexity: info.operator_complexity(),
@@ -193,7 +285,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             row_lengths: facts.rows.into(),
             solver: report.method.to_string(),
             precond: report.precond.to_string(),
-            block_size: options.block_size,
+            block_size: report.block_size,
             singular_blocks: options.singular_blocks.to_string(),
             precision: options.precision.to_string(),
             restart: facts.restart(),
@@ -216,6 +308,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             iterations: report.outcome.iterations,
             refinements: report.refinements,
             relative_residual: report.relative_residual,
+            backward_error: report.backward_error,
             residual_norm: report.outcome.history.last().copied(),
             threshold: report.outcome.threshold,
             read_seconds: facts.read_seconds,
@@ -230,7 +323,10 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             bandwidth: facts.bandwidth(),
             copy_bandwidth: facts.copy_bandwidth,
             counts: report.counts.map(DeviceCounts::from),
-            amg: report.amg.as_ref().map(|info| Amg::new(&options.amg, info)),
+            amg: report.amg.as_ref().map(Amg::from),
+            factorisation: report.factorisation.map(Factorisation::from),
+            analysis: report.analysis.as_ref(),
+            attempts: report.attempts.iter().map(Attempt::from).collect(),
             warnings: &facts.warnings,
         }
     }

@@ -8,6 +8,7 @@ use warpsolve::backend::cpu::check_threads;
 use warpsolve::io::matrix::{Summary, read_matrix};
 use warpsolve::io::matrix_market::read_vector;
 use warpsolve::matrix::Csr;
+use warpsolve::precond::amg::NearNull;
 use warpsolve::problem::{Problem, generate, shuffle};
 use warpsolve::{Error, Result};
 
@@ -93,6 +94,38 @@ pub fn system(source: &Source, rhs: Option<&Path>, progress: &Progress) -> Resul
     };
     progress.clear();
     Ok(System { a: Arc::new(a), b, summary, read_seconds: start.elapsed().as_secs_f64() })
+}
+
+/// A file of what multigrid is to interpolate well.
+#[derive(Debug, Clone)]
+pub enum NearNullFile {
+    /// Coordinates of nodes, whose rigid motions are meant.
+    Coordinates(PathBuf),
+    /// The vectors, for so many unknowns a node.
+    Vectors(PathBuf, usize),
+}
+
+impl NearNullFile {
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        let (NearNullFile::Coordinates(path) | NearNullFile::Vectors(path, _)) = self;
+        path
+    }
+
+    /// What is in it.
+    pub fn read(&self) -> Result<NearNull> {
+        let (array, _) = read_matrix(self.path(), &mut |_, _| ())?;
+        let mut columns = vec![vec![0.0; array.n_rows()]; array.n_cols()];
+        for i in 0..array.n_rows() {
+            let (which, values) = array.row(i);
+            which.iter().zip(values).for_each(|(&j, &value)| columns[j as usize][i] = value);
+        }
+        let near_null = match self {
+            NearNullFile::Coordinates(_) => NearNull::rigid_motions(&columns),
+            NearNullFile::Vectors(_, unknowns) => NearNull::new(columns, *unknowns),
+        };
+        near_null.map_err(|error| Error::Option(format!("{}: {error}", self.path().display())))
+    }
 }
 
 /// Starts the threads of the host, which read, generate, check and are the CPU as a device; 0 for one a core.

@@ -1,8 +1,9 @@
 //! Reports for people.
 
 use warpsolve::io::matrix::{Layout, Symmetry};
-use warpsolve::job::Report;
+use warpsolve::job::{Attempt, Cost, Prospect, Report, Rung};
 use warpsolve::precond::amg;
+use warpsolve::solver::direct::{Info, Kind, Prediction};
 
 use super::advice;
 use super::device::in_short;
@@ -77,20 +78,24 @@ fn what(lines: &mut Lines, facts: &Facts) {
     let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
     lines.add("device", format!("{}{instead}", report.device));
 
+    attempts(lines, report);
     let description = report.method.description();
-    let method = (description.title)(&facts.options.of_method());
+    let method = description.full_title(&facts.options.method_parameters());
     let precond = match description.is_stationary() {
         true => String::new(),
         false => format!(", {} preconditioner", report.precond.description().title),
     };
-    let blocks = match facts.options.block_size {
+    let blocks = match report.block_size {
         1 => String::new(),
         b => format!(", {b} x {b} blocks"),
     };
     lines.add("solver", format!("{method}{precond}{blocks}, {}", facts.options.precision));
+    if let Some(info) = &report.factorisation {
+        lines.add("factors", factors(info));
+    }
     if let Some(info) = &report.amg {
-        let amg::Params { coarsening, smoother, .. } = facts.options.amg;
-        let (count, cycle) = (info.levels.len(), facts.options.amg.cycle().to_string().to_uppercase());
+        let amg::Params { coarsening, smoother, .. } = info.params;
+        let (count, cycle) = (info.levels.len(), info.params.cycle().to_string().to_uppercase());
         let levels = if count == 1 { "1 level".to_string() } else { format!("{count} levels") };
         let complexity = info.operator_complexity();
         lines.add(
@@ -101,6 +106,63 @@ fn what(lines: &mut Lines, facts: &Facts) {
             ),
         );
     }
+}
+
+/// What was tried before, and why it was left.
+fn attempts(lines: &mut Lines, report: &Report) {
+    for (k, attempt) in report.attempts.iter().enumerate() {
+        let Attempt { method, iterations, seconds, relative_residual, why, .. } = attempt;
+        let precond = match method.description().is_stationary() {
+            true => String::new(),
+            false => format!(" + {}", attempt.precond),
+        };
+        let left = relative_residual.map_or(String::new(), |residual| format!(", residual {residual:.1e}"));
+        let (count, time) = (thousands((*iterations).into()), duration(*seconds));
+        let label = if k == 0 { "tried" } else { "" };
+        lines.add(label, format!("{method}{precond}: {count} iterations{left}, {time}; left: {why}"));
+    }
+}
+
+/// "cholesky, on the host, 3,265 entries, 114.4 KiB".
+fn factors(info: &Info) -> String {
+    let Prediction { kind, entries: predicted, bytes: held, .. } = info.prediction;
+    let most = if kind == Kind::Lu && info.entries.is_none() { " at most" } else { "" };
+    let entries = thousands(info.entries.map_or(predicted as u64, |entries| entries as u64));
+    let null_space = match info.null_space {
+        0 => String::new(),
+        1 => ", a null space of 1 vector".into(),
+        count => format!(", a null space of {count} vectors"),
+    };
+    format!("{kind}, on the host, {entries} entries{most}, {}{null_space}", bytes(held as u64))
+}
+
+/// What a matrix is, and what would be tried.
+pub fn prospect(name: &str, prospect: &Prospect) -> String {
+    let mut lines = Lines::default();
+    lines.add("matrix", name);
+    let Prospect { analysis, components, rungs } = prospect;
+    let structure = &analysis.structure;
+    let (rows, nonzeros) = (thousands(structure.rows as u64), thousands(structure.nonzeros as u64));
+    let parts = if *components == 1 { String::new() } else { format!(", {components} separate parts") };
+    lines.add("", format!("{rows} rows, {nonzeros} nonzeros{parts}"));
+    lines.add("structure", structure.to_string());
+    lines.add("values", analysis.values.to_string());
+    lines.gap();
+    let columns = ["way", "seconds", "memory", "patience", "why"];
+    let columns =
+        columns.map(|name| (name, if name == "why" || name == "way" { Align::Left } else { Align::Right }));
+    let row = |rung: &Rung| {
+        let cost = |text: fn(Cost) -> String| rung.cost.map_or("?".into(), text);
+        let seconds = cost(|cost| format!("{:.1e}", cost.seconds));
+        let memory = cost(|cost| bytes(cost.bytes as u64));
+        let patience = rung.patience.map_or("-".into(), |most| most.to_string());
+        vec![rung.to_string(), seconds, memory, patience, rung.reason.clone()]
+    };
+    let rows: Vec<Vec<String>> = rungs.iter().map(row).collect();
+    for (k, line) in table(&columns, &rows).lines().enumerate() {
+        lines.add(if k == 0 { "plan" } else { "" }, line);
+    }
+    lines.text()
 }
 
 /// The levels, what they are made of, and how long that took.
@@ -154,6 +216,8 @@ fn result(lines: &mut Lines, facts: &Facts) {
     };
     let residual = report.relative_residual;
     lines.add("residual", format!("{ratio} = {residual:.2e}{of}, recomputed in f64 (asked: {asked})"));
+    let error = report.backward_error;
+    lines.add("", format!("backward error ||b - A x|| / (||A|| ||x|| + ||b||) = {error:.2e}"));
 }
 
 fn times(lines: &mut Lines, facts: &Facts) {
@@ -181,6 +245,7 @@ fn times(lines: &mut Lines, facts: &Facts) {
 fn memory(lines: &mut Lines, facts: &Facts) {
     let kind = device_kind(facts.gpu.as_ref());
     let of = match (kind, &facts.report.amg) {
+        ("cpu", None) if facts.report.factorisation.is_some() => "for matrix, vectors and factors",
         ("cpu", None) => "for matrix and vectors",
         ("cpu", Some(_)) => "for matrix, vectors and hierarchy",
         _ => "on the device",
@@ -205,6 +270,11 @@ fn memory(lines: &mut Lines, facts: &Facts) {
 
 fn details(lines: &mut Lines, facts: &Facts) {
     let (rows, report) = (&facts.rows, &facts.report);
+    if let Some(analysis) = &report.analysis {
+        lines.add("structure", analysis.structure.to_string());
+        lines.add("values", analysis.values.to_string());
+        lines.gap();
+    }
     if let Some(info) = &report.amg {
         hierarchy(lines, info);
         lines.gap();
@@ -223,7 +293,8 @@ fn details(lines: &mut Lines, facts: &Facts) {
     }
     let norm = report.outcome.history.last().copied().unwrap_or(f64::NAN);
     let threshold = report.outcome.threshold;
-    lines.add("solver's norm", format!("||r|| = {norm:.2e}, to be at most {threshold:.2e}"));
+    let text = format!("||r|| = {norm:.2e} as the method updates it, to be at most {threshold:.2e}");
+    lines.add("solver's norm", text);
     if let Some(expected) = report.expected_bytes {
         lines.add("expected", format!("{} on the device at most, set-up and all", bytes(expected)));
     }

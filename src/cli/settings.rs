@@ -99,14 +99,18 @@ fn solver_help() -> String {
     let methods = Method::ALL.iter().map(|method| method.description());
     let choices = listed(methods.map(|method| (method.name, method.doc)));
     format!(
-        "{choices}; auto takes cg for a symmetric matrix with a positive diagonal, else gmres [default: auto]"
+        "{choices}; auto tries what suits the matrix, in turn, see --plan; with --precond it takes cg for a symmetric \
+         matrix with a positive diagonal, else gmres [default: auto]"
     )
 }
 
 fn precond_help() -> String {
     let preconditioners = Precond::ALL.iter().map(|precond| precond.description());
     let choices = listed(preconditioners.map(|precond| (precond.name, precond.doc)));
-    format!("{choices}; auto takes jacobi where the diagonal allows it [default: auto]")
+    format!(
+        "{choices}; auto tries what suits the matrix; with --solver it takes jacobi where the diagonal allows it \
+         [default: auto]"
+    )
 }
 
 /// "--solver gmres": the methods that take a parameter.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use warpsolve::job::spmv::{Measurement, Oracle, measure};
 use warpsolve::job::{Device, Precision};
-use warpsolve::matrix::{Csr, Format, spmv_bytes};
+use warpsolve::matrix::{Csr, Format};
 use warpsolve::{Error, Result};
 
 use super::args::SpmvArgs;
@@ -45,11 +45,15 @@ struct Row {
 
 #[derive(Serialize)]
 struct Figures {
+    /// The format in which the device stores the matrix.
+    stored_as: String,
     padding: f64,
     median_seconds: f64,
     min_seconds: f64,
     max_seconds: f64,
     batch: usize,
+    /// Bytes that a product must move.
+    bytes: u64,
     bandwidth: f64,
     copy_bandwidth: Option<f64>,
     flops: f64,
@@ -88,7 +92,7 @@ pub fn run(args: SpmvArgs, profiler: &Profiler) -> Result<u8> {
                 let sigma = if format.is_sliced() { args.sigma } else { 1 };
                 let measured = measure_in(precision, &opened.device, &a, &oracle, format, sigma, args.repeat);
                 let (refused, figures) = match measured {
-                    Ok(m) => (None, Some(figures(&m, &a, format, precision, copy))),
+                    Ok(m) => (None, Some(figures(&m, &a, copy))),
                     Err(e @ (Error::Padding { .. } | Error::DeviceMemory { .. } | Error::Option(_))) => {
                         (Some(super::advice::error(&e)), None)
                     }
@@ -107,7 +111,7 @@ pub fn run(args: SpmvArgs, profiler: &Profiler) -> Result<u8> {
     progress.clear();
 
     let report = Report {
-        schema: "warpsolve.spmv/1",
+        schema: "warpsolve.spmv/2",
         version: json::VERSION,
         matrix: source.name(),
         rows: a.n_rows(),
@@ -140,25 +144,17 @@ fn measure_in(
     }
 }
 
-fn figures(
-    m: &Measurement,
-    a: &Csr<f64>,
-    format: Format,
-    precision: Precision,
-    copy: Option<f64>,
-) -> Figures {
-    let value_bytes = match precision {
-        Precision::F64 => 8,
-        Precision::F32 => 4,
-    };
+fn figures(m: &Measurement, a: &Csr<f64>, copy: Option<f64>) -> Figures {
     let (seconds, median) = (&m.timing.seconds, m.timing.median());
     Figures {
-        padding: m.padding.factor() - 1.0,
+        stored_as: m.storage.format.clone(),
+        padding: m.storage.padding.factor() - 1.0,
         median_seconds: median,
         min_seconds: seconds.first().copied().unwrap_or(f64::NAN),
         max_seconds: seconds.last().copied().unwrap_or(f64::NAN),
         batch: m.timing.batch,
-        bandwidth: spmv_bytes(a.nnz(), a.n_rows(), value_bytes, format.block()) as f64 / median,
+        bytes: m.bytes,
+        bandwidth: m.bytes as f64 / median,
         copy_bandwidth: copy,
         // A product and a sum for each nonzero.
         flops: 2.0 * a.nnz() as f64 / median,
@@ -188,10 +184,13 @@ fn text(report: &Report) -> String {
         .results
         .iter()
         .map(|row| {
-            let format = match row.sigma {
-                1 => row.format.clone(),
-                sigma => format!("{}, sigma {sigma}", row.format),
-            };
+            let mut format = row.format.clone();
+            if row.sigma > 1 {
+                format += &format!(", sigma {}", row.sigma);
+            }
+            if let Some(figures) = row.figures.as_ref().filter(|figures| figures.stored_as != row.format) {
+                format += &format!(" in {}", figures.stored_as);
+            }
             let mut cells = vec![row.device.clone(), format, row.precision.clone()];
             match &row.figures {
                 None => cells.push(format!("refused: {}", row.refused.as_deref().unwrap_or_default())),

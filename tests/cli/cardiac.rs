@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use warpsolve::cardiac::Checkpoint;
 use warpsolve::cardiac::io::vtk::write_vtu;
 use warpsolve::cardiac::mesh::{ReadOptions, TetMesh, read};
+use warpsolve::cardiac::{Checkpoint, Model};
 
 use super::Shell;
 
@@ -262,15 +262,27 @@ fn bad_meshes_and_options_are_refused() {
     );
     shell.file("short.node", "8 3 0 0\n1 0 0 0\n");
     shell.file("short.ele", "1 4 0\n1 1 2 3 4\n");
+    let corners = "8 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 5 0 0\n6 6 0 0\n7 5 1 0\n8 5 0 1\n";
+    for (name, tetrahedra) in [
+        ("apart", "2 4 0\n1 1 2 3 4\n2 5 6 7 8\n"),
+        ("turned", "2 4 0\n1 1 2 3 4\n2 5 7 6 8\n"),
+        ("loose", "1 4 0\n1 1 2 3 4\n"),
+    ] {
+        shell.file(&format!("{name}.node"), corners);
+        shell.file(&format!("{name}.ele"), tetrahedra);
+    }
     shell.file("points.txt", "0 0 0\n1 two 3\n");
     write_vtu(&shell.path("ok.vtu"), &TetMesh::slab([1.0; 3], 1.0).unwrap(), &[]).unwrap();
     for (line, parts) in [
         ("bidomain", &["MESH"][..]),
         ("bidomain missing.vtu", &["error: cannot read missing.vtu: No such file"]),
-        ("bidomain noise.vtu", &["noise.vtu: this is none of the meshes known"]),
+        ("bidomain noise.vtu", &["noise.vtu: this is not a known mesh format"]),
         ("bidomain half.vtu", &["half.vtu:"]),
         ("bidomain short.node", &["short.node:"]),
         ("bidomain ok.vtu --fibres noise.vtu", &["noise.vtu:1:"]),
+        ("bidomain apart.node --isotropic", &["2 components", "--largest-component"]),
+        ("bidomain turned.node", &["turned.node: element 2 is inside out", "--reorient"]),
+        ("bidomain loose.node", &["loose.node: node 5 belongs to no", "--drop-unreferenced"]),
         ("bidomain ok.vtu --slab 1,1,1", &["--slab"]),
         ("bidomain --slab 1,1,1", &["--spacing"]),
         ("bidomain --slab 1,1 --spacing 1", &["3 numbers with commas between"]),
@@ -280,7 +292,7 @@ fn bad_meshes_and_options_are_refused() {
         ("bidomain ok.vtu --formulation monodomain", &["use the command monodomain"]),
         ("bidomain ok.vtu --formulation both", &["monodomain, splitting, coupled"]),
         ("monodomain ok.vtu --formulation splitting", &["--formulation"]),
-        ("bidomain ok.vtu --model hodgkin", &["mitchell-schaeffer, ten-tusscher"]),
+        ("bidomain ok.vtu --model hodgkin", &[&Model::NAMES.join(", ")]),
         ("bidomain ok.vtu --stimulus cube:1", &["box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R"]),
         ("bidomain ok.vtu --stimulus ball:1,2,3", &["4 numbers"]),
         ("bidomain ok.vtu --stimulus box:1,1,1,0,0,0", &["stimulus 1", "is empty"]),

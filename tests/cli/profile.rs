@@ -123,7 +123,7 @@ fn each_device_has_its_own() {
 fn reports_for_programs_stay_what_they_are() {
     let shell = Shell::new();
     shell.file("a.mtx", TRIDIAGONAL);
-    let (stdout, stderr) = shell.run("solve a.mtx --device sim --json - --profile", 0);
+    let (stdout, stderr) = shell.run("solve a.mtx --solver cg --device sim --json - --profile", 0);
     let report: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(
         (&report["schema"], &report["stop_reason"]),

@@ -79,7 +79,7 @@ fn the_report_has_every_key_with_its_type() {
 fn the_text_says_what_was_done() {
     let shell = Shell::new();
     shell.file("a.mtx", TRIDIAGONAL);
-    let (stdout, stderr) = shell.run("solve a.mtx --device cpu --threads 1 -v", 0);
+    let (stdout, stderr) = shell.run("solve a.mtx --solver cg --device cpu --threads 1 -v", 0);
     for part in [
         "matrix        a.mtx, stored as symmetric\n",
         "3 rows, 7 nonzeros, 2.3 a row\n",
@@ -103,7 +103,7 @@ fn the_text_says_what_was_done() {
     }
     assert!(!stdout.contains("expected"), "{stdout}");
     assert_eq!(stderr, "");
-    let (stdout, stderr) = shell.run("solve a.mtx --device sim -v --format ell", 0);
+    let (stdout, stderr) = shell.run("solve a.mtx --solver cg --device sim -v --format ell", 0);
     for part in [
         "simulator\n",
         "ELL, as asked: ",

@@ -3,6 +3,10 @@
 use std::fs;
 use std::process::Command;
 
+use warpsolve::cardiac::Model;
+use warpsolve::job::{Method, Precond};
+use warpsolve::precond::amg::{Coarsening, SmootherKind};
+
 use super::Shell;
 
 #[test]
@@ -16,9 +20,8 @@ fn every_shell_completes_commands_options_and_names() {
         assert_eq!(stderr, "");
         // These three complete values, too.
         if ["bash", "zsh", "fish"].contains(&name) {
-            for part in
-                ["bicgstab", "mandel-brezina", "bsell3", "gram-schmidt", "ten-tusscher", "pseudo-inverse"]
-            {
+            let names = [Method::NAMES, Precond::NAMES, Coarsening::NAMES, SmootherKind::NAMES, Model::NAMES];
+            for part in names.concat().into_iter().chain(["bsell3", "gram-schmidt", "pseudo-inverse"]) {
                 assert!(script.contains(part), "{name}: {part:?} is missing");
             }
         }

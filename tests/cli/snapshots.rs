@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Shell, TRIDIAGONAL};
 
 /// Patterns of what differs between runs and machines, and what stands for it.
-const MASKS: [(&str, &str); 18] = [
+const MASKS: [(&str, &str); 19] = [
     // Times, by the label or the words around them.
     (
         r"(?m)^(read|set-up|upload|warm-up|solve|steps|writing|total|time|open device) +[\d.]+ (?:s|ms|us)\b",
@@ -33,6 +33,7 @@ const MASKS: [(&str, &str); 18] = [
     (r"(that of the scheme, \S+, to) \S+", "$1 [error]"),
     // Residuals of solves; other tests compare them with what was asked for.
     (r"(?m)^(residual +\|\|.* = )[\d.]+e-?\d+", "$1[residual]"),
+    (r"(?m)^( +backward error .* = )[\d.]+e-?\d+", "$1[error]"),
     (r"(?m)^(solver's norm \|\|r\|\| = )[\d.]+e-?\d+", "$1[residual]"),
     // `info`: the devices, and what compiled the kernels.
     (r"(?ms)^(GPU|cuda:0) .*^kernels ", "[GPUs and CPU]\nkernels "),
@@ -77,8 +78,10 @@ fn solve() {
         ("solve_amg", "solve --gen tet:16 --precond amg --device cpu --threads 2 -v", 0),
         ("solve_blocks", "solve --gen bidomain:6 --block-size 2 --precond amg --device cpu --threads 2", 0),
         ("solve_duplicates", "solve small.mtx --solver gmres --device cpu --threads 2 -v", 0),
-        ("solve_unconverged", "solve a.mtx --max-iter 3 --device cpu --threads 2", 2),
-        ("solve_simulator", "solve a.mtx --device sim --threads 2 -v", 0),
+        ("solve_unconverged", "solve a.mtx --solver cg --max-iter 3 --device cpu --threads 2", 2),
+        ("solve_cg", "solve a.mtx --solver cg --device cpu --threads 2", 0),
+        ("solve_plan", "solve --gen tet:24 --plan --device cpu --threads 2", 0),
+        ("solve_simulator", "solve a.mtx --solver cg --device sim --threads 2 -v", 0),
     ] {
         check(name, &shown(&shell, line, status));
     }

@@ -50,7 +50,7 @@ fn spmv_tabulates_formats_precisions_and_devices() {
     (2..=3200).for_each(|i| arrow += &format!("{i} {i}\n{i} 1\n"));
     shell.file("arrow.mtx", &arrow);
     let report = shell.json("spmv arrow.mtx --device cpu --repeat 3 --sigma 32 --format ell,sell,crs", 0);
-    assert_eq!(report["schema"], "warpsolve.spmv/1");
+    assert_eq!(report["schema"], "warpsolve.spmv/2");
     let results = report["results"].as_array().unwrap();
     assert!(results[0]["refused"].as_str().unwrap().contains("ell would store"), "{report}");
     assert!(results[0].get("median_seconds").is_none());
@@ -62,8 +62,16 @@ fn spmv_tabulates_formats_precisions_and_devices() {
         );
         let seconds = ["min_seconds", "median_seconds", "max_seconds"].map(|key| row[key].as_f64().unwrap());
         assert!(seconds[0] > 0.0 && seconds.is_sorted(), "{row}");
-        // 6698 nonzeros at 12 bytes, 3200 rows at 20.
-        let bandwidth = (6698 * 12 + 3200 * 20) as f64 / seconds[1];
+        let bytes = row["bytes"].as_u64().unwrap();
+        if format == "sell" {
+            // 6698 nonzeros at 12 bytes, 3200 rows at 20.
+            assert_eq!((&row["stored_as"], bytes), (&format.into(), 6698 * 12 + 3200 * 20));
+        } else {
+            // Copied to diagonal runs: the values, some columns and padding; two vectors.
+            assert_eq!(row["stored_as"], "diagonal runs");
+            assert!(bytes > 6698 * 8 + 3200 * 16, "{row}");
+        }
+        let bandwidth = bytes as f64 / seconds[1];
         assert!((row["bandwidth"].as_f64().unwrap() / bandwidth - 1.0).abs() < 1e-12);
         assert!(row["copy_bandwidth"].as_f64().unwrap() > 1e8);
     }

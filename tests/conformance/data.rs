@@ -119,3 +119,11 @@ pub fn dense_product<T: Real>(a: &Csr<T>, x: &[T]) -> Vec<f64> {
     let y = &dense * &x;
     (0..a.n_rows()).map(|i| y[i]).collect()
 }
+
+/// The n x n matrix with these entries `(i, j, value)`.
+pub fn from_entries<T: Real>(n: usize, entries: &[(u32, u32, f64)]) -> Arc<Csr<T>> {
+    let rows = entries.iter().map(|e| e.0).collect();
+    let columns = entries.iter().map(|e| e.1).collect();
+    let values = entries.iter().map(|e| T::from_f64(e.2)).collect();
+    Arc::new(Coo::from_parts(n, n, rows, columns, values).unwrap().into_csr().0)
+}

@@ -14,6 +14,7 @@ use warpsolve::launch::sim::Sim;
 mod amg;
 mod blocks;
 mod cells;
+mod compressed;
 mod data;
 mod gmres;
 #[path = "../gpu/mod.rs"]
@@ -34,7 +35,8 @@ macro_rules! cases {
             blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, multigrid_of_blocks;
             setup: strong_entries, transposes, sparse_products, independent_sets, aggregates, levels, levels_of_blocks;
             amg: hierarchies, every_part_with_cg, numbers_of_steps, in_the_precision_of_the_solver, unsymmetric_matrices,
-                set_up_on_the_host, smoothing_operators, rounded_corrections, compressed_matrices_cost_no_iteration, a_raised_guard_leaves_a_cycle_alone, little_to_coarsen, disconnected_parts;
+                set_up_on_the_host, compressed_matrices_cost_no_iteration, a_raised_guard_leaves_a_cycle_alone, little_to_coarsen, disconnected_parts;
+            compressed: smoothing_operators, rounded_corrections;
             gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
             solvers: cg_steps, directions, cg, cg_without_preconditioner, bicgstab, gmres, jacobi, limits,
                 indefinite_matrices, not_finite, zero_right_hand_side, tiny_systems;

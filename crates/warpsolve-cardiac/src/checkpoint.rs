@@ -1,7 +1,7 @@
-//! A state in a file, to go on from.
+//! The state of a simulation in a file, from which it can go on.
 //!
-//! All numbers with the least significant byte first: magic (16 bytes), version (u32), fingerprint (u32),
-//! steps (u64), dt (f64), the number of vectors (u64), the length of each (u64), the vectors (f64), the
+//! The file holds, with the least significant byte first: magic (16 bytes), version (u32), fingerprint (u32),
+//! steps (u64), dt (f64), the number of vectors (u64), the length of each (u64), the vectors (f64), and the
 //! CRC-32 of all that (u32).
 
 use std::fs::File;
@@ -27,7 +27,7 @@ const CHUNK: usize = 8192;
 /// The state of a simulation between two steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// Of mesh and parameters.
+    /// [`fingerprint`] of mesh and parameters.
     pub(super) fingerprint: u32,
     pub(super) steps: u64,
     pub(super) dt: f64,
@@ -40,7 +40,7 @@ impl Checkpoint {
         self.steps as f64 * self.dt
     }
 
-    /// Writes it to a file, which is replaced once that is complete.
+    /// Writes it to a file. An earlier file is replaced when the new one is complete.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -71,14 +71,14 @@ impl Checkpoint {
     /// Reads what [`Checkpoint::save`] wrote.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file cannot be read, is no checkpoint, comes from another version of this
-    /// program, or is truncated or damaged.
+    /// [`Error::Io`] if the file cannot be read, is not a checkpoint, has another version of the format, or
+    /// is truncated or damaged.
     pub fn load(path: &Path) -> Result<Checkpoint> {
         Self::read(path).map_err(|source| Error::io("read", path, source))
     }
 
     fn read(path: &Path) -> io::Result<Checkpoint> {
-        // A pipe would be waited for.
+        // A read from a pipe would wait for a writer.
         if !std::fs::metadata(path)?.is_file() {
             return Err(fault("this is not an ordinary file".into()));
         }
@@ -97,7 +97,7 @@ impl Checkpoint {
         };
         let head = take(HEAD)?.0;
         if &head[..16] != MAGIC {
-            return Err(fault("this is no checkpoint; give a file that --checkpoint wrote".into()));
+            return Err(fault("this is not a checkpoint; give a file that a simulation wrote as one".into()));
         }
         let version = u32_at(&head, 16);
         if version != VERSION {
@@ -111,7 +111,7 @@ impl Checkpoint {
         }
         let lengths = take(8 * count as usize)?.0;
         let lengths: Vec<u64> = (0..count as usize).map(|k| u64_at(&lengths, 8 * k)).collect();
-        // Nothing is allocated that the file does not hold.
+        // The sizes must be those of the file before anything is allocated.
         let values = lengths.iter().try_fold(0u64, |sum, &length| sum.checked_add(length));
         let expected =
             values.and_then(|values| values.checked_mul(8)?.checked_add(HEAD as u64 + 8 * count + 4));
@@ -156,8 +156,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// What distinguishes simulations: the CRC-32 of the mesh, and of all parameters except for the limit of
-/// iterations, which changes no result.
+/// Tells simulations apart: the CRC-32 of the mesh and of all parameters. The limit of iterations is left
+/// out, because it changes no result.
 pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> u32 {
     let mut crc = Crc::new();
     let mut coordinates = |points: &[[f64; 3]]| {

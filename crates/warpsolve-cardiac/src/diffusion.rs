@@ -1,4 +1,4 @@
-//! The second half of a step: what has changed in the cells diffuses.
+//! The second half of a step: the voltage that the cells have changed diffuses.
 
 use std::sync::Arc;
 use warpsolve_host::backend::Then;
@@ -10,8 +10,7 @@ use warpsolve_host::backend::{Backend, Coef};
 use warpsolve_host::error::Result;
 use warpsolve_host::fem::{self, P1, transversely_isotropic};
 use warpsolve_host::matrix::{Csr, check};
-use warpsolve_host::precond::amg::AnyPrecision;
-use warpsolve_host::setup::{Blocks, Formats};
+use warpsolve_host::precond::amg::Hierarchies;
 
 /// Iterations of a step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +19,7 @@ pub(super) struct Iterations {
     pub elliptic: u32,
 }
 
-/// The systems of one formulation; the equations stand with the [module](super).
+/// The systems of one formulation. The [module](super) has the equations.
 pub(super) struct Diffusion<B: Backend<f64>> {
     /// -K_m or -K_i.
     minus_k: B::Matrix,
@@ -28,7 +27,7 @@ pub(super) struct Diffusion<B: Backend<f64>> {
     scalars: B::Scalars,
 }
 
-// There is one of it in a simulation.
+// A simulation has one of these, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 enum Systems<B: Backend<f64>> {
     Monodomain {
@@ -44,14 +43,14 @@ enum Systems<B: Backend<f64>> {
         for_both: System<B>,
         /// -K_i v*.
         current: B::Vector,
-        /// From a value of each node to the two rows of each.
+        /// Copies the value of each node to its two rows.
         twice: B::Matrix,
-        /// From (phi, d) to d.
+        /// Takes d from (phi, d).
         d_alone: B::Matrix,
     },
 }
 
-impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> Diffusion<B> {
+impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
     /// Assembles the systems on `space`; `fibre(t)` is the direction of the fibres in tetrahedron t.
     pub fn new(
         backend: &B,
@@ -93,7 +92,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> Diffusion<B> {
         Ok(Diffusion { minus_k, systems, scalars: backend.scalars(1)? })
     }
 
-    /// From v* to v at `time` (ms), and to phi.
+    /// Computes v at `time` (ms), and phi, from v*.
     pub fn advance(&mut self, backend: &B, v: &mut B::Vector, time: f64) -> Result<Iterations> {
         let (minus_k, s) = (&self.minus_k, &self.scalars);
         match &mut self.systems {
@@ -132,7 +131,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> Diffusion<B> {
                 backend.to_host(&for_both.x)?.into_iter().step_by(2).collect()
             }
         };
-        // Over many steps, only rounding is left of it.
+        // After many steps the mean holds rounding errors.
         let mean = phi.iter().sum::<f64>() / phi.len() as f64;
         phi.iter_mut().for_each(|phi| *phi -= mean);
         Ok(Some(phi))
@@ -155,7 +154,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> Diffusion<B> {
     }
 }
 
-/// The mass matrix, or in its pattern the diagonal of its row sums.
+/// The mass matrix. `lumped`, it has its row sums on the diagonal, in the same pattern.
 fn mass(space: &P1, lumped: bool) -> Csr<f64> {
     let mut mass = space.mass();
     if lumped {
@@ -178,14 +177,14 @@ fn step_matrix(mass: &Csr<f64>, k: &Csr<f64>, params: &Params) -> Csr<f64> {
     a
 }
 
-/// The matrix of `n_cols` columns whose rows have a 1 each, in these columns.
+/// The matrix of `n_cols` columns whose row i has a single entry, 1, in column `columns[i]`.
 fn one_a_row(n_cols: usize, columns: impl Iterator<Item = usize>) -> Result<Csr<f64>> {
     let columns: Vec<u32> = columns.map(|column| column as u32).collect();
     let n_rows = columns.len();
     Csr::new(n_rows, n_cols, (0..=n_rows).collect(), columns, vec![1.0; n_rows])
 }
 
-/// A matrix on the device, in the format that is chosen there.
-fn operator<B: AnyPrecision<f64>>(backend: &B, a: Csr<f64>) -> Result<B::Matrix> {
-    Formats::<f64, f64>::operator(backend, &Blocks::scalar(backend.csr(&Arc::new(a))?))
+/// Uploads a matrix, in the format that the device chooses.
+fn operator<B: Hierarchies<f64>>(backend: &B, a: Csr<f64>) -> Result<B::Matrix> {
+    backend.operator(&backend.assembled(&Arc::new(a), 1)?)
 }

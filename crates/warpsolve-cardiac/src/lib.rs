@@ -9,14 +9,15 @@
 //!            0 = div(sigma_i grad v) + div((sigma_i + sigma_e) grad phi)
 //! ```
 //!
-//! without flux through the boundary; w are the cells' own variables, [`Model`]. Where sigma_e is a multiple
-//! of sigma_i, phi can be eliminated, and the first equation alone is left with sigma_m = sigma_i sigma_e /
-//! (sigma_i + sigma_e): the monodomain equation, which is an approximation elsewhere.
+//! without flux through the boundary. w are the cells' own variables, see [`Model`]. If sigma_e is a multiple
+//! of sigma_i, phi can be eliminated. What is left is the monodomain equation: the first one, without phi,
+//! with sigma_m = sigma_i sigma_e / (sigma_i + sigma_e) in place of sigma_i. For other tissue it is an
+//! approximation.
 //!
-//! A step of dt is split (Godunov): first every cell reacts for itself, v^n becomes v*; then v* diffuses,
+//! A step of dt is split (Godunov). First every cell reacts by itself, and v^n becomes v*. Then v* diffuses,
 //! implicitly, with linear finite elements ([`fem`](warpsolve_host::fem)). K are stiffness matrices, M is the
-//! mass matrix, kappa = chi Cm / dt, K_ie = K_i + K_e. What is solved for is the change by diffusion, d =
-//! v^(n+1) - v*, so that tolerances are relative to the currents of diffusion, whatever the voltage at rest:
+//! mass matrix, kappa = chi Cm / dt, K_ie = K_i + K_e. The unknown is the change by diffusion, d = v^(n+1) -
+//! v*, so that tolerances are relative to the currents of diffusion and do not depend on the voltage at rest:
 //!
 //! ```text
 //! monodomain   (kappa M + theta K_m) d = -K_m v*
@@ -25,10 +26,10 @@
 //!              [ K_i    K_i + kappa M ] [ d         ] = [ -K_i v* ]
 //! ```
 //!
-//! Every step is first order in dt. Systems with kappa alone are solved by CG with the diagonal as
-//! preconditioner; the others, whose null space is a constant phi, by CG with multigrid, in blocks of two
-//! unknowns a node where they are coupled. A solve starts from 2 x^n - x^(n-1), its last two solutions
-//! extrapolated. phi has mean 0 over the nodes.
+//! Every step is first order in dt. The systems of the monodomain equation and of v alone are solved by CG
+//! with the diagonal as preconditioner. The others are singular (a constant phi is in their null space) and
+//! solved by CG with multigrid; the coupled one in blocks of two unknowns a node. A solve starts from 2 x^n -
+//! x^(n-1), extrapolated from the last two solutions. phi has mean 0 over the nodes.
 //!
 //! Sources: S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP
 //! (2017), section 8; E. J. Vigmond, R. Weber dos Santos, A. J. Prassl, M. Deo, G. Plank: Solvers for the
@@ -36,13 +37,13 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `params` | what can be chosen |
+//! | `params` | the parameters |
 //! | `stimulus` | currents from outside: where and when |
-//! | `simulation` | one step after the other |
+//! | `simulation` | the steps |
 //! | `diffusion` | the second half of a step, in its three formulations |
 //! | `system` | one linear system, solved again and again |
-//! | `order` | nodes along a curve |
-//! | `checkpoint` | a state in a file, to go on from |
+//! | `order` | nodes numbered along a space-filling curve |
+//! | `checkpoint` | states in files |
 //! | [`mesh`] | tetrahedra with regions and fibres |
 //! | [`io`] | mesh files, VTK files, pictures |
 

@@ -9,16 +9,16 @@ use crate::mesh::TetMesh;
 /// Bits of a coordinate: three fit into 64.
 const BITS: u32 = 21;
 
-/// Which node of the mesh is first, second, .. in the simulation; `None` for the order of the mesh.
+/// The mesh's nodes in the order of the simulation; `None` for the order of the mesh.
 pub(super) struct Order(Option<Vec<u32>>);
 
 impl Order {
-    /// Along the Morton curve, or that of the mesh.
+    /// The order along the Morton curve, or that of the mesh.
     pub fn of(mesh: &TetMesh, along_curve: bool) -> Self {
         Order(along_curve.then(|| morton(mesh.points(), mesh.bounding_box())))
     }
 
-    /// Points and tetrahedra with the nodes in this order.
+    /// Points and tetrahedra, with the nodes in this order.
     #[allow(clippy::type_complexity)]
     pub fn renumbered<'m>(&self, mesh: &'m TetMesh) -> (Cow<'m, [[f64; 3]]>, Cow<'m, [[u32; 4]]>) {
         let Some(order) = &self.0 else { return (mesh.points().into(), mesh.tets().into()) };
@@ -31,7 +31,7 @@ impl Order {
         (points.into(), tets.into())
     }
 
-    /// Values of the nodes in this order, in that of the mesh.
+    /// Brings values from this order back to that of the mesh.
     pub fn undo(&self, values: Vec<f64>) -> Vec<f64> {
         let Some(order) = &self.0 else { return values };
         let mut in_mesh_order = vec![0.0; values.len()];
@@ -42,12 +42,13 @@ impl Order {
     }
 }
 
-/// The order of `points` along the Morton curve (G. M. Morton 1966) of their bounding box: which one comes
-/// first, second, .. Points of one cell of the finest grid keep their order.
+/// The indices of `points` in the order along the Morton curve (G. M. Morton 1966) of their bounding box.
+/// Points in one cell of the finest grid keep their order.
 fn morton(points: &[[f64; 3]], [low, high]: [[f64; 3]; 2]) -> Vec<u32> {
     let extent = (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
     let cells = f64::from((1u32 << BITS) - 1);
-    // The cast takes what is out of range, and NaN where all points are one, to the nearest number or 0.
+    // The cast rounds values out of range to the nearest number, and NaN, where all points are the same, to
+    // 0.
     let key = |point: &[f64; 3]| {
         let cell = |x: usize| (cells * ((point[x] - low[x]) / extent)) as u32;
         (spread(cell(0)) << 2) | (spread(cell(1)) << 1) | spread(cell(2))

@@ -1,4 +1,4 @@
-//! What can be chosen about a simulation.
+//! The parameters of a simulation.
 
 use super::stimulus::Stimulus;
 use crate::mesh::TetMesh;
@@ -76,29 +76,29 @@ pub struct Params {
     pub model: Model,
     /// The tissue.
     pub tissue: Tissue,
-    /// Currents from outside; where several act at once they add up.
+    /// Currents from outside. Where several act at once, they add up.
     pub stimuli: Vec<Stimulus>,
     /// Length of a step (ms).
     pub dt: f64,
     /// The weight of the new voltage in the parabolic system: 1 for backward Euler, 0.5 for Crank-Nicolson.
     /// The coupled formulation has 1.
     pub theta: f64,
-    /// Steps that the cells take in one of dt.
+    /// Steps of the cells in one step of dt.
     pub cell_substeps: u32,
     /// Whether M is replaced by its row sums.
     pub lumped_mass: bool,
-    /// The elliptic and the coupled system are solved to this share of the norm of their right-hand side.
+    /// Relative tolerance of the elliptic and the coupled system, in the norm of their right-hand side.
     pub rtol: f64,
-    /// The same of the parabolic system.
+    /// Relative tolerance of the parabolic system.
     pub parabolic_rtol: f64,
-    /// A solve that takes more iterations is an error.
+    /// Most iterations of a solve; more are an error.
     pub max_iterations: u32,
     /// A node is activated when its voltage first reaches this from below (mV).
     pub threshold: f64,
     /// The multigrid hierarchy of the elliptic or the coupled system.
     pub amg: amg::Params,
-    /// Whether the nodes are numbered along a Morton curve, so that neighbours lie close in memory. Results
-    /// come in the order of the mesh all the same.
+    /// Whether the nodes are numbered along a Morton curve, so that neighbours are close in memory. Results
+    /// are in the order of the mesh in any case.
     pub reorder: bool,
 }
 
@@ -129,7 +129,7 @@ impl Params {
         self.tissue.chi * self.tissue.cm / self.dt
     }
 
-    /// [`Error::Option`] with the permitted range, where a parameter is out of it.
+    /// Checks the parameters' ranges. [`Error::Option`] names a parameter out of its range, and the range.
     pub fn check(&self) -> Result<()> {
         let Tissue { sigma_il, sigma_it, sigma_el, sigma_et, chi, cm } = self.tissue;
         let positive = [
@@ -173,19 +173,18 @@ impl Params {
         self.amg.check()
     }
 
-    /// About what a simulation will hold on its device, as (what, bytes), for
-    /// [`check_memory`](warpsolve_host::backend::gpu::check_memory) before anything is allocated. From the
-    /// sizes of the mesh: the nodes' graph of tetrahedra that fill a ball has nodes + tetrahedra edges, apart
-    /// from its surface.
+    /// About the memory that a simulation takes on its device, as (what, bytes), for
+    /// [`check_memory`](warpsolve_host::backend::gpu::check_memory) before anything is allocated. It is
+    /// estimated from the mesh: tetrahedra that fill a ball have about nodes + tetrahedra edges.
     pub fn memory(&self, mesh: &TetMesh) -> Vec<(&'static str, u64)> {
         const VALUE: u64 = 8;
         const ENTRY: u64 = VALUE + 4;
         let n = mesh.points().len() as u64;
         // With the padding of SELL, at most 15 %.
         let nnz = (3 * n + 2 * mesh.tets().len() as u64) * 115 / 100;
-        // Those of CG; b, x and x before; the preconditioner's.
+        // CG's; b, x and the x before; the preconditioner's.
         let vectors_each = 3 + 3 + 2;
-        // In CRS, as products, and a hierarchy in f32 with an operator complexity of 1.5.
+        // The matrix in CRS and in the product's format, and a hierarchy in f32 of operator complexity 1.5.
         let hierarchy_bytes = |nnz: u64, n: u64| 3 * ENTRY * nnz + 12 * nnz + 100 * n;
         let (systems, matrices, hierarchy) = match self.formulation {
             Formulation::Monodomain => (1, 2 * ENTRY * nnz, 0),

@@ -1,4 +1,4 @@
-//! One step after the other.
+//! A simulation and its steps.
 
 use std::time::Instant;
 
@@ -11,15 +11,15 @@ use super::system::{System, SystemInfo};
 use crate::mesh::TetMesh;
 use warpsolve_host::backend::cells::{Cells, NOT_ACTIVATED};
 use warpsolve_host::backend::{Backend, Coef};
-use warpsolve_host::error::{Error, Result};
+use warpsolve_host::error::{Error, MeshFault, Result};
 use warpsolve_host::fem::P1;
-use warpsolve_host::precond::amg::AnyPrecision;
+use warpsolve_host::precond::amg::Hierarchies;
 use warpsolve_host::solver::cg::CgSteps;
 
-/// A node is within a shape too where it is this share of the mesh's diameter outside.
+/// Nodes outside of a shape by at most this share of the mesh's diameter count as inside.
 const SLACK: f64 = 1e-9;
 
-/// One step.
+/// What a step took.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepReport {
     /// The time at its end (ms).
@@ -32,11 +32,11 @@ pub struct StepReport {
     pub seconds: f64,
 }
 
-/// A piece of tissue on its way, on one device. It begins at rest, with phi = 0.
+/// A simulation of a piece of tissue on one device. It begins at rest, with phi = 0.
 ///
-/// Nothing of a vector's size is copied between host and device in a step. With a
-/// [`Cpu`](warpsolve_host::backend::cpu::Cpu), make and advance it within
-/// [`install`](warpsolve_host::backend::cpu::Cpu::install), so that threads are woken once.
+/// In a step no vector is copied between host and device. With a [`Cpu`](warpsolve_host::backend::cpu::Cpu),
+/// make and advance it within [`install`](warpsolve_host::backend::cpu::Cpu::install), so that threads are
+/// woken once.
 pub struct Simulation<B: Backend<f64>> {
     backend: B,
     params: Params,
@@ -52,7 +52,7 @@ pub struct Simulation<B: Backend<f64>> {
     states: B::Vector,
     /// When each node was activated (ms).
     activation: B::Vector,
-    /// Each with 1 at its nodes, 0 elsewhere.
+    /// Each with a vector that is 1 at its nodes and 0 elsewhere.
     stimuli: Vec<(Stimulus, B::Vector)>,
     /// The sum of several stimuli (mV/ms).
     together: B::Vector,
@@ -60,14 +60,14 @@ pub struct Simulation<B: Backend<f64>> {
     scalars: B::Scalars,
 }
 
-impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B> {
+impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B> {
     /// Assembles the systems on `mesh` (mm) and sets the preconditioners up.
     ///
     /// # Errors
     /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus that no node is
     ///   within.
-    /// - [`Error::Mesh`]: a mesh of several components; no fibres, where the tissue conducts along and across
-    ///   them differently.
+    /// - [`Error::MeshFault`]: a mesh of several components, or without fibres where the tissue conducts
+    ///   differently along and across them.
     /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and
     ///   conductivities so far apart that the matrices are not what they should be.
     /// - Those of the device.
@@ -76,16 +76,16 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         check_connected(mesh)?;
         let fibres = mesh.fibres();
         if fibres.is_none() && params.tissue.is_anisotropic() {
-            return Err(Error::Mesh(
-                "the mesh has no fibres, along and across which the tissue conducts differently; give them \
-                 (--fibres FILE), or make the tissue --isotropic, with the same conductivity along and across"
+            return Err(Error::MeshFault {
+                fault: MeshFault::NoFibres,
+                message: "the mesh has no fibres, along and across which the tissue conducts differently"
                     .into(),
-            ));
+            });
         }
         let order = Order::of(mesh, params.reorder);
         let (points, tets) = order.renumbered(mesh);
         let space = P1::new(&points, &tets)?;
-        // Without fibres the direction does not matter.
+        // Without fibres the tissue is isotropic, and the direction does not matter.
         let fibre = |t: usize| fibres.map_or([1.0, 0.0, 0.0], |fibres| fibres[t]);
         let diffusion = Diffusion::new(backend, &space, fibre, params)?;
 
@@ -121,9 +121,10 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
     ///
     /// # Errors
     /// After an error the state is between two steps; [`Simulation::restore`] an earlier one, or give up.
-    /// - [`Error::NotFinite`]: a voltage is NaN or infinite; says at which node, counted from 1, and when.
-    /// - [`Error::Option`]: a system was not solved within the limit of iterations; says which, when, and how
-    ///   far it came.
+    /// - [`Error::NotFinite`]: a voltage is NaN or infinite. The error has the node, counted from 1, and the
+    ///   time.
+    /// - [`Error::Option`]: a system was not solved within the limit of iterations. The error says which,
+    ///   when, and how far it came.
     /// - Those of the device.
     pub fn step(&mut self) -> Result<StepReport> {
         let start = Instant::now();
@@ -143,7 +144,7 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         })
     }
 
-    /// v* from v, for the step from time `t` on.
+    /// Computes v* from v, for the step that begins at time `t`.
     fn react(&mut self, t: f64) -> Result<()> {
         let Simulation { backend, params, stimuli, together, v, states, scalars, .. } = self;
         let per_strength = 1.0 / (params.tissue.chi * params.tissue.cm);
@@ -167,7 +168,7 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         backend.react(params.model, params.dt, params.cell_substeps, stimulus, v, states)
     }
 
-    /// What is behind an error of the solver: a voltage that is no number, if there is one.
+    /// The cause of a solver's error: a voltage that is not finite, if there is one, else the error itself.
     fn why(&self, error: Error, time: f64) -> Error {
         let bad = |v: Vec<f64>| v.into_iter().enumerate().find(|(_, v)| !v.is_finite());
         match self.v().map(bad) {
@@ -199,7 +200,7 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         Ok(self.diffusion.phi(&self.backend)?.map(|phi| self.order.undo(phi)))
     }
 
-    /// When each node's voltage first reached the threshold (ms), on a straight line between steps;
+    /// When each node's voltage first reached the threshold (ms), interpolated linearly between steps;
     /// [`NOT_ACTIVATED`], -1, where it has not.
     pub fn activation(&self) -> Result<Vec<f64>> {
         Ok(self.order.undo(self.backend.to_host(&self.activation)?))
@@ -210,8 +211,8 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         self.diffusion.systems().into_iter().map(|system| &system.info)
     }
 
-    /// The state. A simulation of the same mesh and parameters on the same kind of device goes on from it to
-    /// the same bits.
+    /// The state. A simulation of the same mesh and parameters on the same kind of device continues from it
+    /// with the same bits.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         let histories = self.diffusion.systems().into_iter().flat_map(|System { x, before, .. }| [x, before]);
         let vectors = [&self.v, &self.states, &self.activation].into_iter().chain(histories);
@@ -223,8 +224,8 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
         })
     }
 
-    /// Goes back, or forward, to a state of a simulation of the same mesh and parameters; the limit of
-    /// iterations may differ.
+    /// Takes over a state of a simulation of the same mesh and parameters. The limit of iterations may
+    /// differ.
     ///
     /// # Errors
     /// [`Error::Option`] where mesh or parameters differ.
@@ -250,21 +251,25 @@ impl<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static> Simulation<B
     }
 }
 
-/// Refuses a mesh in several pieces: no wave would cross, and phi would be determined in each by itself.
+/// Refuses a mesh in several pieces. No wave would cross from one to another, and phi would be defined up to
+/// a constant in each of them.
 fn check_connected(mesh: &TetMesh) -> Result<()> {
     let components = mesh.components();
     match components.iter().position(|&component| component > 0) {
         None => Ok(()),
-        Some(node) => Err(Error::Mesh(format!(
-            "the mesh has {} components that share no nodes (node {} is not in that of node 1); merge nodes that are \
-             there twice; --largest-component leaves all but one out",
-            components.iter().max().map_or(0, |&last| last + 1),
-            node + 1
-        ))),
+        Some(node) => Err(Error::MeshFault {
+            fault: MeshFault::Components,
+            message: format!(
+                "the mesh has {} components that share no nodes (node {} is not in that of node 1); merge nodes \
+                 that are there twice",
+                components.iter().max().map_or(0, |&last| last + 1),
+                node + 1
+            ),
+        }),
     }
 }
 
-/// 1 for the nodes that stimulus `k` (from 0) acts at, 0 for others.
+/// 1 for the nodes at which stimulus `k` (counted from 0) acts, 0 for the others.
 fn nodes_within(points: &[[f64; 3]], mesh: &TetMesh, stimulus: &Stimulus, k: usize) -> Result<Vec<f64>> {
     let [low, high] = mesh.bounding_box();
     let slack = SLACK * (0..3).map(|x| (high[x] - low[x]).powi(2)).sum::<f64>().sqrt();

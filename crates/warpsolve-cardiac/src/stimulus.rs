@@ -1,4 +1,4 @@
-//! Currents that are led into the tissue from outside.
+//! Currents into the tissue from outside.
 
 /// A part of space (mm).
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Whether `point` is in it or at most `slack` outside, by which rounding moves the nodes of a surface.
+    /// Whether `point` is inside, or at most `slack` outside, because rounding moves nodes on a surface.
     pub(super) fn contains(&self, point: [f64; 3], slack: f64) -> bool {
         match self {
             Shape::Box { low, high } => {
@@ -53,20 +53,20 @@ impl Shape {
 /// A current into the cells of a part of the tissue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stimulus {
-    /// Where: at all nodes within.
+    /// Where: at all nodes inside.
     pub shape: Shape,
     /// When it begins (ms).
     pub start: f64,
     /// How long it lasts (ms).
     pub duration: f64,
-    /// How strong it is (uA/mm^3). It changes v by strength / (chi Cm), in mV/ms.
+    /// Its strength (uA/mm^3). It changes v by strength / (chi Cm), in mV/ms.
     pub strength: f64,
-    /// Where it is repeated: the time from one beginning to the next (ms).
+    /// The time from one beginning to the next (ms), if it is repeated.
     pub period: Option<f64>,
 }
 
 impl Stimulus {
-    /// What is out of its range.
+    /// Checks the ranges. The error says what is wrong.
     pub(super) fn check(&self) -> Result<(), String> {
         self.shape.check()?;
         let Stimulus { start, duration, strength, period, .. } = *self;
@@ -87,7 +87,7 @@ impl Stimulus {
         }
     }
 
-    /// For how long it has been on at time `t`, in all (ms).
+    /// How long it has been on until time `t`, in all (ms).
     fn on_until(&self, t: f64) -> f64 {
         let since = t - self.start;
         if since <= 0.0 {
@@ -105,7 +105,7 @@ impl Stimulus {
     /// The share of the time from `t` to `t + dt` in which it is on, so that the charge does not depend on
     /// the steps.
     pub(super) fn share(&self, t: f64, dt: f64) -> f64 {
-        // What is left of a difference of times by rounding is less.
+        // Rounding errors of the differences of times are smaller.
         const RESOLUTION: f64 = 1e9;
         let share = (self.on_until(t + dt) - self.on_until(t)) / dt;
         (share * RESOLUTION).round() / RESOLUTION

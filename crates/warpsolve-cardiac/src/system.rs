@@ -1,23 +1,22 @@
-//! One linear system, solved in every step.
+//! A linear system that is solved in every step.
 
 use std::sync::Arc;
 
 use super::params::Params;
 use warpsolve_host::backend::{Backend, Coef, Storage};
 use warpsolve_host::error::{Error, Result};
-use warpsolve_host::matrix::{BlockCsr, Csr, check, diagonal_blocks};
-use warpsolve_host::precond::amg::{self, AnyPrecision};
+use warpsolve_host::matrix::{Csr, check};
+use warpsolve_host::precond::amg::{self, Hierarchies};
 use warpsolve_host::precond::{Jacobi, NullSpace, Preconditioner, Projected};
-use warpsolve_host::setup::{Blocks, Formats};
 use warpsolve_host::solver::cg::CgSteps;
 use warpsolve_host::solver::{Cg, IterativeSolver, Stop, StopReason};
 
-/// A residual is also small enough if an error of this many mV at every node would cause it. That is the
-/// rounding of voltages of 100 mV. Where the voltage is the same everywhere, the right-hand side is nothing
-/// but rounding, and no relative tolerance can be reached.
+/// A residual is also small enough if an error of this many mV at every node would cause it: the size of
+/// rounding errors at 100 mV. Where the voltage is the same everywhere, the right-hand side consists of
+/// rounding errors, and no relative tolerance can be reached.
 const NEGLIGIBLE: f64 = 2e-12;
 
-/// A system, for reports.
+/// What reports say of a system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemInfo {
     /// "parabolic", "elliptic" or "coupled".
@@ -45,21 +44,21 @@ pub(super) struct System<B: Backend<f64>> {
     pub b: B::Vector,
     /// The solution.
     pub x: B::Vector,
-    /// The solution before it.
+    /// The last solution but one.
     pub before: B::Vector,
 }
 
-impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
+impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
     /// kappa M + theta K, preconditioned by its diagonal.
     pub fn parabolic(backend: &B, a: Csr<f64>, params: &Params) -> Result<Self> {
         check::check_finite(&a)?;
         let m = Box::new(Jacobi::setup(backend, &a)?);
-        let on_device = Blocks::scalar(backend.csr(&Arc::new(a.clone()))?);
+        let on_device = backend.assembled(&Arc::new(a.clone()), 1)?;
         System::new(backend, "parabolic", &a, &on_device, (m, None), params, params.parabolic_rtol)
     }
 
-    /// A system with `block` unknowns a node, the first of which is phi, determined up to a constant:
-    /// preconditioned by multigrid.
+    /// A system with `block` unknowns a node, preconditioned by multigrid. The first unknown is phi, which is
+    /// determined up to a constant.
     pub fn elliptic(
         backend: &B,
         name: &'static str,
@@ -75,17 +74,9 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
             ))
         })?;
         let a = Arc::new(a);
-        let on_device = match block {
-            1 => {
-                check::check_diagonal(&a, "amg")?;
-                Blocks::scalar(backend.csr(&a)?)
-            }
-            _ => {
-                check::check_diagonal_blocks(&diagonal_blocks(&a, block), block, "amg")?;
-                backend.blocks(&BlockCsr::from_csr(&a, block)?)?
-            }
-        };
-        let (m, info) = backend.amg(on_device.map(|plane| Ok(plane.clone()))?, &params.amg, fits_f32(&a))?;
+        check::check_divisible(&a, block, "amg")?;
+        let on_device = backend.assembled(&a, block)?;
+        let (m, info) = backend.amg(on_device.clone(), None, &params.amg, None, fits_f32(&a))?;
         let m = Box::new(Projected::new(backend, m, &null_space)?);
         System::new(backend, name, &a, &on_device, (m, Some(info)), params, params.rtol)
     }
@@ -94,7 +85,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
         backend: &B,
         name: &'static str,
         a: &Csr<f64>,
-        on_device: &Blocks<B::Csr>,
+        on_device: &B::Assembled,
         (m, amg): (Box<dyn Preconditioner<f64, B>>, Option<amg::Info>),
         params: &Params,
         rtol: f64,
@@ -102,7 +93,7 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
         let n = a.n_rows();
         let diagonal_norm = a.diagonal().iter().map(|d| d * d).sum::<f64>().sqrt();
         let stop = Stop { rtol, atol: NEGLIGIBLE * diagonal_norm, max_iterations: params.max_iterations };
-        let matrix = Formats::<f64, f64>::operator(backend, on_device)?;
+        let matrix = backend.operator(on_device)?;
         let format = Storage::of(&matrix, a.nnz(), "");
         Ok(System {
             info: SystemInfo { name, rows: n, nnz: a.nnz(), format, amg },
@@ -117,8 +108,10 @@ impl<B: AnyPrecision<f64> + CgSteps<f64> + 'static> System<B> {
         })
     }
 
-    /// Solves from `2 x - before`; the iterations. `time` (ms) is for the error: [`Error::NotFinite`], or
-    /// [`Error::Option`] with what can be done.
+    /// Solves, starting from `2 x - before`; returns the iterations. `time` (ms) is for messages.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`], or [`Error::Option`] with advice, if it is not solved.
     pub fn solve(&mut self, backend: &B, time: f64) -> Result<u32> {
         backend.axpby(&self.scalars, Coef::constant(2.0), &self.x, Coef::constant(-1.0), &mut self.before)?;
         std::mem::swap(&mut self.x, &mut self.before);

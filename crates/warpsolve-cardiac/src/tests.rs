@@ -8,7 +8,7 @@ mod waves;
 use super::*;
 use crate::mesh::TetMesh;
 use warpsolve_host::backend::cells::Cells;
-use warpsolve_host::precond::amg::AnyPrecision;
+use warpsolve_host::precond::amg::Hierarchies;
 use warpsolve_host::solver::cg::CgSteps;
 
 /// An oblique fibre, unit length.
@@ -47,7 +47,7 @@ fn accurate(formulation: Formulation) -> Params {
 /// v and phi after this many steps.
 fn run<B>(backend: &B, mesh: &TetMesh, params: &Params, steps: u32) -> (Vec<f64>, Option<Vec<f64>>)
 where
-    B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static,
+    B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static,
 {
     let mut simulation = Simulation::new(backend, mesh, params).unwrap();
     for _ in 0..steps {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use warpsolve::job::dot::{self, Sum};
 use warpsolve::job::{Device, Precision, Timing, spmv};
-use warpsolve::matrix::{Csr, Format, spmv_bytes};
+use warpsolve::matrix::{Csr, Format};
 use warpsolve::{Result, backend::gpu::Gpu, launch::profile::Profiled};
 
 use super::published;
@@ -61,7 +61,11 @@ fn dot_on(device: &Device, precision: Precision, n: usize, sum: Sum, repeat: usi
     };
     let m = measure(device, repeat)?;
     let kernels = kernels(device, |device| measure(device, 1).map(drop))?;
-    let bytes = (2 * n * value_bytes(precision)) as u64;
+    let value_bytes = match precision {
+        Precision::F64 => size_of::<f64>(),
+        Precision::F32 => size_of::<f32>(),
+    };
+    let bytes = (2 * n * value_bytes) as u64;
     Ok(figures(&m.timing, m.error, m.correct, bytes, 2 * n as u64, kernels))
 }
 
@@ -79,16 +83,8 @@ fn spmv_on(
     };
     let m = measure(device, repeat)?;
     let kernels = kernels(device, |device| measure(device, 1).map(drop))?;
-    let bytes = spmv_bytes(a.nnz(), a.n_rows(), value_bytes(precision), format.block());
     // A product and a sum for each nonzero.
-    Ok(figures(&m.timing, m.error, m.correct, bytes, 2 * a.nnz() as u64, kernels))
-}
-
-fn value_bytes(precision: Precision) -> usize {
-    match precision {
-        Precision::F64 => 8,
-        Precision::F32 => 4,
-    }
+    Ok(figures(&m.timing, m.error, m.correct, m.bytes, 2 * a.nnz() as u64, kernels))
 }
 
 fn figures(
@@ -123,8 +119,8 @@ fn kernels(device: &Device, work: impl Fn(&Device) -> Result<()>) -> Result<Vec<
     let profile = profiled.profile()?;
     // Beside the kernels of the work there are those that fill its vectors before.
     let most = profile.kernels.iter().map(|kernel| kernel.launches).max().unwrap_or(0);
-    let of_work = profile.kernels.into_iter().filter(|kernel| kernel.launches == most);
-    Ok(of_work
+    let main = profile.kernels.into_iter().filter(|kernel| kernel.launches == most);
+    Ok(main
         .map(|kernel| Kernel {
             name: kernel.name,
             registers: kernel.attributes.map(|attributes| attributes.registers),

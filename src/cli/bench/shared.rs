@@ -76,9 +76,9 @@ impl Bench {
     }
 
     /// The system of a table. It is kept for the next.
-    pub fn load(&mut self, of_blocks: bool) -> Result<Arc<Csr<f64>>> {
+    pub fn load(&mut self, in_blocks: bool) -> Result<Arc<Csr<f64>>> {
         let setting = &self.setting;
-        let default = match (of_blocks, self.simulated) {
+        let default = match (in_blocks, self.simulated) {
             (false, false) => Problem::Tet { n: 96 },
             (false, true) => Problem::Tet { n: 6 },
             (true, false) => Problem::Bidomain { n: 75 },

@@ -254,7 +254,7 @@ impl Grid {
             };
             columns.push(Column::number(name, Box::new(text)));
         }
-        let before_figures = columns.iter().position(|column| !column.of_row).unwrap_or(columns.len());
+        let before_figures = columns.iter().position(|column| !column.names_row).unwrap_or(columns.len());
         let cells = |row: &Row| match &row.refused {
             Some(refused) => {
                 let named = columns[..before_figures].iter().map(|column| (column.cell)(row));
@@ -278,16 +278,16 @@ struct Column<'a> {
     name: &'a str,
     align: Align,
     /// Whether it says what a row is of, figures or not.
-    of_row: bool,
+    names_row: bool,
     cell: Cell<'a>,
 }
 
 impl<'a> Column<'a> {
     fn text(name: &'a str, cell: Cell<'a>) -> Column<'a> {
-        Column { name, align: Align::Left, of_row: name != "check", cell }
+        Column { name, align: Align::Left, names_row: name != "check", cell }
     }
     fn number(name: &'a str, cell: Cell<'a>) -> Column<'a> {
-        Column { name, align: Align::Right, of_row: false, cell }
+        Column { name, align: Align::Right, names_row: false, cell }
     }
     fn of(name: &'a str, text: impl Fn(&Figures) -> String + 'a) -> Column<'a> {
         Column::number(name, Box::new(move |row| row.figures.as_ref().map_or(String::new(), &text)))

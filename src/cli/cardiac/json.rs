@@ -81,7 +81,7 @@ struct Parameters<'a> {
 #[derive(Serialize)]
 struct Stimulated {
     #[serde(flatten)]
-    shape: Place,
+    shape: StimulusShape,
     start: f64,
     duration: f64,
     strength: f64,
@@ -90,7 +90,7 @@ struct Stimulated {
 
 #[derive(Serialize)]
 #[serde(tag = "shape", rename_all = "lowercase")]
-enum Place {
+enum StimulusShape {
     Box { low: [f64; 3], high: [f64; 3] },
     Ball { centre: [f64; 3], radius: f64 },
 }
@@ -126,8 +126,8 @@ impl From<&Stimulus> for Stimulated {
     fn from(stimulus: &Stimulus) -> Self {
         let Stimulus { start, duration, strength, period, .. } = *stimulus;
         let shape = match stimulus.shape {
-            Shape::Box { low, high } => Place::Box { low, high },
-            Shape::Ball { centre, radius } => Place::Ball { centre, radius },
+            Shape::Box { low, high } => StimulusShape::Box { low, high },
+            Shape::Ball { centre, radius } => StimulusShape::Ball { centre, radius },
         };
         Stimulated { shape, start, duration, strength, period }
     }

@@ -56,10 +56,10 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
     let (device, threads) = (args.device, args.threads.unwrap_or(0).into());
     let mut plan = Plan::new(args, formulation)?;
     load::start_threads(threads)?;
-    let of_cells = plan.params.dt / f64::from(plan.params.cell_substeps);
-    if of_cells > LONGEST_STEP {
+    let cell_step = plan.params.dt / f64::from(plan.params.cell_substeps);
+    if cell_step > LONGEST_STEP {
         warn(&format!(
-            "the cells' steps of {of_cells} ms are too long to be accurate, and may blow up; use a --dt of at most \
+            "the cells' steps of {cell_step} ms are too long to be accurate, and may blow up; use a --dt of at most \
              {LONGEST_STEP}, or --cell-substeps"
         ));
     }

@@ -14,7 +14,7 @@ use warpsolve::cardiac::io::vtk::{VtuSeries, write_vtu};
 use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
-use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::precond::amg::Hierarchies;
 use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
@@ -75,7 +75,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Adds a frame, unless there is one of this time.
-    pub fn frame<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+    pub fn frame<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
         &mut self,
         simulation: &Simulation<B>,
     ) -> Result<()> {
@@ -95,7 +95,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes the state, where that is asked for.
-    pub fn checkpoint<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+    pub fn checkpoint<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
         &mut self,
         simulation: &Simulation<B>,
     ) -> Result<()> {
@@ -109,7 +109,7 @@ impl<'a> Outputs<'a> {
 
     /// The last frame and checkpoint, unless a step failed (`is_good`), and the activation times; whatever
     /// fails, the rest is tried.
-    pub fn finish<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+    pub fn finish<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
         &mut self,
         mesh: &TetMesh,
         simulation: &Simulation<B>,
@@ -158,9 +158,10 @@ impl Table {
 /// The names of the files of results, in words.
 pub fn names(plan: &Plan, frames: usize) -> String {
     let plural = if frames == 1 { "" } else { "s" };
-    let of_frames = plan.every.map(|_| format!("{FRAMES} with {frames} frame{plural}, ")).unwrap_or_default();
+    let frame_files =
+        plan.every.map(|_| format!("{FRAMES} with {frames} frame{plural}, ")).unwrap_or_default();
     let diagonal = plan.source.niederer().map(|_| format!("{DIAGONAL}, ")).unwrap_or_default();
-    format!("{of_frames}{ACTIVATION}, {PICTURE}, {diagonal}{STEPS}, {RUN}, {REPORT}")
+    format!("{frame_files}{ACTIVATION}, {PICTURE}, {diagonal}{STEPS}, {RUN}, {REPORT}")
 }
 
 /// Writes what was reported into the folder of results.

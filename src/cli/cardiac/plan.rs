@@ -86,7 +86,7 @@ impl Plan {
         let mut inputs = source.beside();
         inputs.extend(output.points.as_ref().and_then(|points| points.file.clone()));
         let asked = output.points.map(|points| points.list).unwrap_or_default();
-        let of_benchmark = niederer::points().filter(|_| is_niederer);
+        let benchmark_points = niederer::points().filter(|_| is_niederer);
         let plan = Plan {
             source,
             params,
@@ -96,7 +96,7 @@ impl Plan {
             out: output.out,
             every: Some(output.every).filter(|&every| every > 0.0),
             view: output.view,
-            points: of_benchmark.chain(asked).collect(),
+            points: benchmark_points.chain(asked).collect(),
             checkpoint: output.checkpoint,
             checkpoint_every: output.checkpoint_every,
             restart: output.restart,

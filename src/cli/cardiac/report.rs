@@ -74,16 +74,16 @@ pub fn text(facts: &Facts) -> String {
     let probes = facts.probes();
     let Params { model, tissue, .. } = &facts.plan.params;
     // Figures of other tissue do not compare.
-    let is_of_benchmark = *model == Model::TenTusscher && *tissue == Tissue::default();
-    let spacing = facts.plan.source.niederer().filter(|_| is_of_benchmark);
-    let of_benchmark = spacing.map(|spacing| (spacing, niederer::points().count()));
-    let asked = &probes[of_benchmark.map_or(0, |(_, count)| count)..];
+    let has_benchmark_tissue = *model == Model::TenTusscher && *tissue == Tissue::default();
+    let spacing = facts.plan.source.niederer().filter(|_| has_benchmark_tissue);
+    let benchmark = spacing.map(|spacing| (spacing, niederer::points().count()));
+    let asked = &probes[benchmark.map_or(0, |(_, count)| count)..];
     if !asked.is_empty() {
         lines.gap();
         points(&mut lines, asked);
     }
     let mut text = lines.text();
-    if let Some((spacing, count)) = of_benchmark {
+    if let Some((spacing, count)) = benchmark {
         text += &format!("\n{}", niederer::compare(&probes[..count], spacing));
     }
     text

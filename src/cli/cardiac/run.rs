@@ -7,7 +7,7 @@ use std::time::Instant;
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::mesh::TetMesh;
 use warpsolve::cardiac::{Checkpoint, Simulation, SystemInfo};
-use warpsolve::precond::amg::AnyPrecision;
+use warpsolve::precond::amg::Hierarchies;
 use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
@@ -76,7 +76,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// Those of the set-up; later ones are in [`Ran`].
-    pub fn simulate<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+    pub fn simulate<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
         self,
         backend: &B,
     ) -> Result<Ran> {
@@ -111,7 +111,7 @@ impl Run<'_> {
         })
     }
 
-    fn advance<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+    fn advance<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
         &self,
         simulation: &mut Simulation<B>,
         outputs: &mut Outputs,

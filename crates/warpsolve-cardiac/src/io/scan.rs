@@ -1,7 +1,7 @@
-//! Numbers out of files that are text or binary: the ground under the readers of meshes.
+//! Reads words and numbers from files that are text or binary. The readers of meshes are built on it.
 //!
-//! Files are held in memory whole. Every count is compared with the bytes that are left before anything is
-//! allocated on its word.
+//! A file is in memory as a whole. Every count is compared with the bytes that are left before memory is
+//! allocated for so many items.
 
 use std::fs;
 use std::io::Read;
@@ -26,37 +26,37 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     Ok(plain)
 }
 
-/// The path with another extension in place of its own, of which `.gz` is a part.
+/// The path with another extension. A final `.gz` is part of the extension that is replaced.
 pub(crate) fn sibling(path: &Path, extension: &str) -> PathBuf {
     plain(path).with_extension(extension)
 }
 
-/// The path without `.gz`.
+/// The path without a final `.gz`.
 pub(crate) fn plain(path: &Path) -> PathBuf {
     let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     if compressed { path.with_extension("") } else { path.to_path_buf() }
 }
 
-/// How numbers stand in a file.
+/// How numbers are written in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// As words between blanks.
+    /// Words with blanks between.
     Text,
-    /// As bytes, the least significant one first.
+    /// Bytes, the least significant one first.
     Little,
-    /// As bytes, the most significant one first.
+    /// Bytes, the most significant one first.
     Big,
 }
 
-/// A number that files hold.
+/// A type of numbers in files.
 pub(crate) trait Number: Copy {
-    /// Bytes of one.
+    /// Bytes of a number.
     const SIZE: usize;
-    /// What a word that is none should have been.
+    /// The type's name, for messages about a word that is not such a number.
     const NAME: &'static str;
-    /// From `SIZE` bytes.
+    /// The number in `SIZE` bytes.
     fn from_bytes(bytes: &[u8], encoding: Encoding) -> Self;
-    /// From a word.
+    /// The number in a word.
     fn from_word(word: &str) -> Option<Self>;
 }
 
@@ -81,12 +81,12 @@ macro_rules! numbers {
 numbers!("a whole number": i8 u8 i16 u16 i32 u32 i64 u64);
 numbers!("a number": f32 f64);
 
-/// A place in a file, moving forwards.
+/// Reads a file from front to back.
 pub(crate) struct Scanner<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     at: usize,
-    /// How the numbers that come next stand there; lines are text in any case.
+    /// The encoding of the numbers that follow. Lines are always text.
     pub encoding: Encoding,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Scanner<'a> {
         Scanner { path, bytes, at, encoding }
     }
 
-    /// An error at this place: the line where the file is text, else the byte.
+    /// An error at this position: the line if the file is text, else the byte.
     pub fn fail(&self, message: impl Into<String>) -> Error {
         if self.encoding == Encoding::Text {
             let line = 1 + self.bytes[..self.at].iter().filter(|&&b| b == b'\n').count();
@@ -107,7 +107,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The rest of this line without the blanks around it, or `None` at the end of the file. Bytes that are
-    /// no UTF-8 are replaced by '?'.
+    /// not UTF-8 are replaced.
     pub fn line(&mut self) -> Option<String> {
         let rest = &self.bytes[self.at..];
         if rest.is_empty() {
@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
                 self.at += length;
                 word
             }
-            // No keyword and no number looks like this, so that the caller reports it.
+            // This is neither a keyword nor a number, so the caller reports it.
             Err(_) => "?",
         }
     }
@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
         self.at += rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
     }
 
-    /// Moves over what is left of a line whose words have been read: numbers in bytes begin behind it.
+    /// Moves behind the end of a line whose words have been read. There numbers in bytes begin.
     pub fn end_line(&mut self) -> Result<()> {
         match self.line().as_deref() {
             None | Some("") => Ok(()),
@@ -153,7 +153,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next word as a number, however the numbers of the file stand.
+    /// The next word as a number. It is text in binary files too.
     pub fn worded<T: Number>(&mut self, what: &str) -> Result<T> {
         let word = self.word();
         T::from_word(word).ok_or_else(|| {
@@ -166,7 +166,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// The next number; `what` is for the message.
+    /// The next number. `what` names it in messages.
     pub fn number<T: Number>(&mut self, what: &str) -> Result<T> {
         if self.encoding == Encoding::Text {
             return self.worded(what);
@@ -184,10 +184,11 @@ impl<'a> Scanner<'a> {
         (0..n).map(|_| self.number(what)).collect()
     }
 
-    /// Refuses `n` items of at least `size` bytes each (as text: one digit and a blank) where fewer are left.
+    /// Refuses `n` items of at least `size` bytes each (as text, a digit and a blank) if the file is too
+    /// short for them.
     pub fn check_count(&self, n: usize, size: usize, what: &str) -> Result<()> {
         let size = if self.encoding == Encoding::Text { 2 } else { size };
-        // The last word of a text may lack its blank.
+        // There may be no blank behind the last word of a text.
         let left = self.bytes.len() - self.at + 1;
         if n.checked_mul(size).is_some_and(|needed| needed <= left) {
             return Ok(());
@@ -198,7 +199,7 @@ impl<'a> Scanner<'a> {
         )))
     }
 
-    /// Moves behind the next `mark`, if there is one.
+    /// Moves behind the next `mark`. Returns whether there is one.
     pub fn skip_past(&mut self, mark: &str) -> bool {
         let found = self.bytes[self.at..].windows(mark.len()).position(|window| window == mark.as_bytes());
         self.at = found.map_or(self.bytes.len(), |found| self.at + found + mark.len());
@@ -221,7 +222,7 @@ pub(crate) fn shorten(text: &str) -> String {
     short
 }
 
-/// What the tests of the readers share.
+/// For the tests of all readers.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::Encoding;

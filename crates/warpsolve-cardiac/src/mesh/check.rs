@@ -1,12 +1,12 @@
-//! From what stands in a file to a mesh that finite elements can use.
+//! Checks of a mesh as it was read, and its repair, before finite elements use it.
 
 use rayon::prelude::*;
 
 use super::{TetMesh, signed_volume};
-use warpsolve_host::error::{Error, Result};
+use warpsolve_host::error::{Error, MeshFault, Result};
 
-/// Tetrahedra whose volume is at most this part of the cube of their longest edge are degenerate. A good one
-/// has a tenth, and at 1e-12 nothing but rounding is left of its gradients.
+/// Tetrahedra whose volume is at most this part of the cube of their longest edge are degenerate. For a good
+/// one the part is about 0.1. At 1e-12 its gradients are nothing but rounding errors.
 const FLATTEST: f64 = 1e-12;
 
 /// A mesh as it was read, unchecked.
@@ -16,13 +16,14 @@ pub(crate) struct RawMesh {
     pub tets: Vec<[u32; 4]>,
     pub regions: Option<Vec<i32>>,
     pub fibres: Option<Vec<[f64; 3]>>,
-    /// Which of all cells of the file, counted from 1, each tetrahedron is; empty where all are tetrahedra.
+    /// The number of each tetrahedron among all cells of the file, counted from 1. Empty if all cells are
+    /// tetrahedra.
     pub numbers: Vec<usize>,
     /// Cells of the file that are points, lines or surfaces.
     pub skipped: usize,
 }
 
-/// What was mended.
+/// What was repaired.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mended {
     pub reoriented: usize,
@@ -30,19 +31,20 @@ pub(crate) struct Mended {
 }
 
 impl TetMesh {
-    /// Checks and takes a mesh.
+    /// Makes a mesh of these points and tetrahedra, and checks it.
     ///
     /// - `points`: coordinates of the nodes, mm.
-    /// - `tets`: four nodes each, counted from 0. Where the determinant |b - a, c - a, d - a| of every one is
-    ///   negative the file's convention is the other one, and the last two nodes are swapped.
+    /// - `tets`: four nodes each, counted from 0. If the determinant |b - a, c - a, d - a| of all is
+    ///   negative, the other convention of orientation was used, and the last two nodes of each are swapped.
     /// - `regions`: a number for each tetrahedron.
     /// - `fibres`: the fibre direction of each tetrahedron, of any length but 0; kept as unit vectors.
     ///
     /// # Errors
-    /// [`Error::Mesh`], with elements and nodes counted from 1: no tetrahedra; a node out
-    /// of range, with a coordinate that is not finite, or in no tetrahedron; a tetrahedron whose volume is at
-    /// most 1e-12 h^3, h its longest edge; tetrahedra of both orientations; `regions` or `fibres` of another
-    /// length than `tets`; a fibre that is zero or not finite.
+    /// Elements and nodes are counted from 1.
+    /// - [`Error::Mesh`]: no tetrahedra; a node that is out of range, or has a coordinate that is not finite;
+    ///   a tetrahedron that is there twice, or whose volume is at most 1e-12 h^3, h its longest edge;
+    ///   `regions` or `fibres` of another length than `tets`; a fibre that is zero or not finite.
+    /// - [`Error::MeshFault`]: tetrahedra of both orientations; a node in no tetrahedron.
     pub fn new(
         points: Vec<[f64; 3]>,
         tets: Vec<[u32; 4]>,
@@ -60,8 +62,8 @@ impl RawMesh {
         self.numbers.get(t).copied().unwrap_or(t + 1)
     }
 
-    /// Takes cell `number`, a tetrahedron of these nodes, which are counted from 0 here and from `first` in
-    /// the file; or says what is wrong.
+    /// Adds cell `number`, a tetrahedron. `nodes` are counted from 0, those of the file from `first`. The
+    /// error says what is wrong.
     pub fn push(&mut self, number: usize, nodes: [i64; 4], first: i64) -> std::result::Result<(), String> {
         let n = self.points.len();
         if let Some(node) = nodes.iter().find(|&&node| node < 0 || node as usize >= n) {
@@ -73,7 +75,7 @@ impl RawMesh {
         Ok(())
     }
 
-    /// The mesh, if it is fit for use.
+    /// Checks everything, repairs what is allowed, and returns the mesh.
     pub fn check(mut self, reorient: bool, drop_unreferenced: bool) -> Result<(TetMesh, Mended)> {
         self.check_sizes()?;
         self.check_points()?;
@@ -134,7 +136,7 @@ impl RawMesh {
         Ok(())
     }
 
-    /// Refuses a tetrahedron that is there twice: it would conduct twice as well.
+    /// Refuses a tetrahedron that is there twice. It would conduct twice as much.
     fn check_distinct(&self) -> Result<()> {
         let sorted = |t: u32| {
             let mut tet = self.tets[t as usize];
@@ -160,7 +162,7 @@ impl RawMesh {
         for (t, &tet) in self.tets.iter().enumerate() {
             let volume = signed_volume(&self.points, tet);
             let h = longest_edge(&self.points, tet);
-            // Not the other way round: a NaN, of coordinates that overflow, is refused as well.
+            // Written so that NaN, which comes of coordinates that overflow, is refused too.
             let is_sound = volume.is_finite() && volume.abs() > FLATTEST * h * h * h;
             if !is_sound {
                 return Err(Error::Mesh(format!(
@@ -175,14 +177,17 @@ impl RawMesh {
                 inverted += 1;
             }
         }
-        // Where all are the same way round that is the convention of the program that wrote them.
+        // If all have a negative volume, the program that wrote them has the other convention.
         if inverted > 0 && inverted < self.tets.len() && !reorient {
-            return Err(Error::Mesh(format!(
-                "element {} is inside out (its volume is negative), as are {inverted} of {}; see whether \
-                 elements overlap; --reorient swaps two of their nodes",
-                self.number(first),
-                self.tets.len()
-            )));
+            return Err(Error::MeshFault {
+                fault: MeshFault::InsideOut,
+                message: format!(
+                    "element {} is inside out (its volume is negative), as are {inverted} of {}; see whether \
+                     elements overlap",
+                    self.number(first),
+                    self.tets.len()
+                ),
+            });
         }
         if inverted > 0 {
             for tet in &mut self.tets {
@@ -194,7 +199,7 @@ impl RawMesh {
         Ok(inverted)
     }
 
-    /// Nodes without tetrahedra are zero rows of every matrix; returns how many were dropped.
+    /// Drops nodes without tetrahedra, whose rows would be zero in every matrix; returns how many.
     fn drop_unreferenced(&mut self, drop: bool) -> Result<usize> {
         let mut is_used = vec![false; self.points.len()];
         for &node in self.tets.as_flattened() {
@@ -202,12 +207,15 @@ impl RawMesh {
         }
         let Some(first) = is_used.iter().position(|is_used| !is_used) else { return Ok(0) };
         if !drop {
-            return Err(Error::Mesh(format!(
-                "node {} belongs to no tetrahedron, as do {} of {}; --drop-unreferenced leaves them out",
-                first + 1,
-                is_used.iter().filter(|is_used| !*is_used).count(),
-                self.points.len()
-            )));
+            return Err(Error::MeshFault {
+                fault: MeshFault::UnreferencedNodes,
+                message: format!(
+                    "node {} belongs to no tetrahedron, as do {} of {}",
+                    first + 1,
+                    is_used.iter().filter(|is_used| !*is_used).count(),
+                    self.points.len()
+                ),
+            });
         }
         Ok(keep_nodes(&mut self.points, &mut self.tets, &is_used))
     }
@@ -215,11 +223,11 @@ impl RawMesh {
     fn normalise_fibres(&mut self) -> Result<()> {
         let Some(mut fibres) = self.fibres.take() else { return Ok(()) };
         for (t, fibre) in fibres.iter_mut().enumerate() {
-            // What was a unit vector stays the same to the last bit.
+            // Unit vectors stay the same to the last bit.
             if (fibre.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() <= 4.0 * f64::EPSILON {
                 continue;
             }
-            // Divided by the largest component first, so that no square over- or underflows.
+            // Dividing by the largest component first keeps squares from over- or underflowing.
             let largest = fibre.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let [x, y, z] = fibre.map(|x| x / largest);
             let norm = (x * x + y * y + z * z).sqrt();
@@ -238,7 +246,7 @@ impl RawMesh {
     }
 }
 
-/// Leaves out the other nodes, which no tetrahedron has; returns how many.
+/// Keeps these nodes. The others, which belong to no tetrahedron, are dropped; returns how many.
 pub(super) fn keep_nodes(points: &mut Vec<[f64; 3]>, tets: &mut [[u32; 4]], keep: &[bool]) -> usize {
     let before = points.len();
     let mut new_numbers = Vec::with_capacity(before);

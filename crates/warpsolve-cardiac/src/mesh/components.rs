@@ -3,8 +3,8 @@
 use super::{TetMesh, check::keep_nodes};
 
 impl TetMesh {
-    /// The connected component of each node: nodes of one tetrahedron are in the same. Components are counted
-    /// from 0 in the order of their first nodes.
+    /// The connected component of each node. Nodes of one tetrahedron are in the same component. Components
+    /// are counted from 0 in the order of their first nodes.
     pub fn components(&self) -> Vec<u32> {
         // Disjoint sets, each a tree of parents whose root is its smallest node.
         let mut parent: Vec<u32> = (0..self.points.len() as u32).collect();
@@ -28,8 +28,8 @@ impl TetMesh {
         components
     }
 
-    /// Leaves out all components but the one with the most tetrahedra, the first of equals; returns how many
-    /// nodes that were.
+    /// Drops all components but the one with the most tetrahedra, the first of equals. Returns the number of
+    /// dropped nodes.
     pub fn keep_largest_component(&mut self) -> usize {
         let components = self.components();
         let of = |tet: &[u32; 4]| components[tet[0] as usize] as usize;
@@ -56,7 +56,7 @@ fn retain<V>(values: &mut Vec<V>, keep: &[bool]) {
     values.retain(|_| *keep.next().expect("one for each value"));
 }
 
-/// The root of a node's tree; halves the path to it.
+/// The root of a node's tree. The path to it is halved on the way.
 fn root(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         let up = parent[parent[node as usize] as usize];

@@ -1,8 +1,8 @@
 //! Fibre files: `.lon` of openCARP, `.ortho` and `.axi` of Chaste.
 //!
-//! A line `fx fy fz` for each tetrahedron, on which sheet and normal directions may follow. A first line with
-//! one number is allowed: how many elements there are (Chaste) or how many directions, 1 or 2 (openCARP). `#`
-//! begins a comment.
+//! There is a line `fx fy fz` for each tetrahedron. The directions of sheets and normals may follow on it.
+//! The first line may be a single number, that of the elements (Chaste) or of the directions, 1 or 2
+//! (openCARP). `#` begins a comment.
 
 use std::path::Path;
 

@@ -1,13 +1,15 @@
-//! Where a point is in a mesh.
+//! Finds the tetrahedron that a point is in.
 
 use super::{TetMesh, signed_volume};
 
-/// A point this far outside of a tetrahedron, as a part of its volume, is rounding's.
+/// Points that are outside of a tetrahedron by this part of its size count as inside: rounding may move them
+/// out.
 const ROUNDING: f64 = 1e-9;
 
 impl TetMesh {
-    /// The tetrahedron that a point is in, the first of several, and the barycentric coordinates there: what
-    /// is linear in it and f_k at its nodes is `sum_k w_k f_k`. `None` outside of the mesh.
+    /// The tetrahedron that a point is in, the first of several, and the barycentric coordinates w there. A
+    /// linear function with the values f_k at the nodes is `sum_k w_k f_k` at the point. `None` outside of
+    /// the mesh.
     pub fn locate(&self, point: [f64; 3]) -> Option<(usize, [f64; 4])> {
         (0..self.tets.len()).find_map(|t| {
             let corners = self.tets[t].map(|node| self.points[node as usize]);

@@ -1,7 +1,6 @@
 //! Tetrahedral meshes: geometry, regions and fibres of a piece of tissue.
 //!
-//! A mesh has one unit of length throughout, which is mm wherever conductivities or time enter; files in
-//! other units are [scaled](ReadOptions::scale) when they are read.
+//! Lengths are in mm. Files in other units are [scaled](ReadOptions::scale) when they are read.
 
 mod check;
 mod components;
@@ -15,7 +14,7 @@ mod tests;
 pub(crate) use check::RawMesh;
 pub use read::{ReadOptions, ReadSummary, read, read_with_summary};
 
-/// A mesh of linear tetrahedra that is fit for finite elements: every node belongs to a tetrahedron, every
+/// A mesh of linear tetrahedra for finite elements. Every node belongs to a tetrahedron, and every
 /// tetrahedron has a positive volume.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TetMesh {

@@ -1,4 +1,4 @@
-//! Meshes from files of any known format.
+//! Reads meshes of any known format.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct ReadOptions {
     pub drop_unreferenced: bool,
     /// Whether to leave out all connected components but the one with the most tetrahedra.
     pub largest_component: bool,
-    /// A file with the fibres, which goes before those in the mesh file or next to it.
+    /// A file with the fibres. Those in the mesh file, or in a file next to it, are then not used.
     pub fibres: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// What was found in a file, and what was done about it.
+/// What a file contained, and how it was repaired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadSummary {
     /// "VTU", "VTK", "Gmsh" or "TetGen".
@@ -49,28 +49,29 @@ pub struct ReadSummary {
     pub dropped: usize,
     /// Nodes of smaller components that were left out.
     pub apart: usize,
-    /// The file that the fibres come from, where they do not come from the mesh file itself.
+    /// The file of the fibres; `None` if there are none, or they are in the mesh file.
     pub fibres: Option<PathBuf>,
 }
 
 /// Reads a mesh: `.vtu` and `.vtk` (VTK), `.msh` (Gmsh), `.node` and `.ele` (TetGen, Chaste), any of them
-/// also compressed by gzip. VTK and Gmsh files are known by their content, whatever their name.
+/// also compressed by gzip. VTK and Gmsh files are recognised by their content, whatever their name.
 ///
 /// Vertices, lines and surfaces are left out. Fibres come from `options.fibres`, or else from cell or point
 /// data `fibre`, `fibres`, `fiber` or `fibers`, or else from a file of the same name that ends in `.ortho`,
-/// `.axi` or `.lon`; regions from integer cell data `region`, `material`, `elemTag`, `medit:ref`,
+/// `.axi` or `.lon`. Regions come from integer cell data `region`, `material`, `elemTag`, `medit:ref`,
 /// `gmsh:physical` and the like, from physical groups of Gmsh, or from TetGen's region attribute.
 ///
 /// # Errors
-/// [`Error::Io`] when a file cannot be read. [`Error::Parse`] with the line, or [`Error::Mesh`], when it is
-/// malformed, has cells other than linear tetrahedra, or does not make a mesh that [`TetMesh::new`] takes:
-/// elements are then counted from 1 in the order of the file, other cells included. [`Error::Option`] when
-/// `scale` is not a positive finite number.
+/// - [`Error::Io`] when a file cannot be read.
+/// - [`Error::Parse`] with the line, or [`Error::Mesh`], when it is malformed or has cells other than linear
+///   tetrahedra.
+/// - Those of [`TetMesh::new`], with elements counted from 1 in the order of the file, other cells included.
+/// - [`Error::Option`] when `scale` is not a positive finite number.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<TetMesh> {
     Ok(read_with_summary(path, options)?.0)
 }
 
-/// [`read`], with a summary of what was left out or mended.
+/// [`read`], with a summary of what was left out or repaired.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -80,9 +81,12 @@ pub fn read_with_summary(path: &Path, options: &ReadOptions) -> Result<(TetMesh,
         return Err(Error::Option(format!("a mesh cannot be scaled by {scale}; give a positive number")));
     }
     let (format, raw) = read_raw(path)?;
-    // Faults of the mesh as a whole, wherever they are found, are faults of this file.
+    // Faults of the mesh as a whole get the file's name.
     finish(raw, format, path, options).map_err(|error| match error {
         Error::Mesh(message) => Error::Mesh(format!("{}: {message}", path.display())),
+        Error::MeshFault { fault, message } => {
+            Error::MeshFault { fault, message: format!("{}: {message}", path.display()) }
+        }
         other => other,
     })
 }
@@ -102,7 +106,7 @@ fn read_raw(path: &Path) -> Result<(&'static str, RawMesh)> {
         Ok(("Gmsh", gmsh::parse(path, &bytes)?))
     } else {
         Err(Error::Mesh(format!(
-            "{}: this is none of the meshes known: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen)",
+            "{}: this is not a known mesh format: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen)",
             path.display()
         )))
     }
@@ -134,7 +138,7 @@ fn fibres_beside(path: &Path) -> Option<PathBuf> {
     names.into_iter().map(|extension| sibling(path, extension)).find(|file| file.is_file())
 }
 
-/// The extension in small letters, without `.gz`.
+/// The extension in lower case, without `.gz`.
 fn extension(path: &Path) -> String {
     plain(path).extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! Boxes, cut into cubes and these into tetrahedra.
+//! Boxes that are cut into cubes, and these into tetrahedra.
 
 use super::TetMesh;
 use warpsolve_host::error::{Error, Result};
@@ -13,9 +13,9 @@ impl TetMesh {
     ///   (up to a rounding of 1e-9 of a part).
     /// - With n parts along the axes there are (n_x + 1) (n_y + 1) (n_z + 1) nodes; node (i, j, k) is number
     ///   (i (n_y + 1) + j) (n_z + 1) + k: z runs fastest.
-    /// - Each cuboid is cut into six tetrahedra (Kuhn), one for each order of the axes, along which it runs
-    ///   from corner (0, 0, 0) to (1, 1, 1); tetrahedra 6 c to 6 c + 5 belong to cuboid c, in the order of
-    ///   the nodes.
+    /// - Each cuboid is cut into six tetrahedra (Kuhn), one for each order of the axes. It runs along the
+    ///   axes in that order from corner (0, 0, 0) to (1, 1, 1). Tetrahedra 6 c to 6 c + 5 belong to cuboid c,
+    ///   in the order of the nodes.
     ///
     /// # Errors
     /// [`Error::Option`] when a length or the spacing is not a positive finite number, or for more nodes or
@@ -52,7 +52,7 @@ impl TetMesh {
                         let one = corner + strides[axes[0]];
                         let two = one + strides[axes[1]];
                         let three = two + strides[axes[2]];
-                        // The path along an odd permutation turns the other way.
+                        // The path of an odd permutation gives the other orientation.
                         let tet =
                             if order < 3 { [corner, one, two, three] } else { [corner, one, three, two] };
                         tet.map(|node| node as u32)

@@ -64,7 +64,7 @@ fn a_convention_is_turned_and_a_fault_refused() {
     let mixed = [TETS[0], turned[1]];
     let message = error(&POINTS, &mixed);
     assert!(message.starts_with("element 2 is inside out") && message.contains("are 1 of 2"), "{message}");
-    assert!(message.contains("--reorient"), "{message}");
+    assert!(message.ends_with("see whether elements overlap"), "{message}");
     let (mesh, mended) = raw(&POINTS, &mixed).check(true, false).unwrap();
     assert_eq!((mended.reoriented, mesh.tets()[0]), (1, TETS[0]));
     assert!(mesh.volume(1) > 0.0);
@@ -75,7 +75,7 @@ fn unreferenced_nodes_are_refused_or_dropped() {
     let points = [&[[5.0; 3]], &POINTS[..3], &[[6.0; 3]], &POINTS[3..]].concat();
     let tets = [[1, 2, 3, 5], [2, 3, 5, 6]];
     let message = error(&points, &tets);
-    assert!(message.starts_with("node 1 belongs to no tetrahedron, as do 2 of 7;"), "{message}");
+    assert!(message.starts_with("node 1 belongs to no tetrahedron, as do 2 of 7"), "{message}");
     let (mesh, mended) = raw(&points, &tets).check(false, true).unwrap();
     assert_eq!((mesh.points(), mesh.tets(), mended.dropped), (&POINTS[..], &TETS[..], 2));
 }
@@ -221,7 +221,7 @@ fn files_are_known_and_mended_as_asked() {
     let message = read(&path("h.txt"), &options).unwrap_err().to_string();
     assert!(message.contains("h.txt: element 2 is degenerate"), "{message}");
     write("h.bin", "\u{0}\u{1}garbage");
-    assert!(read(&path("h.bin"), &options).unwrap_err().to_string().contains("none of the meshes known"));
+    assert!(read(&path("h.bin"), &options).unwrap_err().to_string().contains("not a known mesh format"));
     assert!(read(&path("nowhere.vtu"), &options).unwrap_err().to_string().starts_with("cannot read"));
 }
 

@@ -11,13 +11,13 @@ use warpsolve_host::solver::cg::CgSteps;
 /// v, phi and activation.
 type Results = (Vec<f64>, Option<Vec<f64>>, Vec<f64>);
 
-fn results<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+fn results<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
     simulation: &Simulation<B>,
 ) -> Results {
     (simulation.v().unwrap(), simulation.phi_e().unwrap(), simulation.activation().unwrap())
 }
 
-fn check<B: Cells + AnyPrecision<f64> + CgSteps<f64> + Clone + 'static>(
+fn check<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
     backend: &B,
     mesh: &TetMesh,
     params: &Params,
@@ -129,7 +129,7 @@ fn damaged_files_are_refused() {
     let longer = [&good[..], &[0; 8]].concat();
     assert!(refusal(&longer).contains("its size"));
     assert!(refusal(&good[..60]).contains("it ends too early"));
-    assert!(refusal(&[0x20; 200]).contains("this is no checkpoint"));
+    assert!(refusal(&[0x20; 200]).contains("this is not a checkpoint"));
     let with = |place: usize, value: u64| {
         let mut bytes = good.clone();
         bytes[place..place + 8].copy_from_slice(&value.to_le_bytes());

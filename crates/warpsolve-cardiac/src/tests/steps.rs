@@ -42,7 +42,7 @@ fn norm(x: &[f64]) -> f64 {
 }
 
 /// Two steps from random voltages, which fulfil the equations of the module and conserve charge.
-fn check<B: AnyPrecision<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMesh, params: &Params) {
+fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMesh, params: &Params) {
     let Matrices { k_i, k_ie, k_m, mass, lumped } = matrices(mesh);
     let space = P1::new(mesh.points(), mesh.tets()).unwrap();
     let mut diffusion = Diffusion::new(backend, &space, |_| FIBRE, params).unwrap();

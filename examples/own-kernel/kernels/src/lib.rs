@@ -2,7 +2,7 @@
 // ANCHOR: kernel
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
-use cuda_std::{kernel, memory::*, shared_array, thread};
+use cuda_std::{kernel, memory::*, shared, thread};
 
 /// Threads of a block.
 pub const BLOCK: u32 = 128;
@@ -15,8 +15,8 @@ const TILE: usize = BLOCK as usize + 2;
 /// x and y have n elements and do not overlap; blocks have [`BLOCK`] threads.
 #[kernel]
 pub unsafe fn smooth(n: u32, x: *const f64, y: *mut f64) {
-    let (n, i, t) = (n as usize, thread::index(), thread::thread_idx_x() as usize);
-    let tile = shared_array![f64; TILE];
+    let (n, i, t) = (n as usize, thread::index_x(), thread::thread_idx_x() as usize);
+    let tile = shared![f64; TILE];
     tile.set(t + 1, if i < n { x.ld_nc(i) } else { 0.0 });
     if t == 0 {
         tile.set(0, if i > 0 { x.ld_nc(i - 1) } else { 0.0 });

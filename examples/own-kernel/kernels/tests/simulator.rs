@@ -2,7 +2,7 @@
 
 use cuda_std::host::Kernel;
 use cuda_std::sim::{self, Fault, Memory, Options};
-use cuda_std::{kernel, memory::*, shared_array, thread};
+use cuda_std::{kernel, memory::*, shared, thread};
 use own_kernels::{BLOCK, smooth};
 
 /// Fractions without a pattern.
@@ -41,7 +41,7 @@ fn smooth_is_the_mean_of_neighbours() {
 /// The last block has threads beyond the end of x.
 #[kernel]
 unsafe fn unbounded(x: *const f64, y: *mut f64) {
-    let i = thread::index();
+    let i = thread::index_x();
     y.st(i, 0.5 * x.ld(i));
 }
 // ANCHOR_END: out_of_bounds
@@ -50,7 +50,7 @@ unsafe fn unbounded(x: *const f64, y: *mut f64) {
 /// In place: a thread reads what its neighbour overwrites, before or after.
 #[kernel]
 unsafe fn in_place(n: u32, x: *mut f64) {
-    let i = thread::index();
+    let i = thread::index_x();
     if i > 0 && i < n as usize {
         x.st(i, 0.5 * (x.ld(i - 1) + x.ld(i)));
     }
@@ -61,8 +61,8 @@ unsafe fn in_place(n: u32, x: *mut f64) {
 /// Shared memory, and no barrier between what is written and what others read.
 #[kernel]
 unsafe fn hasty(n: u32, x: *const f64, y: *mut f64) {
-    let (i, t) = (thread::index(), thread::thread_idx_x() as usize);
-    let tile = shared_array![f64; 128];
+    let (i, t) = (thread::index_x(), thread::thread_idx_x() as usize);
+    let tile = shared![f64; 128];
     tile.set(t, if i < n as usize { x.ld(i) } else { 0.0 });
     if i < n as usize {
         y.st(i, tile.get(127 - t));
@@ -74,8 +74,8 @@ unsafe fn hasty(n: u32, x: *const f64, y: *mut f64) {
 /// The threads beyond the end leave, and the others wait for them.
 #[kernel]
 unsafe fn early_exit(n: u32, x: *const f64, y: *mut f64) {
-    let (i, t) = (thread::index(), thread::thread_idx_x() as usize);
-    let tile = shared_array![f64; 128];
+    let (i, t) = (thread::index_x(), thread::thread_idx_x() as usize);
+    let tile = shared![f64; 128];
     if i >= n as usize {
         return;
     }

@@ -3,8 +3,8 @@
 //! Format: C. Geuzaine, J.-F. Remacle, Gmsh reference manual, "Gmsh file formats" ("MSH file format", and
 //! "Legacy formats" for 2.2). The crate mshio is not used: it reads 4.1 only, and panics on some files.
 //!
-//! The region of a tetrahedron is the first physical group of its volume, or 0; there are no regions where no
-//! volume has a group.
+//! The region of a tetrahedron is the first physical group of its volume, or 0. If no volume has a group,
+//! there are no regions.
 
 mod tags;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use crate::mesh::RawMesh;
 use tags::Tags;
 use warpsolve_host::error::Result;
 
-/// The mesh in the bytes of a file.
+/// Parses the bytes of a file.
 pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
     let mut file = Scanner::new(path, bytes, 0, Encoding::Text);
     let version = Version::open(&mut file)?;
@@ -42,7 +42,7 @@ enum Version {
 }
 
 impl Version {
-    /// Reads up to the end of $MeshFormat, and sets how numbers stand in the file.
+    /// Reads up to the end of $MeshFormat, and sets the encoding of the file's numbers.
     fn open(file: &mut Scanner) -> Result<Version> {
         while file.word() != "$MeshFormat" {
             // Comments may come first.
@@ -140,7 +140,7 @@ impl Reader<'_> {
         Ok(self.mesh)
     }
 
-    /// A count, of items of at least `size` bytes.
+    /// The number of items, of at least `size` bytes each.
     fn count(&mut self, size: usize, what: &str) -> Result<usize> {
         let n: u64 = self.file.number(&format!("the number of {what}"))?;
         let n = usize::try_from(n).unwrap_or(usize::MAX);
@@ -148,7 +148,7 @@ impl Reader<'_> {
         Ok(n)
     }
 
-    /// A count that stands on a line of its own in binary files too.
+    /// A count on a line of its own, which is text in binary files too.
     fn line_count(&mut self, what: &str) -> Result<usize> {
         let n: u64 = self.file.worded(&format!("the number of {what}"))?;
         self.file.end_line()?;
@@ -175,7 +175,7 @@ impl Reader<'_> {
         let mut tags = Vec::with_capacity(n);
         for _ in 0..n {
             let tag: i32 = self.file.number("the number of a node")?;
-            // A negative one can be no element's: those are read in the same way.
+            // A negative number stays one and the same: `node` converts those of elements alike.
             tags.push(tag as u64);
             let point = self.point()?;
             self.mesh.points.push(point);
@@ -290,7 +290,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The nodes of the next element, of which tetrahedra are kept.
+    /// Reads the nodes of the next element, and keeps it if it is a tetrahedron.
     fn element(&mut self, shape: Shape, group: i32) -> Result<()> {
         self.elements += 1;
         let mut nodes = [0; 4];
@@ -326,7 +326,7 @@ impl Reader<'_> {
     }
 }
 
-/// The elements that are known.
+/// Known elements.
 #[derive(Clone, Copy)]
 enum Shape {
     Tetrahedron,
@@ -337,7 +337,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// The shape of Gmsh's number, or what it is otherwise.
+    /// The shape with this number in Gmsh. The error is the name of a shape that cannot be read.
     fn numbered(shape: i32) -> std::result::Result<Shape, String> {
         let nodes = match shape {
             4 => return Ok(Shape::Tetrahedron),

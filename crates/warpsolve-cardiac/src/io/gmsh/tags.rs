@@ -1,14 +1,14 @@
 //! Gmsh's numbers of nodes, which may have gaps and come in any order.
 
-/// Finds the place of a node by its number.
+/// Finds the index of a node by its number.
 #[derive(Default)]
 pub(super) struct Tags {
-    /// (number, place), ascending.
+    /// (number, index), ascending.
     sorted: Vec<(u64, u32)>,
 }
 
 impl Tags {
-    /// Takes the numbers in the order of the nodes; or names one that is there twice.
+    /// `tags` are the nodes' numbers in their order. The error is a number that is there twice.
     pub fn new(tags: Vec<u64>) -> Result<Self, u64> {
         let mut sorted: Vec<(u64, u32)> = tags.into_iter().zip(0..).collect();
         sorted.sort_unstable();
@@ -18,10 +18,10 @@ impl Tags {
         }
     }
 
-    /// The place of a node, counted from 0.
+    /// The index of a node, counted from 0.
     pub fn index(&self, tag: u64) -> Option<i64> {
         let first = self.sorted.first()?.0;
-        // Without gaps it is where it should be.
+        // Without gaps the guess is right.
         let guess = usize::try_from(tag.checked_sub(first)?).ok()?;
         let found = match self.sorted.get(guess) {
             Some(&(found, _)) if found == tag => guess,

@@ -13,7 +13,7 @@ pub(super) const WHITE: Colour = [255; 3];
 const FONT: (FontWeight, RasterHeight) = (FontWeight::Regular, RasterHeight::Size20);
 /// Width of a letter, pixels.
 pub(super) const LETTER: usize = get_raster_width(FONT.0, FONT.1);
-/// From one line of text to the next, pixels.
+/// Distance of two lines of text, pixels.
 pub(super) const LINE: usize = 24;
 
 /// A picture.
@@ -24,7 +24,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// A picture with the colour `of(x, y)` at column x and row y, both from the upper left corner.
+    /// A picture with the colour `of(x, y)` at column x and row y, counted from the upper left corner.
     pub fn of(width: usize, height: usize, of: impl Fn(usize, usize) -> Colour) -> Canvas {
         let pixels =
             (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| of(x, y)).collect();
@@ -41,7 +41,7 @@ impl Canvas {
         self.pixels[y * self.width + x]
     }
 
-    /// Covers a pixel with black, or with another colour; what lies beyond the edge is lost.
+    /// Mixes a `share` of a colour into a pixel. Beyond the edge nothing happens.
     fn cover(&mut self, x: usize, y: usize, colour: Colour, share: f64) {
         if x < self.width && y < self.height {
             let pixel = &mut self.pixels[y * self.width + x];
@@ -49,14 +49,14 @@ impl Canvas {
         }
     }
 
-    /// A rectangle.
+    /// Fills a rectangle.
     pub fn fill(&mut self, [left, top]: [usize; 2], [width, height]: [usize; 2], colour: Colour) {
         for y in top..top + height {
             (left..left + width).for_each(|x| self.cover(x, y, colour, 1.0));
         }
     }
 
-    /// A line of text in ASCII, from its upper left corner on.
+    /// Writes a line of ASCII text; its upper left corner is given.
     pub fn text(&mut self, [left, top]: [usize; 2], text: &str) {
         for (k, letter) in text.chars().enumerate() {
             let Some(glyph) = get_raster(letter, FONT.0, FONT.1) else { continue };
@@ -68,7 +68,7 @@ impl Canvas {
         }
     }
 
-    /// The picture as a PNG file.
+    /// Writes the picture as a PNG file.
     pub fn write_png(&self, to: &mut dyn Write) -> io::Result<()> {
         let mut encoder = png::Encoder::new(to, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);

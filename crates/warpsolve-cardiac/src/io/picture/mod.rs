@@ -21,36 +21,36 @@ use view::View;
 
 /// Width of a picture, pixels.
 const WIDTH: usize = 1280;
-/// Its height follows from the mesh, between these.
+/// Least and largest height, pixels. In between it follows from the mesh.
 const HEIGHTS: [f64; 2] = [480.0, 1120.0];
-/// White around everything, pixels.
+/// White margin around everything, pixels.
 const MARGIN: usize = 32;
-/// What the colour bar and its text take at the right, pixels.
+/// Width of the colour bar with its text, at the right, pixels.
 const LEGEND: usize = 240;
 /// Width of the colour bar, pixels.
 const BAR: usize = 32;
-/// Steps between lines of equal time, at most.
+/// Most steps between isochrones.
 const MOST_LINES: f64 = 20.0;
-/// Width of these lines, pixels.
+/// Width of an isochrone, pixels.
 const LINE_WIDTH: f64 = 1.3;
-/// The darkest violet hides black lines.
+/// Where the colour map begins: below, black lines cannot be seen on the dark violet.
 const DARKEST: f64 = 0.12;
-/// Where there is no time.
+/// The colour of nodes without a time.
 const GREY: Colour = [184, 184, 184];
-/// Where the light comes from, seen by the viewer: right, up, towards the viewer. A unit vector.
+/// The direction to the light as the viewer sees it: right, up, towards the viewer. A unit vector.
 const LIGHT: Vec3 = [-0.36, 0.48, 0.8];
-/// The share of ambient light: shaded colours can still be found in the colour bar.
+/// The share of ambient light. It is large, so that shaded colours can still be found in the colour bar.
 const AMBIENT: f64 = 0.65;
 
 /// Writes a picture of the surface of `mesh` with activation times (ms, one for each node; negative: never)
 /// as colours and as isochrones, with a colour bar. The file appears when it is complete.
 ///
-/// `view` points from the mesh to the viewer. Without it a flat mesh is seen from its largest side, any other
-/// from the front, -y, with z upwards.
+/// `view` points from the mesh to the viewer. Without it, a flat mesh is seen from its largest side, and any
+/// other from the front, -y, with z upwards.
 ///
 /// The projection is orthographic, hidden surfaces are removed by a depth buffer (E. Catmull: A Subdivision
-/// Algorithm for Computer Display of Curved Surfaces, 1974, section 3), the shading is Lambert's with
-/// interpolated normals, and the colour map is viridis, whose steps look equal. Elements with a corner that
+/// Algorithm for Computer Display of Curved Surfaces, 1974, section 3). The shading is Lambert's with
+/// interpolated normals. The colour map is viridis, in which equal steps look equal. Faces with a corner that
 /// was never activated are grey.
 ///
 /// # Errors
@@ -70,12 +70,12 @@ pub fn write_activation(path: &Path, mesh: &TetMesh, times: &[f64], view: Option
     write_atomically(path, |to| canvas.write_png(to))
 }
 
-/// The times that colours stand for, ms.
+/// The range of times that the colours show, ms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Scale {
     first: f64,
     last: f64,
-    /// Between two isochrones: 1, 2 or 5 times a power of ten.
+    /// The time between two isochrones: 1, 2 or 5 times a power of ten.
     step: f64,
 }
 
@@ -84,7 +84,7 @@ impl Scale {
     fn of(times: &[f64]) -> Option<Scale> {
         let activated = || times.iter().copied().filter(|&t| is_time(t));
         let (first, last) = (activated().reduce(f64::min)?, activated().reduce(f64::max)?);
-        // A range that rounding could close is opened.
+        // The range must not be empty, also after rounding.
         let last = last.max(first + 1e-3 * first.max(1.0));
         let power = 10f64.powf(((last - first) / MOST_LINES).log10().floor());
         let fits = |step: &f64| (last - first) / step <= MOST_LINES;
@@ -98,13 +98,13 @@ impl Scale {
         [colour.r, colour.g, colour.b]
     }
 
-    /// How much of a line covers a sample at `time`, where times change by `slope` from one sample to the
-    /// next.
+    /// How far an isochrone covers a sample at `time`, from 0 to 1. From one sample to the next the time
+    /// changes by `slope`.
     fn line(&self, time: f64, slope: f64) -> f64 {
         let phase = time / self.step;
         let distance = (phase - phase.round()).abs() * self.step / slope;
         let half = 0.5 * LINE_WIDTH * OVERSAMPLING as f64;
-        // 0 / 0, where a face has one time, is no line.
+        // A face with one time gives 0 / 0, and has no line.
         if distance.is_nan() { 0.0 } else { (half + 0.5 - distance).clamp(0.0, 1.0) }
     }
 
@@ -127,7 +127,7 @@ fn is_time(t: f64) -> bool {
 }
 
 fn draw(mesh: &TetMesh, times: &[f64], view: &View) -> Canvas {
-    // From mm to pixels: what is seen fills the space next to the legend.
+    // mm are scaled to pixels so that the mesh fills the space next to the legend.
     let points: Vec<Vec3> = mesh.points().iter().map(|&p| view.see(p)).collect();
     let (low, high) = bounds(&points);
     let extent = [high[0] - low[0], high[1] - low[1]];
@@ -178,7 +178,7 @@ fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
     (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max))
 }
 
-/// The colour bar, from the first activation at its foot to the last, and what the lines and grey mean.
+/// Draws the colour bar, with the first activation at its foot, and explains the lines and the grey.
 fn legend(canvas: &mut Canvas, scale: Option<Scale>, some_never: bool) {
     let left = WIDTH - LEGEND;
     let mut foot = canvas.height() - MARGIN;
@@ -207,7 +207,7 @@ fn legend(canvas: &mut Canvas, scale: Option<Scale>, some_never: bool) {
     for mark in scale.marks() {
         let row = row_of(mark);
         canvas.fill([left, row], [BAR + LETTER / 2, 1], BLACK);
-        // Upwards, as far as there is room.
+        // Numbers are written upwards, as long as there is room.
         if row <= free {
             canvas.text([left + BAR + LETTER, row - LINE / 2 + 2], &scale.text(mark));
             free = row - LINE;

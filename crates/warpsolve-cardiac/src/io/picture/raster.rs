@@ -4,11 +4,11 @@ use warpsolve_host::fem::{Vec3, dot};
 
 use super::canvas::{Canvas, Colour, WHITE};
 
-/// Samples along each axis of a pixel, whose mean is its colour: smooth edges.
+/// Samples along each axis of a pixel. Their mean is its colour, so that edges are smooth.
 pub(super) const OVERSAMPLING: usize = 3;
 
-/// The colour and the depth of every sample; coordinates are in samples, x to the right, y downwards, and
-/// depth grows towards the viewer.
+/// The colour and the depth of every sample. Coordinates are in samples, x to the right and y downwards.
+/// Depth grows towards the viewer.
 pub(super) struct Raster {
     width: usize,
     height: usize,
@@ -24,7 +24,7 @@ impl Raster {
         Raster { width, height, colours: vec![WHITE; n], depths: vec![f32::NEG_INFINITY; n] }
     }
 
-    /// Colours the samples in a triangle by `paint`, which gets the barycentric coordinates.
+    /// Colours the samples in a triangle. `paint` gives the colour at barycentric coordinates.
     pub fn triangle(&mut self, corners: [Vec3; 3], mut paint: impl FnMut(Vec3) -> Colour) {
         let [a, b, c] = corners;
         let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);

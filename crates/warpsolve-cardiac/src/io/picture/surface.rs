@@ -5,18 +5,19 @@ use rayon::prelude::*;
 use crate::mesh::TetMesh;
 use warpsolve_host::fem::{Vec3, cross, dot};
 
-/// Faces that meet at a larger angle than this one's cosine make an edge, over which no light is smoothed.
+/// Cosine of the largest angle between the normals of two faces over which light is smoothed. Others meet at
+/// an edge.
 const EDGE: f64 = 0.7;
 
-/// The faces that belong to one tetrahedron, turned outwards.
+/// The faces that belong to only one tetrahedron, with normals outwards.
 pub(super) struct Surface {
     nodes: Vec<[u32; 3]>,
 }
 
-/// A face, and how light falls on it.
+/// A face and its normals.
 pub(super) struct Face {
     pub nodes: [u32; 3],
-    /// Outwards; its length is twice the area.
+    /// The normal, outwards. Its length is twice the area.
     pub normal: Vec3,
     /// The sums of the normals of the faces around each corner, up to the next edge.
     pub corner_normals: [Vec3; 3],
@@ -24,7 +25,7 @@ pub(super) struct Face {
 
 impl Surface {
     pub fn of(mesh: &TetMesh) -> Surface {
-        // With |b - a, c - a, d - a| > 0 these are turned outwards.
+        // With |b - a, c - a, d - a| > 0 the normals of these point outwards.
         let faces_of = |&[a, b, c, d]: &[u32; 4]| [[b, c, d], [a, d, c], [a, b, d], [a, c, b]];
         let sorted = |face: [u32; 3]| {
             let mut key = face;
@@ -45,7 +46,7 @@ impl Surface {
             cross(from_a(b), from_a(c))
         };
         let normals: Vec<Vec3> = self.nodes.par_iter().map(normal).collect();
-        // (node, face), so that the faces around a node stand together.
+        // (node, face), sorted so that the faces around a node follow each other.
         let mut around: Vec<(u32, u32)> = Vec::with_capacity(3 * self.nodes.len());
         for (number, face) in self.nodes.iter().enumerate() {
             around.extend(face.iter().map(|&node| (node, number as u32)));

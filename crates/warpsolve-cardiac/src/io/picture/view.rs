@@ -1,4 +1,4 @@
-//! From where a mesh is seen.
+//! The direction from which a mesh is seen.
 
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::fem::{Vec3, cross, dot};
@@ -7,12 +7,12 @@ use warpsolve_host::fem::{Vec3, cross, dot};
 pub(super) struct View {
     right: Vec3,
     up: Vec3,
-    /// Towards the viewer.
+    /// The direction to the viewer.
     toward: Vec3,
 }
 
 impl View {
-    /// From the direction `toward`, with z upwards, or y where the view is along z.
+    /// The view from the direction `toward`, with z upwards, or y where the view is along z.
     pub fn new(toward: Vec3) -> Result<View> {
         let unit = |v: Vec3| v.map(|x| x / dot(v, v).sqrt());
         // Scaled before it is squared, so that nothing overflows.
@@ -28,14 +28,14 @@ impl View {
         Ok(View { right, up: cross(toward, right), toward })
     }
 
-    /// A point or a vector as the viewer has it: to the right, upwards, towards the viewer.
+    /// A point or a vector in the viewer's coordinates: right, up, towards the viewer.
     pub fn see(&self, p: Vec3) -> Vec3 {
         [dot(p, self.right), dot(p, self.up), dot(p, self.toward)]
     }
 }
 
-/// The view of a mesh in this bounding box: a flat one from its largest side, a little from below and from
-/// the left; any other from the front.
+/// The view of a mesh in this bounding box. A flat mesh is seen from its largest side, a little from below
+/// and from the left; any other from the front.
 pub(super) fn best([low, high]: [Vec3; 2]) -> Vec3 {
     let extent = |axis: usize| high[axis] - low[axis];
     let mut axes = [0, 1, 2];

@@ -4,8 +4,9 @@
 //! .node:  nodes 3 attributes markers        .ele:  tetrahedra 4 attributes
 //!         number x y z ...                         number a b c d ... region
 //! ```
-//! Numbers count from 0 or 1, as the first node does; `#` begins a comment. The last attribute of a
-//! tetrahedron is its region (TetGen -A). Format: H. Si, TetGen manual, section 5 (file formats).
+//! Nodes are counted from 0 or 1; the first node's number says from which. `#` begins a comment. The last
+//! attribute of a tetrahedron is its region (TetGen -A). Format: H. Si, TetGen manual, section 5 (file
+//! formats).
 
 #[cfg(test)]
 mod tests;
@@ -16,13 +17,13 @@ use super::scan::{read_bytes, shorten, sibling};
 use crate::mesh::RawMesh;
 use warpsolve_host::error::{Error, Result};
 
-/// The mesh of a `.node` or `.ele` file and the other one next to it.
+/// Reads the mesh in a `.node` or `.ele` file and the other file next to it.
 pub(crate) fn read(path: &Path) -> Result<RawMesh> {
     let (nodes, elements) = (part(path, "node"), part(path, "ele"));
     parse((&nodes, &read_bytes(&nodes)?), (&elements, &read_bytes(&elements)?))
 }
 
-/// The path itself, or the file of that extension next to it, compressed or not.
+/// The path itself, or the file with that extension next to it, compressed or not.
 fn part(path: &Path, extension: &str) -> PathBuf {
     let plain = sibling(path, extension);
     let compressed = sibling(path, &format!("{extension}.gz"));
@@ -97,7 +98,7 @@ fn parse_nodes(path: &Path, bytes: &[u8]) -> Result<(i64, Vec<[f64; 3]>)> {
     Ok((first, points))
 }
 
-/// A file of a header and as many rows as that says.
+/// A file with a header, and as many rows as the header says.
 struct Table<'a> {
     path: &'a Path,
     /// Where the next line begins.
@@ -123,7 +124,7 @@ impl<'a> Table<'a> {
         Error::parse(self.path, self.line.max(1), message)
     }
 
-    /// The words of the next line that has any.
+    /// The words of the next line that is not empty.
     fn words(&mut self) -> Option<Vec<&'a str>> {
         while !self.rest.is_empty() {
             let length = self.rest.iter().position(|&b| b == b'\n').unwrap_or(self.rest.len());
@@ -134,7 +135,7 @@ impl<'a> Table<'a> {
             let words: Vec<&str> = text
                 .split(u8::is_ascii_whitespace)
                 .filter(|word| !word.is_empty())
-                // What is no text is no number either.
+                // Bytes that are not text are not a number either.
                 .map(|word| std::str::from_utf8(word).unwrap_or("?"))
                 .collect();
             if !words.is_empty() {

@@ -21,21 +21,21 @@ pub(super) enum Kind {
 /// Numbers of any type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Values {
-    /// Integers; what `i64` does not hold became negative, which no index and no region may be.
+    /// Integers. Those too large for `i64` have become negative, which an index may not be.
     Whole(Vec<i64>),
     /// Floating-point numbers.
     Real(Vec<f64>),
 }
 
 impl Kind {
-    /// The type that a VTU file (`Int32`) or a legacy file (`unsigned_int`) names.
+    /// The type with this name in a VTU file (`Int32`) or a legacy file (`unsigned_int`).
     pub fn named(name: &str) -> Option<Kind> {
         Some(match name.to_lowercase().as_str() {
             "int8" | "char" | "signed_char" | "vtktypeint8" => Kind::I8,
             "uint8" | "unsigned_char" | "vtktypeuint8" => Kind::U8,
             "int16" | "short" | "vtktypeint16" => Kind::I16,
             "uint16" | "unsigned_short" | "vtktypeuint16" => Kind::U16,
-            // Legacy files hold vtkIdType in 32 bits.
+            // In legacy files vtkIdType has 32 bits.
             "int32" | "int" | "vtkidtype" | "vtktypeint32" => Kind::I32,
             "uint32" | "unsigned_int" | "vtktypeuint32" => Kind::U32,
             "int64" | "long" | "vtktypeint64" => Kind::I64,
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// The next `n` numbers of a file; `what` is for messages.
+    /// The next `n` numbers of a file. `what` names them in messages.
     pub fn read(self, from: &mut Scanner, n: usize, what: &str) -> Result<Values> {
         Ok(match self {
             Kind::I8 => whole::<i8>(from.numbers(n, what)?, i64::from),
@@ -85,7 +85,7 @@ impl Values {
         }
     }
 
-    /// The integers, or `None` for others.
+    /// The numbers if they are integers.
     pub fn into_whole(self) -> Option<Vec<i64>> {
         match self {
             Values::Whole(values) => Some(values),
@@ -93,7 +93,7 @@ impl Values {
         }
     }
 
-    /// Entry `i`, if it is an integer of 32 bits, signed or not.
+    /// Entry `i`, if it is an integer that fits into 32 bits, signed or not.
     pub fn whole(&self, i: usize) -> Option<i32> {
         match self {
             Values::Whole(values) => i32::try_from(values[i]).ok(),

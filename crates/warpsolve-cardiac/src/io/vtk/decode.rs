@@ -1,4 +1,4 @@
-//! From the bytes in a VTU file to those of an array. What is wrong is said without the array's name.
+//! Decodes the bytes of an array in a VTU file. Callers add the array's name to errors.
 
 use std::io::Read;
 
@@ -16,8 +16,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The bytes in base64 texts that follow each other, with their padding and with blanks in between: writers
-/// encode the header of an array apart from what follows, or together.
+/// Decodes one or more base64 texts in a row, each with its padding, with blanks between. Some writers encode
+/// the header of an array by itself.
 pub(super) fn base64(text: &[u8]) -> Result<Vec<u8>> {
     let text: Vec<u8> = text.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
@@ -33,7 +33,7 @@ pub(super) fn base64(text: &[u8]) -> Result<Vec<u8>> {
 fn header(bytes: &[u8], n: usize, size: usize, encoding: Encoding) -> Result<Vec<usize>> {
     let numbers = n.checked_mul(size).and_then(|length| bytes.get(..length));
     let numbers = numbers.ok_or("its header is cut short; is the file complete?")?;
-    // Bytes that memory cannot hold are too many in any case.
+    // A number that does not fit becomes the largest, which is refused as well.
     let widen = |number: &[u8]| {
         let value = number.iter().enumerate().fold(0u64, |sum, (i, &byte)| {
             let place = if encoding == Encoding::Big { size - 1 - i } else { i };

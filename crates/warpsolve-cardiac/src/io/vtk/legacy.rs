@@ -8,7 +8,7 @@ use crate::io::scan::{Encoding, Scanner, shorten};
 use crate::mesh::RawMesh;
 use warpsolve_host::error::{Error, Result};
 
-/// The mesh in the bytes of a legacy file.
+/// Parses the bytes of a legacy file.
 pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
     let mut file = Scanner::new(path, bytes, 0, Encoding::Text);
     let version = file.line().unwrap_or_default();
@@ -39,12 +39,12 @@ struct Reader<'a> {
     file: Scanner<'a>,
     major: u32,
     grid: Grid,
-    /// What the next attributes belong to, points or cells, and their number.
+    /// Whether the next attributes are those of points or of cells, and the number of these.
     section: Option<(Of, usize)>,
 }
 
 impl Reader<'_> {
-    /// Reads what the next keyword announces; false at the end of the file.
+    /// Reads the next keyword and its data; false at the end of the file.
     fn section(&mut self) -> Result<bool> {
         let keyword = self.file.word().to_uppercase();
         match keyword.as_str() {
@@ -86,7 +86,7 @@ impl Reader<'_> {
         usize::try_from(n).map_err(|_| self.file.fail(format!("there cannot be {n} {what}")))
     }
 
-    /// The number of points or cells that data is announced for, which must be what there is.
+    /// The number of points or cells that the data is for. It must be the `expected` one.
     fn data_of(&mut self, expected: usize) -> Result<usize> {
         let n = self.count("values")?;
         self.file.end_line()?;
@@ -107,7 +107,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The type that ends this line.
+    /// The type at the end of this line.
     fn kind_of_line(&mut self) -> Result<Kind> {
         let name = self.file.line().unwrap_or_default();
         self.kind_of(&name)
@@ -122,8 +122,8 @@ impl Reader<'_> {
         values.ok_or_else(|| self.file.fail(format!("{what} must be whole numbers")))
     }
 
-    /// CELLS n m: up to version 4, m numbers, the length of a cell in front of each; from 5 on, n offsets and
-    /// m entries.
+    /// CELLS n m. Up to version 4 there are m numbers, with a cell's length in front of its points. From
+    /// version 5 on there are n offsets and m entries.
     fn cells(&mut self) -> Result<()> {
         let (n, m) = (self.count("cells")?, self.count("entries of cells")?);
         self.file.end_line()?;
@@ -197,7 +197,7 @@ impl Reader<'_> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("");
         let mut next = || words.next().unwrap_or("");
-        // Colours are fractions in text and bytes in binary.
+        // Colours are fractions in text files, and bytes in binary ones.
         let colour = if self.file.encoding == Encoding::Text { Kind::F32 } else { Kind::U8 };
         let tuples = self.section.map_or(0, |(_, n)| n);
         let number = |word: &str| word.parse::<usize>().ok();
@@ -231,7 +231,7 @@ impl Reader<'_> {
         self.take(name, kind, components, tuples)
     }
 
-    /// Reads an array and keeps it if it is of use.
+    /// Reads an array, and keeps it if it may hold regions or fibres.
     fn take(&mut self, name: &str, kind: Kind, components: usize, tuples: usize) -> Result<()> {
         let values = self.values(kind, tuples, components, &format!("'{}'", shorten(name)))?;
         let Some((of, n)) = self.section.filter(|_| is_wanted(name)) else { return Ok(()) };

@@ -1,8 +1,8 @@
 //! VTK's unstructured grids: VTU and legacy files are read, VTU files and PVD series are written.
 //!
 //! Formats: VTK File Formats (docs.vtk.org, "VTK File Formats"). The crate vtkio is not used: its stable
-//! release cannot read compressed inline arrays, its errors carry no place, and it takes a truncated legacy
-//! file without a word.
+//! release cannot read compressed inline arrays, its errors do not say where, and it accepts truncated legacy
+//! files.
 
 mod arrays;
 mod decode;
@@ -22,7 +22,7 @@ use arrays::Values;
 
 use crate::mesh::RawMesh;
 
-/// Names of cell data that number regions, the first that is there wins. Compared in small letters.
+/// Names of cell data that number regions, in lower case. The first name that is found counts.
 const REGIONS: [&str; 14] = [
     "region",
     "regions",
@@ -39,14 +39,14 @@ const REGIONS: [&str; 14] = [
     "gmsh:physical",
     "cellentityids",
 ];
-/// Names of vectors along the fibres.
+/// Names of the fibres' directions.
 const FIBRES: [&str; 4] = ["fibre", "fibres", "fiber", "fibers"];
 
 /// Advice for cells that cannot be used.
 pub(super) const ONLY_TETRAHEDRA: &str = "only linear tetrahedra are read; mesh with tetrahedra of first \
                                           order, or split the cells (in ParaView: Tetrahedralize)";
 
-/// An unstructured grid as it stands in a file.
+/// An unstructured grid as it is in a file.
 #[derive(Default)]
 struct Grid {
     /// x y z of each point.
@@ -68,7 +68,7 @@ struct Attribute {
     values: Values,
 }
 
-/// Whether data of this name is of any use here.
+/// Whether data of this name may be regions or fibres.
 fn is_wanted(name: &str) -> bool {
     let name = name.to_lowercase();
     REGIONS.contains(&name.as_str()) || FIBRES.contains(&name.as_str())
@@ -105,7 +105,7 @@ impl Grid {
                     })?;
                     mesh.push(number, nodes, 0)?;
                 }
-                // Nothing; vertices, lines, polygons; their quadratic and higher kin.
+                // Empty cells, vertices, lines and polygons, also of higher order.
                 0..=9 | 21..=23 | 28 | 30 | 34..=36 | 60..=63 | 68..=70 | 75..=77 => mesh.skipped += 1,
                 other => return Err(format!("element {number} is {}; {ONLY_TETRAHEDRA}", shape_name(other))),
             }
@@ -133,7 +133,7 @@ impl Grid {
     }
 }
 
-/// The mean of four directions, each taken with the sign that points along the first one: a fibre has none.
+/// The mean of four directions. Each is turned to point along the first one, because a fibre has no sign.
 fn mean_direction(tet: [u32; 4], fibres: &Values) -> [f64; 3] {
     let directions = tet.map(|node| fibres.vector(node as usize));
     let mut sum = [0.0; 3];

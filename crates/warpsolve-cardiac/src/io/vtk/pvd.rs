@@ -16,8 +16,8 @@ use warpsolve_host::io::atomic::write_atomically;
 
 /// A series of frames on one mesh.
 ///
-/// `NAME.pvd` lists `NAME_000000.vtu`, `NAME_000001.vtu`, ... in the same folder. It is replaced after each
-/// frame, when that is complete: the series of a run that was killed can be read.
+/// `NAME.pvd` lists `NAME_000000.vtu`, `NAME_000001.vtu`, ... in the same folder. It is replaced whenever a
+/// frame is complete, so that the series of a run that was killed can be read.
 pub struct VtuSeries {
     pvd: PathBuf,
     writer: VtuWriter,
@@ -34,7 +34,7 @@ struct Frame {
 }
 
 impl VtuSeries {
-    /// Starts a series without frames; a list that is there is replaced.
+    /// Starts a series without frames. An existing list is replaced.
     ///
     /// # Errors
     /// [`Error::Io`] when the list cannot be written.
@@ -44,8 +44,8 @@ impl VtuSeries {
         Ok(series)
     }
 
-    /// Goes on with a series: keeps the frames up to `time` (ms), where a restarted run begins, and writes
-    /// later ones anew. Where there is no list it starts one.
+    /// Continues a series: keeps the frames up to `time` (ms), where a restarted run begins, and drops later
+    /// ones. If there is no list, a new one is started.
     ///
     /// # Errors
     /// [`Error::Io`] when the list cannot be read or written, [`Error::Parse`] when it is malformed.
@@ -77,7 +77,7 @@ impl VtuSeries {
             return Err(Error::Option(format!("a frame at {time} ms cannot follow one at {last} ms")));
         }
         let stem = self.pvd.file_stem().unwrap_or_default().to_string_lossy();
-        // Not the number of frames where a list that was edited has that file already.
+        // A list that was edited may already have the file of this number.
         let is_free = |file: &String| self.frames.iter().all(|frame| frame.file != *file);
         let mut names = (self.frames.len()..).map(|number| format!("{stem}_{number:06}.vtu"));
         let file = names.find(is_free).expect("there are more numbers than frames");

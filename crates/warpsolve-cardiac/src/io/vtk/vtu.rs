@@ -1,4 +1,4 @@
-//! VTU files: numbers as text, as base64 in the XML, or appended behind it; plain or compressed by zlib.
+//! VTU files. Numbers are text or base64 in the XML, or appended behind it; plain or compressed by zlib.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::io::scan::{Encoding, Scanner};
 use crate::mesh::RawMesh;
 use warpsolve_host::error::{Error, Result};
 
-/// The mesh in the bytes of a VTU file.
+/// Parses the bytes of a VTU file.
 pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let fail = |message: String| Error::Mesh(format!("{}: {message}", path.display()));
@@ -21,18 +21,18 @@ pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
     file.grid()?.into_mesh().map_err(fail)
 }
 
-/// A DataArray: what it holds, and where that stands.
+/// A DataArray: what it holds, and where its numbers are.
 struct Array {
     /// The element around it: Points, Cells, CellData, ...
     section: String,
     name: String,
     kind: String,
     components: usize,
-    place: Place,
+    source: DataSource,
 }
 
 /// Where the numbers of an array are, in bytes of the file.
-enum Place {
+enum DataSource {
     Text {
         start: usize,
         end: usize,
@@ -47,12 +47,12 @@ enum Place {
     },
 }
 
-/// What the XML says.
+/// The contents of the XML.
 struct Outline<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     encoding: Encoding,
-    /// Bytes of the numbers in front of binary data.
+    /// Bytes of each number in the header of binary data.
     header_size: usize,
     compressed: bool,
     n_points: usize,
@@ -125,7 +125,7 @@ impl<'a> Outline<'a> {
                     let length = text.len();
                     let blank = text.trim().is_empty();
                     if let Some(Array {
-                        place: Place::Text { start, end } | Place::Base64 { start, end },
+                        source: DataSource::Text { start, end } | DataSource::Base64 { start, end },
                         ..
                     }) = file.arrays.last_mut().filter(|_| !blank)
                     {
@@ -140,7 +140,7 @@ impl<'a> Outline<'a> {
         Ok(file)
     }
 
-    /// An error at a byte of the XML, which is a line for people.
+    /// An error at a byte of the XML. The message has the line.
     fn fail(&self, at: u64, message: impl Into<String>) -> Error {
         Scanner::new(self.path, self.bytes, (at as usize).min(self.bytes.len()), Encoding::Text).fail(message)
     }
@@ -157,7 +157,7 @@ impl<'a> Outline<'a> {
 
     fn size(&self, tag: &BytesStart, at: u64, name: &str) -> Result<usize> {
         let value = self.attribute(tag, at, name)?;
-        // More would not fit into memory, and products with a few bytes stay within 64 bits.
+        // More would not fit into memory. Products with the size of a number stay below 2^64.
         value.parse().ok().filter(|&n: &usize| n <= u32::MAX as usize).ok_or_else(|| {
             self.fail(at, format!("{name}=\"{value}\" must be a whole number of at most 32 bits"))
         })
@@ -193,24 +193,24 @@ impl<'a> Outline<'a> {
             Ok(Some(_)) => self.size(tag, at, "NumberOfComponents")?,
             _ => 1,
         };
-        let place = match self.attribute(tag, at, "format")?.as_str() {
-            "appended" => Place::Appended {
+        let source = match self.attribute(tag, at, "format")?.as_str() {
+            "appended" => DataSource::Appended {
                 offset: self
                     .attribute(tag, at, "offset")?
                     .parse()
                     .map_err(|_| self.fail(at, "an appended array needs its offset, a whole number"))?,
             },
-            "binary" => Place::Base64 { start: 0, end: 0 },
-            "ascii" | "" => Place::Text { start: 0, end: 0 },
+            "binary" => DataSource::Base64 { start: 0, end: 0 },
+            "ascii" | "" => DataSource::Text { start: 0, end: 0 },
             other => {
                 return Err(self.fail(at, format!("format '{other}' is none of ascii, binary and appended")));
             }
         };
         let (name, kind) = (self.attribute(tag, at, "Name")?, self.attribute(tag, at, "type")?);
-        Ok(Array { section, name, kind, components, place })
+        Ok(Array { section, name, kind, components, source })
     }
 
-    /// Finds the appended data: what follows the first '_' behind its tag.
+    /// Finds the appended data, which begins behind the first '_' after its tag.
     fn append(&mut self, at: u64) -> Result<()> {
         let behind = &self.bytes[at as usize..];
         let start =
@@ -218,7 +218,7 @@ impl<'a> Outline<'a> {
         let start =
             start.ok_or_else(|| self.fail(at, "appended data must begin with '_'; is the file complete?"))?;
         let data = &behind[start + 1..];
-        // The XML goes on behind base64, which has no '<'; binary data may have one anywhere.
+        // Base64 ends at the next '<', where the XML goes on. Binary data may have a '<' anywhere.
         let end = if self.appended_base64 { data.iter().position(|&b| b == b'<') } else { None };
         self.appended = &data[..end.unwrap_or(data.len())];
         Ok(())
@@ -284,7 +284,7 @@ impl<'a> Outline<'a> {
             .ok_or_else(|| complain(format!("numbers of type '{}' cannot be read", array.kind)))?;
         let n = tuples.saturating_mul(array.components);
         let what = format!("array '{}'", array.name);
-        if let Place::Text { start, end } = array.place {
+        if let DataSource::Text { start, end } = array.source {
             let mut text = Scanner::new(self.path, &self.bytes[..end], start, Encoding::Text);
             let values = kind.read(&mut text, n, &what)?;
             if !text.at_end() {
@@ -304,22 +304,22 @@ impl<'a> Outline<'a> {
         kind.read(&mut Scanner::new(self.path, &data, 0, self.encoding), n, &what)
     }
 
-    /// The bytes of an array, its header in front; behind appended ones others may follow.
+    /// The bytes of an array, with its header in front. Behind appended ones there may be those of others.
     fn stored(&self, array: &Array) -> std::result::Result<Cow<'a, [u8]>, String> {
-        match array.place {
-            Place::Text { start, end } | Place::Base64 { start, end } => {
+        match array.source {
+            DataSource::Text { start, end } | DataSource::Base64 { start, end } => {
                 base64(&self.bytes[start..end]).map(Cow::Owned)
             }
-            Place::Appended { offset } => {
+            DataSource::Appended { offset } => {
                 let behind = self.appended.get(offset..).ok_or_else(|| {
                     format!(
                         "it begins at byte {offset} of {} appended ones; is the file complete?",
                         self.appended.len()
                     )
                 })?;
-                // It ends where the next one begins.
-                let next = self.arrays.iter().filter_map(|other| match other.place {
-                    Place::Appended { offset: other } => {
+                // The array ends where the next one begins.
+                let next = self.arrays.iter().filter_map(|other| match other.source {
+                    DataSource::Appended { offset: other } => {
                         other.checked_sub(offset).filter(|&length| length > 0)
                     }
                     _ => None,

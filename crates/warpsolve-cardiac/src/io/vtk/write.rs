@@ -19,8 +19,8 @@ const TETRAHEDRON: u8 = 10;
 
 /// Writes a mesh with values at its nodes to a VTU file, which appears when it is complete.
 ///
-/// Each of `point_data` is a name and a value for every node; regions and fibres are written as cell data
-/// `region` and `fibre`. Coordinates are in mm, as everywhere.
+/// Each of `point_data` is a name and a value for every node. Regions and fibres are written as cell data
+/// `region` and `fibre`. Coordinates are in mm.
 ///
 /// # Errors
 /// [`Error::Mesh`] when there is not one value for every node; [`Error::Io`] when the file cannot be written.
@@ -28,7 +28,7 @@ pub fn write_vtu(path: &Path, mesh: &TetMesh, point_data: &[(&str, &[f64])]) -> 
     VtuWriter::new(mesh).write(path, point_data)
 }
 
-/// Writes many VTU files of one mesh, which is compressed once.
+/// Writes many VTU files of one mesh, which is compressed only once.
 pub struct VtuWriter {
     n_points: usize,
     n_cells: usize,
@@ -37,7 +37,7 @@ pub struct VtuWriter {
     cells: Vec<Array>,
 }
 
-/// A compressed array and what its tag says.
+/// A compressed array and the attributes of its tag.
 struct Array {
     attributes: String,
     data: Vec<u8>,
@@ -50,7 +50,7 @@ impl Array {
         Array { attributes, data: compress(bytes) }
     }
 
-    fn of_f64(name: &str, components: usize, values: &[f64]) -> Self {
+    fn from_f64(name: &str, components: usize, values: &[f64]) -> Self {
         Array::new("Float64", name, components, &bytes_of(values, |x| x.to_le_bytes()))
     }
 }
@@ -83,12 +83,12 @@ impl VtuWriter {
         let region = |regions| {
             Array::new("Int32", "region", 1, &bytes_of(regions, |region: i32| region.to_le_bytes()))
         };
-        let fibre = |fibres: &[[f64; 3]]| Array::of_f64("fibre", 3, fibres.as_flattened());
+        let fibre = |fibres: &[[f64; 3]]| Array::from_f64("fibre", 3, fibres.as_flattened());
         VtuWriter {
             n_points: mesh.points().len(),
             n_cells,
             cell_data: mesh.regions().map(region).into_iter().chain(mesh.fibres().map(fibre)).collect(),
-            points: Array::of_f64("Points", 3, mesh.points().as_flattened()),
+            points: Array::from_f64("Points", 3, mesh.points().as_flattened()),
             cells: vec![
                 Array::new("Int64", "connectivity", 1, &corners),
                 Array::new("Int64", "offsets", 1, &bytes_of(&ends, i64::to_le_bytes)),
@@ -111,7 +111,7 @@ impl VtuWriter {
             )));
         }
         let data: Vec<Array> =
-            point_data.iter().map(|(name, values)| Array::of_f64(name, 1, values)).collect();
+            point_data.iter().map(|(name, values)| Array::from_f64(name, 1, values)).collect();
         write_atomically(path, |to| self.fill(to, &data))
     }
 

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Solves every matrix of a folder without options, and prints what came of it.
+
+    python3 scripts/try_all.py target/release/warpsolve ../shared/data/matrices
+
+A row for each: its rows and nonzeros, what solved it, what was tried before, the residual and the backward error, seconds without
+the reading, and the exit status: 0 solved, 2 not solved, which the program says why, 1 an error. Matrices that are not square are
+left out. With `--options` the options go to the program; with `--limit` it is ended after so many seconds.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+COLUMNS = ("matrix", "rows", "nonzeros", "solved by", "tried before", "residual", "backward", "seconds", "status", "why")
+
+
+def named(part):
+    return part["solver"] + ("" if part["precond"] == "none" else "+" + part["precond"])
+
+
+def solve(binary, path, options, limit):
+    """The cells of a row, without the name; None for a matrix that is not square."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "r.json")
+        command = [binary, "solve", path, "--quiet", "--json", report, *options]
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return ["", "", "", "", "", "", f"> {limit:g}", "ended", ""]
+        if not os.path.exists(report):
+            message = done.stdout.strip().splitlines()[-1:] or [""]
+            if "square" in message[0]:
+                return None
+            return ["", "", "", "", "", "", "", str(done.returncode), message[0]]
+        with open(report) as file:
+            found = json.load(file)
+    seconds = found["total_seconds"] - found["read_seconds"]
+    return [
+        str(found["rows"]),
+        str(found["nonzeros"]),
+        named(found),
+        ", ".join(named(attempt) for attempt in found["attempts"]),
+        f"{found['relative_residual']:.1e}",
+        f"{found['backward_error']:.1e}",
+        f"{seconds:.3f}",
+        str(done.returncode),
+        "" if done.returncode == 0 else found["stop_reason"],
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("warpsolve", help="the binary")
+    parser.add_argument("folder", help="of .mtx and .mtx.gz files")
+    parser.add_argument("--only", default="", help="files with this in their name")
+    parser.add_argument("--options", default="", help="options of the program, such as '--device cpu'")
+    parser.add_argument("--limit", type=float, default=300, help="seconds for a matrix [300]")
+    arguments = parser.parse_args()
+    binary = os.path.abspath(arguments.warpsolve)
+    names = sorted(name for name in os.listdir(arguments.folder) if name.endswith((".mtx", ".mtx.gz")))
+    rows = []
+    for name in (name for name in names if arguments.only in name):
+        cells = solve(binary, os.path.join(arguments.folder, name), arguments.options.split(), arguments.limit)
+        if cells:
+            rows.append([name.split(".mtx")[0], *cells])
+            print(f"{len(rows)}: {name}", file=sys.stderr)
+    widths = [max(len(row[k]) for row in [COLUMNS, *rows]) for k in range(len(COLUMNS))]
+    for row in [COLUMNS, ["-" * width for width in widths], *rows]:
+        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |")
+    solved = sum(row[8] == "0" for row in rows)
+    print(f"\n{solved} of {len(rows)} solved")
+    return 0 if solved == len(rows) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
