@@ -32,6 +32,7 @@ pub mod reduce;
 pub mod setup;
 mod sizes;
 pub mod spmv;
+pub mod triangular;
 mod unroll;
 
 pub use sizes::{BLOCK, MAX_REDUCTION_BLOCKS};
@@ -39,7 +40,9 @@ pub use sizes::{BLOCK, MAX_REDUCTION_BLOCKS};
 /// The name of every entry point.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn entries() -> Vec<&'static str> {
-    use crate::{blas1::*, cells::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*};
+    use crate::{
+        blas1::*, cells::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*, triangular::*,
+    };
     [
         ACTIVATE_ENTRIES,
         aggregate::AGGREGATED_ENTRIES,
@@ -112,6 +115,8 @@ pub fn entries() -> Vec<&'static str> {
         transpose::SORT_ROWS_ENTRIES,
         transpose::SORT_ROWS_LONG_ENTRIES,
         transpose::TRANSPOSE_VALUES_ENTRIES,
+        TRIANGLE_CHAIN_ENTRIES,
+        TRIANGLE_LEVEL_ENTRIES,
     ]
     .concat()
     .into_iter()

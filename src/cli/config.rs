@@ -1,12 +1,13 @@
 //! `--config`: settings from a file, JSON or TOML.
 //!
-//! Its keys are the names of the options with `_` for `-`, and `amg` is a table of AMG's parameters. Every
-//! entry is read as the option of its name is, so that there is one definition of names, types and ranges;
+//! Its keys are the names of the options with `_` for `-`, and `amg` and `ilu` are tables of
+//! these preconditioners' parameters. Every entry is read as the option of its name is, so that there is one definition of names, types and ranges;
 //! and it is read while the parser stands at it, so that errors come with its line.
 
 use std::error::Error as _;
 use std::fmt;
 use std::fs;
+use std::marker::PhantomData;
 use std::path::Path;
 
 use clap::{Args, Command, Parser};
@@ -14,7 +15,8 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Une
 use warpsolve::named::unknown;
 use warpsolve::{Error, Result};
 
-use super::settings::{AmgSetting, Settings, amg_keys};
+use super::parameters::{Amg, Family, Ilu, Setting};
+use super::settings::Settings;
 
 /// Options as clap reads them.
 #[derive(Parser)]
@@ -36,10 +38,10 @@ pub fn read(path: &Path) -> Result<Settings> {
         }
     };
     let text = fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-    let Entries { options, amg } =
+    let Entries { options, amg, ilu } =
         parse(&text).map_err(|(line, message)| Error::parse(path, line, message))?;
     let mut settings = arguments(options).map_err(|message| Error::parse(path, 1, message))?;
-    settings.amg = amg;
+    (settings.amg, settings.ilu) = (amg, ilu);
     Ok(settings)
 }
 
@@ -74,7 +76,8 @@ fn arguments(options: impl IntoIterator<Item = String>) -> std::result::Result<S
 struct Entries {
     /// `--name=value`.
     options: Vec<String>,
-    amg: Vec<AmgSetting>,
+    amg: Vec<Setting<Amg>>,
+    ilu: Vec<Setting<Ilu>>,
 }
 
 impl<'de> Deserialize<'de> for Entries {
@@ -92,7 +95,8 @@ impl<'de> Deserialize<'de> for Entries {
                 let mut entries = Entries::default();
                 each_entry(table, &known, |table, key| {
                     match key {
-                        "amg" => entries.amg = table.next_value::<AmgTable>()?.0,
+                        "amg" => entries.amg = table.next_value::<Table<Amg>>()?.0,
+                        "ilu" => entries.ilu = table.next_value::<Table<Ilu>>()?.0,
                         _ => entries.options.push(table.next_value_seed(Value { key, read: option })?),
                     }
                     Ok(())
@@ -104,28 +108,28 @@ impl<'de> Deserialize<'de> for Entries {
     }
 }
 
-/// The table `amg`.
-struct AmgTable(Vec<AmgSetting>);
+/// A preconditioner's table.
+struct Table<F>(Vec<Setting<F>>);
 
-impl<'de> Deserialize<'de> for AmgTable {
+impl<'de, F: Family> Deserialize<'de> for Table<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Parameters;
-        impl<'de> Visitor<'de> for Parameters {
-            type Value = AmgTable;
+        struct Parameters<F>(PhantomData<F>);
+        impl<'de, F: Family> Visitor<'de> for Parameters<F> {
+            type Value = Table<F>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a table of parameters for 'amg'")
+                write!(f, "a table of parameters for '{}'", F::OPTION)
             }
-            fn visit_map<A: MapAccess<'de>>(self, table: A) -> std::result::Result<AmgTable, A::Error> {
-                let known: Vec<&str> = amg_keys().map(|(key, _)| key).collect();
+            fn visit_map<A: MapAccess<'de>>(self, table: A) -> std::result::Result<Table<F>, A::Error> {
+                let known: Vec<&str> = F::keys().iter().map(|known| known.name).collect();
                 let mut parameters = Vec::new();
                 each_entry(table, &known, |table, key| {
-                    parameters.push(table.next_value_seed(Value { key, read: parameter })?);
+                    parameters.push(table.next_value_seed(Value { key, read: parameter::<F> })?);
                     Ok(())
                 })?;
-                Ok(AmgTable(parameters))
+                Ok(Table(parameters))
             }
         }
-        deserializer.deserialize_map(Parameters)
+        deserializer.deserialize_map(Parameters(PhantomData))
     }
 }
 
@@ -214,6 +218,6 @@ fn option(key: &str, text: &str) -> std::result::Result<String, String> {
     arguments([option.clone()]).map(|_| option)
 }
 
-fn parameter(key: &str, text: &str) -> std::result::Result<AmgSetting, String> {
+fn parameter<F: Family>(key: &str, text: &str) -> std::result::Result<Setting<F>, String> {
     format!("{key}={text}").parse().map_err(|error: Error| error.to_string())
 }

@@ -5,7 +5,7 @@ use warpsolve::analysis::Analysis;
 use warpsolve::job::{self, Method, Precond};
 use warpsolve::launch::{Counts, DeviceInfo};
 use warpsolve::matrix::RowStats;
-use warpsolve::precond::amg;
+use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{self, Kind, Prediction};
 
 use super::advice;
@@ -74,6 +74,7 @@ pub struct Solve<'a> {
     copy_bandwidth: Option<f64>,
     counts: Option<DeviceCounts>,
     amg: Option<Amg<'a>>,
+    ilu: Option<Ilu<'a>>,
     factorisation: Option<Factorisation>,
     analysis: Option<&'a Analysis>,
     attempts: Vec<Attempt<'a>>,
@@ -257,6 +258,34 @@ impl<'a> From<&'a amg::Info> for Amg<'a> {
     }
 }
 
+#[derive(Serialize)]
+struct Ilu<'a> {
+    title: String,
+    parameters: &'a ilu::Params,
+    order: ilu::Order,
+    matched: bool,
+    entries: usize,
+    changed_pivots: usize,
+    levels: [usize; 2],
+    bytes: u64,
+}
+
+impl<'a> From<&'a ilu::Info> for Ilu<'a> {
+    fn from(info: &'a ilu::Info) -> Self {
+        let ilu::Info { params, is_matched, entries, changed_pivots, levels, bytes, .. } = info;
+        Ilu {
+            title: info.title(),
+            parameters: params,
+            order: params.order(),
+            matched: *is_matched,
+            entries: *entries,
+            changed_pivots: *changed_pivots,
+            levels: *levels,
+            bytes: *bytes,
+        }
+    }
+}
+
 /// "cpu", "cuda" or "sim".
 pub fn device_kind(gpu: Option<&DeviceInfo>) -> &'static str {
     match gpu {
@@ -324,6 +353,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             copy_bandwidth: facts.copy_bandwidth,
             counts: report.counts.map(DeviceCounts::from),
             amg: report.amg.as_ref().map(Amg::from),
+            ilu: report.ilu.as_ref().map(Ilu::from),
             factorisation: report.factorisation.map(Factorisation::from),
             analysis: report.analysis.as_ref(),
             attempts: report.attempts.iter().map(Attempt::from).collect(),

@@ -17,6 +17,7 @@ mod load;
 mod man;
 mod names;
 mod output;
+mod parameters;
 mod profile;
 mod progress;
 mod report;

@@ -2,7 +2,7 @@
 
 use warpsolve::io::matrix::{Layout, Symmetry};
 use warpsolve::job::{Attempt, Cost, Prospect, Report, Rung};
-use warpsolve::precond::amg;
+use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{Info, Kind, Prediction};
 
 use super::advice;
@@ -93,6 +93,9 @@ fn what(lines: &mut Lines, facts: &Facts) {
     if let Some(info) = &report.factorisation {
         lines.add("factors", factors(info));
     }
+    if let Some(info) = &report.ilu {
+        lines.add("factors", incomplete_factors(info, report.nnz));
+    }
     if let Some(info) = &report.amg {
         let amg::Params { coarsening, smoother, .. } = info.params;
         let (count, cycle) = (info.levels.len(), info.params.cycle().to_string().to_uppercase());
@@ -134,6 +137,26 @@ fn factors(info: &Info) -> String {
         count => format!(", a null space of {count} vectors"),
     };
     format!("{kind}, on the host, {entries} entries{most}, {}{null_space}", bytes(held as u64))
+}
+
+/// "ILU(0), multicolour, 3,265 entries (1.1 of the matrix's), 8 levels, 2 pivots changed".
+fn incomplete_factors(info: &ilu::Info, nnz: usize) -> String {
+    let order = info.params.order();
+    let (entries, share) = (thousands(info.entries as u64), info.entries as f64 / nnz.max(1) as f64);
+    let levels = match info.levels {
+        [1, 1] => "1 level".into(),
+        [lower, upper] => format!("{} levels", thousands(lower.max(upper) as u64)),
+    };
+    let matched = if info.is_matched { ", rows permuted" } else { "" };
+    let changed = match info.changed_pivots {
+        0 => String::new(),
+        1 => ", 1 pivot changed".into(),
+        count => format!(", {} pivots changed", thousands(count as u64)),
+    };
+    format!(
+        "{}, {order}{matched}, {entries} entries ({share:.1} of the matrix's), {levels}{changed}",
+        info.title()
+    )
 }
 
 /// What a matrix is, and what would be tried.
@@ -245,7 +268,9 @@ fn times(lines: &mut Lines, facts: &Facts) {
 fn memory(lines: &mut Lines, facts: &Facts) {
     let kind = device_kind(facts.gpu.as_ref());
     let of = match (kind, &facts.report.amg) {
-        ("cpu", None) if facts.report.factorisation.is_some() => "for matrix, vectors and factors",
+        ("cpu", None) if facts.report.factorisation.is_some() || facts.report.ilu.is_some() => {
+            "for matrix, vectors and factors"
+        }
         ("cpu", None) => "for matrix and vectors",
         ("cpu", Some(_)) => "for matrix, vectors and hierarchy",
         _ => "on the device",

@@ -1,19 +1,18 @@
 //! What can be set on the command line or in a `--config` file, and how the two become the options of a job.
 
 use std::fmt::Display;
-use std::str::FromStr;
 
 use clap::Args;
 use warpsolve::job::{Method, Options, Precision, Precond};
 use warpsolve::matrix::Format;
-use warpsolve::named::unknown;
 use warpsolve::precond::SingularBlocks;
-use warpsolve::precond::amg::{Coarsening, Cycle, Params, SmootherKind};
+use warpsolve::precond::amg::{Coarsening, Cycle, SmootherKind};
 use warpsolve::solver::{MAX_RESTART, Stop};
 use warpsolve::{Error, Result};
 
 use super::device::DeviceName;
 use super::names::named;
+use super::parameters::{Amg, Family, Ilu, Setting, are_of, help, settle};
 use super::values::{OrAuto, Restart, not_negative, omega};
 
 /// The name that leaves a choice open.
@@ -35,8 +34,11 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", value_parser = named::<OrAuto<Cycle>>(&[AUTO, Cycle::NAMES]), hide_possible_values = true)]
     cycle: Option<OrAuto<Cycle>>,
     /// With --precond amg: any of its parameters, such as pre=2,post=2,precision=f64; --help lists them
-    #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = amg_help())]
-    pub amg: Vec<AmgSetting>,
+    #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = help::<Amg>())]
+    pub amg: Vec<Setting<Amg>>,
+    /// With --precond ilu: any of its parameters, such as kind=ilut,drop=1e-4; --help lists them
+    #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',', long_help = help::<Ilu>())]
+    pub ilu: Vec<Setting<Ilu>>,
     /// Unknowns a node, 1 to 3, numbered node by node: with more than 1, matrix, jacobi and amg work on
     /// blocks [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
@@ -75,15 +77,6 @@ pub struct Settings {
     /// Threads on the host [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Option<u16>,
-}
-
-/// The number type of the hierarchy is no field of [`Params`], but is set beside them.
-const PRECISION: (&str, &str) = ("precision", "f32 or f64");
-const PRECISION_DEFAULT: &str = "f32";
-
-/// The names that `--amg` and the table `amg` know, and what each takes.
-pub fn amg_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    Params::KEYS.into_iter().map(|key| (key.name, key.takes)).chain([PRECISION])
 }
 
 /// "none, jacobi, amg (algebraic multigrid)" from names and what they stand for.
@@ -130,60 +123,9 @@ fn with_amg(names: &[&str]) -> String {
     format!("With --precond amg or --solver amg: {}", names.join(", "))
 }
 
-fn amg_help() -> String {
-    let defaults = Params::KEYS.into_iter().map(|key| (key.default)()).chain([PRECISION_DEFAULT.into()]);
-    let keys = amg_keys()
-        .zip(defaults)
-        .map(|((key, takes), default)| format!("\n  {key}: {takes} [default: {default}]"));
-    format!("With --precond amg: any of its parameters, such as pre=2,post=2{}", keys.collect::<String>())
-}
-
-/// Whether the parameters of `--amg` are those of this preconditioner.
-fn takes_amg(precond: Precond) -> bool {
-    precond.description().takes_parameter("amg")
-}
-
-/// One `key=value` of `--amg`, of a known key and a permitted value.
-#[derive(Debug, Clone)]
-pub struct AmgSetting {
-    key: String,
-    value: String,
-}
-
-impl AmgSetting {
-    fn apply(&self, options: &mut Options) -> Result<()> {
-        match self.key.as_str() {
-            key if key == PRECISION.0 => options.amg_precision = Some(self.value.parse()?),
-            key => options.amg.set(key, &self.value)?,
-        }
-        Ok(())
-    }
-}
-
-impl FromStr for AmgSetting {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        if text.is_empty() {
-            return Err(Error::Option("a parameter is empty; each is key=value, such as pre=2".into()));
-        }
-        let (key, value) = text.split_once('=').map_or((text, None), |(key, value)| (key, Some(value)));
-        let Some((_, takes)) = amg_keys().find(|(known, _)| *known == key) else {
-            return Err(unknown("key", key, &amg_keys().map(|(key, _)| key).collect::<Vec<_>>()));
-        };
-        let Some(value) = value else {
-            return Err(Error::Option(format!("{key} lacks its value, {key}=VALUE; it takes {takes}")));
-        };
-        let setting = AmgSetting { key: key.into(), value: value.into() };
-        let mut options = Options::default();
-        setting.apply(&mut options)?;
-        options.amg.check()?;
-        Ok(setting)
-    }
-}
-
 impl Settings {
-    /// What one source says, in one form: AMG's parameters in one list, none of them twice, and `--precond
-    /// amg` said where they imply it.
+    /// What one source says, in one form: AMG's parameters in one list, no parameter twice, and `--precond amg`
+    /// or `ilu` said where they imply it.
     pub fn normalised(mut self) -> Result<Self> {
         let named = [
             ("coarsening", self.coarsening.take().map(|name| name.to_string())),
@@ -191,23 +133,10 @@ impl Settings {
             ("cycle", self.cycle.take().map(|name| name.to_string())),
         ];
         for (key, value) in named {
-            self.amg.extend(value.map(|value| AmgSetting { key: key.into(), value }));
+            self.amg.extend(value.map(|value| Setting::new(key, value)));
         }
-        for (k, setting) in self.amg.iter().enumerate() {
-            if self.amg[..k].iter().any(|other| other.key == setting.key) {
-                return Err(Error::Option(format!("AMG's {} is given twice", setting.key)));
-            }
-        }
-        match (self.precond, self.amg.first()) {
-            (None | Some(OrAuto(None)), Some(_)) => self.precond = Some(OrAuto(Some(Precond::Amg))),
-            (Some(OrAuto(Some(precond))), Some(AmgSetting { key, .. })) if !takes_amg(precond) => {
-                return Err(Error::Option(format!(
-                    "{key} is a parameter of the preconditioner amg, but the preconditioner is {precond}; leave one of \
-                     them out"
-                )));
-            }
-            _ => {}
-        }
+        settle(&self.amg, &mut self.precond)?;
+        settle(&self.ilu, &mut self.precond)?;
         Ok(self)
     }
 
@@ -223,14 +152,18 @@ impl Settings {
         base.smoother.take_if(|_| given("smoother"));
         base.cycle.take_if(|_| given("cycle"));
         base.amg.retain(|setting| !given(&setting.key));
+        base.ilu.retain(|setting| !self.ilu.iter().any(|other| other.key == setting.key));
         // These methods take no preconditioner, and amg its own parameters.
         if method.is_some_and(|method| method.is_stationary()) && self.precond.is_none() {
             base.precond = None;
         }
         let own = method.and_then(|method| method.own_preconditioner());
-        if precond.or(own).is_some_and(|precond| !takes_amg(precond)) {
+        if precond.or(own).is_some_and(|precond| !are_of::<Amg>(precond)) {
             (base.coarsening, base.smoother, base.cycle) = (None, None, None);
             base.amg.clear();
+        }
+        if precond.or(own).is_some_and(|precond| !are_of::<Ilu>(precond)) {
+            base.ilu.clear();
         }
         if without("restart") {
             base.restart = None;
@@ -242,6 +175,7 @@ impl Settings {
             base.sigma = None;
         }
         base.amg.extend(self.amg);
+        base.ilu.extend(self.ilu);
         Settings {
             solver: self.solver.or(base.solver),
             precond: self.precond.or(base.precond),
@@ -250,6 +184,7 @@ impl Settings {
             smoother: base.smoother,
             cycle: base.cycle,
             amg: base.amg,
+            ilu: base.ilu,
             block_size: self.block_size.or(base.block_size),
             singular_blocks: self.singular_blocks.or(base.singular_blocks),
             format: self.format.or(base.format),
@@ -269,9 +204,9 @@ impl Settings {
     /// What was set that nothing uses under these `options`, and what would.
     pub fn ignored(&self, options: &Options) -> Vec<String> {
         let not_compressed = options.amg_precision == Some(Precision::F64) || options.block_size > 1;
-        let ignored = |AmgSetting { key, value }: &AmgSetting| match options.amg.needs(key) {
+        let ignored = |Setting { key, value, .. }: &Setting<Amg>| match options.amg.needs(key) {
             Some(by) if value != "auto" => Some(format!("AMG's {key} is ignored: it goes with {by}")),
-            _ if key == PRECISION.0 && value == "f64" && options.precision == Precision::F32 => {
+            _ if key == Amg::PRECISION && value == "f64" && options.precision == Precision::F32 => {
                 Some("AMG's precision is ignored: f64 goes with --precision f64".into())
             }
             _ if key == "compressed" && value == "true" && not_compressed => {
@@ -279,7 +214,11 @@ impl Settings {
             }
             _ => None,
         };
-        self.amg.iter().filter_map(ignored).collect()
+        let of_ilu = |setting: &Setting<Ilu>| {
+            let by = options.ilu.needs(&setting.key).filter(|_| setting.value != "auto")?;
+            Some(format!("ILU's {} is ignored: it goes with {by}", setting.key))
+        };
+        self.amg.iter().filter_map(ignored).chain(self.ilu.iter().filter_map(of_ilu)).collect()
     }
 
     /// The options of the job, with every combination checked.
@@ -342,7 +281,9 @@ impl Settings {
             ..defaults
         };
         self.amg.iter().try_for_each(|setting| setting.apply(&mut options))?;
-        options.amg.check()?;
+        self.ilu.iter().try_for_each(|setting| setting.apply(&mut options))?;
+        Amg::check(&options)?;
+        Ilu::check(&options)?;
         Ok(options)
     }
 }

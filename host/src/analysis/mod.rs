@@ -9,11 +9,13 @@ use crate::matrix::{Csr, check};
 
 mod components;
 mod matching;
+mod product_matching;
 mod structure;
 mod values;
 
 pub use components::components;
 pub use matching::{Deficiency, Matching};
+pub use product_matching::ProductMatching;
 pub use structure::Structure;
 pub use values::{Diagonal, Values};
 

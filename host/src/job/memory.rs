@@ -1,11 +1,11 @@
 //! How much device memory a plan takes, known before anything is allocated.
 
-use super::Precision;
 use super::plan::Plan;
+use super::{Precision, Precond};
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
-use crate::precond::NullSpace;
 use crate::precond::amg::prediction::Prediction;
+use crate::precond::{NullSpace, ilu};
 
 impl Plan {
     /// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of
@@ -51,6 +51,16 @@ impl Plan {
         (inverse + matrices + n * (3.0 * (4.0 + number) + 8.0 * hierarchy_number)) as u64
     }
 
+    /// About what incomplete factors take.
+    fn factor_bytes(&self) -> u64 {
+        match self.precond {
+            Precond::Ilu => {
+                ilu::expected_bytes(&self.options.ilu, self.a.n_rows(), self.a.nnz(), self.number() as usize)
+            }
+            _ => 0,
+        }
+    }
+
     /// Bytes of x, b, and the vectors of method and preconditioner.
     pub fn vector_bytes(&self) -> u64 {
         (self.vectors() * self.a.n_rows()) as u64 * self.number()
@@ -59,7 +69,7 @@ impl Plan {
     /// Bytes on the device at most, set-up and all.
     pub fn expected_bytes(&self) -> u64 {
         let hierarchy = if self.has_hierarchy() { self.setup_bytes() } else { 0 };
-        self.matrix_bytes() + self.vector_bytes() + hierarchy
+        self.matrix_bytes() + self.vector_bytes() + hierarchy + self.factor_bytes()
     }
 
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory) where the GPU has less free.
@@ -68,6 +78,9 @@ impl Plan {
         let mut parts = vec![("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())];
         if self.has_hierarchy() {
             parts.push(("multigrid set-up, about", self.setup_bytes()));
+        }
+        if self.factor_bytes() > 0 {
+            parts.push(("incomplete factors, about", self.factor_bytes()));
         }
         check_memory(&**gpu.device(), &parts)
     }

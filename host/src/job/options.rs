@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::matrix::Format;
 use crate::named::named;
-use crate::precond::{Precond, SingularBlocks, amg};
+use crate::precond::{Precond, SingularBlocks, amg, ilu};
 use crate::solver::{Method, Parameters, Stop};
 
 named! {
@@ -43,6 +43,8 @@ pub struct Options {
     pub omega: f64,
     /// The hierarchy of [`Precond::Amg`].
     pub amg: amg::Params,
+    /// The factors of [`Precond::Ilu`].
+    pub ilu: ilu::Params,
     /// What [smoothed aggregation](amg::Coarsening::SmoothedAggregation) interpolates well, instead of the
     /// constant 1: the rigid motions of an elastic body.
     pub near_null: Option<Arc<amg::NearNull>>,
@@ -77,6 +79,7 @@ impl Default for Options {
             restart: 30,
             omega: 1.0,
             amg: amg::Params::default(),
+            ilu: ilu::Params::default(),
             near_null: None,
             amg_precision: None,
             reusable: false,

@@ -116,9 +116,9 @@ impl Plan {
     /// What the preconditioner is made with.
     pub fn preconditioner_parameters(&self) -> precond::Parameters {
         let &Options { block_size, singular_blocks, reusable, .. } = &self.options;
-        let (amg, hierarchy_in_f32) = (self.options.amg.clone(), self.hierarchy_in_f32);
-        let near_null = self.options.near_null.clone();
-        precond::Parameters { block_size, singular_blocks, amg, near_null, hierarchy_in_f32, reusable }
+        let (amg, ilu) = (self.options.amg.clone(), self.options.ilu.clone());
+        let (near_null, hierarchy_in_f32) = (self.options.near_null.clone(), self.hierarchy_in_f32);
+        precond::Parameters { block_size, singular_blocks, amg, ilu, near_null, hierarchy_in_f32, reusable }
     }
 
     /// Whether the matrix's format is made where the matrix is used: a hierarchy is built from CRS there.

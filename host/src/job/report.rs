@@ -8,7 +8,7 @@ use crate::analysis::Analysis;
 use crate::backend::Storage;
 use crate::launch::Counts;
 use crate::matrix::Symmetry;
-use crate::precond::amg;
+use crate::precond::{amg, ilu};
 use crate::solver::{Outcome, StopReason, direct};
 
 /// What was done, and how long it took. Printed, it is a few lines for people.
@@ -63,6 +63,8 @@ pub struct Report {
     pub counts: Option<Counts>,
     /// The hierarchy, where the preconditioner has one.
     pub amg: Option<amg::Info>,
+    /// The incomplete factorisation, where the preconditioner is one.
+    pub ilu: Option<ilu::Info>,
     /// The factorisation, where the method is one.
     pub factorisation: Option<direct::Info>,
     /// What the matrix is, where nobody had chosen how to solve.

@@ -12,7 +12,7 @@ use super::{Device, Precision};
 use crate::backend::{Operator, Storage};
 use crate::error::Result;
 use crate::launch::Counts;
-use crate::precond::{Preconditioner, amg};
+use crate::precond::{Preconditioner, amg, ilu};
 use crate::solver::{IterativeSolver, Outcome, Parts, Stop, StopReason, direct};
 
 /// A right-hand side, in the range of a singular matrix.
@@ -43,6 +43,8 @@ pub(super) struct Solved {
     pub format: Storage,
     /// The hierarchy, where there is one.
     pub hierarchy: Option<amg::Info>,
+    /// The incomplete factorisation, where the preconditioner is one.
+    pub ilu: Option<ilu::Info>,
     /// The factorisation, where the method is one.
     pub factorisation: Option<direct::Info>,
 }
@@ -279,7 +281,8 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             None => {
                 let levels = self.m.hierarchy().into_iter().flat_map(|info| &info.levels);
                 let hierarchy = levels.map(|level| level.bytes).sum::<u64>();
-                self.matrix.bytes() + self.plan.vector_bytes() + hierarchy
+                let factors = self.m.factors().map_or(0, |info| info.bytes);
+                self.matrix.bytes() + self.plan.vector_bytes() + hierarchy + factors
             }
         };
 
@@ -299,6 +302,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             bytes_moved: 0,
             format,
             hierarchy,
+            ilu: self.m.factors().cloned(),
             factorisation: None,
         };
         let start = Instant::now();

@@ -10,14 +10,21 @@ use super::progress::{Stage, Watch};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, BlockCsr, Csr, check};
 use crate::precond::amg::AnyPrecision;
+use crate::precond::ilu::TriangularSolves;
 use crate::precond::{Identity, Preconditioner, Projected, Source};
 use crate::setup::{Blocks, Formats};
 use crate::solver::Steps;
 
 /// Backends that a system can be solved on.
-pub(super) trait Computes<T: Real>: AnyPrecision<T> + Steps<T> + Clone + Send + 'static {}
+pub(super) trait Computes<T: Real>:
+    AnyPrecision<T> + TriangularSolves<T> + Steps<T> + Clone + Send + 'static
+{
+}
 
-impl<T: Real, B: AnyPrecision<T> + Steps<T> + Clone + Send + 'static> Computes<T> for B {}
+impl<T: Real, B: AnyPrecision<T> + TriangularSolves<T> + Steps<T> + Clone + Send + 'static> Computes<T>
+    for B
+{
+}
 
 /// Seconds of what comes before the iterations.
 #[derive(Debug, Clone, Copy, Default)]

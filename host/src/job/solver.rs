@@ -370,6 +370,7 @@ impl Solver {
             bytes_moved: solved.bytes_moved,
             counts: solved.counts,
             amg: solved.hierarchy.clone(),
+            ilu: solved.ilu.clone(),
             factorisation: solved.factorisation,
             analysis: None,
             attempts: Vec::new(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::amg;
+use super::{amg, ilu};
 use crate::matrix::Csr;
 use crate::named::named;
 use crate::setup::{Algebra, Blocks};
@@ -50,6 +50,8 @@ pub struct Parameters {
     pub singular_blocks: SingularBlocks,
     /// Those of multigrid.
     pub amg: amg::Params,
+    /// Those of incomplete factorisations.
+    pub ilu: ilu::Params,
     /// What smoothed aggregation interpolates well, instead of the constant 1.
     pub near_null: Option<Arc<amg::NearNull>>,
     /// Whether a hierarchy is applied in f32.

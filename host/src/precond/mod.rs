@@ -10,7 +10,9 @@ use crate::named::named;
 pub mod amg;
 mod description;
 mod identity;
+pub mod ilu;
 mod jacobi;
+mod key;
 mod null_space;
 mod preconditioner;
 mod projected;
@@ -20,7 +22,9 @@ use amg::AnyPrecision;
 pub(crate) use description::Source;
 pub use description::{Description, Parameters, SingularBlocks};
 pub use identity::Identity;
+pub use ilu::Ilu;
 pub use jacobi::{BlockJacobi, Jacobi};
+pub use key::Key;
 pub use null_space::NullSpace;
 pub(crate) use preconditioner::cg_step_by_primitives;
 pub use preconditioner::{Preconditioner, Shape, Traffic};
@@ -43,7 +47,7 @@ macro_rules! preconditioners {
             }
 
             /// It, for a matrix.
-            pub(crate) fn make<T: Real, B: AnyPrecision<T> + 'static>(
+            pub(crate) fn make<T: Real, B: AnyPrecision<T> + ilu::TriangularSolves<T> + 'static>(
                 self,
                 source: Source<T, B>,
             ) -> Result<Box<dyn Preconditioner<T, B>>> {
@@ -58,6 +62,8 @@ preconditioners! {
     None in identity,
     /// The diagonal.
     Jacobi in jacobi,
+    /// An incomplete factorisation.
+    Ilu in ilu,
     /// Algebraic multigrid.
     Amg in amg,
 }

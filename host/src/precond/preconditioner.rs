@@ -2,7 +2,7 @@
 
 use cuda_std::Real;
 
-use super::amg::Info;
+use super::{amg, ilu};
 use crate::backend::{Backend, Coef};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -72,7 +72,12 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
     }
 
     /// What was set up, where that is a hierarchy.
-    fn hierarchy(&self) -> Option<&Info> {
+    fn hierarchy(&self) -> Option<&amg::Info> {
+        None
+    }
+
+    /// What was factorised, where it is an incomplete factorisation.
+    fn factors(&self) -> Option<&ilu::Info> {
         None
     }
 

@@ -2,8 +2,7 @@
 
 use cuda_std::Real;
 
-use super::amg::Info;
-use super::{NullSpace, Preconditioner, Traffic};
+use super::{NullSpace, Preconditioner, Traffic, amg, ilu};
 use crate::backend::{Backend, Coef, Slot};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -46,8 +45,12 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Projected<'_, T, B> {
         Traffic::unfused(self.m.traffic(vector).apply + projections, vector)
     }
 
-    fn hierarchy(&self) -> Option<&Info> {
+    fn hierarchy(&self) -> Option<&amg::Info> {
         self.m.hierarchy()
+    }
+
+    fn factors(&self) -> Option<&ilu::Info> {
+        self.m.factors()
     }
 
     fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {

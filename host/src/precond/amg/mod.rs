@@ -71,7 +71,7 @@ use hierarchy::{Hierarchy, build_where_asked};
 pub use info::{Info, LevelInfo};
 use level::Level;
 pub use near_null::NearNull;
-pub use params::{Coarsening, Cycle, Key, Params, SetupOn, SmootherKind, Splitting};
+pub use params::{Coarsening, Cycle, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
 use precisions::Precisions;
 pub use traffic::Stored;

@@ -4,10 +4,9 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::named::{named, unknown};
-use key::{Value, named_values, parameters};
+use crate::named::named;
+use crate::precond::key::{named_values, parameters};
 
-mod key;
 #[cfg(test)]
 mod tests;
 
@@ -74,33 +73,12 @@ named! {
     }
 }
 
-/// The description of a field of [`Params`].
-#[derive(Clone, Copy)]
-pub struct Key {
-    /// The field, and the key of `--amg`.
-    pub name: &'static str,
-    /// What it is, line by line.
-    lines: &'static [&'static str],
-    /// The values it takes.
-    pub takes: &'static str,
-    /// Its default as it would be written; "auto" for `None`.
-    pub default: fn() -> String,
-    set: fn(&mut Params, &str) -> Result<()>,
-    is_in_range: fn(&Params) -> bool,
-    /// Whether anything uses it, and what would; "" for what is always used.
-    used_with: (&'static str, fn(&Params) -> bool),
-}
-
-impl Key {
-    /// What it is, in one line of Markdown.
-    pub fn doc(&self) -> String {
-        self.lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
-    }
-}
-
 named_values!(Coarsening, Splitting, SmootherKind, Cycle, SetupOn);
 
 parameters! {
+    /// The parameters of a hierarchy, of its smoothers and of its cycle.
+    Params;
+
     /// How coarser problems are made: smoothed aggregation, classical coarsening with extended+i
     /// interpolation, or the averages of Mandel and Brezina.
     coarsening: Coarsening = Coarsening::SmoothedAggregation, takes "sa, pmis or mandel-brezina";
@@ -198,42 +176,16 @@ parameters! {
 }
 
 impl Params {
-    /// Sets the field `key`; "auto" is `None`.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for an unknown key, with the nearest known one, and for a value of another type.
-    /// Ranges are looked at by [`Params::check`].
-    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        let Some(known) = Self::KEYS.iter().find(|known| known.name == key) else {
-            return Err(unknown("key", key, &Self::KEYS.map(|known| known.name)));
-        };
-        (known.set)(self, value)
-    }
-
     /// [`Error::Option`] with the permitted range, where a field is out of it.
     pub fn check(&self) -> Result<()> {
-        if let Some(key) = Self::KEYS.iter().find(|key| !(key.is_in_range)(self)) {
-            return Err(refusal(key.name));
-        }
+        Self::KEYS.iter().try_for_each(|key| key.check(self))?;
         if self.pre == 0 && self.post == 0 {
             return Err(Error::Option("pre and post are both 0; one of them must be at least 1".into()));
         }
         Ok(())
     }
-
-    /// What the field `key` needs of the others to mean anything, where they are not so: "smoother=chebyshev"
-    /// for the degree of another smoother.
-    pub fn needs(&self, key: &str) -> Option<&'static str> {
-        let (by, is_used) = Self::KEYS.iter().find(|known| known.name == key)?.used_with;
-        (!is_used(self)).then_some(by)
-    }
 }
 
 fn not_negative(x: f64) -> bool {
     x >= 0.0 && x.is_finite()
-}
-
-fn refusal(name: &str) -> Error {
-    let takes = Params::KEYS.iter().find(|key| key.name == name).map_or("another value", |key| key.takes);
-    Error::Option(format!("{name} takes {takes}"))
 }

@@ -1,0 +1,77 @@
+//! What a matrix becomes before it is factorised: rows and columns permuted and scaled.
+
+use super::order::order;
+use super::params::Params;
+use crate::analysis::ProductMatching;
+use crate::error::Result;
+use crate::matrix::Csr;
+
+/// `B = P R A C Q`: row e of B is row `rows[e]` of R A C, column e is column `columns[e]`.
+pub(super) struct Arrangement {
+    pub rows: Vec<u32>,
+    pub columns: Vec<u32>,
+    /// R and C, by rows and columns of A; `None` for 1.
+    pub scales: Option<[Vec<f64>; 2]>,
+}
+
+impl Arrangement {
+    /// For a square matrix; with `is_matched` large entries are brought to the diagonal first.
+    pub fn of(a: &Csr<f64>, params: &Params, is_matched: bool) -> Result<Arrangement> {
+        if !is_matched {
+            let columns = order(a, params.order())?;
+            return Ok(Arrangement { rows: columns.clone(), columns, scales: None });
+        }
+        let matching = ProductMatching::of(a);
+        let unordered = Arrangement {
+            rows: matching.row_of,
+            columns: (0..a.n_rows() as u32).collect(),
+            scales: Some([matching.rows, matching.columns]),
+        };
+        let columns = order(&unordered.apply(a), params.order())?;
+        let rows = columns.iter().map(|&j| unordered.rows[j as usize]).collect();
+        Ok(Arrangement { rows, columns, scales: unordered.scales })
+    }
+
+    /// The factor of row e of B.
+    pub fn row_scale(&self, e: usize) -> f64 {
+        self.scales.as_ref().map_or(1.0, |[rows, _]| rows[self.rows[e] as usize])
+    }
+
+    /// The factor of column e of B.
+    pub fn column_scale(&self, e: usize) -> f64 {
+        self.scales.as_ref().map_or(1.0, |[_, columns]| columns[self.columns[e] as usize])
+    }
+
+    /// B.
+    pub fn apply(&self, a: &Csr<f64>) -> Csr<f64> {
+        let n = a.n_rows();
+        let places = self.column_places();
+        let row = |e: usize| {
+            let (columns, values) = a.row(self.rows[e] as usize);
+            let scaled = |(&j, &v): (&u32, &f64)| {
+                let e_j = places[j as usize];
+                (e_j, self.row_scale(e) * v * self.column_scale(e_j as usize))
+            };
+            let mut row: Vec<(u32, f64)> = columns.iter().zip(values).map(scaled).collect();
+            row.sort_unstable_by_key(|entry| entry.0);
+            row
+        };
+        Csr::from_rows(
+            n,
+            n,
+            |e| a.row_len(self.rows[e] as usize),
+            |e, columns, values| {
+                for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row(e)) {
+                    (*column, *value) = (j, v);
+                }
+            },
+        )
+    }
+
+    /// Where each column of A is in B.
+    pub fn column_places(&self) -> Vec<u32> {
+        let mut places = vec![0u32; self.columns.len()];
+        self.columns.iter().enumerate().for_each(|(e, &j)| places[j as usize] = e as u32);
+        places
+    }
+}

@@ -1,0 +1,246 @@
+//! The factors as they are computed, in the order of elimination: `L U`, L with ones on the diagonal.
+
+use rayon::prelude::*;
+
+use super::params::{Kind, Params};
+use super::{pattern, threshold};
+use crate::matrix::Csr;
+
+/// `L U` close to a matrix, both without their diagonals, and that of U.
+pub(super) struct Factors {
+    /// L below its diagonal of ones.
+    pub lower: Csr<f64>,
+    /// U above its diagonal.
+    pub upper: Csr<f64>,
+    /// The diagonal of U.
+    pub pivots: Vec<f64>,
+    /// Pivots that were too small, and changed.
+    pub changed: usize,
+}
+
+/// A pivot below this share of its row's largest entry is changed.
+const LEAST: f64 = 1e-6;
+/// What it becomes, as a share of that entry: large enough that the solutions stay bounded.
+const INSTEAD: f64 = 1e-2;
+
+/// How pivots are looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Pivots {
+    /// Whether they must be positive.
+    pub are_positive: bool,
+}
+
+impl Pivots {
+    /// The pivot to divide by, and whether it is not the one that was found. `diagonal` is A's entry, `most`
+    /// the largest magnitude of A's row.
+    pub fn checked(self, found: f64, diagonal: f64, most: f64) -> (f64, bool) {
+        let most = if most > 0.0 { most } else { 1.0 };
+        let is_usable = match self.are_positive {
+            true => found > LEAST * diagonal,
+            false => found.abs() > LEAST * most,
+        };
+        match (is_usable && found.is_finite(), self.are_positive) {
+            (true, _) => (found, false),
+            (false, true) => (diagonal, true),
+            (false, false) => (if found < 0.0 { -INSTEAD * most } else { INSTEAD * most }, true),
+        }
+    }
+}
+
+impl Factors {
+    /// Of a square matrix in its order of elimination. With `is_symmetric`, of a symmetric matrix with a
+    /// positive diagonal, `U = D L^T`.
+    pub fn of(a: &Csr<f64>, params: &Params, is_symmetric: bool) -> Factors {
+        let pivots = Pivots { are_positive: is_symmetric };
+        let mut factors = match params.kind {
+            Kind::Levels => on_pattern(&pattern::with_fill(a, params.fill), a, pivots, eliminate_row),
+            Kind::Diagonal => on_pattern(&pattern::with_fill(a, 0), a, pivots, eliminate_pivot),
+            Kind::Threshold => threshold::factors(a, params, pivots),
+        };
+        if is_symmetric {
+            factors.upper = factors.transposed_lower();
+        }
+        factors
+    }
+
+    /// `D L^T`.
+    fn transposed_lower(&self) -> Csr<f64> {
+        let mut upper = self.lower.transpose();
+        let (row_ptr, _, values) = upper.parts_mut();
+        for (i, &pivot) in self.pivots.iter().enumerate() {
+            values[row_ptr[i]..row_ptr[i + 1]].iter_mut().for_each(|v| *v *= pivot);
+        }
+        upper
+    }
+
+    /// Entries of L and U, the diagonal once.
+    pub fn entries(&self) -> usize {
+        self.lower.nnz() + self.upper.nnz() + self.pivots.len()
+    }
+}
+
+/// L and U while they are computed, in one pattern with its diagonal: the rows before one that is eliminated.
+struct Done<'a> {
+    row_ptr: &'a [usize],
+    columns: &'a [u32],
+    /// Places of the diagonal.
+    diagonal: &'a [usize],
+    values: &'a [f64],
+}
+
+impl Done<'_> {
+    /// Row k of U right of its diagonal.
+    fn upper(&self, k: usize) -> (&[u32], &[f64]) {
+        let range = self.diagonal[k] + 1..self.row_ptr[k + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+    fn pivot(&self, k: usize) -> f64 {
+        self.values[self.diagonal[k]]
+    }
+}
+
+/// A row that is eliminated: its columns, and its values, those of A at first.
+struct Row<'a> {
+    i: usize,
+    columns: &'a [u32],
+    values: &'a mut [f64],
+    /// Where the diagonal is.
+    diagonal: usize,
+}
+
+/// No place in the row.
+const NONE: u32 = u32::MAX;
+
+/// Row i of `L U` (Saad 2003, algorithm 10.4). `places` has a number for each column, all `NONE`.
+fn eliminate_row(row: &mut Row, done: &Done, places: &mut [u32]) {
+    row.columns.iter().enumerate().for_each(|(at, &j)| places[j as usize] = at as u32);
+    for at in 0..row.diagonal {
+        let k = row.columns[at] as usize;
+        let factor = row.values[at] / done.pivot(k);
+        row.values[at] = factor;
+        let (columns, values) = done.upper(k);
+        for (&j, &u) in columns.iter().zip(values) {
+            let place = places[j as usize];
+            if place != NONE {
+                row.values[place as usize] -= factor * u;
+            }
+        }
+    }
+    row.columns.iter().for_each(|&j| places[j as usize] = NONE);
+}
+
+/// The same without fill, and without changes off the diagonal.
+fn eliminate_pivot(row: &mut Row, done: &Done, _: &mut [u32]) {
+    let mut pivot = row.values[row.diagonal];
+    for at in 0..row.diagonal {
+        let k = row.columns[at] as usize;
+        row.values[at] /= done.pivot(k);
+        let (columns, values) = done.upper(k);
+        if let Ok(place) = columns.binary_search(&(row.i as u32)) {
+            pivot -= row.values[at] * values[place];
+        }
+    }
+    row.values[row.diagonal] = pivot;
+}
+
+/// Rows that a task takes.
+const ROWS: usize = 256;
+
+/// Factors on a pattern that has the diagonal and the entries of A, the values of `whole` at first. Rows that
+/// do not depend on each other are computed at once; whether they are changes no bit.
+fn on_pattern(
+    whole: &Csr<f64>,
+    a: &Csr<f64>,
+    pivots: Pivots,
+    eliminate: fn(&mut Row, &Done, &mut [u32]),
+) -> Factors {
+    let n = whole.n_rows();
+    let (row_ptr, columns) = (whole.row_ptr(), whole.col_idx());
+    let place = |i: usize| row_ptr[i] + whole.row(i).0.partition_point(|&j| (j as usize) < i);
+    let diagonal: Vec<usize> = (0..n).into_par_iter().map(place).collect();
+    let mut values = whole.values().to_vec();
+    let mut changed = 0;
+    let mut start = 0;
+    while start < n {
+        let end = independent(start, row_ptr, columns, &diagonal);
+        let (before, rest) = values.split_at_mut(row_ptr[start]);
+        let done = Done { row_ptr, columns, diagonal: &diagonal, values: before };
+        let task = |(first, mut values): (usize, &mut [f64]), places: &mut Vec<u32>| {
+            places.resize(n, NONE);
+            let mut changed = 0;
+            for i in first..(first + ROWS).min(end) {
+                let (own, others) = values.split_at_mut(row_ptr[i + 1] - row_ptr[i]);
+                values = others;
+                let columns = &columns[row_ptr[i]..row_ptr[i + 1]];
+                let mut row = Row { i, columns, values: own, diagonal: diagonal[i] - row_ptr[i] };
+                eliminate(&mut row, &done, places);
+                let most = a.row(i).1.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+                let pivot = &mut row.values[row.diagonal];
+                let (usable, is_changed) = pivots.checked(*pivot, a.get(i, i).unwrap_or(0.0), most);
+                *pivot = usable;
+                changed += usize::from(is_changed);
+            }
+            changed
+        };
+        let tasks = in_tasks(start, end, row_ptr, rest);
+        changed += match tasks.len() {
+            1 => SCRATCH.with_borrow_mut(|places| tasks.into_iter().map(|t| task(t, places)).sum::<usize>()),
+            _ => tasks
+                .into_par_iter()
+                .map(|t| SCRATCH.with_borrow_mut(|places| task(t, places)))
+                .sum::<usize>(),
+        };
+        start = end;
+    }
+    split(row_ptr, columns, &diagonal, &values, changed)
+}
+
+thread_local! {
+    /// A place for each column, all of them `NONE` between rows.
+    static SCRATCH: std::cell::RefCell<Vec<u32>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// The end of the rows from `start` on that do not depend on each other.
+fn independent(start: usize, row_ptr: &[usize], columns: &[u32], diagonal: &[usize]) -> usize {
+    let depends = |i: usize| columns[row_ptr[i]..diagonal[i]].last().is_some_and(|&j| j as usize >= start);
+    (start + 1..diagonal.len()).find(|&i| depends(i)).unwrap_or(diagonal.len())
+}
+
+/// The values of the rows in pieces of [`ROWS`], each with its first row.
+fn in_tasks<'a>(
+    start: usize,
+    end: usize,
+    row_ptr: &[usize],
+    mut values: &'a mut [f64],
+) -> Vec<(usize, &'a mut [f64])> {
+    let mut tasks = Vec::with_capacity((end - start).div_ceil(ROWS));
+    for first in (start..end).step_by(ROWS) {
+        let count = row_ptr[(first + ROWS).min(end)] - row_ptr[first];
+        let (own, others) = values.split_at_mut(count);
+        tasks.push((first, own));
+        values = others;
+    }
+    tasks
+}
+
+/// L, U and the pivots of a pattern that holds them together.
+fn split(row_ptr: &[usize], columns: &[u32], diagonal: &[usize], values: &[f64], changed: usize) -> Factors {
+    let n = diagonal.len();
+    let part = |range: &(dyn Fn(usize) -> std::ops::Range<usize> + Sync)| {
+        Csr::from_rows(
+            n,
+            n,
+            |i| range(i).len(),
+            |i, c, v| {
+                c.copy_from_slice(&columns[range(i)]);
+                v.copy_from_slice(&values[range(i)]);
+            },
+        )
+    };
+    Factors {
+        lower: part(&|i| row_ptr[i]..diagonal[i]),
+        upper: part(&|i| diagonal[i] + 1..row_ptr[i + 1]),
+        pivots: diagonal.iter().map(|&place| values[place]).collect(),
+        changed,
+    }
+}

@@ -1,0 +1,122 @@
+//! A triangle of a factor in the order in which its unknowns can be solved for: level after level, those of a
+//! level at once (Saad 2003, section 11.6.3).
+
+use std::ops::Range;
+
+use cuda_std::Real;
+use rayon::prelude::*;
+
+use crate::matrix::Csr;
+
+/// `y_p = d_p (r[source_p] - sum_q t_pq y_q)` for p from 0 on. The unknowns of a level have no entries in its
+/// columns or later ones.
+#[derive(Debug, Clone)]
+pub struct Triangle<T> {
+    /// The strict triangle t, each row's columns below the level of the row.
+    pub(super) entries: Csr<T>,
+    /// d.
+    pub(super) diagonal: Vec<T>,
+    /// Where the right-hand side of each unknown is.
+    pub(super) source: Vec<u32>,
+    /// Where each level begins, and the end.
+    pub(super) level_ptr: Vec<u32>,
+}
+
+/// A triangle as it was computed, in the order of elimination.
+pub(super) struct Unscheduled<'a> {
+    /// The factor without its diagonal.
+    pub factor: &'a Csr<f64>,
+    /// Whether it is above the diagonal, and solved from the last row on.
+    pub is_upper: bool,
+    /// What the rows are multiplied by: d.
+    pub diagonal: &'a (dyn Fn(usize) -> f64 + Sync),
+    /// What an entry of row i and column j is multiplied by.
+    pub scale: &'a (dyn Fn(usize, usize) -> f64 + Sync),
+}
+
+impl<T: Real> Triangle<T> {
+    /// Also the place of each row of the factor; `source` is of rows of the factor.
+    pub(super) fn of(unscheduled: &Unscheduled, source: &[u32]) -> (Triangle<T>, Vec<u32>) {
+        let Unscheduled { factor, is_upper, diagonal, scale } = unscheduled;
+        let n = factor.n_rows();
+        let (rows, level_ptr) = by_levels(factor, *is_upper);
+        let mut places = vec![0u32; n];
+        rows.iter().enumerate().for_each(|(place, &i)| places[i as usize] = place as u32);
+        let entries = Csr::from_rows(
+            n,
+            n,
+            |p| factor.row_len(rows[p] as usize),
+            |p, columns, values| {
+                let i = rows[p] as usize;
+                let (from, old) = factor.row(i);
+                let mut row: Vec<(u32, f64)> = from
+                    .iter()
+                    .zip(old)
+                    .map(|(&j, &v)| (places[j as usize], v * scale(i, j as usize)))
+                    .collect();
+                row.sort_unstable_by_key(|entry| entry.0);
+                for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row) {
+                    (*column, *value) = (j, T::from_f64(v));
+                }
+            },
+        );
+        let triangle = Triangle {
+            entries,
+            diagonal: rows.par_iter().map(|&i| T::from_f64(diagonal(i as usize))).collect(),
+            source: rows.iter().map(|&i| source[i as usize]).collect(),
+            level_ptr,
+        };
+        (triangle, places)
+    }
+
+    /// Unknowns.
+    pub fn n(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// How many levels there are.
+    pub fn levels(&self) -> usize {
+        self.level_ptr.len() - 1
+    }
+
+    /// The unknowns of a level.
+    pub(super) fn level(&self, level: usize) -> Range<usize> {
+        self.level_ptr[level] as usize..self.level_ptr[level + 1] as usize
+    }
+
+    /// Bytes that it takes, with row pointers of 32 bits.
+    pub fn bytes(&self) -> u64 {
+        let (entry, row) = (4 + size_of::<T>(), 8 + size_of::<T>());
+        (entry * self.entries.nnz() + row * self.n()) as u64
+    }
+}
+
+/// The rows level by level, ascending within a level, and where each level begins.
+fn by_levels(factor: &Csr<f64>, is_upper: bool) -> (Vec<u32>, Vec<u32>) {
+    let n = factor.n_rows();
+    let mut levels = vec![0u32; n];
+    let mut counts: Vec<u32> = Vec::new();
+    let mut visit = |i: usize| {
+        let level = factor.row(i).0.iter().map(|&j| levels[j as usize] + 1).max().unwrap_or(0);
+        levels[i] = level;
+        if level as usize == counts.len() {
+            counts.push(0);
+        }
+        counts[level as usize] += 1;
+    };
+    match is_upper {
+        true => (0..n).rev().for_each(&mut visit),
+        false => (0..n).for_each(&mut visit),
+    }
+    let mut level_ptr = vec![0];
+    for count in counts {
+        level_ptr.push(level_ptr[level_ptr.len() - 1] + count);
+    }
+    let mut next = level_ptr.clone();
+    let mut rows = vec![0u32; n];
+    for (i, &level) in levels.iter().enumerate() {
+        rows[next[level as usize] as usize] = i as u32;
+        next[level as usize] += 1;
+    }
+    (rows, level_ptr)
+}
