@@ -67,6 +67,8 @@ fn barriers(name: &str) -> usize {
         ("span_scan", 2),
         ("span_sums", 5),
         ("sum_", grid_reduction),
+        // Behind each level.
+        ("triangle_chain", 1),
         ("write_columns_long", bitmap),
     ];
     let by_start = table.iter().find(|(start, _)| name.starts_with(start)).map(|&(_, count)| count);

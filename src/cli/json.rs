@@ -266,13 +266,14 @@ struct Ilu<'a> {
     matched: bool,
     entries: usize,
     changed_pivots: usize,
+    shift: f64,
     levels: [usize; 2],
     bytes: u64,
 }
 
 impl<'a> From<&'a ilu::Info> for Ilu<'a> {
     fn from(info: &'a ilu::Info) -> Self {
-        let ilu::Info { params, is_matched, entries, changed_pivots, levels, bytes, .. } = info;
+        let ilu::Info { params, is_matched, entries, changed_pivots, shift, levels, bytes, .. } = info;
         Ilu {
             title: info.title(),
             parameters: params,
@@ -280,6 +281,7 @@ impl<'a> From<&'a ilu::Info> for Ilu<'a> {
             matched: *is_matched,
             entries: *entries,
             changed_pivots: *changed_pivots,
+            shift: *shift,
             levels: *levels,
             bytes: *bytes,
         }

@@ -153,8 +153,10 @@ fn incomplete_factors(info: &ilu::Info, nnz: usize) -> String {
         1 => ", 1 pivot changed".into(),
         count => format!(", {} pivots changed", thousands(count as u64)),
     };
+    let shift =
+        if info.shift > 0.0 { format!(", diagonal + {} %", 100.0 * info.shift) } else { String::new() };
     format!(
-        "{}, {order}{matched}, {entries} entries ({share:.1} of the matrix's), {levels}{changed}",
+        "{}, {order}{matched}, {entries} entries ({share:.1} of the matrix's), {levels}{shift}{changed}",
         info.title()
     )
 }

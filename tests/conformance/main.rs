@@ -19,6 +19,7 @@ mod data;
 mod gmres;
 #[path = "../gpu/mod.rs"]
 mod gpu;
+mod ilu;
 mod reductions;
 mod setup;
 mod solvers;
@@ -37,6 +38,7 @@ macro_rules! cases {
             amg: hierarchies, every_part_with_cg, numbers_of_steps, in_the_precision_of_the_solver, unsymmetric_matrices,
                 set_up_on_the_host, compressed_matrices_cost_no_iteration, a_raised_guard_leaves_a_cycle_alone, little_to_coarsen, disconnected_parts;
             compressed: smoothing_operators, rounded_corrections;
+            ilu: incomplete_factors, triangles_of_another_size_are_refused, a_raised_guard_leaves_triangles_alone, gmres_with_factors;
             gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
             solvers: cg_steps, directions, cg, cg_without_preconditioner, bicgstab, gmres, jacobi, limits,
                 indefinite_matrices, not_finite, zero_right_hand_side, tiny_systems;

@@ -113,6 +113,7 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
         precond,
         block_size: options.block_size,
         amg: options.amg.clone(),
+        ilu: options.ilu.clone(),
         patience: None,
         cost: None,
         reason: "as asked".into(),

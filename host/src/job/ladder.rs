@@ -6,7 +6,7 @@ use std::fmt;
 use super::{Method, Options, Precision, Precond, trial};
 use crate::analysis::Analysis;
 use crate::matrix::Csr;
-use crate::precond::amg;
+use crate::precond::{amg, ilu};
 use crate::solver::direct::{self, Prediction};
 
 /// Entries up to which a factorisation is taken at once: it costs less than to think about it.
@@ -22,10 +22,14 @@ const ORDERED: f64 = 5e6;
 /// Seconds for an entry that multigrid's set-up and its usual twenty iterations take on two cores, each half
 /// of it.
 const MULTIGRID: f64 = 4e-7;
+/// Seconds for an entry that incomplete factors by size and a hundred iterations take.
+const INCOMPLETE: f64 = 1.2e-6;
 /// Seconds for an entry of an iteration with the diagonal.
 const ITERATION: f64 = 1e-9;
-/// Iterations that are worth waiting for where there is another way: with multigrid, and with the diagonal.
+/// Iterations that are worth waiting for where there is another way: with multigrid, with incomplete factors, and
+/// with the diagonal.
 const MULTIGRID_PATIENCE: u32 = 200;
+const FACTORS_PATIENCE: u32 = 400;
 const DIAGONAL_PATIENCE: u32 = 2000;
 
 /// One way to solve.
@@ -39,6 +43,8 @@ pub struct Rung {
     pub block_size: usize,
     /// Multigrid's parameters.
     pub amg: amg::Params,
+    /// Those of incomplete factors.
+    pub ilu: ilu::Params,
     /// Iterations that it is worth waiting for; `None` for all that are allowed.
     pub patience: Option<u32>,
     /// What it is expected to take; `None` where that was not worth counting.
@@ -72,8 +78,9 @@ impl fmt::Display for Rung {
 impl Rung {
     /// The options of the job with this way chosen.
     pub fn options(&self, options: &Options) -> Options {
-        let (method, precond) = (Some(self.method), Some(self.precond));
-        Options { method, precond, block_size: self.block_size, amg: self.amg.clone(), ..options.clone() }
+        let (method, precond, block_size) = (Some(self.method), Some(self.precond), self.block_size);
+        let (amg, ilu) = (self.amg.clone(), self.ilu.clone());
+        Options { method, precond, block_size, amg, ilu, ..options.clone() }
     }
 }
 
@@ -87,25 +94,28 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
         analysis.values.is_symmetric && analysis.values.zero_sums == a.n_rows() && a.n_rows() > 0;
     let has_diagonal = analysis.values.diagonal.zero == 0;
     let mut rungs = match () {
-        () if is_iterative || a.n_rows() == 0 => vec![maker.diagonal(), maker.direct(None)],
+        () if is_iterative || a.n_rows() == 0 => vec![maker.simple(), maker.direct(None)],
         // Its null space is known, which iterations are kept out of.
         () if is_singular && has_diagonal => vec![maker.multigrid(), maker.diagonal(), maker.direct(None)],
-        () if a.nnz() <= SMALL => vec![maker.direct(counted(a)), maker.diagonal()],
-        () if analysis.is_like_diffusion() => vec![maker.multigrid(), maker.direct(None), maker.diagonal()],
+        () if a.nnz() <= SMALL => vec![maker.direct(counted(a)), maker.simple()],
+        () if analysis.is_like_diffusion() => {
+            vec![maker.multigrid(), maker.factors(), maker.direct(None), maker.diagonal()]
+        }
         () => {
             let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();
             let direct = maker.direct(prediction);
             let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
             let seconds = |rung: &Rung| rung.cost.map_or(f64::INFINITY, |cost| cost.seconds);
             let is_soon = fits && seconds(&direct) <= SOON;
-            let mut iterative = vec![maker.diagonal()];
-            if has_diagonal {
-                iterative.insert(0, maker.multigrid());
-            }
-            let at = match iterative.first() {
-                Some(first) if is_soon && seconds(&direct) <= seconds(first) => 0,
-                _ if is_soon => 1,
-                _ => iterative.len(),
+            let mut iterative = match (has_diagonal, maker.method()) {
+                (true, Method::Cg) => vec![maker.multigrid(), maker.factors(), maker.diagonal()],
+                (true, _) => vec![maker.factors(), maker.multigrid(), maker.diagonal()],
+                (false, _) => vec![maker.factors()],
+            };
+            let at = match is_soon {
+                true if seconds(&direct) <= seconds(&iterative[0]) => 0,
+                true => 1,
+                false => iterative.len(),
             };
             iterative.insert(at, direct);
             iterative
@@ -158,27 +168,48 @@ impl Maker<'_> {
                 (None, false) => "multigrid may do, the diagonal has no zeros".into(),
             },
             amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
+            ilu: self.options.ilu.clone(),
+        }
+    }
+
+    /// The simplest that there is for the matrix.
+    fn simple(&self) -> Rung {
+        if self.analysis.values.diagonal.zero > 0 { self.factors() } else { self.diagonal() }
+    }
+
+    fn factors(&self) -> Rung {
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let has_zeros = self.analysis.values.diagonal.zero > 0;
+        Rung {
+            method: self.method(),
+            precond: Precond::Ilu,
+            block_size: self.options.block_size,
+            patience: Some(FACTORS_PATIENCE),
+            cost: Some(Cost { seconds: INCOMPLETE * nnz, bytes: 60.0 * nnz }),
+            reason: match has_zeros {
+                true => "rows are permuted, so that the diagonal has no zeros".into(),
+                false => "incomplete factors by size suit many matrices".into(),
+            },
+            amg: self.options.amg.clone(),
+            ilu: ilu::Params { kind: ilu::Kind::Threshold, ..self.options.ilu.clone() },
         }
     }
 
     fn diagonal(&self) -> Rung {
-        let (has_zeros, nnz) =
-            (self.analysis.values.diagonal.zero > 0, self.analysis.structure.nonzeros as f64);
+        let nnz = self.analysis.structure.nonzeros as f64;
         let vectors = 34.0 * 8.0 * self.analysis.structure.rows as f64;
         Rung {
             method: self.method(),
-            precond: if has_zeros { Precond::None } else { Precond::Jacobi },
+            precond: Precond::Jacobi,
             block_size: self.options.block_size,
             patience: Some(DIAGONAL_PATIENCE),
             cost: Some(Cost {
                 seconds: ITERATION * nnz * f64::from(DIAGONAL_PATIENCE),
                 bytes: 12.0 * nnz + vectors,
             }),
-            reason: match has_zeros {
-                true => "the diagonal has zeros, and no preconditioner is made for that".into(),
-                false => "the simplest preconditioner".into(),
-            },
+            reason: "the simplest preconditioner".into(),
             amg: self.options.amg.clone(),
+            ilu: self.options.ilu.clone(),
         }
     }
 
@@ -196,6 +227,7 @@ impl Maker<'_> {
                 None => "what no iteration solves".into(),
             },
             amg: self.options.amg.clone(),
+            ilu: self.options.ilu.clone(),
         }
     }
 }

@@ -16,18 +16,27 @@ pub(super) struct Factors {
     pub pivots: Vec<f64>,
     /// Pivots that were too small, and changed.
     pub changed: usize,
+    /// What was added to the diagonal, as a share of it.
+    pub shift: f64,
 }
 
-/// A pivot below this share of its row's largest entry is changed.
+/// A pivot below this share of its row's largest entry is too small.
 const LEAST: f64 = 1e-6;
 /// What it becomes, as a share of that entry: large enough that the solutions stay bounded.
 const INSTEAD: f64 = 1e-2;
+/// What is added to a symmetric matrix whose factors have a pivot that is not positive, as a share of its
+/// diagonal: this at first, then twice as much, and so on (Manteuffel 1980; Lin and More 1999).
+const SHIFT: f64 = 1e-3;
+/// Shifts that are tried.
+const SHIFTS: u32 = 12;
 
 /// How pivots are looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Pivots {
     /// Whether they must be positive.
     pub are_positive: bool,
+    /// What is added to the diagonal, as a share of it.
+    pub shift: f64,
 }
 
 impl Pivots {
@@ -35,6 +44,7 @@ impl Pivots {
     /// the largest magnitude of A's row.
     pub fn checked(self, found: f64, diagonal: f64, most: f64) -> (f64, bool) {
         let most = if most > 0.0 { most } else { 1.0 };
+        let found = found + self.shift * diagonal;
         let is_usable = match self.are_positive {
             true => found > LEAST * diagonal,
             false => found.abs() > LEAST * most,
@@ -49,15 +59,30 @@ impl Pivots {
 
 impl Factors {
     /// Of a square matrix in its order of elimination. With `is_symmetric`, of a symmetric matrix with a
-    /// positive diagonal, `U = D L^T`.
+    /// positive diagonal, `U = D L^T`; where pivots are not positive, of a matrix with a larger diagonal.
     pub fn of(a: &Csr<f64>, params: &Params, is_symmetric: bool) -> Factors {
-        let pivots = Pivots { are_positive: is_symmetric };
-        let mut factors = match params.kind {
-            Kind::Levels => on_pattern(&pattern::with_fill(a, params.fill), a, pivots, eliminate_row),
-            Kind::Diagonal => on_pattern(&pattern::with_fill(a, 0), a, pivots, eliminate_pivot),
-            Kind::Threshold => threshold::factors(a, params, pivots),
+        let pattern = match params.kind {
+            Kind::Levels => Some(pattern::with_fill(a, params.fill)),
+            Kind::Diagonal => Some(pattern::with_fill(a, 0)),
+            Kind::Threshold => None,
         };
+        let with = |shift: f64| {
+            let pivots = Pivots { are_positive: is_symmetric, shift };
+            match &pattern {
+                Some(whole) if params.kind == Kind::Levels => on_pattern(whole, a, pivots, eliminate_row),
+                Some(whole) => on_pattern(whole, a, pivots, eliminate_pivot),
+                None => threshold::factors(a, params, pivots),
+            }
+        };
+        let mut factors = with(0.0);
         if is_symmetric {
+            let shifts = (0..SHIFTS).map(|k| SHIFT * 2f64.powi(k as i32));
+            for shift in shifts {
+                if factors.changed == 0 {
+                    break;
+                }
+                factors = Factors { shift, ..with(shift) };
+            }
             factors.upper = factors.transposed_lower();
         }
         factors
@@ -242,5 +267,6 @@ fn split(row_ptr: &[usize], columns: &[u32], diagonal: &[usize], values: &[f64],
         upper: part(&|i| diagonal[i] + 1..row_ptr[i + 1]),
         pivots: diagonal.iter().map(|&place| values[place]).collect(),
         changed,
+        shift: 0.0,
     }
 }

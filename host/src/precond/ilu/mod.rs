@@ -59,6 +59,8 @@ pub struct Info {
     pub entries: usize,
     /// Pivots that were too small, and changed.
     pub changed_pivots: usize,
+    /// What was added to the diagonal of a symmetric matrix to keep pivots positive, as a share of it.
+    pub shift: f64,
     /// Levels of L and of U: steps of a solution, one after the other.
     pub levels: [usize; 2],
     /// Bytes of the factors.
@@ -129,6 +131,7 @@ fn factorised<T: Real>(a: &Csr<f64>, params: &Params) -> Result<(Triangles<T>, I
         is_matched,
         entries: factors.entries(),
         changed_pivots: factors.changed,
+        shift: factors.shift,
         levels: [triangles.lower.levels(), triangles.upper.levels()],
         bytes: triangles.bytes(),
     };

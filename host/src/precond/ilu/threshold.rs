@@ -99,5 +99,6 @@ pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots) -> Factors 
         kept.clear();
         rest.clear();
     }
-    Factors { lower: lower.into_csr(n), upper: upper.into_csr(n), pivots: diagonal, changed }
+    let (lower, upper) = (lower.into_csr(n), upper.into_csr(n));
+    Factors { lower, upper, pivots: diagonal, changed, shift: 0.0 }
 }

@@ -12,8 +12,10 @@ use crate::error::Result;
 use crate::precond::ilu::schedule::Triangle;
 
 /// Unknowns of a level for which threads are woken, and those that a task takes.
-const PARALLEL: usize = 4096;
-const TASK: usize = 1024;
+const PARALLEL: usize = 1024;
+const TASK: usize = 512;
+/// Sums of a row that are kept apart, so that additions need not wait for each other.
+const LANES: usize = 4;
 
 /// The triangles, and the solutions of both.
 pub struct HostTriangles<T> {
@@ -27,7 +29,18 @@ impl<T: Real> Triangle<T> {
     #[inline]
     fn unknown(&self, p: usize, r: &[T], y: &[T]) -> T {
         let (columns, values) = self.entries.row(p);
-        let sum = columns.iter().zip(values).fold(T::ZERO, |sum, (&q, &t)| sum + t * y[q as usize]);
+        let mut sums = [T::ZERO; LANES];
+        let (columns, rest) = columns.as_chunks::<LANES>();
+        let (values, rest_of_values) = values.as_chunks::<LANES>();
+        for (columns, values) in columns.iter().zip(values) {
+            for k in 0..LANES {
+                sums[k] += values[k] * y[columns[k] as usize];
+            }
+        }
+        for (k, (&q, &t)) in rest.iter().zip(rest_of_values).enumerate() {
+            sums[k] += t * y[q as usize];
+        }
+        let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         self.diagonal[p] * (r[self.source[p] as usize] - sum)
     }
 
