@@ -1,7 +1,10 @@
 //! What a matrix becomes before it is factorised: rows and columns permuted and scaled.
 
-use super::order::order;
+use cuda_std::Real;
+
+use super::order::{Neighbours, order};
 use super::params::Params;
+use super::schedule::sort_row;
 use crate::analysis::ProductMatching;
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -16,18 +19,23 @@ pub(super) struct Arrangement {
 
 impl Arrangement {
     /// For a square matrix; with `is_matched` large entries are brought to the diagonal first.
-    pub fn of(a: &Csr<f64>, params: &Params, is_matched: bool) -> Result<Arrangement> {
+    pub fn of<T: Real>(
+        a: &Csr<T>,
+        params: &Params,
+        is_matched: bool,
+        is_symmetric: bool,
+    ) -> Result<Arrangement> {
         if !is_matched {
-            let columns = order(a, params.order())?;
+            let columns = order(&Neighbours::of(a, is_symmetric), params.order())?;
             return Ok(Arrangement { rows: columns.clone(), columns, scales: None });
         }
-        let matching = ProductMatching::of(a);
+        let matching = ProductMatching::of(&a.cast());
         let unordered = Arrangement {
             rows: matching.row_of,
             columns: (0..a.n_rows() as u32).collect(),
             scales: Some([matching.rows, matching.columns]),
         };
-        let columns = order(&unordered.apply(a), params.order())?;
+        let columns = order(&Neighbours::of(&unordered.apply(a), false), params.order())?;
         let rows = columns.iter().map(|&j| unordered.rows[j as usize]).collect();
         Ok(Arrangement { rows, columns, scales: unordered.scales })
     }
@@ -43,27 +51,21 @@ impl Arrangement {
     }
 
     /// B.
-    pub fn apply(&self, a: &Csr<f64>) -> Csr<f64> {
+    pub fn apply<T: Real>(&self, a: &Csr<T>) -> Csr<f64> {
         let n = a.n_rows();
         let places = self.column_places();
-        let row = |e: usize| {
-            let (columns, values) = a.row(self.rows[e] as usize);
-            let scaled = |(&j, &v): (&u32, &f64)| {
-                let e_j = places[j as usize];
-                (e_j, self.row_scale(e) * v * self.column_scale(e_j as usize))
-            };
-            let mut row: Vec<(u32, f64)> = columns.iter().zip(values).map(scaled).collect();
-            row.sort_unstable_by_key(|entry| entry.0);
-            row
-        };
         Csr::from_rows(
             n,
             n,
             |e| a.row_len(self.rows[e] as usize),
             |e, columns, values| {
-                for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row(e)) {
-                    (*column, *value) = (j, v);
+                let row = a.row(self.rows[e] as usize);
+                let entries = row.0.iter().zip(row.1);
+                for ((column, value), (&j, &v)) in columns.iter_mut().zip(&mut *values).zip(entries) {
+                    *column = places[j as usize];
+                    *value = self.row_scale(e) * v.to_f64() * self.column_scale(*column as usize);
                 }
+                sort_row(columns, values);
             },
         )
     }

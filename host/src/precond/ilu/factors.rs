@@ -1,19 +1,18 @@
 //! The factors as they are computed, in the order of elimination: `L U`, L with ones on the diagonal.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::params::{Kind, Params};
 use super::{pattern, threshold};
 use crate::matrix::Csr;
 
-/// `L U` close to a matrix, both without their diagonals, and that of U.
+/// `L U` close to a matrix, both in one: L below the diagonal, without its ones, and U from there on.
 pub(super) struct Factors {
-    /// L below its diagonal of ones.
-    pub lower: Csr<f64>,
-    /// U above its diagonal.
-    pub upper: Csr<f64>,
-    /// The diagonal of U.
-    pub pivots: Vec<f64>,
+    pub whole: Csr<f64>,
+    /// Places of the diagonal: the pivots.
+    pub diagonal: Vec<usize>,
     /// Pivots that were too small, and changed.
     pub changed: usize,
     /// What was added to the diagonal, as a share of it.
@@ -58,49 +57,43 @@ impl Pivots {
 }
 
 impl Factors {
-    /// Of a square matrix in its order of elimination. With `is_symmetric`, of a symmetric matrix with a
-    /// positive diagonal, `U = D L^T`; where pivots are not positive, of a matrix with a larger diagonal.
-    pub fn of(a: &Csr<f64>, params: &Params, is_symmetric: bool) -> Factors {
-        let pattern = match params.kind {
-            Kind::Levels => Some(pattern::with_fill(a, params.fill)),
-            Kind::Diagonal => Some(pattern::with_fill(a, 0)),
-            Kind::Threshold => None,
-        };
+    /// Of a square matrix, `arranged()` in its order of elimination. With `is_symmetric`, of a symmetric
+    /// matrix with a positive diagonal, `U = D L^T`, to rounding at least; where pivots are not positive, of a
+    /// matrix with a larger diagonal.
+    pub fn of(arranged: &dyn Fn() -> Csr<f64>, params: &Params, is_symmetric: bool) -> Factors {
         let with = |shift: f64| {
-            let pivots = Pivots { are_positive: is_symmetric, shift };
-            match &pattern {
-                Some(whole) if params.kind == Kind::Levels => on_pattern(whole, a, pivots, eliminate_row),
-                Some(whole) => on_pattern(whole, a, pivots, eliminate_pivot),
-                None => threshold::factors(a, params, pivots),
+            let (a, pivots) = (arranged(), Pivots { are_positive: is_symmetric, shift });
+            match params.kind {
+                Kind::Levels => on_pattern(pattern::with_fill(a, params.fill), pivots, eliminate_row),
+                Kind::Diagonal => on_pattern(pattern::with_fill(a, 0), pivots, eliminate_pivot),
+                Kind::Threshold => threshold::factors(&a, params, pivots),
             }
         };
         let mut factors = with(0.0);
-        if is_symmetric {
-            let shifts = (0..SHIFTS).map(|k| SHIFT * 2f64.powi(k as i32));
-            for shift in shifts {
-                if factors.changed == 0 {
-                    break;
-                }
-                factors = Factors { shift, ..with(shift) };
+        let mut shift = SHIFT;
+        for _ in 0..SHIFTS {
+            if !is_symmetric || factors.changed == 0 {
+                break;
             }
-            factors.upper = factors.transposed_lower();
+            factors = with(shift);
+            shift *= 2.0;
         }
         factors
     }
 
-    /// `D L^T`.
-    fn transposed_lower(&self) -> Csr<f64> {
-        let mut upper = self.lower.transpose();
-        let (row_ptr, _, values) = upper.parts_mut();
-        for (i, &pivot) in self.pivots.iter().enumerate() {
-            values[row_ptr[i]..row_ptr[i + 1]].iter_mut().for_each(|v| *v *= pivot);
-        }
-        upper
+    /// Places of row i of L, without its diagonal.
+    pub fn lower(&self, i: usize) -> Range<usize> {
+        self.whole.row_ptr()[i]..self.diagonal[i]
     }
 
-    /// Entries of L and U, the diagonal once.
-    pub fn entries(&self) -> usize {
-        self.lower.nnz() + self.upper.nnz() + self.pivots.len()
+    /// Places of row i of U right of its diagonal.
+    pub fn upper(&self, i: usize) -> Range<usize> {
+        self.diagonal[i] + 1..self.whole.row_ptr()[i + 1]
+    }
+
+    /// Element (i, i) of U.
+    pub fn pivot(&self, i: usize) -> f64 {
+        self.whole.values()[self.diagonal[i]]
     }
 }
 
@@ -171,19 +164,16 @@ fn eliminate_pivot(row: &mut Row, done: &Done, _: &mut [u32]) {
 /// Rows that a task takes.
 const ROWS: usize = 256;
 
-/// Factors on a pattern that has the diagonal and the entries of A, the values of `whole` at first. Rows that
-/// do not depend on each other are computed at once; whether they are changes no bit.
-fn on_pattern(
-    whole: &Csr<f64>,
-    a: &Csr<f64>,
-    pivots: Pivots,
-    eliminate: fn(&mut Row, &Done, &mut [u32]),
-) -> Factors {
+/// Factors on the pattern of `whole`, which has a diagonal. Rows that do not depend on each other are computed
+/// at once; whether they are changes no bit.
+fn on_pattern(mut whole: Csr<f64>, pivots: Pivots, eliminate: fn(&mut Row, &Done, &mut [u32])) -> Factors {
     let n = whole.n_rows();
-    let (row_ptr, columns) = (whole.row_ptr(), whole.col_idx());
-    let place = |i: usize| row_ptr[i] + whole.row(i).0.partition_point(|&j| (j as usize) < i);
+    let (row_ptr, columns, values) = whole.parts_mut();
+    let place = |i: usize| {
+        let row = row_ptr[i]..row_ptr[i + 1];
+        row.start + columns[row].partition_point(|&j| (j as usize) < i)
+    };
     let diagonal: Vec<usize> = (0..n).into_par_iter().map(place).collect();
-    let mut values = whole.values().to_vec();
     let mut changed = 0;
     let mut start = 0;
     while start < n {
@@ -191,17 +181,18 @@ fn on_pattern(
         let (before, rest) = values.split_at_mut(row_ptr[start]);
         let done = Done { row_ptr, columns, diagonal: &diagonal, values: before };
         let task = |(first, mut values): (usize, &mut [f64]), places: &mut Vec<u32>| {
-            places.resize(n, NONE);
+            places.resize(n.max(places.len()), NONE);
             let mut changed = 0;
             for i in first..(first + ROWS).min(end) {
                 let (own, others) = values.split_at_mut(row_ptr[i + 1] - row_ptr[i]);
                 values = others;
                 let columns = &columns[row_ptr[i]..row_ptr[i + 1]];
                 let mut row = Row { i, columns, values: own, diagonal: diagonal[i] - row_ptr[i] };
+                let most = row.values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+                let entry = row.values[row.diagonal];
                 eliminate(&mut row, &done, places);
-                let most = a.row(i).1.iter().fold(0.0f64, |most, v| most.max(v.abs()));
                 let pivot = &mut row.values[row.diagonal];
-                let (usable, is_changed) = pivots.checked(*pivot, a.get(i, i).unwrap_or(0.0), most);
+                let (usable, is_changed) = pivots.checked(*pivot, entry, most);
                 *pivot = usable;
                 changed += usize::from(is_changed);
             }
@@ -217,7 +208,7 @@ fn on_pattern(
         };
         start = end;
     }
-    split(row_ptr, columns, &diagonal, &values, changed)
+    Factors { whole, diagonal, changed, shift: pivots.shift }
 }
 
 thread_local! {
@@ -246,27 +237,4 @@ fn in_tasks<'a>(
         values = others;
     }
     tasks
-}
-
-/// L, U and the pivots of a pattern that holds them together.
-fn split(row_ptr: &[usize], columns: &[u32], diagonal: &[usize], values: &[f64], changed: usize) -> Factors {
-    let n = diagonal.len();
-    let part = |range: &(dyn Fn(usize) -> std::ops::Range<usize> + Sync)| {
-        Csr::from_rows(
-            n,
-            n,
-            |i| range(i).len(),
-            |i, c, v| {
-                c.copy_from_slice(&columns[range(i)]);
-                v.copy_from_slice(&values[range(i)]);
-            },
-        )
-    };
-    Factors {
-        lower: part(&|i| row_ptr[i]..diagonal[i]),
-        upper: part(&|i| diagonal[i] + 1..row_ptr[i + 1]),
-        pivots: diagonal.iter().map(|&place| values[place]).collect(),
-        changed,
-        shift: 0.0,
-    }
 }

@@ -107,7 +107,7 @@ impl<T: Real, B: TriangularSolves<T>> Ilu<T, B> {
         params.check()?;
         check::check_square(a)?;
         check::check_finite(a)?;
-        let (triangles, info) = factorised(&a.cast::<f64>(), params)?;
+        let (triangles, info) = factorised(a, params)?;
         Ok(Ilu { triangles: backend.triangles(triangles)?, info })
     }
 
@@ -117,19 +117,20 @@ impl<T: Real, B: TriangularSolves<T>> Ilu<T, B> {
     }
 }
 
-/// The factors of `a` in the order of their solution, in T.
-fn factorised<T: Real>(a: &Csr<f64>, params: &Params) -> Result<(Triangles<T>, Info)> {
+/// The factors of `a` in the order of their solution.
+fn factorised<T: Real>(a: &Csr<T>, params: &Params) -> Result<(Triangles<T>, Info)> {
     let diagonal = a.diagonal();
-    let is_symmetric = diagonal.iter().all(|&d| d > 0.0) && a.is_symmetric(check::ROUNDING).is_symmetric();
-    let is_matched = params.matching.unwrap_or_else(|| diagonal.contains(&0.0)) && !is_symmetric;
-    let arrangement = Arrangement::of(a, params, is_matched)?;
-    let factors = Factors::of(&arrangement.apply(a), params, is_symmetric);
+    let is_symmetric =
+        diagonal.iter().all(|&d| d > T::ZERO) && a.is_symmetric(check::ROUNDING).is_symmetric();
+    let is_matched = params.matching.unwrap_or_else(|| diagonal.contains(&T::ZERO)) && !is_symmetric;
+    let arrangement = Arrangement::of(a, params, is_matched, is_symmetric)?;
+    let factors = Factors::of(&|| arrangement.apply(a), params, is_symmetric);
     let triangles = scheduled(&factors, &arrangement);
     let info = Info {
         params: params.clone(),
         is_symmetric,
         is_matched,
-        entries: factors.entries(),
+        entries: factors.whole.nnz(),
         changed_pivots: factors.changed,
         shift: factors.shift,
         levels: [triangles.lower.levels(), triangles.upper.levels()],
@@ -143,16 +144,18 @@ fn scheduled<T: Real>(factors: &Factors, arrangement: &Arrangement) -> Triangles
     let (row_scale, column_scale) =
         (|e: usize| arrangement.row_scale(e), |e: usize| arrangement.column_scale(e));
     let lower = Unscheduled {
-        factor: &factors.lower,
+        factors: &factors.whole,
+        row: &|i| factors.lower(i),
         is_upper: false,
         diagonal: &row_scale,
         scale: &|i, _| 1.0 / row_scale(i),
     };
     let (lower, lower_places) = Triangle::of(&lower, &arrangement.rows);
     let upper = Unscheduled {
-        factor: &factors.upper,
+        factors: &factors.whole,
+        row: &|i| factors.upper(i),
         is_upper: true,
-        diagonal: &|e| column_scale(e) / factors.pivots[e],
+        diagonal: &|e| column_scale(e) / factors.pivot(e),
         scale: &|_, j| 1.0 / column_scale(j),
     };
     let (upper, upper_places) = Triangle::of(&upper, &lower_places);

@@ -1,6 +1,7 @@
 //! Orders of elimination: they decide how much is filled in, how good the factors are, and how many rows can
 //! be solved at once.
 
+use cuda_std::Real;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
@@ -12,26 +13,29 @@ use crate::matrix::Csr;
 /// No number yet.
 const NONE: u32 = u32::MAX;
 
-/// The unknowns in their order of elimination, of a square matrix whose pattern is taken for symmetric: that
-/// of `A + A^T`.
-pub(super) fn order(a: &Csr<f64>, order: Order) -> Result<Vec<u32>> {
+/// The unknowns in their order of elimination.
+pub(super) fn order<T: Real>(graph: &Neighbours<T>, order: Order) -> Result<Vec<u32>> {
     match order {
-        Order::Natural => Ok((0..a.n_rows() as u32).collect()),
-        Order::Rcm => Ok(reverse_cuthill_mckee(&Neighbours::of(a))),
-        Order::Multicolour => Ok(multicolour(&Neighbours::of(a))),
-        Order::Amd => minimum_degree(a),
+        Order::Natural => Ok((0..graph.count() as u32).collect()),
+        Order::Rcm => Ok(reverse_cuthill_mckee(graph)),
+        Order::Multicolour => Ok(multicolour(graph)),
+        Order::Amd => minimum_degree(graph.a),
     }
 }
 
-/// The graph of `A + A^T`.
-struct Neighbours<'a> {
-    a: &'a Csr<f64>,
+/// The graph of `A + A^T` of a square matrix.
+pub(super) struct Neighbours<'a, T> {
+    a: &'a Csr<T>,
     /// Of a matrix whose pattern is not symmetric.
-    transpose: Option<Csr<f64>>,
+    transpose: Option<Csr<T>>,
 }
 
-impl<'a> Neighbours<'a> {
-    fn of(a: &'a Csr<f64>) -> Self {
+impl<'a, T: Real> Neighbours<'a, T> {
+    /// Of a matrix that is known to have a symmetric pattern, or may have one.
+    pub fn of(a: &'a Csr<T>, is_symmetric: bool) -> Self {
+        if is_symmetric {
+            return Neighbours { a, transpose: None };
+        }
         let transpose = a.transpose();
         let is_symmetric = transpose.row_ptr() == a.row_ptr() && transpose.col_idx() == a.col_idx();
         Neighbours { a, transpose: (!is_symmetric).then_some(transpose) }
@@ -54,7 +58,7 @@ impl<'a> Neighbours<'a> {
 }
 
 /// Cuthill and McKee's order (1969) from an unknown far out in each connected part, reversed (George 1971).
-fn reverse_cuthill_mckee(graph: &Neighbours) -> Vec<u32> {
+fn reverse_cuthill_mckee<T: Real>(graph: &Neighbours<T>) -> Vec<u32> {
     let n = graph.count();
     let mut order = Vec::with_capacity(n);
     let mut is_seen = vec![false; n];
@@ -85,7 +89,7 @@ fn reverse_cuthill_mckee(graph: &Neighbours) -> Vec<u32> {
 
 /// An unknown of the part of `start` from which the others are far (George and Liu 1979): the farthest, of
 /// least degree, as long as that is farther away. `distance` is `NONE` everywhere, and is left so.
-fn far_out(graph: &Neighbours, start: u32, distance: &mut [u32]) -> u32 {
+fn far_out<T: Real>(graph: &Neighbours<T>, start: u32, distance: &mut [u32]) -> u32 {
     let (mut root, mut depth) = (start, None);
     loop {
         distance[root as usize] = 0;
@@ -114,7 +118,7 @@ fn far_out(graph: &Neighbours, start: u32, distance: &mut [u32]) -> u32 {
 
 /// The unknowns by colours, neighbours of different ones: the first colour that is free is taken, in the
 /// order of the numbers. Within a colour no unknown depends on another.
-fn multicolour(graph: &Neighbours) -> Vec<u32> {
+fn multicolour<T: Real>(graph: &Neighbours<T>) -> Vec<u32> {
     let n = graph.count();
     let mut colours = vec![NONE; n];
     // The unknown that last found a neighbour of this colour.
@@ -138,7 +142,7 @@ fn multicolour(graph: &Neighbours) -> Vec<u32> {
 }
 
 /// Approximate minimum degree (Amestoy, Davis and Duff 1996), which keeps the fill small.
-fn minimum_degree(a: &Csr<f64>) -> Result<Vec<u32>> {
+fn minimum_degree<T: Real>(a: &Csr<T>) -> Result<Vec<u32>> {
     let n = a.n_rows();
     let columns: Vec<usize> = a.col_idx().iter().map(|&j| j as usize).collect();
     // The rows of A as columns: its transpose has the same `A + A^T`.

@@ -9,10 +9,10 @@ const NONE: u32 = u32::MAX;
 ///
 /// An entry of A has level 0; one that the elimination of unknown k makes in row i and column j has level
 /// `level_ik + level_kj + 1`.
-pub(super) fn with_fill(a: &Csr<f64>, fill: u32) -> Csr<f64> {
+pub(super) fn with_fill(a: Csr<f64>, fill: u32) -> Csr<f64> {
     let n = a.n_rows();
     if fill == 0 && (0..n).all(|i| a.get(i, i).is_some()) {
-        return a.clone();
+        return a;
     }
     let (mut row_ptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     // Levels of the rows above, right of their diagonals; a list of them for each row.
@@ -135,12 +135,12 @@ mod tests {
     fn levels_grow_into_the_profile() {
         // A 5-point stencil of 3 x 3: level 1 adds one diagonal, level 2 a second.
         let a = &generate(&"poisson2d:3".parse().unwrap(), 0).unwrap();
-        assert_eq!(with_fill(a, 0).col_idx(), a.col_idx());
-        let first = with_fill(a, 1);
+        assert_eq!(with_fill(a.clone(), 0).col_idx(), a.col_idx());
+        let first = with_fill(a.clone(), 1);
         assert_eq!(first.row(3).0, [0, 1, 3, 4, 6]);
         assert_eq!(first.row(1).0, [0, 1, 2, 3, 4]);
         // Enough levels are all of the factors: a band.
-        let all = with_fill(a, 9);
+        let all = with_fill(a.clone(), 9);
         assert_eq!(all.row(6).0, [3, 4, 5, 6, 7, 8]);
         // Values are A's, and zeros.
         for i in 0..9 {
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_missing_diagonal_is_put_in() {
         let a = Csr::from_triplets(3, 3, [(0, 1, 2.0), (1, 0, 3.0), (2, 1, 0.5)]).unwrap();
-        let whole = with_fill(&a, 0);
+        let whole = with_fill(a, 0);
         assert_eq!(whole.row(0), (&[0u32, 1][..], &[0.0, 2.0][..]));
         assert_eq!(whole.row(2), (&[1u32, 2][..], &[0.5, 0.0][..]));
     }

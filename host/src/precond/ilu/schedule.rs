@@ -24,8 +24,10 @@ pub struct Triangle<T> {
 
 /// A triangle as it was computed, in the order of elimination.
 pub(super) struct Unscheduled<'a> {
-    /// The factor without its diagonal.
-    pub factor: &'a Csr<f64>,
+    /// L and U.
+    pub factors: &'a Csr<f64>,
+    /// Places of the entries of a row of the triangle, without its diagonal.
+    pub row: &'a (dyn Fn(usize) -> Range<usize> + Sync),
     /// Whether it is above the diagonal, and solved from the last row on.
     pub is_upper: bool,
     /// What the rows are multiplied by: d.
@@ -37,33 +39,29 @@ pub(super) struct Unscheduled<'a> {
 impl<T: Real> Triangle<T> {
     /// Also the place of each row of the factor; `source` is of rows of the factor.
     pub(super) fn of(unscheduled: &Unscheduled, source: &[u32]) -> (Triangle<T>, Vec<u32>) {
-        let Unscheduled { factor, is_upper, diagonal, scale } = unscheduled;
-        let n = factor.n_rows();
-        let (rows, level_ptr) = by_levels(factor, *is_upper);
+        let Unscheduled { factors, row, diagonal, scale, .. } = unscheduled;
+        let n = factors.n_rows();
+        let (rows, level_ptr) = unscheduled.by_levels();
         let mut places = vec![0u32; n];
         rows.iter().enumerate().for_each(|(place, &i)| places[i as usize] = place as u32);
         let entries = Csr::from_rows(
             n,
             n,
-            |p| factor.row_len(rows[p] as usize),
+            |p| row(rows[p] as usize).len(),
             |p, columns, values| {
                 let i = rows[p] as usize;
-                let (from, old) = factor.row(i);
-                let mut row: Vec<(u32, f64)> = from
-                    .iter()
-                    .zip(old)
-                    .map(|(&j, &v)| (places[j as usize], v * scale(i, j as usize)))
-                    .collect();
-                row.sort_unstable_by_key(|entry| entry.0);
-                for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row) {
-                    (*column, *value) = (j, T::from_f64(v));
+                let range = row(i);
+                let from = factors.col_idx()[range.clone()].iter().zip(&factors.values()[range]);
+                for ((column, value), (&j, &v)) in columns.iter_mut().zip(&mut *values).zip(from) {
+                    (*column, *value) = (places[j as usize], T::from_f64(v * scale(i, j as usize)));
                 }
+                sort_row(columns, values);
             },
         );
         let triangle = Triangle {
             entries,
             diagonal: rows.par_iter().map(|&i| T::from_f64(diagonal(i as usize))).collect(),
-            source: rows.iter().map(|&i| source[i as usize]).collect(),
+            source: rows.par_iter().map(|&i| source[i as usize]).collect(),
             level_ptr,
         };
         (triangle, places)
@@ -91,32 +89,57 @@ impl<T: Real> Triangle<T> {
     }
 }
 
-/// The rows level by level, ascending within a level, and where each level begins.
-fn by_levels(factor: &Csr<f64>, is_upper: bool) -> (Vec<u32>, Vec<u32>) {
-    let n = factor.n_rows();
-    let mut levels = vec![0u32; n];
-    let mut counts: Vec<u32> = Vec::new();
-    let mut visit = |i: usize| {
-        let level = factor.row(i).0.iter().map(|&j| levels[j as usize] + 1).max().unwrap_or(0);
-        levels[i] = level;
-        if level as usize == counts.len() {
-            counts.push(0);
+impl Unscheduled<'_> {
+    /// The rows level by level, ascending within a level, and where each level begins.
+    fn by_levels(&self) -> (Vec<u32>, Vec<u32>) {
+        let n = self.factors.n_rows();
+        let mut levels = vec![0u32; n];
+        let mut counts: Vec<u32> = Vec::new();
+        let mut visit = |i: usize| {
+            let columns = &self.factors.col_idx()[(self.row)(i)];
+            let level = columns.iter().map(|&j| levels[j as usize] + 1).max().unwrap_or(0);
+            levels[i] = level;
+            if level as usize == counts.len() {
+                counts.push(0);
+            }
+            counts[level as usize] += 1;
+        };
+        match self.is_upper {
+            true => (0..n).rev().for_each(&mut visit),
+            false => (0..n).for_each(&mut visit),
         }
-        counts[level as usize] += 1;
-    };
-    match is_upper {
-        true => (0..n).rev().for_each(&mut visit),
-        false => (0..n).for_each(&mut visit),
+        let mut level_ptr = vec![0];
+        for count in counts {
+            level_ptr.push(level_ptr[level_ptr.len() - 1] + count);
+        }
+        let mut next = level_ptr.clone();
+        let mut rows = vec![0u32; n];
+        for (i, &level) in levels.iter().enumerate() {
+            rows[next[level as usize] as usize] = i as u32;
+            next[level as usize] += 1;
+        }
+        (rows, level_ptr)
     }
-    let mut level_ptr = vec![0];
-    for count in counts {
-        level_ptr.push(level_ptr[level_ptr.len() - 1] + count);
+}
+
+/// Sorts a row by its columns: in place where it is short, as most rows are.
+pub(super) fn sort_row<T: Copy>(columns: &mut [u32], values: &mut [T]) {
+    const SHORT: usize = 48;
+    if columns.len() > SHORT {
+        let mut row: Vec<(u32, T)> = columns.iter().copied().zip(values.iter().copied()).collect();
+        row.sort_unstable_by_key(|entry| entry.0);
+        for ((column, value), entry) in columns.iter_mut().zip(values).zip(row) {
+            (*column, *value) = entry;
+        }
+        return;
     }
-    let mut next = level_ptr.clone();
-    let mut rows = vec![0u32; n];
-    for (i, &level) in levels.iter().enumerate() {
-        rows[next[level as usize] as usize] = i as u32;
-        next[level as usize] += 1;
+    for at in 1..columns.len() {
+        let (column, value) = (columns[at], values[at]);
+        let mut to = at;
+        while to > 0 && columns[to - 1] > column {
+            (columns[to], values[to]) = (columns[to - 1], values[to - 1]);
+            to -= 1;
+        }
+        (columns[to], values[to]) = (column, value);
     }
-    (rows, level_ptr)
 }

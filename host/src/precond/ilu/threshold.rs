@@ -8,7 +8,6 @@ use super::params::Params;
 use crate::matrix::Csr;
 
 /// A factor that grows row by row.
-#[derive(Default)]
 struct Rows {
     row_ptr: Vec<usize>,
     columns: Vec<u32>,
@@ -17,7 +16,7 @@ struct Rows {
 
 impl Rows {
     fn new() -> Self {
-        Rows { row_ptr: vec![0], ..Rows::default() }
+        Rows { row_ptr: vec![0], columns: Vec::new(), values: Vec::new() }
     }
 
     fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
@@ -37,9 +36,35 @@ impl Rows {
         self.row_ptr.push(self.columns.len());
     }
 
-    fn into_csr(self, n: usize) -> Csr<f64> {
+    fn into_csr(self) -> Csr<f64> {
+        let n = self.row_ptr.len() - 1;
         Csr::from_valid_parts(n, n, self.row_ptr, self.columns, self.values)
     }
+}
+
+/// `L U` in one, from L without its diagonal, the pivots, and U without its diagonal; with positive pivots
+/// `U = D L^T`.
+fn joined(lower: Rows, pivots: Vec<f64>, upper: Rows, is_symmetric: bool) -> (Csr<f64>, Vec<usize>) {
+    let lower = lower.into_csr();
+    let upper = if is_symmetric { lower.transpose() } else { upper.into_csr() };
+    let n = pivots.len();
+    let whole = Csr::from_rows(
+        n,
+        n,
+        |i| lower.row_len(i) + 1 + upper.row_len(i),
+        |i, columns, values| {
+            let ((left, l), (right, u)) = (lower.row(i), upper.row(i));
+            let at = left.len();
+            columns[..at].copy_from_slice(left);
+            values[..at].copy_from_slice(l);
+            (columns[at], values[at]) = (i as u32, pivots[i]);
+            columns[at + 1..].copy_from_slice(right);
+            let factor = if is_symmetric { pivots[i] } else { 1.0 };
+            values[at + 1..].iter_mut().zip(u).for_each(|(value, u)| *value = factor * u);
+        },
+    );
+    let diagonal = (0..n).map(|i| whole.row_ptr()[i] + lower.row_len(i)).collect();
+    (whole, diagonal)
 }
 
 /// The factors of `a`, row by row.
@@ -99,6 +124,6 @@ pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots) -> Factors 
         kept.clear();
         rest.clear();
     }
-    let (lower, upper) = (lower.into_csr(n), upper.into_csr(n));
-    Factors { lower, upper, pivots: diagonal, changed, shift: 0.0 }
+    let (whole, diagonal) = joined(lower, diagonal, upper, pivots.are_positive);
+    Factors { whole, diagonal, changed, shift: pivots.shift }
 }
