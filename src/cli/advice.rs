@@ -8,10 +8,7 @@ use warpsolve::solver::StopReason;
 /// The error, and what to do.
 pub fn error(error: &Error) -> String {
     let advice = match error {
-        Error::Diagonal { .. } => {
-            "use --precond none with gmres or bicgstab, or reorder the rows so that the diagonal is nonzero"
-                .into()
-        }
+        Error::Diagonal { .. } => "use --precond ilu, which permutes the rows".into(),
         Error::Block { method, .. } => {
             let pseudo = if *method == "jacobi" { ", or --singular-blocks pseudo-inverse" } else { "" };
             format!("see whether the unknowns are numbered node by node, or use --block-size 1{pseudo}")

@@ -1,8 +1,9 @@
 //! `--config`: settings from a file, JSON or TOML.
 //!
-//! Its keys are the names of the options with `_` for `-`, and `amg` and `ilu` are tables of
-//! these preconditioners' parameters. Every entry is read as the option of its name is, so that there is one definition of names, types and ranges;
-//! and it is read while the parser stands at it, so that errors come with its line.
+//! Its keys are the names of the options with `_` for `-`, and `amg` and `ilu` are tables of these
+//! preconditioners' parameters. Every entry is read as the option of its name is, so that there is one
+//! definition of names, types and ranges; and it is read while the parser stands at it, so that errors come
+//! with its line.
 
 use std::error::Error as _;
 use std::fmt;

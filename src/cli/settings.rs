@@ -124,8 +124,8 @@ fn with_amg(names: &[&str]) -> String {
 }
 
 impl Settings {
-    /// What one source says, in one form: AMG's parameters in one list, no parameter twice, and `--precond amg`
-    /// or `ilu` said where they imply it.
+    /// What one source says, in one form: AMG's parameters in one list, no parameter twice, and `--precond
+    /// amg` or `ilu` said where they imply it.
     pub fn normalised(mut self) -> Result<Self> {
         let named = [
             ("coarsening", self.coarsening.take().map(|name| name.to_string())),

@@ -181,7 +181,7 @@ fn wrong_options_of_amg_are_refused_with_advice() {
         }
     }
     let (help, _) = shell.run("solve --help", 0);
-    for part in ["none, jacobi, amg", "coarse_rows: a whole number from 1 to 4096", "precision: f32 or f64"] {
+    for part in ["none, jacobi, ilu", "coarse_rows: a whole number from 1 to 4096", "precision: f32 or f64"] {
         assert!(help.contains(part), "{part:?} is not in\n{help}");
     }
 }
@@ -330,10 +330,12 @@ fn a_singular_matrix_is_named_and_leaves_no_exploded_solution() {
 /// The guide's table of keys is what is declared.
 #[test]
 fn the_guide_has_every_key() {
-    use warpsolve::precond::amg::Params;
+    use warpsolve::precond::{Key, amg, ilu};
+    fn row<P>(key: Key<P>) -> String {
+        format!("| `{}` | {} | {} | {} |", key.name, key.takes, (key.default)(), key.doc())
+    }
     let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/solve.md")).unwrap();
-    for key in Params::KEYS {
-        let row = format!("| `{}` | {} | {} | {} |", key.name, key.takes, (key.default)(), key.doc());
+    for row in amg::Params::KEYS.map(row).into_iter().chain(ilu::Params::KEYS.map(row)) {
         assert!(guide.lines().any(|line| line == row), "docs/guide/solve.md lacks the line\n{row}");
     }
 }

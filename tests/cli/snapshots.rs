@@ -143,7 +143,7 @@ fn errors() {
         "solve a.mtx --rhs b.mtx --device cpu",
         "solve noise.wsm --device cpu",
         "solve a.mtx --solver cgg",
-        "solve a.mtx --precond ilu",
+        "solve a.mtx --precond ssor",
         "solve a.mtx --format coo",
         "solve a.mtx --device gpu",
         "solve a.mtx --rtol -1",

@@ -166,7 +166,7 @@ pub fn every_part_with_cg<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     let a = problem::<T>("tet:7");
     let (_, alone) = run(b, Which::Cg, &mut Identity, &a, &random::<T>(70, a.n_rows()));
     let mut all = coarsenings();
-    let smoothers = [SmootherKind::Jacobi, SmootherKind::L1Jacobi, SmootherKind::Spai0];
+    let smoothers = [SmootherKind::Jacobi, SmootherKind::L1Jacobi, SmootherKind::Spai0, SmootherKind::Ilu];
     all.extend(smoothers.map(|smoother| Params { smoother, ..deep() }));
     all.extend([Cycle::W, Cycle::F, Cycle::K].map(|cycle| Params { cycle: Some(cycle), ..deep() }));
     for params in all {

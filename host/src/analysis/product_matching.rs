@@ -1,5 +1,5 @@
-//! A matching of rows and columns with the largest product of entries, and the scaling that it gives (Duff and
-//! Koster 2001; MC64, job 5).
+//! A matching of rows and columns with the largest product of entries, and the scaling that it gives (Duff
+//! and Koster 2001; MC64, job 5).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -41,8 +41,8 @@ impl Ord for Reached {
     }
 }
 
-/// Minimises the sum of the costs `c_ij = ln max_k |a_kj| - ln |a_ij|` of the pairs. `u_i + v_j <= c_ij`, with
-/// equality where i and j are a pair.
+/// Minimises the sum of the costs `c_ij = ln max_k |a_kj| - ln |a_ij|` of the pairs. `u_i + v_j <= c_ij`,
+/// with equality where i and j are a pair.
 struct Assignment<'a> {
     a: &'a Csr<f64>,
     costs: Vec<f64>,

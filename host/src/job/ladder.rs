@@ -222,9 +222,9 @@ impl Maker<'_> {
             block_size: 1,
             patience: None,
             cost: prediction.map(cost),
-            reason: match prediction {
-                Some(_) => "a factorisation costs little".into(),
-                None => "what no iteration solves".into(),
+            reason: match prediction.map(cost) {
+                Some(cost) if cost.seconds <= SOON => "a factorisation costs little".into(),
+                _ => "what no iteration solves".into(),
             },
             amg: self.options.amg.clone(),
             ilu: self.options.ilu.clone(),

@@ -15,6 +15,7 @@ use crate::backend::{Backend, Memory, Operator, Products, Slot, Storage};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, BlockCsr, Csr};
 use crate::precond::amg::cast::Cast;
+use crate::precond::ilu::TriangularSolves;
 use crate::setup::inverse::host as dense;
 use crate::setup::{Algebra, Blocks, Diagonals, Formats, Inverses, Matrices, RowWeight, Size};
 
@@ -55,7 +56,7 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
         phases: &mut Phases,
     ) -> Result<Self>
     where
-        B: Algebra<T> + Formats<T, S> + Cast<T, S>,
+        B: Algebra<T> + Formats<T, S> + Cast<T, S> + TriangularSolves<S>,
     {
         let size = written_out::<T, B>(backend, a);
         let vectors = Vectors::new::<S, B>(backend, size.n_rows)?;

@@ -13,7 +13,8 @@ use crate::backend::{Backend, Memory, Operator, Storage};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::precond::amg::cast::Cast;
-use crate::setup::{Algebra, Blocks, Formats, Matrices, Size};
+use crate::precond::amg::precisions::Precisions;
+use crate::setup::{Blocks, Formats, Matrices, Size};
 
 /// A matrix of a level in its format, and its description for reports.
 pub struct LevelMatrix<M> {
@@ -104,7 +105,7 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
         phases: &mut Phases,
     ) -> Result<Self>
     where
-        B: Algebra<T> + Formats<T, S> + Cast<T, S> + Cast<S, T>,
+        B: Precisions<T, S>,
     {
         let LevelMatrices { a, p, r, diagonal, products } = matrices;
         let n = written_out::<T, B>(backend, a).n_rows;

@@ -298,6 +298,7 @@ fn every_smoother_and_cycle() {
         (SmootherKind::L1Jacobi, 26),
         (SmootherKind::Chebyshev, 13),
         (SmootherKind::Spai0, 19),
+        (SmootherKind::Ilu, 12),
     ];
     for (smoother, most) in smoothers {
         for cycle in [Cycle::V, Cycle::W, Cycle::F, Cycle::K] {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::arrangement::Arrangement;
+use super::factorisation::factors;
 use super::factors::Factors;
 use super::order::{Neighbours, order};
 use super::*;
@@ -96,7 +97,7 @@ fn factors_agree_with_the_matrix_on_their_pattern() {
             let params = Params { kind, ..Params::default() };
             let arrangement = Arrangement::of(&a, &params, false, is_symmetric).unwrap();
             let b = arrangement.apply(&a);
-            let factors = Factors::of(&|| b.clone(), &params, is_symmetric);
+            let factors = factors(&|| b.clone(), &params, is_symmetric);
             assert_eq!(factors.changed, 0);
             let product = product(&factors);
             for i in 0..b.n_rows() {
@@ -119,7 +120,7 @@ fn orders_name_everything_once_and_colours_are_independent() {
             order.sort_unstable();
             assert!(order.iter().enumerate().all(|(k, &i)| k as u32 == i), "{kind}");
         }
-        let (_, info) = factorised::<f64>(&a, &Params::default()).unwrap();
+        let (_, info) = factorised::<f64, f64>(&a, &Params::default()).unwrap();
         assert!(info.levels[0] <= 20 && info.levels[0] == info.levels[1], "{info:?}");
     }
     // Cuthill and McKee: the bandwidth of a shuffled grid is that of the grid again, or nearly.
@@ -169,7 +170,7 @@ fn pivots_that_vanish_are_changed_and_counted() {
         let a = Csr::from_triplets(2, 2, entries).unwrap();
         for kind in [Kind::Levels, Kind::Threshold, Kind::Diagonal] {
             let params = Params { kind, ..Params::default() };
-            let (_, info) = factorised::<f64>(&a, &params).unwrap();
+            let (_, info) = factorised::<f64, f64>(&a, &params).unwrap();
             assert_eq!((info.changed_pivots, info.shift), (changed, shift), "{kind} {a:?}");
             let z = applied(&Reference::new(), &a, &params, &[1.0, -0.5]);
             assert!(z.iter().all(|z| z.is_finite() && z.abs() < 1e4), "{kind}: {z:?}");

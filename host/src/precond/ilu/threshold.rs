@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::factors::{Factors, Pivots};
+use super::factors::Factors;
 use super::params::Params;
+use super::pivots::Pivots;
 use crate::matrix::Csr;
 
 /// A factor that grows row by row.

@@ -45,6 +45,8 @@ named! {
         Chebyshev = "chebyshev",
         /// Jacobi with the diagonal approximate inverse of least Frobenius norm.
         Spai0 = "spai0",
+        /// Incomplete factors on the pattern of the level's matrix, made on the host.
+        Ilu = "ilu",
     }
 }
 
@@ -134,7 +136,7 @@ parameters! {
 
     /// What damps the error that the coarser levels do not see. In rows of slivers (nearly flat elements of a
     /// mesh) `jacobi` and `chebyshev` divide by more than the diagonal.
-    smoother: SmootherKind = SmootherKind::Chebyshev, takes "jacobi, l1-jacobi, chebyshev or spai0";
+    smoother: SmootherKind = SmootherKind::Chebyshev, takes "jacobi, l1-jacobi, chebyshev, spai0 or ilu";
 
     /// Weight of the smoother, except for `chebyshev`; auto: 4/3 over the spectral radius of `D^-1 A` for
     /// `jacobi`, 1 for the others.

@@ -14,7 +14,7 @@ const VALUES: [(&str, &str, &str); 21] = [
     ("max_entries", "9", "0"),
     ("truncation", "0.125", "1"),
     ("aggressive", "3", "-1"),
-    ("smoother", "l1-jacobi", "ilu"),
+    ("smoother", "ilu", "sor"),
     ("omega", "1.75", "2"),
     ("degree", "5", "0"),
     ("pre", "0", "101"),

@@ -5,10 +5,12 @@ use cuda_std::Real;
 use super::params::SmootherKind;
 use crate::error::Result;
 use crate::precond::amg::cast::Cast;
+use crate::precond::ilu::TriangularSolves;
 use crate::setup::Algebra;
 use uses::Uses;
 
 mod chebyshev;
+mod ilu;
 mod input;
 mod jacobi;
 mod l1_jacobi;
@@ -21,7 +23,7 @@ pub use step::{Smoother, Sweeps};
 
 impl SmootherKind {
     /// The smoother of this name.
-    pub(super) fn setup<T: Real, S: Real, B: Algebra<T> + Cast<T, S>>(
+    pub(super) fn setup<T: Real, S: Real, B: Algebra<T> + Cast<T, S> + TriangularSolves<S>>(
         self,
         input: &Input<T, B>,
     ) -> Result<Box<dyn Smoother<S, B>>> {
@@ -30,6 +32,7 @@ impl SmootherKind {
             SmootherKind::L1Jacobi => Box::new(l1_jacobi::setup(input)?),
             SmootherKind::Chebyshev => Box::new(chebyshev::setup(input)?),
             SmootherKind::Spai0 => Box::new(spai0::setup(input)?),
+            SmootherKind::Ilu => ilu::setup(input)?,
         })
     }
 
@@ -40,6 +43,7 @@ impl SmootherKind {
             SmootherKind::L1Jacobi => &l1_jacobi::USES,
             SmootherKind::Chebyshev => &chebyshev::USES,
             SmootherKind::Spai0 => &spai0::USES,
+            SmootherKind::Ilu => &ilu::USES,
         }
     }
 }

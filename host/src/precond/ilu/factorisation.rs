@@ -1,0 +1,92 @@
+//! From a matrix to triangles: permuted, scaled, factorised, scheduled.
+
+use cuda_std::Real;
+
+use super::arrangement::Arrangement;
+use super::elimination::{eliminate_pivot, eliminate_row, on_pattern};
+use super::factors::Factors;
+use super::info::Info;
+use super::params::{Kind, Params};
+use super::pivots::Pivots;
+use super::schedule::{Triangle, Unscheduled};
+use super::solve::Triangles;
+use super::{pattern, threshold};
+use crate::error::Result;
+use crate::matrix::{Csr, check};
+
+/// What is added to a symmetric matrix whose factors have a pivot that is not positive, as a share of its
+/// diagonal: this at first, then twice as much, and so on (Manteuffel 1980; Lin and More 1999).
+const SHIFT: f64 = 1e-3;
+/// Shifts that are tried.
+const SHIFTS: u32 = 12;
+
+/// The factors of a square matrix, finite, in the order of their solution, rounded to S.
+pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Triangles<S>, Info)> {
+    let diagonal = a.diagonal();
+    let is_symmetric =
+        diagonal.iter().all(|&d| d > T::ZERO) && a.is_symmetric(check::ROUNDING).is_symmetric();
+    let is_matched = params.matching.unwrap_or_else(|| diagonal.contains(&T::ZERO)) && !is_symmetric;
+    let arrangement = Arrangement::of(a, params, is_matched, is_symmetric)?;
+    let factors = factors(&|| arrangement.apply(a), params, is_symmetric);
+    let triangles = scheduled(&factors, &arrangement);
+    let info = Info {
+        params: params.clone(),
+        is_symmetric,
+        is_matched,
+        entries: factors.whole.nnz(),
+        changed_pivots: factors.changed,
+        shift: factors.shift,
+        levels: [triangles.lower.levels(), triangles.upper.levels()],
+        bytes: triangles.bytes(),
+    };
+    Ok((triangles, info))
+}
+
+/// Of a square matrix, `arranged()` in its order of elimination. With `is_symmetric`, of a symmetric
+/// matrix with a positive diagonal, `U = D L^T`, to rounding at least; where pivots are not positive, of a
+/// matrix with a larger diagonal.
+pub(super) fn factors(arranged: &dyn Fn() -> Csr<f64>, params: &Params, is_symmetric: bool) -> Factors {
+    let with = |shift: f64| {
+        let (a, pivots) = (arranged(), Pivots { are_positive: is_symmetric, shift });
+        match params.kind {
+            Kind::Levels => on_pattern(pattern::with_fill(a, params.fill), pivots, eliminate_row),
+            Kind::Diagonal => on_pattern(pattern::with_fill(a, 0), pivots, eliminate_pivot),
+            Kind::Threshold => threshold::factors(&a, params, pivots),
+        }
+    };
+    let mut factors = with(0.0);
+    let mut shift = SHIFT;
+    for _ in 0..SHIFTS {
+        if !is_symmetric || factors.changed == 0 {
+            break;
+        }
+        factors = with(shift);
+        shift *= 2.0;
+    }
+    factors
+}
+
+/// `z = C Q U^-1 L^-1 P R r` as two triangles, which take the scales of R and C in.
+fn scheduled<S: Real>(factors: &Factors, arrangement: &Arrangement) -> Triangles<S> {
+    let (row_scale, column_scale) =
+        (|e: usize| arrangement.row_scale(e), |e: usize| arrangement.column_scale(e));
+    let lower = Unscheduled {
+        factors: &factors.whole,
+        row: &|i| factors.lower(i),
+        is_upper: false,
+        diagonal: &row_scale,
+        scale: &|i, _| 1.0 / row_scale(i),
+    };
+    let (lower, lower_places) = Triangle::of(&lower, &arrangement.rows);
+    let upper = Unscheduled {
+        factors: &factors.whole,
+        row: &|i| factors.upper(i),
+        is_upper: true,
+        diagonal: &|e| column_scale(e) / factors.pivot(e),
+        scale: &|_, j| 1.0 / column_scale(j),
+    };
+    let (upper, upper_places) = Triangle::of(&upper, &lower_places);
+    let columns = arrangement.column_places();
+    let places = columns.into_iter().map(|e| upper_places[e as usize]).collect();
+    Triangles { lower, upper, places }
+}

@@ -1,0 +1,48 @@
+//! What was factorised, for reports, and what it is expected to take.
+
+use super::params::{Kind, Params};
+
+/// What was factorised, for reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// What it was factorised with.
+    pub params: Params,
+    /// Whether it is `L D L^T` with a positive D.
+    pub is_symmetric: bool,
+    /// Whether rows were permuted to bring large entries to the diagonal.
+    pub is_matched: bool,
+    /// Entries of L and U, the diagonal once.
+    pub entries: usize,
+    /// Pivots that were too small, and changed.
+    pub changed_pivots: usize,
+    /// What was added to the diagonal of a symmetric matrix to keep pivots positive, as a share of it.
+    pub shift: f64,
+    /// Levels of L and of U: steps of a solution, one after the other.
+    pub levels: [usize; 2],
+    /// Bytes of the factors.
+    pub bytes: u64,
+}
+
+impl Info {
+    /// "ILU(0)", "IC(1)", "ILUT", "DILU", ..
+    pub fn title(&self) -> String {
+        let Params { kind, fill, .. } = self.params;
+        match (kind, self.is_symmetric) {
+            (Kind::Levels, false) => format!("ILU({fill})"),
+            (Kind::Levels, true) => format!("IC({fill})"),
+            (Kind::Threshold, false) => "ILUT".into(),
+            (Kind::Threshold, true) => "ICT".into(),
+            (Kind::Diagonal, _) => "DILU".into(),
+        }
+    }
+}
+
+/// About how many bytes the factors will take of a matrix with so many rows and entries.
+pub(crate) fn expected_bytes(params: &Params, n_rows: usize, nnz: usize, number: usize) -> u64 {
+    let entries = match params.kind {
+        Kind::Levels => nnz as f64 * f64::from(1 + params.fill),
+        Kind::Threshold => nnz as f64 * params.growth,
+        Kind::Diagonal => nnz as f64,
+    };
+    (entries * (4 + number) as f64) as u64 + (n_rows * 2 * (12 + number)) as u64
+}
