@@ -51,8 +51,8 @@ impl Philox4x32 {
     pub fn block(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
         let (mut x, mut key) = (counter, key);
         for _ in 0..ROUNDS {
-            let [low_0, high_0] = halves(u64::from(FACTORS[0]) * u64::from(x[0]));
-            let [low_1, high_1] = halves(u64::from(FACTORS[1]) * u64::from(x[2]));
+            let [low_0, low_1] = [FACTORS[0].wrapping_mul(x[0]), FACTORS[1].wrapping_mul(x[2])];
+            let [high_0, high_1] = [high(FACTORS[0], x[0]), high(FACTORS[1], x[2])];
             x = [high_1 ^ x[1] ^ key[0], low_1, high_0 ^ x[3] ^ key[1], low_0];
             key = [key[0].wrapping_add(STEPS[0]), key[1].wrapping_add(STEPS[1])];
         }
@@ -93,6 +93,12 @@ impl Philox4x32 {
 #[inline]
 fn halves(x: u64) -> [u32; 2] {
     [x as u32, (x >> 32) as u32]
+}
+
+/// The upper half of the product.
+#[inline]
+fn high(x: u32, y: u32) -> u32 {
+    crate::intrinsics::umulhi(x as i32, y as i32) as u32
 }
 
 impl TryRng for Philox4x32 {

@@ -4,7 +4,7 @@
 use cuda_std::warp::{FULL_MASK, lane_id, warp_shuffle_up};
 use cuda_std::{kernel, memory::*, shared, thread};
 
-pub const BLOCK: u32 = 512;
+pub const BLOCK: u32 = 1024;
 const WARPS: usize = BLOCK as usize / 32;
 
 /// `y_i = x_0 + .. + x_i` within each block, and the sum of each block
