@@ -6,7 +6,7 @@ use kernels::{BLOCK, saxpy};
 #[test]
 fn saxpy_adds_a_multiple() {
     // Also sizes that blocks do not divide.
-    for n in [1, 255, 256, 257, 1000] {
+    for n in [1_u32, 255, 256, 257, 1000] {
         let x: Vec<f32> = (0..n).map(|i| i as f32 * 0.5).collect();
         let mut y: Vec<f32> = (0..n).map(|i| i as f32 * 0.25 - 1.0).collect();
         let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 1.5 * x + y).collect();
