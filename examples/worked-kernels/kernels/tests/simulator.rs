@@ -43,6 +43,7 @@ fn vadd_adds() {
     }
 }
 
+// ANCHOR: test
 #[test]
 fn saxpy_adds_a_multiple() {
     for n in sizes(saxpy::BLOCK) {
@@ -54,6 +55,7 @@ fn saxpy_adds_a_multiple() {
         assert_eq!(y, expected);
     }
 }
+// ANCHOR_END: test
 
 #[test]
 fn matmul_multiplies() {
