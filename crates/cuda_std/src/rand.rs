@@ -15,8 +15,8 @@ const ROUNDS: u32 = 10;
 
 /// The generator Philox4x32-10: 2^64 seeds, for each 2^64 streams of 2^66 numbers.
 ///
-/// A block of four numbers is a bijection of a counter of 128 bits under a key of 64. The key is the seed; the
-/// upper half of the counter is the number of the stream, the lower half that of the block. It passes
+/// A block of four numbers is a bijection of a counter of 128 bits under a key of 64. The key is the seed;
+/// the upper half of the counter is the number of the stream, the lower half that of the block. It passes
 /// BigCrush, and is not for cryptography.
 ///
 /// Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011, section 4.3.

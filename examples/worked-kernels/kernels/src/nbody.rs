@@ -18,8 +18,8 @@ pub struct Body {
     pub w: f32,
 }
 
-/// The acceleration of each body: the sum over all bodies j of `m_j d / (d^2 + softening)^(3/2)`, where d leads
-/// to body j. A block loads as many bodies as it has threads at a time.
+/// The acceleration of each body: the sum over all bodies j of `m_j d / (d^2 + softening)^(3/2)`, where d
+/// leads to body j. A block loads as many bodies as it has threads at a time.
 #[kernel]
 pub unsafe fn nbody(bodies: &[Body], accelerations: *mut Body) {
     const T: usize = BLOCK as usize;
