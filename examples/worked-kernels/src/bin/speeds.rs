@@ -9,6 +9,7 @@ use cust::memory::AsyncCopyDestination;
 use cust::prelude::*;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use worked_kernels::{Histogram, Matmul, Nbody, Pi, Saxpy, Scan, Stencil, Vadd, Worked, rust_module};
 
 /// Times that are taken of each, by turns; the median counts.
@@ -31,8 +32,19 @@ const KERNELS: [Make; 8] = [
     || Ok(Box::new(Nbody::new(1 << 15)?)),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     let folder = std::env::args_os().nth(1).map(PathBuf::from);
+    match run(folder.as_deref()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints the table.
+fn run(folder: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let _context = cust::quick_init()?;
     let device = Device::get_device(0)?;
     let rust = rust_module(device)?;
@@ -43,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("|-----------|---------:|---------:|------:|---------:|----------|--------:|");
     for make in KERNELS {
         let mut kernel = make()?;
-        let cuda = folder.as_ref().map(|folder| cuda_module(folder, kernel.name())).transpose()?;
+        let cuda = folder.map(|folder| cuda_module(folder, kernel.name())).transpose()?;
         let modules: Vec<&Module> = [&rust].into_iter().chain(&cuda).collect();
         for (module, language) in modules.iter().zip(["Rust", "CUDA"]) {
             check(kernel.as_mut(), module, &stream).map_err(|why| format!("{language}: {why}"))?;
