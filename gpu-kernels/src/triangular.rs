@@ -47,8 +47,8 @@ impl<T: Real> TriangleRows<T> {
     /// tree.
     ///
     /// # Safety
-    /// The arrays are valid for these unknowns, those of lower levels are in y and visible, and the lanes of a
-    /// warp call it together.
+    /// The arrays are valid for these unknowns, those of lower levels are in y and visible, and the lanes of
+    /// a warp call it together.
     #[inline(always)]
     unsafe fn solve(&self, first: usize, end: usize, log2_lanes: u32) {
         let lanes = 1u32 << log2_lanes;
