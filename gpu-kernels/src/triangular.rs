@@ -8,7 +8,7 @@ use cuda_std::{
 };
 
 use crate::monitor::Guard;
-use crate::spmv::{by_lanes, gather};
+use crate::spmv::by_lanes;
 use crate::unroll::unroll;
 
 /// Threads of the block of [`triangle_chain`].
@@ -202,11 +202,15 @@ pub unsafe fn triangle_level<T: Real>(
             },
             |i, lane, lanes| {
                 let p = first as usize + i;
-                let start = rows.row_ptr.ld_nc(p) as usize + lane;
-                let count =
-                    (rows.row_ptr.ld_nc(p + 1) as usize + lanes - 1).saturating_sub(start) >> log2_lanes;
-                let (col_idx, values, y) = (rows.col_idx, rows.values, rows.y.cast_const());
-                [gather::<T, 2, false>(col_idx, values, y, start, count as u32, lanes)]
+                let (mut k, after) =
+                    (rows.row_ptr.ld_nc(p) as usize + lane, rows.row_ptr.ld_nc(p + 1) as usize);
+                let mut sum = T::ZERO;
+                while k < after {
+                    let y = rows.y.cast_const().ld(rows.col_idx.ld_nc(k) as usize);
+                    sum = rows.values.ld_nc(k).mul_add(y, sum);
+                    k += lanes;
+                }
+                [sum]
             },
             |i, (d, b), [sum]| {
                 rows.store(first as usize + i, d * (b - sum));

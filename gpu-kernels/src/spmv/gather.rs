@@ -10,7 +10,7 @@ use crate::unroll::unroll;
 /// latency of device memory. With `STREAMED` the matrix is the first to leave the caches, so that a Krylov
 /// method's vectors are still there afterwards; not so where neighbouring threads share cache lines of it.
 #[inline(always)]
-pub(crate) unsafe fn gather<T: Real, const BATCH: usize, const STREAMED: bool>(
+pub(super) unsafe fn gather<T: Real, const BATCH: usize, const STREAMED: bool>(
     col_idx: *const u32,
     values: *const T,
     x: *const T,

@@ -8,7 +8,6 @@ mod gather;
 mod rows;
 pub mod sell;
 
-pub(crate) use gather::gather;
 pub(crate) use rows::by_lanes;
 
 /// The name of every entry point of the products.

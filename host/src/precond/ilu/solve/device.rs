@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::precond::ilu::schedule::Triangle;
 
 /// Rounds of one block in which a level is solved sooner than another launch begins.
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 4;
 
 /// The triangles, and the solution of the first.
 pub struct DeviceTriangles<T> {
