@@ -45,7 +45,7 @@ unsafe impl<T> Send for TriangleRows<T> {}
 unsafe impl<T> Sync for TriangleRows<T> {}
 
 /// Entries of a lane that are asked for before the unknowns in front are solved.
-const AHEAD: usize = 4;
+pub const AHEAD: usize = 4;
 
 /// A lane's part of an unknown, but for the solutions that it depends on.
 #[derive(Clone, Copy)]

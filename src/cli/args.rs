@@ -56,6 +56,8 @@ pub enum Command {
     /// Run a small program: vadd, pi, heat, laplace, gram-schmidt, jacobi-dense or jacobi-grid
     #[command(after_help = "Exit status: 0 the result is right, 2 it is wrong, 1 error.")]
     Example(ExampleArgs),
+    /// Write a project with a GPU kernel in Rust, its test and a program, to begin from
+    New(NewArgs),
     /// Show devices, driver, memory, kernels and threads, and what --device auto takes
     Info(InfoArgs),
     /// Print a script that completes commands, options and names in a shell
@@ -83,6 +85,7 @@ impl Command {
         match self {
             Command::Gen(_) => Some("gen"),
             Command::Convert(_) => Some("convert"),
+            Command::New(_) => Some("new"),
             Command::Info(_) => Some("info"),
             Command::Completions { .. } => Some("completions"),
             Command::Man { .. } => Some("man"),
@@ -101,7 +104,7 @@ impl Command {
             Command::Bench(args) => args.setting().and_then(Setting::report),
             Command::Info(args) => args.json.as_deref(),
             Command::Bidomain(_) | Command::Monodomain(_) | Command::Gen(_) | Command::Convert(_) => None,
-            Command::Completions { .. } | Command::Man { .. } => None,
+            Command::New(_) | Command::Completions { .. } | Command::Man { .. } => None,
         }
     }
 
@@ -273,6 +276,15 @@ pub struct ExampleArgs {
     /// Write the report as JSON; - for stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// The name of the project and of its folder, which is made here
+    pub name: String,
+    /// Take the GPU crates from this copy of warpsolve's repository [default: from the registry]
+    #[arg(long, value_name = "PATH")]
+    pub crates: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod json;
 mod load;
 mod man;
 mod names;
+mod new;
 mod output;
 mod parameters;
 mod profile;
@@ -84,6 +85,7 @@ fn run(cli: Cli) -> Result<u8> {
         Command::Spmv(args) => spmv::run(args, &profiler),
         Command::Bench(args) => bench::run(args, &profiler),
         Command::Example(args) => example::run(args, &profiler),
+        Command::New(args) => new::run(args),
         Command::Info(args) => info::run(args),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { folder } => man::run(folder.as_deref()),

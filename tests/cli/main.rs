@@ -8,6 +8,7 @@ mod cardiac;
 mod config;
 mod convert;
 mod example;
+mod new;
 mod profile;
 mod refusals;
 mod report;

@@ -57,6 +57,8 @@ pub mod misc;
 mod ordering;
 pub mod prelude;
 pub mod ptr;
+#[cfg(feature = "rand")]
+pub mod rand;
 mod real;
 pub mod shared;
 #[cfg(not(target_arch = "nvptx64"))]

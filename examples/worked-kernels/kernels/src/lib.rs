@@ -1,0 +1,12 @@
+//! Eight kernels, a file each: the kernel, the threads of a block, and the same computed one after the other,
+//! which the tests compare.
+#![allow(clippy::missing_safety_doc, clippy::too_many_arguments, improper_ctypes_definitions)]
+
+pub mod histogram;
+pub mod matmul;
+pub mod nbody;
+pub mod pi;
+pub mod saxpy;
+pub mod scan;
+pub mod stencil;
+pub mod vadd;

@@ -1,0 +1,40 @@
+//! The kernels as PTX.
+
+use cuda_builder::{CudaBuilder, Ptxas, Toolchain};
+
+/// Entry points, and the barriers in each as they are written: the compiler must not make more of them.
+const ENTRIES: [(&str, usize); 10] = [
+    ("add_totals", 0),
+    ("heat_step", 0),
+    ("histogram", 2),
+    ("matmul", 2),
+    ("nbody", 2),
+    ("pi", 0),
+    ("saxpy", 0),
+    ("scan_blocks", 2),
+    ("scan_totals", 4),
+    ("vadd", 0),
+];
+
+#[test]
+fn every_kernel_is_an_entry_point_that_assembles() {
+    if let Err(why) = Toolchain::find() {
+        println!("skipped: {why}");
+        return;
+    }
+    // 7.5 is the oldest that all of 12.0 to 13.x of ptxas know.
+    let builder = CudaBuilder::new(env!("CARGO_MANIFEST_DIR")).archs(&["sm_75", "sm_90"]);
+    for file in builder.target_dir(env!("CARGO_TARGET_TMPDIR")).build().unwrap() {
+        let text = std::fs::read_to_string(&file.path).unwrap();
+        for (entry, barriers) in ENTRIES {
+            let (_, from) = text.split_once(&format!(".visible .entry {entry}(")).expect(entry);
+            let (body, _) = from.split_once("\n}").unwrap();
+            assert_eq!(body.matches("bar.sync").count(), barriers, "{entry} for {}", file.arch);
+            assert!(!body.contains(".local"), "{entry} has an array in memory");
+        }
+        match Ptxas::find().unwrap() {
+            Some(ptxas) => drop(ptxas.assemble(&file.path, &file.arch).unwrap()),
+            None => println!("skipped: there is no ptxas"),
+        }
+    }
+}

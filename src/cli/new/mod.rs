@@ -1,0 +1,97 @@
+//! `warpsolve new`: a project with a GPU kernel, to begin from.
+
+mod name;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use warpsolve::{Error, Result};
+
+use super::args::NewArgs;
+use super::output::print;
+use super::status::SUCCESS;
+
+/// Where each file goes, and what is in it.
+const FILES: [(&str, &str); 9] = [
+    ("Cargo.toml", include_str!("template/Cargo.toml.txt")),
+    ("build.rs", include_str!("template/build.rs")),
+    ("src/main.rs", include_str!("template/main.rs")),
+    ("kernels/Cargo.toml", include_str!("template/kernels.toml.txt")),
+    ("kernels/src/lib.rs", include_str!("template/kernels.rs")),
+    ("kernels/tests/simulator.rs", include_str!("template/simulator.rs")),
+    (".github/workflows/ci.yml", include_str!("template/ci.yml")),
+    (".gitignore", include_str!("template/gitignore.txt")),
+    ("README.md", include_str!("template/README.md.txt")),
+];
+
+/// The crates that a project depends on: their names in the template, which are those of their folders.
+const CRATES: [&str; 3] = ["cuda_std", "cuda_builder", "cust"];
+
+/// Writes the project; returns the exit status.
+pub fn run(args: NewArgs) -> Result<u8> {
+    name::check(&args.name)?;
+    let folder = Path::new(&args.name);
+    check_folder(folder)?;
+    let crates = args.crates.as_deref().map(checkout).transpose()?;
+    let fill = |text: &str| {
+        CRATES.iter().fold(text.replace("{name}", &args.name), |text, name| {
+            text.replace(&format!("{{{name}}}"), &source(crates.as_deref(), name))
+        })
+    };
+    for (file, text) in FILES {
+        write(&folder.join(file), &fill(text))?;
+    }
+    let name = &args.name;
+    print(&format!(
+        "{name}: {} files, with a kernel, its test in the simulator, and a program. Go on with\n\n  \
+         cd {name}\n  rustup component add rust-src\n  cargo test --workspace\n  cargo run\n",
+        FILES.len()
+    ))?;
+    Ok(SUCCESS)
+}
+
+/// Refuses a folder that has something in it, and what is none.
+fn check_folder(folder: &Path) -> Result<()> {
+    let what = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => "is a file",
+        Err(error) => return Err(Error::io("read", folder, error)),
+        Ok(entries) => match entries.into_iter().next() {
+            None => return Ok(()),
+            Some(_) => "is a folder that is not empty",
+        },
+    };
+    Err(Error::Option(format!("{} {what}; take another name", folder.display())))
+}
+
+/// The folder of crates in a copy of warpsolve's repository, from the root of the file system.
+fn checkout(repository: &Path) -> Result<PathBuf> {
+    let crates = repository.join("crates");
+    if let Some(missing) = CRATES.iter().find(|name| !crates.join(name).join("Cargo.toml").is_file()) {
+        return Err(Error::Option(format!(
+            "--crates {}: it has no crates/{missing}; name a copy of warpsolve's repository",
+            repository.display()
+        )));
+    }
+    crates.canonicalize().map_err(|error| Error::io("find", crates, error))
+}
+
+/// Where a crate comes from, as manifests say it.
+fn source(crates: Option<&Path>, name: &str) -> String {
+    match crates {
+        Some(crates) => {
+            let path = crates.join(name).display().to_string();
+            format!("path = \"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
+        }
+        None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// Writes a file, and the folders to it.
+fn write(path: &Path, text: &str) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))?;
+    }
+    fs::write(path, text).map_err(|error| Error::io("write", path, error))
+}
