@@ -11,7 +11,7 @@ use crate::monitor::Guard;
 use crate::spmv::by_lanes;
 use crate::unroll::unroll;
 
-/// Threads of the block of [`triangle_chain`].
+/// Threads of the block of `triangle_chain`.
 pub const CHAIN_BLOCK: u32 = 512;
 
 /// A triangle in the order in which it is solved, its right-hand side, and where its solution goes:
