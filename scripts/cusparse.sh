@@ -2,6 +2,8 @@
 # GMRES(30) with incomplete factors to 1e-8: warpsolve beside cuSPARSE, on one GPU, in one run.
 #
 #   scripts/cusparse.sh FOLDER     FOLDER has the program warpsolve; nvcc compiles benches/cusparse/gmres_ilu.cu
+#
+# SYSTEMS and ILU in the environment name others. Medians of three; set-up of cuSPARSE: csrilu02 alone.
 set -euo pipefail
 bin=${1:?a folder with the program}
 work=$(mktemp -d)
@@ -19,7 +21,7 @@ import json, sys
 r = json.load(open(sys.argv[1]))
 print(r.get("iterations", "-"), f'{r.get("residual", 0):.1e}', r.get("factors_ms", "-"), r.get("solve_ms", "-"), sep="\n")
 EOF
-    for ilu in order=multicolour order=natural order=rcm fill=1 kind=dilu kind=ilut; do
+    for ilu in ${ILU:-order=multicolour order=natural kind=dilu}; do
         for _ in 1 2 3; do
             timeout 100 "$bin/warpsolve" solve "$work/a.wsm" --solver gmres --ilu $ilu --device "${DEVICE:-cuda}" --quiet --json "$work/ours" 2>/dev/null || true
             python3 - "$work/ours" <<'EOF'

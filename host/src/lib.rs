@@ -35,3 +35,4 @@ pub use job::{
 };
 pub use matrix::{Coo, Csr, Format};
 pub use precond::amg::Params as Amg;
+pub use precond::ilu::Params as Ilu;

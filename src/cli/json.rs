@@ -88,6 +88,7 @@ struct Factorisation {
     predicted_entries: f64,
     predicted_flops: f64,
     predicted_bytes: f64,
+    condition: Option<f64>,
     null_space: usize,
 }
 
@@ -96,13 +97,14 @@ impl From<direct::Info> for Factorisation {
         let direct::Info {
             prediction: Prediction { kind, entries: predicted_entries, flops, bytes }, ..
         } = info;
-        let direct::Info { entries, null_space, .. } = info;
+        let direct::Info { entries, condition, null_space, .. } = info;
         Factorisation {
             kind,
             entries,
             predicted_entries,
             predicted_flops: flops,
             predicted_bytes: bytes,
+            condition,
             null_space,
         }
     }

@@ -136,7 +136,9 @@ fn factors(info: &Info) -> String {
         1 => ", a null space of 1 vector".into(),
         count => format!(", a null space of {count} vectors"),
     };
-    format!("{kind}, on the host, {entries} entries{most}, {}{null_space}", bytes(held as u64))
+    let condition =
+        info.condition.map_or(String::new(), |condition| format!(", condition about {condition:.1e}"));
+    format!("{kind}, on the host, {entries} entries{most}, {}{condition}{null_space}", bytes(held as u64))
 }
 
 /// "ILU(0), multicolour, 3,265 entries (1.1 of the matrix's), 8 levels, 2 pivots changed".

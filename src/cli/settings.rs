@@ -246,10 +246,8 @@ impl Settings {
             );
         }
         let own = method.and_then(|method| method.description().own_preconditioner());
-        if let Some(own) = own
-            && precond.is_some_and(|precond| precond.description().has_hierarchy)
-        {
-            let name = own.description().title;
+        if own.is_some() && precond.is_some_and(|precond| !(precond.description().is_fused)(1)) {
+            let name = method.map_or("", |method| method.description().title);
             return refuse(&format!(
                 "the {name} method takes no preconditioner; use --solver cg, gmres or bicgstab"
             ));

@@ -11,7 +11,7 @@ fn every_kernel_computes_on_a_gpu_what_the_host_does() -> Result<(), Box<dyn Err
         return Ok(());
     }
     let _context = cust::quick_init()?;
-    let module = rust_module(Device::get_device(0)?)?;
+    let module = rust_module()?;
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let kernels: [Box<dyn Worked>; 8] = [
         Box::new(Vadd::new(100_003)?),

@@ -11,7 +11,7 @@ use super::solver::{Solution, Solver};
 use super::{Device, Method, Precond};
 use crate::error::Result;
 use crate::matrix::{Format, IntoCsr, check};
-use crate::precond::amg;
+use crate::precond::{amg, ilu};
 
 impl Solver {
     /// What can be chosen.
@@ -34,6 +34,8 @@ pub enum Preconditioning {
     Named(Precond),
     /// Algebraic multigrid.
     Amg(amg::Params),
+    /// Incomplete factors.
+    Ilu(ilu::Params),
 }
 
 impl From<Precond> for Preconditioning {
@@ -45,6 +47,12 @@ impl From<Precond> for Preconditioning {
 impl From<amg::Params> for Preconditioning {
     fn from(params: amg::Params) -> Self {
         Preconditioning::Amg(params)
+    }
+}
+
+impl From<ilu::Params> for Preconditioning {
+    fn from(params: ilu::Params) -> Self {
+        Preconditioning::Ilu(params)
     }
 }
 
@@ -73,12 +81,16 @@ impl Builder {
         self.options.method = Some(method);
         self
     }
-    /// The preconditioner, a [`Precond`] or multigrid's parameters; chosen otherwise.
+    /// The preconditioner, a [`Precond`], or the parameters of multigrid or of incomplete factors; chosen
+    /// otherwise.
     pub fn preconditioner(mut self, preconditioner: impl Into<Preconditioning>) -> Self {
         match preconditioner.into() {
             Preconditioning::Named(name) => self.options.precond = Some(name),
             Preconditioning::Amg(params) => {
                 (self.options.precond, self.options.amg) = (Some(Precond::Amg), params);
+            }
+            Preconditioning::Ilu(params) => {
+                (self.options.precond, self.options.ilu) = (Some(Precond::Ilu), params);
             }
         }
         self

@@ -26,8 +26,8 @@ const MULTIGRID: f64 = 4e-7;
 const INCOMPLETE: f64 = 1.2e-6;
 /// Seconds for an entry of an iteration with the diagonal.
 const ITERATION: f64 = 1e-9;
-/// Iterations that are worth waiting for where there is another way: with multigrid, with incomplete factors, and
-/// with the diagonal.
+/// Iterations that are worth waiting for where there is another way: with multigrid, with incomplete factors,
+/// and with the diagonal.
 const MULTIGRID_PATIENCE: u32 = 200;
 const FACTORS_PATIENCE: u32 = 400;
 const DIAGONAL_PATIENCE: u32 = 2000;

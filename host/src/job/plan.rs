@@ -164,9 +164,10 @@ fn choose_preconditioner(a: &Csr<f64>, options: &Options, warnings: &mut Vec<War
         (Takes::Only(its), Some(precond)) if precond != its => {
             Err(Error::Preconditioner { method: name, precond: precond.to_string() })
         }
-        (Takes::Own(_), Some(precond)) if precond.description().has_hierarchy => Err(Error::Option(format!(
-            "the method {name} takes no preconditioner, and it was given {precond}"
-        ))),
+        // None and the diagonal are so little that they are let pass.
+        (Takes::Own(_), Some(precond)) if !(precond.description().is_fused)(1) => Err(Error::Option(
+            format!("the method {name} takes no preconditioner, and it was given {precond}"),
+        )),
         (_, Some(precond)) => Ok(precond),
         (Takes::Any, None) => {
             let obstacle = match check_divisible(a, Precond::Jacobi, options) {

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 fn run(folder: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let _context = cust::quick_init()?;
     let device = Device::get_device(0)?;
-    let rust = rust_module(device)?;
+    let rust = rust_module()?;
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let copy = copy_bandwidth(&stream)?;
     println!("{}: a copy moves {copy:.0} GB/s\n", device.name()?);

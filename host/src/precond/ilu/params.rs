@@ -58,7 +58,7 @@ parameters! {
         with "kind=ilut" where |p| p.kind == Kind::Threshold;
 
     /// The order of elimination; auto: `multicolour` where the factors have the pattern of A, which can be
-    /// solved with by many threads, else `rcm`.
+    /// solved with by many threads, `amd` for `ilut`, else `rcm`.
     order: Option<Order> = None, takes "natural, rcm, amd, multicolour or auto";
 
     /// Whether rows are permuted so that the largest product of entries is on the diagonal, and the matrix is
@@ -74,7 +74,10 @@ impl Params {
 
     /// The order, with what auto stands for.
     pub fn order(&self) -> Order {
-        let keeps_pattern = self.kind == Kind::Diagonal || self.kind == Kind::Levels && self.fill == 0;
-        self.order.unwrap_or(if keeps_pattern { Order::Multicolour } else { Order::Rcm })
+        self.order.unwrap_or(match (self.kind, self.fill) {
+            (Kind::Diagonal, _) | (Kind::Levels, 0) => Order::Multicolour,
+            (Kind::Levels, _) => Order::Rcm,
+            (Kind::Threshold, _) => Order::Amd,
+        })
     }
 }

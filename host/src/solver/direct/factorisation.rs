@@ -68,6 +68,14 @@ impl Factorisation {
         d
     }
 
+    /// `A^-T r = R S^-T C r`.
+    pub fn solve_transposed(&mut self, r: &[f64]) -> Vec<f64> {
+        let mut d: Vec<f64> = r.iter().zip(&self.scaling.columns).map(|(r, scale)| r * scale).collect();
+        self.factor.solve_transposed(&mut d);
+        d.iter_mut().zip(&self.scaling.rows).for_each(|(d, scale)| *d *= scale);
+        d
+    }
+
     /// `R b`.
     pub fn scaled_rhs(&self, b: &[f64]) -> Vec<f64> {
         b.iter().zip(&self.scaling.rows).map(|(b, scale)| b * scale).collect()

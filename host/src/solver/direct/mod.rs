@@ -11,6 +11,7 @@
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
 //! | `doubled`, `refine` | residuals, and refinement with them |
 //! | `singular` | null spaces |
+//! | `condition` | an estimate of the condition |
 //! | `info` | what reports say of it |
 //! | `vectors` | norms and projections |
 //!
@@ -30,6 +31,7 @@ use crate::precond::{Precond, Preconditioner};
 
 mod blocks;
 mod columns;
+mod condition;
 mod doubled;
 mod factor;
 mod factorisation;
@@ -46,6 +48,7 @@ mod symbolic;
 mod tests;
 mod vectors;
 
+use condition::condition;
 use factorisation::Factorisation;
 pub use info::Info;
 pub use kind::Kind;
@@ -79,6 +82,8 @@ pub struct Direct {
     factorisation: Factorisation,
     /// Once it was looked for.
     null: Option<NullVectors>,
+    /// Of the factorisation, once it was estimated.
+    condition: Option<f64>,
 }
 
 /// What a direct solution of a matrix will take, from its pattern: the first factorisation that it will try.
@@ -98,7 +103,7 @@ impl Direct {
     /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit.
     pub fn new(a: Arc<Csr<f64>>) -> Result<Direct> {
         let factorisation = Factorisation::of(&a, &kinds(&a))?;
-        Ok(Direct { a, factorisation, null: None })
+        Ok(Direct { a, factorisation, null: None, condition: None })
     }
 
     /// What was found out.
@@ -109,6 +114,7 @@ impl Direct {
         Info {
             prediction: self.factorisation.prediction,
             entries: lu.map(SparseLu::entries),
+            condition: self.condition,
             null_space: missing.max(found),
         }
     }
@@ -124,6 +130,7 @@ impl Direct {
         }
         if !run.is_done() && self.factorisation.prediction.kind != Kind::Lu {
             self.factorisation = Factorisation::of(&self.a, &[Kind::Lu])?;
+            self.condition = None;
             run.refine(&mut self.factorisation, most, on_progress);
         }
         if run.is_done() {
@@ -189,6 +196,13 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             () if stop.max_iterations == 0 => StopReason::IterationLimit,
             () => self.refined(&mut run, stop.max_iterations, on_progress)?,
         };
+        if self.condition.is_none()
+            && matches!(reason, StopReason::Converged | StopReason::AtRounding)
+            && self.info().null_space == 0
+        {
+            self.condition =
+                Some(condition(&a, &mut self.factorisation)).filter(|condition| condition.is_finite());
+        }
         let values: Vec<T> = run.x.iter().map(|&v| T::from_f64(v)).collect();
         *x = backend.vector(&values)?;
         let iterations = run.history.len() as u32 - 1;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::backend::cpu::Cpu;
 use crate::job::{self, Device, Method, Options};
 use crate::problem::generate;
 use crate::problem::random::{below, permutation, uniform};
@@ -170,4 +171,31 @@ fn predictions_are_counts() {
     let options = Options { method: Some(Method::Direct), stop: zero, ..Options::default() };
     let report = job::solve(&a, &rhs(a.n_rows()), &options, &Device::cpu(1).unwrap()).unwrap().report;
     assert_eq!(report.outcome.reason, StopReason::IterationLimit);
+}
+
+#[test]
+fn the_condition_is_estimated() {
+    use faer::linalg::solvers::DenseSolveCore;
+    let systems = [
+        problem("poisson2d:9"),
+        problem("convection-diffusion:9:400"),
+        shifted(&problem("poisson2d:9"), 1.03),
+        badly_scaled(&random(83, 3, 5), 6),
+        random(200, 2, 7),
+    ];
+    for a in systems {
+        let n = a.n_rows();
+        let dense = faer::Mat::from_fn(n, n, |i, j| a.get(i, j).unwrap_or(0.0));
+        let norm = |a: &faer::Mat<f64>| {
+            (0..n).map(|j| (0..n).map(|i| a[(i, j)].abs()).sum::<f64>()).fold(0.0, f64::max)
+        };
+        let expected = norm(&dense) * norm(&dense.partial_piv_lu().inverse());
+        let report = solved(&a, &rhs(n), &Device::Cpu(Cpu::new(1).unwrap())).report;
+        let found = report.factorisation.unwrap().condition.unwrap();
+        assert!(found <= 1.0001 * expected && 3.0 * found >= expected, "{found:e} {expected:e}");
+    }
+    // A singular matrix has none, and neither has one without rows more than 0.
+    let a = Csr::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0)]).unwrap();
+    let report = solved(&a, &[2.0, 2.0], &Device::Cpu(Cpu::new(1).unwrap())).report;
+    assert_eq!(report.factorisation.unwrap().condition, None);
 }
