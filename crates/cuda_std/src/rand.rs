@@ -51,8 +51,8 @@ impl Philox4x32 {
     pub fn block(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
         let (mut x, mut key) = (counter, key);
         for _ in 0..ROUNDS {
-            let [low_0, low_1] = [FACTORS[0].wrapping_mul(x[0]), FACTORS[1].wrapping_mul(x[2])];
-            let [high_0, high_1] = [high(FACTORS[0], x[0]), high(FACTORS[1], x[2])];
+            let [low_0, high_0] = halves(product(FACTORS[0], x[0]));
+            let [low_1, high_1] = halves(product(FACTORS[1], x[2]));
             x = [high_1 ^ x[1] ^ key[0], low_1, high_0 ^ x[3] ^ key[1], low_0];
             key = [key[0].wrapping_add(STEPS[0]), key[1].wrapping_add(STEPS[1])];
         }
@@ -95,10 +95,25 @@ fn halves(x: u64) -> [u32; 2] {
     [x as u32, (x >> 32) as u32]
 }
 
-/// The upper half of the product.
-#[inline]
-fn high(x: u32, y: u32) -> u32 {
-    crate::intrinsics::umulhi(x as i32, y as i32) as u32
+/// All bits of the product. Left to itself, LLVM takes two multiplications for the halves.
+#[inline(always)]
+fn product(x: u32, y: u32) -> u64 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let product: u64;
+        // SAFETY: computes a number.
+        unsafe {
+            core::arch::asm!(
+                "mul.wide.u32 {}, {}, {};",
+                out(reg64) product, in(reg32) x, in(reg32) y, options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        product
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        u64::from(x) * u64::from(y)
+    }
 }
 
 impl TryRng for Philox4x32 {
