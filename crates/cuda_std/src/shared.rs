@@ -90,7 +90,8 @@ impl Shared<u32> {
         unsafe { platform::atomic_cas_shared(self.base, i, expected, new) }
     }
 
-    /// Adds to element `i`, wrapping; returns what was there. Atomic within the block, in no particular order.
+    /// Adds to element `i`, wrapping; returns what was there. Atomic within the block, in no particular
+    /// order.
     ///
     /// # Safety
     /// As [`Shared::get_volatile`].
@@ -115,8 +116,8 @@ impl Shared<u32> {
 }
 
 /// The dynamic shared memory of the block as an array that the simulator checks, as long as the bytes that
-/// the launch asked for allow. Accesses are faster than through [`dynamic_shared_mem`]: they name shared memory,
-/// and a pointer may lead anywhere.
+/// the launch asked for allow. Accesses are faster than through [`dynamic_shared_mem`]: they name shared
+/// memory, and a pointer may lead anywhere.
 ///
 /// Every call gives the same memory; in the simulator it is another one than [`dynamic_shared_mem`]'s.
 #[inline(always)]
