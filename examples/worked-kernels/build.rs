@@ -1,10 +1,16 @@
 //! kernels -> PTX -> `sm_75.ptx` in `OUT_DIR`, which `src/lib.rs` includes and every newer GPU runs.
 
 use cuda_builder::CudaBuilder;
-use std::error::Error;
+use std::process::ExitCode;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     println!("cargo:rerun-if-changed=build.rs");
-    CudaBuilder::new("kernels").arch("sm_75").copy_to(std::env::var("OUT_DIR")?).build()?;
-    Ok(())
+    let folder = std::env::var("OUT_DIR").unwrap_or_default();
+    match CudaBuilder::new("kernels").arch("sm_75").copy_to(folder).build() {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

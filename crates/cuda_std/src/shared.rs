@@ -1,12 +1,13 @@
 //! Shared memory: static as a plain pointer ([`shared_array!`](crate::shared_array)) or as an array that the
-//! simulator checks ([`shared!`](crate::shared!)), and dynamic ([`dynamic_shared_mem`]).
+//! simulator checks ([`shared!`](crate::shared!)), and dynamic, as either ([`dynamic_shared_mem`],
+//! [`dynamic_shared`]).
 
 use crate::memory::Word;
 use crate::platform::{self, SharedBase};
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
-/// An array in the shared memory of the block; made by [`shared!`](crate::shared!).
+/// An array in the shared memory of the block; made by [`shared!`](crate::shared!) and [`dynamic_shared`].
 ///
 /// Its contents are undefined until written. The simulator reports a read of an element that no thread
 /// of the block has written.
@@ -89,6 +90,17 @@ impl Shared<u32> {
         unsafe { platform::atomic_cas_shared(self.base, i, expected, new) }
     }
 
+    /// Adds to element `i`, wrapping; returns what was there. Atomic within the block, in no particular order.
+    ///
+    /// # Safety
+    /// As [`Shared::get_volatile`].
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn add(self, i: usize, value: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { platform::atomic_add_shared(self.base, i, value) }
+    }
+
     /// Sets the bits of `bits` in element `i`; returns what was there. Atomic within the block, in no
     /// particular order.
     ///
@@ -100,6 +112,16 @@ impl Shared<u32> {
         // SAFETY: the caller's promise.
         unsafe { platform::atomic_or_shared(self.base, i, bits) }
     }
+}
+
+/// The dynamic shared memory of the block as an array that the simulator checks, as long as the bytes that
+/// the launch asked for allow. Accesses are faster than through [`dynamic_shared_mem`]: they name shared memory,
+/// and a pointer may lead anywhere.
+///
+/// Every call gives the same memory; in the simulator it is another one than [`dynamic_shared_mem`]'s.
+#[inline(always)]
+pub fn dynamic_shared<T: Word>() -> Shared<T> {
+    Shared { base: platform::dynamic_shared_base(size_of::<T>()), element: PhantomData }
 }
 
 /// The dynamic shared memory of the block, as many bytes as the launch asked for, at a multiple of 16. Its

@@ -4,6 +4,9 @@ mod common;
 
 use common::{memory, run, run_checked, vector};
 use cuda_std::atomic::{atomic_add_u32, atomic_inc_u32};
+use cuda_std::host::Configuration;
+use cuda_std::shared::dynamic_shared;
+use cuda_std::sim::{self, Options};
 use cuda_std::warp::{self, FULL_MASK, WARP_SIZE};
 use cuda_std::{GlobalLoad, GlobalStore, Real, Shared, kernel, shared, thread};
 
@@ -262,4 +265,39 @@ fn shared_words_change_atomically() {
     run_checked(&launch, 1, 32, &memory([&numbers as _, &out as _])).unwrap();
     let expected: std::collections::HashSet<u32> = numbers.iter().copied().collect();
     assert_eq!(*out, [expected.len() as u32, 1 << 7].repeat(32));
+}
+
+/// The numbers of a block the other way round, and how many there are.
+#[kernel]
+unsafe fn turned(x: *mut f64, count: *mut u32) {
+    let (tile, arrived) = (dynamic_shared::<f64>(), shared![u32; 1]);
+    let (t, last) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize - 1);
+    tile.set(t, x.ld(t));
+    if t == 0 {
+        arrived.set(0, 0);
+    }
+    thread::sync_threads();
+    arrived.add(0, 1);
+    x.st(t, tile.get(last - t));
+    thread::sync_threads();
+    if t == 0 {
+        count.st(0, arrived.get(0) + cuda_std::mem::total_smem_size());
+    }
+}
+
+#[test]
+fn dynamic_shared_memory_is_an_array_as_long_as_the_launch_says() {
+    let (x, count) = (vector((0..100).map(f64::from).collect::<Vec<_>>()), vector(vec![0u32]));
+    let launch = turned { x: x.as_mut_ptr(), count: count.as_mut_ptr() };
+    let run = |shared_bytes| {
+        let configuration = Configuration { shared_bytes, ..Configuration::new(1, 100) };
+        let memory = memory([&x as _, &count as _]);
+        sim::run_configured(&launch, configuration, &memory, &Options { races: true })
+    };
+    run(800).unwrap();
+    assert!((0..100).all(|i| x[i] == 99.0 - i as f64));
+    // A word is counted as the eight bytes that it has in PTX.
+    assert_eq!(count[0], 100 + 800 + 8);
+    let fault = run(792).unwrap_err().to_string();
+    assert!(fault.contains("dynamic shared memory") && fault.contains("99"), "{fault}");
 }

@@ -104,6 +104,10 @@ const CONTENTS: &[(&str, &[&str])] = &[
         "arrays",
         &["cvta.shared.u64", "cuda_std_dynamic_shared", "%dynamic_smem_size", "%total_smem_size", "bar.sync"],
     ),
+    (
+        "words",
+        &["cuda_std_dynamic_shared;", "st.shared.b32", "atom.relaxed.cta.shared.add.u32", "ld.shared.b32"],
+    ),
     ("spaces", &["isspacep.shared", "isspacep.local", "cvta.to.global.u64"]),
     ("clocks", &["pmevent 3", "brkpt", "%clock64", "nanosleep.u32"]),
     ("all_single", &[]),

@@ -39,6 +39,20 @@ pub unsafe fn atomic_cas_shared(base: SharedBase, i: usize, expected: u32, new: 
 }
 
 #[inline(always)]
+pub unsafe fn atomic_add_shared(base: SharedBase, i: usize, value: u32) -> u32 {
+    let old: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "atom.relaxed.cta.shared.add.u32 {old}, [{address}], {value};",
+            old = out(reg32) old, address = in(reg32) base + i as u32 * 4, value = in(reg32) value,
+            options(nostack, preserves_flags)
+        );
+    }
+    old
+}
+
+#[inline(always)]
 pub unsafe fn atomic_or_shared(base: SharedBase, i: usize, bits: u32) -> u32 {
     let old: u32;
     // SAFETY: the caller's promise.
@@ -65,6 +79,19 @@ pub fn dynamic_shared() -> *mut u8 {
         );
     }
     address
+}
+
+#[inline(always)]
+pub fn dynamic_shared_base(_: usize) -> SharedBase {
+    let base: SharedBase;
+    // SAFETY: makes an address.
+    unsafe {
+        asm!(
+            "mov.u32 {}, cuda_std_dynamic_shared;",
+            out(reg32) base, options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    base
 }
 
 #[inline(always)]

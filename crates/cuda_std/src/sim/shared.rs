@@ -5,6 +5,8 @@ use std::cell::{RefCell, RefMut};
 
 /// What fresh shared memory is filled with.
 const POISON: u8 = 0xff;
+/// What faults call dynamic shared memory.
+const DYNAMIC: &str = "dynamic shared memory";
 /// Alignment of dynamic shared memory.
 const ALIGNMENT: usize = 128;
 
@@ -71,7 +73,7 @@ pub(super) struct SharedMemory {
 impl SharedMemory {
     pub fn new(dynamic_bytes: u32) -> Self {
         let layout = Layout::from_size_align((dynamic_bytes as usize).max(1), ALIGNMENT);
-        let dynamic = Variable::new("dynamic shared memory", layout.expect("fits in memory"));
+        let dynamic = Variable::new(DYNAMIC, layout.expect("fits in memory"));
         Self { arrays: RefCell::default(), variables: RefCell::default(), dynamic, dynamic_bytes }
     }
 
@@ -83,6 +85,12 @@ impl SharedMemory {
         }
         arrays.push(Array { name, cells: vec![None; 2 * length] });
         arrays.len() - 1
+    }
+
+    /// Dynamic shared memory as an array of elements of `size` bytes.
+    pub fn dynamic_array(&self, size: usize) -> SharedBase {
+        let length = self.dynamic_bytes as usize / size;
+        SharedBase { array: self.array(DYNAMIC, length * size / 4), length }
     }
 
     pub fn name(&self, base: SharedBase) -> &'static str {
@@ -113,7 +121,8 @@ impl SharedMemory {
 
     /// Bytes of all variables and arrays so far, and of dynamic shared memory.
     pub fn total_bytes(&self) -> u32 {
-        let arrays: usize = self.arrays.borrow().iter().map(|a| 4 * a.cells.len()).sum();
+        let arrays: usize =
+            self.arrays.borrow().iter().filter(|a| a.name != DYNAMIC).map(|a| 4 * a.cells.len()).sum();
         let variables: usize = self.variables.borrow().iter().map(|v| v.layout.size()).sum();
         (arrays + variables) as u32 + self.dynamic_bytes
     }

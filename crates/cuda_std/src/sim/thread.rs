@@ -217,6 +217,11 @@ pub unsafe fn atomic_cas_shared(base: SharedBase, i: usize, expected: u32, new: 
 }
 
 #[track_caller]
+pub unsafe fn atomic_add_shared(base: SharedBase, i: usize, value: u32) -> u32 {
+    modify_shared(base, i, |old| old.wrapping_add(value))
+}
+
+#[track_caller]
 pub unsafe fn atomic_or_shared(base: SharedBase, i: usize, bits: u32) -> u32 {
     modify_shared(base, i, |old| old | bits)
 }
@@ -249,6 +254,11 @@ pub fn variable(name: &'static str, layout: Layout) -> *mut u8 {
 
 pub fn dynamic_shared() -> *mut u8 {
     grid().shared().dynamic()
+}
+
+/// With elements of so many bytes.
+pub fn dynamic_shared_base(size: usize) -> SharedBase {
+    grid().shared().dynamic_array(size)
 }
 
 pub fn dynamic_shared_bytes() -> u32 {

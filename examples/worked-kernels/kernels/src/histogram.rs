@@ -2,8 +2,7 @@
 
 // ANCHOR: kernel
 use core::sync::atomic::Ordering::Relaxed;
-use cuda_std::atomic::{AtomicU32, BlockAtomicU32};
-use cuda_std::{kernel, shared_array, thread};
+use cuda_std::{atomic::AtomicU32, kernel, shared, thread};
 
 pub const BLOCK: u32 = 256;
 /// As many as threads in a block.
@@ -17,15 +16,17 @@ pub fn bin(number: u32) -> usize {
 /// Adds to each bin its numbers. A block counts in shared memory first, where atomics are cheap.
 #[kernel]
 pub unsafe fn histogram(numbers: &[u32], bins: *const AtomicU32) {
-    let own = shared_array![u32; BINS].cast::<BlockAtomicU32>();
+    let own = shared![u32; BINS];
     let t = thread::thread_idx_x() as usize;
-    (*own.add(t)).store(0, Relaxed);
+    own.set(t, 0);
     thread::sync_threads();
-    for i in (thread::index_x()..numbers.len()).step_by(thread::stride()) {
-        (*own.add(bin(numbers[i]))).fetch_add(1, Relaxed);
+    let mut i = thread::index_x();
+    while i < numbers.len() {
+        own.add(bin(numbers[i]), 1);
+        i += thread::stride();
     }
     thread::sync_threads();
-    (*bins.add(t)).fetch_add((*own.add(t)).load(Relaxed), Relaxed);
+    (*bins.add(t)).fetch_add(own.get(t), Relaxed);
 }
 // ANCHOR_END: kernel
 

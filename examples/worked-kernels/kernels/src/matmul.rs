@@ -1,7 +1,7 @@
 //! C = A B, by tiles
 
 // ANCHOR: kernel
-use cuda_std::{intrinsics::fmaf, kernel, memory::*, shared::dynamic_shared_mem, thread};
+use cuda_std::{intrinsics::fmaf, kernel, memory::*, shared::dynamic_shared, thread};
 
 /// Blocks are squares of so many threads a side.
 pub const TILE: u32 = 16;
@@ -15,17 +15,18 @@ pub unsafe fn matmul(m: u32, n: u32, k: u32, a: *const f32, b: *const f32, c: *m
     let (m, n, k) = (m as usize, n as usize, k as usize);
     let (tx, ty) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     let (col, row) = (thread::block_idx_x() as usize * T + tx, thread::block_idx_y() as usize * T + ty);
-    let tile_a = dynamic_shared_mem::<f32>();
-    let tile_b = tile_a.add(T * T);
+    // The tile of A and behind it that of B: where this thread's row begins, and its column.
+    let tiles = dynamic_shared::<f32>();
+    let (tile_a, tile_b) = (ty * T, T * T + tx);
     let mut sum = 0.0;
     for first in (0..k).step_by(T) {
         let in_a = row < m && first + tx < k;
         let in_b = col < n && first + ty < k;
-        *tile_a.add(ty * T + tx) = if in_a { a.ld_nc(row * k + first + tx) } else { 0.0 };
-        *tile_b.add(ty * T + tx) = if in_b { b.ld_nc((first + ty) * n + col) } else { 0.0 };
+        tiles.set(tile_a + tx, if in_a { a.ld_nc(row * k + first + tx) } else { 0.0 });
+        tiles.set(tile_b + ty * T, if in_b { b.ld_nc((first + ty) * n + col) } else { 0.0 });
         thread::sync_threads();
         for l in 0..T {
-            sum = fmaf(*tile_a.add(ty * T + l), *tile_b.add(l * T + tx), sum);
+            sum = fmaf(tiles.get(tile_a + l), tiles.get(tile_b + l * T), sum);
         }
         thread::sync_threads();
     }

@@ -1,10 +1,10 @@
 //! The gravity of bodies on one another
 
 // ANCHOR: kernel
-use core::mem::MaybeUninit;
-use cuda_std::{address_space, float::approx::rsqrt, intrinsics::fmaf, kernel, thread};
+use cuda_std::{Shared, float::approx::rsqrt, intrinsics::fmaf, kernel, shared, thread};
 
 pub const BLOCK: u32 = 256;
+const T: usize = BLOCK as usize;
 /// Added to squares of distances, so that near bodies do not fly apart.
 pub const SOFTENING: f32 = 1e-4;
 
@@ -22,25 +22,36 @@ pub struct Body {
 /// leads to body j. A block loads as many bodies as it has threads at a time.
 #[kernel]
 pub unsafe fn nbody(bodies: &[Body], accelerations: *mut Body) {
-    const T: usize = BLOCK as usize;
-    #[address_space(shared)]
-    static mut TILE: [MaybeUninit<Body>; T] = [const { MaybeUninit::uninit() }; T];
-
+    let tile = shared![f32; 4 * T];
     let (i, t) = (thread::index_x(), thread::thread_idx_x() as usize);
     let nothing = Body { x: 0.0, y: 0.0, z: 0.0, w: 0.0 };
     let body = if i < bodies.len() { bodies[i] } else { nothing };
     let mut sum = nothing;
     for first in (0..bodies.len()).step_by(T) {
-        TILE[t] = MaybeUninit::new(if first + t < bodies.len() { bodies[first + t] } else { nothing });
+        set_body(tile, t, if first + t < bodies.len() { bodies[first + t] } else { nothing });
         thread::sync_threads();
         for j in 0..T {
-            sum = add_pull(sum, body, TILE[j].assume_init());
+            sum = add_pull(sum, body, get_body(tile, j));
         }
         thread::sync_threads();
     }
     if i < bodies.len() {
         *accelerations.add(i) = sum;
     }
+}
+
+/// Bodies are four numbers each, one after the other.
+#[inline(always)]
+unsafe fn set_body(tile: Shared<f32>, j: usize, Body { x, y, z, w }: Body) {
+    tile.set(4 * j, x);
+    tile.set(4 * j + 1, y);
+    tile.set(4 * j + 2, z);
+    tile.set(4 * j + 3, w);
+}
+
+#[inline(always)]
+unsafe fn get_body(tile: Shared<f32>, j: usize) -> Body {
+    Body { x: tile.get(4 * j), y: tile.get(4 * j + 1), z: tile.get(4 * j + 2), w: tile.get(4 * j + 3) }
 }
 
 /// The sum with what `other` does to `body`.

@@ -31,6 +31,7 @@ fn every_kernel_is_an_entry_point_that_assembles() {
             let (body, _) = from.split_once("\n}").unwrap();
             assert_eq!(body.matches("bar.sync").count(), barriers, "{entry} for {}", file.arch);
             assert!(!body.contains(".local"), "{entry} has an array in memory");
+            assert!(!body.contains("cvta.shared"), "{entry} has a pointer into shared memory, which is slow");
         }
         match Ptxas::find().unwrap() {
             Some(ptxas) => drop(ptxas.assemble(&file.path, &file.arch).unwrap()),

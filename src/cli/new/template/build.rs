@@ -1,16 +1,19 @@
 //! Compiles `kernels` to PTX, which `src/main.rs` includes.
 
 use cuda_builder::CudaBuilder;
-use std::error::Error;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     println!("cargo:rerun-if-changed=build.rs");
-    let ptx = PathBuf::from(std::env::var("OUT_DIR")?).join("kernels.ptx");
-    // Compute capability 7.5 and newer.
-    CudaBuilder::new("kernels")
-        .arch("sm_75")
-        .copy_to(ptx)
-        .build()?;
-    Ok(())
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    // For compute capability 7.5 and newer.
+    let builder = CudaBuilder::new("kernels").arch("sm_75");
+    match builder.copy_to(folder.join("kernels.ptx")).build() {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -27,6 +27,16 @@ pub unsafe fn arrays(out: *mut u64) {
 }
 
 #[kernel]
+pub unsafe fn words(out: *mut u32) {
+    let (dynamic, t) = (cuda_std::shared::dynamic_shared::<u32>(), thread::thread_idx_x() as usize);
+    dynamic.set(t, 0);
+    thread::sync_threads();
+    dynamic.add(t / 2, 3);
+    thread::sync_threads();
+    *out.add(t) = dynamic.get(t);
+}
+
+#[kernel]
 pub unsafe fn spaces(p: *const u32, out: *mut bool) {
     *out = is_in_address_space(p, AddressSpace::Shared) || is_in_address_space(p, AddressSpace::Local);
     *out.add(1) = convert_generic_to_specific_address_space(p, AddressSpace::Global).is_null();
