@@ -107,8 +107,8 @@ macro_rules! parameters {
             /// Sets the field `key`; "auto" is `None`.
             ///
             /// # Errors
-            /// [`Error::Option`](crate::Error::Option) for an unknown key, with the nearest known one, and for
-            /// a value of another type. Ranges are looked at by `check`.
+            /// [`Error::Option`](crate::Error::Option) for an unknown key, with the nearest known one, and
+            /// for a value of another type. Ranges are looked at by `check`.
             pub fn set(&mut self, key: &str, value: &str) -> $crate::error::Result<()> {
                 $crate::precond::key::set(&Self::KEYS, self, key, value)
             }
