@@ -8,8 +8,6 @@ mod gather;
 mod rows;
 pub mod sell;
 
-pub(crate) use rows::by_lanes;
-
 /// The name of every entry point of the products.
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) fn entries() -> Vec<&'static str> {

@@ -4,18 +4,19 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
-use gpu_kernels::triangular::{self, AHEAD, CHAIN_BLOCK, TriangleRows};
+use gpu_kernels::triangular::{self, CHAIN_BLOCK, TriangleRows};
 
 use super::{Triangles, TriangularSolves};
 use crate::backend::Memory;
 use crate::backend::gpu::buffer::{Buffer, check_reach};
+use crate::backend::gpu::matrix::log2_lanes;
 use crate::backend::gpu::{DeviceVector, Gpu, Work};
 use crate::backend::memory::check_lengths;
 use crate::error::Result;
 use crate::precond::ilu::schedule::Triangle;
 
 /// Rounds of one block in which a level is solved sooner than another launch begins.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 2;
 
 /// The triangles, and the solution of the first.
 pub struct DeviceTriangles<T> {
@@ -54,10 +55,8 @@ impl<T: Real> DeviceTriangle<T> {
         let (device, a) = (gpu.device(), &triangle.entries);
         check_reach(a.nnz() as u64)?;
         let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
-        // A lane asks for this many entries ahead.
-        let mean = a.nnz() as f64 / a.n_rows().max(1) as f64;
-        let lanes = ((mean / AHEAD as f64).max(1.0) as u32).next_power_of_two().min(32);
-        let log2_lanes = lanes.trailing_zeros();
+        let log2_lanes =
+            log2_lanes(a.n_rows() / triangle.levels().max(1), a.nnz() / triangle.levels().max(1));
         Ok(DeviceTriangle {
             row_ptr: Buffer::from_slice(device, &row_ptr)?,
             col_idx: Buffer::from_slice(device, a.col_idx())?,
