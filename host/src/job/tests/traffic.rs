@@ -38,7 +38,8 @@ fn options(method: Method, precond: Precond) -> Options {
 }
 
 /// Every method and preconditioner whose iterations all move the same, and move what the launches say. Others
-/// are below, and the direct solution is computed on the host.
+/// are below, and the direct solution is computed on the host. Launches of incomplete factors do not say what
+/// a run of small levels moves.
 fn without_cycles() -> impl Iterator<Item = (Method, Precond)> {
     let preconditioners = |method: Method| match method.description().takes {
         Takes::Any => Precond::ALL.to_vec(),
@@ -48,7 +49,7 @@ fn without_cycles() -> impl Iterator<Item = (Method, Precond)> {
         .iter()
         .filter(|&&method| method != Method::Direct && !method.description().takes_parameter("restart"))
         .flat_map(move |&method| preconditioners(method).into_iter().map(move |precond| (method, precond)))
-        .filter(|(_, precond)| !precond.description().has_hierarchy)
+        .filter(|(_, precond)| !precond.description().has_hierarchy && *precond != Precond::Ilu)
 }
 
 #[test]

@@ -101,7 +101,8 @@ fn unknown_names_are_refused_with_the_nearest() {
     let message = refused("smoother", "chebychev");
     assert_eq!(
         message,
-        "unknown smoother 'chebychev'; did you mean 'chebyshev'? there are jacobi, l1-jacobi, chebyshev, spai0"
+        "unknown smoother 'chebychev'; did you mean 'chebyshev'? there are jacobi, l1-jacobi, chebyshev, spai0, \
+         ilu"
     );
     assert_eq!(refused("cycle", "x"), "unknown cycle 'x'; there are v, w, f, k");
     assert!(refused("cycle", "V").starts_with("unknown cycle 'V'; did you mean 'v'?"));
