@@ -7,6 +7,7 @@
 //! | [`noise`] | numbers that look random |
 //! | [`blocks`] | small dense blocks: inverses, norms |
 //! | [`smoothing`] | the diagonal that multigrid smooths with |
+//! | [`orthonormal`] | the QR decomposition of a few vectors |
 //! | [`compression`] | a column and a rounded value in 32 bits |
 //! | [`cells`] | ionic models of heart cells |
 //! | [`stencil`], [`pi`] | the small programs |
@@ -17,6 +18,7 @@ pub mod cells;
 pub mod compression;
 pub mod gmres;
 pub mod noise;
+pub mod orthonormal;
 pub mod pi;
 pub mod smoothing;
 pub mod status;

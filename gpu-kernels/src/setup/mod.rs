@@ -13,6 +13,7 @@ pub mod convert;
 pub mod independent_set;
 pub mod interpolate;
 pub mod inverse;
+pub mod near_null;
 pub mod product;
 pub mod scan;
 pub mod strength;

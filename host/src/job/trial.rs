@@ -50,7 +50,7 @@ pub(super) fn best(a: &Csr<f64>) -> Trial {
     let piece = Arc::new(piece(a));
     // So little work that waking other threads takes longer.
     let Ok(cpu) = Cpu::new(1) else { return Trial::unknown() };
-    let classical = Params { coarsening: Coarsening::Pmis, strength: Some(0.5), ..Params::default() };
+    let classical = Params { coarsening: Coarsening::Pmis, strength: Some(0.35), ..Params::default() };
     let attempt = |params: Params| run(&cpu, &piece, params);
     let first = attempt(Params::default());
     if first.iterations.is_some_and(|iterations| iterations <= GOOD) {

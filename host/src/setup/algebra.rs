@@ -9,6 +9,7 @@ use super::format::CrsFormat;
 use super::independent_set::IndependentSets;
 use super::interpolation::Interpolation;
 use super::inverse::Inverses;
+use super::near_null::NearNullSpaces;
 use super::product::SparseProducts;
 use super::strength::StrengthOfConnection;
 use super::transpose::Transposes;
@@ -23,6 +24,7 @@ pub trait Algebra<T: Real>:
     + Transposes<T>
     + Diagonals<T>
     + BlockMatrices<T>
+    + NearNullSpaces<T>
     + Inverses<T>
     + CrsFormat<T>
 {
@@ -37,6 +39,7 @@ impl<T: Real, B> Algebra<T> for B where
         + Transposes<T>
         + Diagonals<T>
         + BlockMatrices<T>
+        + NearNullSpaces<T>
         + Inverses<T>
         + CrsFormat<T>
 {

@@ -16,6 +16,7 @@
 //! | `transpose` | [`Transposes`] | A^T |
 //! | `diagonal` | [`Diagonals`] | what smoothers divide by, and numbers of rows |
 //! | `blocks` | [`BlockMatrices`] | norms, inverses and damping of blocks |
+//! | `near_null` | [`NearNullSpaces`] | interpolation of given vectors |
 //! | `inverse` | [`Inverses`] | the dense inverse of the coarsest matrix |
 //! | `format` | [`Formats`], [`CrsFormat`] | from the set-up's CRS to what is multiplied fast |
 //!
@@ -32,6 +33,7 @@ pub mod independent_set;
 pub mod interpolation;
 pub mod inverse;
 pub mod matrix;
+pub mod near_null;
 pub mod product;
 pub mod strength;
 pub mod transpose;
@@ -54,6 +56,7 @@ pub use interpolation::{Interpolation, Truncation};
 pub use inverse::Inverses;
 pub use matrix::device::{DeviceCsr, DeviceIndices};
 pub use matrix::{Blocks, Matrices, Size};
+pub use near_null::{NearNullSpaces, Orthonormal};
 pub use product::SparseProducts;
 pub use strength::{Strength, StrengthOfConnection};
 pub use transpose::Transposes;

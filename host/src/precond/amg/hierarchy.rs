@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::coarsening::{Finer, SetupOptions, block_interpolation, interpolation, smoothed_aggregation};
+use super::coarsening::{
+    Finer, SetupOptions, block_interpolation, interpolation, near_null, smoothed_aggregation,
+};
 use super::params::{Params, SetupOn};
 use super::phases::Phases;
 use super::spectrum::{Diagonal, diagonal};
@@ -52,7 +54,7 @@ pub fn build_where_asked<T: Real, B: Algebra<T>>(
     a: Blocks<B::Csr>,
     product: Option<&B::Matrix>,
     params: &Params,
-    options: SetupOptions<T>,
+    options: SetupOptions,
 ) -> Result<Hierarchy<B::Csr, B::Vector>> {
     match params.setup {
         SetupOn::Device => build(backend, a, product, params, options),
@@ -71,13 +73,14 @@ pub fn build<T: Real, B: Algebra<T>>(
     mut a: Blocks<B::Csr>,
     product: Option<&B::Matrix>,
     params: &Params,
-    mut options: SetupOptions<T>,
+    options: SetupOptions,
 ) -> Result<Hierarchy<B::Csr, B::Vector>> {
     let mut phases = Phases::default();
     let mut levels = Vec::new();
     let block = a.block();
+    let mut near_null = options.near_null.map(|space| near_null::finest(backend, space)).transpose()?;
     let singletons = params.coarsening.properties().singletons
-        && !options.near_null.as_ref().is_some_and(|space| space.is_general);
+        && !near_null.as_ref().is_some_and(|space| space.is_general);
     while block * backend.size(a.first()).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels
     {
         let (level, rows) = (levels.len(), backend.size(a.first()).n_rows);
@@ -87,7 +90,7 @@ pub fn build<T: Real, B: Algebra<T>>(
         })?;
         let finer = Finer { backend, a: &a, diagonal: &diagonal, level, params };
         let (p, factors) = match block {
-            1 => interpolation(&finer, &mut options, &mut phases)?,
+            1 => interpolation(&finer, &mut near_null, options.keep, &mut phases)?,
             _ => (block_interpolation(&finer, &mut phases)?, None),
         };
         let coarse_rows = backend.size(p.first()).n_cols;

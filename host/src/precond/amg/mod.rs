@@ -58,7 +58,6 @@ mod update;
 
 pub use cast::Cast;
 pub use coarsening::SetupOptions;
-use coarsening::near_null::Space;
 use coarsest::Coarsest;
 use cycle::Multigrid;
 pub(super) use description::{DESCRIPTION, make};
@@ -146,7 +145,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
             // What compression keeps are row sums, not the products of A with other vectors.
             params.compressed &= near_null.is_constant();
         }
-        let options = SetupOptions { near_null: near_null.map(Space::new), keep: false };
+        let options = SetupOptions { near_null, keep: false };
         let mut hierarchy = build_where_asked::<T, B>(backend, a, product, &params, options)?;
         Self::from_hierarchy(backend, &mut hierarchy, &params)
     }

@@ -2,8 +2,8 @@
 
 use cuda_std::Real;
 
-use super::near_null::Space;
 use crate::error::Result;
+use crate::precond::amg::near_null::NearNull;
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::spectrum::Diagonal;
 use crate::setup::{Algebra, Blocks};
@@ -49,17 +49,12 @@ pub(in crate::precond::amg) struct Finer<'a, T: Real, B: Algebra<T>> {
 }
 
 /// What smoothed aggregation alone is asked for.
-pub struct SetupOptions<T> {
+#[derive(Default)]
+pub struct SetupOptions<'a> {
     /// What is to be interpolated well, instead of the constant 1.
-    pub(in crate::precond::amg) near_null: Option<Space<T>>,
+    pub near_null: Option<&'a NearNull>,
     /// Whether levels keep all of their intermediate products, so that the hierarchy can be updated.
     pub keep: bool,
-}
-
-impl<T> Default for SetupOptions<T> {
-    fn default() -> Self {
-        SetupOptions { near_null: None, keep: false }
-    }
 }
 
 /// `diag(1 / n_i, ..)` over the `n_i` coarse nodes that node i is strongly connected to (Rosenberger and

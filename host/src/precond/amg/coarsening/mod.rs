@@ -15,6 +15,7 @@ pub(super) mod smoothed_aggregation;
 
 pub use finer::SetupOptions;
 pub(super) use finer::{Finer, Properties, Reach};
+use near_null::SpaceOf;
 
 /// An interpolation, and its factors if they are kept (smoothed aggregation).
 pub(super) type Interpolated<M> = (Blocks<M>, Option<smoothed_aggregation::Factors<M>>);
@@ -29,16 +30,19 @@ impl Coarsening {
     }
 }
 
-/// The interpolation to the level `finer`. The near-null space of `options` becomes that of the coarser
-/// level.
+/// The interpolation to the level `finer`. `near_null` becomes that of the coarser level; with `keep` the
+/// factors are kept, where there are some.
 pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     finer: &Finer<T, B>,
-    options: &mut SetupOptions<T>,
+    near_null: &mut Option<SpaceOf<T, B>>,
+    keep: bool,
     phases: &mut Phases,
 ) -> Result<Interpolated<B::Csr>> {
     let without_factors = |p: B::Csr| (Blocks::scalar(p), None);
     match finer.params.coarsening {
-        Coarsening::SmoothedAggregation => smoothed_aggregation::interpolation(finer, options, phases),
+        Coarsening::SmoothedAggregation => {
+            smoothed_aggregation::interpolation(finer, near_null, keep, phases)
+        }
         Coarsening::Pmis => pmis::interpolation(finer, phases).map(without_factors),
         Coarsening::MandelBrezina => mandel_brezina::interpolation(finer, phases).map(without_factors),
     }

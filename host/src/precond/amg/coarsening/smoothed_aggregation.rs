@@ -2,12 +2,10 @@
 //! and the interpolation `P = (I - omega D^-1 A_F) P_0`, P_0 constant on aggregates and A_F without weak
 //! entries.
 
-use std::sync::Arc;
-
 use cuda_std::Real;
 
-use super::finer::{Finer, Properties, Reach, SetupOptions};
-use super::near_null::{self, Space};
+use super::finer::{Finer, Properties, Reach};
+use super::near_null::{self, SpaceOf};
 use crate::error::Result;
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::phases::Phases;
@@ -40,23 +38,22 @@ pub(in crate::precond::amg) struct Factors<M> {
 /// The interpolation, and its factors where they are kept.
 type Interpolation<M> = (Blocks<M>, Option<Factors<M>>);
 
-/// Smoothed aggregation without blocks. The near-null space of `options` becomes that of the coarser level.
+/// Smoothed aggregation without blocks. `near_null`, if there is one, becomes that of the coarser level; the
+/// factors of P are kept if so asked.
 pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     finer: &Finer<T, B>,
-    options: &mut SetupOptions<T>,
+    near_null: &mut Option<SpaceOf<T, B>>,
+    keep: bool,
     phases: &mut Phases,
 ) -> Result<Interpolation<B::Csr>> {
     let Finer { backend, a, diagonal, level, params } = *finer;
     let a = a.first();
-    let SetupOptions { near_null, keep } = options;
-    let nodes = near_null.as_ref().and_then(|space| space.nodes.as_deref());
     let epsilon = params.threshold(level);
-    let mut s = phases.time(backend, "strength", || match nodes {
-        None => backend.strength(a, Strength::Symmetric { epsilon, lumped: true }),
-        Some(nodes) => {
-            let norms = near_null::norms(&*backend.csr_to_host(a)?, nodes);
-            let norms = backend.csr(&Arc::new(norms))?;
-            backend.strength(&norms, Strength::Symmetric { epsilon, lumped: false })
+    let mut s = phases.time(backend, "strength", || {
+        let norms = near_null.as_ref().map_or(Ok(None), |space| near_null::norms(backend, a, space))?;
+        match norms {
+            None => backend.strength(a, Strength::Symmetric { epsilon, lumped: true }),
+            Some(norms) => backend.strength(&norms, Strength::Symmetric { epsilon, lumped: false }),
         }
     })?;
     let slivers = diagonal.slivers.as_ref();
@@ -72,7 +69,7 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     // Lumping weak entries moves the radius little.
     let omega = damping(params, diagonal.spectrum);
     phases.time(backend, "interpolation", || {
-        if near_null.is_none() && !*keep {
+        if near_null.is_none() && !keep {
             let p = backend.smooth_tentative(s, (omega, slivers), &aggregates, count)?;
             return Ok((Blocks::scalar(p), None));
         }
@@ -82,15 +79,8 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
                 let p = backend.multiply_tentative(&s, &aggregates, count)?;
                 (p, backend.tentative(&aggregates, count)?)
             }
-            Some(Space { vectors, nodes, .. }) => {
-                let mut aggregates = backend.indices_to_host(&aggregates)?;
-                if let Some(nodes) = nodes {
-                    aggregates = near_null::spread(&aggregates, nodes);
-                }
-                let (tentative, coarse, first) = near_null::tentative(&aggregates, count, vectors);
-                *vectors = coarse;
-                *nodes = nodes.is_some().then_some(first);
-                let tentative = backend.csr(&Arc::new(tentative))?;
+            Some(space) => {
+                let tentative = near_null::tentative(backend, aggregates, count, space)?;
                 (backend.product(&s, &tentative)?, tentative)
             }
         };
