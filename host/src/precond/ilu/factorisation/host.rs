@@ -10,9 +10,6 @@ use super::super::params::{Kind, Params};
 use super::super::schedule::{Triangle, Unscheduled};
 use super::super::solve::Triangles;
 use super::super::{pattern, threshold};
-use super::Factorisations;
-use crate::backend::cpu::Cpu;
-use crate::backend::reference::Reference;
 use crate::error::Result;
 use crate::matrix::{Csr, check};
 use arithmetic::pivots::Pivots;
@@ -22,9 +19,6 @@ use arithmetic::pivots::Pivots;
 pub(super) const SHIFT: f64 = 1e-3;
 /// Shifts that are tried.
 pub(super) const SHIFTS: u32 = 12;
-
-impl<T: Real> Factorisations<T> for Reference {}
-impl<T: Real> Factorisations<T> for Cpu {}
 
 /// The factors of a square matrix, finite, in the order of their solution, rounded to S.
 pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Triangles<S>, Info)> {

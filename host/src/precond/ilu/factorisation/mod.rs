@@ -5,6 +5,8 @@ use cuda_std::Real;
 use super::info::Info;
 use super::params::Params;
 use super::solve::TriangularSolves;
+use crate::backend::cpu::Cpu;
+use crate::backend::reference::Reference;
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::Matrices;
@@ -37,3 +39,6 @@ pub trait Factorisations<T: Real>: TriangularSolves<T> + Matrices<T> {
         Ok((self.triangles(triangles)?, info))
     }
 }
+
+impl<T: Real> Factorisations<T> for Reference {}
+impl<T: Real> Factorisations<T> for Cpu {}
