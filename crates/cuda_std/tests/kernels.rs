@@ -292,7 +292,7 @@ fn dynamic_shared_memory_is_an_array_as_long_as_the_launch_says() {
     let run = |shared_bytes| {
         let configuration = Configuration { shared_bytes, ..Configuration::new(1, 100) };
         let memory = memory([&x as _, &count as _]);
-        sim::run_configured(&launch, configuration, &memory, &Options { races: true })
+        sim::run_configured(&launch, configuration, &memory, &Options { races: true, ..Options::default() })
     };
     run(800).unwrap();
     assert!((0..100).all(|i| x[i] == 99.0 - i as f64));

@@ -5,10 +5,12 @@ mod access;
 use super::exchange::{Exchange, State, exchange_result};
 use super::fault::{Fault, FaultKind, Waiting};
 use super::memory::Memory;
-use super::options::Options;
+use super::options::{Options, Order};
 use super::panic;
 use super::race::Races;
+use super::report::{self, Operation};
 use super::shared::SharedMemory;
+use super::trace::Traces;
 use crate::host::{Configuration, Dim3, Kernel};
 use crate::lanes::WARP_SIZE;
 use corosensei::stack::DefaultStack;
@@ -61,6 +63,9 @@ pub(super) struct Grid<'a> {
     place: Cell<Option<&'static Location<'static>>>,
     /// The accesses so far, if races are looked for.
     races: Option<RefCell<Races>>,
+    /// What the threads do, if somebody asks.
+    traces: Option<RefCell<Traces>>,
+    order: Order,
 }
 
 impl<'a> Grid<'a> {
@@ -87,6 +92,8 @@ impl<'a> Grid<'a> {
             fault: RefCell::new(None),
             place: Cell::new(None),
             races: options.races.then(RefCell::default),
+            traces: report::is_wanted().then(RefCell::default),
+            order: options.order,
         }
     }
 
@@ -139,6 +146,9 @@ impl<'a> Grid<'a> {
     fn wait(&self, state: State) -> u64 {
         let thread = self.thread.get() as usize;
         self.states[thread].set(state);
+        if let State::Barrier(_, place) | State::Warp(_, _, place) = state {
+            self.note(Some(place), Operation::Wait, 0, 0);
+        }
         // SAFETY: the yielder lives on the stack of the running coroutine, which set it when it started.
         let yielder = unsafe { &*self.yielders[thread].get() };
         yielder.suspend(())
@@ -181,6 +191,23 @@ impl<'a> Grid<'a> {
         }
     }
 
+    fn in_traces(&self, act: impl FnOnce(&mut Traces)) {
+        if let Some(traces) = &self.traces {
+            act(&mut traces.borrow_mut());
+        }
+    }
+
+    /// Notes what the running thread does.
+    fn note(
+        &self,
+        place: Option<&'static Location<'static>>,
+        operation: Operation,
+        address: u64,
+        bytes: u64,
+    ) {
+        self.in_traces(|traces| traces.note(self.thread(), place, operation, address, bytes as u32));
+    }
+
     /// Runs all blocks.
     pub fn run(&self) -> Result<(), Fault> {
         // SAFETY: only the lifetime changes; the reference is taken back below, before `self` ends, and
@@ -189,10 +216,14 @@ impl<'a> Grid<'a> {
         assert!(current().is_none(), "a kernel cannot launch a kernel");
         CURRENT.set(Some(unbounded));
         let mut stacks = STACKS.take();
-        let result = (0..self.configuration.grid.count() as u32).try_for_each(|block| {
+        let result = self.order.of(self.configuration.grid.count() as u32).try_for_each(|block| {
             self.block.set(block);
             self.run_block(&mut stacks)
         });
+        if let Some(traces) = &self.traces {
+            let lines = traces.take().into_lines();
+            report::enter(self.name, &self.configuration, self.shared.total_bytes(), lines);
+        }
         STACKS.set(stacks);
         CURRENT.set(None);
         let (block, thread, place) = (self.block(), self.thread(), self.place.get());
@@ -206,6 +237,7 @@ impl<'a> Grid<'a> {
         self.waited.iter().for_each(|waited| waited.set(false));
         self.shared.clear();
         self.in_races(|races| races.start_block(self.block(), self.block_size));
+        self.in_traces(|traces| traces.start_block(self.block_size));
         loop {
             for first in (0..self.block_size).step_by(WARP_SIZE as usize) {
                 let warp = first..(first + WARP_SIZE).min(self.block_size);
@@ -213,6 +245,7 @@ impl<'a> Grid<'a> {
                     for thread in warp.clone() {
                         self.run_thread(thread, &mut threads[thread as usize], stacks)?;
                     }
+                    self.in_traces(|traces| traces.finish_warp(first));
                     if !self.complete_exchanges(warp.clone())? {
                         break;
                     }
@@ -246,7 +279,10 @@ impl<'a> Grid<'a> {
             Ok(CoroutineResult::Return(())) if !self.waited[thread as usize].get() => {
                 return Err(FaultKind::NoWait);
             }
-            Ok(CoroutineResult::Return(())) => self.states[thread as usize].set(State::Exited),
+            Ok(CoroutineResult::Return(())) => {
+                self.states[thread as usize].set(State::Exited);
+                self.note(None, Operation::End, 0, 0);
+            }
             Err(panic) => return Err(panic),
         }
         stacks.extend(slot.take().map(Coroutine::into_stack));

@@ -68,10 +68,19 @@ pub(super) struct Races {
     warps: Vec<u32>,
     /// Time of its last fence.
     fence: u64,
-    /// For every address of atomic operations: the blocks that made them, and their fences before.
-    releases: HashMap<u64, Vec<(u32, u64)>>,
-    /// The atomic operations of this block: the address, and how many entries of its releases came before.
+    /// For every address of atomic operations what they released.
+    releases: HashMap<u64, Releases>,
+    /// The atomic operations of this block: the address, and how many operations on it came before.
     acquired: Vec<(u64, usize)>,
+}
+
+/// What atomic operations on an address released.
+#[derive(Debug, Default)]
+struct Releases {
+    /// How many there were.
+    count: usize,
+    /// By block: how many came before, and the time of the block's last fence.
+    by_block: HashMap<u32, Vec<(usize, u64)>>,
 }
 
 impl Races {
@@ -96,8 +105,9 @@ impl Races {
     /// Enters an atomic operation, which releases what the block did before its last fence.
     pub fn synchronise(&mut self, address: u64) {
         let releases = self.releases.entry(address).or_default();
-        self.acquired.push((address, releases.len()));
-        releases.push((self.block, self.fence));
+        self.acquired.push((address, releases.count));
+        releases.by_block.entry(self.block).or_default().push((releases.count, self.fence));
+        releases.count += 1;
     }
 
     /// Enters an access; the error is an earlier one that it races with.
@@ -132,10 +142,9 @@ impl Races {
                 || same_warp && before.warp < now.warp;
         }
         self.acquired.iter().any(|(address, count)| {
-            let releases = &self.releases[address][..*count];
-            let first = releases.partition_point(|(block, _)| *block < before.block);
-            let same_block = releases[first..].iter().take_while(|(block, _)| *block == before.block);
-            same_block.into_iter().any(|(_, fence)| before.time <= *fence)
+            let of_block = self.releases[address].by_block.get(&before.block);
+            let mut earlier = of_block.into_iter().flatten().take_while(|(number, _)| number < count);
+            earlier.any(|(_, fence)| before.time <= *fence)
         })
     }
 }

@@ -29,7 +29,7 @@ macro_rules! memory {
     }};
 }
 
-const RACES: Options = Options { races: true };
+const RACES: Options = Options { races: true, order: sim::Order::Shuffled(19) };
 
 #[test]
 fn vadd_adds() {
@@ -93,7 +93,7 @@ fn scan_sums() {
     for n in sizes(scan::BLOCK).into_iter().chain([(scan::BLOCK * scan::BLOCK) as usize + 5]) {
         let blocks = (n as u32).div_ceil(scan::BLOCK);
         let (x, mut y, mut totals) = (integers(n), vec![7; n], vec![7; blocks as usize]);
-        let options = Options { races: n < 10_000 };
+        let options = Options { races: n < 10_000, ..RACES };
         let memory = memory!(x, y, totals);
         let (n, x_, y_, totals_) = (n as u32, x.as_ptr(), y.as_mut_ptr(), totals.as_mut_ptr());
         let scan_blocks = scan::scan_blocks { n, x: x_, y: y_, totals: totals_ };

@@ -3,8 +3,10 @@
 use super::Grid;
 use crate::sim::fault::{Access, FaultKind, Place};
 use crate::sim::race::{Races, Stamp, Word};
+use crate::sim::report::Operation;
 use crate::sim::shared::SharedBase;
 use std::ops::Range;
+use std::panic::Location;
 
 impl Grid<'_> {
     /// Notes that the running thread has waited for the grid in front.
@@ -28,6 +30,7 @@ impl Grid<'_> {
     pub fn check_global(&self, access: Access, base: u64, address: u64, size: u64) {
         // Shared memory may be meant too, where a pointer says nothing of its kind.
         if self.shared.contains(address) {
+            self.note(Some(Location::caller()), of_shared(access), address, size);
             return;
         }
         if let Err(kind) = self.memory.check(access, base, address, size) {
@@ -37,6 +40,7 @@ impl Grid<'_> {
         if access != Access::Read && !self.waited[self.thread.get() as usize].get() {
             self.fault_here(FaultKind::AccessBeforeWait { access });
         }
+        self.note(Some(Location::caller()), of_global(access), address, size);
         let Some(races) = &self.races else { return };
         if access == Access::Atomic {
             self.synchronise(address);
@@ -57,6 +61,9 @@ impl Grid<'_> {
             self.fault_here(FaultKind::SharedOutOfBounds { access, array, index: i as u64, length });
         }
         let cells = i * N..(i + 1) * N;
+        // Arrays apart from each other, each from a first bank on.
+        let address = (base.array as u64) << 32 | 4 * cells.start as u64;
+        self.note(Some(Location::caller()), of_shared(access), address, 4 * N as u64);
         let Some(races) = &self.races else { return cells };
         for cell in cells.clone() {
             let word = Word::Shared(base.array as u32, cell as u32);
@@ -107,6 +114,22 @@ impl Grid<'_> {
     pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, words: [u32; N]) {
         let cells = self.shared_cells::<N>(Access::Write, base, i);
         self.shared.cells(base)[cells].copy_from_slice(&words.map(Some));
+    }
+}
+
+fn of_global(access: Access) -> Operation {
+    match access {
+        Access::Read | Access::VolatileRead => Operation::GlobalLoad,
+        Access::Write | Access::VolatileWrite => Operation::GlobalStore,
+        Access::Atomic => Operation::GlobalAtomic,
+    }
+}
+
+fn of_shared(access: Access) -> Operation {
+    match access {
+        Access::Read | Access::VolatileRead => Operation::SharedLoad,
+        Access::Write | Access::VolatileWrite => Operation::SharedStore,
+        Access::Atomic => Operation::SharedAtomic,
     }
 }
 
