@@ -1,5 +1,6 @@
 //! What the host does for each kernel: data, launch, and a look at the result.
 
+mod counted;
 mod histogram;
 mod matmul;
 mod nbody;
@@ -9,6 +10,7 @@ mod scan;
 mod stencil;
 mod vadd;
 
+pub use counted::{Counted, counted};
 pub use histogram::Histogram;
 pub use matmul::Matmul;
 pub use nbody::Nbody;

@@ -45,6 +45,8 @@ pub(super) enum State {
     Ready(u64),
     /// All threads of the block, of which it counts those that say `true`.
     Barrier(bool, &'static Location<'static>),
+    /// All threads of the grid.
+    Grid(&'static Location<'static>),
     /// The lanes of the mask.
     Warp(u32, Exchange, &'static Location<'static>),
     Exited,

@@ -12,10 +12,12 @@
 //! [`explain`] counts what launches do, by the lines of the source: how many sectors of global memory the
 //! accesses of warps touch, conflicts of banks, collisions of atomic operations, branches that part a warp.
 //!
-//! A kernel in which a block waits for a later one never ends here.
+//! A kernel in which a block waits for a later one never ends here, unless it does so in
+//! [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place at once.
 
 mod atomic;
 mod block;
+mod copies;
 mod cost;
 mod exchange;
 mod fault;
@@ -28,6 +30,7 @@ mod options;
 mod panic;
 mod race;
 mod report;
+mod resident;
 mod shared;
 pub(crate) mod thread;
 mod trace;
@@ -75,7 +78,7 @@ pub fn run_configured(
     memory: &Memory,
     options: &Options,
 ) -> Result<(), Fault> {
-    let Configuration { grid, block, shared_bytes } = configuration;
+    let Configuration { grid, block, shared_bytes, .. } = configuration;
     let fits = (1..=u64::from(MAX_BLOCK)).contains(&block.count())
         && block.z <= 64
         && grid.count() <= i32::MAX as u64

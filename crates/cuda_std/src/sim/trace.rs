@@ -20,8 +20,11 @@ struct Event {
 /// What the threads of the block that runs have done and is not counted yet, and the counts.
 #[derive(Debug, Default)]
 pub(super) struct Traces {
-    /// By thread.
+    /// By thread of the block that runs.
     threads: Vec<Vec<Event>>,
+    /// The block that runs, and those of the others.
+    block: u32,
+    others: HashMap<u32, Vec<Vec<Event>>>,
     /// The counts, an entry for each place and operation.
     lines: Vec<Line>,
     /// The numbers of lines by where their places are in the program; some places are there more than once.
@@ -41,11 +44,20 @@ struct Together {
 }
 
 impl Traces {
-    pub fn start_block(&mut self, threads: u32) {
+    pub fn start_block(&mut self, block: u32, threads: u32) {
+        self.resume_block(block);
         self.threads = vec![Vec::new(); threads as usize];
         for thread in 0..threads {
             self.note(thread, None, Operation::Start, 0, 0);
         }
+    }
+
+    /// Goes on with a block.
+    pub fn resume_block(&mut self, block: u32) {
+        let before = std::mem::take(&mut self.threads);
+        // Of a block that has ended there is nothing left but its end.
+        self.others.insert(std::mem::replace(&mut self.block, block), before);
+        self.threads = self.others.remove(&block).unwrap_or_default();
     }
 
     /// Notes what a thread does.

@@ -1,7 +1,8 @@
 //! Eight kernels, a file each: the kernel, the threads of a block, and the same computed one after the other,
-//! which the tests compare.
+//! which the tests compare. And `access`: ways to get at memory, for those who count.
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments, improper_ctypes_definitions)]
 
+pub mod access;
 pub mod histogram;
 pub mod matmul;
 pub mod nbody;

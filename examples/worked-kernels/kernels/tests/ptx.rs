@@ -3,8 +3,11 @@
 use cuda_builder::{CudaBuilder, Ptxas, Toolchain};
 
 /// Entry points, and the barriers in each as they are written: the compiler must not make more of them.
-const ENTRIES: [(&str, usize); 10] = [
+const ENTRIES: [(&str, usize); 15] = [
     ("add_totals", 0),
+    ("drift_arrays", 0),
+    ("drift_structures", 0),
+    ("gather", 0),
     ("heat_step", 0),
     ("histogram", 2),
     ("matmul", 2),
@@ -13,6 +16,8 @@ const ENTRIES: [(&str, usize); 10] = [
     ("saxpy", 0),
     ("scan_blocks", 2),
     ("scan_totals", 4),
+    ("sum_rows", 0),
+    ("transpose", 1),
     ("vadd", 0),
 ];
 
