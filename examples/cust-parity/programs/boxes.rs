@@ -1,8 +1,9 @@
 //! Single values: on the device, page-locked on the host, and where both see them; types of one's own.
 
+use cust::DeviceCopy;
 use cust::memory::{
-    DeviceBox, DeviceCopyExt, DeviceVariable, GpuBox, GpuBuffer, LockedBox, LockedBuffer, UnifiedBox,
-    UnifiedBuffer, mem_get_info,
+    DeviceBox, DeviceVariable, GpuBox, GpuBuffer, LockedBox, LockedBuffer, UnifiedBox, UnifiedBuffer,
+    mem_get_info,
 };
 use cust::prelude::*;
 use std::error::Error;
