@@ -67,6 +67,14 @@ impl State {
     }
 }
 
+/// What the threads of a block have come past together.
+pub(super) enum Passed {
+    Barrier,
+    End,
+    /// They wait at a barrier of the grid.
+    Nothing,
+}
+
 /// What `lane` gets from the exchange that it and its partners wait in.
 pub(super) fn exchange_result(
     lanes: &[State; WARP_SIZE as usize],
