@@ -130,7 +130,7 @@ impl Grid<'_> {
 /// The address of a cell in shared memory as if each array began there anew, apart from the others, with a
 /// first bank.
 pub(super) fn bank_address(base: SharedBase, cell: usize) -> u64 {
-    (base.array as u64) << 32 | 4 * cell as u64
+    ((base.array as u64) << 32) | (4 * cell as u64)
 }
 
 fn of_global(access: Access) -> Operation {
