@@ -315,3 +315,21 @@ fn a_fault_ends_a_launch_that_is_explained() {
     assert_eq!((block, thread), (0, 3));
     assert_eq!(only(report).launches, 1);
 }
+
+/// y_i = x_i for odd i, 0 otherwise: the value of a store is loaded by some lanes alone.
+#[kernel]
+unsafe fn odd(x: *const f32, y: *mut f32) {
+    let i = thread::index_x();
+    y.st(i, if i % 2 == 1 { x.ld(i) } else { 0.0 });
+}
+
+#[test]
+fn lanes_meet_again_at_the_store_of_a_line() {
+    let (x, y) = (aligned::<f32>(64), aligned::<f32>(64));
+    let memory = memory([&x.0 as _, &y.0 as _]);
+    let (result, report) = sim::explain(|| run(&odd { x: x.1, y: y.1 }, 1, 64, &memory));
+    result.unwrap();
+    let kernel = only(report);
+    let [load, store] = [Operation::GlobalLoad, Operation::GlobalStore].map(|it| lines(&kernel, it)[0]);
+    assert_eq!((load.requests, load.threads, store.requests, store.threads), (2, 32, 2, 64));
+}

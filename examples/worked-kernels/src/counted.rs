@@ -2,7 +2,7 @@
 
 use super::{fractions, integers};
 use cuda_std::host::{Configuration, Kernel};
-use kernels::{access, matmul, scan, stencil, vadd};
+use kernels::{access, scan, stencil};
 
 /// A launch.
 pub struct Counted {
@@ -41,15 +41,10 @@ pub fn counted(mut place: impl FnMut(Vec<u32>) -> *mut u32) -> Vec<Counted> {
         let squares = Configuration::new((side / tile, side / tile), (tile, tile));
         add(title, Box::new(access::transpose { n: side, width, x, y }), squares);
     }
-    add("c = a + b", Box::new(vadd::vadd { n, a: x, b: y, c: z }), one_each);
-    let (nx, ny, nz) = (33, 17, 19);
+    let (nx, ny, nz) = (33_u32, 17_u32, 19_u32);
     let (bx, by, bz) = stencil::BLOCK;
     let boxes = Configuration::new((nx.div_ceil(bx), ny.div_ceil(by), nz.div_ceil(bz)), stencil::BLOCK);
     add("seven points", Box::new(stencil::heat_step { nx, ny, nz, c: 0.1, u: x, v: y }), boxes);
-    let (m, n, k, tile) = (65, 50, 41, matmul::TILE);
-    let tiles = Configuration::new((n.div_ceil(tile), m.div_ceil(tile)), (tile, tile));
-    let tiles = Configuration { shared_bytes: matmul::SHARED_BYTES, ..tiles };
-    add("tiles of a product", Box::new(matmul::matmul { m, n, k, a: x, b: y, c: z }), tiles);
 
     let (row_ptr, nonzeros) = rows(N);
     let values = fractions(nonzeros, 37).into_iter().map(f32::to_bits).collect();
@@ -58,9 +53,12 @@ pub fn counted(mut place: impl FnMut(Vec<u32>) -> *mut u32) -> Vec<Counted> {
     all.push(Counted { title: "a row a thread", kernel: Box::new(sum), configuration: one_each });
     let blocks = N.div_ceil(scan::BLOCK);
     let [x, y, totals] = [N, N, blocks].map(|n| place(integers(n as usize, 37)));
-    let scan_blocks = scan::scan_blocks { n: N, x, y, totals };
-    let configuration = Configuration::new(blocks, scan::BLOCK);
-    all.push(Counted { title: "prefix sums", kernel: Box::new(scan_blocks), configuration });
+    let mut add = |title, kernel, grid| {
+        all.push(Counted { title, kernel, configuration: Configuration::new(grid, scan::BLOCK) });
+    };
+    add("sums of blocks", Box::new(scan::scan_blocks { n: N, x, y, totals }), blocks);
+    add("sums by one block", Box::new(scan::scan_totals { n: blocks, x: totals }), 1);
+    add("one for a block", Box::new(scan::add_totals { n: N, totals, y }), blocks);
     all
 }
 

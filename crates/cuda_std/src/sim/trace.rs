@@ -1,10 +1,10 @@
 //! What the lanes of a warp do between two waits, and what of it they do together.
 
 use super::cost::{Cost, LaneAccess, collisions, sectors, wavefronts};
-use super::loops::Loops;
+use super::loops::{Loops, Visit};
 use super::report::{Line, Operation};
 use crate::lanes::WARP_SIZE;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::Location;
 
 /// What a thread did. The first of a thread is its start or what it waited for last, the last its end or
@@ -29,7 +29,7 @@ pub(super) struct Traces {
     lines: Vec<Line>,
     /// The numbers of lines by where their places are in the program; some places are there more than once.
     numbers: HashMap<(usize, Operation), u32>,
-    /// By line: its rank in the order of the source.
+    /// By line: the rank of its line of the source, which others may be on too.
     ranks: Vec<u32>,
 }
 
@@ -87,16 +87,18 @@ impl Traces {
         number as u32
     }
 
-    /// Numbers the lines anew, if there are new ones, as they stand in the source; the end is behind all.
+    /// Numbers the lines of the source anew, if there are new ones; the end is behind all.
     fn rank(&mut self) {
         if self.ranks.len() == self.lines.len() {
             return;
         }
-        let mut order: Vec<usize> = (0..self.lines.len()).collect();
-        let is_end = |line: &Line| line.operation == Operation::End;
-        order.sort_by_key(|&i| (is_end(&self.lines[i]), self.lines[i].place, self.lines[i].operation));
-        self.ranks = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(rank, &line)| self.ranks[line] = rank as u32);
+        let of_source = |line: &Line| {
+            let place = line.place.map(|place| (place.file(), place.line()));
+            (line.operation == Operation::End, place)
+        };
+        let all: BTreeSet<_> = self.lines.iter().map(of_source).collect();
+        let rank = |line: &Line| all.range(..of_source(line)).count() as u32;
+        self.ranks = self.lines.iter().map(rank).collect();
     }
 
     /// Counts what the warp did that begins with thread `first`, up to what its lanes wait for now.
@@ -104,11 +106,9 @@ impl Traces {
         self.rank();
         let last = self.threads.len().min((first + WARP_SIZE) as usize);
         let lanes = &self.threads[first as usize..last];
-        let places: Vec<Vec<u32>> = lanes
-            .iter()
-            .map(|events| events.iter().map(|event| self.ranks[event.line as usize]).collect())
-            .collect();
-        for together in align(lanes, &places) {
+        let visit = |event: &Event| Visit { line: self.ranks[event.line as usize], place: event.line };
+        let visits: Vec<Vec<Visit>> = lanes.iter().map(|events| events.iter().map(visit).collect()).collect();
+        for together in align(lanes, &visits) {
             self.lines[together.line as usize].count(&together);
         }
         for events in &mut self.threads[first as usize..last] {
@@ -124,13 +124,13 @@ impl Traces {
 }
 
 /// What lanes did in the same rounds of the same loops at the same place is done together.
-fn align(lanes: &[Vec<Event>], places: &[Vec<u32>]) -> Vec<Together> {
-    let loops = Loops::of(places.iter().map(Vec::as_slice));
+fn align(lanes: &[Vec<Event>], visits: &[Vec<Visit>]) -> Vec<Together> {
+    let loops = Loops::of(visits.iter().map(Vec::as_slice));
     let mut all: Vec<Together> = Vec::new();
     let mut numbers: HashMap<(u32, u64), usize> = HashMap::new();
-    for (lane, (events, places)) in lanes.iter().zip(places).enumerate() {
+    for (lane, (events, visits)) in lanes.iter().zip(visits).enumerate() {
         let mut before: Option<usize> = None;
-        for (event, rounds) in events.iter().zip(loops.rounds(places)) {
+        for (event, rounds) in events.iter().zip(loops.rounds(visits)) {
             let number = *numbers.entry((event.line, rounds)).or_insert_with(|| {
                 all.push(Together { line: event.line, lanes: Vec::new(), next: None, parts: false });
                 all.len() - 1

@@ -88,8 +88,7 @@ fn on_gpu() -> Result<(), Box<dyn Error>> {
         let mut outcome = Ok(());
         kernel.arguments(&mut |arguments| {
             // SAFETY: the arguments are the kernel's, and its data lives on until the stream is done.
-            outcome =
-                unsafe { stream.launch(&function, grid, block, configuration.shared_bytes, arguments) };
+            outcome = unsafe { stream.launch(&function, grid, block, configuration.shared_bytes, arguments) };
         });
         outcome?;
         stream.synchronize()?;
