@@ -1,4 +1,5 @@
-//! What the arithmetic of f32 may give away for speed. IEEE's, as in the simulator, where nothing is asked for.
+//! What the arithmetic of f32 may give away for speed. Where nothing is asked for it is IEEE's, as in the
+//! simulator.
 
 /// The options of `nvcc` that `--use_fast_math` stands for, but for functions by approximation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -366,7 +366,7 @@ fn mistakes_with_barriers_of_the_grid_are_faults() {
     assert!(matches!(race, FaultKind::Race { .. }), "{race}");
 }
 
-/// y_i = x_i + x_(i + 1) of four elements at a time, tiles in turns: the next is copied while one is added up.
+/// y_i = x_i + x_(i + 1) within tiles of 128, two in turns: the next is copied while one is added up.
 #[kernel]
 unsafe fn neighbours(tiles: u32, x: *const f32, y: *mut f32) {
     let buffer = shared![f32; 256];

@@ -10,7 +10,8 @@ fn known_patterns_have_their_sectors_and_wavefronts() {
     let launches: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(launches.len(), 12);
     // Accesses and sectors of loads and of stores, wavefronts of loads and of stores. 10,007 elements are 312
-    // warps of 32 and one of 23, of which the first block of 1,024 has 32; a matrix of 96 rows has 9 tiles of 32 warps.
+    // warps of 32 and one of 23, of which the first block of 1,024 has 32; a matrix of 96 rows has 9 tiles of
+    // 32 warps.
     for (title, expected) in [
         ("side by side", [313, 1251, 313, 1251, 0, 0]),
         ("every second element", [313, 312 * 8 + 6, 313, 1251, 0, 0]),

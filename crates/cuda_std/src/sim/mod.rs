@@ -1,10 +1,11 @@
 //! The simulator: kernels on the host, thread by thread, for correctness on machines without a GPU.
 //!
-//! Blocks run one after another, in any order that is asked for. The threads of a block are coroutines that take turns at barriers and
-//! warp-wide operations only, so the order of everything is the same in every run. What a GPU would not
-//! notice ends the launch with a [`Fault`]: accesses outside of registered buffers, reads of shared memory
-//! nobody wrote, barriers that some threads never reach, shuffles from lanes that have exited, and, when
-//! asked for, races ([`Options`]) and reads of global memory nobody wrote ([`Memory::tracking_writes`]).
+//! Blocks run one after another, in an order that can be chosen. The threads of a block are coroutines that
+//! take turns at barriers and warp-wide operations only, so the order of everything is the same in every run.
+//! What a GPU would not notice ends the launch with a [`Fault`]: accesses outside of registered buffers, reads
+//! of shared memory nobody wrote, barriers that some threads never reach, shuffles from lanes that have
+//! exited, and, when asked for, races ([`Options`]) and reads of global memory nobody wrote
+//! ([`Memory::tracking_writes`]).
 //!
 //! Loads and stores of [`crate::memory`] and atomic operations are checked. What a kernel does to plain
 //! references, slices and pointers is not, as in other Rust code; only that its indices are within a slice.
@@ -13,7 +14,8 @@
 //! accesses of warps touch, conflicts of banks, collisions of atomic operations, branches that part a warp.
 //!
 //! A kernel in which a block waits for a later one never ends here, unless it does so in
-//! [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place at once.
+//! [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place at
+//! once.
 
 mod atomic;
 mod block;
