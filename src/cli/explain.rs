@@ -1,7 +1,6 @@
 //! What kernels did in the simulator, and how many of their blocks a GPU holds.
 
 use std::collections::BTreeMap;
-use std::{env, fs, process};
 
 use cuda_builder::{BuildError, Ptxas};
 use warpsolve::launch::sim::{Multiprocessor, Report};
@@ -35,9 +34,5 @@ fn occupancy(report: &Report, registers: &BTreeMap<String, u32>) -> String {
 fn registers(report: &Report) -> Result<Option<BTreeMap<String, u32>>, BuildError> {
     let (Some(ptxas), Some(ptx)) = (Ptxas::find()?, ptx::newest_for(DEVICE)) else { return Ok(None) };
     let names: Vec<&str> = report.kernels.iter().map(|kernel| kernel.name).collect();
-    let path = env::temp_dir().join(format!("warpsolve-{}.ptx", process::id()));
-    fs::write(&path, ptx.text).map_err(BuildError::io("write", &path))?;
-    let registers = ptxas.registers(&path, "sm_90", &names);
-    fs::remove_file(&path).map_err(BuildError::io("remove", &path))?;
-    registers.map(Some)
+    ptxas.registers(ptx.text, "sm_90", &names).map(Some)
 }

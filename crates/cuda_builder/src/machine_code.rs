@@ -68,19 +68,23 @@ impl Ptxas {
         gzip.write_all(&code).and_then(|()| gzip.finish()).map_err(BuildError::io("compress", &cubin))
     }
 
-    /// The registers that a thread of each of these kernels takes on a device ("sm_90").
+    /// The registers that a thread of each of these kernels of some PTX takes on a device ("sm_90").
     ///
     /// # Errors
     /// What `ptxas` says of the PTX, of the kernels or of the device.
     pub fn registers(
         &self,
-        ptx: &Path,
+        ptx: &str,
         device: &str,
         kernels: &[&str],
     ) -> Result<BTreeMap<String, u32>, BuildError> {
+        let path = env::temp_dir().join(format!("cuda_builder-{}.ptx", std::process::id()));
+        fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
         let names = kernels.join(",");
-        let output = ["-v", "-o", "/dev/null", "-e", &names].map(OsStr::new);
-        self.translate(ptx, device, &output).map(|text| registers(&text))
+        let arguments = ["-v", "-o", "/dev/null", "-e", &names].map(OsStr::new);
+        let text = self.translate(&path, device, &arguments);
+        fs::remove_file(&path).map_err(BuildError::io("remove", &path))?;
+        text.map(|text| registers(&text))
     }
 
     /// What it says of a PTX file.
@@ -135,6 +139,19 @@ fn in_python_packages() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_takes_registers() {
+        let Some(ptxas) = Ptxas::find().unwrap() else {
+            println!("skipped: there is no ptxas");
+            return;
+        };
+        let ptx = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\nret;\n}\n\
+                   .visible .entry other()\n{\nret;\n}\n";
+        let found = ptxas.registers(ptx, "sm_90", &["one"]).unwrap();
+        assert!(found.len() == 1 && found["one"] > 0, "{found:?}");
+        ptxas.registers(ptx, "sm_90", &["none"]).unwrap_err();
+    }
 
     #[test]
     fn registers_are_those_of_the_kernel_above() {
