@@ -270,6 +270,9 @@ pub struct ExampleArgs {
     #[arg(long, default_value = "auto",
           value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: DeviceName,
+    /// With --device sim: what each line of the kernels does to memory
+    #[arg(long)]
+    pub explain: bool,
     /// Threads on the host [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Option<u16>,

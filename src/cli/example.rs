@@ -5,10 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 use warpsolve::examples::{Program, Report, Timing, run as compute};
-use warpsolve::{Result, job::Device};
+use warpsolve::launch::sim;
+use warpsolve::{Error, Result, job::Device};
 
 use super::args::ExampleArgs;
-use super::device::{Opened, in_short, open};
+use super::device::{DeviceName, Opened, in_short, open};
+use super::explain;
 use super::json;
 use super::load::start_threads;
 use super::output::{print, say_error, write};
@@ -49,10 +51,15 @@ struct Published<'a> {
 
 /// Runs the program and reports; the exit status.
 pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
+    if args.explain && args.device != DeviceName::Sim {
+        let why = "counts are made by the simulator; add --device sim";
+        return Err(Error::Option(format!("--explain with --device {}: {why}", args.device)));
+    }
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
     let opened = open(args.device, threads, profiler)?;
-    let report = compute(args.name, &args.sizes, &opened.device)?;
+    let (report, explained) = sim::explain(|| compute(args.name, &args.sizes, &opened.device));
+    let report = report?;
     let copy = match &opened.device {
         Device::Cpu(_) => None,
         Device::Gpu(_) => opened.copy_bandwidth()?,
@@ -62,6 +69,9 @@ pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
     }
     if args.json.as_deref() != Some(Path::new("-")) {
         print(&text(args.name, &report, &opened, copy))?;
+        if args.explain {
+            print(&explain::text(&explained))?;
+        }
     }
     Ok(status(args.name, &report))
 }

@@ -9,6 +9,7 @@ mod config;
 mod convert;
 mod device;
 mod example;
+mod explain;
 mod facts;
 mod r#gen;
 mod info;

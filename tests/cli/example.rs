@@ -86,3 +86,25 @@ fn names_and_sizes_are_refused_with_advice() {
         }
     }
 }
+
+#[test]
+fn explained_kernels_have_their_sectors() {
+    let shell = Shell::new();
+    let text = shell.run("example vadd 1024 --device sim --explain", 0).0;
+    // 32 warps load 256 bytes each, which are 8 sectors.
+    let load = text.lines().find(|line| line.contains("global load")).unwrap();
+    let words: Vec<&str> = load.split_whitespace().collect();
+    assert!(words[0].contains("pointwise.rs:"), "{text}");
+    assert_eq!(words[3..].len(), 4, "{text}");
+    let [accesses, lanes, moved, least] = words[3..].try_into().unwrap();
+    let [accesses, moved, least] = [accesses, moved, least].map(|word: &str| word.parse::<u64>().unwrap());
+    assert_eq!((lanes, accesses % 32, moved, least), ("32.0", 0, 8 * accesses, 8 * accesses), "{text}");
+    assert!(text.contains("Occupancy"), "{text}");
+}
+
+#[test]
+fn only_the_simulator_explains() {
+    let shell = Shell::new();
+    let error = shell.run("example vadd --device cpu --explain", 1).1;
+    assert!(error.contains("--explain") && error.contains("--device sim"), "{error}");
+}

@@ -5,6 +5,7 @@
 //! is needed. Neither step links anything: rustc is told to stop after it has written the assembly,
 //! and assembly for this target is PTX.
 
+use crate::arithmetic::Arithmetic;
 use crate::error::BuildError;
 use crate::sources::{Sources, text_hash};
 use crate::toolchain::Toolchain;
@@ -52,6 +53,7 @@ pub(crate) struct Profile {
     pub line_info: bool,
     /// With messages of panics.
     pub messages: bool,
+    pub arithmetic: Arithmetic,
 }
 
 impl Profile {
@@ -80,7 +82,12 @@ impl Profile {
 
     /// All that shapes the PTX besides sources and compiler, as one text.
     pub fn recipe(self) -> String {
-        format!("{:?} {:?}", self.code(), self.settings())
+        let recipe = format!("{:?} {:?}", self.code(), self.settings());
+        if self.arithmetic == Arithmetic::default() {
+            recipe
+        } else {
+            format!("{recipe} {:?}", self.arithmetic)
+        }
     }
 }
 
@@ -160,6 +167,7 @@ impl Compilation<'_> {
         let remap = format!("--remap-path-prefix={}=.", self.sources.workspace.display());
         let mut flags = vec![format!("--sysroot={}", sysroot.display()), format!("-Ctarget-cpu={arch}")];
         flags.extend(self.profile.code().into_iter().map(String::from));
+        flags.extend(self.profile.arithmetic.code().into_iter().map(String::from));
         flags.push(remap.clone());
 
         // cargo does not know of this file. Its name tells apart all that cargo tells apart, and where

@@ -20,6 +20,7 @@
 //! keep gpu-kernels` is the command for that. Machine code for some devices can be kept beside the PTX
 //! ([`CudaBuilder::machine_code`]), so that their drivers need not translate it.
 
+mod arithmetic;
 mod compile;
 mod error;
 mod machine_code;
@@ -35,6 +36,7 @@ pub use ptx::{PtxFile, compute_capability, embed};
 pub use stamp::{CubinStamp, Stamp};
 pub use toolchain::Toolchain;
 
+use arithmetic::Arithmetic;
 use compile::{Compilation, Profile};
 use sources::Sources;
 use std::env;
@@ -90,7 +92,12 @@ impl CudaBuilder {
             path: path.into(),
             archs: vec!["sm_70".into()],
             devices: Vec::new(),
-            profile: Profile { release: true, line_info: false, messages: false },
+            profile: Profile {
+                release: true,
+                line_info: false,
+                messages: false,
+                arithmetic: Arithmetic::default(),
+            },
             build_args: Vec::new(),
             llvm_ir: false,
             copy_to: None,
@@ -132,6 +139,35 @@ impl CudaBuilder {
     /// first, because every check then has code for it. (Assertions of `cuda_std` always have a message.)
     pub fn panic_messages(mut self, wanted: bool) -> Self {
         self.profile.messages = wanted;
+        self
+    }
+
+    /// Whether subnormal numbers of f32 count as zero, in operands and results. Not at first. The simulator
+    /// does not do so.
+    pub fn ftz(mut self, wanted: bool) -> Self {
+        self.profile.arithmetic.ftz = wanted;
+        self
+    }
+
+    /// Whether square roots of f32 are approximations, faster and with a last bit that may be wrong. Not at
+    /// first.
+    pub fn fast_sqrt(mut self, wanted: bool) -> Self {
+        self.profile.arithmetic.fast_sqrt = wanted;
+        self
+    }
+
+    /// Whether quotients of f32 are approximations, faster and up to 2 units in the last place wrong, and 0
+    /// for divisors from 2^126 on. Not at first.
+    pub fn fast_div(mut self, wanted: bool) -> Self {
+        self.profile.arithmetic.fast_div = wanted;
+        self
+    }
+
+    /// Whether a product and a sum become one instruction, which rounds once. Not at first, unlike in the
+    /// published crate: results are then those of the simulator, and `mul_add` asks for it where it is
+    /// wanted.
+    pub fn fma_contraction(mut self, wanted: bool) -> Self {
+        self.profile.arithmetic.fma_contraction = wanted;
         self
     }
 
@@ -318,6 +354,7 @@ impl CudaBuilder {
         for arch in &self.archs {
             let ptx = text::strip(&compilation.assembly(arch, &sysroot)?, self.profile.line_info);
             let ptx = text::raise_version(&text::complete(&text::move_to_shared(&ptx)));
+            let ptx = self.profile.arithmetic.apply(ptx);
             let path = target_dir.join(format!("{arch}.ptx"));
             fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
             files.push(PtxFile {

@@ -7,7 +7,9 @@
 
 use crate::error::{BuildError, PTXAS_VARIABLE};
 use flate2::{Compression, GzBuilder};
+use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -58,24 +60,61 @@ impl Ptxas {
     /// What `ptxas` says of the PTX or of the device.
     pub fn assemble(&self, ptx: &Path, device: &str) -> Result<Vec<u8>, BuildError> {
         let cubin = ptx.with_extension(format!("{device}.cubin"));
-        let mut command = Command::new(&self.path);
-        command.args(["-arch", device, "-o"]).arg(&cubin).arg(ptx);
-        let output = run(&mut command, &self.path)?;
-        if !output.status.success() {
-            return Err(BuildError::Compile {
-                what: format!("{} for {device}", ptx.display()),
-                program: self.path.clone(),
-                stderr: [output.stdout, output.stderr]
-                    .map(|text| String::from_utf8_lossy(&text).into_owned())
-                    .concat(),
-            });
-        }
+        self.translate(ptx, device, &["-o".as_ref(), cubin.as_os_str()])?;
         let code = fs::read(&cubin).map_err(BuildError::io("read", &cubin))?;
         fs::remove_file(&cubin).map_err(BuildError::io("remove", &cubin))?;
         // Without the time of day, so that the same code gives the same file.
         let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
         gzip.write_all(&code).and_then(|()| gzip.finish()).map_err(BuildError::io("compress", &cubin))
     }
+
+    /// The registers that a thread of each of these kernels of some PTX takes on a device ("sm_90").
+    ///
+    /// # Errors
+    /// What `ptxas` says of the PTX, of the kernels or of the device.
+    pub fn registers(
+        &self,
+        ptx: &str,
+        device: &str,
+        kernels: &[&str],
+    ) -> Result<BTreeMap<String, u32>, BuildError> {
+        let path = env::temp_dir().join(format!("cuda_builder-{}.ptx", std::process::id()));
+        fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
+        let names = kernels.join(",");
+        let arguments = ["-v", "-o", "/dev/null", "-e", &names].map(OsStr::new);
+        let text = self.translate(&path, device, &arguments);
+        fs::remove_file(&path).map_err(BuildError::io("remove", &path))?;
+        text.map(|text| registers(&text))
+    }
+
+    /// What it says of a PTX file.
+    fn translate(&self, ptx: &Path, device: &str, arguments: &[&OsStr]) -> Result<String, BuildError> {
+        let mut command = Command::new(&self.path);
+        command.args(["-arch", device]).args(arguments).arg(ptx);
+        let output = run(&mut command, &self.path)?;
+        let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        if output.status.success() {
+            return Ok(text.concat());
+        }
+        let (what, program) = (format!("{} for {device}", ptx.display()), self.path.clone());
+        Err(BuildError::Compile { what, program, stderr: text.concat() })
+    }
+}
+
+/// The registers of each kernel in what `ptxas -v` says.
+fn registers(text: &str) -> BTreeMap<String, u32> {
+    let mut kernel = "";
+    let mut registers = BTreeMap::new();
+    for line in text.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            kernel = rest.split('\'').next().unwrap_or_default();
+        }
+        let count = line.split_once("Used ").and_then(|(_, rest)| rest.split_once(" registers"));
+        if let Some(count) = count.and_then(|(count, _)| count.parse().ok()) {
+            registers.insert(kernel.to_owned(), count);
+        }
+    }
+    registers
 }
 
 fn run(command: &mut Command, program: &Path) -> Result<Output, BuildError> {
@@ -95,4 +134,34 @@ fn in_python_packages() -> Option<PathBuf> {
         ["cu13/bin/ptxas", "cuda_nvcc/bin/ptxas"].map(|inside| Path::new(folder).join(inside))
     });
     files.into_iter().find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_takes_registers() {
+        let Some(ptxas) = Ptxas::find().unwrap() else {
+            println!("skipped: there is no ptxas");
+            return;
+        };
+        let ptx = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\nret;\n}\n\
+                   .visible .entry other()\n{\nret;\n}\n";
+        let found = ptxas.registers(ptx, "sm_90", &["one"]).unwrap();
+        assert!(found.len() == 1 && found["one"] > 0, "{found:?}");
+        ptxas.registers(ptx, "sm_90", &["none"]).unwrap_err();
+    }
+
+    #[test]
+    fn registers_are_those_of_the_kernel_above() {
+        let text = "ptxas info    : 0 bytes gmem\n\
+                    ptxas info    : Compiling entry function 'vadd_f64' for 'sm_90'\n\
+                    ptxas info    : Function properties for vadd_f64\n    0 bytes stack frame\n\
+                    ptxas info    : Used 16 registers, used 0 barriers\n\
+                    ptxas info    : Compiling entry function 'dot' for 'sm_90'\n\
+                    ptxas info    : Used 40 registers, used 1 barriers, 64 bytes smem\n";
+        let expected = [("dot", 40), ("vadd_f64", 16)].map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(registers(text), BTreeMap::from(expected));
+    }
 }

@@ -135,3 +135,60 @@ fn an_error_in_a_kernel_is_reported_as_rustc_says_it() {
     let message = builder.obtain(Policy::Auto).unwrap_err().to_string();
     assert!(message.contains("stamp.txt") && message.contains("mismatched types"), "{message}");
 }
+
+/// Arithmetic of f32, a kernel an operation.
+const ARITHMETIC: &str = r#"
+#![no_std]
+#![feature(abi_ptx, core_intrinsics)]
+#![allow(internal_features)]
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
+
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn quotient(x: *mut f32) { unsafe { *x /= *x.add(1) } }
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn root(x: *mut f32) { unsafe { *x = core::intrinsics::sqrtf32(*x) } }
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn product_and_sum(x: *mut f32) { unsafe { *x = *x * *x.add(1) + *x.add(2) } }
+"#;
+
+#[test]
+fn arithmetic_is_exact_unless_speed_is_asked_for() {
+    let Some(_alone) = can_compile() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let text = |options: fn(CudaBuilder) -> CudaBuilder| {
+        let builder = options(kernel_crate(folder.path(), ARITHMETIC).arch("sm_70"));
+        fs::read_to_string(&builder.target_dir(target_dir()).build().unwrap()[0].path).unwrap()
+    };
+    let has = |text: &str, all: &[&str]| {
+        for instruction in all {
+            assert!(text.contains(&format!("\t{instruction} ")), "no {instruction} in:\n{text}");
+        }
+    };
+    has(&text(|builder| builder), &["div.rn.f32", "sqrt.rn.f32", "mul.rn.f32", "add.rn.f32"]);
+    has(&text(|builder| builder.fast_div(true)), &["div.approx.f32", "sqrt.rn.f32", "mul.rn.f32"]);
+    has(&text(|builder| builder.fast_sqrt(true)), &["div.rn.f32", "sqrt.approx.f32", "mul.rn.f32"]);
+    has(&text(|builder| builder.fma_contraction(true)), &["div.rn.f32", "sqrt.rn.f32", "fma.rn.f32"]);
+    let flushed = ["div.rn.ftz.f32", "sqrt.rn.ftz.f32", "mul.rn.ftz.f32", "add.rn.ftz.f32"];
+    has(&text(|builder| builder.ftz(true)), &flushed);
+    let fast = text(|builder| builder.ftz(true).fast_div(true).fast_sqrt(true).fma_contraction(true));
+    has(&fast, &["div.approx.ftz.f32", "sqrt.approx.ftz.f32", "fma.rn.ftz.f32"]);
+}
+
+#[test]
+fn lines_and_llvm_code_are_written_on_request() {
+    let Some(_alone) = can_compile() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("one.ptx");
+    let builder = kernel_crate(folder.path(), KERNELS).target_dir(target_dir()).copy_to(&copy);
+    let files = builder.generate_line_info(true).emit_llvm_ir(true).build().unwrap();
+    // A file receives the text for the oldest target.
+    let text = fs::read_to_string(&copy).unwrap();
+    assert_eq!(text, fs::read_to_string(&files[1].path).unwrap());
+    assert!(text.contains("\t.loc\t") && text.contains("src/lib.rs\""), "{text}");
+    for arch in ["sm_90", "sm_70"] {
+        let code = fs::read_to_string(target_dir().join(format!("{arch}.ll"))).unwrap();
+        assert!(code.contains("define ptx_kernel void @one_barrier"), "{arch}");
+    }
+}

@@ -66,12 +66,15 @@ pub struct Configuration {
     pub block: Dim3,
     /// Bytes of dynamic shared memory in a block.
     pub shared_bytes: u32,
+    /// Whether all blocks have a place at once, so that they can wait for each other in
+    /// [`sync_grid`](crate::thread::sync_grid).
+    pub cooperative: bool,
 }
 
 impl Configuration {
     /// Blocks and threads, without dynamic shared memory.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
-        Configuration { grid: grid.into(), block: block.into(), shared_bytes: 0 }
+        Configuration { grid: grid.into(), block: block.into(), shared_bytes: 0, cooperative: false }
     }
 }
 

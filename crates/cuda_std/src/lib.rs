@@ -55,6 +55,7 @@ pub mod mem;
 pub mod memory;
 pub mod misc;
 mod ordering;
+pub mod pipeline;
 pub mod prelude;
 pub mod ptr;
 #[cfg(feature = "rand")]

@@ -33,6 +33,12 @@ impl<T: Word> Shared<T> {
         Self { base: platform::shared(name, length), element: PhantomData }
     }
 
+    /// Where it is.
+    #[inline(always)]
+    pub(crate) fn base(self) -> SharedBase {
+        self.base
+    }
+
     /// Element `i`.
     ///
     /// # Safety

@@ -188,6 +188,21 @@ pub fn sync_threads_or(predicate: u32) -> u32 {
     platform::sync_threads_or(predicate != 0).into()
 }
 
+/// Waits until every thread of the grid is here, and what they wrote is visible to all of them.
+///
+/// `barrier` is a word in global memory that was 0 before its first use; it serves any number of these
+/// barriers, and of launches one after the other. In the simulator it is not touched.
+///
+/// # Safety
+/// The launch is cooperative, since otherwise the blocks that run may wait for ever for those that have no
+/// place. Every thread of the grid comes, to the same call, with the same word, which nothing else uses.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn sync_grid(barrier: *mut u32) {
+    // SAFETY: the caller's promise.
+    unsafe { platform::sync_grid(barrier) }
+}
+
 /// Orders this thread's memory accesses before it and after it, as seen by its block.
 ///
 /// In the published crate this fence waited for the whole system.

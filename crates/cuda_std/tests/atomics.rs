@@ -129,7 +129,8 @@ fn release_and_acquire_order_accesses_and_relaxed_ones_do_not() {
         memory.register(text.as_ptr() as u64, 8);
         memory.register(ready.as_ptr() as u64, 4);
         let launch = message { text: text.as_mut_ptr(), ready: &ready, order };
-        let result = cuda_std::sim::run(&launch, 2, 1, &memory, &Options { races: true });
+        let result =
+            cuda_std::sim::run(&launch, 2, 1, &memory, &Options { races: true, ..Options::default() });
         assert_eq!(result.is_ok(), order, "{result:?}");
         if order {
             assert_eq!(text[1], 42);

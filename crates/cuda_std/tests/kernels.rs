@@ -6,9 +6,9 @@ use common::{memory, run, run_checked, vector};
 use cuda_std::atomic::{atomic_add_u32, atomic_inc_u32};
 use cuda_std::host::Configuration;
 use cuda_std::shared::dynamic_shared;
-use cuda_std::sim::{self, Options};
+use cuda_std::sim::{self, FaultKind, Operation, Options, Order};
 use cuda_std::warp::{self, FULL_MASK, WARP_SIZE};
-use cuda_std::{GlobalLoad, GlobalStore, Real, Shared, kernel, shared, thread};
+use cuda_std::{GlobalLoad, GlobalStore, Real, Shared, kernel, pipeline, shared, thread};
 
 /// y_i = a x_i + y_i
 #[kernel(T = [f32, f64])]
@@ -292,7 +292,7 @@ fn dynamic_shared_memory_is_an_array_as_long_as_the_launch_says() {
     let run = |shared_bytes| {
         let configuration = Configuration { shared_bytes, ..Configuration::new(1, 100) };
         let memory = memory([&x as _, &count as _]);
-        sim::run_configured(&launch, configuration, &memory, &Options { races: true })
+        sim::run_configured(&launch, configuration, &memory, &Options { races: true, ..Options::default() })
     };
     run(800).unwrap();
     assert!((0..100).all(|i| x[i] == 99.0 - i as f64));
@@ -301,3 +301,133 @@ fn dynamic_shared_memory_is_an_array_as_long_as_the_launch_says() {
     let fault = run(792).unwrap_err().to_string();
     assert!(fault.contains("dynamic shared memory") && fault.contains("99"), "{fault}");
 }
+
+/// Steps of `x_i = (x_(i-1) + x_(i+1)) / 2` inside, all in one launch; a thread an element.
+#[kernel]
+unsafe fn relax(steps: u32, x: *mut f64, barrier: *mut u32) {
+    let (i, last) = (thread::index_x(), thread::stride() - 1);
+    for _ in 0..steps {
+        let mean = if i == 0 || i == last { x.ld(i) } else { 0.5 * (x.ld(i - 1) + x.ld(i + 1)) };
+        thread::sync_grid(barrier);
+        x.st(i, mean);
+        thread::sync_grid(barrier);
+    }
+}
+
+#[test]
+fn blocks_of_a_cooperative_launch_wait_for_each_other() {
+    for (blocks, threads, order) in
+        [(1, 33, Order::Ascending), (5, 7, Order::Shuffled(3)), (4, 64, Order::Descending)]
+    {
+        let count = (blocks * threads) as usize;
+        let mut expected: Vec<f64> = (0..count).map(|i| (i as f64 * 0.37).fract()).collect();
+        let (x, barrier) = (vector(expected.clone()), vector(vec![0_u32]));
+        for _ in 0..3 {
+            let before = expected.clone();
+            (1..count - 1).for_each(|i| expected[i] = 0.5 * (before[i - 1] + before[i + 1]));
+        }
+        let launch = relax { steps: 3, x: x.as_mut_ptr(), barrier: barrier.as_mut_ptr() };
+        let configuration = Configuration { cooperative: true, ..Configuration::new(blocks, threads) };
+        let options = Options { races: true, order };
+        let memory = memory([&x as _, &barrier as _]);
+        let run = || sim::run_configured(&launch, configuration, &memory, &options);
+        let (result, report) = sim::explain(run);
+        result.unwrap();
+        assert_eq!(*x, expected);
+        let warps = u64::from(blocks * threads.div_ceil(32));
+        assert_eq!(report.kernels[0].total(|it| it == Operation::GlobalStore).requests, 3 * warps);
+
+        let alone = sim::run(&launch, blocks, threads, &memory, &options).unwrap_err();
+        assert_eq!(alone.kind, FaultKind::NotCooperative);
+        assert!(alone.to_string().contains("kernels.rs"), "{alone}");
+    }
+}
+
+/// Waits for the grid in all blocks but one, or forgets the second barrier.
+#[kernel]
+unsafe fn careless(leaves: u32, x: *mut u32, barrier: *mut u32) {
+    if thread::block_idx_x() != leaves {
+        thread::sync_grid(barrier);
+        x.st(0, x.ld(0) + 1);
+    }
+}
+
+#[test]
+fn mistakes_with_barriers_of_the_grid_are_faults() {
+    let (x, barrier) = (vector(vec![0_u32]), vector(vec![0_u32]));
+    let memory = memory([&x as _, &barrier as _]);
+    let configuration = Configuration { cooperative: true, ..Configuration::new(3, 1) };
+    let run = |leaves, options: &Options| {
+        let launch = careless { leaves, x: x.as_mut_ptr(), barrier: barrier.as_mut_ptr() };
+        sim::run_configured(&launch, configuration, &memory, options).unwrap_err().kind
+    };
+    assert_eq!(run(1, &Options::default()), FaultKind::GridDivergence { waiting: 2, ended: 1 });
+    let race = run(7, &Options { races: true, ..Options::default() });
+    assert!(matches!(race, FaultKind::Race { .. }), "{race}");
+}
+
+/// y_i = x_i + x_(i + 1) within tiles of 128, two in turns: the next is copied while one is added up.
+#[kernel]
+unsafe fn neighbours(tiles: u32, x: *const f32, y: *mut f32) {
+    let buffer = shared![f32; 256];
+    let t = thread::thread_idx_x() as usize;
+    pipeline::copy_async::<f32, 4>(buffer, 4 * t, x.add(4 * t));
+    pipeline::commit();
+    for tile in 0..tiles as usize {
+        if tile + 1 < tiles as usize {
+            let next = 128 * (tile + 1) + 4 * t;
+            pipeline::copy_async::<f32, 4>(buffer, next % 256, x.add(next));
+        }
+        pipeline::commit();
+        pipeline::wait_prior::<1>();
+        thread::sync_threads();
+        for k in (t..127).step_by(32) {
+            let at = 128 * (tile % 2) + k;
+            y.st(128 * tile + k, buffer.get(at) + buffer.get(at + 1));
+        }
+        thread::sync_threads();
+    }
+}
+
+#[test]
+fn copies_go_on_while_threads_compute() {
+    let x: Vec<f32> = (0..640).map(|i| (i as f32 * 0.37).fract()).collect();
+    let y = vector(vec![0.0_f32; 640]);
+    let launch = neighbours { tiles: 5, x: x.as_ptr(), y: y.as_mut_ptr() };
+    let memory = memory([&x as _, &y as _]);
+    run_checked(&launch, 1, 32, &memory).unwrap();
+    assert!((0..640).filter(|i| i % 128 < 127).all(|i| y[i] == x[i] + x[i + 1]));
+}
+
+/// Reads what it has copied, having waited for all groups but so many.
+#[kernel]
+unsafe fn impatient(all: u32, place: u32, x: *const u64, y: *mut u64) {
+    let buffer = shared![u64; 8];
+    pipeline::copy_async::<u64, 2>(buffer, place as usize, x);
+    pipeline::commit();
+    if all == 1 {
+        pipeline::wait_prior::<0>();
+    } else {
+        pipeline::wait_prior::<1>();
+    }
+    y.st(0, buffer.get(place as usize) + buffer.get(place as usize + 1));
+}
+
+#[test]
+fn what_is_copied_is_there_after_the_wait_alone() {
+    let (x, y) = (Pair([3, 4]), vector(vec![0_u64]));
+    let mut memory = memory([&y as _]);
+    memory.register(x.0.as_ptr() as u64, 16);
+    let run = |all, place| {
+        let launch = impatient { all, place, x: x.0.as_ptr(), y: y.as_mut_ptr() };
+        run_checked(&launch, 1, 1, &memory).map_err(|fault| fault.kind)
+    };
+    run(1, 6).unwrap();
+    assert_eq!(y[0], 7);
+    assert!(matches!(run(0, 0), Err(FaultKind::UnwrittenShared { index: 0, .. })));
+    assert!(matches!(run(1, 7), Err(FaultKind::SharedOutOfBounds { index: 8, length: 8, .. })));
+    assert!(matches!(run(1, 1), Err(FaultKind::Misaligned { size: 16, .. })));
+}
+
+#[repr(align(16))]
+struct Pair([u64; 2]);

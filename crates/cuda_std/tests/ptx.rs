@@ -18,6 +18,10 @@ const CONTENTS: &[(&str, &[&str])] = &[
     ("barriers", &["bar.red.popc.u32", "bar.red.and.pred", "bar.red.or.pred"]),
     ("block_fence", &["fence.acq_rel.cta"]),
     ("grid_fence", &["fence.acq_rel.gpu"]),
+    (
+        "grid_barrier",
+        &["bar.sync", "fence.acq_rel.gpu", "atom.relaxed.gpu.add.u32", "ld.relaxed.gpu", "bar.sync"],
+    ),
     ("system_fence", &["fence.acq_rel.sys"]),
     ("shuffle_up", &["shfl.sync.up.b32", ", 1, 6144,"]),
     ("shuffle_down", &["shfl.sync.down.b32", ", 1, 6175,"]),
@@ -147,6 +151,13 @@ fn functions_are_the_instructions_that_they_should_be() {
             assert_eq!(reductions.contains(&format!("redux.sync.{op}")), newer, "{op} in {reductions}");
         }
         assert_eq!(reductions.contains("shfl.sync.idx"), !newer);
+        // Copies by the machine are, too.
+        let copies = entry(&ptx, "copies");
+        for copy in
+            ["cp.async.ca.shared.global", "], 16;", "cp.async.commit_group;", "cp.async.wait_group 2;"]
+        {
+            assert_eq!(copies.contains(copy), newer, "{copy} in {copies}");
+        }
         // In shared memory, with their sizes.
         assert!(ptx.contains("\n.extern .shared .align 16 .b8 cuda_std_dynamic_shared[];"));
         assert!(ptx.contains(".shared .align 4 .b8 cuda_std_shared_device_"), "{}", &ptx[..2000]);

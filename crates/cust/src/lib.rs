@@ -10,7 +10,7 @@
 //!   whichever thread that happens. Lengths are checked, and lengths that differ are an error, not a panic.
 //!   Where that changed a signature, the item says so.
 //! - Statuses that drivers may return are all named, and those that are not known are no undefined behaviour.
-//! - Textures, surfaces, arrays, linking, external memory and NVTX are not here.
+//! - Textures, surfaces, arrays, external memory and NVTX are not here.
 //!
 //! ```no_run
 //! use cust::prelude::*;
@@ -37,12 +37,14 @@
 compile_error!("CUDA has device addresses of 64 bits; so must the host");
 
 pub mod context;
+pub mod cooperative;
 pub mod device;
 pub mod driver;
 pub mod error;
 pub mod event;
 pub mod function;
 mod initialise;
+pub mod link;
 pub mod memory;
 pub mod module;
 pub mod prelude;

@@ -5,6 +5,7 @@ mod common;
 use cust::context::*;
 use cust::error::CudaError;
 use cust::function::*;
+use cust::link::Linker;
 use cust::memory::*;
 use cust::module::*;
 use cust::prelude::*;
@@ -265,6 +266,10 @@ fn kernels_are_launched_in_every_notation() {
         ))
         .unwrap();
         launch!(nothing<<<(1, 1, 1), (1, 1), 0, stream>>>()).unwrap();
+        let together = stream.cooperative();
+        launch!(nothing<<<(2, 2), 32, 0, together>>>()).unwrap();
+        let too_many = launch!(module.nothing<<<5, 32, 0, together>>>());
+        assert_eq!(too_many, Err(CudaError::CooperativeLaunchTooLarge));
         let missing = launch!(module.missing<<<1, 1, 0, stream>>>());
         assert_eq!(missing, Err(CudaError::NotFound));
         let too_large = launch!(nothing<<<1, 2048, 0, stream>>>());
@@ -298,4 +303,39 @@ fn streams_wait_and_call_back_and_events_tell_the_time() {
     stream.wait_event(&end, StreamWaitEventFlags::DEFAULT).unwrap();
     stream.wait_event(end, StreamWaitEventFlags::DEFAULT).unwrap();
     Event::drop(start).unwrap();
+}
+
+#[test]
+fn single_values_on_the_host() {
+    let Some(_context) = context() else { return };
+    let mut locked = LockedBox::new(&2.5_f64).unwrap();
+    *locked += 1.0;
+    let raw = locked.into_raw();
+    // SAFETY: taken over from where it was given up.
+    let locked = unsafe { LockedBox::from_raw(raw) };
+    assert_eq!((*locked, locked.as_raw(), locked.to_string()), (3.5, raw, "3.5".into()));
+    LockedBox::drop(locked).unwrap();
+
+    let mut unified = UnifiedBox::new(7_u32).unwrap();
+    *unified += 1;
+    let pointer = UnifiedBox::into_unified(unified);
+    // SAFETY: as above.
+    let unified = unsafe { UnifiedBox::from_unified(pointer) };
+    assert_eq!((*unified, unified.as_unified_ptr()), (8, pointer));
+    assert_eq!(unified.as_device_ptr().as_raw(), pointer.as_raw() as u64);
+    assert!(unified == UnifiedBox::new(8).unwrap());
+    assert_eq!(UnifiedBox::leak(unified), &8);
+}
+
+#[test]
+fn parts_are_linked() {
+    let Some(_context) = context() else { return };
+    let mut linker = Linker::new().unwrap();
+    assert_eq!(linker.add_ptx("this is no PTX"), Err(CudaError::InvalidPtx));
+    assert_eq!(linker.add_ptx(".version\0"), Err(CudaError::InvalidPtx));
+    linker.add_ptx(".version 6.0").unwrap();
+    linker.add_cubin([1, 2, 3]).unwrap();
+    linker.add_fatbin([4]).unwrap();
+    // The fake answers with the kinds of the parts.
+    assert_eq!(linker.complete(), Ok(vec![1, 0, 2]));
 }

@@ -1,5 +1,6 @@
 //! What the host does for each kernel: data, launch, and a look at the result.
 
+mod counted;
 mod histogram;
 mod matmul;
 mod nbody;
@@ -9,6 +10,7 @@ mod scan;
 mod stencil;
 mod vadd;
 
+pub use counted::{Counted, counted};
 pub use histogram::Histogram;
 pub use matmul::Matmul;
 pub use nbody::Nbody;
@@ -40,6 +42,11 @@ pub trait Worked {
 /// launches that overlap; these do not, and vadd would take a third longer.
 pub fn rust_module() -> CudaResult<Module> {
     Module::from_ptx(include_str!(concat!(env!("OUT_DIR"), "/sm_75.ptx")), &[])
+}
+
+/// The kernels for compute capability 8.0 and newer.
+pub fn newer_rust_module() -> CudaResult<Module> {
+    Module::from_ptx(include_str!(concat!(env!("OUT_DIR"), "/sm_80.ptx")), &[])
 }
 
 /// The first of two lists' elements that are not `equal`.

@@ -3,7 +3,8 @@
 use super::{Address, Counters, DeviceInfo, Event, Launch};
 use crate::error::{Error, Result};
 use cuda_std::host::Kernel;
-use cuda_std::sim::{self, Fault, Memory, Options};
+use cuda_std::sim::{self, Fault, Memory, Options, Order};
+pub use cuda_std::sim::{Multiprocessor, Report, explain};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -51,12 +52,14 @@ impl Sim {
 
     /// The same, reporting races too; many times slower.
     pub fn checked() -> Self {
-        Self::with(DEFAULT_MEMORY, Memory::new(), Options { races: true })
+        Self::with(DEFAULT_MEMORY, Memory::new(), Options { races: true, ..Options::default() })
     }
 
-    /// As [`Sim::checked`], reporting also reads of memory that was never written.
+    /// As [`Sim::checked`], reporting also reads of memory that was never written, with blocks in a shuffled
+    /// order.
     pub fn strict() -> Self {
-        Self::with(DEFAULT_MEMORY, Memory::tracking_writes(), Options { races: true })
+        let options = Options { races: true, order: Order::Shuffled(0) };
+        Self::with(DEFAULT_MEMORY, Memory::tracking_writes(), options)
     }
 
     /// A device with `bytes` bytes of memory, to try what happens when they do not suffice.

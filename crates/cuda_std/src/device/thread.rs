@@ -1,5 +1,7 @@
 //! Who am I, barriers of a block, fences.
 
+use super::atomic::{add_u32, load_atomic_32};
+use crate::ordering::{Ordering, Scope};
 use core::arch::{asm, nvptx};
 
 macro_rules! special_registers {
@@ -58,6 +60,27 @@ pub fn sync_threads_and(predicate: bool) -> bool {
 pub fn sync_threads_or(predicate: bool) -> bool {
     // SAFETY: as `sync_threads`.
     unsafe { barrier_or(0, predicate) }
+}
+
+/// Blocks add up to the highest bit, and wait until it has changed: the first adds what the others, 1 each,
+/// leave to it. The lower bits are then what they were before.
+#[inline(always)]
+pub unsafe fn sync_grid(barrier: *mut u32) {
+    const HIGHEST: u32 = 1 << 31;
+    sync_threads();
+    if [thread_idx_x(), thread_idx_y(), thread_idx_z()] == [0; 3] {
+        let blocks = grid_dim_x() * grid_dim_y() * grid_dim_z();
+        let is_first = [block_idx_x(), block_idx_y(), block_idx_z()] == [0; 3];
+        let share = if is_first { HIGHEST - (blocks - 1) } else { 1 };
+        device_fence();
+        // SAFETY: the caller's promise.
+        let before = unsafe { add_u32(barrier, share, Scope::Device, Ordering::Relaxed) };
+        // SAFETY: the caller's promise.
+        while (before ^ unsafe { load_atomic_32(barrier, Scope::Device, Ordering::Relaxed) }) & HIGHEST == 0 {
+        }
+        device_fence();
+    }
+    sync_threads();
 }
 
 #[inline(always)]

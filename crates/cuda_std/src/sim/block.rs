@@ -1,20 +1,25 @@
 //! Running the threads of a grid.
 
 mod access;
+mod copies;
+mod meeting;
 
-use super::exchange::{Exchange, State, exchange_result};
-use super::fault::{Fault, FaultKind, Waiting};
+use super::copies::Copies;
+use super::exchange::{Exchange, Passed, State};
+use super::fault::{Fault, FaultKind};
 use super::memory::Memory;
-use super::options::Options;
+use super::options::{Options, Order};
 use super::panic;
 use super::race::Races;
+use super::report::{self, Operation};
+use super::resident::{Resident, Thread};
 use super::shared::SharedMemory;
+use super::trace::Traces;
 use crate::host::{Configuration, Dim3, Kernel};
 use crate::lanes::WARP_SIZE;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
-use std::ops::Range;
 use std::panic::Location;
 
 /// Bytes of stack of a simulated thread; what is not touched takes no memory.
@@ -32,9 +37,6 @@ pub(super) fn current() -> Option<&'static Grid<'static>> {
     CURRENT.get()
 }
 
-/// A thread that has been started and has not exited.
-type Thread = Coroutine<u64, (), ()>;
-
 /// A launch under way. Threads get at it through [`current`]; everything that changes is in cells,
 /// because a thread is suspended inside of the methods it calls.
 pub(super) struct Grid<'a> {
@@ -44,16 +46,12 @@ pub(super) struct Grid<'a> {
     /// Threads in a block.
     block_size: u32,
     memory: &'a Memory,
-    /// The block that runs.
-    block: Cell<u32>,
+    /// Places for blocks: one for all of them after another, or in a cooperative launch one for each.
+    residents: Vec<Resident>,
+    /// Which of them runs.
+    running: Cell<usize>,
     /// The thread of it that runs, or ran last.
     thread: Cell<u32>,
-    states: Vec<Cell<State>>,
-    /// Which threads have called `grid_dependency_wait`.
-    waited: Vec<Cell<bool>>,
-    /// How to suspend each thread.
-    yielders: Vec<Cell<*const Yielder<u64, ()>>>,
-    shared: SharedMemory,
     /// Calls of the clock so far.
     ticks: Cell<u64>,
     /// The fault of the thread that ran last, and its place if it is an access.
@@ -61,6 +59,9 @@ pub(super) struct Grid<'a> {
     place: Cell<Option<&'static Location<'static>>>,
     /// The accesses so far, if races are looked for.
     races: Option<RefCell<Races>>,
+    /// What the threads do, if somebody asks.
+    traces: Option<RefCell<Traces>>,
+    order: Order,
 }
 
 impl<'a> Grid<'a> {
@@ -71,23 +72,28 @@ impl<'a> Grid<'a> {
         options: &Options,
     ) -> Self {
         let block_size = configuration.block.count() as u32;
+        let places = if configuration.cooperative { configuration.grid.count() } else { 1 };
         Self {
             kernel,
             name: kernel.name(),
             configuration,
             block_size,
             memory,
-            block: Cell::new(0),
+            residents: (0..places).map(|_| Resident::new(block_size, configuration.shared_bytes)).collect(),
+            running: Cell::new(0),
             thread: Cell::new(0),
-            states: vec![Cell::new(State::Exited); block_size as usize],
-            waited: vec![Cell::new(false); block_size as usize],
-            yielders: vec![Cell::new(std::ptr::null()); block_size as usize],
-            shared: SharedMemory::new(configuration.shared_bytes),
             ticks: Cell::new(0),
             fault: RefCell::new(None),
             place: Cell::new(None),
             races: options.races.then(RefCell::default),
+            traces: report::is_wanted().then(RefCell::default),
+            order: options.order,
         }
+    }
+
+    /// The place of the block that runs.
+    fn now(&self) -> &Resident {
+        &self.residents[self.running.get()]
     }
 
     /// The number of the running thread in its block.
@@ -97,7 +103,7 @@ impl<'a> Grid<'a> {
 
     /// The number of the block that runs.
     pub fn block(&self) -> u32 {
-        self.block.get()
+        self.now().block.get()
     }
 
     pub fn thread_idx(&self) -> Dim3 {
@@ -113,7 +119,12 @@ impl<'a> Grid<'a> {
     }
 
     pub fn shared(&self) -> &SharedMemory {
-        &self.shared
+        &self.now().shared
+    }
+
+    /// What the running thread has asked for to be copied.
+    fn copies(&self) -> &RefCell<Copies> {
+        &self.now().copies[self.thread() as usize]
     }
 
     /// How often the clock was asked.
@@ -123,14 +134,14 @@ impl<'a> Grid<'a> {
 
     /// Whether an address is on the stack of the running thread. Its yielder is at the beginning.
     pub fn is_local(&self, address: u64) -> bool {
-        let beginning = self.yielders[self.thread() as usize].get() as u64;
+        let beginning = self.now().yielders[self.thread() as usize].get() as u64;
         beginning.abs_diff(address) < STACK_BYTES as u64
     }
 
     /// The lanes of the running thread's warp that have not exited.
     pub fn active_lanes(&self) -> u32 {
         let first = self.thread() & !(WARP_SIZE - 1);
-        let lanes = self.states[first as usize..].iter().take(WARP_SIZE as usize).enumerate();
+        let lanes = self.now().states[first as usize..].iter().take(WARP_SIZE as usize).enumerate();
         let active = lanes.filter(|(_, state)| !matches!(state.get(), State::Exited));
         active.fold(0, |mask, (lane, _)| mask | 1 << lane)
     }
@@ -138,9 +149,12 @@ impl<'a> Grid<'a> {
     /// Suspends the running thread until its state is [`State::Ready`] again; returns the result.
     fn wait(&self, state: State) -> u64 {
         let thread = self.thread.get() as usize;
-        self.states[thread].set(state);
+        self.now().states[thread].set(state);
+        if let State::Barrier(_, place) | State::Warp(_, _, place) | State::Grid(place) = state {
+            self.note(Some(place), Operation::Wait, 0, 0);
+        }
         // SAFETY: the yielder lives on the stack of the running coroutine, which set it when it started.
-        let yielder = unsafe { &*self.yielders[thread].get() };
+        let yielder = unsafe { &*self.now().yielders[thread].get() };
         yielder.suspend(())
     }
 
@@ -154,7 +168,12 @@ impl<'a> Grid<'a> {
     /// Ends the launch: the running thread's access to memory is wrong.
     #[track_caller]
     fn fault_here(&self, kind: FaultKind) -> ! {
-        self.place.set(Some(Location::caller()));
+        self.fault_at(Location::caller(), kind)
+    }
+
+    /// Ends the launch: an access to memory, there in the source, is wrong.
+    fn fault_at(&self, place: &'static Location<'static>, kind: FaultKind) -> ! {
+        self.place.set(Some(place));
         self.fault(kind)
     }
 
@@ -162,6 +181,15 @@ impl<'a> Grid<'a> {
     #[track_caller]
     pub fn barrier(&self, vote: bool) -> u32 {
         self.wait(State::Barrier(vote, Location::caller())) as u32
+    }
+
+    /// Meets the whole grid.
+    #[track_caller]
+    pub fn grid_barrier(&self) {
+        if !self.configuration.cooperative {
+            self.fault_here(FaultKind::NotCooperative);
+        }
+        self.wait(State::Grid(Location::caller()));
     }
 
     /// Meets the lanes of `mask`; returns what `exchange` gives this lane.
@@ -181,6 +209,23 @@ impl<'a> Grid<'a> {
         }
     }
 
+    fn in_traces(&self, act: impl FnOnce(&mut Traces)) {
+        if let Some(traces) = &self.traces {
+            act(&mut traces.borrow_mut());
+        }
+    }
+
+    /// Notes what the running thread does.
+    fn note(
+        &self,
+        place: Option<&'static Location<'static>>,
+        operation: Operation,
+        address: u64,
+        bytes: u64,
+    ) {
+        self.in_traces(|traces| traces.note(self.thread(), place, operation, address, bytes as u32));
+    }
+
     /// Runs all blocks.
     pub fn run(&self) -> Result<(), Fault> {
         // SAFETY: only the lifetime changes; the reference is taken back below, before `self` ends, and
@@ -189,23 +234,56 @@ impl<'a> Grid<'a> {
         assert!(current().is_none(), "a kernel cannot launch a kernel");
         CURRENT.set(Some(unbounded));
         let mut stacks = STACKS.take();
-        let result = (0..self.configuration.grid.count() as u32).try_for_each(|block| {
-            self.block.set(block);
-            self.run_block(&mut stacks)
-        });
+        let result = self.run_blocks(&mut stacks);
+        // Where a fault has ended the launch, there are threads left.
+        self.residents.iter().for_each(Resident::clear);
+        if let Some(traces) = &self.traces {
+            let lines = traces.take().into_lines();
+            report::enter(self.name, &self.configuration, self.now().shared.total_bytes(), lines);
+        }
         STACKS.set(stacks);
         CURRENT.set(None);
         let (block, thread, place) = (self.block(), self.thread(), self.place.get());
         result.map_err(|kind| Fault { kernel: self.name, block, thread, place, kind })
     }
 
-    /// Runs the threads of the current block, warp by warp, from barrier to barrier.
-    fn run_block(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
-        let mut threads: Vec<Option<Thread>> = (0..self.block_size).map(|_| None).collect();
-        self.states.iter().for_each(|s| s.set(State::Ready(0)));
-        self.waited.iter().for_each(|waited| waited.set(false));
-        self.shared.clear();
-        self.in_races(|races| races.start_block(self.block(), self.block_size));
+    fn run_blocks(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
+        let blocks = self.order.of(self.configuration.grid.count() as u32);
+        if !self.configuration.cooperative {
+            return blocks.into_iter().try_for_each(|block| {
+                self.start_block(block);
+                self.run_block(stacks).map(drop)
+            });
+        }
+        for (place, block) in blocks.enumerate() {
+            self.running.set(place);
+            self.start_block(block);
+        }
+        loop {
+            let mut waiting = 0;
+            for place in 0..self.residents.len() {
+                self.running.set(place);
+                self.in_races(|races| races.resume_block(self.block()));
+                self.in_traces(|traces| traces.resume_block(self.block()));
+                waiting += usize::from(self.run_block(stacks)?);
+            }
+            if !self.complete_grid_barrier(waiting)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives a block the place that is current.
+    fn start_block(&self, block: u32) {
+        self.now().take(block);
+        self.in_races(|races| races.start_block(block, self.block_size));
+        self.in_traces(|traces| traces.start_block(block, self.block_size));
+    }
+
+    /// Runs the threads of the current block, warp by warp, from barrier to barrier, to their end or to a
+    /// barrier of the grid; returns whether they wait there.
+    fn run_block(&self, stacks: &mut Vec<DefaultStack>) -> Result<bool, FaultKind> {
+        let mut threads = self.now().threads.borrow_mut();
         loop {
             for first in (0..self.block_size).step_by(WARP_SIZE as usize) {
                 let warp = first..(first + WARP_SIZE).min(self.block_size);
@@ -213,13 +291,16 @@ impl<'a> Grid<'a> {
                     for thread in warp.clone() {
                         self.run_thread(thread, &mut threads[thread as usize], stacks)?;
                     }
+                    self.in_traces(|traces| traces.finish_warp(first));
                     if !self.complete_exchanges(warp.clone())? {
                         break;
                     }
                 }
             }
-            if !self.complete_barrier()? {
-                return Ok(());
+            match self.complete_barrier()? {
+                Passed::Barrier => {}
+                Passed::End => return Ok(false),
+                Passed::Nothing => return Ok(true),
             }
         }
     }
@@ -231,7 +312,7 @@ impl<'a> Grid<'a> {
         slot: &mut Option<Thread>,
         stacks: &mut Vec<DefaultStack>,
     ) -> Result<(), FaultKind> {
-        let State::Ready(result) = self.states[thread as usize].get() else { return Ok(()) };
+        let State::Ready(result) = self.now().states[thread as usize].get() else { return Ok(()) };
         self.thread.set(thread);
         let coroutine = match slot {
             Some(coroutine) => coroutine,
@@ -243,10 +324,13 @@ impl<'a> Grid<'a> {
         }
         match outcome {
             Ok(CoroutineResult::Yield(())) => return Ok(()),
-            Ok(CoroutineResult::Return(())) if !self.waited[thread as usize].get() => {
+            Ok(CoroutineResult::Return(())) if !self.now().waited[thread as usize].get() => {
                 return Err(FaultKind::NoWait);
             }
-            Ok(CoroutineResult::Return(())) => self.states[thread as usize].set(State::Exited),
+            Ok(CoroutineResult::Return(())) => {
+                self.now().states[thread as usize].set(State::Exited);
+                self.note(None, Operation::End, 0, 0);
+            }
             Err(panic) => return Err(panic),
         }
         stacks.extend(slot.take().map(Coroutine::into_stack));
@@ -261,74 +345,11 @@ impl<'a> Grid<'a> {
                 .map_err(|error| FaultKind::NoStack { error: error.to_string() })?,
         };
         let body = |yielder: &Yielder<u64, ()>, _| {
-            self.yielders[self.thread.get() as usize].set(yielder);
+            self.now().yielders[self.thread.get() as usize].set(yielder);
             // SAFETY: whoever launched the kernel vouches for its arguments.
             unsafe { self.kernel.run() }
         };
-        // SAFETY: the coroutine borrows `self` and is dropped by `run_block`, which borrows it too.
+        // SAFETY: the coroutine borrows `self` and is dropped by `run`, which borrows it too.
         Ok(unsafe { Coroutine::with_stack_unchecked(stack, body) })
-    }
-
-    /// Gives the lanes whose partners have all come their results; returns whether there were any.
-    fn complete_exchanges(&self, warp: Range<u32>) -> Result<bool, FaultKind> {
-        let mut lanes = [State::Exited; WARP_SIZE as usize];
-        for thread in warp.clone() {
-            lanes[(thread - warp.start) as usize] = self.states[thread as usize].get();
-        }
-        let mut complete = 0u32;
-        for lane in 0..warp.len() as u32 {
-            let State::Warp(mask, exchange, _) = lanes[lane as usize] else { continue };
-            // Lanes that have met share their mask, so one of them answers for all.
-            if complete & (1 << lane) == 0 {
-                let wanted = |i: &u32| mask & (1 << i) != 0;
-                let mut others = (0..WARP_SIZE).filter(wanted).map(|i| &lanes[i as usize]);
-                if !others.all(|other| other.meets(&lanes[lane as usize])) {
-                    continue;
-                }
-                complete |= mask;
-                if let Exchange::Sync = exchange {
-                    self.in_races(|races| races.sync_warp(warp.start));
-                }
-            }
-            self.thread.set(warp.start + lane);
-            let result = exchange_result(&lanes, lane, warp.len() as u32)?;
-            self.states[(warp.start + lane) as usize].set(State::Ready(result));
-        }
-        Ok(complete != 0)
-    }
-
-    /// Lets everybody go on if all wait at one barrier; returns whether there is anybody left.
-    fn complete_barrier(&self) -> Result<bool, FaultKind> {
-        let mut waiting: Vec<Waiting> = Vec::new();
-        let (mut exited, mut barriers, mut votes) = (0, 0, 0);
-        for (thread, state) in self.states.iter().enumerate() {
-            let (call, place) = match state.get() {
-                State::Barrier(vote, place) => {
-                    barriers += 1;
-                    votes += u64::from(vote);
-                    ("sync_threads", place)
-                }
-                State::Warp(_, exchange, place) => (exchange.call(), place),
-                State::Exited => {
-                    exited += 1;
-                    continue;
-                }
-                State::Ready(_) => unreachable!("every thread that can run has run"),
-            };
-            match waiting.iter_mut().find(|w| w.call == call && w.place == place) {
-                Some(group) => group.threads.push(thread as u32),
-                None => waiting.push(Waiting { call, place, threads: vec![thread as u32] }),
-            }
-        }
-        if exited == self.block_size {
-            return Ok(false);
-        }
-        if barriers < self.block_size || waiting.len() > 1 {
-            self.thread.set(waiting[0].threads[0]);
-            return Err(FaultKind::Divergence { waiting, exited });
-        }
-        self.in_races(Races::pass_barrier);
-        self.states.iter().for_each(|s| s.set(State::Ready(votes)));
-        Ok(true)
     }
 }

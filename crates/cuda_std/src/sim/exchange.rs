@@ -45,6 +45,8 @@ pub(super) enum State {
     Ready(u64),
     /// All threads of the block, of which it counts those that say `true`.
     Barrier(bool, &'static Location<'static>),
+    /// All threads of the grid.
+    Grid(&'static Location<'static>),
     /// The lanes of the mask.
     Warp(u32, Exchange, &'static Location<'static>),
     Exited,
@@ -63,6 +65,14 @@ impl State {
             _ => false,
         }
     }
+}
+
+/// What the threads of a block have come past together.
+pub(super) enum Passed {
+    Barrier,
+    End,
+    /// They wait at a barrier of the grid.
+    Nothing,
 }
 
 /// What `lane` gets from the exchange that it and its partners wait in.

@@ -189,6 +189,17 @@ pub enum FaultKind {
         /// How many threads of the block have exited.
         exited: u32,
     },
+    /// A barrier of the grid in a launch whose blocks need not all have a place at once.
+    #[error("sync_grid in a launch that is not cooperative")]
+    NotCooperative,
+    /// Some blocks wait at a barrier of the grid, and others have ended.
+    #[error("{waiting} blocks wait in sync_grid; {ended} have ended")]
+    GridDivergence {
+        /// Blocks that wait.
+        waiting: u32,
+        /// Blocks that have ended.
+        ended: u32,
+    },
     /// A warp-wide operation without its caller among its lanes.
     #[error("lane {lane} calls {call} with mask {mask:#010x}, which does not contain it")]
     NotInMask {

@@ -1,28 +1,41 @@
 //! The simulator: kernels on the host, thread by thread, for correctness on machines without a GPU.
 //!
-//! Blocks run one after another. The threads of a block are coroutines that take turns at barriers and
-//! warp-wide operations only, so the order of everything is the same in every run. What a GPU would not
-//! notice ends the launch with a [`Fault`]: accesses outside of registered buffers, reads of shared memory
-//! nobody wrote, barriers that some threads never reach, shuffles from lanes that have exited, and, when
-//! asked for, races ([`Options`]) and reads of global memory nobody wrote ([`Memory::tracking_writes`]).
+//! Blocks run one after another, in an order that can be chosen. The threads of a block are coroutines that
+//! take turns at barriers and warp-wide operations only, so the order of everything is the same in every run.
+//! What a GPU would not notice ends the launch with a [`Fault`]: accesses outside of registered buffers, reads
+//! of shared memory nobody wrote, barriers that some threads never reach, shuffles from lanes that have
+//! exited, and, when asked for, races ([`Options`]) and reads of global memory nobody wrote
+//! ([`Memory::tracking_writes`]).
 //!
 //! Loads and stores of [`crate::memory`] and atomic operations are checked. What a kernel does to plain
 //! references, slices and pointers is not, as in other Rust code; only that its indices are within a slice.
 //!
-//! A kernel in which a block waits for a later one never ends here.
+//! [`explain`] counts what launches do, by the lines of the source: how many sectors of global memory the
+//! accesses of warps touch, conflicts of banks, collisions of atomic operations, branches that part a warp.
+//!
+//! A kernel in which a block waits for a later one never ends here, unless it does so in
+//! [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place at
+//! once.
 
 mod atomic;
 mod block;
+mod copies;
+mod cost;
 mod exchange;
 mod fault;
 mod function;
 mod io;
+mod loops;
 mod memory;
+mod occupancy;
 mod options;
 mod panic;
 mod race;
+mod report;
+mod resident;
 mod shared;
 pub(crate) mod thread;
+mod trace;
 
 pub use crate::__sim_launch as launch;
 pub use fault::{Access, Fault, FaultKind, Place, Waiting};
@@ -30,7 +43,9 @@ pub use fault::{Access, Fault, FaultKind, Place, Waiting};
 pub use function::call;
 pub use io::captured;
 pub use memory::Memory;
-pub use options::Options;
+pub use occupancy::{Limit, Multiprocessor, Occupancy};
+pub use options::{Options, Order};
+pub use report::{KernelReport, Line, Operation, Report, explain};
 
 use crate::host::{Configuration, Dim3, Kernel};
 
@@ -65,7 +80,7 @@ pub fn run_configured(
     memory: &Memory,
     options: &Options,
 ) -> Result<(), Fault> {
-    let Configuration { grid, block, shared_bytes } = configuration;
+    let Configuration { grid, block, shared_bytes, .. } = configuration;
     let fits = (1..=u64::from(MAX_BLOCK)).contains(&block.count())
         && block.z <= 64
         && grid.count() <= i32::MAX as u64

@@ -6,4 +6,60 @@ pub struct Options {
     /// Report two threads that touch the same address with nothing to order them, one of them writing.
     /// Many times slower.
     pub races: bool,
+    /// In which order the blocks run.
+    pub order: Order,
+}
+
+/// The order of blocks. A device promises none, so a kernel must not rely on one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// 0, 1, 2, ..
+    #[default]
+    Ascending,
+    /// The last first.
+    Descending,
+    /// A random one, the same for the same seed.
+    Shuffled(u64),
+}
+
+impl Order {
+    /// The numbers below `count` in this order.
+    pub(super) fn of(self, count: u32) -> Box<dyn Iterator<Item = u32>> {
+        match self {
+            Order::Ascending => Box::new(0..count),
+            Order::Descending => Box::new((0..count).rev()),
+            Order::Shuffled(seed) => Box::new(shuffled(count, seed).into_iter()),
+        }
+    }
+}
+
+/// Fisher and Yates's shuffle with numbers of SplitMix64 (Steele, Lea and Flood, 2014).
+fn shuffled(count: u32, mut state: u64) -> Vec<u32> {
+    let mut numbers: Vec<u32> = (0..count).collect();
+    for i in (1..numbers.len()).rev() {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut random = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        random = (random ^ random >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        random ^= random >> 31;
+        numbers.swap(i, (random % (i as u64 + 1)) as usize);
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_comes_once() {
+        for order in [Order::Ascending, Order::Descending, Order::Shuffled(0), Order::Shuffled(7)] {
+            let mut numbers = Vec::from_iter(order.of(101));
+            numbers.sort_unstable();
+            assert_eq!(numbers, Vec::from_iter(0..101));
+        }
+        let first = |seed| Vec::from_iter(Order::Shuffled(seed).of(101));
+        assert_ne!(first(0), first(1));
+        assert_eq!(first(3), first(3));
+        assert_eq!(Vec::from_iter(Order::Descending.of(3)), [2, 1, 0]);
+    }
 }

@@ -4,7 +4,7 @@
 //! within a warp (taken to include all of its lanes); and between blocks a fence in the one, an atomic
 //! operation of it after the fence, and a later atomic operation of the other on the same address. The
 //! last is taken per block, not per thread: that all threads of the block have come to the fence is the
-//! business of its barriers.
+//! business of its barriers. A barrier of the grid orders everything.
 
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;
@@ -22,6 +22,8 @@ pub(super) struct Stamp {
     barrier: u32,
     /// How often the warp had synchronised.
     warp: u32,
+    /// How many barriers the grid had passed.
+    grid_barrier: u32,
 }
 
 impl Access {
@@ -62,49 +64,84 @@ pub(super) enum Word {
 pub(super) struct Races {
     words: HashMap<Word, History>,
     time: u64,
-    /// The block that runs, how many barriers it has passed, and how often each warp has synchronised.
+    /// How many barriers the grid has passed.
+    grid_barrier: u32,
+    /// The block that runs.
     block: u32,
+    now: Progress,
+    /// The other blocks, where they have a place at the same time.
+    others: HashMap<u32, Progress>,
+    /// For every address of atomic operations what they released.
+    releases: HashMap<u64, Releases>,
+}
+
+/// How far a block has come.
+#[derive(Debug, Default)]
+struct Progress {
+    /// How many barriers it has passed.
     barrier: u32,
+    /// How often each warp has synchronised.
     warps: Vec<u32>,
     /// Time of its last fence.
     fence: u64,
-    /// For every address of atomic operations: the blocks that made them, and their fences before.
-    releases: HashMap<u64, Vec<(u32, u64)>>,
-    /// The atomic operations of this block: the address, and how many entries of its releases came before.
+    /// Its atomic operations: the address, and how many operations on it came before.
     acquired: Vec<(u64, usize)>,
+}
+
+/// What atomic operations on an address released.
+#[derive(Debug, Default)]
+struct Releases {
+    /// How many there were.
+    count: usize,
+    /// By block: how many came before, and the time of the block's last fence.
+    by_block: HashMap<u32, Vec<(usize, u64)>>,
 }
 
 impl Races {
     pub fn start_block(&mut self, block: u32, threads: u32) {
-        (self.block, self.barrier, self.fence) = (block, 0, 0);
-        self.warps = vec![0; threads.div_ceil(WARP_SIZE) as usize];
-        self.acquired.clear();
+        self.resume_block(block);
+        self.now = Progress { warps: vec![0; threads.div_ceil(WARP_SIZE) as usize], ..Progress::default() };
+    }
+
+    /// Goes on with a block.
+    pub fn resume_block(&mut self, block: u32) {
+        let before = std::mem::take(&mut self.now);
+        self.others.insert(std::mem::replace(&mut self.block, block), before);
+        self.now = self.others.remove(&block).unwrap_or_default();
+    }
+
+    /// All that came before is ordered before all that comes.
+    pub fn pass_grid_barrier(&mut self) {
+        self.grid_barrier += 1;
     }
 
     pub fn pass_barrier(&mut self) {
-        self.barrier += 1;
+        self.now.barrier += 1;
     }
 
     pub fn sync_warp(&mut self, thread: u32) {
-        self.warps[(thread / WARP_SIZE) as usize] += 1;
+        self.now.warps[(thread / WARP_SIZE) as usize] += 1;
     }
 
     pub fn pass_fence(&mut self) {
-        self.fence = self.time;
+        self.now.fence = self.time;
     }
 
     /// Enters an atomic operation, which releases what the block did before its last fence.
     pub fn synchronise(&mut self, address: u64) {
         let releases = self.releases.entry(address).or_default();
-        self.acquired.push((address, releases.len()));
-        releases.push((self.block, self.fence));
+        self.now.acquired.push((address, releases.count));
+        releases.by_block.entry(self.block).or_default().push((releases.count, self.now.fence));
+        releases.count += 1;
     }
 
     /// Enters an access; the error is an earlier one that it races with.
     pub fn enter(&mut self, word: Word, access: Access, thread: u32) -> Result<(), Stamp> {
         self.time += 1;
-        let warp = self.warps[(thread / WARP_SIZE) as usize];
-        let now = Stamp { access, block: self.block, thread, time: self.time, barrier: self.barrier, warp };
+        let warp = self.now.warps[(thread / WARP_SIZE) as usize];
+        let (block, time, barrier, grid_barrier) =
+            (self.block, self.time, self.now.barrier, self.grid_barrier);
+        let now = Stamp { access, block, thread, time, barrier, warp, grid_barrier };
         let mut history = self.words.remove(&word).unwrap_or_default();
         let ordered = |before: &Stamp| match word {
             Word::Shared(..) if before.block != now.block => true, // another block's memory
@@ -125,17 +162,19 @@ impl Races {
     }
 
     fn ordered(&self, before: &Stamp, now: &Stamp) -> bool {
+        if before.grid_barrier < now.grid_barrier {
+            return true;
+        }
         if before.block == now.block {
             let same_warp = before.thread / WARP_SIZE == now.thread / WARP_SIZE;
             return before.thread == now.thread
                 || before.barrier < now.barrier
                 || same_warp && before.warp < now.warp;
         }
-        self.acquired.iter().any(|(address, count)| {
-            let releases = &self.releases[address][..*count];
-            let first = releases.partition_point(|(block, _)| *block < before.block);
-            let same_block = releases[first..].iter().take_while(|(block, _)| *block == before.block);
-            same_block.into_iter().any(|(_, fence)| before.time <= *fence)
+        self.now.acquired.iter().any(|(address, count)| {
+            let of_block = self.releases[address].by_block.get(&before.block);
+            let mut earlier = of_block.into_iter().flatten().take_while(|(number, _)| number < count);
+            earlier.any(|(_, fence)| before.time <= *fence)
         })
     }
 }

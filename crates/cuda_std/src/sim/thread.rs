@@ -67,6 +67,11 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     grid().barrier(predicate) != 0
 }
 
+#[track_caller]
+pub unsafe fn sync_grid(_barrier: *mut u32) {
+    grid().grid_barrier();
+}
+
 /// A barrier orders a block; a fence of it alone orders nothing that another block could see.
 pub fn block_fence() {
     grid();
@@ -246,6 +251,24 @@ pub unsafe fn load_shared_64(base: SharedBase, i: usize) -> u64 {
 #[track_caller]
 pub unsafe fn store_shared_64(base: SharedBase, i: usize, value: u64) {
     grid().store_shared(base, i, [value as u32, (value >> 32) as u32]);
+}
+
+#[track_caller]
+pub unsafe fn copy_async<T, const N: usize>(base: SharedBase, i: usize, from: *const T) {
+    let bytes = N * size_of::<T>();
+    check(Access::Read, from as u64, from as u64, bytes as u64);
+    // SAFETY: the caller's promise, checked.
+    let words = (0..bytes / 4).map(|k| unsafe { from.cast::<u32>().add(k).read_volatile() }).collect();
+    grid().copy_async::<N>(base, i, words);
+}
+
+pub fn commit_copies() {
+    grid().commit_copies();
+}
+
+#[track_caller]
+pub fn wait_for_copies<const N: usize>() {
+    grid().wait_for_copies(N);
 }
 
 pub fn variable(name: &'static str, layout: Layout) -> *mut u8 {

@@ -65,7 +65,7 @@ pub fn run(kernel: &dyn Kernel, grid: u32, block: u32, memory: &Memory) -> Resul
 }
 
 pub fn run_checked(kernel: &dyn Kernel, grid: u32, block: u32, memory: &Memory) -> Result<(), Fault> {
-    sim::run(kernel, grid, block, memory, &Options { races: true })
+    sim::run(kernel, grid, block, memory, &Options { races: true, ..Options::default() })
 }
 
 /// The fault of a launch without race checks, as (block, thread, kind).

@@ -2,8 +2,8 @@
 //!
 //! - [`DeviceBuffer`] and [`DeviceBox`]: on the device. They are copied to and from, as [`CopyDestination`]
 //!   and [`AsyncCopyDestination`] say.
-//! - [`LockedBuffer`]: on the host, page-locked, so that copies need not wait.
-//! - [`UnifiedBuffer`]: where it is used last; host and device see it at one address.
+//! - [`LockedBuffer`] and [`LockedBox`]: on the host, page-locked, so that copies need not wait.
+//! - [`UnifiedBuffer`] and [`UnifiedBox`]: where it is used last; host and device see it at one address.
 
 pub(crate) mod copy;
 mod copy_on_device;
@@ -13,6 +13,7 @@ mod device_copy;
 mod device_slice;
 mod device_variable;
 mod host;
+mod host_box;
 mod malloc;
 mod pointer;
 
@@ -25,6 +26,7 @@ pub use device_copy::DeviceCopy;
 pub use device_slice::{DeviceSlice, DeviceSliceIndex};
 pub use device_variable::DeviceVariable;
 pub use host::{HostBuffer, HostMemory, LockedBuffer, PageLocked, Unified, UnifiedBuffer};
+pub use host_box::{HostBox, LockedBox, UnifiedBox};
 pub use malloc::*;
 pub use pointer::{DevicePointer, UnifiedPointer};
 
@@ -70,6 +72,12 @@ pub trait GpuBox<T: DeviceCopy>: Sealed {
 impl<T: DeviceCopy> GpuBox<T> for DeviceBox<T> {
     fn as_device_ptr(&self) -> DevicePointer<T> {
         DeviceBox::as_device_ptr(self)
+    }
+}
+
+impl<T: DeviceCopy> GpuBox<T> for UnifiedBox<T> {
+    fn as_device_ptr(&self) -> DevicePointer<T> {
+        DevicePointer::from_raw(self.as_unified_ptr().as_raw() as CUdeviceptr)
     }
 }
 

@@ -95,6 +95,26 @@ functions! {
     );
     fn cuModuleUnload(module: CUmodule);
 
+    // Linking
+    fn cuLinkAddData_v2(
+        state: CUlinkState,
+        kind: CUjitInputType,
+        data: *mut c_void,
+        bytes: usize,
+        name: *const c_char,
+        count: c_uint,
+        options: *mut CUjit_option,
+        values: *mut *mut c_void,
+    );
+    fn cuLinkComplete(state: CUlinkState, cubin: *mut *mut c_void, bytes: *mut usize);
+    fn cuLinkCreate_v2(
+        count: c_uint,
+        options: *mut CUjit_option,
+        values: *mut *mut c_void,
+        state: *mut CUlinkState,
+    );
+    fn cuLinkDestroy(state: CUlinkState);
+
     // Functions
     fn cuFuncGetAttribute(value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
     fn cuFuncSetCacheConfig(function: CUfunction, config: CUfunc_cache);
@@ -121,6 +141,18 @@ functions! {
     );
 
     // Launches
+    fn cuLaunchCooperativeKernel(
+        function: CUfunction,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        shared_bytes: c_uint,
+        stream: CUstream,
+        arguments: *mut *mut c_void,
+    );
     fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, user_data: *mut c_void);
     fn cuLaunchKernel(
         function: CUfunction,

@@ -23,6 +23,7 @@ handles! {
     CUfunction CUfunc_st
     CUgraph CUgraph_st
     CUgraphExec CUgraphExec_st
+    CUlinkState CUlinkState_st
     CUmemoryPool CUmemPoolHandle_st
     CUmodule CUmod_st
     CUstream CUstream_st
@@ -66,6 +67,13 @@ constants! {
         CU_FUNC_ATTRIBUTE_CACHE_MODE_CA = 7
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
         CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9
+    }
+    CUjitInputType {
+        CU_JIT_INPUT_CUBIN = 0
+        CU_JIT_INPUT_PTX = 1
+        CU_JIT_INPUT_FATBINARY = 2
+        CU_JIT_INPUT_OBJECT = 3
+        CU_JIT_INPUT_LIBRARY = 4
     }
     CUjit_option {
         CU_JIT_MAX_REGISTERS = 0

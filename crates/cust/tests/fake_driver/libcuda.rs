@@ -16,6 +16,7 @@ const INVALID_CONTEXT: u32 = 201;
 const INVALID_PTX: u32 = 218;
 const NOT_FOUND: u32 = 500;
 const NOT_READY: u32 = 600;
+const TOO_LARGE: u32 = 720;
 
 const DEVICE: c_int = 70;
 const CONTEXT: usize = 0xC0;
@@ -27,6 +28,8 @@ static RETAINED: AtomicUsize = AtomicUsize::new(0);
 static HANDLES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// Allocations: address and bytes.
 static TAKEN: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+/// The kinds of what was given to the linker, which are its result.
+static LINKED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// A variable of every module.
 static VARIABLE: AtomicU32 = AtomicU32::new(7);
 
@@ -133,6 +136,38 @@ macro_rules! driver {
 
 driver! {
     fn cuInit(flags: u32) { flags }
+    fn cuLinkCreate_v2(count: u32, _options: usize, _values: usize, state: *mut usize) {
+        assert_eq!(count, 0);
+        create(state)
+    }
+    fn cuLinkAddData_v2(
+        state: usize,
+        kind: u32,
+        data: *const u8,
+        bytes: usize,
+        _name: *const c_char,
+        count: u32,
+        _options: usize,
+        _values: usize,
+    ) {
+        known(state);
+        let data = std::slice::from_raw_parts(data, bytes);
+        assert!(count == 0 && (kind != 1 || data.ends_with(b"\0")), "PTX ends with a nul");
+        if kind == 1 && !data.starts_with(b".version") { return INVALID_PTX }
+        LINKED.lock().unwrap().push(kind as u8);
+        0
+    }
+    fn cuLinkComplete(state: usize, cubin: *mut *const u8, bytes: *mut usize) {
+        known(state);
+        let kinds = LINKED.lock().unwrap();
+        *bytes = kinds.len();
+        *cubin = kinds.as_ptr();
+        0
+    }
+    fn cuLinkDestroy(state: usize) {
+        LINKED.lock().unwrap().clear();
+        destroy(state)
+    }
     fn cuDriverGetVersion(version: *mut c_int) { *version = 12_080; 0 }
     fn cuGetErrorName(status: u32, text: *mut *const c_char) {
         if status != OUT_OF_MEMORY { return INVALID_VALUE }
@@ -289,6 +324,13 @@ driver! {
             }
         }
         within_context(|| 0)
+    }
+    fn cuLaunchCooperativeKernel(
+        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32,
+        stream: usize, arguments: *const *mut c_void,
+    ) {
+        if gx * gy * gz > 4 { return TOO_LARGE }
+        cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, 0)
     }
     fn cuLaunchHostFunc(stream: usize, function: extern "C" fn(*mut c_void), user_data: *mut c_void) {
         known(stream);

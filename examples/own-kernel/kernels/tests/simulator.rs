@@ -19,7 +19,7 @@ fn run<K: Kernel>(x: &[f64], kernel: impl Fn(u32, *const f64, *mut f64) -> K) ->
     memory.register(y.as_ptr() as u64, size_of_val(x) as u64);
     let launch = kernel(x.len() as u32, x.as_ptr(), y.as_mut_ptr());
     let blocks = (x.len() as u32).div_ceil(BLOCK);
-    sim::run(&launch, blocks, BLOCK, &memory, &Options { races: true })?;
+    sim::run(&launch, blocks, BLOCK, &memory, &Options { races: true, ..Options::default() })?;
     Ok(y)
 }
 

@@ -1,7 +1,9 @@
 //! Eight kernels, a file each: the kernel, the threads of a block, and the same computed one after the other,
-//! which the tests compare.
+//! which the tests compare. And `access`: ways to get at memory, for those who count; `together`: blocks that
+//! wait for each other.
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments, improper_ctypes_definitions)]
 
+pub mod access;
 pub mod histogram;
 pub mod matmul;
 pub mod nbody;
@@ -9,4 +11,5 @@ pub mod pi;
 pub mod saxpy;
 pub mod scan;
 pub mod stencil;
+pub mod together;
 pub mod vadd;

@@ -3,16 +3,23 @@
 use cuda_builder::{CudaBuilder, Ptxas, Toolchain};
 
 /// Entry points, and the barriers in each as they are written: the compiler must not make more of them.
-const ENTRIES: [(&str, usize); 10] = [
+const ENTRIES: [(&str, usize); 17] = [
     ("add_totals", 0),
+    ("drift_arrays", 0),
+    ("drift_structures", 0),
+    ("gather", 0),
     ("heat_step", 0),
     ("histogram", 2),
     ("matmul", 2),
     ("nbody", 2),
     ("pi", 0),
+    ("relax", 4),
     ("saxpy", 0),
     ("scan_blocks", 2),
     ("scan_totals", 4),
+    ("sum_rows", 0),
+    ("transpose", 1),
+    ("turn_tiles", 2),
     ("vadd", 0),
 ];
 

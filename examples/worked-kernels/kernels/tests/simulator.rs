@@ -1,9 +1,10 @@
 //! The kernels in the simulator, beside what the host computes one after the other.
 
 use cuda_std::atomic::{AtomicU32, AtomicU64};
+use cuda_std::host::Configuration;
 use cuda_std::sim::{self, Memory, Options, launch};
 use kernels::nbody::Body;
-use kernels::{histogram, matmul, nbody, pi, saxpy, scan, stencil, vadd};
+use kernels::{histogram, matmul, nbody, pi, saxpy, scan, stencil, together, vadd};
 
 /// Fractions without a pattern, from -1/2 to 1/2.
 fn fractions(n: usize, by: f32) -> Vec<f32> {
@@ -29,7 +30,7 @@ macro_rules! memory {
     }};
 }
 
-const RACES: Options = Options { races: true };
+const RACES: Options = Options { races: true, order: sim::Order::Shuffled(19) };
 
 #[test]
 fn vadd_adds() {
@@ -93,7 +94,7 @@ fn scan_sums() {
     for n in sizes(scan::BLOCK).into_iter().chain([(scan::BLOCK * scan::BLOCK) as usize + 5]) {
         let blocks = (n as u32).div_ceil(scan::BLOCK);
         let (x, mut y, mut totals) = (integers(n), vec![7; n], vec![7; blocks as usize]);
-        let options = Options { races: n < 10_000 };
+        let options = Options { races: n < 10_000, ..RACES };
         let memory = memory!(x, y, totals);
         let (n, x_, y_, totals_) = (n as u32, x.as_ptr(), y.as_mut_ptr(), totals.as_mut_ptr());
         let scan_blocks = scan::scan_blocks { n, x: x_, y: y_, totals: totals_ };
@@ -148,4 +149,28 @@ fn nbody_pulls() {
             }
         }
     }
+}
+
+#[test]
+fn blocks_relax_together() {
+    let (blocks, steps) = (3, 5);
+    let mut expected: Vec<f64> =
+        (0..blocks * together::BLOCK).map(|i| (f64::from(i) * 0.37).fract()).collect();
+    let (mut x, mut barrier) = (expected.clone(), [0_u32]);
+    let memory = memory!(x, barrier);
+    let kernel = together::relax { steps, x: x.as_mut_ptr(), barrier: barrier.as_mut_ptr() };
+    let configuration = Configuration { cooperative: true, ..Configuration::new(blocks, together::BLOCK) };
+    sim::run_configured(&kernel, configuration, &memory, &RACES).unwrap();
+    together::relax_on_host(steps, &mut expected);
+    assert_eq!(x, expected);
+}
+
+#[test]
+fn tiles_are_turned() {
+    let x = fractions(9 * 512, 0.37);
+    let mut y = vec![f32::NAN; x.len()];
+    let memory = memory!(x, y);
+    let kernel = together::turn_tiles { tiles: 9, x: x.as_ptr(), y: y.as_mut_ptr() };
+    sim::run(&kernel, 1, together::BLOCK, &memory, &RACES).unwrap();
+    assert_eq!(y, together::turn_on_host(&x));
 }

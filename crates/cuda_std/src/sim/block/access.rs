@@ -3,13 +3,15 @@
 use super::Grid;
 use crate::sim::fault::{Access, FaultKind, Place};
 use crate::sim::race::{Races, Stamp, Word};
+use crate::sim::report::Operation;
 use crate::sim::shared::SharedBase;
 use std::ops::Range;
+use std::panic::Location;
 
 impl Grid<'_> {
     /// Notes that the running thread has waited for the grid in front.
     pub fn waited(&self) {
-        self.waited[self.thread.get() as usize].set(true);
+        self.now().waited[self.thread.get() as usize].set(true);
     }
 
     /// Notes that what the block did so far comes before what its next atomic operation announces.
@@ -27,16 +29,18 @@ impl Grid<'_> {
     #[track_caller]
     pub fn check_global(&self, access: Access, base: u64, address: u64, size: u64) {
         // Shared memory may be meant too, where a pointer says nothing of its kind.
-        if self.shared.contains(address) {
+        if self.shared().contains(address) {
+            self.note(Some(Location::caller()), of_shared(access), address, size);
             return;
         }
         if let Err(kind) = self.memory.check(access, base, address, size) {
             self.fault_here(kind);
         }
         // A plain load may be of what no kernel writes; any other cannot.
-        if access != Access::Read && !self.waited[self.thread.get() as usize].get() {
+        if access != Access::Read && !self.now().waited[self.thread.get() as usize].get() {
             self.fault_here(FaultKind::AccessBeforeWait { access });
         }
+        self.note(Some(Location::caller()), of_global(access), address, size);
         let Some(races) = &self.races else { return };
         if access == Access::Atomic {
             self.synchronise(address);
@@ -53,20 +57,33 @@ impl Grid<'_> {
     #[track_caller]
     fn shared_cells<const N: usize>(&self, access: Access, base: SharedBase, i: usize) -> Range<usize> {
         if i >= base.length {
-            let (array, length) = (self.shared.name(base), base.length as u64);
+            let (array, length) = (self.shared().name(base), base.length as u64);
             self.fault_here(FaultKind::SharedOutOfBounds { access, array, index: i as u64, length });
         }
         let cells = i * N..(i + 1) * N;
-        let Some(races) = &self.races else { return cells };
-        for cell in cells.clone() {
+        let address = bank_address(base, cells.start);
+        self.note(Some(Location::caller()), of_shared(access), address, 4 * N as u64);
+        self.enter_shared(access, base, cells.clone(), Location::caller());
+        cells
+    }
+
+    /// Faults if an access to cells of a shared array, there in the source, races with another.
+    pub fn enter_shared(
+        &self,
+        access: Access,
+        base: SharedBase,
+        cells: Range<usize>,
+        at: &'static Location<'static>,
+    ) {
+        let Some(races) = &self.races else { return };
+        for cell in cells {
             let word = Word::Shared(base.array as u32, cell as u32);
             let entered = races.borrow_mut().enter(word, access, self.thread());
             if let Err(other) = entered {
-                let place = Place::Shared { array: self.shared.name(base), offset: cell as u64 * 4 };
-                self.fault_here(race(access, other, place));
+                let place = Place::Shared { array: self.shared().name(base), offset: cell as u64 * 4 };
+                self.fault_at(at, race(access, other, place));
             }
         }
-        cells
     }
 
     #[track_caller]
@@ -74,7 +91,7 @@ impl Grid<'_> {
         let cells = self.shared_cells::<N>(Access::Read, base, i);
         let mut words = [0; N];
         for (word, cell) in words.iter_mut().zip(cells) {
-            let content = self.shared.cells(base)[cell];
+            let content = self.shared().cells(base)[cell];
             *word = self.written(content, base, i);
         }
         words
@@ -84,7 +101,7 @@ impl Grid<'_> {
     #[track_caller]
     fn written(&self, cell: Option<u32>, base: SharedBase, i: usize) -> u32 {
         let Some(word) = cell else {
-            let array = self.shared.name(base);
+            let array = self.shared().name(base);
             self.fault_here(FaultKind::UnwrittenShared { array, index: i as u64 })
         };
         word
@@ -94,19 +111,41 @@ impl Grid<'_> {
     #[track_caller]
     pub fn load_shared_word(&self, access: Access, base: SharedBase, i: usize) -> u32 {
         let cells = self.shared_cells::<1>(access, base, i);
-        let cell = self.shared.cells(base)[cells.start];
+        let cell = self.shared().cells(base)[cells.start];
         self.written(cell, base, i)
     }
 
     /// Sets element `i`, one cell, as the second half of an atomic operation.
     pub fn set_shared_word(&self, base: SharedBase, i: usize, word: u32) {
-        self.shared.cells(base)[i] = Some(word);
+        self.shared().cells(base)[i] = Some(word);
     }
 
     #[track_caller]
     pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, words: [u32; N]) {
         let cells = self.shared_cells::<N>(Access::Write, base, i);
-        self.shared.cells(base)[cells].copy_from_slice(&words.map(Some));
+        self.shared().cells(base)[cells].copy_from_slice(&words.map(Some));
+    }
+}
+
+/// The address of a cell in shared memory as if each array began there anew, apart from the others, with a
+/// first bank.
+pub(super) fn bank_address(base: SharedBase, cell: usize) -> u64 {
+    ((base.array as u64) << 32) | (4 * cell as u64)
+}
+
+fn of_global(access: Access) -> Operation {
+    match access {
+        Access::Read | Access::VolatileRead => Operation::GlobalLoad,
+        Access::Write | Access::VolatileWrite => Operation::GlobalStore,
+        Access::Atomic => Operation::GlobalAtomic,
+    }
+}
+
+fn of_shared(access: Access) -> Operation {
+    match access {
+        Access::Read | Access::VolatileRead => Operation::SharedLoad,
+        Access::Write | Access::VolatileWrite => Operation::SharedStore,
+        Access::Atomic => Operation::SharedAtomic,
     }
 }
 

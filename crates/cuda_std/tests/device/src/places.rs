@@ -43,6 +43,20 @@ pub unsafe fn spaces(p: *const u32, out: *mut bool) {
 }
 
 #[kernel]
+pub unsafe fn grid_barrier(barrier: *mut u32) {
+    thread::sync_grid(barrier);
+}
+
+#[kernel]
+pub unsafe fn copies(x: *const u32) {
+    let tile = cuda_std::shared![u32; 128];
+    let t = thread::thread_idx_x() as usize;
+    cuda_std::pipeline::copy_async::<u32, 4>(tile, 4 * t, x.add(4 * t));
+    cuda_std::pipeline::commit();
+    cuda_std::pipeline::wait_prior::<2>();
+}
+
+#[kernel]
 pub unsafe fn clocks(out: *mut u64) {
     misc::profiler_counter(3);
     misc::breakpoint();
