@@ -186,11 +186,11 @@ parameters! {
     /// Coarsening ends where a level keeps more than this share of the rows.
     stall: f64 = 0.8, takes "a number between 0 and 1, both excluded", if |share| share > 0.0 && share < 1.0;
 
-    /// Where the hierarchy is computed; it is the same to the last bit.
-    setup: SetupOn = SetupOn::Device, takes "device or host";
-
     /// The format of every level's matrices, converted on the host; auto: what suits each. Not for blocks.
     format: Option<Format> = None, takes "crs, ell, sell or auto", if |x| x.is_none_or(|format| format.block() == 1);
+
+    /// Where the hierarchy is computed; it is the same to the last bit.
+    setup: SetupOn = SetupOn::Device, takes "device or host";
 
     /// Whether matrices that a GPU holds in reduced SELL are rounded, in f32 and without blocks: off the
     /// diagonal 3 to 7 bits of the significand stay, so that the distance of the column and the value share
