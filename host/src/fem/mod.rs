@@ -39,7 +39,8 @@ const BLOCK: usize = 4096;
 /// over the cells around its node in ascending order. So matrices have the same bits for any number of
 /// threads.
 ///
-/// It takes 170 bytes a node on a typical mesh of tetrahedra, where a node has 24 tetrahedra and 14 neighbours.
+/// It takes 170 bytes a node on a typical mesh of tetrahedra, where a node has 24 tetrahedra and 14
+/// neighbours.
 #[derive(Debug)]
 pub struct P1<'m, const C: usize = 4> {
     points: &'m [[f64; 3]],

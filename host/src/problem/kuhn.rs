@@ -1,4 +1,5 @@
-//! The mesh of `tet`, `bidomain` and `elasticity`: a jittered box of nodes, each of its cubes cut into six tetrahedra.
+//! The mesh of `tet`, `bidomain` and `elasticity`: a jittered box of nodes, each of its cubes cut into six
+//! tetrahedra.
 //!
 //! H. W. Kuhn: Some combinatorial lemmas in topology, IBM Journal of Research and Development 4, 1960.
 

@@ -101,8 +101,8 @@ pub struct Setting {
     /// Most iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub max_iter: u32,
-    /// With multigrid: any of its parameters, as --amg of solve has them, such as coarsening=pmis,cycle=w; with
-    /// preset=paper its matrices are in the format of the row on every level
+    /// With multigrid: any of its parameters, as --amg of solve has them, such as coarsening=pmis,cycle=w;
+    /// with preset=paper its matrices are in the format of the row on every level
     #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',')]
     pub amg: Vec<Parameter<Amg>>,
     /// The same as --amg preset=NAME: paper is the source documents' multigrid

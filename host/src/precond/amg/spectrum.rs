@@ -62,8 +62,8 @@ const FEW: f64 = 0.2;
 ///
 /// With [`Params::plain_diagonal`] D is the diagonal everywhere, and there are no rows of slivers.
 ///
-/// Lanczos's method takes [`Params::lanczos_steps`]; `product` is `a` ready to be multiplied, where there is that
-/// already.
+/// Lanczos's method takes [`Params::lanczos_steps`]; `product` is `a` ready to be multiplied, where there is
+/// that already.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,

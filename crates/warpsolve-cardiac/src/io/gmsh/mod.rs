@@ -317,7 +317,8 @@ impl Reader<'_> {
         self.mesh.push(self.elements, nodes, 0).map_err(|message| self.file.fail(message))
     }
 
-    /// Keeps a flat element that is a triangle with a group. One with a node that is not there bounds nothing.
+    /// Keeps a flat element that is a triangle with a group. One with a node that is not there bounds
+    /// nothing.
     fn face(&mut self, tags: &[u64], group: i32) {
         if let (&[a, b, c], true) = (tags, group != 0)
             && let [Some(a), Some(b), Some(c)] = [a, b, c].map(|tag| self.tags.index(tag))

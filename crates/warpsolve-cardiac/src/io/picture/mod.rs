@@ -73,12 +73,12 @@ pub fn write_activation(path: &Path, mesh: &TetMesh, times: &[f64], view: Option
 ///
 /// The projection is orthographic, hidden surfaces are removed by a depth buffer (E. Catmull: A Subdivision
 /// Algorithm for Computer Display of Curved Surfaces, 1974, section 3). The shading is Lambert's with
-/// interpolated normals. The colour map is viridis, in which equal steps look equal. Faces with a corner whose
-/// value is negative are grey.
+/// interpolated normals. The colour map is viridis, in which equal steps look equal. Faces with a corner
+/// whose value is negative are grey.
 ///
 /// # Errors
-/// [`Error::Mesh`] when there is not one value for every node; [`Error::Option`] when `view` has no direction;
-/// [`Error::Io`] when the file cannot be written.
+/// [`Error::Mesh`] when there is not one value for every node; [`Error::Option`] when `view` has no
+/// direction; [`Error::Io`] when the file cannot be written.
 pub fn write_values(
     path: &Path,
     mesh: &TetMesh,

@@ -24,7 +24,8 @@ const TETRAHEDRON: u8 = 10;
 /// `region` and `fibre`. Coordinates are in mm.
 ///
 /// # Errors
-/// [`Error::Mesh`] when there are not one or three values for every node; [`Error::Io`] when the file cannot be written.
+/// [`Error::Mesh`] when there are not one or three values for every node; [`Error::Io`] when the file cannot
+/// be written.
 pub fn write_vtu(path: &Path, mesh: &TetMesh, point_data: &[(&str, &[f64])]) -> Result<()> {
     VtuWriter::new(mesh).write(path, point_data)
 }

@@ -175,8 +175,8 @@ parameters! {
     /// A level of at most this many rows is solved by its dense inverse.
     coarse_rows: usize = 300, takes "a whole number from 1 to 4096", if |n| (1..=4096).contains(&n);
 
-    /// What stands for the inverse of the coarsest matrix: its dense inverse, or the inverse of its diagonal or
-    /// diagonal blocks alone, as Rosenberger and Haase have it; that takes many more iterations where the
+    /// What stands for the inverse of the coarsest matrix: its dense inverse, or the inverse of its diagonal
+    /// or diagonal blocks alone, as Rosenberger and Haase have it; that takes many more iterations where the
     /// coarsest level is not tiny.
     coarsest: CoarsestSolve = CoarsestSolve::Dense, takes "dense or diagonal";
 
