@@ -27,7 +27,7 @@ if [ -f "$matrix" ]; then
     done
     for tool in memcheck racecheck; do
         "$sanitizer" --tool "$tool" --error-exitcode 99 "$bin/warpsolve" solve "$matrix" --coordinates "$coordinates" --device cuda \
-            --max-iterations 2 >/tmp/sanitized 2>&1
+            --max-iter 2 >/tmp/sanitized 2>&1
         echo "$tool, near-null vectors: $(grep -h 'SUMMARY' /tmp/sanitized | tail -1)"
     done
 fi
