@@ -28,6 +28,9 @@ use warpsolve_host::{Error, Result};
 #[allow(dead_code)]
 #[path = "../examples/device_memory.rs"]
 mod device_memory;
+#[allow(dead_code)]
+#[path = "../examples/native_cuda.rs"]
+mod native_cuda;
 
 /// Bytes without a period that could hide a misplaced piece.
 fn noise(length: usize) -> Vec<u8> {
@@ -322,6 +325,37 @@ fn recorded_iterations_have_the_same_bits_and_stop_at_the_same_one() {
             }
         }
     }
+}
+
+#[test]
+fn a_kernel_in_cuda_takes_turns_with_those_in_rust() {
+    let Some(device) = gpu::driver() else { return };
+    let gpu = Gpu::new(Arc::new(device)).unwrap();
+    let a = generate(&"tet:11".parse().unwrap(), 3).unwrap();
+    let b: Vec<f64> = (0..a.n_rows()).map(|i| (0.37 * i as f64).sin() + 0.5).collect();
+    let launches = gpu.device().counters().snapshot().launches;
+    let [(native, k), (rust, l)] = native_cuda::compare(&gpu, &a, &b).unwrap();
+    // A zeroing and a product, two sums, two updates, a sum, a direction, a sum: of both runs, and what is
+    // before.
+    assert!(gpu.device().counters().snapshot().launches - launches > u64::from(8 * (k + l)));
+    assert!(k.abs_diff(l) <= 1, "{k} and {l} iterations");
+    let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    for x in [native, rust] {
+        let r: Vec<f64> = a.mul_vec(&x).iter().zip(&b).map(|(y, b)| b - y).collect();
+        assert!(norm(&r) < 2e-8 * norm(&b), "{}", norm(&r) / norm(&b));
+    }
+    // What is no module, no kernel, or no launch is an error.
+    assert!(gpu.attach(&[0xFF, 0xFE, 0x00]).is_err());
+    assert!(gpu.attach(b"no ptx").is_err());
+    let module = gpu.attach(include_bytes!("../examples/native_cuda/linear_operator.ptx")).unwrap();
+    // SAFETY: there is no such kernel, and no such block: nothing runs.
+    let refused = unsafe {
+        [
+            module.launch("nothing", [1; 3], [1; 3], 0, &[]).err(),
+            module.launch("linear_operator_sr", [1; 3], [4096, 1, 1], 0, &[]).err(),
+        ]
+    };
+    assert!(refused.iter().all(Option::is_some), "{refused:?}");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The examples do what they say.
 
+use std::sync::Arc;
 use warpsolve::Device;
-use warpsolve::backend::{cpu::Cpu, gpu::Gpu};
-use warpsolve::matrix::Csr;
+use warpsolve::backend::gpu::{Arrangement, DeviceVector, Gpu};
+use warpsolve::backend::{cpu::Cpu, prelude::*};
+use warpsolve::matrix::{AnyMatrix, Csr, Ell};
 use warpsolve::problem::{convection_diffusion, poisson2d};
 use warpsolve::solver::{Stop, StopReason};
 
@@ -12,6 +14,9 @@ mod custom_preconditioner;
 #[allow(dead_code)]
 #[path = "../examples/custom_solver.rs"]
 mod custom_solver;
+#[allow(dead_code)]
+#[path = "../examples/native_cuda.rs"]
+mod native_cuda;
 #[allow(dead_code)]
 #[path = "../examples/solve.rs"]
 mod solve;
@@ -65,4 +70,24 @@ fn the_minimal_residual_iteration_solves_an_unsymmetric_system_and_its_residual_
     let stop = Stop { max_iterations: 13, ..stop };
     let (outcome, _) = custom_solver::solve(&Gpu::simulated().unwrap(), a, &stop).unwrap();
     assert_eq!((outcome.reason, outcome.iterations), (StopReason::IterationLimit, 13));
+}
+
+/// tests/driver.rs runs it on a GPU. Its loop and what it says of a matrix are the same on the simulator.
+#[test]
+fn the_simulator_says_that_it_runs_no_cuda_code() {
+    let gpu = Gpu::simulated().unwrap();
+    let refused = native_cuda::NativeProduct::new(&gpu).err().unwrap().to_string();
+    assert!(refused.contains("simulator") && refused.contains("use a GPU"), "{refused}");
+
+    let a = poisson2d(9);
+    let matrix = AnyMatrix::Ell(Ell::from_csr(&a).unwrap());
+    let matrix = gpu.matrix(&Arc::new(matrix)).unwrap();
+    let addresses = matrix.addresses().unwrap();
+    let Arrangement::Ell { width: 5, stride } = addresses.arrangement else { panic!("{addresses:?}") };
+    assert!(stride >= 81 && addresses.col_idx != addresses.values);
+    let product =
+        |u: &DeviceVector<f64>, v: &mut DeviceVector<f64>| gpu.multiply(&matrix, u, Then::Store { y: v });
+    let (x, iterations) = native_cuda::cg(&gpu, 81, &[1.0; 81], 1e-9, product).unwrap();
+    assert!((5..81).contains(&iterations), "{iterations}");
+    assert!(residual(&a, &x) < 1e-7, "{}", residual(&a, &x));
 }

@@ -12,6 +12,7 @@ use warpsolve::problem::Problem;
 use super::bench::args::{BenchArgs, Setting};
 use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
+use super::elasticity::ElasticityArgs;
 use super::names::named;
 use super::profile::{ProfileArgs, Uses};
 use super::settings::Settings;
@@ -42,6 +43,11 @@ pub enum Command {
     /// The same with the monodomain equation, which is cheaper
     #[command(after_help = CARDIAC_HELP)]
     Monodomain(MonodomainArgs),
+    /// Compute how an elastic body deforms under load: linear elasticity on a mesh of tetrahedra
+    #[command(
+        after_help = "Exit status: 0 converged, 2 stopped without converging, 130 ended by a signal, 1 error."
+    )]
+    Elasticity(Box<ElasticityArgs>),
     /// Write the matrix of a model problem
     Gen(GenArgs),
     /// Write a matrix in another format: Matrix Market, or binary, which needs no parsing
@@ -91,7 +97,7 @@ impl Command {
             Command::Man { .. } => Some("man"),
             Command::Bench(args) => args.setting().is_none().then_some("bench compare"),
             Command::Solve(_) | Command::Spmv(_) | Command::Example(_) => None,
-            Command::Bidomain(_) | Command::Monodomain(_) => None,
+            Command::Bidomain(_) | Command::Monodomain(_) | Command::Elasticity(_) => None,
         }
     }
 
@@ -103,6 +109,7 @@ impl Command {
             Command::Example(args) => args.json.as_deref(),
             Command::Bench(args) => args.setting().and_then(Setting::report),
             Command::Info(args) => args.json.as_deref(),
+            Command::Elasticity(args) => args.json.as_deref(),
             Command::Bidomain(_) | Command::Monodomain(_) | Command::Gen(_) | Command::Convert(_) => None,
             Command::New(_) | Command::Completions { .. } | Command::Man { .. } => None,
         }
@@ -113,6 +120,7 @@ impl Command {
         let files = match self {
             Command::Solve(args) => vec![&args.matrix.file, &args.rhs, &args.out, &args.history],
             Command::Spmv(args) => vec![&args.matrix.file],
+            Command::Elasticity(args) => vec![&args.file, &args.json],
             Command::Bench(args) => match args.setting() {
                 Some(s) => vec![&s.file, &s.json, &s.csv, &s.markdown, &s.html],
                 None => vec![],
@@ -191,7 +199,7 @@ pub struct SolveArgs {
 
 #[derive(Debug, Args)]
 pub struct GenArgs {
-    /// tet, poisson2d, poisson3d, anisotropic, convection-diffusion, random-spd or bidomain
+    /// tet, poisson2d, poisson3d, anisotropic, convection-diffusion, random-spd, bidomain or elasticity
     pub kind: String,
     /// Points along an edge (random-spd: rows); a parameter may follow, as in 100:0.001
     pub size: String,
@@ -295,6 +303,9 @@ pub struct InfoArgs {
     /// Write as JSON; - for stdout, in place of the text
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
+    /// Clocks, bus and shared memory of each GPU too, and how many threads it runs at once
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 #[cfg(test)]

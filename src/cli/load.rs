@@ -60,6 +60,14 @@ impl Source {
         }
     }
 
+    /// The coordinates of the nodes, where it is a generated elastic body.
+    pub fn coordinates(&self) -> Option<Vec<Vec<f64>>> {
+        match self {
+            Source::File(_) => None,
+            Source::Generated { problem, seed, shuffled } => problem.coordinates(*seed, *shuffled),
+        }
+    }
+
     /// The matrix, and what was found in the file.
     pub fn matrix(&self, progress: &Progress) -> Result<(Csr<f64>, Option<Summary>)> {
         match self {

@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod convert;
 mod device;
+mod elasticity;
 mod example;
 mod explain;
 mod facts;
@@ -23,6 +24,7 @@ mod parameters;
 mod profile;
 mod progress;
 mod report;
+mod rigid;
 mod settings;
 mod signals;
 mod solve;
@@ -81,6 +83,7 @@ fn run(cli: Cli) -> Result<u8> {
         Command::Solve(args) => solve::run(args, &profiler),
         Command::Bidomain(args) => cardiac::bidomain(args, &profiler),
         Command::Monodomain(args) => cardiac::monodomain(args, &profiler),
+        Command::Elasticity(args) => elasticity::run(*args, &profiler),
         Command::Gen(args) => r#gen::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Spmv(args) => spmv::run(args, &profiler),

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use warpsolve::job::{Options, Precond};
+use warpsolve::job::{Options, Precision, Precond};
 use warpsolve::named::unknown;
 use warpsolve::precond::{Key, amg, ilu};
 use warpsolve::{Error, Result};
@@ -46,6 +46,15 @@ pub struct Amg;
 impl Amg {
     /// The number type of the hierarchy, which is no field of [`amg::Params`], but is set beside them.
     pub const PRECISION: &'static str = "precision";
+    /// Many parameters at once; those that are given beside it stay.
+    pub const PRESET: &'static str = "preset";
+
+    /// `settings` in the order in which they are applied: the preset first.
+    pub fn in_order(settings: &[Setting<Amg>]) -> impl Iterator<Item = &Setting<Amg>> {
+        let (presets, others): (Vec<_>, Vec<_>) =
+            settings.iter().partition(|setting| setting.key == Self::PRESET);
+        presets.into_iter().chain(others)
+    }
 }
 
 impl Family for Amg {
@@ -55,11 +64,27 @@ impl Family for Amg {
 
     fn keys() -> Vec<Known> {
         let precision = Known { name: Self::PRECISION, takes: "f32 or f64", default: "f32".into() };
-        known(&amg::Params::KEYS).into_iter().chain([precision]).collect()
+        let preset = Known {
+            name: Self::PRESET,
+            takes: "paper (the source documents' multigrid) or none",
+            default: "none".into(),
+        };
+        known(&amg::Params::KEYS).into_iter().chain([precision, preset]).collect()
     }
     fn set(options: &mut Options, key: &str, value: &str) -> Result<()> {
         if key == Self::PRECISION {
             options.amg_precision = Some(value.parse()?);
+            return Ok(());
+        }
+        if key == Self::PRESET {
+            match value {
+                "paper" => {
+                    options.amg = amg::Params::paper();
+                    options.amg_precision = Some(Precision::F64);
+                }
+                "none" => {}
+                _ => return Err(Error::Option("preset takes paper or none".into())),
+            }
             return Ok(());
         }
         options.amg.set(key, value)

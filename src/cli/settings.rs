@@ -278,7 +278,7 @@ impl Settings {
             omega: self.omega.unwrap_or(defaults.omega),
             ..defaults
         };
-        self.amg.iter().try_for_each(|setting| setting.apply(&mut options))?;
+        Amg::in_order(&self.amg).try_for_each(|setting| setting.apply(&mut options))?;
         self.ilu.iter().try_for_each(|setting| setting.apply(&mut options))?;
         Amg::check(&options)?;
         Ilu::check(&options)?;

@@ -9,6 +9,7 @@ use std::time::Instant;
 use warpsolve::io::matrix_market::write_vector;
 use warpsolve::job::{self, CancellationToken, Device, Options, Precond, Solution, Solver, Stage};
 use warpsolve::matrix::{Csr, row_stats};
+use warpsolve::precond::amg::NearNull;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
 
@@ -19,6 +20,7 @@ use super::load::{self, NearNullFile, Source};
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
+use super::rigid::with_rigid_motions;
 use super::status::{FAILURE, INTERRUPTED, SUCCESS, UNCONVERGED};
 use super::values::Restart;
 use super::{advice, config, json, report, signals};
@@ -99,6 +101,9 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
     let mut job = Job::try_from(args)?;
     load::start_threads(job.threads)?;
     job.options.near_null = job.near_null.as_ref().map(NearNullFile::read).transpose()?.map(Arc::new);
+    if let Some(coordinates) = job.source.coordinates() {
+        job.options = with_rigid_motions(job.options, || NearNull::rigid_motions(&coordinates))?;
+    }
     let progress = Progress::new(job.quiet);
 
     // A GPU takes about as long to open as a matrix of a million rows to read: both at once.
@@ -195,7 +200,7 @@ fn prospect(job: &Job, a: &Arc<Csr<f64>>, device: &Device) -> Result<u8> {
 
 /// Shows what is being done, and lets Ctrl-C cancel from the first iteration on: before that nothing would be
 /// lost.
-fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
+pub fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
     let mut is_listening = false;
     move |stage| match stage {
         Stage::SetUp => progress.stage("set-up"),

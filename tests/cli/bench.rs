@@ -21,7 +21,7 @@ fn every_table_is_measured_and_written_in_every_form() {
     assert_eq!(undocumented(&report), [""; 0]);
     let names: Vec<_> =
         report["tables"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap()).collect();
-    assert_eq!(names, ["dot", "spmv", "cg", "gmres", "amg", "block", "threads"]);
+    assert_eq!(names, ["dot", "spmv", "cg", "gmres", "amg", "block", "threads", "elasticity"]);
     // CPU on 1 and on 2 threads, of which the tables take the last.
     let devices = report["devices"].as_array().unwrap();
     let devices: Vec<_> = devices.iter().map(|d| d["name"].as_str().unwrap()).collect();
@@ -56,7 +56,7 @@ fn every_table_is_measured_and_written_in_every_form() {
             assert_eq!(figures["copies"]["copies"], 0, "the sum stays where it is");
         }
     }
-    assert_eq!(history, 2 * (3 + 3 + 6 + 8) + 6);
+    assert_eq!(history, 2 * (3 + 3 + 6 + 8) + 6 + (4 + 4));
 
     // The same rows in every form.
     let all = rows(&report).len();
@@ -66,7 +66,7 @@ fn every_table_is_measured_and_written_in_every_form() {
     assert_eq!(cells(&markdown, "\n| "), all + 2 * names.len());
     assert_eq!(cells(&html, "<tr>"), all + names.len());
     // Roofline, a plot of times for each table but threads, convergence, threads.
-    assert_eq!(cells(&html, "<svg"), 1 + 6 + 1 + 1);
+    assert_eq!(cells(&html, "<svg"), 1 + 7 + 1 + 1);
     assert!(
         !html.contains("http://") || html.contains("http://www.w3.org/2000/svg"),
         "it needs nothing else"

@@ -21,7 +21,7 @@ pub enum Shape {
 
 impl Shape {
     /// Whether `point` is inside, or at most `slack` outside, because rounding moves nodes on a surface.
-    pub(super) fn contains(&self, point: [f64; 3], slack: f64) -> bool {
+    pub fn contains(&self, point: [f64; 3], slack: f64) -> bool {
         match self {
             Shape::Box { low, high } => {
                 (0..3).all(|x| point[x] >= low[x] - slack && point[x] <= high[x] + slack)

@@ -1,6 +1,6 @@
 //! The matrices of P1 elements, gathered row by row.
 
-use super::{P1, Vec3};
+use super::{FreeNodes, P1, Vec3};
 use crate::matrix::Csr;
 use rayon::prelude::*;
 
@@ -25,66 +25,79 @@ impl P1<'_> {
     /// the other three. Assembly takes another 48 bytes a tetrahedron.
     pub fn stiffness(&self, conductivity: impl Fn(usize) -> [[f64; 3]; 3] + Sync) -> Csr<f64> {
         let couplings = |t| {
-            let (tetrahedron, sigma) = (self.tetrahedron(t), conductivity(t));
+            let (tetrahedron, sigma) = (self.simplex(t), conductivity(t));
             let (normals, scale) = (tetrahedron.normals, tetrahedron.scale());
             CORNERS.map(|[a, b]| scale * bilinear(&sigma, normals[a], normals[b]))
         };
-        self.gather(couplings, |couplings, c| {
-            let mut row = std::array::from_fn(|b| if b == c { 0.0 } else { couplings[EDGE[c][b]] });
-            row[c] = -row.iter().sum::<f64>();
+        self.gather(&FreeNodes::all(self.n_nodes()), couplings, |couplings, c, _| {
+            let mut row = std::array::from_fn(|b| [if b == c { 0.0 } else { couplings[EDGE[c][b]] }]);
+            row[c] = [-row.iter().map(|[coupling]| coupling).sum::<f64>()];
             row
         })
     }
+}
 
+impl<const C: usize> P1<'_, C> {
     /// The mass matrix (mm^3):
     ///
     /// ```text
     /// M_ij = integral of phi_i phi_j = sum_T |T| (1 + delta_ij) / 20
     /// ```
     ///
+    /// and / 12 for triangles.
+    ///
     /// It is symmetric to the last bit, and positive definite.
     pub fn mass(&self) -> Csr<f64> {
-        let coupling = |t| self.tetrahedron(t).volume() / 20.0;
-        self.gather(coupling, |&coupling, c| {
-            std::array::from_fn(|b| if b == c { 2.0 * coupling } else { coupling })
+        let coupling = |t| self.simplex(t).volume() / (C * (C + 1)) as f64;
+        self.gather(&FreeNodes::all(self.n_nodes()), coupling, |&coupling, c, _| {
+            std::array::from_fn(|b| [if b == c { 2.0 * coupling } else { coupling }])
         })
     }
 
-    /// The row sums of the mass matrix, a quarter of the volume around each node (mm^3).
+    /// The row sums of the mass matrix: of the volume around each node a quarter, of the area a third (mm^3,
+    /// mm^2).
     pub fn lumped_mass(&self) -> Vec<f64> {
-        let quarters = self.elements(|t| 0.25 * self.tetrahedron(t).volume());
-        let around = |i| self.around(i).iter().map(|&t| quarters[t as usize]).sum();
+        let shares = self.elements(|t| 1.0 / C as f64 * self.simplex(t).volume());
+        let around = |i| self.around(i).iter().map(|&t| shares[t as usize]).sum();
         (0..self.n_nodes()).into_par_iter().map(around).collect()
     }
 
-    /// `element` of each tetrahedron.
-    fn elements<E: Send>(&self, element: impl Fn(usize) -> E + Sync) -> Vec<E> {
-        (0..self.tets.len()).into_par_iter().map(&element).collect()
+    /// `element` of each cell.
+    pub(super) fn elements<E: Send>(&self, element: impl Fn(usize) -> E + Sync) -> Vec<E> {
+        (0..self.cells.len()).into_par_iter().map(&element).collect()
     }
 
-    /// The matrix whose row i is the sum of `row(element(t), c)` over the tetrahedra t around node i. Node i
-    /// is corner c of t, and `row` gives the couplings of that corner to the four corners.
+    /// The matrix with B unknowns for each free node, numbered node by node. Row k of node i is the sum of
+    /// `row(element(t), c, k)` over the cells t around i. Node i is corner c of t, and `row` gives the
+    /// couplings of that corner to the unknowns of each corner. Those of other nodes are left out.
     ///
-    /// Entry (i, j) and its mirror image are sums over the same tetrahedra in the same order.
-    fn gather<E: Send + Sync>(
+    /// Entry (i, j) and its mirror image are sums over the same cells in the same order.
+    pub(super) fn gather<E: Send + Sync, const B: usize>(
         &self,
+        free: &FreeNodes,
         element: impl Fn(usize) -> E + Sync,
-        row: impl Fn(&E, usize) -> [f64; 4] + Sync,
+        row: impl Fn(&E, usize, usize) -> [[f64; B]; C] + Sync,
     ) -> Csr<f64> {
         let elements = self.elements(element);
-        let n = self.n_nodes();
+        let n = B * free.len();
+        let neighbours = |i| self.columns(i).iter().filter_map(|&j| free.number(j));
         Csr::from_rows(
             n,
             n,
-            |i| self.columns(i).len(),
-            |i, columns, values| {
-                columns.copy_from_slice(self.columns(i));
+            |r| B * neighbours(free.node(r / B)).count(),
+            |r, columns, values| {
+                let (i, k) = (free.node(r / B), r % B);
+                for (columns, j) in columns.chunks_exact_mut(B).zip(neighbours(i)) {
+                    columns.iter_mut().zip(B as u32 * j..).for_each(|(column, unknown)| *column = unknown);
+                }
                 for &t in self.around(i) {
-                    let corners = self.tets[t as usize];
+                    let corners = self.cells[t as usize];
                     let c = corners.iter().position(|&node| node as usize == i).expect("a corner is node i");
-                    for (node, coupling) in corners.iter().zip(row(&elements[t as usize], c)) {
-                        values[columns.binary_search(node).expect("the pattern holds all corners")] +=
-                            coupling;
+                    for (&node, couplings) in corners.iter().zip(row(&elements[t as usize], c, k)) {
+                        let Some(j) = free.number(node) else { continue };
+                        let first = columns.binary_search(&(B as u32 * j));
+                        let first = first.expect("the pattern holds all corners");
+                        values[first..].iter_mut().zip(couplings).for_each(|(v, coupling)| *v += coupling);
                     }
                 }
             },

@@ -1,22 +1,29 @@
-//! Linear finite elements (P1) on tetrahedra, and the bidomain equations discretised with them.
+//! Linear finite elements (P1) on tetrahedra and on triangles, with the bidomain equations and linear
+//! elasticity discretised with them.
 //!
 //! [`P1`] assembles stiffness and mass matrices. [`bidomain()`] couples them in the system of one time step
-//! of the bidomain equations; its documentation has the derivation.
+//! of the bidomain equations; its documentation has the derivation. [`P1::elasticity`] is the matrix of an
+//! elastic body.
 //!
 //! Units: lengths in mm, time in ms, potentials in mV, conductivities in mS/mm, capacities in uF. Then
-//! stiffness matrices are in mS, mass matrices in mm^3, currents in uA.
+//! stiffness matrices are in mS, mass matrices in mm^3, currents in uA. Forces in N and moduli in N/mm^2 go
+//! with them.
 
 mod assemble;
 mod bidomain;
 mod conductivity;
+mod elasticity;
 mod element;
+mod free_nodes;
 #[cfg(test)]
 mod tests;
 
 pub use bidomain::bidomain;
 pub use conductivity::transversely_isotropic;
-pub(crate) use element::Tetrahedron;
+pub use elasticity::{Elastic, face_shares};
+pub(crate) use element::Simplex;
 pub use element::{Vec3, cross, dot};
+pub use free_nodes::FreeNodes;
 
 use crate::error::{Error, Result};
 use rayon::prelude::*;
@@ -24,43 +31,51 @@ use rayon::prelude::*;
 /// Nodes in one task of the search for neighbours.
 const BLOCK: usize = 4096;
 
-/// The space of the continuous functions that are linear on each tetrahedron of a mesh, with one unknown a
-/// node.
+/// The space of the continuous functions that are linear on each cell of a mesh, with one unknown a node.
+/// Cells are tetrahedra (C = 4 corners), or triangles in a plane of constant z (C = 3).
 ///
 /// It holds what all matrices of a mesh have in common: their pattern (node i is coupled to itself and to the
-/// nodes that share a tetrahedron with it) and the tetrahedra around each node. One thread computes a row, as
-/// the sum over the tetrahedra around its node in ascending order. So matrices have the same bits for any
-/// number of threads.
+/// nodes that share a cell with it) and the cells around each node. One thread computes a row, as the sum
+/// over the cells around its node in ascending order. So matrices have the same bits for any number of
+/// threads.
 ///
-/// It takes 170 bytes a node on a typical mesh, where a node has 24 tetrahedra and 14 neighbours.
+/// It takes 170 bytes a node on a typical mesh of tetrahedra, where a node has 24 tetrahedra and 14
+/// neighbours.
 #[derive(Debug)]
-pub struct P1<'m> {
+pub struct P1<'m, const C: usize = 4> {
     points: &'m [[f64; 3]],
-    tets: &'m [[u32; 4]],
-    /// Where the tetrahedra around each node start in `around`; one more entry than nodes.
+    cells: &'m [[u32; C]],
+    /// Where the cells around each node start in `around`; one more entry than nodes.
     around_ptr: Vec<usize>,
     around: Vec<u32>,
     row_ptr: Vec<usize>,
     col_idx: Vec<u32>,
 }
 
-impl<'m> P1<'m> {
-    /// Prepares assembly on the tetrahedra `tets`. Each is given by its four corners, as indices of `points`
-    /// (mm), in either orientation.
+/// What cells of C corners are called, one and several.
+const fn names<const C: usize>() -> [&'static str; 2] {
+    if C == 3 { ["triangle", "triangles"] } else { ["tetrahedron", "tetrahedra"] }
+}
+
+impl<'m, const C: usize> P1<'m, C> {
+    /// Prepares assembly on `cells`. Each is given by its corners, as indices of `points` (mm), in either
+    /// orientation.
     ///
     /// # Errors
-    /// [`Error::Mesh`] names, counted from 1, the first corner that is not among the points, tetrahedron that
-    /// has a corner twice or no volume, or node without tetrahedra, whose row would be zero.
-    pub fn new(points: &'m [[f64; 3]], tets: &'m [[u32; 4]]) -> Result<Self> {
-        check(points, tets)?;
-        let (around_ptr, around) = tetrahedra_around(points.len(), tets);
+    /// [`Error::Mesh`] names, counted from 1, the first corner that is not among the points, cell that has a
+    /// corner twice or no volume, triangle across planes of constant z, or node without cells, whose row
+    /// would be zero.
+    pub fn new(points: &'m [[f64; 3]], cells: &'m [[u32; C]]) -> Result<Self> {
+        check(points, cells)?;
+        let (around_ptr, around) = cells_around(points.len(), cells);
         if let Some(node) = around_ptr.windows(2).position(|w| w[0] == w[1]) {
             return Err(Error::Mesh(format!(
-                "node {} belongs to no tetrahedron, and its row would be zero; remove it from the mesh",
-                node + 1
+                "node {} belongs to no {}, and its row would be zero; remove it from the mesh",
+                node + 1,
+                names::<C>()[0]
             )));
         }
-        let mut space = P1 { points, tets, around_ptr, around, row_ptr: Vec::new(), col_idx: Vec::new() };
+        let mut space = P1 { points, cells, around_ptr, around, row_ptr: Vec::new(), col_idx: Vec::new() };
         (space.row_ptr, space.col_idx) = space.pattern();
         Ok(space)
     }
@@ -70,7 +85,7 @@ impl<'m> P1<'m> {
         self.points.len()
     }
 
-    /// The tetrahedra around node `i`, ascending.
+    /// The cells around node `i`, ascending.
     fn around(&self, i: usize) -> &[u32] {
         &self.around[self.around_ptr[i]..self.around_ptr[i + 1]]
     }
@@ -80,12 +95,12 @@ impl<'m> P1<'m> {
         &self.col_idx[self.row_ptr[i]..self.row_ptr[i + 1]]
     }
 
-    fn tetrahedron(&self, t: usize) -> Tetrahedron {
-        Tetrahedron::new(self.tets[t].map(|node| self.points[node as usize]))
+    fn simplex(&self, t: usize) -> Simplex<C> {
+        Simplex::new(self.cells[t].map(|node| self.points[node as usize]))
     }
 
-    /// Row pointers and columns of the matrices. The columns of a row are the corners of the tetrahedra
-    /// around its node.
+    /// Row pointers and columns of the matrices. The columns of a row are the corners of the cells around
+    /// its node.
     fn pattern(&self) -> (Vec<usize>, Vec<u32>) {
         let n = self.n_nodes();
         let blocks: Vec<(Vec<usize>, Vec<u32>)> = (0..n.div_ceil(BLOCK))
@@ -96,7 +111,7 @@ impl<'m> P1<'m> {
                 let mut row = Vec::new();
                 for i in nodes {
                     row.clear();
-                    row.extend(self.around(i).iter().flat_map(|&t| self.tets[t as usize]));
+                    row.extend(self.around(i).iter().flat_map(|&t| self.cells[t as usize]));
                     row.sort_unstable();
                     row.dedup();
                     lengths.push(row.len());
@@ -114,43 +129,48 @@ impl<'m> P1<'m> {
     }
 }
 
-/// Refuses corners that are not among the points or occur twice, and tetrahedra without volume.
-fn check(points: &[[f64; 3]], tets: &[[u32; 4]]) -> Result<()> {
+/// Refuses corners that are not among the points or occur twice, and cells without volume.
+fn check<const C: usize>(points: &[[f64; 3]], cells: &[[u32; C]]) -> Result<()> {
     let most = u32::MAX as usize;
-    if points.len() > most || tets.len() > most {
-        let (nodes, tets) = (points.len(), tets.len());
-        return Err(Error::Mesh(format!("{nodes} nodes, {tets} tetrahedra: more than 32-bit indices reach")));
+    let [one, several] = names::<C>();
+    if points.len() > most || cells.len() > most {
+        let (nodes, cells) = (points.len(), cells.len());
+        return Err(Error::Mesh(format!("{nodes} nodes, {cells} {several}: more than 32-bit indices reach")));
     }
-    let fault = tets.par_iter().enumerate().with_min_len(BLOCK).find_map_first(|(t, corners)| {
+    let fault = cells.par_iter().enumerate().with_min_len(BLOCK).find_map_first(|(t, corners)| {
         for (c, node) in corners.iter().enumerate() {
             let number = u64::from(*node) + 1;
             if *node as usize >= points.len() {
-                return Some(format!("tetrahedron {}: there is no node {number} of {}", t + 1, points.len()));
+                return Some(format!("{one} {}: there is no node {number} of {}", t + 1, points.len()));
             }
             if corners[..c].contains(node) {
-                return Some(format!("tetrahedron {}: node {number} is two of its corners", t + 1));
+                return Some(format!("{one} {}: node {number} is two of its corners", t + 1));
             }
         }
-        let det = Tetrahedron::new(corners.map(|node| points[node as usize])).det;
+        let corners = corners.map(|node| points[node as usize]);
+        if C == 3 && corners.iter().any(|p| p[2] != corners[0][2]) {
+            return Some(format!("{one} {}: it must lie in a plane of constant z", t + 1));
+        }
+        let simplex = Simplex::new(corners);
         // It must not be zero, infinite or NaN, nor so small that dividing by it overflows.
-        (!det.is_normal())
-            .then(|| format!("tetrahedron {}: its volume is {}; repair the mesh", t + 1, det / 6.0))
+        (!simplex.det.is_normal())
+            .then(|| format!("{one} {}: its volume is {}; repair the mesh", t + 1, simplex.volume()))
     });
     fault.map_or(Ok(()), |message| Err(Error::Mesh(message)))
 }
 
-/// The tetrahedra around each of `n` nodes in ascending order, by a counting sort.
-fn tetrahedra_around(n: usize, tets: &[[u32; 4]]) -> (Vec<usize>, Vec<u32>) {
-    // Until the scatter below, start[i + 1] is where the tetrahedra of node i start.
+/// The cells around each of `n` nodes in ascending order, by a counting sort.
+fn cells_around<const C: usize>(n: usize, cells: &[[u32; C]]) -> (Vec<usize>, Vec<u32>) {
+    // Until the scatter below, start[i + 1] is where the cells of node i start.
     let mut start = vec![0; n + 2];
-    for &node in tets.as_flattened() {
+    for &node in cells.as_flattened() {
         start[node as usize + 2] += 1;
     }
     for i in 2..start.len() {
         start[i] += start[i - 1];
     }
-    let mut around = vec![0; 4 * tets.len()];
-    for (t, corners) in tets.iter().enumerate() {
+    let mut around = vec![0; C * cells.len()];
+    for (t, corners) in cells.iter().enumerate() {
         for &node in corners {
             let k = &mut start[node as usize + 1];
             around[*k] = t as u32;

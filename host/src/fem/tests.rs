@@ -8,12 +8,13 @@ use faer::{Mat, Side};
 use std::f64::consts::PI;
 
 mod convergence;
+mod elasticity;
 
 type Tensor = [[f64; 3]; 3];
 
 /// A box of n^3 nodes with a jitter, its number of nodes, and the nodes on its surface.
 fn jittered(n: usize) -> (Vec<Vec3>, Vec<[u32; 4]>) {
-    (kuhn::points(n, 11), kuhn::tetrahedra(n))
+    (kuhn::points([n; 3], 11), kuhn::tetrahedra([n; 3]))
 }
 
 /// The unit cube, n nodes along an edge, bent inside while the faces stay planes.
@@ -23,7 +24,7 @@ fn bent_cube(n: usize) -> (Vec<Vec3>, Vec<[u32; 4]>) {
         let bend = |a: f64, b: f64| 0.05 * (PI * a).sin() * (2.0 * b + 0.4).cos();
         [x + bend(x, y), y + bend(y, z), z + bend(z, x)]
     });
-    (points.collect(), kuhn::tetrahedra(n))
+    (points.collect(), kuhn::tetrahedra([n; 3]))
 }
 
 /// An oblique fibre, unit length.
@@ -215,7 +216,7 @@ fn unusable_meshes_are_explained() {
         let message = fault(&points, &[sound]);
         assert!(message.contains(&format!("tetrahedron 1: its volume is {expected}")), "{message}");
     }
-    assert_eq!(P1::new(&[], &[]).unwrap().mass().n_rows(), 0);
+    assert_eq!(P1::<4>::new(&[], &[]).unwrap().mass().n_rows(), 0);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod graph;
 mod image;
 mod kernels;
 mod launch;
+mod limits;
 mod lock;
 mod memory;
 mod module;
@@ -38,6 +39,7 @@ pub(crate) use status::failed;
 pub use device::{device_count, devices, driver_version};
 pub use graph::GRAPHS_VARIABLE;
 pub use image::{CUBIN_VARIABLE, MachineCode, PtxImage};
+pub use limits::{Limits, limits};
 pub use overlap::PDL_VARIABLE;
 
 /// One GPU with its primary context, one stream, and the kernels of one image.

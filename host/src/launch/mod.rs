@@ -4,7 +4,9 @@ use crate::error::{Error, Result};
 use cuda_std::host::Kernel;
 use cust::context::Context;
 use cust::stream::Stream;
+use cust::sys::CUfunction;
 use serde::Serialize;
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -67,6 +69,22 @@ pub struct Cuda {
 
 /// Work that was recorded to be queued again and again, made by [`Launch::record_graph`].
 pub struct Graph(pub(crate) Box<dyn std::any::Any + Send>);
+
+/// A launch of a kernel that was compiled elsewhere.
+pub struct NativeLaunch<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// Its handle.
+    pub function: CUfunction,
+    /// Blocks along each axis.
+    pub grid: [u32; 3],
+    /// Threads of a block along each axis.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// Where each argument is.
+    pub arguments: &'a mut [*mut c_void],
+}
 
 /// One device with one stream: everything is carried out in the order it was asked for.
 ///
@@ -132,6 +150,18 @@ pub trait Launch: Send + Sync {
         let _ = bytes;
         // SAFETY: the caller's conditions are the same.
         unsafe { self.launch(grid, block, kernel) }
+    }
+    /// Queues a kernel of a module that was compiled elsewhere.
+    ///
+    /// # Safety
+    /// The function is of this device's context, the arguments are those of its kernel, and its own safety
+    /// conditions hold for them.
+    ///
+    /// # Errors
+    /// The device runs no such code, as the simulator, or the driver refuses the launch.
+    unsafe fn launch_native(&self, launch: NativeLaunch) -> Result<()> {
+        let message = format!("{} runs kernels written in Rust alone", self.info().name);
+        Err(Error::Device { call: launch.name.into(), message })
     }
     /// What the kernel with this name takes; `None` where nothing is known of that, as in the simulator.
     ///

@@ -38,8 +38,8 @@ const DT: f64 = 0.05;
 /// [`Error::Mesh`](crate::Error::Mesh) if the jitter leaves a tetrahedron without volume, which is very
 /// unlikely.
 pub fn bidomain(n: usize, seed: u64) -> Result<Csr<f64>> {
-    let points: Vec<_> = kuhn::points(n, seed).into_iter().map(|p| p.map(|x| SPACING * x)).collect();
-    let tets = kuhn::tetrahedra(n);
+    let points: Vec<_> = kuhn::points([n; 3], seed).into_iter().map(|p| p.map(|x| SPACING * x)).collect();
+    let tets = kuhn::tetrahedra([n; 3]);
     let space = P1::new(&points, &tets)?;
     let stiffness = |sigma_l, sigma_t| {
         let sigma = transversely_isotropic(kuhn::fibre(), sigma_l, sigma_t);
@@ -92,7 +92,7 @@ mod tests {
         let expected = 28.0 * (0.2 * (n - 1) as f64).powi(3);
         assert!((energy / expected - 1.0).abs() < 0.05, "{energy}, not about {expected}");
         // v = 0, phi = x along the first axis: phi^T K_ie phi = volume e . sigma_ie e.
-        let at = |row: usize| kuhn::position([row / (n * n), row / n % n, row % n], n, 3)[0] * SPACING;
+        let at = |row: usize| kuhn::position([row / (n * n), row / n % n, row % n], [n; 3], 3)[0] * SPACING;
         let phi: Vec<f64> = (0..a.n_rows()).map(|row| if row % 2 == 0 { at(row / 2) } else { 0.0 }).collect();
         let conducted: f64 = a.mul_vec(&phi).iter().zip(&phi).map(|(y, p)| y * p).sum();
         let sigma = 0.259 + (0.79 - 0.259) * 4.0 / 9.0;

@@ -1,4 +1,5 @@
-//! The mesh of `tet` and `bidomain`: a jittered box of nodes, each of its cubes cut into six tetrahedra.
+//! The mesh of `tet`, `bidomain` and `elasticity`: a jittered box of nodes, each of its cubes cut into six
+//! tetrahedra.
 //!
 //! H. W. Kuhn: Some combinatorial lemmas in topology, IBM Journal of Research and Development 4, 1960.
 
@@ -12,11 +13,11 @@ pub(super) fn fibre() -> Vec3 {
     [1.0 / norm, 1.0 / norm, 0.5 / norm]
 }
 
-/// The position of node (i, j, k) of a box of n^3 nodes at unit spacing. Each coordinate is moved by a jitter
-/// uniform in [-0.2, 0.2): number 3 node + axis of the random sequence of `seed`, with node = (i n + j) n +
-/// k.
-pub(super) fn position([i, j, k]: [usize; 3], n: usize, seed: u64) -> Vec3 {
-    let node = ((i * n + j) * n + k) as u64;
+/// The position of node (i, j, k) of a box with n nodes along each axis, at unit spacing. Each coordinate is
+/// moved by a jitter uniform in [-0.2, 0.2): number 3 node + axis of the random sequence of `seed`, with node
+/// = (i n_y + j) n_z + k.
+pub(super) fn position([i, j, k]: [usize; 3], n: [usize; 3], seed: u64) -> Vec3 {
+    let node = ((i * n[1] + j) * n[2] + k) as u64;
     let jitter = |axis: u64| 0.4 * (uniform(seed, 3 * node + axis) - 0.5);
     [i as f64 + jitter(0), j as f64 + jitter(1), k as f64 + jitter(2)]
 }
@@ -34,22 +35,23 @@ pub(super) fn cut(corner: usize, along: [usize; 3]) -> [[usize; 4]; 6] {
     })
 }
 
-/// The positions of the n^3 nodes, k fastest.
-pub(crate) fn points(n: usize, seed: u64) -> Vec<Vec3> {
-    (0..n * n * n)
+/// The positions of the nodes, z fastest.
+pub(crate) fn points(n: [usize; 3], seed: u64) -> Vec<Vec3> {
+    let [nx, ny, nz] = n;
+    (0..nx * ny * nz)
         .into_par_iter()
-        .map(|node| position([node / (n * n), node / n % n, node % n], n, seed))
+        .map(|node| position([node / (ny * nz), node / nz % ny, node % nz], n, seed))
         .collect()
 }
 
-/// The 6 (n - 1)^3 tetrahedra of the box of n^3 nodes.
-pub(crate) fn tetrahedra(n: usize) -> Vec<[u32; 4]> {
-    let m = n - 1;
-    (0..m * m * m)
+/// The tetrahedra of the box, six for each of its cubes.
+pub(crate) fn tetrahedra([nx, ny, nz]: [usize; 3]) -> Vec<[u32; 4]> {
+    let [mx, my, mz] = [nx - 1, ny - 1, nz - 1];
+    (0..mx * my * mz)
         .into_par_iter()
         .flat_map_iter(|cube| {
-            let corner = (cube / (m * m) * n + cube / m % m) * n + cube % m;
-            cut(corner, [n * n, n, 1]).map(|corners| corners.map(|node| node as u32))
+            let corner = (cube / (my * mz) * ny + cube / mz % my) * nz + cube % mz;
+            cut(corner, [ny * nz, nz, 1]).map(|corners| corners.map(|node| node as u32))
         })
         .collect()
 }

@@ -3,6 +3,7 @@
 mod anisotropic;
 mod bidomain;
 mod convection_diffusion;
+mod elasticity;
 pub(crate) mod kuhn;
 mod poisson;
 pub mod random;
@@ -16,6 +17,7 @@ mod tet;
 pub use anisotropic::anisotropic;
 pub use bidomain::bidomain;
 pub use convection_diffusion::convection_diffusion;
+pub use elasticity::{elasticity, elasticity_coordinates};
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
 pub use slivers::with_slivers;
@@ -30,7 +32,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The problems as they are written: name, size, and the optional parameter.
-pub const USAGE: [&str; 7] = [
+pub const USAGE: [&str; 8] = [
     "tet:N",
     "poisson2d:N",
     "poisson3d:N",
@@ -38,6 +40,7 @@ pub const USAGE: [&str; 7] = [
     "convection-diffusion:N[:PECLET]",
     "random-spd:N[:NNZ_PER_ROW]",
     "bidomain:N",
+    "elasticity:N",
 ];
 
 /// A model problem and its parameters. The function that generates it defines it.
@@ -84,6 +87,11 @@ pub enum Problem {
         /// Nodes along an edge of the box.
         n: usize,
     },
+    /// An elastic bar on tetrahedra, `4 (n - 1) n^2` free nodes: [`elasticity`].
+    Elasticity {
+        /// Nodes along an edge of the cross-section.
+        n: usize,
+    },
 }
 
 impl fmt::Display for Problem {
@@ -96,6 +104,7 @@ impl fmt::Display for Problem {
             Problem::ConvectionDiffusion { n, peclet } => write!(f, "convection-diffusion:{n}:{peclet}"),
             Problem::RandomSpd { n, nnz_per_row } => write!(f, "random-spd:{n}:{nnz_per_row}"),
             Problem::Bidomain { n } => write!(f, "bidomain:{n}"),
+            Problem::Elasticity { n } => write!(f, "elasticity:{n}"),
         }
     }
 }
@@ -126,6 +135,7 @@ impl FromStr for Problem {
         let problem = match name {
             "tet" => Problem::Tet { n },
             "bidomain" => Problem::Bidomain { n },
+            "elasticity" => Problem::Elasticity { n },
             "poisson2d" => Problem::Poisson2d { n },
             "poisson3d" => Problem::Poisson3d { n },
             "anisotropic" => {
@@ -156,7 +166,25 @@ fn unknown(name: &str) -> Error {
 impl Problem {
     /// Unknowns of a node, numbered node by node.
     pub fn block(&self) -> usize {
-        if matches!(self, Problem::Bidomain { .. }) { 2 } else { 1 }
+        match self {
+            Problem::Bidomain { .. } => 2,
+            Problem::Elasticity { .. } => 3,
+            _ => 1,
+        }
+    }
+
+    /// The coordinates of the nodes of an elastic body, an array for each axis: its rigid motions are what
+    /// multigrid must interpolate well. `None` for other problems. `seed` is that of [`generate`], and
+    /// `shuffled` says whether [`shuffle`] follows.
+    pub fn coordinates(&self, seed: u64, shuffled: bool) -> Option<Vec<Vec<f64>>> {
+        let Problem::Elasticity { n } = *self else { return None };
+        let coordinates = elasticity_coordinates(n, seed);
+        if !shuffled {
+            return Some(coordinates);
+        }
+        let nodes = random::permutation(coordinates[0].len() as u32, seed);
+        let shuffle = |x: &Vec<f64>| nodes.iter().map(|&node| x[node as usize]).collect();
+        Some(coordinates.iter().map(shuffle).collect())
     }
 
     /// Rows, and an upper bound of the nonzeros; `None` where they overflow.
@@ -169,6 +197,9 @@ impl Problem {
             Problem::Anisotropic { n, .. } | Problem::ConvectionDiffusion { n, .. } => (power(n, 2)?, 5),
             Problem::RandomSpd { n, nnz_per_row } => (n as u64, nnz_per_row as u64),
             Problem::Bidomain { n } => (power(n, 3)?.checked_mul(2)?, 30),
+            Problem::Elasticity { n } => {
+                (power(n, 2)?.checked_mul((n as u64).checked_sub(1)?.checked_mul(12)?)?, 45)
+            }
         };
         Some((rows, rows.checked_mul(per_row)?))
     }
@@ -178,7 +209,7 @@ impl Problem {
     fn check_size(&self, memory: u64) -> Result<()> {
         let fault = |what: String| Err(Error::Option(format!("problem '{self}': {what}")));
         let (n, least) = match *self {
-            Problem::Tet { n } | Problem::Bidomain { n } => (n, 2),
+            Problem::Tet { n } | Problem::Bidomain { n } | Problem::Elasticity { n } => (n, 2),
             Problem::Poisson2d { n }
             | Problem::Poisson3d { n }
             | Problem::Anisotropic { n, .. }
@@ -198,8 +229,9 @@ impl Problem {
             _ => return fault(format!("more rows than 32-bit indices reach ({})", u32::MAX)),
         };
         // An entry takes 12 bytes and a row pointer 8. Random pairs that are sorted take 16 more for an
-        // entry; so do the mesh and the parts of the bidomain matrix.
-        let assembled = matches!(self, Problem::RandomSpd { .. } | Problem::Bidomain { .. });
+        // entry; so do the mesh, and the parts of the bidomain matrix.
+        let assembled =
+            matches!(self, Problem::RandomSpd { .. } | Problem::Bidomain { .. } | Problem::Elasticity { .. });
         let per_entry = if assembled { 28 } else { 12 };
         let bytes = nnz.saturating_mul(per_entry).saturating_add(8 * rows);
         if bytes > memory {
@@ -214,8 +246,8 @@ impl Problem {
     }
 }
 
-/// The matrix of a problem. `seed` decides the random numbers of `tet`, `bidomain` and `random-spd`; the
-/// others have none. It has the same bits on every machine and for any number of threads.
+/// The matrix of a problem. `seed` decides the random numbers of `tet`, `bidomain`, `elasticity` and
+/// `random-spd`; the others have none. It has the same bits on every machine and for any number of threads.
 ///
 /// # Errors
 /// [`Error::Option`] for a size that is too small, too large for 32-bit indices, or whose matrix does not fit
@@ -230,6 +262,7 @@ pub fn generate(problem: &Problem, seed: u64) -> Result<Csr<f64>> {
         Problem::ConvectionDiffusion { n, peclet } => convection_diffusion(n, peclet),
         Problem::RandomSpd { n, nnz_per_row } => random_spd(n, nnz_per_row, seed),
         Problem::Bidomain { n } => bidomain(n, seed)?,
+        Problem::Elasticity { n } => elasticity(n, seed)?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Anisotropic diffusion on tetrahedra: the project's benchmark matrix.
 
 use super::kuhn::{cut, fibre, position};
-use crate::fem::{Tetrahedron, Vec3, dot};
+use crate::fem::{Simplex, Vec3, dot};
 use crate::matrix::Csr;
 
 /// The position of a node among the 3 x 3 x 3 nodes around a row's own, which is number 13.
@@ -47,7 +47,7 @@ pub fn tet(n: usize, seed: u64) -> Csr<f64> {
             for place in neighbours {
                 if inside(at, place) {
                     let step = steps(place);
-                    nodes[place] = position(std::array::from_fn(|x| at[x] + step[x] - 1), n, seed);
+                    nodes[place] = position(std::array::from_fn(|x| at[x] + step[x] - 1), [n; 3], seed);
                 }
             }
             let mut couplings = [0.0; 27];
@@ -90,7 +90,7 @@ fn star() -> Vec<[usize; 4]> {
 
 /// V grad phi_c . S grad phi_b of one tetrahedron for the centre c and each of its corners b.
 fn couplings_in(corners: &[usize; 4], nodes: &[Vec3; 27], fibre: Vec3) -> [f64; 4] {
-    let tetrahedron = Tetrahedron::new(corners.map(|place| nodes[place]));
+    let tetrahedron = Simplex::new(corners.map(|place| nodes[place]));
     let (normals, scale) = (tetrahedron.normals, tetrahedron.scale());
     let along = normals.map(|n| dot(fibre, n));
     let c = corners.iter().position(|&place| place == CENTRE).expect("a tetrahedron of the star");

@@ -9,7 +9,8 @@ use warpsolve::problem::Problem;
 
 use super::super::device::DeviceName;
 use super::super::names::named;
-use super::super::values::not_negative;
+use super::super::parameters::{Amg, Setting as Parameter};
+use super::super::values::{Restart, not_negative};
 
 #[derive(Debug, Args)]
 pub struct BenchArgs {
@@ -24,9 +25,8 @@ impl BenchArgs {
             What::Dot(setting) | What::Spmv(setting) | What::Cg(setting) | What::Gmres(setting) => {
                 Some(setting)
             }
-            What::Amg(setting) | What::Block(setting) | What::Threads(setting) | What::All(setting) => {
-                Some(setting)
-            }
+            What::Amg(setting) | What::Block(setting) | What::Threads(setting) => Some(setting),
+            What::Elasticity(setting) | What::All(setting) => Some(setting),
             What::Compare(_) => None,
         }
     }
@@ -48,6 +48,8 @@ pub enum What {
     Block(Setting),
     /// CG and GMRES on 1, 2, 4, ... threads of the host
     Threads(Setting),
+    /// Elasticity: CG with Jacobi and with multigrid, on threads of the host and in two formats
+    Elasticity(Setting),
     /// All of these
     All(Setting),
     /// Set two reports (--json) side by side; what changed beyond its spread is marked
@@ -58,7 +60,8 @@ pub enum What {
 #[derive(Debug, Clone, Args)]
 pub struct Setting {
     /// The matrix: a Matrix Market file [default: the source documents' size, tet:96 with 875,520 rows, for
-    /// blocks bidomain:75 with 843,750; in the simulator tet:6 and bidomain:4]
+    /// blocks bidomain:75 with 843,750, for elasticity elasticity:42 with 867,888; in the simulator tet:6,
+    /// bidomain:4 and elasticity:3]
     #[arg(value_name = "A.mtx", conflicts_with = "generate")]
     pub file: Option<PathBuf>,
     /// A model problem instead of a file, such as tet:32 or bidomain:20
@@ -98,6 +101,16 @@ pub struct Setting {
     /// Most iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub max_iter: u32,
+    /// With multigrid: any of its parameters, as --amg of solve has them, such as coarsening=pmis,cycle=w;
+    /// with preset=paper its matrices are in the format of the row on every level
+    #[arg(long, value_name = "KEY=VALUE,...", value_delimiter = ',')]
+    pub amg: Vec<Parameter<Amg>>,
+    /// The same as --amg preset=NAME: paper is the source documents' multigrid
+    #[arg(long, value_name = "NAME", value_parser = ["paper", "none"], hide_possible_values = true)]
+    pub preset: Option<String>,
+    /// For GMRES: iterations in a cycle, or none
+    #[arg(long, value_name = "N", default_value = "30")]
+    pub restart: Restart,
     /// Write the report as JSON, for `bench compare`; - for stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -6,6 +6,7 @@
 pub mod args;
 mod compare;
 mod html;
+mod kind;
 mod plots;
 mod products;
 mod published;
@@ -23,22 +24,9 @@ use super::output::{print, write};
 use super::profile::Profiler;
 use super::status::{FAILURE, SUCCESS, UNCONVERGED};
 use args::{BenchArgs, Setting, What};
+use kind::{ALL, Kind};
 use report::{Figures, Report, SCHEMA, System, Table};
 use shared::{Bench, SCALAR};
-
-const ALL: [Kind; 7] = [Kind::Dot, Kind::Spmv, Kind::Cg, Kind::Gmres, Kind::Amg, Kind::Block, Kind::Threads];
-
-/// Which table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Dot,
-    Spmv,
-    Cg,
-    Gmres,
-    Amg,
-    Block,
-    Threads,
-}
 
 /// Measures and reports, or compares; returns the exit status.
 pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
@@ -50,6 +38,7 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         What::Amg(setting) => (&[Kind::Amg][..], setting),
         What::Block(setting) => (&[Kind::Block][..], setting),
         What::Threads(setting) => (&[Kind::Threads][..], setting),
+        What::Elasticity(setting) => (&[Kind::Elasticity][..], setting),
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
     };
@@ -73,7 +62,7 @@ impl Bench {
         let quiet = self.setting.quiet || self.setting.report() == Some(Path::new("-"));
         let Setting { json, csv, markdown, html, .. } = self.setting.clone();
         // A system that cannot be had is no use to begin with.
-        self.load(kinds.first() == Some(&Kind::Block))?;
+        self.load(kinds[0])?;
         if !quiet {
             print(&text::heading(&report))?;
         }
@@ -104,6 +93,7 @@ impl Bench {
     }
 
     fn table(&mut self, kind: Kind, report: &mut Report) -> Result<Table> {
+        let gmres = self.gmres_title();
         let (name, title, source) = match kind {
             Kind::Dot => ("dot", "scalar product".into(), format!("{}, section 4.1", published::REPORT)),
             Kind::Spmv => {
@@ -113,20 +103,21 @@ impl Bench {
                 ("cg", self.title("CG, Jacobi preconditioner"), format!("{}, section 7.1", published::REPORT))
             }
             Kind::Gmres => {
-                let title = self.title("GMRES(30), Jacobi preconditioner");
+                let title = self.title(&format!("{gmres}, Jacobi preconditioner"));
                 ("gmres", title, format!("{}, section 7.1", published::REPORT))
             }
             Kind::Amg => {
-                let title = self.title("CG and GMRES(30), algebraic multigrid");
+                let title = self.title(&format!("CG and {gmres}, algebraic multigrid"));
                 ("amg", title, format!("{}, section 7.2", published::REPORT))
             }
             Kind::Block => ("block", self.title("blocks of unknowns beside scalars"), String::new()),
             Kind::Threads => {
                 let source = format!("{}, section 7.3; {}", published::REPORT, published::ELASTICITY);
-                ("threads", self.title("CG and GMRES(30) on threads of the host, CRS"), source)
+                ("threads", self.title(&format!("CG and {gmres} on threads of the host, CRS")), source)
             }
+            Kind::Elasticity => ("elasticity", self.title("elasticity, CG"), published::SECTION_7.into()),
         };
-        let a = self.load(kind == Kind::Block)?;
+        let a = self.load(kind)?;
         let system = System {
             matrix: self.system.as_ref().map_or(String::new(), |(source, _)| source.name()),
             rows: a.n_rows(),
@@ -140,6 +131,7 @@ impl Bench {
             Kind::Amg => self.amg(&a),
             Kind::Block => self.block(&a),
             Kind::Threads => self.on_threads(&a, report),
+            Kind::Elasticity => self.elasticity(&a, report),
         }?;
         Ok(Table { table: name.into(), title, source, system, rows })
     }

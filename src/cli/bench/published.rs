@@ -106,3 +106,39 @@ pub fn on_threads(solve: Solve, threads: usize) -> Vec<Published> {
     };
     published.into_iter().collect()
 }
+
+/// S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP, SFB-Report
+/// 2017-004, section 7: 862,515 unknowns of an elastic body, on the same machine.
+pub const SECTION_7: &str = "Rosenberger and Haase, SFB-Report 2017-004, section 7";
+
+/// Section 7, the host by threads.
+pub fn elasticity_on_threads(solve: Solve, threads: usize) -> Vec<Published> {
+    let times = match solve {
+        Solve::CgJacobi => [(1, 9.60), (2, 6.22), (4, 5.70), (8, 24.5)],
+        Solve::CgAmg => [(1, 2.47), (2, 1.40), (4, 1.15), (8, 4.60)],
+        _ => return Vec::new(),
+    };
+    let found = times.into_iter().find(|(n, _)| *n == threads);
+    let of =
+        |(_, seconds)| Published { by: "OpenMP, i7-7700".into(), seconds, deviation: None, detail: None };
+    found.map(of).into_iter().collect()
+}
+
+/// Section 7, the device: OpenACC in CRS and interleaved ELLPACK, and an older program in CUDA, of which the
+/// factor over one thread is given.
+pub fn elasticity(solve: Solve, format: Format) -> Vec<Published> {
+    let (crs, ell, one_thread, factor) = match solve {
+        Solve::CgJacobi => (2.80, 2.60, 9.60, 8.6),
+        Solve::CgAmg => (1.05, 0.46, 2.47, 9.2),
+        _ => return Vec::new(),
+    };
+    let of = |by: &str, seconds, detail| Published { by: by.into(), seconds, deviation: None, detail };
+    match format {
+        Format::Crs => vec![of(OPENACC, crs, None)],
+        Format::Ell => {
+            let detail = format!("{factor} times as fast as one thread, which took {one_thread} s");
+            vec![of(OPENACC, ell, None), of("CUDA, GTX 1060", one_thread / factor, Some(detail))]
+        }
+        _ => Vec::new(),
+    }
+}

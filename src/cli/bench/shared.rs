@@ -13,7 +13,9 @@ use super::super::load::{Source, start_threads};
 use super::super::output::check_outputs;
 use super::super::profile::Profiler;
 use super::super::progress::Progress;
+use super::super::values::Restart;
 use super::args::Setting;
+use super::kind::Kind;
 use super::report::{self, Figures, Published, Row};
 
 /// Formats of scalars.
@@ -75,14 +77,24 @@ impl Bench {
         format!("{what}, to a relative residual of {:e}", self.setting.rtol)
     }
 
+    /// GMRES with its cycle.
+    pub fn gmres_title(&self) -> String {
+        match self.setting.restart {
+            Restart::After(n) => format!("GMRES({n})"),
+            Restart::Never => "GMRES".into(),
+        }
+    }
+
     /// The system of a table. It is kept for the next.
-    pub fn load(&mut self, in_blocks: bool) -> Result<Arc<Csr<f64>>> {
+    pub fn load(&mut self, kind: Kind) -> Result<Arc<Csr<f64>>> {
         let setting = &self.setting;
-        let default = match (in_blocks, self.simulated) {
-            (false, false) => Problem::Tet { n: 96 },
-            (false, true) => Problem::Tet { n: 6 },
-            (true, false) => Problem::Bidomain { n: 75 },
-            (true, true) => Problem::Bidomain { n: 4 },
+        let default = match (kind, self.simulated) {
+            (Kind::Block, false) => Problem::Bidomain { n: 75 },
+            (Kind::Block, true) => Problem::Bidomain { n: 4 },
+            (Kind::Elasticity, false) => Problem::Elasticity { n: 42 },
+            (Kind::Elasticity, true) => Problem::Elasticity { n: 3 },
+            (_, false) => Problem::Tet { n: 96 },
+            (_, true) => Problem::Tet { n: 6 },
         };
         let source = match &setting.file {
             Some(path) => Source::File(path.clone()),

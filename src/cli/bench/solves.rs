@@ -6,11 +6,15 @@ use warpsolve::backend::cpu::Cpu;
 use warpsolve::job::{self, Device, Method, Options, Precision, Precond, Timing, copy_bandwidth};
 use warpsolve::launch::Counts;
 use warpsolve::matrix::{Csr, Format};
-use warpsolve::solver::{Stop, StopReason};
+use warpsolve::precond::amg::NearNull;
+use warpsolve::solver::{MAX_RESTART, Stop, StopReason};
 use warpsolve::{Error, Result};
 
+use super::super::parameters::{Amg, Family, Setting};
+use super::super::rigid::with_rigid_motions;
+use super::super::values::Restart;
 use super::published::{self, Solve};
-use super::report::{Copies, Figures, Report, Row, Spread};
+use super::report::{Copies, Figures, Published, Report, Row, Spread};
 use super::shared::{BLOCKS, Bench, SCALAR, describe, row};
 
 /// Solves, as the source documents count them, and in the simulator.
@@ -67,6 +71,35 @@ impl Bench {
 
     /// The host's threads, each number of them beside its own triad.
     pub fn on_threads(&self, a: &Arc<Csr<f64>>, report: &mut Report) -> Result<Vec<Row>> {
+        self.by_threads(a, report, &[CG_AMG, GMRES_AMG, CG_JACOBI], published::on_threads)
+    }
+
+    /// Elasticity: on the host's threads, then in the documents' two formats on each device.
+    pub fn elasticity(&self, a: &Arc<Csr<f64>>, report: &mut Report) -> Result<Vec<Row>> {
+        let works = [CG_JACOBI, CG_AMG];
+        let mut rows = self.by_threads(a, report, &works, published::elasticity_on_threads)?;
+        for work in works {
+            for device in self.devices.iter().filter(|device| matches!(device, Device::Gpu(_))) {
+                for &precision in &self.setting.precision {
+                    for format in self.formats(&[Format::Crs, Format::Ell]) {
+                        let published = published::elasticity(work.3, format);
+                        let measured = self.solve(a, work, device, format, precision);
+                        rows.push(row(work.0, device, Some(format), precision, published, measured)?);
+                    }
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Works on each number of threads of the host, in CRS and f64.
+    fn by_threads(
+        &self,
+        a: &Arc<Csr<f64>>,
+        report: &mut Report,
+        works: &[Work],
+        published: fn(Solve, usize) -> Vec<Published>,
+    ) -> Result<Vec<Row>> {
         let devices = self.threads.iter().map(|&n| Ok(Device::Cpu(Cpu::new(n)?)));
         let devices = devices.collect::<Result<Vec<Device>>>()?;
         for device in &devices {
@@ -76,14 +109,30 @@ impl Bench {
         }
         let (format, precision) = (Format::Crs, Precision::F64);
         let mut rows = Vec::new();
-        for work in [CG_AMG, GMRES_AMG, CG_JACOBI] {
+        for &work in works {
             for (device, &threads) in devices.iter().zip(&self.threads) {
-                let published = published::on_threads(work.3, threads);
+                let published = published(work.3, threads);
                 let measured = self.solve(a, work, device, format, precision);
                 rows.push(row(work.0, device, Some(format), precision, published, measured)?);
             }
         }
         Ok(rows)
+    }
+
+    /// The parameters that were asked for, and for an elastic body its rigid motions.
+    fn choose_multigrid(&self, options: &mut Options, format: Format) -> Result<()> {
+        let preset = self.setting.preset.iter().map(|name| Setting::new(Amg::PRESET, name.clone()));
+        let settings: Vec<Setting<Amg>> = self.setting.amg.iter().cloned().chain(preset).collect();
+        Amg::in_order(&settings).try_for_each(|setting| setting.apply(options))?;
+        if settings.iter().any(|setting| setting.key == Amg::PRESET && setting.value != "none") {
+            options.amg.format = options.amg.format.or(Some(format).filter(|format| format.block() == 1));
+        }
+        Amg::check(options)?;
+        let coordinates = self.system.as_ref().and_then(|(source, _)| source.coordinates());
+        if let Some(coordinates) = coordinates {
+            *options = with_rigid_motions(options.clone(), || NearNull::rigid_motions(&coordinates))?;
+        }
+        Ok(())
     }
 
     /// Solves `A x = 1` again and again, after once that does not count.
@@ -95,7 +144,11 @@ impl Bench {
         format: Format,
         precision: Precision,
     ) -> Result<Figures> {
-        let options = Options {
+        let mut options = Options {
+            restart: match self.setting.restart {
+                Restart::After(n) => n,
+                Restart::Never => MAX_RESTART,
+            },
             method: Some(method),
             precond: Some(precond),
             format: Some(format),
@@ -104,6 +157,9 @@ impl Bench {
             stop: Stop { rtol: self.setting.rtol, atol: 0.0, max_iterations: self.setting.max_iter },
             ..Options::default()
         };
+        if precond == Precond::Amg {
+            self.choose_multigrid(&mut options, format)?;
+        }
         let default = if self.simulated { SOLVES.1 } else { SOLVES.0 };
         let count = self.setting.solves.unwrap_or(default);
         let b = vec![1.0; a.n_rows()];

@@ -211,14 +211,16 @@ pub struct OutputArgs {
     pub restart: Option<PathBuf>,
 }
 
-fn direction(text: &str) -> Result<[f64; 3], String> {
+/// A direction in space.
+pub fn direction(text: &str) -> Result<[f64; 3], String> {
     match numbers(text)? {
         [0.0, 0.0, 0.0] => Err("it takes a direction: three numbers, not all 0".into()),
         direction => Ok(direction),
     }
 }
 
-fn shape(text: &str) -> Result<Shape, String> {
+/// A part of space.
+pub fn shape(text: &str) -> Result<Shape, String> {
     match text.split_once(':') {
         Some(("box", rest)) => {
             let [x0, y0, z0, x1, y1, z1] = numbers(rest)?;

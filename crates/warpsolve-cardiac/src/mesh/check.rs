@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{TetMesh, signed_volume};
+use super::{TaggedFace, TetMesh, signed_volume};
 use warpsolve_host::error::{Error, MeshFault, Result};
 
 /// Tetrahedra whose volume is at most this part of the cube of their longest edge are degenerate. For a good
@@ -21,6 +21,8 @@ pub(crate) struct RawMesh {
     pub numbers: Vec<usize>,
     /// Cells of the file that are points, lines or surfaces.
     pub skipped: usize,
+    /// Triangles among them that have a number.
+    pub tagged_faces: Vec<TaggedFace>,
 }
 
 /// What was repaired.
@@ -83,8 +85,8 @@ impl RawMesh {
         let reoriented = self.orient(reorient)?;
         let dropped = self.drop_unreferenced(drop_unreferenced)?;
         self.normalise_fibres()?;
-        let RawMesh { points, tets, regions, fibres, .. } = self;
-        Ok((TetMesh { points, tets, regions, fibres }, Mended { reoriented, dropped }))
+        let RawMesh { points, tets, regions, fibres, tagged_faces, .. } = self;
+        Ok((TetMesh { points, tets, regions, fibres, tagged_faces }, Mended { reoriented, dropped }))
     }
 
     fn check_sizes(&self) -> Result<()> {
@@ -217,7 +219,7 @@ impl RawMesh {
                 ),
             });
         }
-        Ok(keep_nodes(&mut self.points, &mut self.tets, &is_used))
+        Ok(keep_nodes(&mut self.points, &mut self.tets, &mut self.tagged_faces, &is_used))
     }
 
     fn normalise_fibres(&mut self) -> Result<()> {
@@ -246,8 +248,14 @@ impl RawMesh {
     }
 }
 
-/// Keeps these nodes. The others, which belong to no tetrahedron, are dropped; returns how many.
-pub(super) fn keep_nodes(points: &mut Vec<[f64; 3]>, tets: &mut [[u32; 4]], keep: &[bool]) -> usize {
+/// Keeps these nodes. The others, which belong to no tetrahedron, are dropped, with the faces that have one;
+/// returns how many.
+pub(super) fn keep_nodes(
+    points: &mut Vec<[f64; 3]>,
+    tets: &mut [[u32; 4]],
+    faces: &mut Vec<TaggedFace>,
+    keep: &[bool],
+) -> usize {
     let before = points.len();
     let mut new_numbers = Vec::with_capacity(before);
     let mut kept = 0;
@@ -255,9 +263,10 @@ pub(super) fn keep_nodes(points: &mut Vec<[f64; 3]>, tets: &mut [[u32; 4]], keep
         new_numbers.push(kept);
         kept += u32::from(keep);
     }
+    faces.retain(|(nodes, _)| nodes.iter().all(|&node| keep[node as usize]));
     let mut keep = keep.iter();
     points.retain(|_| *keep.next().expect("one for each node"));
-    for node in tets.as_flattened_mut() {
+    for node in tets.as_flattened_mut().iter_mut().chain(faces.iter_mut().flat_map(|(nodes, _)| nodes)) {
         *node = new_numbers[*node as usize];
     }
     before - points.len()

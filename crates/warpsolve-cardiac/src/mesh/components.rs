@@ -47,7 +47,7 @@ impl TetMesh {
             retain(fibres, &keep);
         }
         let is_kept: Vec<bool> = components.iter().map(|&component| component as usize == largest).collect();
-        keep_nodes(&mut self.points, &mut self.tets, &is_kept)
+        keep_nodes(&mut self.points, &mut self.tets, &mut self.tagged_faces, &is_kept)
     }
 }
 

@@ -8,6 +8,7 @@ mod fibres;
 mod locate;
 mod read;
 mod slab;
+mod surface;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +23,11 @@ pub struct TetMesh {
     tets: Vec<[u32; 4]>,
     regions: Option<Vec<i32>>,
     fibres: Option<Vec<[f64; 3]>>,
+    tagged_faces: Vec<TaggedFace>,
 }
+
+/// A triangle of a surface that has a number in the mesh's file, and that number.
+pub type TaggedFace = ([u32; 3], i32);
 
 impl TetMesh {
     /// Coordinates of the nodes, mm.
@@ -43,6 +48,12 @@ impl TetMesh {
     /// The fibre direction of each tetrahedron, a unit vector.
     pub fn fibres(&self) -> Option<&[[f64; 3]]> {
         self.fibres.as_deref()
+    }
+
+    /// The triangles of the file's surfaces that have a number: physical groups of Gmsh. Empty for other
+    /// meshes.
+    pub fn tagged_faces(&self) -> &[TaggedFace] {
+        &self.tagged_faces
     }
 
     /// The volume of tetrahedron `t`, mm^3: |b - a, c - a, d - a| / 6.

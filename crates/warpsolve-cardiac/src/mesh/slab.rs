@@ -61,6 +61,6 @@ impl TetMesh {
             }
         }
         let fibres = vec![[1.0, 0.0, 0.0]; tets.len()];
-        Ok(TetMesh { points, tets, regions: None, fibres: Some(fibres) })
+        Ok(TetMesh { points, tets, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
     }
 }

@@ -20,8 +20,10 @@ pub(crate) mod matrix;
 mod memory;
 mod monitor;
 mod monitoring;
+mod native;
 mod products;
 mod shared;
+mod update;
 mod vectors;
 mod work;
 
@@ -29,6 +31,7 @@ use buffer::Buffer;
 pub use buffer::{DeviceScalars, DeviceVector, check_memory};
 pub use matrix::DeviceMatrix;
 pub use monitor::DeviceMonitor;
+pub use native::{Argument, Arrangement, MatrixAddresses, NativeModule};
 pub(crate) use work::Work;
 
 /// Sums that one launch makes at most, and the most blocks of such a launch; scratch memory is sized by them.

@@ -5,7 +5,9 @@ use super::lock::lock;
 use super::status::failed;
 use super::{Driver, KEPT_PAGE_LOCKED, memory, staging};
 use crate::error::{Error, Result};
-use crate::launch::{Address, Counters, Cuda, DeviceInfo, Event, Graph, KernelAttributes, Launch};
+use crate::launch::{
+    Address, Counters, Cuda, DeviceInfo, Event, Graph, KernelAttributes, Launch, NativeLaunch,
+};
 use cuda_std::host::Kernel;
 use cust::context::Context;
 use cust::error::CudaError;
@@ -183,6 +185,34 @@ impl Launch for Driver {
             None => Counters::add(&self.counters.launches, 1),
         }
         self.kernels.launched(name, grid, block);
+        Ok(())
+    }
+
+    unsafe fn launch_native(&self, launch: NativeLaunch) -> Result<()> {
+        self.enter()?;
+        let NativeLaunch { name, function, grid, block, shared, arguments } = launch;
+        // SAFETY: the caller vouches for the function and its arguments.
+        let status = unsafe {
+            sys::cuLaunchKernel(
+                function,
+                grid[0],
+                grid[1],
+                grid[2],
+                block[0],
+                block[1],
+                block[2],
+                shared,
+                self.queue(),
+                arguments.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        };
+        self.waited(status, || format!("cuLaunchKernel({name}, {grid:?} blocks of {block:?} threads)"))?;
+        match graph::recording(&self.context) {
+            Some(_) => graph::count_launch(),
+            None => Counters::add(&self.counters.launches, 1),
+        }
+        self.kernels.launched(name, grid.iter().product(), block.iter().product());
         Ok(())
     }
 

@@ -7,7 +7,7 @@ mod log;
 mod tests;
 
 use crate::error::Result;
-use crate::launch::{Address, Counters, Cuda, DeviceInfo, Event, KernelAttributes, Launch};
+use crate::launch::{Address, Counters, Cuda, DeviceInfo, Event, KernelAttributes, Launch, NativeLaunch};
 use cuda_std::host::Kernel;
 use log::Log;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -143,6 +143,12 @@ impl Launch for Profiled {
         let activity = Activity::Kernel { name: kernel.name(), grid, block, bytes };
         // SAFETY: as above.
         self.timed(activity, || unsafe { self.device.launch_moving(bytes, grid, block, kernel) })
+    }
+    unsafe fn launch_native(&self, launch: NativeLaunch) -> Result<()> {
+        let (grid, block) = (launch.grid.iter().product(), launch.block.iter().product());
+        let activity = Activity::Kernel { name: launch.name, grid, block, bytes: None };
+        // SAFETY: as above.
+        self.timed(activity, || unsafe { self.device.launch_native(launch) })
     }
     fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
         self.device.kernel_attributes(kernel)

@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::info::LevelInfo;
 use super::level::{LevelMatrix, Vectors, written_out};
-use super::params::Params;
+use super::params::{CoarsestSolve, Params};
 use super::phases::Phases;
 use super::smoother::{Input, Smoother};
 use super::spectrum::diagonal;
@@ -60,12 +60,14 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
     {
         let size = written_out::<T, B>(backend, a);
         let vectors = Vectors::new::<S, B>(backend, size.n_rows)?;
-        let solve = if size.n_rows <= params.coarse_rows.max(SMALL) {
+        let solve = if params.coarsest == CoarsestSolve::Diagonal {
+            Solve::Inverse(inverse_of_diagonal::<T, S, B>(backend, a, size)?)
+        } else if size.n_rows <= params.coarse_rows.max(SMALL) {
             let inverse = phases
                 .time::<T, B, _>(backend, "coarsest level", || inverse::<T, S, B>(backend, above, a, size))?;
             Solve::Inverse(inverse)
         } else {
-            let diagonal = diagonal::<T, B>(backend, a, None, params.lanczos_steps, false)?;
+            let diagonal = diagonal::<T, B>(backend, a, None, params, false)?;
             let input = Input { backend, a, diagonal: &diagonal, finest, params };
             let smoother = params.smoother.setup::<T, S, B>(&input)?;
             Solve::Smoothed(LevelMatrix::new(size, Formats::<T, S>::operator(backend, a)?), smoother)
@@ -76,6 +78,9 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
     /// For reports.
     pub fn info(&self) -> LevelInfo {
         let (operator, why, smoother) = match &self.solve {
+            Solve::Inverse(inverse) if inverse.size.nnz < inverse.size.n_rows.pow(2) => {
+                (inverse, "the inverse of its diagonal", 0)
+            }
             Solve::Inverse(inverse) => (inverse, "its dense inverse", 0),
             Solve::Smoothed(a, smoother) => (a, "", smoother.bytes()),
         };
@@ -122,6 +127,32 @@ fn inverse<T: Real, S: Real, B: Algebra<T> + Formats<T, S>>(
         }
     };
     Ok(LevelMatrix::new(Size { nnz: size.n_rows.pow(2), ..size }, matrix))
+}
+
+/// The inverse of the diagonal, or of the diagonal blocks, as a matrix.
+///
+/// Source: S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP
+/// (2017), section 9.5.
+fn inverse_of_diagonal<T: Real, S: Real, B: Algebra<T> + Formats<T, S>>(
+    backend: &B,
+    a: &Blocks<<B as Matrices<T>>::Csr>,
+    size: Size,
+) -> Result<LevelMatrix<<B as Products<S>>::Matrix>> {
+    let b = a.block();
+    // Block row i of the inverse, row after row: element b i + l is the l-th of row i in its block.
+    let inverse = Memory::<T>::to_host(backend, &Diagonals::<T>::invert_diagonal(backend, a)?)?;
+    let matrix = Csr::from_rows(
+        size.n_rows,
+        size.n_rows,
+        |_| b,
+        |i, columns, values| {
+            for l in 0..b {
+                (columns[l], values[l]) = ((i - i % b + l) as u32, inverse[b * i + l]);
+            }
+        },
+    );
+    let matrix = Arc::new(AnyMatrix::Crs(Arc::new(matrix.cast::<S>())));
+    Ok(LevelMatrix::new(Size { nnz: b * size.n_rows, ..size }, Products::<S>::matrix(backend, &matrix)?))
 }
 
 /// The matrix of the blocks as an ordinary one.

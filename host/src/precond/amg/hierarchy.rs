@@ -85,9 +85,8 @@ pub fn build<T: Real, B: Algebra<T>>(
     {
         let (level, rows) = (levels.len(), backend.size(a.first()).n_rows);
         let product = product.filter(|_| level == 0);
-        let diagonal = phases.time(backend, "spectral radius", || {
-            diagonal(backend, &a, product, params.lanczos_steps, singletons)
-        })?;
+        let diagonal =
+            phases.time(backend, "spectral radius", || diagonal(backend, &a, product, params, singletons))?;
         let finer = Finer { backend, a: &a, diagonal: &diagonal, level, params };
         let (p, factors) = match block {
             1 => interpolation(&finer, &mut near_null, options.keep, &mut phases)?,

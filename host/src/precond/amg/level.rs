@@ -120,9 +120,13 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
         phases.time::<T, B, _>(backend, "formats", || {
             let size = |m: &Blocks<_>| written_out::<T, B>(backend, m);
             let converted = |m: &Blocks<_>| {
-                Ok::<_, crate::Error>(LevelMatrix::new(size(m), Formats::<T, S>::operator(backend, m)?))
+                let operator = match params.format {
+                    Some(format) => Formats::<T, S>::operator_in(backend, m, format)?,
+                    None => Formats::<T, S>::operator(backend, m)?,
+                };
+                Ok::<_, crate::Error>(LevelMatrix::new(size(m), operator))
             };
-            let rounded = |m: &Blocks<_>, pivot| match params.compressed {
+            let rounded = |m: &Blocks<_>, pivot| match params.compressed && params.format.is_none() {
                 true => {
                     let smoothing = Formats::<T, S>::smoothing_operator(backend, m, pivot)?;
                     Ok(LevelMatrix::new(size(m), smoothing))

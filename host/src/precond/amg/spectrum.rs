@@ -3,6 +3,7 @@
 use arithmetic::smoothing::Limits;
 use cuda_std::Real;
 
+use super::params::Params;
 use crate::backend::{Coef, Slot, Then};
 use crate::error::Result;
 use crate::setup::{Algebra, Blocks, RowWeight};
@@ -59,18 +60,20 @@ const FEW: f64 = 0.2;
 /// 1 then, smoothed well; and interpolation smoothed with weight 1 has nothing along w, so that no coarser
 /// level knows of c.
 ///
-/// Lanczos's method takes `steps` steps; `product` is `a` ready to be multiplied, where there is that
-/// already.
+/// With [`Params::plain_diagonal`] D is the diagonal everywhere, and there are no rows of slivers.
+///
+/// Lanczos's method takes [`Params::lanczos_steps`]; `product` is `a` ready to be multiplied, where there is
+/// that already.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
     product: Option<&B::Matrix>,
-    steps: u32,
+    params: &Params,
     singletons: bool,
 ) -> Result<Diagonal<B::Vector>> {
     let mut inverse = backend.invert_diagonal(a)?;
     let (mut bound, mut slivers) = (f64::INFINITY, None);
-    if a.block() == 1 {
+    if a.block() == 1 && !params.plain_diagonal {
         let g = backend.row_weights(a.first(), RowWeight::GershgorinRadius)?;
         let s = backend.scalars(1)?;
         backend.sum(&g, &s, Slot(0))?;
@@ -90,7 +93,7 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
             inverse = found.inverse;
         }
     }
-    let Spectrum { radius, imaginary } = spectrum(backend, a, &inverse, product, steps)?;
+    let Spectrum { radius, imaginary } = spectrum(backend, a, &inverse, product, params.lanczos_steps)?;
     // Gershgorin's bound knows nothing of the smaller diagonal; a bound that is NaN does not count.
     Ok(Diagonal { inverse, spectrum: Spectrum { radius: radius.min(bound), imaginary }, slivers })
 }
@@ -238,8 +241,15 @@ mod tests {
     use crate::problem::{generate, with_slivers};
     use crate::setup::Diagonals;
 
+    fn lanczos(lanczos_steps: u32) -> Params {
+        Params { lanczos_steps, ..Params::default() }
+    }
+
     fn radius(a: &Arc<Csr<f64>>, steps: u32) -> f64 {
-        diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, steps, true).unwrap().spectrum.radius
+        diagonal(&Reference::new(), &Blocks::scalar(a.clone()), None, &lanczos(steps), true)
+            .unwrap()
+            .spectrum
+            .radius
     }
 
     #[test]
@@ -283,7 +293,7 @@ mod tests {
     fn only_unsymmetric_matrices_have_imaginary_parts() {
         let spectrum = |text: &str| {
             let a = Arc::new(generate(&text.parse().unwrap(), 1).unwrap());
-            diagonal(&Reference::new(), &Blocks::scalar(a), None, 8, true).unwrap().spectrum
+            diagonal(&Reference::new(), &Blocks::scalar(a), None, &lanczos(8), true).unwrap().spectrum
         };
         for text in ["poisson2d:30", "tet:9", "random-spd:900:7"] {
             let spectrum = spectrum(text);
@@ -317,7 +327,8 @@ mod tests {
         let corners = [100, 250, 300, 450];
         let spoiled = Arc::new(with_slivers(&regular, &[(corners, [1.0, -1.0, 1.0, -1.0])], 500.0).unwrap());
         let g = Reference::new();
-        let found = |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, 30, true).unwrap();
+        let found =
+            |a: &Arc<Csr<f64>>| diagonal(&g, &Blocks::scalar(a.clone()), None, &lanczos(30), true).unwrap();
         let usual = found(&regular);
         assert!(usual.slivers.is_none());
         let Diagonal { inverse, spectrum: Spectrum { radius, .. }, slivers } = found(&spoiled);
@@ -344,7 +355,7 @@ mod tests {
             }
         }
         // Without steps the radius is a bound, and no larger than the mean.
-        let bound = diagonal(&g, &Blocks::scalar(spoiled), None, 0, true).unwrap().spectrum.radius;
+        let bound = diagonal(&g, &Blocks::scalar(spoiled), None, &lanczos(0), true).unwrap().spectrum.radius;
         assert!((radius..2.5).contains(&bound), "{bound}");
     }
 
@@ -356,7 +367,7 @@ mod tests {
         let spoiled = Arc::new(with_slivers(&regular, &elements, 500.0).unwrap());
         let g = Reference::new();
         let Diagonal { inverse, spectrum: Spectrum { radius, .. }, slivers } =
-            diagonal(&g, &Blocks::scalar(spoiled.clone()), None, 30, true).unwrap();
+            diagonal(&g, &Blocks::scalar(spoiled.clone()), None, &lanczos(30), true).unwrap();
         assert!(slivers.is_none() && radius < 2.6, "{radius}");
         for i in elements[0].0 {
             let share = inverse[i] * spoiled.get(i, i).unwrap();

@@ -52,9 +52,8 @@ pub fn update<T: Real, B: Algebra<T>>(backend: &B, reusable: &mut Reusable<T, B>
     let singletons = params.coarsening.properties().singletons;
     let mut l = 0;
     while let Some((level, coarser)) = std::mem::take(&mut rest).split_first_mut() {
-        let found = phases.time(backend, "spectral radius", || {
-            diagonal(backend, &level.a, None, params.lanczos_steps, singletons)
-        })?;
+        let found = phases
+            .time(backend, "spectral radius", || diagonal(backend, &level.a, None, params, singletons))?;
         let products = level.products.as_mut().expect("kept in every level");
         if let Some(factors) = &mut products.factors {
             let (a, p) = (level.a.first(), level.p.first_mut());

@@ -1,11 +1,14 @@
 //! From the set-up's CRS to what is multiplied fast.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use super::matrix::{Blocks, Matrices};
 use crate::backend::{Backend, Products};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
+use crate::matrix::{AnyMatrix, Format};
 
 mod device;
 mod host;
@@ -21,6 +24,24 @@ pub trait CrsFormat<T: Real>: Matrices<T> {
 pub trait Formats<T: Real, S: Real>: Matrices<T> + Backend<S> {
     /// The matrix with values rounded to S, in the format that [`crate::matrix::choose`] chooses.
     fn operator(&self, a: &Blocks<<Self as Matrices<T>>::Csr>) -> Result<<Self as Products<S>>::Matrix>;
+
+    /// The matrix with values rounded to S, in this format, converted on the host; blocks as
+    /// [`Formats::operator`] has them.
+    ///
+    /// # Errors
+    /// Those of the conversion: ELLPACK whose padding explodes.
+    fn operator_in(
+        &self,
+        a: &Blocks<<Self as Matrices<T>>::Csr>,
+        format: Format,
+    ) -> Result<<Self as Products<S>>::Matrix> {
+        if a.block() > 1 {
+            return self.operator(a);
+        }
+        let a = Matrices::<T>::csr_to_host(self, a.first())?;
+        let matrix = AnyMatrix::from_csr(&Arc::new(a.cast::<S>()), format, 1)?;
+        Products::<S>::matrix(self, &Arc::new(matrix))
+    }
 
     /// [`Formats::operator`] of a matrix that smooths: in f32 rounded further where a GPU would then
     /// [compress](gpu_kernels::spmv::compressed) it, on every backend so that all iterate alike.

@@ -4,7 +4,7 @@
 //! "Legacy formats" for 2.2). The crate mshio is not used: it reads 4.1 only, and panics on some files.
 //!
 //! The region of a tetrahedron is the first physical group of its volume, or 0. If no volume has a group,
-//! there are no regions.
+//! there are no regions. Triangles whose surface has a physical group are kept with it.
 
 mod tags;
 #[cfg(test)]
@@ -28,7 +28,7 @@ pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
         tags: Tags::default(),
         mesh: RawMesh::default(),
         groups: Vec::new(),
-        group_of_volume: HashMap::new(),
+        group_of_entity: HashMap::new(),
         elements: 0,
     };
     while reader.section()? {}
@@ -88,8 +88,8 @@ struct Reader<'a> {
     mesh: RawMesh,
     /// The group of each tetrahedron, or 0.
     groups: Vec<i32>,
-    /// The group of each volume that has one.
-    group_of_volume: HashMap<i32, i32>,
+    /// The group of each surface and volume that has one, by dimension and number.
+    group_of_entity: HashMap<(i32, i32), i32>,
     elements: usize,
 }
 
@@ -224,8 +224,8 @@ impl Reader<'_> {
                     let n_parts = self.count(4, "parts of a boundary")?;
                     self.file.numbers::<i32>(n_parts, "the boundary of an entity")?;
                 }
-                if let (3, Some(&group)) = (dimension, groups.first()) {
-                    self.group_of_volume.insert(entity, group);
+                if let (2.., Some(&group)) = (dimension, groups.first()) {
+                    self.group_of_entity.insert((dimension as i32, entity), group);
                 }
             }
         }
@@ -265,10 +265,10 @@ impl Reader<'_> {
         let announced = self.count(16, "elements")?;
         let _range: Vec<u64> = self.file.numbers(2, "the range of element numbers")?;
         for _ in 0..blocks {
-            let _dimension: i32 = self.file.number("the dimension of an entity")?;
+            let dimension: i32 = self.file.number("the dimension of an entity")?;
             let entity: i32 = self.file.number("the number of an entity")?;
             let shape = self.shape()?;
-            let group = self.group_of_volume.get(&entity).copied().unwrap_or(0);
+            let group = self.group_of_entity.get(&(dimension, entity)).copied().unwrap_or(0);
             for _ in 0..self.count(16, "elements of a block")? {
                 let _number: u64 = self.file.number("the number of an element")?;
                 self.element(shape, group)?;
@@ -290,16 +290,15 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the nodes of the next element, and keeps it if it is a tetrahedron.
+    /// Reads the nodes of the next element, and keeps it if it is a tetrahedron, or a triangle with a group.
     fn element(&mut self, shape: Shape, group: i32) -> Result<()> {
         self.elements += 1;
         let mut nodes = [0; 4];
         match shape {
             Shape::Flat { nodes } => {
-                for _ in 0..nodes {
-                    self.node()?;
-                }
+                let tags = (0..nodes).map(|_| self.node()).collect::<Result<Vec<u64>>>()?;
                 self.mesh.skipped += 1;
+                self.face(&tags, group);
                 return Ok(());
             }
             Shape::Tetrahedron => {
@@ -316,6 +315,16 @@ impl Reader<'_> {
         }
         self.groups.push(group);
         self.mesh.push(self.elements, nodes, 0).map_err(|message| self.file.fail(message))
+    }
+
+    /// Keeps a flat element that is a triangle with a group. One with a node that is not there bounds
+    /// nothing.
+    fn face(&mut self, tags: &[u64], group: i32) {
+        if let (&[a, b, c], true) = (tags, group != 0)
+            && let [Some(a), Some(b), Some(c)] = [a, b, c].map(|tag| self.tags.index(tag))
+        {
+            self.mesh.tagged_faces.push(([a, b, c].map(|node| node as u32), group));
+        }
     }
 
     fn node(&mut self) -> Result<u64> {

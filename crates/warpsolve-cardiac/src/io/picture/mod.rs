@@ -1,4 +1,4 @@
-//! Pictures of a mesh: activation times on its surface, as a PNG file.
+//! Pictures of a mesh: activation times, or another quantity, on its surface, as a PNG file.
 
 mod canvas;
 mod raster;
@@ -42,31 +42,61 @@ const LIGHT: Vec3 = [-0.36, 0.48, 0.8];
 /// The share of ambient light. It is large, so that shaded colours can still be found in the colour bar.
 const AMBIENT: f64 = 0.65;
 
-/// Writes a picture of the surface of `mesh` with activation times (ms, one for each node; negative: never)
-/// as colours and as isochrones, with a colour bar. The file appears when it is complete.
+/// What a picture shows, in the words of its legend.
+#[derive(Debug, Clone, Copy)]
+pub struct Quantity<'a> {
+    /// Its name and unit.
+    pub name: &'a str,
+    /// What its values are called.
+    pub values: &'a str,
+    /// The unit of the lines.
+    pub unit: &'a str,
+    /// What is said of nodes with a negative value, which are grey.
+    pub missing: &'a str,
+}
+
+/// [`write_values`] of activation times (ms, one for each node; negative: never).
+///
+/// # Errors
+/// Those of [`write_values`].
+pub fn write_activation(path: &Path, mesh: &TetMesh, times: &[f64], view: Option<[f64; 3]>) -> Result<()> {
+    let quantity =
+        Quantity { name: "activation, ms", values: "activation times", unit: "ms", missing: "not activated" };
+    write_values(path, mesh, times, quantity, view)
+}
+
+/// Writes a picture of the surface of `mesh` with values that are not negative, one for each node, as colours
+/// and as lines of equal values, with a colour bar. The file appears when it is complete.
 ///
 /// `view` points from the mesh to the viewer. Without it, a flat mesh is seen from its largest side, and any
 /// other from the front, -y, with z upwards.
 ///
 /// The projection is orthographic, hidden surfaces are removed by a depth buffer (E. Catmull: A Subdivision
 /// Algorithm for Computer Display of Curved Surfaces, 1974, section 3). The shading is Lambert's with
-/// interpolated normals. The colour map is viridis, in which equal steps look equal. Faces with a corner that
-/// was never activated are grey.
+/// interpolated normals. The colour map is viridis, in which equal steps look equal. Faces with a corner
+/// whose value is negative are grey.
 ///
 /// # Errors
-/// [`Error::Mesh`] when there is not one time for every node; [`Error::Option`] when `view` has no direction;
-/// [`Error::Io`] when the file cannot be written.
-pub fn write_activation(path: &Path, mesh: &TetMesh, times: &[f64], view: Option<[f64; 3]>) -> Result<()> {
-    if times.len() != mesh.points().len() {
+/// [`Error::Mesh`] when there is not one value for every node; [`Error::Option`] when `view` has no
+/// direction; [`Error::Io`] when the file cannot be written.
+pub fn write_values(
+    path: &Path,
+    mesh: &TetMesh,
+    values: &[f64],
+    quantity: Quantity,
+    view: Option<[f64; 3]>,
+) -> Result<()> {
+    if values.len() != mesh.points().len() {
         return Err(Error::Mesh(format!(
-            "{}: there are {} activation times, but the mesh has {} nodes",
+            "{}: there are {} {}, but the mesh has {} nodes",
             path.display(),
-            times.len(),
+            values.len(),
+            quantity.values,
             mesh.points().len()
         )));
     }
     let view = View::new(view.unwrap_or_else(|| view::best(mesh.bounding_box())))?;
-    let canvas = draw(mesh, times, &view);
+    let canvas = draw(mesh, values, quantity, &view);
     write_atomically(path, |to| canvas.write_png(to))
 }
 
@@ -85,7 +115,7 @@ impl Scale {
         let activated = || times.iter().copied().filter(|&t| is_time(t));
         let (first, last) = (activated().reduce(f64::min)?, activated().reduce(f64::max)?);
         // The range must not be empty, also after rounding.
-        let last = last.max(first + 1e-3 * first.max(1.0));
+        let last = if last > 1.001 * first { last } else { first + 1e-3 * first.max(1.0) };
         let power = 10f64.powf(((last - first) / MOST_LINES).log10().floor());
         let fits = |step: &f64| (last - first) / step <= MOST_LINES;
         let step = [1.0, 2.0, 5.0].map(|n| n * power).into_iter().find(fits).unwrap_or(10.0 * power);
@@ -126,7 +156,7 @@ fn is_time(t: f64) -> bool {
     t >= 0.0 && t.is_finite()
 }
 
-fn draw(mesh: &TetMesh, times: &[f64], view: &View) -> Canvas {
+fn draw(mesh: &TetMesh, times: &[f64], quantity: Quantity, view: &View) -> Canvas {
     // mm are scaled to pixels so that the mesh fills the space next to the legend.
     let points: Vec<Vec3> = mesh.points().iter().map(|&p| view.see(p)).collect();
     let (low, high) = bounds(&points);
@@ -167,7 +197,7 @@ fn draw(mesh: &TetMesh, times: &[f64], view: &View) -> Canvas {
     }
     let mut canvas = raster.averaged();
     let some_never = times.iter().any(|&t| !is_time(t));
-    legend(&mut canvas, scale, some_never);
+    legend(&mut canvas, scale, quantity, some_never);
     canvas
 }
 
@@ -179,19 +209,19 @@ fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
 }
 
 /// Draws the colour bar, with the first activation at its foot, and explains the lines and the grey.
-fn legend(canvas: &mut Canvas, scale: Option<Scale>, some_never: bool) {
+fn legend(canvas: &mut Canvas, scale: Option<Scale>, quantity: Quantity, some_never: bool) {
     let left = WIDTH - LEGEND;
     let mut foot = canvas.height() - MARGIN;
     if some_never {
         foot -= LINE;
         canvas.fill([left, foot], [BAR, LINE - 4], GREY);
-        canvas.text([left + BAR + LETTER, foot], "not activated");
+        canvas.text([left + BAR + LETTER, foot], quantity.missing);
         foot -= LINE / 2;
     }
     let Some(scale) = scale else { return };
-    canvas.text([left, MARGIN], "activation, ms");
+    canvas.text([left, MARGIN], quantity.name);
     foot -= LINE;
-    canvas.text([left, foot], &format!("a line every {} ms", scale.text(scale.step)));
+    canvas.text([left, foot], &format!("a line every {} {}", scale.text(scale.step), quantity.unit));
     // Half a line above and below for the numbers at the ends.
     let (top, bottom) = (MARGIN + 2 * LINE, foot - LINE);
     let row_of = |time: f64| {

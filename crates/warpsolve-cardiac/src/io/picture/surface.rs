@@ -25,17 +25,7 @@ pub(super) struct Face {
 
 impl Surface {
     pub fn of(mesh: &TetMesh) -> Surface {
-        // With |b - a, c - a, d - a| > 0 the normals of these point outwards.
-        let faces_of = |&[a, b, c, d]: &[u32; 4]| [[b, c, d], [a, d, c], [a, b, d], [a, c, b]];
-        let sorted = |face: [u32; 3]| {
-            let mut key = face;
-            key.sort_unstable();
-            (key, face)
-        };
-        let mut faces: Vec<_> = mesh.tets().par_iter().flat_map_iter(faces_of).map(sorted).collect();
-        faces.par_sort_unstable();
-        let outer = faces.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1);
-        Surface { nodes: outer.map(|same| same[0].1).collect() }
+        Surface { nodes: mesh.surface() }
     }
 
     /// The faces, with normals computed from `points`.

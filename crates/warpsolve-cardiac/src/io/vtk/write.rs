@@ -19,11 +19,13 @@ const TETRAHEDRON: u8 = 10;
 
 /// Writes a mesh with values at its nodes to a VTU file, which appears when it is complete.
 ///
-/// Each of `point_data` is a name and a value for every node. Regions and fibres are written as cell data
+/// Each of `point_data` is a name, and a value or the three components of a vector for every node. Regions
+/// and fibres are written as cell data
 /// `region` and `fibre`. Coordinates are in mm.
 ///
 /// # Errors
-/// [`Error::Mesh`] when there is not one value for every node; [`Error::Io`] when the file cannot be written.
+/// [`Error::Mesh`] when there are not one or three values for every node; [`Error::Io`] when the file cannot
+/// be written.
 pub fn write_vtu(path: &Path, mesh: &TetMesh, point_data: &[(&str, &[f64])]) -> Result<()> {
     VtuWriter::new(mesh).write(path, point_data)
 }
@@ -102,7 +104,8 @@ impl VtuWriter {
     /// # Errors
     /// Those of [`write_vtu`].
     pub fn write(&self, path: &Path, point_data: &[(&str, &[f64])]) -> Result<()> {
-        if let Some((name, values)) = point_data.iter().find(|(_, values)| values.len() != self.n_points) {
+        let components = |values: &[f64]| [1, 3].into_iter().find(|n| values.len() == n * self.n_points);
+        if let Some((name, values)) = point_data.iter().find(|(_, values)| components(values).is_none()) {
             return Err(Error::Mesh(format!(
                 "{}: '{name}' has {} values, but the mesh has {} nodes",
                 path.display(),
@@ -110,8 +113,9 @@ impl VtuWriter {
                 self.n_points
             )));
         }
-        let data: Vec<Array> =
-            point_data.iter().map(|(name, values)| Array::from_f64(name, 1, values)).collect();
+        let array =
+            |&(name, values): &(&str, &[f64])| Array::from_f64(name, components(values).unwrap_or(1), values);
+        let data: Vec<Array> = point_data.iter().map(array).collect();
         write_atomically(path, |to| self.fill(to, &data))
     }
 

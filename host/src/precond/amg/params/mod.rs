@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::matrix::Format;
 use crate::named::named;
 use crate::precond::key::{named_values, parameters};
 
@@ -66,6 +67,16 @@ named! {
 }
 
 named! {
+    /// What stands for the inverse of the coarsest matrix.
+    "coarsest" CoarsestSolve {
+        /// Its dense inverse.
+        Dense = "dense",
+        /// The inverse of its diagonal, or of its diagonal blocks (Rosenberger and Haase 2017, section 9.5).
+        Diagonal = "diagonal",
+    }
+}
+
+named! {
     /// Where the hierarchy is computed.
     "place of the set-up" SetupOn {
         /// Where it will be used.
@@ -75,7 +86,7 @@ named! {
     }
 }
 
-named_values!(Coarsening, Splitting, SmootherKind, Cycle, SetupOn);
+named_values!(Coarsening, Splitting, SmootherKind, Cycle, CoarsestSolve, SetupOn, Format);
 
 parameters! {
     /// The parameters of a hierarchy, of its smoothers and of its cycle.
@@ -138,6 +149,9 @@ parameters! {
     /// mesh) `jacobi` and `chebyshev` divide by more than the diagonal.
     smoother: SmootherKind = SmootherKind::Chebyshev, takes "jacobi, l1-jacobi, chebyshev, spai0 or ilu";
 
+    /// Whether `jacobi` and `chebyshev` divide by the diagonal as it is, also in rows of slivers.
+    plain_diagonal: bool = false, takes "true or false";
+
     /// Weight of the smoother, except for `chebyshev`; auto: 4/3 over the spectral radius of `D^-1 A` for
     /// `jacobi`, 1 for the others.
     omega: Option<f64> = None, takes "a number between 0 and 2, both excluded, or auto",
@@ -161,11 +175,19 @@ parameters! {
     /// A level of at most this many rows is solved by its dense inverse.
     coarse_rows: usize = 300, takes "a whole number from 1 to 4096", if |n| (1..=4096).contains(&n);
 
+    /// What stands for the inverse of the coarsest matrix: its dense inverse, or the inverse of its diagonal
+    /// or diagonal blocks alone, as Rosenberger and Haase have it; that takes many more iterations where the
+    /// coarsest level is not tiny.
+    coarsest: CoarsestSolve = CoarsestSolve::Dense, takes "dense or diagonal";
+
     /// Levels at most.
     max_levels: usize = 20, takes "a whole number from 1 to 64", if |n| (1..=64).contains(&n);
 
     /// Coarsening ends where a level keeps more than this share of the rows.
     stall: f64 = 0.8, takes "a number between 0 and 1, both excluded", if |share| share > 0.0 && share < 1.0;
+
+    /// The format of every level's matrices, converted on the host; auto: what suits each. Not for blocks.
+    format: Option<Format> = None, takes "crs, ell, sell or auto", if |x| x.is_none_or(|format| format.block() == 1);
 
     /// Where the hierarchy is computed; it is the same to the last bit.
     setup: SetupOn = SetupOn::Device, takes "device or host";
@@ -178,6 +200,28 @@ parameters! {
 }
 
 impl Params {
+    /// The multigrid of the source documents: Mandel and Brezina's coarsening, unknown after unknown, with
+    /// one threshold on all levels; V-cycles with one sweep of weighted Jacobi before and one after, omega =
+    /// 0.9, by the diagonal as it is; no over-correction, nothing compressed.
+    ///
+    /// Source: S. Rosenberger, G. Haase: GPU Parallelization for Unstructured Sparse Matrix Problems with
+    /// OpenMP 4.5 and OpenACC (2017), sections 2.1 and 2.2; OpenACC and CUDA parallelization for the
+    /// Elasticity Problem in CARP (2017), section 9.
+    pub fn paper() -> Self {
+        Params {
+            coarsening: Coarsening::MandelBrezina,
+            splitting: Splitting::Greedy,
+            strength_decay: 1.0,
+            overcorrection: Some(1.0),
+            smoother: SmootherKind::Jacobi,
+            plain_diagonal: true,
+            omega: Some(0.9),
+            cycle: Some(Cycle::V),
+            compressed: false,
+            ..Params::default()
+        }
+    }
+
     /// [`Error::Option`] with the permitted range, where a field is out of it.
     pub fn check(&self) -> Result<()> {
         Self::KEYS.iter().try_for_each(|key| key.check(self))?;

@@ -22,8 +22,8 @@ pub(super) use host::factors;
 
 /// Incomplete factorisations for a backend: the same factors on each.
 pub trait Factorisations<T: Real>: TriangularSolves<T> + Matrices<T> {
-    /// The factors of a square, finite matrix, in the order of their solution. `there` is the matrix where the
-    /// backend computes, if it is there already.
+    /// The factors of a square, finite matrix, in the order of their solution. `there` is the matrix where
+    /// the backend computes, if it is there already.
     ///
     /// # Errors
     /// Memory that runs out; [`Error::Reach`](crate::Error::Reach) where a triangle has more entries than 32

@@ -1,0 +1,220 @@
+//! Linear elasticity of an isotropic body.
+
+use super::{FreeNodes, P1, Simplex, Vec3, cross, dot};
+use crate::error::{Error, Result};
+use crate::matrix::Csr;
+use rayon::prelude::*;
+
+/// An isotropic linear elastic material.
+///
+/// With the displacement u, the strain eps = (grad u + grad u^T) / 2 and Lame's constants lambda, mu the
+/// stress is
+///
+/// ```text
+/// sigma = lambda tr(eps) I + 2 mu eps,   lambda = E nu / ((1 + nu) (1 - 2 nu)),   mu = E / (2 (1 + nu))
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Elastic {
+    young: f64,
+    poisson: f64,
+}
+
+impl Elastic {
+    /// A material of Young's modulus E (N/mm^2) and Poisson's ratio nu.
+    ///
+    /// # Errors
+    /// [`Error::Option`] unless E is positive and finite, and -1 < nu < 0.5. At 0.5 a body cannot be
+    /// compressed and lambda is infinite; near it linear elements are much too stiff.
+    pub fn new(young: f64, poisson: f64) -> Result<Self> {
+        if !(young > 0.0 && young.is_finite()) {
+            return Err(Error::Option(format!("Young's modulus is {young}; it must be a positive number")));
+        }
+        if !(poisson > -1.0 && poisson < 0.5) {
+            return Err(Error::Option(format!("Poisson's ratio is {poisson}; it lies between -1 and 0.5")));
+        }
+        Ok(Elastic { young, poisson })
+    }
+
+    /// E, N/mm^2.
+    pub fn young(&self) -> f64 {
+        self.young
+    }
+
+    /// nu.
+    pub fn poisson(&self) -> f64 {
+        self.poisson
+    }
+
+    /// lambda, N/mm^2.
+    pub fn lambda(&self) -> f64 {
+        self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson))
+    }
+
+    /// mu, the shear modulus, N/mm^2.
+    pub fn mu(&self) -> f64 {
+        self.young / (2.0 * (1.0 + self.poisson))
+    }
+}
+
+/// The material of one cell, and which cell it is.
+struct Cell {
+    number: u32,
+    lambda: f64,
+    mu: f64,
+}
+
+impl P1<'_, 4> {
+    /// The matrix of -div sigma(u) = f, with three unknowns for each free node: the displacement along x, y
+    /// and z (mm). The other nodes are clamped, u = 0. The surface is free where nothing else is said.
+    ///
+    /// ```text
+    /// A_(i k)(j l) = sum_T |T| (lambda d_k phi_i d_l phi_j + mu d_l phi_i d_k phi_j
+    ///                           + mu delta_kl grad phi_i . grad phi_j)
+    /// ```
+    ///
+    /// `material(t)` is that of tetrahedron `t`; it is called once for each, from any thread. The matrix is
+    /// symmetric to the last bit and positive semidefinite (N/mm). Without clamped nodes the rigid motions
+    /// are its null space.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for more unknowns than 32-bit indices reach.
+    pub fn elasticity(
+        &self,
+        free: &FreeNodes,
+        material: impl Fn(usize) -> Elastic + Sync,
+    ) -> Result<Csr<f64>> {
+        self.solid::<3>(free, material)
+    }
+}
+
+impl P1<'_, 3> {
+    /// The same for plane strain, with two unknowns for each free node, along x and y: a body that is long
+    /// along z and cannot move there.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for more unknowns than 32-bit indices reach.
+    pub fn elasticity(
+        &self,
+        free: &FreeNodes,
+        material: impl Fn(usize) -> Elastic + Sync,
+    ) -> Result<Csr<f64>> {
+        self.solid::<2>(free, material)
+    }
+}
+
+impl<const C: usize> P1<'_, C> {
+    fn solid<const B: usize>(
+        &self,
+        free: &FreeNodes,
+        material: impl Fn(usize) -> Elastic + Sync,
+    ) -> Result<Csr<f64>> {
+        let rows = B * free.len();
+        if rows > u32::MAX as usize {
+            return Err(Error::Matrix(format!("{rows} rows: more than 32-bit indices reach")));
+        }
+        let cell = |t: usize| {
+            let material = material(t);
+            Cell { number: t as u32, lambda: material.lambda(), mu: material.mu() }
+        };
+        Ok(self.gather(free, cell, |cell, c, k| {
+            let simplex = self.simplex(cell.number as usize);
+            let (scale, own) = (simplex.scale(), simplex.normals[c]);
+            // Products of two numbers commute to the last bit, so the matrix is symmetric.
+            simplex.normals.map(|n| {
+                std::array::from_fn::<f64, B, _>(|l| {
+                    let shear = if k == l { dot(own, n) + own[l] * n[k] } else { own[l] * n[k] };
+                    scale * (cell.lambda * (own[k] * n[l]) + cell.mu * shear)
+                })
+            })
+        }))
+    }
+
+    /// The von Mises stress in each cell, where it is constant (N/mm^2), of the displacements `u` of all
+    /// nodes (mm; in a plane the last component is 0):
+    ///
+    /// ```text
+    /// sqrt(3/2 s : s),   s = sigma - tr(sigma) / 3 I = 2 mu (eps - tr(eps) / 3 I)
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Dimension`] unless `u` has one entry for each node.
+    pub fn von_mises(&self, u: &[Vec3], material: impl Fn(usize) -> Elastic + Sync) -> Result<Vec<f64>> {
+        self.check_nodes("displacement", u.len())?;
+        Ok(self.elements(|t| {
+            let simplex = self.simplex(t);
+            let eps = strain(&simplex, self.cells[t].map(|node| u[node as usize]));
+            let mean = (eps[0][0] + eps[1][1] + eps[2][2]) / 3.0;
+            let deviator = |k: usize, l: usize| eps[k][l] - if k == l { mean } else { 0.0 };
+            let square: f64 = (0..3).flat_map(|k| (0..3).map(move |l| deviator(k, l).powi(2))).sum();
+            2.0 * material(t).mu() * (1.5 * square).sqrt()
+        }))
+    }
+
+    /// The means of values of cells at each node, weighted by volume.
+    ///
+    /// # Errors
+    /// [`Error::Dimension`] unless there is one value for each cell.
+    pub fn at_nodes(&self, values: &[f64]) -> Result<Vec<f64>> {
+        if values.len() != self.cells.len() {
+            return Err(Error::Dimension {
+                what: "values of cells",
+                expected: self.cells.len(),
+                found: values.len(),
+            });
+        }
+        let volumes = self.elements(|t| self.simplex(t).volume());
+        let mean = |i| {
+            let sum = |f: &dyn Fn(usize) -> f64| self.around(i).iter().map(|&t| f(t as usize)).sum::<f64>();
+            sum(&|t| volumes[t] * values[t]) / sum(&|t| volumes[t])
+        };
+        Ok((0..self.n_nodes()).into_par_iter().map(mean).collect())
+    }
+
+    fn check_nodes(&self, what: &'static str, found: usize) -> Result<()> {
+        match self.n_nodes() {
+            expected if expected == found => Ok(()),
+            expected => Err(Error::Dimension { what, expected, found }),
+        }
+    }
+}
+
+/// eps = (grad u + grad u^T) / 2, of the displacements of the corners.
+fn strain<const C: usize>(simplex: &Simplex<C>, u: [Vec3; C]) -> [Vec3; 3] {
+    // det is |det|: the normals' sign is that of the orientation, and goes into the square alone.
+    let gradient = |k: usize, l: usize| {
+        u.iter().zip(&simplex.normals).map(|(u, n)| u[k] * n[l]).sum::<f64>() / simplex.det
+    };
+    std::array::from_fn(|k| std::array::from_fn(|l| 0.5 * (gradient(k, l) + gradient(l, k))))
+}
+
+/// The share of each of `points` in the area of `faces`, each of which belongs to its corners in equal parts:
+/// what a force that is spread over the faces evenly becomes at the nodes. Faces are triangles in space, or
+/// edges of a plane. The shares add up to 1.
+///
+/// # Errors
+/// [`Error::Mesh`] for no faces, or faces without an area.
+pub fn face_shares<const F: usize>(points: &[Vec3], faces: &[[u32; F]]) -> Result<Vec<f64>> {
+    const { assert!(F == 2 || F == 3) };
+    let edge = |a: u32, b: u32| {
+        let (a, b) = (points[a as usize], points[b as usize]);
+        std::array::from_fn(|x| b[x] - a[x])
+    };
+    let area = |face: &[u32; F]| {
+        let along = edge(face[0], face[1]);
+        let n = if F == 3 { cross(along, edge(face[0], face[2])) } else { along };
+        dot(n, n).sqrt()
+    };
+    let areas: Vec<f64> = faces.iter().map(area).collect();
+    let whole: f64 = areas.iter().sum();
+    if !(whole > 0.0 && whole.is_finite()) {
+        return Err(Error::Mesh(format!(
+            "{} faces of no area: there is nothing that a force could act on",
+            faces.len()
+        )));
+    }
+    let mut shares = vec![0.0; points.len()];
+    for (face, area) in faces.iter().zip(areas) {
+        face.iter().for_each(|&node| shares[node as usize] += area / (F as f64 * whole));
+    }
+    Ok(shares)
+}

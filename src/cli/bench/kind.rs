@@ -1,0 +1,18 @@
+//! The tables.
+
+/// Which table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Dot,
+    Spmv,
+    Cg,
+    Gmres,
+    Amg,
+    Block,
+    Threads,
+    Elasticity,
+}
+
+/// Every table, in the order in which they are measured.
+pub const ALL: [Kind; 8] =
+    [Kind::Dot, Kind::Spmv, Kind::Cg, Kind::Gmres, Kind::Amg, Kind::Block, Kind::Threads, Kind::Elasticity];

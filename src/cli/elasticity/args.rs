@@ -1,0 +1,114 @@
+//! The arguments of `elasticity`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use warpsolve::cardiac::Shape;
+
+use super::super::cardiac::{direction, shape};
+use super::super::settings::Settings;
+use super::super::values::{finite, numbers, positive};
+use super::place::Place;
+
+/// Lengths are in mm, forces in N, moduli and stresses in N/mm^2.
+#[derive(Debug, Args)]
+pub struct ElasticityArgs {
+    /// Tetrahedra: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen), also with .gz
+    #[arg(value_name = "MESH", required_unless_present = "slab", conflicts_with = "slab")]
+    pub file: Option<PathBuf>,
+    /// A box from the origin on instead of a file: its lengths, mm
+    #[arg(long, value_name = "LX,LY,LZ", value_parser = numbers::<3>, requires = "spacing")]
+    pub slab: Option<[f64; 3]>,
+    /// Between the nodes of a box, mm
+    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
+    pub spacing: Option<f64>,
+    /// Coordinates of the file are multiplied by this: 1000 for m [default: 1]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, conflicts_with = "slab")]
+    pub scale: Option<f64>,
+    /// Turn tetrahedra that are inside out while others are not
+    #[arg(long, conflicts_with = "slab")]
+    pub reorient: bool,
+    /// Leave out nodes without tetrahedra
+    #[arg(long, conflicts_with = "slab")]
+    pub drop_unreferenced: bool,
+    /// Leave out all parts of a mesh in pieces but the one with the most tetrahedra
+    #[arg(long, conflicts_with = "slab")]
+    pub largest_component: bool,
+    /// Young's modulus, N/mm^2; the default is that of steel
+    #[arg(long, value_name = "E", value_parser = positive, allow_negative_numbers = true, default_value_t = 210_000.0)]
+    pub young: f64,
+    /// Poisson's ratio, between -1 and 0.5
+    #[arg(long, value_name = "NU", value_parser = finite, allow_negative_numbers = true, default_value_t = 0.3)]
+    pub poisson: f64,
+    /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a physical
+    /// surface of Gmsh, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
+    #[arg(long = "clamp", value_name = "PLACE", required = true)]
+    pub clamps: Vec<Place>,
+    /// A force on the faces of a place, spread evenly, N; may be given several times
+    #[arg(long = "load", value_name = "PLACE=FX,FY,FZ", allow_hyphen_values = true)]
+    pub loads: Vec<Load>,
+    /// A force on the volume, N/mm^3
+    #[arg(long, value_name = "FX,FY,FZ", value_parser = numbers::<3>, allow_hyphen_values = true)]
+    pub body_force: Option<[f64; 3]>,
+    #[command(flatten)]
+    pub settings: Settings,
+    /// A folder for the results: elasticity.vtu with displacement and von Mises stress, displacement.png,
+    /// von-mises.png
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// From where the pictures are seen: a direction towards the viewer [default: what shows most]
+    #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true, requires = "out")]
+    pub view: Option<[f64; 3]>,
+    /// Write the report as JSON; - for stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// No report and no progress, only warnings and errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// A force (N) on the faces of a place.
+#[derive(Debug, Clone)]
+pub struct Load {
+    pub place: Place,
+    pub force: [f64; 3],
+}
+
+impl FromStr for Load {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Load, String> {
+        let (place, force) = text.split_once('=').ok_or("it takes PLACE=FX,FY,FZ")?;
+        Ok(Load { place: place.parse()?, force: numbers(force)? })
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Place, String> {
+        let side = |(name, axis, is_high): (&str, usize, bool)| {
+            (name == text).then_some(Place::Side { axis, is_high })
+        };
+        let sides = [
+            ("xmin", 0, false),
+            ("xmax", 0, true),
+            ("ymin", 1, false),
+            ("ymax", 1, true),
+            ("zmin", 2, false),
+            ("zmax", 2, true),
+        ];
+        if let Some(side) = sides.into_iter().find_map(side) {
+            return Ok(side);
+        }
+        if let Ok(tag) = text.parse() {
+            return Ok(Place::Tag(tag));
+        }
+        let shape: Shape = shape(text).map_err(|_| {
+            "it takes xmin, xmax, ymin, ymax, zmin, zmax, the number of a surface, box:X0,Y0,Z0,X1,Y1,Z1 or \
+             ball:X,Y,Z,R"
+        })?;
+        Ok(Place::Shape(shape))
+    }
+}

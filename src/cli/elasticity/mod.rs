@@ -1,0 +1,104 @@
+//! `warpsolve elasticity`: an elastic body under load, from a mesh to displacements and stresses.
+
+mod args;
+mod body;
+mod files;
+mod place;
+mod report;
+
+pub use args::ElasticityArgs;
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use warpsolve::cardiac::io::picture::{Quantity, write_values};
+use warpsolve::cardiac::io::vtk::write_vtu;
+use warpsolve::job::{CancellationToken, Solver};
+use warpsolve::solver::StopReason;
+use warpsolve::{Error, Result};
+
+use super::output::{check_outputs, complain, print, warn, write};
+use super::profile::Profiler;
+use super::progress::Progress;
+use super::rigid::with_rigid_motions;
+use super::solve::show;
+use super::status::{FAILURE, INTERRUPTED, SUCCESS, UNCONVERGED};
+use super::{advice, device, load};
+use body::{Body, State};
+use files::{DISPLACEMENT, FIELDS, STRESS};
+use report::Facts;
+
+/// Solves and reports; the exit status.
+pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
+    let start = Instant::now();
+    let settings = args.settings.clone().normalised()?;
+    let options = settings.options()?;
+    check_outputs(&[args.json.as_deref()], &[args.file.as_deref()])?;
+    if let Some(folder) = &args.out {
+        fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))?;
+    }
+    let threads = settings.threads.unwrap_or(0).into();
+    load::start_threads(threads)?;
+    let progress = Progress::new(args.quiet);
+    progress.stage("assembling");
+    let body = Body::new(&args).inspect_err(|_| progress.clear())?;
+    let assembly_seconds = start.elapsed().as_secs_f64();
+    let name = settings.device.unwrap_or(device::DeviceName::Auto);
+    let opened = device::open(name, threads, profiler).inspect_err(|_| progress.clear())?;
+    let options = with_rigid_motions(options, || body.rigid_motions())?;
+    let cancellation = CancellationToken::new();
+    let solved = Solver::builder()
+        .options(options.clone())
+        .device(opened.device.clone())
+        .on_progress(show(progress.clone(), cancellation.clone()))
+        .cancellation(cancellation)
+        .solve(&body.a, &body.b);
+    progress.clear();
+    let solution = solved?;
+    settings.ignored(&options).iter().for_each(|message| warn(message));
+    solution.report.warnings.iter().for_each(|warning| warn(&advice::warning(warning)));
+
+    progress.stage("writing");
+    let state = body.state(&solution.x)?;
+    let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, args.view));
+    progress.clear();
+    let mut failures: Vec<Error> = written.and_then(|written| written.err()).into_iter().collect();
+    let total_seconds = start.elapsed().as_secs_f64();
+    let reason = solution.report.outcome.reason;
+    let facts = Facts {
+        args: &args,
+        body: &body,
+        state: &state,
+        has_rigid_motions: options.near_null.is_some(),
+        report: solution.report,
+        assembly_seconds,
+        total_seconds,
+    };
+    if let Some(path) = &args.json {
+        failures.extend(write(path, &report::json(&facts)).err());
+    }
+    if !args.quiet && args.json.as_deref() != Some(Path::new("-")) {
+        failures.extend(print(&report::text(&facts)).err());
+    }
+    failures.iter().for_each(complain);
+    Ok(match reason {
+        _ if !failures.is_empty() => FAILURE,
+        StopReason::Converged => SUCCESS,
+        StopReason::Interrupted => INTERRUPTED,
+        _ => UNCONVERGED,
+    })
+}
+
+fn write_fields(folder: &Path, body: &Body, state: &State, view: Option<[f64; 3]>) -> Result<()> {
+    let mesh = &body.mesh;
+    let fields =
+        [("displacement", state.displacement.as_flattened()), ("von_mises", state.von_mises.as_slice())];
+    write_vtu(&folder.join(FIELDS), mesh, &fields)?;
+    let picture = |file: &str, name, values, unit, at_nodes: &[f64]| {
+        let quantity = Quantity { name, values, unit, missing: "" };
+        write_values(&folder.join(file), mesh, at_nodes, quantity, view)
+    };
+    picture(DISPLACEMENT, "displacement, mm", "displacements", "mm", &state.length)?;
+    picture(STRESS, "von Mises, N/mm^2", "stresses", "N/mm^2", &state.von_mises)
+}

@@ -1,0 +1,118 @@
+//! `elasticity`: beams against beam theory, meshes with physical surfaces, and what is refused.
+
+use std::fs;
+
+use warpsolve::cardiac::mesh::TetMesh;
+
+use super::{Shell, relative_residual};
+
+/// 6 x 1 x 1 mm of steel, clamped at one end.
+const BEAM: &str = "elasticity --slab 6,1,1 --spacing 0.2 --clamp xmin --device cpu";
+
+#[test]
+fn a_bar_is_pulled_by_hookes_law_and_everything_is_written() {
+    let shell = Shell::new();
+    // nu = 0: nothing is hindered at the clamp, and u_x = F x / (E A) to the last digits.
+    let line = format!("{BEAM} --poisson 0 --young 1000 --load xmax=30,0,0 --out r");
+    let (stdout, stderr) = shell.run(&line, 0);
+    assert!(stderr.is_empty(), "{stderr}");
+    for part in ["1,116 nodes, 4,500 tetrahedra", "xmin: 36 nodes", "rigid motions", "at most 1.80000e-1 mm"]
+    {
+        assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
+    }
+    assert!(stdout.contains("at most 3.00000e1 N/mm^2"), "{stdout}");
+    let vtu = fs::read(shell.path("r/elasticity.vtu")).unwrap();
+    let head = String::from_utf8_lossy(&vtu[..2000.min(vtu.len())]).into_owned();
+    assert!(head.contains("Name=\"displacement\" NumberOfComponents=\"3\""), "{head}");
+    assert!(head.contains("Name=\"von_mises\" NumberOfComponents=\"1\""), "{head}");
+    for picture in ["r/displacement.png", "r/von-mises.png"] {
+        assert!(fs::read(shell.path(picture)).unwrap().starts_with(b"\x89PNG"));
+    }
+}
+
+#[test]
+fn a_beam_bends_under_its_weight_and_under_a_force() {
+    let shell = Shell::new();
+    let (e, length) = (210_000.0, 6.0f64);
+    let stiffness = e / 12.0;
+    let force = length.powi(3) / (3.0 * stiffness);
+    let weight = length.powi(4) / (8.0 * stiffness);
+    // Linear elements this large are too stiff by some tenths.
+    for (load, theory) in
+        [("--load zmax=0,0,0", 0.0), ("--load xmax=0,0,-1", force), ("--body-force 0,0,-1", weight)]
+    {
+        if theory == 0.0 {
+            let (_, stderr) = shell.run(&format!("{BEAM} {load}"), 1);
+            assert!(stderr.contains("no force acts"), "{stderr}");
+            continue;
+        }
+        let run = shell.json(&format!("{BEAM} {load}"), 0);
+        let ratio = run["largest_displacement"].as_f64().unwrap() / theory;
+        assert!((0.7..1.05).contains(&ratio), "{load}: {ratio}");
+        assert_eq!(run["largest_displacement_at"][0].as_f64().unwrap(), 6.0);
+        assert!(run["relative_residual"].as_f64().unwrap() <= 1e-8);
+        assert!(run["iterations"].as_u64().unwrap() < 40, "{run}");
+    }
+}
+
+/// A unit cube in six tetrahedra, with two triangles each on the physical surfaces 7 (x = 0) and 9 (x = 1).
+fn cube() -> String {
+    let mesh = TetMesh::slab([1.0; 3], 1.0).unwrap();
+    let mut text = String::from("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n");
+    for (i, [x, y, z]) in mesh.points().iter().enumerate() {
+        text += &format!("{} {x} {y} {z}\n", i + 1);
+    }
+    text += "$EndNodes\n$Elements\n10\n";
+    let mut number = 0;
+    let mut element = |shape: u32, group: i32, nodes: &[u32]| {
+        number += 1;
+        let nodes: Vec<String> = nodes.iter().map(|node| (node + 1).to_string()).collect();
+        format!("{number} {shape} 2 {group} 1 {}\n", nodes.join(" "))
+    };
+    for face in mesh.surface() {
+        for (group, x) in [(7, 0.0), (9, 1.0)] {
+            if face.iter().all(|&node| mesh.points()[node as usize][0] == x) {
+                text += &element(2, group, &face);
+            }
+        }
+    }
+    for tet in mesh.tets() {
+        text += &element(4, 1, tet);
+    }
+    text + "$EndElements\n"
+}
+
+#[test]
+fn physical_surfaces_of_a_mesh_are_clamped_and_loaded() {
+    let shell = Shell::new();
+    shell.file("cube.msh", &cube());
+    let line = "elasticity cube.msh --clamp 7 --load 9=0,0,-2 --young 50 --device cpu --solver cg";
+    let by_tags = shell.json(line, 0);
+    assert_eq!(by_tags["clamped_nodes"], 4);
+    assert_eq!(by_tags["force"][2].as_f64().unwrap(), -2.0);
+    let by_sides = shell
+        .json("elasticity cube.msh --clamp xmin --load xmax=0,0,-2 --young 50 --device cpu --solver cg", 0);
+    assert_eq!(by_tags["largest_displacement"], by_sides["largest_displacement"]);
+    let (_, stderr) = shell.run("elasticity cube.msh --clamp 8 --load 9=1,0,0 --device cpu", 1);
+    assert!(stderr.contains("surface 8") && stderr.contains("[7, 9]"), "{stderr}");
+    let (_, stderr) = shell.run("elasticity cube.msh --clamp box:0,0,0,1,1,1 --load 9=1,0,0 --device cpu", 1);
+    assert!(stderr.contains("every node is clamped"), "{stderr}");
+}
+
+#[test]
+fn the_generated_bar_is_solved_with_its_rigid_motions() {
+    let shell = Shell::new();
+    let with = |options: &str| shell.json(&format!("solve --gen elasticity:7 {options} --device cpu"), 0);
+    let iterations = |run: &serde_json::Value| run["iterations"].as_u64().unwrap();
+    let (plain, shuffled) = (with(""), with("--shuffle"));
+    let (constant, jacobi) =
+        (with("--precond amg --coarsening pmis"), with("--precond jacobi --block-size 3"));
+    assert!(iterations(&plain) < 30 && iterations(&shuffled) < 30, "{plain} {shuffled}");
+    assert!(iterations(&plain) < iterations(&constant), "{constant}");
+    assert!(iterations(&plain) < iterations(&jacobi) / 4, "{jacobi}");
+    shell.run("gen elasticity 4 a.mtx", 0);
+    let a = shell.matrix("a.mtx");
+    assert_eq!(a.n_rows(), 12 * 3 * 16);
+    shell.run("solve a.mtx --device cpu --out x.mtx", 0);
+    assert!(relative_residual(&a, &shell.vector("x.mtx"), &vec![1.0; a.n_rows()]) < 1e-7);
+}
