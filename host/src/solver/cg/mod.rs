@@ -13,10 +13,12 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
 
+mod columns;
 mod device;
 mod host;
 mod steps;
 
+pub(crate) use columns::column_of;
 pub use steps::{CgStep, CgSteps};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -79,6 +81,30 @@ impl<T: Real, B: CgSteps<T>> IterativeSolver<T, B> for Cg<T, B> {
         on_progress: OnProgress,
     ) -> Result<Outcome> {
         let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?.preconditioned_by(&*m);
+        self.iterate(&mut run, backend, a, m, b, x)?;
+        run.outcome(|| Ok(BREAKDOWN))
+    }
+
+    /// The product with its dot product, the step over p, A p, x and r, and the direction.
+    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
+        u64::from(iterations) * (product + 9 * vector + m.in_cg)
+    }
+}
+
+/// What stops CG where nothing else does.
+const BREAKDOWN: &str = "beta is not finite";
+
+impl<T: Real, B: CgSteps<T>> Cg<T, B> {
+    /// Iterates until the monitor of `run` stops.
+    fn iterate(
+        &mut self,
+        run: &mut Run<T, B>,
+        backend: &B,
+        a: &B::Matrix,
+        m: &mut dyn Preconditioner<T, B>,
+        b: &B::Vector,
+        x: &mut B::Vector,
+    ) -> Result<()> {
         let guarded = run.backend.guarded(&run.monitor);
         let (g, s) = (&guarded, &self.scalars);
         let (r, p, ap, z) = (&mut self.r, &mut self.p, &mut self.ap, &mut self.z);
@@ -111,13 +137,7 @@ impl<T: Real, B: CgSteps<T>> IterativeSolver<T, B> for Cg<T, B> {
                 }
                 Some(z) => m.cg_step(g, step, z),
             }
-        })?;
-        run.outcome(|| Ok("beta is not finite"))
-    }
-
-    /// The product with its dot product, the step over p, A p, x and r, and the direction.
-    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
-        u64::from(iterations) * (product + 9 * vector + m.in_cg)
+        })
     }
 }
 
