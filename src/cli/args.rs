@@ -152,8 +152,8 @@ pub struct MatrixArgs {
 pub struct SolveArgs {
     #[command(flatten)]
     pub matrix: MatrixArgs,
-    /// The right-hand side: a Matrix Market vector, or an array with a column for each of several [default: all
-    /// ones]
+    /// The right-hand side: a Matrix Market vector, or an array with a column for each of several [default:
+    /// all ones]
     #[arg(long, value_name = "b.mtx")]
     pub rhs: Option<PathBuf>,
     /// For elasticity, with --precond amg: the coordinates of the nodes, an array of 2 or 3 columns; the
@@ -168,8 +168,8 @@ pub struct SolveArgs {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "plan",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
-    /// With --repeat: hand the matrix over anew before each later solve, as one with other values; a hierarchy
-    /// keeps its pattern
+    /// With --repeat: hand the matrix over anew before each later solve, as one with other values; a
+    /// hierarchy keeps its pattern
     #[arg(long)]
     pub new_values: bool,
     #[command(flatten)]

@@ -87,8 +87,8 @@ impl Pass {
     }
 }
 
-/// Of several solves the one that says most: the first that has not converged, or else the longest; its times,
-/// bytes moved and attempts are those of all, its residual and error the largest.
+/// Of several solves the one that says most: the first that has not converged, or else the longest; its
+/// times, bytes moved and attempts are those of all, its residual and error the largest.
 pub fn worst(reports: &[job::Report]) -> Option<job::Report> {
     let longest = reports.iter().max_by_key(|report| report.outcome.iterations);
     let mut worst = reports.iter().find(|report| !report.converged()).or(longest)?.clone();

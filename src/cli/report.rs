@@ -43,7 +43,7 @@ pub fn solve(facts: &Facts, verbose: bool) -> String {
     result(&mut lines, facts);
     lines.gap();
     times(&mut lines, facts);
-    if facts.passes.len() > 1 || verbose {
+    if facts.passes.len() > 1 {
         lines.gap();
         passes(&mut lines, facts);
     }
@@ -323,7 +323,8 @@ fn passes(lines: &mut Lines, facts: &Facts) {
         [name.to_string(), duration(first)].into_iter().chain(later.map(duration)).collect::<Vec<_>>()
     };
     let phase = |(name, of): &(&str, fn(&Pass) -> f64)| row(name, of(first), median(later.iter().map(of)));
-    let read = row("read", facts.read_seconds, (!later.is_empty()).then_some(0.0));
+    let mut read = row("read", facts.read_seconds, None);
+    read.extend((!later.is_empty()).then(|| "-".to_string()));
     let rows: Vec<Vec<String>> = std::iter::once(read).chain(Pass::PHASES.iter().map(phase)).collect();
     for (k, line) in table(&columns, &rows).lines().enumerate() {
         lines.add(if k == 0 { "passes" } else { "" }, line);

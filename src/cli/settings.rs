@@ -54,8 +54,8 @@ pub struct Settings {
     /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
     #[arg(long, value_name = "N")]
     pub sigma: Option<usize>,
-    /// Solve in another numbering of the unknowns: none, rcm (reverse Cuthill-McKee), auto (rcm where products then
-    /// need clearly fewer cache lines of x); x is in the given one [default: none]
+    /// Solve in another numbering of the unknowns: none, rcm (reverse Cuthill-McKee), auto (rcm where
+    /// products then need clearly fewer cache lines of x); x is in the given one [default: none]
     #[arg(long, value_name = "NAME", value_parser = named::<Reorder>(&[Reorder::NAMES]), hide_possible_values = true)]
     pub reorder: Option<Reorder>,
     /// f64 or f32; the residual is checked in f64 either way [default: f64]

@@ -11,8 +11,8 @@ const LINE: u32 = 8;
 /// Pieces of a large matrix that are looked at.
 const PIECES: usize = 4096;
 
-/// Cache lines of x that 32 rows in turn need for each of their entries: about 1 where unknowns are numbered at
-/// random, a fraction where neighbours have near numbers.
+/// Cache lines of x that 32 rows in turn need for each of their entries: about 1 where unknowns are numbered
+/// at random, a fraction where neighbours have near numbers.
 pub(crate) fn lines_per_entry(a: &Csr<f64>) -> f64 {
     let pieces = a.n_rows().div_ceil(ROWS);
     let step = pieces.div_ceil(PIECES).max(1);

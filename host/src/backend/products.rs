@@ -162,8 +162,8 @@ pub trait Products<T: Real>: Monitoring<T> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) where vectors or slots do not fit; nothing is changed then.
     fn multiply(&self, a: &Self::Matrix, x: &<Self as Memory<T>>::Vector, then: Then<T, Self>) -> Result<()>;
-    /// [`Products::multiply`] for each column, all of them with the same kind of [`Then`]. A backend reads the
-    /// matrix once for several where it can.
+    /// [`Products::multiply`] for each column, all of them with the same kind of [`Then`]. A backend reads
+    /// the matrix once for several where it can.
     ///
     /// # Errors
     /// As of [`Products::multiply`].

@@ -14,10 +14,10 @@ use crate::error::Result;
 const AT_ONCE: usize = 8;
 
 impl Solver {
-    /// [`Solver::solve`] for each of the right-hand sides: independent systems, each of which stops by itself,
-    /// after as many iterations as alone. Conjugate gradients, without a preconditioner, with Jacobi's or with
-    /// multigrid, go on for up to 8 of them at once, and read matrix and hierarchy once for all. Other methods
-    /// solve for one after the other, with what was set up once.
+    /// [`Solver::solve`] for each of the right-hand sides: independent systems, each of which stops by
+    /// itself, after as many iterations as alone. Conjugate gradients, without a preconditioner, with
+    /// Jacobi's or with multigrid, go on for up to 8 of them at once, and read matrix and hierarchy once for
+    /// all. Other methods solve for one after the other, with what was set up once.
     ///
     /// # Errors
     /// As [`Solver::solve`].

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `solver`, `builder` | the front door: [`Solver`], which keeps what it has set up, and how it is made |
 //! | `options` | what can be chosen |
-//! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, tried in turn, and left early |
+//! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |

@@ -38,8 +38,8 @@ impl Numbering {
     /// The one that `options` ask for, and the matrix in it; `None` for the given one.
     ///
     /// # Errors
-    /// [`Error::Matrix`] for a matrix that is not square; [`Error::Option`] with near-null vectors, which are in
-    /// the given numbering.
+    /// [`Error::Matrix`] for a matrix that is not square; [`Error::Option`] with near-null vectors, which are
+    /// in the given numbering.
     pub fn of(a: &Arc<Csr<f64>>, options: &Options) -> Result<Option<(Numbering, Arc<Csr<f64>>)>> {
         let start = Instant::now();
         let is_auto = options.reorder == Reorder::Auto;

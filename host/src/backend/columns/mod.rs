@@ -2,7 +2,8 @@
 //!
 //! Columns lie one after the other, and every primitive does for each what it does for one alone, to the same
 //! bits on the host: a method that runs here is so many methods at once. What they share is the reading of a
-//! matrix, [`Products::multiply_columns`](super::Products::multiply_columns). Each column has its own monitor and stops by itself.
+//! matrix, [`Products::multiply_columns`](super::Products::multiply_columns). Each column has its own monitor
+//! and stops by itself.
 //!
 //! Not interleaved: a matrix with a good numbering finds the neighbours of a column's element in the cache
 //! line anyway, and so all kernels over vectors are those of one column.

@@ -22,8 +22,8 @@ impl<T: Real> DeviceMatrix<T> {
 }
 
 impl Gpu {
-    /// A times each column, up to [`MOST_COLUMNS`], with its epilogue, which reads or writes this many vectors
-    /// of A's rows, apart from x.
+    /// A times each column, up to [`MOST_COLUMNS`], with its epilogue, which reads or writes this many
+    /// vectors of A's rows, apart from x.
     pub(super) fn product_of_columns<T: Real, E: Epilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,

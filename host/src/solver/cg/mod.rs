@@ -8,7 +8,7 @@ use super::description::{Description, Parameters};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop};
 use super::run::Run;
-use crate::backend::{Backend, Coef, Slot, Then};
+use crate::backend::{Backend, Coef, Columns, Memory, Slot, Then};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
@@ -138,6 +138,27 @@ impl<T: Real, B: CgSteps<T>> Cg<T, B> {
                 Some(z) => m.cg_step(g, step, z),
             }
         })
+    }
+}
+
+impl<T: Real, B: CgSteps<T>> Cg<T, Columns<B>> {
+    /// Solves `A x = b` for each column, starting from the given `x`. A column stops when its residual norm
+    /// is at most its [threshold](Columns::set_thresholds), or after `limit` iterations; then neither its x
+    /// nor its history changes.
+    #[allow(clippy::too_many_arguments)]
+    pub fn solve_columns(
+        &mut self,
+        backend: &Columns<B>,
+        a: &B::Matrix,
+        m: &mut dyn Preconditioner<T, Columns<B>>,
+        b: &<Columns<B> as Memory<T>>::Vector,
+        x: &mut <Columns<B> as Memory<T>>::Vector,
+        limit: u32,
+        on_progress: OnProgress,
+    ) -> Result<Vec<Outcome>> {
+        let mut run = Run::bounded(backend, limit, 1.0, on_progress)?.preconditioned_by(&*m);
+        self.iterate(&mut run, backend, a, m, b, x)?;
+        run.outcomes(|| Ok(BREAKDOWN))
     }
 }
 
