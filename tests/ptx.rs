@@ -74,6 +74,11 @@ fn barriers(name: &str) -> usize {
     let by_start = table.iter().find(|(start, _)| name.starts_with(start)).map(|&(_, count)| count);
     match by_start {
         Some(count) => count,
+        // Of up to so many columns, one after the other.
+        None if name.contains("_columns_") => match (name.ends_with("_product_dot"), name.contains("_8_")) {
+            (false, _) => 0,
+            (true, is_of_8) => (grid_reduction + 1) * if is_of_8 { 8 } else { 4 },
+        },
         None if name.ends_with("_product_dot") => grid_reduction,
         None if name.ends_with("_sweep_norm") => grid_reduction,
         // `gpu_kernels::examples`

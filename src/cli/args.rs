@@ -160,7 +160,8 @@ pub struct MatrixArgs {
 pub struct SolveArgs {
     #[command(flatten)]
     pub matrix: MatrixArgs,
-    /// The right-hand side: a Matrix Market vector [default: all ones]
+    /// The right-hand side: a Matrix Market vector, or an array with a column for each of several [default:
+    /// all ones]
     #[arg(long, value_name = "b.mtx")]
     pub rhs: Option<PathBuf>,
     /// For elasticity, with --precond amg: the coordinates of the nodes, an array of 2 or 3 columns; the
@@ -171,6 +172,14 @@ pub struct SolveArgs {
     /// number of unknowns a node
     #[arg(long, value_name = "B.mtx", conflicts_with = "coordinates")]
     pub near_null: Option<PathBuf>,
+    /// Solve so many times with what is set up once, and say what the first took and what the later ones
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "plan",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+    /// With --repeat: hand the matrix over anew before each later solve, as one with other values; a
+    /// hierarchy keeps its pattern
+    #[arg(long)]
+    pub new_values: bool,
     #[command(flatten)]
     pub settings: Settings,
     /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and

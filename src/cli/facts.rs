@@ -1,5 +1,6 @@
 //! What a solve is reported from.
 
+use serde::Serialize;
 use warpsolve::Error;
 use warpsolve::io::matrix::Summary;
 use warpsolve::job::{self, Options};
@@ -22,8 +23,12 @@ pub struct Facts {
     pub no_gpu: Option<Error>,
     /// Threads on the host.
     pub threads: usize,
-    /// What the solve says of itself.
+    /// What the solve says of itself; of several right-hand sides [`worst`].
     pub report: job::Report,
+    /// The same for each of several right-hand sides; empty where there is one.
+    pub columns: Vec<job::Report>,
+    /// Where the time of each solve went; one unless it was repeated.
+    pub passes: Vec<Pass>,
     /// Its warnings, and those of this program.
     pub warnings: Vec<String>,
     /// Seconds for reading or generating the system.
@@ -34,6 +39,70 @@ pub struct Facts {
     pub total_seconds: f64,
     /// Bytes a second of a copy on the device.
     pub copy_bandwidth: Option<f64>,
+}
+
+/// Where the time of one solve went, from the system on the host to the solution there, in seconds.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Pass {
+    /// Matrix and vectors to the device.
+    pub upload_seconds: f64,
+    /// Checks, choices, format, preconditioner.
+    pub setup_seconds: f64,
+    /// The driver's, for kernels on their first use.
+    pub warm_up_seconds: f64,
+    /// The iterations.
+    pub solve_seconds: f64,
+    /// Solutions to the host.
+    pub download_seconds: f64,
+    /// Residuals on the host.
+    pub check_seconds: f64,
+    /// From the first to the last.
+    pub wall_seconds: f64,
+}
+
+impl Pass {
+    /// The phases, and what they are called.
+    pub const PHASES: [(&str, fn(&Pass) -> f64); 7] = [
+        ("upload", |pass| pass.upload_seconds),
+        ("set-up", |pass| pass.setup_seconds),
+        ("first kernels", |pass| pass.warm_up_seconds),
+        ("solve", |pass| pass.solve_seconds),
+        ("download", |pass| pass.download_seconds),
+        ("check", |pass| pass.check_seconds),
+        ("wall", |pass| pass.wall_seconds),
+    ];
+
+    /// Of the right-hand sides of one solve, which took so long.
+    pub fn of(reports: &[job::Report], wall_seconds: f64) -> Pass {
+        let sum = |of: fn(&job::Report) -> f64| reports.iter().map(of).sum();
+        Pass {
+            upload_seconds: sum(|report| report.upload_seconds),
+            setup_seconds: sum(|report| report.setup_seconds),
+            warm_up_seconds: sum(|report| report.warm_up_seconds),
+            solve_seconds: sum(|report| report.solve_seconds),
+            download_seconds: sum(|report| report.download_seconds),
+            check_seconds: sum(|report| report.check_seconds),
+            wall_seconds,
+        }
+    }
+}
+
+/// Of several solves the one that says most: the first that has not converged, or else the longest; its
+/// times, bytes moved and attempts are those of all, its residual and error the largest.
+pub fn worst(reports: &[job::Report]) -> Option<job::Report> {
+    let longest = reports.iter().max_by_key(|report| report.outcome.iterations);
+    let mut worst = reports.iter().find(|report| !report.converged()).or(longest)?.clone();
+    let sum = |of: fn(&job::Report) -> f64| reports.iter().map(of).sum();
+    let most = |of: fn(&job::Report) -> f64| reports.iter().map(of).fold(0.0, f64::max);
+    worst.setup_seconds = sum(|report| report.setup_seconds);
+    worst.warm_up_seconds = sum(|report| report.warm_up_seconds);
+    worst.upload_seconds = sum(|report| report.upload_seconds);
+    worst.solve_seconds = sum(|report| report.solve_seconds);
+    worst.relative_residual = most(|report| report.relative_residual);
+    worst.backward_error = most(|report| report.backward_error);
+    worst.bytes_moved = reports.iter().map(|report| report.bytes_moved).sum();
+    worst.attempts = reports.iter().flat_map(|report| report.attempts.clone()).collect();
+    Some(worst)
 }
 
 impl Facts {

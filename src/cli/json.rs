@@ -9,7 +9,7 @@ use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{self, Kind, Prediction};
 
 use super::advice;
-use super::facts::Facts;
+use super::facts::{Facts, Pass};
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -78,7 +78,55 @@ pub struct Solve<'a> {
     factorisation: Option<Factorisation>,
     analysis: Option<&'a Analysis>,
     attempts: Vec<Attempt<'a>>,
+    columns: Vec<Column>,
+    passes: &'a [Pass],
+    reordered: Option<Reordered>,
     warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Reordered {
+    lines_before: f64,
+    lines_after: f64,
+    seconds: f64,
+}
+
+impl From<job::Reordered> for Reordered {
+    fn from(job::Reordered { lines_before, lines_after, seconds }: job::Reordered) -> Self {
+        Reordered { lines_before, lines_after, seconds }
+    }
+}
+
+/// One of several right-hand sides.
+#[derive(Serialize)]
+struct Column {
+    stop_reason: &'static str,
+    stop_message: String,
+    iterations: u32,
+    refinements: u32,
+    relative_residual: f64,
+    backward_error: f64,
+    residual_norm: Option<f64>,
+    threshold: f64,
+    solve_seconds: f64,
+    at_once: usize,
+}
+
+impl From<&job::Report> for Column {
+    fn from(report: &job::Report) -> Self {
+        Column {
+            stop_reason: report.outcome.reason.name(),
+            stop_message: advice::stop(report),
+            iterations: report.outcome.iterations,
+            refinements: report.refinements,
+            relative_residual: report.relative_residual,
+            backward_error: report.backward_error,
+            residual_norm: report.outcome.history.last().copied(),
+            threshold: report.outcome.threshold,
+            solve_seconds: report.solve_seconds,
+            at_once: report.columns,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -361,6 +409,9 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             factorisation: report.factorisation.map(Factorisation::from),
             analysis: report.analysis.as_ref(),
             attempts: report.attempts.iter().map(Attempt::from).collect(),
+            columns: facts.columns.iter().map(Column::from).collect(),
+            passes: &facts.passes,
+            reordered: report.reordered.map(Reordered::from),
             warnings: &facts.warnings,
         }
     }

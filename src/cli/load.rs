@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use warpsolve::backend::cpu::check_threads;
 use warpsolve::io::matrix::{Summary, read_matrix};
-use warpsolve::io::matrix_market::read_vector;
+use warpsolve::io::matrix_market::read_vectors;
 use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::NearNull;
 use warpsolve::problem::{Problem, generate, shuffle};
@@ -87,7 +87,8 @@ impl Source {
 /// A system and how long it took to read.
 pub struct System {
     pub a: Arc<Csr<f64>>,
-    pub b: Vec<f64>,
+    /// The right-hand sides, at least one.
+    pub b: Vec<Vec<f64>>,
     pub summary: Option<Summary>,
     pub read_seconds: f64,
 }
@@ -97,8 +98,8 @@ pub fn system(source: &Source, rhs: Option<&Path>, progress: &Progress) -> Resul
     let start = Instant::now();
     let (a, summary) = source.matrix(progress)?;
     let b = match rhs {
-        Some(path) => read_vector(path)?,
-        None => vec![1.0; a.n_rows()],
+        Some(path) => read_vectors(path)?,
+        None => vec![vec![1.0; a.n_rows()]],
     };
     progress.clear();
     Ok(System { a: Arc::new(a), b, summary, read_seconds: start.elapsed().as_secs_f64() })

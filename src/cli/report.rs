@@ -1,13 +1,13 @@
 //! Reports for people.
 
 use warpsolve::io::matrix::{Layout, Symmetry};
-use warpsolve::job::{Attempt, Cost, Prospect, Report, Rung};
+use warpsolve::job::{Attempt, Cost, Prospect, Reordered, Report, Rung};
 use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{Info, Kind, Prediction};
 
 use super::advice;
 use super::device::in_short;
-use super::facts::Facts;
+use super::facts::{Facts, Pass};
 use super::json::device_kind;
 use super::table::{Align, Lines, bytes, duration, table, thousands};
 
@@ -43,6 +43,10 @@ pub fn solve(facts: &Facts, verbose: bool) -> String {
     result(&mut lines, facts);
     lines.gap();
     times(&mut lines, facts);
+    if facts.passes.len() > 1 {
+        lines.gap();
+        passes(&mut lines, facts);
+    }
     lines.gap();
     memory(&mut lines, facts);
     if verbose {
@@ -75,6 +79,15 @@ fn what(lines: &mut Lines, facts: &Facts) {
         reason.clone()
     };
     lines.add("format", format);
+    if let Some(Reordered { lines_before, lines_after, seconds }) = report.reordered {
+        let seconds = duration(seconds);
+        lines.add(
+            "numbering",
+            format!(
+                "RCM: {lines_after:.2} cache lines of x an entry, {lines_before:.2} in that given; {seconds}"
+            ),
+        );
+    }
     let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
     lines.add("device", format!("{}{instead}", report.device));
 
@@ -232,7 +245,10 @@ fn hierarchy(lines: &mut Lines, info: &amg::Info) {
 
 fn result(lines: &mut Lines, facts: &Facts) {
     let (report, stop) = (&facts.report, &facts.options.stop);
-    lines.add("result", outcome(report));
+    match facts.columns.len() {
+        0 => lines.add("result", outcome(report)),
+        _ => columns(lines, &facts.columns),
+    }
     let asked = match stop.atol {
         0.0 => format!("{:e}", stop.rtol),
         atol => format!("{:e}, or ||b - A x|| = {atol:e}", stop.rtol),
@@ -247,11 +263,38 @@ fn result(lines: &mut Lines, facts: &Facts) {
     lines.add("", format!("backward error ||b - A x|| / (||A|| ||x|| + ||b||) = {error:.2e}"));
 }
 
+/// The right-hand sides, a line each.
+fn columns(lines: &mut Lines, reports: &[Report]) {
+    let converged = reports.iter().filter(|report| report.converged()).count();
+    lines.add("result", format!("{converged} of {} right-hand sides converged", reports.len()));
+    let headings = [
+        ("column", Align::Right),
+        ("iterations", Align::Right),
+        ("residual", Align::Right),
+        ("solve", Align::Right),
+        ("at once", Align::Right),
+        ("", Align::Left),
+    ];
+    let row = |(column, report): (usize, &Report)| {
+        let iterations = thousands(report.outcome.iterations.into());
+        let residual = format!("{:.2e}", report.relative_residual);
+        let failure = if report.converged() { String::new() } else { advice::stop(report) };
+        let (time, at_once) = (duration(report.solve_seconds), report.columns.to_string());
+        vec![(column + 1).to_string(), iterations, residual, time, at_once, failure]
+    };
+    let rows: Vec<Vec<String>> = reports.iter().enumerate().map(row).collect();
+    table(&headings, &rows).lines().for_each(|line| lines.add("", line));
+}
+
 fn times(lines: &mut Lines, facts: &Facts) {
     let report = &facts.report;
     let iterations = report.outcome.iterations;
     let each = match iterations {
         0 => String::new(),
+        _ if !facts.columns.is_empty() => {
+            let each = report.solve_seconds / facts.columns.len() as f64;
+            format!("    {} a right-hand side", duration(each))
+        }
         n => format!("    {} an iteration", duration(report.solve_seconds / f64::from(n))),
     };
     for (label, seconds, note) in [
@@ -267,6 +310,32 @@ fn times(lines: &mut Lines, facts: &Facts) {
             lines.add(label, format!("{:>8}{note}", duration(seconds)));
         }
     }
+}
+
+/// Where the time from the system on the host to the solution there went: in the first solve, and in the
+/// median of the later ones, phase by phase.
+fn passes(lines: &mut Lines, facts: &Facts) {
+    let Some((first, later)) = facts.passes.split_first() else { return };
+    let heading = format!("{} later", later.len());
+    let mut columns = vec![("phase", Align::Left), ("first", Align::Right)];
+    columns.extend((!later.is_empty()).then_some((heading.as_str(), Align::Right)));
+    let row = |name: &str, first: f64, later: Option<f64>| {
+        [name.to_string(), duration(first)].into_iter().chain(later.map(duration)).collect::<Vec<_>>()
+    };
+    let phase = |(name, of): &(&str, fn(&Pass) -> f64)| row(name, of(first), median(later.iter().map(of)));
+    let mut read = row("read", facts.read_seconds, None);
+    read.extend((!later.is_empty()).then(|| "-".to_string()));
+    let rows: Vec<Vec<String>> = std::iter::once(read).chain(Pass::PHASES.iter().map(phase)).collect();
+    for (k, line) in table(&columns, &rows).lines().enumerate() {
+        lines.add(if k == 0 { "passes" } else { "" }, line);
+    }
+}
+
+/// The middle one, of an even number the larger of the two; `None` of nothing.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 fn memory(lines: &mut Lines, facts: &Facts) {

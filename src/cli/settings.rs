@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use clap::Args;
-use warpsolve::job::{Method, Options, Precision, Precond};
+use warpsolve::job::{Method, Options, Precision, Precond, Reorder};
 use warpsolve::matrix::Format;
 use warpsolve::precond::SingularBlocks;
 use warpsolve::precond::amg::{Coarsening, Cycle, SmootherKind};
@@ -54,6 +54,10 @@ pub struct Settings {
     /// With --format sell: rows sorted at a time, 1 or a multiple of 32 [default: 1]
     #[arg(long, value_name = "N")]
     pub sigma: Option<usize>,
+    /// Solve in another numbering of the unknowns: none, rcm (reverse Cuthill-McKee), auto (rcm where
+    /// products then need clearly fewer cache lines of x); x is in the given one [default: none]
+    #[arg(long, value_name = "NAME", value_parser = named::<Reorder>(&[Reorder::NAMES]), hide_possible_values = true)]
+    pub reorder: Option<Reorder>,
     /// f64 or f32; the residual is checked in f64 either way [default: f64]
     #[arg(long, value_parser = named::<Precision>(&[Precision::NAMES]), hide_possible_values = true)]
     pub precision: Option<Precision>,
@@ -189,6 +193,7 @@ impl Settings {
             singular_blocks: self.singular_blocks.or(base.singular_blocks),
             format: self.format.or(base.format),
             sigma: self.sigma.or(base.sigma),
+            reorder: self.reorder.or(base.reorder),
             precision: self.precision.or(base.precision),
             rtol: self.rtol.or(base.rtol),
             atol: self.atol.or(base.atol),
@@ -266,6 +271,7 @@ impl Settings {
             precond,
             format,
             sigma: self.sigma,
+            reorder: self.reorder.unwrap_or(defaults.reorder),
             block_size: self.block_size.map_or(defaults.block_size, usize::from),
             singular_blocks: self.singular_blocks.unwrap_or(defaults.singular_blocks),
             precision: self.precision.unwrap_or(defaults.precision),

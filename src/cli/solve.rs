@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use warpsolve::io::matrix_market::write_vector;
-use warpsolve::job::{self, CancellationToken, Device, Options, Precond, Solution, Solver, Stage};
+use warpsolve::io::matrix_market::write_vectors;
+use warpsolve::job::{self, Builder, CancellationToken, Device, Options, Precond, Solution, Solver, Stage};
 use warpsolve::matrix::{Csr, row_stats};
 use warpsolve::precond::amg::NearNull;
 use warpsolve::solver::{MAX_RESTART, StopReason};
@@ -15,8 +15,8 @@ use warpsolve::{Error, Result};
 
 use super::args::SolveArgs;
 use super::device::{self, DeviceName};
-use super::facts::Facts;
-use super::load::{self, NearNullFile, Source};
+use super::facts::{Facts, Pass, worst};
+use super::load::{self, NearNullFile, Source, System};
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
@@ -38,6 +38,8 @@ struct Job {
     history: Option<PathBuf>,
     json: Option<PathBuf>,
     plan: bool,
+    repeat: u32,
+    new_values: bool,
     quiet: bool,
     verbose: bool,
     warnings: Vec<String>,
@@ -81,6 +83,8 @@ impl TryFrom<SolveArgs> for Job {
             history: args.history,
             json: args.json,
             plan: args.plan,
+            repeat: args.repeat,
+            new_values: args.new_values,
             quiet: args.quiet,
             verbose: args.verbose,
         })
@@ -121,17 +125,18 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         return prospect(&job, &system.a, &opened.device);
     }
     let cancellation = CancellationToken::new();
-    let solved = Solver::builder()
+    let builder = Solver::builder()
         .options(job.options.clone())
         .device(opened.device.clone())
         .on_progress(show(progress.clone(), cancellation.clone()))
-        .cancellation(cancellation)
-        .solve(&system.a, &system.b);
+        .cancellation(cancellation);
+    let solved = solve(&job, builder, &system);
     progress.clear();
-    let Solution { x, report } = solved?;
+    let Solved { x, reports, passes } = solved?;
     let total_seconds = start.elapsed().as_secs_f64();
+    let Some(report) = worst(&reports) else { unreachable!("a file of vectors has a column") };
 
-    let warnings = warnings(&job, &report, &opened.no_gpu);
+    let warnings = warnings(&job, &reports, &opened.no_gpu);
     warnings.iter().for_each(|message| warn(message));
     let reason = report.outcome.reason;
     let shows_text = !job.quiet && job.json.as_deref() != Some(Path::new("-"));
@@ -142,10 +147,10 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
     // Everything is tried, whatever fails before it: the solution may have taken hours.
     let mut failures = Vec::new();
     if let Some(path) = &job.out {
-        failures.extend(write_vector(path, &x).err());
+        failures.extend(write_vectors(path, &x).err());
     }
     if let Some(path) = &job.history {
-        failures.extend(write(path, &history_csv(&report.outcome.history, report.norm_b)).err());
+        failures.extend(write(path, &history_csv(&reports)).err());
     }
     if shows_text || job.json.is_some() {
         progress.stage("bandwidth");
@@ -160,6 +165,8 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
             no_gpu: opened.no_gpu,
             threads: rayon::current_num_threads(),
             report,
+            passes,
+            columns: if reports.len() > 1 { reports } else { Vec::new() },
             warnings,
             read_seconds: system.read_seconds,
             device_seconds,
@@ -183,6 +190,34 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         StopReason::Interrupted => INTERRUPTED,
         _ => UNCONVERGED,
     })
+}
+
+/// What came of all solves.
+struct Solved {
+    x: Vec<Vec<f64>>,
+    reports: Vec<job::Report>,
+    passes: Vec<Pass>,
+}
+
+/// Solves, as often as was asked for. What is reported is the first solve; the others tell their times.
+fn solve(job: &Job, builder: Builder, system: &System) -> Result<Solved> {
+    let start = Instant::now();
+    let builder = if job.new_values { builder.reusable(true) } else { builder };
+    let (mut solver, solutions) = builder.start(&system.a, &system.b)?;
+    let unzip = |solutions: Vec<Solution>| -> (Vec<Vec<f64>>, Vec<job::Report>) {
+        solutions.into_iter().map(|Solution { x, report }| (x, report)).unzip()
+    };
+    let (x, reports) = unzip(solutions);
+    let mut passes = vec![Pass::of(&reports, start.elapsed().as_secs_f64())];
+    for _ in 1..job.repeat {
+        let start = Instant::now();
+        if job.new_values {
+            solver.update_values(&system.a)?;
+        }
+        let (_, again) = unzip(solver.solve_many(&system.b)?);
+        passes.push(Pass::of(&again, start.elapsed().as_secs_f64()));
+    }
+    Ok(Solved { x, reports, passes })
 }
 
 /// Says what would be done.
@@ -219,28 +254,42 @@ pub fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(S
 }
 
 /// The solve's own warnings, and what only the options tell.
-fn warnings(job: &Job, report: &job::Report, no_gpu: &Option<Error>) -> Vec<String> {
+fn warnings(job: &Job, reports: &[job::Report], no_gpu: &Option<Error>) -> Vec<String> {
     let mut warnings = job.warnings.clone();
-    warnings.extend(report.warnings.iter().map(advice::warning));
+    for message in reports.iter().flat_map(|report| &report.warnings).map(advice::warning) {
+        // What is said of the matrix is said of every right-hand side.
+        if !warnings.contains(&message) {
+            warnings.push(message);
+        }
+    }
     if let Some(error) = no_gpu
         && !matches!(error, Error::NoDevice(_))
     {
         warnings.push(format!("the GPU cannot be used: {error}"));
     }
-    let restarts = report.method.description().takes_parameter("restart");
-    if job.unrestarted && restarts && report.outcome.iterations as usize > MAX_RESTART {
+    let is_long = |report: &&job::Report| {
+        let restarts = report.method.description().takes_parameter("restart");
+        restarts && report.outcome.iterations as usize > MAX_RESTART
+    };
+    if let Some(report) = reports.iter().find(is_long).filter(|_| job.unrestarted) {
         let title = report.method.description().title;
         warnings.push(format!("{title} restarted after {MAX_RESTART} iterations, its longest cycle"));
     }
     warnings
 }
 
-/// `iteration,residual_norm,relative`: relative to `||b||`, or the norm again where b = 0.
-fn history_csv(history: &[f64], norm_b: f64) -> String {
-    let scale = if norm_b == 0.0 { 1.0 } else { norm_b };
-    let mut text = String::from("iteration,residual_norm,relative\n");
-    for (iteration, norm) in history.iter().enumerate() {
-        let _ = writeln!(text, "{iteration},{norm:e},{:e}", norm / scale);
+/// `iteration,residual_norm,relative`: relative to `||b||`, or the norm again where b = 0; of several
+/// right-hand sides behind the number of the column, from 1.
+fn history_csv(reports: &[job::Report]) -> String {
+    let several = reports.len() > 1;
+    let mut text = String::from(if several { "column," } else { "" });
+    text += "iteration,residual_norm,relative\n";
+    for (column, report) in reports.iter().enumerate() {
+        let scale = if report.norm_b == 0.0 { 1.0 } else { report.norm_b };
+        let column = if several { format!("{},", column + 1) } else { String::new() };
+        for (iteration, norm) in report.outcome.history.iter().enumerate() {
+            let _ = writeln!(text, "{column}{iteration},{norm:e},{:e}", norm / scale);
+        }
     }
     text
 }

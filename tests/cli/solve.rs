@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::Value;
-use warpsolve::io::matrix_market::write_vector;
+use warpsolve::io::matrix_market::{read_vectors, write_vector, write_vectors};
 
 use super::{Shell, relative_residual, rhs};
 
@@ -196,4 +196,59 @@ fn the_bidomain_equations_are_solved_in_every_format() {
         "solve --gen bidomain:8 --block-size 2 --solver jacobi --max-iter 2000 --device cpu --out x.mtx";
     let (_, stderr) = shell.run(line, 2);
     assert!(stderr.contains("x = 0"), "{stderr}");
+}
+
+#[test]
+fn several_right_hand_sides_are_columns_of_an_array_and_so_are_their_solutions() {
+    let shell = Shell::new();
+    shell.run("gen tet 7 a.mtx", 0);
+    let a = shell.matrix("a.mtx");
+    let column = |c: usize| rhs(a.n_rows() + 11 * c)[11 * c..].to_vec();
+    let b: Vec<Vec<f64>> = (0..3).map(column).collect();
+    write_vectors(&shell.path("b.mtx"), &b).unwrap();
+    for (options, at_once) in [
+        ("--solver cg --device cpu", 3),
+        ("--solver cg --precond amg --device cpu", 3),
+        ("--solver cg --device sim", 3),
+        ("--solver gmres --device cpu", 1),
+    ] {
+        let report = shell.json(&format!("solve a.mtx --rhs b.mtx --out x.mtx --history h.csv {options}"), 0);
+        let x = read_vectors(&shell.path("x.mtx")).unwrap();
+        let columns = report["columns"].as_array().unwrap();
+        assert_eq!((x.len(), columns.len()), (3, 3), "{options}");
+        let mut lines = 1;
+        for ((x, b), column) in x.iter().zip(&b).zip(columns) {
+            assert!(relative_residual(&a, x, b) <= 1e-8, "{options}");
+            assert_eq!((&column["stop_reason"], &column["at_once"]), (&"converged".into(), &at_once.into()));
+            assert!(column["relative_residual"].as_f64() <= report["relative_residual"].as_f64());
+            lines += 1 + column["iterations"].as_u64().unwrap();
+        }
+        assert_eq!(fs::read_to_string(shell.path("h.csv")).unwrap().lines().count() as u64, lines);
+    }
+    let (text, _) = shell.run("solve a.mtx --rhs b.mtx --solver cg --device cpu", 0);
+    assert!(text.contains("3 of 3 right-hand sides converged"), "{text}");
+    // The first column converges at once, the others do not.
+    write_vectors(&shell.path("b.mtx"), &[vec![0.0; a.n_rows()], b[1].clone()]).unwrap();
+    let report = shell.json("solve a.mtx --rhs b.mtx --solver cg --max-iter 2 --device cpu", 2);
+    let reasons = [&report["stop_reason"], &report["columns"][0]["stop_reason"]];
+    assert_eq!(reasons, ["iteration_limit", "converged"]);
+}
+
+#[test]
+fn a_repeated_solve_tells_where_each_spends_its_time() {
+    let shell = Shell::new();
+    for options in ["--device cpu --new-values", "--device sim --new-values", "--device cpu"] {
+        let report = shell.json(&format!("solve --gen tet:7 --precond amg --repeat 3 {options}"), 0);
+        let passes = report["passes"].as_array().unwrap();
+        assert_eq!(passes.len(), 3, "{options}");
+        for (k, pass) in passes.iter().enumerate() {
+            let seconds = |name: &str| pass[format!("{name}_seconds")].as_f64().unwrap();
+            let parts = ["upload", "setup", "warm_up", "solve", "download", "check"].map(seconds);
+            assert!(parts.iter().all(|&part| part >= 0.0), "{pass}");
+            assert!(parts.iter().sum::<f64>() <= 1.01 * seconds("wall"), "{pass}");
+            assert!(seconds("solve") > 0.0 && (seconds("setup") > 0.0 || k > 0), "{pass}");
+        }
+    }
+    let (text, _) = shell.run("solve --gen tet:7 --precond amg --repeat 3 --device cpu", 0);
+    assert!(text.contains("2 later"), "{text}");
 }

@@ -1,6 +1,7 @@
 //! Sparse matrix-vector products, one file a format, each with every [`crate::epilogue`].
 
 pub mod block;
+pub mod columns;
 pub mod compressed;
 pub mod csr;
 pub mod ell;
@@ -14,6 +15,9 @@ pub(crate) fn entries() -> Vec<&'static str> {
     [
         block::SPMV_BLOCK_CSR_ENTRIES,
         block::SPMV_BLOCK_SELL_ENTRIES,
+        columns::SPMV_COMPRESSED_COLUMNS_ENTRIES,
+        columns::SPMV_CSR_COLUMNS_ENTRIES,
+        columns::SPMV_SELL_COLUMNS_ENTRIES,
         compressed::SPMV_COMPRESSED_ENTRIES,
         csr::SPMV_CSR_ENTRIES,
         csr::SPMV_CSR_VECTOR_ENTRIES,

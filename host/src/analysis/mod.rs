@@ -8,12 +8,16 @@ use serde::Serialize;
 use crate::matrix::{Csr, check};
 
 mod components;
+mod cuthill_mckee;
+mod locality;
 mod matching;
 mod product_matching;
 mod structure;
 mod values;
 
 pub use components::components;
+pub(crate) use cuthill_mckee::{Neighbours, reverse_cuthill_mckee};
+pub(crate) use locality::lines_per_entry;
 pub use matching::{Deficiency, Matching};
 pub use product_matching::ProductMatching;
 pub use structure::Structure;

@@ -22,7 +22,7 @@ impl<T> Length for Vec<T> {
 /// [`monitor`](super::Monitoring::monitor) allocate.
 pub trait Memory<T: Real>: Sized {
     /// A vector.
-    type Vector: Length + Send;
+    type Vector: Length + Send + Sync;
     /// An array of scalars.
     type Scalars: Length + Send;
 

@@ -19,12 +19,15 @@
 //! needs `alpha = rho / (p, A p)` gets the two [`Slot`]s, not the number, so that a GPU never waits for
 //! the host. The decision to stop is taken there too, by a monitor; see [`Monitoring::guarded`].
 //!
+//! [`Columns`] makes a backend for several right-hand sides of each of these.
+//!
 //! Steps that only one method needs are with that method, in a trait of its own:
 //! [`crate::solver::cg::CgSteps`], [`crate::solver::gmres::GmresSteps`].
 
 use cuda_std::Real;
 
 pub mod cells;
+pub mod columns;
 pub mod cpu;
 pub mod gpu;
 pub(crate) mod host;
@@ -37,11 +40,12 @@ mod scalars;
 mod vectors;
 
 pub use cells::Cells;
+pub use columns::{ColumnVector, Columns, OneColumn};
 pub use memory::{Length, Memory};
 pub use monitoring::{Monitoring, Progress, status};
 pub use operator::{Operator, Storage};
 pub(crate) use products::check_slots;
-pub use products::{Products, Then};
+pub use products::{Column, Products, Then};
 pub use scalars::{Coef, Slot};
 pub use vectors::Vectors;
 

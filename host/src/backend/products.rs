@@ -140,6 +140,16 @@ pub(crate) fn check_slots(operation: &'static str, scalars: usize, first: Slot, 
     Err(crate::Error::Length { operation, vector: "the scalars", found: scalars, expected: end })
 }
 
+/// A column of a product with several: what its backend, under its guard, does with `A x`.
+pub struct Column<'a, T: Real, B: Monitoring<T>> {
+    /// The backend.
+    pub backend: &'a B,
+    /// The column.
+    pub x: &'a B::Vector,
+    /// What becomes of the product.
+    pub then: Then<'a, T, B>,
+}
+
 /// Products with sparse matrices.
 pub trait Products<T: Real>: Monitoring<T> {
     /// A sparse matrix, ready to be multiplied.
@@ -152,4 +162,12 @@ pub trait Products<T: Real>: Monitoring<T> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) where vectors or slots do not fit; nothing is changed then.
     fn multiply(&self, a: &Self::Matrix, x: &<Self as Memory<T>>::Vector, then: Then<T, Self>) -> Result<()>;
+    /// [`Products::multiply`] for each column, all of them with the same kind of [`Then`]. A backend reads
+    /// the matrix once for several where it can.
+    ///
+    /// # Errors
+    /// As of [`Products::multiply`].
+    fn multiply_columns(a: &Self::Matrix, columns: Vec<Column<T, Self>>) -> Result<()> {
+        columns.into_iter().try_for_each(|Column { backend, x, then }| backend.multiply(a, x, then))
+    }
 }

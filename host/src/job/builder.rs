@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::climb::Ladder;
-use super::options::{Options, Precision};
+use super::options::{Options, Precision, Reorder};
+use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
+use super::reorder::Numbering;
 use super::setup::Times;
 use super::solver::{Solution, Solver};
 use super::{Device, Method, Precond};
@@ -106,6 +108,11 @@ impl Builder {
         self.options.format = Some(format);
         self
     }
+    /// In which numbering of the unknowns to solve.
+    pub fn reorder(mut self, reorder: Reorder) -> Self {
+        self.options.reorder = reorder;
+        self
+    }
     /// Unknowns a node, 1 to 3, numbered node by node.
     pub fn block_size(mut self, unknowns: usize) -> Self {
         self.options.block_size = unknowns;
@@ -164,6 +171,27 @@ impl Builder {
         self.plan(a)?.solve(b)
     }
 
+    /// Sets up for several right-hand sides, [solves](Solver::solve_many), and keeps nothing.
+    ///
+    /// # Errors
+    /// As [`Builder::build`] and [`Solver::solve`].
+    pub fn solve_many(self, a: impl IntoCsr, b: &[impl AsRef<[f64]>]) -> Result<Vec<Solution>> {
+        self.start(a, b).map(|(_, solutions)| solutions)
+    }
+
+    /// The same, and the solver for the next.
+    ///
+    /// # Errors
+    /// As [`Builder::build`] and [`Solver::solve`].
+    pub fn start(self, a: impl IntoCsr, b: &[impl AsRef<[f64]>]) -> Result<(Solver, Vec<Solution>)> {
+        let a = a.into_csr()?;
+        // Before the work of a set-up.
+        b.iter().try_for_each(|b| check::check_vector("right-hand side", b.as_ref(), a.n_rows()))?;
+        let mut solver = self.plan(a)?;
+        let solutions = solver.solve_many(b)?;
+        Ok((solver, solutions))
+    }
+
     /// [`Builder::build`] without the set-up, which the first solve does.
     fn plan(mut self, a: impl IntoCsr) -> Result<Solver> {
         self.watch.tell(Stage::SetUp);
@@ -173,13 +201,20 @@ impl Builder {
             Some(device) => device,
             None => Device::auto()?,
         };
-        let (ladder, plan) = device.run(|| {
-            let mut ladder = Ladder::of(&mut a, self.options)?;
-            let plan = ladder.plan(&a, device.target())?;
-            Result::Ok((ladder, plan))
+        let (ladder, plan, numbering) = device.run(|| {
+            let numbering = Numbering::of(&a, &self.options)?;
+            let mut ladder = Ladder::of(&mut a, self.options.clone())?;
+            let mut plan = ladder.plan(&a, device.target())?;
+            let Some((numbering, reordered)) = numbering else { return Result::Ok((ladder, plan, None)) };
+            // What is said of rows names those of the matrix as it was given.
+            let warnings = std::mem::take(&mut plan.warnings);
+            (a, ladder.left) = (reordered, Vec::new());
+            ladder = Ladder::of(&mut a, self.options)?;
+            plan = Plan { warnings, ..ladder.plan(&a, device.target())? };
+            Ok((ladder, plan, Some(Arc::new(numbering))))
         })?;
         let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
         let watch = self.watch;
-        Ok(Solver { device, ladder, plan, prepared: None, needs_f64: false, watch, times })
+        Ok(Solver { device, ladder, plan, numbering, prepared: None, needs_f64: false, watch, times })
     }
 }

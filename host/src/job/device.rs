@@ -112,5 +112,6 @@ impl Device {
 /// where the driver fails.
 pub fn open_gpu(ordinal: u32) -> Result<Gpu> {
     let driver = Driver::open(ordinal, &ptx::images())?;
+    driver.prepare_copies();
     Gpu::new(Arc::new(driver))
 }

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `solver`, `builder` | the front door: [`Solver`], which keeps what it has set up, and how it is made |
 //! | `options` | what can be chosen |
-//! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, tried in turn, and left early |
+//! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `setup`, `run` | a plan carried out on a device |
+//! | `many`, `columns` | several right-hand sides |
+//! | `reorder` | another numbering of the unknowns |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
@@ -21,14 +23,17 @@ mod attempt;
 mod bandwidth;
 mod builder;
 mod climb;
+mod columns;
 mod device;
 pub mod dot;
 mod judge;
 mod ladder;
+mod many;
 mod memory;
 mod options;
 mod plan;
 mod progress;
+mod reorder;
 mod report;
 mod residual;
 mod run;
@@ -48,8 +53,9 @@ pub use builder::{Builder, Preconditioning};
 pub use climb::{Prospect, prospect};
 pub use device::{Device, open_gpu};
 pub use ladder::{Cost, Rung};
-pub use options::{Options, Precision};
+pub use options::{Options, Precision, Reorder};
 pub use progress::{CancellationToken, Stage};
+pub use reorder::Reordered;
 pub use report::{Obstacle, Report, Warning};
 pub use residual::relative_residual;
 pub use solver::{Solution, Solver};

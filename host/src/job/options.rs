@@ -17,6 +17,18 @@ named! {
     }
 }
 
+named! {
+    /// In which numbering of the unknowns a system is solved; x is in the given one.
+    "reordering" Reorder {
+        /// The given one.
+        None = "none",
+        /// Reverse Cuthill-McKee's.
+        Rcm = "rcm",
+        /// Reverse Cuthill-McKee's where products then need clearly fewer cache lines of x.
+        Auto = "auto",
+    }
+}
+
 /// How to solve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -29,6 +41,8 @@ pub struct Options {
     pub format: Option<Format>,
     /// Sorting window of SELL, with `format`; `None` for 1.
     pub sigma: Option<usize>,
+    /// In which numbering of the unknowns to solve.
+    pub reorder: Reorder,
     /// Unknowns a node, numbered node by node: with 2 or 3, matrix, Jacobi and multigrid are those of blocks.
     pub block_size: usize,
     /// What the Jacobi preconditioner of blocks makes of singular ones.
@@ -72,6 +86,7 @@ impl Default for Options {
             precond: None,
             format: None,
             sigma: None,
+            reorder: Reorder::None,
             block_size: 1,
             singular_blocks: SingularBlocks::Refuse,
             precision: Precision::F64,

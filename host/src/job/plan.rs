@@ -7,7 +7,8 @@ use super::{Method, Options, Precision, Precond};
 use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::matrix::{
-    AnyMatrix, BlockCsr, Choice, Csr, Format, Target, block, check, choose, choose_blocks, choose_in_blocks,
+    AnyMatrix, BlockCsr, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks,
+    choose_in_blocks,
 };
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
 use crate::solver::{self, Takes};
@@ -45,19 +46,27 @@ impl Plan {
         if options.block_size != 1 {
             block::check_block(&a, options.block_size)?;
         }
-        if analysis.is_none() {
-            check::check_finite(&a)?;
-        }
-        let diagonal = a.diagonal();
+        let (diagonal, is_symmetric) = match analysis {
+            Some(analysis) => (a.diagonal(), analysis.values.is_symmetric),
+            None => {
+                let Survey { is_finite, is_mirrored, diagonal } = Survey::of(&a);
+                if !is_finite {
+                    check::check_finite(&a)?;
+                }
+                (diagonal, is_mirrored)
+            }
+        };
         let mut warnings = Vec::new();
         if let Some(row) = check::empty_row(&a) {
             warnings.push(Warning::EmptyRow { row: row + 1 });
         }
-        let precond = choose_preconditioner(&a, &options, &mut warnings)?;
-        let is_symmetric = analysis.is_some_and(|analysis| analysis.values.is_symmetric);
+        let is_divisible = options.block_size == 1 && diagonal.iter().all(|d| *d != 0.0 && d.is_finite());
+        let check_divisible =
+            |precond| if is_divisible { Ok(()) } else { check_divisible(&a, precond, &options) };
+        let precond = choose_preconditioner(&check_divisible, &options, &mut warnings)?;
         let method = choose_method(&a, &diagonal, &options, is_symmetric, &mut warnings);
         let applied = method.description().own_preconditioner().unwrap_or(precond);
-        check_divisible(&a, applied, &options).map_err(|error| explain_empty_row(&a, error))?;
+        check_divisible(applied).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
         let amg::Params { pre, post, .. } = options.amg;
         if has_hierarchy && method.description().needs_symmetry && pre != post {
@@ -161,7 +170,11 @@ fn explain_empty_row(a: &Csr<f64>, error: Error) -> Error {
     }
 }
 
-fn choose_preconditioner(a: &Csr<f64>, options: &Options, warnings: &mut Vec<Warning>) -> Result<Precond> {
+fn choose_preconditioner(
+    check_divisible: &dyn Fn(Precond) -> Result<()>,
+    options: &Options,
+    warnings: &mut Vec<Warning>,
+) -> Result<Precond> {
     let method = options.method.map(Method::description);
     let takes = method.map_or(Takes::Any, |method| method.takes);
     let name = method.map_or("", |method| method.name);
@@ -176,7 +189,7 @@ fn choose_preconditioner(a: &Csr<f64>, options: &Options, warnings: &mut Vec<War
         )),
         (_, Some(precond)) => Ok(precond),
         (Takes::Any, None) => {
-            let obstacle = match check_divisible(a, Precond::Jacobi, options) {
+            let obstacle = match check_divisible(Precond::Jacobi) {
                 Ok(()) => return Ok(Precond::Jacobi),
                 Err(Error::Diagonal { row, what, .. }) => Some(Obstacle::Entry { row, what }),
                 Err(Error::Block { node, what, .. }) => Some(Obstacle::Block { node, what }),
@@ -205,7 +218,9 @@ fn choose_method(
             }
             method
         }
-        None if a.is_symmetric(check::ROUNDING).is_symmetric() && diagonal.iter().all(|&d| d > 0.0) => {
+        None if (is_symmetric || a.is_symmetric(check::ROUNDING).is_symmetric())
+            && diagonal.iter().all(|&d| d > 0.0) =>
+        {
             Method::Cg
         }
         None => Method::Gmres,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::attempt::Attempt;
+use super::reorder::Reordered;
 use super::{Method, Precision, Precond};
 use crate::analysis::Analysis;
 use crate::backend::Storage;
@@ -20,6 +21,8 @@ pub struct Report {
     pub nnz: usize,
     /// How the matrix was stored that was multiplied by, and why.
     pub format: Storage,
+    /// The numbering that was used, where it is another than the given one.
+    pub reordered: Option<Reordered>,
     /// The method.
     pub method: Method,
     /// The preconditioner.
@@ -30,6 +33,9 @@ pub struct Report {
     pub precision: Precision,
     /// The device's name.
     pub device: String,
+    /// Right-hand sides that were solved for at once, this one among them. Seconds and bytes of the solve are
+    /// the share of this one; `counts` are those of all.
+    pub columns: usize,
     /// Why the solver stopped, its iterations and residual norms.
     pub outcome: Outcome,
     /// How often the solver, converged by its own measure, was started again because the residual was still
@@ -52,6 +58,10 @@ pub struct Report {
     pub upload_seconds: f64,
     /// Seconds in the solver.
     pub solve_seconds: f64,
+    /// Seconds for moving the solution to the host.
+    pub download_seconds: f64,
+    /// Seconds for residual and backward error on the host.
+    pub check_seconds: f64,
     /// Bytes that were expected to be needed on the device at most; `None` on the CPU.
     pub expected_bytes: Option<u64>,
     /// Bytes held on the device (on the CPU: by matrix and vectors).

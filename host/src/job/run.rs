@@ -4,12 +4,14 @@ use std::time::Instant;
 
 use cuda_std::Real;
 
+use super::columns::ColumnSolver;
 use super::plan::Plan;
 use super::progress::{Iterations, Stage, Watch};
 use super::residual::{residual, residual_norm};
 use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
-use super::{Device, Precision};
-use crate::backend::{Operator, Storage};
+use super::{Device, Method, Precision};
+use crate::backend::gpu::check_memory;
+use crate::backend::{ColumnVector, Operator, Storage};
 use crate::error::Result;
 use crate::launch::Counts;
 use crate::precond::{Preconditioner, amg, ilu};
@@ -53,6 +55,14 @@ pub(super) struct Solved {
 pub(super) trait Prepared: Send {
     /// Solves. What comes before the iterations is added to `times`.
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved>;
+    /// Solves for several right-hand sides at once, all of them from 0; `None` where that is not there for
+    /// this method and preconditioner, or the device has no memory for it.
+    fn solve_columns(
+        &mut self,
+        rhs: &[Rhs],
+        watch: &mut Watch,
+        times: &mut Times,
+    ) -> Result<Option<Vec<Solved>>>;
     /// Takes the values of a plan that [is like](Plan::is_like) this one. After an error it is of no more
     /// use.
     fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()>;
@@ -96,6 +106,8 @@ struct System<T: Real, B: Computes<T>> {
     held_before: u64,
     /// Whether the driver has every kernel ready.
     is_warm: bool,
+    /// What solves for several right-hand sides at once, once there were some.
+    columns: Option<ColumnSolver<T, B>>,
 }
 
 impl<T: Number, B: Computes<T>> System<T, B> {
@@ -112,12 +124,11 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         times.count_as_warm_up(device.loading_seconds() - loaded_before);
         let is_warm = device.real_gpu().is_none();
         let (device, backend) = (device.clone(), backend.clone());
-        Ok(System { plan, device, backend, matrix, m, solver, held_before, is_warm })
+        Ok(System { plan, device, backend, matrix, m, solver, held_before, is_warm, columns: None })
     }
 
     fn vector(&self, values: &[f64]) -> Result<B::Vector> {
-        let values: Vec<T> = values.iter().map(|&v| T::from_f64(v)).collect();
-        self.backend.vector(&values)
+        self.backend.vector(&T::rounded(values))
     }
 
     /// A start on the device.
@@ -141,11 +152,66 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         }
     }
 
-    /// Bytes that so many iterations had to move.
-    fn bytes_moved(&self, iterations: u32) -> u64 {
+    /// Bytes that so many iterations had to move, the matrix read once for so many right-hand sides.
+    fn bytes_moved(&self, iterations: u32, columns: usize) -> u64 {
         let vector = (self.plan.a.n_rows() * size_of::<T>()) as u64;
-        let parts = Parts { product: self.matrix.traffic() + 2 * vector, vector, m: self.m.traffic(vector) };
+        let product = self.matrix.traffic() / columns as u64 + 2 * vector;
+        let parts = Parts { product, vector, m: self.m.traffic(vector) };
         self.solver.traffic(iterations, &parts)
+    }
+
+    /// Whether a device has the memory to solve for so many right-hand sides at once.
+    fn has_room(&self, columns: usize) -> bool {
+        let Some(gpu) = self.device.gpu() else { return true };
+        // b, x and what CG holds; in a hierarchy three vectors a level, of which the finest has most.
+        let vectors =
+            self.plan.vector_bytes() + if self.plan.has_hierarchy() { 6 * self.vector_bytes() } else { 0 };
+        check_memory(&**gpu.device(), &[("vectors", columns as u64 * vectors)]).is_ok()
+    }
+
+    fn vector_bytes(&self) -> u64 {
+        (self.plan.a.n_rows() * size_of::<T>()) as u64
+    }
+
+    /// What came of a run that ended with x, not refined yet.
+    fn solved(
+        &self,
+        rhs: &Rhs,
+        x: &B::Vector,
+        outcome: Outcome,
+        seconds: f64,
+        counts: Option<Counts>,
+        times: &mut Times,
+    ) -> Result<Solved> {
+        let start = Instant::now();
+        let x = self.to_host(x)?;
+        times.download += start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let residual_norm = residual_norm(&self.plan.a, &x, rhs.b);
+        times.check += start.elapsed().as_secs_f64();
+        let bytes = match self.device.counts() {
+            Some(now) => now.allocated_bytes.saturating_sub(self.held_before),
+            None => {
+                let levels = self.m.hierarchy().into_iter().flat_map(|info| &info.levels);
+                let hierarchy = levels.map(|level| level.bytes).sum::<u64>();
+                let factors = self.m.factors().map_or(0, |info| info.bytes);
+                self.matrix.bytes() + self.plan.vector_bytes() + hierarchy + factors
+            }
+        };
+        Ok(Solved {
+            residual_norm,
+            x,
+            outcome,
+            refinements: 0,
+            seconds,
+            counts,
+            bytes,
+            bytes_moved: 0,
+            format: Storage::of(&self.matrix, self.plan.a.nnz(), &self.plan.format.reason),
+            hierarchy: self.m.hierarchy().cloned(),
+            ilu: self.m.factors().cloned(),
+            factorisation: None,
+        })
     }
 
     /// One run of the solver, from x, down to a residual norm of `threshold`.
@@ -276,35 +342,8 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let outcome = self.iterate(&b, &mut x, threshold, &mut observer)?;
         let seconds = start.elapsed().as_secs_f64();
         let now = self.device.counts();
-        let bytes = match now {
-            Some(now) => now.allocated_bytes.saturating_sub(self.held_before),
-            None => {
-                let levels = self.m.hierarchy().into_iter().flat_map(|info| &info.levels);
-                let hierarchy = levels.map(|level| level.bytes).sum::<u64>();
-                let factors = self.m.factors().map_or(0, |info| info.bytes);
-                self.matrix.bytes() + self.plan.vector_bytes() + hierarchy + factors
-            }
-        };
-
-        let x = self.to_host(&x)?;
-        let residual_norm = residual_norm(&self.plan.a, &x, rhs.b);
         let counts = now.zip(before).map(|(now, before)| now.since(&before));
-        let format = Storage::of(&self.matrix, self.plan.a.nnz(), &self.plan.format.reason);
-        let hierarchy = self.m.hierarchy().cloned();
-        let mut solved = Solved {
-            x,
-            outcome,
-            residual_norm,
-            refinements: 0,
-            seconds,
-            counts,
-            bytes,
-            bytes_moved: 0,
-            format,
-            hierarchy,
-            ilu: self.m.factors().cloned(),
-            factorisation: None,
-        };
+        let mut solved = self.solved(rhs, &x, outcome, seconds, counts, times)?;
         let start = Instant::now();
         self.refine(rhs, &mut solved, watch)?;
         if solved.refinements > 0 {
@@ -315,8 +354,63 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         if self.device.gpu().is_none() {
             solved.bytes += solved.factorisation.map_or(0, |info| info.prediction.bytes as u64);
         }
-        solved.bytes_moved = self.bytes_moved(solved.outcome.iterations);
+        solved.bytes_moved = self.bytes_moved(solved.outcome.iterations, 1);
         Ok(solved)
+    }
+
+    fn solve_columns(
+        &mut self,
+        rhs: &[Rhs],
+        watch: &mut Watch,
+        times: &mut Times,
+    ) -> Result<Option<Vec<Solved>>> {
+        if self.plan.method != Method::Cg || !self.has_room(rhs.len()) {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        let kept = self.columns.take().filter(|kept| kept.count() == rhs.len());
+        let made = match kept {
+            Some(kept) => Some(kept),
+            None => ColumnSolver::new(&self.backend, self.plan.a.n_rows(), &*self.m, rhs.len())?,
+        };
+        let Some(columns) = made else { return Ok(None) };
+        self.columns = Some(columns);
+        times.setup += start.elapsed().as_secs_f64();
+
+        watch.tell(Stage::Upload);
+        let start = Instant::now();
+        let b = rhs.iter().map(|rhs| self.vector(rhs.b)).collect::<Result<Vec<_>>>()?;
+        self.backend.synchronize()?;
+        times.upload += start.elapsed().as_secs_f64();
+        let stop = self.plan.options.stop;
+        let thresholds: Vec<f64> = rhs.iter().map(|rhs| (stop.rtol * rhs.norm).max(stop.atol)).collect();
+
+        watch.tell(Stage::Solve);
+        let before = self.device.counts();
+        let start = Instant::now();
+        let System { columns: Some(columns), backend, matrix, .. } = self else { return Ok(None) };
+        let norm_b = rhs.iter().map(|rhs| rhs.norm).fold(0.0, f64::max);
+        let threshold = thresholds.iter().copied().fold(0.0, f64::max);
+        let mut observer = Iterations { watch: &mut *watch, before: 0, norm_b, threshold };
+        let b = ColumnVector::Each(b);
+        let (x, outcomes) = columns.solve(matrix, &b, thresholds, stop.max_iterations, &mut observer)?;
+        backend.synchronize()?;
+        let seconds = start.elapsed().as_secs_f64() / rhs.len() as f64;
+        let counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
+
+        let mut all = Vec::new();
+        for (c, (rhs, outcome)) in rhs.iter().zip(outcomes).enumerate() {
+            let mut solved = self.solved(rhs, x.column(c), outcome, seconds, counts, times)?;
+            solved.bytes_moved = self.bytes_moved(solved.outcome.iterations, x.count());
+            let (start, iterations) = (Instant::now(), solved.outcome.iterations);
+            self.refine(rhs, &mut solved, watch)?;
+            if solved.refinements > 0 {
+                solved.seconds += start.elapsed().as_secs_f64();
+                solved.bytes_moved += self.bytes_moved(solved.outcome.iterations - iterations, 1);
+            }
+            all.push(solved);
+        }
+        Ok(Some(all))
     }
 
     fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()> {
@@ -324,6 +418,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let watch = &mut Watch::default();
         let Operators { matrix, csr } = operators(&plan, &self.backend, &a, watch, times)?;
         let start = Instant::now();
+        self.columns = None;
         self.matrix = matrix;
         if !self.m.update_values(&self.backend, &a)? {
             self.m = preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;

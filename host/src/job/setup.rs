@@ -1,5 +1,6 @@
 //! What a plan is carried out with: the matrix and its preconditioner where a backend computes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,6 +8,7 @@ use cuda_std::Real;
 
 use super::plan::Plan;
 use super::progress::{Stage, Watch};
+use crate::backend::OneColumn;
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, BlockCsr, Csr, check};
 use crate::precond::amg::AnyPrecision;
@@ -17,11 +19,11 @@ use crate::solver::Steps;
 
 /// Backends that a system can be solved on.
 pub(super) trait Computes<T: Real>:
-    AnyPrecision<T> + Factorisations<T> + Steps<T> + Clone + Send + 'static
+    AnyPrecision<T> + Factorisations<T> + Steps<T> + OneColumn + Clone
 {
 }
 
-impl<T: Real, B: AnyPrecision<T> + Factorisations<T> + Steps<T> + Clone + Send + 'static> Computes<T> for B {}
+impl<T: Real, B: AnyPrecision<T> + Factorisations<T> + Steps<T> + OneColumn + Clone> Computes<T> for B {}
 
 /// Seconds of what comes before the iterations.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,6 +34,10 @@ pub(super) struct Times {
     pub warm_up: f64,
     /// Copies to the device.
     pub upload: f64,
+    /// Copies of solutions to the host.
+    pub download: f64,
+    /// Residuals on the host.
+    pub check: f64,
 }
 
 impl Times {
@@ -46,11 +52,16 @@ impl Times {
 pub(super) trait Number: Real {
     /// The matrix, rounded once.
     fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<Self>>>;
+    /// A vector, rounded.
+    fn rounded(values: &[f64]) -> Cow<'_, [Self]>;
 }
 
 impl Number for f64 {
     fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f64>>> {
         Ok(a.clone())
+    }
+    fn rounded(values: &[f64]) -> Cow<'_, [f64]> {
+        Cow::Borrowed(values)
     }
 }
 
@@ -60,6 +71,9 @@ impl Number for f32 {
         // A value may overflow.
         check::check_finite(&a)?;
         Ok(a)
+    }
+    fn rounded(values: &[f64]) -> Cow<'_, [f32]> {
+        values.iter().map(|&v| v as f32).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use super::judge::Judge;
 use super::options::Precision;
 use super::plan::Plan;
 use super::progress::Watch;
+use super::reorder::Numbering;
 use super::report::{Report, Warning};
 use super::residual::{norm, relative, residual, residual_norm};
 use super::run::{Prepared, Rhs, Solved, prepare};
@@ -61,6 +62,8 @@ pub struct Solver {
     pub(super) device: Device,
     pub(super) ladder: Ladder,
     pub(super) plan: Plan,
+    /// The numbering that is solved in, where it is not the given one.
+    pub(super) numbering: Option<Arc<Numbering>>,
     pub(super) prepared: Option<Box<dyn Prepared>>,
     /// Whether f32 turned out to be too little for the hierarchy.
     pub(super) needs_f64: bool,
@@ -93,7 +96,7 @@ impl Solver {
     /// [`Error::Dimension`] and [`Error::NotFinite`] for a `b` that is too short or too long, or not finite;
     /// [`Error::Device`] where the device fails.
     pub fn solve(&mut self, b: &[f64]) -> Result<Solution> {
-        self.device.clone().run(|| self.solve_from(None, b))
+        self.device.clone().run(|| self.solve_numbered(None, b))
     }
 
     /// Solves from the given `x`, which becomes the solution. After an error it is what it was.
@@ -101,7 +104,7 @@ impl Solver {
     /// # Errors
     /// As [`Solver::solve`], of `x` too.
     pub fn solve_into(&mut self, b: &[f64], x: &mut [f64]) -> Result<Report> {
-        let Solution { x: solution, report } = self.device.clone().run(|| self.solve_from(Some(x), b))?;
+        let Solution { x: solution, report } = self.device.clone().run(|| self.solve_numbered(Some(x), b))?;
         x.copy_from_slice(&solution);
         Ok(report)
     }
@@ -115,7 +118,12 @@ impl Solver {
     /// solver is what it was, but for errors of the device.
     pub fn update_values(&mut self, a: impl IntoCsr) -> Result<()> {
         let start = Instant::now();
-        let (a, old) = (Arc::new(a.into_csr()?), &*self.plan.a);
+        let given = a.into_csr()?;
+        let a = match &self.numbering {
+            Some(numbering) => numbering.matrix(&given)?,
+            None => Arc::new(given),
+        };
+        let old = &*self.plan.a;
         let sizes = |a: &crate::matrix::Csr<f64>| (a.n_rows(), a.n_cols());
         if sizes(&a) != sizes(old) || a.row_ptr() != old.row_ptr() || a.col_idx() != old.col_idx() {
             return Err(Error::Matrix("the pattern is another one; only values can be updated".into()));
@@ -169,7 +177,7 @@ impl Solver {
 
     /// Leaves the way tried since `start` for the next.
     fn climb(&mut self, start: Instant, report: Option<&Report>, why: String) -> Result<()> {
-        let Times { setup, warm_up, upload } = std::mem::take(&mut self.times);
+        let Times { setup, warm_up, upload, .. } = std::mem::take(&mut self.times);
         let unreported = start.elapsed().as_secs_f64() + setup + warm_up + upload;
         self.ladder.leave(Attempt {
             method: self.plan.method,
@@ -180,12 +188,27 @@ impl Solver {
             why,
         });
         (self.prepared, self.needs_f64) = (None, false);
-        self.plan = self.ladder.plan(&self.plan.a, self.device.target())?;
+        let plan = self.ladder.plan(&self.plan.a, self.device.target())?;
+        let before = std::mem::replace(&mut self.plan, plan);
+        if self.numbering.is_some() {
+            // Those name rows in the numbering that was given.
+            self.plan.warnings = before.warnings;
+        }
         Ok(())
     }
 
+    /// [`Solver::solve_from`] for vectors in the given numbering.
+    fn solve_numbered(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+        let Some(numbering) = self.numbering.clone() else { return self.solve_from(start, b) };
+        self.check("right-hand side", b)?;
+        start.map_or(Ok(()), |x| self.check("start", x))?;
+        let start = start.map(|x| numbering.vector(x));
+        let Solution { x, report } = self.solve_from(start.as_deref(), &numbering.vector(b))?;
+        Ok(Solution { x: numbering.given(&x), report })
+    }
+
     /// Tries one way after the other until one is conclusive or the last. Each begins from the best x so far.
-    fn solve_from(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+    pub(super) fn solve_from(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
         self.check("right-hand side", b)?;
         start.map_or(Ok(()), |x| self.check("start", x))?;
         let negated: Option<Vec<f64>> = self.ladder.is_negated.then(|| b.iter().map(|v| -v).collect());
@@ -254,7 +277,7 @@ impl Solver {
         Ok(Solution { x: solved.x, report })
     }
 
-    fn check(&self, what: &'static str, v: &[f64]) -> Result<()> {
+    pub(super) fn check(&self, what: &'static str, v: &[f64]) -> Result<()> {
         let n = self.plan.a.n_rows();
         check::check_vector(what, v, n)?;
         if self.plan.options.precision == Precision::F32 {
@@ -272,7 +295,7 @@ impl Solver {
 
     /// Whether the method failed as it does with a hierarchy of too little accuracy. A stationary one
     /// corrects that by itself.
-    fn is_inexact(&self, solved: &Solved) -> bool {
+    pub(super) fn is_inexact(&self, solved: &Solved) -> bool {
         let could_be_better = self.plan.hierarchy_in_f32
             && self.plan.options.precision == Precision::F64
             && !self.plan.method.description().is_stationary();
@@ -305,7 +328,7 @@ impl Solver {
 
     /// What becomes of a solution that is none: why there may not be one, and the start again where that is
     /// better.
-    fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
+    pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let reason = solved.outcome.reason;
         let null_space = solved.factorisation.map_or(0, |info| info.null_space);
@@ -343,28 +366,41 @@ impl Solver {
     }
 
     /// Of the last solve, and of what was set up for it.
-    fn report(&mut self, rhs: &Rhs, projected: bool, warnings: Vec<Warning>, solved: &Solved) -> Report {
+    pub(super) fn report(
+        &mut self,
+        rhs: &Rhs,
+        projected: bool,
+        warnings: Vec<Warning>,
+        solved: &Solved,
+    ) -> Report {
         let plan = &self.plan;
+        let start = Instant::now();
+        let error = backward_error(&plan.a, &solved.x, rhs.b, &residual(&plan.a, &solved.x, rhs.b));
         let times = std::mem::take(&mut self.times);
+        let check = times.check + start.elapsed().as_secs_f64();
         Report {
             n_rows: plan.a.n_rows(),
             nnz: plan.a.nnz(),
             format: solved.format.clone(),
+            reordered: self.numbering.as_ref().map(|numbering| numbering.info),
             method: plan.method,
             precond: plan.precond,
             block_size: plan.options.block_size,
             precision: plan.options.precision,
             device: self.device.name(),
+            columns: 1,
             outcome: solved.outcome.clone(),
             refinements: solved.refinements,
             relative_residual: relative(solved.residual_norm, rhs.norm),
-            backward_error: backward_error(&plan.a, &solved.x, rhs.b, &residual(&plan.a, &solved.x, rhs.b)),
+            backward_error: error,
             norm_b: rhs.norm,
             projected,
             setup_seconds: times.setup,
             warm_up_seconds: times.warm_up,
             upload_seconds: times.upload,
             solve_seconds: solved.seconds,
+            download_seconds: times.download,
+            check_seconds: check,
             expected_bytes: self.device.gpu().map(|_| plan.expected_bytes()),
             device_bytes: solved.bytes,
             bytes_moved: solved.bytes_moved,
@@ -383,7 +419,7 @@ const LOST: &str = "rounding errors outgrew the solution";
 
 /// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than
 /// rounding.
-fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
+pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
     const ROUNDING: f64 = 1e-10;
     let (norm, removed) = null_space.project(b);
     (removed > ROUNDING * norm).then(|| Warning::Projected {

@@ -10,6 +10,8 @@ use crate::problem::random::uniform;
 use crate::solver::{Outcome, Stop, StopReason};
 
 mod ladder;
+mod many;
+mod reorder;
 mod traffic;
 
 #[test]

@@ -136,6 +136,16 @@ impl Driver {
         self
     }
 
+    /// Makes the page-locked memory of large copies now, which takes some milliseconds, and not in the first
+    /// of them. Where it cannot be had, that copy will say so.
+    pub fn prepare_copies(&self) {
+        if self.enter().is_ok() {
+            let made = Staging::new().ok();
+            let mut staging = lock(&self.staging);
+            *staging = staging.take().or(made);
+        }
+    }
+
     /// How many blocks of `block` threads of `kernel` one multiprocessor holds at a time.
     ///
     /// # Errors

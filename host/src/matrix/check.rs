@@ -2,9 +2,8 @@
 //!
 //! Every check is parallel and reports the lowest row at fault, whatever the number of threads.
 
-use super::{Csr, diagonal_blocks};
+use super::{Csr, Survey, diagonal_blocks};
 use crate::error::{Error, Result};
-use crate::problem::random;
 use cuda_std::Real;
 use rayon::prelude::*;
 use std::fmt;
@@ -160,7 +159,7 @@ impl<T: Real> Csr<T> {
         if self.n_rows() != self.n_cols() {
             return Symmetry::Rectangular;
         }
-        if self.mirror_fingerprint() == 0 {
+        if Survey::of(self).is_mirrored {
             return Symmetry::Symmetric;
         }
         let largest = |i: usize| self.row(i).1.iter().fold(0.0f64, |m, v| m.max(v.to_f64().abs()));
@@ -177,34 +176,5 @@ impl<T: Real> Csr<T> {
             })
         });
         fault.unwrap_or(Symmetry::Symmetric)
-    }
-
-    /// A hash of the entries above the diagonal less the hash of those below, mirrored: 0 for a
-    /// symmetric matrix, and hardly ever for any other. Unlike a search for each
-    /// entry's mirror image it reads the matrix in order, whatever the numbering of the unknowns.
-    fn mirror_fingerprint(&self) -> u64 {
-        // The halves of a 128-bit product of two numbers without a pattern. More mixing would take longer
-        // than reading.
-        let [place_key, value_key] = [0, 1].map(|k| random::number(0, k));
-        let hash = |i: u32, j: u32, value: f64| {
-            let place = (u64::from(i) << 32 | u64::from(j)) ^ place_key;
-            let product = u128::from(place) * u128::from(value.to_bits() ^ value_key);
-            (product >> 64) as u64 ^ product as u64
-        };
-        let row_hash = |row: usize| {
-            let (columns, values) = self.row(row);
-            columns.iter().zip(values).fold(0u64, |sum, (&j, value)| {
-                let (i, value) = (row as u32, value.to_f64());
-                if i == j || value == 0.0 {
-                    sum
-                } else if i < j || value.is_nan() {
-                    sum.wrapping_add(hash(i, j, value))
-                } else {
-                    sum.wrapping_sub(hash(j, i, value))
-                }
-            })
-        };
-        let rows = (0..self.n_rows()).into_par_iter().with_min_len(BLOCK);
-        rows.map(row_hash).reduce(|| 0, u64::wrapping_add)
     }
 }

@@ -17,6 +17,7 @@ mod pages;
 pub mod rounding;
 pub mod sell;
 mod stored;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -38,6 +39,7 @@ pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_p
 pub(crate) use pages::in_large_pages;
 pub use sell::Sell;
 pub use stored::Stored;
+pub use survey::Survey;
 pub(crate) use traffic::matrix_traffic;
 pub use traffic::spmv_bytes;
 

@@ -3,8 +3,8 @@
 use cuda_std::Real;
 
 use super::description::{Description, Source};
-use super::preconditioner::{Preconditioner, Shape, Traffic};
-use crate::backend::Backend;
+use super::preconditioner::{ForColumns, Preconditioner, Shape, Traffic};
+use crate::backend::{Backend, Columns, OneColumn};
 use crate::error::Result;
 use crate::setup::Algebra;
 
@@ -37,5 +37,11 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Identity {
     }
     fn traffic(&self, vector: u64) -> Traffic {
         Traffic { apply: 2 * vector, in_cg: 0 }
+    }
+    fn for_columns(&self, _: &Columns<B>) -> Result<Option<ForColumns<T, B>>>
+    where
+        B: OneColumn,
+    {
+        Ok(Some(Box::new(Identity)))
     }
 }

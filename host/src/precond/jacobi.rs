@@ -1,13 +1,16 @@
 //! The diagonal, or the diagonal blocks, as a preconditioner.
 
+use std::sync::Arc;
+
 use arithmetic::blocks::{inverse_or_diagonal, is_regular};
 use cuda_std::Real;
 use faer::Mat;
 use rayon::prelude::*;
 
 use super::description::{Description, SingularBlocks, Source};
+use super::preconditioner::ForColumns;
 use super::{Preconditioner, Shape, Traffic};
-use crate::backend::Backend;
+use crate::backend::{Backend, ColumnVector, Columns, OneColumn};
 use crate::error::Result;
 use crate::matrix::{Csr, block, check, diagonal_blocks};
 use crate::setup::Algebra;
@@ -40,7 +43,7 @@ const ROUNDINGS: f64 = 64.0;
 
 /// `M = D^-1` with `D = diag(A)` (Rosenberger and Haase 2017, section 2.1, one iteration with omega = 1).
 pub struct Jacobi<V> {
-    inverse_diagonal: V,
+    inverse_diagonal: Arc<V>,
 }
 
 impl<V> Jacobi<V> {
@@ -48,7 +51,7 @@ impl<V> Jacobi<V> {
     pub fn setup<T: Real, B: Backend<T, Vector = V>>(backend: &B, a: &Csr<T>) -> Result<Self> {
         check::check_diagonal(a, "jacobi")?;
         let inverse: Vec<T> = a.diagonal().into_iter().map(|d| T::ONE / d).collect();
-        Ok(Jacobi { inverse_diagonal: backend.vector(&inverse)? })
+        Ok(Jacobi { inverse_diagonal: Arc::new(backend.vector(&inverse)?) })
     }
 
     /// `1 / diag(A)`.
@@ -67,6 +70,13 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Jacobi<B::Vector> {
     fn traffic(&self, vector: u64) -> Traffic {
         Traffic { apply: 3 * vector, in_cg: 2 * vector }
     }
+    fn for_columns(&self, _: &Columns<B>) -> Result<Option<ForColumns<T, B>>>
+    where
+        B: OneColumn,
+    {
+        let shared = ColumnVector::Shared(self.inverse_diagonal.clone());
+        Ok(Some(Box::new(Jacobi { inverse_diagonal: Arc::new(shared) })))
+    }
 }
 
 /// `M = D^-1` with D the b x b blocks on the diagonal of A (Rosenberger and Haase 2017, section 8.2, one
@@ -76,7 +86,7 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Jacobi<B::Vector> {
 pub struct BlockJacobi<T, V> {
     omega: T,
     block: usize,
-    inverse_blocks: V,
+    inverse_blocks: Arc<V>,
 }
 
 impl<T: Real, V> BlockJacobi<T, V> {
@@ -98,7 +108,7 @@ impl<T: Real, V> BlockJacobi<T, V> {
             2 => inverted::<T, 2>(&blocks),
             _ => inverted::<T, 3>(&blocks),
         };
-        Ok(BlockJacobi { omega: T::ONE, block: b, inverse_blocks: backend.vector(&inverse)? })
+        Ok(BlockJacobi { omega: T::ONE, block: b, inverse_blocks: Arc::new(backend.vector(&inverse)?) })
     }
 
     /// `M = omega D^-1`.
@@ -129,6 +139,13 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for BlockJacobi<T, B::Vector> 
     }
     fn traffic(&self, vector: u64) -> Traffic {
         Traffic::unfused((2 + self.block as u64) * vector, vector)
+    }
+    fn for_columns(&self, _: &Columns<B>) -> Result<Option<ForColumns<T, B>>>
+    where
+        B: OneColumn,
+    {
+        let inverse_blocks = Arc::new(ColumnVector::Shared(self.inverse_blocks.clone()));
+        Ok(Some(Box::new(BlockJacobi { omega: self.omega, block: self.block, inverse_blocks })))
     }
 }
 

@@ -27,7 +27,7 @@ pub use jacobi::{BlockJacobi, Jacobi};
 pub use key::Key;
 pub use null_space::NullSpace;
 pub(crate) use preconditioner::cg_step_by_primitives;
-pub use preconditioner::{Preconditioner, Shape, Traffic};
+pub use preconditioner::{ForColumns, Preconditioner, Shape, Traffic};
 pub use projected::Projected;
 
 /// The preconditioners by name, each of a module with `DESCRIPTION` and `make`.

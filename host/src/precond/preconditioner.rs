@@ -3,7 +3,7 @@
 use cuda_std::Real;
 
 use super::{amg, ilu};
-use crate::backend::{Backend, Coef};
+use crate::backend::{Backend, Coef, Columns, OneColumn};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::solver::cg::{CgStep, CgSteps};
@@ -34,6 +34,9 @@ impl Traffic {
         Traffic { apply, in_cg: apply + 2 * vector }
     }
 }
+
+/// A preconditioner of several right-hand sides.
+pub type ForColumns<T, B> = Box<dyn Preconditioner<T, Columns<B>>>;
 
 /// A linear operator `M`, set up for one matrix on one backend.
 pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
@@ -79,6 +82,15 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
     /// What was factorised, where it is an incomplete factorisation.
     fn factors(&self) -> Option<&ilu::Info> {
         None
+    }
+
+    /// The same for several right-hand sides at once, with what it holds shared; `None` where that is not
+    /// there.
+    fn for_columns(&self, _columns: &Columns<B>) -> Result<Option<ForColumns<T, B>>>
+    where
+        B: OneColumn,
+    {
+        Ok(None)
     }
 
     /// Takes the values of another matrix of the same pattern. `false` where it cannot, and is to be set up

@@ -1,9 +1,12 @@
 //! A preconditioner that stays out of a null space.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
+use super::preconditioner::ForColumns;
 use super::{NullSpace, Preconditioner, Traffic, amg, ilu};
-use crate::backend::{Backend, Coef, Slot};
+use crate::backend::{Backend, Coef, ColumnVector, Columns, Memory, OneColumn, Slot};
 use crate::error::Result;
 use crate::matrix::Csr;
 
@@ -12,7 +15,7 @@ use crate::matrix::Csr;
 /// one.
 pub struct Projected<'m, T: Real, B: Backend<T>> {
     m: Box<dyn Preconditioner<T, B> + 'm>,
-    basis: Vec<B::Vector>,
+    basis: Vec<Arc<B::Vector>>,
     /// `(v_k, z)`.
     products: B::Scalars,
 }
@@ -20,7 +23,8 @@ pub struct Projected<'m, T: Real, B: Backend<T>> {
 impl<'m, T: Real, B: Backend<T>> Projected<'m, T, B> {
     /// `m` without its part in `null_space`, of the same matrix.
     pub fn new(backend: &B, m: Box<dyn Preconditioner<T, B> + 'm>, null_space: &NullSpace) -> Result<Self> {
-        let basis = null_space.basis().map(|v| backend.vector(&v)).collect::<Result<Vec<_>>>()?;
+        let basis =
+            null_space.basis().map(|v| backend.vector(&v).map(Arc::new)).collect::<Result<Vec<_>>>()?;
         Ok(Projected { m, products: backend.scalars(basis.len())?, basis })
     }
 }
@@ -55,6 +59,17 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Projected<'_, T, B> {
 
     fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {
         self.m.update_values(backend, a)
+    }
+
+    fn for_columns(&self, columns: &Columns<B>) -> Result<Option<ForColumns<T, B>>>
+    where
+        B: OneColumn,
+    {
+        let Some(m) = self.m.for_columns(columns)? else { return Ok(None) };
+        let shared = |v: &Arc<B::Vector>| Arc::new(ColumnVector::Shared(v.clone()));
+        let basis: Vec<_> = self.basis.iter().map(shared).collect();
+        let products = Memory::<T>::scalars(columns, basis.len())?;
+        Ok(Some(Box::new(Projected { m, basis, products })))
     }
 }
 

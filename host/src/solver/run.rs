@@ -4,7 +4,7 @@ use cuda_std::Real;
 
 use super::iterative::OnProgress;
 use super::outcome::{Outcome, Stop, StopReason};
-use crate::backend::{Backend, Progress, Slot, status};
+use crate::backend::{Backend, Columns, Progress, Slot, status};
 use crate::error::Result;
 use crate::precond::{Preconditioner, Shape};
 
@@ -109,18 +109,40 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
 
     /// What came of it. `diagnose` names the cause of a breakdown.
     pub(crate) fn outcome(self, diagnose: impl FnOnce() -> Result<&'static str>) -> Result<Outcome> {
-        let history = self.backend.history(&self.monitor)?;
-        let Progress { status, .. } = self.backend.wait(&self.monitor, 0)?;
-        let reason = match status {
-            status::CONVERGED => StopReason::Converged,
-            status::NOT_FINITE => StopReason::NotFinite,
-            status::INDEFINITE_OPERATOR => StopReason::IndefiniteOperator,
-            status::INDEFINITE_PRECONDITIONER => StopReason::IndefinitePreconditioner,
-            status::BREAKDOWN => StopReason::Breakdown(diagnose()?),
-            status::RUNNING if self.is_cancelled => StopReason::Interrupted,
-            _ => StopReason::IterationLimit,
-        };
-        let iterations = (history.len() as u32).saturating_sub(1);
-        Ok(Outcome { reason, iterations, history, threshold: self.threshold })
+        outcome(&self.backend, &self.monitor, self.threshold, self.is_cancelled, diagnose)
     }
+}
+
+impl<T: Real, B: Backend<T>> Run<'_, T, Columns<B>> {
+    /// What came of each column.
+    pub(super) fn outcomes(self, diagnose: impl Fn() -> Result<&'static str>) -> Result<Vec<Outcome>> {
+        let each = self.backend.backends.iter().zip(&self.monitor).zip(self.backend.thresholds());
+        let one = |((backend, monitor), factor): ((&B, &B::Monitor), &f64)| {
+            outcome(backend, monitor, factor * self.threshold, self.is_cancelled, &diagnose)
+        };
+        each.map(one).collect()
+    }
+}
+
+/// What a monitor has seen.
+fn outcome<T: Real, B: Backend<T>>(
+    backend: &B,
+    monitor: &B::Monitor,
+    threshold: f64,
+    is_cancelled: bool,
+    diagnose: impl FnOnce() -> Result<&'static str>,
+) -> Result<Outcome> {
+    let history = backend.history(monitor)?;
+    let Progress { status, .. } = backend.wait(monitor, 0)?;
+    let reason = match status {
+        status::CONVERGED => StopReason::Converged,
+        status::NOT_FINITE => StopReason::NotFinite,
+        status::INDEFINITE_OPERATOR => StopReason::IndefiniteOperator,
+        status::INDEFINITE_PRECONDITIONER => StopReason::IndefinitePreconditioner,
+        status::BREAKDOWN => StopReason::Breakdown(diagnose()?),
+        status::RUNNING if is_cancelled => StopReason::Interrupted,
+        _ => StopReason::IterationLimit,
+    };
+    let iterations = (history.len() as u32).saturating_sub(1);
+    Ok(Outcome { reason, iterations, history, threshold })
 }

@@ -81,18 +81,6 @@ impl Cpu {
         self.pool.install(|| y.par_chunks_mut(CHUNK).enumerate().for_each(|(c, y)| f(c * CHUNK, y)));
     }
 
-    /// Adds up `f(first row, chunk of y)` in the order of chunks.
-    pub(crate) fn chunk_sums<T: Real, const K: usize>(
-        &self,
-        y: &mut [T],
-        chunk: usize,
-        f: &(dyn Fn(usize, &mut [T]) -> [T; K] + Sync),
-    ) -> [T; K] {
-        let partials: Vec<[T; K]> =
-            self.pool.install(|| y.par_chunks_mut(chunk).enumerate().map(|(c, y)| f(c * chunk, y)).collect());
-        total(&partials)
-    }
-
     /// Adds up `f` over the chunks of `0..n`, in their order.
     pub(crate) fn sum_over<T: Real, const K: usize>(
         &self,

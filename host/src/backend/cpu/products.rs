@@ -5,11 +5,11 @@ use std::sync::Arc;
 use cuda_std::Real;
 use rayon::prelude::*;
 
-use super::Cpu;
 use super::matrix::CpuMatrix;
 use super::vectors::{dot, scaled};
-use crate::backend::host::HostBackend;
-use crate::backend::{Operator, Products, Then};
+use super::{Cpu, total};
+use crate::backend::host::{HostBackend, HostMonitor, HostScalars};
+use crate::backend::{Column, Operator, Products, Slot, Then};
 use crate::error::Result;
 use crate::matrix::AnyMatrix;
 
@@ -21,105 +21,165 @@ impl<T: Real> Products<T> for Cpu {
     }
 
     fn multiply(&self, a: &CpuMatrix<T>, x: &Vec<T>, then: Then<T, Self>) -> Result<()> {
-        then.check((a.n_rows(), a.n_cols()), x)?;
-        if self.stopped() {
-            return Ok(());
+        Self::multiply_columns(a, vec![Column { backend: self, x, then }])
+    }
+
+    /// Every chunk of rows is multiplied by one column after the other, while it is in the cache.
+    fn multiply_columns(a: &CpuMatrix<T>, columns: Vec<Column<T, Self>>) -> Result<()> {
+        columns.iter().try_for_each(|column| column.then.check((a.n_rows(), a.n_cols()), column.x))?;
+        let (mut outputs, mut passes, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut cpu = None;
+        for Column { backend, x, then } in columns {
+            if !backend.stopped() {
+                let (output, ending, sink) = parts(then);
+                outputs.push(output);
+                passes.push(Pass { a, x, ending });
+                sinks.push(sink);
+                cpu = Some(backend);
+            }
         }
-        match then {
-            Then::Store { y } => {
-                self.rows(a, x, y, &|_, _| []);
-            }
-            Then::Add { y } => self.add_rows(a, x, y, &|_, _| ()),
-            Then::Scaled { omega, d, y, z } => self.scaled_rows(a, x, omega, d, y, z),
-            Then::Residual { b, r } => {
-                self.rows(a, x, r, &|first, r| {
-                    residual(b, first, r);
-                    []
-                });
-            }
-            Then::Sweep { omega, d, b, y } => {
-                self.rows(a, x, y, &|first, y| {
-                    residual(b, first, y);
-                    correct(x, omega, d, first, y);
-                    []
-                });
-            }
-            Then::SweepAdd { omega, d, b, y } => self.add_rows(a, x, y, &|first, product| {
-                residual(b, first, product);
-                for (r, &d) in product.iter_mut().zip(&d[first..]) {
-                    *r = omega * d * *r;
-                }
-            }),
-            Then::SweepNorm { omega, d, b, y, s, out, monitor } => {
-                let [square] = self.rows(a, x, y, &|first, y| {
-                    residual(b, first, y);
-                    let square = dot(y, y);
-                    correct(x, omega, d, first, y);
-                    [square]
-                });
-                s.set(out, square);
-                monitor.observe(square.to_f64().sqrt());
-            }
-            Then::Dot { w, y, s, out } => {
-                let [wy, yy] =
-                    self.rows(a, x, y, &|first, y| [dot(&w[first..first + y.len()], y), dot(y, y)]);
-                s.set(out, wy);
-                s.set(out.offset(1), yy);
-            }
+        let Some(cpu) = cpu else { return Ok(()) };
+        let sums = cpu.sums_of_passes(a.chunk(), outputs, &passes);
+        for (sink, sums) in sinks.into_iter().zip(sums) {
+            sink.take(sums);
         }
         Ok(())
     }
 }
 
-impl Cpu {
-    /// `f(first row, chunk of y)` for every chunk of `y = A x`, which `f` may change; the sums of what it
-    /// returns.
-    fn rows<T: Real, const K: usize>(
-        &self,
-        a: &CpuMatrix<T>,
-        x: &[T],
-        y: &mut [T],
-        f: &(dyn Fn(usize, &mut [T]) -> [T; K] + Sync),
-    ) -> [T; K] {
-        self.chunk_sums(y, a.chunk(), &|first, y| {
-            a.multiply(x, first, y);
-            f(first, y)
-        })
-    }
+/// The vectors that a product writes; the second is empty where there is one.
+type Output<'a, T> = [&'a mut [T]; 2];
 
-    /// `y = y + A x`, where `f(first row, chunk of A x)` may change the product before it is added.
-    fn add_rows<T: Real>(
-        &self,
-        a: &CpuMatrix<T>,
-        x: &[T],
-        y: &mut [T],
-        f: &(dyn Fn(usize, &mut [T]) + Sync),
-    ) {
-        let chunk = a.chunk();
-        self.install(|| {
-            let scratch = || vec![T::ZERO; chunk];
-            y.par_chunks_mut(chunk).enumerate().for_each_init(scratch, |product, (c, y)| {
-                let product = &mut product[..y.len()];
-                a.multiply(x, c * chunk, product);
-                f(c * chunk, product);
-                for (y, &product) in y.iter_mut().zip(&*product) {
-                    *y += product;
+/// A [`Then`] without what it writes.
+enum Ending<'a, T> {
+    Store,
+    Add,
+    Scaled { omega: T, d: &'a [T] },
+    Residual { b: &'a [T] },
+    Sweep { omega: T, d: &'a [T], b: &'a [T] },
+    SweepAdd { omega: T, d: &'a [T], b: &'a [T] },
+    SweepNorm { omega: T, d: &'a [T], b: &'a [T] },
+    Dot { w: &'a [T] },
+}
+
+/// Where the sums of a product go.
+struct Sink<'a, T> {
+    scalars: Option<&'a HostScalars<T>>,
+    out: Slot,
+    /// How many sums.
+    count: usize,
+    monitor: Option<&'a HostMonitor>,
+}
+
+impl<T: Real> Sink<'_, T> {
+    fn take(self, sums: [T; 2]) {
+        let Some(scalars) = self.scalars else { return };
+        for (k, &sum) in sums.iter().take(self.count).enumerate() {
+            scalars.set(self.out.offset(k), sum);
+        }
+        if let Some(monitor) = self.monitor {
+            monitor.observe(sums[0].to_f64().sqrt());
+        }
+    }
+}
+
+/// What a product writes, what it does with a row, and where its sums go.
+fn parts<T: Real>(then: Then<'_, T, Cpu>) -> (Output<'_, T>, Ending<'_, T>, Sink<'_, T>) {
+    let none = Sink { scalars: None, out: Slot(0), count: 0, monitor: None };
+    match then {
+        Then::Store { y } => ([y, &mut []], Ending::Store, none),
+        Then::Add { y } => ([y, &mut []], Ending::Add, none),
+        Then::Scaled { omega, d, y, z } => ([y, z], Ending::Scaled { omega, d }, none),
+        Then::Residual { b, r } => ([r, &mut []], Ending::Residual { b }, none),
+        Then::Sweep { omega, d, b, y } => ([y, &mut []], Ending::Sweep { omega, d, b }, none),
+        Then::SweepAdd { omega, d, b, y } => ([y, &mut []], Ending::SweepAdd { omega, d, b }, none),
+        Then::SweepNorm { omega, d, b, y, s, out, monitor } => {
+            let sink = Sink { scalars: Some(s), out, count: 1, monitor: Some(monitor) };
+            ([y, &mut []], Ending::SweepNorm { omega, d, b }, sink)
+        }
+        Then::Dot { w, y, s, out } => {
+            let sink = Sink { scalars: Some(s), out, count: 2, monitor: None };
+            ([y, &mut []], Ending::Dot { w }, sink)
+        }
+    }
+}
+
+/// A product with one column.
+struct Pass<'a, T> {
+    a: &'a CpuMatrix<T>,
+    x: &'a [T],
+    ending: Ending<'a, T>,
+}
+
+impl<T: Real> Pass<'_, T> {
+    /// The rows from `first` on, with room for a product; returns their part of the sums.
+    fn rows(&self, first: usize, [y, z]: Output<T>, room: &mut Vec<T>) -> [T; 2] {
+        let (a, x) = (self.a, self.x);
+        match self.ending {
+            Ending::Add | Ending::SweepAdd { .. } => {
+                room.resize(y.len(), T::ZERO);
+                a.multiply(x, first, room);
+            }
+            _ => a.multiply(x, first, y),
+        }
+        let mut sums = [T::ZERO; 2];
+        match self.ending {
+            Ending::Store => {}
+            Ending::Add => add(room, y),
+            Ending::Scaled { omega, d } => scaled(omega, d, a.n_rows(), first, y, z),
+            Ending::Residual { b } => residual(b, first, y),
+            Ending::Sweep { omega, d, b } => {
+                residual(b, first, y);
+                correct(x, omega, d, first, y);
+            }
+            Ending::SweepAdd { omega, d, b } => {
+                residual(b, first, room);
+                for (r, &d) in room.iter_mut().zip(&d[first..]) {
+                    *r = omega * d * *r;
                 }
-            });
-        });
+                add(room, y);
+            }
+            Ending::SweepNorm { omega, d, b } => {
+                residual(b, first, y);
+                sums[0] = dot(y, y);
+                correct(x, omega, d, first, y);
+            }
+            Ending::Dot { w } => sums = [dot(&w[first..first + y.len()], y), dot(y, y)],
+        }
+        sums
     }
+}
 
-    /// `y = A x`, `z = omega D y`.
-    fn scaled_rows<T: Real>(&self, a: &CpuMatrix<T>, x: &[T], omega: T, d: &[T], y: &mut [T], z: &mut [T]) {
-        let chunk = a.chunk();
-        self.install(|| {
-            let chunks = y.par_chunks_mut(chunk).zip(z.par_chunks_mut(chunk)).enumerate();
-            chunks.for_each(|(c, (y, z))| {
-                let first = c * chunk;
-                a.multiply(x, first, y);
-                scaled(omega, d, a.n_rows(), first, y, z);
-            });
-        });
+impl Cpu {
+    /// The sums of each pass, chunk by chunk of rows: added up in the order of chunks.
+    fn sums_of_passes<T: Real>(
+        &self,
+        chunk: usize,
+        outputs: Vec<Output<T>>,
+        passes: &[Pass<T>],
+    ) -> Vec<[T; 2]> {
+        let rows = outputs.first().map_or(0, |[y, _]| y.len());
+        let mut chunks: Vec<_> =
+            outputs.into_iter().map(|[y, z]| (y.chunks_mut(chunk), z.chunks_mut(chunk))).collect();
+        let pieces = |_| {
+            let pieces = chunks.iter_mut();
+            pieces.map(|(y, z)| [y.next().unwrap_or_default(), z.next().unwrap_or_default()]).collect()
+        };
+        let tasks: Vec<Vec<Output<T>>> = (0..rows.div_ceil(chunk)).map(pieces).collect();
+        let task = |room: &mut Vec<T>, (c, pieces): (usize, Vec<Output<T>>)| -> Vec<[T; 2]> {
+            passes.iter().zip(pieces).map(|(pass, piece)| pass.rows(c * chunk, piece, room)).collect()
+        };
+        let partials: Vec<Vec<[T; 2]>> =
+            self.install(|| tasks.into_par_iter().enumerate().map_init(Vec::new, task).collect());
+        let of_pass = |k: usize| total(&partials.iter().map(|sums| sums[k]).collect::<Vec<_>>());
+        (0..passes.len()).map(of_pass).collect()
+    }
+}
+
+/// `y = y + x`.
+fn add<T: Real>(x: &[T], y: &mut [T]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += x;
     }
 }
 

@@ -18,6 +18,7 @@ use crate::backend::Operator;
 use crate::error::Result;
 use crate::launch::Launch;
 use crate::matrix::{AnyMatrix, Format, Sell, matrix_traffic};
+use rayon::prelude::*;
 
 /// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
 pub struct DeviceMatrix<T> {
@@ -85,7 +86,7 @@ impl Slices {
     }
 }
 
-fn columns_or_null(buffer: Option<&Arc<Buffer>>) -> *const u32 {
+pub(super) fn columns_or_null(buffer: Option<&Arc<Buffer>>) -> *const u32 {
     buffer.map_or(std::ptr::null(), |buffer| buffer.address as *const u32)
 }
 
@@ -110,7 +111,7 @@ impl<T: Real> DeviceMatrix<T> {
     /// Copies `matrix` to the device.
     pub(crate) fn upload(device: &Arc<dyn Launch>, matrix: &AnyMatrix<T>) -> Result<Self> {
         let narrow = |row_ptr: &[usize]| {
-            let row_ptr: Vec<u32> = row_ptr.iter().map(|&p| p as u32).collect();
+            let row_ptr: Vec<u32> = row_ptr.par_iter().with_min_len(1 << 16).map(|&p| p as u32).collect();
             Buffer::from_slice(device, &row_ptr)
         };
         let slices = |a: &Sell<T>| -> Result<_> {
@@ -176,7 +177,12 @@ impl<T: Real> DeviceMatrix<T> {
 
     /// A product by this many threads that reads x, and reads or writes this many other vectors of A's rows.
     fn work(&self, threads: usize, vectors: usize) -> Work {
-        let values = self.n_cols + vectors * self.n_rows;
+        self.work_of(threads, vectors, 1)
+    }
+
+    /// The same for so many columns.
+    pub(super) fn work_of(&self, threads: usize, vectors: usize, columns: usize) -> Work {
+        let values = columns * (self.n_cols + vectors * self.n_rows);
         Work::moving(threads, self.traffic() + (values * size_of::<T>()) as u64)
     }
 }

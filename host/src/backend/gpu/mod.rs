@@ -16,6 +16,7 @@ use crate::launch::{Launch, sim::Sim};
 
 pub(crate) mod buffer;
 mod cells;
+mod columns;
 pub(crate) mod matrix;
 mod memory;
 mod monitor;

@@ -123,6 +123,22 @@ impl Header {
         let message = format!("a vector must have one column, but this is {} x {}", self.n_rows, self.n_cols);
         Err(Error::parse(name, line, message))
     }
+
+    /// Refuses anything but an n x k array of vectors, k at least 1, every entry of which is in the file; and
+    /// one with so few entries that its size line is taken for a mistake.
+    pub fn require_columns(&self, name: &Path, line: u64) -> Result<()> {
+        let is_general = self.symmetry == Symmetry::General || self.n_cols == 1;
+        let elements = self.n_rows.saturating_mul(self.n_cols);
+        let is_believed = elements <= ROWS_BELIEVED || elements / SPARSEST <= self.entries;
+        if self.n_cols > 0 && is_general && is_believed {
+            return Ok(());
+        }
+        let (n_rows, n_cols, word) = (self.n_rows, self.n_cols, self.symmetry.word());
+        let message = format!(
+            "vectors must be the columns of a general array, but this is {n_rows} x {n_cols}, {word}"
+        );
+        Err(Error::parse(name, line, message))
+    }
 }
 
 fn shape_of(layout: Layout) -> &'static str {

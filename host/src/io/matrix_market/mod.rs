@@ -25,7 +25,7 @@ use header::Header;
 use source::Source;
 
 pub use super::summary::{Field, Layout, Summary, Symmetry};
-pub use write::{symmetry_of, write_matrix, write_vector};
+pub use write::{symmetry_of, write_matrix, write_vector, write_vectors};
 
 /// Reads a matrix. `progress(bytes done, bytes in all)`, in bytes of the file on disk, is called now and
 /// then.
@@ -52,6 +52,19 @@ pub fn parse_matrix(bytes: &[u8], name: &Path) -> Result<(Csr<f64>, Summary)> {
 /// Those of [`read_matrix`], and [`Error::Parse`](crate::Error::Parse) when there is not exactly one column.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>> {
     vector_from(Source::open(path)?, Pieces::DEFAULT)
+}
+
+/// Reads vectors of the same length: the columns of an array or coordinate file. Entries that are not listed
+/// are zero.
+///
+/// # Errors
+/// Those of [`read_matrix`], and [`Error::Parse`](crate::Error::Parse) when there is no column, or one
+/// triangle stands for both.
+pub fn read_vectors(path: &Path) -> Result<Vec<Vec<f64>>> {
+    let mut source = Source::open(path)?;
+    let header = Header::read(&mut source)?;
+    header.require_columns(source.name(), source.line())?;
+    columns_from(&mut source, &header, Pieces::DEFAULT)
 }
 
 fn matrix_from(
@@ -97,14 +110,24 @@ fn matrix_from(
 fn vector_from(mut source: Source, pieces: Pieces) -> Result<Vec<f64>> {
     let header = Header::read(&mut source)?;
     header.require_vector(source.name(), source.line())?;
-    let Entries { rows, values, .. } = Entries::read(&mut source, &header, pieces, &mut |_, _| {})?;
+    Ok(columns_from(&mut source, &header, pieces)?.pop().unwrap_or_default())
+}
+
+/// The columns of a file whose header was read.
+fn columns_from(source: &mut Source, header: &Header, pieces: Pieces) -> Result<Vec<Vec<f64>>> {
+    let Entries { rows, cols, mut values } = Entries::read(source, header, pieces, &mut |_, _| {})?;
+    let (n_rows, n_cols) = (header.n_rows as usize, header.n_cols as usize);
     if header.layout == Layout::Array {
-        return Ok(values);
+        let mut columns: Vec<Vec<f64>> =
+            (1..n_cols).rev().map(|column| values.split_off(column * n_rows)).collect();
+        columns.push(values);
+        columns.reverse();
+        return Ok(columns);
     }
-    let mut vector = vec![0.0; header.n_rows as usize];
-    for (&row, value) in rows.iter().zip(values) {
-        vector[row as usize] += value;
+    let mut columns = vec![vec![0.0; n_rows]; n_cols];
+    for ((&row, &col), value) in rows.iter().zip(&cols).zip(values) {
+        columns[col as usize][row as usize] += value;
     }
-    check_vector("vector", &vector, vector.len())?;
-    Ok(vector)
+    columns.iter().try_for_each(|column| check_vector("vector", column, n_rows))?;
+    Ok(columns)
 }

@@ -339,6 +339,32 @@ fn long_files_survive_blocks_and_batches() {
 }
 
 #[test]
+fn vectors_are_columns_of_arrays_and_of_coordinate_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("b.mtx");
+    let columns = [vec![0.1, -2.5e-300, 3.0], vec![0.0, 7.0, 1.0 / 3.0]];
+    write_vectors(&path, &columns).unwrap();
+    assert_eq!(read_vectors(&path).unwrap(), columns);
+    assert!(read_vector(&path).is_err());
+    assert!(write_vectors(&path, &[vec![1.0], vec![]]).is_err());
+    let read = |text: &str| {
+        std::fs::write(&path, format!("%%MatrixMarket matrix {text}")).unwrap();
+        read_vectors(&path)
+    };
+    let coordinates = read("coordinate real general\n3 2 3\n1 1 4\n3 2 0.5\n3 2 0.25\n").unwrap();
+    assert_eq!(coordinates, [vec![4.0, 0.0, 0.0], vec![0.0, 0.0, 0.75]]);
+    assert_eq!(read("array real general\n2 1\n1\n2\n").unwrap(), [[1.0, 2.0]]);
+    for refused in [
+        "array real symmetric\n2 2\n1\n2\n3\n",
+        "array real general\n2 0\n",
+        "array real general\n2 2\n1\n2\n3\n",
+        "coordinate real general\n1048576 4000000000 1\n1 1 1\n",
+    ] {
+        assert!(matches!(read(refused), Err(Error::Parse { .. })), "{refused}");
+    }
+}
+
+#[test]
 fn missing_files_and_folders() {
     let missing = read_matrix(Path::new("no/such.mtx"), &mut |_, _| {}).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read no/such.mtx"), "{missing}");

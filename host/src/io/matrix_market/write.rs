@@ -68,8 +68,25 @@ pub fn write_matrix<T: Real>(path: &Path, a: &Csr<T>, symmetry: Symmetry, commen
 /// # Errors
 /// [`Error::Io`] when the file cannot be written.
 pub fn write_vector<T: Real>(path: &Path, x: &[T]) -> Result<()> {
-    let head = format!("%%MatrixMarket matrix array real general\n{} 1\n", x.len());
-    let blocks: Vec<&[T]> = x.chunks(BLOCK_ENTRIES).collect();
+    write_columns(path, &[x])
+}
+
+/// Writes vectors of the same length as the columns of an array, as [`write_vector`] writes one.
+///
+/// # Errors
+/// [`Error::Dimension`] where their lengths differ; [`Error::Io`] when the file cannot be written.
+pub fn write_vectors<T: Real>(path: &Path, columns: &[Vec<T>]) -> Result<()> {
+    let expected = columns.first().map_or(0, Vec::len);
+    if let Some(other) = columns.iter().find(|column| column.len() != expected) {
+        return Err(Error::Dimension { what: "column", found: other.len(), expected });
+    }
+    write_columns(path, &columns.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+fn write_columns<T: Real>(path: &Path, columns: &[&[T]]) -> Result<()> {
+    let rows = columns.first().map_or(0, |column| column.len());
+    let head = format!("%%MatrixMarket matrix array real general\n{rows} {}\n", columns.len());
+    let blocks: Vec<&[T]> = columns.iter().flat_map(|column| column.chunks(BLOCK_ENTRIES)).collect();
     write_blocks(path, head, blocks.len(), |block, text| {
         let mut line = Line::default();
         blocks[block].iter().for_each(|&value| line.value(value, text));

@@ -37,7 +37,7 @@ pub enum Solve<S: Real, B: Backend<S>> {
 /// The coarsest level.
 pub struct Coarsest<S: Real, B: Backend<S>> {
     /// The size of its matrix, blocks written out.
-    size: Size,
+    pub(super) size: Size,
     /// How it is solved.
     pub solve: Solve<S, B>,
     /// Its vectors.
@@ -85,7 +85,7 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
             Solve::Smoothed(a, smoother) => (a, "", smoother.bytes()),
         };
         let bytes = operator.matrix.bytes() + smoother + Vectors::<B::Vector>::bytes::<S>(self.size.n_rows);
-        let format = Storage::of(&operator.matrix, operator.size.nnz, why);
+        let format = Storage::of(&*operator.matrix, operator.size.nnz, why);
         LevelInfo { rows: self.size.n_rows, nnz: self.size.nnz, format, bytes }
     }
 

@@ -1,5 +1,7 @@
 //! A level of the hierarchy, ready to be cycled over.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use super::flexible::FlexibleCg;
@@ -19,15 +21,21 @@ use crate::setup::{Blocks, Formats, Matrices, Size};
 /// A matrix of a level in its format, and its description for reports.
 pub struct LevelMatrix<M> {
     /// The matrix, ready to be multiplied.
-    pub matrix: M,
+    pub matrix: Arc<M>,
     /// Its size, blocks written out.
     pub size: Size,
+}
+
+impl<M> Clone for LevelMatrix<M> {
+    fn clone(&self) -> Self {
+        LevelMatrix { matrix: self.matrix.clone(), size: self.size }
+    }
 }
 
 impl<M: Operator> LevelMatrix<M> {
     /// `matrix`, which has that size.
     pub fn new(size: Size, matrix: M) -> Self {
-        LevelMatrix { matrix, size }
+        LevelMatrix { matrix: Arc::new(matrix), size }
     }
 
     /// It as products read it.
@@ -44,6 +52,15 @@ pub enum Correction<M> {
     /// The same and the first sweep after it, with weight w, in one: `x += w d .* (r - Q x_c)`, where r is
     /// the residual from before and `Q = A P - (w D)^-1 P`. The smoother is sweeps.
     Swept(LevelMatrix<M>),
+}
+
+impl<M> Clone for Correction<M> {
+    fn clone(&self) -> Self {
+        match self {
+            Correction::Interpolated(operator) => Correction::Interpolated(operator.clone()),
+            Correction::Swept(operator) => Correction::Swept(operator.clone()),
+        }
+    }
 }
 
 impl<M> Correction<M> {
@@ -162,7 +179,7 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
             + self.smoother.bytes()
             + Vectors::<B::Vector>::bytes::<S>(self.a.size.n_rows);
         let (Size { n_rows, nnz, .. }, matrix) = (self.a.size, &self.a.matrix);
-        LevelInfo { rows: n_rows, nnz, format: Storage::of(matrix, nnz, ""), bytes }
+        LevelInfo { rows: n_rows, nnz, format: Storage::of(&**matrix, nnz, ""), bytes }
     }
 
     /// The passes that a visit makes.

@@ -10,7 +10,8 @@
 //! | `near_null` | vectors that are to be interpolated well, rigid motions |
 //! | `hierarchy` | all matrices, in the precision of the solver |
 //! | `level`, `coarsest` | a level ready to be cycled over: matrix, transfers, smoother, vectors |
-//! | `cycle` | V, W, F, K |
+//! | `cycle`, `application` | V, W, F, K, and one as a preconditioner |
+//! | `columns` | the same for several right-hand sides |
 //! | `info` | what was set up, for reports |
 //! | `update` | new numbers in a hierarchy |
 //! | `prediction` | how large a hierarchy will be |
@@ -20,17 +21,20 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::{Preconditioner, cg_step_by_primitives, preconditioner};
-use crate::backend::{Coef, Memory, Products};
+use super::preconditioner::{self, ForColumns};
+use super::{Preconditioner, cg_step_by_primitives};
+use crate::backend::{Columns, Memory, OneColumn, Products};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Csr, check};
 use crate::setup::Matrices;
 pub use crate::setup::{Blocks, DeviceCsr};
 use crate::solver::cg::{CgStep, CgSteps};
 
+mod application;
 mod cast;
 mod coarsening;
 mod coarsest;
+mod columns;
 mod cycle;
 mod description;
 mod facade;
@@ -56,9 +60,11 @@ mod tests;
 mod traffic;
 mod update;
 
+use application::{apply, cg_step, is_fixed};
 pub use cast::Cast;
 pub use coarsening::SetupOptions;
 use coarsest::Coarsest;
+use columns::InColumns;
 use cycle::Multigrid;
 pub(super) use description::{DESCRIPTION, make};
 #[cfg(not(feature = "internals"))]
@@ -235,14 +241,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B
         r: &<B as Memory<T>>::Vector,
         z: &mut <B as Memory<T>>::Vector,
     ) -> Result<()> {
-        match self.multigrid.first_sweep_and_vectors() {
-            (Some((weight, d)), v) => {
-                Cast::<T, S>::cast_scaled(backend, r, weight, d, &mut v.b, &mut v.x)?;
-            }
-            (None, v) => Cast::<T, S>::cast(backend, r, &mut v.b)?,
-        }
-        self.multigrid.cycle(backend)?;
-        Cast::<S, T>::cast(backend, self.multigrid.correction(), z)
+        apply::<T, S, B>(&mut self.multigrid, backend, r, z)
     }
 
     fn traffic(&self, vector: u64) -> preconditioner::Traffic {
@@ -263,24 +262,24 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B
     }
 
     fn is_fixed(&self) -> bool {
-        // Of two levels a K-cycle is a V-cycle.
-        self.multigrid.levels.iter().all(|level| level.flexible.is_none())
+        is_fixed(&self.multigrid)
     }
 
-    fn cg_step(&mut self, backend: &B, mut step: CgStep<T, B>, z: &mut <B as Memory<T>>::Vector) -> Result<()>
+    fn for_columns(&self, columns: &Columns<B>) -> Result<Option<ForColumns<T, B>>>
+    where
+        B: OneColumn,
+    {
+        let columns = InColumns::of(&self.multigrid, columns)?;
+        Ok(columns.map(|columns| Box::new(columns) as ForColumns<T, B>))
+    }
+
+    fn cg_step(&mut self, backend: &B, step: CgStep<T, B>, z: &mut <B as Memory<T>>::Vector) -> Result<()>
     where
         B: CgSteps<T>,
     {
-        if !self.is_fixed() {
-            return cg_step_by_primitives(self, backend, step, z);
+        match self.is_fixed() {
+            true => cg_step::<T, S, B>(&mut self.multigrid, backend, step),
+            false => cg_step_by_primitives(self, backend, step, z),
         }
-        // r enters the hierarchy as it is computed, and p and (r, z) take z from there: no pass for a change
-        // of the type.
-        let (scale, v) = self.multigrid.first_sweep_and_vectors();
-        Cast::<T, S>::cg_step_and_cast(backend, &mut step, scale, &mut v.b, &mut v.x)?;
-        self.multigrid.cycle(backend)?;
-        let z = self.multigrid.correction();
-        Cast::<S, T>::cast_dot(backend, step.r, z, step.s, step.out)?;
-        Cast::<S, T>::cast_direction(backend, step.s, z, Coef::ratio(step.out, step.rho), step.p)
     }
 }

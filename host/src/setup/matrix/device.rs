@@ -10,6 +10,7 @@ use gpu_kernels::setup::blocks::{MAX_PLANES, Planes};
 use gpu_kernels::setup::check::check_rows;
 use gpu_kernels::setup::interpolate::Rows;
 use gpu_kernels::setup::sub_warp::Pattern;
+use rayon::prelude::*;
 
 use super::{Blocks, Matrices, Size};
 use crate::backend::gpu::buffer::{Buffer, bytes_of, bytes_of_mut, check_reach};
@@ -65,7 +66,7 @@ impl<T: Real> DeviceCsr<T> {
     pub(crate) fn upload(device: &Arc<dyn Launch>, a: &Csr<T>) -> Result<Self> {
         let size = Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() };
         check_reach(size.nnz as u64)?;
-        let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
+        let row_ptr: Vec<u32> = a.row_ptr().par_iter().with_min_len(1 << 16).map(|&p| p as u32).collect();
         Ok(DeviceCsr {
             size,
             row_ptr: Buffer::from_slice(device, &row_ptr)?,

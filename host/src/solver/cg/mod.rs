@@ -8,15 +8,17 @@ use super::description::{Description, Parameters};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop};
 use super::run::Run;
-use crate::backend::{Backend, Coef, Slot, Then};
+use crate::backend::{Backend, Coef, Columns, Memory, Slot, Then};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
 
+mod columns;
 mod device;
 mod host;
 mod steps;
 
+pub(crate) use columns::column_of;
 pub use steps::{CgStep, CgSteps};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -79,6 +81,30 @@ impl<T: Real, B: CgSteps<T>> IterativeSolver<T, B> for Cg<T, B> {
         on_progress: OnProgress,
     ) -> Result<Outcome> {
         let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?.preconditioned_by(&*m);
+        self.iterate(&mut run, backend, a, m, b, x)?;
+        run.outcome(|| Ok(BREAKDOWN))
+    }
+
+    /// The product with its dot product, the step over p, A p, x and r, and the direction.
+    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
+        u64::from(iterations) * (product + 9 * vector + m.in_cg)
+    }
+}
+
+/// What stops CG where nothing else does.
+const BREAKDOWN: &str = "beta is not finite";
+
+impl<T: Real, B: CgSteps<T>> Cg<T, B> {
+    /// Iterates until the monitor of `run` stops.
+    fn iterate(
+        &mut self,
+        run: &mut Run<T, B>,
+        backend: &B,
+        a: &B::Matrix,
+        m: &mut dyn Preconditioner<T, B>,
+        b: &B::Vector,
+        x: &mut B::Vector,
+    ) -> Result<()> {
         let guarded = run.backend.guarded(&run.monitor);
         let (g, s) = (&guarded, &self.scalars);
         let (r, p, ap, z) = (&mut self.r, &mut self.p, &mut self.ap, &mut self.z);
@@ -111,13 +137,28 @@ impl<T: Real, B: CgSteps<T>> IterativeSolver<T, B> for Cg<T, B> {
                 }
                 Some(z) => m.cg_step(g, step, z),
             }
-        })?;
-        run.outcome(|| Ok("beta is not finite"))
+        })
     }
+}
 
-    /// The product with its dot product, the step over p, A p, x and r, and the direction.
-    fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
-        u64::from(iterations) * (product + 9 * vector + m.in_cg)
+impl<T: Real, B: CgSteps<T>> Cg<T, Columns<B>> {
+    /// Solves `A x = b` for each column, starting from the given `x`. A column stops when its residual norm
+    /// is at most its [threshold](Columns::set_thresholds), or after `limit` iterations; then neither its x
+    /// nor its history changes.
+    #[allow(clippy::too_many_arguments)]
+    pub fn solve_columns(
+        &mut self,
+        backend: &Columns<B>,
+        a: &B::Matrix,
+        m: &mut dyn Preconditioner<T, Columns<B>>,
+        b: &<Columns<B> as Memory<T>>::Vector,
+        x: &mut <Columns<B> as Memory<T>>::Vector,
+        limit: u32,
+        on_progress: OnProgress,
+    ) -> Result<Vec<Outcome>> {
+        let mut run = Run::bounded(backend, limit, 1.0, on_progress)?.preconditioned_by(&*m);
+        self.iterate(&mut run, backend, a, m, b, x)?;
+        run.outcomes(|| Ok(BREAKDOWN))
     }
 }
 

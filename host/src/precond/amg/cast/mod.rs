@@ -6,6 +6,7 @@ use crate::backend::{Backend, Coef, Memory, Slot};
 use crate::error::Result;
 use crate::solver::cg::CgStep;
 
+mod columns;
 mod device;
 mod host;
 

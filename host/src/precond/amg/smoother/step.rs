@@ -1,9 +1,11 @@
 //! What a smoother is, and those that are weighted sweeps.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use super::input::Input;
-use crate::backend::{Backend, Memory, Then};
+use crate::backend::{Backend, ColumnVector, Columns, Memory, Then};
 use crate::error::Result;
 use crate::precond::amg::cast::Cast;
 use crate::precond::amg::traffic::{self, Stored};
@@ -61,7 +63,7 @@ pub trait Smoother<S: Real, B: Backend<S>>: Send {
 /// A smoother whose step is a sweep `x += w_k d .* (b - A x)` for each weight, with one diagonal, or its
 /// inverted blocks: one kernel does all of them.
 pub struct Sweeps<S: Real, B: Backend<S>> {
-    d: B::Vector,
+    d: Arc<B::Vector>,
     weights: Vec<S>,
     /// Rows of a block of D.
     block: usize,
@@ -84,7 +86,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
         let mut rounded = Memory::<S>::zeros(backend, len)?;
         Cast::<T, S>::cast(backend, d, &mut rounded)?;
         let weights = weights.into_iter().map(S::from_f64).collect();
-        Ok(Sweeps { d: rounded, weights, block: input.a.block(), len })
+        Ok(Sweeps { d: Arc::new(rounded), weights, block: input.a.block(), len })
     }
 
     /// The first sweep from zero, `x = w_0 d .* b`: it needs no matrix.
@@ -95,6 +97,13 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
     /// The last weight, with which a step after the coarser level begins, and the diagonal.
     pub fn last(&self) -> (S, &B::Vector) {
         (self.weights[self.weights.len() - 1], &self.d)
+    }
+
+    /// The same for several right-hand sides.
+    pub fn for_columns(&self) -> Sweeps<S, Columns<B>> {
+        let &Sweeps { ref d, ref weights, block, len } = self;
+        let d = Arc::new(ColumnVector::Shared(d.clone()));
+        Sweeps { d, weights: weights.clone(), block, len }
     }
 
     /// [`Smoother::pre`] without its first sweep.

@@ -1,0 +1,91 @@
+//! Products with several columns in one launch.
+
+use cuda_std::Real;
+use cuda_std::host::Kernel;
+use gpu_kernels::epilogue::Epilogue;
+use gpu_kernels::spmv::columns::{Column, spmv_compressed_columns, spmv_csr_columns, spmv_sell_columns};
+
+use super::matrix::{DeviceMatrix, Layout};
+use super::{Gpu, Work};
+use crate::error::Result;
+
+/// Columns of one launch at most.
+pub(super) const MOST_COLUMNS: usize = 8;
+/// Up to so many take a kernel with fewer registers.
+const FEW_COLUMNS: usize = 4;
+
+impl<T: Real> DeviceMatrix<T> {
+    /// Whether there is a kernel for several columns.
+    pub(super) fn takes_columns(&self) -> bool {
+        matches!(self.layout, Layout::Sell(_) | Layout::Compressed { .. } | Layout::Crs { wide: false, .. })
+    }
+}
+
+impl Gpu {
+    /// A times each column, up to [`MOST_COLUMNS`], with its epilogue, which reads or writes this many
+    /// vectors of A's rows, apart from x.
+    pub(super) fn product_of_columns<T: Real, E: Epilogue<T>>(
+        &self,
+        a: &DeviceMatrix<T>,
+        vectors: usize,
+        columns: Vec<Column<T, E>>,
+    ) -> Result<()> {
+        match columns.len() <= FEW_COLUMNS {
+            true => self.product_of::<T, FEW_COLUMNS, E>(a, vectors, columns),
+            false => self.product_of::<T, MOST_COLUMNS, E>(a, vectors, columns),
+        }
+    }
+
+    fn product_of<T: Real, const K: usize, E: Epilogue<T>>(
+        &self,
+        a: &DeviceMatrix<T>,
+        vectors: usize,
+        columns: Vec<Column<T, E>>,
+    ) -> Result<()> {
+        let (n_rows, count) = (a.n_rows as u64, columns.len());
+        let absent = Column { x: std::ptr::null(), ..columns[0] };
+        let columns: [Column<T, E>; K] = std::array::from_fn(|c| columns.get(c).copied().unwrap_or(absent));
+        let (col_idx, values) = (a.col_idx.address as *const u32, a.values.address as *const T);
+        match &a.layout {
+            Layout::Sell(slices) => {
+                let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
+                let kernel =
+                    spmv_sell_columns::<T, K, E> { n_rows, slice_ptr, permutation, col_idx, values, columns };
+                self.launch_columns::<T, E>(a.work_of(a.n_rows, vectors, count), &kernel)
+            }
+            &Layout::Compressed { compression, ref slices, ref pivots } => {
+                let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
+                let pivots = super::matrix::columns_or_null(pivots.as_ref());
+                let (entries, pivot_values) = (col_idx, values);
+                let kernel = spmv_compressed_columns::<T, K, E> {
+                    n_rows,
+                    slice_ptr,
+                    permutation,
+                    compression,
+                    entries,
+                    pivots,
+                    pivot_values,
+                    columns,
+                };
+                self.launch_columns::<T, E>(a.work_of(a.n_rows, vectors, count), &kernel)
+            }
+            &Layout::Crs { ref row_ptr, log2_lanes, .. } => {
+                let row_ptr = row_ptr.address as *const u32;
+                let kernel =
+                    spmv_csr_columns::<T, K, E> { n_rows, log2_lanes, row_ptr, col_idx, values, columns };
+                self.launch_columns::<T, E>(a.work_of(a.n_rows << log2_lanes, vectors, count), &kernel)
+            }
+            _ => unreachable!("asked before"),
+        }
+    }
+
+    fn launch_columns<T: Real, E: Epilogue<T>>(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
+        // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+        unsafe {
+            match E::REDUCES {
+                true => self.launch_reduction(work, kernel),
+                false => self.launch(work, kernel),
+            }
+        }
+    }
+}

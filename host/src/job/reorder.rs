@@ -1,0 +1,95 @@
+//! The unknowns in another numbering, in which products with the matrix find theirs in the caches.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::options::{Options, Reorder};
+use crate::analysis::{Neighbours, lines_per_entry, reverse_cuthill_mckee};
+use crate::error::{Error, Result};
+use crate::matrix::{BlockCsr, Csr, check};
+
+/// With fewer lines an entry than this the given numbering is good.
+const GOOD: f64 = 0.4;
+/// What another numbering may leave of the lines.
+const WORTHWHILE: f64 = 0.7;
+/// Below this many unknowns x is in every cache.
+const SMALL: usize = 1 << 16;
+
+/// What a numbering gave, for reports.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reordered {
+    /// Cache lines of x that products need for each entry, in the given numbering.
+    pub lines_before: f64,
+    /// And in the one that is used.
+    pub lines_after: f64,
+    /// What it took.
+    pub seconds: f64,
+}
+
+/// A numbering that is used.
+pub(super) struct Numbering {
+    /// The unknown in each place.
+    order: Vec<u32>,
+    pub info: Reordered,
+}
+
+impl Numbering {
+    /// The one that `options` ask for, and the matrix in it; `None` for the given one.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for a matrix that is not square; [`Error::Option`] with near-null vectors, which are
+    /// in the given numbering.
+    pub fn of(a: &Arc<Csr<f64>>, options: &Options) -> Result<Option<(Numbering, Arc<Csr<f64>>)>> {
+        let start = Instant::now();
+        let is_auto = options.reorder == Reorder::Auto;
+        if options.reorder == Reorder::None || is_auto && (a.n_rows() < SMALL || options.near_null.is_some())
+        {
+            return Ok(None);
+        }
+        check::check_square(a)?;
+        if options.near_null.is_some() {
+            return Err(Error::Option("a reordering does not go with near-null vectors".into()));
+        }
+        let lines_before = lines_per_entry(a);
+        if is_auto && lines_before < GOOD {
+            return Ok(None);
+        }
+        let order = order(a, options.block_size)?;
+        let reordered = Arc::new(a.permute_symmetric(&order)?);
+        let lines_after = lines_per_entry(&reordered);
+        if is_auto && lines_after > WORTHWHILE * lines_before {
+            return Ok(None);
+        }
+        let info = Reordered { lines_before, lines_after, seconds: start.elapsed().as_secs_f64() };
+        Ok(Some((Numbering { order, info }, reordered)))
+    }
+
+    /// Another matrix of the same pattern in this numbering.
+    pub fn matrix(&self, a: &Csr<f64>) -> Result<Arc<Csr<f64>>> {
+        a.permute_symmetric(&self.order).map(Arc::new)
+    }
+
+    /// A vector in this numbering.
+    pub fn vector(&self, v: &[f64]) -> Vec<f64> {
+        self.order.iter().map(|&i| v[i as usize]).collect()
+    }
+
+    /// A vector in the given numbering.
+    pub fn given(&self, v: &[f64]) -> Vec<f64> {
+        let mut given = vec![0.0; v.len()];
+        self.order.iter().zip(v).for_each(|(&i, &v)| given[i as usize] = v);
+        given
+    }
+}
+
+/// Of nodes, where an unknown is not one.
+fn order(a: &Csr<f64>, block: usize) -> Result<Vec<u32>> {
+    let nodes = match block {
+        1 => Cow::Borrowed(a),
+        b => Cow::Owned(BlockCsr::from_csr(a, b)?.plane(0, 0)),
+    };
+    let order = reverse_cuthill_mckee(&Neighbours::of(&nodes, false));
+    let b = block as u32;
+    Ok(order.into_iter().flat_map(|node| b * node..b * (node + 1)).collect())
+}

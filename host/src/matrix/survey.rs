@@ -1,0 +1,96 @@
+//! What a plan must know of every entry, found in one pass: the host reads a large matrix at the rate of its
+//! memory, and each pass takes about as long as its copy to a device.
+
+use cuda_std::Real;
+use rayon::prelude::*;
+
+use super::Csr;
+use crate::problem::random;
+
+/// Rows of one task.
+const CHUNK: usize = 4096;
+
+/// What one pass over the entries finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey<T> {
+    /// Whether every entry is finite.
+    pub is_finite: bool,
+    /// Whether the matrix is symmetric to the last bit, but for the signs of zeros. By a hash, which hardly
+    /// ever takes another matrix for a symmetric one.
+    pub is_mirrored: bool,
+    /// The diagonal, 0 where no entry is stored.
+    pub diagonal: Vec<T>,
+}
+
+impl<T: Real> Survey<T> {
+    /// Reads a matrix once, in order and in parallel, whatever the numbering of its unknowns.
+    pub fn of(a: &Csr<T>) -> Self {
+        let keys = [0, 1].map(|k| random::number(0, k));
+        let mut diagonal = vec![T::ZERO; a.n_rows()];
+        let chunk = |(c, diagonal): (usize, &mut [T])| {
+            let row = |(k, d): (usize, &mut T)| of_row(a, c * CHUNK + k, d, keys);
+            diagonal.iter_mut().enumerate().map(row).fold((true, 0), with)
+        };
+        let chunks = diagonal.par_chunks_mut(CHUNK).enumerate();
+        let (is_finite, fingerprint) = chunks.map(chunk).reduce(|| (true, 0), with);
+        diagonal.truncate(a.n_cols());
+        Survey { is_finite, is_mirrored: a.n_rows() == a.n_cols() && fingerprint == 0, diagonal }
+    }
+}
+
+fn with(a: (bool, u64), b: (bool, u64)) -> (bool, u64) {
+    (a.0 && b.0, a.1.wrapping_add(b.1))
+}
+
+/// Whether a row is finite, and its part of the fingerprint: the hash of the entries above the diagonal less
+/// the hash of those below, mirrored. Sets `diagonal`.
+fn of_row<T: Real>(a: &Csr<T>, row: usize, diagonal: &mut T, keys: [u64; 2]) -> (bool, u64) {
+    let (columns, values) = a.row(row);
+    let (mut is_finite, mut sum) = (true, 0u64);
+    for (&j, &entry) in columns.iter().zip(values) {
+        let (i, value) = (row as u32, entry.to_f64());
+        is_finite &= value.is_finite();
+        if i == j {
+            *diagonal = entry;
+        } else if value != 0.0 {
+            let (hash, is_above) = (hash(i.min(j), i.max(j), value, keys), i < j || value.is_nan());
+            sum = if is_above { sum.wrapping_add(hash) } else { sum.wrapping_sub(hash) };
+        }
+    }
+    (is_finite, sum)
+}
+
+/// The halves of a 128-bit product of two numbers without a pattern. More mixing would take longer than
+/// reading.
+fn hash(i: u32, j: u32, value: f64, [place_key, value_key]: [u64; 2]) -> u64 {
+    let place = (u64::from(i) << 32 | u64::from(j)) ^ place_key;
+    let product = u128::from(place) * u128::from(value.to_bits() ^ value_key);
+    (product >> 64) as u64 ^ product as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_pass_finds_what_the_checks_do() {
+        let entries = |v: f64| vec![(0, 0, 2.0), (0, 2, -1.5), (2, 0, v), (1, 1, 0.25), (3, 1, 0.0)];
+        for (value, is_finite, is_mirrored) in [
+            (-1.5, true, true),
+            (-1.5000001, true, false),
+            (f64::NAN, false, false),
+            (f64::INFINITY, false, false),
+        ] {
+            let a = Csr::from_triplets(4, 4, entries(value)).unwrap();
+            let survey = Survey::of(&a);
+            assert_eq!((survey.is_finite, survey.is_mirrored), (is_finite, is_mirrored), "{value}");
+            assert_eq!(survey.diagonal, a.diagonal());
+            assert_eq!(survey.diagonal, [2.0, 0.25, 0.0, 0.0]);
+        }
+        let wide = Csr::from_triplets(2, 3, [(0, 0, 1.0), (1, 1, 2.0)]).unwrap();
+        assert_eq!(
+            Survey::of(&wide),
+            Survey { is_finite: true, is_mirrored: false, diagonal: vec![1.0, 2.0] }
+        );
+    }
+}
