@@ -8,12 +8,14 @@ use serde::Serialize;
 use crate::matrix::{Csr, check};
 
 mod components;
+mod expansion;
 mod matching;
 mod product_matching;
 mod structure;
 mod values;
 
 pub use components::components;
+pub use expansion::expansion;
 pub use matching::{Deficiency, Matching};
 pub use product_matching::ProductMatching;
 pub use structure::Structure;
