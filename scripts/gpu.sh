@@ -116,7 +116,7 @@ if section sanitizer; then
         [ -z "$tool" ] && [ -x "$path" ] && tool=$path
     done
     cases=()
-    for case in products products_with_dots sweeps_with_norm dots maxima orthogonalisation \
+    for case in products products_with_dots sweeps_with_norm dots maxima orthogonalisation incomplete_factors \
         rotations_and_solution cg_steps directions updates \
         smoothing_operators rounded_corrections sweeps_of_corrections diagonals_of_blocks sweeps_of_blocks hierarchies_of_blocks multigrid_of_blocks; do
         cases+=("driver::$case::in_f64")
