@@ -1,6 +1,6 @@
 //! LGMRES (Baker, Jessup, Manteuffel 2005): restarted GMRES whose cycles also search along what the last few
-//! cycles added to x. Where a cycle undoes what the one before it did, and GMRES stagnates, that keeps it from
-//! doing so.
+//! cycles added to x. Where a cycle undoes what the one before it did, and GMRES stagnates, that keeps it
+//! from doing so.
 
 use cuda_std::Real;
 
