@@ -77,7 +77,7 @@ fn phases(cpu: &Cpu, a: &Arc<Csr<f64>>, c: &mut Criterion) {
     let mut group = c.benchmark_group("set-up");
     group.sample_size(20);
     group.bench_function("diagonal and spectral radius", |b| {
-        b.iter(|| diagonal(cpu, &blocks, None, params.lanczos_steps, true))
+        b.iter(|| diagonal(cpu, &blocks, None, &params, true))
     });
     group.bench_function("strength, symmetric", |b| b.iter(|| cpu.strength(a, symmetric)));
     group.bench_function("independent set, distance 2", |b| {

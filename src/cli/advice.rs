@@ -58,7 +58,7 @@ pub fn warning(warning: &Warning) -> String {
 pub fn stop(report: &Report) -> String {
     let reason = report.outcome.reason;
     let advice = match (reason, report.method.description().after_breakdown) {
-        (StopReason::IndefiniteOperator, _) => "use --solver gmres or bicgstab".into(),
+        (StopReason::IndefiniteOperator, _) => "use --solver minres or gmres".into(),
         (StopReason::IndefinitePreconditioner, _) => {
             "use --precond none, or --solver gmres or bicgstab".to_string()
         }

@@ -67,7 +67,7 @@ pub struct Settings {
     /// See --rtol [default: 0]
     #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
     pub atol: Option<f64>,
-    /// Most iterations, up to 10000000 [default: 5000]
+    /// Most iterations, up to 10000000 [default: as many as their rate makes worth while, up to 20000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub max_iter: Option<u32>,
     #[arg(long, value_name = "N", help = parameter_help("restart", Options::default().restart))]

@@ -188,7 +188,7 @@ fn a_wrong_file_is_refused_with_its_fault() {
         (
             "c.json",
             "{\"solver\": \"cg\", \"restart\": 9}",
-            "with c.json: --restart goes with --solver gmres\n",
+            "with c.json: --restart goes with --solver gmres or lgmres\n",
         ),
         (
             "c.toml",

@@ -40,7 +40,7 @@ macro_rules! cases {
             compressed: smoothing_operators, rounded_corrections;
             ilu: incomplete_factors, triangles_of_another_size_are_refused, a_raised_guard_leaves_triangles_alone, gmres_with_factors;
             gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
-            solvers: cg_steps, directions, cg, cg_without_preconditioner, bicgstab, gmres, jacobi, limits,
+            solvers: cg_steps, directions, cg, cg_without_preconditioner, bicgstab, gmres, lgmres, minres, idr, jacobi, limits,
                 indefinite_matrices, not_finite, zero_right_hand_side, tiny_systems;
         }
     };

@@ -11,7 +11,9 @@ use warpsolve::job::relative_residual;
 use warpsolve::matrix::{AnyMatrix, Coo, Csr};
 use warpsolve::precond::{Identity, Jacobi, Preconditioner};
 use warpsolve::problem::{Problem, generate};
-use warpsolve::solver::{Bicgstab, Cg, Gmres, IterativeSolver, JacobiIteration, Outcome, Stop, StopReason};
+use warpsolve::solver::{
+    Bicgstab, Cg, Gmres, Idr, IterativeSolver, JacobiIteration, Minres, Outcome, Stop, StopReason,
+};
 
 use crate::data::*;
 
@@ -81,11 +83,23 @@ enum Which {
     Cg,
     Bicgstab,
     Gmres(usize),
+    Lgmres(usize),
+    Minres,
+    Idr,
     Jacobi(f64),
 }
 
 /// Every method, as it is tried on the same systems.
-const ALL: [Which; 5] = [Which::Cg, Which::Bicgstab, Which::Gmres(3), Which::Gmres(30), Which::Jacobi(0.7)];
+const ALL: [Which; 8] = [
+    Which::Cg,
+    Which::Bicgstab,
+    Which::Gmres(3),
+    Which::Gmres(30),
+    Which::Lgmres(4),
+    Which::Minres,
+    Which::Idr,
+    Which::Jacobi(0.7),
+];
 
 /// Runs a solver on a backend.
 fn run<T: Real, B: Steps<T>>(
@@ -104,6 +118,9 @@ fn run<T: Real, B: Steps<T>>(
         Which::Cg => Box::new(Cg::new(b, n, &*m).unwrap()),
         Which::Bicgstab => Box::new(Bicgstab::new(b, n).unwrap()),
         Which::Gmres(restart) => Box::new(Gmres::new(b, n, restart).unwrap()),
+        Which::Lgmres(restart) => Box::new(Gmres::new(b, n, restart).unwrap().remembering(b, 3).unwrap()),
+        Which::Minres => Box::new(Minres::new(b, n).unwrap()),
+        Which::Idr => Box::new(Idr::new(b, n).unwrap()),
         Which::Jacobi(omega) => Box::new(JacobiIteration::new(b, a, omega).unwrap()),
     };
     let matrix = b.matrix(matrix).unwrap();
@@ -156,6 +173,60 @@ pub fn gmres<T: Real, B: Steps<T>>(b: &B) {
     let a = problem("convection-diffusion:11");
     for (restart, jacobi) in [(7, true), (30, false), (200, true)] {
         check(b, Which::Gmres(restart), jacobi, &a);
+    }
+}
+
+/// Directions that cycles remember change the residuals, and spare iterations where short cycles stagnate.
+pub fn lgmres<T: Real, B: Steps<T>>(b: &B) {
+    let a = problem("poisson2d:21");
+    for jacobi in [false, true] {
+        check(b, Which::Lgmres(12), jacobi, &a);
+    }
+    let a: Arc<Csr<T>> = Arc::new(a.cast());
+    let stop = Stop { rtol: 1e-4, atol: 0.0, max_iterations: 2000 };
+    let rhs = random::<T>(62, a.n_rows());
+    let counts = [Which::Gmres(6), Which::Lgmres(6)].map(|which| {
+        let (_, outcome) = run(b, which, false, &a, &crs(&a), &rhs, &stop);
+        assert_eq!(outcome.reason, StopReason::Converged);
+        outcome.iterations
+    });
+    assert!(4 * counts[1] < 3 * counts[0], "{counts:?}");
+}
+
+/// `A - shift I`: symmetric and indefinite.
+fn shifted(a: &Csr<f64>, shift: f64) -> Csr<f64> {
+    let n = a.n_rows();
+    let entries = (0..n).flat_map(|i| {
+        let (columns, values) = a.row(i);
+        columns.iter().zip(values).map(move |(&j, &v)| {
+            let shift = if i == j as usize { shift } else { 0.0 };
+            (i, j as usize, v - shift)
+        })
+    });
+    Csr::from_triplets(n, n, entries).unwrap()
+}
+
+pub fn minres<T: Real, B: Steps<T>>(b: &B) {
+    check(b, Which::Minres, true, &problem("tet:7"));
+    check(b, Which::Minres, false, &shifted(&problem("poisson2d:15"), 0.11));
+    // Singular, b in the range.
+    let a = from_dense::<T>(&[&[1.0, -1.0, 0.0], &[-1.0, 2.0, -1.0], &[0.0, -1.0, 1.0]]);
+    let rhs = [1.0, -3.0, 2.0].map(T::from_f64);
+    let stop = Stop { rtol: 1e-5, ..Stop::default() };
+    let (x, outcome) = run(b, Which::Minres, false, &a, &crs(&a), &rhs, &stop);
+    assert_eq!(outcome.reason, StopReason::Converged);
+    assert!(relative_residual(&a.cast(), &wide(&x), &wide(&rhs)) <= 2e-5);
+    // The diagonal has both signs: none of an inner product.
+    let a = from_dense::<T>(&[&[1.0, 0.5, 0.0], &[0.5, -3.0, 1.0], &[0.0, 1.0, 2.0]]);
+    let stop = Stop { max_iterations: 1, ..Stop::default() };
+    let rhs = [T::ZERO, T::ONE, T::ZERO];
+    let (_, outcome) = run(b, Which::Minres, true, &a, &crs(&a), &rhs, &stop);
+    assert_eq!(outcome.reason, StopReason::IndefinitePreconditioner);
+}
+
+pub fn idr<T: Real, B: Steps<T>>(b: &B) {
+    for jacobi in [false, true] {
+        check(b, Which::Idr, jacobi, &problem("convection-diffusion:13"));
     }
 }
 
@@ -232,6 +303,13 @@ pub fn indefinite_matrices<T: Real, B: Steps<T>>(b: &B) {
         outcome.reason
     );
     assert!(relative_residual(&a.cast(), &wide(&x), &[1.0; 40]) <= 2.0);
+    // A p = 0.
+    let a = from_dense::<T>(&[&[1.0, 0.0], &[0.0, 0.0]]);
+    for which in [Which::Minres, Which::Idr, Which::Lgmres(5)] {
+        let (x, outcome) = run(b, which, false, &a, &crs(&a), &[T::ZERO, T::ONE], &stop);
+        assert!(matches!(outcome.reason, StopReason::Breakdown(_)), "{:?}", outcome.reason);
+        assert_same_bits(&x, &[T::ZERO; 2]);
+    }
     // A v = 0: nothing can be done.
     let a = from_dense::<T>(&[&[1.0, 0.0], &[0.0, 0.0]]);
     let (x, outcome) = run(b, Which::Gmres(5), false, &a, &crs(&a), &[T::ZERO, T::ONE], &stop);
@@ -243,7 +321,7 @@ pub fn not_finite<T: Real, B: Steps<T>>(b: &B) {
     let large = if T::NAME == "f64" { 1e200 } else { 1e30 };
     let a = from_dense::<T>(&[&[large, 0.0], &[0.0, 1.0]]);
     let rhs = [T::from_f64(large), T::ONE];
-    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(1.0)] {
+    for which in ALL.map(|which| if let Which::Jacobi(_) = which { Which::Jacobi(1.0) } else { which }) {
         let (_, outcome) = run(b, which, false, &a, &crs(&a), &rhs, &Stop::default());
         assert_eq!(outcome.reason, StopReason::NotFinite);
     }
@@ -261,7 +339,7 @@ pub fn zero_right_hand_side<T: Real, B: Steps<T>>(b: &B) {
 pub fn tiny_systems<T: Real, B: Steps<T>>(b: &B) {
     let a = from_dense::<T>(&[&[4.0]]);
     let empty = from_dense::<T>(&[]);
-    for which in [Which::Cg, Which::Bicgstab, Which::Gmres(4), Which::Jacobi(1.0)] {
+    for which in ALL.map(|which| if let Which::Jacobi(_) = which { Which::Jacobi(1.0) } else { which }) {
         let (x, outcome) = run(b, which, true, &a, &crs(&a), &[T::ONE], &Stop::default());
         assert_eq!((outcome.reason, outcome.iterations), (StopReason::Converged, 1));
         assert_close(&x, &[0.25], 1.0);

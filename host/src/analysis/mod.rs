@@ -9,6 +9,7 @@ use crate::matrix::{Csr, check};
 
 mod components;
 mod cuthill_mckee;
+mod expansion;
 mod locality;
 mod matching;
 mod product_matching;
@@ -17,6 +18,7 @@ mod values;
 
 pub use components::components;
 pub(crate) use cuthill_mckee::{Neighbours, reverse_cuthill_mckee};
+pub use expansion::expansion;
 pub(crate) use locality::lines_per_entry;
 pub use matching::{Deficiency, Matching};
 pub use product_matching::ProductMatching;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::attempt::Attempt;
-use super::ladder::{Rung, ladder};
+use super::ladder::{Rung, ladder, of_indefinite};
 use super::plan::Plan;
 use super::{Device, Options};
 use crate::analysis::{Analysis, components};
@@ -80,6 +80,16 @@ impl Ladder {
     /// Whether there is no other way after the one tried now.
     pub fn is_last(&self) -> bool {
         self.at + 1 >= self.rungs.len()
+    }
+
+    /// Takes into account that CG has found the matrix indefinite, which no other preconditioner changes.
+    pub fn learn(&mut self, a: &Csr<f64>, reason: StopReason) {
+        let Some(analysis) = self.analysis.as_ref().filter(|_| reason == StopReason::IndefiniteOperator)
+        else {
+            return;
+        };
+        self.rungs.truncate(self.at + 1);
+        self.rungs.extend(of_indefinite(a, analysis, &self.options));
     }
 
     /// Leaves the way tried now for the next.

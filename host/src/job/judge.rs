@@ -4,6 +4,9 @@
 const WINDOW: u32 = 25;
 /// Windows in turn that must say the same.
 const LOOKS: u32 = 2;
+/// Iterations that the last way may do before it is looked at, and those of its windows.
+const FREE: u32 = 5000;
+const LONG_WINDOW: u32 = 500;
 
 /// Watches the least residual norm of each window. From its decrease since the window before follows how many
 /// iterations are still needed; where that is too many twice in turn, the iteration is given up.
@@ -11,6 +14,9 @@ const LOOKS: u32 = 2;
 pub(super) struct Judge {
     /// Iterations at most that are worth waiting for.
     most: u32,
+    /// Iterations before the first window, and in each.
+    free: u32,
+    window: u32,
     /// Of the window before: where it ended, and its least norm.
     last: Option<(u32, f64)>,
     /// The least norm of this window.
@@ -22,15 +28,24 @@ pub(super) struct Judge {
 impl Judge {
     /// One that waits for so many iterations.
     pub fn new(most: u32) -> Judge {
-        Judge { most, last: None, least: f64::INFINITY, slow: 0 }
+        Judge { most, free: 0, window: WINDOW, last: None, least: f64::INFINITY, slow: 0 }
+    }
+
+    /// One for a way after which there is no other: nothing is lost by going on, as long as an end within so
+    /// many iterations is in sight.
+    pub fn of_the_last(most: u32) -> Judge {
+        Judge { free: FREE, window: LONG_WINDOW, ..Judge::new(most) }
     }
 
     /// Takes a norm into account.
     pub fn observe(&mut self, iterations: u32, norm: f64, threshold: f64) {
+        if iterations < self.free {
+            return;
+        }
         self.least = self.least.min(norm);
         let (from, before) = *self.last.get_or_insert((iterations, norm));
         let done = iterations.saturating_sub(from);
-        if done < WINDOW {
+        if done < self.window {
             return;
         }
         // The decrease of ln ||r|| an iteration, and iterations to the threshold.
@@ -53,8 +68,11 @@ mod tests {
 
     /// The iteration in which a history is given up.
     fn end(most: u32, norm: impl Fn(u32) -> f64) -> Option<u32> {
-        let mut judge = Judge::new(most);
-        (0..2000).find(|&k| {
+        end_of(Judge::new(most), 2000, norm)
+    }
+
+    fn end_of(mut judge: Judge, iterations: u32, norm: impl Fn(u32) -> f64) -> Option<u32> {
+        (0..iterations).find(|&k| {
             judge.observe(k, norm(k), 1e-8);
             judge.gives_up()
         })
@@ -72,5 +90,13 @@ mod tests {
         // Norms that jump are judged by the least of them.
         let jumps = |k: u32| 0.8f64.powi(k as i32) * if k.is_multiple_of(3) { 1.0 } else { 1e3 };
         assert_eq!(end(300, jumps), None);
+    }
+
+    #[test]
+    fn the_last_way_goes_on_while_its_rate_promises_an_end() {
+        let end = |norm: fn(u32) -> f64| end_of(Judge::of_the_last(100_000), 30_000, norm);
+        assert_eq!(end(|k| (-1e-3 * f64::from(k)).exp()), None);
+        assert_eq!(end(|k| (-1e-5 * f64::from(k)).exp()), Some(FREE + 2 * LONG_WINDOW));
+        assert_eq!(end(|k| (-1e-3 * f64::from(k.min(9000))).exp()), Some(9000 + 2 * LONG_WINDOW));
     }
 }

@@ -4,13 +4,15 @@
 use std::fmt;
 
 use super::{Method, Options, Precision, Precond, trial};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, expansion};
 use crate::matrix::Csr;
 use crate::precond::{amg, ilu};
 use crate::solver::direct::{self, Prediction};
 
-/// Entries up to which a factorisation is taken at once: it costs less than to think about it.
+/// Entries up to which a factorisation is taken at once where it takes at most so many seconds: that is less
+/// than to think about it.
 const SMALL: usize = 50_000;
+const AT_ONCE: f64 = 1.0;
 /// Entries up to which the factors are counted before the ways are put in order: counting takes about as long
 /// as a set-up of multigrid.
 const COUNTED: usize = 4_000_000;
@@ -31,6 +33,9 @@ const ITERATION: f64 = 1e-9;
 const MULTIGRID_PATIENCE: u32 = 200;
 const FACTORS_PATIENCE: u32 = 400;
 const DIAGONAL_PATIENCE: u32 = 2000;
+
+/// Rows within three steps for each within one, beyond which the graph of a matrix is none of a mesh.
+const EXPANDING: f64 = 25.0;
 
 /// One way to solve.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +81,11 @@ impl fmt::Display for Rung {
 }
 
 impl Rung {
+    /// Seconds that it is expected to take; infinite where that was not worth counting.
+    fn seconds(&self) -> f64 {
+        self.cost.map_or(f64::INFINITY, |cost| cost.seconds)
+    }
+
     /// The options of the job with this way chosen.
     pub fn options(&self, options: &Options) -> Options {
         let (method, precond, block_size) = (Some(self.method), Some(self.precond), self.block_size);
@@ -93,33 +103,53 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
     let is_singular =
         analysis.values.is_symmetric && analysis.values.zero_sums == a.n_rows() && a.n_rows() > 0;
     let has_diagonal = analysis.values.diagonal.zero == 0;
+    let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= AT_ONCE;
+    let small = (a.nnz() <= SMALL).then(|| counted(a)).flatten().filter(is_quick);
     let mut rungs = match () {
         () if is_iterative || a.n_rows() == 0 => vec![maker.simple(), maker.direct(None)],
         // Its null space is known, which iterations are kept out of.
         () if is_singular && has_diagonal => vec![maker.multigrid(), maker.diagonal(), maker.direct(None)],
-        () if a.nnz() <= SMALL => vec![maker.direct(counted(a)), maker.simple()],
+        () if small.is_some() => vec![maker.direct(small), maker.simple()],
         () if analysis.is_like_diffusion() => {
-            vec![maker.multigrid(), maker.factors(), maker.direct(None), maker.diagonal()]
+            let rest = [maker.multigrid(), maker.factors(), maker.direct(None), maker.diagonal()];
+            let is_graph = maker.method() == Method::Cg && expansion(a) > EXPANDING;
+            is_graph.then(|| maker.diagonal_of_graph()).into_iter().chain(rest).collect()
         }
         () => {
             let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();
             let direct = maker.direct(prediction);
             let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
-            let seconds = |rung: &Rung| rung.cost.map_or(f64::INFINITY, |cost| cost.seconds);
-            let is_soon = fits && seconds(&direct) <= SOON;
+            let is_soon = fits && direct.seconds() <= SOON;
             let mut iterative = match (has_diagonal, maker.method()) {
                 (true, Method::Cg) => vec![maker.multigrid(), maker.factors(), maker.diagonal()],
-                (true, _) => vec![maker.factors(), maker.multigrid(), maker.diagonal()],
+                (true, _) => vec![maker.factors(), maker.multigrid(), maker.short_recurrence()],
+                (false, _) if analysis.values.is_symmetric => vec![maker.factors(), maker.short_recurrence()],
                 (false, _) => vec![maker.factors()],
             };
             let at = match is_soon {
-                true if seconds(&direct) <= seconds(&iterative[0]) => 0,
+                true if direct.seconds() <= iterative[0].seconds() => 0,
                 true => 1,
                 false => iterative.len(),
             };
             iterative.insert(at, direct);
             iterative
         }
+    };
+    if let Some(last) = rungs.last_mut() {
+        last.patience = None;
+    }
+    rungs
+}
+
+/// The ways for a symmetric matrix with a positive diagonal for which CG has shown that it is indefinite.
+pub fn of_indefinite(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung> {
+    let maker = Maker { a, analysis, options };
+    let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();
+    let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
+    let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());
+    let mut rungs = match fits && direct.seconds() <= SOON {
+        true => vec![direct, minres],
+        false => vec![minres, Rung { method: Method::Minres, ..maker.factors() }, direct],
     };
     if let Some(last) = rungs.last_mut() {
         last.patience = None;
@@ -148,7 +178,9 @@ impl Maker<'_> {
         let nnz = structure.nonzeros as f64;
         // Blocks are for systems of equations, not for the scalar ones that happen to have some.
         let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
-        let trial = (!is_system && self.method() == Method::Cg).then(|| trial::best(self.a));
+        let block_size = if is_system { structure.block_size } else { self.options.block_size };
+        let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
+        let trial = has_trial.then(|| trial::best(self.a, block_size));
         let iterations = trial.as_ref().and_then(|trial| trial.iterations);
         // The whole takes more than a piece.
         let expected = match (iterations, self.analysis.is_like_diffusion()) {
@@ -159,7 +191,7 @@ impl Maker<'_> {
         Rung {
             method: self.method(),
             precond: Precond::Amg,
-            block_size: if is_system { structure.block_size } else { self.options.block_size },
+            block_size,
             patience: Some(MULTIGRID_PATIENCE),
             cost: Some(Cost { seconds: MULTIGRID * nnz * (0.5 + expected / 40.0), bytes: 40.0 * nnz }),
             reason: match (iterations, self.analysis.is_like_diffusion()) {
@@ -211,6 +243,28 @@ impl Maker<'_> {
             amg: self.options.amg.clone(),
             ilu: self.options.ilu.clone(),
         }
+    }
+
+    /// Coarse levels of a graph whose neighbourhoods grow by a factor are nearly full, while the diagonal may
+    /// do: such graphs have no long ways. Whether it does is known soon.
+    fn diagonal_of_graph(&self) -> Rung {
+        let reason = "the graph is none of a mesh: coarse levels would be full".into();
+        Rung { patience: Some(MULTIGRID_PATIENCE), reason, ..self.diagonal() }
+    }
+
+    /// A method that needs few vectors and does not restart: MINRES for symmetric matrices, IDR for others.
+    /// MINRES takes no diagonal of both signs.
+    fn short_recurrence(&self) -> Rung {
+        let is_symmetric = self.analysis.values.is_symmetric;
+        let (method, reason) = match is_symmetric {
+            true => (Method::Minres, "for symmetric indefinite matrices, in little memory"),
+            false => (Method::Idr, "few vectors, and no restarts"),
+        };
+        let precond = match is_symmetric && !self.analysis.may_be_definite() {
+            true => Precond::None,
+            false => Precond::Jacobi,
+        };
+        Rung { method, precond, reason: reason.into(), ..self.diagonal() }
     }
 
     fn direct(&self, prediction: Option<Prediction>) -> Rung {

@@ -20,7 +20,7 @@ use super::setup::Times;
 use crate::error::{Error, Result};
 use crate::matrix::{IntoCsr, backward_error, check};
 use crate::precond::NullSpace;
-use crate::solver::StopReason;
+use crate::solver::{Stop, StopReason};
 
 /// A solution and how it was found.
 #[derive(Debug, Clone)]
@@ -217,7 +217,7 @@ impl Solver {
         loop {
             let begin = Instant::now();
             let from = best.as_ref().map(|best| best.x.as_slice()).or(start);
-            self.watch.judge = self.ladder.patience().filter(|_| !self.ladder.is_last()).map(Judge::new);
+            self.watch.judge = self.judge();
             let solved = self.solve_once(from, b);
             let is_better = |solution: &Solution| {
                 let residual = solution.report.relative_residual;
@@ -226,6 +226,9 @@ impl Solver {
             match solved {
                 Ok(solution) => {
                     let reason = solution.report.outcome.reason;
+                    if !self.ladder.is_last() {
+                        self.ladder.learn(&self.plan.a, reason);
+                    }
                     let is_end = is_conclusive(reason) || self.ladder.is_last();
                     if !is_end {
                         self.climb(begin, Some(&solution.report), reason.to_string())?;
@@ -248,6 +251,18 @@ impl Solver {
         solution.report.setup_seconds += left.sum::<f64>();
         solution.report.analysis = self.ladder.analysis.clone();
         Ok(solution)
+    }
+
+    /// Who decides how long the way that is tried now may iterate: where there is another after it, or where
+    /// nobody has named a limit.
+    fn judge(&self) -> Option<Judge> {
+        match self.ladder.patience().filter(|_| !self.ladder.is_last()) {
+            Some(patience) => Some(Judge::new(patience)),
+            None if self.plan.options.stop.max_iterations == Stop::BY_RATE => {
+                Some(Judge::of_the_last(Stop::BY_RATE))
+            }
+            None => None,
+        }
     }
 
     /// Solves the way that is tried now.
@@ -326,10 +341,25 @@ impl Solver {
         Warning::HierarchyInF64 { iterations, reason, failure }
     }
 
+    /// Whether a factorisation has refined x until nothing but its rounding is left, and b - A x, computed in
+    /// f64, is larger than asked by the rounding of that.
+    fn is_rounding(&self, rhs: &Rhs, solved: &Solved) -> bool {
+        /// Units of rounding.
+        const UNITS: f64 = 16.0;
+        let error =
+            || backward_error(&self.plan.a, &solved.x, rhs.b, &residual(&self.plan.a, &solved.x, rhs.b));
+        solved.factorisation.is_some()
+            && matches!(solved.outcome.reason, StopReason::Inaccurate { .. })
+            && error() <= UNITS * f64::EPSILON
+    }
+
     /// What becomes of a solution that is none: why there may not be one, and the start again where that is
     /// better.
     pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        if self.is_rounding(rhs, solved) {
+            solved.outcome.reason = StopReason::AtRounding;
+        }
         let reason = solved.outcome.reason;
         let null_space = solved.factorisation.map_or(0, |info| info.null_space);
         warnings.extend((null_space > 0).then_some(Warning::NotUnique { dimension: null_space }));

@@ -45,32 +45,32 @@ impl Trial {
 ///
 /// Smoothed aggregation is the first, since it is set up in the shortest time. It does not see an anisotropy
 /// that lies between the directions of the mesh, nor jumps of coefficients. Classical coarsening with a high
-/// threshold does.
-pub(super) fn best(a: &Csr<f64>) -> Trial {
-    let piece = Arc::new(piece(a));
+/// threshold does; but not in blocks, where `block` unknowns a node are more than one.
+pub(super) fn best(a: &Csr<f64>, block: usize) -> Trial {
+    let piece = Arc::new(piece(a, block));
     // So little work that waking other threads takes longer.
     let Ok(cpu) = Cpu::new(1) else { return Trial::unknown() };
     let classical = Params { coarsening: Coarsening::Pmis, strength: Some(0.35), ..Params::default() };
-    let attempt = |params: Params| run(&cpu, &piece, params);
+    let attempt = |params: Params| run(&cpu, &piece, block, params);
     let first = attempt(Params::default());
-    if first.iterations.is_some_and(|iterations| iterations <= GOOD) {
+    if block > 1 || first.iterations.is_some_and(|iterations| iterations <= GOOD) {
         return first;
     }
     let second = attempt(classical);
     if second.iterations.is_some() && second.bytes < MORE * first.bytes { second } else { first }
 }
 
-fn run(cpu: &Cpu, a: &Arc<Csr<f64>>, params: Params) -> Trial {
-    let (iterations, bytes) = cpu.install(|| solve(cpu, a, &params)).unwrap_or((None, f64::INFINITY));
+fn run(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: Params) -> Trial {
+    let (iterations, bytes) = cpu.install(|| solve(cpu, a, block, &params)).unwrap_or((None, f64::INFINITY));
     Trial { params, iterations, bytes }
 }
 
 /// Iterations, and bytes moved for each entry.
-fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, params: &Params) -> Result<(Option<u32>, f64)> {
+fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Result<(Option<u32>, f64)> {
     let n = a.n_rows();
     // A piece has fewer levels than the whole.
     let params = Params { coarse_rows: 60, ..params.clone() };
-    let assembled = Hierarchies::<f64>::assembled(cpu, a, 1)?;
+    let assembled = Hierarchies::<f64>::assembled(cpu, a, block)?;
     let matrix = Hierarchies::<f64>::operator(cpu, &assembled)?;
     let (mut m, info) = cpu.amg(assembled, Some(&matrix), &params, None, true)?;
     let b: Vec<f64> = (0..n as u64).map(|i| uniform(1, i) - 0.5).collect();
@@ -83,8 +83,9 @@ fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, params: &Params) -> Result<(Option<u32>, 
     Ok((converged.then_some(outcome.iterations), bytes))
 }
 
-/// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many.
-fn piece(a: &Csr<f64>) -> Csr<f64> {
+/// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many, in
+/// whole nodes of `block` unknowns.
+fn piece(a: &Csr<f64>, block: usize) -> Csr<f64> {
     const OUTSIDE: u32 = u32::MAX;
     let n = a.n_rows();
     let mut number = vec![OUTSIDE; n];
@@ -93,16 +94,23 @@ fn piece(a: &Csr<f64>) -> Csr<f64> {
         let size = (rows.len() + ROWS / PLACES).min(ROWS);
         let start = (2 * place + 1) * n / (2 * PLACES);
         let mut next = rows.len();
-        if n > 0 && number[start] == OUTSIDE {
-            number[start] = 0;
-            rows.push(start as u32);
+        let mut enter = |unknown: usize, rows: &mut Vec<u32>| {
+            let node = unknown - unknown % block;
+            if number[node] == OUTSIDE {
+                for i in node..node + block {
+                    number[i] = 0;
+                    rows.push(i as u32);
+                }
+            }
+        };
+        if n > 0 {
+            enter(start, &mut rows);
         }
         // Breadth first.
         while next < rows.len() && rows.len() < size {
             for &j in a.row(rows[next] as usize).0 {
-                if number[j as usize] == OUTSIDE && rows.len() < size {
-                    number[j as usize] = 0;
-                    rows.push(j);
+                if rows.len() < size {
+                    enter(j as usize, &mut rows);
                 }
             }
             next += 1;
@@ -139,7 +147,7 @@ mod tests {
     #[test]
     fn isotropic_diffusion_takes_smoothed_aggregation() {
         for problem in ["poisson2d:90", "poisson3d:20", "tet:18", "anisotropic:80:0.01"] {
-            let trial = best(&matrix(problem));
+            let trial = best(&matrix(problem), 1);
             assert_eq!(trial.params, Params::default(), "{problem}");
             assert!(trial.iterations.is_some_and(|iterations| iterations <= GOOD), "{problem}: {trial:?}");
         }
@@ -165,17 +173,28 @@ mod tests {
             }
         }
         let size = (n * n) as usize;
-        let trial = best(&Csr::from_triplets(size, size, triplets).unwrap());
+        let trial = best(&Csr::from_triplets(size, size, triplets).unwrap(), 1);
         assert_eq!(trial.params.coarsening, Coarsening::Pmis, "{trial:?}");
     }
 
     #[test]
     fn small_and_empty_matrices_are_pieces_of_themselves() {
         let a = matrix("poisson2d:7");
-        assert_eq!(piece(&a), a);
-        assert_eq!(piece(&Csr::from_triplets(0, 0, []).unwrap()).n_rows(), 0);
-        let piece = piece(&matrix("poisson2d:90"));
+        assert_eq!(piece(&a, 1), a);
+        assert_eq!(piece(&Csr::from_triplets(0, 0, []).unwrap(), 1).n_rows(), 0);
+        let piece = piece(&matrix("poisson2d:90"), 1);
         assert_eq!((piece.n_rows(), piece.n_cols()), (ROWS, ROWS));
-        assert!(best(&a).iterations.is_some());
+        assert!(best(&a, 1).iterations.is_some());
+    }
+
+    #[test]
+    fn a_piece_of_blocks_is_of_whole_nodes() {
+        let a = matrix("bidomain:30");
+        let (n, piece) = (a.n_rows(), piece(&a, 2));
+        assert!(n > ROWS && piece.n_rows().is_multiple_of(2), "{n} {}", piece.n_rows());
+        assert!(piece.n_rows() <= ROWS + 1);
+        let trial = best(&a, 2);
+        assert_eq!(trial.params, Params::default(), "{trial:?}");
+        assert!(trial.iterations.is_some(), "{trial:?}");
     }
 }

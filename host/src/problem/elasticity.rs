@@ -57,7 +57,7 @@ mod tests {
             assert_eq!(a.n_rows(), 12 * (n - 1) * n * n);
             assert_eq!(a.n_rows(), 3 * elasticity_coordinates(n, 5)[0].len());
             assert_eq!(a.is_symmetric(0.0), Symmetry::Symmetric);
-            assert!((0..a.n_rows()).all(|row| a.row_len(row) <= 45 && a.row_len(row) % 3 == 0));
+            assert!((0..a.n_rows()).all(|row| a.row_len(row) <= 45 && a.row_len(row).is_multiple_of(3)));
             let dense = Mat::from_fn(a.n_rows(), a.n_rows(), |i, j| a.get(i, j).unwrap_or(0.0));
             let eigenvalues = dense.self_adjoint_eigenvalues(Side::Lower).unwrap();
             assert!(eigenvalues[0] > 1e-5, "{}", eigenvalues[0]);

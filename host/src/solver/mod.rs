@@ -21,8 +21,11 @@ pub mod cg;
 mod description;
 pub mod direct;
 pub mod gmres;
+mod idr;
 mod iterative;
 mod jacobi;
+mod lgmres;
+mod minres;
 mod outcome;
 mod richardson;
 mod run;
@@ -32,8 +35,10 @@ pub use bicgstab::Bicgstab;
 pub use cg::Cg;
 pub use description::{Description, Parameter, Parameters, Takes};
 pub use gmres::{Gmres, MAX_RESTART};
+pub use idr::Idr;
 pub use iterative::{IterativeSolver, Observer, OnProgress, Parts};
 pub use jacobi::JacobiIteration;
+pub use minres::Minres;
 pub use outcome::{Outcome, Stop, StopReason};
 pub use richardson::Richardson;
 pub(crate) use run::Run;
@@ -76,6 +81,12 @@ methods! {
     Bicgstab in bicgstab,
     /// Restarted GMRES, for any matrix.
     Gmres in gmres,
+    /// MINRES, for symmetric matrices.
+    Minres in minres,
+    /// IDR(4), for any matrix.
+    Idr in idr,
+    /// LGMRES, for any matrix.
+    Lgmres in lgmres,
     /// Weighted Jacobi, for diagonally dominant matrices.
     Jacobi in jacobi,
     /// The cycles of algebraic multigrid by themselves.

@@ -9,13 +9,20 @@ pub struct Stop {
     pub rtol: f64,
     /// The absolute part of that.
     pub atol: f64,
-    /// Most iterations.
+    /// Most iterations. With [`Stop::BY_RATE`] whoever chooses the method lets it go on for as long as its
+    /// rate promises an end.
     pub max_iterations: u32,
+}
+
+impl Stop {
+    /// Iterations that nobody has limited: so many at most, and no more than 6,000 where the last thousand
+    /// promise no end within these.
+    pub const BY_RATE: u32 = 20_000;
 }
 
 impl Default for Stop {
     fn default() -> Self {
-        Stop { rtol: 1e-8, atol: 0.0, max_iterations: 5000 }
+        Stop { rtol: 1e-8, atol: 0.0, max_iterations: Stop::BY_RATE }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::precond::{Preconditioner, Shape};
 /// Iterations that the host may queue before it looks whether the first of them has stopped.
 const LEAD: u32 = 8;
 /// Iterations that are queued one by one before a period is recorded: to make a recording ready takes about
-/// as long as to queue so many (on an H200, 0.4 ms in a solve with multigrid). A multiple of every period.
+/// as long as to queue so many (on an H200, 0.4 ms in a solve with multigrid).
 const RECORD_FROM: u32 = 16;
 /// The same where a preconditioner's many kernels make an iteration long.
 const LEAD_OF_LONG: u32 = 2;
@@ -75,7 +75,7 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
         let mut recording = None;
         let mut k = 0;
         while self.goes_on(k)? {
-            if k == RECORD_FROM {
+            if recording.is_none() && k == RECORD_FROM.max(period) {
                 let mut one_period = |g: &B| (k..k + period).try_for_each(|k| iteration(g, &self.monitor, k));
                 recording = self.backend.record(&mut one_period)?;
             }

@@ -139,3 +139,48 @@ fn who_names_a_method_gets_it() {
     let wrong = solve(&a, &[1.0; 80], &Options::default(), &device);
     assert!(matches!(wrong, Err(Error::Dimension { .. })));
 }
+
+#[test]
+fn what_cg_finds_indefinite_is_left_for_no_other_preconditioner_of_cg() {
+    let a = problem("poisson2d:110".into());
+    let a = square(a.n_rows(), entries(&a).chain((0..a.n_rows()).map(|i| (i, i, -0.37))));
+    let b = a.mul_vec(&rhs(a.n_rows()));
+    let device = Device::cpu(2).unwrap();
+    let plan = prospect(&a, &Options::default(), &device).unwrap();
+    assert_eq!(plan.rungs[0].method, Method::Cg, "a test that shows nothing");
+    let Solution { x, report } = solve(&a, &b, &Options::default(), &device).unwrap();
+    assert!(report.converged() && relative_residual(&a, &x, &b) <= 1e-8, "{report}");
+    assert_eq!((report.method, report.attempts.len()), (Method::Direct, 1), "{report}");
+}
+
+#[test]
+fn minres_goes_on_beyond_5000_iterations_where_nobody_named_a_limit() {
+    let n = 6000;
+    let value = |i: usize| if i % 2 == 0 { -1.0 } else { 1.0 } * (1.0 + 1e3 * i as f64 / n as f64);
+    let a = square(n, (0..n).map(|i| (i, i, value(i))));
+    let options =
+        Options { method: Some(Method::Minres), precond: Some(Precond::None), ..Options::default() };
+    let device = Device::cpu(1).unwrap();
+    let report = solve(&a, &rhs(n), &options, &device).unwrap().report;
+    assert!(report.converged() && report.outcome.iterations > 5000, "{report}");
+    let stop = Stop { max_iterations: 5000, ..Stop::default() };
+    let report = solve(&a, &rhs(n), &Options { stop, ..options }, &device).unwrap().report;
+    assert_eq!((report.outcome.reason, report.outcome.iterations), (StopReason::IterationLimit, 5000));
+}
+
+#[test]
+fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
+    let n = 12_000;
+    let edges = || {
+        let path = (1..n).map(|i| (i - 1, i));
+        path.chain((0..3 * n).map(|k| (k / 3, below(2, k as u64, n as u64) as usize)))
+    };
+    let laplacian = edges()
+        .filter(|(i, j)| i != j)
+        .flat_map(|(i, j)| [(i, j, -1.0), (j, i, -1.0), (i, i, 1.0), (j, j, 1.0)]);
+    let a = square(n, laplacian.chain([(0, 0, 1.0)]));
+    let b = a.mul_vec(&rhs(n));
+    let Solution { x, report } = solve(&a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap();
+    assert_eq!((report.method, report.precond, report.attempts.len()), (Method::Cg, Precond::Jacobi, 0));
+    assert!(report.converged() && relative_residual(&a, &x, &b) <= 1e-8 && report.outcome.iterations < 100);
+}

@@ -68,8 +68,8 @@ fn joined(lower: Rows, pivots: Vec<f64>, upper: Rows, is_symmetric: bool) -> (Cs
     (whole, diagonal)
 }
 
-/// The factors of `a`, row by row.
-pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots) -> Factors {
+/// The factors of `a`, row by row; `None` as soon as a pivot is changed that may not be.
+pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots, may_change: bool) -> Option<Factors> {
     let n = a.n_rows();
     let side = (a.nnz() as f64 / n.max(1) as f64 / 2.0).max(1.0);
     let most = (params.growth * side).ceil() as usize;
@@ -115,6 +115,9 @@ pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots) -> Factors 
                 let most = values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
                 let (pivot, is_changed) = pivots.checked(value, a.get(i, i).unwrap_or(0.0), most);
                 diagonal.push(pivot);
+                if is_changed && !may_change {
+                    return None;
+                }
                 changed += usize::from(is_changed);
             } else if value.abs() > least {
                 rest.push((j, value));
@@ -126,5 +129,5 @@ pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots) -> Factors 
         rest.clear();
     }
     let (whole, diagonal) = joined(lower, diagonal, upper, pivots.are_positive);
-    Factors { whole, diagonal, changed, shift: pivots.shift }
+    Some(Factors { whole, diagonal, changed, shift: pivots.shift })
 }

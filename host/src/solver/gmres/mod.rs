@@ -56,6 +56,8 @@ pub struct Gmres<T: Real, B: Backend<T>> {
     basis: Vec<B::Vector>,
     /// `z_j = M v_j`, for a preconditioner that is more than a diagonal.
     directions: Vec<B::Vector>,
+    /// What the last cycles added to x, the newest at `cycles - 1` modulo their number.
+    corrections: Vec<B::Vector>,
     z: B::Vector,
     u: B::Vector,
     slots: GmresSlots,
@@ -76,12 +78,19 @@ impl<T: Real, B: Backend<T>> Gmres<T, B> {
         Ok(Gmres {
             n,
             directions: Vec::new(),
+            corrections: Vec::new(),
             basis: backend.vectors(n, restart + 1)?,
             z: backend.zeros(n)?,
             u: backend.zeros(n)?,
             slots,
             scalars: backend.scalars(slots.count())?,
         })
+    }
+
+    /// LGMRES: the last iterations of each cycle take what the last `cycles` cycles added to x for
+    /// directions. There are fewer of these than iterations.
+    pub fn remembering(self, backend: &B, cycles: usize) -> Result<Self> {
+        Ok(Gmres { corrections: backend.vectors(self.n, cycles.min(self.slots.restart - 1))?, ..self })
     }
 }
 
@@ -96,7 +105,7 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
         stop: &Stop,
         on_progress: OnProgress,
     ) -> Result<Outcome> {
-        let flexible = matches!(m.shape(), Shape::General);
+        let flexible = matches!(m.shape(), Shape::General) || !self.corrections.is_empty();
         if flexible && self.directions.is_empty() {
             self.directions = backend.vectors(self.n, self.slots.restart)?;
         }
@@ -108,6 +117,7 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
         let mut singular = false;
         let mut norm = T::ZERO;
         let mut k = 0;
+        let mut cycles = 0;
         loop {
             // v_0 = (b - A x) / beta
             g.multiply(a, x, Then::Residual { b, r: &mut self.basis[0] })?;
@@ -122,13 +132,17 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
             g.scale(s, Coef::inverse(GmresSlots::BETA), &mut self.basis[0])?;
 
             let first = k;
+            let own = slots.restart - self.corrections.len().min(cycles);
             while k - first < slots.restart as u32 && run.goes_on(k)? {
                 // w = A M v_j,  h = V^T w,  w -= V h,  v_{j+1} = w / ||w||
                 let j = (k - first) as usize;
                 let (v, rest) = self.basis.split_at_mut(j + 1);
                 let w = &mut rest[0];
                 let z = if flexible { &mut self.directions[j] } else { &mut *z };
-                m.apply(g, &v[j], z)?;
+                match j.checked_sub(own) {
+                    None => m.apply(g, &v[j], z)?,
+                    Some(remembered) => g.copy(&self.corrections[remembered], z)?,
+                }
                 g.multiply(a, z, Then::Store { y: w })?;
                 g.gram_schmidt(v, w, s, slots, slots.column(j))?;
                 g.gmres_rotate(s, slots, j, &run.monitor)?;
@@ -145,6 +159,11 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
                 m.apply(backend, u, z)?;
             }
             backend.axpby(s, Coef::ONE, z, Coef::ONE, x)?;
+            if running && !self.corrections.is_empty() {
+                let oldest = cycles % self.corrections.len();
+                backend.copy(z, &mut self.corrections[oldest])?;
+            }
+            cycles += 1;
             if !running {
                 // Where A M is singular the last column may hold nothing but rounding, and its solution with
                 // it.

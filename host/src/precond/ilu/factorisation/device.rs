@@ -139,19 +139,19 @@ impl Gpu {
         Ok(Some((facts, colours)))
     }
 
-    /// Order, values of L and U, changed pivots and shift, on the host.
+    /// The order, and the values of L and U with changed pivots and shift, on the host.
     #[cfg(test)]
     pub(super) fn factors_by_colours(
         &self,
         a: &DeviceCsr<f64>,
         params: &Params,
-    ) -> Result<Option<(Vec<u32>, Vec<f64>, usize, f64)>> {
+    ) -> Result<Option<(Vec<u32>, (Vec<f64>, usize, f64))>> {
         let Some((facts, colours)) = self.prepared(a, params)? else { return Ok(None) };
         let arranged = self.arranged(a, &colours)?;
         let factors = self.eliminated(a, &arranged, &colours, params.kind, facts.is_symmetric)?;
         let order = download(&colours.order, a.size.n_rows, 0u32)?;
         let values = download(&factors.values, arranged.nnz, 0.0f64)?;
-        Ok(Some((order, values, factors.changed, factors.shift)))
+        Ok(Some((order, (values, factors.changed, factors.shift))))
     }
 
     fn factor_facts<T: Real>(&self, a: &DeviceCsr<T>, params: &Params) -> Result<Facts> {

@@ -50,24 +50,21 @@ pub(in crate::precond::ilu) fn factors(
     params: &Params,
     is_symmetric: bool,
 ) -> Factors {
-    let with = |shift: f64| {
+    let with = |shift: f64, may_change: bool| {
         let (a, pivots) = (arranged(), Pivots { are_positive: is_symmetric, shift });
         match params.kind {
-            Kind::Levels => on_pattern(pattern::with_fill(a, params.fill), pivots, eliminate_row),
-            Kind::Diagonal => on_pattern(pattern::with_fill(a, 0), pivots, eliminate_pivot),
-            Kind::Threshold => threshold::factors(&a, params, pivots),
+            Kind::Levels => Some(on_pattern(pattern::with_fill(a, params.fill), pivots, eliminate_row)),
+            Kind::Diagonal => Some(on_pattern(pattern::with_fill(a, 0), pivots, eliminate_pivot)),
+            Kind::Threshold => threshold::factors(&a, params, pivots, may_change),
         }
     };
-    let mut factors = with(0.0);
-    let mut shift = SHIFT;
-    for _ in 0..SHIFTS {
-        if !is_symmetric || factors.changed == 0 {
-            break;
-        }
-        factors = with(shift);
-        shift *= 2.0;
+    if !is_symmetric {
+        return with(0.0, true).expect("pivots may be changed");
     }
-    factors
+    let shifts = std::iter::once(0.0).chain((0..SHIFTS - 1).map(|k| SHIFT * f64::from(1u32 << k)));
+    let mut without_changes = shifts.filter_map(|shift| with(shift, false).filter(|f| f.changed == 0));
+    let largest = SHIFT * f64::from(1u32 << (SHIFTS - 1));
+    without_changes.next().unwrap_or_else(|| with(largest, true).expect("pivots may be changed"))
 }
 
 /// `z = C Q U^-1 L^-1 P R r` as two triangles, which take the scales of R and C in.

@@ -53,7 +53,7 @@ fn the_device_computes_the_factors_of_the_host_to_the_last_bit() {
             let arrangement = Arrangement::of(&a, &params, false, is_symmetric).unwrap();
             let expected = factors(&|| arrangement.apply(&a), &params, is_symmetric);
             let there = DeviceCsr::upload(gpu.device(), &a).unwrap();
-            let (order, values, changed, shift) = gpu.factors_by_colours(&there, &params).unwrap().unwrap();
+            let (order, (values, changed, shift)) = gpu.factors_by_colours(&there, &params).unwrap().unwrap();
             assert_eq!(order, arrangement.rows);
             assert_eq!((changed, shift), (expected.changed, expected.shift));
             let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
