@@ -60,9 +60,12 @@ pub struct Pass {
     pub wall_seconds: f64,
 }
 
+/// A phase of a pass: its name and its seconds.
+type Phase = (&'static str, fn(&Pass) -> f64);
+
 impl Pass {
-    /// The phases, and what they are called.
-    pub const PHASES: [(&str, fn(&Pass) -> f64); 7] = [
+    /// All of them.
+    pub const PHASES: [Phase; 7] = [
         ("upload", |pass| pass.upload_seconds),
         ("set-up", |pass| pass.setup_seconds),
         ("first kernels", |pass| pass.warm_up_seconds),

@@ -156,7 +156,7 @@ fn what_cg_finds_indefinite_is_left_for_no_other_preconditioner_of_cg() {
 #[test]
 fn minres_goes_on_beyond_5000_iterations_where_nobody_named_a_limit() {
     let n = 6000;
-    let value = |i: usize| if i % 2 == 0 { -1.0 } else { 1.0 } * (1.0 + 1e3 * i as f64 / n as f64);
+    let value = |i: usize| if i.is_multiple_of(2) { -1.0 } else { 1.0 } * (1.0 + 1e3 * i as f64 / n as f64);
     let a = square(n, (0..n).map(|i| (i, i, value(i))));
     let options =
         Options { method: Some(Method::Minres), precond: Some(Precond::None), ..Options::default() };

@@ -55,14 +55,15 @@ pub struct Quantity<'a> {
     pub missing: &'a str,
 }
 
+const ACTIVATION: Quantity =
+    Quantity { name: "activation, ms", values: "activation times", unit: "ms", missing: "not activated" };
+
 /// [`write_values`] of activation times (ms, one for each node; negative: never).
 ///
 /// # Errors
 /// Those of [`write_values`].
 pub fn write_activation(path: &Path, mesh: &TetMesh, times: &[f64], view: Option<[f64; 3]>) -> Result<()> {
-    let quantity =
-        Quantity { name: "activation, ms", values: "activation times", unit: "ms", missing: "not activated" };
-    write_values(path, mesh, times, quantity, view)
+    write_values(path, mesh, times, ACTIVATION, view)
 }
 
 /// Writes a picture of the surface of `mesh` with values that are not negative, one for each node, as colours

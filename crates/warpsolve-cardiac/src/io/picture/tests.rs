@@ -71,7 +71,7 @@ fn colours_and_lines_stand_where_the_times_are() {
 fn what_is_behind_is_hidden_and_what_never_fired_is_grey() {
     let mesh = TetMesh::slab([4.0, 4.0, 1.0], 1.0).unwrap();
     let centre = |canvas: &Canvas| canvas.at((WIDTH - LEGEND) / 2, canvas.height() / 2);
-    let seen = |times: &[f64], from: Vec3| centre(&draw(&mesh, times, &View::new(from).unwrap()));
+    let seen = |times: &[f64], from: Vec3| centre(&draw(&mesh, times, ACTIVATION, &View::new(from).unwrap()));
     let times: Vec<f64> = mesh.points().iter().map(|p| if p[2] > 0.5 { 13.0 } else { 1.5 }).collect();
     assert!(near(seen(&times, [0.0, 0.0, 1.0]), lit([253, 231, 37])));
     let first = colorous::VIRIDIS.eval_continuous(DARKEST);

@@ -99,7 +99,12 @@ struct Factors {
     shift: f64,
 }
 
+/// Values of L and U, changed pivots and shift.
+#[cfg(test)]
+type ValuesOnHost = (Vec<f64>, usize, f64);
+
 impl Gpu {
+    /// `None` where the host must do it.
     fn factorised_by_colours<T: Real>(
         &self,
         a: &DeviceCsr<T>,
@@ -139,13 +144,13 @@ impl Gpu {
         Ok(Some((facts, colours)))
     }
 
-    /// The order, and the values of L and U with changed pivots and shift, on the host.
+    /// The order and the factors, on the host.
     #[cfg(test)]
     pub(super) fn factors_by_colours(
         &self,
         a: &DeviceCsr<f64>,
         params: &Params,
-    ) -> Result<Option<(Vec<u32>, (Vec<f64>, usize, f64))>> {
+    ) -> Result<Option<(Vec<u32>, ValuesOnHost)>> {
         let Some((facts, colours)) = self.prepared(a, params)? else { return Ok(None) };
         let arranged = self.arranged(a, &colours)?;
         let factors = self.eliminated(a, &arranged, &colours, params.kind, facts.is_symmetric)?;
