@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use warpsolve::comm::Comm;
 use warpsolve::io::matrix_market::write_vector;
-use warpsolve::job::{self, CancellationToken, Device, Options, Precond, Solution, Solver, Stage};
+use warpsolve::job::{self, CancellationToken, Device, Options, Precond, Ranks, Solution, Solver, Stage};
 use warpsolve::matrix::{Csr, row_stats};
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
@@ -19,6 +20,7 @@ use super::load::{self, NearNullFile, Source};
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
+use super::ranks::{self, PartitionName};
 use super::status::{FAILURE, INTERRUPTED, SUCCESS, UNCONVERGED};
 use super::values::Restart;
 use super::{advice, config, json, report, signals};
@@ -32,6 +34,8 @@ struct Job {
     unrestarted: bool,
     device: DeviceName,
     threads: usize,
+    ranks: usize,
+    partition: PartitionName,
     out: Option<PathBuf>,
     history: Option<PathBuf>,
     json: Option<PathBuf>,
@@ -75,6 +79,8 @@ impl TryFrom<SolveArgs> for Job {
             unrestarted: settings.restart == Some(Restart::Never),
             device: settings.device.unwrap_or(DeviceName::Auto),
             threads: settings.threads.unwrap_or(0).into(),
+            ranks: args.ranks.map_or(1, usize::from),
+            partition: args.partition.unwrap_or(PartitionName::Blocks),
             out: args.out,
             history: args.history,
             json: args.json,
@@ -94,10 +100,21 @@ fn with_near_null(options: Options) -> Result<Options> {
 }
 
 /// Solves and reports; returns the exit status.
-pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
+///
+/// Under a launcher `comm` is how this process, the first, talks to the others.
+pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -> Result<u8> {
     let start = Instant::now();
     let mut job = Job::try_from(args)?;
+    match comm {
+        Some(_) if job.ranks > 1 => {
+            return Err(Error::Option("--ranks is for one process; the launcher has started many".into()));
+        }
+        Some(comm) => (job.device, job.threads) = ranks::share(&**comm, job.device, job.threads),
+        None if job.ranks > 1 && job.threads == 0 => job.threads = ranks::threads(job.ranks),
+        None => {}
+    }
     load::start_threads(job.threads)?;
+    let partitioning = job.partition.read()?;
     job.options.near_null = job.near_null.as_ref().map(NearNullFile::read).transpose()?.map(Arc::new);
     let progress = Progress::new(job.quiet);
 
@@ -107,6 +124,11 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         move || load::system(&source, rhs.as_deref(), &progress)
     });
     let opened = device::open(job.device, job.threads, profiler).inspect_err(|_| progress.clear())?;
+    let ranks = match comm {
+        Some(comm) => Some(Ranks::processes(comm.clone(), partitioning)?),
+        None if job.ranks > 1 => Some(ranks::start(job.ranks, partitioning, job.device, job.threads)?),
+        None => None,
+    };
     let device_seconds = start.elapsed().as_secs_f64();
     let system = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
     progress.clear();
@@ -116,12 +138,16 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         return prospect(&job, &system.a, &opened.device);
     }
     let cancellation = CancellationToken::new();
-    let solved = Solver::builder()
+    let solver = Solver::builder()
         .options(job.options.clone())
         .device(opened.device.clone())
         .on_progress(show(progress.clone(), cancellation.clone()))
-        .cancellation(cancellation)
-        .solve(&system.a, &system.b);
+        .cancellation(cancellation);
+    let solver = match ranks {
+        Some(ranks) => solver.ranks(Arc::new(ranks)),
+        None => solver,
+    };
+    let solved = solver.solve(&system.a, &system.b);
     progress.clear();
     let Solution { x, report } = solved?;
     let total_seconds = start.elapsed().as_secs_f64();
@@ -178,6 +204,12 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         StopReason::Interrupted => INTERRUPTED,
         _ => UNCONVERGED,
     })
+}
+
+/// What every process of a launcher but the first does.
+pub fn work(args: SolveArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
+    let job = Job::try_from(args)?;
+    ranks::work(comm, job.device, job.threads)
 }
 
 /// Says what would be done.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::climb::Ladder;
 use super::options::{Options, Precision};
 use super::progress::{CancellationToken, Stage, Watch};
+use super::ranks::Ranks;
 use super::setup::Times;
 use super::solver::{Solution, Solver};
 use super::{Device, Method, Precond};
@@ -25,6 +26,7 @@ impl Solver {
 pub struct Builder {
     options: Options,
     device: Option<Device>,
+    ranks: Option<Arc<Ranks>>,
     watch: Watch,
 }
 
@@ -131,6 +133,11 @@ impl Builder {
         self.device = Some(device);
         self
     }
+    /// Solves on several ranks, of which the caller is the first, and computes on the [device](Self::device).
+    pub fn ranks(mut self, ranks: Arc<Ranks>) -> Self {
+        self.ranks = Some(ranks);
+        self
+    }
     /// Is called with what is being done, from the thread that solves.
     pub fn on_progress(mut self, tell: impl FnMut(Stage) + Send + 'static) -> Self {
         self.watch.on_progress = Some(Box::new(tell));
@@ -179,7 +186,7 @@ impl Builder {
             Result::Ok((ladder, plan))
         })?;
         let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
-        let watch = self.watch;
-        Ok(Solver { device, ladder, plan, prepared: None, needs_f64: false, watch, times })
+        let (ranks, watch) = (self.ranks.filter(|ranks| ranks.size() > 1), self.watch);
+        Ok(Solver { device, ranks, ladder, plan, prepared: None, needs_f64: false, watch, times })
     }
 }

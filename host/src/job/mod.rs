@@ -9,6 +9,7 @@
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `setup`, `run` | a plan carried out on a device |
+//! | `ranks` | the same on several ranks |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
@@ -29,6 +30,7 @@ mod memory;
 mod options;
 mod plan;
 mod progress;
+pub mod ranks;
 mod report;
 mod residual;
 mod run;
@@ -50,6 +52,7 @@ pub use device::{Device, open_gpu};
 pub use ladder::{Cost, Rung};
 pub use options::{Options, Precision};
 pub use progress::{CancellationToken, Stage};
+pub use ranks::Ranks;
 pub use report::{Obstacle, Report, Warning};
 pub use residual::relative_residual;
 pub use solver::{Solution, Solver};

@@ -6,6 +6,7 @@ use cuda_std::Real;
 use rayon::prelude::*;
 
 use super::Cpu;
+use super::beside::Beside;
 use super::matrix::CpuMatrix;
 use super::vectors::{dot, scaled};
 use crate::backend::host::HostBackend;
@@ -21,10 +22,41 @@ impl<T: Real> Products<T> for Cpu {
     }
 
     fn multiply(&self, a: &CpuMatrix<T>, x: &Vec<T>, then: Then<T, Self>) -> Result<()> {
+        self.multiply_beside(a, None, x, then)
+    }
+}
+
+/// A matrix, and entries beside it.
+#[derive(Clone, Copy)]
+struct Factor<'a, T> {
+    a: &'a CpuMatrix<T>,
+    beside: Option<Beside<'a, T>>,
+}
+
+impl<T: Real> Factor<'_, T> {
+    /// `y = A x` for the rows from `first` on.
+    fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
+        self.a.multiply(x, first, y);
+        if let Some(beside) = &self.beside {
+            beside.add(first, y);
+        }
+    }
+}
+
+impl Cpu {
+    /// [`Products::multiply`] with entries beside A.
+    pub(crate) fn multiply_beside<T: Real>(
+        &self,
+        a: &CpuMatrix<T>,
+        beside: Option<Beside<T>>,
+        x: &Vec<T>,
+        then: Then<T, Self>,
+    ) -> Result<()> {
         then.check((a.n_rows(), a.n_cols()), x)?;
         if self.stopped() {
             return Ok(());
         }
+        let a = Factor { a, beside };
         match then {
             Then::Store { y } => {
                 self.rows(a, x, y, &|_, _| []);
@@ -69,33 +101,25 @@ impl<T: Real> Products<T> for Cpu {
         }
         Ok(())
     }
-}
 
-impl Cpu {
     /// `f(first row, chunk of y)` for every chunk of `y = A x`, which `f` may change; the sums of what it
     /// returns.
     fn rows<T: Real, const K: usize>(
         &self,
-        a: &CpuMatrix<T>,
+        a: Factor<T>,
         x: &[T],
         y: &mut [T],
         f: &(dyn Fn(usize, &mut [T]) -> [T; K] + Sync),
     ) -> [T; K] {
-        self.chunk_sums(y, a.chunk(), &|first, y| {
+        self.chunk_sums(y, a.a.chunk(), &|first, y| {
             a.multiply(x, first, y);
             f(first, y)
         })
     }
 
     /// `y = y + A x`, where `f(first row, chunk of A x)` may change the product before it is added.
-    fn add_rows<T: Real>(
-        &self,
-        a: &CpuMatrix<T>,
-        x: &[T],
-        y: &mut [T],
-        f: &(dyn Fn(usize, &mut [T]) + Sync),
-    ) {
-        let chunk = a.chunk();
+    fn add_rows<T: Real>(&self, a: Factor<T>, x: &[T], y: &mut [T], f: &(dyn Fn(usize, &mut [T]) + Sync)) {
+        let chunk = a.a.chunk();
         self.install(|| {
             let scratch = || vec![T::ZERO; chunk];
             y.par_chunks_mut(chunk).enumerate().for_each_init(scratch, |product, (c, y)| {
@@ -110,14 +134,14 @@ impl Cpu {
     }
 
     /// `y = A x`, `z = omega D y`.
-    fn scaled_rows<T: Real>(&self, a: &CpuMatrix<T>, x: &[T], omega: T, d: &[T], y: &mut [T], z: &mut [T]) {
-        let chunk = a.chunk();
+    fn scaled_rows<T: Real>(&self, a: Factor<T>, x: &[T], omega: T, d: &[T], y: &mut [T], z: &mut [T]) {
+        let chunk = a.a.chunk();
         self.install(|| {
             let chunks = y.par_chunks_mut(chunk).zip(z.par_chunks_mut(chunk)).enumerate();
             chunks.for_each(|(c, (y, z))| {
                 let first = c * chunk;
                 a.multiply(x, first, y);
-                scaled(omega, d, a.n_rows(), first, y, z);
+                scaled(omega, d, a.a.n_rows(), first, y, z);
             });
         });
     }
