@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 
 /// How often a rank that waits looks whether another has failed.
 const LOOK: Duration = Duration::from_millis(20);
-/// Times that a rank asks for a message before it sleeps: to be woken takes some microseconds.
-const TRIES: u32 = 200;
+/// Times that a rank asks for a message before it sleeps: about as long as it takes to be woken.
+const TRIES: u32 = 100;
 
 /// One rank of a team of threads.
 pub struct Team {
@@ -78,7 +78,7 @@ impl Comm for Team {
             if let Some(message) = held(&mailbox.messages).pop_front() {
                 return Ok(message);
             }
-            std::thread::yield_now();
+            std::hint::spin_loop();
         }
         let mut messages = held(&mailbox.messages);
         loop {

@@ -24,8 +24,6 @@ mod orders;
 mod part;
 mod serve;
 mod system;
-#[cfg(test)]
-mod tests;
 
 use orders::Order;
 pub use serve::serve;
@@ -71,7 +69,11 @@ impl Ranks {
         Self::of_team(team.collect(), partitioning, open)
     }
 
-    fn of_team(
+    /// The same for a team that is there, a rank for each thread.
+    ///
+    /// # Errors
+    /// As [`Ranks::threads`].
+    pub fn of_team(
         team: Vec<Arc<dyn Comm>>,
         partitioning: Partitioning,
         open: impl Fn(usize) -> Result<Device> + Send + Sync + 'static,

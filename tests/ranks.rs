@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::*;
-use crate::backend::cpu::Cpu;
-use crate::job::{CancellationToken, Method, Options, Precision, Precond, Solution, Solver, Stage};
-use crate::job::{relative_residual, solve};
-use crate::matrix::Csr;
-use crate::precond::amg::Coarsening;
-use crate::problem::generate;
-use crate::solver::{Stop, StopReason};
+use warpsolve::backend::cpu::Cpu;
+use warpsolve::comm::{Comm, Partitioning, Team};
+use warpsolve::job::{CancellationToken, Device, Method, Options, Precision, Precond, Ranks, Solution};
+use warpsolve::job::{Solver, Stage, relative_residual, solve};
+use warpsolve::matrix::Csr;
+use warpsolve::precond::amg::Coarsening;
+use warpsolve::problem::generate;
+use warpsolve::solver::{Stop, StopReason};
+use warpsolve::{Error, Result};
 
 fn cpu() -> Device {
     Device::Cpu(Cpu::new(1).unwrap())
