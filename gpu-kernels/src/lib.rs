@@ -27,6 +27,7 @@ pub mod coefficient;
 pub mod epilogue;
 pub mod examples;
 pub mod gram_schmidt;
+pub mod incomplete;
 pub mod krylov;
 pub mod monitor;
 pub mod reduce;
@@ -42,7 +43,8 @@ pub use sizes::{BLOCK, MAX_REDUCTION_BLOCKS};
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn entries() -> Vec<&'static str> {
     use crate::{
-        blas1::*, cells::*, gram_schmidt::*, krylov::*, monitor::*, reduce::*, setup::*, triangular::*,
+        blas1::*, cells::*, gram_schmidt::*, incomplete::*, krylov::*, monitor::*, reduce::*, setup::*,
+        triangular::*,
     };
     [
         ACTIVATE_ENTRIES,
@@ -53,6 +55,8 @@ pub fn entries() -> Vec<&'static str> {
         aggregate::NUMBER_AGGREGATES_ENTRIES,
         aggregate::TENTATIVE_ENTRIES,
         aggregate::TENTATIVE_LENGTHS_ENTRIES,
+        ARRANGED_LENGTHS_ENTRIES,
+        ARRANGED_ROWS_ENTRIES,
         AXPBY_ENTRIES,
         AXPBYPCZ_ENTRIES,
         CG_STEP_ENTRIES,
@@ -69,9 +73,14 @@ pub fn entries() -> Vec<&'static str> {
         convert::ROUND_SCALED_ENTRIES,
         convert::SLICE_WIDTHS_ENTRIES,
         convert::SORT_WINDOWS_ENTRIES,
+        COLOUR_ENTRIES,
         DIRECTION_ENTRIES,
         DOT_ENTRIES,
+        ELIMINATE_PIVOTS_ENTRIES,
+        ELIMINATE_ROWS_ENTRIES,
+        FACTOR_FACTS_ENTRIES,
         FILL_ENTRIES,
+        FIND_LONG_ROWS_ENTRIES,
         GMRES_ROTATE_ENTRIES,
         GMRES_SOLVE_ENTRIES,
         GMRES_START_ENTRIES,
@@ -93,6 +102,13 @@ pub fn entries() -> Vec<&'static str> {
         inverse::DENSE_ROWS_ENTRIES,
         inverse::DENSE_SYMMETRY_ENTRIES,
         inverse::GAUSS_JORDAN_ENTRIES,
+        near_null::COARSE_VECTOR_ENTRIES,
+        near_null::GATHER_ENTRIES,
+        near_null::MAGNITUDES_ENTRIES,
+        near_null::ORTHONORMAL_ENTRIES,
+        near_null::ORTHONORMAL_LENGTHS_ENTRIES,
+        near_null::ORTHONORMAL_ROWS_ENTRIES,
+        near_null::PUT_VECTOR_ENTRIES,
         NOISY_ENTRIES,
         NORM_MAX_ENTRIES,
         OBSERVE_ENTRIES,
@@ -102,6 +118,7 @@ pub fn entries() -> Vec<&'static str> {
         product::WRITE_COLUMNS_ENTRIES,
         product::WRITE_COLUMNS_LONG_ENTRIES,
         REACT_ENTRIES,
+        ROW_LARGEST_ENTRIES,
         SCALE_ROWS_ENTRIES,
         scan::SPAN_SCAN_ENTRIES,
         scan::SPAN_SUMS_ENTRIES,
@@ -119,7 +136,9 @@ pub fn entries() -> Vec<&'static str> {
         transpose::SORT_ROWS_LONG_ENTRIES,
         transpose::TRANSPOSE_VALUES_ENTRIES,
         TRIANGLE_CHAIN_ENTRIES,
+        TRIANGLE_LENGTHS_ENTRIES,
         TRIANGLE_LEVEL_ENTRIES,
+        TRIANGLES_ENTRIES,
     ]
     .concat()
     .into_iter()

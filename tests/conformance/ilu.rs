@@ -7,7 +7,7 @@ use warpsolve::backend::reference::Reference;
 use warpsolve::backend::{Backend, Slot};
 use warpsolve::job::relative_residual;
 use warpsolve::matrix::{AnyMatrix, Csr};
-use warpsolve::precond::ilu::{Kind, Order, Params, TriangularSolves};
+use warpsolve::precond::ilu::{Factorisations, Kind, Order, Params};
 use warpsolve::precond::{Ilu, Preconditioner};
 use warpsolve::problem::generate;
 use warpsolve::solver::{Gmres, IterativeSolver, Steps, Stop, StopReason};
@@ -43,7 +43,7 @@ fn matrices<T: Real>() -> Vec<Arc<Csr<T>>> {
     ]
 }
 
-pub fn incomplete_factors<T: Real, B: Backend<T> + TriangularSolves<T>>(g: &B) {
+pub fn incomplete_factors<T: Real, B: Backend<T> + Factorisations<T>>(g: &B) {
     for a in matrices::<T>() {
         let n = a.n_rows();
         let r = random::<T>(11, n);
@@ -65,7 +65,7 @@ pub fn incomplete_factors<T: Real, B: Backend<T> + TriangularSolves<T>>(g: &B) {
     }
 }
 
-pub fn triangles_of_another_size_are_refused<T: Real, B: Backend<T> + TriangularSolves<T>>(g: &B) {
+pub fn triangles_of_another_size_are_refused<T: Real, B: Backend<T> + Factorisations<T>>(g: &B) {
     let a = matrices::<T>().remove(0);
     let mut m = Ilu::setup(g, &a, &Params::default()).unwrap();
     let (r, mut z) = (g.zeros(a.n_rows()).unwrap(), g.zeros(a.n_rows() - 1).unwrap());
@@ -73,7 +73,7 @@ pub fn triangles_of_another_size_are_refused<T: Real, B: Backend<T> + Triangular
     assert!(refused.to_string().contains("triangular solves"), "{refused}");
 }
 
-pub fn a_raised_guard_leaves_triangles_alone<T: Real, B: Backend<T> + TriangularSolves<T>>(g: &B) {
+pub fn a_raised_guard_leaves_triangles_alone<T: Real, B: Backend<T> + Factorisations<T>>(g: &B) {
     let a = matrices::<T>().remove(1);
     let n = a.n_rows();
     let monitor = g.monitor(0, 0.0).unwrap();
@@ -86,7 +86,7 @@ pub fn a_raised_guard_leaves_triangles_alone<T: Real, B: Backend<T> + Triangular
     assert_same_bits(&g.to_host(&z).unwrap(), &untouched);
 }
 
-pub fn gmres_with_factors<T: Real, B: Steps<T> + TriangularSolves<T>>(g: &B) {
+pub fn gmres_with_factors<T: Real, B: Steps<T> + Factorisations<T>>(g: &B) {
     let a: Arc<Csr<T>> = Arc::new(generate(&"convection-diffusion:13".parse().unwrap(), 1).unwrap().cast());
     let n = a.n_rows();
     let b = random::<T>(8, n);

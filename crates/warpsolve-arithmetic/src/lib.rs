@@ -8,6 +8,7 @@
 //! | [`blocks`] | small dense blocks: inverses, norms |
 //! | [`smoothing`] | the diagonal that multigrid smooths with |
 //! | [`orthonormal`] | the QR decomposition of a few vectors |
+//! | [`pivots`] | pivots of incomplete factorisations that are too small |
 //! | [`compression`] | a column and a rounded value in 32 bits |
 //! | [`cells`] | ionic models of heart cells |
 //! | [`stencil`], [`pi`] | the small programs |
@@ -20,6 +21,7 @@ pub mod gmres;
 pub mod noise;
 pub mod orthonormal;
 pub mod pi;
+pub mod pivots;
 pub mod smoothing;
 pub mod status;
 pub mod stencil;

@@ -128,9 +128,15 @@ impl Plan {
         precond::Parameters { block_size, singular_blocks, amg, ilu, near_null, hierarchy_in_f32, reusable }
     }
 
-    /// Whether the matrix's format is made where the matrix is used: a hierarchy is built from CRS there.
+    /// Whether the preconditioner is made from the matrix in CRS where that is used.
+    pub fn needs_csr(&self) -> bool {
+        let is_of_blocks = self.options.block_size > 1;
+        self.precond.description().from_csr && (self.has_hierarchy() || !is_of_blocks)
+    }
+
+    /// Whether the matrix's format is made where the matrix is used: from CRS, if that is there.
     pub fn converts_on_device(&self) -> bool {
-        self.has_hierarchy() && self.options.format.is_none()
+        self.needs_csr() && self.options.format.is_none()
     }
 }
 

@@ -10,21 +10,18 @@ use super::progress::{Stage, Watch};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, BlockCsr, Csr, check};
 use crate::precond::amg::AnyPrecision;
-use crate::precond::ilu::TriangularSolves;
+use crate::precond::ilu::Factorisations;
 use crate::precond::{Identity, Preconditioner, Projected, Source};
 use crate::setup::{Blocks, Formats};
 use crate::solver::Steps;
 
 /// Backends that a system can be solved on.
 pub(super) trait Computes<T: Real>:
-    AnyPrecision<T> + TriangularSolves<T> + Steps<T> + Clone + Send + 'static
+    AnyPrecision<T> + Factorisations<T> + Steps<T> + Clone + Send + 'static
 {
 }
 
-impl<T: Real, B: AnyPrecision<T> + TriangularSolves<T> + Steps<T> + Clone + Send + 'static> Computes<T>
-    for B
-{
-}
+impl<T: Real, B: AnyPrecision<T> + Factorisations<T> + Steps<T> + Clone + Send + 'static> Computes<T> for B {}
 
 /// Seconds of what comes before the iterations.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,7 +89,7 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
         1 => Ok(Blocks::scalar(backend.csr(a)?)),
         block => backend.blocks(&BlockCsr::from_csr(a, block)?),
     };
-    let csr = plan.has_hierarchy().then(blocks).transpose()?;
+    let csr = plan.needs_csr().then(blocks).transpose()?;
     let uploaded = if plan.converts_on_device() { None } else { Some(backend.matrix(&matrix)?) };
     backend.synchronize()?;
     times.upload += start.elapsed().as_secs_f64();
@@ -102,7 +99,7 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
     let matrix = match (uploaded, &csr) {
         (Some(matrix), _) => matrix,
         (None, Some(csr)) => Formats::<T, T>::operator(backend, csr)?,
-        (None, None) => unreachable!("what is converted on the device has a hierarchy"),
+        (None, None) => unreachable!("what is converted on the device is there in CRS"),
     };
     times.setup += start.elapsed().as_secs_f64();
     Ok(Operators { matrix, csr })

@@ -22,7 +22,9 @@ pub struct Description {
     pub parameters: &'static [&'static str],
     /// Whether the diagonal, or the blocks on it, must be invertible.
     pub divides_by_diagonal: bool,
-    /// Whether it is built of smaller and smaller problems, from the matrix where the backend computes.
+    /// Whether it is made from the matrix in CRS where the backend computes.
+    pub from_csr: bool,
+    /// Whether it is built of smaller and smaller problems.
     pub has_hierarchy: bool,
     /// Whether solvers fuse it, with blocks of this size on the diagonal: its
     /// [`shape`](super::Preconditioner::shape) is not general.
@@ -66,8 +68,8 @@ pub(crate) struct Source<'a, T: Real, B: Algebra<T>> {
     pub backend: &'a B,
     /// The matrix.
     pub a: &'a Arc<Csr<T>>,
-    /// The matrix where the backend computes, for a preconditioner that [has a
-    /// hierarchy](Description::has_hierarchy).
+    /// The matrix where the backend computes, for a preconditioner that is [made of
+    /// it](Description::from_csr).
     pub csr: Option<Blocks<B::Csr>>,
     /// The matrix, ready to be multiplied.
     pub product: &'a B::Matrix,

@@ -14,6 +14,7 @@ pub(super) const DESCRIPTION: Description = Description {
     title: "no",
     parameters: &[],
     divides_by_diagonal: false,
+    from_csr: false,
     has_hierarchy: false,
     is_fused: |_| true,
     vectors: |_| 0,

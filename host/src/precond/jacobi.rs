@@ -19,6 +19,7 @@ pub(super) const DESCRIPTION: Description = Description {
     title: "Jacobi",
     parameters: &["singular-blocks"],
     divides_by_diagonal: true,
+    from_csr: false,
     has_hierarchy: false,
     is_fused: |block_size| block_size == 1,
     vectors: |block_size| block_size,

@@ -51,7 +51,7 @@ macro_rules! preconditioners {
             }
 
             /// It, for a matrix.
-            pub(crate) fn make<T: Real, B: AnyPrecision<T> + ilu::TriangularSolves<T> + 'static>(
+            pub(crate) fn make<T: Real, B: AnyPrecision<T> + ilu::Factorisations<T> + 'static>(
                 self,
                 source: Source<T, B>,
             ) -> Result<Box<dyn Preconditioner<T, B>>> {

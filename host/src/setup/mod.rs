@@ -54,6 +54,7 @@ pub use format::{CrsFormat, Formats};
 pub use independent_set::{IndependentSets, SINGLETON};
 pub use interpolation::{Interpolation, Truncation};
 pub use inverse::Inverses;
+pub(crate) use matrix::device::download;
 pub use matrix::device::{DeviceCsr, DeviceIndices};
 pub use matrix::{Blocks, Matrices, Size};
 pub use near_null::{NearNullSpaces, Orthonormal};

@@ -19,7 +19,7 @@ impl Gpu {
     /// Row pointers of row lengths: replaces the `n` numbers of 32 bits in `lengths`, which has room for one
     /// more, by their exclusive prefix sums, with the total at the end. Returns the total, which may exceed
     /// 32 bits (then the row pointers are not valid). Waits.
-    pub(super) fn row_pointers(&self, lengths: &Arc<Buffer>, n: usize) -> Result<u64> {
+    pub(crate) fn row_pointers(&self, lengths: &Arc<Buffer>, n: usize) -> Result<u64> {
         let span = n.div_ceil(MAX_SPANS).next_multiple_of(TILE).max(TILE);
         let spans = n.div_ceil(span).max(1);
         // Nothing else uses the memory for partial sums at the same time: there is one stream.

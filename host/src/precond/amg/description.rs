@@ -14,6 +14,7 @@ pub const DESCRIPTION: Description = Description {
     title: "AMG",
     parameters: &["amg"],
     divides_by_diagonal: true,
+    from_csr: true,
     has_hierarchy: true,
     is_fused: |_| false,
     vectors: |_| 0,

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::factors::Factors;
-use super::pivots::Pivots;
 use crate::matrix::Csr;
+use arithmetic::pivots::Pivots;
 
 /// L and U while they are computed, in one pattern with its diagonal: the rows before one that is eliminated.
 pub(super) struct Done<'a> {

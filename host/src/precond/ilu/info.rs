@@ -37,12 +37,14 @@ impl Info {
     }
 }
 
-/// About how many bytes the factors will take of a matrix with so many rows and entries.
+/// About how many bytes the factors of a matrix with so many rows and entries will take, with what is there
+/// beside them while they are computed: A in CRS, and twice in f64.
 pub(crate) fn expected_bytes(params: &Params, n_rows: usize, nnz: usize, number: usize) -> u64 {
     let entries = match params.kind {
         Kind::Levels => nnz as f64 * f64::from(1 + params.fill),
         Kind::Threshold => nnz as f64 * params.growth,
         Kind::Diagonal => nnz as f64,
     };
-    (entries * (4 + number) as f64) as u64 + (n_rows * 2 * (12 + number)) as u64
+    let set_up = nnz * (4 + number + 4 + 8 + 8) + n_rows * 5 * 4;
+    (entries * (4 + number) as f64) as u64 + (n_rows * 2 * (12 + number) + set_up) as u64
 }

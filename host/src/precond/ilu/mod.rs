@@ -1,8 +1,8 @@
 //! Incomplete factorisations: `A` is nearly `L U`, and `M = U^-1 L^-1` (Saad 2003, chapter 10).
 //!
-//! The factors are computed on the host, in f64, in an order of elimination, and solved with where the
-//! vectors are. Everything is deterministic: the factors do not depend on the threads, and the sums of a
-//! solution have an order of their own.
+//! The factors are computed in f64, in an order of elimination: on a GPU where they have the pattern of A and
+//! the order is that of colours, else on the host. They are solved with where the vectors are. Everything is
+//! deterministic: the factors are the same everywhere, and the sums of a solution have an order of their own.
 
 use cuda_std::Real;
 
@@ -11,7 +11,8 @@ use super::preconditioner::{Preconditioner, Traffic};
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::matrix::{Csr, check};
-use crate::setup::Algebra;
+use crate::setup::{Algebra, Blocks};
+pub use factorisation::Factorisations;
 pub(crate) use factorisation::factorised;
 pub(crate) use info::expected_bytes;
 
@@ -23,7 +24,6 @@ mod info;
 mod order;
 mod params;
 mod pattern;
-mod pivots;
 mod schedule;
 mod solve;
 #[cfg(test)]
@@ -45,15 +45,17 @@ pub(super) const DESCRIPTION: Description = Description {
     title: "ILU",
     parameters: &["ilu"],
     divides_by_diagonal: false,
+    from_csr: true,
     has_hierarchy: false,
     is_fused: |_| false,
     vectors: |_| 2,
 };
 
-pub(super) fn make<T: Real, B: Algebra<T> + TriangularSolves<T> + 'static>(
+pub(super) fn make<T: Real, B: Algebra<T> + Factorisations<T> + 'static>(
     source: Source<T, B>,
 ) -> Result<Box<dyn Preconditioner<T, B>>> {
-    Ok(Box::new(Ilu::setup(source.backend, source.a, &source.parameters.ilu)?))
+    let there = source.csr.as_ref().filter(|csr| csr.block() == 1).map(Blocks::first);
+    Ok(Box::new(Ilu::of(source.backend, source.a, there, &source.parameters.ilu)?))
 }
 
 /// `M = U^-1 L^-1` for one matrix on one backend.
@@ -62,7 +64,7 @@ pub struct Ilu<T: Real, B: TriangularSolves<T>> {
     triangles: B::Triangles,
 }
 
-impl<T: Real, B: TriangularSolves<T>> Ilu<T, B> {
+impl<T: Real, B: Factorisations<T>> Ilu<T, B> {
     /// Factorises a square matrix. Pivots that are too small are changed, and counted.
     ///
     /// # Errors
@@ -72,8 +74,13 @@ impl<T: Real, B: TriangularSolves<T>> Ilu<T, B> {
         params.check()?;
         check::check_square(a)?;
         check::check_finite(a)?;
-        let (triangles, info) = factorised::<T, T>(a, params)?;
-        Ok(Ilu { triangles: backend.triangles(triangles)?, info })
+        Self::of(backend, a, None, params)
+    }
+
+    /// Of a matrix that was checked; `there` is the same where the backend computes.
+    fn of(backend: &B, a: &Csr<T>, there: Option<&B::Csr>, params: &Params) -> Result<Self> {
+        let (triangles, info) = backend.factorise(a, there, params)?;
+        Ok(Ilu { triangles, info })
     }
 
     /// What was factorised.
@@ -82,7 +89,7 @@ impl<T: Real, B: TriangularSolves<T>> Ilu<T, B> {
     }
 }
 
-impl<T: Real, B: Backend<T> + TriangularSolves<T>> Preconditioner<T, B> for Ilu<T, B> {
+impl<T: Real, B: Backend<T> + Factorisations<T>> Preconditioner<T, B> for Ilu<T, B> {
     fn apply(&mut self, backend: &B, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
         backend.solve_triangles(&mut self.triangles, r, z)
     }

@@ -28,7 +28,8 @@ named! {
         Rcm = "rcm",
         /// Approximate minimum degree: little fill.
         Amd = "amd",
-        /// By colours, so that all unknowns of a colour are solved at once.
+        /// By colours, so that all unknowns of a colour are solved at once: an unknown has the first colour
+        /// that no neighbour has which is before it in an order by chance (Jones and Plassmann 1993).
         Multicolour = "multicolour",
     }
 }

@@ -84,9 +84,13 @@ impl<T: Real> Triangle<T> {
 
     /// Bytes that it takes, with row pointers of 32 bits.
     pub fn bytes(&self) -> u64 {
-        let (entry, row) = (4 + size_of::<T>(), 8 + size_of::<T>());
-        (entry * self.entries.nnz() + row * self.n()) as u64
+        triangle_bytes::<T>(self.n(), self.entries.nnz())
     }
+}
+
+/// Bytes of a triangle of so many unknowns and entries.
+pub(super) fn triangle_bytes<T>(n: usize, entries: usize) -> u64 {
+    ((4 + size_of::<T>()) * entries + (8 + size_of::<T>()) * n) as u64
 }
 
 impl Unscheduled<'_> {

@@ -35,7 +35,7 @@ fn random(n: usize, seed: u64, hidden: bool) -> Csr<f64> {
     Csr::from_triplets(n, n, entries.filter_map(value)).unwrap()
 }
 
-fn applied<B: TriangularSolves<f64> + crate::backend::Backend<f64>>(
+fn applied<B: Factorisations<f64> + crate::backend::Backend<f64>>(
     g: &B,
     a: &Csr<f64>,
     params: &Params,
@@ -48,7 +48,7 @@ fn applied<B: TriangularSolves<f64> + crate::backend::Backend<f64>>(
 }
 
 /// `M A x = x` where nothing is dropped, for all orders, scaled and matched or not.
-fn whole_factors_solve<B: TriangularSolves<f64> + crate::backend::Backend<f64>>(g: &B, n: usize) {
+fn whole_factors_solve<B: Factorisations<f64> + crate::backend::Backend<f64>>(g: &B, n: usize) {
     let ilut = Params { kind: Kind::Threshold, drop: 0.0, growth: 1000.0, ..Params::default() };
     let levels = Params { kind: Kind::Levels, fill: 20, ..Params::default() };
     let laplacian = problem("poisson2d:6");

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use super::factors::Factors;
 use super::params::Params;
-use super::pivots::Pivots;
 use crate::matrix::Csr;
+use arithmetic::pivots::Pivots;
 
 /// A factor that grows row by row.
 struct Rows {

@@ -22,10 +22,10 @@ use crate::matrix::{BlockCsr, Csr};
 /// A CRS matrix in device memory, columns ascending within a row.
 #[derive(Clone)]
 pub struct DeviceCsr<T> {
-    pub(in crate::setup) size: Size,
+    pub(crate) size: Size,
     /// `n_rows + 1` of 32 bits.
-    pub(in crate::setup) row_ptr: Arc<Buffer>,
-    pub(in crate::setup) col_idx: Arc<Buffer>,
+    pub(crate) row_ptr: Arc<Buffer>,
+    pub(crate) col_idx: Arc<Buffer>,
     pub(in crate::setup) values: Arc<Buffer>,
     pub(in crate::setup) element: PhantomData<T>,
 }
@@ -38,7 +38,7 @@ pub struct DeviceIndices {
 }
 
 impl DeviceIndices {
-    pub(in crate::setup) fn from_slice(device: &Arc<dyn Launch>, values: &[u32]) -> Result<Self> {
+    pub(crate) fn from_slice(device: &Arc<dyn Launch>, values: &[u32]) -> Result<Self> {
         Ok(DeviceIndices { len: values.len(), buffer: Buffer::from_slice(device, values)? })
     }
 
@@ -50,7 +50,7 @@ impl DeviceIndices {
     pub(in crate::setup) fn ptr(&self) -> *const u32 {
         self.buffer.address as *const u32
     }
-    pub(in crate::setup) fn ptr_mut(&self) -> *mut u32 {
+    pub(crate) fn ptr_mut(&self) -> *mut u32 {
         self.buffer.address as *mut u32
     }
 
@@ -62,7 +62,7 @@ impl DeviceIndices {
 impl<T: Real> DeviceCsr<T> {
     /// Copies `a` to the device. [`Error::Matrix`](crate::Error::Matrix) where its entries are more than
     /// 32-bit row pointers reach.
-    pub(in crate::setup) fn upload(device: &Arc<dyn Launch>, a: &Csr<T>) -> Result<Self> {
+    pub(crate) fn upload(device: &Arc<dyn Launch>, a: &Csr<T>) -> Result<Self> {
         let size = Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() };
         check_reach(size.nnz as u64)?;
         let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
@@ -192,7 +192,7 @@ impl<T: Real> DeviceCsr<T> {
     pub(in crate::setup) fn col_idx_mut(&self) -> *mut u32 {
         self.col_idx.address as *mut u32
     }
-    pub(in crate::setup) fn values(&self) -> *const T {
+    pub(crate) fn values(&self) -> *const T {
         self.values.address as *const T
     }
     pub(in crate::setup) fn values_mut(&self) -> *mut T {
@@ -202,7 +202,7 @@ impl<T: Real> DeviceCsr<T> {
 
 impl<T: Real> DeviceCsr<T> {
     /// The pattern, for kernels.
-    pub(in crate::setup) fn pattern(&self) -> Pattern {
+    pub(crate) fn pattern(&self) -> Pattern {
         Pattern { row_ptr: self.row_ptr(), col_idx: self.col_idx() }
     }
 
@@ -212,7 +212,7 @@ impl<T: Real> DeviceCsr<T> {
     }
 
     /// Logarithm of the number of lanes that share a row.
-    pub(in crate::setup) fn log2_lanes(&self) -> u32 {
+    pub(crate) fn log2_lanes(&self) -> u32 {
         log2_lanes(self.size.n_rows, self.size.nnz)
     }
 }
@@ -278,11 +278,7 @@ impl<T: Real> Matrices<T> for Gpu {
 }
 
 /// The first `len` elements.
-pub(in crate::setup) fn download<U: cuda_std::memory::Word>(
-    buffer: &Buffer,
-    len: usize,
-    zero: U,
-) -> Result<Vec<U>> {
+pub(crate) fn download<U: cuda_std::memory::Word>(buffer: &Buffer, len: usize, zero: U) -> Result<Vec<U>> {
     let mut values = vec![zero; len];
     // SAFETY: the buffer has at least that many elements.
     unsafe { buffer.device().download(bytes_of_mut(&mut values), buffer.address)? };

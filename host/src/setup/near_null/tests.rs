@@ -7,7 +7,7 @@ use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
 use crate::problem::random::{below, uniform};
 use crate::setup::testing::{all_samples, assert_agrees, strict};
-use crate::setup::{Aggregation, Algebra, Matrices, NO_AGGREGATE, Transposes};
+use crate::setup::{Aggregation, Algebra, NO_AGGREGATE, Transposes};
 
 /// Aggregates of n unknowns by chance, some in none; the last two have one and two.
 fn aggregates(n: usize, count: u64) -> Vec<u32> {

@@ -9,6 +9,8 @@ use crate::error::Result;
 mod device;
 mod host;
 
+pub(super) use device::{DeviceTriangles, TriangleArrays};
+
 /// The triangles of a factorisation, ready to be brought to where they are solved with.
 #[derive(Debug, Clone)]
 pub struct Triangles<T> {

@@ -1,24 +1,30 @@
-//! From a matrix to triangles: permuted, scaled, factorised, scheduled.
+//! On the host: permuted, scaled, factorised, scheduled.
 
 use cuda_std::Real;
 
-use super::arrangement::Arrangement;
-use super::elimination::{eliminate_pivot, eliminate_row, on_pattern};
-use super::factors::Factors;
-use super::info::Info;
-use super::params::{Kind, Params};
-use super::pivots::Pivots;
-use super::schedule::{Triangle, Unscheduled};
-use super::solve::Triangles;
-use super::{pattern, threshold};
+use super::super::arrangement::Arrangement;
+use super::super::elimination::{eliminate_pivot, eliminate_row, on_pattern};
+use super::super::factors::Factors;
+use super::super::info::Info;
+use super::super::params::{Kind, Params};
+use super::super::schedule::{Triangle, Unscheduled};
+use super::super::solve::Triangles;
+use super::super::{pattern, threshold};
+use super::Factorisations;
+use crate::backend::cpu::Cpu;
+use crate::backend::reference::Reference;
 use crate::error::Result;
 use crate::matrix::{Csr, check};
+use arithmetic::pivots::Pivots;
 
 /// What is added to a symmetric matrix whose factors have a pivot that is not positive, as a share of its
 /// diagonal: this at first, then twice as much, and so on (Manteuffel 1980; Lin and More 1999).
-const SHIFT: f64 = 1e-3;
+pub(super) const SHIFT: f64 = 1e-3;
 /// Shifts that are tried.
-const SHIFTS: u32 = 12;
+pub(super) const SHIFTS: u32 = 12;
+
+impl<T: Real> Factorisations<T> for Reference {}
+impl<T: Real> Factorisations<T> for Cpu {}
 
 /// The factors of a square matrix, finite, in the order of their solution, rounded to S.
 pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Triangles<S>, Info)> {
@@ -45,7 +51,11 @@ pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Tria
 /// Of a square matrix, `arranged()` in its order of elimination. With `is_symmetric`, of a symmetric
 /// matrix with a positive diagonal, `U = D L^T`, to rounding at least; where pivots are not positive, of a
 /// matrix with a larger diagonal.
-pub(super) fn factors(arranged: &dyn Fn() -> Csr<f64>, params: &Params, is_symmetric: bool) -> Factors {
+pub(in crate::precond::ilu) fn factors(
+    arranged: &dyn Fn() -> Csr<f64>,
+    params: &Params,
+    is_symmetric: bool,
+) -> Factors {
     let with = |shift: f64| {
         let (a, pivots) = (arranged(), Pivots { are_positive: is_symmetric, shift });
         match params.kind {
