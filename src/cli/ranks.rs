@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use warpsolve::comm::launcher::Launched;
 use warpsolve::comm::{Comm, Partitioning};
-use warpsolve::job::ranks::serve;
+use warpsolve::job::ranks::work as work_on_ranks;
 use warpsolve::job::{Device, Ranks};
 use warpsolve::{Error, Result};
 
@@ -139,15 +139,8 @@ fn open(name: DeviceName, threads: usize) -> Result<Device> {
 pub fn work(comm: &Arc<dyn Comm>, name: DeviceName, threads: usize) -> Result<u8> {
     let (name, threads) = share(&**comm, name, threads);
     load::start_threads(threads)?;
-    match serve(comm, open(name, threads)) {
-        Ok(()) => Ok(SUCCESS),
-        // Rank 0 says it.
-        Err(Error::Rank { .. }) => Ok(FAILURE),
-        Err(error) => {
-            comm.fail(&error.to_string());
-            Ok(FAILURE)
-        }
-    }
+    // What went wrong is said by rank 0, or has ended all.
+    Ok(if work_on_ranks(comm, || open(name, threads)) { SUCCESS } else { FAILURE })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A solve on several ranks.
 //!
-//! Rank 0 is whoever called: it checks, chooses, and gives orders. The other ranks [serve](serve): they carry
-//! out what they are told, each with its rows, until they are told to quit.
+//! Rank 0 is whoever called: it checks, chooses, and gives orders. The other ranks [work]: they carry out
+//! what they are told, each with its rows, until they are told to quit.
 //!
 //! | file | what |
 //! |---|---|
@@ -26,7 +26,7 @@ mod serve;
 mod system;
 
 use orders::Order;
-pub use serve::serve;
+use serve::serve;
 pub(super) use system::prepare;
 
 /// Ranks that wait for orders, of which the caller is the first.
@@ -83,7 +83,9 @@ impl Ranks {
         let comm = team.next().ok_or_else(|| Error::Option("there must be at least 1 rank".into()))?;
         let threads = team.map(|comm| {
             let open = open.clone();
-            std::thread::spawn(move || run(&comm, || open(comm.rank())))
+            std::thread::spawn(move || {
+                work(&comm, || open(comm.rank()));
+            })
         });
         let threads = Mutex::new(threads.collect());
         let ranks = Ranks { comm, partitioning, systems: AtomicU64::new(0), threads };
@@ -91,7 +93,7 @@ impl Ranks {
         Ok(ranks)
     }
 
-    /// The ranks of `comm`, of which this is the first; in the others somebody calls [`serve`].
+    /// The ranks of `comm`, of which this is the first; in the others somebody calls [`work`].
     ///
     /// # Errors
     /// [`Error::Rank`] with the error of a rank that has no device.
@@ -120,17 +122,19 @@ impl Ranks {
     }
 }
 
-/// Opens a device and serves, and lets all ranks end where that fails.
-fn run(comm: &Arc<dyn Comm>, open: impl FnOnce() -> Result<Device>) {
-    match catch_unwind(AssertUnwindSafe(|| serve(comm, open()))) {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => end(&**comm, &error),
+/// What every rank but the first does: it opens a device and serves until rank 0 is done. Where that fails
+/// all ranks end. Whether all went well.
+pub fn work(comm: &Arc<dyn Comm>, open: impl FnOnce() -> Result<Device>) -> bool {
+    let served = catch_unwind(AssertUnwindSafe(|| serve(comm, open())));
+    let is_well = matches!(served, Ok(Ok(())));
+    match served {
+        Ok(served) => served.unwrap_or_else(|error| end(&**comm, &error)),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
-            comm.fail(text);
+            comm.fail(text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked"));
         }
     }
+    is_well
 }
 
 /// Lets all ranks end for an error of this one; that of another has ended them already.
@@ -142,6 +146,9 @@ fn end(comm: &dyn Comm, error: &Error) {
 
 impl Drop for Ranks {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.comm.fail("it panicked");
+        }
         // Where a rank has failed all of them end by themselves.
         let _ = self.order(&Order::Quit);
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
