@@ -10,12 +10,14 @@ use crate::error::Result;
 /// `M = diag(M_0, M_1, ..)`, with `M_k` the preconditioner that rank k has for its rows and columns.
 pub(crate) struct Subdomain<T: Real, B: Borders<T>> {
     m: Box<dyn Preconditioner<T, B>>,
+    is_fused: bool,
 }
 
 impl<T: Real, B: Borders<T>> Subdomain<T, B> {
-    /// That of this rank.
-    pub fn new(m: Box<dyn Preconditioner<T, B>>) -> Self {
-        Subdomain { m }
+    /// That of this rank. Whether solvers fuse it is the same on all, also where a rank without rows has
+    /// something simpler: they make other reductions then.
+    pub fn new(m: Box<dyn Preconditioner<T, B>>, is_fused: bool) -> Self {
+        Subdomain { m, is_fused }
     }
 }
 
@@ -24,7 +26,7 @@ impl<T: Real, B: Borders<T>> Preconditioner<T, Distributed<B>> for Subdomain<T, 
         self.m.apply(backend.inner(), r, z)
     }
     fn shape(&self) -> Shape<'_, B::Vector> {
-        self.m.shape()
+        if self.is_fused { self.m.shape() } else { Shape::General }
     }
     fn is_fixed(&self) -> bool {
         self.m.is_fixed()

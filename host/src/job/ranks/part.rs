@@ -162,7 +162,8 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
             let (backend, product) = (backend.inner(), matrix.local());
             choices.precond.make(Source { backend, a, csr: None, product, parameters })?
         };
-        let m = Box::new(Subdomain::new(m));
+        let is_fused = (choices.precond.description().is_fused)(choices.options.block_size);
+        let m = Box::new(Subdomain::new(m, is_fused));
         if basis.is_empty() {
             return Ok(m);
         }
