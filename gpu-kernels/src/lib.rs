@@ -21,6 +21,7 @@
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 pub mod blas1;
+pub mod border;
 pub mod cells;
 pub mod coefficient;
 pub mod epilogue;
@@ -59,6 +60,8 @@ pub fn entries() -> Vec<&'static str> {
         AXPBY_ENTRIES,
         AXPBYPCZ_ENTRIES,
         CG_STEP_ENTRIES,
+        border::ADD_BORDER_ENTRIES,
+        border::GATHER_ENTRIES,
         blocks::BLOCK_NORMS_ENTRIES,
         blocks::DAMP_BLOCKS_ENTRIES,
         blocks::INVERT_DIAGONAL_BLOCKS_ENTRIES,

@@ -47,7 +47,8 @@ impl Guard {
 pub struct Monitor {
     /// The iteration's guard.
     pub guard: Guard,
-    /// The norms in order, `limit + 1` of them at most, in page-locked host memory.
+    /// The norms in order, `limit + 1` of them at most, in page-locked host memory; null where a kernel has a
+    /// part of the vectors, and its norms are not taken.
     pub history: *mut f64,
     /// Converged when the norm is at most this.
     pub threshold: f64,
@@ -69,6 +70,9 @@ impl Monitor {
     /// The pointers are valid and no other thread uses them now.
     #[inline(always)]
     pub unsafe fn observe(&self, norm: f64) {
+        if self.history.is_null() {
+            return;
+        }
         // SAFETY: the caller's promise; `history` has limit + 1 entries and observed <= limit while running.
         unsafe {
             let observed = self.guard.state.ld(1);

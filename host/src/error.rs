@@ -195,6 +195,14 @@ pub enum Error {
         /// Its entries.
         nnz: u64,
     },
+    /// One of several ranks has failed, and all of them with it.
+    #[error("rank {rank}: {message}")]
+    Rank {
+        /// Which, counted from 0.
+        rank: usize,
+        /// What it said.
+        message: String,
+    },
     /// An option's value is out of range.
     #[error("{0}")]
     Option(String),

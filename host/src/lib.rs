@@ -2,6 +2,7 @@
 //! I/O.
 pub mod analysis;
 pub mod backend;
+pub mod comm;
 pub mod error;
 pub mod examples;
 pub mod fem;

@@ -15,6 +15,7 @@ use super::device::DeviceName;
 use super::elasticity::ElasticityArgs;
 use super::names::named;
 use super::profile::{ProfileArgs, Uses};
+use super::ranks::PartitionName;
 use super::settings::Settings;
 
 /// Solves large sparse linear systems on NVIDIA GPUs and on CPUs.
@@ -182,6 +183,14 @@ pub struct SolveArgs {
     pub new_values: bool,
     #[command(flatten)]
     pub settings: Settings,
+    /// Solve in so many parts, each a thread with its own part of the device; under mpirun or srun every
+    /// process is one, without this [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub ranks: Option<u16>,
+    /// With ranks: blocks of rows as they come, rcm (after an order that brings neighbours together), or a
+    /// file with the rank of each row, one a line, from 0 [default: blocks]
+    #[arg(long, value_name = "HOW")]
+    pub partition: Option<PartitionName>,
     /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and
     /// a table amg; the command line goes before it
     #[arg(long, value_name = "FILE")]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::job::{self, Device};
+use warpsolve::launch::driver;
 use warpsolve::{Error, Result};
 
 use super::profile::Profiler;
@@ -92,6 +93,11 @@ pub fn open(name: DeviceName, threads: usize, profiler: &Profiler) -> Result<Ope
             Err(error) => cpu(Some(error)),
         },
     }
+}
+
+/// GPUs of this machine; 0 where there is no driver.
+pub fn gpus() -> usize {
+    driver::devices().map_or(0, |devices| devices.len())
 }
 
 /// The first clause of the reason why there is no GPU: "libcuda.so.1 not found".

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use warpsolve::analysis::Analysis;
-use warpsolve::job::{self, Method, Precond};
+use warpsolve::comm::Quality;
+use warpsolve::job::{self, Method, Precond, ranks};
 use warpsolve::launch::{Counts, DeviceInfo};
 use warpsolve::matrix::RowStats;
 use warpsolve::precond::{amg, ilu};
@@ -76,6 +77,7 @@ pub struct Solve<'a> {
     amg: Option<Amg<'a>>,
     ilu: Option<Ilu<'a>>,
     factorisation: Option<Factorisation>,
+    ranks: Option<Ranks<'a>>,
     analysis: Option<&'a Analysis>,
     attempts: Vec<Attempt<'a>>,
     columns: Vec<Column>,
@@ -125,6 +127,41 @@ impl From<&job::Report> for Column {
             threshold: report.outcome.threshold,
             solve_seconds: report.solve_seconds,
             at_once: report.columns,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Ranks<'a> {
+    count: usize,
+    partition: &'a str,
+    imbalance: f64,
+    cut: u64,
+    shared: u64,
+    neighbours: usize,
+    least_rows: usize,
+    most_rows: usize,
+    exchanges: u64,
+    exchanged_bytes: u64,
+    reductions: u64,
+}
+
+impl<'a> From<&'a ranks::Info> for Ranks<'a> {
+    fn from(info: &'a ranks::Info) -> Self {
+        let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
+        let &ranks::Info { ranks, ref partition, exchanges, exchanged_bytes, reductions, .. } = info;
+        Ranks {
+            count: ranks,
+            partition,
+            imbalance,
+            cut,
+            shared,
+            neighbours,
+            least_rows,
+            most_rows,
+            exchanges,
+            exchanged_bytes,
+            reductions,
         }
     }
 }
@@ -407,6 +444,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             amg: report.amg.as_ref().map(Amg::from),
             ilu: report.ilu.as_ref().map(Ilu::from),
             factorisation: report.factorisation.map(Factorisation::from),
+            ranks: report.ranks.as_ref().map(Ranks::from),
             analysis: report.analysis.as_ref(),
             attempts: report.attempts.iter().map(Attempt::from).collect(),
             columns: facts.columns.iter().map(Column::from).collect(),

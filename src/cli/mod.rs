@@ -23,6 +23,7 @@ mod output;
 mod parameters;
 mod profile;
 mod progress;
+mod ranks;
 mod report;
 mod rigid;
 mod settings;
@@ -34,6 +35,7 @@ mod table;
 mod values;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 
@@ -41,7 +43,9 @@ use args::{Cli, Command};
 use output::complain;
 use profile::Profiler;
 use status::{FAILURE, SUCCESS};
-use warpsolve::Result;
+use warpsolve::comm::Comm;
+use warpsolve::comm::launcher::launched;
+use warpsolve::{Error, Result};
 
 /// What is printed without a command.
 const FIRST_STEPS: &str = concat!(
@@ -67,20 +71,47 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { FAILURE } else { SUCCESS });
         }
     };
-    ExitCode::from(run(cli).unwrap_or_else(|error| {
-        complain(&error);
+    ExitCode::from(run_on_ranks(cli))
+}
+
+/// Runs a command in one process, or in the first of many while the others serve it; the exit status.
+fn run_on_ranks(cli: Cli) -> u8 {
+    let launched = launched(|name| std::env::var(name).ok());
+    let is_first = launched.as_ref().is_none_or(|launched| launched.rank == 0);
+    let comm = match ranks::processes(launched.as_ref()) {
+        Ok(comm) => comm,
+        Err(error) => {
+            // Once, not once for each process.
+            if is_first {
+                complain(&error);
+            }
+            return FAILURE;
+        }
+    };
+    let status = match (&comm, cli) {
+        (Some(comm), Cli { command: Some(Command::Solve(args)), .. }) if !is_first => solve::work(args, comm),
+        (None, cli) | (_, cli @ Cli { command: Some(Command::Solve(_)), .. }) => run(cli, comm.as_ref()),
+        _ => Err(Error::Option("only warpsolve solve runs on several processes".into())),
+    };
+    status.unwrap_or_else(|error| {
+        if is_first {
+            complain(&error);
+        }
+        if let Some(comm) = &comm {
+            comm.fail("");
+        }
         FAILURE
-    }))
+    })
 }
 
 /// Runs a command; the exit status.
-fn run(cli: Cli) -> Result<u8> {
+fn run(cli: Cli, comm: Option<&Arc<dyn Comm>>) -> Result<u8> {
     let Some(command) = cli.command else {
         return output::print(FIRST_STEPS).map(|()| SUCCESS);
     };
     let profiler = Profiler::new(cli.profile, &command.uses())?;
     let status = match command {
-        Command::Solve(args) => solve::run(args, &profiler),
+        Command::Solve(args) => solve::run(args, comm, &profiler),
         Command::Bidomain(args) => cardiac::bidomain(args, &profiler),
         Command::Monodomain(args) => cardiac::monodomain(args, &profiler),
         Command::Elasticity(args) => elasticity::run(*args, &profiler),

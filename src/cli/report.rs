@@ -1,7 +1,8 @@
 //! Reports for people.
 
+use warpsolve::comm::Quality;
 use warpsolve::io::matrix::{Layout, Symmetry};
-use warpsolve::job::{Attempt, Cost, Prospect, Reordered, Report, Rung};
+use warpsolve::job::{Attempt, Cost, Prospect, Reordered, Report, Rung, ranks};
 use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{Info, Kind, Prediction};
 
@@ -91,6 +92,10 @@ fn what(lines: &mut Lines, facts: &Facts) {
     let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
     lines.add("device", format!("{}{instead}", report.device));
 
+    if let Some(info) = &report.ranks {
+        ranks(lines, info);
+    }
+
     attempts(lines, report);
     let description = report.method.description();
     let method = description.full_title(&facts.options.method_parameters());
@@ -122,6 +127,20 @@ fn what(lines: &mut Lines, facts: &Facts) {
             ),
         );
     }
+}
+
+/// How rows were shared out, and what the ranks told each other.
+fn ranks(lines: &mut Lines, info: &ranks::Info) {
+    let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
+    let (least, most) = (thousands(least_rows as u64), thousands(most_rows as u64));
+    let rows = if least_rows == most_rows { most } else { format!("{least} to {most}") };
+    lines
+        .add("ranks", format!("{} of {rows} rows, {}, imbalance {imbalance:.2}", info.ranks, info.partition));
+    let (cut, shared) = (thousands(cut), thousands(shared));
+    lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours} neighbours at most"));
+    let (exchanges, reductions) = (thousands(info.exchanges), thousands(info.reductions));
+    let sent = bytes(info.exchanged_bytes);
+    lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions"));
 }
 
 /// What was tried before, and why it was left.

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use warpsolve::comm::Comm;
 use warpsolve::io::matrix_market::write_vectors;
-use warpsolve::job::{self, Builder, CancellationToken, Device, Options, Precond, Solution, Solver, Stage};
+use warpsolve::job::{
+    self, Builder, CancellationToken, Device, Options, Precond, Ranks, Solution, Solver, Stage,
+};
 use warpsolve::matrix::{Csr, row_stats};
 use warpsolve::precond::amg::NearNull;
 use warpsolve::solver::{MAX_RESTART, StopReason};
@@ -20,6 +23,7 @@ use super::load::{self, NearNullFile, Source, System};
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
+use super::ranks::{self, PartitionName};
 use super::rigid::with_rigid_motions;
 use super::status::{FAILURE, INTERRUPTED, SUCCESS, UNCONVERGED};
 use super::values::Restart;
@@ -34,6 +38,8 @@ struct Job {
     unrestarted: bool,
     device: DeviceName,
     threads: usize,
+    ranks: usize,
+    partition: PartitionName,
     out: Option<PathBuf>,
     history: Option<PathBuf>,
     json: Option<PathBuf>,
@@ -79,6 +85,8 @@ impl TryFrom<SolveArgs> for Job {
             unrestarted: settings.restart == Some(Restart::Never),
             device: settings.device.unwrap_or(DeviceName::Auto),
             threads: settings.threads.unwrap_or(0).into(),
+            ranks: args.ranks.map_or(1, usize::from),
+            partition: args.partition.unwrap_or(PartitionName::Blocks),
             out: args.out,
             history: args.history,
             json: args.json,
@@ -100,10 +108,21 @@ fn with_near_null(options: Options) -> Result<Options> {
 }
 
 /// Solves and reports; returns the exit status.
-pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
+///
+/// Under a launcher `comm` is how this process, the first, talks to the others.
+pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -> Result<u8> {
     let start = Instant::now();
     let mut job = Job::try_from(args)?;
+    match comm {
+        Some(_) if job.ranks > 1 => {
+            return Err(Error::Option("--ranks is for one process; the launcher has started many".into()));
+        }
+        Some(comm) => (job.device, job.threads) = ranks::share(&**comm, job.device, job.threads),
+        None if job.ranks > 1 && job.threads == 0 => job.threads = ranks::threads(job.ranks),
+        None => {}
+    }
     load::start_threads(job.threads)?;
+    let partitioning = job.partition.read()?;
     job.options.near_null = job.near_null.as_ref().map(NearNullFile::read).transpose()?.map(Arc::new);
     if let Some(coordinates) = job.source.coordinates() {
         job.options = with_rigid_motions(job.options, || NearNull::rigid_motions(&coordinates))?;
@@ -116,6 +135,11 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         move || load::system(&source, rhs.as_deref(), &progress)
     });
     let opened = device::open(job.device, job.threads, profiler).inspect_err(|_| progress.clear())?;
+    let ranks = match comm {
+        Some(comm) => Some(Ranks::processes(comm.clone(), partitioning)?),
+        None if job.ranks > 1 => Some(ranks::start(job.ranks, partitioning, job.device, job.threads)?),
+        None => None,
+    };
     let device_seconds = start.elapsed().as_secs_f64();
     let system = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
     progress.clear();
@@ -130,6 +154,10 @@ pub fn run(args: SolveArgs, profiler: &Profiler) -> Result<u8> {
         .device(opened.device.clone())
         .on_progress(show(progress.clone(), cancellation.clone()))
         .cancellation(cancellation);
+    let builder = match ranks {
+        Some(ranks) => builder.ranks(Arc::new(ranks)),
+        None => builder,
+    };
     let solved = solve(&job, builder, &system);
     progress.clear();
     let Solved { x, reports, passes } = solved?;
@@ -218,6 +246,12 @@ fn solve(job: &Job, builder: Builder, system: &System) -> Result<Solved> {
         passes.push(Pass::of(&again, start.elapsed().as_secs_f64()));
     }
     Ok(Solved { x, reports, passes })
+}
+
+/// What every process of a launcher but the first does.
+pub fn work(args: SolveArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
+    let job = Job::try_from(args)?;
+    ranks::work(comm, job.device, job.threads)
 }
 
 /// Says what would be done.

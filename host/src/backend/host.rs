@@ -58,6 +58,11 @@ impl<T: Real, H: HostBackend> Memory<T> for H {
         check_slots("read", scalars.length(), slot, 1)?;
         Ok(scalars.get(slot))
     }
+    fn write(&self, scalars: &HostScalars<T>, first: Slot, values: &[T]) -> Result<()> {
+        check_slots("write", scalars.length(), first, values.len())?;
+        values.iter().enumerate().for_each(|(k, &value)| scalars.set(first.offset(k), value));
+        Ok(())
+    }
     fn synchronize(&self) -> Result<()> {
         Ok(())
     }
@@ -72,6 +77,12 @@ impl<T: Real, H: HostBackend> Monitoring<T> for H {
     }
     fn guarded(&self, monitor: &HostMonitor) -> Self {
         self.with_guard(HostGuard::new(monitor))
+    }
+    fn silent(&self, monitor: &HostMonitor) -> HostMonitor {
+        HostMonitor { is_silent: true, ..monitor.clone() }
+    }
+    fn has_stopped(&self) -> Result<bool> {
+        Ok(self.stopped())
     }
     fn wait(&self, monitor: &HostMonitor, _observed: u32) -> Result<Progress> {
         Ok(monitor.progress())
@@ -141,21 +152,24 @@ struct State {
 
 /// The monitor of a host backend.
 #[derive(Debug, Clone)]
-pub struct HostMonitor(Arc<State>);
+pub struct HostMonitor {
+    state: Arc<State>,
+    /// Whether norms are not taken.
+    is_silent: bool,
+}
 
 impl HostMonitor {
     pub(crate) fn new(limit: u32, threshold: f64) -> Self {
-        HostMonitor(Arc::new(State {
-            status: AtomicU32::new(status::RUNNING),
-            history: Mutex::new(Vec::new()),
-            limit,
-            threshold,
-        }))
+        let (status, history) = (AtomicU32::new(status::RUNNING), Mutex::new(Vec::new()));
+        HostMonitor { state: Arc::new(State { status, history, limit, threshold }), is_silent: false }
     }
 
     /// As [`gpu_kernels::monitor::Monitor::observe`].
     pub(crate) fn observe(&self, norm: f64) {
-        let state = &*self.0;
+        if self.is_silent {
+            return;
+        }
+        let state = &*self.state;
         let observed = {
             let mut history = self.norms();
             history.push(norm);
@@ -171,16 +185,16 @@ impl HostMonitor {
     }
 
     fn norms(&self) -> std::sync::MutexGuard<'_, Vec<f64>> {
-        self.0.history.lock().expect("no holder panics")
+        self.state.history.lock().expect("no holder panics")
     }
 
     pub(crate) fn raise(&self, status: u32) {
-        self.0.status.store(status, Ordering::Relaxed);
+        self.state.status.store(status, Ordering::Relaxed);
     }
     pub(crate) fn progress(&self) -> Progress {
         let history = self.norms();
         Progress {
-            status: self.0.status.load(Ordering::Relaxed),
+            status: self.state.status.load(Ordering::Relaxed),
             observed: history.len() as u32,
             norm: history.last().copied().unwrap_or(f64::NAN),
         }

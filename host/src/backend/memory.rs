@@ -40,6 +40,8 @@ pub trait Memory<T: Real>: Sized {
     fn read_all(&self, scalars: &Self::Scalars) -> Result<Vec<T>>;
     /// The value of one scalar; waits for it.
     fn read(&self, scalars: &Self::Scalars, slot: super::Slot) -> Result<T>;
+    /// Sets the scalars from `first` on, after everything queued before.
+    fn write(&self, scalars: &Self::Scalars, first: super::Slot, values: &[T]) -> Result<()>;
     /// Waits until everything queued is done.
     fn synchronize(&self) -> Result<()>;
 }

@@ -14,6 +14,7 @@
 //! | [`reference::Reference`] | plain sequential loops | the oracle of the tests |
 //! | [`cpu::Cpu`] | rayon threads | machines without a GPU |
 //! | [`gpu::Gpu`] | the kernels of `gpu-kernels`, on a driver or in the simulator | speed |
+//! | [`distributed::Distributed`] | one of the others, on each of several ranks | systems in parts |
 //!
 //! Scalars (dot products, coefficients, the Hessenberg matrix) live where the vectors are: a primitive that
 //! needs `alpha = rho / (p, A p)` gets the two [`Slot`]s, not the number, so that a GPU never waits for
@@ -29,6 +30,7 @@ use cuda_std::Real;
 pub mod cells;
 pub mod columns;
 pub mod cpu;
+pub mod distributed;
 pub mod gpu;
 pub(crate) mod host;
 pub(crate) mod memory;

@@ -39,6 +39,11 @@ pub trait Monitoring<T: Real>: Memory<T> {
     /// So the host may queue iterations ahead; neither the iterate nor the count depends on when it learns
     /// of the stop.
     fn guarded(&self, monitor: &Self::Monitor) -> Self;
+    /// The same monitor for a step on a part of the vectors: such a step stops it, but does not tell it the
+    /// norm, which is that of the part.
+    fn silent(&self, monitor: &Self::Monitor) -> Self::Monitor;
+    /// Whether what guards this backend has stopped, everything queued before being done. Waits for that.
+    fn has_stopped(&self) -> Result<bool>;
     /// Waits until `observed` norms are known or the iteration has stopped.
     fn wait(&self, monitor: &Self::Monitor, observed: u32) -> Result<Progress>;
     /// The norms observed so far.

@@ -7,6 +7,7 @@ use super::climb::Ladder;
 use super::options::{Options, Precision, Reorder};
 use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
+use super::ranks::Ranks;
 use super::reorder::Numbering;
 use super::setup::Times;
 use super::solver::{Solution, Solver};
@@ -27,6 +28,7 @@ impl Solver {
 pub struct Builder {
     options: Options,
     device: Option<Device>,
+    ranks: Option<Arc<Ranks>>,
     watch: Watch,
 }
 
@@ -138,6 +140,11 @@ impl Builder {
         self.device = Some(device);
         self
     }
+    /// Solves on several ranks, of which the caller is the first, and computes on the [device](Self::device).
+    pub fn ranks(mut self, ranks: Arc<Ranks>) -> Self {
+        self.ranks = Some(ranks);
+        self
+    }
     /// Is called with what is being done, from the thread that solves.
     pub fn on_progress(mut self, tell: impl FnMut(Stage) + Send + 'static) -> Self {
         self.watch.on_progress = Some(Box::new(tell));
@@ -214,7 +221,7 @@ impl Builder {
             Ok((ladder, plan, Some(Arc::new(numbering))))
         })?;
         let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
-        let watch = self.watch;
-        Ok(Solver { device, ladder, plan, numbering, prepared: None, needs_f64: false, watch, times })
+        let (ranks, watch) = (self.ranks.filter(|ranks| ranks.size() > 1), self.watch);
+        Ok(Solver { device, ranks, ladder, plan, numbering, prepared: None, needs_f64: false, watch, times })
     }
 }

@@ -11,6 +11,7 @@
 //! | `setup`, `run` | a plan carried out on a device |
 //! | `many`, `columns` | several right-hand sides |
 //! | `reorder` | another numbering of the unknowns |
+//! | `ranks` | the same on several ranks |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
@@ -33,6 +34,7 @@ mod memory;
 mod options;
 mod plan;
 mod progress;
+pub mod ranks;
 mod reorder;
 mod report;
 mod residual;
@@ -55,6 +57,7 @@ pub use device::{Device, open_gpu};
 pub use ladder::{Cost, Rung};
 pub use options::{Options, Precision, Reorder};
 pub use progress::{CancellationToken, Stage};
+pub use ranks::Ranks;
 pub use reorder::Reordered;
 pub use report::{Obstacle, Report, Warning};
 pub use residual::relative_residual;

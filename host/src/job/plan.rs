@@ -117,6 +117,13 @@ impl Plan {
         self.null_space.as_ref().filter(|_| !self.brings_preconditioner())
     }
 
+    /// Takes the part in the null space out of x.
+    pub fn project(&self, x: &mut [f64]) {
+        if let Some(null_space) = &self.null_space {
+            null_space.project(x);
+        }
+    }
+
     /// What the method is made with.
     pub fn method_parameters(&self) -> solver::Parameters {
         self.options.method_parameters()
@@ -227,7 +234,13 @@ fn choose_method(
     }
 }
 
-fn choose_format(a: &Csr<f64>, options: &Options, has_hierarchy: bool, target: Target) -> Result<Choice> {
+/// The format of a matrix, or of the rows of one rank.
+pub(super) fn choose_format(
+    a: &Csr<f64>,
+    options: &Options,
+    has_hierarchy: bool,
+    target: Target,
+) -> Result<Choice> {
     match options.format {
         // A hierarchy of blocks is of blocks, however many of their values are zero.
         None if options.block_size > 1 && has_hierarchy => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::attempt::Attempt;
 use super::reorder::Reordered;
-use super::{Method, Precision, Precond};
+use super::{Method, Precision, Precond, ranks};
 use crate::analysis::Analysis;
 use crate::backend::Storage;
 use crate::launch::Counts;
@@ -77,6 +77,8 @@ pub struct Report {
     pub ilu: Option<ilu::Info>,
     /// The factorisation, where the method is one.
     pub factorisation: Option<direct::Info>,
+    /// The ranks, where there are several.
+    pub ranks: Option<ranks::Info>,
     /// What the matrix is, where nobody had chosen how to solve.
     pub analysis: Option<Analysis>,
     /// What was tried before, and left.

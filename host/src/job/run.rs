@@ -1,5 +1,6 @@
 //! A plan carried out: what was set up for it, and solves with that.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use cuda_std::Real;
@@ -7,6 +8,7 @@ use cuda_std::Real;
 use super::columns::ColumnSolver;
 use super::plan::Plan;
 use super::progress::{Iterations, Stage, Watch};
+use super::ranks::{self, Ranks};
 use super::residual::{residual, residual_norm};
 use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
 use super::{Device, Method, Precision};
@@ -49,6 +51,8 @@ pub(super) struct Solved {
     pub ilu: Option<ilu::Info>,
     /// The factorisation, where the method is one.
     pub factorisation: Option<direct::Info>,
+    /// The ranks, where there are several.
+    pub ranks: Option<ranks::Info>,
 }
 
 /// A [`System`] whose number type and backend are forgotten.
@@ -68,13 +72,17 @@ pub(super) trait Prepared: Send {
     fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()>;
 }
 
-/// Carries `plan` out on `device`.
+/// Carries `plan` out on `device`, and on the devices of other ranks, where there are some.
 pub(super) fn prepare(
     plan: Plan,
     device: &Device,
+    ranks: Option<&Arc<Ranks>>,
     watch: &mut Watch,
     times: &mut Times,
 ) -> Result<Box<dyn Prepared>> {
+    if let Some(ranks) = ranks.filter(|_| !plan.method.description().is_on_host) {
+        return ranks::prepare(plan, device, ranks, watch, times);
+    }
     if let Device::Gpu(gpu) = device {
         plan.check_memory(gpu)?;
     }
@@ -142,14 +150,8 @@ impl<T: Number, B: Computes<T>> System<T, B> {
     /// The vector on the host, without its part in the null space.
     fn to_host(&self, x: &B::Vector) -> Result<Vec<f64>> {
         let mut x: Vec<f64> = self.backend.to_host(x)?.into_iter().map(Real::to_f64).collect();
-        self.project(&mut x);
+        self.plan.project(&mut x);
         Ok(x)
-    }
-
-    fn project(&self, x: &mut [f64]) {
-        if let Some(null_space) = &self.plan.null_space {
-            null_space.project(x);
-        }
     }
 
     /// Bytes that so many iterations had to move, the matrix read once for so many right-hand sides.
@@ -211,6 +213,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
             hierarchy: self.m.hierarchy().cloned(),
             ilu: self.m.factors().cloned(),
             factorisation: None,
+            ranks: None,
         })
     }
 
@@ -245,76 +248,114 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         self.is_warm = true;
         Ok(())
     }
+}
 
-    /// Starts the solver again where it has converged by its own measure and `||b - A x||` is still too
-    /// large: iterative refinement (Higham 2002, chapter 12), `A d = b - A x`, `x += d`, with residual and x
-    /// in f64 on the host. It goes on while it helps clearly.
-    ///
-    /// A method's own residual drifts from the true one by rounding; one that starts from the true residual
-    /// does not carry that along.
-    fn refine(&mut self, rhs: &Rhs, solved: &mut Solved, watch: &mut Watch) -> Result<()> {
-        /// Times at most.
-        const MOST: u32 = 10;
-        /// What a clear reduction of the residual leaves of it at most.
-        const CLEAR: f64 = 0.5;
-        /// Below what was asked, so that rounding does not call for another refinement.
-        const AIM: f64 = 0.9;
-        // More than that one run in T cannot take off.
-        let least_share = T::EPSILON.to_f64().sqrt();
-        let threshold = solved.outcome.threshold;
-        let claimed = solved.outcome.history.last().copied().unwrap_or(f64::NAN);
-        let max_iterations = self.plan.options.stop.max_iterations;
-        loop {
-            let found = solved.residual_norm;
-            let claims =
-                matches!(solved.outcome.reason, StopReason::Converged | StopReason::Inaccurate { .. });
-            if !claims {
+/// What can be started again.
+pub(super) trait Refined {
+    /// What is carried out.
+    fn plan(&self) -> &Plan;
+    /// One run of the solver from `start`, or from 0, down to a residual norm of `threshold`: what x is then,
+    /// on the host, without its part in the null space.
+    fn run(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        threshold: f64,
+        observer: &mut Iterations,
+    ) -> Result<(Vec<f64>, Outcome)>;
+}
+
+impl<T: Number, B: Computes<T>> Refined for System<T, B> {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+    fn run(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        threshold: f64,
+        observer: &mut Iterations,
+    ) -> Result<(Vec<f64>, Outcome)> {
+        let b = self.vector(b)?;
+        let mut x = self.start(start)?;
+        let outcome = self.iterate(&b, &mut x, threshold, observer)?;
+        Ok((self.to_host(&x)?, outcome))
+    }
+}
+
+/// Starts the solver again where it has converged by its own measure and `||b - A x||` is still too
+/// large: iterative refinement (Higham 2002, chapter 12), `A d = b - A x`, `x += d`, with residual and x
+/// in f64 on the host. It goes on while it helps clearly.
+///
+/// A method's own residual drifts from the true one by rounding; one that starts from the true residual
+/// does not carry that along.
+pub(super) fn refine(
+    system: &mut dyn Refined,
+    rhs: &Rhs,
+    solved: &mut Solved,
+    watch: &mut Watch,
+) -> Result<()> {
+    /// Times at most.
+    const MOST: u32 = 10;
+    /// What a clear reduction of the residual leaves of it at most.
+    const CLEAR: f64 = 0.5;
+    /// Below what was asked, so that rounding does not call for another refinement.
+    const AIM: f64 = 0.9;
+    // More than that one run in T cannot take off.
+    let least_share = match system.plan().options.precision {
+        Precision::F64 => f64::EPSILON.sqrt(),
+        Precision::F32 => f64::from(f32::EPSILON).sqrt(),
+    };
+    let threshold = solved.outcome.threshold;
+    let claimed = solved.outcome.history.last().copied().unwrap_or(f64::NAN);
+    let max_iterations = system.plan().options.stop.max_iterations;
+    loop {
+        let found = solved.residual_norm;
+        let claims = matches!(solved.outcome.reason, StopReason::Converged | StopReason::Inaccurate { .. });
+        if !claims {
+            return Ok(());
+        }
+        if found <= threshold {
+            solved.outcome.reason = StopReason::Converged;
+            return Ok(());
+        }
+        solved.outcome.reason = StopReason::Inaccurate { claimed, found };
+        let before = solved.outcome.iterations;
+        let gives_up = solved.refinements == MOST || before >= max_iterations || !found.is_finite();
+        if gives_up || watch.cancellation.is_cancelled() {
+            return Ok(());
+        }
+
+        // A d = b - A x,  x = x + d
+        let r = residual(&system.plan().a, &solved.x, rhs.b);
+        let mut observer = Iterations { watch, before, norm_b: rhs.norm, threshold };
+        let aim = (AIM * threshold).max(least_share * found);
+        let (d, run) = system.run(&r, None, aim, &mut observer)?;
+        let mut x: Vec<f64> = solved.x.iter().zip(&d).map(|(x, d)| x + d).collect();
+        system.plan().project(&mut x);
+        let norm = residual_norm(&system.plan().a, &x, rhs.b);
+        if norm < found {
+            (solved.x, solved.residual_norm) = (x, norm);
+        }
+
+        solved.refinements += 1;
+        solved.outcome.iterations += run.iterations;
+        // The run begins where the last one ended, with the true norm.
+        solved.outcome.history.pop();
+        solved.outcome.history.extend(run.history);
+        let is_clear = norm <= CLEAR * found;
+        match run.reason {
+            StopReason::IterationLimit | StopReason::Interrupted | StopReason::Stagnated
+                if solved.residual_norm > threshold =>
+            {
+                solved.outcome.reason = run.reason;
+            }
+            _ if !is_clear && solved.residual_norm > threshold => {
+                let found = solved.residual_norm;
+                solved.outcome.reason = StopReason::Inaccurate { claimed, found };
                 return Ok(());
             }
-            if found <= threshold {
-                solved.outcome.reason = StopReason::Converged;
-                return Ok(());
-            }
-            solved.outcome.reason = StopReason::Inaccurate { claimed, found };
-            let before = solved.outcome.iterations;
-            let gives_up = solved.refinements == MOST || before >= max_iterations || !found.is_finite();
-            if gives_up || watch.cancellation.is_cancelled() {
-                return Ok(());
-            }
-
-            // A d = b - A x,  x = x + d
-            let r = self.vector(&residual(&self.plan.a, &solved.x, rhs.b))?;
-            let mut d = self.start(None)?;
-            let mut observer = Iterations { watch, before, norm_b: rhs.norm, threshold };
-            let aim = (AIM * threshold).max(least_share * found);
-            let run = self.iterate(&r, &mut d, aim, &mut observer)?;
-            let d = self.to_host(&d)?;
-            let mut x: Vec<f64> = solved.x.iter().zip(&d).map(|(x, d)| x + d).collect();
-            self.project(&mut x);
-            let norm = residual_norm(&self.plan.a, &x, rhs.b);
-            if norm < found {
-                (solved.x, solved.residual_norm) = (x, norm);
-            }
-
-            solved.refinements += 1;
-            solved.outcome.iterations += run.iterations;
-            // The run begins where the last one ended, with the true norm.
-            solved.outcome.history.pop();
-            solved.outcome.history.extend(run.history);
-            let is_clear = norm <= CLEAR * found;
-            match run.reason {
-                StopReason::IterationLimit | StopReason::Interrupted | StopReason::Stagnated
-                    if solved.residual_norm > threshold =>
-                {
-                    solved.outcome.reason = run.reason;
-                }
-                _ if !is_clear && solved.residual_norm > threshold => {
-                    let found = solved.residual_norm;
-                    solved.outcome.reason = StopReason::Inaccurate { claimed, found };
-                    return Ok(());
-                }
-                _ => {}
-            }
+            _ => {}
         }
     }
 }
@@ -345,7 +386,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let counts = now.zip(before).map(|(now, before)| now.since(&before));
         let mut solved = self.solved(rhs, &x, outcome, seconds, counts, times)?;
         let start = Instant::now();
-        self.refine(rhs, &mut solved, watch)?;
+        refine(self, rhs, &mut solved, watch)?;
         if solved.refinements > 0 {
             solved.seconds += start.elapsed().as_secs_f64();
             solved.counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
@@ -403,7 +444,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             let mut solved = self.solved(rhs, x.column(c), outcome, seconds, counts, times)?;
             solved.bytes_moved = self.bytes_moved(solved.outcome.iterations, x.count());
             let (start, iterations) = (Instant::now(), solved.outcome.iterations);
-            self.refine(rhs, &mut solved, watch)?;
+            refine(self, rhs, &mut solved, watch)?;
             if solved.refinements > 0 {
                 solved.seconds += start.elapsed().as_secs_f64();
                 solved.bytes_moved += self.bytes_moved(solved.outcome.iterations - iterations, 1);

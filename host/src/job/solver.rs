@@ -12,6 +12,7 @@ use super::judge::Judge;
 use super::options::Precision;
 use super::plan::Plan;
 use super::progress::Watch;
+use super::ranks::Ranks;
 use super::reorder::Numbering;
 use super::report::{Report, Warning};
 use super::residual::{norm, relative, residual, residual_norm};
@@ -60,6 +61,7 @@ pub struct Solution {
 /// ```
 pub struct Solver {
     pub(super) device: Device,
+    pub(super) ranks: Option<Arc<Ranks>>,
     pub(super) ladder: Ladder,
     pub(super) plan: Plan,
     /// The numbering that is solved in, where it is not the given one.
@@ -149,8 +151,8 @@ impl Solver {
 
 impl Solver {
     pub(super) fn prepare(&mut self) -> Result<()> {
-        let Solver { device, plan, watch, times, .. } = self;
-        self.prepared = Some(prepare(plan.clone(), device, watch, times)?);
+        let Solver { device, ranks, plan, watch, times, .. } = self;
+        self.prepared = Some(prepare(plan.clone(), device, ranks.as_ref(), watch, times)?);
         Ok(())
     }
 
@@ -438,6 +440,7 @@ impl Solver {
             amg: solved.hierarchy.clone(),
             ilu: solved.ilu.clone(),
             factorisation: solved.factorisation,
+            ranks: solved.ranks.clone(),
             analysis: None,
             attempts: Vec::new(),
             warnings,

@@ -14,6 +14,8 @@ pub struct Key<P: 'static> {
     pub takes: &'static str,
     /// Its default as it would be written; "auto" for `None`.
     pub default: fn() -> String,
+    /// The field as it would be written.
+    pub(crate) written: fn(&P) -> String,
     pub(super) set: fn(&mut P, &str) -> Result<()>,
     pub(super) is_in_range: fn(&P) -> bool,
     /// Whether anything uses it, and what would; "" for what is always used.
@@ -85,6 +87,7 @@ macro_rules! parameters {
                 lines: &[$($line),+],
                 takes: $takes,
                 default: || $crate::precond::key::Value::written(&<$params>::default().$name),
+                written: |params| $crate::precond::key::Value::written(&params.$name),
                 set: |params, text| {
                     params.$name = $crate::precond::key::Value::read(text)
                         .map_err(|error| error.unwrap_or_else(|| $crate::precond::key::refusal(stringify!($name), $takes)))?;

@@ -9,6 +9,7 @@ use crate::named::named;
 
 pub mod amg;
 mod description;
+mod gathered;
 mod identity;
 pub mod ilu;
 mod jacobi;
@@ -16,11 +17,13 @@ mod key;
 mod null_space;
 mod preconditioner;
 mod projected;
+mod subdomain;
 
 pub use amg::Amg;
 use amg::AnyPrecision;
 pub(crate) use description::Source;
 pub use description::{Description, Parameters, SingularBlocks};
+pub(crate) use gathered::Gathered;
 pub use identity::Identity;
 pub use ilu::Ilu;
 pub use jacobi::{BlockJacobi, Jacobi};
@@ -29,6 +32,7 @@ pub use null_space::NullSpace;
 pub(crate) use preconditioner::cg_step_by_primitives;
 pub use preconditioner::{ForColumns, Preconditioner, Shape, Traffic};
 pub use projected::Projected;
+pub(crate) use subdomain::Subdomain;
 
 /// The preconditioners by name, each of a module with `DESCRIPTION` and `make`.
 macro_rules! preconditioners {

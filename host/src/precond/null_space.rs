@@ -133,7 +133,7 @@ impl NullSpace {
     }
 
     /// Its orthonormal basis: `1 / sqrt(m)` on a component of m unknowns, 0 elsewhere.
-    pub(super) fn basis<T: Real>(&self) -> impl Iterator<Item = Vec<T>> + '_ {
+    pub(crate) fn basis<T: Real>(&self) -> impl Iterator<Item = Vec<T>> + '_ {
         self.sizes.iter().enumerate().map(|(k, &m)| {
             let value = T::from_f64(1.0 / (m as f64).sqrt());
             self.component.iter().map(|&c| if c as usize == k { value } else { T::ZERO }).collect()

@@ -23,8 +23,17 @@ pub struct Projected<'m, T: Real, B: Backend<T>> {
 impl<'m, T: Real, B: Backend<T>> Projected<'m, T, B> {
     /// `m` without its part in `null_space`, of the same matrix.
     pub fn new(backend: &B, m: Box<dyn Preconditioner<T, B> + 'm>, null_space: &NullSpace) -> Result<Self> {
-        let basis =
-            null_space.basis().map(|v| backend.vector(&v).map(Arc::new)).collect::<Result<Vec<_>>>()?;
+        let basis = null_space.basis().map(|v| backend.vector(&v)).collect::<Result<Vec<_>>>()?;
+        Self::with_basis(backend, m, basis)
+    }
+
+    /// `m` without its part in the space of an orthonormal basis.
+    pub(crate) fn with_basis(
+        backend: &B,
+        m: Box<dyn Preconditioner<T, B> + 'm>,
+        basis: Vec<B::Vector>,
+    ) -> Result<Self> {
+        let basis: Vec<_> = basis.into_iter().map(Arc::new).collect();
         Ok(Projected { m, products: backend.scalars(basis.len())?, basis })
     }
 }

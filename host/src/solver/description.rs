@@ -21,6 +21,8 @@ pub struct Description {
     pub needs_symmetry: bool,
     /// Whether residual norms may not grow, so that one cut short has nothing worse than its start.
     pub descends: bool,
+    /// Whether it computes on the host, with the whole matrix.
+    pub is_on_host: bool,
     /// The name of a method to try where this one breaks down.
     pub after_breakdown: Option<&'static str>,
     /// Vectors of length n in its workspace, with a preconditioner that is fused or not:
@@ -79,6 +81,7 @@ impl Description {
             takes: Takes::Any,
             needs_symmetry: false,
             descends: false,
+            is_on_host: false,
             after_breakdown: None,
             vectors,
             warm_up: |_| 3,

@@ -176,6 +176,10 @@ impl<T: Real, B: Memory<T>> Memory<T> for Columns<B> {
     fn read(&self, scalars: &Self::Scalars, slot: Slot) -> Result<T> {
         self.backends[0].read(&scalars.0[0], slot)
     }
+    fn write(&self, scalars: &Self::Scalars, first: Slot, values: &[T]) -> Result<()> {
+        let n = values.len() / self.count();
+        self.each(|(c, g)| g.write(&scalars.0[c], first, &values[c * n..][..n]))
+    }
     fn synchronize(&self) -> Result<()> {
         self.each(|(_, g)| g.synchronize())
     }
@@ -192,6 +196,13 @@ impl<T: Real, B: Monitoring<T>> Monitoring<T> for Columns<B> {
     fn guarded(&self, monitor: &Self::Monitor) -> Self {
         let backends = self.backends.iter().zip(monitor).map(|(g, monitor)| g.guarded(monitor)).collect();
         Columns { backends, thresholds: self.thresholds.clone() }
+    }
+    fn silent(&self, monitor: &Self::Monitor) -> Self::Monitor {
+        self.backends.iter().zip(monitor).map(|(g, monitor)| g.silent(monitor)).collect()
+    }
+    /// Whether all columns have.
+    fn has_stopped(&self) -> Result<bool> {
+        self.backends.iter().try_fold(true, |all, g| Ok(all & g.has_stopped()?))
     }
     /// Of the columns that go on, if there are any, the one with the largest norm.
     fn wait(&self, monitor: &Self::Monitor, observed: u32) -> Result<Progress> {

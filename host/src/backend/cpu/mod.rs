@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{Csr, in_large_pages};
 
+mod beside;
 mod chunk;
 mod diagonal_runs;
 mod entry;
@@ -25,6 +26,7 @@ mod vectors;
 pub(crate) use chunk::CHUNK;
 pub(crate) use vectors::dot;
 
+pub(crate) use beside::Beside;
 pub use matrix::CpuMatrix;
 use threads::Pool;
 pub use threads::check_threads;

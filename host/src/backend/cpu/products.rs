@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 use rayon::prelude::*;
 
+use super::beside::Beside;
 use super::matrix::CpuMatrix;
 use super::vectors::{dot, scaled};
 use super::{Cpu, total};
@@ -26,25 +27,61 @@ impl<T: Real> Products<T> for Cpu {
 
     /// Every chunk of rows is multiplied by one column after the other, while it is in the cache.
     fn multiply_columns(a: &CpuMatrix<T>, columns: Vec<Column<T, Self>>) -> Result<()> {
-        columns.iter().try_for_each(|column| column.then.check((a.n_rows(), a.n_cols()), column.x))?;
-        let (mut outputs, mut passes, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
-        let mut cpu = None;
-        for Column { backend, x, then } in columns {
-            if !backend.stopped() {
-                let (output, ending, sink) = parts(then);
-                outputs.push(output);
-                passes.push(Pass { a, x, ending });
-                sinks.push(sink);
-                cpu = Some(backend);
-            }
-        }
-        let Some(cpu) = cpu else { return Ok(()) };
-        let sums = cpu.sums_of_passes(a.chunk(), outputs, &passes);
-        for (sink, sums) in sinks.into_iter().zip(sums) {
-            sink.take(sums);
-        }
-        Ok(())
+        multiply(Factor { a, beside: None }, columns)
     }
+}
+
+/// A matrix, and entries beside it.
+#[derive(Clone, Copy)]
+struct Factor<'a, T> {
+    a: &'a CpuMatrix<T>,
+    beside: Option<Beside<'a, T>>,
+}
+
+impl<T: Real> Factor<'_, T> {
+    /// `y = A x` for the rows from `first` on.
+    fn multiply(&self, x: &[T], first: usize, y: &mut [T]) {
+        self.a.multiply(x, first, y);
+        if let Some(beside) = &self.beside {
+            beside.add(first, y);
+        }
+    }
+}
+
+impl Cpu {
+    /// [`Products::multiply`] with entries beside A.
+    pub(crate) fn multiply_beside<T: Real>(
+        &self,
+        a: &CpuMatrix<T>,
+        beside: Option<Beside<T>>,
+        x: &Vec<T>,
+        then: Then<T, Self>,
+    ) -> Result<()> {
+        multiply(Factor { a, beside }, vec![Column { backend: self, x, then }])
+    }
+}
+
+/// Every chunk of rows is multiplied by one column after the other.
+fn multiply<T: Real>(a: Factor<T>, columns: Vec<Column<T, Cpu>>) -> Result<()> {
+    let size = (a.a.n_rows(), a.a.n_cols());
+    columns.iter().try_for_each(|column| column.then.check(size, column.x))?;
+    let (mut outputs, mut passes, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut cpu = None;
+    for Column { backend, x, then } in columns {
+        if !backend.stopped() {
+            let (output, ending, sink) = parts(then);
+            outputs.push(output);
+            passes.push(Pass { a, x, ending });
+            sinks.push(sink);
+            cpu = Some(backend);
+        }
+    }
+    let Some(cpu) = cpu else { return Ok(()) };
+    let sums = cpu.sums_of_passes(a.a.chunk(), outputs, &passes);
+    for (sink, sums) in sinks.into_iter().zip(sums) {
+        sink.take(sums);
+    }
+    Ok(())
 }
 
 /// The vectors that a product writes; the second is empty where there is one.
@@ -106,7 +143,7 @@ fn parts<T: Real>(then: Then<'_, T, Cpu>) -> (Output<'_, T>, Ending<'_, T>, Sink
 
 /// A product with one column.
 struct Pass<'a, T> {
-    a: &'a CpuMatrix<T>,
+    a: Factor<'a, T>,
     x: &'a [T],
     ending: Ending<'a, T>,
 }
@@ -126,7 +163,7 @@ impl<T: Real> Pass<'_, T> {
         match self.ending {
             Ending::Store => {}
             Ending::Add => add(room, y),
-            Ending::Scaled { omega, d } => scaled(omega, d, a.n_rows(), first, y, z),
+            Ending::Scaled { omega, d } => scaled(omega, d, a.a.n_rows(), first, y, z),
             Ending::Residual { b } => residual(b, first, y),
             Ending::Sweep { omega, d, b } => {
                 residual(b, first, y);

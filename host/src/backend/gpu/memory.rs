@@ -4,10 +4,11 @@ use std::marker::PhantomData;
 
 use cuda_std::Real;
 
-use super::Gpu;
-use super::buffer::{Buffer, DeviceScalars, DeviceVector};
+use super::buffer::{Buffer, DeviceScalars, DeviceVector, bytes_of};
+use super::{Gpu, slot};
 use crate::backend::{Memory, Slot, check_slots};
 use crate::error::Result;
+use crate::launch::Address;
 
 impl<T: Real> Memory<T> for Gpu {
     type Vector = DeviceVector<T>;
@@ -46,6 +47,12 @@ impl<T: Real> Memory<T> for Gpu {
         let buffer = scalars.buffer.clone();
         let one = DeviceVector { buffer, offset: scalars.offset + slot.0, len: 1, element: PhantomData };
         Ok(one.to_host()?[0])
+    }
+    fn write(&self, scalars: &DeviceScalars<T>, first: Slot, values: &[T]) -> Result<()> {
+        check_slots("write", scalars.len, first, values.len())?;
+        let address = slot(scalars, first) as Address;
+        // SAFETY: the slots are checked above.
+        unsafe { self.device.upload(address, bytes_of(values)) }
     }
     fn synchronize(&self) -> Result<()> {
         self.device.synchronize()

@@ -28,7 +28,7 @@ mod update;
 mod vectors;
 mod work;
 
-use buffer::Buffer;
+pub(crate) use buffer::{Buffer, bytes_of, bytes_of_mut};
 pub use buffer::{DeviceScalars, DeviceVector, check_memory};
 pub use matrix::DeviceMatrix;
 pub use monitor::DeviceMonitor;

@@ -22,6 +22,8 @@ pub struct DeviceMonitor {
     mirror: Arc<Buffer>,
     threshold: f64,
     limit: u32,
+    /// Whether norms are not taken.
+    is_silent: bool,
 }
 
 impl DeviceMonitor {
@@ -31,7 +33,7 @@ impl DeviceMonitor {
         let mirror = Buffer::host_visible(device, mirror_bytes)?;
         // SAFETY: host-visible memory of this size, which no kernel uses yet.
         unsafe { std::ptr::write_bytes(mirror.address as *mut u8, 0, mirror_bytes) };
-        Ok(DeviceMonitor { state, mirror, threshold, limit })
+        Ok(DeviceMonitor { state, mirror, threshold, limit, is_silent: false })
     }
 
     pub(super) fn guard(&self) -> Guard {
@@ -40,15 +42,19 @@ impl DeviceMonitor {
 
     /// What kernels take.
     pub(crate) fn argument(&self) -> Monitor {
-        let history = self.norms().cast_mut();
+        let history = if self.is_silent { std::ptr::null_mut() } else { self.norms().cast_mut() };
         Monitor { guard: self.guard(), history, threshold: self.threshold, limit: self.limit }
+    }
+
+    pub(super) fn silent(&self) -> Self {
+        DeviceMonitor { is_silent: true, ..self.clone() }
     }
 
     fn norms(&self) -> *const f64 {
         (self.mirror.address + MIRROR_BYTES as u64) as *const f64
     }
 
-    fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> Progress {
         let mirror = self.mirror.address as *const u32;
         // SAFETY: host-visible memory, which the device writes at any time; that many norms are there.
         unsafe {

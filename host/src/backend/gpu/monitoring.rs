@@ -20,6 +20,14 @@ impl<T: Real> Monitoring<T> for Gpu {
     fn guarded(&self, monitor: &DeviceMonitor) -> Self {
         Gpu { guard: Some(monitor.clone()), ..self.clone() }
     }
+    fn silent(&self, monitor: &DeviceMonitor) -> DeviceMonitor {
+        monitor.silent()
+    }
+    fn has_stopped(&self) -> Result<bool> {
+        let Some(monitor) = &self.guard else { return Ok(false) };
+        self.device.synchronize()?;
+        Ok(!monitor.progress().running())
+    }
     fn wait(&self, monitor: &DeviceMonitor, observed: u32) -> Result<Progress> {
         monitor.wait(&*self.device, observed)
     }

@@ -34,6 +34,11 @@ pub use info::Info;
 pub use params::{Kind, Order, Params};
 pub use solve::{Triangles, TriangularSolves};
 
+/// The unknowns of a square matrix in reverse Cuthill-McKee's order: neighbours are near.
+pub(crate) fn reverse_cuthill_mckee<T: Real>(a: &Csr<T>) -> Result<Vec<u32>> {
+    order::order(&order::Neighbours::of(a, false), Order::Rcm)
+}
+
 pub(super) const DESCRIPTION: Description = Description {
     name: "ilu",
     doc: "incomplete factorisation",

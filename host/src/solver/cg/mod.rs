@@ -15,6 +15,7 @@ use crate::precond::{Preconditioner, Shape};
 
 mod columns;
 mod device;
+mod distributed;
 mod host;
 mod steps;
 

@@ -63,6 +63,7 @@ pub(super) const DESCRIPTION: Description = Description {
     doc: "factorisation, on the host",
     takes: Takes::Own(Precond::None),
     descends: true,
+    is_on_host: true,
     warm_up: |_| 0,
     ..Description::new("direct", "direct solution", |_, _| 0)
 };

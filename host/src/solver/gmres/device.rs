@@ -6,7 +6,7 @@ use gpu_kernels::BLOCK;
 use gpu_kernels::gram_schmidt::{gmres_rotate, gmres_solve, gmres_start, gram_schmidt};
 use gpu_kernels::monitor::Guard;
 
-use super::steps::{GmresSlots, GmresSteps, check_basis, check_scalars};
+use super::steps::{GmresSlots, GmresSteps, check_basis, check_basis_lengths, check_scalars};
 use crate::backend::gpu::{
     DeviceMonitor, DeviceScalars, DeviceVector, Gpu, MAX_SUM_BLOCKS, MAX_SUMS, UNGUARDED, Work, slot,
 };
@@ -47,6 +47,35 @@ impl<T: Real> GmresSteps<T> for Gpu {
         check_slots("GMRES", slots.count(), h, basis.len())?;
         check_basis(basis, w, slots)?;
         self.orthogonalise(basis, w, s, slots, h)
+    }
+    fn basis_products(
+        &self,
+        basis: &[DeviceVector<T>],
+        w: &DeviceVector<T>,
+        s: &DeviceScalars<T>,
+        out: Slot,
+    ) -> Result<()> {
+        check_slots("GMRES", s.len(), out, basis.len())?;
+        check_basis_lengths(basis, w)?;
+        let (dots, nothing) = (slot(s, out), Pass::nothing(self.guard()));
+        basis.chunks(WIDTH).enumerate().try_for_each(|(k, piece)| {
+            let dots = dots.wrapping_add(k * WIDTH);
+            self.pass(piece, w, Pass { dots, h: dots, ..nothing })
+        })
+    }
+    fn subtract_combination(
+        &self,
+        basis: &[DeviceVector<T>],
+        s: &DeviceScalars<T>,
+        c: Slot,
+        w: &mut DeviceVector<T>,
+    ) -> Result<()> {
+        check_slots("GMRES", s.len(), c, basis.len())?;
+        check_basis_lengths(basis, w)?;
+        let (update, nothing) = (slot(s, c), Pass::nothing(self.guard()));
+        basis.chunks(WIDTH).enumerate().try_for_each(|(k, piece)| {
+            self.pass(piece, w, Pass { update: update.wrapping_add(k * WIDTH), ..nothing })
+        })
     }
     fn gmres_start(&self, s: &DeviceScalars<T>, slots: GmresSlots) -> Result<()> {
         check_scalars(s, slots, 0)?;

@@ -4,18 +4,18 @@ use arithmetic::gmres::SINGULAR;
 use cuda_std::Real;
 use rayon::prelude::*;
 
-use super::steps::{GmresSlots, GmresSteps, check_basis, check_scalars};
+use super::steps::{GmresSlots, GmresSteps, check_basis, check_basis_lengths, check_scalars};
 use crate::backend::cpu::{self, CHUNK, Cpu};
 use crate::backend::host::{HostBackend, HostMonitor, HostScalars};
 use crate::backend::reference::{self, Reference};
-use crate::backend::{Backend, Slot, check_slots, status};
+use crate::backend::{Backend, Length, Slot, check_slots, status};
 use crate::error::Result;
 
 /// Passes over a basis.
 pub trait BasisPasses: HostBackend {
     /// `(v_j, w)` for every basis vector.
     #[doc(hidden)]
-    fn basis_products<T: Real>(&self, basis: &[Vec<T>], w: &[T]) -> Vec<T>;
+    fn products_with_basis<T: Real>(&self, basis: &[Vec<T>], w: &[T]) -> Vec<T>;
     /// `w += sum_j c_j v_j`.
     #[doc(hidden)]
     fn add_combination<T: Real>(&self, basis: &[Vec<T>], c: &[T], w: &mut [T]);
@@ -25,7 +25,7 @@ pub trait BasisPasses: HostBackend {
 }
 
 impl BasisPasses for Reference {
-    fn basis_products<T: Real>(&self, basis: &[Vec<T>], w: &[T]) -> Vec<T> {
+    fn products_with_basis<T: Real>(&self, basis: &[Vec<T>], w: &[T]) -> Vec<T> {
         basis.iter().map(|v| reference::dot(v, w)).collect()
     }
     fn add_combination<T: Real>(&self, basis: &[Vec<T>], c: &[T], w: &mut [T]) {
@@ -42,7 +42,7 @@ impl BasisPasses for Reference {
 
 impl BasisPasses for Cpu {
     // In one pass over w.
-    fn basis_products<T: Real>(&self, basis: &[Vec<T>], w: &[T]) -> Vec<T> {
+    fn products_with_basis<T: Real>(&self, basis: &[Vec<T>], w: &[T]) -> Vec<T> {
         let partials: Vec<Vec<T>> = self.install(|| {
             let chunk = |(c, w): (usize, &[T])| {
                 let rows = c * CHUNK..c * CHUNK + w.len();
@@ -92,7 +92,7 @@ impl<T: Real, H: BasisPasses + Backend<T, Vector = Vec<T>, Scalars = HostScalars
             return Ok(());
         }
         for pass in 0..2 {
-            let products = self.basis_products(basis, w);
+            let products = self.products_with_basis(basis, w);
             for (j, &product) in products.iter().enumerate() {
                 s.set(slots.dots().offset(j), product);
                 let sum = if pass == 0 { product } else { s.get(h.offset(j)) + product };
@@ -102,6 +102,30 @@ impl<T: Real, H: BasisPasses + Backend<T, Vector = Vec<T>, Scalars = HostScalars
             self.add_combination(basis, &negated, w);
         }
         s.set(GmresSlots::NORM2, self.square(w));
+        Ok(())
+    }
+    fn basis_products(&self, basis: &[Vec<T>], w: &Vec<T>, s: &HostScalars<T>, out: Slot) -> Result<()> {
+        check_slots("GMRES", s.length(), out, basis.len())?;
+        check_basis_lengths(basis, w)?;
+        if !self.stopped() {
+            let products = self.products_with_basis(basis, w);
+            products.iter().enumerate().for_each(|(j, &product)| s.set(out.offset(j), product));
+        }
+        Ok(())
+    }
+    fn subtract_combination(
+        &self,
+        basis: &[Vec<T>],
+        s: &HostScalars<T>,
+        c: Slot,
+        w: &mut Vec<T>,
+    ) -> Result<()> {
+        check_slots("GMRES", s.length(), c, basis.len())?;
+        check_basis_lengths(basis, w)?;
+        if !self.stopped() {
+            let negated: Vec<T> = (0..basis.len()).map(|j| -s.get(c.offset(j))).collect();
+            self.add_combination(basis, &negated, w);
+        }
         Ok(())
     }
     fn gmres_start(&self, s: &HostScalars<T>, slots: GmresSlots) -> Result<()> {

@@ -14,6 +14,7 @@ use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
 
 mod device;
+mod distributed;
 mod host;
 mod steps;
 

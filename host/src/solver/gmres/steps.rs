@@ -75,6 +75,22 @@ pub trait GmresSteps<T: Real>: Backend<T> {
         slots: GmresSlots,
         h: Slot,
     ) -> Result<()>;
+    /// `s[out + j] = (v_j, w)` for a basis of the kind above.
+    fn basis_products(
+        &self,
+        basis: &[Self::Vector],
+        w: &Self::Vector,
+        s: &Self::Scalars,
+        out: Slot,
+    ) -> Result<()>;
+    /// `w -= sum_j s[c + j] v_j`.
+    fn subtract_combination(
+        &self,
+        basis: &[Self::Vector],
+        s: &Self::Scalars,
+        c: Slot,
+        w: &mut Self::Vector,
+    ) -> Result<()>;
     /// `s[BETA] = sqrt(s[NORM2])`, `g = BETA e_1`, no columns.
     fn gmres_start(&self, s: &Self::Scalars, slots: GmresSlots) -> Result<()>;
     /// Takes Hessenberg column `j` into the QR factorisation; `s[LENGTH] = sqrt(s[NORM2])`; observes
@@ -105,6 +121,11 @@ pub(super) fn check_scalars(s: &impl Length, slots: GmresSlots, j: usize) -> Res
 /// [`Error::Length`](crate::Error::Length) unless all vectors are as long as `w`, and at most `restart + 1`.
 pub(super) fn check_basis<V: Length>(basis: &[V], w: &V, slots: GmresSlots) -> Result<()> {
     check_lengths("GMRES", slots.restart + 1, &[("the basis", basis.len().max(slots.restart + 1))])?;
+    check_basis_lengths(basis, w)
+}
+
+/// [`Error::Length`](crate::Error::Length) unless all vectors are as long as `w`.
+pub(super) fn check_basis_lengths<V: Length>(basis: &[V], w: &V) -> Result<()> {
     basis
         .iter()
         .try_for_each(|v| check_lengths("GMRES", w.length(), &[("a vector of the basis", v.length())]))

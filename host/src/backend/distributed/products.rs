@@ -1,0 +1,171 @@
+//! Products of parts: the elements that others need are exchanged, and then every rank multiplies its rows.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cuda_std::Real;
+
+use super::Distributed;
+use super::border::{BorderRows, Borders};
+use crate::backend::gpu::{bytes_of, bytes_of_mut};
+use crate::backend::memory::check_lengths;
+use crate::backend::{Operator, Products, Then};
+use crate::comm::{Links, Piece};
+use crate::error::{Error, Result};
+use crate::matrix::{AnyMatrix, Csr};
+
+/// The rows of one rank, where it computes.
+pub struct DistributedMatrix<T: Real, B: Borders<T>> {
+    local: B::Matrix,
+    border: B::Border,
+    links: Links,
+    /// Bytes of the border's entries.
+    border_bytes: u64,
+    /// What is sent, and what was received.
+    elements: Mutex<(Vec<T>, Vec<T>)>,
+}
+
+impl<B> Distributed<B> {
+    /// The rows of this rank: those in its own columns in a format, and the rest of the piece.
+    ///
+    /// # Errors
+    /// [`Error::Length`] where the piece is not one of this matrix.
+    pub fn rows<T: Real>(&self, local: &Arc<AnyMatrix<T>>, piece: &Piece) -> Result<DistributedMatrix<T, B>>
+    where
+        B: Borders<T>,
+    {
+        let n = local.n_rows();
+        let Piece { border_rows, border, links, .. } = piece;
+        let sent: Vec<u32> = links.sends.iter().flat_map(|(_, places)| places).copied().collect();
+        let received: usize = links.receives.iter().map(|&(_, count)| count).sum();
+        let out_of_range = |places: &[u32]| places.iter().any(|&i| i as usize >= n);
+        if out_of_range(&sent) || out_of_range(border_rows) {
+            let why = format!("a piece that is exchanged has rows beyond {n}");
+            return Err(Error::Matrix(why));
+        }
+        check_lengths("a piece", border.n_cols(), &[("the elements received", received)])?;
+        check_lengths("a piece", border.n_rows(), &[("the rows at the border", border_rows.len())])?;
+        let entries: Csr<T> = border.cast();
+        let border_bytes =
+            (entries.nnz() * (size_of::<u32>() + size_of::<T>()) + 12 * entries.n_rows()) as u64;
+        let rows = BorderRows { rows: border_rows.clone(), entries, sent };
+        Ok(DistributedMatrix {
+            local: self.inner.matrix(local)?,
+            border: self.inner.border(rows, n)?,
+            links: links.clone(),
+            border_bytes,
+            elements: Mutex::new((Vec::new(), vec![T::ZERO; received])),
+        })
+    }
+
+    /// Sends the elements of x that others need, and receives those that are needed here.
+    fn exchange<T: Real>(
+        &self,
+        a: &DistributedMatrix<T, B>,
+        x: &B::Vector,
+        elements: &mut (Vec<T>, Vec<T>),
+    ) -> Result<()>
+    where
+        B: Borders<T>,
+    {
+        let (sent, received) = elements;
+        let Links { sends, receives } = &a.links;
+        if sends.is_empty() && receives.is_empty() {
+            return Ok(());
+        }
+        self.inner.sent(&a.border, x, sent)?;
+        let mut first = 0;
+        let messages = sends.iter().map(|(to, places)| {
+            let part = &sent[first..first + places.len()];
+            first += places.len();
+            (*to, bytes_of(part))
+        });
+        let messages: Vec<_> = messages.collect();
+        let mut rest = &mut received[..];
+        let mut places = Vec::with_capacity(receives.len());
+        for &(from, count) in receives {
+            let place;
+            (place, rest) = std::mem::take(&mut rest).split_at_mut(count);
+            places.push((from, bytes_of_mut(place)));
+        }
+        self.comm.exchange(&messages, &mut places)?;
+        self.count_exchange(size_of_val(&sent[..]));
+        Ok(())
+    }
+}
+
+impl<T: Real, B: Borders<T>> DistributedMatrix<T, B> {
+    /// The block on the diagonal: rows of this rank in its own columns.
+    pub fn local(&self) -> &B::Matrix {
+        &self.local
+    }
+}
+
+impl<T: Real, B: Borders<T>> Operator for DistributedMatrix<T, B> {
+    fn n_rows(&self) -> usize {
+        self.local.n_rows()
+    }
+    fn n_cols(&self) -> usize {
+        self.local.n_cols()
+    }
+    fn format(&self) -> String {
+        self.local.format()
+    }
+    fn sigma(&self) -> usize {
+        self.local.sigma()
+    }
+    fn reason(&self) -> Option<&str> {
+        self.local.reason()
+    }
+    fn stored(&self) -> u64 {
+        self.local.stored()
+    }
+    fn bytes(&self) -> u64 {
+        self.local.bytes() + self.border_bytes
+    }
+    fn traffic(&self) -> u64 {
+        self.local.traffic() + self.border_bytes
+    }
+}
+
+impl<T: Real, B: Borders<T>> Products<T> for Distributed<B> {
+    type Matrix = DistributedMatrix<T, B>;
+
+    /// A matrix without columns of others: that of a block on the diagonal.
+    fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix> {
+        let alone = Piece {
+            local: Csr::identity(0),
+            border_rows: Vec::new(),
+            border: Csr::identity(0),
+            links: Links::default(),
+        };
+        self.rows(matrix, &alone)
+    }
+
+    fn multiply(&self, a: &Self::Matrix, x: &B::Vector, then: Then<T, Self>) -> Result<()> {
+        then.check((a.n_rows(), a.n_cols()), x)?;
+        if self.inner.has_stopped()? {
+            return Ok(());
+        }
+        let mut elements = a.elements.lock().unwrap_or_else(PoisonError::into_inner);
+        self.exchange(a, x, &mut elements)?;
+        let multiply = |then| self.inner.multiply_with_border(&a.local, &a.border, &elements.1, x, then);
+        match then {
+            Then::Store { y } => multiply(Then::Store { y }),
+            Then::Add { y } => multiply(Then::Add { y }),
+            Then::Scaled { omega, d, y, z } => multiply(Then::Scaled { omega, d, y, z }),
+            Then::Residual { b, r } => multiply(Then::Residual { b, r }),
+            Then::Sweep { omega, d, b, y } => multiply(Then::Sweep { omega, d, b, y }),
+            Then::SweepAdd { omega, d, b, y } => multiply(Then::SweepAdd { omega, d, b, y }),
+            Then::SweepNorm { omega, d, b, y, s, out, monitor } => {
+                let silent = &self.inner.silent(monitor);
+                multiply(Then::SweepNorm { omega, d, b, y, s, out, monitor: silent })?;
+                self.sum_over_ranks(s, out, 1)?;
+                self.inner.observe(s, out, monitor)
+            }
+            Then::Dot { w, y, s, out } => {
+                multiply(Then::Dot { w, y, s, out })?;
+                self.sum_over_ranks(s, out, 2)
+            }
+        }
+    }
+}

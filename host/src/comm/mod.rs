@@ -1,0 +1,109 @@
+//! Ranks: parts of a job that compute at the same time and tell each other what they need, as threads of one
+//! process or as processes of MPI.
+//!
+//! | file | what |
+//! |---|---|
+//! | `threads` | ranks that are threads of one process |
+//! | `mpi` | ranks that are processes, with the feature `mpi` |
+//! | `launcher` | whether a launcher such as mpirun has started this process as one of many |
+//! | `partition` | which rank has which rows |
+//! | `piece` | the rows of one rank, and whom it exchanges elements with |
+//! | `message` | arrays of numbers as bytes |
+
+use cuda_std::Real;
+
+use crate::error::{Error, Result};
+
+pub mod launcher;
+mod message;
+#[cfg(feature = "mpi")]
+pub mod mpi;
+mod partition;
+mod piece;
+mod threads;
+
+pub(crate) use message::{Reader, Writer};
+pub use partition::{Partition, Partitioning, Quality};
+pub(crate) use piece::Pieces;
+pub use piece::{Links, Piece};
+pub use threads::Team;
+
+/// How a rank talks to the others.
+///
+/// Every rank makes the same calls in the same order, but for [`send`](Comm::send) and
+/// [`receive`](Comm::receive), which come in pairs. Between two ranks messages arrive in the order in which
+/// they were sent.
+///
+/// # Errors
+/// [`Error::Rank`](crate::Error::Rank) where a rank has failed: it names the rank, and every rank gets it.
+pub trait Comm: Send + Sync {
+    /// This rank, counted from 0.
+    fn rank(&self) -> usize;
+    /// How many ranks there are.
+    fn size(&self) -> usize;
+    /// Sends a message to one rank.
+    fn send(&self, to: usize, message: &[u8]) -> Result<()>;
+    /// The next message from one rank.
+    fn receive(&self, from: usize) -> Result<Vec<u8>>;
+    /// Sends to some ranks and receives from some, which expect this.
+    fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<()>;
+    /// The numbers of every rank, one rank after the other; each has as many as this one.
+    fn all_gather(&self, mine: &[f64]) -> Result<Vec<f64>>;
+    /// The message of rank 0, which every other rank's is replaced by.
+    fn broadcast(&self, message: &mut Vec<u8>) -> Result<()>;
+    /// Lets every rank end with an error that names this one.
+    fn fail(&self, why: &str);
+
+    /// Messages of every rank, at rank 0.
+    fn gather(&self, mine: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>> {
+        if self.rank() != 0 {
+            self.send(0, &mine)?;
+            return Ok(None);
+        }
+        let others = (1..self.size()).map(|from| self.receive(from));
+        std::iter::once(Ok(mine)).chain(others).collect::<Result<_>>().map(Some)
+    }
+}
+
+/// The sums over ranks of `mine`, in T and in the order of ranks: the same ranks, the same bits.
+pub(crate) fn sums<T: Real>(comm: &dyn Comm, mine: &[T]) -> Result<Vec<T>> {
+    combine(comm, mine, |a, b| a + b)
+}
+
+/// The maxima over ranks; NaN where any is.
+pub(crate) fn maxima<T: Real>(comm: &dyn Comm, mine: &[T]) -> Result<Vec<T>> {
+    combine(comm, mine, T::max_nan)
+}
+
+fn combine<T: Real>(comm: &dyn Comm, mine: &[T], with: impl Fn(T, T) -> T) -> Result<Vec<T>> {
+    let mine: Vec<f64> = mine.iter().map(|v| v.to_f64()).collect();
+    let all = comm.all_gather(&mine)?;
+    let of = |rank: usize, k: usize| T::from_f64(all[rank * mine.len() + k]);
+    Ok((0..mine.len()).map(|k| (1..comm.size()).fold(of(0, k), |sum, rank| with(sum, of(rank, k)))).collect())
+}
+
+/// Whether every rank has succeeded; otherwise, at every rank, the error of the first that has not, with its
+/// number.
+pub(crate) fn agree<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
+    let failed = f64::from(u8::from(result.is_err()));
+    let Some(rank) = comm.all_gather(&[failed])?.iter().position(|&failed| failed > 0.0) else {
+        return result;
+    };
+    let mut message = result.as_ref().err().map(|error| error.to_string().into_bytes()).unwrap_or_default();
+    // Through rank 0, which is where broadcasts come from.
+    if rank != 0 {
+        if comm.rank() == rank {
+            comm.send(0, &message)?;
+        } else if comm.rank() == 0 {
+            message = comm.receive(rank)?;
+        }
+    }
+    comm.broadcast(&mut message)?;
+    match result {
+        Err(error) if comm.rank() == rank && rank == 0 => Err(error),
+        _ => Err(Error::Rank { rank, message: String::from_utf8_lossy(&message).into_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

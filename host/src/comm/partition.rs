@@ -1,0 +1,186 @@
+//! Which rank has which rows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::matrix::Csr;
+use crate::precond::ilu;
+
+/// How rows are shared out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Partitioning {
+    /// Blocks of rows as they are numbered, of about as many entries each.
+    #[default]
+    Blocks,
+    /// The same after reverse Cuthill-McKee's order, which brings neighbours together.
+    Rcm,
+    /// The rank of every row.
+    Given(Arc<Vec<u32>>),
+}
+
+impl fmt::Display for Partitioning {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Partitioning::Blocks => "blocks",
+            Partitioning::Rcm => "rcm",
+            Partitioning::Given(_) => "given",
+        })
+    }
+}
+
+/// Rows of a matrix, shared out among ranks. A rank may have none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Partition {
+    /// The rank of each row.
+    pub(super) owner: Vec<u32>,
+    /// The place of each row among those of its rank.
+    pub(super) place: Vec<u32>,
+    /// The rows of each rank, ascending.
+    rows: Vec<Vec<u64>>,
+}
+
+impl Partition {
+    /// Shares out the rows of a square matrix among `size` ranks; rows of a node, `block` each, stay
+    /// together.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for a given partition of another length, with ranks that are not there, or that
+    /// takes nodes apart.
+    pub fn new(a: &Csr<f64>, size: usize, block: usize, how: &Partitioning) -> Result<Partition> {
+        let n = a.n_rows();
+        let owner = match how {
+            Partitioning::Blocks => in_blocks(a, size, block, None),
+            Partitioning::Rcm => in_blocks(a, size, block, Some(&ilu::reverse_cuthill_mckee(a)?)),
+            Partitioning::Given(owner) => {
+                check_given(owner, n, size, block)?;
+                owner.to_vec()
+            }
+        };
+        let mut rows = vec![Vec::new(); size];
+        let mut place = vec![0; n];
+        for (i, (place, &rank)) in place.iter_mut().zip(&owner).enumerate() {
+            let its: &mut Vec<u64> = &mut rows[rank as usize];
+            *place = its.len() as u32;
+            its.push(i as u64);
+        }
+        Ok(Partition { owner, place, rows })
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Rows of all ranks.
+    pub fn n_rows(&self) -> usize {
+        self.owner.len()
+    }
+
+    /// The rows of a rank, ascending.
+    pub fn rows(&self, rank: usize) -> &[u64] {
+        &self.rows[rank]
+    }
+
+    /// The elements of `v` that belong to a rank.
+    pub(crate) fn part(&self, v: &[f64], rank: usize) -> Vec<f64> {
+        self.rows[rank].iter().map(|&i| v[i as usize]).collect()
+    }
+
+    /// Puts the elements that belong to a rank into `v`.
+    pub(crate) fn put(&self, part: &[f64], rank: usize, v: &mut [f64]) {
+        self.rows[rank].iter().zip(part).for_each(|(&i, &value)| v[i as usize] = value);
+    }
+}
+
+/// Cuts the rows, in their order or in that of `order`, where the share of entries before them is due. Row i
+/// weighs as many as it has entries, and one more for its vectors.
+fn in_blocks(a: &Csr<f64>, size: usize, block: usize, order: Option<&[u32]>) -> Vec<u32> {
+    let nodes = a.n_rows() / block;
+    let weight = |node: usize| (0..block).map(|k| a.row_len(node * block + k) as u64 + 1).sum::<u64>();
+    // The node of a row comes where its first row comes.
+    let order: Vec<usize> = match order {
+        None => (0..nodes).collect(),
+        Some(rows) => {
+            rows.iter().map(|&i| i as usize).filter(|i| i.is_multiple_of(block)).map(|i| i / block).collect()
+        }
+    };
+    let total = (a.nnz() + a.n_rows()).max(1) as u64;
+    let mut owner = vec![0; a.n_rows()];
+    let mut before = 0;
+    for node in order {
+        let weight = weight(node);
+        // By the middle of the node, so that a long row goes where most of it belongs.
+        let rank = ((2 * before + weight) as u128 * size as u128 / (2 * u128::from(total))) as usize;
+        owner[node * block..(node + 1) * block].fill(rank.min(size - 1) as u32);
+        before += weight;
+    }
+    owner
+}
+
+fn check_given(owner: &[u32], n: usize, size: usize, block: usize) -> Result<()> {
+    if owner.len() != n {
+        let found = owner.len();
+        return Err(Error::Option(format!(
+            "the partition has the ranks of {found} rows, but the matrix has {n}"
+        )));
+    }
+    if let Some(i) = owner.iter().position(|&rank| rank as usize >= size) {
+        let (row, rank) = (i + 1, owner[i]);
+        return Err(Error::Option(format!(
+            "the partition gives row {row} to rank {rank}, but there are {size} ranks, counted from 0"
+        )));
+    }
+    match owner.chunks(block).position(|node| node.iter().any(|&rank| rank != node[0])) {
+        None => Ok(()),
+        Some(node) => Err(Error::Option(format!(
+            "the partition takes node {} apart: its {block} rows must be on one rank",
+            node + 1
+        ))),
+    }
+}
+
+/// How good a partition is.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Quality {
+    /// Entries of the rank that has most, over the mean.
+    pub imbalance: f64,
+    /// Entries of the matrix whose column belongs to another rank than their row.
+    pub cut: u64,
+    /// Elements of a vector that a product sends, summed over ranks that need them.
+    pub shared: u64,
+    /// Ranks that one rank exchanges with, at most.
+    pub neighbours: usize,
+    /// Rows of the rank that has fewest.
+    pub least_rows: usize,
+    /// Rows of the rank that has most.
+    pub most_rows: usize,
+}
+
+impl Quality {
+    /// Of a partition of `a`, of which each rank needs these elements of others.
+    pub(super) fn of(a: &Csr<f64>, partition: &Partition, ghosts: &[Vec<u32>]) -> Quality {
+        let (owner, size) = (&partition.owner, partition.size());
+        let entries = |rows: &Vec<u64>| rows.iter().map(|&i| a.row_len(i as usize)).sum::<usize>();
+        let most = partition.rows.iter().map(entries).max().unwrap_or(0);
+        let cut_of = |i: usize| a.row(i).0.iter().filter(|&&j| owner[j as usize] != owner[i]).count() as u64;
+        let mut talks = vec![false; size * size];
+        for (rank, ghosts) in ghosts.iter().enumerate() {
+            for &j in ghosts {
+                let from = owner[j as usize] as usize;
+                (talks[rank * size + from], talks[from * size + rank]) = (true, true);
+            }
+        }
+        let rows = || partition.rows.iter().map(Vec::len);
+        Quality {
+            imbalance: if a.nnz() == 0 { 1.0 } else { most as f64 * size as f64 / a.nnz() as f64 },
+            cut: (0..a.n_rows()).into_par_iter().with_min_len(4096).map(cut_of).sum(),
+            shared: ghosts.iter().map(|ghosts| ghosts.len() as u64).sum(),
+            neighbours: talks.chunks(size).map(|row| row.iter().filter(|&&t| t).count()).max().unwrap_or(0),
+            least_rows: rows().min().unwrap_or(0),
+            most_rows: rows().max().unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The rows of one rank, and whom it exchanges elements with.
+
+use rayon::prelude::*;
+
+use super::message::{Reader, Writer};
+use super::partition::{Partition, Quality};
+use crate::error::Result;
+use crate::matrix::Csr;
+
+/// What a rank exchanges before a product.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Links {
+    /// Ranks that need elements of this one, and which: their places here.
+    pub sends: Vec<(usize, Vec<u32>)>,
+    /// Ranks of which this one needs elements, and how many. They come one rank after the other.
+    pub receives: Vec<(usize, usize)>,
+}
+
+/// The rows of one rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// Its rows and columns, in their order in the whole matrix.
+    pub local: Csr<f64>,
+    /// Its rows with columns of others.
+    pub border_rows: Vec<u32>,
+    /// The entries of those rows in columns of others, which are numbered as they are received.
+    pub border: Csr<f64>,
+    /// What is exchanged.
+    pub links: Links,
+}
+
+/// A matrix that is taken apart.
+pub(crate) struct Pieces<'a> {
+    a: &'a Csr<f64>,
+    partition: &'a Partition,
+    /// Columns of others that each rank needs, rank after rank.
+    ghosts: Vec<Vec<u32>>,
+}
+
+impl<'a> Pieces<'a> {
+    pub fn of(a: &'a Csr<f64>, partition: &'a Partition) -> Self {
+        let Partition { owner, place, .. } = partition;
+        let needed = |rank: usize| {
+            let columns = partition.rows(rank).iter().flat_map(|&i| a.row(i as usize).0);
+            let others = columns.copied().filter(|&j| owner[j as usize] as usize != rank);
+            let mut ghosts: Vec<u32> = others.collect();
+            ghosts.sort_unstable_by_key(|&j| (owner[j as usize], place[j as usize]));
+            ghosts.dedup();
+            ghosts
+        };
+        let ghosts = (0..partition.size()).into_par_iter().map(needed).collect();
+        Pieces { a, partition, ghosts }
+    }
+
+    pub fn quality(&self) -> Quality {
+        Quality::of(self.a, self.partition, &self.ghosts)
+    }
+
+    /// That of one rank.
+    pub fn piece(&self, rank: usize) -> Piece {
+        let Partition { owner, place, .. } = self.partition;
+        let ghosts = &self.ghosts[rank];
+        let mut local = Rows::default();
+        let mut border = Rows::default();
+        let mut border_rows = Vec::new();
+        for (k, &i) in self.partition.rows(rank).iter().enumerate() {
+            let (columns, values) = self.a.row(i as usize);
+            for (&j, &value) in columns.iter().zip(values) {
+                let its = (owner[j as usize], place[j as usize]);
+                if its.0 as usize == rank {
+                    local.push(its.1, value);
+                } else {
+                    let key = |&j: &u32| (owner[j as usize], place[j as usize]);
+                    // It is there: ghosts are all columns of others.
+                    border.push(ghosts.binary_search_by_key(&its, key).unwrap_or(0) as u32, value);
+                }
+            }
+            local.end_row();
+            if border.has_begun() {
+                border.end_row();
+                border_rows.push(k as u32);
+            }
+        }
+        let n = self.partition.rows(rank).len();
+        Piece {
+            local: local.matrix(n),
+            border_rows,
+            border: border.matrix(ghosts.len()),
+            links: self.links(rank),
+        }
+    }
+
+    fn links(&self, rank: usize) -> Links {
+        let Partition { owner, place, .. } = self.partition;
+        let from = |of: usize, rank: usize| {
+            self.ghosts[of].iter().copied().filter(move |&j| owner[j as usize] as usize == rank)
+        };
+        let others = || (0..self.partition.size()).filter(|&other| other != rank);
+        let sends = others().map(|to| (to, from(to, rank).map(|j| place[j as usize]).collect::<Vec<_>>()));
+        let receives = others().map(|of| (of, from(rank, of).count()));
+        Links {
+            sends: sends.filter(|(_, places)| !places.is_empty()).collect(),
+            receives: receives.filter(|&(_, count)| count > 0).collect(),
+        }
+    }
+}
+
+/// Rows that are written one after another.
+struct Rows {
+    row_ptr: Vec<usize>,
+    col_idx: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Rows { row_ptr: vec![0], col_idx: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl Rows {
+    fn push(&mut self, column: u32, value: f64) {
+        self.col_idx.push(column);
+        self.values.push(value);
+    }
+    fn has_begun(&self) -> bool {
+        self.row_ptr.last() != Some(&self.col_idx.len())
+    }
+    /// Ends the row. Columns of others come rank after rank, which need not be ascending.
+    fn end_row(&mut self) {
+        let first = self.row_ptr.last().copied().unwrap_or(0);
+        if !self.col_idx[first..].is_sorted() {
+            let entries = self.col_idx[first..].iter().copied().zip(self.values[first..].iter().copied());
+            let mut entries: Vec<(u32, f64)> = entries.collect();
+            entries.sort_unstable_by_key(|entry| entry.0);
+            for (k, (column, value)) in entries.into_iter().enumerate() {
+                (self.col_idx[first + k], self.values[first + k]) = (column, value);
+            }
+        }
+        self.row_ptr.push(self.col_idx.len());
+    }
+    fn matrix(self, n_cols: usize) -> Csr<f64> {
+        let n_rows = self.row_ptr.len() - 1;
+        Csr::from_valid_parts(n_rows, n_cols, self.row_ptr, self.col_idx, self.values)
+    }
+}
+
+impl Piece {
+    /// As a message.
+    pub(crate) fn written(&self, mut message: Writer) -> Writer {
+        for a in [&self.local, &self.border] {
+            let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
+            message = message.put(&[a.n_cols() as u64]).put(&row_ptr).put(a.col_idx()).put(a.values());
+        }
+        message = message.put(&self.border_rows);
+        let Links { sends, receives } = &self.links;
+        message = message.put(&[sends.len() as u64]);
+        for (to, places) in sends {
+            message = message.put(&[*to as u64]).put(places);
+        }
+        let receives: Vec<[u64; 2]> = receives.iter().map(|&(from, n)| [from as u64, n as u64]).collect();
+        message.put(&receives)
+    }
+
+    /// What [`Piece::written`] wrote.
+    pub(crate) fn read(message: &mut Reader) -> Result<Piece> {
+        let mut matrix = || {
+            let n_cols = message.one::<u64>()? as usize;
+            let row_ptr: Vec<usize> = message.take::<u64>()?.into_iter().map(|p| p as usize).collect();
+            Csr::new(row_ptr.len() - 1, n_cols, row_ptr, message.take()?, message.take()?)
+        };
+        let (local, border) = (matrix()?, matrix()?);
+        let border_rows = message.take()?;
+        let mut sends = Vec::new();
+        for _ in 0..message.one::<u64>()? {
+            sends.push((message.one::<u64>()? as usize, message.take()?));
+        }
+        let receives = message.take::<[u64; 2]>()?;
+        let receives = receives.into_iter().map(|[from, n]| (from as usize, n as usize)).collect();
+        Ok(Piece { local, border_rows, border, links: Links { sends, receives } })
+    }
+}

@@ -1,0 +1,143 @@
+//! Teams, partitions and pieces.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::*;
+use crate::matrix::Csr;
+use crate::problem::generate;
+
+/// What `work` gives on every rank of a team.
+fn on_team<R: Send + 'static>(size: usize, work: impl Fn(Team) -> R + Send + Sync + 'static) -> Vec<R> {
+    let work = Arc::new(work);
+    let ranks = Team::new(size).into_iter().map(|rank| {
+        let work = work.clone();
+        thread::spawn(move || work(rank))
+    });
+    let ranks: Vec<_> = ranks.collect();
+    ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+}
+
+#[test]
+fn sums_are_those_in_the_order_of_ranks_at_every_rank() {
+    for size in [1, 2, 3, 5, 7] {
+        let mine = |rank: usize| [0.1 + rank as f64, 1e16 / (1.0 + rank as f64)];
+        let expected: [f64; 2] =
+            std::array::from_fn(|k| (1..size).fold(mine(0)[k], |sum, rank| sum + mine(rank)[k]));
+        for found in on_team(size, move |team| sums(&team, &mine(team.rank())).unwrap()) {
+            assert_eq!(found, expected);
+        }
+        let most = on_team(size, move |team| maxima(&team, &[team.rank() as f64]).unwrap());
+        assert!(most.iter().all(|most| most == &[size as f64 - 1.0]));
+    }
+}
+
+#[test]
+fn messages_arrive_in_their_order() {
+    let found = on_team(3, |team| {
+        let (rank, size) = (team.rank(), team.size());
+        let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+        let mine = [rank as u8; 5];
+        let (mut first, mut second) = ([9; 5], [9; 2]);
+        team.exchange(&[(next, &mine)], &mut [(before, &mut first)]).unwrap();
+        team.exchange(&[(next, &mine[..2])], &mut [(before, &mut second)]).unwrap();
+        let mut message = if rank == 0 { vec![7, 8] } else { Vec::new() };
+        team.broadcast(&mut message).unwrap();
+        let gathered = team.gather(vec![rank as u8]).unwrap();
+        (before as u8, first, second, message, gathered)
+    });
+    for (rank, (before, first, second, message, gathered)) in found.into_iter().enumerate() {
+        assert_eq!((first, second), ([before; 5], [before; 2]));
+        assert_eq!(message, [7, 8]);
+        assert_eq!(gathered, (rank == 0).then(|| vec![vec![0], vec![1], vec![2]]));
+    }
+}
+
+#[test]
+fn a_rank_that_fails_ends_the_others() {
+    let errors = on_team(3, |team| match team.rank() {
+        1 => {
+            team.fail("out of memory");
+            String::new()
+        }
+        _ => sums(&team, &[1.0]).unwrap_err().to_string(),
+    });
+    assert_eq!(errors[0], "rank 1: out of memory");
+    assert_eq!(errors[2], errors[0]);
+}
+
+#[test]
+fn ranks_agree_on_the_first_error() {
+    for bad in 0..3 {
+        let found = on_team(3, move |team| {
+            let mine = if team.rank() >= bad { Err(Error::Option("no".into())) } else { Ok(()) };
+            agree(&team, mine).unwrap_err().to_string()
+        });
+        let expected = format!("rank {bad}: no");
+        assert!(
+            found.iter().enumerate().all(|(k, text)| text == &expected || (k, bad) == (0, 0)),
+            "{found:?}"
+        );
+    }
+}
+
+/// `A x` by the pieces.
+fn product(a: &Csr<f64>, partition: &Partition, x: &[f64]) -> Vec<f64> {
+    let pieces = Pieces::of(a, partition);
+    let parts: Vec<Piece> = (0..partition.size()).map(|rank| pieces.piece(rank)).collect();
+    let mut y = vec![f64::NAN; a.n_rows()];
+    for (rank, piece) in parts.iter().enumerate() {
+        let message = piece.written(Writer::new()).bytes();
+        let piece = &Piece::read(&mut Reader::new(&message)).unwrap();
+        let mut ghosts = Vec::new();
+        for &(from, count) in &piece.links.receives {
+            let places = &parts[from].links.sends.iter().find(|(to, _)| *to == rank).unwrap().1;
+            assert_eq!(places.len(), count);
+            let its = partition.part(x, from);
+            ghosts.extend(places.iter().map(|&place| its[place as usize]));
+        }
+        let mut part = piece.local.mul_vec(&partition.part(x, rank));
+        for (&i, value) in piece.border_rows.iter().zip(piece.border.mul_vec(&ghosts)) {
+            part[i as usize] += value;
+        }
+        partition.put(&part, rank, &mut y);
+    }
+    y
+}
+
+#[test]
+fn pieces_are_the_whole_matrix() {
+    for (name, block) in [("tet:6", 1), ("random:97", 1), ("poisson2d:11", 1), ("bidomain:4", 2)] {
+        let a: Csr<f64> = generate(&name.parse().unwrap(), 1).unwrap();
+        let n = a.n_rows();
+        let x: Vec<f64> = (0..n).map(|i| 0.3 + (i % 13) as f64).collect();
+        let expected = a.mul_vec(&x);
+        for size in [1, 2, 3, 5, 7, n + 2] {
+            let scattered = (0..n).map(|i| (i / block * 7 % 5 % size) as u32).collect();
+            for how in [Partitioning::Blocks, Partitioning::Rcm, Partitioning::Given(Arc::new(scattered))] {
+                let partition = Partition::new(&a, size, block, &how).unwrap();
+                for (y, expected) in product(&a, &partition, &x).iter().zip(&expected) {
+                    assert!((y - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{name} {size} {how}");
+                }
+                let quality = Pieces::of(&a, &partition).quality();
+                if size == 1 {
+                    assert_eq!((quality.cut, quality.shared, quality.neighbours), (0, 0, 0));
+                } else if size < n && how == Partitioning::Blocks {
+                    assert!(quality.imbalance < 1.0 + size as f64 * 0.2, "{name} {size}: {quality:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn partitions_that_do_not_fit_are_refused() {
+    let a: Csr<f64> = generate(&"poisson2d:2".parse().unwrap(), 1).unwrap();
+    let refused = |owner: Vec<u32>, block| {
+        let how = Partitioning::Given(Arc::new(owner));
+        Partition::new(&a, 2, block, &how).unwrap_err().to_string()
+    };
+    assert!(refused(vec![0, 1], 1).contains("2 rows, but the matrix has 4"));
+    assert!(refused(vec![0, 1, 2, 0], 1).contains("gives row 3 to rank 2"));
+    assert!(refused(vec![0, 0, 0, 1], 2).contains("node 2 apart"));
+}

@@ -1,0 +1,157 @@
+//! A solve on several ranks.
+//!
+//! Rank 0 is whoever called: it checks, chooses, and gives orders. The other ranks [work]: they carry out
+//! what they are told, each with its rows, until they are told to quit.
+//!
+//! | file | what |
+//! |---|---|
+//! | `orders` | what rank 0 says |
+//! | `part` | what a rank has set up, and solves with |
+//! | `serve` | the other ranks |
+//! | `system` | rank 0 |
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::Device;
+use crate::comm::{Comm, Partitioning, Quality, Team, agree};
+use crate::error::{Error, Result};
+
+mod observer;
+mod orders;
+mod part;
+mod serve;
+mod system;
+
+use orders::Order;
+use serve::serve;
+pub(super) use system::prepare;
+
+/// Ranks that wait for orders, of which the caller is the first.
+pub struct Ranks {
+    comm: Arc<dyn Comm>,
+    partitioning: Partitioning,
+    systems: AtomicU64,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What a solve on several ranks was like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// How many ranks.
+    pub ranks: usize,
+    /// How rows were shared out: "blocks", "rcm", "given".
+    pub partition: String,
+    /// How good that is.
+    pub quality: Quality,
+    /// Exchanges of elements between products, of the rank with most.
+    pub exchanges: u64,
+    /// Bytes that all ranks sent in them.
+    pub exchanged_bytes: u64,
+    /// Reductions over ranks.
+    pub reductions: u64,
+}
+
+impl Ranks {
+    /// `size` ranks that are threads of this process; rank k > 0 computes on the device that `open(k)` opens
+    /// in its thread.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] with the error of a rank that has no device.
+    pub fn threads(
+        size: usize,
+        partitioning: Partitioning,
+        open: impl Fn(usize) -> Result<Device> + Send + Sync + 'static,
+    ) -> Result<Ranks> {
+        let team = Team::new(size).into_iter().map(|rank| Arc::new(rank) as Arc<dyn Comm>);
+        Self::of_team(team.collect(), partitioning, open)
+    }
+
+    /// The same for a team that is there, a rank for each thread.
+    ///
+    /// # Errors
+    /// As [`Ranks::threads`].
+    pub fn of_team(
+        team: Vec<Arc<dyn Comm>>,
+        partitioning: Partitioning,
+        open: impl Fn(usize) -> Result<Device> + Send + Sync + 'static,
+    ) -> Result<Ranks> {
+        let open = Arc::new(open);
+        let mut team = team.into_iter();
+        let comm = team.next().ok_or_else(|| Error::Option("there must be at least 1 rank".into()))?;
+        let threads = team.map(|comm| {
+            let open = open.clone();
+            std::thread::spawn(move || {
+                work(&comm, || open(comm.rank()));
+            })
+        });
+        let threads = Mutex::new(threads.collect());
+        let ranks = Ranks { comm, partitioning, systems: AtomicU64::new(0), threads };
+        agree(&*ranks.comm, Ok(()))?;
+        Ok(ranks)
+    }
+
+    /// The ranks of `comm`, of which this is the first; in the others somebody calls [`work`].
+    ///
+    /// # Errors
+    /// [`Error::Rank`] with the error of a rank that has no device.
+    pub fn processes(comm: Arc<dyn Comm>, partitioning: Partitioning) -> Result<Ranks> {
+        let ranks = Ranks { comm, partitioning, systems: AtomicU64::new(0), threads: Mutex::default() };
+        agree(&*ranks.comm, Ok(()))?;
+        Ok(ranks)
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> usize {
+        self.comm.size()
+    }
+
+    fn order(&self, order: &Order) -> Result<()> {
+        self.comm.broadcast(&mut order.written())
+    }
+
+    /// What `work` gives; an error of it that is not another rank's ends all ranks.
+    fn fatal<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        work().inspect_err(|error| end(&*self.comm, error))
+    }
+
+    fn new_system(&self) -> u64 {
+        self.systems.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// What every rank but the first does: it opens a device and serves until rank 0 is done. Where that fails
+/// all ranks end. Whether all went well.
+pub fn work(comm: &Arc<dyn Comm>, open: impl FnOnce() -> Result<Device>) -> bool {
+    let served = catch_unwind(AssertUnwindSafe(|| serve(comm, open())));
+    let is_well = matches!(served, Ok(Ok(())));
+    match served {
+        Ok(served) => served.unwrap_or_else(|error| end(&**comm, &error)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            comm.fail(text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked"));
+        }
+    }
+    is_well
+}
+
+/// Lets all ranks end for an error of this one; that of another has ended them already.
+fn end(comm: &dyn Comm, error: &Error) {
+    if !matches!(error, Error::Rank { .. }) {
+        comm.fail(&error.to_string());
+    }
+}
+
+impl Drop for Ranks {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.comm.fail("it panicked");
+        }
+        // Where a rank has failed all of them end by themselves.
+        let _ = self.order(&Order::Quit);
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+    }
+}

@@ -1,0 +1,138 @@
+//! What rank 0 tells the others to do.
+
+use crate::comm::{Reader, Writer};
+use crate::error::{Error, Result};
+use crate::job::plan::Plan;
+use crate::job::{Method, Options, Precond};
+use crate::precond::{amg, ilu};
+use crate::solver::Stop;
+
+/// An order; `system` is the number of what was set up.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Order {
+    /// Set up with these choices. Each rank then gets its piece.
+    SetUp { system: u64, choices: Box<Choices> },
+    /// Solve. Each rank then gets its part of the right-hand side, and of the start.
+    Solve { system: u64, stop: Stop },
+    /// Forget what was set up.
+    Drop { system: u64 },
+    /// End.
+    Quit,
+}
+
+/// What was chosen of a solve, as far as every rank must know it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choices {
+    /// With method and preconditioner.
+    pub options: Options,
+    pub method: Method,
+    pub precond: Precond,
+    /// Vectors of a null space that the preconditioner is kept out of, element by element.
+    pub projections: usize,
+}
+
+impl Choices {
+    pub fn of(plan: &Plan) -> Choices {
+        let precond = if plan.brings_preconditioner() { Precond::None } else { plan.precond };
+        // A hierarchy is kept out of the null space where it is, on rank 0.
+        let projections = match plan.has_hierarchy() {
+            true => 0,
+            false => plan.projections().map_or(0, |space| space.dimension()),
+        };
+        Choices { options: plan.options.clone(), method: plan.method, precond, projections }
+    }
+
+    /// A line for each choice.
+    fn written(&self) -> String {
+        let Choices { options, method, precond, projections } = self;
+        let mut lines = vec![
+            format!("method {method}"),
+            format!("precond {precond}"),
+            format!("projections {projections}"),
+            format!("sigma {}", options.sigma.unwrap_or(0)),
+            format!("block_size {}", options.block_size),
+            format!("singular_blocks {}", options.singular_blocks),
+            format!("precision {}", options.precision),
+            format!("max_iterations {}", options.stop.max_iterations),
+            format!("restart {}", options.restart),
+            format!("omega {:?}", options.omega),
+        ];
+        lines.extend(options.format.map(|format| format!("format {format}")));
+        let ilu =
+            ilu::Params::KEYS.iter().map(|key| format!("ilu.{} {}", key.name, (key.written)(&options.ilu)));
+        let amg =
+            amg::Params::KEYS.iter().map(|key| format!("amg.{} {}", key.name, (key.written)(&options.amg)));
+        lines.extend(ilu.chain(amg));
+        lines.join("\n")
+    }
+
+    fn read(text: &str) -> Result<Choices> {
+        let mut options = Options::default();
+        let (mut method, mut precond, mut projections) = (Method::Cg, Precond::None, 0);
+        for line in text.lines() {
+            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+            let number = || value.parse::<usize>().map_err(|_| unknown(line));
+            match key {
+                "method" => method = value.parse()?,
+                "precond" => precond = value.parse()?,
+                "projections" => projections = number()?,
+                "sigma" => options.sigma = Some(number()?).filter(|&sigma| sigma > 0),
+                "block_size" => options.block_size = number()?,
+                "singular_blocks" => options.singular_blocks = value.parse()?,
+                "precision" => options.precision = value.parse()?,
+                "max_iterations" => options.stop.max_iterations = number()? as u32,
+                "restart" => options.restart = number()?,
+                "omega" => options.omega = value.parse().map_err(|_| unknown(line))?,
+                "format" => options.format = Some(value.parse()?),
+                _ => match key.split_once('.') {
+                    Some(("ilu", key)) => options.ilu.set(key, value)?,
+                    Some(("amg", key)) => options.amg.set(key, value)?,
+                    _ => return Err(unknown(line)),
+                },
+            }
+        }
+        Ok(Choices { options, method, precond, projections })
+    }
+}
+
+fn unknown(what: &str) -> Error {
+    Error::Option(format!("rank 0 says '{what}', which means nothing here: do all run the same program?"))
+}
+
+impl Order {
+    pub fn written(&self) -> Vec<u8> {
+        let message = Writer::new();
+        let message = match self {
+            Order::SetUp { system, choices } => {
+                message.text("set up").put(&[*system]).text(&choices.written())
+            }
+            Order::Solve { system, stop } => {
+                let most = u64::from(stop.max_iterations);
+                message.text("solve").put(&[*system]).put(&[stop.rtol, stop.atol]).put(&[most])
+            }
+            Order::Drop { system } => message.text("drop").put(&[*system]),
+            Order::Quit => message.text("quit"),
+        };
+        message.bytes()
+    }
+
+    pub fn read(message: &[u8]) -> Result<Order> {
+        let mut message = Reader::new(message);
+        Ok(match message.text()?.as_str() {
+            "set up" => {
+                let system = message.one()?;
+                Order::SetUp { system, choices: Box::new(Choices::read(&message.text()?)?) }
+            }
+            "solve" => {
+                let system = message.one()?;
+                let norms: Vec<f64> = message.take()?;
+                let &[rtol, atol] = &norms[..] else { return Err(unknown("solve")) };
+                let stop = Stop { rtol, atol, max_iterations: message.one::<u64>()? as u32 };
+                Order::Solve { system, stop }
+            }
+            "drop" => Order::Drop { system: message.one()? },
+            "quit" => Order::Quit,
+            other => return Err(unknown(other)),
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! The ranks that are told what to do.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::orders::Order;
+use super::part::{self, Part};
+use crate::comm::{Comm, Piece, Reader, Writer, agree};
+use crate::error::{Error, Result};
+use crate::job::Device;
+use crate::solver::Stop;
+
+/// Carries out the orders of rank 0 on `device`, in every other rank, until rank 0 is done; an error of the
+/// device is told to all.
+///
+/// # Errors
+/// [`Error::Rank`](crate::Error::Rank) where another rank has failed; others are this rank's own.
+pub fn serve(comm: &Arc<dyn Comm>, device: Result<Device>) -> Result<()> {
+    let device = agree(&**comm, device)?;
+    device.run(|| carry_out(comm, &device))
+}
+
+fn carry_out(comm: &Arc<dyn Comm>, device: &Device) -> Result<()> {
+    let mut systems: HashMap<u64, Box<dyn Part>> = HashMap::new();
+    loop {
+        let mut order = Vec::new();
+        comm.broadcast(&mut order)?;
+        match Order::read(&order)? {
+            Order::SetUp { system, choices } => {
+                let message = comm.receive(0)?;
+                let made = read_piece(&message, choices.projections)
+                    .and_then(|(piece, basis)| part::set_up(comm, device, &choices, piece, &basis, None));
+                // An error here is rank 0's to tell: another way may do.
+                if let Ok(part) = agree(&**comm, made) {
+                    let stored = part.storage();
+                    comm.gather(
+                        Writer::new().put(&[stored.bytes, stored.padding.stored, stored.traffic]).bytes(),
+                    )?;
+                    systems.insert(system, part);
+                }
+            }
+            Order::Solve { system, stop } => {
+                let part = systems.get_mut(&system).ok_or_else(|| no_system(system))?;
+                solve(&**comm, &mut **part, &stop)?;
+            }
+            Order::Drop { system } => drop(systems.remove(&system)),
+            Order::Quit => return Ok(()),
+        }
+    }
+}
+
+fn no_system(system: u64) -> Error {
+    Error::Option(format!("system {system} was never set up"))
+}
+
+fn read_piece(message: &[u8], projections: usize) -> Result<(Piece, Vec<Vec<f64>>)> {
+    let mut message = Reader::new(message);
+    let piece = Piece::read(&mut message)?;
+    let basis = (0..projections).map(|_| message.take()).collect::<Result<_>>()?;
+    Ok((piece, basis))
+}
+
+fn solve(comm: &dyn Comm, part: &mut dyn Part, stop: &Stop) -> Result<()> {
+    let message = comm.receive(0)?;
+    let mut message = Reader::new(&message);
+    let b: Vec<f64> = message.take()?;
+    let start: Vec<f64> = message.take()?;
+    let start = (start.len() == b.len()).then_some(&start[..]);
+    let solved = part.solve(&b, start, stop, None)?;
+    let told = solved.exchanged;
+    let counts = [told.exchanges, told.bytes, told.reductions, solved.bytes_moved];
+    comm.gather(Writer::new().put(&solved.x).put(&counts).bytes())?;
+    Ok(())
+}

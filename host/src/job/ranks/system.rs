@@ -1,0 +1,251 @@
+//! Rank 0: it has the whole matrix, tells the others what to do, and puts their parts together.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::orders::{Choices, Order};
+use super::part::{self, Part, Root};
+use super::{Info, Ranks};
+use crate::backend::Storage;
+use crate::backend::distributed::Exchanged;
+use crate::comm::{Partition, Pieces, Quality, Reader, Writer, agree};
+use crate::error::{Error, Result};
+use crate::job::Device;
+use crate::job::plan::Plan;
+use crate::job::progress::{Iterations, Stage, Watch};
+use crate::job::residual::residual_norm;
+use crate::job::run::{Prepared, Refined, Rhs, Solved, refine};
+use crate::job::setup::Times;
+use crate::solver::{Observer, Outcome, Stop, StopReason};
+
+/// Carries `plan` out on all ranks, of which this computes on `device`.
+pub(in crate::job) fn prepare(
+    plan: Plan,
+    device: &Device,
+    ranks: &Arc<Ranks>,
+    watch: &mut Watch,
+    times: &mut Times,
+) -> Result<Box<dyn Prepared>> {
+    Ok(Box::new(System::new(plan, device, ranks, watch, times)?))
+}
+
+struct System {
+    plan: Plan,
+    device: Device,
+    ranks: Arc<Ranks>,
+    number: u64,
+    partition: Arc<Partition>,
+    quality: Quality,
+    storage: Storage,
+    part: Box<dyn Part>,
+    /// Whether the driver has every kernel ready.
+    is_warm: bool,
+    /// What was exchanged in the solve that runs, and the bytes that it moved.
+    exchanged: Exchanged,
+    bytes_moved: u64,
+}
+
+impl System {
+    fn new(
+        plan: Plan,
+        device: &Device,
+        ranks: &Arc<Ranks>,
+        watch: &mut Watch,
+        times: &mut Times,
+    ) -> Result<Self> {
+        let start = Instant::now();
+        let comm = &ranks.comm;
+        let partition = Partition::new(&plan.a, ranks.size(), plan.options.block_size, &ranks.partitioning)?;
+        let partition = Arc::new(partition);
+        let pieces = Pieces::of(&plan.a, &partition);
+        let quality = pieces.quality();
+        let (number, choices) = (ranks.new_system(), Choices::of(&plan));
+        let basis: Vec<Vec<f64>> = match choices.projections {
+            0 => Vec::new(),
+            _ => plan.projections().into_iter().flat_map(|space| space.basis()).collect(),
+        };
+        let part_of_basis = |rank| basis.iter().map(|v| partition.part(v, rank)).collect::<Vec<_>>();
+        ranks.fatal(|| {
+            ranks.order(&Order::SetUp { system: number, choices: Box::new(choices.clone()) })?;
+            (1..ranks.size()).try_for_each(|rank| {
+                let message = pieces.piece(rank).written(Writer::new());
+                let message = part_of_basis(rank).iter().fold(message, |message, v| message.put(v));
+                comm.send(rank, &message.bytes())
+            })
+        })?;
+        let piece = pieces.piece(0);
+        let before = (times.setup, times.upload);
+        let root = Root { plan: &plan, partition: &partition, watch, times };
+        let part = part::set_up(comm, device, &choices, piece, &part_of_basis(0), Some(root));
+        let part = agree(&**comm, part)?;
+        let storage = ranks.fatal(|| storage_of_all(ranks, &*part, plan.a.nnz()))?;
+        let uploaded = times.upload - before.1;
+        times.setup = before.0 + start.elapsed().as_secs_f64() - uploaded;
+        let is_warm = device.real_gpu().is_none();
+        let (device, ranks) = (device.clone(), ranks.clone());
+        Ok(System {
+            plan,
+            device,
+            ranks,
+            number,
+            partition,
+            quality,
+            storage,
+            part,
+            is_warm,
+            exchanged: Exchanged::default(),
+            bytes_moved: 0,
+        })
+    }
+
+    /// One run of all ranks, from `start`.
+    fn run_once(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        stop: Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<f64>, Outcome)> {
+        let System { ranks, partition, part, exchanged, bytes_moved, number, .. } = self;
+        let comm = &ranks.comm;
+        let parts = |rank| (partition.part(b, rank), start.map(|x| partition.part(x, rank)));
+        ranks.fatal(|| {
+            ranks.order(&Order::Solve { system: *number, stop })?;
+            for rank in 1..ranks.size() {
+                let (b, start) = parts(rank);
+                // A start that is not as long as b is none; of no rows there is nothing to start from.
+                let start = start.unwrap_or_else(|| if b.is_empty() { vec![0.0] } else { Vec::new() });
+                comm.send(rank, &Writer::new().put(&b).put(&start).bytes())?;
+            }
+            let (b, start) = parts(0);
+            let mine = part.solve(&b, start.as_deref(), &stop, Some(observer))?;
+            exchanged.add(mine.exchanged);
+            *bytes_moved += mine.bytes_moved;
+            let mut x = vec![0.0; partition.n_rows()];
+            partition.put(&mine.x, 0, &mut x);
+            for (rank, message) in comm.gather(Vec::new())?.iter().flatten().enumerate().skip(1) {
+                let mut message = Reader::new(message);
+                partition.put(&message.take::<f64>()?, rank, &mut x);
+                let counts: Vec<u64> = message.take()?;
+                let &[_, bytes, _, moved] = &counts[..] else {
+                    return Err(Error::Option(format!("rank {rank} tells something else")));
+                };
+                exchanged.bytes += bytes;
+                *bytes_moved += moved;
+            }
+            Ok((x, mine.outcome))
+        })
+    }
+
+    fn info(&self) -> Info {
+        let Exchanged { exchanges, bytes, reductions } = self.exchanged;
+        Info {
+            ranks: self.ranks.size(),
+            partition: self.ranks.partitioning.to_string(),
+            quality: self.quality,
+            exchanges,
+            exchanged_bytes: bytes,
+            reductions,
+        }
+    }
+}
+
+/// How rank 0 stores its rows, with the bytes and entries of all.
+fn storage_of_all(ranks: &Ranks, part: &dyn Part, nnz: usize) -> Result<Storage> {
+    let mut storage = part.storage();
+    for message in ranks.comm.gather(Vec::new())?.iter().flatten().skip(1) {
+        let counts: Vec<u64> = Reader::new(message).take()?;
+        let &[bytes, stored, traffic] = &counts[..] else {
+            return Err(Error::Option("a rank tells something else".into()));
+        };
+        storage.bytes += bytes;
+        storage.traffic += traffic;
+        storage.padding.stored += stored;
+    }
+    storage.padding.nnz = nnz as u64;
+    Ok(storage)
+}
+
+impl Refined for System {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn run(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        threshold: f64,
+        observer: &mut Iterations,
+    ) -> Result<(Vec<f64>, Outcome)> {
+        let max_iterations = self.plan.options.stop.max_iterations.saturating_sub(observer.before);
+        let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
+        let (mut x, mut outcome) = self.run_once(b, start, stop, observer)?;
+        if outcome.reason == StopReason::Interrupted && !observer.watch.cancellation.is_cancelled() {
+            outcome.reason = StopReason::Stagnated;
+        }
+        self.plan.project(&mut x);
+        Ok((x, outcome))
+    }
+}
+
+impl Prepared for System {
+    fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved> {
+        let stop = self.plan.options.stop;
+        let threshold = (stop.rtol * rhs.norm).max(stop.atol);
+        if !self.is_warm {
+            let start = Instant::now();
+            let max_iterations = (self.plan.method.description().warm_up)(&self.plan.method_parameters());
+            let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
+            self.run_once(rhs.b, rhs.start, stop, &mut |_, _| ())?;
+            self.is_warm = true;
+            times.warm_up += start.elapsed().as_secs_f64();
+        }
+        (self.exchanged, self.bytes_moved) = (Exchanged::default(), 0);
+        watch.tell(Stage::Solve);
+        let start = Instant::now();
+        let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
+        let (x, outcome) = self.run(rhs.b, rhs.start, threshold, &mut observer)?;
+        let mut solved = Solved {
+            residual_norm: residual_norm(&self.plan.a, &x, rhs.b),
+            x,
+            outcome,
+            refinements: 0,
+            seconds: start.elapsed().as_secs_f64(),
+            counts: None,
+            bytes: 0,
+            bytes_moved: 0,
+            format: self.storage.clone(),
+            hierarchy: self.part.hierarchy().cloned(),
+            ilu: self.part.factors().cloned(),
+            factorisation: None,
+            ranks: None,
+        };
+        refine(self, rhs, &mut solved, watch)?;
+        if solved.refinements > 0 {
+            solved.seconds = start.elapsed().as_secs_f64();
+        }
+        let levels = solved.hierarchy.iter().flat_map(|info| &info.levels);
+        solved.bytes = self.storage.bytes + self.plan.vector_bytes() + levels.map(|l| l.bytes).sum::<u64>();
+        solved.bytes_moved = self.bytes_moved;
+        solved.ranks = Some(self.info());
+        Ok(solved)
+    }
+
+    /// Ranks take one right-hand side after the other.
+    fn solve_columns(&mut self, _: &[Rhs], _: &mut Watch, _: &mut Times) -> Result<Option<Vec<Solved>>> {
+        Ok(None)
+    }
+
+    fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()> {
+        *self = System::new(plan, &self.device, &self.ranks, &mut Watch::default(), times)?;
+        Ok(())
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        // Where a rank has failed there is nobody to tell.
+        let _ = self.ranks.order(&Order::Drop { system: self.number });
+    }
+}

@@ -1,0 +1,21 @@
+//! The step of CG on several ranks.
+
+use cuda_std::Real;
+
+use super::steps::{CgStep, CgSteps};
+use crate::backend::distributed::{Borders, Distributed};
+use crate::error::Result;
+
+impl<T: Real, B: Borders<T> + CgSteps<T> + Clone> CgSteps<T> for Distributed<B> {
+    fn cg_step(&self, step: &mut CgStep<T, Self>, d: Option<&B::Vector>) -> Result<()> {
+        let CgStep { s, rho, p_ap, p, ap, x, r, out, scratch, monitor } = step;
+        let (s, rho, p_ap, ap, out, scratch, monitor) = (*s, *rho, *p_ap, *ap, *out, *scratch, *monitor);
+        let silent = &self.inner().silent(monitor);
+        let (p, x, r) = (&mut **p, &mut **x, &mut **r);
+        let mut part = CgStep { s, rho, p_ap, p, ap, x, r, out, scratch, monitor: silent };
+        self.inner().cg_step(&mut part, d)?;
+        // (r, M r), (r, r)
+        self.sum_over_ranks(s, out, 2)?;
+        self.inner().observe(s, out.offset(1), monitor)
+    }
+}

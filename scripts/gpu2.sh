@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Solves on several ranks of a machine with one GPU or more; needs neither cargo nor the sources.
+#
+#   scripts/gpu2.sh FOLDER [--out FOLDER] [--device NAME] [--size N]
+#
+# FOLDER   holds the program `warpsolve`, and where processes are to be tried `warpsolve-mpi`, built with the
+#          feature mpi for the MPI of that machine
+# --out    where reports go [gpu2-results]
+# --device what to solve on [cuda]; `--device sim --size 6` tries the script without a GPU
+# --size   edge of the tet system [160]
+#
+# Ranks of one machine take its GPUs in turn, so two ranks on one GPU work too. Wanted of two GPUs, CG with
+# Jacobi: 1.8 times as fast an iteration as one. The exchange goes through the host today, and is to be
+# compared with that. Goes on after a failure; the exit status is 1 if anything failed.
+set -uo pipefail
+
+out=gpu2-results device=cuda size=160 bin=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --out) out=${2:?--out needs a folder} && shift 2 ;;
+    --device) device=${2:?--device needs a name} && shift 2 ;;
+    --size) size=${2:?--size needs a number} && shift 2 ;;
+    -*) echo "unknown option $1; see the head of $0" >&2 && exit 1 ;;
+    *) bin=$1 && shift ;;
+    esac
+done
+[ -x "$bin/warpsolve" ] || { echo "no program warpsolve in '$bin'; see the head of $0" >&2; exit 1; }
+mkdir -p "$out" || exit 1
+failed=0
+
+# solve NAME COMMAND ...: a report in NAME.json, and its line of the table.
+solve() {
+    local name=$1
+    shift
+    if "$@" --device "$device" --json "$out/$name.json" --quiet >"$out/$name.txt" 2>&1; then
+        python3 - "$out/$name.json" "$name" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+ranks = report["ranks"] or {"exchanges": 0, "exchanged_bytes": 0}
+per_iteration = report["solve_seconds"] / max(report["iterations"], 1)
+print(f'{sys.argv[2]:28} {report["iterations"]:6} iterations {per_iteration * 1e6:10.1f} us each, set-up '
+      f'{report["setup_seconds"]:.3f} s, {ranks["exchanges"]} exchanges of {ranks["exchanged_bytes"]} bytes')
+PYTHON
+    else
+        printf '%-28s FAILED: %s\n' "$name" "$(tail -n 1 "$out/$name.txt")"
+        failed=1
+    fi
+}
+
+for way in "cg jacobi" "bicgstab jacobi" "gmres jacobi" "cg ilu" "cg amg"; do
+    read -r solver precond <<<"$way"
+    for ranks in 1 2; do
+        solve "$solver-$precond-$ranks" "$bin/warpsolve" solve --gen "tet:$size" --solver "$solver" \
+            --precond "$precond" --ranks "$ranks"
+    done
+done
+if [ -x "$bin/warpsolve-mpi" ] && command -v mpirun >/dev/null; then
+    solve cg-jacobi-mpi-2 mpirun --allow-run-as-root --oversubscribe -n 2 "$bin/warpsolve-mpi" solve \
+        --gen "tet:$size" --solver cg --precond jacobi
+else
+    echo "skipped: processes, which need mpirun and $bin/warpsolve-mpi"
+fi
+sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || true)}
+if [ -n "$sanitizer" ] && [ "$device" != sim ]; then
+    for tool in memcheck racecheck; do
+        solve "$tool-border" "$sanitizer" --tool "$tool" --error-exitcode 9 "$bin/warpsolve" solve --gen tet:12 \
+            --solver jacobi --max-iter 20 --rtol 0.9 --ranks 2
+    done
+fi
+exit $failed

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Solves by processes of MPI, and compares with one process.
+#
+#   scripts/mpi.sh PROGRAM      built with the feature mpi
+set -euo pipefail
+
+program=$(realpath "${1:?which program?}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+number() { sed -n "s/^ *\"$1\": \([0-9.e-]*\),*$/\1/p" "$2" | head -n 1; }
+refuse() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+"$program" gen tet 12 A.mtx --quiet
+for way in "cg jacobi" "bicgstab jacobi" "gmres ilu" "cg amg"; do
+    read -r solver precond <<<"$way"
+    for n in 2 3; do
+        asked=(solve A.mtx --solver "$solver" --precond "$precond" --device cpu --threads 1)
+        timeout 120 mpirun --oversubscribe -n "$n" "$program" "${asked[@]}" --out x.mtx --json mpi.json --quiet
+        "$program" "${asked[@]}" --ranks "$n" --out y.mtx --json threads.json --quiet
+        cmp x.mtx y.mtx || refuse "$way: $n processes and $n threads give different bits"
+        [ "$(number iterations mpi.json)" = "$(number iterations threads.json)" ] ||
+            refuse "$way: other iterations than with threads"
+        grep -q "\"count\": $n" mpi.json || refuse "$way: the report does not have $n ranks"
+        printf '%-16s %d processes: %s iterations, the bits of threads\n' "$way" "$n" "$(number iterations mpi.json)"
+    done
+done
+
+# One message, and an end.
+status=0
+timeout 30 mpirun --oversubscribe -n 3 "$program" solve nothing.mtx --device cpu >out.txt 2>err.txt || status=$?
+[ "$status" != 0 ] && [ "$status" != 124 ] || refuse "a file that is not there: exit status $status"
+[ "$(grep -c '^error: ' err.txt)" = 1 ] || refuse "a file that is not there: $(cat err.txt)"
+status=0
+timeout 30 mpirun --oversubscribe -n 2 "$program" solve A.mtx --device cuda >out.txt 2>err.txt || status=$?
+[ "$status" != 124 ] || refuse "processes without a GPU wait for each other"
+# A process that is killed takes the others with it.
+timeout 60 mpirun --oversubscribe -n 3 "$program" solve --gen tet:32 --solver cg --precond none --rtol 1e-300 \
+    --max-iter 1000000 --device cpu --threads 1 >out.txt 2>err.txt &
+job=$!
+for _ in $(seq 100); do
+    victim=$(pgrep -P "$(pgrep -P $job mpirun | head -n 1)" 2>/dev/null | tail -n 1 || true)
+    [ -n "$victim" ] && break
+    sleep 0.1
+done
+sleep 2
+kill -9 "$victim"
+start=$SECONDS status=0
+wait $job || status=$?
+[ "$status" != 0 ] && [ $((SECONDS - start)) -le 10 ] || refuse "a killed process: status $status after $((SECONDS - start)) s"
+echo "faults end all processes"

@@ -1,0 +1,163 @@
+//! Ranks: threads of this process with --ranks, processes under mpirun or srun.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use warpsolve::comm::launcher::Launched;
+use warpsolve::comm::{Comm, Partitioning};
+use warpsolve::job::ranks::work as work_on_ranks;
+use warpsolve::job::{Device, Ranks};
+use warpsolve::{Error, Result};
+
+use super::device::{self, DeviceName};
+use super::load;
+use super::status::{FAILURE, SUCCESS};
+
+/// What `--partition` names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PartitionName {
+    Blocks,
+    Rcm,
+    /// A file with the rank of each row, one a line.
+    File(String),
+}
+
+impl FromStr for PartitionName {
+    type Err = Error;
+    fn from_str(name: &str) -> Result<Self> {
+        Ok(match name {
+            "blocks" => PartitionName::Blocks,
+            "rcm" => PartitionName::Rcm,
+            _ => PartitionName::File(name.into()),
+        })
+    }
+}
+
+impl PartitionName {
+    pub fn read(&self) -> Result<Partitioning> {
+        match self {
+            PartitionName::Blocks => Ok(Partitioning::Blocks),
+            PartitionName::Rcm => Ok(Partitioning::Rcm),
+            PartitionName::File(path) => {
+                read(Path::new(path)).map(|owner| Partitioning::Given(Arc::new(owner)))
+            }
+        }
+    }
+}
+
+/// The rank of each row, one a line, as METIS writes them.
+fn read(path: &Path) -> Result<Vec<u32>> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+    let rank = |(k, line): (usize, &str)| {
+        let refused =
+            |_| Error::parse(path, k as u64 + 1, format!("'{line}' is no rank: each line has one, from 0"));
+        line.trim().parse().map_err(refused)
+    };
+    text.lines().enumerate().map(rank).collect()
+}
+
+/// This process among those of a launcher; `None` where there is none.
+///
+/// # Errors
+/// [`Error::Option`] where this program was built without MPI: it would do the same job many times.
+pub fn processes(launched: Option<&Launched>) -> Result<Option<Arc<dyn Comm>>> {
+    launched.map(of_launcher).transpose()
+}
+
+#[cfg(feature = "mpi")]
+fn of_launcher(launched: &Launched) -> Result<Arc<dyn Comm>> {
+    let processes = warpsolve::comm::mpi::Processes::start()?;
+    if processes.size() == launched.size {
+        return Ok(Arc::new(processes));
+    }
+    let (Launched { by, size, .. }, found) = (launched, processes.size());
+    Err(Error::Option(format!(
+        "{by} has started {size} processes, but this program's MPI knows of {found}: was it built for another MPI?"
+    )))
+}
+
+#[cfg(not(feature = "mpi"))]
+fn of_launcher(launched: &Launched) -> Result<Arc<dyn Comm>> {
+    let Launched { by, size, .. } = launched;
+    Err(Error::Option(format!(
+        "{by} has started this program {size} times, and it was built without MPI: each would solve the same \
+         system. With an MPI library and libclang (Debian: libopenmpi-dev libclang-dev) this installs one that \
+         can: cargo install --path . --features mpi"
+    )))
+}
+
+/// Threads of each of so many ranks on this machine, where nobody has chosen them.
+pub fn threads(ranks: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    (cores / ranks.max(1)).max(1)
+}
+
+/// How many processes of the launcher are on this machine, and which of them this is.
+fn on_this_machine(comm: &dyn Comm) -> (usize, usize) {
+    let of = |names: &[&str]| names.iter().find_map(|name| std::env::var(name).ok()?.trim().parse().ok());
+    let sizes = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
+    let ranks = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"];
+    (of(&sizes).unwrap_or(comm.size()), of(&ranks).unwrap_or(comm.rank()))
+}
+
+/// The threads and the device of this process of a launcher: what was asked for, or its share of the cores;
+/// of `cuda` the GPU that is its turn.
+pub fn share(comm: &dyn Comm, name: DeviceName, threads: usize) -> (DeviceName, usize) {
+    let (size, rank) = on_this_machine(comm);
+    let threads = if threads == 0 { self::threads(size) } else { threads };
+    (device_of(name, rank), threads)
+}
+
+/// The device of a rank: `cuda` stands for all GPUs of the machine, in turn.
+pub fn device_of(name: DeviceName, rank: usize) -> DeviceName {
+    match name {
+        DeviceName::Cuda(0) => DeviceName::Cuda((rank % device::gpus().max(1)) as u32),
+        other => other,
+    }
+}
+
+/// Ranks as threads, of which the caller is the first.
+pub fn start(size: usize, partitioning: Partitioning, name: DeviceName, threads: usize) -> Result<Ranks> {
+    Ranks::threads(size, partitioning, move |rank| open(device_of(name, rank), threads))
+}
+
+/// A device for a rank of its own.
+fn open(name: DeviceName, threads: usize) -> Result<Device> {
+    match name {
+        DeviceName::Cpu => warpsolve::backend::cpu::Cpu::new(threads).map(Device::Cpu),
+        DeviceName::Sim => Device::simulator(),
+        DeviceName::Cuda(ordinal) => Device::cuda(ordinal),
+        DeviceName::Auto => match Device::cuda(0) {
+            Err(Error::NoDevice(_)) => open(DeviceName::Cpu, threads),
+            opened => opened,
+        },
+    }
+}
+
+/// What every process but the first does: it serves, and says nothing.
+pub fn work(comm: &Arc<dyn Comm>, name: DeviceName, threads: usize) -> Result<u8> {
+    let (name, threads) = share(&**comm, name, threads);
+    load::start_threads(threads)?;
+    // What went wrong is said by rank 0, or has ended all.
+    Ok(if work_on_ranks(comm, || open(name, threads)) { SUCCESS } else { FAILURE })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn partitions_have_a_rank_a_line() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"0\n1\n 1 \n0\n").unwrap();
+        let name: PartitionName = file.path().to_str().unwrap().parse().unwrap();
+        assert_eq!(name.read().unwrap(), Partitioning::Given(Arc::new(vec![0, 1, 1, 0])));
+        file.write_all(b"x\n").unwrap();
+        let error = name.read().unwrap_err().to_string();
+        assert!(error.contains(":5:") && error.contains("'x' is no rank"), "{error}");
+        assert_eq!("rcm".parse::<PartitionName>().unwrap().read().unwrap(), Partitioning::Rcm);
+    }
+}

@@ -1,0 +1,333 @@
+//! Solves on teams of threads, judged by the residual recomputed here.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use warpsolve::backend::cpu::Cpu;
+use warpsolve::comm::{Comm, Partitioning, Team};
+use warpsolve::job::{CancellationToken, Device, Method, Options, Precision, Precond, Ranks, Solution};
+use warpsolve::job::{Solver, Stage, relative_residual, solve};
+use warpsolve::matrix::Csr;
+use warpsolve::precond::amg::Coarsening;
+use warpsolve::problem::generate;
+use warpsolve::solver::{Stop, StopReason};
+use warpsolve::{Error, Result};
+
+fn cpu() -> Device {
+    Device::Cpu(Cpu::new(1).unwrap())
+}
+
+fn cpus(size: usize, partitioning: Partitioning) -> Arc<Ranks> {
+    Arc::new(Ranks::threads(size, partitioning, |_| Ok(cpu())).unwrap())
+}
+
+fn matrix(name: &str) -> Arc<Csr<f64>> {
+    Arc::new(generate(&name.parse().unwrap(), 1).unwrap())
+}
+
+fn rhs(n: usize) -> Vec<f64> {
+    (0..n).map(|i| 0.5 + (i % 17) as f64 / 3.0).collect()
+}
+
+fn solved(a: &Arc<Csr<f64>>, options: &Options, device: Device, ranks: &Arc<Ranks>) -> Solution {
+    let builder = Solver::builder().options(options.clone()).device(device).ranks(ranks.clone());
+    builder.solve(a.clone(), &rhs(a.n_rows())).unwrap()
+}
+
+fn options(method: Method, precond: Precond) -> Options {
+    Options { method: Some(method), precond: Some(precond), ..Options::default() }
+}
+
+/// Every method and preconditioner that there is.
+fn ways() -> Vec<Options> {
+    let mut ways: Vec<Options> = [
+        (Method::Cg, Precond::None),
+        (Method::Cg, Precond::Jacobi),
+        (Method::Cg, Precond::Ilu),
+        (Method::Cg, Precond::Amg),
+        (Method::Bicgstab, Precond::Jacobi),
+        (Method::Bicgstab, Precond::Ilu),
+        (Method::Gmres, Precond::Jacobi),
+        (Method::Gmres, Precond::Amg),
+        (Method::Amg, Precond::Amg),
+        (Method::Direct, Precond::None),
+    ]
+    .map(|(method, precond)| options(method, precond))
+    .into();
+    ways.push(Options { precision: Precision::F32, ..options(Method::Cg, Precond::Jacobi) });
+    ways.push(Options { restart: 7, ..options(Method::Gmres, Precond::Ilu) });
+    ways.push(Options {
+        stop: Stop { rtol: 1e-2, ..Stop::default() },
+        ..Options { method: Some(Method::Jacobi), ..Options::default() }
+    });
+    ways.push(Options::default());
+    for way in &mut ways {
+        if way.precision == Precision::F32 {
+            way.stop.rtol = 1e-5;
+        }
+        way.amg.coarse_rows = 30;
+    }
+    ways
+}
+
+#[test]
+fn every_way_solves_on_every_number_of_ranks() {
+    let a = matrix("poisson2d:13");
+    for size in [2, 3, 5, 7] {
+        let ranks = cpus(size, Partitioning::Blocks);
+        for options in ways() {
+            let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &cpu()).unwrap().report;
+            let Solution { x, report } = solved(&a, &options, cpu(), &ranks);
+            let what = format!("{size} ranks, {} with {}", report.method, report.precond);
+            assert!(report.converged(), "{what}: {report}");
+            let residual = relative_residual(&a, &x, &rhs(a.n_rows()));
+            assert!(residual <= 1.0001 * options.stop.rtol, "{what}: {residual}");
+            // What does not depend on the number of ranks takes as many iterations, to rounding.
+            let (mine, its) = (report.outcome.iterations, alone.outcome.iterations);
+            if report.precond != Precond::Ilu && report.method == alone.method {
+                assert!(mine.abs_diff(its) <= 1, "{what}: {mine} and {its}");
+            }
+            if report.method != Method::Direct {
+                let info = report.ranks.unwrap();
+                assert_eq!((info.ranks, info.partition.as_str()), (size, "blocks"));
+                assert!(info.exchanges > 0 && info.exchanged_bytes > 0 && info.reductions > 0, "{info:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_ranks_give_the_same_bits() {
+    let a = matrix("tet:9");
+    for (precond, partitioning) in
+        [(Precond::Jacobi, Partitioning::Rcm), (Precond::Ilu, Partitioning::Blocks)]
+    {
+        let run = || solved(&a, &options(Method::Cg, precond), cpu(), &cpus(3, partitioning.clone()));
+        let (first, second) = (run(), run());
+        assert_eq!(first.x, second.x);
+        assert_eq!(first.report.outcome.history, second.report.outcome.history);
+    }
+}
+
+#[test]
+fn the_simulator_runs_on_ranks() {
+    let a = matrix("poisson2d:9");
+    let sim = || Device::simulator();
+    let ranks = Arc::new(Ranks::threads(2, Partitioning::Blocks, move |_| sim()).unwrap());
+    for (method, precond) in [
+        (Method::Cg, Precond::Jacobi),
+        (Method::Bicgstab, Precond::Ilu),
+        (Method::Gmres, Precond::Jacobi),
+        (Method::Jacobi, Precond::Jacobi),
+        (Method::Cg, Precond::Amg),
+    ] {
+        let mut options = options(method, precond);
+        options.amg.coarse_rows = 30;
+        if method == Method::Jacobi {
+            options.stop.rtol = 0.1;
+        }
+        let Solution { x, report } = solved(&a, &options, sim().unwrap(), &ranks);
+        assert!(report.converged(), "{method}: {report}");
+        assert!(relative_residual(&a, &x, &rhs(a.n_rows())) <= 1.0001 * options.stop.rtol, "{method}");
+        let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &sim().unwrap()).unwrap().report;
+        if precond != Precond::Ilu {
+            assert!(report.outcome.iterations.abs_diff(alone.outcome.iterations) <= 1, "{method}");
+        }
+    }
+}
+
+#[test]
+fn blocks_stay_together() {
+    let a = matrix("bidomain:5");
+    for device in [cpu as fn() -> Device, || Device::simulator().unwrap()] {
+        let ranks = Arc::new(Ranks::threads(3, Partitioning::Blocks, move |_| Ok(device())).unwrap());
+        for (method, precond) in
+            [(Method::Cg, Precond::Jacobi), (Method::Cg, Precond::Amg), (Method::Jacobi, Precond::Jacobi)]
+        {
+            let mut options = Options { block_size: 2, ..options(method, precond) };
+            if method == Method::Jacobi {
+                options.stop = Stop { rtol: 0.5, max_iterations: 200, ..options.stop };
+            }
+            let report = solved(&a, &options, device(), &ranks).report;
+            let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &device()).unwrap().report;
+            assert_eq!(report.outcome.reason, alone.outcome.reason, "{method} {precond}");
+            assert!(report.outcome.iterations.abs_diff(alone.outcome.iterations) <= 2, "{method} {precond}");
+        }
+    }
+}
+
+#[test]
+fn ranks_without_rows_and_without_neighbours() {
+    // Three parts that have nothing to do with each other, and more ranks than rows.
+    let parts = [4, 1, 2];
+    let n: usize = parts.iter().sum();
+    let mut triplets = Vec::new();
+    let mut first = 0;
+    for size in parts {
+        for i in 0..size {
+            triplets.push((first + i, first + i, 2.5));
+            if i + 1 < size {
+                triplets.extend([(first + i, first + i + 1, -1.0), (first + i + 1, first + i, -1.0)]);
+            }
+        }
+        first += size;
+    }
+    let a = Arc::new(Csr::from_triplets(n, n, triplets).unwrap());
+    let apart = Partitioning::Given(Arc::new(vec![2, 2, 2, 2, 0, 3, 3]));
+    for (size, how) in [(4, apart), (11, Partitioning::Blocks), (11, Partitioning::Rcm)] {
+        let ranks = cpus(size, how.clone());
+        for options in ways() {
+            if options.precision == Precision::F64 {
+                let Solution { x, report } = solved(&a, &options, cpu(), &ranks);
+                assert!(report.converged(), "{size} {how}: {report}");
+                assert!(relative_residual(&a, &x, &rhs(n)) <= 1.0001 * options.stop.rtol);
+                if let (Some(info), 4) = (report.ranks, size) {
+                    assert_eq!((info.quality.cut, info.quality.neighbours), (0, 0));
+                    assert_eq!((info.exchanges, info.quality.least_rows), (0, 0));
+                }
+            }
+        }
+    }
+    let none = Arc::new(Csr::from_triplets(0, 0, []).unwrap());
+    assert!(solved(&none, &Options::default(), cpu(), &cpus(2, Partitioning::Blocks)).report.converged());
+}
+
+#[test]
+fn a_singular_system_is_kept_out_of_its_null_space() {
+    // A chain whose rows sum to 0.
+    let n = 23;
+    let degree = |i: usize| if i == 0 || i + 1 == n { 1.0 } else { 2.0 };
+    let mut triplets: Vec<_> = (0..n).map(|i| (i, i, degree(i))).collect();
+    (1..n).for_each(|i| triplets.extend([(i, i - 1, -1.0), (i - 1, i, -1.0)]));
+    let a = Arc::new(Csr::from_triplets(n, n, triplets).unwrap());
+    for precond in [Precond::Jacobi, Precond::Amg] {
+        let alone = solve(a.clone(), &rhs(n), &options(Method::Cg, precond), &cpu()).unwrap();
+        let Solution { x, report } =
+            solved(&a, &options(Method::Cg, precond), cpu(), &cpus(3, Partitioning::Blocks));
+        assert!(report.converged() && report.projected);
+        assert!(x.iter().zip(&alone.x).all(|(x, y)| (x - y).abs() < 1e-5 * (1.0 + y.abs())), "{precond}");
+    }
+}
+
+#[test]
+fn one_solver_serves_many_right_hand_sides_and_values() {
+    let a = matrix("poisson2d:9");
+    let ranks = cpus(3, Partitioning::Blocks);
+    let builder = || Solver::builder().method(Method::Cg).device(cpu()).ranks(ranks.clone());
+    let (mut one, mut other) = (builder().build(&*a).unwrap(), builder().build(&*matrix("tet:4")).unwrap());
+    let mut x = one.solve(&rhs(81)).unwrap().x;
+    assert!(other.solve(&rhs(48)).unwrap().report.converged());
+    assert!(one.solve_into(&rhs(81), &mut x).unwrap().outcome.iterations <= 1);
+    let doubled = a.map_values(|v| 2.0 * v);
+    one.update_values(&doubled).unwrap();
+    let y = one.solve(&rhs(81)).unwrap().x;
+    assert!(relative_residual(&doubled, &y, &rhs(81)) <= 1.0001e-8);
+}
+
+#[test]
+fn a_solve_can_be_cancelled() {
+    let a = matrix("poisson2d:40");
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    let stop = Stop { rtol: 1e-14, ..Stop::default() };
+    let report = Solver::builder()
+        .options(Options { stop, ..options(Method::Cg, Precond::None) })
+        .device(cpu())
+        .ranks(cpus(3, Partitioning::Blocks))
+        .cancellation(token)
+        .on_progress(move |stage| {
+            if matches!(stage, Stage::Iteration { iterations, .. } if iterations >= 5) {
+                cancel.cancel();
+            }
+        })
+        .solve(a.clone(), &rhs(a.n_rows()))
+        .unwrap()
+        .report;
+    assert_eq!(report.outcome.reason, StopReason::Interrupted);
+    assert!(report.outcome.iterations < 20);
+}
+
+#[test]
+fn errors_name_the_rank_and_what_can_be_done_goes_on() {
+    let no_device = |rank| match rank {
+        2 => Err(Error::NoDevice("there are 2".into())),
+        _ => Ok(cpu()),
+    };
+    let error = Ranks::threads(3, Partitioning::Blocks, no_device).err().unwrap();
+    assert_eq!(error.to_string(), "rank 2: no GPU: there are 2");
+
+    let a = matrix("poisson2d:5");
+    let ranks = cpus(2, Partitioning::Given(Arc::new(vec![0; 3])));
+    let builder = Solver::builder().method(Method::Cg).device(cpu()).ranks(ranks);
+    let error = builder.build(&*a).err().unwrap().to_string();
+    assert!(error.contains("3 rows, but the matrix has 25"), "{error}");
+}
+
+/// A rank that panics when it has been asked for so many sums.
+struct Failing {
+    team: Team,
+    left: AtomicUsize,
+}
+
+impl Comm for Failing {
+    fn rank(&self) -> usize {
+        self.team.rank()
+    }
+    fn size(&self) -> usize {
+        self.team.size()
+    }
+    fn send(&self, to: usize, message: &[u8]) -> Result<()> {
+        self.team.send(to, message)
+    }
+    fn receive(&self, from: usize) -> Result<Vec<u8>> {
+        self.team.receive(from)
+    }
+    fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<()> {
+        self.team.exchange(sends, receives)
+    }
+    fn all_gather(&self, mine: &[f64]) -> Result<Vec<f64>> {
+        assert!(self.left.fetch_sub(1, Ordering::Relaxed) > 1, "the memory of this rank is broken");
+        self.team.all_gather(mine)
+    }
+    fn broadcast(&self, message: &mut Vec<u8>) -> Result<()> {
+        self.team.broadcast(message)
+    }
+    fn fail(&self, why: &str) {
+        self.team.fail(why);
+    }
+}
+
+#[test]
+fn a_rank_that_panics_ends_all_with_its_name() {
+    let a = matrix("poisson2d:30");
+    for bad in [1, 2] {
+        let comm = |team: Team| {
+            let left = AtomicUsize::new(if team.rank() == bad { 25 } else { usize::MAX });
+            Arc::new(Failing { team, left }) as Arc<dyn Comm>
+        };
+        let team = Team::new(3).into_iter().map(comm).collect();
+        let ranks = Arc::new(Ranks::of_team(team, Partitioning::Blocks, |_| Ok(cpu())).unwrap());
+        let start = Instant::now();
+        let builder = Solver::builder().method(Method::Cg).device(cpu()).ranks(ranks.clone());
+        let error = builder.solve(a.clone(), &rhs(900)).err().unwrap();
+        assert_eq!(error.to_string(), format!("rank {bad}: the memory of this rank is broken"));
+        drop(ranks);
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
+#[test]
+fn coarsenings_take_as_many_iterations_on_every_number_of_ranks() {
+    let a = matrix("tet:10");
+    for coarsening in [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina] {
+        let mut options = options(Method::Cg, Precond::Amg);
+        (options.amg.coarsening, options.amg.coarse_rows) = (coarsening, 40);
+        let iterations = [1, 2, 3, 5].map(|size| {
+            let report = solved(&a, &options, cpu(), &cpus(size, Partitioning::Blocks)).report;
+            assert!(report.converged());
+            report.outcome.iterations
+        });
+        assert!(iterations.iter().all(|&k| k == iterations[0]), "{coarsening}: {iterations:?}");
+    }
+}
