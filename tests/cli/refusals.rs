@@ -35,7 +35,7 @@ fn malformed_input_is_refused_with_its_place() {
         ),
         ("complex.mtx", "complex.mtx:1: complex"),
         ("noise.mtx", "noise.mtx:1: "),
-        ("ok.mtx --rhs wide.mtx", "wide.mtx:2: "),
+        ("ok.mtx --rhs wide.mtx", "right-hand side has 2 entries, but the matrix has 3 rows"),
         ("ok.mtx --rhs one.mtx", "cannot read one.mtx"),
         ("ok.mtx --rhs two.mtx", "right-hand side has 2 entries, but the matrix has 3 rows"),
         ("ok.mtx --format sell --sigma 7", "sigma"),

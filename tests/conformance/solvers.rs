@@ -190,7 +190,8 @@ pub fn lgmres<T: Real, B: Steps<T>>(b: &B) {
         assert_eq!(outcome.reason, StopReason::Converged);
         outcome.iterations
     });
-    assert!(4 * counts[1] < 3 * counts[0], "{counts:?}");
+    // At least a fifth less.
+    assert!(5 * counts[1] < 4 * counts[0], "{counts:?}");
 }
 
 /// `A - shift I`: symmetric and indefinite.
