@@ -13,8 +13,8 @@ use super::bench::args::{BenchArgs, Setting};
 use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
 use super::names::named;
+use super::partition::PartitionName;
 use super::profile::{ProfileArgs, Uses};
-use super::ranks::PartitionName;
 use super::settings::Settings;
 
 /// Solves large sparse linear systems on NVIDIA GPUs and on CPUs.

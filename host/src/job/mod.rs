@@ -8,7 +8,7 @@
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
-//! | `setup`, `run` | a plan carried out on a device |
+//! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
 //! | `ranks` | the same on several ranks |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
@@ -29,6 +29,7 @@ mod ladder;
 mod memory;
 mod options;
 mod plan;
+mod prepare;
 mod progress;
 pub mod ranks;
 mod report;
