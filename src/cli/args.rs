@@ -14,8 +14,8 @@ use super::cardiac::{BidomainArgs, MonodomainArgs};
 use super::device::DeviceName;
 use super::elasticity::ElasticityArgs;
 use super::names::named;
+use super::partition::PartitionName;
 use super::profile::{ProfileArgs, Uses};
-use super::ranks::PartitionName;
 use super::settings::Settings;
 
 /// Solves large sparse linear systems on NVIDIA GPUs and on CPUs.

@@ -21,6 +21,7 @@ mod names;
 mod new;
 mod output;
 mod parameters;
+mod partition;
 mod profile;
 mod progress;
 mod ranks;

@@ -8,7 +8,7 @@
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
-//! | `setup`, `run` | a plan carried out on a device |
+//! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
 //! | `many`, `columns` | several right-hand sides |
 //! | `reorder` | another numbering of the unknowns |
 //! | `ranks` | the same on several ranks |
@@ -33,6 +33,7 @@ mod many;
 mod memory;
 mod options;
 mod plan;
+mod prepare;
 mod progress;
 pub mod ranks;
 mod reorder;

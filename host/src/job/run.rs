@@ -1,6 +1,5 @@
 //! A plan carried out: what was set up for it, and solves with that.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use cuda_std::Real;
@@ -8,7 +7,7 @@ use cuda_std::Real;
 use super::columns::ColumnSolver;
 use super::plan::Plan;
 use super::progress::{Iterations, Stage, Watch};
-use super::ranks::{self, Ranks};
+use super::ranks::Info;
 use super::residual::{residual, residual_norm};
 use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
 use super::{Device, Method, Precision};
@@ -52,7 +51,7 @@ pub(super) struct Solved {
     /// The factorisation, where the method is one.
     pub factorisation: Option<direct::Info>,
     /// The ranks, where there are several.
-    pub ranks: Option<ranks::Info>,
+    pub ranks: Option<Info>,
 }
 
 /// A [`System`] whose number type and backend are forgotten.
@@ -72,17 +71,13 @@ pub(super) trait Prepared: Send {
     fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()>;
 }
 
-/// Carries `plan` out on `device`, and on the devices of other ranks, where there are some.
-pub(super) fn prepare(
+/// Carries `plan` out on `device`.
+pub(super) fn on_device(
     plan: Plan,
     device: &Device,
-    ranks: Option<&Arc<Ranks>>,
     watch: &mut Watch,
     times: &mut Times,
 ) -> Result<Box<dyn Prepared>> {
-    if let Some(ranks) = ranks.filter(|_| !plan.method.description().is_on_host) {
-        return ranks::prepare(plan, device, ranks, watch, times);
-    }
     if let Device::Gpu(gpu) = device {
         plan.check_memory(gpu)?;
     }

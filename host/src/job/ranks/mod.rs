@@ -5,6 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `info` | what a solve was like |
 //! | `orders` | what rank 0 says |
 //! | `part` | what a rank has set up, and solves with |
 //! | `serve` | the other ranks |
@@ -16,15 +17,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use super::Device;
-use crate::comm::{Comm, Partitioning, Quality, Team, agree};
+use crate::comm::{Comm, Partitioning, Team, agree};
 use crate::error::{Error, Result};
 
+mod info;
 mod observer;
 mod orders;
 mod part;
 mod serve;
 mod system;
 
+pub use info::Info;
 use orders::Order;
 use serve::serve;
 pub(super) use system::prepare;
@@ -35,23 +38,6 @@ pub struct Ranks {
     partitioning: Partitioning,
     systems: AtomicU64,
     threads: Mutex<Vec<JoinHandle<()>>>,
-}
-
-/// What a solve on several ranks was like.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Info {
-    /// How many ranks.
-    pub ranks: usize,
-    /// How rows were shared out: "blocks", "rcm", "given".
-    pub partition: String,
-    /// How good that is.
-    pub quality: Quality,
-    /// Exchanges of elements between products, of the rank with most.
-    pub exchanges: u64,
-    /// Bytes that all ranks sent in them.
-    pub exchanged_bytes: u64,
-    /// Reductions over ranks.
-    pub reductions: u64,
 }
 
 impl Ranks {

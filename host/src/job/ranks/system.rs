@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Ranks;
+use super::info::Info;
 use super::orders::{Choices, Order};
 use super::part::{self, Part, Root};
-use super::{Info, Ranks};
 use crate::backend::Storage;
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Partition, Pieces, Quality, Reader, Writer, agree};

@@ -1,0 +1,25 @@
+//! Where a plan is carried out: on one device, or on those of several ranks.
+
+use std::sync::Arc;
+
+use super::Device;
+use super::plan::Plan;
+use super::progress::Watch;
+use super::ranks::{self, Ranks};
+use super::run::{Prepared, on_device};
+use super::setup::Times;
+use crate::error::Result;
+
+/// Carries `plan` out on `device`, and on the devices of other ranks, where there are some.
+pub(super) fn prepare(
+    plan: Plan,
+    device: &Device,
+    ranks: Option<&Arc<Ranks>>,
+    watch: &mut Watch,
+    times: &mut Times,
+) -> Result<Box<dyn Prepared>> {
+    match ranks.filter(|_| !plan.method.description().is_on_host) {
+        Some(ranks) => ranks::prepare(plan, device, ranks, watch, times),
+        None => on_device(plan, device, watch, times),
+    }
+}
