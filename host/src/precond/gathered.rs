@@ -17,6 +17,9 @@ pub(crate) struct Gathered<T: Real, B: Borders<T>> {
     is_fixed: bool,
 }
 
+/// A preconditioner of the whole matrix, and which rank has which of its rows.
+pub(crate) type Whole<T, B> = (Box<dyn Preconditioner<T, B>>, Arc<Partition>);
+
 struct Root<T: Real, B: Borders<T>> {
     m: Box<dyn Preconditioner<T, B>>,
     partition: Arc<Partition>,
@@ -25,11 +28,7 @@ struct Root<T: Real, B: Borders<T>> {
 
 impl<T: Real, B: Borders<T>> Gathered<T, B> {
     /// Of the preconditioner that rank 0 has; the others give `None`.
-    pub fn new(
-        backend: &B,
-        m: Option<(Box<dyn Preconditioner<T, B>>, Arc<Partition>)>,
-        is_fixed: bool,
-    ) -> Result<Self> {
+    pub fn new(backend: &B, m: Option<Whole<T, B>>, is_fixed: bool) -> Result<Self> {
         let root = match m {
             None => None,
             Some((m, partition)) => Some(Root { m, z: backend.zeros(partition.n_rows())?, partition }),
