@@ -17,8 +17,8 @@ pub(crate) struct Gathered<T: Real, B: Borders<T>> {
     is_fixed: bool,
 }
 
-/// A preconditioner of the whole matrix, and whose the rows are.
-type Whole<T, B> = (Box<dyn Preconditioner<T, B>>, Arc<Partition>);
+/// A preconditioner of the whole matrix, and which rank has which of its rows.
+pub(crate) type Whole<T, B> = (Box<dyn Preconditioner<T, B>>, Arc<Partition>);
 
 struct Root<T: Real, B: Borders<T>> {
     m: Box<dyn Preconditioner<T, B>>,

@@ -23,7 +23,7 @@ pub use amg::Amg;
 use amg::AnyPrecision;
 pub(crate) use description::Source;
 pub use description::{Description, Parameters, SingularBlocks};
-pub(crate) use gathered::Gathered;
+pub(crate) use gathered::{Gathered, Whole};
 pub use identity::Identity;
 pub use ilu::Ilu;
 pub use jacobi::{BlockJacobi, Jacobi};

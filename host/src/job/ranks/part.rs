@@ -17,7 +17,7 @@ use crate::job::{Device, Precision};
 use crate::matrix::{AnyMatrix, Csr, Format};
 use crate::precond::amg::Cycle;
 use crate::precond::{
-    Gathered, Identity, Parameters, Preconditioner, Projected, Source, Subdomain, amg, ilu,
+    Gathered, Identity, Parameters, Preconditioner, Projected, Source, Subdomain, Whole, amg, ilu,
 };
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
 
@@ -128,11 +128,7 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
     }
 
     /// The preconditioner of the whole matrix, on rank 0.
-    #[allow(clippy::type_complexity)]
-    fn whole(
-        inner: &B,
-        root: Option<Root>,
-    ) -> Result<Option<(Box<dyn Preconditioner<T, B>>, Arc<Partition>)>> {
+    fn whole(inner: &B, root: Option<Root>) -> Result<Option<Whole<T, B>>> {
         let Some(Root { plan, partition, watch, times }) = root else { return Ok(None) };
         let a = T::matrix(&plan.a)?;
         let Operators { matrix, csr } = operators(plan, inner, &a, watch, times)?;
