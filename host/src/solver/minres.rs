@@ -3,8 +3,8 @@
 //!
 //! The products `q = A p` of its directions are made orthogonal in the inner product of M, which for
 //! symmetric A takes the two before (Ashby, Manteuffel, Saylor 1990: Orthodir). They are the Lanczos vectors
-//! of `A M` but for their lengths. Other than with rotations of the tridiagonal matrix the residual itself is at hand,
-//! and its norm is that of b - A x, not that in the norm of M.
+//! of `A M` but for their lengths. Other than with rotations of the tridiagonal matrix the residual itself is
+//! at hand, and its norm is that of b - A x, not that in the norm of M.
 
 use cuda_std::Real;
 
