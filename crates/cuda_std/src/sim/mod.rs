@@ -2,9 +2,9 @@
 //!
 //! Blocks run one after another, in an order that can be chosen. The threads of a block are coroutines that
 //! take turns at barriers and warp-wide operations only, so the order of everything is the same in every run.
-//! What a GPU would not notice ends the launch with a [`Fault`]: accesses outside of registered buffers, reads
-//! of shared memory nobody wrote, barriers that some threads never reach, shuffles from lanes that have
-//! exited, and, when asked for, races ([`Options`]) and reads of global memory nobody wrote
+//! What a GPU would not notice ends the launch with a [`Fault`]: accesses outside of registered buffers,
+//! reads of shared memory nobody wrote, barriers that some threads never reach, shuffles from lanes that
+//! have exited, and, when asked for, races ([`Options`]) and reads of global memory nobody wrote
 //! ([`Memory::tracking_writes`]).
 //!
 //! Loads and stores of [`crate::memory`] and atomic operations are checked. What a kernel does to plain
