@@ -107,7 +107,7 @@ fn product(a: &Csr<f64>, partition: &Partition, x: &[f64]) -> Vec<f64> {
 
 #[test]
 fn pieces_are_the_whole_matrix() {
-    for (name, block) in [("tet:6", 1), ("random:97", 1), ("poisson2d:11", 1), ("bidomain:4", 2)] {
+    for (name, block) in [("tet:6", 1), ("random-spd:97", 1), ("poisson2d:11", 1), ("bidomain:4", 2)] {
         let a: Csr<f64> = generate(&name.parse().unwrap(), 1).unwrap();
         let n = a.n_rows();
         let x: Vec<f64> = (0..n).map(|i| 0.3 + (i % 13) as f64).collect();

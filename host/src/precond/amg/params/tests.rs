@@ -3,7 +3,7 @@
 use super::*;
 
 /// A value of each field that is not its default, and one out of its range.
-const VALUES: [(&str, &str, &str); 21] = [
+const VALUES: [(&str, &str, &str); 24] = [
     ("coarsening", "pmis", "PMIS"),
     ("splitting", "greedy", "random"),
     ("strength", "0.5", "-1e-3"),
@@ -15,14 +15,17 @@ const VALUES: [(&str, &str, &str); 21] = [
     ("truncation", "0.125", "1"),
     ("aggressive", "3", "-1"),
     ("smoother", "ilu", "sor"),
+    ("plain_diagonal", "true", "yes"),
     ("omega", "1.75", "2"),
     ("degree", "5", "0"),
     ("pre", "0", "101"),
     ("post", "7", "1.5"),
     ("cycle", "f", "x"),
     ("coarse_rows", "4096", "4097"),
+    ("coarsest", "diagonal", "lu"),
     ("max_levels", "3", "0"),
     ("stall", "0.25", "1"),
+    ("format", "ell", "bcrs2"),
     ("setup", "host", "cpu"),
     ("compressed", "false", "no"),
 ];
