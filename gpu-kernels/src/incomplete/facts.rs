@@ -6,7 +6,7 @@ use super::search::find;
 use crate::setup::sub_warp::{Pattern, SubWarp};
 use crate::unroll::unroll;
 
-/// Places in the array of [`factor_facts`]: a diagonal entry is not positive,
+/// Places in the array of [`factor_facts()`]: a diagonal entry is not positive,
 pub const NOT_POSITIVE: usize = 0;
 /// is 0 or not there,
 pub const ZERO: usize = 1;

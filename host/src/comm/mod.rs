@@ -35,7 +35,7 @@ pub use threads::Team;
 /// they were sent.
 ///
 /// # Errors
-/// [`Error::Rank`](crate::Error::Rank) where a rank has failed: it names the rank, and every rank gets it.
+/// [`Error::Rank`] where a rank has failed: it names the rank, and every rank gets it.
 pub trait Comm: Send + Sync {
     /// This rank, counted from 0.
     fn rank(&self) -> usize;

@@ -1,8 +1,8 @@
 //! A backend of several ranks, each with a part of every vector, over a backend that computes with its own.
 //!
 //! A vector here is the part of this rank. Reductions are those of the parts, which every rank then adds up
-//! in the order of ranks, so that all have the same scalars, to the same bits, and decide alike. A
-//! [product](products) first exchanges the elements that others need. Every method that is written over
+//! in the order of ranks, so that all have the same scalars, to the same bits, and decide alike. A product
+//! first exchanges the elements that others need. Every method that is written over
 //! [`Backend`](super::Backend), and every preconditioner that works element by element, runs on it as it is.
 //!
 //! All ranks make the same calls in the same order.
