@@ -12,7 +12,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 number() { sed -n "s/^ *\"$1\": \([0-9.e-]*\),*$/\1/p" "$2" | head -n 1; }
 refuse() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-"$program" gen tet 12 A.mtx --quiet
+"$program" gen tet 8 A.mtx --quiet
 for way in "cg jacobi" "bicgstab jacobi" "gmres ilu" "cg amg"; do
     read -r solver precond <<<"$way"
     for n in 2 3; do
@@ -36,7 +36,7 @@ status=0
 timeout 30 mpirun --oversubscribe -n 2 "$program" solve A.mtx --device cuda >out.txt 2>err.txt || status=$?
 [ "$status" != 124 ] || refuse "processes without a GPU wait for each other"
 # A process that is killed takes the others with it.
-timeout 60 mpirun --oversubscribe -n 3 "$program" solve --gen tet:32 --solver cg --precond none --rtol 1e-300 \
+timeout 60 mpirun --oversubscribe -n 3 "$program" solve --gen tet:20 --solver cg --precond none --rtol 1e-300 \
     --max-iter 1000000 --device cpu --threads 1 >out.txt 2>err.txt &
 job=$!
 for _ in $(seq 100); do

@@ -54,10 +54,14 @@
 //! - `cli` (default): the program `warpsolve` and all that it alone needs. Programs that only solve leave it
 //!   out, with `default-features = false`.
 //! - `cardiac` (part of `cli`): `warpsolve::cardiac`, electrical waves in the heart.
+//! - `mpi`: `warpsolve::mpi`, ranks that are processes; needs an MPI library and libclang to build.
 
 #[cfg(feature = "cardiac")]
 pub use warpsolve_cardiac as cardiac;
 pub use warpsolve_host::*;
+
+#[cfg(feature = "mpi")]
+pub mod mpi;
 
 /// The examples of the README compile and run.
 #[cfg(doctest)]

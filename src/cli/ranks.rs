@@ -22,7 +22,7 @@ pub fn processes(launched: Option<&Launched>) -> Result<Option<Arc<dyn Comm>>> {
 
 #[cfg(feature = "mpi")]
 fn of_launcher(launched: &Launched) -> Result<Arc<dyn Comm>> {
-    let processes = warpsolve::comm::mpi::Processes::start()?;
+    let processes = warpsolve::mpi::Processes::start()?;
     if processes.size() == launched.size {
         return Ok(Arc::new(processes));
     }

@@ -264,7 +264,7 @@ pub fn a_raised_guard_leaves_a_cycle_alone<T: Real, B: AnyPrecision<T> + Steps<T
 pub fn compressed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f32>>(
     b: &B,
 ) {
-    for text in ["tet:9", "poisson2d:33", "anisotropic:30:0.01"] {
+    for text in ["tet:7", "poisson2d:23", "anisotropic:20:0.01"] {
         for cycle in [Cycle::V, Cycle::K] {
             let [compressed, not] = [true, false].map(|compressed| {
                 check(

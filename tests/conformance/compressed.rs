@@ -48,9 +48,9 @@ pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f
     };
     let problem = |text| (7, problem::<T>(text));
     for (bits, a) in [
-        problem("tet:9"),
-        problem("poisson2d:33"),
-        problem("anisotropic:30:0.01"),
+        problem("tet:7"),
+        problem("poisson2d:23"),
+        problem("anisotropic:20:0.01"),
         problem("convection-diffusion:21:10"),
         (7, from_entries(1, &[(0, 0, -3.3)])),
         (6, far(33_001, 20_000)),

@@ -178,7 +178,7 @@ pub fn gmres<T: Real, B: Steps<T>>(b: &B) {
 
 /// Directions that cycles remember change the residuals, and spare iterations where short cycles stagnate.
 pub fn lgmres<T: Real, B: Steps<T>>(b: &B) {
-    let a = problem("poisson2d:21");
+    let a = problem("poisson2d:13");
     for jacobi in [false, true] {
         check(b, Which::Lgmres(12), jacobi, &a);
     }

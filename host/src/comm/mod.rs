@@ -1,10 +1,9 @@
 //! Ranks: parts of a job that compute at the same time and tell each other what they need, as threads of one
-//! process or as processes of MPI.
+//! process or as processes of MPI, for which the crate `warpsolve` has its own [`Comm`].
 //!
 //! | file | what |
 //! |---|---|
 //! | `threads` | ranks that are threads of one process |
-//! | `mpi` | ranks that are processes, with the feature `mpi` |
 //! | `launcher` | whether a launcher such as mpirun has started this process as one of many |
 //! | `partition` | which rank has which rows |
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
@@ -16,8 +15,6 @@ use crate::error::{Error, Result};
 
 pub mod launcher;
 mod message;
-#[cfg(feature = "mpi")]
-pub mod mpi;
 mod partition;
 mod piece;
 mod threads;

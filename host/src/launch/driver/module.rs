@@ -95,7 +95,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
     use cuda_builder::Ptxas;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeSet, HashSet};
     use std::path::Path;
     use std::process::Command;
 
@@ -149,9 +149,11 @@ mod tests {
                 assert!(module.starts_with(&(directives.join("\n") + "\n")), "{target} {name}: {module}");
                 assert!(module.ends_with(entry) && entry.trim_end().ends_with('}'), "{target} {name}");
                 assert_eq!(module.matches(".entry").count(), 1, "{target} {name}");
+                let words: HashSet<&str> = words(entry).collect();
+                let lines: HashSet<&str> = module.lines().collect();
                 for line in &declarations {
-                    let mentions = words(entry).any(|word| declared(line) == Some(word));
-                    assert_eq!(module.lines().any(|l| l == *line), mentions, "{target} {name}: {line}");
+                    let mentions = declared(line).is_some_and(|name| words.contains(name));
+                    assert_eq!(lines.contains(line), mentions, "{target} {name}: {line}");
                     if mentions {
                         unused.remove(line);
                     }

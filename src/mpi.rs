@@ -8,8 +8,8 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpi::{Rank, Threading};
 
-use super::Comm;
-use crate::error::{Error, Result};
+use warpsolve_host::comm::Comm;
+use warpsolve_host::{Error, Result};
 
 /// Bytes of one message of MPI, whose lengths have 31 bits: longer ones go in pieces.
 const MOST: usize = 1 << 30;
