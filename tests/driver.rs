@@ -330,14 +330,15 @@ fn recorded_iterations_have_the_same_bits_and_stop_at_the_same_one() {
 #[test]
 fn a_kernel_in_cuda_takes_turns_with_those_in_rust() {
     let Some(device) = gpu::driver() else { return };
-    let gpu = Gpu::new(Arc::new(device)).unwrap();
+    // Every launch is counted where none is recorded.
+    let gpu = Gpu::new(Arc::new(device.without_graphs())).unwrap();
     let a = generate(&"tet:11".parse().unwrap(), 3).unwrap();
     let b: Vec<f64> = (0..a.n_rows()).map(|i| (0.37 * i as f64).sin() + 0.5).collect();
     let launches = gpu.device().counters().snapshot().launches;
     let [(native, k), (rust, l)] = native_cuda::compare(&gpu, &a, &b).unwrap();
-    // A zeroing and a product, two sums, two updates, a sum, a direction, a sum: of both runs, and what is
-    // before.
-    assert!(gpu.device().counters().snapshot().launches - launches > u64::from(8 * (k + l)));
+    // A product, an update and a direction at least, of both runs.
+    let launches = gpu.device().counters().snapshot().launches - launches;
+    assert!(launches > u64::from(3 * (k + l)), "{launches} launches for {k} and {l} iterations");
     assert!(k.abs_diff(l) <= 1, "{k} and {l} iterations");
     let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
     for x in [native, rust] {
