@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use warpsolve::examples::Program;
+use warpsolve::examples::{Program, Transfers};
 use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
@@ -296,6 +296,10 @@ pub struct ExampleArgs {
     #[arg(long, default_value = "auto",
           value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: DeviceName,
+    /// resident, or every-step: copies to the device and back in each step of heat, laplace and jacobi-grid
+    #[arg(long, default_value = "resident", value_name = "WAY",
+          value_parser = named::<Transfers>(&[Transfers::NAMES]), hide_possible_values = true)]
+    pub transfers: Transfers,
     /// With --device sim: what each line of the kernels does to memory
     #[arg(long)]
     pub explain: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use warpsolve::examples::{Program, Report, Timing, run as compute};
+use warpsolve::examples::{Program, Report, Timing, Transfers, run as compute};
 use warpsolve::launch::sim;
 use warpsolve::{Error, Result, job::Device};
 
@@ -25,6 +25,7 @@ struct Example<'a> {
     version: &'static str,
     example: Program,
     what: &'a str,
+    transfers: Transfers,
     device: String,
     device_kind: &'static str,
     figures: BTreeMap<&'a str, f64>,
@@ -58,14 +59,15 @@ pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
     let opened = open(args.device, threads, profiler)?;
-    let (report, explained) = sim::explain(|| compute(args.name, &args.sizes, &opened.device));
+    let (report, explained) =
+        sim::explain(|| compute(args.name, &args.sizes, args.transfers, &opened.device));
     let report = report?;
     let copy = match &opened.device {
         Device::Cpu(_) => None,
         Device::Gpu(_) => opened.copy_bandwidth()?,
     };
     if let Some(path) = &args.json {
-        write(path, &json::text(&example(args.name, &report, &opened.device, copy)))?;
+        write(path, &json::text(&example(&args, &report, &opened.device, copy)))?;
     }
     if args.json.as_deref() != Some(Path::new("-")) {
         print(&text(args.name, &report, &opened, copy))?;
@@ -85,7 +87,7 @@ fn status(name: Program, report: &Report) -> u8 {
     UNCONVERGED
 }
 
-fn example<'a>(name: Program, report: &'a Report, device: &Device, copy: Option<f64>) -> Example<'a> {
+fn example<'a>(args: &ExampleArgs, report: &'a Report, device: &Device, copy: Option<f64>) -> Example<'a> {
     let info = match device {
         Device::Cpu(_) => None,
         Device::Gpu(gpu) => Some(gpu.device().info()),
@@ -100,8 +102,9 @@ fn example<'a>(name: Program, report: &'a Report, device: &Device, copy: Option<
     Example {
         schema: "warpsolve.example/1",
         version: json::VERSION,
-        example: name,
+        example: args.name,
         what: &report.what,
+        transfers: args.transfers,
         device: device.name(),
         device_kind: json::device_kind(info),
         figures: report.figures.iter().map(|&(key, _, value, _)| (key, value)).collect(),

@@ -53,6 +53,17 @@ fn heat_has_the_figures_of_its_source() {
 }
 
 #[test]
+fn data_travel_in_every_step_where_that_is_asked_for() {
+    let shell = Shell::new();
+    let report = shell.json("example laplace 9 --device sim --transfers every-step", 0);
+    assert_eq!((&report["transfers"], &report["correct"]), (&"every-step".into(), &true.into()));
+    let (_, stderr) = shell.run("example heat 9 --device cpu --transfers every-step", 1);
+    assert!(stderr.contains("take a GPU, or --device sim"), "{stderr}");
+    let (_, stderr) = shell.run("example pi --device sim --transfers every-step", 1);
+    assert!(stderr.contains("heat, laplace and jacobi-grid do"), "{stderr}");
+}
+
+#[test]
 fn laplace_takes_exactly_as_many_steps_as_its_source() {
     let report = Shell::new().json("example laplace --device cpu", 0);
     assert_eq!(figure(&report, "steps"), 3372.0);

@@ -178,11 +178,10 @@ pub fn gmres<T: Real, B: Steps<T>>(b: &B) {
 
 /// Directions that cycles remember change the residuals, and spare iterations where short cycles stagnate.
 pub fn lgmres<T: Real, B: Steps<T>>(b: &B) {
-    let a = problem("poisson2d:13");
     for jacobi in [false, true] {
-        check(b, Which::Lgmres(12), jacobi, &a);
+        check(b, Which::Lgmres(12), jacobi, &problem("poisson2d:13"));
     }
-    let a: Arc<Csr<T>> = Arc::new(a.cast());
+    let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:21").cast());
     let stop = Stop { rtol: 1e-4, atol: 0.0, max_iterations: 2000 };
     let rhs = random::<T>(62, a.n_rows());
     let counts = [Which::Gmres(6), Which::Lgmres(6)].map(|which| {

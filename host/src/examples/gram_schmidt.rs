@@ -13,12 +13,18 @@ use rayon::prelude::*;
 
 use super::dense::{Columns, Dense};
 use super::machine::Machine;
+use super::transfers::Transfers;
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
 
-pub(super) const SIZES: Sizes =
-    Sizes { ranges: &[("N", 1, 50_000)], cpu: &[1000], cuda: &[5000], sim: &[40] };
+pub(super) const SIZES: Sizes = Sizes {
+    ranges: &[("N", 1, 50_000)],
+    cpu: &[1000],
+    cuda: &[5000],
+    sim: &[40],
+    travels: false,
+};
 
 /// The largest error of an element of Q^T Q that the source accepts.
 const ACCEPTED: f64 = 0.1;
@@ -26,7 +32,7 @@ const ACCEPTED: f64 = 0.1;
 const WARM_UP: usize = 4;
 
 /// N vectors of N elements, uniform in [0, 1).
-pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
     let n = sizes[0];
     let shape = Columns::new(n);
     m.room(1, 3 * n * shape.leading + shape.sums())?;

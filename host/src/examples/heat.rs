@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::stencil::{Stencil, fill, grid, len, points};
 use super::machine::Machine;
+use super::transfers::{Transfers, travel};
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
@@ -20,6 +21,7 @@ pub(super) const SIZES: Sizes = Sizes {
     cpu: &[8000, 10],
     cuda: &[8000, 10],
     sim: &[100, 10],
+    travels: true,
 };
 
 const ALPHA: f64 = 0.1;
@@ -27,7 +29,7 @@ const LENGTH: f64 = 1000.0;
 const TOTAL_TIME: f64 = 0.5;
 
 /// `STEPS` steps from t = 0 to [`TOTAL_TIME`] on N x N points.
-pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Transfers) -> Result<Report> {
     let (n, steps) = (sizes[0], sizes[1]);
     let (dx, dt) = (LENGTH / (n + 1) as f64, TOTAL_TIME / steps as f64);
     let r = ALPHA * dt / (dx * dx);
@@ -47,12 +49,16 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report
     let mut v = m.zeros(len(grid))?;
     m.stencil(grid, weights, None, &u, &mut v)?;
     m.synchronize()?;
-    let seconds = m.seconds(&mut || {
-        for _ in 0..steps {
+    let seconds = m.seconds(&mut || match transfers {
+        Transfers::Resident => (0..steps).try_for_each(|_| {
             m.stencil(grid, weights, None, &u, &mut v)?;
             std::mem::swap(&mut u, &mut v);
+            Ok(())
+        }),
+        Transfers::EveryStep => {
+            travel(m, steps as u32, [&mut u, &mut v], |u, v| m.stencil(grid, weights, None, u, v).map(|()| true))
+                .map(drop)
         }
-        Ok(())
     })?;
 
     let decay = (-2.0 * ALPHA * PI * PI * TOTAL_TIME / (LENGTH * LENGTH)).exp();

@@ -4,12 +4,18 @@ use rayon::prelude::*;
 
 use super::dense::{Columns, Dense};
 use super::machine::{Iterated, Machine, iterate};
+use super::transfers::Transfers;
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
 
-pub(super) const SIZES: Sizes =
-    Sizes { ranges: &[("N", 1, 100_000)], cpu: &[2000], cuda: &[10_000], sim: &[60] };
+pub(super) const SIZES: Sizes = Sizes {
+    ranges: &[("N", 1, 100_000)],
+    cpu: &[2000],
+    cuda: &[10_000],
+    sim: &[60],
+    travels: false,
+};
 
 /// Converged when `||x_k+1 - x_k||_2` is at most this.
 const TOLERANCE: f64 = 1e-10;
@@ -19,7 +25,7 @@ const LIMIT: u32 = 100_000;
 const DOMINANCE: f64 = 0.9;
 
 /// A random matrix of N rows, diagonally dominant, and a random right-hand side; x = 0 at the start.
-pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
     let n = sizes[0];
     let shape = Columns::new(n);
     m.room(1, (n + 4) * shape.leading)?;
@@ -32,7 +38,7 @@ pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize]) -> Result<Report> 
     let (a, b) = (m.vector(&matrix)?, m.vector(&rhs)?);
     let (both, s) = ([m.zeros(n)?, m.zeros(n)?], m.scalars(1)?);
     let Iterated { x, steps, change, converged, seconds } =
-        iterate(m, LIMIT, TOLERANCE, both, |m, monitor, x, y| {
+        iterate(m, Transfers::Resident, LIMIT, TOLERANCE, both, &s, |m, monitor, x, y| {
             m.dense_sweep(shape, &a, &b, x, y, &s, monitor)
         })?;
 

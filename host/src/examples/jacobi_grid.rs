@@ -9,17 +9,23 @@ use std::time::Instant;
 
 use super::stencil::{Stencil, MEAN, difference, fill, grid, len, sequential};
 use super::machine::{Iterated, Machine, iterate};
+use super::transfers::Transfers;
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
-pub(super) const SIZES: Sizes =
-    Sizes { ranges: &[("N", 3, 60_000)], cpu: &[5000], cuda: &[5000], sim: &[60] };
+pub(super) const SIZES: Sizes = Sizes {
+    ranges: &[("N", 3, 60_000)],
+    cpu: &[5000],
+    cuda: &[5000],
+    sim: &[60],
+    travels: true,
+};
 
 const TOLERANCE: f64 = 1e-4;
 const LIMIT: u32 = 100;
 
 /// N x N points, those on the edges fixed.
-pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Transfers) -> Result<Report> {
     let n = sizes[0];
     let grid = grid(n - 2, n - 2);
     m.room(2, len(grid))?;
@@ -29,7 +35,7 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize]) -> Result<Report
     let both = [m.vector(&start)?, m.vector(&start)?];
     let (b, s) = (m.vector(&source)?, m.scalars(1)?);
     let Iterated { x: u, steps, change, converged, seconds } =
-        iterate(m, LIMIT, TOLERANCE, both, |m, monitor, u, v| {
+        iterate(m, transfers, LIMIT, TOLERANCE, both, &s, |m, monitor, u, v| {
             m.stencil_max(grid, MEAN, Some(&b), u, v, &s, monitor)
         })?;
     let u = m.to_host(&u)?;

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use crate::backend::Backend;
+use super::transfers::{Transfers, travel};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
+use crate::backend::{Backend, Slot};
 use crate::error::Result;
 use crate::solver::{Run, StopReason};
 
@@ -12,6 +13,10 @@ use crate::solver::{Run, StopReason};
 pub(super) trait Machine: Backend<f64> {
     /// Seconds that `work` takes, from its first kernel to the end of its last.
     fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64>;
+    /// Copies `values`, as many as x has, into x.
+    fn update_device(&self, x: &mut Self::Vector, values: &[f64]) -> Result<()>;
+    /// Copies the elements of x into `values`, as many.
+    fn update_host(&self, x: &Self::Vector, values: &mut [f64]) -> Result<()>;
     /// Refuses `count` vectors of `len` elements for which there is no room.
     fn room(&self, count: usize, len: usize) -> Result<()>;
 }
@@ -21,6 +26,14 @@ impl Machine for Cpu {
         let start = Instant::now();
         work()?;
         Ok(start.elapsed().as_secs_f64())
+    }
+    fn update_device(&self, x: &mut Vec<f64>, values: &[f64]) -> Result<()> {
+        x.copy_from_slice(values);
+        Ok(())
+    }
+    fn update_host(&self, x: &Vec<f64>, values: &mut [f64]) -> Result<()> {
+        values.copy_from_slice(x);
+        Ok(())
     }
     fn room(&self, _: usize, _: usize) -> Result<()> {
         Ok(())
@@ -32,6 +45,12 @@ impl Machine for Gpu {
         let start = self.device().record()?;
         work()?;
         self.device().elapsed(&start, &self.device().record()?)
+    }
+    fn update_device(&self, x: &mut Self::Vector, values: &[f64]) -> Result<()> {
+        x.update_device(0, values)
+    }
+    fn update_host(&self, x: &Self::Vector, values: &mut [f64]) -> Result<()> {
+        x.update_host(0, values)
     }
     fn room(&self, count: usize, len: usize) -> Result<()> {
         check_memory(&**self.device(), &[("vectors", (count * len * size_of::<f64>()) as u64)])
@@ -50,17 +69,32 @@ pub(super) struct Iterated<V> {
 }
 
 /// `x_k+1 = sweep(x_k)` from `x`, alternating between it and `y`, until the change that a
-/// `sweep(m, monitor, from, to)` observed is at most `threshold`, or `limit` sweeps are done. The first sweep
-/// is made twice: the first time warms up, and must leave no trace.
+/// `sweep(m, monitor, from, to)` observed, and left in `s[0]`, is at most `threshold`, or `limit` sweeps are
+/// done. The first sweep is made twice: the first time warms up, and must leave no trace.
 pub(super) fn iterate<M: Machine>(
     m: &M,
+    transfers: Transfers,
     limit: u32,
     threshold: f64,
     [mut x, mut y]: [M::Vector; 2],
+    s: &M::Scalars,
     sweep: impl Fn(&M, &M::Monitor, &M::Vector, &mut M::Vector) -> Result<()>,
 ) -> Result<Iterated<M::Vector>> {
     sweep(m, &m.monitor(1, threshold)?, &x, &mut y)?;
     m.synchronize()?;
+    if transfers == Transfers::EveryStep {
+        let monitor = m.monitor(limit, threshold)?;
+        let (mut steps, mut change) = (0, f64::NAN);
+        let seconds = m.seconds(&mut || {
+            steps = travel(m, limit, [&mut x, &mut y], |u, v| {
+                sweep(m, &monitor, u, v)?;
+                change = m.read(s, Slot(0))?;
+                Ok(change > threshold)
+            })?;
+            Ok(())
+        })?;
+        return Ok(Iterated { x, steps, change, converged: change <= threshold, seconds });
+    }
     let mut ignore = |_, _| ();
     // A monitor expects the norm before the first step, but there is none here.
     let mut run = Run::bounded(m, limit - 1, threshold, &mut ignore)?;

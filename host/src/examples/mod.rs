@@ -16,8 +16,10 @@ mod report;
 mod stencil;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 pub use report::{Report, Timing};
+pub use transfers::Transfers;
 
 use dense::Dense;
 use machine::Machine;
@@ -38,8 +40,8 @@ macro_rules! programs {
             fn sizes(self) -> Sizes {
                 match self { $(Program::$variant => $module::SIZES,)* }
             }
-            fn start<M: Every>(self, m: &M, sizes: &[usize]) -> Result<Report> {
-                match self { $(Program::$variant => $module::run(m, sizes),)* }
+            fn start<M: Every>(self, m: &M, sizes: &[usize], transfers: Transfers) -> Result<Report> {
+                match self { $(Program::$variant => $module::run(m, sizes, transfers),)* }
             }
         }
     };
@@ -69,9 +71,10 @@ impl<M: Machine + Add + Midpoints + Stencil + Dense> Every for M {}
 /// Runs a program. Sizes that are not given are those of its source, or smaller on a slower device.
 ///
 /// # Errors
-/// [`Error::Option`] for sizes out of range, [`Error::DeviceMemory`] where the device cannot hold them, and
+/// [`Error::Option`] for sizes out of range, and for transfers in every step where the program has no steps, or
+/// the CPU, whose memory that of the host is; [`Error::DeviceMemory`] where the device cannot hold them, and
 /// those of the device. A result that is wrong is no error but a [`Report`] that says so.
-pub fn run(program: Program, given: &[usize], device: &Device) -> Result<Report> {
+pub fn run(program: Program, given: &[usize], transfers: Transfers, device: &Device) -> Result<Report> {
     let sizes = program.sizes();
     let defaults = match device {
         Device::Cpu(_) => sizes.cpu,
@@ -88,9 +91,26 @@ pub fn run(program: Program, given: &[usize], device: &Device) -> Result<Report>
             return Err(Error::Option(format!("example {program}: {name} is {n}; use {least} to {most}")));
         }
     }
-    let sizes = [given, &defaults[given.len()..]].concat();
+    let all = [given, &defaults[given.len()..]].concat();
+    if transfers == Transfers::Resident {
+        return start(program, &all, transfers, device);
+    }
+    let refused =
+        |why: &str| Err(Error::Option(format!("example {program} with transfers in every step: {why}")));
+    if !sizes.travels {
+        return refused("it makes no steps on vectors that could travel; heat, laplace and jacobi-grid do");
+    }
+    if let Device::Cpu(_) = device {
+        return refused("the CPU computes in the host's memory; take a GPU, or --device sim");
+    }
+    let mut report = start(program, &all, transfers, device)?;
+    report.what += ", copied to the device and back in every step";
+    Ok(report)
+}
+
+fn start(program: Program, sizes: &[usize], transfers: Transfers, device: &Device) -> Result<Report> {
     match device {
-        Device::Cpu(cpu) => cpu.install(|| program.start(cpu, &sizes)),
-        Device::Gpu(gpu) => program.start(gpu, &sizes),
+        Device::Cpu(cpu) => cpu.install(|| program.start(cpu, sizes, transfers)),
+        Device::Gpu(gpu) => program.start(gpu, sizes, transfers),
     }
 }

@@ -7,6 +7,7 @@ use arithmetic::pi::height;
 use gpu_kernels::examples::pointwise::pi_sum;
 
 use super::machine::Machine;
+use super::transfers::Transfers;
 use super::report::{Report, Sizes, Timing};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
@@ -18,6 +19,7 @@ pub(super) const SIZES: Sizes = Sizes {
     cpu: &[100_000_000],
     cuda: &[1_000_000_000],
     sim: &[100_000],
+    travels: false,
 };
 
 /// Sums over the middles of intervals.
@@ -54,7 +56,7 @@ impl Midpoints for Gpu {
 }
 
 /// The midpoint rule's error is `h^2 / 12 + O(h^6)`, h being the step.
-pub(super) fn run<M: Machine + Midpoints>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Midpoints>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
     const SUM: Slot = Slot(0);
     let n = sizes[0];
     let step = 1.0 / n as f64;

@@ -6,6 +6,8 @@ pub(super) struct Sizes {
     pub cpu: &'static [usize],
     pub cuda: &'static [usize],
     pub sim: &'static [usize],
+    /// Whether it can be asked for [transfers](super::Transfers) in every step.
+    pub travels: bool,
 }
 
 /// What a program did.

@@ -165,10 +165,13 @@ mod cases {
 #[test]
 fn sizes_are_taken_in_their_order() {
     let device = Device::Gpu(Gpu::simulated().unwrap());
-    let report = run(Program::Heat, &[9], &device).unwrap();
+    let report = run(Program::Heat, &[9], Transfers::Resident, &device).unwrap();
     assert!(report.what.contains("9 x 9 points, 10 steps") && report.passed, "{report:?}");
     for (program, given) in [(Program::Pi, &[0][..]), (Program::Vadd, &[1, 2]), (Program::JacobiGrid, &[2])] {
-        assert!(matches!(run(program, given, &device), Err(Error::Option(_))), "{program} {given:?}");
+        assert!(
+            matches!(run(program, given, Transfers::Resident, &device), Err(Error::Option(_))),
+            "{program} {given:?}"
+        );
     }
 }
 
@@ -180,10 +183,44 @@ fn an_iteration_that_does_not_converge_ends_at_its_limit() {
         let start = fill(grid, |i, j| (i * j) as f64 % 3.0);
         let both = [gpu.vector(&start).unwrap(), gpu.vector(&start).unwrap()];
         let s = gpu.scalars(1).unwrap();
-        let done = iterate(&gpu, limit, 0.0, both, |m, monitor, u, v| {
+        let done = iterate(&gpu, Transfers::Resident, limit, 0.0, both, &s, |m, monitor, u, v| {
             m.stencil_max(grid, stencil::MEAN, None, u, v, &s, monitor)
         })
         .unwrap();
         assert!(!done.converged && done.steps == steps && done.change > 0.0);
     }
+}
+
+#[test]
+fn data_that_travel_in_every_step_are_computed_as_those_that_stay() {
+    for (program, sizes) in
+        [(Program::Heat, &[21, 5][..]), (Program::Laplace, &[13]), (Program::JacobiGrid, &[11])]
+    {
+        let [resident, travelling] = [Transfers::Resident, Transfers::EveryStep].map(|transfers| {
+            let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
+            let device = gpu.device().clone();
+            let report = run(program, sizes, transfers, &Device::Gpu(gpu)).unwrap();
+            assert!(report.passed, "{report:?}");
+            let copied = device.counters().snapshot();
+            (report, copied.uploaded_bytes, copied.downloaded_bytes)
+        });
+        let figures = |report: &Report| -> Vec<_> {
+            let kept = report.figures.iter().filter(|figure| figure.0 != "speedup");
+            kept.map(|figure| (figure.0, figure.2.to_bits())).collect()
+        };
+        assert_eq!(figures(&resident.0), figures(&travelling.0), "{program}");
+        assert_eq!(
+            travelling.0.what,
+            resident.0.what.clone() + ", copied to the device and back in every step"
+        );
+        // All of it, in each of several steps.
+        assert!(travelling.1 > 3 * resident.1, "{program}: {} {}", travelling.1, resident.1);
+        assert!(travelling.2 > 3 * resident.2, "{program}: {} {}", travelling.2, resident.2);
+    }
+    let gpu = Device::Gpu(Gpu::simulated().unwrap());
+    let refused = run(Program::Pi, &[], Transfers::EveryStep, &gpu).unwrap_err().to_string();
+    assert!(refused.contains("heat, laplace and jacobi-grid do"), "{refused}");
+    let cpu = Device::Cpu(Cpu::new(1).unwrap());
+    let refused = run(Program::Heat, &[5, 2], Transfers::EveryStep, &cpu).unwrap_err().to_string();
+    assert!(refused.contains("the host's memory"), "{refused}");
 }

@@ -4,6 +4,7 @@ use gpu_kernels::examples::pointwise::vadd;
 use rayon::prelude::*;
 
 use super::machine::Machine;
+use super::transfers::Transfers;
 use super::report::{Report, Sizes, Timing};
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
@@ -15,6 +16,7 @@ pub(super) const SIZES: Sizes = Sizes {
     cpu: &[10_000_000],
     cuda: &[100_000_000],
     sim: &[100_000],
+    travels: false,
 };
 
 /// Sums that are timed together.
@@ -49,7 +51,7 @@ impl Add for Gpu {
 }
 
 /// `x_i = i`, `y_i = 2 i`, so that every sum is exact.
-pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize]) -> Result<Report> {
+pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
     let n = sizes[0];
     m.room(3, n)?;
     let multiples = |a: f64| -> Vec<f64> { (0..n).into_par_iter().map(|i| a * i as f64).collect() };

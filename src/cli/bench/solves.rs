@@ -74,10 +74,13 @@ impl Bench {
         self.by_threads(a, report, &[CG_AMG, GMRES_AMG, CG_JACOBI], published::on_threads)
     }
 
-    /// Elasticity: on the host's threads, then in the documents' two formats on each device.
+    /// Elasticity: where the CPU is asked for on the host's threads, then in the documents' two formats on each device.
     pub fn elasticity(&self, a: &Arc<Csr<f64>>, report: &mut Report) -> Result<Vec<Row>> {
         let works = [CG_JACOBI, CG_AMG];
-        let mut rows = self.by_threads(a, report, &works, published::elasticity_on_threads)?;
+        let mut rows = match self.devices.iter().any(|device| matches!(device, Device::Cpu(_))) {
+            true => self.by_threads(a, report, &works, published::elasticity_on_threads)?,
+            false => Vec::new(),
+        };
         for work in works {
             for device in self.devices.iter().filter(|device| matches!(device, Device::Gpu(_))) {
                 for &precision in &self.setting.precision {
