@@ -101,7 +101,7 @@ fn what_is_published_stands_beside_the_format_it_was_measured_in() {
 fn refusals_and_solves_that_stop_early_are_rows_too() {
     let shell = Shell::new();
     // One full row among rows of one entry: ELLPACK would be nearly all padding.
-    let n = 400;
+    let n = 9000;
     let mut text = format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n", 2 * n - 1);
     (1..=n).for_each(|j| text += &format!("1 {j} {}\n", if j == 1 { 2.0 * n as f64 } else { 0.5 }));
     (2..=n).for_each(|i| text += &format!("{i} {i} 2.5\n"));

@@ -93,7 +93,7 @@ fn bench_takes_the_preset_and_other_parameters_and_the_restart() {
 #[test]
 fn the_table_of_elasticity_has_the_published_times_beside_ours() {
     let shell = Shell::new();
-    let line = "bench elasticity --device sim --threads 1,2 --solves 1 --json -";
+    let line = "bench elasticity --device cpu,sim --threads 1,2 --solves 1 --json -";
     let report: Value = serde_json::from_str(&shell.run(line, 0).0).unwrap();
     let table = &report["tables"][0];
     assert_eq!(table["system"]["rows"], 216);

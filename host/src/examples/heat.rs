@@ -11,8 +11,8 @@ use arithmetic::stencil::Weights;
 use rayon::prelude::*;
 
 use super::stencil::{Stencil, fill, grid, len, points};
-use super::machine::Machine;
-use super::transfers::{Transfers, travel};
+use super::machine::{Machine, travel};
+use super::transfers::Transfers;
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 

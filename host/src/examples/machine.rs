@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::transfers::{Transfers, travel};
+use super::transfers::Transfers;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::backend::{Backend, Slot};
@@ -109,4 +109,26 @@ pub(super) fn iterate<M: Machine>(
     let steps = outcome.history.len() as u32;
     let x = if steps.is_multiple_of(2) { x } else { y };
     Ok(Iterated { x, steps, change, converged, seconds })
+}
+
+/// `v = step(u)`, then with u and v exchanged, `limit` times or until a step says that it was the last.
+/// Between the steps the data are on the host. The last iterate is in u; how many steps there were.
+pub(super) fn travel<M: Machine>(
+    m: &M,
+    limit: u32,
+    [x, y]: [&mut M::Vector; 2],
+    mut step: impl FnMut(&M::Vector, &mut M::Vector) -> Result<bool>,
+) -> Result<u32> {
+    let (mut u, mut v) = (m.to_host(x)?, m.to_host(y)?);
+    for k in 1..=limit {
+        m.update_device(x, &u)?;
+        let goes_on = step(x, y)?;
+        m.update_host(y, &mut v)?;
+        std::mem::swap(&mut u, &mut v);
+        if !goes_on || k == limit {
+            std::mem::swap(x, y);
+            return Ok(k);
+        }
+    }
+    Ok(0)
 }

@@ -71,9 +71,9 @@ impl<M: Machine + Add + Midpoints + Stencil + Dense> Every for M {}
 /// Runs a program. Sizes that are not given are those of its source, or smaller on a slower device.
 ///
 /// # Errors
-/// [`Error::Option`] for sizes out of range, and for transfers in every step where the program has no steps, or
-/// the CPU, whose memory that of the host is; [`Error::DeviceMemory`] where the device cannot hold them, and
-/// those of the device. A result that is wrong is no error but a [`Report`] that says so.
+/// [`Error::Option`] for sizes out of range, and for transfers in every step where the program has no steps,
+/// or on the CPU, whose memory that of the host is; [`Error::DeviceMemory`] where the device cannot hold
+/// them, and those of the device. A result that is wrong is no error but a [`Report`] that says so.
 pub fn run(program: Program, given: &[usize], transfers: Transfers, device: &Device) -> Result<Report> {
     let sizes = program.sizes();
     let defaults = match device {

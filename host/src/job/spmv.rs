@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_refused_format_says_so() {
         // One full row among rows of one entry: ELLPACK would be nearly all padding.
-        let n = 400;
+        let n = 600;
         let row_ptr = std::iter::once(0).chain((0..n).map(|i| n + i)).collect();
         let col_idx = (0..n as u32).chain(1..n as u32).collect();
         let a = Csr::new(n, n, row_ptr, col_idx, vec![0.5; 2 * n - 1]).unwrap();

@@ -15,9 +15,9 @@ use rayon::prelude::*;
 /// the format is slower than CRS on every device, and its memory is what a larger problem would need.
 pub const MAX_PADDING: f64 = 3.0;
 
-/// Padding is never refused up to this many stored entries (768 KiB in f64): they fit into caches, and the
-/// coarse levels of a hierarchy in one format are so small.
-pub const ALWAYS_ALLOWED: u64 = 65_536;
+/// Padding is never refused up to this many stored entries (3 MiB in f64): a GPU has them in its caches,
+/// and where all levels of a hierarchy are in one format, the coarse ones are so small.
+pub const ALWAYS_ALLOWED: u64 = 1 << 18;
 
 /// Stored entries, and nonzeros among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

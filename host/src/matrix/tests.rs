@@ -253,7 +253,7 @@ fn too_much_padding_is_refused_with_the_figures() {
     assert!((factor - 1_024_000.0 / 2998.0).abs() < 1e-9 && (mean - 2.998).abs() < 1e-12);
     assert_eq!(sell_padding(&a, 1).unwrap().stored, 31 * 64 + 32 * 1000);
     assert!(matches!(
-        Sell::from_csr(&arrow(3000), 1),
+        Sell::from_csr(&arrow(10_000), 1),
         Err(Error::Padding { format: "sell", advice: "crs", .. })
     ));
     // In a longer matrix the one wide slice is forgiven, and is what ELLPACK's refusal advises.

@@ -74,7 +74,8 @@ impl Bench {
         self.by_threads(a, report, &[CG_AMG, GMRES_AMG, CG_JACOBI], published::on_threads)
     }
 
-    /// Elasticity: where the CPU is asked for on the host's threads, then in the documents' two formats on each device.
+    /// Elasticity: on the host's threads where the CPU is asked for, then in the documents' two formats on
+    /// each GPU.
     pub fn elasticity(&self, a: &Arc<Csr<f64>>, report: &mut Report) -> Result<Vec<Row>> {
         let works = [CG_JACOBI, CG_AMG];
         let mut rows = match self.devices.iter().any(|device| matches!(device, Device::Cpu(_))) {
