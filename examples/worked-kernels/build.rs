@@ -1,13 +1,16 @@
 //! kernels -> PTX -> `sm_75.ptx` in `OUT_DIR`, which `src/lib.rs` includes and every newer GPU runs, and
-//! `sm_80.ptx`, which has copies by the machine.
+//! `sm_80.ptx`, which has copies by the machine. errors -> PTX -> `errors/sm_80.ptx`.
 
 use cuda_builder::CudaBuilder;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     println!("cargo:rerun-if-changed=build.rs");
-    let folder = std::env::var("OUT_DIR").unwrap_or_default();
-    match CudaBuilder::new("kernels").archs(&["sm_75", "sm_80"]).copy_to(folder).build() {
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    let kernels = CudaBuilder::new("kernels").archs(&["sm_75", "sm_80"]).copy_to(&folder);
+    let errors = CudaBuilder::new("errors").archs(&["sm_80"]).copy_to(folder.join("errors"));
+    match kernels.build().and_then(|_| errors.build()) {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
