@@ -29,9 +29,9 @@ pub struct Measured {
     pub truth: fn(f64) -> f64,
 }
 
-/// The distance from `truth` of `found`, in units in the last place of the `f32` that is nearest to the truth,
-/// or, if `absolute`, of 2^-23 where the truth is below 1. It is 0 where both are NaN or round to the same
-/// infinity, infinite where one is.
+/// The distance from `truth` of `found`, in units in the last place of the `f32` nearest to the truth, or, if
+/// `absolute`, of 2^-23 where the truth is below 1. It is 0 where both are NaN or round to the same infinity,
+/// infinite where one is.
 #[inline]
 pub fn error(found: f32, truth: f64, absolute: bool) -> f32 {
     let rounded = truth as f32;
