@@ -16,7 +16,7 @@ use warpsolve::cust::context::CurrentContext;
 use warpsolve::cust::memory::DeviceBuffer;
 use warpsolve::precond::amg::DeviceCsr;
 use warpsolve::ptx::PTX;
-use warpsolve_host::backend::gpu::{DeviceVector, Gpu};
+use warpsolve_host::backend::gpu::{Argument, DeviceVector, Gpu};
 use warpsolve_host::launch::driver::{self, Driver, PtxImage};
 use warpsolve_host::launch::{Address, Counts, Launch};
 use warpsolve_host::matrix::{AnyMatrix, Format};
@@ -349,11 +349,13 @@ fn a_kernel_in_cuda_takes_turns_with_those_in_rust() {
     assert!(gpu.attach(&[0xFF, 0xFE, 0x00]).is_err());
     assert!(gpu.attach(b"no ptx").is_err());
     let module = gpu.attach(include_bytes!("../examples/native_cuda/linear_operator.ptx")).unwrap();
+    // The driver reads them before it looks at the block.
+    let arguments = [[Argument::U32(0); 3].as_slice(), &[Argument::Pointer(0); 4]].concat();
     // SAFETY: there is no such kernel, and no such block: nothing runs.
     let refused = unsafe {
         [
             module.launch("nothing", [1; 3], [1; 3], 0, &[]).err(),
-            module.launch("linear_operator_sr", [1; 3], [4096, 1, 1], 0, &[]).err(),
+            module.launch("linear_operator_sr", [1; 3], [4096, 1, 1], 0, &arguments).err(),
         ]
     };
     assert!(refused.iter().all(Option::is_some), "{refused:?}");
