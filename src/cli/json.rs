@@ -54,14 +54,8 @@ pub struct Solve<'a> {
     driver_version: Option<&'a str>,
     ptx_target: Option<&'a str>,
     threads: usize,
-    stop_reason: &'static str,
-    stop_message: String,
-    iterations: u32,
-    refinements: u32,
-    relative_residual: f64,
-    backward_error: f64,
-    residual_norm: Option<f64>,
-    threshold: f64,
+    #[serde(flatten)]
+    ended: Ended,
     read_seconds: f64,
     device_seconds: f64,
     setup_seconds: f64,
@@ -99,9 +93,9 @@ impl From<job::Reordered> for Reordered {
     }
 }
 
-/// One of several right-hand sides.
+/// How a solve ended.
 #[derive(Serialize)]
-struct Column {
+struct Ended {
     stop_reason: &'static str,
     stop_message: String,
     iterations: u32,
@@ -110,13 +104,11 @@ struct Column {
     backward_error: f64,
     residual_norm: Option<f64>,
     threshold: f64,
-    solve_seconds: f64,
-    at_once: usize,
 }
 
-impl From<&job::Report> for Column {
+impl From<&job::Report> for Ended {
     fn from(report: &job::Report) -> Self {
-        Column {
+        Ended {
             stop_reason: report.outcome.reason.name(),
             stop_message: advice::stop(report),
             iterations: report.outcome.iterations,
@@ -125,9 +117,22 @@ impl From<&job::Report> for Column {
             backward_error: report.backward_error,
             residual_norm: report.outcome.history.last().copied(),
             threshold: report.outcome.threshold,
-            solve_seconds: report.solve_seconds,
-            at_once: report.columns,
         }
+    }
+}
+
+/// One of several right-hand sides.
+#[derive(Serialize)]
+struct Column {
+    #[serde(flatten)]
+    ended: Ended,
+    solve_seconds: f64,
+    at_once: usize,
+}
+
+impl From<&job::Report> for Column {
+    fn from(report: &job::Report) -> Self {
+        Column { ended: Ended::from(report), solve_seconds: report.solve_seconds, at_once: report.columns }
     }
 }
 
@@ -421,14 +426,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             driver_version: gpu.as_ref().and_then(|info| nonempty(&info.driver_version)),
             ptx_target: gpu.as_ref().and_then(|info| nonempty(&info.ptx_target)),
             threads: facts.threads,
-            stop_reason: report.outcome.reason.name(),
-            stop_message: advice::stop(report),
-            iterations: report.outcome.iterations,
-            refinements: report.refinements,
-            relative_residual: report.relative_residual,
-            backward_error: report.backward_error,
-            residual_norm: report.outcome.history.last().copied(),
-            threshold: report.outcome.threshold,
+            ended: Ended::from(report),
             read_seconds: facts.read_seconds,
             device_seconds: facts.device_seconds,
             setup_seconds: report.setup_seconds,

@@ -26,7 +26,7 @@ use super::profile::Profiler;
 use super::progress::Progress;
 use super::ranks;
 use super::rigid::with_rigid_motions;
-use super::status::{FAILURE, INTERRUPTED, SUCCESS, UNCONVERGED};
+use super::status::{self, SUCCESS};
 use super::values::Restart;
 use super::{advice, config, json, report, signals};
 
@@ -213,12 +213,7 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         }
     }
     failures.iter().for_each(complain);
-    Ok(match reason {
-        _ if !failures.is_empty() => FAILURE,
-        StopReason::Converged => SUCCESS,
-        StopReason::Interrupted => INTERRUPTED,
-        _ => UNCONVERGED,
-    })
+    Ok(status::of_solve(reason, &failures))
 }
 
 /// What came of all solves.

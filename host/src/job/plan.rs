@@ -11,7 +11,7 @@ use crate::matrix::{
     choose_in_blocks,
 };
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
-use crate::solver::{self, Takes};
+use crate::solver::{self, Stop, Takes};
 
 /// A matrix and how it is going to be solved with.
 #[derive(Clone)]
@@ -127,6 +127,12 @@ impl Plan {
     /// What the method is made with.
     pub fn method_parameters(&self) -> solver::Parameters {
         self.options.method_parameters()
+    }
+
+    /// When a run that launches every kernel of the method once, and warms up, stops.
+    pub fn warm_up_stop(&self, threshold: f64) -> Stop {
+        let max_iterations = (self.method.description().warm_up)(&self.method_parameters());
+        Stop { rtol: 0.0, atol: threshold, max_iterations }
     }
 
     /// What the preconditioner is made with.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::judge::Judge;
-use crate::solver::Observer;
+use crate::solver::{Observer, Outcome, Stop, StopReason};
 
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,6 +83,22 @@ pub(super) struct Iterations<'a> {
     pub before: u32,
     pub norm_b: f64,
     pub threshold: f64,
+}
+
+impl Iterations<'_> {
+    /// When a run down to `threshold` stops: what was done before counts towards the iterations `asked` for.
+    pub fn stop(&self, asked: &Stop, threshold: f64) -> Stop {
+        let max_iterations = asked.max_iterations.saturating_sub(self.before);
+        Stop { rtol: 0.0, atol: threshold, max_iterations }
+    }
+
+    /// What came of a run: where nobody has cancelled it, it is the judge who has interrupted it.
+    pub fn judged(&self, mut outcome: Outcome) -> Outcome {
+        if outcome.reason == StopReason::Interrupted && !self.watch.cancellation.is_cancelled() {
+            outcome.reason = StopReason::Stagnated;
+        }
+        outcome
+    }
 }
 
 impl Observer for Iterations<'_> {

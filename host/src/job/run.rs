@@ -16,7 +16,7 @@ use crate::backend::{ColumnVector, Operator, Storage};
 use crate::error::Result;
 use crate::launch::Counts;
 use crate::precond::{Preconditioner, amg, ilu};
-use crate::solver::{IterativeSolver, Outcome, Parts, Stop, StopReason, direct};
+use crate::solver::{IterativeSolver, Outcome, Parts, StopReason, direct};
 
 /// A right-hand side, in the range of a singular matrix.
 pub(super) struct Rhs<'a> {
@@ -220,23 +220,18 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         threshold: f64,
         observer: &mut Iterations,
     ) -> Result<Outcome> {
-        let max_iterations = self.plan.options.stop.max_iterations.saturating_sub(observer.before);
-        let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
+        let stop = observer.stop(&self.plan.options.stop, threshold);
         let System { backend, matrix, m, solver, .. } = self;
-        let mut outcome = solver.solve(backend, matrix, &mut **m, b, x, &stop, observer)?;
+        let outcome = solver.solve(backend, matrix, &mut **m, b, x, &stop, observer)?;
         backend.synchronize()?;
-        if outcome.reason == StopReason::Interrupted && !observer.watch.cancellation.is_cancelled() {
-            outcome.reason = StopReason::Stagnated;
-        }
-        Ok(outcome)
+        Ok(observer.judged(outcome))
     }
 
     /// Launches every kernel of the method, which the driver translates when it is first launched, and would
     /// otherwise do within the loop.
     fn warm_up(&mut self, b: &B::Vector, rhs: &Rhs, threshold: f64) -> Result<()> {
         let mut x = self.start(rhs.start)?;
-        let max_iterations = (self.plan.method.description().warm_up)(&self.plan.method_parameters());
-        let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
+        let stop = self.plan.warm_up_stop(threshold);
         let System { backend, matrix, m, solver, .. } = self;
         solver.solve(backend, matrix, &mut **m, b, &mut x, &stop, &mut |_, _| ())?;
         backend.synchronize()?;
@@ -357,8 +352,7 @@ pub(super) fn refine(
 
 impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved> {
-        let stop = self.plan.options.stop;
-        let threshold = (stop.rtol * rhs.norm).max(stop.atol);
+        let threshold = self.plan.options.stop.threshold(rhs.norm);
         watch.tell(Stage::Upload);
         let start = Instant::now();
         let b = self.vector(rhs.b)?;
@@ -419,7 +413,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         self.backend.synchronize()?;
         times.upload += start.elapsed().as_secs_f64();
         let stop = self.plan.options.stop;
-        let thresholds: Vec<f64> = rhs.iter().map(|rhs| (stop.rtol * rhs.norm).max(stop.atol)).collect();
+        let thresholds: Vec<f64> = rhs.iter().map(|rhs| stop.threshold(rhs.norm)).collect();
 
         watch.tell(Stage::Solve);
         let before = self.device.counts();

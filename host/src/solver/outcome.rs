@@ -18,6 +18,11 @@ impl Stop {
     /// Iterations that nobody has limited: so many at most, and no more than 6,000 where the last thousand
     /// promise no end within these.
     pub const BY_RATE: u32 = 20_000;
+
+    /// The norm of a residual at which a solver has converged, where `||b||_2` is `norm_b`.
+    pub fn threshold(&self, norm_b: f64) -> f64 {
+        (self.rtol * norm_b).max(self.atol)
+    }
 }
 
 impl Default for Stop {

@@ -37,7 +37,7 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
         backend.dot(b, b, &s, Slot(0))?;
         let norm_b = backend.read(&s, Slot(0))?.to_f64().sqrt();
         // Residuals are computed in T: below this no norm of theirs can mean anything.
-        let threshold = (stop.rtol * norm_b).max(stop.atol);
+        let threshold = stop.threshold(norm_b);
         Self::bounded(backend, stop.max_iterations, threshold, on_progress)
     }
 

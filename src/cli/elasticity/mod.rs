@@ -15,7 +15,6 @@ use std::time::Instant;
 use warpsolve::cardiac::io::picture::{Quantity, write_values};
 use warpsolve::cardiac::io::vtk::write_vtu;
 use warpsolve::job::{CancellationToken, Solver};
-use warpsolve::solver::StopReason;
 use warpsolve::{Error, Result};
 
 use super::output::{check_outputs, complain, print, warn, write};
@@ -23,7 +22,7 @@ use super::profile::Profiler;
 use super::progress::Progress;
 use super::rigid::with_rigid_motions;
 use super::solve::show;
-use super::status::{FAILURE, INTERRUPTED, SUCCESS, UNCONVERGED};
+use super::status;
 use super::{advice, device, load};
 use body::{Body, State};
 use files::{DISPLACEMENT, FIELDS, STRESS};
@@ -82,12 +81,7 @@ pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
         failures.extend(print(&report::text(&facts)).err());
     }
     failures.iter().for_each(complain);
-    Ok(match reason {
-        _ if !failures.is_empty() => FAILURE,
-        StopReason::Converged => SUCCESS,
-        StopReason::Interrupted => INTERRUPTED,
-        _ => UNCONVERGED,
-    })
+    Ok(status::of_solve(reason, &failures))
 }
 
 fn write_fields(folder: &Path, body: &Body, state: &State, view: Option<[f64; 3]>) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::job::progress::{Iterations, Stage, Watch};
 use crate::job::residual::residual_norm;
 use crate::job::run::{Prepared, Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
-use crate::solver::{Observer, Outcome, Stop, StopReason};
+use crate::solver::{Observer, Outcome, Stop};
 
 /// Carries `plan` out on all ranks, of which this computes on `device`.
 pub(in crate::job) fn prepare(
@@ -179,26 +179,19 @@ impl Refined for System {
         threshold: f64,
         observer: &mut Iterations,
     ) -> Result<(Vec<f64>, Outcome)> {
-        let max_iterations = self.plan.options.stop.max_iterations.saturating_sub(observer.before);
-        let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
-        let (mut x, mut outcome) = self.run_once(b, start, stop, observer)?;
-        if outcome.reason == StopReason::Interrupted && !observer.watch.cancellation.is_cancelled() {
-            outcome.reason = StopReason::Stagnated;
-        }
+        let stop = observer.stop(&self.plan.options.stop, threshold);
+        let (mut x, outcome) = self.run_once(b, start, stop, observer)?;
         self.plan.project(&mut x);
-        Ok((x, outcome))
+        Ok((x, observer.judged(outcome)))
     }
 }
 
 impl Prepared for System {
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved> {
-        let stop = self.plan.options.stop;
-        let threshold = (stop.rtol * rhs.norm).max(stop.atol);
+        let threshold = self.plan.options.stop.threshold(rhs.norm);
         if !self.is_warm {
             let start = Instant::now();
-            let max_iterations = (self.plan.method.description().warm_up)(&self.plan.method_parameters());
-            let stop = Stop { rtol: 0.0, atol: threshold, max_iterations };
-            self.run_once(rhs.b, rhs.start, stop, &mut |_, _| ())?;
+            self.run_once(rhs.b, rhs.start, self.plan.warm_up_stop(threshold), &mut |_, _| ())?;
             self.is_warm = true;
             times.warm_up += start.elapsed().as_secs_f64();
         }

@@ -189,7 +189,7 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             Ok(backend.to_host(v)?.into_iter().map(Real::to_f64).collect())
         };
         let (b, start) = (to_host(b)?, to_host(x)?);
-        let threshold = (stop.rtol * norm(&b)).max(stop.atol);
+        let threshold = stop.threshold(norm(&b));
         let a = self.a.clone();
         let mut run = Refinement::new(&a, &b, start, threshold);
         let reason = match () {
