@@ -13,6 +13,7 @@ pub mod launch;
 pub mod matrix;
 mod memory;
 pub mod named;
+mod parallel;
 pub mod precond;
 pub mod problem;
 pub mod ptx;

@@ -57,10 +57,13 @@ pub fn smoothing_operators<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f
         (5, far(70_001, 35_001)),
     ] {
         let blocks = Blocks::scalar(b.csr(&a).unwrap());
-        for pivot in [Pivot::Diagonal, Pivot::Largest] {
+        // What is far takes many rows; one pivot and one vector have to do there.
+        let is_large = a.n_rows() > 30_000;
+        for pivot in [Pivot::Diagonal, Pivot::Largest].into_iter().skip(usize::from(is_large)) {
             let matrix = Formats::<T, f32>::smoothing_operator(b, &blocks, pivot).unwrap();
-            for x in [vec![1.0; a.n_rows()], random::<f32>(76, a.n_rows())] {
-                assert_multiplies::<B>(b, &matrix, &x, &rounded_product(&a, bits, pivot, &x));
+            for x in [vec![1.0; a.n_rows()], random::<f32>(76, a.n_rows())].iter().skip(usize::from(is_large))
+            {
+                assert_multiplies::<B>(b, &matrix, x, &rounded_product(&a, bits, pivot, x));
             }
         }
     }

@@ -7,12 +7,12 @@ use warpsolve::backend::{Backend, Slot};
 use crate::data::*;
 
 /// Rows whose mean length chooses one thread a row, and several groups of lanes.
-const SHAPES: [(usize, usize); 6] = [(1, 1), (33, 2), (257, 6), (300, 19), (1000, 3), (2100, 40)];
+const SHAPES: [(usize, usize); 6] = [(1, 1), (33, 2), (257, 6), (300, 19), (1000, 3), (700, 40)];
 
 /// Matrices of one row and one column, and shapes of restriction and prolongation: rows, columns, mean
 /// length.
 const RECTANGLES: [(usize, usize, usize); 6] =
-    [(1, 40, 3), (40, 1, 1), (257, 33, 6), (90, 1000, 30), (2100, 300, 3), (300, 2100, 19)];
+    [(1, 40, 3), (40, 1, 1), (257, 33, 6), (90, 1000, 30), (1100, 300, 3), (300, 1100, 19)];
 
 /// Square matrices and rectangles.
 fn shapes() -> impl Iterator<Item = (usize, usize, usize)> {

@@ -231,6 +231,10 @@ impl Kernel {
             GenericParam::Lifetime(_) => TokenStream::new(),
         });
         let identity = quote!((#(#identity,)*));
+        let identity_types = signature.generics.params.iter().map(|p| match p {
+            GenericParam::Const(c) => c.ty.to_token_stream(),
+            _ => quote!(::core::any::TypeId),
+        });
         let choice = if parameters.is_empty() {
             let name = ident.to_string();
             quote!(#name)
@@ -239,15 +243,20 @@ impl Kernel {
                 quote! {{
                     #(#bindings)*
                     if wanted == #identity {
-                        return #name;
+                        return Some(#name);
                     }
                 }}
             });
             let all = entry_names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", ");
+            // A function without parameters of its own: compiled once, not for every instance.
             quote! {
-                let wanted = #identity;
-                #(#tests)*
-                ::cuda_std::host::not_compiled(::core::any::type_name::<Self>(), #all)
+                fn compiled(wanted: (#(#identity_types,)*)) -> ::core::option::Option<&'static str> {
+                    #(#tests)*
+                    None
+                }
+                let not_compiled =
+                    || ::cuda_std::host::not_compiled(::core::any::type_name::<Self>(), #all);
+                compiled(#identity).unwrap_or_else(not_compiled)
             }
         };
         quote! {

@@ -1,6 +1,6 @@
 //! How well the numbering of the unknowns serves a product with the matrix.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use crate::matrix::Csr;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rayon::prelude::*;
+use crate::parallel::*;
 use serde::Serialize;
 
 use crate::matrix::Csr;

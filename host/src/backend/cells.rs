@@ -3,8 +3,8 @@
 //! Potentials are in mV and time in ms. The models are those of [`arithmetic::cells`], one source for every
 //! backend; their results agree to the last bit.
 
+use crate::parallel::*;
 use arithmetic::cells::{CellModel, activation};
-use rayon::prelude::*;
 
 use super::{Backend, cpu::Cpu, memory::check_lengths, reference::Reference};
 use crate::error::{Error, Result};
@@ -271,7 +271,7 @@ impl Cells for Cpu {
         times: &mut Vec<f64>,
     ) -> Result<()> {
         check_lengths("activate", times.len(), &[("before", before.len()), ("after", after.len())])?;
-        let nodes = times.par_iter_mut().with_min_len(CHUNK).zip(before).zip(after);
+        let nodes = times.par_iter_mut().with_min_len(CHUNK).zip(before.par_iter()).zip(after.par_iter());
         let first_crossing = |((time, &before), &after): ((&mut f64, &f64), &f64)| {
             *time = activation(*time, t, dt, threshold, before, after)
         };

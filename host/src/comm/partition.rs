@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use crate::error::{Error, Result};
 use crate::matrix::Csr;

@@ -1,6 +1,6 @@
 //! The rows of one rank, and whom it exchanges elements with.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::message::{Reader, Writer};
 use super::partition::{Partition, Quality};

@@ -1,12 +1,12 @@
 //! Vectors side by side in one array, `v_k` at `k leading`, and what Gram-Schmidt and a dense Jacobi
 //! iteration do with them.
 
+use crate::parallel::*;
 use gpu_kernels::BLOCK;
 use gpu_kernels::examples::dense::{
     MAX_PARTS, TILE, VECTORS, dense_dots, dense_normalise, dense_partial_sums, dense_subtract_sum,
     dense_sweep_sum,
 };
-use rayon::prelude::*;
 
 use crate::backend::cpu::{Cpu, dot};
 use crate::backend::gpu::{Gpu, Work};
@@ -104,7 +104,7 @@ impl Dense for Cpu {
         first: usize,
     ) -> Result<()> {
         let w = shape.of(v, j);
-        let each = h[first..][..count].par_iter_mut().zip(s).enumerate();
+        let each = h[first..][..count].par_iter_mut().zip(s.par_iter()).enumerate();
         each.with_min_len(4).for_each(|(k, (h, s))| *h = dot(shape.of(v, k), w) / s);
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Dense for Cpu {
         Ok(())
     }
     fn normalise(&self, shape: Columns, v: &mut Vec<f64>, s: &Vec<f64>) -> Result<()> {
-        v.par_chunks_mut(shape.leading).zip(s).for_each(|(v, s)| {
+        v.par_chunks_mut(shape.leading).zip(s.par_iter()).for_each(|(v, s)| {
             let norm = s.sqrt();
             v[..shape.n].iter_mut().for_each(|v| *v /= norm);
         });

@@ -9,7 +9,7 @@
 //! The source's loop, which it calls classical, takes each product with what is left of a column: with `w`
 //! for `a_j`.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::dense::{Columns, Dense};
 use super::machine::Machine;

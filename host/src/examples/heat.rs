@@ -8,7 +8,7 @@
 use std::f64::consts::PI;
 
 use arithmetic::stencil::Weights;
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::stencil::{Stencil, fill, grid, len, points};
 use super::machine::{Machine, travel};

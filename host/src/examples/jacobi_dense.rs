@@ -1,6 +1,6 @@
 //! A dense system by Jacobi's iteration (programming GPUs with OpenMP, SC21 tutorial: the Jacobi solver).
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::dense::{Columns, Dense};
 use super::machine::{Iterated, Machine, iterate};

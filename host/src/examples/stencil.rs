@@ -1,10 +1,10 @@
 //! Grids in a frame of known values, and the 5-point stencil on them.
 
+use crate::parallel::*;
 use arithmetic::stencil::Weights;
 use cuda_std::Real;
 use gpu_kernels::examples::stencil::{Grid, MARGIN, stencil, stencil_max};
 use gpu_kernels::{BLOCK, MAX_REDUCTION_BLOCKS};
-use rayon::prelude::*;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, Work};

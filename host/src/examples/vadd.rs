@@ -1,7 +1,7 @@
 //! `z = x + y` (programming GPUs with OpenMP, SC21 tutorial: the vector addition).
 
 use gpu_kernels::examples::pointwise::vadd;
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::machine::Machine;
 use super::transfers::Transfers;
@@ -62,7 +62,7 @@ pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize], _: Transfers) -> Res
     m.synchronize()?;
     let seconds = m.seconds(&mut || (0..REPEAT).try_for_each(|_| m.add(&x, &y, &mut z)))? / REPEAT as f64;
 
-    let wrong = m.to_host(&z)?.par_iter().enumerate().filter(|&(i, &z)| z != (3 * i) as f64).count();
+    let wrong: usize = m.to_host(&z)?.par_iter().enumerate().map(|(i, &z)| usize::from(z != (3 * i) as f64)).sum();
     Ok(Report {
         what: format!("z = x + y, vectors of {n} elements"),
         figures: vec![("wrong", "wrong", wrong as f64, format!("{wrong} elements"))],

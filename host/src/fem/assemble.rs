@@ -2,7 +2,7 @@
 
 use super::{FreeNodes, P1, Vec3};
 use crate::matrix::Csr;
-use rayon::prelude::*;
+use crate::parallel::*;
 
 /// Number of the edge between two corners of a tetrahedron (0 to 5). The diagonal is not used.
 const EDGE: [[usize; 4]; 4] = [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];

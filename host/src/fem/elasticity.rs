@@ -3,7 +3,7 @@
 use super::{FreeNodes, P1, Simplex, Vec3, cross, dot};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
-use rayon::prelude::*;
+use crate::parallel::*;
 
 /// An isotropic linear elastic material.
 ///

@@ -26,7 +26,7 @@ pub use element::{Vec3, cross, dot};
 pub use free_nodes::FreeNodes;
 
 use crate::error::{Error, Result};
-use rayon::prelude::*;
+use crate::parallel::*;
 
 /// Nodes in one task of the search for neighbours.
 const BLOCK: usize = 4096;

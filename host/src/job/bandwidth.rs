@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::Device;
 use crate::backend::gpu::Gpu;

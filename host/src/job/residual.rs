@@ -1,6 +1,6 @@
 //! The residual in f64 on the host: what every claim of a solver is checked with.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use crate::matrix::Csr;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::Device;
 use super::timing::{Timing, time};

@@ -1,6 +1,6 @@
 //! How good a solution is, whatever the condition of its matrix.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::Csr;
 

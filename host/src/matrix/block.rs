@@ -10,8 +10,8 @@ use super::lanes::prefetch;
 use super::stored::Stored;
 use super::{Csr, Padding, SLICE, sell_padding};
 use crate::error::{Error, Result};
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 /// The block sizes that there are kernels for.
 pub const BLOCK_SIZES: std::ops::RangeInclusive<usize> = 2..=3;
@@ -180,7 +180,7 @@ pub fn diagonal_blocks<T: Real>(a: &Csr<T>, block: usize) -> Vec<T> {
         let first = i - i % block;
         (first..first + block).map(move |j| a.get(i, j).unwrap_or(T::ZERO)).collect::<Vec<_>>()
     };
-    (0..n).into_par_iter().with_min_len(CHUNK).flat_map_iter(row).collect()
+    (0..n).into_par_iter().with_min_len(CHUNK).flat_map_collect(row)
 }
 
 /// [`Error::Option`] and [`Error::Matrix`] as [`BlockCsr::from_csr`] says.

@@ -4,8 +4,8 @@
 
 use super::{Csr, Survey, diagonal_blocks};
 use crate::error::{Error, Result};
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 use std::fmt;
 
 /// Rows that one task checks.
@@ -57,7 +57,7 @@ fn first_not_finite<T: Real>(values: &[T]) -> Option<usize> {
 
 /// The first row without entries, counted from 0. A square matrix that has one is singular.
 pub fn empty_row<T: Real>(a: &Csr<T>) -> Option<usize> {
-    (0..a.n_rows()).into_par_iter().with_min_len(BLOCK).find_first(|&i| a.row_len(i) == 0)
+    (0..a.n_rows()).into_par_iter().with_min_len(BLOCK).position_first(|i| a.row_len(i) == 0)
 }
 
 /// Refuses a matrix whose diagonal cannot be divided by, as `method` does: a missing, zero or not

@@ -1,6 +1,6 @@
 //! Triplets (coordinate storage): how matrices are put together.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::{Csr, in_large_pages};
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ impl<T: Real> Coo<T> {
             )));
         }
         let outside = |(&i, &j): (&u32, &u32)| i as usize >= n_rows || j as usize >= n_cols;
-        if let Some(k) = rows.par_iter().zip(&cols).position_first(outside) {
+        if let Some(k) = rows.par_iter().zip(cols.par_iter()).position_first(outside) {
             return Err(Error::Matrix(format!(
                 "entry {}: row {}, column {} is outside of the {n_rows} x {n_cols} matrix",
                 k + 1,
@@ -195,8 +195,8 @@ fn distribute<T: Real>(
             runs.push(left.split_off_mut(..histogram[bucket]).unwrap_or_default().iter_mut());
         }
     }
-    let pieces = (rows.par_chunks(piece), cols.par_chunks(piece), values.par_chunks(piece));
-    pieces.into_par_iter().zip(runs).for_each(|((rows, cols, values), mut runs)| {
+    let pieces = rows.par_chunks(piece).zip(cols.par_chunks(piece)).zip(values.par_chunks(piece));
+    pieces.zip(runs.into_par_iter()).for_each(|(((rows, cols), values), mut runs)| {
         for ((&row, &col), &value) in rows.iter().zip(cols).zip(values) {
             if let Some(slot) = runs[(row >> shift) as usize].next() {
                 *slot = (row, col, value);

@@ -7,9 +7,9 @@ use super::in_large_pages;
 use super::lanes::{prefetch, sum_gathered};
 use super::stored::Stored;
 use crate::error::{Error, Result};
+use crate::parallel::*;
 use crate::vectors::in_widest_vectors;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 /// Rows that one task checks or fills.
 const BLOCK: usize = 1024;

@@ -6,8 +6,8 @@ use super::padding::{MAX_PADDING, ell_padding, padding_column, sell_padding};
 use super::stored::Stored;
 use super::{Csr, Padding};
 use crate::error::Result;
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 /// Rows that one task fills.
 const BLOCK: usize = 2048;

@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use super::Csr;
 use super::format::SLICE;
 use crate::error::{Error, Result};
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 /// A padded format is refused when it would store more than this many entries for each nonzero.
 ///

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use crate::parallel::*;
 use arithmetic::compression::{Compression, reach_of_row};
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::{Csr, Format, Target, choose, place};
 use crate::vectors::in_widest_vectors;

@@ -10,8 +10,8 @@ use super::padding::{check_sigma, padding_column, sell_padding};
 use super::stored::Stored;
 use super::{Csr, Padding};
 use crate::error::Result;
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 use std::cmp::Reverse;
 
 /// What [`Sell::permutation`] holds where the last slice has no row.

@@ -1,8 +1,8 @@
 //! What a plan must know of every entry, found in one pass: the host reads a large matrix at the rate of its
 //! memory, and each pass takes about as long as its copy to a device.
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::Csr;
 use crate::problem::random;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{Csr, in_large_pages};
 use crate::error::{Error, Result};
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 /// An array that several threads write, none of them where another does.
 struct Places<E>(*mut E);
@@ -53,7 +53,7 @@ impl<T: Real> Csr<T> {
         let mut col_idx = in_large_pages(vec![0; self.nnz()]);
         let mut values = in_large_pages(vec![T::ZERO; self.nnz()]);
         let (to_columns, to_values) = (Places(col_idx.as_mut_ptr()), Places(values.as_mut_ptr()));
-        pieces.par_iter().zip(next).for_each(|(&first, mut next)| {
+        pieces.par_iter().zip(next.into_par_iter()).for_each(|(&first, mut next)| {
             for i in rows_from(first) {
                 let (columns, entries) = self.row(i);
                 for (&j, &v) in columns.iter().zip(entries) {
@@ -107,7 +107,7 @@ impl<T: Real> Csr<T> {
     pub fn map_values<U: Real>(&self, f: impl Fn(T) -> U + Sync) -> Csr<U> {
         const LEAST: usize = 1 << 14;
         let mut values = in_large_pages(vec![U::ZERO; self.nnz()]);
-        values.par_iter_mut().with_min_len(LEAST).zip(self.values()).for_each(|(u, &v)| *u = f(v));
+        values.par_iter_mut().with_min_len(LEAST).zip(self.values().par_iter()).for_each(|(u, &v)| *u = f(v));
         self.with_values(values)
     }
 

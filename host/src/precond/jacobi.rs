@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::parallel::*;
 use arithmetic::blocks::{inverse_or_diagonal, is_regular};
 use cuda_std::Real;
 use faer::Mat;
-use rayon::prelude::*;
 
 use super::description::{Description, SingularBlocks, Source};
 use super::preconditioner::ForColumns;
@@ -130,7 +130,7 @@ fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {
         );
         (0..B * B).map(|kl| T::from_f64(inverse[(kl / B, kl % B)])).collect()
     };
-    blocks.par_chunks(B * B).with_min_len(1024).flat_map_iter(inverse).collect()
+    blocks.par_chunks(B * B).with_min_len(1024).flat_map_collect(inverse)
 }
 
 impl<T: Real, B: Backend<T>> Preconditioner<T, B> for BlockJacobi<T, B::Vector> {

@@ -1,7 +1,7 @@
 //! The null space of singular symmetric matrices whose rows add up to 0, as pure Neumann problems have.
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use crate::matrix::Csr;
 
@@ -110,8 +110,12 @@ impl NullSpace {
     pub fn project(&self, x: &mut [f64]) -> (f64, f64) {
         let before = norm(x);
         let means: Vec<f64> = self.sums(x).iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
-        let each = x.par_iter_mut().with_min_len(CHUNK).zip(&self.component);
-        each.filter(|(_, k)| **k != REGULAR).for_each(|(x, &k)| *x -= means[k as usize]);
+        let each = x.par_iter_mut().with_min_len(CHUNK).zip(self.component.par_iter());
+        each.for_each(|(x, &k)| {
+            if k != REGULAR {
+                *x -= means[k as usize];
+            }
+        });
         if norm(x) <= ROUNDING * before {
             x.fill(0.0);
         }

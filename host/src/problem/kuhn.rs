@@ -5,7 +5,7 @@
 
 use super::random::uniform;
 use crate::fem::Vec3;
-use rayon::prelude::*;
+use crate::parallel::*;
 
 /// The direction of the fibres, (1, 1, 0.5) normalised.
 pub(super) fn fibre() -> Vec3 {
@@ -47,11 +47,8 @@ pub(crate) fn points(n: [usize; 3], seed: u64) -> Vec<Vec3> {
 /// The tetrahedra of the box, six for each of its cubes.
 pub(crate) fn tetrahedra([nx, ny, nz]: [usize; 3]) -> Vec<[u32; 4]> {
     let [mx, my, mz] = [nx - 1, ny - 1, nz - 1];
-    (0..mx * my * mz)
-        .into_par_iter()
-        .flat_map_iter(|cube| {
-            let corner = (cube / (my * mz) * ny + cube / mz % my) * nz + cube % mz;
-            cut(corner, [ny * nz, nz, 1]).map(|corners| corners.map(|node| node as u32))
-        })
-        .collect()
+    (0..mx * my * mz).into_par_iter().flat_map_collect(|cube| {
+        let corner = (cube / (my * mz) * ny + cube / mz % my) * nz + cube % mz;
+        cut(corner, [ny * nz, nz, 1]).map(|corners| corners.map(|node| node as u32))
+    })
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use crate::matrix::{Csr, in_large_pages};
 

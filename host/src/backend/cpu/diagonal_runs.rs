@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::entry::Entry;
 use super::pages::Pages;
@@ -137,11 +137,12 @@ impl<T: Real, V: Entry<T>> DiagonalRuns<T, V> {
             let nnz = a.row_ptr()[rows.end] - a.row_ptr()[rows.start];
             nnz * (size_of::<T>() + column) + rows.len() * (size_of::<usize>() + ROW_END)
         };
-        let slices = (0..a.n_rows().div_ceil(LANES)).into_par_iter();
-        if slices.len() > 64 * SAMPLED {
+        let n_slices = a.n_rows().div_ceil(LANES);
+        if n_slices > 64 * SAMPLED {
             // A sample of the matrix decides.
-            let sample = slices.clone().step_by(SAMPLED).with_min_len(LEAST);
-            let slice_counts = |s: usize| {
+            let sample = (0..n_slices.div_ceil(SAMPLED)).into_par_iter().with_min_len(LEAST);
+            let slice_counts = |k: usize| {
+                let s = k * SAMPLED;
                 let rows = s * LANES..((s + 1) * LANES).min(a.n_rows());
                 let counts = count(true, s);
                 let larger = copy(&counts) as isize - original(rows) as isize;
@@ -154,7 +155,8 @@ impl<T: Real, V: Entry<T>> DiagonalRuns<T, V> {
             }
             has_runs = runs as f64 > FEW * scattered as f64;
         }
-        let slices: Vec<Counts> = slices.with_min_len(LEAST).map(|s| count(has_runs, s)).collect();
+        let slices = (0..n_slices).into_par_iter().with_min_len(LEAST);
+        let slices: Vec<Counts> = slices.map(|s| count(has_runs, s)).collect();
         let stored: usize = slices.par_iter().with_min_len(LEAST).map(copy).sum();
         if stored as f64 > WORTHWHILE * original(0..a.n_rows()) as f64 {
             return None;

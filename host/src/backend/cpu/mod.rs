@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::host::{HostBackend, HostGuard};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! [`Vectors`] in chunks of rows.
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::{CHUNK, Cpu};
 use crate::backend::host::{HostBackend, HostScalars};

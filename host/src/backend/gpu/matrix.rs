@@ -18,7 +18,7 @@ use crate::backend::Operator;
 use crate::error::Result;
 use crate::launch::Launch;
 use crate::matrix::{AnyMatrix, Format, Sell, matrix_traffic};
-use rayon::prelude::*;
+use crate::parallel::*;
 
 /// A sparse matrix in device memory, 32-bit columns; CRS row pointers of 64 bits only where needed.
 pub struct DeviceMatrix<T> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::parallel::*;
 use crc32fast::Hasher;
-use rayon::prelude::*;
 
 use super::checksum::{CHUNK, checksum, joined};
 use super::header::{ALIGN, Header};

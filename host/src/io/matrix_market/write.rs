@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use crate::parallel::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rayon::prelude::*;
 
 use super::Symmetry;
 use crate::error::{Error, Result};
@@ -161,8 +161,8 @@ fn write_blocks(
                 format(block, &mut text);
                 pack(text)
             });
-            for text in texts.collect::<std::io::Result<Vec<_>>>()? {
-                file.write_all(&text)?;
+            for text in texts.collect() {
+                file.write_all(&text?)?;
             }
         }
         Ok(())

@@ -7,11 +7,11 @@
 use super::status::{check, failed};
 use crate::error::Result;
 use crate::launch::Address;
+use crate::parallel::*;
 use cust::event::{Event, EventFlags};
 use cust::memory::{cuda_free_locked, cuda_malloc_locked};
 use cust::stream::Stream;
 use cust::sys;
-use rayon::prelude::*;
 
 /// Bytes of each of the two buffers. Copies from this size on are worth staging.
 pub(super) const STAGE: usize = 16 << 20;

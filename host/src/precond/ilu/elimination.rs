@@ -1,6 +1,6 @@
 //! Factors on a pattern that is known, row by row.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use super::factors::Factors;
 use crate::matrix::Csr;

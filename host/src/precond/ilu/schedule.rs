@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use crate::matrix::Csr;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::{Aggregation, NO_AGGREGATE};
 use crate::backend::cpu::Cpu;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::parallel::*;
 use arithmetic::blocks::inverse_or_diagonal;
 use arithmetic::noise::scaled_noise;
 use arithmetic::smoothing::Limits;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::{Diagonals, RowWeight, SmoothingDiagonal};
 use crate::backend::cpu::Cpu;

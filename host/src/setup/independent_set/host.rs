@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::parallel::*;
 use arithmetic::noise::weight;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::{IndependentSets, SINGLETON};
 use crate::backend::cpu::Cpu;
@@ -57,10 +57,10 @@ impl<T: Real> IndependentSets<T> for Cpu {
         let first = |i: u32| if is_sliver(i) { SINGLETON } else { (isolated && get(i) == 0) as u32 };
         let mut members: Vec<u32> = (0..n as u32).map(first).collect();
         let all = (0..n as u32).into_par_iter().with_min_len(CHUNK);
-        let mut undecided: Vec<u32> = all.filter(|&i| get(i) != 0).collect();
+        let mut undecided: Vec<u32> = all.filter_collect(|&i| get(i) != 0);
         while !undecided.is_empty() {
             let chosen: Vec<u32> =
-                undecided.par_iter().with_min_len(CHUNK).copied().filter(|&i| is_largest(i)).collect();
+                undecided.par_iter().with_min_len(CHUNK).map(|&i| i).filter_collect(|&i| is_largest(i));
             chosen.par_iter().with_min_len(64).for_each(|&i| {
                 decide(i);
                 for &j in dependents.row(i as usize).0 {
@@ -73,7 +73,7 @@ impl<T: Real> IndependentSets<T> for Cpu {
             for i in chosen {
                 members[i as usize] = 1;
             }
-            undecided = undecided.into_par_iter().with_min_len(CHUNK).filter(|&i| get(i) != 0).collect();
+            undecided = undecided.into_par_iter().with_min_len(CHUNK).filter_collect(|&i| get(i) != 0);
         }
         Ok(members)
     }

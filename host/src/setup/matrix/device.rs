@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::parallel::*;
 use cuda_std::Real;
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use gpu_kernels::blas1::axpby;
@@ -10,7 +11,6 @@ use gpu_kernels::setup::blocks::{MAX_PLANES, Planes};
 use gpu_kernels::setup::check::check_rows;
 use gpu_kernels::setup::interpolate::Rows;
 use gpu_kernels::setup::sub_warp::Pattern;
-use rayon::prelude::*;
 
 use super::{Blocks, Matrices, Size};
 use crate::backend::gpu::buffer::{Buffer, bytes_of, bytes_of_mut, check_reach};

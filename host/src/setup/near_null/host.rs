@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::parallel::*;
 use arithmetic::orthonormal::{Panel, orthonormalise};
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::{NearNullSpaces, Orthonormal, OrthonormalOf, dependent};
 use crate::backend::cpu::Cpu;

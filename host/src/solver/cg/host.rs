@@ -1,7 +1,7 @@
 //! The step of CG on the host.
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::steps::{CgStep, CgSteps};
 use crate::backend::cpu::{CHUNK, Cpu, dot, total};

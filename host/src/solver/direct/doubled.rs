@@ -1,7 +1,7 @@
 //! Residuals in doubled precision (Ogita, Rump and Oishi 2005, algorithm 5.3): what iterative refinement is
 //! made with, and what no rounding of the products can spoil.
 
-use rayon::prelude::*;
+use crate::parallel::*;
 
 use crate::matrix::Csr;
 

@@ -1,8 +1,8 @@
 //! The steps of GMRES on the host.
 
+use crate::parallel::*;
 use arithmetic::gmres::SINGULAR;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::steps::{GmresSlots, GmresSteps, check_basis, check_basis_lengths, check_scalars};
 use crate::backend::cpu::{self, CHUNK, Cpu};

@@ -1,7 +1,7 @@
 //! [`Cast`] on the host.
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::Cast;
 use crate::backend::cpu::Cpu;
@@ -17,7 +17,7 @@ macro_rules! casts_of_the_host {
             fn cast(&self, x: &Vec<T>, y: &mut Vec<S>) -> Result<()> {
                 check_lengths("cast", x.len(), &[("y", y.len())])?;
                 if !self.guard.stopped() {
-                    let each = y.par_iter_mut().with_min_len(1 << 14).zip(x);
+                    let each = y.par_iter_mut().with_min_len(1 << 14).zip(x.par_iter());
                     each.for_each(|(y, &x)| *y = S::from_f64(x.to_f64()));
                 }
                 Ok(())

@@ -1,7 +1,7 @@
 //! [`TriangularSolves`] on the host: one unknown after the other, or those of a level by threads.
 
+use crate::parallel::*;
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::{Triangles, TriangularSolves};
 use crate::backend::cpu::Cpu;
@@ -120,7 +120,7 @@ impl<T: Real> TriangularSolves<T> for Cpu {
         self.install(|| {
             triangles.lower.solve_with_threads(r, y);
             triangles.upper.solve_with_threads(y, w);
-            let elements = z.par_iter_mut().zip(&triangles.places).with_min_len(PARALLEL);
+            let elements = z.par_iter_mut().zip(triangles.places.par_iter()).with_min_len(PARALLEL);
             elements.for_each(|(z, &p)| *z = w[p as usize]);
         });
         Ok(())
