@@ -44,6 +44,7 @@ fn ways() -> Vec<Options> {
     let mut ways: Vec<Options> = [
         (Method::Cg, Precond::None),
         (Method::Cg, Precond::Jacobi),
+        (Method::Cg, Precond::JacobiSweeps),
         (Method::Cg, Precond::Ilu),
         (Method::Cg, Precond::Amg),
         (Method::Bicgstab, Precond::Jacobi),

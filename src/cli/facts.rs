@@ -120,9 +120,16 @@ impl Facts {
         self.takes("restart").then(|| self.options.method_parameters().restart)
     }
 
-    /// Weight of the Jacobi method; `None` for a method without.
+    /// Weight of the Jacobi method or of its sweeps; `None` where there are none.
     pub fn omega(&self) -> Option<f64> {
-        self.takes("omega").then_some(self.options.omega)
+        let is_of_precond = self.report.precond.description().takes_parameter("omega");
+        (self.takes("omega") || is_of_precond).then_some(self.options.omega)
+    }
+
+    /// Sweeps of Jacobi as a preconditioner; `None` for another.
+    pub fn sweeps(&self) -> Option<usize> {
+        let is_of_precond = self.report.precond.description().takes_parameter("sweeps");
+        is_of_precond.then_some(self.options.sweeps)
     }
 
     fn takes(&self, parameter: &str) -> bool {

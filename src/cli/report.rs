@@ -108,6 +108,9 @@ fn what(lines: &mut Lines, facts: &Facts) {
         b => format!(", {b} x {b} blocks"),
     };
     lines.add("solver", format!("{method}{precond}{blocks}, {}", facts.options.precision));
+    if let (Some(sweeps), Some(omega)) = (facts.sweeps(), facts.omega()) {
+        lines.add("sweeps", format!("{sweeps}, weight {omega}"));
+    }
     if let Some(info) = &report.factorisation {
         lines.add("factors", factors(info));
     }

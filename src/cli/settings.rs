@@ -72,6 +72,9 @@ pub struct Settings {
     pub max_iter: Option<u32>,
     #[arg(long, value_name = "N", help = parameter_help("restart", Options::default().restart))]
     pub restart: Option<Restart>,
+    /// With --precond jacobi-sweeps: how many [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub sweeps: Option<u16>,
     #[arg(long, value_name = "X", help = parameter_help("omega", Options::default().omega), value_parser = omega, allow_negative_numbers = true)]
     pub omega: Option<f64>,
     /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
@@ -110,11 +113,21 @@ fn precond_help() -> String {
     )
 }
 
-/// "--solver gmres": the methods that take a parameter.
+/// "--solver gmres": the methods and preconditioners that take a parameter.
 fn takers(parameter: &str) -> String {
     let methods = Method::ALL.iter().map(|method| method.description());
-    let takers = methods.filter(|method| method.takes_parameter(parameter)).map(|method| method.name);
-    format!("--solver {}", takers.collect::<Vec<_>>().join(" or "))
+    let methods = methods.filter(|method| method.takes_parameter(parameter)).map(|method| method.name);
+    let preconditioners = Precond::ALL.iter().filter(|&&precond| of(precond, parameter));
+    let listed = |option: &str, names: Vec<&str>| {
+        (!names.is_empty()).then(|| format!("--{option} {}", names.join(" or ")))
+    };
+    let solvers = listed("solver", methods.collect());
+    let preconds = listed("precond", preconditioners.map(|precond| precond.description().name).collect());
+    solvers.into_iter().chain(preconds).collect::<Vec<_>>().join(" or ")
+}
+
+fn of(precond: Precond, parameter: &str) -> bool {
+    precond.description().takes_parameter(parameter)
 }
 
 fn parameter_help(parameter: &str, default: impl Display) -> String {
@@ -172,8 +185,12 @@ impl Settings {
         if without("restart") {
             base.restart = None;
         }
-        if without("omega") {
+        let takes_none = |parameter: &str| precond.is_some_and(|precond| !of(precond, parameter));
+        if without("omega") && takes_none("omega") {
             base.omega = None;
+        }
+        if takes_none("sweeps") {
+            base.sweeps = None;
         }
         if matches!(self.format, Some(OrAuto(Some(format))) if !format.is_sliced()) {
             base.sigma = None;
@@ -199,6 +216,7 @@ impl Settings {
             atol: self.atol.or(base.atol),
             max_iter: self.max_iter.or(base.max_iter),
             restart: self.restart.or(base.restart),
+            sweeps: self.sweeps.or(base.sweeps),
             omega: self.omega.or(base.omega),
             device: self.device.or(base.device),
             threads: self.threads.or(base.threads),
@@ -239,12 +257,19 @@ impl Settings {
         if self.restart.is_some() && method.is_some_and(|method| !takes(method, "restart")) {
             return refuse(&format!("--restart goes with {}", takers("restart")));
         }
-        if self.omega.is_some() && !method.is_some_and(|method| takes(method, "omega")) {
+        let is_of_precond = |parameter| precond.is_some_and(|precond| of(precond, parameter));
+        if self.omega.is_some()
+            && !is_of_precond("omega")
+            && !method.is_some_and(|method| takes(method, "omega"))
+        {
             return refuse(&format!("--omega goes with {}", takers("omega")));
+        }
+        if self.sweeps.is_some() && !is_of_precond("sweeps") {
+            return refuse(&format!("--sweeps goes with {}", takers("sweeps")));
         }
         if self.singular_blocks == Some(SingularBlocks::PseudoInverse)
             && (self.block_size.unwrap_or(1) < 2
-                || precond.is_some_and(|precond| !precond.description().takes_parameter("singular-blocks")))
+                || precond.is_some_and(|precond| !of(precond, "singular-blocks")))
         {
             return refuse(
                 "--singular-blocks goes with --block-size 2 or 3, and --precond jacobi or --solver jacobi",
@@ -281,6 +306,7 @@ impl Settings {
                 Some(Restart::After(n)) => n,
                 Some(Restart::Never) => MAX_RESTART,
             },
+            sweeps: self.sweeps.map_or(defaults.sweeps, usize::from),
             omega: self.omega.unwrap_or(defaults.omega),
             ..defaults
         };

@@ -155,7 +155,12 @@ fn jacobi_takes_the_blocks_of_the_nodes() {
     }
     shell.file("a.mtx", &text);
     for device in ["cpu", "sim"] {
-        for options in ["--solver jacobi", "--solver jacobi --omega 0.9", "--solver gmres --precond jacobi"] {
+        for options in [
+            "--solver jacobi",
+            "--solver jacobi --omega 0.9",
+            "--solver gmres --precond jacobi",
+            "--solver gmres --precond jacobi-sweeps --sweeps 3 --omega 0.9",
+        ] {
             let report = shell.json(&format!("solve a.mtx --block-size 2 {options} --device {device}"), 0);
             assert!(report["relative_residual"].as_f64().unwrap() < 1.01e-8, "{options}");
             assert!(report["iterations"].as_u64().unwrap() < 60, "{options}");

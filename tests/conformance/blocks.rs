@@ -5,9 +5,10 @@ use warpsolve::backend::Then;
 use warpsolve::solver::Steps;
 
 use warpsolve::backend::reference::Reference;
+use warpsolve::job::Options;
 use warpsolve::matrix::{AnyMatrix, BlockCsr, Csr, Format};
 use warpsolve::precond::amg::{Amg, AnyPrecision, Coarsening, Params};
-use warpsolve::precond::{BlockJacobi, Preconditioner, SingularBlocks};
+use warpsolve::precond::{BlockJacobi, JacobiSweeps, Parameters, Preconditioner, SingularBlocks};
 use warpsolve::setup::{BlockMatrices, Diagonals, Matrices};
 use warpsolve::solver::{Cg, IterativeSolver, Stop, StopReason};
 use warpsolve::{Error, Real};
@@ -172,6 +173,53 @@ pub fn block_jacobi<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
             found,
             iterations(&host, &a, BlockJacobi::setup(&host, &a.to_csr(), b, SingularBlocks::Refuse).unwrap())
         );
+    }
+}
+
+/// Sweeps from zero, one after another, in f64; `inverse` are the blocks of D^-1.
+fn sweeps(a: &Csr<f64>, inverse: &[f64], (b, count, omega): (usize, usize, f64), r: &[f64]) -> Vec<f64> {
+    let mut z = vec![0.0; r.len()];
+    for _ in 0..count {
+        let residual: Vec<f64> = a.mul_vec(&z).iter().zip(r).map(|(az, r)| r - az).collect();
+        z.iter_mut().zip(times_blocks(inverse, b, &residual)).for_each(|(z, d)| *z += omega * d);
+    }
+    z
+}
+
+pub fn jacobi_sweeps<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
+    for (b, n) in [(1, 1), (1, 257), (2, 2), (2, 258), (3, 261)] {
+        // The blocks on the diagonal are multiples of I, whose inverse needs no help to be known.
+        let weight = |i: usize| [4.0, 8.0][i / b % 2];
+        let row = |i: usize| {
+            let next = (i + b) % n;
+            let off = (next / b != i / b).then_some((i as u32, next as u32, 0.5 + 0.25 * noise(90, i)));
+            [Some((i as u32, i as u32, weight(i))), off].into_iter().flatten()
+        };
+        let a = from_entries::<T>(n, &(0..n).flat_map(row).collect::<Vec<_>>());
+        let mut inverse = vec![0.0; n * b];
+        (0..n).for_each(|i| inverse[i * b + i % b] = 1.0 / weight(i));
+        let hr = random::<T>(91, n);
+        for (count, omega) in [(1, 1.0), (2, 0.9), (3, 0.75), (4, 1.25)] {
+            for (format, matrix) in in_every_format(&a) {
+                let parameters = Parameters {
+                    block_size: b,
+                    sweeps: count,
+                    omega,
+                    ..Options::default().preconditioner_parameters()
+                };
+                let product = Arc::new(g.matrix(&matrix).unwrap());
+                let mut m = JacobiSweeps::setup(g, &a, product, &parameters).unwrap();
+                let mut z = g.vector(&poison(n)).unwrap();
+                m.apply(g, &g.vector(&hr).unwrap(), &mut z).unwrap();
+                let r: Vec<f64> = hr.iter().map(|v| v.to_f64()).collect();
+                let expected = sweeps(&a.cast(), &inverse, (b, count, omega), &r);
+                println!("{count} sweeps, blocks of {b}, {format}");
+                assert_close(&g.to_host(&z).unwrap(), &expected, 40.0);
+            }
+        }
+        let none = Parameters { sweeps: 0, ..Options::default().preconditioner_parameters() };
+        let product = Arc::new(g.matrix(&in_every_format(&a)[0].1).unwrap());
+        assert!(matches!(JacobiSweeps::setup(g, &a, product, &none), Err(Error::Option(_))));
     }
 }
 

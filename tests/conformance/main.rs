@@ -33,7 +33,7 @@ macro_rules! cases {
                 a_breakdown_raises_the_guard, a_raised_guard_leaves_everything_alone;
             reductions: dots, sums, maxima, reductions_repeat_to_the_last_bit, empty_vectors;
             sparse: products, accumulated_products, scaled_products, residuals, sweeps, sweeps_of_corrections, sweeps_with_norm, products_with_dots, wide_and_empty_rows;
-            blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, multigrid_of_blocks;
+            blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, jacobi_sweeps, multigrid_of_blocks;
             setup: strong_entries, transposes, sparse_products, independent_sets, aggregates, levels, levels_of_blocks;
             amg: hierarchies, every_part_with_cg, numbers_of_steps, in_the_precision_of_the_solver, unsymmetric_matrices,
                 set_up_on_the_host, compressed_matrices_cost_no_iteration, a_raised_guard_leaves_a_cycle_alone, little_to_coarsen, disconnected_parts;

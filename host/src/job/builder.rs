@@ -130,6 +130,16 @@ impl Builder {
         self.options.restart = iterations;
         self
     }
+    /// How many sweeps [`Precond::JacobiSweeps`] makes.
+    pub fn sweeps(mut self, count: usize) -> Self {
+        self.options.sweeps = count;
+        self
+    }
+    /// The weight of the Jacobi method, and of those sweeps, between 0 and 2.
+    pub fn omega(mut self, weight: f64) -> Self {
+        self.options.omega = weight;
+        self
+    }
     /// Whether a hierarchy keeps what makes [`Solver::update_values`] fast, about twice the memory.
     pub fn reusable(mut self, reusable: bool) -> Self {
         self.options.reusable = reusable;

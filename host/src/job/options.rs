@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::matrix::Format;
 use crate::named::named;
-use crate::precond::{Precond, SingularBlocks, amg, ilu};
+use crate::precond::{self, Precond, SingularBlocks, amg, ilu};
 use crate::solver::{Method, Parameters, Stop};
 
 named! {
@@ -53,7 +53,9 @@ pub struct Options {
     pub stop: Stop,
     /// Longest cycle of GMRES.
     pub restart: usize,
-    /// Weight of the Jacobi method.
+    /// Sweeps of [`Precond::JacobiSweeps`].
+    pub sweeps: usize,
+    /// Weight of the Jacobi method, and of its sweeps as a preconditioner.
     pub omega: f64,
     /// The hierarchy of [`Precond::Amg`].
     pub amg: amg::Params,
@@ -77,6 +79,24 @@ impl Options {
         let restart = self.restart.min(self.stop.max_iterations.max(1) as usize);
         Parameters { restart, omega, block_size, singular_blocks }
     }
+
+    /// What a preconditioner is made with, a hierarchy in the precision of the solver.
+    pub fn preconditioner_parameters(&self) -> precond::Parameters {
+        let &Options { block_size, singular_blocks, sweeps, omega, reusable, .. } = self;
+        let (amg, ilu, near_null) = (self.amg.clone(), self.ilu.clone(), self.near_null.clone());
+        let hierarchy_in_f32 = false;
+        precond::Parameters {
+            block_size,
+            singular_blocks,
+            sweeps,
+            omega,
+            amg,
+            ilu,
+            near_null,
+            hierarchy_in_f32,
+            reusable,
+        }
+    }
 }
 
 impl Default for Options {
@@ -92,6 +112,7 @@ impl Default for Options {
             precision: Precision::F64,
             stop: Stop::default(),
             restart: 30,
+            sweeps: 2,
             omega: 1.0,
             amg: amg::Params::default(),
             ilu: ilu::Params::default(),

@@ -137,10 +137,8 @@ impl Plan {
 
     /// What the preconditioner is made with.
     pub fn preconditioner_parameters(&self) -> precond::Parameters {
-        let &Options { block_size, singular_blocks, reusable, .. } = &self.options;
-        let (amg, ilu) = (self.options.amg.clone(), self.options.ilu.clone());
-        let (near_null, hierarchy_in_f32) = (self.options.near_null.clone(), self.hierarchy_in_f32);
-        precond::Parameters { block_size, singular_blocks, amg, ilu, near_null, hierarchy_in_f32, reusable }
+        let hierarchy_in_f32 = self.hierarchy_in_f32;
+        precond::Parameters { hierarchy_in_f32, ..self.options.preconditioner_parameters() }
     }
 
     /// Whether the preconditioner is made from the matrix in CRS where that is used.

@@ -1,5 +1,6 @@
 //! A plan carried out: what was set up for it, and solves with that.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use cuda_std::Real;
@@ -102,7 +103,7 @@ struct System<T: Real, B: Computes<T>> {
     plan: Plan,
     device: Device,
     backend: B,
-    matrix: B::Matrix,
+    matrix: Arc<B::Matrix>,
     m: Box<dyn Preconditioner<T, B>>,
     solver: Box<dyn IterativeSolver<T, B>>,
     /// Bytes that the device held before.
@@ -204,7 +205,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
             counts,
             bytes,
             bytes_moved: 0,
-            format: Storage::of(&self.matrix, self.plan.a.nnz(), &self.plan.format.reason),
+            format: Storage::of(&*self.matrix, self.plan.a.nnz(), &self.plan.format.reason),
             hierarchy: self.m.hierarchy().cloned(),
             ilu: self.m.factors().cloned(),
             factorisation: None,

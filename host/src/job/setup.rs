@@ -79,7 +79,7 @@ impl Number for f32 {
 
 /// The matrix where it is used: ready to be multiplied, and as a hierarchy is built from it.
 pub(super) struct Operators<M, C> {
-    pub matrix: M,
+    pub matrix: Arc<M>,
     pub csr: Option<Blocks<C>>,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
         (None, None) => unreachable!("what is converted on the device is there in CRS"),
     };
     times.setup += start.elapsed().as_secs_f64();
-    Ok(Operators { matrix, csr })
+    Ok(Operators { matrix: Arc::new(matrix), csr })
 }
 
 /// The preconditioner, kept out of the null space; none where the method brings its own.
@@ -125,7 +125,7 @@ pub(super) fn preconditioner<T: Real, B: Computes<T>>(
     backend: &B,
     a: &Arc<Csr<T>>,
     csr: Option<Blocks<B::Csr>>,
-    product: &B::Matrix,
+    product: &Arc<B::Matrix>,
 ) -> Result<Box<dyn Preconditioner<T, B>>> {
     if plan.brings_preconditioner() {
         return Ok(Box::new(Identity));

@@ -50,6 +50,10 @@ pub struct Parameters {
     pub block_size: usize,
     /// What Jacobi's preconditioner makes of singular blocks.
     pub singular_blocks: SingularBlocks,
+    /// How many sweeps [`JacobiSweeps`](super::JacobiSweeps) makes.
+    pub sweeps: usize,
+    /// Their weight.
+    pub omega: f64,
     /// Those of multigrid.
     pub amg: amg::Params,
     /// Those of incomplete factorisations.
@@ -72,7 +76,7 @@ pub(crate) struct Source<'a, T: Real, B: Algebra<T>> {
     /// it](Description::from_csr).
     pub csr: Option<Blocks<B::Csr>>,
     /// The matrix, ready to be multiplied.
-    pub product: &'a B::Matrix,
+    pub product: &'a Arc<B::Matrix>,
     /// What was asked for.
     pub parameters: &'a Parameters,
 }

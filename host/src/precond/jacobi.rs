@@ -49,8 +49,7 @@ pub struct Jacobi<V> {
 impl<V> Jacobi<V> {
     /// Inverts the diagonal. [`crate::Error::Diagonal`] names the first row where it cannot be inverted.
     pub fn setup<T: Real, B: Backend<T, Vector = V>>(backend: &B, a: &Csr<T>) -> Result<Self> {
-        check::check_diagonal(a, "jacobi")?;
-        let inverse: Vec<T> = a.diagonal().into_iter().map(|d| T::ONE / d).collect();
+        let inverse = inverse_diagonal(a, 1, SingularBlocks::Refuse)?;
         Ok(Jacobi { inverse_diagonal: Arc::new(backend.vector(&inverse)?) })
     }
 
@@ -99,15 +98,7 @@ impl<T: Real, V> BlockJacobi<T, V> {
         b: usize,
         singular: SingularBlocks,
     ) -> Result<Self> {
-        block::check_block(a, b)?;
-        let blocks = diagonal_blocks(a, b);
-        if singular == SingularBlocks::Refuse {
-            check::check_diagonal_blocks(&blocks, b, "jacobi")?;
-        }
-        let inverse = match b {
-            2 => inverted::<T, 2>(&blocks),
-            _ => inverted::<T, 3>(&blocks),
-        };
+        let inverse = inverse_diagonal(a, b, singular)?;
         Ok(BlockJacobi { omega: T::ONE, block: b, inverse_blocks: Arc::new(backend.vector(&inverse)?) })
     }
 
@@ -115,6 +106,24 @@ impl<T: Real, V> BlockJacobi<T, V> {
     pub fn weighted(self, omega: f64) -> Self {
         BlockJacobi { omega: T::from_f64(omega), ..self }
     }
+}
+
+/// `D^-1` with D the diagonal of `a`, or the b x b blocks on it, row by row; refused as
+/// [`BlockJacobi::setup`] says.
+pub(super) fn inverse_diagonal<T: Real>(a: &Csr<T>, b: usize, singular: SingularBlocks) -> Result<Vec<T>> {
+    if b == 1 {
+        check::check_diagonal(a, "jacobi")?;
+        return Ok(a.diagonal().into_iter().map(|d| T::ONE / d).collect());
+    }
+    block::check_block(a, b)?;
+    let blocks = diagonal_blocks(a, b);
+    if singular == SingularBlocks::Refuse {
+        check::check_diagonal_blocks(&blocks, b, "jacobi")?;
+    }
+    Ok(match b {
+        2 => inverted::<T, 2>(&blocks),
+        _ => inverted::<T, 3>(&blocks),
+    })
 }
 
 fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {

@@ -13,6 +13,7 @@ mod gathered;
 mod identity;
 pub mod ilu;
 mod jacobi;
+mod jacobi_sweeps;
 mod key;
 mod null_space;
 mod preconditioner;
@@ -27,6 +28,7 @@ pub(crate) use gathered::{Gathered, Whole};
 pub use identity::Identity;
 pub use ilu::Ilu;
 pub use jacobi::{BlockJacobi, Jacobi};
+pub use jacobi_sweeps::JacobiSweeps;
 pub use key::Key;
 pub use null_space::NullSpace;
 pub(crate) use preconditioner::cg_step_by_primitives;
@@ -66,6 +68,8 @@ preconditioners! {
     None in identity,
     /// The diagonal.
     Jacobi in jacobi,
+    /// Sweeps of weighted Jacobi.
+    JacobiSweeps in jacobi_sweeps,
     /// An incomplete factorisation.
     Ilu in ilu,
     /// Algebraic multigrid.

@@ -15,7 +15,7 @@ use crate::matrix::{AnyMatrix, Csr};
 
 /// The rows of one rank, where it computes.
 pub struct DistributedMatrix<T: Real, B: Borders<T>> {
-    local: B::Matrix,
+    local: Arc<B::Matrix>,
     border: B::Border,
     links: Links,
     /// Bytes of the border's entries.
@@ -49,7 +49,7 @@ impl<B> Distributed<B> {
             (entries.nnz() * (size_of::<u32>() + size_of::<T>()) + 12 * entries.n_rows()) as u64;
         let rows = BorderRows { rows: border_rows.clone(), entries, sent };
         Ok(DistributedMatrix {
-            local: self.inner.matrix(local)?,
+            local: Arc::new(self.inner.matrix(local)?),
             border: self.inner.border(rows, n)?,
             links: links.clone(),
             border_bytes,
@@ -95,7 +95,7 @@ impl<B> Distributed<B> {
 
 impl<T: Real, B: Borders<T>> DistributedMatrix<T, B> {
     /// The block on the diagonal: rows of this rank in its own columns.
-    pub fn local(&self) -> &B::Matrix {
+    pub fn local(&self) -> &Arc<B::Matrix> {
         &self.local
     }
 }

@@ -15,7 +15,7 @@ use gpu_kernels::spmv::sell::spmv_sell;
 use super::buffer::{Buffer, DeviceVector, check_reach};
 use super::{Gpu, Work};
 use crate::backend::Operator;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch::Launch;
 use crate::matrix::{AnyMatrix, Format, Sell, matrix_traffic};
 use crate::parallel::*;
@@ -322,7 +322,10 @@ impl Gpu {
             Layout::BlockCrs { block: 3, .. } | Layout::BlockSell { block: 3, .. } => {
                 self.block_product_of::<T, 3, E>(a, x, vectors, e)
             }
-            _ => unreachable!("blocks on the diagonal of D go with a matrix of such blocks"),
+            _ => Err(Error::Option(format!(
+                "a product with a matrix in {} cannot end with blocks on a diagonal; take a format of such blocks",
+                a.format()
+            ))),
         }
     }
 

@@ -55,6 +55,7 @@ impl Choices {
             format!("precision {}", options.precision),
             format!("max_iterations {}", options.stop.max_iterations),
             format!("restart {}", options.restart),
+            format!("sweeps {}", options.sweeps),
             format!("omega {:?}", options.omega),
         ];
         lines.extend(options.format.map(|format| format!("format {format}")));
@@ -82,6 +83,7 @@ impl Choices {
                 "precision" => options.precision = value.parse()?,
                 "max_iterations" => options.stop.max_iterations = number()? as u32,
                 "restart" => options.restart = number()?,
+                "sweeps" => options.sweeps = number()?,
                 "omega" => options.omega = value.parse().map_err(|_| unknown(line))?,
                 "format" => options.format = Some(value.parse()?),
                 _ => match key.split_once('.') {

@@ -13,11 +13,11 @@ use crate::error::Result;
 use crate::job::plan::{Plan, choose_format};
 use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators, preconditioner};
-use crate::job::{Device, Precision};
+use crate::job::{Device, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format};
 use crate::precond::amg::Cycle;
 use crate::precond::{
-    Gathered, Identity, Parameters, Preconditioner, Projected, Source, Subdomain, Whole, amg, ilu,
+    Gathered, Identity, JacobiSweeps, Preconditioner, Projected, Source, Subdomain, Whole, amg, ilu,
 };
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
 
@@ -87,7 +87,7 @@ struct Local<T: Real, B: Borders<T>> {
     n: usize,
     nnz: usize,
     reason: String,
-    matrix: DistributedMatrix<T, B>,
+    matrix: Arc<DistributedMatrix<T, B>>,
     m: Box<dyn Preconditioner<T, Distributed<B>>>,
     solver: Box<dyn IterativeSolver<T, Distributed<B>>>,
 }
@@ -113,14 +113,15 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
             }
         };
         let a: Arc<Csr<T>> = T::matrix(&Arc::new(piece.local.clone()))?;
-        let matrix = backend.rows(&Arc::new(AnyMatrix::from_csr(&a, format, sigma)?), &piece)?;
+        let rows = backend.rows(&Arc::new(AnyMatrix::from_csr(&a, format, sigma)?), &piece)?;
+        let matrix = Arc::new(rows);
         let m = match choices.precond.description().has_hierarchy {
             true => Box::new(Gathered::new(
                 inner,
                 Self::whole(inner, root)?,
                 options.amg.cycle != Some(Cycle::K),
             )?),
-            false => Self::of_subdomain(&backend, choices, &a, &matrix, basis)?,
+            false => Self::of_rows(&backend, choices, &a, &matrix, basis)?,
         };
         let solver = choices.method.make(&backend, &a, &*m, &options.method_parameters())?;
         inner.synchronize()?;
@@ -135,37 +136,43 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
         Ok(Some((preconditioner(plan, inner, &a, csr, &matrix)?, partition.clone())))
     }
 
-    fn of_subdomain(
+    /// The preconditioner that is made of each rank's rows, kept out of the null space.
+    fn of_rows(
         backend: &Distributed<B>,
         choices: &Choices,
         a: &Arc<Csr<T>>,
-        matrix: &DistributedMatrix<T, B>,
+        matrix: &Arc<DistributedMatrix<T, B>>,
         basis: &[Vec<f64>],
     ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
-        let m: Box<dyn Preconditioner<T, B>> = if a.n_rows() == 0 {
-            Box::new(Identity)
-        } else {
-            let options = &choices.options;
-            let parameters = &Parameters {
-                block_size: options.block_size,
-                singular_blocks: options.singular_blocks,
-                amg: options.amg.clone(),
-                ilu: options.ilu.clone(),
-                near_null: None,
-                hierarchy_in_f32: false,
-                reusable: false,
-            };
-            let (backend, product) = (backend.inner(), matrix.local());
-            choices.precond.make(Source { backend, a, csr: None, product, parameters })?
+        let m: Box<dyn Preconditioner<T, Distributed<B>>> = match choices.precond {
+            // Its products are those of the whole matrix.
+            Precond::JacobiSweeps => {
+                let parameters = &choices.options.preconditioner_parameters();
+                Box::new(JacobiSweeps::setup(backend, a, matrix.clone(), parameters)?)
+            }
+            _ => Self::of_subdomain(backend.inner(), choices, a, matrix.local())?,
         };
-        let is_fused = (choices.precond.description().is_fused)(choices.options.block_size);
-        let m = Box::new(Subdomain::new(m, is_fused));
         if basis.is_empty() {
             return Ok(m);
         }
         let vector = |v: &Vec<f64>| backend.vector(&rounded(v));
         let basis = basis.iter().map(vector).collect::<Result<_>>()?;
         Ok(Box::new(Projected::with_basis(backend, m, basis)?))
+    }
+
+    fn of_subdomain(
+        backend: &B,
+        choices: &Choices,
+        a: &Arc<Csr<T>>,
+        product: &Arc<B::Matrix>,
+    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+        let parameters = &choices.options.preconditioner_parameters();
+        let m: Box<dyn Preconditioner<T, B>> = match a.n_rows() {
+            0 => Box::new(Identity),
+            _ => choices.precond.make(Source { backend, a, csr: None, product, parameters })?,
+        };
+        let is_fused = (choices.precond.description().is_fused)(choices.options.block_size);
+        Ok(Box::new(Subdomain::new(m, is_fused)))
     }
 }
 
@@ -199,7 +206,7 @@ impl<T: Number, B: Computes<T> + Borders<T>> Part for Local<T, B> {
     }
 
     fn storage(&self) -> Storage {
-        Storage::of(&self.matrix, self.nnz, &self.reason)
+        Storage::of(&*self.matrix, self.nnz, &self.reason)
     }
     fn hierarchy(&self) -> Option<&amg::Info> {
         self.m.hierarchy()
