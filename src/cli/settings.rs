@@ -72,7 +72,7 @@ pub struct Settings {
     pub max_iter: Option<u32>,
     #[arg(long, value_name = "N", help = parameter_help("restart", Options::default().restart))]
     pub restart: Option<Restart>,
-    /// With --precond jacobi-sweeps: how many [default: 2]
+    /// With --precond jacobi-sweeps: how many; odd for CG unless the weight is small [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub sweeps: Option<u16>,
     #[arg(long, value_name = "X", help = parameter_help("omega", Options::default().omega), value_parser = omega, allow_negative_numbers = true)]

@@ -53,7 +53,7 @@ pub struct Options {
     pub stop: Stop,
     /// Longest cycle of GMRES.
     pub restart: usize,
-    /// Sweeps of [`Precond::JacobiSweeps`].
+    /// Sweeps of [`Precond::JacobiSweeps`]; an odd number suits CG.
     pub sweeps: usize,
     /// Weight of the Jacobi method, and of its sweeps as a preconditioner.
     pub omega: f64,
@@ -112,7 +112,7 @@ impl Default for Options {
             precision: Precision::F64,
             stop: Stop::default(),
             restart: 30,
-            sweeps: 2,
+            sweeps: 3,
             omega: 1.0,
             amg: amg::Params::default(),
             ilu: ilu::Params::default(),
