@@ -32,6 +32,9 @@ use proc_macro::TokenStream;
 /// the attribute, `#[kernel(waits)]` or `#[kernel(T = [f32, f64], waits)]`, the second is left to the body,
 /// which must call it on every path: its documentation says what may stand before it.
 ///
+/// A kernel that uses what only newer devices have names the oldest target that can run it, `#[kernel(needs =
+/// sm_90)]`. PTX for older targets is then without it, and a program for them must not launch it.
+///
 /// Arguments must be `Copy`: numbers, raw pointers, references, and `#[repr(C)]` structs of these. The body
 /// may call unsafe functions without an `unsafe` block, since next to everything a kernel does is one.
 ///

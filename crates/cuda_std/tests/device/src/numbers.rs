@@ -6,7 +6,7 @@ use cuda_std::prelude::*;
 use cuda_std::{FloatExt, GpuFloat};
 
 #[kernel]
-pub unsafe fn approximations(x: f32, out: *mut [f32; 8]) {
+pub unsafe fn approximations(x: f32, out: *mut [f32; 9]) {
     *out = [
         approx::ex2(x),
         approx::lg2(x),
@@ -16,6 +16,7 @@ pub unsafe fn approximations(x: f32, out: *mut [f32; 8]) {
         approx::rcp(x),
         approx::sqrt(x),
         approx::div(x, 3.0),
+        approx::tanh(x),
     ];
 }
 
@@ -95,6 +96,7 @@ pub unsafe fn halves(x: f16, y: cuda_std::bf16, out: *mut f32) {
     *out = x.to_f32() * y.to_f32();
 }
 
+#[cfg(feature = "vectors")]
 #[kernel]
 pub unsafe fn vectors(a: *mut cuda_std::glam::Vec3, b: *mut cuda_std::vek::Vec3<f32>) {
     *a = (*a).normalize();
