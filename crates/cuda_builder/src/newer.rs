@@ -19,7 +19,7 @@ const fn newer(name: &'static str, version: (u32, u32), target: (u32, u32)) -> N
 }
 
 /// Of two that fit, the later counts.
-const NEWER: [Newer; 13] = [
+const NEWER: [Newer; 16] = [
     newer("nanosleep.", (6, 2), (7, 0)),
     newer("activemask.", (6, 2), (7, 0)),
     newer("tanh.approx.", (7, 0), (7, 5)),
@@ -29,8 +29,11 @@ const NEWER: [Newer; 13] = [
     newer("mma.sync.aligned.m8n8k4.row.col.f64.", (7, 0), (8, 0)),
     newer("mma.sync.aligned.m16n8k16.", (7, 0), (8, 0)),
     newer("mapa.", (7, 8), (9, 0)),
+    newer("%cluster", (7, 8), (9, 0)),
     newer("barrier.cluster.", (7, 8), (9, 0)),
     newer("mbarrier.try_wait.", (7, 8), (9, 0)),
+    newer("mbarrier.expect_tx.", (8, 0), (9, 0)),
+    newer("fence.proxy.async.", (8, 0), (9, 0)),
     newer("griddepcontrol.", (7, 8), (9, 0)),
     newer("cp.async.bulk.", (8, 0), (9, 0)),
 ];
@@ -73,7 +76,7 @@ fn requirement(instruction: &str) -> Option<&'static Newer> {
     NEWER.iter().rfind(|newer| instruction.starts_with(newer.name))
 }
 
-/// The instructions, without their operands, each with the function that it is in.
+/// The instructions and the registers that they read, each with the function that it is in.
 fn instructions(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut function = "";
     ptx.lines().flat_map(move |line| {
@@ -82,8 +85,10 @@ fn instructions(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
         }
         // Inline assembly may have several in a line.
         let statements = line.split([';', '{', '}']);
-        let words = statements.filter_map(|statement| {
-            statement.split_whitespace().find(|word| !word.starts_with('@') && !word.ends_with(':'))
+        let words = statements.flat_map(|statement| {
+            let mut words = statement.split_whitespace();
+            let instruction = words.find(|word| !word.starts_with('@') && !word.ends_with(':'));
+            instruction.into_iter().chain(words.filter(|word| word.starts_with('%')))
         });
         words.map(move |word| (function, word))
     })
@@ -120,11 +125,11 @@ mod tests {
     #[test]
     fn an_instruction_that_the_target_lacks_is_named_with_its_kernel() {
         let ptx = ".visible .entry first(\n)\n{\n\tret;\n}\n.func  (.param .b32 result) second(\n)\n\
-                   {\n@%p1 tanh.approx.f32 a, b;\n}\n.visible .entry third()\n{\n{ .reg .u32 a; mapa.u64 a, b, c; }\n}\n";
+                   {\n@%p1 tanh.approx.f32 a, b;\n}\n.visible .entry third()\n{\n{ .reg .u32 a; mov.u32 a, %cluster_ctarank; }\n}\n";
         assert!(check(ptx, "sm_90").is_ok());
         for (arch, parts) in [
             ("sm_70", ["second", "tanh.approx.f32", "needs sm_75", "sm_70"]),
-            ("sm_80", ["third", "mapa.u64", "needs sm_90", "sm_80"]),
+            ("sm_80", ["third", "%cluster_ctarank", "needs sm_90", "sm_80"]),
         ] {
             let message = check(ptx, arch).unwrap_err().to_string();
             assert!(parts.iter().all(|part| message.contains(part)), "{message}");

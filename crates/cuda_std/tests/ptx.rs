@@ -122,6 +122,35 @@ const CONTENTS: &[(&str, &[&str])] = &[
     ("allocations", &["malloc"]),
 ];
 
+/// The same for kernels that need compute capability 9.0.
+const CONTENTS_FROM_90: &[(&str, &[&str])] = &[
+    (
+        "clusters",
+        &[
+            "%cluster_ctarank",
+            "%cluster_nctarank",
+            "%cluster_ctaid.y",
+            "%cluster_nctaid.z",
+            "barrier.cluster.arrive;",
+            "barrier.cluster.wait;",
+            "mapa.shared::cluster.u32",
+            "ld.shared::cluster.b64",
+            "st.shared::cluster.b32",
+            "atom.relaxed.cluster.shared::cluster.add.u32",
+        ],
+    ),
+    (
+        "bulk_copies",
+        &[
+            "mbarrier.init.shared.b64",
+            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64",
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
+            "mbarrier.arrive.shared.b64",
+            "mbarrier.try_wait.parity.shared.b64",
+        ],
+    ),
+];
+
 #[test]
 fn functions_are_the_instructions_that_they_should_be() {
     if let Err(why) = Toolchain::find() {
@@ -163,6 +192,21 @@ fn functions_are_the_instructions_that_they_should_be() {
             ["cp.async.ca.shared.global", "], 16;", "cp.async.commit_group;", "cp.async.wait_group 2;"]
         {
             assert_eq!(copies.contains(copy), newer, "{copy} in {copies}");
+        }
+        // Products of small matrices, and shuffles before.
+        let products = entry(&ptx, "products");
+        for product in ["m8n8k4.row.col.f64.f64.f64.f64", "m16n8k16.row.col.f32.bf16.bf16.f32"] {
+            assert_eq!(products.contains(&format!("mma.sync.aligned.{product}")), newer, "{products}");
+        }
+        assert_eq!(products.contains("shfl.sync.idx"), !newer);
+        // A kernel that needs 9.0 is for no other.
+        assert_eq!(ptx.contains(".entry clusters("), newer);
+        if newer {
+            for (name, contents) in CONTENTS_FROM_90 {
+                for content in *contents {
+                    assert!(entry(&ptx, name).contains(content), "no {content} in {}", entry(&ptx, name));
+                }
+            }
         }
         // In shared memory, with their sizes.
         assert!(ptx.contains("\n.extern .shared .align 16 .b8 cuda_std_dynamic_shared[];"));

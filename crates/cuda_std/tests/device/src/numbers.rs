@@ -102,3 +102,11 @@ pub unsafe fn vectors(a: *mut cuda_std::glam::Vec3, b: *mut cuda_std::vek::Vec3<
     *a = (*a).normalize();
     *b = (*b).normalized();
 }
+
+#[kernel]
+pub unsafe fn products(a: [f64; 2], d: *mut [f64; 2], b: [f16; 2], s: *mut [f32; 4]) {
+    use cuda_std::{bf16, mma};
+    *d = mma::m8n8k4_f64(a[0], a[1], *d);
+    let pair = b.map(|x| bf16::from_f32(x.to_f32()));
+    *s = mma::m16n8k16_bf16([pair[0]; 8], [pair[1]; 4], *s);
+}
