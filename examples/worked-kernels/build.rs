@@ -1,5 +1,5 @@
 //! kernels -> PTX -> `sm_75.ptx` in `OUT_DIR`, which `src/lib.rs` includes and every newer GPU runs, and
-//! `sm_80.ptx`, which has copies by the machine. errors -> PTX -> `errors/sm_80.ptx`.
+//! `sm_80.ptx`, which has copies by the machine, and `sm_90.ptx`, which has clusters of blocks. errors -> PTX -> `errors/sm_80.ptx`.
 
 use cuda_builder::CudaBuilder;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     println!("cargo:rerun-if-changed=build.rs");
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
-    let kernels = CudaBuilder::new("kernels").archs(&["sm_75", "sm_80"]).copy_to(&folder);
+    let kernels = CudaBuilder::new("kernels").archs(&["sm_75", "sm_80", "sm_90"]).copy_to(&folder);
     let errors = CudaBuilder::new("errors").archs(&["sm_80"]).copy_to(folder.join("errors"));
     match kernels.build().and_then(|_| errors.build()) {
         Ok(_) => ExitCode::SUCCESS,

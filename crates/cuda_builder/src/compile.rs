@@ -105,10 +105,13 @@ pub(crate) struct Compilation<'a> {
     pub target_dir: &'a Path,
 }
 
+/// What `core` is compiled for: the oldest target of kernels. Those for newer ones use it too, since only its
+/// bitcode is taken.
+const CORE_ARCH: &str = "sm_70";
+
 impl Compilation<'_> {
-    /// Compiles `core` and `alloc` for `arch` where that has not been done, and returns the sysroot that
-    /// holds them. A kernel crate for a newer target can use it too: only their bitcode is taken.
-    pub fn sysroot(&self, arch: &str) -> Result<PathBuf, BuildError> {
+    /// Compiles `core` and `alloc` where that has not been done, and returns the sysroot that holds them.
+    pub fn sysroot(&self) -> Result<PathBuf, BuildError> {
         let library = &self.toolchain.library;
         let manifest = library.join("core/Cargo.toml");
         let manifest = fs::read_to_string(&manifest).map_err(BuildError::io("read", manifest))?;
@@ -118,7 +121,7 @@ impl Compilation<'_> {
             format!("--edition={edition}"),
             format!("--target={TARGET}"),
             format!("--remap-path-prefix={}=/library", library.display()),
-            format!("-Ctarget-cpu={arch}"),
+            format!("-Ctarget-cpu={CORE_ARCH}"),
             "-Copt-level=3".into(),
             "-Ccodegen-units=1".into(),
             // Bitcode only.
@@ -128,24 +131,25 @@ impl Compilation<'_> {
             "--cap-lints=allow".into(),
             "-Cmetadata=core".into(),
         ];
-        let builtins = self.target_dir.join("compiler_builtins.rs");
+        let code = self.profile.code();
+        let key = text_hash(format!("{:?} {flags:?} {code:?} {BUILTINS}", self.toolchain).as_bytes());
+        let shared = self.shared_folder();
+        let sysroot = shared.join(format!("core-{}", &key[..16]));
+        let inside = Path::new("lib/rustlib").join(TARGET).join("lib");
+        if sysroot.join(&inside).is_dir() {
+            return Ok(sysroot);
+        }
+        // Made aside and renamed when it is complete.
+        let unfinished = shared.join(format!("core-{}.{}", &key[..16], std::process::id()));
+        let folder = unfinished.join(&inside);
+        fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
+        let builtins = unfinished.join("compiler_builtins.rs");
         fs::write(&builtins, BUILTINS).map_err(BuildError::io("write", &builtins))?;
         let crates = [
             ("core", library.join("core/src/lib.rs")),
             ("compiler_builtins", builtins),
             ("alloc", library.join("alloc/src/lib.rs")),
         ];
-        let code = self.profile.code();
-        let key = text_hash(format!("{:?} {flags:?} {code:?} {crates:?}", self.toolchain).as_bytes());
-        let sysroot = self.target_dir.join(format!("core-{}", &key[..16]));
-        let inside = Path::new("lib/rustlib").join(TARGET).join("lib");
-        if sysroot.join(&inside).is_dir() {
-            return Ok(sysroot);
-        }
-        // Made aside and renamed when it is complete.
-        let unfinished = self.target_dir.join(format!("core-{}.{}", &key[..16], std::process::id()));
-        let folder = unfinished.join(&inside);
-        fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
         for (name, source) in &crates {
             let mut rustc = clean_command(&self.toolchain.rustc);
             rustc.arg(source).args(["--crate-name", name]).args(&flags).args(&code).arg("--sysroot");
@@ -160,6 +164,13 @@ impl Compilation<'_> {
             renamed => renamed.map_err(BuildError::io("create", &sysroot))?,
         }
         Ok(sysroot)
+    }
+
+    /// Where `core` is: for all kernel crates that are compiled below one of cargo's target folders, which
+    /// have this file in them.
+    fn shared_folder(&self) -> PathBuf {
+        let target = self.target_dir.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+        target.map_or_else(|| self.target_dir.to_owned(), |target| target.join("cuda_builder"))
     }
 
     /// The assembly of the kernel crate for one target, as rustc wrote it.

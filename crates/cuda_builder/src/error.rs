@@ -34,6 +34,22 @@ pub enum BuildError {
         /// The end of what it printed.
         stderr: String,
     },
+    /// A kernel uses what a target does not have.
+    #[error(
+        "{function} uses {instruction}, which needs {needed}, and is compiled for {arch} too. Leave {arch} out \
+         of the targets (CudaBuilder::archs), or leave the kernel out where it cannot run: #[kernel(needs = \
+         {needed})]"
+    )]
+    Target {
+        /// The kernel, or a function that it calls.
+        function: String,
+        /// The instruction.
+        instruction: String,
+        /// The oldest target that has it.
+        needed: String,
+        /// The target.
+        arch: String,
+    },
     /// The PTX kept beside the kernels is not that of the sources, and none could be compiled.
     #[error(
         "the PTX kept in {} cannot be used: {why}, and compiling it anew failed: {source}",

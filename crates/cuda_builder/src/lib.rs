@@ -24,6 +24,7 @@ mod arithmetic;
 mod compile;
 mod error;
 mod machine_code;
+mod newer;
 mod ptx;
 mod sources;
 mod stamp;
@@ -347,14 +348,16 @@ impl CudaBuilder {
             llvm_ir: self.llvm_ir,
             target_dir: &target_dir,
         };
-        let oldest = self.archs.iter().min_by_key(|arch| compute_capability(arch));
-        let Some(oldest) = oldest else { return Ok(Vec::new()) };
-        let sysroot = compilation.sysroot(oldest)?;
+        if self.archs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sysroot = compilation.sysroot()?;
         let mut files = Vec::new();
         for arch in &self.archs {
             let ptx = text::strip(&compilation.assembly(arch, &sysroot)?, self.profile.line_info);
-            let ptx = text::raise_version(&text::complete(&text::move_to_shared(&ptx)));
-            let ptx = self.profile.arithmetic.apply(ptx);
+            let ptx = text::complete(&text::move_to_shared(&ptx));
+            let ptx = self.profile.arithmetic.apply(newer::raise_version(&ptx));
+            newer::check(&ptx, arch)?;
             let path = target_dir.join(format!("{arch}.ptx"));
             fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
             files.push(PtxFile {

@@ -6,12 +6,14 @@
 //! rest.
 
 use crate::error::{BuildError, PTXAS_VARIABLE};
+use crate::ptx::PtxFile;
 use flate2::{Compression, GzBuilder};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -66,6 +68,23 @@ impl Ptxas {
         // Without the time of day, so that the same code gives the same file.
         let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
         gzip.write_all(&code).and_then(|()| gzip.finish()).map_err(BuildError::io("compress", &cubin))
+    }
+
+    /// Assembles PTX files, each for its own target and all at the same time, and keeps nothing of it: for tests.
+    /// Code is not optimised, which takes twice as long as the rest.
+    ///
+    /// # Errors
+    /// What `ptxas` says of the first that is wrong.
+    pub fn check(&self, files: &[PtxFile]) -> Result<(), BuildError> {
+        let arguments = ["-O0", "-o", "/dev/null"].map(OsStr::new);
+        std::thread::scope(|scope| {
+            let mut all = Vec::new();
+            for PtxFile { path, arch, .. } in files {
+                all.push(scope.spawn(|| self.translate(path, arch, &arguments)));
+            }
+            all.into_iter()
+                .try_for_each(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic)).map(drop))
+        })
     }
 
     /// The registers that a thread of each of these kernels of some PTX takes on a device ("sm_90").

@@ -24,21 +24,6 @@ pub(crate) fn move_to_shared(ptx: &str) -> String {
     moved
 }
 
-/// Instructions of inline assembly that are newer than the version of PTX that LLVM writes for old targets.
-const NEWER: [&str; 2] = ["nanosleep.", "activemask."];
-/// The version that has them.
-const NEWER_VERSION: &str = ".version 6.2";
-
-/// Says the version of PTX that inline assembly needs.
-pub(crate) fn raise_version(ptx: &str) -> String {
-    let needed = NEWER.iter().any(|instruction| ptx.contains(instruction));
-    let old = [".version 6.0\n", ".version 6.1\n"].into_iter().find(|old| ptx.starts_with(old));
-    match old {
-        Some(old) if needed => ptx.replacen(old.trim_end(), NEWER_VERSION, 1),
-        _ => ptx.to_owned(),
-    }
-}
-
 /// The beginning of the declaration of `memcmp`, which `core` calls, and for which LLVM has no code of its
 /// own.
 const MEMCMP: &str = ".extern .func  (.param .b32 func_retval0) memcmp";
@@ -82,14 +67,6 @@ pub(crate) fn strip(ptx: &str, lines: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_version_fits_the_instructions() {
-        assert_eq!(raise_version(".version 6.0\nnanosleep.u32 5;"), ".version 6.2\nnanosleep.u32 5;");
-        for same in [".version 6.0\nadd.s32", ".version 7.8\nactivemask.b32"] {
-            assert_eq!(raise_version(same), same);
-        }
-    }
 
     #[test]
     fn memcmp_is_there_where_it_is_called() {

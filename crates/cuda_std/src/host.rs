@@ -20,6 +20,11 @@ impl Dim3 {
         u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
     }
 
+    /// The number of a place among those in order, x first.
+    pub fn number(self, place: Dim3) -> u32 {
+        place.x + self.x * (place.y + self.y * place.z)
+    }
+
     /// Place `number` of those in order, x first.
     pub fn place(self, number: u32) -> Dim3 {
         let (row, x) = (number / self.x, number % self.x);
@@ -69,12 +74,15 @@ pub struct Configuration {
     /// Whether all blocks have a place at once, so that they can wait for each other in
     /// [`sync_grid`](crate::thread::sync_grid).
     pub cooperative: bool,
+    /// Blocks in a [cluster](crate::cluster), 1 at first. Each size divides the grid's.
+    pub cluster: Dim3,
 }
 
 impl Configuration {
     /// Blocks and threads, without dynamic shared memory.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
-        Configuration { grid: grid.into(), block: block.into(), shared_bytes: 0, cooperative: false }
+        let (grid, block, cluster) = (grid.into(), block.into(), 1.into());
+        Configuration { grid, block, shared_bytes: 0, cooperative: false, cluster }
     }
 }
 

@@ -33,15 +33,17 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(asm_experimental_arch, core_intrinsics, link_llvm_intrinsics, stdarch_nvptx),
+    feature(abi_unadjusted, asm_experimental_arch, core_intrinsics, link_llvm_intrinsics, stdarch_nvptx),
     allow(internal_features)
 )]
 
 extern crate alloc;
 
 pub mod atomic;
+pub mod bulk;
 mod caching;
 pub mod cfg;
+pub mod cluster;
 #[cfg(target_arch = "nvptx64")]
 mod device;
 pub mod float;
@@ -54,6 +56,7 @@ mod math;
 pub mod mem;
 pub mod memory;
 pub mod misc;
+pub mod mma;
 mod ordering;
 pub mod pipeline;
 pub mod prelude;

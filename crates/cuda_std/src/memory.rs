@@ -43,12 +43,24 @@ pub trait Word: Copy + Send + Sync + 'static {
     /// As [`crate::shared::Shared::set`].
     #[doc(hidden)]
     unsafe fn store_shared(base: platform::SharedBase, i: usize, value: Self);
+    /// Loads from the shared memory of a block of the cluster.
+    ///
+    /// # Safety
+    /// As [`crate::cluster::ClusterShared::get`].
+    #[doc(hidden)]
+    unsafe fn load_cluster(base: platform::SharedBase, i: usize) -> Self;
+    /// Stores to the shared memory of a block of the cluster.
+    ///
+    /// # Safety
+    /// As [`crate::cluster::ClusterShared::set`].
+    #[doc(hidden)]
+    unsafe fn store_cluster(base: platform::SharedBase, i: usize, value: Self);
 }
 
 macro_rules! word {
     (
         $bits:ty, $load:ident, $load_x2:ident, $load_x4:ident, $store:ident, $load_shared:ident,
-        $store_shared:ident: $($t:ty, $to:expr, $from:expr;)*
+        $store_shared:ident, $load_cluster:ident, $store_cluster:ident: $($t:ty, $to:expr, $from:expr;)*
     ) => {$(
         impl Word for $t {
             #[inline(always)]
@@ -87,18 +99,32 @@ macro_rules! word {
                 // SAFETY: the caller's promise.
                 unsafe { platform::$store_shared(base, i, $to(value)) }
             }
+            #[inline(always)]
+            #[track_caller]
+            unsafe fn load_cluster(base: platform::SharedBase, i: usize) -> Self {
+                // SAFETY: the caller's promise.
+                $from(unsafe { platform::$load_cluster(base, i) })
+            }
+            #[inline(always)]
+            #[track_caller]
+            unsafe fn store_cluster(base: platform::SharedBase, i: usize, value: Self) {
+                // SAFETY: the caller's promise.
+                unsafe { platform::$store_cluster(base, i, $to(value)) }
+            }
         }
     )*};
 }
 
 word! {
-    u32, load_32, load_x2_32, load_x4_32, store_32, load_shared_32, store_shared_32:
+    u32, load_32, load_x2_32, load_x4_32, store_32, load_shared_32, store_shared_32,
+    load_cluster_32, store_cluster_32:
     u32, |v| v, |b| b;
     i32, |v: i32| v as u32, |b: u32| b as i32;
     f32, f32::to_bits, f32::from_bits;
 }
 word! {
-    u64, load_64, load_x2_64, load_x4_64, store_64, load_shared_64, store_shared_64:
+    u64, load_64, load_x2_64, load_x4_64, store_64, load_shared_64, store_shared_64,
+    load_cluster_64, store_cluster_64:
     u64, |v| v, |b| b;
     i64, |v: i64| v as u64, |b: u64| b as i64;
     f64, f64::to_bits, f64::from_bits;

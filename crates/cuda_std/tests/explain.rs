@@ -92,7 +92,7 @@ fn arrays_of_structures_take_three_times_the_sectors() {
 /// Writes and reads shared memory with a stride.
 #[kernel]
 unsafe fn stride_in_shared(stride: u32, y: *mut u32) {
-    let numbers = shared![u32; 1056];
+    let numbers = shared![u32; 2112];
     let i = thread::thread_idx_x() as usize;
     numbers.set(i * stride as usize, i as u32);
     thread::sync_threads();
@@ -108,8 +108,8 @@ fn bank_conflicts_by_stride() {
         let (result, report) = sim::explain(|| run(&launch, 1, 32, &memory));
         result.unwrap();
         let kernel = only(report);
-        // Every element has 8 bytes in PTX.
-        assert_eq!(kernel.shared_bytes, 1056 * 8);
+        // Every element has 4 bytes, as in PTX.
+        assert_eq!(kernel.shared_bytes, 2112 * 4);
         for operation in [Operation::SharedLoad, Operation::SharedStore] {
             let line = lines(&kernel, operation)[0];
             assert_eq!((line.requests, line.moved, line.least), (1, wavefronts, 1), "stride {stride}");

@@ -296,8 +296,8 @@ fn dynamic_shared_memory_is_an_array_as_long_as_the_launch_says() {
     };
     run(800).unwrap();
     assert!((0..100).all(|i| x[i] == 99.0 - i as f64));
-    // A word is counted as the eight bytes that it has in PTX.
-    assert_eq!(count[0], 100 + 800 + 8);
+    // A word is four bytes, as in PTX.
+    assert_eq!(count[0], 100 + 800 + 4);
     let fault = run(792).unwrap_err().to_string();
     assert!(fault.contains("dynamic shared memory") && fault.contains("99"), "{fault}");
 }

@@ -56,6 +56,7 @@ const CONTENTS: &[(&str, &[&str])] = &[
             "rcp.approx.f32",
             "sqrt.approx.f32",
             "div.approx.f32",
+            "tanh.approx.f32",
         ],
     ),
     (
@@ -117,9 +118,37 @@ const CONTENTS: &[(&str, &[&str])] = &[
     ("all_single", &[]),
     ("all_double", &[]),
     ("halves", &[]),
-    ("vectors", &[]),
     ("messages", &[]),
     ("allocations", &["malloc"]),
+];
+
+/// The same for kernels that need compute capability 9.0.
+const CONTENTS_FROM_90: &[(&str, &[&str])] = &[
+    (
+        "clusters",
+        &[
+            "%cluster_ctarank",
+            "%cluster_nctarank",
+            "%cluster_ctaid.y",
+            "%cluster_nctaid.z",
+            "barrier.cluster.arrive;",
+            "barrier.cluster.wait;",
+            "mapa.shared::cluster.u32",
+            "ld.shared::cluster.b64",
+            "st.shared::cluster.b32",
+            "atom.relaxed.cluster.shared::cluster.add.u32",
+        ],
+    ),
+    (
+        "bulk_copies",
+        &[
+            "mbarrier.init.shared.b64",
+            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64",
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
+            "mbarrier.arrive.shared.b64",
+            "mbarrier.try_wait.parity.shared.b64",
+        ],
+    ),
 ];
 
 #[test]
@@ -136,9 +165,15 @@ fn functions_are_the_instructions_that_they_should_be() {
     assert!(update.status().unwrap().success());
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device");
     // 7.5 is the oldest that all of 12.0 to 13.x of ptxas know.
-    let builder = CudaBuilder::new(&folder).archs(&["sm_75", "sm_90"]).target_dir(target);
-    for file in builder.build().unwrap() {
+    let build = |arch: &str, features: &[&str]| {
+        let builder = CudaBuilder::new(&folder).arch(arch).build_args(features).target_dir(&target);
+        builder.build().unwrap().remove(0)
+    };
+    // Vectors of other crates, which take long to compile, for one target.
+    let files = [build("sm_75", &[]), build("sm_90", &["--features=vectors"])];
+    for file in &files {
         let ptx = std::fs::read_to_string(&file.path).unwrap();
+        assert_eq!(ptx.contains(".entry vectors("), file.arch == "sm_90");
         for (name, contents) in CONTENTS {
             for content in *contents {
                 assert!(entry(&ptx, name).contains(content), "no {content} in {}", entry(&ptx, name));
@@ -158,13 +193,28 @@ fn functions_are_the_instructions_that_they_should_be() {
         {
             assert_eq!(copies.contains(copy), newer, "{copy} in {copies}");
         }
+        // Products of small matrices, and shuffles before.
+        let products = entry(&ptx, "products");
+        for product in ["m8n8k4.row.col.f64.f64.f64.f64", "m16n8k16.row.col.f32.bf16.bf16.f32"] {
+            assert_eq!(products.contains(&format!("mma.sync.aligned.{product}")), newer, "{products}");
+        }
+        assert_eq!(products.contains("shfl.sync.idx"), !newer);
+        // A kernel that needs 9.0 is for no other.
+        assert_eq!(ptx.contains(".entry clusters("), newer);
+        if newer {
+            for (name, contents) in CONTENTS_FROM_90 {
+                for content in *contents {
+                    assert!(entry(&ptx, name).contains(content), "no {content} in {}", entry(&ptx, name));
+                }
+            }
+        }
         // In shared memory, with their sizes.
         assert!(ptx.contains("\n.extern .shared .align 16 .b8 cuda_std_dynamic_shared[];"));
         assert!(ptx.contains(".shared .align 4 .b8 cuda_std_shared_device_"), "{}", &ptx[..2000]);
         assert!(ptx.contains("__assertfail") && ptx.contains("vprintf"));
-        match Ptxas::find().unwrap() {
-            Some(ptxas) => drop(ptxas.assemble(&file.path, &file.arch).unwrap()),
-            None => println!("skipped: there is no ptxas"),
-        }
+    }
+    match Ptxas::find().unwrap() {
+        Some(ptxas) => ptxas.check(&files).unwrap(),
+        None => println!("skipped: there is no ptxas"),
     }
 }

@@ -5,7 +5,10 @@ use crate::parameter::Parameter;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, FnArg, GenericParam, ItemFn, Lit, Pat, Result, Token, Type, Visibility, bracketed};
+use syn::{
+    Error, Expr, FnArg, GenericParam, ItemFn, Lit, Pat, Result, Token, Type, Visibility, bracketed,
+    custom_keyword,
+};
 
 /// What one generic parameter stands for in one entry point.
 #[derive(Clone)]
@@ -57,19 +60,36 @@ impl Parse for List {
     }
 }
 
+custom_keyword!(needs);
+
+/// Whether it reads `sm_90`.
+fn is_target(name: &str) -> bool {
+    name.strip_prefix("sm_").is_some_and(|number| number.len() > 1 && number.parse::<u32>().is_ok())
+}
+
 /// What stands in the parentheses of `#[kernel(..)]`, in any order.
 #[derive(Default)]
 struct Attribute {
     lists: Vec<List>,
     /// The body calls `grid_dependency_wait` itself.
     waits: bool,
+    /// The oldest target that can run it, "sm_90".
+    needs: Option<String>,
 }
 
 impl Parse for Attribute {
     fn parse(input: ParseStream) -> Result<Self> {
         let mut attribute = Self::default();
         while !input.is_empty() {
-            if input.peek2(Token![=]) {
+            if input.peek(needs) {
+                input.parse::<needs>()?;
+                input.parse::<Token![=]>()?;
+                let target: Ident = input.parse()?;
+                if !is_target(&target.to_string()) {
+                    return Err(Error::new_spanned(target, "expected a target, such as sm_90"));
+                }
+                attribute.needs = Some(target.to_string());
+            } else if input.peek2(Token![=]) {
                 attribute.lists.push(input.parse()?);
             } else {
                 let word: Ident = input.parse()?;
@@ -101,6 +121,7 @@ struct Kernel {
     parameters: Vec<Ident>,
     entries: Vec<Entry>,
     waits: bool,
+    needs: Option<String>,
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -111,7 +132,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
 }
 
 impl Kernel {
-    fn new(function: ItemFn, Attribute { lists, waits }: Attribute) -> Result<Self> {
+    fn new(function: ItemFn, Attribute { lists, waits, needs }: Attribute) -> Result<Self> {
         let signature = &function.sig;
         if !matches!(signature.safety, syn::Safety::Unsafe(_)) {
             return Err(Error::new_spanned(signature.fn_token, "a kernel is an `unsafe fn`"));
@@ -140,7 +161,7 @@ impl Kernel {
         for parameter in &signature.generics.params {
             entries = extend(entries, parameter, &lists)?;
         }
-        Ok(Self { function, values, parameters, entries, waits })
+        Ok(Self { function, values, parameters, entries, waits, needs })
     }
 
     /// The function itself.
@@ -165,9 +186,13 @@ impl Kernel {
         let wait = self.wait();
         let (passed, given): (Vec<_>, Vec<_>) = values.iter().map(Parameter::entry).unzip();
         let copied: Vec<_> = values.iter().map(Parameter::copied).collect();
+        let place = match &self.needs {
+            Some(target) => quote!(all(target_arch = "nvptx64", target_feature = #target)),
+            None => quote!(target_arch = "nvptx64"),
+        };
         let entries = self.entries.iter().map(|Entry { name, bindings }| {
             quote! {
-                #[cfg(target_arch = "nvptx64")]
+                #[cfg(#place)]
                 const _: () = {
                     #(#bindings)*
                     #[unsafe(export_name = #name)]

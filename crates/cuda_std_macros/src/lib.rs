@@ -32,6 +32,9 @@ use proc_macro::TokenStream;
 /// the attribute, `#[kernel(waits)]` or `#[kernel(T = [f32, f64], waits)]`, the second is left to the body,
 /// which must call it on every path: its documentation says what may stand before it.
 ///
+/// A kernel that uses what only newer devices have names the oldest target that can run it, `#[kernel(needs =
+/// sm_90)]`. PTX for older targets is then without it, and a program for them must not launch it.
+///
 /// Arguments must be `Copy`: numbers, raw pointers, references, and `#[repr(C)]` structs of these. The body
 /// may call unsafe functions without an `unsafe` block, since next to everything a kernel does is one.
 ///
@@ -52,8 +55,8 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// accesses the simulator checks.
 ///
 /// `T` may be a generic parameter of the function around it, but then all instances of the function in
-/// one kernel share the memory. `N` is a literal or a constant of the module (not of the function): `N * 8`
-/// bytes are reserved, whatever `T` is. Evaluating it twice gives the same memory, as a `__shared__`
+/// one kernel share the memory. `N` is a literal or a constant of the module (not of the function). Four
+/// bytes an element are reserved for `f32`, `u32` and `i32` by name, and eight for other types and parameters. Evaluating it twice gives the same memory, as a `__shared__`
 /// variable of CUDA does.
 #[proc_macro]
 pub fn shared(input: TokenStream) -> TokenStream {

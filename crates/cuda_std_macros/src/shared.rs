@@ -28,9 +28,17 @@ pub fn unique_name() -> String {
     format!("shared_{}_{}", package, COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// The size of an element: 8 where only its instances would tell.
+fn bytes(element: &Type) -> usize {
+    let four =
+        matches!(element, Type::Path(path) if ["u32", "i32", "f32"].iter().any(|t| path.path.is_ident(t)));
+    if four { 4 } else { 8 }
+}
+
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let Input { element, length } = syn::parse2(input)?;
     let name = unique_name();
+    let bytes = bytes(&element);
     let module = format_ident!("{name}");
     let declaration = format!(".shared .align 16 .b8 {name}[{{}}];");
     let address = format!("mov.u32 {{}}, {name};");
@@ -40,7 +48,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         mod #module {
             #[allow(unused_imports)]
             use super::*;
-            ::core::arch::global_asm!(#declaration, const (#length) * 8);
+            ::core::arch::global_asm!(#declaration, const (#length) * #bytes);
         }
         #[cfg(target_arch = "nvptx64")]
         {
@@ -54,6 +62,6 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
             ::cuda_std::shared::Shared::<#element>::at(address)
         }
         #[cfg(not(target_arch = "nvptx64"))]
-        ::cuda_std::shared::Shared::<#element>::named(#name, #length)
+        ::cuda_std::shared::Shared::<#element>::named(#name, #length, #bytes)
     }})
 }

@@ -36,6 +36,7 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("CUDA has device addresses of 64 bits; so must the host");
 
+pub mod cluster;
 pub mod context;
 pub mod cooperative;
 pub mod device;

@@ -270,6 +270,10 @@ fn kernels_are_launched_in_every_notation() {
         launch!(nothing<<<(2, 2), 32, 0, together>>>()).unwrap();
         let too_many = launch!(module.nothing<<<5, 32, 0, together>>>());
         assert_eq!(too_many, Err(CudaError::CooperativeLaunchTooLarge));
+        let by_four = stream.clusters((4, 2));
+        launch!(nothing<<<(8, 2), 32, 0, by_four>>>()).unwrap();
+        let divided = launch!(module.nothing<<<(6, 2), 32, 0, by_four>>>());
+        assert_eq!(divided, Err(CudaError::InvalidClusterSize));
         let missing = launch!(module.missing<<<1, 1, 0, stream>>>());
         assert_eq!(missing, Err(CudaError::NotFound));
         let too_large = launch!(nothing<<<1, 2048, 0, stream>>>());

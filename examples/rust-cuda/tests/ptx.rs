@@ -20,10 +20,10 @@ fn every_kernel_is_an_entry_point() {
         // Two tiles in shared memory, and what Rust says to print.
         assert_eq!(text.matches("\n.shared .align 4 .b8 cuda_std_shared_").count(), 2);
         assert!(text.contains("vprintf") && text.contains("malloc"));
-        match Ptxas::find().unwrap() {
-            Some(ptxas) => drop(ptxas.assemble(&file.path, &file.arch).unwrap()),
-            None => println!("skipped: there is no ptxas"),
-        }
+    }
+    match Ptxas::find().unwrap() {
+        Some(ptxas) => ptxas.check(&files).unwrap(),
+        None => println!("skipped: there is no ptxas"),
     }
 }
 
@@ -42,6 +42,6 @@ fn lines_and_messages_are_there_on_request() {
     assert!(text.contains("__assertfail"), "panics have a message");
     assert!(files[0].path.with_extension("ll").is_file());
     if let Some(ptxas) = Ptxas::find().unwrap() {
-        ptxas.assemble(&files[0].path, "sm_90").unwrap();
+        ptxas.check(&files).unwrap();
     }
 }

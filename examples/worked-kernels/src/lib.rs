@@ -49,6 +49,11 @@ pub fn newer_rust_module() -> CudaResult<Module> {
     Module::from_ptx(include_str!(concat!(env!("OUT_DIR"), "/sm_80.ptx")), &[])
 }
 
+/// The kernels for compute capability 9.0 and newer.
+pub fn newest_rust_module() -> CudaResult<Module> {
+    Module::from_ptx(include_str!(concat!(env!("OUT_DIR"), "/sm_90.ptx")), &[])
+}
+
 /// The first of two lists' elements that are not `equal`.
 fn difference<T: Copy + Display, U: Copy + Display>(
     found: &[T],

@@ -5,9 +5,12 @@
 //! no word for the caching.
 
 mod atomic;
+mod bulk;
+mod cluster;
 mod io;
 mod memory;
 mod misc;
+mod mma;
 mod pipeline;
 mod pointer;
 mod shared;
@@ -15,9 +18,12 @@ mod thread;
 mod warp;
 
 pub use atomic::*;
+pub use bulk::*;
+pub use cluster::*;
 pub use io::*;
 pub use memory::*;
 pub use misc::*;
+pub use mma::*;
 pub use pipeline::*;
 pub use pointer::*;
 pub use shared::*;

@@ -1,11 +1,13 @@
 //! Running the threads of a grid.
 
 mod access;
+mod bulk;
+mod cluster;
 mod copies;
 mod meeting;
 
 use super::copies::Copies;
-use super::exchange::{Exchange, Passed, State};
+use super::exchange::{Exchange, State};
 use super::fault::{Fault, FaultKind};
 use super::memory::Memory;
 use super::options::{Options, Order};
@@ -13,7 +15,7 @@ use super::panic;
 use super::race::Races;
 use super::report::{self, Operation};
 use super::resident::{Resident, Thread};
-use super::shared::SharedMemory;
+use super::shared::{SharedBase, SharedMemory};
 use super::trace::Traces;
 use crate::host::{Configuration, Dim3, Kernel};
 use crate::lanes::WARP_SIZE;
@@ -46,7 +48,8 @@ pub(super) struct Grid<'a> {
     /// Threads in a block.
     block_size: u32,
     memory: &'a Memory,
-    /// Places for blocks: one for all of them after another, or in a cooperative launch one for each.
+    /// Places for blocks that run by turns, the blocks of a cluster side by side: for one cluster after
+    /// another, or in a cooperative launch for all.
     residents: Vec<Resident>,
     /// Which of them runs.
     running: Cell<usize>,
@@ -72,7 +75,8 @@ impl<'a> Grid<'a> {
         options: &Options,
     ) -> Self {
         let block_size = configuration.block.count() as u32;
-        let places = if configuration.cooperative { configuration.grid.count() } else { 1 };
+        let together = if configuration.cooperative { configuration.grid } else { configuration.cluster };
+        let places = together.count();
         Self {
             kernel,
             name: kernel.name(),
@@ -122,6 +126,22 @@ impl<'a> Grid<'a> {
         &self.now().shared
     }
 
+    /// The running block's array of that name, of elements of `size` bytes.
+    pub fn shared_array(&self, name: &'static str, length: usize, size: usize) -> SharedBase {
+        SharedBase { place: self.running.get(), array: self.shared().array(name, length, size), length }
+    }
+
+    /// The running block's dynamic shared memory as an array of elements of `size` bytes.
+    pub fn dynamic_array(&self, size: usize) -> SharedBase {
+        let (array, length) = self.shared().dynamic_array(size);
+        SharedBase { place: self.running.get(), array, length }
+    }
+
+    /// The shared memory that an array is in.
+    fn memory_of(&self, base: SharedBase) -> &SharedMemory {
+        &self.residents[base.place].shared
+    }
+
     /// What the running thread has asked for to be copied.
     fn copies(&self) -> &RefCell<Copies> {
         &self.now().copies[self.thread() as usize]
@@ -150,7 +170,7 @@ impl<'a> Grid<'a> {
     fn wait(&self, state: State) -> u64 {
         let thread = self.thread.get() as usize;
         self.now().states[thread].set(state);
-        if let State::Barrier(_, place) | State::Warp(_, _, place) | State::Grid(place) = state {
+        if let Some(place) = state.place() {
             self.note(Some(place), Operation::Wait, 0, 0);
         }
         // SAFETY: the yielder lives on the stack of the running coroutine, which set it when it started.
@@ -248,26 +268,30 @@ impl<'a> Grid<'a> {
     }
 
     fn run_blocks(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
-        let blocks = self.order.of(self.configuration.grid.count() as u32);
-        if !self.configuration.cooperative {
-            return blocks.into_iter().try_for_each(|block| {
+        let clusters = (self.configuration.grid.count() / self.configuration.cluster.count()) as u32;
+        let mut blocks = self.order.of(clusters).flat_map(|cluster| self.blocks_of(cluster)).peekable();
+        while blocks.peek().is_some() {
+            for (place, block) in blocks.by_ref().take(self.residents.len()).enumerate() {
+                self.running.set(place);
                 self.start_block(block);
-                self.run_block(stacks).map(drop)
-            });
+            }
+            self.run_residents(stacks)?;
         }
-        for (place, block) in blocks.enumerate() {
-            self.running.set(place);
-            self.start_block(block);
-        }
+        Ok(())
+    }
+
+    /// Runs the blocks that have a place to their ends.
+    fn run_residents(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
         loop {
-            let mut waiting = 0;
             for place in 0..self.residents.len() {
                 self.running.set(place);
-                self.in_races(|races| races.resume_block(self.block()));
-                self.in_traces(|traces| traces.resume_block(self.block()));
-                waiting += usize::from(self.run_block(stacks)?);
+                if self.now().can_run() {
+                    self.in_races(|races| races.resume_block(self.block()));
+                    self.in_traces(|traces| traces.resume_block(self.block()));
+                    self.run_block(stacks)?;
+                }
             }
-            if !self.complete_grid_barrier(waiting)? {
+            if !self.complete_cluster_barriers()? && !self.complete_grid_barrier()? {
                 return Ok(());
             }
         }
@@ -280,9 +304,9 @@ impl<'a> Grid<'a> {
         self.in_traces(|traces| traces.start_block(block, self.block_size));
     }
 
-    /// Runs the threads of the current block, warp by warp, from barrier to barrier, to their end or to a
-    /// barrier of the grid; returns whether they wait there.
-    fn run_block(&self, stacks: &mut Vec<DefaultStack>) -> Result<bool, FaultKind> {
+    /// Runs the threads of the current block, warp by warp, from barrier to barrier, to their end or to where
+    /// they wait for other blocks.
+    fn run_block(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
         let mut threads = self.now().threads.borrow_mut();
         loop {
             for first in (0..self.block_size).step_by(WARP_SIZE as usize) {
@@ -297,10 +321,8 @@ impl<'a> Grid<'a> {
                     }
                 }
             }
-            match self.complete_barrier()? {
-                Passed::Barrier => {}
-                Passed::End => return Ok(false),
-                Passed::Nothing => return Ok(true),
+            if !self.complete_copies() && !self.complete_barrier()? {
+                return Ok(());
             }
         }
     }
@@ -330,6 +352,7 @@ impl<'a> Grid<'a> {
             Ok(CoroutineResult::Return(())) => {
                 self.now().states[thread as usize].set(State::Exited);
                 self.note(None, Operation::End, 0, 0);
+                self.check_end()?;
             }
             Err(panic) => return Err(panic),
         }

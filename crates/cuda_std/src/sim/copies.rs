@@ -16,6 +16,17 @@ pub(super) struct Copy {
     pub place: &'static Location<'static>,
 }
 
+/// A barrier of bulk copies.
+#[derive(Debug, Default)]
+pub(super) struct Bulk {
+    /// Phases that somebody has waited for.
+    pub completed: u32,
+    /// The copies of the present one.
+    pub copies: Vec<Copy>,
+    /// Whether it is closed.
+    pub closed: bool,
+}
+
 /// Those of one thread.
 #[derive(Debug, Default)]
 pub(super) struct Copies {

@@ -47,12 +47,32 @@ pub(super) enum State {
     Barrier(bool, &'static Location<'static>),
     /// All threads of the grid.
     Grid(&'static Location<'static>),
+    /// All threads of the cluster.
+    Cluster(&'static Location<'static>),
+    /// Bulk copies: the array of their barrier, and the phase.
+    Copies {
+        barrier: usize,
+        phase: u32,
+        place: &'static Location<'static>,
+    },
     /// The lanes of the mask.
     Warp(u32, Exchange, &'static Location<'static>),
     Exited,
 }
 
 impl State {
+    /// Where it waits.
+    pub fn place(&self) -> Option<&'static Location<'static>> {
+        match self {
+            State::Barrier(_, place)
+            | State::Grid(place)
+            | State::Cluster(place)
+            | State::Copies { place, .. }
+            | State::Warp(_, _, place) => Some(place),
+            State::Ready(_) | State::Exited => None,
+        }
+    }
+
     /// Whether a lane in this state is no obstacle to the warp-wide operation that another waits in.
     pub fn meets(&self, other: &State) -> bool {
         match (self, other) {
@@ -65,14 +85,6 @@ impl State {
             _ => false,
         }
     }
-}
-
-/// What the threads of a block have come past together.
-pub(super) enum Passed {
-    Barrier,
-    End,
-    /// They wait at a barrier of the grid.
-    Nothing,
 }
 
 /// What `lane` gets from the exchange that it and its partners wait in.

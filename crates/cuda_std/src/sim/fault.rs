@@ -108,6 +108,17 @@ pub enum FaultKind {
         /// Bytes of dynamic shared memory.
         shared_bytes: u32,
     },
+    /// The blocks cannot be put into clusters of that size.
+    #[error(
+        "cannot launch {grid} blocks in clusters of {cluster}; a cluster has 1 to 8 blocks, and each of its \
+         sizes divides the grid's"
+    )]
+    Clusters {
+        /// Blocks.
+        grid: Dim3,
+        /// Blocks in a cluster.
+        cluster: Dim3,
+    },
     /// An access outside of the buffer its pointer points into.
     #[error(
         "{access} of {size} bytes at {address:#x}, element {index} of a buffer of {length} \
@@ -200,6 +211,56 @@ pub enum FaultKind {
         /// Blocks that have ended.
         ended: u32,
     },
+    /// A rank that no block of the cluster has.
+    #[error("there is no block of rank {rank} in a cluster of {blocks}")]
+    ClusterRank {
+        /// The rank.
+        rank: u32,
+        /// Blocks in the cluster.
+        blocks: u32,
+    },
+    /// An access to the shared memory of another block of the cluster, which may not be there.
+    #[error("{access} of {array} of the block of rank {rank} in the cluster, which {reason}")]
+    ClusterMemory {
+        /// Load, store, ...
+        access: Access,
+        /// Name of the array in the PTX.
+        array: &'static str,
+        /// The block.
+        rank: u32,
+        /// "has ended", "may not have begun: cluster::sync comes first".
+        reason: &'static str,
+    },
+    /// A block ended, and nothing ensures that another has made its last access to its shared memory.
+    #[error(
+        "the block of rank {rank} in the cluster has ended, and others may still access its shared memory as \
+         at {place}; cluster::sync comes between"
+    )]
+    ClusterEnd {
+        /// The block.
+        rank: u32,
+        /// Where in the source another accessed it.
+        place: &'static Location<'static>,
+    },
+    /// A thread arrives twice, or waits without having arrived.
+    #[error("{call}; each thread calls cluster::arrive and cluster::wait in turn")]
+    ClusterOrder {
+        /// "cluster::arrive for the second time without cluster::wait", "cluster::wait without cluster::arrive".
+        call: &'static str,
+    },
+    /// Some threads wait at a barrier of the cluster, and others wait elsewhere, so that they never arrive.
+    #[error("{waiting} threads of the cluster wait in cluster::wait at {place}; {missing} wait elsewhere{}",
+            at(*elsewhere))]
+    ClusterDivergence {
+        /// Threads that wait.
+        waiting: u32,
+        /// Where in the source, the first of them.
+        place: &'static Location<'static>,
+        /// Threads that have not arrived.
+        missing: u32,
+        /// Where in the source, the first of them.
+        elsewhere: Option<&'static Location<'static>>,
+    },
     /// A warp-wide operation without its caller among its lanes.
     #[error("lane {lane} calls {call} with mask {mask:#010x}, which does not contain it")]
     NotInMask {
@@ -227,6 +288,18 @@ pub enum FaultKind {
         source_lane: u32,
         /// "has exited", "is not in the mask", "is beyond the block".
         reason: &'static str,
+    },
+    /// A word of shared memory that is no barrier of bulk copies.
+    #[error("{array} is no barrier of copies: bulk::Barrier::init comes first")]
+    NoBarrier {
+        /// Name of the array in the PTX.
+        array: &'static str,
+    },
+    /// A phase of bulk copies is closed, and nobody has waited for the one in front.
+    #[error("bulk::Barrier::commit at {array} before anybody has waited for the phase in front")]
+    PhaseNotWaitedFor {
+        /// Name of the array of the barrier.
+        array: &'static str,
     },
     /// Two accesses that nothing orders, at least one of them a write.
     #[error("{access} races with the {other_access} by block {other_block}, thread {other_thread}: {place}")]

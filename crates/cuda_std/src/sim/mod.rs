@@ -15,7 +15,7 @@
 //!
 //! A kernel in which a block waits for a later one never ends here, unless it does so in
 //! [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place at
-//! once.
+//! once, or for one of its [cluster](crate::cluster).
 
 mod atomic;
 mod block;
@@ -51,6 +51,8 @@ use crate::host::{Configuration, Dim3, Kernel};
 
 /// Threads in a block at most, as on every GPU.
 pub const MAX_BLOCK: u32 = 1024;
+/// Blocks in a cluster at most, as on every GPU that has clusters.
+pub const MAX_CLUSTER: u32 = 8;
 /// Bytes of dynamic shared memory at most, as on the largest GPU.
 pub const MAX_SHARED_BYTES: u32 = 227 * 1024;
 
@@ -80,14 +82,20 @@ pub fn run_configured(
     memory: &Memory,
     options: &Options,
 ) -> Result<(), Fault> {
-    let Configuration { grid, block, shared_bytes, .. } = configuration;
+    let Configuration { grid, block, shared_bytes, cluster, .. } = configuration;
     let fits = (1..=u64::from(MAX_BLOCK)).contains(&block.count())
         && block.z <= 64
         && grid.count() <= i32::MAX as u64
         && grid.y.max(grid.z) <= 65535
         && shared_bytes <= MAX_SHARED_BYTES;
-    if !fits {
-        let kind = FaultKind::Configuration { grid, block, shared_bytes };
+    let clusters_fit = (1..=u64::from(MAX_CLUSTER)).contains(&cluster.count())
+        && [(grid.x, cluster.x), (grid.y, cluster.y), (grid.z, cluster.z)].iter().all(|(n, m)| n % m == 0);
+    let fault = if !fits {
+        Some(FaultKind::Configuration { grid, block, shared_bytes })
+    } else {
+        (!clusters_fit).then_some(FaultKind::Clusters { grid, cluster })
+    };
+    if let Some(kind) = fault {
         return Err(Fault { kernel: kernel.name(), block: 0, thread: 0, place: None, kind });
     }
     block::Grid::new(kernel, configuration, memory, options).run()

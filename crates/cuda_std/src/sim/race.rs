@@ -4,11 +4,13 @@
 //! within a warp (taken to include all of its lanes); and between blocks a fence in the one, an atomic
 //! operation of it after the fence, and a later atomic operation of the other on the same address. The
 //! last is taken per block, not per thread: that all threads of the block have come to the fence is the
-//! business of its barriers. A barrier of the grid orders everything.
+//! business of its barriers. A barrier of the cluster orders what its threads did before they arrived and what they
+//! do after they have waited, and a barrier of the grid orders everything.
 
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// An access, and where in the launch it was made.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +26,10 @@ pub(super) struct Stamp {
     warp: u32,
     /// How many barriers the grid had passed.
     grid_barrier: u32,
+    /// Its cluster, and how often the thread had arrived at a barrier of it and waited there.
+    cluster: u32,
+    arrived: u32,
+    passed: u32,
 }
 
 impl Access {
@@ -55,8 +61,18 @@ struct History {
 pub(super) enum Word {
     /// Address / 4.
     Global(u64),
-    /// Array and offset / 4.
-    Shared(u32, u32),
+    /// Place of the block, array and offset / 4.
+    Shared { place: u32, array: u32, cell: u32 },
+}
+
+/// Who makes an access.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caller {
+    pub thread: u32,
+    pub cluster: u32,
+    /// How often it has arrived at a barrier of the cluster, and waited there.
+    pub arrived: u32,
+    pub passed: u32,
 }
 
 /// The accesses of a launch.
@@ -136,15 +152,17 @@ impl Races {
     }
 
     /// Enters an access; the error is an earlier one that it races with.
-    pub fn enter(&mut self, word: Word, access: Access, thread: u32) -> Result<(), Stamp> {
+    pub fn enter(&mut self, word: Word, access: Access, caller: Caller) -> Result<(), Stamp> {
         self.time += 1;
+        let Caller { thread, cluster, arrived, passed } = caller;
         let warp = self.now.warps[(thread / WARP_SIZE) as usize];
         let (block, time, barrier, grid_barrier) =
             (self.block, self.time, self.now.barrier, self.grid_barrier);
-        let now = Stamp { access, block, thread, time, barrier, warp, grid_barrier };
+        let now =
+            Stamp { access, block, thread, time, barrier, warp, grid_barrier, cluster, arrived, passed };
         let mut history = self.words.remove(&word).unwrap_or_default();
         let ordered = |before: &Stamp| match word {
-            Word::Shared(..) if before.block != now.block => true, // another block's memory
+            Word::Shared { .. } if before.cluster != now.cluster => true, // another cluster's memory
             _ => self.ordered(before, &now),
         };
         let rival = |before: &&Stamp| before.access.conflicts(access) && !ordered(before);
@@ -161,8 +179,18 @@ impl Races {
         race.map_or(Ok(()), Err)
     }
 
+    /// Forgets the accesses to cells of a shared array.
+    pub fn forget_shared(&mut self, place: u32, array: u32, cells: Range<usize>) {
+        for cell in cells {
+            self.words.remove(&Word::Shared { place, array, cell: cell as u32 });
+        }
+    }
+
     fn ordered(&self, before: &Stamp, now: &Stamp) -> bool {
         if before.grid_barrier < now.grid_barrier {
+            return true;
+        }
+        if before.cluster == now.cluster && before.arrived < now.passed {
             return true;
         }
         if before.block == now.block {

@@ -13,6 +13,8 @@ const ALIGNMENT: usize = 128;
 /// A checked shared array of the block.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedBase {
+    /// The place of the block.
+    pub(super) place: usize,
     /// Its number in the block.
     pub(super) array: usize,
     /// Elements.
@@ -77,20 +79,20 @@ impl SharedMemory {
         Self { arrays: RefCell::default(), variables: RefCell::default(), dynamic, dynamic_bytes }
     }
 
-    /// The number of the array of that name, made if there is none.
-    pub fn array(&self, name: &'static str, length: usize) -> usize {
+    /// The number of the array of that name, made if there is none, for so many elements of `size` bytes.
+    pub fn array(&self, name: &'static str, length: usize, size: usize) -> usize {
         let mut arrays = self.arrays.borrow_mut();
         if let Some(number) = arrays.iter().position(|a| a.name == name) {
             return number;
         }
-        arrays.push(Array { name, cells: vec![None; 2 * length] });
+        arrays.push(Array { name, cells: vec![None; length * size / 4] });
         arrays.len() - 1
     }
 
-    /// Dynamic shared memory as an array of elements of `size` bytes.
-    pub fn dynamic_array(&self, size: usize) -> SharedBase {
+    /// The number of dynamic shared memory as an array of elements of `size` bytes, and how many it has.
+    pub fn dynamic_array(&self, size: usize) -> (usize, usize) {
         let length = self.dynamic_bytes as usize / size;
-        SharedBase { array: self.array(DYNAMIC, length * size / 4), length }
+        (self.array(DYNAMIC, length, size), length)
     }
 
     pub fn name(&self, base: SharedBase) -> &'static str {

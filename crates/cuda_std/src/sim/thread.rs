@@ -7,6 +7,7 @@ use super::fault::{Access, FaultKind};
 pub use super::io::{fail, print};
 pub use super::shared::SharedBase;
 use crate::caching::{Load, Store};
+use crate::host::Dim3;
 use crate::lanes::{Shuffle, WARP_SIZE, WarpReductionOp};
 use crate::space::AddressSpace;
 use std::alloc::Layout;
@@ -42,6 +43,46 @@ places! {
     grid_dim_y: |grid| grid.configuration().grid.y;
     grid_dim_z: |grid| grid.configuration().grid.z;
 }
+
+pub fn cluster_block_rank() -> u32 {
+    grid().cluster_rank()
+}
+
+pub fn cluster_num_blocks() -> u32 {
+    grid().configuration().cluster.count() as u32
+}
+
+pub fn cluster_block_idx() -> [u32; 3] {
+    let Dim3 { x, y, z } = grid().configuration().cluster.place(grid().cluster_rank());
+    [x, y, z]
+}
+
+pub fn cluster_block_dim() -> [u32; 3] {
+    let Dim3 { x, y, z } = grid().configuration().cluster;
+    [x, y, z]
+}
+
+#[track_caller]
+pub fn cluster_arrive() {
+    grid().cluster_arrive();
+}
+
+#[track_caller]
+pub fn cluster_wait() {
+    grid().cluster_wait();
+}
+
+#[track_caller]
+pub unsafe fn map_shared(base: SharedBase, rank: u32) -> SharedBase {
+    grid().map_shared(base, rank)
+}
+
+// A base says whose memory it is.
+pub use self::{
+    atomic_add_shared as atomic_add_cluster, load_shared_32 as load_cluster_32,
+    load_shared_64 as load_cluster_64, store_shared_32 as store_cluster_32,
+    store_shared_64 as store_cluster_64,
+};
 
 pub fn lane_id() -> u32 {
     grid().thread() % WARP_SIZE
@@ -135,6 +176,10 @@ pub unsafe fn reduce(mask: u32, value: u32, op: WarpReductionOp, signed: bool) -
     grid().meet(mask, Exchange::Reduce { op, value, signed }) as u32
 }
 
+#[cfg(feature = "half")]
+pub(crate) use crate::mma::by_shuffles_bf16 as mma_bf16;
+pub(crate) use crate::mma::by_shuffles_f64 as mma_f64;
+
 pub fn active_mask() -> u32 {
     grid().active_lanes()
 }
@@ -194,8 +239,9 @@ macro_rules! accesses {
 accesses!(u32, load_32, load_x2_32, load_x4_32, store_32);
 accesses!(u64, load_64, load_x2_64, load_x4_64, store_64);
 
-pub fn shared(name: &'static str, length: usize) -> SharedBase {
-    SharedBase { array: grid().shared().array(name, length), length }
+/// With elements of `size` bytes.
+pub fn shared(name: &'static str, length: usize, size: usize) -> SharedBase {
+    grid().shared_array(name, length, size)
 }
 
 /// The same cells, of which each is an element.
@@ -271,6 +317,32 @@ pub fn wait_for_copies<const N: usize>() {
     grid().wait_for_copies(N);
 }
 
+#[track_caller]
+pub unsafe fn bulk_init(barrier: SharedBase) {
+    grid().bulk_init(barrier);
+}
+
+#[track_caller]
+pub unsafe fn bulk_copy<T>(barrier: SharedBase, to: SharedBase, i: usize, from: *const T, count: usize) {
+    let bytes = count * size_of::<T>();
+    for unit in (0..bytes as u64).step_by(16) {
+        check(Access::Read, from as u64, from as u64 + unit, 16);
+    }
+    // SAFETY: the caller's promise, checked.
+    let words = (0..bytes / 4).map(|k| unsafe { from.cast::<u32>().add(k).read_volatile() }).collect();
+    grid().bulk_copy(barrier, to, i, size_of::<T>(), words);
+}
+
+#[track_caller]
+pub unsafe fn bulk_commit(barrier: SharedBase) {
+    grid().bulk_commit(barrier);
+}
+
+#[track_caller]
+pub unsafe fn bulk_wait(barrier: SharedBase, phase: u32) {
+    grid().bulk_wait(barrier, phase);
+}
+
 pub fn variable(name: &'static str, layout: Layout) -> *mut u8 {
     grid().shared().variable(name, layout)
 }
@@ -281,7 +353,7 @@ pub fn dynamic_shared() -> *mut u8 {
 
 /// With elements of so many bytes.
 pub fn dynamic_shared_base(size: usize) -> SharedBase {
-    grid().shared().dynamic_array(size)
+    grid().dynamic_array(size)
 }
 
 pub fn dynamic_shared_bytes() -> u32 {

@@ -132,6 +132,18 @@ fn every_entry_point_waits_for_the_grid_in_front_unless_its_body_does() {
 }
 
 #[test]
+fn an_entry_point_may_need_a_target() {
+    let item = quote!(
+        unsafe fn k(x: *const f32) {}
+    );
+    let text = expand(quote!(needs = sm_90, waits), item.clone()).unwrap().to_string();
+    let place = "cfg (all (target_arch = \"nvptx64\" , target_feature = \"sm_90\"))";
+    assert_eq!(text.matches(place).count(), 1, "{text}");
+    let complaint = expand(quote!(needs = hopper), item).unwrap_err().to_string();
+    assert_eq!(complaint, "expected a target, such as sm_90");
+}
+
+#[test]
 fn names_are_in_snake_case() {
     assert_eq!(snake_case("ScaledResidual"), "scaled_residual");
     assert_eq!(snake_case("f64"), "f64");

@@ -9,8 +9,18 @@ use std::ffi::{c_int, c_uint};
 pub enum CUlaunchAttributeID {
     CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
     CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
     CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
+}
+
+/// Blocks in a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUclusterDim {
+    pub x: c_uint,
+    pub y: c_uint,
+    pub z: c_uint,
 }
 
 /// The value of an attribute: 64 bytes, of which each uses its own.
@@ -20,6 +30,7 @@ pub union CUlaunchAttributeValue {
     /// All of them. The union has pointers in it, as `cuda.h` has it, and their alignment.
     pub pad: [u64; 8],
     pub cooperative: c_int,
+    pub clusterDim: CUclusterDim,
     pub programmaticStreamSerializationAllowed: c_int,
     pub priority: c_int,
 }

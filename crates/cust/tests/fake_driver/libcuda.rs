@@ -17,6 +17,7 @@ const INVALID_PTX: u32 = 218;
 const NOT_FOUND: u32 = 500;
 const NOT_READY: u32 = 600;
 const TOO_LARGE: u32 = 720;
+const INVALID_CLUSTER: u32 = 912;
 
 const DEVICE: c_int = 70;
 const CONTEXT: usize = 0xC0;
@@ -331,6 +332,17 @@ driver! {
     ) {
         if gx * gy * gz > 4 { return TOO_LARGE }
         cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, 0)
+    }
+    fn cuLaunchKernelEx(
+        config: *const [u32; 14], function: usize, arguments: *const *mut c_void, extra: usize,
+    ) {
+        let [gx, gy, gz, bx, by, bz, shared, _, stream, high, attributes, above, count, _] = *config;
+        let wide = |low: u32, high: u32| low as usize | (high as usize) << 32;
+        // The one attribute: its number, 4 bytes, and three sizes.
+        let [id, _, x, y, z] = *(wide(attributes, above) as *const [u32; 5]);
+        assert_eq!((count, id), (1, 4));
+        if x * y * z > 8 || [gx % x, gy % y, gz % z] != [0; 3] { return INVALID_CLUSTER }
+        cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, wide(stream, high), arguments, extra)
     }
     fn cuLaunchHostFunc(stream: usize, function: extern "C" fn(*mut c_void), user_data: *mut c_void) {
         known(stream);

@@ -4,7 +4,7 @@ use cuda_std::atomic::{AtomicU32, AtomicU64};
 use cuda_std::host::Configuration;
 use cuda_std::sim::{self, Memory, Options, launch};
 use kernels::nbody::Body;
-use kernels::{histogram, matmul, nbody, pi, saxpy, scan, stencil, together, vadd};
+use kernels::{clusters, histogram, matmul, nbody, pi, products, saxpy, scan, stencil, together, vadd};
 
 /// Fractions without a pattern, from -1/2 to 1/2.
 fn fractions(n: usize, by: f32) -> Vec<f32> {
@@ -163,6 +163,65 @@ fn blocks_relax_together() {
     sim::run_configured(&kernel, configuration, &memory, &RACES).unwrap();
     together::relax_on_host(steps, &mut expected);
     assert_eq!(x, expected);
+}
+
+#[test]
+fn blocks_of_a_cluster_share_their_memory() {
+    let configuration = |clusters: u32, cluster: u32| Configuration {
+        cluster: cluster.into(),
+        ..Configuration::new(clusters * cluster, clusters::BLOCK)
+    };
+    let x: Vec<u32> = (0..5003_u32).map(|i| i.wrapping_mul(2_654_435_769) >> 7).collect();
+    let mut bins = vec![0_u32; clusters::BINS];
+    let memory = memory!(x, bins);
+    let kernel =
+        clusters::cluster_histogram { n: x.len() as u32, x: x.as_ptr(), bins: bins.as_mut_ptr() };
+    sim::run_configured(&kernel, configuration(2, clusters::CLUSTER), &memory, &RACES).unwrap();
+    assert_eq!(bins, clusters::histogram_on_host(&x));
+
+    let x: Vec<f64> = fractions(10 * clusters::BLOCK as usize, 0.37).into_iter().map(f64::from).collect();
+    let mut y = vec![f64::NAN; x.len()];
+    let memory = memory!(x, y);
+    let kernel = clusters::pass_on { shift: 3, x: x.as_ptr(), y: y.as_mut_ptr() };
+    sim::run_configured(&kernel, configuration(2, 5), &memory, &RACES).unwrap();
+    assert_eq!(y, clusters::pass_on_on_host(5, 3, &x));
+}
+
+#[test]
+fn tiles_are_turned_in_bulk() {
+    // At a multiple of 16 bytes.
+    let numbers = fractions(5 * 1024 + 4, 0.37);
+    let first = numbers.as_ptr().align_offset(16);
+    let x = &numbers[first..first + 5 * 1024];
+    let mut y = vec![f32::NAN; x.len()];
+    let memory = memory!(x, y);
+    let kernel = clusters::turn_in_bulk { tiles: 5, x: x.as_ptr(), y: y.as_mut_ptr() };
+    sim::run(&kernel, 1, clusters::BLOCK, &memory, &RACES).unwrap();
+    assert_eq!(y, clusters::turn_on_host(x));
+}
+
+#[test]
+fn small_matrices_are_multiplied() {
+    let of = |count: usize, step: f32| fractions(count, step);
+    let wide = |count, step| of(count, step).into_iter().map(|x| f64::from(x) / 3.0).collect::<Vec<f64>>();
+    let (a, b, c) = (wide(3 * 32, 0.37), wide(3 * 32, 0.59), wide(3 * 64, 0.83));
+    let mut d = vec![f64::NAN; 3 * 64];
+    let memory = memory!(a, b, c, d);
+    let kernel =
+        products::product_f64 { a: a.as_ptr(), b: b.as_ptr(), c: c.as_ptr(), d: d.as_mut_ptr() };
+    sim::run(&kernel, 1, 96, &memory, &RACES).unwrap();
+    assert_eq!(d, products::product_f64_on_host(&a, &b, &c));
+
+    let (a, b, c) = (of(2 * 256, 0.37), of(2 * 128, 0.59), of(2 * 128, 0.83));
+    let mut d = vec![f32::NAN; 2 * 128];
+    let memory = memory!(a, b, c, d);
+    let kernel =
+        products::product_bf16 { a: a.as_ptr(), b: b.as_ptr(), c: c.as_ptr(), d: d.as_mut_ptr() };
+    sim::run(&kernel, 1, 64, &memory, &RACES).unwrap();
+    for (i, (exact, magnitude)) in products::product_bf16_on_host(&a, &b, &c).into_iter().enumerate() {
+        let bound = 0.5001 * f64::from(f32::EPSILON) * magnitude;
+        assert!((f64::from(d[i]) - exact).abs() <= bound, "{i}: {} {exact}", d[i]);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Grid;
 use crate::sim::fault::{Access, FaultKind, Place};
-use crate::sim::race::{Races, Stamp, Word};
+use crate::sim::race::{Caller, Races, Stamp, Word};
 use crate::sim::report::Operation;
 use crate::sim::shared::SharedBase;
 use std::ops::Range;
@@ -23,6 +23,13 @@ impl Grid<'_> {
     /// this address later.
     pub fn synchronise(&self, address: u64) {
         self.in_races(|races| races.synchronise(address));
+    }
+
+    /// The running thread, as races know it.
+    fn caller(&self) -> Caller {
+        let (now, thread) = (self.now(), self.thread());
+        let [arrived, passed] = [&now.arrived, &now.passed].map(|counts| counts[thread as usize].get());
+        Caller { thread, cluster: self.cluster(), arrived, passed }
     }
 
     /// Faults unless `size` bytes at `address` may be accessed through a pointer to `base`, now.
@@ -46,7 +53,7 @@ impl Grid<'_> {
             self.synchronise(address);
         }
         for word in address / 4..(address + size) / 4 {
-            let entered = races.borrow_mut().enter(Word::Global(word), access, self.thread());
+            let entered = races.borrow_mut().enter(Word::Global(word), access, self.caller());
             if let Err(other) = entered {
                 self.fault_here(race(access, other, self.memory.place(word * 4)));
             }
@@ -56,8 +63,9 @@ impl Grid<'_> {
     /// The cells of element `i`, of `N` cells, of a shared array.
     #[track_caller]
     fn shared_cells<const N: usize>(&self, access: Access, base: SharedBase, i: usize) -> Range<usize> {
+        self.check_remote(access, base);
         if i >= base.length {
-            let (array, length) = (self.shared().name(base), base.length as u64);
+            let (array, length) = (self.memory_of(base).name(base), base.length as u64);
             self.fault_here(FaultKind::SharedOutOfBounds { access, array, index: i as u64, length });
         }
         let cells = i * N..(i + 1) * N;
@@ -77,10 +85,10 @@ impl Grid<'_> {
     ) {
         let Some(races) = &self.races else { return };
         for cell in cells {
-            let word = Word::Shared(base.array as u32, cell as u32);
-            let entered = races.borrow_mut().enter(word, access, self.thread());
+            let word = Word::Shared { place: base.place as u32, array: base.array as u32, cell: cell as u32 };
+            let entered = races.borrow_mut().enter(word, access, self.caller());
             if let Err(other) = entered {
-                let place = Place::Shared { array: self.shared().name(base), offset: cell as u64 * 4 };
+                let place = Place::Shared { array: self.memory_of(base).name(base), offset: cell as u64 * 4 };
                 self.fault_at(at, race(access, other, place));
             }
         }
@@ -91,7 +99,7 @@ impl Grid<'_> {
         let cells = self.shared_cells::<N>(Access::Read, base, i);
         let mut words = [0; N];
         for (word, cell) in words.iter_mut().zip(cells) {
-            let content = self.shared().cells(base)[cell];
+            let content = self.memory_of(base).cells(base)[cell];
             *word = self.written(content, base, i);
         }
         words
@@ -101,7 +109,7 @@ impl Grid<'_> {
     #[track_caller]
     fn written(&self, cell: Option<u32>, base: SharedBase, i: usize) -> u32 {
         let Some(word) = cell else {
-            let array = self.shared().name(base);
+            let array = self.memory_of(base).name(base);
             self.fault_here(FaultKind::UnwrittenShared { array, index: i as u64 })
         };
         word
@@ -111,19 +119,19 @@ impl Grid<'_> {
     #[track_caller]
     pub fn load_shared_word(&self, access: Access, base: SharedBase, i: usize) -> u32 {
         let cells = self.shared_cells::<1>(access, base, i);
-        let cell = self.shared().cells(base)[cells.start];
+        let cell = self.memory_of(base).cells(base)[cells.start];
         self.written(cell, base, i)
     }
 
     /// Sets element `i`, one cell, as the second half of an atomic operation.
     pub fn set_shared_word(&self, base: SharedBase, i: usize, word: u32) {
-        self.shared().cells(base)[i] = Some(word);
+        self.memory_of(base).cells(base)[i] = Some(word);
     }
 
     #[track_caller]
     pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, words: [u32; N]) {
         let cells = self.shared_cells::<N>(Access::Write, base, i);
-        self.shared().cells(base)[cells].copy_from_slice(&words.map(Some));
+        self.memory_of(base).cells(base)[cells].copy_from_slice(&words.map(Some));
     }
 }
 

@@ -34,7 +34,8 @@ impl Grid<'_> {
     pub fn wait_for_copies(&self, but: usize) {
         let done = self.copies().borrow_mut().done(but);
         for Copy { array, cell, words, place } in done {
-            let (base, cells) = (SharedBase { array, length: 0 }, cell..cell + words.len());
+            let (base, cells) =
+                (SharedBase { place: self.running.get(), array, length: 0 }, cell..cell + words.len());
             self.enter_shared(Access::Write, base, cells.clone(), place);
             let mut memory = self.shared().cells(base);
             memory[cells].iter_mut().zip(words).for_each(|(cell, word)| *cell = Some(word));

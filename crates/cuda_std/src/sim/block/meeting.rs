@@ -2,7 +2,7 @@
 
 use super::Grid;
 use crate::lanes::WARP_SIZE;
-use crate::sim::exchange::{Exchange, Passed, State, exchange_result};
+use crate::sim::exchange::{Exchange, State, exchange_result};
 use crate::sim::fault::{FaultKind, Waiting};
 use crate::sim::race::Races;
 use std::ops::Range;
@@ -36,8 +36,9 @@ impl Grid<'_> {
         Ok(complete != 0)
     }
 
-    /// Lets everybody go on if all wait at one barrier of the block.
-    pub(super) fn complete_barrier(&self) -> Result<Passed, FaultKind> {
+    /// Lets everybody go on if all wait at one barrier of the block; returns whether they do. Otherwise they
+    /// have all ended, or some wait for other blocks.
+    pub(super) fn complete_barrier(&self) -> Result<bool, FaultKind> {
         let mut waiting: Vec<Waiting> = Vec::new();
         let (mut exited, mut barriers, mut at_grid, mut votes) = (0, 0, 0, 0);
         for (thread, state) in self.now().states.iter().enumerate() {
@@ -51,6 +52,9 @@ impl Grid<'_> {
                     at_grid += 1;
                     ("sync_grid", place)
                 }
+                // What it waits for may let others of the block go on, if they do not wait for it.
+                State::Cluster(_) => return Ok(false),
+                State::Copies { place, .. } => ("bulk::Barrier::wait", place),
                 State::Warp(_, exchange, place) => (exchange.call(), place),
                 State::Exited => {
                     exited += 1;
@@ -64,31 +68,29 @@ impl Grid<'_> {
             }
         }
         if exited == self.block_size {
-            return Ok(Passed::End);
+            return Ok(false);
         }
         if barriers.max(at_grid) < self.block_size || waiting.len() > 1 {
             self.thread.set(waiting[0].threads[0]);
             return Err(FaultKind::Divergence { waiting, exited });
         }
         if at_grid > 0 {
-            return Ok(Passed::Nothing);
+            return Ok(false);
         }
         self.in_races(Races::pass_barrier);
         self.now().states.iter().for_each(|s| s.set(State::Ready(votes)));
-        Ok(Passed::Barrier)
+        Ok(true)
     }
 
     /// Lets all blocks go on if they all wait at the barrier of the grid; returns whether there are any left.
-    pub(super) fn complete_grid_barrier(&self, waiting: usize) -> Result<bool, FaultKind> {
+    pub(super) fn complete_grid_barrier(&self) -> Result<bool, FaultKind> {
+        let ended = self.residents.iter().filter(|resident| resident.has_ended()).count();
+        let waiting = self.residents.len() - ended;
         if waiting == 0 {
             return Ok(false);
         }
-        let blocks = self.residents.len();
-        if waiting < blocks {
-            return Err(FaultKind::GridDivergence {
-                waiting: waiting as u32,
-                ended: (blocks - waiting) as u32,
-            });
+        if ended > 0 {
+            return Err(FaultKind::GridDivergence { waiting: waiting as u32, ended: ended as u32 });
         }
         self.in_races(Races::pass_grid_barrier);
         let states = self.residents.iter().flat_map(|resident| &resident.states);

@@ -2,6 +2,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod atomics;
+mod clusters;
 mod exchanges;
 mod numbers;
 mod places;

@@ -6,7 +6,7 @@ use cuda_std::prelude::*;
 use cuda_std::{FloatExt, GpuFloat};
 
 #[kernel]
-pub unsafe fn approximations(x: f32, out: *mut [f32; 8]) {
+pub unsafe fn approximations(x: f32, out: *mut [f32; 9]) {
     *out = [
         approx::ex2(x),
         approx::lg2(x),
@@ -16,6 +16,7 @@ pub unsafe fn approximations(x: f32, out: *mut [f32; 8]) {
         approx::rcp(x),
         approx::sqrt(x),
         approx::div(x, 3.0),
+        approx::tanh(x),
     ];
 }
 
@@ -95,8 +96,17 @@ pub unsafe fn halves(x: f16, y: cuda_std::bf16, out: *mut f32) {
     *out = x.to_f32() * y.to_f32();
 }
 
+#[cfg(feature = "vectors")]
 #[kernel]
 pub unsafe fn vectors(a: *mut cuda_std::glam::Vec3, b: *mut cuda_std::vek::Vec3<f32>) {
     *a = (*a).normalize();
     *b = (*b).normalized();
+}
+
+#[kernel]
+pub unsafe fn products(a: [f64; 2], d: *mut [f64; 2], b: [f16; 2], s: *mut [f32; 4]) {
+    use cuda_std::{bf16, mma};
+    *d = mma::m8n8k4_f64(a[0], a[1], *d);
+    let pair = b.map(|x| bf16::from_f32(x.to_f32()));
+    *s = mma::m16n8k16_bf16([pair[0]; 8], [pair[1]; 4], *s);
 }
