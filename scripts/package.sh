@@ -12,7 +12,7 @@ folder=$(realpath "$folder")
 # Ours compile three times as fast as what is meant to be used; what they depend on is as the tests have compiled it.
 plain=(--config 'profile.dev.opt-level=0' --config 'profile.dev.package.warpsolve-host.opt-level=0')
 
-cargo package --workspace --allow-dirty --quiet --target-dir "$folder" "${plain[@]}"
+cargo package --workspace --exclude warpsolve-fuzz --allow-dirty --quiet --target-dir "$folder" "${plain[@]}"
 
 app=$folder/package/app
 rm -rf "$app"
