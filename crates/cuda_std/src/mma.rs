@@ -34,7 +34,8 @@ use half::bf16;
 /// Matrices of 8 x 4, 4 x 8 and 8 x 8 elements: a is `A[g][t]`, b is `B[t][g]`, c and the result are columns
 /// `2 t` and `2 t + 1` of row g.
 ///
-/// `d = fma(a_3, b_3, fma(a_2, b_2, fma(a_1, b_1, fma(a_0, b_0, c))))`, on the tensor cores of an H100, too.
+/// `d = fma(a_3, b_3, fma(a_2, b_2, fma(a_1, b_1, fma(a_0, b_0, c))))` in the simulator and where there are no
+/// tensor cores. The test `device` of `examples/worked-kernels` compares those of a GPU to the same bits.
 ///
 /// # Safety
 /// All lanes of the warp call together, and none has exited.

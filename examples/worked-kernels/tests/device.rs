@@ -1,8 +1,9 @@
 //! The kernels on a GPU, with sizes that blocks do not divide.
 
+use cust::context::CurrentContext;
+use cust::device::DeviceAttribute;
 use cust::error::CudaError;
 use cust::prelude::*;
-use cust::device::DeviceAttribute;
 use kernels::{clusters, products, together};
 use std::error::Error;
 use worked_kernels::*;

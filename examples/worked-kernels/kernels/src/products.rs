@@ -46,8 +46,7 @@ pub fn product_bf16_on_host(a: &[f32], b: &[f32], c: &[f32]) -> Vec<(f64, f64)> 
     let rounded = |x: f32| bf16::from_f32(x).to_f64();
     let element = |i: usize| {
         let (warp, row, column) = (i / 128, i % 128 / 8, i % 8);
-        let term =
-            |k| rounded(a[256 * warp + 16 * row + k]) * rounded(b[128 * warp + 8 * k + column]);
+        let term = |k| rounded(a[256 * warp + 16 * row + k]) * rounded(b[128 * warp + 8 * k + column]);
         let terms = (0..16).map(term).chain([f64::from(c[i])]);
         terms.fold((0.0, 0.0), |(sum, most), term| (sum + term, most + term.abs()))
     };

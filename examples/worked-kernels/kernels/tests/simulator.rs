@@ -174,8 +174,7 @@ fn blocks_of_a_cluster_share_their_memory() {
     let x: Vec<u32> = (0..5003_u32).map(|i| i.wrapping_mul(2_654_435_769) >> 7).collect();
     let mut bins = vec![0_u32; clusters::BINS];
     let memory = memory!(x, bins);
-    let kernel =
-        clusters::cluster_histogram { n: x.len() as u32, x: x.as_ptr(), bins: bins.as_mut_ptr() };
+    let kernel = clusters::cluster_histogram { n: x.len() as u32, x: x.as_ptr(), bins: bins.as_mut_ptr() };
     sim::run_configured(&kernel, configuration(2, clusters::CLUSTER), &memory, &RACES).unwrap();
     assert_eq!(bins, clusters::histogram_on_host(&x));
 
@@ -207,16 +206,14 @@ fn small_matrices_are_multiplied() {
     let (a, b, c) = (wide(3 * 32, 0.37), wide(3 * 32, 0.59), wide(3 * 64, 0.83));
     let mut d = vec![f64::NAN; 3 * 64];
     let memory = memory!(a, b, c, d);
-    let kernel =
-        products::product_f64 { a: a.as_ptr(), b: b.as_ptr(), c: c.as_ptr(), d: d.as_mut_ptr() };
+    let kernel = products::product_f64 { a: a.as_ptr(), b: b.as_ptr(), c: c.as_ptr(), d: d.as_mut_ptr() };
     sim::run(&kernel, 1, 96, &memory, &RACES).unwrap();
     assert_eq!(d, products::product_f64_on_host(&a, &b, &c));
 
     let (a, b, c) = (of(2 * 256, 0.37), of(2 * 128, 0.59), of(2 * 128, 0.83));
     let mut d = vec![f32::NAN; 2 * 128];
     let memory = memory!(a, b, c, d);
-    let kernel =
-        products::product_bf16 { a: a.as_ptr(), b: b.as_ptr(), c: c.as_ptr(), d: d.as_mut_ptr() };
+    let kernel = products::product_bf16 { a: a.as_ptr(), b: b.as_ptr(), c: c.as_ptr(), d: d.as_mut_ptr() };
     sim::run(&kernel, 1, 64, &memory, &RACES).unwrap();
     for (i, (exact, magnitude)) in products::product_bf16_on_host(&a, &b, &c).into_iter().enumerate() {
         let bound = 0.5001 * f64::from(f32::EPSILON) * magnitude;
