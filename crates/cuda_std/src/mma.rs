@@ -86,21 +86,33 @@ pub(crate) unsafe fn by_shuffles_f64(a: f64, b: f64, c: [f64; 2]) -> [f64; 2] {
 #[inline(always)]
 #[track_caller]
 pub(crate) unsafe fn by_shuffles_bf16(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
+    let d = c.map(f64::from);
+    // SAFETY: the caller's promise.
+    let d = unsafe { half_of_bf16([a[0], a[1]], b[0], d) };
+    // SAFETY: as above.
+    unsafe { half_of_bf16([a[2], a[3]], b[1], d) }.map(|d| d as f32)
+}
+
+/// Adds what eight columns of A and rows of B give.
+#[cfg(all(feature = "half", not(all(target_arch = "nvptx64", target_feature = "sm_80"))))]
+#[inline(always)]
+#[track_caller]
+unsafe fn half_of_bf16(rows: [u32; 2], column: u32, mut d: [f64; 4]) -> [f64; 4] {
     let (g, t) = (platform::lane_id() / 4, platform::lane_id() % 4);
-    let mut d = c.map(f64::from);
-    for k in 0..8 {
-        // Pair k is with lane k % 4 of those of a row or column, the second half of them further behind.
-        let (lane, half) = (k % 4, k as usize / 4);
+    let dot = |row: [f64; 2], column: [f64; 2]| row[0] * column[0] + row[1] * column[1];
+    for lane in 0..4 {
         // SAFETY: the caller's promise.
         let of = |x: u32, lane| elements(unsafe { shuffle_32(x, lane) });
-        let rows = [of(a[2 * half], 4 * g + lane), of(a[2 * half + 1], 4 * g + lane)];
-        let columns = [of(b[half], 8 * t + lane), of(b[half], 8 * t + 4 + lane)];
-        for (i, d) in d.iter_mut().enumerate() {
-            let (row, column) = (rows[i / 2], columns[i % 2]);
-            *d += row[0] * column[0] + row[1] * column[1];
-        }
+        let (above, below) = (of(rows[0], 4 * g + lane), of(rows[1], 4 * g + lane));
+        let (left, right) = (of(column, 8 * t + lane), of(column, 8 * t + 4 + lane));
+        d = [
+            d[0] + dot(above, left),
+            d[1] + dot(above, right),
+            d[2] + dot(below, left),
+            d[3] + dot(below, right),
+        ];
     }
-    d.map(|d| d as f32)
+    d
 }
 
 /// The two numbers of a pair, exactly.

@@ -25,7 +25,8 @@ unsafe fn turn_tiles(tiles: u32, x: *const f64, y: *mut f64) {
         barrier.commit();
     };
     if t == 0 {
-        barriers.iter().for_each(|barrier| unsafe { barrier.init() });
+        barriers[0].init();
+        barriers[1].init();
         ask(0);
     }
     thread::sync_threads();

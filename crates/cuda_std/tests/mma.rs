@@ -48,8 +48,8 @@ fn a_product_in_f64_is_a_chain_of_multiply_adds() {
 unsafe fn product_bf16(a: *const f32, b: *const f32, c: *const f32, d: *mut f32) {
     let lane = thread::thread_idx_x() as usize;
     let (g, t) = (lane / 4, lane % 4);
-    let of_a = |row: usize, column: usize| bf16::from_f32(unsafe { a.ld(16 * row + column) });
-    let of_b = |row: usize, column: usize| bf16::from_f32(unsafe { b.ld(8 * row + column) });
+    let of_a = |row: usize, column: usize| bf16::from_f32(a.ld(16 * row + column));
+    let of_b = |row: usize, column: usize| bf16::from_f32(b.ld(8 * row + column));
     let mut of_lane = ([bf16::ZERO; 8], [bf16::ZERO; 4], [0.0; 4]);
     for i in 0..8 {
         of_lane.0[i] = of_a(g + 8 * (i / 2 % 2), 2 * t + i % 2 + 8 * (i / 4));

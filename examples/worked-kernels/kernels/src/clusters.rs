@@ -47,22 +47,23 @@ pub unsafe fn pass_on(shift: u32, x: *const f64, y: *mut f64) {
 #[kernel(needs = sm_90)]
 pub unsafe fn turn_in_bulk(tiles: u32, x: *const f32, y: *mut f32) {
     let (buffer, first, second) = (shared![f32; 2048], shared![u64; 1], shared![u64; 1]);
-    let barriers = [Barrier::at(first), Barrier::at(second)];
+    let (first, second) = (Barrier::at(first), Barrier::at(second));
     let (t, tiles) = (thread::thread_idx_x() as usize, tiles as usize);
     if t == 0 {
-        barriers[0].init();
-        barriers[1].init();
-        barriers[0].copy(buffer, 0, x, 1024);
-        barriers[0].commit();
+        first.init();
+        second.init();
+        first.copy(buffer, 0, x, 1024);
+        first.commit();
     }
     thread::sync_threads();
     for tile in 0..tiles {
         let half = tile % 2;
+        let (this, next) = if half == 0 { (first, second) } else { (second, first) };
         if t == 0 && tile + 1 < tiles {
-            barriers[1 - half].copy(buffer, 1024 * (1 - half), x.add(1024 * (tile + 1)), 1024);
-            barriers[1 - half].commit();
+            next.copy(buffer, 1024 * (1 - half), x.add(1024 * (tile + 1)), 1024);
+            next.commit();
         }
-        barriers[half].wait(tile as u32 / 2);
+        this.wait(tile as u32 / 2);
         for k in (t..1024).step_by(BLOCK as usize) {
             y.st(1024 * tile + k, buffer.get(1024 * half + 1023 - k));
         }

@@ -25,9 +25,10 @@ pub unsafe fn product_bf16(a: *const f32, b: *const f32, c: *const f32, d: *mut 
     let b = core::array::from_fn(|i| of_b(2 * t + i % 2 + 8 * (i / 2), g));
     let place = |i: usize| 128 * warp + 8 * (g + 8 * (i / 2)) + 2 * t + i % 2;
     let of_lane = mma::m16n8k16_bf16(a, b, core::array::from_fn(|i| unsafe { c.ld(place(i)) }));
-    for (i, value) in of_lane.into_iter().enumerate() {
-        d.st(place(i), value);
-    }
+    d.st(place(0), of_lane[0]);
+    d.st(place(1), of_lane[1]);
+    d.st(place(2), of_lane[2]);
+    d.st(place(3), of_lane[3]);
 }
 
 /// The elements of D, of f64 to the same bits.
