@@ -68,10 +68,12 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
     /// Sends every other rank its part of the next level, which is forgotten here, and returns that of rank
     /// 0. After an error the others get messages that say nothing.
     pub fn share(&mut self, backend: &B, comm: &dyn Comm) -> Result<Part> {
-        let level = self.next(backend);
-        let Ok(level) = level else {
-            (1..comm.size()).try_for_each(|rank| comm.send(rank, &[]))?;
-            return level.and(Err(Error::Option("no level".into())));
+        let level = match self.next(backend) {
+            Ok(level) => level,
+            Err(error) => {
+                (1..comm.size()).try_for_each(|rank| comm.send(rank, &[]))?;
+                return Err(error);
+            }
         };
         let [a, correction, r] = &level.matrices;
         let coarse = coarse_partition(&r.0, &self.partition, level.block);
