@@ -55,8 +55,10 @@ for way in "cg jacobi" "bicgstab jacobi" "gmres jacobi" "cg ilu" "cg amg"; do
     done
 done
 if [ -x "$bin/warpsolve-mpi" ] && command -v mpirun >/dev/null; then
-    solve cg-jacobi-mpi-2 mpirun --allow-run-as-root --oversubscribe -n 2 "$bin/warpsolve-mpi" solve \
-        --gen "tet:$size" --solver cg --precond jacobi
+    for precond in jacobi amg; do
+        solve "cg-$precond-mpi-2" mpirun --allow-run-as-root --oversubscribe -n 2 "$bin/warpsolve-mpi" solve \
+            --gen "tet:$size" --solver cg --precond "$precond"
+    done
 else
     echo "skipped: processes, which need mpirun and $bin/warpsolve-mpi"
 fi
@@ -65,6 +67,8 @@ if [ -n "$sanitizer" ] && [ "$device" != sim ]; then
     for tool in memcheck racecheck; do
         solve "$tool-border" "$sanitizer" --tool "$tool" --error-exitcode 9 "$bin/warpsolve" solve --gen tet:12 \
             --solver jacobi --max-iter 20 --rtol 0.9 --ranks 2
+        solve "$tool-amg" "$sanitizer" --tool "$tool" --error-exitcode 9 "$bin/warpsolve" solve --gen tet:12 \
+            --solver cg --precond amg --amg rank_rows=1,coarse_rows=30 --ranks 2
     done
 fi
 exit $failed

@@ -9,7 +9,7 @@ use warpsolve::comm::{Comm, Partitioning, Team};
 use warpsolve::job::{CancellationToken, Device, Method, Options, Precision, Precond, Ranks, Solution};
 use warpsolve::job::{Solver, Stage, relative_residual, solve};
 use warpsolve::matrix::Csr;
-use warpsolve::precond::amg::Coarsening;
+use warpsolve::precond::amg::{Coarsening, Cycle, SmootherKind};
 use warpsolve::problem::generate;
 use warpsolve::solver::{Stop, StopReason};
 use warpsolve::{Error, Result};
@@ -318,17 +318,160 @@ fn a_rank_that_panics_ends_all_with_its_name() {
     }
 }
 
+/// CG with multigrid of which every level that can be is on all ranks.
+fn multigrid(coarsening: Coarsening) -> Options {
+    let mut options = options(Method::Cg, Precond::Amg);
+    (options.amg.coarsening, options.amg.coarse_rows, options.amg.rank_rows) = (coarsening, 12, 1);
+    options
+}
+
+const COARSENINGS: [Coarsening; 3] =
+    [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina];
+
 #[test]
 fn coarsenings_take_as_many_iterations_on_every_number_of_ranks() {
-    let a = matrix("tet:10");
-    for coarsening in [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina] {
-        let mut options = options(Method::Cg, Precond::Amg);
-        (options.amg.coarsening, options.amg.coarse_rows) = (coarsening, 40);
-        let iterations = [1, 2, 3, 5].map(|size| {
-            let report = solved(&a, &options, cpu(), &cpus(size, Partitioning::Blocks)).report;
-            assert!(report.converged());
-            report.outcome.iterations
-        });
-        assert!(iterations.iter().all(|&k| k == iterations[0]), "{coarsening}: {iterations:?}");
+    for (name, rank_rows) in [("tet:10", 1), ("tet:9", 40), ("poisson2d:37", 1), ("poisson2d:23", 1000)] {
+        let a = matrix(name);
+        for coarsening in COARSENINGS {
+            let mut options = multigrid(coarsening);
+            options.amg.rank_rows = rank_rows;
+            let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &cpu()).unwrap().report;
+            for size in [2, 3, 5, 8] {
+                let partitioning = if size == 3 { Partitioning::Rcm } else { Partitioning::Blocks };
+                let Solution { x, report } = solved(&a, &options, cpu(), &cpus(size, partitioning));
+                let what = format!("{name}, {coarsening}, {size} ranks: {report}");
+                assert!(
+                    report.converged() && relative_residual(&a, &x, &rhs(a.n_rows())) <= 1.0001e-8,
+                    "{what}"
+                );
+                assert_eq!(report.outcome.iterations, alone.outcome.iterations, "{what}");
+                let (amg, on_one) = (report.amg.unwrap(), alone.amg.as_ref().unwrap());
+                assert_eq!(amg.levels, on_one.levels, "{name}, {coarsening}, {size} ranks");
+                let rows = |l: usize| amg.levels[l].rows;
+                let shared = (1..amg.levels.len() - 1).take_while(|&l| rows(l) >= rank_rows * size).count();
+                assert_eq!(amg.on_ranks, 1 + shared, "{name}, {coarsening}, {size} ranks");
+            }
+        }
     }
+}
+
+#[test]
+fn every_cycle_and_smoother_runs_on_ranks() {
+    let a = matrix("tet:9");
+    let mut ways = Vec::new();
+    for cycle in [Cycle::V, Cycle::W, Cycle::F, Cycle::K] {
+        for (rank_rows, (pre, post)) in [(1, (1, 1)), (20, (2, 1)), (10_000, (0, 1))] {
+            let mut way = multigrid(Coarsening::SmoothedAggregation);
+            (way.amg.cycle, way.amg.rank_rows, way.amg.pre, way.amg.post) =
+                (Some(cycle), rank_rows, pre, post);
+            if pre != post {
+                way.method = Some(Method::Gmres);
+            }
+            ways.push(way);
+        }
+    }
+    for smoother in [SmootherKind::Jacobi, SmootherKind::L1Jacobi, SmootherKind::Spai0, SmootherKind::Ilu] {
+        let mut way = multigrid(Coarsening::Pmis);
+        way.amg.smoother = smoother;
+        ways.push(way);
+    }
+    for precision in [Precision::F32, Precision::F64] {
+        let mut way = multigrid(Coarsening::SmoothedAggregation);
+        way.precision = precision;
+        way.amg_precision = Some(precision);
+        way.stop.rtol = 1e-5;
+        ways.push(way);
+    }
+    for options in ways {
+        let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &cpu()).unwrap().report;
+        for size in [2, 5] {
+            let report = solved(&a, &options, cpu(), &cpus(size, Partitioning::Blocks)).report;
+            assert!(report.converged(), "{report}");
+            assert_eq!(report.outcome.iterations, alone.outcome.iterations, "{:?}", options.amg);
+            let all_on_root = options.amg.smoother == SmootherKind::Ilu;
+            assert_eq!(report.amg.unwrap().on_ranks == 0, all_on_root);
+        }
+    }
+}
+
+#[test]
+fn multigrid_of_blocks_and_in_the_simulator() {
+    for (name, block_size) in [("bidomain:5", 2), ("tet:6", 1)] {
+        let a = matrix(name);
+        let mut options = Options { block_size, ..multigrid(Coarsening::SmoothedAggregation) };
+        options.stop = Stop { rtol: 1e-6, max_iterations: 60, ..options.stop };
+        for device in [cpu as fn() -> Device, || Device::simulator().unwrap()] {
+            let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &device()).unwrap().report;
+            for size in [2, 3] {
+                let how = Partitioning::Blocks;
+                let ranks = Arc::new(Ranks::threads(size, how, move |_| Ok(device())).unwrap());
+                let report = solved(&a, &options, device(), &ranks).report;
+                assert_eq!(report.outcome.reason, alone.outcome.reason, "{name}: {report}");
+                assert_eq!(report.outcome.iterations, alone.outcome.iterations, "{name}: {report}");
+                assert!(report.amg.unwrap().on_ranks > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn multigrid_with_fewer_unknowns_than_ranks_and_in_parts() {
+    // Chains that have nothing to do with each other; most of their coarse levels have fewer rows than ranks.
+    let parts = [31, 1, 57, 2, 90];
+    let n: usize = parts.iter().sum();
+    let mut triplets = Vec::new();
+    let mut first = 0;
+    for size in parts {
+        for i in first..first + size {
+            triplets.push((i, i, 2.001));
+            if i + 1 < first + size {
+                triplets.extend([(i, i + 1, -1.0), (i + 1, i, -1.0)]);
+            }
+        }
+        first += size;
+    }
+    let a = Arc::new(Csr::from_triplets(n, n, triplets).unwrap());
+    // Ranks 1 and 4 have nothing; rows go round the others.
+    let scattered =
+        Partitioning::Given(Arc::new((0..n as u32).map(|i| [0, 2, 3, 5][i as usize % 4]).collect()));
+    for coarsening in COARSENINGS {
+        let mut options = multigrid(coarsening);
+        options.amg.coarse_rows = 1;
+        let alone = solve(a.clone(), &rhs(n), &options, &cpu()).unwrap().report;
+        for (size, how) in [(6, scattered.clone()), (40, Partitioning::Blocks), (3, Partitioning::Rcm)] {
+            let Solution { x, report } = solved(&a, &options, cpu(), &cpus(size, how));
+            assert!(report.converged(), "{coarsening}, {size} ranks: {report}");
+            assert!(relative_residual(&a, &x, &rhs(n)) <= 1.0001e-8, "{coarsening}, {size} ranks");
+            assert_eq!(report.outcome.iterations, alone.outcome.iterations, "{coarsening}, {size} ranks");
+        }
+    }
+}
+
+#[test]
+fn near_null_vectors_go_through_ranks() {
+    let a = matrix("poisson2d:21");
+    let n = a.n_rows();
+    let vectors = vec![vec![1.0; n], (0..n).map(|i| (i % 21) as f64 - 10.0).collect()];
+    let near_null = warpsolve::precond::amg::NearNull::new(vectors, 1).unwrap();
+    let mut options = multigrid(Coarsening::SmoothedAggregation);
+    options.near_null = Some(Arc::new(near_null));
+    let alone = solve(a.clone(), &rhs(n), &options, &cpu()).unwrap().report;
+    for size in [2, 3, 8] {
+        let report = solved(&a, &options, cpu(), &cpus(size, Partitioning::Blocks)).report;
+        assert!(report.converged() && report.amg.as_ref().unwrap().on_ranks > 1, "{report}");
+        assert_eq!(report.outcome.iterations, alone.outcome.iterations, "{report}");
+    }
+}
+
+#[test]
+fn a_set_up_that_fails_on_rank_0_ends_that_attempt_on_all() {
+    let ranks = cpus(3, Partitioning::Blocks);
+    let a = matrix("bidomain:4");
+    let mut refused = Options { block_size: 2, ..multigrid(Coarsening::SmoothedAggregation) };
+    refused.amg.smoother = SmootherKind::Spai0;
+    let builder = Solver::builder().options(refused).device(cpu()).ranks(ranks.clone());
+    let error = builder.build(&*a).err().unwrap().to_string();
+    assert!(error.contains("the smoother spai0 is not there for blocks"), "{error}");
+    let a = matrix("tet:6");
+    assert!(solved(&a, &multigrid(Coarsening::Pmis), cpu(), &ranks).report.converged());
 }

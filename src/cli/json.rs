@@ -150,10 +150,11 @@ struct Ranks<'a> {
     exchanges: u64,
     exchanged_bytes: u64,
     reductions: u64,
+    levels: Option<usize>,
 }
 
-impl<'a> From<&'a ranks::Info> for Ranks<'a> {
-    fn from(info: &'a ranks::Info) -> Self {
+impl<'a> Ranks<'a> {
+    fn of(info: &'a ranks::Info, hierarchy: Option<&amg::Info>) -> Self {
         let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
         let &ranks::Info { ranks, ref partition, exchanges, exchanged_bytes, reductions, .. } = info;
         Ranks {
@@ -168,6 +169,7 @@ impl<'a> From<&'a ranks::Info> for Ranks<'a> {
             exchanges,
             exchanged_bytes,
             reductions,
+            levels: hierarchy.map(|info| info.on_ranks),
         }
     }
 }
@@ -444,7 +446,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             amg: report.amg.as_ref().map(Amg::from),
             ilu: report.ilu.as_ref().map(Ilu::from),
             factorisation: report.factorisation.map(Factorisation::from),
-            ranks: report.ranks.as_ref().map(Ranks::from),
+            ranks: report.ranks.as_ref().map(|info| Ranks::of(info, report.amg.as_ref())),
             analysis: report.analysis.as_ref(),
             attempts: report.attempts.iter().map(Attempt::from).collect(),
             columns: facts.columns.iter().map(Column::from).collect(),

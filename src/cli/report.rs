@@ -93,7 +93,7 @@ fn what(lines: &mut Lines, facts: &Facts) {
     lines.add("device", format!("{}{instead}", report.device));
 
     if let Some(info) = &report.ranks {
-        ranks(lines, info);
+        ranks(lines, info, report.amg.as_ref());
     }
 
     attempts(lines, report);
@@ -133,7 +133,7 @@ fn what(lines: &mut Lines, facts: &Facts) {
 }
 
 /// How rows were shared out, and what the ranks told each other.
-fn ranks(lines: &mut Lines, info: &ranks::Info) {
+fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
     let (least, most) = (thousands(least_rows as u64), thousands(most_rows as u64));
     let rows = if least_rows == most_rows { most } else { format!("{least} to {most}") };
@@ -144,6 +144,9 @@ fn ranks(lines: &mut Lines, info: &ranks::Info) {
     let (exchanges, reductions) = (thousands(info.exchanges), thousands(info.reductions));
     let sent = bytes(info.exchanged_bytes);
     lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions"));
+    if let Some(amg::Info { levels, on_ranks, .. }) = hierarchy {
+        lines.add("", format!("{on_ranks} of {} levels on all ranks, the others on rank 0", levels.len()));
+    }
 }
 
 /// What was tried before, and why it was left.

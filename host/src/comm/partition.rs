@@ -59,14 +59,19 @@ impl Partition {
                 owner.to_vec()
             }
         };
+        Ok(Self::of_owners(owner, size))
+    }
+
+    /// The rows of these ranks, of which there are `size`.
+    pub(crate) fn of_owners(owner: Vec<u32>, size: usize) -> Partition {
         let mut rows = vec![Vec::new(); size];
-        let mut place = vec![0; n];
+        let mut place = vec![0; owner.len()];
         for (i, (place, &rank)) in place.iter_mut().zip(&owner).enumerate() {
             let its: &mut Vec<u64> = &mut rows[rank as usize];
             *place = its.len() as u32;
             its.push(i as u64);
         }
-        Ok(Partition { owner, place, rows })
+        Partition { owner, place, rows }
     }
 
     /// How many ranks there are.
@@ -82,6 +87,11 @@ impl Partition {
     /// The rows of a rank, ascending.
     pub fn rows(&self, rank: usize) -> &[u64] {
         &self.rows[rank]
+    }
+
+    /// The rank of a row.
+    pub(crate) fn owner(&self, row: usize) -> usize {
+        self.owner[row] as usize
     }
 
     /// The elements of `v` that belong to a rank.

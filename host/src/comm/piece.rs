@@ -32,38 +32,45 @@ pub struct Piece {
 /// A matrix that is taken apart.
 pub(crate) struct Pieces<'a> {
     a: &'a Csr<f64>,
-    partition: &'a Partition,
+    rows: &'a Partition,
+    columns: &'a Partition,
     /// Columns of others that each rank needs, rank after rank.
     ghosts: Vec<Vec<u32>>,
 }
 
 impl<'a> Pieces<'a> {
+    /// Of a square matrix.
     pub fn of(a: &'a Csr<f64>, partition: &'a Partition) -> Self {
-        let Partition { owner, place, .. } = partition;
+        Self::between(a, partition, partition)
+    }
+
+    /// Of a matrix from vectors that are shared out as `columns` to such that are as `rows`.
+    pub fn between(a: &'a Csr<f64>, rows: &'a Partition, columns: &'a Partition) -> Self {
+        let Partition { owner, place, .. } = columns;
         let needed = |rank: usize| {
-            let columns = partition.rows(rank).iter().flat_map(|&i| a.row(i as usize).0);
-            let others = columns.copied().filter(|&j| owner[j as usize] as usize != rank);
+            let all = rows.rows(rank).iter().flat_map(|&i| a.row(i as usize).0);
+            let others = all.copied().filter(|&j| owner[j as usize] as usize != rank);
             let mut ghosts: Vec<u32> = others.collect();
             ghosts.sort_unstable_by_key(|&j| (owner[j as usize], place[j as usize]));
             ghosts.dedup();
             ghosts
         };
-        let ghosts = (0..partition.size()).into_par_iter().map(needed).collect();
-        Pieces { a, partition, ghosts }
+        let ghosts = (0..rows.size()).into_par_iter().map(needed).collect();
+        Pieces { a, rows, columns, ghosts }
     }
 
     pub fn quality(&self) -> Quality {
-        Quality::of(self.a, self.partition, &self.ghosts)
+        Quality::of(self.a, self.rows, &self.ghosts)
     }
 
     /// That of one rank.
     pub fn piece(&self, rank: usize) -> Piece {
-        let Partition { owner, place, .. } = self.partition;
+        let Partition { owner, place, .. } = self.columns;
         let ghosts = &self.ghosts[rank];
         let mut local = Rows::default();
         let mut border = Rows::default();
         let mut border_rows = Vec::new();
-        for (k, &i) in self.partition.rows(rank).iter().enumerate() {
+        for (k, &i) in self.rows.rows(rank).iter().enumerate() {
             let (columns, values) = self.a.row(i as usize);
             for (&j, &value) in columns.iter().zip(values) {
                 let its = (owner[j as usize], place[j as usize]);
@@ -81,7 +88,7 @@ impl<'a> Pieces<'a> {
                 border_rows.push(k as u32);
             }
         }
-        let n = self.partition.rows(rank).len();
+        let n = self.columns.rows(rank).len();
         Piece {
             local: local.matrix(n),
             border_rows,
@@ -91,11 +98,11 @@ impl<'a> Pieces<'a> {
     }
 
     fn links(&self, rank: usize) -> Links {
-        let Partition { owner, place, .. } = self.partition;
+        let Partition { owner, place, .. } = self.columns;
         let from = |of: usize, rank: usize| {
             self.ghosts[of].iter().copied().filter(move |&j| owner[j as usize] as usize == rank)
         };
-        let others = || (0..self.partition.size()).filter(|&other| other != rank);
+        let others = || (0..self.columns.size()).filter(|&other| other != rank);
         let sends = others().map(|to| (to, from(to, rank).map(|j| place[j as usize]).collect::<Vec<_>>()));
         let receives = others().map(|of| (of, from(rank, of).count()));
         Links {

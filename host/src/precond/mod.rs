@@ -21,10 +21,11 @@ mod projected;
 mod subdomain;
 
 pub use amg::Amg;
+pub(crate) use amg::AmgOnRanks;
 use amg::AnyPrecision;
 pub(crate) use description::Source;
 pub use description::{Description, Parameters, SingularBlocks};
-pub(crate) use gathered::{Gathered, Whole};
+pub(crate) use gathered::Gathered;
 pub use identity::Identity;
 pub use ilu::Ilu;
 pub use jacobi::{BlockJacobi, Jacobi};

@@ -21,6 +21,7 @@ mod border;
 mod cpu;
 mod gpu;
 mod products;
+mod root;
 mod vectors;
 
 pub use border::{BorderRows, Borders};

@@ -33,13 +33,26 @@ impl<B> Distributed<B> {
     where
         B: Borders<T>,
     {
-        let n = local.n_rows();
+        self.assembled(self.inner.matrix(local)?, piece)
+    }
+
+    /// The same with the rows in their own columns where they are computed with. What is exchanged are
+    /// elements of vectors as long as this rank has columns.
+    pub(crate) fn assembled<T: Real>(
+        &self,
+        local: B::Matrix,
+        piece: &Piece,
+    ) -> Result<DistributedMatrix<T, B>>
+    where
+        B: Borders<T>,
+    {
+        let (n, n_cols) = (local.n_rows(), local.n_cols());
         let Piece { border_rows, border, links, .. } = piece;
         let sent: Vec<u32> = links.sends.iter().flat_map(|(_, places)| places).copied().collect();
         let received: usize = links.receives.iter().map(|&(_, count)| count).sum();
-        let out_of_range = |places: &[u32]| places.iter().any(|&i| i as usize >= n);
-        if out_of_range(&sent) || out_of_range(border_rows) {
-            let why = format!("a piece that is exchanged has rows beyond {n}");
+        let out_of_range = |places: &[u32], n: usize| places.iter().any(|&i| i as usize >= n);
+        if out_of_range(&sent, n_cols) || out_of_range(border_rows, n) {
+            let why = format!("a piece that is exchanged has rows beyond {n} or columns beyond {n_cols}");
             return Err(Error::Matrix(why));
         }
         check_lengths("a piece", border.n_cols(), &[("the elements received", received)])?;
@@ -49,7 +62,7 @@ impl<B> Distributed<B> {
             (entries.nnz() * (size_of::<u32>() + size_of::<T>()) + 12 * entries.n_rows()) as u64;
         let rows = BorderRows { rows: border_rows.clone(), entries, sent };
         Ok(DistributedMatrix {
-            local: Arc::new(self.inner.matrix(local)?),
+            local: Arc::new(local),
             border: self.inner.border(rows, n)?,
             links: links.clone(),
             border_bytes,

@@ -34,11 +34,7 @@ pub(super) struct Choices {
 impl Choices {
     pub fn of(plan: &Plan) -> Choices {
         let precond = if plan.brings_preconditioner() { Precond::None } else { plan.precond };
-        // A hierarchy is kept out of the null space where it is, on rank 0.
-        let projections = match plan.has_hierarchy() {
-            true => 0,
-            false => plan.projections().map_or(0, |space| space.dimension()),
-        };
+        let projections = plan.projections().map_or(0, |space| space.dimension());
         Choices { options: plan.options.clone(), method: plan.method, precond, projections }
     }
 

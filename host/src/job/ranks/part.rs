@@ -8,16 +8,17 @@ use super::observer::Agreed;
 use super::orders::Choices;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Partition, Piece};
+use crate::comm::{Comm, Partition, Piece, agree};
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format};
 use crate::job::progress::Watch;
-use crate::job::setup::{Computes, Number, Operators, Times, operators, preconditioner};
-use crate::job::{Device, Precision, Precond};
+use crate::job::setup::{Computes, Number, Operators, Times, operators};
+use crate::job::{Device, Options, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format};
 use crate::precond::amg::Cycle;
 use crate::precond::{
-    Gathered, Identity, JacobiSweeps, Preconditioner, Projected, Source, Subdomain, Whole, amg, ilu,
+    AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, Source, Subdomain,
+    amg, ilu,
 };
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
 
@@ -92,7 +93,7 @@ struct Local<T: Real, B: Borders<T>> {
     solver: Box<dyn IterativeSolver<T, Distributed<B>>>,
 }
 
-impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
+impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
     fn new(
         comm: &Arc<dyn Comm>,
         device: &Device,
@@ -105,7 +106,42 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
         let backend = Distributed::new(inner.clone(), comm.clone());
         let options = &choices.options;
         let (n, nnz) = (piece.local.n_rows(), piece.local.nnz() + piece.border.nnz());
-        let (format, sigma, reason) = match n {
+        let rows = Self::rows(&backend, device, options, &piece);
+        let m: Box<dyn Preconditioner<T, _>>;
+        let (a, matrix, reason);
+        if choices.precond.description().has_hierarchy {
+            // It is set up together: by all ranks or by none.
+            let whole = root.map(|root| Whole::new(inner, root)).transpose();
+            let (rows, whole) = agree(&**comm, rows.and_then(|rows| Ok((rows, whole?))))?;
+            (a, matrix, reason) = rows;
+            m = Self::of_hierarchy(&backend, n, &options.amg, whole)?;
+        } else {
+            (a, matrix, reason) = rows?;
+            m = Self::of_rows(&backend, choices, &a, &matrix)?;
+        }
+        let m: Box<dyn Preconditioner<T, _>> = match basis {
+            [] => m,
+            _ => {
+                let vector = |v: &Vec<f64>| backend.vector(&rounded(v));
+                let basis = basis.iter().map(vector).collect::<Result<_>>()?;
+                Box::new(Projected::with_basis(&backend, m, basis)?)
+            }
+        };
+        let solver = choices.method.make(&backend, &a, &*m, &options.method_parameters())?;
+        inner.synchronize()?;
+        Ok(Local { backend, n, nnz, reason, matrix, m, solver })
+    }
+
+    /// The rows of this rank: those in its own columns, the whole rows ready to be multiplied, and why they
+    /// are stored so.
+    #[allow(clippy::type_complexity)]
+    fn rows(
+        backend: &Distributed<B>,
+        device: &Device,
+        options: &Options,
+        piece: &Piece,
+    ) -> Result<(Arc<Csr<T>>, Arc<DistributedMatrix<T, B>>, String)> {
+        let (format, sigma, reason) = match piece.local.n_rows() {
             0 => (Format::Crs, 1, String::new()),
             _ => {
                 let choice = choose_format(&piece.local, options, false, device.target())?;
@@ -113,60 +149,42 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
             }
         };
         let a: Arc<Csr<T>> = T::matrix(&Arc::new(piece.local.clone()))?;
-        let rows = backend.rows(&Arc::new(AnyMatrix::from_csr(&a, format, sigma)?), &piece)?;
-        let matrix = Arc::new(rows);
-        let m = match choices.precond.description().has_hierarchy {
-            true => Box::new(Gathered::new(
-                inner,
-                Self::whole(inner, root)?,
-                options.amg.cycle != Some(Cycle::K),
-            )?),
-            false => Self::of_rows(&backend, choices, &a, &matrix, basis)?,
-        };
-        let solver = choices.method.make(&backend, &a, &*m, &options.method_parameters())?;
-        inner.synchronize()?;
-        Ok(Local { backend, n, nnz, reason, matrix, m, solver })
+        let matrix = backend.rows(&Arc::new(AnyMatrix::from_csr(&a, format, sigma)?), piece)?;
+        Ok((a, Arc::new(matrix), reason))
     }
 
-    /// The preconditioner of the whole matrix, on rank 0.
-    fn whole(inner: &B, root: Option<Root>) -> Result<Option<Whole<T, B>>> {
-        let Some(Root { plan, partition, watch, times }) = root else { return Ok(None) };
-        let a = T::matrix(&plan.a)?;
-        let Operators { matrix, csr } = operators(plan, inner, &a, watch, times)?;
-        Ok(Some((preconditioner(plan, inner, &a, csr, &matrix)?, partition.clone())))
+    /// Multigrid of the whole matrix, which rank 0 has: on all ranks, or, where they cannot compute the
+    /// smoother together, on rank 0.
+    fn of_hierarchy(
+        backend: &Distributed<B>,
+        n: usize,
+        params: &amg::Params,
+        mut whole: Option<Whole<T, B>>,
+    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+        let inner = backend.inner();
+        if params.smoother.is_of_sweeps() {
+            let root = whole.as_mut().map(|whole| (whole.partition.clone(), whole.source(inner)));
+            return B::amg_on_ranks(backend, n, params, root);
+        }
+        let m = whole
+            .as_mut()
+            .map(|whole| Ok((whole.precond.make(whole.source(inner))?, whole.partition.clone())));
+        Ok(Box::new(Gathered::new(inner, m.transpose()?, params.cycle != Some(Cycle::K))?))
     }
 
-    /// The preconditioner that is made of each rank's rows, kept out of the null space.
+    /// The preconditioner that each rank makes of its rows.
     fn of_rows(
         backend: &Distributed<B>,
         choices: &Choices,
         a: &Arc<Csr<T>>,
         matrix: &Arc<DistributedMatrix<T, B>>,
-        basis: &[Vec<f64>],
-    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
-        let m: Box<dyn Preconditioner<T, Distributed<B>>> = match choices.precond {
-            // Its products are those of the whole matrix.
-            Precond::JacobiSweeps => {
-                let parameters = &choices.options.preconditioner_parameters();
-                Box::new(JacobiSweeps::setup(backend, a, matrix.clone(), parameters)?)
-            }
-            _ => Self::of_subdomain(backend.inner(), choices, a, matrix.local())?,
-        };
-        if basis.is_empty() {
-            return Ok(m);
-        }
-        let vector = |v: &Vec<f64>| backend.vector(&rounded(v));
-        let basis = basis.iter().map(vector).collect::<Result<_>>()?;
-        Ok(Box::new(Projected::with_basis(backend, m, basis)?))
-    }
-
-    fn of_subdomain(
-        backend: &B,
-        choices: &Choices,
-        a: &Arc<Csr<T>>,
-        product: &Arc<B::Matrix>,
     ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
         let parameters = &choices.options.preconditioner_parameters();
+        if choices.precond == Precond::JacobiSweeps {
+            // Its products are those of the whole matrix.
+            return Ok(Box::new(JacobiSweeps::setup(backend, a, matrix.clone(), parameters)?));
+        }
+        let (backend, product) = (backend.inner(), matrix.local());
         let m: Box<dyn Preconditioner<T, B>> = match a.n_rows() {
             0 => Box::new(Identity),
             _ => choices.precond.make(Source { backend, a, csr: None, product, parameters })?,
@@ -176,11 +194,35 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
     }
 }
 
+/// The whole matrix, on rank 0, and what a hierarchy is set up from beside.
+struct Whole<T: Real, B: Computes<T>> {
+    a: Arc<Csr<T>>,
+    operators: Operators<B::Matrix, B::Csr>,
+    parameters: Parameters,
+    precond: Precond,
+    partition: Arc<Partition>,
+}
+
+impl<T: Number, B: Computes<T>> Whole<T, B> {
+    fn new(backend: &B, Root { plan, partition, watch, times }: Root) -> Result<Self> {
+        let a = T::matrix(&plan.a)?;
+        let operators = operators(plan, backend, &a, watch, times)?;
+        // New values are set up anew.
+        let parameters = Parameters { reusable: false, ..plan.preconditioner_parameters() };
+        Ok(Whole { a, operators, parameters, precond: plan.precond, partition: partition.clone() })
+    }
+
+    fn source<'a>(&'a mut self, backend: &'a B) -> Source<'a, T, B> {
+        let Whole { a, operators: Operators { matrix: product, csr }, parameters, .. } = self;
+        Source { backend, a, csr: csr.take(), product, parameters }
+    }
+}
+
 fn rounded<T: Real>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&v| T::from_f64(v)).collect()
 }
 
-impl<T: Number, B: Computes<T> + Borders<T>> Part for Local<T, B> {
+impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
     fn solve(
         &mut self,
         b: &[f64],

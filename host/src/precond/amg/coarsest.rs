@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::info::LevelInfo;
 use super::level::{LevelMatrix, Vectors, written_out};
-use super::params::{CoarsestSolve, Params};
+use super::params::{CoarsestSolve, Cycle, Params};
 use super::phases::Phases;
 use super::smoother::{Input, Smoother};
 use super::spectrum::diagonal;
@@ -32,6 +32,14 @@ pub enum Solve<S: Real, B: Backend<S>> {
     Inverse(LevelMatrix<B::Matrix>),
     /// With [`STEPS`] of the smoother: it is too large for an inverse.
     Smoothed(LevelMatrix<B::Matrix>, Box<dyn Smoother<S, B>>),
+    /// With more levels, which another backend computes on.
+    Below(Box<dyn Below<S, B>>),
+}
+
+/// The levels below those of a backend.
+pub trait Below<S: Real, B: Backend<S>>: Send {
+    /// What `cycle` on the level above does from zero: `x` of the right-hand side `b`.
+    fn visit(&mut self, g: &B, cycle: Cycle, b: &B::Vector, x: &mut B::Vector) -> Result<()>;
 }
 
 /// The coarsest level.
@@ -75,18 +83,19 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
         Ok(Coarsest { size, solve, vectors })
     }
 
-    /// For reports.
-    pub fn info(&self) -> LevelInfo {
+    /// For reports; `None` where more levels are below.
+    pub fn info(&self) -> Option<LevelInfo> {
         let (operator, why, smoother) = match &self.solve {
             Solve::Inverse(inverse) if inverse.size.nnz < inverse.size.n_rows.pow(2) => {
                 (inverse, "the inverse of its diagonal", 0)
             }
             Solve::Inverse(inverse) => (inverse, "its dense inverse", 0),
             Solve::Smoothed(a, smoother) => (a, "", smoother.bytes()),
+            Solve::Below(_) => return None,
         };
         let bytes = operator.matrix.bytes() + smoother + Vectors::<B::Vector>::bytes::<S>(self.size.n_rows);
         let format = Storage::of(&*operator.matrix, operator.size.nnz, why);
-        LevelInfo { rows: self.size.n_rows, nnz: self.size.nnz, format, bytes }
+        Some(LevelInfo { rows: self.size.n_rows, nnz: self.size.nnz, format, bytes })
     }
 
     /// Bytes that solving on it must move, without the first sweep where that is part of the pass that
@@ -98,6 +107,7 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
                 let a = a.stored();
                 smoother.step_bytes(a, true) + f64::from(STEPS - 1) * smoother.step_bytes(a, false)
             }
+            Solve::Below(_) => 0.0,
         }
     }
 }
@@ -156,7 +166,7 @@ fn inverse_of_diagonal<T: Real, S: Real, B: Algebra<T> + Formats<T, S>>(
 }
 
 /// The matrix of the blocks as an ordinary one.
-fn as_ordinary<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> Arc<Csr<T>> {
+pub(super) fn as_ordinary<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> Arc<Csr<T>> {
     match a.block() {
         1 => a.first().clone(),
         _ => Arc::new(BlockCsr::<T>::from_planes(a.planes()).to_csr()),

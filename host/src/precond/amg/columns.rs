@@ -52,6 +52,7 @@ fn of_coarsest<S: Real, B: Backend<S> + 'static>(
             let Some(smoother) = of_smoother(&**smoother) else { return Ok(None) };
             Solve::Smoothed(a.clone(), smoother)
         }
+        Solve::Below(_) => return Ok(None),
     };
     let vectors = Vectors::new::<S, Columns<B>>(columns, coarsest.size.n_rows)?;
     Ok(Some(Coarsest { size: coarsest.size, solve, vectors }))

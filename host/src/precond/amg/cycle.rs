@@ -49,7 +49,7 @@ impl<S: Real, B: Backend<S>> Multigrid<S, B> {
         let count = self.levels.len();
         let (above, below) = self.levels.split_at_mut((l + 1).min(count));
         let Some(Level { a, r: restriction, smoother, vectors, .. }) = above.get_mut(l) else {
-            return self.coarsest.visit(g, zero);
+            return self.coarsest.visit(g, cycle, zero);
         };
         smooth_down(g, &**smoother, &a.matrix, vectors, self.pre, zero)?;
 
@@ -69,20 +69,25 @@ impl<S: Real, B: Backend<S>> Multigrid<S, B> {
             }
             None => g.multiply(restriction, residual, Then::Store { y: &mut coarse.b })?,
         }
-        let last = l + 1 == count;
+        self.visit_below(g, l + 1, cycle)?;
+        self.correct(g, l, no_iterate)
+    }
+
+    /// What a cycle on the next finer level does on level `l`, from zero; the first sweep has been done.
+    pub(super) fn visit_below(&mut self, g: &B, l: usize, cycle: Cycle) -> Result<()> {
+        let last = l == self.levels.len();
         match cycle {
-            Cycle::K if !last => self.two_flexible_steps(g, l + 1)?,
+            Cycle::K if !last => self.two_flexible_steps(g, l),
             Cycle::W if !last => {
-                self.visit(g, l + 1, Cycle::W, true)?;
-                self.visit(g, l + 1, Cycle::W, false)?;
+                self.visit(g, l, Cycle::W, true)?;
+                self.visit(g, l, Cycle::W, false)
             }
             Cycle::F if !last => {
-                self.visit(g, l + 1, Cycle::F, true)?;
-                self.visit(g, l + 1, Cycle::V, false)?;
+                self.visit(g, l, Cycle::F, true)?;
+                self.visit(g, l, Cycle::V, false)
             }
-            _ => self.visit(g, l + 1, cycle, true)?,
+            _ => self.visit(g, l, cycle, true),
         }
-        self.correct(g, l, no_iterate)
     }
 
     /// `x += P x_c` on level `l`, and the smoothing steps after it. Without an iterate `x` is 0, whatever it
@@ -147,14 +152,18 @@ impl<S: Real, B: Backend<S>> Multigrid<S, B> {
 
 impl<S: Real, B: Backend<S>> Coarsest<S, B> {
     /// Solves `A x = b`, as [`Multigrid::visit`].
-    fn visit(&mut self, g: &B, zero: bool) -> Result<()> {
-        match &self.solve {
+    fn visit(&mut self, g: &B, cycle: Cycle, zero: bool) -> Result<()> {
+        match &mut self.solve {
             Solve::Inverse(inverse) => {
                 let Vectors { b, x, .. } = &mut self.vectors;
                 g.multiply(&inverse.matrix, b, Then::Store { y: x })
             }
             Solve::Smoothed(a, smoother) => {
                 smooth_down(g, &**smoother, &a.matrix, &mut self.vectors, coarsest::STEPS, zero)
+            }
+            Solve::Below(below) => {
+                let Vectors { b, x, .. } = &mut self.vectors;
+                below.visit(g, cycle, b, x)
             }
         }
     }
@@ -199,7 +208,7 @@ fn entry<'a, S: Real, B: Backend<S>>(
         Some(Level { smoother, vectors, .. }) => (first_sweep(&**smoother, pre), vectors),
         None => {
             let first = match &coarsest.solve {
-                Solve::Inverse(_) => None,
+                Solve::Inverse(_) | Solve::Below(_) => None,
                 Solve::Smoothed(_, smoother) => first_sweep(&**smoother, coarsest::STEPS),
             };
             (first, &mut coarsest.vectors)

@@ -18,6 +18,8 @@ pub struct Info {
     /// Bytes that one application must move: the passes of a cycle over matrices and vectors, whatever the
     /// caches keep.
     pub cycle_bytes: u64,
+    /// On several ranks: how many levels, from the finest on, are shared out among all of them; 0 elsewhere.
+    pub on_ranks: usize,
 }
 
 impl Info {

@@ -12,6 +12,7 @@
 //! | `level`, `coarsest` | a level ready to be cycled over: matrix, transfers, smoother, vectors |
 //! | `cycle`, `application` | V, W, F, K, and one as a preconditioner |
 //! | `columns` | the same for several right-hand sides |
+//! | `ranks` | the same on several ranks |
 //! | `info` | what was set up, for reports |
 //! | `update` | new numbers in a hierarchy |
 //! | `prediction` | how large a hierarchy will be |
@@ -50,6 +51,7 @@ mod params;
 mod phases;
 mod precisions;
 pub mod prediction;
+mod ranks;
 pub mod smoother;
 #[cfg(feature = "internals")]
 pub mod spectrum;
@@ -79,6 +81,7 @@ pub use near_null::NearNull;
 pub use params::{Coarsening, Cycle, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
 use precisions::Precisions;
+pub(crate) use ranks::AmgOnRanks;
 pub use traffic::Stored;
 use traffic::Traffic;
 use update::{Reusable, check_pattern, update};
@@ -145,6 +148,17 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         params: &Params,
         near_null: Option<&NearNull>,
     ) -> Result<Self> {
+        Self::with_matrices(backend, a, product, params, near_null).map(|(amg, _)| amg)
+    }
+
+    /// The same, with the matrices that it was made of.
+    fn with_matrices(
+        backend: &B,
+        a: Blocks<<B as Matrices<T>>::Csr>,
+        product: Option<&<B as Products<T>>::Matrix>,
+        params: &Params,
+        near_null: Option<&NearNull>,
+    ) -> Result<(Self, Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>)> {
         let mut params = params.clone();
         if let Some(near_null) = near_null {
             near_null.check(&params, a.block(), Matrices::<T>::size(backend, a.first()).n_rows)?;
@@ -153,7 +167,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         }
         let options = SetupOptions { near_null, keep: false };
         let mut hierarchy = build_where_asked::<T, B>(backend, a, product, &params, options)?;
-        Self::from_hierarchy(backend, &mut hierarchy, &params)
+        Ok((Self::from_hierarchy(backend, &mut hierarchy, &params)?, hierarchy))
     }
 
     /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate
@@ -187,7 +201,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         let above = matrices.last().map(|level| &level.a);
         let last = Coarsest::new::<T>(backend, above, coarsest, finest, params, &mut phases)?;
 
-        let infos: Vec<LevelInfo> = levels.iter().map(Level::info).chain([last.info()]).collect();
+        let infos: Vec<LevelInfo> = levels.iter().map(Level::info).chain(last.info()).collect();
         let traffic = Traffic {
             value: size_of::<S>(),
             levels: levels.iter().map(Level::passes).collect(),
@@ -196,7 +210,9 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         // Between T and S before and after the cycle.
         let casts = 2 * infos[0].rows * (size_of::<T>() + size_of::<S>());
         let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
-        let info = Info { params: params.clone(), levels: infos, phases, precision: S::NAME, cycle_bytes };
+        let (params_of, on_ranks) = (params.clone(), 0);
+        let info =
+            Info { params: params_of, levels: infos, phases, precision: S::NAME, cycle_bytes, on_ranks };
         let (cycle, pre, post) = (params.cycle(), params.pre, params.post);
         Ok(Amg { multigrid: Multigrid { levels, coarsest: last, cycle, pre, post }, info, reusable: None })
     }

@@ -8,6 +8,7 @@ use crate::solver::cg::CgStep;
 
 mod columns;
 mod device;
+mod distributed;
 mod host;
 
 /// Vectors of T that are rounded to S, by themselves or as part of a pass that is made anyway.

@@ -36,6 +36,11 @@ impl SmootherKind {
         })
     }
 
+    /// Whether it is weighted sweeps, with a diagonal: each row of unknowns is smoothed by itself.
+    pub(crate) fn is_of_sweeps(self) -> bool {
+        self != SmootherKind::Ilu
+    }
+
     /// The parameters that it uses.
     pub(super) fn uses(self) -> &'static Uses {
         match self {

@@ -89,6 +89,16 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
         Ok(Sweeps { d: Arc::new(rounded), weights, block: input.a.block(), len })
     }
 
+    /// Sweeps with the `len` elements of `d`, which has blocks of so many rows.
+    pub fn of_diagonal(d: B::Vector, weights: Vec<S>, block: usize, len: usize) -> Self {
+        Sweeps { d: Arc::new(d), weights, block, len }
+    }
+
+    /// The weights, in the order of the sweeps of a step before the coarser level.
+    pub fn weights(&self) -> &[S] {
+        &self.weights
+    }
+
     /// The first sweep from zero, `x = w_0 d .* b`: it needs no matrix.
     pub fn first(&self) -> (S, &B::Vector) {
         (self.weights[0], &self.d)

@@ -1,0 +1,135 @@
+//! The part that a rank has of a level.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
+use crate::backend::{Memory, Products};
+use crate::comm::{Piece, Reader, Writer};
+use crate::error::{Error, Result};
+use crate::matrix::rounding::Pivot;
+use crate::matrix::{AnyMatrix, BlockCsr};
+use crate::precond::amg::flexible::FlexibleCg;
+use crate::precond::amg::level::{Correction, Level, LevelMatrix, Vectors};
+use crate::precond::amg::params::{Cycle, Params};
+use crate::precond::amg::precisions::Precisions;
+use crate::precond::amg::smoother::Sweeps;
+use crate::setup::{Blocks, Formats, Matrices, Size};
+
+/// A matrix of a level, of which [`PartOfMatrix::piece`] has the rows of one rank.
+pub struct PartOfMatrix {
+    pub piece: Piece,
+    /// The pivots of the rounding, where values are rounded so that a GPU can compress them.
+    pub pivot: Option<Pivot>,
+}
+
+/// The part that a rank has of a level.
+pub struct Part {
+    /// Unknowns of a node.
+    pub block: usize,
+    /// A, what the correction is multiplied by, R.
+    pub matrices: [PartOfMatrix; 3],
+    /// Whether the correction is [`Correction::Swept`].
+    pub is_swept: bool,
+    /// The weights of the sweeps of the smoother, and their diagonal.
+    pub weights: Vec<f64>,
+    pub d: Vec<f64>,
+}
+
+impl Part {
+    /// As a message.
+    pub fn written(&self) -> Vec<u8> {
+        let message = Writer::new().put(&[self.block as u64, u64::from(self.is_swept)]);
+        let message = message.put(&self.weights).put(&self.d);
+        let with_matrix = |message: Writer, PartOfMatrix { piece, pivot }: &PartOfMatrix| {
+            piece.written(message.put(&[code_of(*pivot)]))
+        };
+        self.matrices.iter().fold(message, with_matrix).bytes()
+    }
+
+    /// What [`Part::written`] wrote.
+    pub fn read(message: &[u8]) -> Result<Part> {
+        let mut message = Reader::new(message);
+        let &[block, is_swept] = &message.take::<u64>()?[..] else { return Err(unknown()) };
+        let (weights, d) = (message.take()?, message.take()?);
+        let mut matrix = || {
+            let code = message.one::<u64>()?;
+            let pivot = PIVOTS.iter().copied().find(|&pivot| code_of(pivot) == code).ok_or_else(unknown)?;
+            Ok::<_, Error>(PartOfMatrix { pivot, piece: Piece::read(&mut message)? })
+        };
+        let matrices = [matrix()?, matrix()?, matrix()?];
+        Ok(Part { block: block as usize, matrices, is_swept: is_swept != 0, weights, d })
+    }
+
+    /// The level, the `l`-th, of this rank, in S.
+    pub fn level<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
+        self,
+        backend: &Distributed<B>,
+        l: usize,
+        params: &Params,
+    ) -> Result<Level<S, Distributed<B>>> {
+        let Part { block, matrices, is_swept, weights, d } = self;
+        let n = matrices[0].piece.local.n_rows();
+        let matrix = |part| matrix::<T, S, B>(backend, part, block, params);
+        let [a, correction, r] = matrices.map(matrix);
+        let (a, correction, r) = (a?, correction?, r?);
+        let rounded = |values: Vec<f64>| values.into_iter().map(S::from_f64).collect::<Vec<S>>();
+        let (len, d) = (d.len(), Memory::<S>::vector(backend.inner(), &rounded(d))?);
+        let flexible = match params.cycle() {
+            Cycle::K if l > 0 => Some(FlexibleCg::new(backend, n)?),
+            _ => None,
+        };
+        Ok(Level {
+            a,
+            r,
+            correction: if is_swept {
+                Correction::Swept(correction)
+            } else {
+                Correction::Interpolated(correction)
+            },
+            smoother: Box::new(Sweeps::of_diagonal(d, rounded(weights), block, len)),
+            vectors: Vectors::new::<S, Distributed<B>>(backend, n)?,
+            flexible,
+        })
+    }
+}
+
+const PIVOTS: [Option<Pivot>; 3] = [None, Some(Pivot::Diagonal), Some(Pivot::Largest)];
+
+fn code_of(pivot: Option<Pivot>) -> u64 {
+    PIVOTS.iter().position(|&other| other == pivot).unwrap_or(0) as u64
+}
+
+fn unknown() -> Error {
+    Error::Option("rank 0 describes an unknown level: do all ranks run the same program?".into())
+}
+
+/// The rows of a matrix where they are computed with, in S.
+fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
+    backend: &Distributed<B>,
+    PartOfMatrix { piece, pivot }: PartOfMatrix,
+    block: usize,
+    params: &Params,
+) -> Result<LevelMatrix<DistributedMatrix<S, B>>> {
+    let (inner, local) = (backend.inner(), &piece.local);
+    let (n_rows, n_cols) = (local.n_rows(), local.n_cols());
+    let size = Size { n_rows, n_cols, nnz: local.nnz() + piece.border.nnz() };
+    let operator = if local.nnz() == 0 {
+        // Rows without entries of their own: nothing that a format is chosen by.
+        let local = AnyMatrix::Crs(Arc::new(local.cast::<S>()));
+        Products::<S>::matrix(inner, &Arc::new(local))?
+    } else {
+        let local = local.cast::<T>();
+        let blocks = match block {
+            1 => Blocks::scalar(Matrices::<T>::csr(inner, &Arc::new(local))?),
+            _ => Matrices::<T>::blocks(inner, &BlockCsr::from_csr(&local, block)?)?,
+        };
+        match (pivot, params.format) {
+            (Some(pivot), _) => Formats::<T, S>::smoothing_operator(inner, &blocks, pivot)?,
+            (None, Some(format)) => Formats::<T, S>::operator_in(inner, &blocks, format)?,
+            (None, None) => Formats::<T, S>::operator(inner, &blocks)?,
+        }
+    };
+    Ok(LevelMatrix::new(size, backend.assembled(operator, &piece)?))
+}

@@ -1,0 +1,182 @@
+//! A hierarchy that was set up on rank 0, and is shared out level after level.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+use rayon::prelude::*;
+
+use super::part::{Part, PartOfMatrix};
+use crate::backend::Memory;
+use crate::comm::{Comm, Partition, Pieces};
+use crate::error::{Error, Result};
+use crate::matrix::Csr;
+use crate::matrix::rounding::{Pivot, Rounding};
+use crate::precond::amg::application::is_fixed;
+use crate::precond::amg::coarsest::as_ordinary;
+use crate::precond::amg::cycle::Multigrid;
+use crate::precond::amg::hierarchy::LevelMatrices;
+use crate::precond::amg::level::{Correction, Level};
+use crate::precond::amg::precisions::Precisions;
+use crate::precond::amg::{Amg, Info};
+use crate::precond::description::Source;
+use crate::setup::{Blocks, Matrices};
+
+/// The levels that are to be shared out, the finest last.
+type Levels<T, S, B> = Vec<(LevelMatrices<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>, Level<S, B>)>;
+
+/// A hierarchy on rank 0.
+pub struct Whole<T: Real, S: Real, B: Precisions<T, S>> {
+    shared: Levels<T, S, B>,
+    /// The levels that stay here.
+    pub rest: Multigrid<S, B>,
+    /// Which rank has which unknowns of the finest level that is still to be shared out, or stays.
+    pub partition: Arc<Partition>,
+    pub info: Info,
+    /// Whether the cycle is the same operator every time.
+    pub is_fixed: bool,
+    /// Whether matrices are rounded for compression.
+    compressed: bool,
+}
+
+impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
+    /// Sets it up.
+    pub fn new(source: Source<T, B>, partition: Arc<Partition>) -> Result<Self> {
+        let Source { backend, csr, product, parameters, .. } = source;
+        let csr = csr.expect("uploaded for a hierarchy");
+        let near_null = parameters.near_null.as_deref();
+        let (amg, hierarchy) =
+            Amg::<T, S, B>::with_matrices(backend, csr, Some(product), &parameters.amg, near_null)?;
+        let Amg { mut multigrid, mut info, .. } = amg;
+        let is_fixed = is_fixed(&multigrid);
+        let least = info.params.rank_rows.saturating_mul(partition.size());
+        let is_small = |level: &Level<S, B>| level.a.size.n_rows < least;
+        let count =
+            multigrid.levels.iter().skip(1).position(is_small).map_or(multigrid.levels.len(), |l| l + 1);
+        let rest = multigrid.levels.split_off(count);
+        let levels = std::mem::replace(&mut multigrid.levels, rest);
+        let shared = hierarchy.levels.into_iter().zip(levels).rev().collect();
+        info.on_ranks = count;
+        let compressed = info.params.compressed && info.params.format.is_none() && S::NAME == f32::NAME;
+        Ok(Whole { shared, rest: multigrid, partition, info, is_fixed, compressed })
+    }
+
+    /// How many levels are still to be shared out.
+    pub fn count(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Sends every other rank its part of the next level, which is forgotten here, and returns that of rank
+    /// 0. After an error the others get messages that say nothing.
+    pub fn share(&mut self, backend: &B, comm: &dyn Comm) -> Result<Part> {
+        let level = match self.next(backend) {
+            Ok(level) => level,
+            Err(error) => {
+                (1..comm.size()).try_for_each(|rank| comm.send(rank, &[]))?;
+                return Err(error);
+            }
+        };
+        let [a, correction, r] = &level.matrices;
+        let coarse = coarse_partition(&r.0, &self.partition, level.block);
+        let fine = std::mem::replace(&mut self.partition, Arc::new(coarse));
+        let (fine, coarse) = (&*fine, &*self.partition);
+        let pieces = [
+            (Pieces::between(&a.0, fine, fine), a.1),
+            (Pieces::between(&correction.0, fine, coarse), correction.1),
+            (Pieces::between(&r.0, coarse, fine), r.1),
+        ];
+        let part = |rank: usize| {
+            let of_row = |&i: &u64| &level.d[level.block * i as usize..][..level.block];
+            Part {
+                block: level.block,
+                matrices: [0, 1, 2].map(|k| {
+                    let (pieces, pivot) = &pieces[k];
+                    PartOfMatrix { piece: pieces.piece(rank), pivot: *pivot }
+                }),
+                is_swept: level.is_swept,
+                weights: level.weights.clone(),
+                d: fine.rows(rank).iter().flat_map(of_row).copied().collect(),
+            }
+        };
+        (1..comm.size()).try_for_each(|rank| comm.send(rank, &part(rank).written()))?;
+        Ok(part(0))
+    }
+
+    /// The next level, on the host.
+    fn next(&mut self, backend: &B) -> Result<OnHost> {
+        let Some((matrices, level)) = self.shared.pop() else {
+            return Err(Error::Option("all levels are shared out".into()));
+        };
+        let Some(sweeps) = level.smoother.as_sweeps() else {
+            return Err(Error::Option("this smoother is not there on several ranks".into()));
+        };
+        let values = |v: &[S]| v.iter().map(|v| v.to_f64()).collect::<Vec<f64>>();
+        let (weights, d) =
+            (values(sweeps.weights()), values(&Memory::<S>::to_host(backend, sweeps.first().1)?));
+        let is_swept = matches!(level.correction, Correction::Swept(_));
+        let LevelMatrices { a, p, r, products, .. } = matrices;
+        let block = a.block();
+        // The level has made Q of A P.
+        let (correction, pivot) = match products.filter(|_| is_swept) {
+            Some(products) => (products.ap, Some(Pivot::Largest)),
+            None => (p, None),
+        };
+        let on_host = |m: Blocks<B::Csr>, pivot: Option<Pivot>| {
+            self.on_host(backend, &m, pivot.filter(|_| self.compressed && block == 1))
+        };
+        let matrices = [on_host(a, Some(Pivot::Diagonal))?, on_host(correction, pivot)?, on_host(r, None)?];
+        Ok(OnHost { block, matrices, is_swept, weights, d })
+    }
+
+    /// The matrix, blocks written out, and rounded with these pivots if a GPU would compress it.
+    fn on_host(
+        &self,
+        backend: &B,
+        m: &Blocks<B::Csr>,
+        pivot: Option<Pivot>,
+    ) -> Result<(Csr<f64>, Option<Pivot>)> {
+        let a = as_ordinary(&m.map(|plane| Matrices::<T>::csr_to_host(backend, plane))?);
+        let Some((rounding, pivot)) = pivot.and_then(|pivot| Some((Rounding::of(&a, pivot)?, pivot))) else {
+            return Ok((a.cast(), None));
+        };
+        let mut values = vec![0.0; a.nnz()];
+        rounding.values(0..a.n_rows(), &mut values);
+        let rounded =
+            Csr::from_valid_parts(a.n_rows(), a.n_cols(), a.row_ptr().to_vec(), a.col_idx().to_vec(), values);
+        Ok((rounded, Some(pivot)))
+    }
+}
+
+/// A whole level on the host.
+struct OnHost {
+    block: usize,
+    matrices: [(Csr<f64>, Option<Pivot>); 3],
+    is_swept: bool,
+    weights: Vec<f64>,
+    d: Vec<f64>,
+}
+
+/// Each coarse node goes to the rank whose fine unknowns it is restricted from with the largest weights, the
+/// first of those that are equal.
+fn coarse_partition(r: &Csr<f64>, fine: &Partition, block: usize) -> Partition {
+    let owner_of = |node: usize| {
+        let mut shares: Vec<(usize, f64)> = Vec::new();
+        for i in block * node..block * (node + 1) {
+            let (columns, values) = r.row(i);
+            for (&j, value) in columns.iter().zip(values) {
+                let owner = fine.owner(j as usize);
+                match shares.iter_mut().find(|(rank, _)| *rank == owner) {
+                    Some((_, share)) => *share += value.abs(),
+                    None => shares.push((owner, value.abs())),
+                }
+            }
+        }
+        let better = |best: (usize, f64), next: (usize, f64)| {
+            let is_better = next.1 > best.1 || (next.1 == best.1 && next.0 < best.0);
+            if is_better { next } else { best }
+        };
+        shares.into_iter().reduce(better).map_or(0, |(rank, _)| rank as u32)
+    };
+    let nodes = (0..r.n_rows() / block).into_par_iter().with_min_len(1024);
+    let owner = nodes.flat_map_iter(|node| std::iter::repeat_n(owner_of(node), block)).collect();
+    Partition::of_owners(owner, fine.size())
+}
