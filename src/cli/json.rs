@@ -146,6 +146,7 @@ struct Ranks<'a> {
     neighbours: usize,
     least_rows: usize,
     most_rows: usize,
+    peer_memory: bool,
     exchanges: u64,
     exchanged_bytes: u64,
     reductions: u64,
@@ -154,7 +155,9 @@ struct Ranks<'a> {
 impl<'a> From<&'a ranks::Info> for Ranks<'a> {
     fn from(info: &'a ranks::Info) -> Self {
         let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
-        let &ranks::Info { ranks, ref partition, exchanges, exchanged_bytes, reductions, .. } = info;
+        let &ranks::Info {
+            ranks, ref partition, peer_memory, exchanges, exchanged_bytes, reductions, ..
+        } = info;
         Ranks {
             count: ranks,
             partition,
@@ -164,6 +167,7 @@ impl<'a> From<&'a ranks::Info> for Ranks<'a> {
             neighbours,
             least_rows,
             most_rows,
+            peer_memory,
             exchanges,
             exchanged_bytes,
             reductions,

@@ -140,7 +140,8 @@ fn ranks(lines: &mut Lines, info: &ranks::Info) {
     lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours} neighbours at most"));
     let (exchanges, reductions) = (thousands(info.exchanges), thousands(info.reductions));
     let sent = bytes(info.exchanged_bytes);
-    lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions"));
+    let way = if info.peer_memory { "peer memory" } else { "through the host" };
+    lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions, {way}"));
 }
 
 /// What was tried before, and why it was left.

@@ -8,7 +8,7 @@ use super::observer::Agreed;
 use super::orders::Choices;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Partition, Piece};
+use crate::comm::{Comm, Partition, Piece, agree_within};
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format};
 use crate::job::progress::Watch;
@@ -48,6 +48,8 @@ pub(super) trait Part: Send {
         stop: &Stop,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Solved>;
+    /// Whether nothing between ranks goes through the host.
+    fn is_connected(&self) -> bool;
     /// How the rows are stored.
     fn storage(&self) -> Storage;
     /// The hierarchy, where it is here.
@@ -102,7 +104,7 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
         basis: &[Vec<f64>],
         root: Option<Root>,
     ) -> Result<Self> {
-        let backend = Distributed::new(inner.clone(), comm.clone());
+        let backend = Distributed::connected::<T>(inner.clone(), comm.clone())?;
         let options = &choices.options;
         let (n, nnz) = (piece.local.n_rows(), piece.local.nnz() + piece.border.nnz());
         let (format, sigma, reason) = match n {
@@ -142,9 +144,10 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
         matrix: &DistributedMatrix<T, B>,
         basis: &[Vec<f64>],
     ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
-        let m: Box<dyn Preconditioner<T, B>> = if a.n_rows() == 0 {
-            Box::new(Identity)
-        } else {
+        let make = || -> Result<Box<dyn Preconditioner<T, B>>> {
+            if a.n_rows() == 0 {
+                return Ok(Box::new(Identity));
+            }
             let options = &choices.options;
             let parameters = &Parameters {
                 block_size: options.block_size,
@@ -156,8 +159,10 @@ impl<T: Number, B: Computes<T> + Borders<T>> Local<T, B> {
                 reusable: false,
             };
             let (backend, product) = (backend.inner(), matrix.local());
-            choices.precond.make(Source { backend, a, csr: None, product, parameters })?
+            choices.precond.make(Source { backend, a, csr: None, product, parameters })
         };
+        // Nobody begins the reductions of a basis where another has come to an end.
+        let m = if basis.is_empty() { make()? } else { agree_within(&**backend.comm(), make())? };
         let is_fused = (choices.precond.description().is_fused)(choices.options.block_size);
         let m = Box::new(Subdomain::new(m, is_fused));
         if basis.is_empty() {
@@ -187,7 +192,7 @@ impl<T: Number, B: Computes<T> + Borders<T>> Part for Local<T, B> {
             None => backend.zeros(self.n)?,
             Some(x) => backend.vector(&rounded::<T>(x))?,
         };
-        let before = backend.exchanged();
+        let before = backend.exchanged()?;
         let comm = backend.comm().clone();
         let mut observer = Agreed { comm: &*comm, observer };
         let outcome = solver.solve(backend, matrix, &mut **m, &b, &mut x, stop, &mut observer)?;
@@ -195,9 +200,12 @@ impl<T: Number, B: Computes<T> + Borders<T>> Part for Local<T, B> {
         let vector = (self.n * size_of::<T>()) as u64;
         let parts = Parts { product: matrix.traffic() + 2 * vector, vector, m: m.traffic(vector) };
         let bytes_moved = solver.traffic(outcome.iterations, &parts);
-        Ok(Solved { x, outcome, exchanged: backend.exchanged().since(before), bytes_moved })
+        Ok(Solved { x, outcome, exchanged: backend.exchanged()?.since(before), bytes_moved })
     }
 
+    fn is_connected(&self) -> bool {
+        self.backend.is_connected()
+    }
     fn storage(&self) -> Storage {
         Storage::of(&self.matrix, self.nnz, &self.reason)
     }

@@ -6,7 +6,7 @@ use super::steps::{CgStep, CgSteps};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
 
-impl<T: Real, B: Borders<T> + CgSteps<T> + Clone> CgSteps<T> for Distributed<B> {
+impl<T: Real, B: Borders<T> + CgSteps<T>> CgSteps<T> for Distributed<B> {
     fn cg_step(&self, step: &mut CgStep<T, Self>, d: Option<&B::Vector>) -> Result<()> {
         let CgStep { s, rho, p_ap, p, ap, x, r, out, scratch, monitor } = step;
         let (s, rho, p_ap, ap, out, scratch, monitor) = (*s, *rho, *p_ap, *ap, *out, *scratch, *monitor);
