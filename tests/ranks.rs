@@ -5,9 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use warpsolve::backend::cpu::Cpu;
+use warpsolve::backend::gpu::Gpu;
 use warpsolve::comm::{Comm, Partitioning, Team};
+use warpsolve::job::ranks::Info;
 use warpsolve::job::{CancellationToken, Device, Method, Options, Precision, Precond, Ranks, Solution};
 use warpsolve::job::{Solver, Stage, relative_residual, solve};
+use warpsolve::launch::sim::Sim;
 use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::{Coarsening, Cycle, SmootherKind};
 use warpsolve::problem::generate;
@@ -136,6 +139,131 @@ fn the_simulator_runs_on_ranks() {
             assert!(report.outcome.iterations.abs_diff(alone.outcome.iterations) <= 1, "{method}");
         }
     }
+}
+
+/// A rank of a team that does not let on that the ranks share memory.
+struct Apart(Team);
+
+impl Comm for Apart {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+    fn send(&self, to: usize, message: &[u8]) -> Result<()> {
+        self.0.send(to, message)
+    }
+    fn receive(&self, from: usize) -> Result<Vec<u8>> {
+        self.0.receive(from)
+    }
+    fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<()> {
+        self.0.exchange(sends, receives)
+    }
+    fn all_gather(&self, mine: &[f64]) -> Result<Vec<f64>> {
+        self.0.all_gather(mine)
+    }
+    fn broadcast(&self, message: &mut Vec<u8>) -> Result<()> {
+        self.0.broadcast(message)
+    }
+    fn fail(&self, why: &str) {
+        self.0.fail(why);
+    }
+}
+
+/// Simulators that report races, and reads of what nobody wrote.
+fn strict() -> Device {
+    Device::Gpu(Gpu::new(Arc::new(Sim::strict())).unwrap())
+}
+
+fn simulators(size: usize, partitioning: Partitioning, device: fn() -> Device, peers: bool) -> Arc<Ranks> {
+    let comm = |team: Team| match peers {
+        true => Arc::new(team) as Arc<dyn Comm>,
+        false => Arc::new(Apart(team)),
+    };
+    let team = Team::new(size).into_iter().map(comm).collect();
+    Arc::new(Ranks::of_team(team, partitioning, move |_| Ok(device())).unwrap())
+}
+
+#[test]
+fn peer_memory_gives_the_bits_of_the_way_through_the_host() {
+    let a = matrix("poisson2d:9");
+    let sim = || Device::simulator().unwrap();
+    for size in [2, 3, 5, 7] {
+        let [peers, host] = [true, false].map(|peers| simulators(size, Partitioning::Rcm, sim, peers));
+        for (method, precond, precision) in [
+            (Method::Cg, Precond::Jacobi, Precision::F64),
+            (Method::Cg, Precond::Ilu, Precision::F64),
+            (Method::Cg, Precond::None, Precision::F32),
+            (Method::Bicgstab, Precond::Jacobi, Precision::F64),
+            (Method::Gmres, Precond::Jacobi, Precision::F64),
+            (Method::Jacobi, Precond::Jacobi, Precision::F64),
+            (Method::Cg, Precond::Amg, Precision::F64),
+        ] {
+            let mut options = Options { precision, restart: 7, ..options(method, precond) };
+            options.amg.coarse_rows = 30;
+            options.stop.rtol = match (method, precision) {
+                (Method::Jacobi, _) => 0.1,
+                (_, Precision::F32) => 1e-5,
+                _ => 1e-8,
+            };
+            let [one, other] = [&peers, &host].map(|ranks| solved(&a, &options, sim(), ranks));
+            let what = format!("{method} with {precond} on {size}");
+            assert!(one.report.converged(), "{what}: {}", one.report);
+            assert_eq!(one.x, other.x, "{what}");
+            assert_eq!(one.report.outcome.history, other.report.outcome.history, "{what}");
+            let [one, other] = [one, other].map(|solution| solution.report.ranks.unwrap());
+            assert!(one.peer_memory && !other.peer_memory);
+            let counts = |info: &Info| (info.exchanges, info.exchanged_bytes, info.reductions);
+            assert_eq!(counts(&one), counts(&other), "{what}");
+        }
+    }
+}
+
+#[test]
+fn peer_memory_is_free_of_races() {
+    let a = matrix("tet:4");
+    let ranks = simulators(3, Partitioning::Blocks, strict, true);
+    for method in [Method::Cg, Method::Bicgstab, Method::Gmres] {
+        let options = options(method, Precond::Jacobi);
+        let Solution { x, report } = solved(&a, &options, strict(), &ranks);
+        assert!(report.converged() && report.ranks.as_ref().unwrap().peer_memory, "{report}");
+        assert!(relative_residual(&a, &x, &rhs(a.n_rows())) <= 1.0001e-8);
+    }
+}
+
+#[test]
+fn peers_may_have_no_rows_and_send_without_receiving() {
+    // Row i has an entry in column i - 1 alone: what is sent goes one way.
+    let n = 12;
+    let lower = (0..n).flat_map(|i| {
+        std::iter::once((i, i, 2.0)).chain((i > 0).then(|| (i, i - 1, -0.5 - i as f64 / 40.0)))
+    });
+    let a = Arc::new(Csr::from_triplets(n, n, lower.collect::<Vec<_>>()).unwrap());
+    let sim = || Device::simulator().unwrap();
+    for size in [2, 5, 14] {
+        let ranks = simulators(size, Partitioning::Blocks, sim, true);
+        for method in [Method::Bicgstab, Method::Gmres] {
+            let Solution { x, report } = solved(&a, &options(method, Precond::Jacobi), sim(), &ranks);
+            assert!(report.converged() && report.ranks.unwrap().peer_memory, "{size} {method}");
+            assert!(relative_residual(&a, &x, &rhs(n)) <= 1.0001e-8, "{size} {method}");
+        }
+    }
+}
+
+#[test]
+fn ranks_on_one_device_exchange_through_the_host() {
+    let a = matrix("poisson2d:7");
+    let device = Device::simulator().unwrap();
+    let its = device.clone();
+    let ranks = Arc::new(Ranks::threads(2, Partitioning::Blocks, move |_| Ok(its.clone())).unwrap());
+    let report = solved(&a, &options(Method::Cg, Precond::Jacobi), device, &ranks).report;
+    assert!(report.converged() && !report.ranks.unwrap().peer_memory);
+    // And where one of them has no device.
+    let ranks = Arc::new(Ranks::threads(2, Partitioning::Blocks, |_| Ok(cpu())).unwrap());
+    let report =
+        solved(&a, &options(Method::Cg, Precond::Jacobi), Device::simulator().unwrap(), &ranks).report;
+    assert!(report.converged() && !report.ranks.unwrap().peer_memory);
 }
 
 #[test]
@@ -292,29 +420,37 @@ impl Comm for Failing {
         self.team.all_gather(mine)
     }
     fn broadcast(&self, message: &mut Vec<u8>) -> Result<()> {
+        assert!(self.left.fetch_sub(1, Ordering::Relaxed) > 1, "the memory of this rank is broken");
         self.team.broadcast(message)
     }
     fn fail(&self, why: &str) {
         self.team.fail(why);
     }
+    fn team(&self) -> Option<&Team> {
+        Some(&self.team)
+    }
 }
 
 #[test]
 fn a_rank_that_panics_ends_all_with_its_name() {
-    let a = matrix("poisson2d:30");
-    for bad in [1, 2] {
-        let comm = |team: Team| {
-            let left = AtomicUsize::new(if team.rank() == bad { 25 } else { usize::MAX });
-            Arc::new(Failing { team, left }) as Arc<dyn Comm>
-        };
-        let team = Team::new(3).into_iter().map(comm).collect();
-        let ranks = Arc::new(Ranks::of_team(team, Partitioning::Blocks, |_| Ok(cpu())).unwrap());
-        let start = Instant::now();
-        let builder = Solver::builder().method(Method::Cg).device(cpu()).ranks(ranks.clone());
-        let error = builder.solve(a.clone(), &rhs(900)).err().unwrap();
-        assert_eq!(error.to_string(), format!("rank {bad}: the memory of this rank is broken"));
-        drop(ranks);
-        assert!(start.elapsed() < Duration::from_secs(10));
+    for (device, name) in
+        [(cpu as fn() -> Device, "poisson2d:30"), (|| Device::simulator().unwrap(), "poisson2d:9")]
+    {
+        let a = matrix(name);
+        for bad in [1, 2] {
+            let comm = |team: Team| {
+                let left = AtomicUsize::new(if team.rank() == bad { 25 } else { usize::MAX });
+                Arc::new(Failing { team, left }) as Arc<dyn Comm>
+            };
+            let team = Team::new(3).into_iter().map(comm).collect();
+            let ranks = Arc::new(Ranks::of_team(team, Partitioning::Blocks, move |_| Ok(device())).unwrap());
+            let start = Instant::now();
+            let builder = Solver::builder().method(Method::Cg).device(device()).ranks(ranks.clone());
+            let error = builder.solve(a.clone(), &rhs(a.n_rows())).err().unwrap();
+            assert_eq!(error.to_string(), format!("rank {bad}: the memory of this rank is broken"));
+            drop(ranks);
+            assert!(start.elapsed() < Duration::from_secs(10));
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Ranks: elements that others need, and entries in columns of others.
 
-use cuda_std::{Real, kernel, memory::*, thread};
+use cuda_std::{Real, atomic, kernel, memory::*, shared, thread};
 
 use crate::monitor::Guard;
+use crate::ranks::{announce, await_arrival};
+use crate::reduce::{Add, Reduction, grid_reduce};
 
 /// `out_k = x[places_k]`.
 #[kernel(T = [f32, f64])]
@@ -20,39 +22,222 @@ pub unsafe fn gather<T: Real>(n: u64, places: *const u32, x: *const T, out: *mut
     }
 }
 
-/// `y_i += a d_i sum_k e_k x_k` over the entries of n rows, row k of which is `i = rows[k]`; d may be null,
-/// which means 1.
+/// Where the elements go that other ranks need, in memory of their devices.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Outbox {
+    /// The address of each element in odd exchanges, then of each in even ones.
+    pub targets: *const u64,
+    /// Ranks that wait for this one.
+    pub neighbours: u32,
+    /// The address of the word of each that says how far this rank has come.
+    pub arrivals: *const u64,
+    /// Exchanges so far.
+    pub epoch: *mut u32,
+    /// Exchanges, and bytes sent in them.
+    pub counts: *mut u64,
+    /// Blocks done so far; 0 before and after.
+    pub counter: *mut u32,
+}
+
+// SAFETY: plain addresses; the kernels say who may use them when.
+unsafe impl Send for Outbox {}
+// SAFETY: as above.
+unsafe impl Sync for Outbox {}
+
+/// Puts `x[places_k]` where another rank needs it, and tells all neighbours when everything is there.
+///
+/// What was put before the last exchange is overwritten: whoever it was for has told in the last exchange
+/// that it has come so far.
+#[kernel(T = [f32, f64])]
+pub unsafe fn put<T: Real>(n: u64, places: *const u32, x: *const T, outbox: Outbox, guard: Guard) {
+    let flag = shared![u32; 1];
+    // SAFETY: the launcher's arguments are valid: places of x, and addresses of memory that waits for this.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let n = n as usize;
+        let epoch = outbox.epoch.ld_volatile(0).wrapping_add(1);
+        let targets = outbox.targets.wrapping_add((1 - epoch as usize % 2) * n);
+        let mut k = thread::index_x();
+        while k < n {
+            (targets.ld_nc(k) as *mut T).st(0, x.ld(places.ld_nc(k) as usize));
+            k += thread::stride();
+        }
+        thread::sync_threads();
+        let grid = thread::grid_dim_x();
+        if thread::thread_idx_x() == 0 {
+            // The elements are out, for other devices too, before the block is counted.
+            thread::system_fence();
+            let done = atomic::atomic_inc_u32(outbox.counter, grid - 1);
+            thread::system_fence();
+            flag.set(0, (done == grid - 1) as u32);
+        }
+        thread::sync_threads();
+        if flag.get(0) == 0 {
+            return;
+        }
+        let mut j = thread::thread_idx_x();
+        while j < outbox.neighbours {
+            announce(outbox.arrivals.ld_nc(j as usize) as *mut u32, epoch);
+            j += thread::block_dim_x();
+        }
+        if thread::thread_idx_x() == 0 {
+            outbox.epoch.st_volatile(0, epoch);
+            outbox.counts.st(0, outbox.counts.ld(0) + 1);
+            outbox.counts.st(1, outbox.counts.ld(1) + (n * size_of::<T>()) as u64);
+        }
+    }
+}
+
+/// Where elements of other ranks are.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Inbox<T> {
+    /// The elements. Where they come from other devices: of odd exchanges, `stride` elements on those of even
+    /// ones.
+    pub received: *const T,
+    /// See `received`.
+    pub stride: u64,
+    /// Exchanges so far; null where the elements are there already.
+    pub epoch: *const u32,
+    /// Ranks to wait for.
+    pub neighbours: u32,
+    /// Which.
+    pub ranks: *const u32,
+    /// How far each rank has come.
+    pub arrived: *const u32,
+    /// Not 0 where a rank has failed.
+    pub failed: *const u32,
+}
+
+// SAFETY: plain addresses; the kernels say who may use them when.
+unsafe impl<T: Real> Send for Inbox<T> {}
+// SAFETY: as above.
+unsafe impl<T: Real> Sync for Inbox<T> {}
+
+impl<T: Real> Inbox<T> {
+    /// The elements, when they are there; after a failure whatever is. Every thread of the block calls this.
+    #[inline(always)]
+    unsafe fn open(&self) -> *const T {
+        if self.epoch.is_null() {
+            return self.received;
+        }
+        // SAFETY: the launcher's arguments are valid.
+        unsafe {
+            let epoch = self.epoch.ld_volatile(0);
+            let mut j = thread::thread_idx_x();
+            while j < self.neighbours {
+                await_arrival(
+                    self.arrived.wrapping_add(self.ranks.ld_nc(j as usize) as usize),
+                    epoch,
+                    self.failed,
+                );
+                j += thread::block_dim_x();
+            }
+            thread::sync_threads();
+            self.received.wrapping_add((1 - epoch as usize % 2) * self.stride as usize)
+        }
+    }
+}
+
+/// Entries in columns of other ranks: n rows, row k of which is `i = rows[k]`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Border<T> {
+    /// Rows.
+    pub n: u64,
+    /// Which.
+    pub rows: *const u32,
+    /// Where the entries of each begin.
+    pub row_ptr: *const u64,
+    /// Columns: which of the elements received.
+    pub columns: *const u32,
+    /// Values.
+    pub values: *const T,
+}
+
+// SAFETY: plain addresses; the kernels say who may use them when.
+unsafe impl<T: Real> Send for Border<T> {}
+// SAFETY: as above.
+unsafe impl<T: Real> Sync for Border<T> {}
+
+impl<T: Real> Border<T> {
+    /// `sum_k e_k x_k` over the entries of row `k`.
+    #[inline(always)]
+    unsafe fn product(&self, k: usize, x: *const T) -> T {
+        // SAFETY: the launcher's arguments are valid.
+        unsafe {
+            let mut sum = T::ZERO;
+            let mut e = self.row_ptr.ld_nc(k) as usize;
+            let end = self.row_ptr.ld_nc(k + 1) as usize;
+            while e < end {
+                sum = self.values.ld_nc(e).mul_add(x.ld(self.columns.ld_nc(e) as usize), sum);
+                e += 1;
+            }
+            sum
+        }
+    }
+}
+
+/// `y_i += a d_i sum_k e_k x_k` over the border's entries; d may be null, which means 1.
 #[kernel(T = [f32, f64])]
 pub unsafe fn add_border<T: Real>(
-    n: u64,
-    rows: *const u32,
-    row_ptr: *const u64,
-    columns: *const u32,
-    values: *const T,
-    x: *const T,
+    border: Border<T>,
+    inbox: Inbox<T>,
     a: T,
     d: *const T,
     y: *mut T,
     guard: Guard,
 ) {
-    // SAFETY: the launcher's arguments are valid: n rows and n + 1 row pointers, rows of y, columns of x.
+    // SAFETY: the launcher's arguments are valid: rows of y, columns of what is received.
     unsafe {
         if guard.stopped() {
             return;
         }
+        let x = inbox.open();
         let mut k = thread::index_x();
-        while k < n as usize {
-            let i = rows.ld_nc(k) as usize;
-            let mut sum = T::ZERO;
-            let mut e = row_ptr.ld_nc(k) as usize;
-            let end = row_ptr.ld_nc(k + 1) as usize;
-            while e < end {
-                sum = values.ld_nc(e).mul_add(x.ld(columns.ld_nc(e) as usize), sum);
-                e += 1;
-            }
+        while k < border.n as usize {
+            let i = border.rows.ld_nc(k) as usize;
             let weight = if d.is_null() { a } else { a * d.ld(i) };
-            y.st(i, y.ld(i) + weight * sum);
+            y.st(i, y.ld(i) + weight * border.product(k, x));
             k += thread::stride();
         }
+    }
+}
+
+/// [`add_border`] with `a = 1`, after which the dot products `dots = [(w, y), (y, y)]` of before are those of
+/// now. w is not y.
+#[kernel(T = [f32, f64])]
+pub unsafe fn add_border_dot<T: Real>(
+    border: Border<T>,
+    inbox: Inbox<T>,
+    w: *const T,
+    y: *mut T,
+    dots: *mut T,
+    reduction: Reduction<T>,
+    guard: Guard,
+) {
+    // SAFETY: as above.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let x = inbox.open();
+        let mut sums = [T::ZERO; 2];
+        let mut k = thread::index_x();
+        while k < border.n as usize {
+            let i = border.rows.ld_nc(k) as usize;
+            let (before, more) = (y.ld(i), border.product(k, x));
+            y.st(i, before + more);
+            sums[0] = w.ld(i).mul_add(more, sums[0]);
+            sums[1] = more.mul_add(before + (before + more), sums[1]);
+            k += thread::stride();
+        }
+        grid_reduce::<T, Add, 2>(sums, reduction, |[product, square]| {
+            dots.st(0, dots.ld(0) + product);
+            dots.st(1, dots.ld(1) + square);
+        });
     }
 }

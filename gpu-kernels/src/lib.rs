@@ -30,6 +30,7 @@ pub mod gram_schmidt;
 pub mod incomplete;
 pub mod krylov;
 pub mod monitor;
+pub mod ranks;
 pub mod reduce;
 pub mod setup;
 mod sizes;
@@ -61,7 +62,9 @@ pub fn entries() -> Vec<&'static str> {
         AXPBYPCZ_ENTRIES,
         CG_STEP_ENTRIES,
         border::ADD_BORDER_ENTRIES,
+        border::ADD_BORDER_DOT_ENTRIES,
         border::GATHER_ENTRIES,
+        border::PUT_ENTRIES,
         blocks::BLOCK_NORMS_ENTRIES,
         blocks::DAMP_BLOCKS_ENTRIES,
         blocks::INVERT_DIAGONAL_BLOCKS_ENTRIES,
@@ -111,6 +114,7 @@ pub fn entries() -> Vec<&'static str> {
         near_null::PUT_VECTOR_ENTRIES,
         NOISY_ENTRIES,
         NORM_MAX_ENTRIES,
+        ranks::REDUCE_RANKS_ENTRIES,
         OBSERVE_ENTRIES,
         product::COUNT_COLUMNS_ENTRIES,
         product::COUNT_COLUMNS_LONG_ENTRIES,

@@ -19,8 +19,66 @@ pub enum DeviceName {
     Cpu,
     /// The GPU of this ordinal.
     Cuda(u32),
+    /// Several GPUs, a rank each.
+    Gpus(Gpus),
     /// The simulator.
     Sim,
+}
+
+/// The GPUs of one machine that are to work together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gpus {
+    /// As many as there are.
+    All,
+    /// Those of these ordinals, in this order.
+    These([u32; Gpus::MOST], usize),
+}
+
+impl Gpus {
+    /// How many can be named.
+    const MOST: usize = 16;
+
+    /// Reads "all", or ordinals with commas between, of which none comes twice.
+    fn read(text: &str) -> Option<Gpus> {
+        if text == "all" {
+            return Some(Gpus::All);
+        }
+        let (mut ordinals, mut count) = ([0; Gpus::MOST], 0);
+        for part in text.split(',') {
+            let ordinal = part.parse().ok().filter(|ordinal| !ordinals[..count].contains(ordinal))?;
+            *ordinals.get_mut(count)? = ordinal;
+            count += 1;
+        }
+        (count > 1).then_some(Gpus::These(ordinals, count))
+    }
+
+    /// How many there are.
+    pub fn count(self) -> usize {
+        match self {
+            Gpus::All => gpus(),
+            Gpus::These(_, count) => count,
+        }
+    }
+
+    /// The k-th, counted from 0 and over again.
+    pub fn nth(self, k: usize) -> DeviceName {
+        DeviceName::Cuda(match self {
+            Gpus::All => (k % gpus().max(1)) as u32,
+            Gpus::These(ordinals, count) => ordinals[k % count],
+        })
+    }
+}
+
+impl fmt::Display for Gpus {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Gpus::All => f.write_str("cuda:all"),
+            Gpus::These(ordinals, count) => {
+                let ordinals: Vec<String> = ordinals[..*count].iter().map(u32::to_string).collect();
+                write!(f, "cuda:{}", ordinals.join(","))
+            }
+        }
+    }
 }
 
 impl DeviceName {
@@ -34,6 +92,7 @@ impl fmt::Display for DeviceName {
             DeviceName::Auto => f.write_str("auto"),
             DeviceName::Cpu => f.write_str("cpu"),
             DeviceName::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+            DeviceName::Gpus(gpus) => gpus.fmt(f),
             DeviceName::Sim => f.write_str("sim"),
         }
     }
@@ -52,8 +111,9 @@ impl FromStr for DeviceName {
             "cuda" => Ok(DeviceName::Cuda(0)),
             "sim" => Ok(DeviceName::Sim),
             _ => {
-                let ordinal = name.strip_prefix("cuda:").and_then(|n| n.parse().ok());
-                ordinal.map(DeviceName::Cuda).ok_or_else(unknown)
+                let which = name.strip_prefix("cuda:").ok_or_else(unknown)?;
+                let gpus = || Gpus::read(which).map(DeviceName::Gpus);
+                which.parse().ok().map(DeviceName::Cuda).or_else(gpus).ok_or_else(unknown)
             }
         }
     }
@@ -88,6 +148,9 @@ pub fn open(name: DeviceName, threads: usize, profiler: &Profiler) -> Result<Ope
         DeviceName::Cpu => cpu(None),
         DeviceName::Sim => gpu(Gpu::simulated()?),
         DeviceName::Cuda(ordinal) => gpu(warpsolve::open_gpu(ordinal)?),
+        DeviceName::Gpus(gpus) => Err(Error::Option(format!(
+            "--device {gpus} names several GPUs, which the command solve alone uses together"
+        ))),
         DeviceName::Auto => match warpsolve::open_gpu(0) {
             Ok(opened) => gpu(opened),
             Err(error) => cpu(Some(error)),
@@ -116,14 +179,21 @@ mod tests {
 
     #[test]
     fn names_are_read_and_printed() {
-        for name in ["auto", "cpu", "cuda:0", "cuda:17", "sim"] {
+        for name in ["auto", "cpu", "cuda:0", "cuda:17", "cuda:all", "cuda:2,0", "sim"] {
             assert_eq!(name.parse::<DeviceName>().unwrap().to_string(), name);
         }
         assert_eq!("cuda".parse::<DeviceName>().unwrap(), DeviceName::Cuda(0));
-        for name in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU"] {
+        for name in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:0,", "cuda:1,1", "CPU"] {
             let error = name.parse::<DeviceName>().unwrap_err().to_string();
             assert!(error.contains(&format!("'{name}'")) && error.contains("cuda:N"), "{error}");
         }
+    }
+
+    #[test]
+    fn gpus_are_taken_in_their_order() {
+        let DeviceName::Gpus(gpus) = "cuda:2,0,5".parse().unwrap() else { panic!("several GPUs") };
+        assert_eq!(gpus.count(), 3);
+        assert_eq!([0, 1, 2, 3].map(|k| gpus.nth(k)), [2, 0, 5, 2].map(DeviceName::Cuda));
     }
 
     #[test]

@@ -147,6 +147,7 @@ struct Ranks<'a> {
     neighbours: usize,
     least_rows: usize,
     most_rows: usize,
+    peer_memory: bool,
     exchanges: u64,
     exchanged_bytes: u64,
     reductions: u64,
@@ -156,7 +157,9 @@ struct Ranks<'a> {
 impl<'a> Ranks<'a> {
     fn of(info: &'a ranks::Info, hierarchy: Option<&amg::Info>) -> Self {
         let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
-        let &ranks::Info { ranks, ref partition, exchanges, exchanged_bytes, reductions, .. } = info;
+        let &ranks::Info {
+            ranks, ref partition, peer_memory, exchanges, exchanged_bytes, reductions, ..
+        } = info;
         Ranks {
             count: ranks,
             partition,
@@ -166,6 +169,7 @@ impl<'a> Ranks<'a> {
             neighbours,
             least_rows,
             most_rows,
+            peer_memory,
             exchanges,
             exchanged_bytes,
             reductions,

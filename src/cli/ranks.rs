@@ -68,7 +68,24 @@ pub fn share(comm: &dyn Comm, name: DeviceName, threads: usize) -> (DeviceName, 
 pub fn device_of(name: DeviceName, rank: usize) -> DeviceName {
     match name {
         DeviceName::Cuda(0) => DeviceName::Cuda((rank % device::gpus().max(1)) as u32),
+        DeviceName::Gpus(gpus) => gpus.nth(rank),
         other => other,
+    }
+}
+
+/// How many ranks there are to be: as many as were `asked` for, one for each GPU of several, or else one.
+///
+/// # Errors
+/// [`Error::Option`] where the two are not the same.
+pub fn count(asked: Option<usize>, name: DeviceName) -> Result<usize> {
+    let DeviceName::Gpus(gpus) = name else { return Ok(asked.unwrap_or(1)) };
+    let count = gpus.count();
+    match asked {
+        // Without a driver there is none, which is said when the first is opened.
+        Some(ranks) if ranks != count && count > 0 => Err(Error::Option(format!(
+            "--ranks {ranks} does not go with --device {gpus}: a rank for each of {count} GPUs"
+        ))),
+        _ => Ok(count.max(1)),
     }
 }
 
@@ -83,6 +100,7 @@ fn open(name: DeviceName, threads: usize) -> Result<Device> {
         DeviceName::Cpu => warpsolve::backend::cpu::Cpu::new(threads).map(Device::Cpu),
         DeviceName::Sim => Device::simulator(),
         DeviceName::Cuda(ordinal) => Device::cuda(ordinal),
+        DeviceName::Gpus(gpus) => open(gpus.nth(0), threads),
         DeviceName::Auto => match Device::cuda(0) {
             Err(Error::NoDevice(_)) => open(DeviceName::Cpu, threads),
             opened => opened,

@@ -143,7 +143,8 @@ fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours} neighbours at most"));
     let (exchanges, reductions) = (thousands(info.exchanges), thousands(info.reductions));
     let sent = bytes(info.exchanged_bytes);
-    lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions"));
+    let way = if info.peer_memory { "peer memory" } else { "through the host" };
+    lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions, {way}"));
     if let Some(amg::Info { levels, on_ranks, .. }) = hierarchy {
         lines.add("", format!("{on_ranks} of {} levels on all ranks, the others on rank 0", levels.len()));
     }

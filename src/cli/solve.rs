@@ -77,6 +77,7 @@ impl TryFrom<SolveArgs> for Job {
             args.config.as_deref(),
         ];
         check_outputs(&[&args.out, &args.history, &args.json].map(|path| path.as_deref()), &inputs)?;
+        let device = settings.device.unwrap_or(DeviceName::Auto);
         Ok(Job {
             source,
             rhs: args.rhs,
@@ -84,9 +85,9 @@ impl TryFrom<SolveArgs> for Job {
             warnings: settings.ignored(&options),
             options,
             unrestarted: settings.restart == Some(Restart::Never),
-            device: settings.device.unwrap_or(DeviceName::Auto),
+            device,
             threads: settings.threads.unwrap_or(0).into(),
-            ranks: args.ranks.map_or(1, usize::from),
+            ranks: ranks::count(args.ranks.map(usize::from), device)?,
             partition: args.partition.unwrap_or(PartitionName::Blocks),
             out: args.out,
             history: args.history,
@@ -115,7 +116,7 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
     let start = Instant::now();
     let mut job = Job::try_from(args)?;
     match comm {
-        Some(_) if job.ranks > 1 => {
+        Some(_) if job.ranks > 1 && !matches!(job.device, DeviceName::Gpus(_)) => {
             return Err(Error::Option("--ranks is for one process; the launcher has started many".into()));
         }
         Some(comm) => (job.device, job.threads) = ranks::share(&**comm, job.device, job.threads),
@@ -135,7 +136,8 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         let (source, rhs, progress) = (job.source.clone(), job.rhs.clone(), progress.clone());
         move || load::system(&source, rhs.as_deref(), &progress)
     });
-    let opened = device::open(job.device, job.threads, profiler).inspect_err(|_| progress.clear())?;
+    let first = ranks::device_of(job.device, 0);
+    let opened = device::open(first, job.threads, profiler).inspect_err(|_| progress.clear())?;
     let ranks = match comm {
         Some(comm) => Some(Ranks::processes(comm.clone(), partitioning)?),
         None if job.ranks > 1 => Some(ranks::start(job.ranks, partitioning, job.device, job.threads)?),

@@ -23,6 +23,7 @@ pub(crate) use message::{Reader, Writer};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
 pub use piece::{Links, Piece};
+pub(crate) use threads::Alarm;
 pub use threads::Team;
 
 /// How a rank talks to the others.
@@ -50,6 +51,10 @@ pub trait Comm: Send + Sync {
     fn broadcast(&self, message: &mut Vec<u8>) -> Result<()>;
     /// Lets every rank end with an error that names this one.
     fn fail(&self, why: &str);
+    /// The team, where ranks are threads of one process: they see each other's memory.
+    fn team(&self) -> Option<&Team> {
+        None
+    }
 
     /// Messages of every rank, at rank 0.
     fn gather(&self, mine: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>> {
@@ -82,6 +87,10 @@ fn combine<T: Real>(comm: &dyn Comm, mine: &[T], with: impl Fn(T, T) -> T) -> Re
 /// Whether every rank has succeeded; otherwise, at every rank, the error of the first that has not, with its
 /// number.
 pub(crate) fn agree<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
+    if let Err(Error::Rank { .. }) = result {
+        // Every rank has it already.
+        return result;
+    }
     let failed = f64::from(u8::from(result.is_err()));
     let Some(rank) = comm.all_gather(&[failed])?.iter().position(|&failed| failed > 0.0) else {
         return result;
@@ -100,6 +109,14 @@ pub(crate) fn agree<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
         Err(error) if comm.rank() == rank && rank == 0 => Err(error),
         _ => Err(Error::Rank { rank, message: String::from_utf8_lossy(&message).into_owned() }),
     }
+}
+
+/// The same within what ranks agree on later: every rank gets [`Error::Rank`], and they do not agree again.
+pub(crate) fn agree_within<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
+    agree(comm, result).map_err(|error| match error {
+        Error::Rank { .. } => error,
+        own => Error::Rank { rank: comm.rank(), message: own.to_string() },
+    })
 }
 
 #[cfg(test)]

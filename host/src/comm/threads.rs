@@ -1,7 +1,8 @@
 //! Ranks that are threads of one process.
 
+use std::any::Any;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use super::Comm;
@@ -23,7 +24,15 @@ struct Shared {
     /// From each rank to each: that from `p` to `q` is at `p size + q`.
     boxes: Vec<Mailbox>,
     failure: OnceLock<(usize, String)>,
+    /// Called when a rank fails.
+    alarms: Mutex<Vec<Weak<Alarm>>>,
+    /// What each rank [shares](Team::share) now.
+    items: Mutex<Vec<Option<Item>>>,
 }
+
+type Item = Arc<dyn Any + Send + Sync>;
+/// What is done when a rank fails.
+pub(crate) type Alarm = dyn Fn() + Send + Sync;
 
 #[derive(Default)]
 struct Mailbox {
@@ -35,12 +44,43 @@ impl Team {
     /// A team of `size` ranks, which is one for each of as many threads.
     pub fn new(size: usize) -> Vec<Team> {
         let boxes = (0..size * size).map(|_| Mailbox::default()).collect();
-        let shared = Arc::new(Shared { size, boxes, failure: OnceLock::new() });
+        let (failure, alarms, items) = (OnceLock::new(), Mutex::default(), Mutex::new(vec![None; size]));
+        let shared = Arc::new(Shared { size, boxes, failure, alarms, items });
         (0..size).map(|rank| Team { rank, shared: shared.clone() }).collect()
     }
 
     fn mailbox(&self, from: usize, to: usize) -> &Mailbox {
         &self.shared.boxes[from * self.shared.size + to]
+    }
+
+    /// What every rank gives, at every rank, in their order. All ranks call this.
+    pub(crate) fn share<U: Any + Send + Sync>(&self, mine: Arc<U>) -> Result<Vec<Arc<U>>> {
+        let items = || self.shared.items.lock().unwrap_or_else(PoisonError::into_inner);
+        items()[self.rank] = Some(mine);
+        self.all_gather(&[])?;
+        let all: Vec<_> = items().iter().flatten().cloned().filter_map(|item| item.downcast().ok()).collect();
+        // Nobody takes its own away before all have taken it.
+        self.all_gather(&[])?;
+        items()[self.rank] = None;
+        if all.len() != self.size() {
+            return Err(Error::Option("ranks share different things: a mistake of this library".into()));
+        }
+        Ok(all)
+    }
+
+    /// Calls `alarm` when a rank fails, as long as somebody has it; now, where one has failed.
+    pub(crate) fn on_failure(&self, alarm: &Arc<Alarm>) {
+        let mut alarms = self.shared.alarms.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.shared.failure.get().is_some() {
+            alarm();
+        }
+        alarms.retain(|alarm| alarm.strong_count() > 0);
+        alarms.push(Arc::downgrade(alarm));
+    }
+
+    /// Whether a rank has failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.shared.failure.get().is_some()
     }
 
     fn check(&self) -> Result<()> {
@@ -134,5 +174,11 @@ impl Comm for Team {
         // The first failure is the cause of the others.
         let _ = self.shared.failure.set((self.rank, why.into()));
         self.shared.boxes.iter().for_each(|mailbox| mailbox.arrived.notify_all());
+        let alarms = self.shared.alarms.lock().unwrap_or_else(PoisonError::into_inner);
+        alarms.iter().filter_map(Weak::upgrade).for_each(|alarm| alarm());
+    }
+
+    fn team(&self) -> Option<&Team> {
+        Some(self)
     }
 }

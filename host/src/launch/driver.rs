@@ -69,7 +69,17 @@ const KEPT_PAGE_LOCKED: usize = 4;
 
 struct Allocation {
     bytes: usize,
-    host_visible: bool,
+    kind: Kind,
+}
+
+/// Where an allocation is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Device,
+    /// On the device, outside of its pool, whose memory other devices do not see.
+    Shared,
+    /// Page-locked memory of the host.
+    Host,
 }
 
 impl Driver {
@@ -191,9 +201,9 @@ impl Driver {
     }
 
     /// Enters an allocation into the books.
-    fn allocated(&self, address: Address, bytes: usize, host_visible: bool) -> Address {
-        lock(&self.allocations).insert(address, Allocation { bytes, host_visible });
-        if !host_visible {
+    fn allocated(&self, address: Address, bytes: usize, kind: Kind) -> Address {
+        lock(&self.allocations).insert(address, Allocation { bytes, kind });
+        if kind != Kind::Host {
             Counters::add(&self.counters.allocations, 1);
             Counters::add(&self.counters.allocated_bytes, bytes as u64);
         }

@@ -104,8 +104,38 @@ pub trait Launch: Send + Sync {
     fn alloc(&self, bytes: usize) -> Result<Address>;
     /// Takes `bytes` of host memory which kernels can also write, at the same address.
     fn alloc_host_visible(&self, bytes: usize) -> Result<Address>;
-    /// Gives memory of [`Launch::alloc`] or [`Launch::alloc_host_visible`] back, after the work queued
-    /// before.
+    /// Takes `bytes` of device memory, set to zero, that kernels of other devices can use too: of those that
+    /// [reach](Launch::reaches) this device and have [admitted](Launch::admit) the memory.
+    ///
+    /// # Errors
+    /// There is not so much, or the device shares none.
+    fn alloc_shared(&self, bytes: usize) -> Result<Address> {
+        let message = format!("{} shares no memory with other devices", self.info().name);
+        Err(Error::Device { call: format!("alloc_shared({bytes} bytes)"), message })
+    }
+    /// Whether kernels of this device can use memory that `other` shares; another device of this process.
+    fn reaches(&self, other: &dyn Launch) -> bool {
+        let _ = other;
+        false
+    }
+    /// What tells devices of this process apart.
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+    /// Lets kernels of this device use `bytes` bytes of memory that another shares, until
+    /// [`Launch::dismiss`].
+    ///
+    /// # Safety
+    /// They stay there until then.
+    unsafe fn admit(&self, address: Address, bytes: usize) {
+        let _ = (address, bytes);
+    }
+    /// Takes [`Launch::admit`] back. No kernel that uses the memory is queued.
+    fn dismiss(&self, address: Address) {
+        let _ = address;
+    }
+    /// Gives memory of [`Launch::alloc`], [`Launch::alloc_shared`] or [`Launch::alloc_host_visible`] back,
+    /// after the work queued before.
     ///
     /// # Safety
     /// `address` came from this device, is given back once, and nothing uses it afterwards.

@@ -195,6 +195,30 @@ impl Launch for Sim {
         self.take(bytes, false)
     }
 
+    fn alloc_shared(&self, bytes: usize) -> Result<Address> {
+        let address = self.take(bytes, true)?;
+        // SAFETY: just allocated with this size.
+        unsafe { self.zero(address, bytes)? };
+        Ok(address)
+    }
+
+    /// Another simulator: their memory is that of one process.
+    fn reaches(&self, other: &dyn Launch) -> bool {
+        other.cuda().is_none()
+            && other.info().compute_capability == self.info.compute_capability
+            && other.identity() != self.identity()
+    }
+
+    unsafe fn admit(&self, address: Address, bytes: usize) {
+        let mut state = self.state();
+        state.memory.register(address, bytes as u64);
+        state.memory.mark_written(address, bytes as u64);
+    }
+
+    fn dismiss(&self, address: Address) {
+        self.state().memory.unregister(address);
+    }
+
     unsafe fn free(&self, address: Address) {
         if let Some(Allocation { bytes, on_device: true, .. }) = self.state().release(address) {
             self.counters.allocated_bytes.fetch_sub(bytes, std::sync::atomic::Ordering::Relaxed);

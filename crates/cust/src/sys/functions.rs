@@ -47,6 +47,7 @@ functions! {
     fn cuGetErrorString(status: CUresult, string: *mut *const c_char);
 
     // Devices
+    fn cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
     fn cuDeviceGetCount(count: *mut c_int);
@@ -61,6 +62,7 @@ functions! {
     fn cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint);
 
     // The current context
+    fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
     fn cuCtxGetApiVersion(context: CUcontext, version: *mut c_uint);
     fn cuCtxGetCacheConfig(config: *mut CUfunc_cache);
     fn cuCtxGetCurrent(context: *mut CUcontext);

@@ -1,5 +1,5 @@
 //! Borders on a device: a kernel adds their entries to what the product left, before anything else is done
-//! with it. Elements that are sent and received go through the host.
+//! with it. Elements go to other ranks' devices straight, or through the host.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,12 +7,16 @@ use cuda_std::Real;
 use gpu_kernels::border;
 
 use super::border::{BorderRows, Borders};
+use super::channel::Channel;
+use super::peers::{OverRanks, Peers};
 use crate::backend::gpu::{
-    Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, bytes_of, pointer_or_null,
+    Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, bytes_of, pointer_or_null, slot,
 };
 use crate::backend::memory::check_lengths;
-use crate::backend::{Coef, Memory, Products, Then, Vectors};
+use crate::backend::{Coef, Memory, Products, Slot, Then, Vectors};
+use crate::comm::Links;
 use crate::error::Result;
+use crate::launch::Launch;
 
 /// A border in device memory.
 pub struct DeviceBorder<T: Real> {
@@ -20,21 +24,43 @@ pub struct DeviceBorder<T: Real> {
     /// Rows, row pointers and columns.
     index: [Arc<Buffer>; 3],
     values: DeviceVector<T>,
-    /// Places of the elements that others need, and room for these.
+    /// Places of the elements that others need.
     places: Arc<Buffer>,
-    sent: DeviceVector<T>,
-    received: DeviceVector<T>,
-    /// A vector to work with, and scalars for coefficients without slots.
+    sends: usize,
+    way: Way<T>,
+    /// A vector to work with, scalars for coefficients without slots, and for sums.
     scratch: Mutex<(DeviceVector<T>, DeviceScalars<T>)>,
+}
+
+/// How elements come to other ranks.
+enum Way<T: Real> {
+    /// Through the host, from the first to the second.
+    Host(DeviceVector<T>, DeviceVector<T>),
+    /// Straight to their devices.
+    Peers(Channel),
 }
 
 impl<T: Real> Borders<T> for Gpu {
     type Border = DeviceBorder<T>;
 
-    fn border(&self, border: BorderRows<T>, n: usize) -> Result<DeviceBorder<T>> {
+    fn shared_device(&self) -> Option<&Arc<dyn Launch>> {
+        Some(self.device())
+    }
+
+    fn border(
+        &self,
+        border: BorderRows<T>,
+        n: usize,
+        links: &Links,
+        peers: Option<&Arc<Peers>>,
+    ) -> Result<DeviceBorder<T>> {
         let BorderRows { rows, entries, sent } = border;
         let row_ptr: Vec<u64> = entries.row_ptr().iter().map(|&p| p as u64).collect();
         let device = self.device();
+        let way = match peers {
+            None => Way::Host(self.allocate(sent.len())?, self.allocate(entries.n_cols())?),
+            Some(peers) => Way::Peers(Channel::open::<T>(self, links, peers)?),
+        };
         Ok(DeviceBorder {
             rows: rows.len(),
             index: [
@@ -44,33 +70,47 @@ impl<T: Real> Borders<T> for Gpu {
             ],
             values: self.vector(entries.values())?,
             places: Buffer::from_slice(device, &sent)?,
-            sent: self.allocate(sent.len())?,
-            received: self.allocate(entries.n_cols())?,
-            scratch: Mutex::new((self.allocate(n)?, self.allocate(1)?)),
+            sends: sent.len(),
+            way,
+            scratch: Mutex::new((self.allocate(n)?, self.allocate(2)?)),
         })
     }
 
+    fn put(&self, border: &DeviceBorder<T>, x: &DeviceVector<T>) -> Result<bool> {
+        match &border.way {
+            Way::Host(..) => Ok(false),
+            Way::Peers(channel) => channel.put(self, border.sends, &border.places, x).map(|()| true),
+        }
+    }
+
     fn sent(&self, border: &DeviceBorder<T>, x: &DeviceVector<T>, elements: &mut Vec<T>) -> Result<()> {
-        let n = border.sent.len();
-        let (places, out) = (border.places.address as *const u32, border.sent.address() as *mut T);
+        let Way::Host(sent, _) = &border.way else { return Ok(()) };
+        let n = sent.len();
+        let (places, out) = (border.places.address as *const u32, sent.address() as *mut T);
         let kernel = border::gather { n: n as u64, places, x: x.ptr(), out, guard: self.guard() };
         // SAFETY: the places are those of elements of x: `DistributedMatrix::new` has checked that.
         unsafe { self.launch(n, &kernel)? };
-        *elements = border.sent.to_host()?;
+        *elements = sent.to_host()?;
         Ok(())
+    }
+
+    fn reduce_over(&self, peers: &Peers, s: &DeviceScalars<T>, over: OverRanks) -> Result<()> {
+        peers.reduce(self, s, over)
     }
 
     fn multiply_with_border(
         &self,
         a: &DeviceMatrix<T>,
         border: &DeviceBorder<T>,
-        received: &[T],
+        received: Option<&[T]>,
         x: &DeviceVector<T>,
         then: Then<T, Self>,
     ) -> Result<()> {
-        check_lengths("a product", border.received.len(), &[("the elements received", received.len())])?;
-        // SAFETY: the lengths are the same.
-        unsafe { self.device().upload(border.received.address(), bytes_of(received))? };
+        if let (Way::Host(_, place), Some(received)) = (&border.way, received) {
+            check_lengths("a product", place.len(), &[("the elements received", received.len())])?;
+            // SAFETY: the lengths are the same.
+            unsafe { self.device().upload(place.address(), bytes_of(received))? };
+        }
         let mut scratch = border.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let (rest, s) = &mut *scratch;
         match then {
@@ -112,11 +152,9 @@ impl<T: Real> Borders<T> for Gpu {
                 self.scale_rows(omega, d, rest, y)?;
                 self.axpby(s, Coef::ONE, x, Coef::ONE, y)
             }
-            Then::Dot { w, y, s, out } => {
-                self.multiply(a, x, Then::Store { y: &mut *y })?;
-                self.add_border(border, T::ONE, None, y)?;
-                self.dot(w, y, s, out)?;
-                self.dot(y, y, s, out.offset(1))
+            Then::Dot { w, y, s: scalars, out } => {
+                self.multiply(a, x, Then::Dot { w, y: &mut *y, s: scalars, out })?;
+                self.add_border_dot(border, w, y, s, slot(scalars, out))
             }
         }
     }
@@ -131,21 +169,70 @@ impl Gpu {
         d: Option<&DeviceVector<T>>,
         y: &mut DeviceVector<T>,
     ) -> Result<()> {
-        let [rows, row_ptr, columns] = &border.index;
-        let kernel = border::add_border {
-            n: border.rows as u64,
+        let (d, y, guard) = (pointer_or_null(d), y.ptr_mut(), self.guard());
+        let kernel = border::add_border { border: border.entries(), inbox: border.inbox(), a, d, y, guard };
+        // SAFETY: rows are those of y and d, and columns those of what was received: `DistributedMatrix::new`
+        // and the matrix's own checks have seen to that.
+        unsafe { self.launch(border.threads(), &kernel) }
+    }
+
+    /// `y += E x`, and `dots`, the products (w, y) and (y, y), become those of now; `s` is to work with.
+    fn add_border_dot<T: Real>(
+        &self,
+        border: &DeviceBorder<T>,
+        w: &DeviceVector<T>,
+        y: &mut DeviceVector<T>,
+        s: &DeviceScalars<T>,
+        dots: *mut T,
+    ) -> Result<()> {
+        if border.threads() == 0 {
+            return Ok(());
+        }
+        let kernel = border::add_border_dot {
+            border: border.entries(),
+            inbox: border.inbox(),
+            w: w.ptr(),
+            y: y.ptr_mut(),
+            dots,
+            reduction: self.reduction(s, Slot(0)),
+            guard: self.guard(),
+        };
+        // SAFETY: as above; the product has checked the slots of the dot products.
+        unsafe { self.launch_reduction(border.threads(), &kernel) }
+    }
+}
+
+impl<T: Real> DeviceBorder<T> {
+    /// Threads that a kernel over its rows needs; one at least where it is to wait for others.
+    fn threads(&self) -> usize {
+        let waits = matches!(&self.way, Way::Peers(channel) if channel.has_neighbours());
+        self.rows.max(usize::from(waits))
+    }
+
+    fn entries(&self) -> border::Border<T> {
+        let [rows, row_ptr, columns] = &self.index;
+        border::Border {
+            n: self.rows as u64,
             rows: rows.address as *const u32,
             row_ptr: row_ptr.address as *const u64,
             columns: columns.address as *const u32,
-            values: border.values.ptr(),
-            x: border.received.ptr(),
-            a,
-            d: pointer_or_null(d),
-            y: y.ptr_mut(),
-            guard: self.guard(),
-        };
-        // SAFETY: rows are those of y and d, and columns those of what was received: `DistributedMatrix::new`
-        // and the matrix's own checks have seen to that.
-        unsafe { self.launch(border.rows, &kernel) }
+            values: self.values.ptr(),
+        }
+    }
+
+    fn inbox(&self) -> border::Inbox<T> {
+        let null = std::ptr::null();
+        match &self.way {
+            Way::Peers(channel) => channel.inbox(),
+            Way::Host(_, received) => border::Inbox {
+                received: received.ptr(),
+                stride: 0,
+                epoch: null,
+                neighbours: 0,
+                ranks: null,
+                arrived: null,
+                failed: null,
+            },
+        }
     }
 }

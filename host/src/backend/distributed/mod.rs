@@ -7,24 +7,26 @@
 //!
 //! All ranks make the same calls in the same order.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cuda_std::Real;
 
 use super::{Memory, Monitoring, Progress, Slot};
-use crate::comm::{self, Comm};
-use crate::error::Result;
+use crate::comm::{self, Comm, Reader, Writer};
+use crate::error::{Error, Result};
 
 mod border;
+mod channel;
 mod cpu;
 mod gpu;
+mod peers;
 mod products;
 mod root;
 mod vectors;
 
 pub use border::{BorderRows, Borders};
+pub use peers::{OverRanks, PEERS_VARIABLE, Peers};
 pub use products::DistributedMatrix;
 
 /// The backend of one of several ranks.
@@ -32,6 +34,8 @@ pub use products::DistributedMatrix;
 pub struct Distributed<B> {
     inner: B,
     comm: Arc<dyn Comm>,
+    /// Where nothing between ranks goes through the host.
+    peers: Option<Arc<Peers>>,
     traffic: Arc<Counters>,
 }
 
@@ -70,9 +74,27 @@ impl Exchanged {
 }
 
 impl<B> Distributed<B> {
-    /// One of the ranks of `comm`, which computes on `inner`.
+    /// One of the ranks of `comm`, which computes on `inner`, and exchanges through the host.
     pub fn new(inner: B, comm: Arc<dyn Comm>) -> Self {
-        Distributed { inner, comm, traffic: Arc::default() }
+        Distributed { inner, comm, peers: None, traffic: Arc::default() }
+    }
+
+    /// The same, exchanging without the host where the devices of all ranks can write each other's memory.
+    /// All ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has no memory for that, or has failed.
+    pub fn connected<T: Real>(inner: B, comm: Arc<dyn Comm>) -> Result<Self>
+    where
+        B: Borders<T>,
+    {
+        let peers = Peers::of(&comm, inner.shared_device())?;
+        Ok(Distributed { peers, ..Distributed::new(inner, comm) })
+    }
+
+    /// Whether nothing between ranks goes through the host.
+    pub fn is_connected(&self) -> bool {
+        self.peers.is_some()
     }
 
     /// What this rank computes on.
@@ -86,10 +108,16 @@ impl<B> Distributed<B> {
     }
 
     /// What was exchanged so far, by this rank.
-    pub fn exchanged(&self) -> Exchanged {
+    ///
+    /// # Errors
+    /// Those of a device that counts it.
+    pub fn exchanged(&self) -> Result<Exchanged> {
+        if let Some(peers) = &self.peers {
+            return peers.exchanged();
+        }
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let Counters { exchanges, exchanged_bytes, reductions } = &*self.traffic;
-        Exchanged { exchanges: of(exchanges), bytes: of(exchanged_bytes), reductions: of(reductions) }
+        Ok(Exchanged { exchanges: of(exchanges), bytes: of(exchanged_bytes), reductions: of(reductions) })
     }
 
     fn count_exchange(&self, bytes: usize) {
@@ -101,30 +129,38 @@ impl<B> Distributed<B> {
     /// stopped, which is so on every rank or on none.
     pub(crate) fn sum_over_ranks<T: Real>(&self, s: &B::Scalars, first: Slot, count: usize) -> Result<()>
     where
-        B: Monitoring<T>,
+        B: Borders<T>,
     {
-        self.reduce(s, first, count, comm::sums)
+        self.reduce(s, OverRanks { first, count, total: None, is_max: false })
     }
 
-    fn reduce<T: Real>(
-        &self,
-        s: &B::Scalars,
-        first: Slot,
-        count: usize,
-        over_ranks: impl FnOnce(&dyn Comm, &[T]) -> Result<Vec<T>>,
-    ) -> Result<()>
+    /// The same for sums or maxima, which may be added to other scalars too.
+    pub(crate) fn reduce<T: Real>(&self, s: &B::Scalars, over: OverRanks) -> Result<()>
     where
-        B: Monitoring<T>,
+        B: Borders<T>,
     {
-        if count == 0 || self.inner.has_stopped()? {
+        let OverRanks { first, count, total, is_max } = over;
+        if count == 0 {
             return Ok(());
         }
-        let mine = match count {
-            1 => vec![self.inner.read(s, first)?],
-            _ => self.inner.read_all(s)?[first.0..first.0 + count].to_vec(),
+        if let Some(peers) = &self.peers {
+            return self.inner.reduce_over(peers, s, over);
+        }
+        if self.inner.has_stopped()? {
+            return Ok(());
+        }
+        let scalars = match (count, total) {
+            (1, None) => vec![self.inner.read(s, first)?],
+            _ => self.inner.read_all(s)?,
         };
+        let of = |first: Slot| if scalars.len() == 1 { 0..1 } else { first.0..first.0 + count };
         self.traffic.reductions.fetch_add(1, Ordering::Relaxed);
-        self.inner.write(s, first, &over_ranks(&*self.comm, &mine)?)
+        let combine = if is_max { comm::maxima } else { comm::sums };
+        let combined = combine(&*self.comm, &scalars[of(first)])?;
+        self.inner.write(s, first, &combined)?;
+        let Some(total) = total else { return Ok(()) };
+        let sums: Vec<T> = scalars[of(total)].iter().zip(&combined).map(|(&a, &b)| a + b).collect();
+        self.inner.write(s, total, &sums)
     }
 }
 
@@ -161,16 +197,15 @@ impl<T: Real, B: Memory<T>> Memory<T> for Distributed<B> {
     }
 }
 
-impl<T: Real, B: Monitoring<T>> Monitoring<T> for Distributed<B> {
+impl<T: Real, B: Borders<T>> Monitoring<T> for Distributed<B> {
     type Monitor = B::Monitor;
-    type Recording = Infallible;
+    type Recording = B::Recording;
 
     fn monitor(&self, limit: u32, threshold: f64) -> Result<B::Monitor> {
         self.inner.monitor(limit, threshold)
     }
     fn guarded(&self, monitor: &B::Monitor) -> Self {
-        let (comm, traffic) = (self.comm.clone(), self.traffic.clone());
-        Distributed { inner: self.inner.guarded(monitor), comm, traffic }
+        self.over(self.inner.guarded(monitor))
     }
     fn silent(&self, monitor: &B::Monitor) -> B::Monitor {
         self.inner.silent(monitor)
@@ -178,10 +213,23 @@ impl<T: Real, B: Monitoring<T>> Monitoring<T> for Distributed<B> {
     fn has_stopped(&self) -> Result<bool> {
         self.inner.has_stopped()
     }
-    /// When everything queued is done: so no rank knows more than another.
+    /// As far as rank 0 knows, so that no rank knows more than another: they go on alike.
     fn wait(&self, monitor: &B::Monitor, observed: u32) -> Result<Progress> {
-        self.inner.synchronize()?;
-        self.inner.wait(monitor, observed)
+        if self.peers.is_none() {
+            // When everything queued is done all know the same.
+            self.inner.synchronize()?;
+            return self.inner.wait(monitor, observed);
+        }
+        // Every rank looks at its own device, where a fault may have come up.
+        let Progress { status, observed, norm } = self.inner.wait(monitor, observed)?;
+        let mut message = Writer::new().put(&[status, observed]).put(&[norm]).bytes();
+        self.comm.broadcast(&mut message)?;
+        let mut message = Reader::new(&message);
+        let (counts, norm) = (message.take::<u32>()?, message.one::<f64>()?);
+        match counts[..] {
+            [status, observed] => Ok(Progress { status, observed, norm }),
+            _ => Err(Error::Option("rank 0 tells something else".into())),
+        }
     }
     fn history(&self, monitor: &B::Monitor) -> Result<Vec<f64>> {
         self.inner.history(monitor)
@@ -189,11 +237,25 @@ impl<T: Real, B: Monitoring<T>> Monitoring<T> for Distributed<B> {
     fn observe(&self, scalars: &B::Scalars, square: Slot, monitor: &B::Monitor) -> Result<()> {
         self.inner.observe(scalars, square, monitor)
     }
-    /// Nothing: reductions go through the host.
-    fn record(&self, _work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Infallible>> {
-        Ok(None)
+    /// Nothing where reductions go through the host, or a rank records nothing.
+    fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<B::Recording>> {
+        if self.peers.is_none() {
+            return Ok(None);
+        }
+        let recorded = self.inner.record(&mut |inner| work(&self.over(inner.clone())))?;
+        let all = self.comm.all_gather(&[f64::from(u8::from(recorded.is_some()))])?;
+        Ok(recorded.filter(|_| all.iter().all(|&recorded| recorded > 0.0)))
     }
-    unsafe fn replay(&self, recording: &Infallible) -> Result<()> {
-        match *recording {}
+    unsafe fn replay(&self, recording: &B::Recording) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.replay(recording) }
+    }
+}
+
+impl<B> Distributed<B> {
+    /// The same rank on another backend of its device.
+    fn over(&self, inner: B) -> Self {
+        let (comm, peers, traffic) = (self.comm.clone(), self.peers.clone(), self.traffic.clone());
+        Distributed { inner, comm, peers, traffic }
     }
 }

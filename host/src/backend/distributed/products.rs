@@ -6,6 +6,7 @@ use cuda_std::Real;
 
 use super::Distributed;
 use super::border::{BorderRows, Borders};
+use super::peers::Peers;
 use crate::backend::gpu::{bytes_of, bytes_of_mut};
 use crate::backend::memory::check_lengths;
 use crate::backend::{Operator, Products, Then};
@@ -25,7 +26,8 @@ pub struct DistributedMatrix<T: Real, B: Borders<T>> {
 }
 
 impl<B> Distributed<B> {
-    /// The rows of this rank: those in its own columns in a format, and the rest of the piece.
+    /// The rows of this rank: those in its own columns in a format, and the rest of the piece. All ranks take
+    /// theirs together.
     ///
     /// # Errors
     /// [`Error::Length`] where the piece is not one of this matrix.
@@ -42,6 +44,18 @@ impl<B> Distributed<B> {
         &self,
         local: B::Matrix,
         piece: &Piece,
+    ) -> Result<DistributedMatrix<T, B>>
+    where
+        B: Borders<T>,
+    {
+        self.assembled_among(local, piece, self.peers.as_ref())
+    }
+
+    fn assembled_among<T: Real>(
+        &self,
+        local: B::Matrix,
+        piece: &Piece,
+        peers: Option<&Arc<Peers>>,
     ) -> Result<DistributedMatrix<T, B>>
     where
         B: Borders<T>,
@@ -63,7 +77,7 @@ impl<B> Distributed<B> {
         let rows = BorderRows { rows: border_rows.clone(), entries, sent };
         Ok(DistributedMatrix {
             local: Arc::new(local),
-            border: self.inner.border(rows, n)?,
+            border: self.inner.border(rows, n, links, peers)?,
             links: links.clone(),
             border_bytes,
             elements: Mutex::new((Vec::new(), vec![T::ZERO; received])),
@@ -82,9 +96,6 @@ impl<B> Distributed<B> {
     {
         let (sent, received) = elements;
         let Links { sends, receives } = &a.links;
-        if sends.is_empty() && receives.is_empty() {
-            return Ok(());
-        }
         self.inner.sent(&a.border, x, sent)?;
         let mut first = 0;
         let messages = sends.iter().map(|(to, places)| {
@@ -151,17 +162,21 @@ impl<T: Real, B: Borders<T>> Products<T> for Distributed<B> {
             border: Csr::identity(0),
             links: Links::default(),
         };
-        self.rows(matrix, &alone)
+        self.assembled_among(self.inner.matrix(matrix)?, &alone, None)
     }
 
     fn multiply(&self, a: &Self::Matrix, x: &B::Vector, then: Then<T, Self>) -> Result<()> {
         then.check((a.n_rows(), a.n_cols()), x)?;
-        if self.inner.has_stopped()? {
-            return Ok(());
-        }
         let mut elements = a.elements.lock().unwrap_or_else(PoisonError::into_inner);
-        self.exchange(a, x, &mut elements)?;
-        let multiply = |then| self.inner.multiply_with_border(&a.local, &a.border, &elements.1, x, then);
+        let is_put = self.inner.put(&a.border, x)?;
+        if !is_put && a.links != Links::default() {
+            if self.inner.has_stopped()? {
+                return Ok(());
+            }
+            self.exchange(a, x, &mut elements)?;
+        }
+        let received = (!is_put).then_some(&elements.1[..]);
+        let multiply = |then| self.inner.multiply_with_border(&a.local, &a.border, received, x, then);
         match then {
             Then::Store { y } => multiply(Then::Store { y }),
             Then::Add { y } => multiply(Then::Add { y }),

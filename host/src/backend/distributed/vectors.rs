@@ -2,12 +2,12 @@
 
 use cuda_std::Real;
 
-use super::Distributed;
-use crate::backend::{Coef, Monitoring, Slot, Vectors};
-use crate::comm;
+use super::peers::OverRanks;
+use super::{Borders, Distributed};
+use crate::backend::{Coef, Slot, Vectors};
 use crate::error::Result;
 
-impl<T: Real, B: Vectors<T> + Monitoring<T>> Vectors<T> for Distributed<B> {
+impl<T: Real, B: Borders<T>> Vectors<T> for Distributed<B> {
     fn copy(&self, x: &B::Vector, y: &mut B::Vector) -> Result<()> {
         self.inner.copy(x, y)
     }
@@ -56,6 +56,6 @@ impl<T: Real, B: Vectors<T> + Monitoring<T>> Vectors<T> for Distributed<B> {
     }
     fn norm_max(&self, x: &B::Vector, s: &B::Scalars, out: Slot) -> Result<()> {
         self.inner.norm_max(x, s, out)?;
-        self.reduce(s, out, 1, comm::maxima)
+        self.reduce(s, OverRanks { first: out, count: 1, total: None, is_max: true })
     }
 }

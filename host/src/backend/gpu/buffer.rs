@@ -31,6 +31,12 @@ impl Buffer {
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
     }
 
+    /// Memory, set to zero, that kernels of other devices can use too.
+    pub(crate) fn shared(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
+        let address = device.alloc_shared(bytes)?;
+        Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
+    }
+
     pub(crate) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
         let buffer = Buffer::new(device, size_of_val(values))?;
         // SAFETY: just allocated with this size.

@@ -92,7 +92,9 @@ impl Gpu {
         kernel: &dyn Kernel,
     ) -> Result<()> {
         let Work { threads, bytes } = work.into();
-        let blocks = threads.div_ceil(block as usize) as u32;
+        // A kernel may stop its guard, also on a rank without rows: one block at least.
+        let least = usize::from(self.guard.is_some());
+        let blocks = threads.div_ceil(block as usize).max(least) as u32;
         // SAFETY: the caller's promise.
         unsafe { self.device.launch_moving(bytes, blocks, block, kernel) }
     }

@@ -11,6 +11,8 @@ pub struct Info {
     pub partition: String,
     /// How good that is.
     pub quality: Quality,
+    /// Whether ranks wrote each other's device memory; otherwise all went through the host.
+    pub peer_memory: bool,
     /// Exchanges of elements between products, of the rank with most.
     pub exchanges: u64,
     /// Bytes that all ranks sent in them.

@@ -29,7 +29,7 @@ mod system;
 
 pub use info::Info;
 use orders::Order;
-use serve::serve;
+use serve::{Systems, serve};
 pub(super) use system::prepare;
 
 /// Ranks that wait for orders, of which the caller is the first.
@@ -53,6 +53,15 @@ impl Ranks {
     ) -> Result<Ranks> {
         let team = Team::new(size).into_iter().map(|rank| Arc::new(rank) as Arc<dyn Comm>);
         Self::of_team(team.collect(), partitioning, open)
+    }
+
+    /// A rank for each of several GPUs of this machine, given by their ordinals; the caller, rank 0, computes
+    /// on the first of them, which it opens itself.
+    ///
+    /// # Errors
+    /// As [`Ranks::threads`].
+    pub fn gpus(ordinals: Vec<u32>, partitioning: Partitioning) -> Result<Ranks> {
+        Self::threads(ordinals.len(), partitioning, move |rank| Device::cuda(ordinals[rank]))
     }
 
     /// The same for a team that is there, a rank for each thread.
@@ -111,7 +120,8 @@ impl Ranks {
 /// What every rank but the first does: it opens a device and serves until rank 0 is done. Where that fails
 /// all ranks end. Whether all went well.
 pub fn work(comm: &Arc<dyn Comm>, open: impl FnOnce() -> Result<Device>) -> bool {
-    let served = catch_unwind(AssertUnwindSafe(|| serve(comm, open())));
+    let mut systems = Systems::new();
+    let served = catch_unwind(AssertUnwindSafe(|| serve(comm, open(), &mut systems)));
     let is_well = matches!(served, Ok(Ok(())));
     match served {
         Ok(served) => served.unwrap_or_else(|error| end(&**comm, &error)),

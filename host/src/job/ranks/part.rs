@@ -8,7 +8,7 @@ use super::observer::Agreed;
 use super::orders::Choices;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Partition, Piece, agree};
+use crate::comm::{Comm, Partition, Piece, agree_within};
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format};
 use crate::job::progress::Watch;
@@ -49,6 +49,8 @@ pub(super) trait Part: Send {
         stop: &Stop,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Solved>;
+    /// Whether nothing between ranks goes through the host.
+    fn is_connected(&self) -> bool;
     /// How the rows are stored.
     fn storage(&self) -> Storage;
     /// The hierarchy, where it is here.
@@ -103,7 +105,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         basis: &[Vec<f64>],
         root: Option<Root>,
     ) -> Result<Self> {
-        let backend = Distributed::new(inner.clone(), comm.clone());
+        let backend = Distributed::connected::<T>(inner.clone(), comm.clone())?;
         let options = &choices.options;
         let (n, nnz) = (piece.local.n_rows(), piece.local.nnz() + piece.border.nnz());
         let rows = Self::rows(&backend, device, options, &piece);
@@ -112,12 +114,14 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         if choices.precond.description().has_hierarchy {
             // It is set up together: by all ranks or by none.
             let whole = root.map(|root| Whole::new(inner, root)).transpose();
-            let (rows, whole) = agree(&**comm, rows.and_then(|rows| Ok((rows, whole?))))?;
+            let (rows, whole) = agree_within(&**comm, rows.and_then(|rows| Ok((rows, whole?))))?;
             (a, matrix, reason) = rows;
             m = Self::of_hierarchy(&backend, n, &options.amg, whole)?;
         } else {
             (a, matrix, reason) = rows?;
-            m = Self::of_rows(&backend, choices, &a, &matrix)?;
+            let of_rows = Self::of_rows(&backend, choices, &a, &matrix);
+            // Nobody begins the reductions of a basis where another has come to an end.
+            m = if basis.is_empty() { of_rows? } else { agree_within(&**comm, of_rows)? };
         }
         let m: Box<dyn Preconditioner<T, _>> = match basis {
             [] => m,
@@ -236,7 +240,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
             None => backend.zeros(self.n)?,
             Some(x) => backend.vector(&rounded::<T>(x))?,
         };
-        let before = backend.exchanged();
+        let before = backend.exchanged()?;
         let comm = backend.comm().clone();
         let mut observer = Agreed { comm: &*comm, observer };
         let outcome = solver.solve(backend, matrix, &mut **m, &b, &mut x, stop, &mut observer)?;
@@ -244,9 +248,12 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
         let vector = (self.n * size_of::<T>()) as u64;
         let parts = Parts { product: matrix.traffic() + 2 * vector, vector, m: m.traffic(vector) };
         let bytes_moved = solver.traffic(outcome.iterations, &parts);
-        Ok(Solved { x, outcome, exchanged: backend.exchanged().since(before), bytes_moved })
+        Ok(Solved { x, outcome, exchanged: backend.exchanged()?.since(before), bytes_moved })
     }
 
+    fn is_connected(&self) -> bool {
+        self.backend.is_connected()
+    }
     fn storage(&self) -> Storage {
         Storage::of(&*self.matrix, self.nnz, &self.reason)
     }

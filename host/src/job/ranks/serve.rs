@@ -11,17 +11,19 @@ use crate::job::Device;
 use crate::solver::Stop;
 
 /// Carries out the orders of rank 0 on `device`, in every other rank, until rank 0 is done; an error of the
-/// device is told to all.
+/// device is told to all. What was set up stays with the caller: it is taken away after all know of an error.
 ///
 /// # Errors
 /// [`Error::Rank`](crate::Error::Rank) where another rank has failed; others are this rank's own.
-pub fn serve(comm: &Arc<dyn Comm>, device: Result<Device>) -> Result<()> {
+pub(super) fn serve(comm: &Arc<dyn Comm>, device: Result<Device>, systems: &mut Systems) -> Result<()> {
     let device = agree(&**comm, device)?;
-    device.run(|| carry_out(comm, &device))
+    device.run(|| carry_out(comm, &device, systems))
 }
 
-fn carry_out(comm: &Arc<dyn Comm>, device: &Device) -> Result<()> {
-    let mut systems: HashMap<u64, Box<dyn Part>> = HashMap::new();
+/// What a rank has set up, by number.
+pub(super) type Systems = HashMap<u64, Box<dyn Part>>;
+
+fn carry_out(comm: &Arc<dyn Comm>, device: &Device, systems: &mut Systems) -> Result<()> {
     loop {
         let mut order = Vec::new();
         comm.broadcast(&mut order)?;

@@ -144,6 +144,7 @@ impl System {
             ranks: self.ranks.size(),
             partition: self.ranks.partitioning.to_string(),
             quality: self.quality,
+            peer_memory: self.part.is_connected(),
             exchanges,
             exchanged_bytes: bytes,
             reductions,
@@ -239,6 +240,10 @@ impl Prepared for System {
 
 impl Drop for System {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Before this rank takes its memory away.
+            self.ranks.comm.fail("it panicked");
+        }
         // Where a rank has failed there is nobody to tell.
         let _ = self.ranks.order(&Order::Drop { system: self.number });
     }

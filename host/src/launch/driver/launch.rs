@@ -3,13 +3,14 @@
 use super::graph::{self, Recorded};
 use super::lock::lock;
 use super::status::failed;
-use super::{Driver, KEPT_PAGE_LOCKED, memory, staging};
+use super::{Driver, KEPT_PAGE_LOCKED, Kind, memory, staging};
 use crate::error::{Error, Result};
 use crate::launch::{
     Address, Counters, Cuda, DeviceInfo, Event, Graph, KernelAttributes, Launch, NativeLaunch,
 };
 use cuda_std::host::Kernel;
 use cust::context::Context;
+use cust::device::Device;
 use cust::error::CudaError;
 use cust::event::EventFlags;
 use cust::memory::cuda_free_locked;
@@ -55,7 +56,7 @@ impl Launch for Driver {
             });
         }
         self.waited(status, call)?;
-        Ok(self.allocated(address, bytes, false))
+        Ok(self.allocated(address, bytes, Kind::Device))
     }
 
     fn alloc_host_visible(&self, bytes: usize) -> Result<Address> {
@@ -68,12 +69,46 @@ impl Launch for Driver {
             Some(address) => address,
             None => memory::take_page_locked(bytes.max(1), &self.info.name)?,
         };
-        Ok(self.allocated(address, bytes, true))
+        Ok(self.allocated(address, bytes, Kind::Host))
+    }
+
+    fn alloc_shared(&self, bytes: usize) -> Result<Address> {
+        let call = || format!("cuMemAlloc({bytes} bytes to be shared)");
+        self.enter_now(call)?;
+        let mut address = 0;
+        // SAFETY: `address` is writable.
+        self.waited(unsafe { sys::cuMemAlloc_v2(&mut address, bytes.max(1)) }, call)?;
+        let address = self.allocated(address, bytes, Kind::Shared);
+        // Complete before any other device writes there.
+        // SAFETY: just allocated with this size.
+        unsafe { self.zero(address, bytes) }.and_then(|()| self.finish(call)).inspect_err(|_| {
+            // SAFETY: nobody else has the address.
+            unsafe { self.free(address) }
+        })?;
+        Ok(address)
+    }
+
+    /// A GPU with peer access, which is enabled then.
+    fn reaches(&self, other: &dyn Launch) -> bool {
+        let Some(Cuda { context, .. }) = other.cuda() else { return false };
+        let device = |ordinal: u32| Device::get_device(ordinal).map(|device| device.as_raw());
+        let (Ok(mine), Ok(its)) = (device(self.info.ordinal), device(other.info().ordinal)) else {
+            return false;
+        };
+        let mut can = 0;
+        // SAFETY: `can` is writable, and this driver's context is current in the second call.
+        unsafe {
+            if sys::cuDeviceCanAccessPeer(&mut can, mine, its) != CUresult::CUDA_SUCCESS || can == 0 {
+                return false;
+            }
+            let enabled = [CUresult::CUDA_SUCCESS, CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED];
+            self.enter().is_ok() && enabled.contains(&sys::cuCtxEnablePeerAccess(context.as_raw(), 0))
+        }
     }
 
     unsafe fn free(&self, address: Address) {
         let Some(allocation) = lock(&self.allocations).remove(&address) else { return };
-        if !allocation.host_visible {
+        if allocation.kind != Kind::Host {
             self.counters.allocated_bytes.fetch_sub(allocation.bytes as u64, Ordering::Relaxed);
         }
         // A fault that comes up here comes up again in the next call that can report it.
@@ -82,15 +117,20 @@ impl Launch for Driver {
         }
         // SAFETY: it came from the same allocator and, as the caller promises, nothing uses it later.
         unsafe {
-            if allocation.host_visible {
-                let _ = self.finish(String::new);
-                let mut idle = lock(&self.idle_page_locked);
-                idle.push((allocation.bytes, address));
-                if idle.len() > KEPT_PAGE_LOCKED {
-                    let _ = cuda_free_locked(idle.remove(0).1 as *mut u8);
+            match allocation.kind {
+                Kind::Host => {
+                    let _ = self.finish(String::new);
+                    let mut idle = lock(&self.idle_page_locked);
+                    idle.push((allocation.bytes, address));
+                    if idle.len() > KEPT_PAGE_LOCKED {
+                        let _ = cuda_free_locked(idle.remove(0).1 as *mut u8);
+                    }
                 }
-            } else {
-                self.memory.give_back(address, self.stream.as_inner());
+                Kind::Shared => {
+                    let _ = self.finish(String::new);
+                    sys::cuMemFree_v2(address);
+                }
+                Kind::Device => self.memory.give_back(address, self.stream.as_inner()),
             }
         }
     }

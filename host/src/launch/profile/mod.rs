@@ -98,6 +98,24 @@ impl Launch for Profiled {
     fn alloc_host_visible(&self, bytes: usize) -> Result<Address> {
         self.device.alloc_host_visible(bytes)
     }
+    fn alloc_shared(&self, bytes: usize) -> Result<Address> {
+        let address = self.device.alloc_shared(bytes)?;
+        self.log().allocated(self.now(), address, bytes as u64);
+        Ok(address)
+    }
+    fn reaches(&self, other: &dyn Launch) -> bool {
+        self.device.reaches(other)
+    }
+    fn identity(&self) -> usize {
+        self.device.identity()
+    }
+    unsafe fn admit(&self, address: Address, bytes: usize) {
+        // SAFETY: the caller's conditions are the same.
+        unsafe { self.device.admit(address, bytes) }
+    }
+    fn dismiss(&self, address: Address) {
+        self.device.dismiss(address);
+    }
     unsafe fn free(&self, address: Address) {
         // Before another thread can be given the same address.
         self.log().freed(self.now(), address);

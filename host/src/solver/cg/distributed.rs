@@ -6,7 +6,7 @@ use super::steps::{CgStep, CgSteps};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
 
-impl<T: Real, B: Borders<T> + CgSteps<T> + Clone> CgSteps<T> for Distributed<B> {
+impl<T: Real, B: Borders<T> + CgSteps<T>> CgSteps<T> for Distributed<B> {
     fn cg_step(&self, step: &mut CgStep<T, Self>, d: Option<&B::Vector>) -> Result<()> {
         self.step_of_parts(step, |inner, part| inner.cg_step(part, d))
     }

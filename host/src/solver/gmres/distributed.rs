@@ -4,11 +4,11 @@
 use cuda_std::Real;
 
 use super::steps::{GmresSlots, GmresSteps};
-use crate::backend::distributed::{Borders, Distributed};
-use crate::backend::{Memory, Monitoring, Slot, Vectors};
+use crate::backend::distributed::{Borders, Distributed, OverRanks};
+use crate::backend::{Slot, Vectors};
 use crate::error::Result;
 
-impl<T: Real, B: Borders<T> + GmresSteps<T> + Clone> GmresSteps<T> for Distributed<B> {
+impl<T: Real, B: Borders<T> + GmresSteps<T>> GmresSteps<T> for Distributed<B> {
     fn gram_schmidt(
         &self,
         basis: &[B::Vector],
@@ -17,21 +17,13 @@ impl<T: Real, B: Borders<T> + GmresSteps<T> + Clone> GmresSteps<T> for Distribut
         slots: GmresSlots,
         h: Slot,
     ) -> Result<()> {
+        // The sums of the first pass are h, to which those of the second are added.
+        self.basis_products(basis, w, s, h)?;
+        self.subtract_combination(basis, s, h, w)?;
         let dots = slots.dots();
-        for pass in 0..2 {
-            self.basis_products(basis, w, s, dots)?;
-            if self.has_stopped()? {
-                return Ok(());
-            }
-            let all = self.read_all(s)?;
-            let sum_of = |j: usize| match pass {
-                0 => all[dots.0 + j],
-                _ => all[h.0 + j] + all[dots.0 + j],
-            };
-            let sums: Vec<T> = (0..basis.len()).map(sum_of).collect();
-            self.write(s, h, &sums)?;
-            self.subtract_combination(basis, s, dots, w)?;
-        }
+        self.inner().basis_products(basis, w, s, dots)?;
+        self.reduce(s, OverRanks { first: dots, count: basis.len(), total: Some(h), is_max: false })?;
+        self.subtract_combination(basis, s, dots, w)?;
         self.dot(w, w, s, GmresSlots::NORM2)
     }
     fn basis_products(&self, basis: &[B::Vector], w: &B::Vector, s: &B::Scalars, out: Slot) -> Result<()> {

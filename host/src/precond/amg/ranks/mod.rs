@@ -22,7 +22,7 @@ use super::traffic::Traffic;
 use super::{AnyPrecision, Info, Params};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Partition, Reader, Writer, agree};
+use crate::comm::{Partition, Reader, Writer, agree_within};
 use crate::error::Result;
 use crate::precond::description::Source;
 use crate::precond::{Preconditioner, cg_step_by_primitives, preconditioner};
@@ -93,7 +93,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
 ) -> Result<OnRanks<S, B>> {
     let comm = &**backend.comm();
     let whole = root.map(|(partition, source)| Whole::<T, S, B>::new(source, partition)).transpose();
-    let mut whole = agree(comm, whole)?;
+    let mut whole = agree_within(comm, whole)?;
     let known = whole.as_ref().map_or([0; 2], |whole| [whole.count() as u64, u64::from(whole.is_fixed)]);
     let mut known = Writer::new().put(&known).bytes();
     comm.broadcast(&mut known)?;
@@ -113,7 +113,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
             Ok(levels)
         });
     }
-    let levels = levels?;
+    let levels = agree_within(comm, levels)?;
 
     let mut passes: Vec<_> = levels.iter().map(Level::passes).collect();
     let mut below_bytes = 0.0;

@@ -6,10 +6,10 @@ use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
 use crate::backend::{Memory, Products};
-use crate::comm::{Piece, Reader, Writer};
+use crate::comm::{Piece, Reader, Writer, agree_within};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
-use crate::matrix::{AnyMatrix, BlockCsr};
+use crate::matrix::{AnyMatrix, BlockCsr, Csr};
 use crate::precond::amg::flexible::FlexibleCg;
 use crate::precond::amg::level::{Correction, Level, LevelMatrix, Vectors};
 use crate::precond::amg::params::{Cycle, Params};
@@ -112,24 +112,36 @@ fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
     block: usize,
     params: &Params,
 ) -> Result<LevelMatrix<DistributedMatrix<S, B>>> {
-    let (inner, local) = (backend.inner(), &piece.local);
+    let local = &piece.local;
     let (n_rows, n_cols) = (local.n_rows(), local.n_cols());
     let size = Size { n_rows, n_cols, nnz: local.nnz() + piece.border.nnz() };
-    let operator = if local.nnz() == 0 {
+    let operator = operator::<T, S, B>(backend.inner(), local, pivot, block, params);
+    // Ranks join their rows together: none where another has come to an end.
+    let operator = agree_within(&**backend.comm(), operator)?;
+    Ok(LevelMatrix::new(size, backend.assembled(operator, &piece)?))
+}
+
+/// The rows in their own columns.
+fn operator<T: Real, S: Real, B: Precisions<T, S>>(
+    backend: &B,
+    local: &Csr<f64>,
+    pivot: Option<Pivot>,
+    block: usize,
+    params: &Params,
+) -> Result<<B as Products<S>>::Matrix> {
+    if local.nnz() == 0 {
         // Rows without entries of their own: nothing that a format is chosen by.
         let local = AnyMatrix::Crs(Arc::new(local.cast::<S>()));
-        Products::<S>::matrix(inner, &Arc::new(local))?
-    } else {
-        let local = local.cast::<T>();
-        let blocks = match block {
-            1 => Blocks::scalar(Matrices::<T>::csr(inner, &Arc::new(local))?),
-            _ => Matrices::<T>::blocks(inner, &BlockCsr::from_csr(&local, block)?)?,
-        };
-        match (pivot, params.format) {
-            (Some(pivot), _) => Formats::<T, S>::smoothing_operator(inner, &blocks, pivot)?,
-            (None, Some(format)) => Formats::<T, S>::operator_in(inner, &blocks, format)?,
-            (None, None) => Formats::<T, S>::operator(inner, &blocks)?,
-        }
+        return Products::<S>::matrix(backend, &Arc::new(local));
+    }
+    let local = local.cast::<T>();
+    let blocks = match block {
+        1 => Blocks::scalar(Matrices::<T>::csr(backend, &Arc::new(local))?),
+        _ => Matrices::<T>::blocks(backend, &BlockCsr::from_csr(&local, block)?)?,
     };
-    Ok(LevelMatrix::new(size, backend.assembled(operator, &piece)?))
+    match (pivot, params.format) {
+        (Some(pivot), _) => Formats::<T, S>::smoothing_operator(backend, &blocks, pivot),
+        (None, Some(format)) => Formats::<T, S>::operator_in(backend, &blocks, format),
+        (None, None) => Formats::<T, S>::operator(backend, &blocks),
+    }
 }

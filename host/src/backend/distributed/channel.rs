@@ -1,0 +1,122 @@
+//! Elements that ranks put into each other's memory before a product.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+use gpu_kernels::border::{Inbox, Outbox, put};
+
+use super::peers::{Peers, Windows};
+use crate::backend::gpu::{Buffer, DeviceVector, Gpu, bytes_of, bytes_of_mut};
+use crate::comm::{Comm, Links};
+use crate::error::Result;
+use crate::launch::Address;
+
+/// What a rank exchanges before a product with one matrix, in windows that the ranks write.
+pub(super) struct Channel {
+    /// First, so that it goes while what its kernels look at is there.
+    windows: Windows,
+    peers: Arc<Peers>,
+    rank: usize,
+    /// Elements that come from others.
+    received: usize,
+    neighbours: usize,
+    /// Which ranks they are, where each is told, and where each element goes.
+    ranks: Arc<Buffer>,
+    arrivals: Arc<Buffer>,
+    targets: Arc<Buffer>,
+    epoch: Arc<Buffer>,
+}
+
+impl Channel {
+    /// For elements of T. All ranks call this.
+    pub fn open<T: Real>(gpu: &Gpu, links: &Links, peers: &Arc<Peers>) -> Result<Channel> {
+        let (comm, Links { sends, receives }) = (peers.comm(), links);
+        let received: usize = receives.iter().map(|&(_, count)| count).sum();
+        let windows = peers.windows(2 * received * size_of::<T>())?;
+        // Who sends without receiving waits too: until what was sent before has been read.
+        let mut neighbours: Vec<usize> =
+            sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|&(from, _)| from)).collect();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        let targets = targets::<T>(comm, links, &windows, received)?;
+        let (rank, device) = (comm.rank(), gpu.device());
+        let ranks: Vec<u32> = neighbours.iter().map(|&rank| rank as u32).collect();
+        let word = (rank * size_of::<u32>()) as Address;
+        let arrivals: Vec<u64> = neighbours.iter().map(|&to| windows.of(to) + word).collect();
+        Ok(Channel {
+            windows,
+            peers: peers.clone(),
+            rank,
+            received,
+            neighbours: neighbours.len(),
+            ranks: Buffer::from_slice(device, &ranks)?,
+            arrivals: Buffer::from_slice(device, &arrivals)?,
+            targets: Buffer::from_slice(device, &targets)?,
+            epoch: Buffer::zeroed(device, size_of::<u32>())?,
+        })
+    }
+
+    /// Whether anything is exchanged, or a neighbour waits for word of this rank.
+    pub fn has_neighbours(&self) -> bool {
+        self.neighbours > 0
+    }
+
+    /// Queues that the elements of x at `n` places go to whom they are for.
+    pub fn put<T: Real>(&self, gpu: &Gpu, n: usize, places: &Buffer, x: &DeviceVector<T>) -> Result<()> {
+        if !self.has_neighbours() {
+            return Ok(());
+        }
+        let outbox = Outbox {
+            targets: self.targets.address as *const u64,
+            neighbours: self.neighbours as u32,
+            arrivals: self.arrivals.address as *const u64,
+            epoch: self.epoch.address as *mut u32,
+            counts: self.peers.exchange_counts(),
+            counter: gpu.counter(),
+        };
+        let (places, guard) = (places.address as *const u32, gpu.guard());
+        let kernel = put::<T> { n: n as u64, places, x: x.ptr(), outbox, guard };
+        // SAFETY: the places are those of elements of x: `DistributedMatrix` has checked that. The targets are
+        // within windows of ranks that wait for this.
+        unsafe { gpu.launch_reduction(n, &kernel) }
+    }
+
+    /// Where the elements of others are when they have come.
+    pub fn inbox<T: Real>(&self) -> Inbox<T> {
+        Inbox {
+            received: self.windows.places_of(self.rank) as *const T,
+            stride: self.received as u64,
+            epoch: self.epoch.address as *const u32,
+            neighbours: self.neighbours as u32,
+            ranks: self.ranks.address as *const u32,
+            arrived: self.windows.of(self.rank) as *const u32,
+            failed: self.peers.failed(),
+        }
+    }
+}
+
+/// The addresses of the elements that are sent, in odd exchanges, and then in even ones.
+fn targets<T: Real>(comm: &dyn Comm, links: &Links, windows: &Windows, received: usize) -> Result<Vec<u64>> {
+    let Links { sends, receives } = links;
+    // Each tells whom it receives from where that rank's elements begin, and how many there are in all.
+    let mut first = 0;
+    let told = receives.iter().map(|&(from, count)| {
+        let place = [first as u64, received as u64];
+        first += count;
+        (from, place)
+    });
+    let told: Vec<(usize, [u64; 2])> = told.collect();
+    let messages: Vec<(usize, &[u8])> = told.iter().map(|(from, place)| (*from, bytes_of(place))).collect();
+    let mut heard = vec![[0_u64; 2]; sends.len()];
+    let mut places: Vec<(usize, &mut [u8])> =
+        sends.iter().zip(&mut heard).map(|((to, _), place)| (*to, bytes_of_mut(place))).collect();
+    comm.exchange(&messages, &mut places)?;
+    let of_epoch = |odd: u64| {
+        sends.iter().zip(&heard).flat_map(move |((to, elements), &[first, stride])| {
+            let start = windows.places_of(*to);
+            (0..elements.len() as u64)
+                .map(move |k| start + (odd * stride + first + k) * size_of::<T>() as u64)
+        })
+    };
+    Ok(of_epoch(0).chain(of_epoch(1)).collect())
+}
