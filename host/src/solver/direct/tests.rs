@@ -99,16 +99,9 @@ fn saddle_points_are_factorised_with_pivots_of_two_rows() {
     assert_eq!(factorisation.prediction.kind, Kind::Ldlt);
     let x = factorisation.solve(&b, &[], &[]);
     assert!(job::relative_residual(&a, &x, &b) <= 1e-10);
-    // LU, which finds the rank, is taken where it is trifling, and costs a multiple elsewhere.
+    // LU, which finds the rank, is taken where it is trifling.
     assert_eq!(candidates(&a).unwrap(), [Kind::Lu]);
-    let a = saddle_point("poisson3d:13");
-    assert_eq!(candidates(&a).unwrap(), [Kind::Ldlt, Kind::Lu]);
-    let flops = |kind| factorisation::predict(&a, &[kind]).unwrap().flops;
-    assert!(flops(Kind::Ldlt) < 0.5 * flops(Kind::Lu), "{:e} {:e}", flops(Kind::Ldlt), flops(Kind::Lu));
-    let b = a.mul_vec(&rhs(a.n_rows()));
-    let job::Solution { x, report } = solved(&a, &b, &Device::cpu(1).unwrap());
-    assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8, "{report}");
-    assert_eq!(report.factorisation.unwrap().prediction.kind, Kind::Ldlt);
+    assert_eq!(candidates(&saddle_point("poisson3d:13")).unwrap(), [Kind::Ldlt, Kind::Lu]);
 }
 
 #[test]
