@@ -37,8 +37,8 @@ pub(super) struct ScaledSystem {
 }
 
 impl ScaledSystem {
-    /// The one that `options` ask for, and S; `None` where they ask for nothing. The options become those that
-    /// S is solved with.
+    /// The one that `options` ask for, and S; `None` where they ask for nothing. The options become those
+    /// that S is solved with.
     ///
     /// # Errors
     /// [`Error::Matrix`] for a matrix that is not square, or structurally singular where a matching is asked

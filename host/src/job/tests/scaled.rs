@@ -6,8 +6,8 @@ use crate::matrix::Csr;
 use crate::problem::generate;
 use crate::problem::random::{below, permutation};
 
-/// Convection and diffusion with rows and columns multiplied by powers of ten up to `10^(+-size)`, and the rows
-/// at random where `is_permuted`.
+/// Convection and diffusion with rows and columns multiplied by powers of ten up to `10^(+-size)`, and the
+/// rows at random where `is_permuted`.
 fn given(size: u64, is_permuted: bool) -> Csr<f64> {
     let a: Csr<f64> = generate(&"convection-diffusion:13:40".parse().unwrap(), 1).unwrap();
     let n = a.n_rows();

@@ -77,8 +77,8 @@ fn every_kind_of_matrix_is_solved_everywhere() {
     }
 }
 
-/// Optimality conditions of a control problem, `[[M, 0, A], [0, c I, -I], [A, -I, 0]]`: a third of the diagonal
-/// is zero. Scaled by powers of ten from both sides alike.
+/// Optimality conditions of a control problem, `[[M, 0, A], [0, c I, -I], [A, -I, 0]]`: a third of the
+/// diagonal is zero. Scaled by powers of ten from both sides alike.
 fn saddle_point(of: &str) -> Csr<f64> {
     let a = problem(of);
     let n = a.n_rows();
