@@ -78,7 +78,20 @@ pub struct Solve<'a> {
     columns: Vec<Column>,
     passes: &'a [Pass],
     reordered: Option<Reordered>,
+    scaled: Option<Scaled>,
     warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Scaled {
+    scaling: job::Scale,
+    permute: job::Permute,
+}
+
+impl From<job::Scaled> for Scaled {
+    fn from(job::Scaled { scaling, permute }: job::Scaled) -> Self {
+        Scaled { scaling, permute }
+    }
 }
 
 #[derive(Serialize)]
@@ -456,6 +469,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             columns: facts.columns.iter().map(Column::from).collect(),
             passes: &facts.passes,
             reordered: report.reordered.map(Reordered::from),
+            scaled: report.scaled.map(Scaled::from),
             warnings: &facts.warnings,
         }
     }

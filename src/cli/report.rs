@@ -2,7 +2,7 @@
 
 use warpsolve::comm::Quality;
 use warpsolve::io::matrix::{Layout, Symmetry};
-use warpsolve::job::{Attempt, Cost, Prospect, Reordered, Report, Rung, ranks};
+use warpsolve::job::{Attempt, Cost, Prospect, Reordered, Report, Rung, Scaled, ranks};
 use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{Info, Kind, Prediction};
 
@@ -80,6 +80,12 @@ fn what(lines: &mut Lines, facts: &Facts) {
         reason.clone()
     };
     lines.add("format", format);
+    if let Some(Scaled { scaling, permute }) = report.scaled {
+        lines.add(
+            "system",
+            format!("scaling {scaling}, permutation {permute}; what follows is of the given one"),
+        );
+    }
     if let Some(Reordered { lines_before, lines_after, seconds }) = report.reordered {
         let seconds = duration(seconds);
         lines.add(

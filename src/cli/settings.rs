@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use clap::Args;
-use warpsolve::job::{Method, Options, Precision, Precond, Reorder};
+use warpsolve::job::{Method, Options, Permute, Precision, Precond, Reorder, Scale};
 use warpsolve::matrix::Format;
 use warpsolve::precond::SingularBlocks;
 use warpsolve::precond::amg::{Coarsening, Cycle, SmootherKind};
@@ -58,6 +58,15 @@ pub struct Settings {
     /// products then need clearly fewer cache lines of x); x is in the given one [default: none]
     #[arg(long, value_name = "NAME", value_parser = named::<Reorder>(&[Reorder::NAMES]), hide_possible_values = true)]
     pub reorder: Option<Reorder>,
+    /// Multiply rows and columns first: none, ruiz (the largest entry of each becomes about 1), matching (the
+    /// entries of a matching of rows and columns do); x and the residual are those of the given system
+    /// [default: none]
+    #[arg(long, value_name = "NAME", value_parser = named::<Scale>(&[Scale::NAMES]), hide_possible_values = true)]
+    pub scaling: Option<Scale>,
+    /// Permute rows first: none, matching (the largest product of entries comes to the diagonal)
+    /// [default: none]
+    #[arg(long, value_name = "NAME", value_parser = named::<Permute>(&[Permute::NAMES]), hide_possible_values = true)]
+    pub permute: Option<Permute>,
     /// f64 or f32; the residual is checked in f64 either way [default: f64]
     #[arg(long, value_parser = named::<Precision>(&[Precision::NAMES]), hide_possible_values = true)]
     pub precision: Option<Precision>,
@@ -211,6 +220,8 @@ impl Settings {
             format: self.format.or(base.format),
             sigma: self.sigma.or(base.sigma),
             reorder: self.reorder.or(base.reorder),
+            scaling: self.scaling.or(base.scaling),
+            permute: self.permute.or(base.permute),
             precision: self.precision.or(base.precision),
             rtol: self.rtol.or(base.rtol),
             atol: self.atol.or(base.atol),
@@ -297,6 +308,8 @@ impl Settings {
             format,
             sigma: self.sigma,
             reorder: self.reorder.unwrap_or(defaults.reorder),
+            scaling: self.scaling.unwrap_or(defaults.scaling),
+            permute: self.permute.unwrap_or(defaults.permute),
             block_size: self.block_size.map_or(defaults.block_size, usize::from),
             singular_blocks: self.singular_blocks.unwrap_or(defaults.singular_blocks),
             precision: self.precision.unwrap_or(defaults.precision),

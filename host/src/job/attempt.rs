@@ -18,3 +18,10 @@ pub struct Attempt {
     /// Why it was left.
     pub why: String,
 }
+
+impl Attempt {
+    /// A way that was left before anything was set up for it.
+    pub(super) fn without_a_start(method: Method, precond: Precond, why: String) -> Attempt {
+        Attempt { method, precond, iterations: 0, seconds: 0.0, relative_residual: None, why }
+    }
+}

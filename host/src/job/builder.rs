@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::climb::Ladder;
-use super::options::{Options, Precision, Reorder};
+use super::options::{Options, Permute, Precision, Reorder, Scale};
 use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
 use super::ranks::Ranks;
 use super::reorder::Numbering;
+use super::scaled::ScaledSystem;
 use super::setup::Times;
 use super::solver::{Solution, Solver};
 use super::{Device, Method, Precond};
@@ -115,6 +116,17 @@ impl Builder {
         self.options.reorder = reorder;
         self
     }
+    /// By what rows and columns are multiplied first. Residual, tolerance and solution are those of the given
+    /// system.
+    pub fn scaling(mut self, scaling: Scale) -> Self {
+        self.options.scaling = scaling;
+        self
+    }
+    /// In which order rows come; as [`Builder::scaling`].
+    pub fn permute(mut self, permute: Permute) -> Self {
+        self.options.permute = permute;
+        self
+    }
     /// Unknowns a node, 1 to 3, numbered node by node.
     pub fn block_size(mut self, unknowns: usize) -> Self {
         self.options.block_size = unknowns;
@@ -218,20 +230,30 @@ impl Builder {
             Some(device) => device,
             None => Device::auto()?,
         };
-        let (ladder, plan, numbering) = device.run(|| {
+        let (scaled, ladder, plan, numbering) = device.run(|| {
+            let scaled = match ScaledSystem::of(&a, &mut self.options)? {
+                None => None,
+                Some((system, s)) => {
+                    a = s;
+                    Some(Arc::new(system))
+                }
+            };
             let numbering = Numbering::of(&a, &self.options)?;
             let mut ladder = Ladder::of(&mut a, self.options.clone())?;
             let mut plan = ladder.plan(&a, device.target())?;
-            let Some((numbering, reordered)) = numbering else { return Result::Ok((ladder, plan, None)) };
+            let Some((numbering, reordered)) = numbering else {
+                return Result::Ok((scaled, ladder, plan, None));
+            };
             // What is said of rows names those of the matrix as it was given.
             let warnings = std::mem::take(&mut plan.warnings);
             (a, ladder.left) = (reordered, Vec::new());
             ladder = Ladder::of(&mut a, self.options)?;
             plan = Plan { warnings, ..ladder.plan(&a, device.target())? };
-            Ok((ladder, plan, Some(Arc::new(numbering))))
+            Ok((scaled, ladder, plan, Some(Arc::new(numbering))))
         })?;
         let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
         let (ranks, watch) = (self.ranks.filter(|ranks| ranks.size() > 1), self.watch);
-        Ok(Solver { device, ranks, ladder, plan, numbering, prepared: None, needs_f64: false, watch, times })
+        let (prepared, needs_f64) = (None, false);
+        Ok(Solver { device, ranks, ladder, plan, scaled, numbering, prepared, needs_f64, watch, times })
     }
 }

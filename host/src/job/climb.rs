@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::attempt::Attempt;
 use super::ladder::{Rung, ladder, of_indefinite};
 use super::plan::Plan;
+use super::scaled::ScaledSystem;
 use super::{Device, Options};
 use crate::analysis::{Analysis, components};
 use crate::error::Result;
@@ -57,16 +58,16 @@ impl Ladder {
     pub fn plan(&mut self, a: &Arc<Csr<f64>>, target: Target) -> Result<Plan> {
         loop {
             let rung = self.rungs.get(self.at).cloned();
+            let too_long = rung.as_ref().filter(|_| !self.is_last()).and_then(|rung| rung.is_too_long(a));
+            if let (Some(why), Some(rung)) = (too_long, &rung) {
+                self.leave(Attempt::without_a_start(rung.method, rung.precond, why));
+                continue;
+            }
             let options = rung.as_ref().map_or(self.options.clone(), |rung| rung.options(&self.options));
             match (Plan::new(a.clone(), options, self.analysis.as_ref(), target), rung) {
-                (Err(error), Some(rung)) if !self.is_last() => self.leave(Attempt {
-                    method: rung.method,
-                    precond: rung.precond,
-                    iterations: 0,
-                    seconds: 0.0,
-                    relative_residual: None,
-                    why: error.to_string(),
-                }),
+                (Err(error), Some(rung)) if !self.is_last() => {
+                    self.leave(Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
+                }
                 (plan, _) => return plan,
             }
         }
@@ -115,7 +116,10 @@ pub struct Prospect {
 /// # Errors
 /// As [`Builder::build`](super::Builder::build), but for those of the set-up.
 pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<Prospect> {
-    let mut a = Arc::new(a.into_csr()?);
+    let (mut a, mut options) = (Arc::new(a.into_csr()?), options.clone());
+    if let Some((_, s)) = ScaledSystem::of(&a, &mut options)? {
+        a = s;
+    }
     let mut ladder = Ladder::of(&mut a, options.clone())?;
     let Plan { method, precond, .. } = ladder.plan(&a, device.target())?;
     let asked = Rung {

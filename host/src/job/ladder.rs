@@ -18,6 +18,8 @@ const AT_ONCE: f64 = 1.0;
 const COUNTED: usize = 4_000_000;
 /// Seconds that a factorisation may take, of a matrix for which multigrid is not made, to be tried first.
 const SOON: f64 = 10.0;
+/// Seconds beyond which a factorisation is left out where there is another way.
+const LONG: f64 = 600.0;
 /// Multiply-adds a second of a factorisation, and entries a second of its ordering.
 const FLOPS: f64 = 2e9;
 const ORDERED: f64 = 5e6;
@@ -25,7 +27,7 @@ const ORDERED: f64 = 5e6;
 /// of it.
 const MULTIGRID: f64 = 4e-7;
 /// Seconds for an entry that incomplete factors by size and a hundred iterations take.
-const INCOMPLETE: f64 = 1.2e-6;
+const INCOMPLETE: f64 = 4e-6;
 /// Seconds for an entry of an iteration with the diagonal.
 const ITERATION: f64 = 1e-9;
 /// Iterations that are worth waiting for where there is another way: with multigrid, with incomplete factors,
@@ -86,6 +88,18 @@ impl Rung {
         self.cost.map_or(f64::INFINITY, |cost| cost.seconds)
     }
 
+    /// Why it is left out where there is another way: a factorisation that would take too long. What it takes
+    /// is counted now if it was not before.
+    pub fn is_too_long(&self, a: &Csr<f64>) -> Option<String> {
+        if self.method != Method::Direct || a.nnz() > COUNTED {
+            return None;
+        }
+        let seconds = self.cost.or_else(|| counted(a).map(|p| cost_of(&p, a.nnz())))?.seconds;
+        (seconds > LONG).then(|| {
+            format!("predicted to take {seconds:.1e} s, which --solver direct would take all the same")
+        })
+    }
+
     /// The options of the job with this way chosen.
     pub fn options(&self, options: &Options) -> Options {
         let (method, precond, block_size) = (Some(self.method), Some(self.precond), self.block_size);
@@ -131,7 +145,9 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
                 true => 1,
                 false => iterative.len(),
             };
+            let is_long = direct.seconds() > LONG;
             iterative.insert(at, direct);
+            iterative.extend(is_long.then(|| maker.larger_factors()));
             iterative
         }
     };
@@ -151,6 +167,9 @@ pub fn of_indefinite(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Ve
         true => vec![direct, minres],
         false => vec![minres, Rung { method: Method::Minres, ..maker.factors() }, direct],
     };
+    if rungs.last().is_some_and(|rung| rung.method == Method::Direct && rung.seconds() > LONG) {
+        rungs.push(Rung { method: Method::Gmres, ..maker.larger_factors() });
+    }
     if let Some(last) = rungs.last_mut() {
         last.patience = None;
     }
@@ -159,6 +178,10 @@ pub fn of_indefinite(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Ve
 
 fn counted(a: &Csr<f64>) -> Option<Prediction> {
     direct::predict(a).ok()
+}
+
+fn cost_of(prediction: &Prediction, nnz: usize) -> Cost {
+    Cost { seconds: prediction.flops / FLOPS + nnz as f64 / ORDERED, bytes: prediction.bytes }
 }
 
 struct Maker<'a> {
@@ -227,6 +250,16 @@ impl Maker<'_> {
         }
     }
 
+    /// Factors that are not far from complete, where complete ones take too long.
+    fn larger_factors(&self) -> Rung {
+        const MORE: f64 = 4.0;
+        let factors = self.factors();
+        let cost =
+            factors.cost.map(|Cost { seconds, bytes }| Cost { seconds: MORE * seconds, bytes: MORE * bytes });
+        let ilu = ilu::Params { drop: 1e-5, growth: 50.0, ..factors.ilu.clone() };
+        Rung { cost, ilu, patience: None, reason: "a factorisation would take too long".into(), ..factors }
+    }
+
     fn diagonal(&self) -> Rung {
         let nnz = self.analysis.structure.nonzeros as f64;
         let vectors = 34.0 * 8.0 * self.analysis.structure.rows as f64;
@@ -268,8 +301,7 @@ impl Maker<'_> {
     }
 
     fn direct(&self, prediction: Option<Prediction>) -> Rung {
-        let nnz = self.analysis.structure.nonzeros as f64;
-        let cost = |p: Prediction| Cost { seconds: p.flops / FLOPS + nnz / ORDERED, bytes: p.bytes };
+        let cost = |p: Prediction| cost_of(&p, self.a.nnz());
         Rung {
             method: Method::Direct,
             precond: Precond::None,

@@ -24,6 +24,10 @@ impl Solver {
     pub fn solve_many(&mut self, b: &[impl AsRef<[f64]>]) -> Result<Vec<Solution>> {
         let b: Vec<&[f64]> = b.iter().map(AsRef::as_ref).collect();
         b.iter().try_for_each(|b| self.check("right-hand side", b))?;
+        if self.scaled.is_some() {
+            let device = self.device.clone();
+            return device.run(|| b.iter().map(|b| self.solve_given(None, b)).collect());
+        }
         let Some(numbering) = self.numbering.clone() else {
             return self.device.clone().run(|| self.solve_all(&b));
         };

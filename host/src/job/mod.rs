@@ -11,6 +11,7 @@
 //! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
 //! | `many`, `columns` | several right-hand sides |
 //! | `reorder` | another numbering of the unknowns |
+//! | `scaled` | rows and columns scaled, and rows permuted |
 //! | `ranks` | the same on several ranks |
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
@@ -40,6 +41,7 @@ mod reorder;
 mod report;
 mod residual;
 mod run;
+mod scaled;
 mod setup;
 mod solver;
 pub mod spmv;
@@ -56,12 +58,13 @@ pub use builder::{Builder, Preconditioning};
 pub use climb::{Prospect, prospect};
 pub use device::{Device, open_gpu};
 pub use ladder::{Cost, Rung};
-pub use options::{Options, Precision, Reorder};
+pub use options::{Options, Permute, Precision, Reorder, Scale};
 pub use progress::{CancellationToken, Stage};
 pub use ranks::Ranks;
 pub use reorder::Reordered;
 pub use report::{Obstacle, Report, Warning};
 pub use residual::relative_residual;
+pub use scaled::Scaled;
 pub use solver::{Solution, Solver};
 pub use timing::Timing;
 

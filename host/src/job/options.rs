@@ -29,6 +29,29 @@ named! {
     }
 }
 
+named! {
+    /// By what rows and columns are multiplied before a system is solved; x is that of the given one.
+    "scaling" Scale {
+        /// By 1.
+        None = "none",
+        /// By powers of two that bring the largest entry of each row and column near 1 (Ruiz 2001).
+        Ruiz = "ruiz",
+        /// By those of a matching with the largest product of entries (Duff and Koster 2001), which bring its
+        /// entries near 1, and leave no other much larger.
+        Matching = "matching",
+    }
+}
+
+named! {
+    /// In which order the rows of a system are solved.
+    "permutation" Permute {
+        /// The given one.
+        None = "none",
+        /// The one in which a matching with the largest product of entries is on the diagonal.
+        Matching = "matching",
+    }
+}
+
 /// How to solve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -43,6 +66,10 @@ pub struct Options {
     pub sigma: Option<usize>,
     /// In which numbering of the unknowns to solve.
     pub reorder: Reorder,
+    /// By what rows and columns are multiplied first.
+    pub scaling: Scale,
+    /// In which order rows come.
+    pub permute: Permute,
     /// Unknowns a node, numbered node by node: with 2 or 3, matrix, Jacobi and multigrid are those of blocks.
     pub block_size: usize,
     /// What the Jacobi preconditioner of blocks makes of singular ones.
@@ -107,6 +134,8 @@ impl Default for Options {
             format: None,
             sigma: None,
             reorder: Reorder::None,
+            scaling: Scale::None,
+            permute: Permute::None,
             block_size: 1,
             singular_blocks: SingularBlocks::Refuse,
             precision: Precision::F64,

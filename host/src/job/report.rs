@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::attempt::Attempt;
 use super::reorder::Reordered;
+use super::scaled::Scaled;
 use super::{Method, Precision, Precond, ranks};
 use crate::analysis::Analysis;
 use crate::backend::Storage;
@@ -23,6 +24,8 @@ pub struct Report {
     pub format: Storage,
     /// The numbering that was used, where it is another than the given one.
     pub reordered: Option<Reordered>,
+    /// How the system was scaled and permuted, where somebody asked for that.
+    pub scaled: Option<Scaled>,
     /// The method.
     pub method: Method,
     /// The preconditioner.
@@ -91,6 +94,21 @@ impl Report {
     /// Whether `||b - A x||` is as small as was asked for.
     pub fn converged(&self) -> bool {
         self.outcome.reason == StopReason::Converged
+    }
+
+    /// This report with that of a later run, which solved for what this one had left, and is the last word.
+    pub(super) fn continued(mut self, later: Report) -> Report {
+        self.outcome.iterations += later.outcome.iterations;
+        self.outcome.history.extend(later.outcome.history.iter().skip(1));
+        self.outcome.reason = later.outcome.reason;
+        self.refinements += 1 + later.refinements;
+        self.setup_seconds += later.setup_seconds;
+        self.upload_seconds += later.upload_seconds;
+        self.solve_seconds += later.solve_seconds;
+        self.download_seconds += later.download_seconds;
+        self.check_seconds += later.check_seconds;
+        self.bytes_moved += later.bytes_moved;
+        self
     }
 
     /// Seconds in all.

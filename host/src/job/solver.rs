@@ -18,6 +18,7 @@ use super::reorder::Numbering;
 use super::report::{Report, Warning};
 use super::residual::{norm, relative, residual, residual_norm};
 use super::run::{Prepared, Rhs, Solved};
+use super::scaled::ScaledSystem;
 use super::setup::Times;
 use crate::error::{Error, Result};
 use crate::matrix::{IntoCsr, backward_error, check};
@@ -65,6 +66,8 @@ pub struct Solver {
     pub(super) ranks: Option<Arc<Ranks>>,
     pub(super) ladder: Ladder,
     pub(super) plan: Plan,
+    /// What is solved instead of the given system, where that was asked for.
+    pub(super) scaled: Option<Arc<ScaledSystem>>,
     /// The numbering that is solved in, where it is not the given one.
     pub(super) numbering: Option<Arc<Numbering>>,
     pub(super) prepared: Option<Box<dyn Prepared>>,
@@ -99,7 +102,7 @@ impl Solver {
     /// [`Error::Dimension`] and [`Error::NotFinite`] for a `b` that is too short or too long, or not finite;
     /// [`Error::Device`] where the device fails.
     pub fn solve(&mut self, b: &[f64]) -> Result<Solution> {
-        self.device.clone().run(|| self.solve_numbered(None, b))
+        self.device.clone().run(|| self.solve_given(None, b))
     }
 
     /// Solves from the given `x`, which becomes the solution. After an error it is what it was.
@@ -107,7 +110,7 @@ impl Solver {
     /// # Errors
     /// As [`Solver::solve`], of `x` too.
     pub fn solve_into(&mut self, b: &[f64], x: &mut [f64]) -> Result<Report> {
-        let Solution { x: solution, report } = self.device.clone().run(|| self.solve_numbered(Some(x), b))?;
+        let Solution { x: solution, report } = self.device.clone().run(|| self.solve_given(Some(x), b))?;
         x.copy_from_slice(&solution);
         Ok(report)
     }
@@ -121,13 +124,18 @@ impl Solver {
     /// solver is what it was, but for errors of the device.
     pub fn update_values(&mut self, a: impl IntoCsr) -> Result<()> {
         let start = Instant::now();
-        let given = a.into_csr()?;
+        let given = Arc::new(a.into_csr()?);
+        let scaled = self.scaled.as_ref().map(|scaled| Arc::new(scaled.with(given.clone())));
+        let sizes = |a: &crate::matrix::Csr<f64>| (a.n_rows(), a.n_cols());
+        let a = match &scaled {
+            Some(scaled) if sizes(&given) == sizes(&self.plan.a) => scaled.matrix(&given),
+            _ => given,
+        };
         let a = match &self.numbering {
-            Some(numbering) => numbering.matrix(&given)?,
-            None => Arc::new(given),
+            Some(numbering) => numbering.matrix(&a)?,
+            None => a,
         };
         let old = &*self.plan.a;
-        let sizes = |a: &crate::matrix::Csr<f64>| (a.n_rows(), a.n_cols());
         if sizes(&a) != sizes(old) || a.row_ptr() != old.row_ptr() || a.col_idx() != old.col_idx() {
             return Err(Error::Matrix("the pattern is another one; only values can be updated".into()));
         }
@@ -137,6 +145,7 @@ impl Solver {
             plan.hierarchy_in_f32 &= !self.needs_f64;
             self.times.setup += start.elapsed().as_secs_f64();
             let same = plan.is_like(&self.plan);
+            self.scaled = scaled;
             self.plan = plan;
             match self.prepared.take() {
                 Some(mut prepared) if same => {
@@ -201,7 +210,7 @@ impl Solver {
     }
 
     /// [`Solver::solve_from`] for vectors in the given numbering.
-    fn solve_numbered(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+    pub(super) fn solve_numbered(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
         let Some(numbering) = self.numbering.clone() else { return self.solve_from(start, b) };
         self.check("right-hand side", b)?;
         start.map_or(Ok(()), |x| self.check("start", x))?;
@@ -416,6 +425,7 @@ impl Solver {
             nnz: plan.a.nnz(),
             format: solved.format.clone(),
             reordered: self.numbering.as_ref().map(|numbering| numbering.info),
+            scaled: None,
             method: plan.method,
             precond: plan.precond,
             block_size: plan.options.block_size,

@@ -12,6 +12,7 @@ use crate::solver::{Outcome, Stop, StopReason};
 mod ladder;
 mod many;
 mod reorder;
+mod scaled;
 mod traffic;
 
 #[test]

@@ -1,6 +1,8 @@
 //! Systems of every difficulty, solved without options.
 
 use super::*;
+use crate::analysis::Analysis;
+use crate::job::ladder::{Cost, Rung, ladder};
 use crate::matrix::Csr;
 use crate::problem::random::{below, permutation};
 
@@ -183,4 +185,17 @@ fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
     let Solution { x, report } = solve(&a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap();
     assert_eq!((report.method, report.precond, report.attempts.len()), (Method::Cg, Precond::Jacobi, 0));
     assert!(report.converged() && relative_residual(&a, &x, &b) <= 1e-8 && report.outcome.iterations < 100);
+}
+
+#[test]
+fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
+    let a = problem("convection-diffusion:60".into());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default());
+    let direct = rungs.into_iter().find(|rung| rung.method == Method::Direct).unwrap();
+    assert_eq!(direct.is_too_long(&a), None);
+    let uncounted = Rung { cost: None, ..direct.clone() };
+    assert_eq!(uncounted.is_too_long(&a), None);
+    let long = Rung { cost: Some(Cost { seconds: 1e4, bytes: 1e9 }), ..direct };
+    let why = long.is_too_long(&a).unwrap();
+    assert!(why.contains("1.0e4 s") && why.contains("--solver direct"), "{why}");
 }

@@ -7,7 +7,7 @@ use cuda_std::Real;
 use super::coarsening::{
     Finer, SetupOptions, block_interpolation, interpolation, near_null, smoothed_aggregation,
 };
-use super::params::{Params, SetupOn};
+use super::params::{Coarsening, Params, SetupOn};
 use super::phases::Phases;
 use super::spectrum::{Diagonal, diagonal};
 use crate::backend::cpu::Cpu;
@@ -88,7 +88,7 @@ pub fn build<T: Real, B: Algebra<T>>(
         let diagonal =
             phases.time(backend, "spectral radius", || diagonal(backend, &a, product, params, singletons))?;
         let finer = Finer { backend, a: &a, diagonal: &diagonal, level, params };
-        let (p, factors) = match block {
+        let (mut p, mut factors) = match block {
             1 => interpolation(&finer, &mut near_null, options.keep, &mut phases)?,
             _ => (block_interpolation(&finer, &mut phases)?, None),
         };
@@ -96,14 +96,20 @@ pub fn build<T: Real, B: Algebra<T>>(
         if coarse_rows == 0 || coarse_rows as f64 > params.stall * rows as f64 {
             break;
         }
-        let r = phases.time(backend, "transpose", || backend.transpose_of_blocks(&p))?;
-        let (ap, coarser) = phases.time(backend, "Galerkin product", || {
-            let ap = backend.product_of_blocks(&a, &p)?;
-            let mut coarser = backend.product_of_blocks(&r, &ap)?;
-            overcorrect(backend, params, level, &mut coarser)?;
-            Ok((ap, coarser))
-        })?;
         let nnz = |m: &Blocks<B::Csr>| backend.size(m.first()).nnz;
+        let mut galerkin = galerkin(backend, &a, &p, &mut phases)?;
+        // Neighbourhoods of a graph that is none of a mesh grow from level to level.
+        let is_full = nnz(&galerkin.coarser) > nnz(&a);
+        if is_full
+            && params.coarsening == Coarsening::SmoothedAggregation
+            && block == 1
+            && near_null.is_none()
+        {
+            (p, factors) = (smoothed_aggregation::plain_interpolation(&finer, &mut phases)?, None);
+            galerkin = self::galerkin(backend, &a, &p, &mut phases)?;
+        }
+        let Galerkin { r, ap, mut coarser } = galerkin;
+        overcorrect(backend, params, level, &mut coarser)?;
         let products = (options.keep
             || sweeps_while_interpolating(params, block, nnz(&ap), nnz(&a) + nnz(&p)))
         .then_some(IntermediateProducts { ap, factors });
@@ -113,6 +119,27 @@ pub fn build<T: Real, B: Algebra<T>>(
         a = coarser;
     }
     Ok(Hierarchy { levels, coarsest: a, phases })
+}
+
+/// `R = P^T`, `A P` and `R A P`.
+struct Galerkin<M> {
+    r: Blocks<M>,
+    ap: Blocks<M>,
+    coarser: Blocks<M>,
+}
+
+fn galerkin<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: &Blocks<B::Csr>,
+    p: &Blocks<B::Csr>,
+    phases: &mut Phases,
+) -> Result<Galerkin<B::Csr>> {
+    let r = phases.time(backend, "transpose", || backend.transpose_of_blocks(p))?;
+    phases.time(backend, "Galerkin product", || {
+        let ap = backend.product_of_blocks(a, p)?;
+        let coarser = backend.product_of_blocks(&r, &ap)?;
+        Ok(Galerkin { r, ap, coarser })
+    })
 }
 
 /// Divides the Galerkin product of `level` by [`Params::overcorrection`].
@@ -265,6 +292,21 @@ mod tests {
         scaled(&Reference::new(), 31, 1.5);
         scaled(&Cpu::new(2).unwrap(), 25, 1.5);
         scaled(&Gpu::simulated().unwrap(), 15, 1.2);
+    }
+
+    #[test]
+    fn the_coarse_levels_of_a_graph_are_not_full() {
+        use crate::problem::random::below;
+        let n = 3000;
+        let edges =
+            (0..3 * n).map(|k| (k / 3, below(7, k as u64, n as u64) as usize)).filter(|(i, j)| i != j);
+        let entries = edges.flat_map(|(i, j)| [(i, j, -1.0), (j, i, -1.0), (i, i, 1.0), (j, j, 1.0)]);
+        let shift = (0..n).map(|i| (i, i, 1e-2));
+        let a = Arc::new(Csr::from_triplets(n, n, entries.chain(shift)).unwrap());
+        let g = Cpu::new(2).unwrap();
+        let mut m = Amg::<f64, f64, _>::setup(&g, &a, &params()).unwrap();
+        assert!(m.info().operator_complexity() < 2.5, "{}", m.info().operator_complexity());
+        assert!(iterations(&g, &a, &mut m) < 60);
     }
 
     /// Two unknowns a point, coupled: A (x) [[1, 1/4], [1/4, 1]], with a constant for each.

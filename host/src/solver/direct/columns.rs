@@ -17,16 +17,21 @@ pub struct Columns {
 impl Columns {
     /// Those of `a`, without entries that are 0.
     pub fn of(a: &Csr<f64>) -> Columns {
-        Columns::rows_of(&a.transpose())
+        Columns::rows_of(&a.transpose(), |v| v != 0.0)
     }
 
-    /// The rows of `a` as columns: those of its transpose.
-    fn rows_of(a: &Csr<f64>) -> Columns {
+    /// Those of a symmetric matrix, with its entries that are 0.
+    pub fn with_zeros(a: &Csr<f64>) -> Columns {
+        Columns::rows_of(a, |_| true)
+    }
+
+    /// The rows of `a` as columns, those of its transpose, with what is to be kept.
+    fn rows_of(a: &Csr<f64>, is_kept: impl Fn(f64) -> bool) -> Columns {
         let n = a.n_rows();
         let mut columns = Columns { n, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() };
         for j in 0..n {
             let (rows, values) = a.row(j);
-            for (&i, &v) in rows.iter().zip(values).filter(|(_, v)| **v != 0.0) {
+            for (&i, &v) in rows.iter().zip(values).filter(|(_, v)| is_kept(**v)) {
                 columns.row_idx.push(i as usize);
                 columns.values.push(v);
             }

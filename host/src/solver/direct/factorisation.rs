@@ -2,10 +2,11 @@
 
 use super::columns::Columns;
 use super::factor::{Factor, Failure};
-use super::kind::Kind;
+use super::kind::{Kind, kinds};
+use super::pairs::Pairs;
 use super::prediction::Prediction;
 use super::scaling::Scaling;
-use super::symbolic::Symbolic;
+use super::symbolic::{Pivots, Symbolic, is_trifling};
 use super::vectors::remove;
 use crate::analysis::Matching;
 use crate::error::{Error, Result};
@@ -35,17 +36,28 @@ impl Factorisation {
     /// # Errors
     /// [`Error::HostMemory`] where it does not fit.
     pub fn of(a: &Csr<f64>, kinds: &[Kind]) -> Result<Factorisation> {
-        let scaling = Scaling::of(a);
-        let scaled = scaling.apply(a);
+        let mut scaling = Scaling::of(a);
+        let mut scaled = scaling.apply(a);
         for &kind in kinds.iter().filter(|kind| **kind != Kind::Lu) {
-            if let Ok((factor, prediction)) = numbers(&Columns::of(&scaled), kind, &[])? {
+            let pairs = Pairs::for_kind(&scaled, kind);
+            let (columns, pivots) = match &pairs {
+                None if has_zeros(&scaled) => continue,
+                None => (Columns::of(&scaled), Pivots::Diagonal),
+                Some(pairs) => {
+                    scaling.multiply(&pairs.scales);
+                    scaled = scaling.apply(a);
+                    (pairs.columns(&scaled), Pivots::Pairs)
+                }
+            };
+            if let Ok((factor, prediction)) = numbers(&columns, kind, &pivots)? {
                 return Ok(Factorisation { scaling, scaled, factor, prediction });
             }
         }
         let row_of = Matching::of(&scaled).completed();
+        let pivots = Pivots::Rows(row_of.clone());
         for size in [0.0, SMALL, LESS_SMALL] {
             let columns = Columns::of(&plus(&scaled, &row_of, size)?);
-            if let Ok((factor, prediction)) = numbers(&columns, Kind::Lu, &row_of)? {
+            if let Ok((factor, prediction)) = numbers(&columns, Kind::Lu, &pivots)? {
                 return Ok(Factorisation { scaling, scaled, factor, prediction });
             }
         }
@@ -88,13 +100,47 @@ impl Factorisation {
     }
 }
 
+/// What the first of the `kinds` will take for a matrix, from its pattern and its matching.
+///
+/// # Errors
+/// Where there is no memory to find out.
+pub fn predict(a: &Csr<f64>, kinds: &[Kind]) -> Result<Prediction> {
+    let kind = kinds[0];
+    let pairs = Pairs::for_kind(a, kind);
+    let prediction = match &pairs {
+        Some(pairs) => Symbolic::of(&pairs.columns(a), kind, &Pivots::Pairs),
+        None if kind == Kind::Lu || has_zeros(a) => {
+            Symbolic::of(&Columns::of(a), Kind::Lu, &Pivots::Rows(Matching::of(a).completed()))
+        }
+        None => Symbolic::of(&Columns::of(a), kind, &Pivots::Diagonal),
+    };
+    prediction.map(|(_, prediction)| prediction)
+}
+
+/// The factorisations that may serve a matrix, the cheapest first. Zeros on the diagonal of a symmetric one
+/// are left to LU, which finds the rank, where that takes next to nothing.
+///
+/// # Errors
+/// Where there is no memory to find out.
+pub fn candidates(a: &Csr<f64>) -> Result<Vec<Kind>> {
+    let mut kinds = kinds(a);
+    if kinds[0] == Kind::Ldlt && has_zeros(a) && is_trifling(&Columns::of(a), &Matching::of(a).completed())? {
+        kinds.retain(|kind| *kind == Kind::Lu);
+    }
+    Ok(kinds)
+}
+
+fn has_zeros(a: &Csr<f64>) -> bool {
+    a.diagonal().contains(&0.0)
+}
+
 /// The factors, if they are there and finite.
 fn numbers(
     a: &Columns,
     kind: Kind,
-    row_of: &[u32],
+    pivots: &Pivots,
 ) -> Result<std::result::Result<(Factor, Prediction), Failure>> {
-    let (symbolic, prediction) = Symbolic::of(a, kind, row_of)?;
+    let (symbolic, prediction) = Symbolic::of(a, kind, pivots)?;
     prediction.check_memory()?;
     let mut factor = match Factor::of(a, symbolic, kind == Kind::Cholesky)? {
         Ok(factor) => factor,

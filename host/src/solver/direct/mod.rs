@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `kind` | which factorisation |
 //! | `scaling` | equilibration by powers of two |
+//! | `pairs` | pivots of two rows, for saddle points |
 //! | `columns` | the matrix as faer takes it |
 //! | `symbolic`, `minimum_degree`, `blocks`, `prediction` | order, structure, and what they will cost |
 //! | `factor`, `factorisation` | the numbers |
@@ -23,7 +24,6 @@ use std::sync::Arc;
 use super::description::{Description, Parameters, Takes};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop, StopReason};
-use crate::analysis::Matching;
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::matrix::{Csr, backward_error};
@@ -38,6 +38,7 @@ mod factorisation;
 mod info;
 mod kind;
 mod minimum_degree;
+mod pairs;
 mod prediction;
 mod refine;
 mod scaling;
@@ -49,12 +50,12 @@ mod tests;
 mod vectors;
 
 use condition::condition;
-use factorisation::Factorisation;
+use factorisation::{Factorisation, candidates};
 pub use info::Info;
 pub use kind::Kind;
-use kind::kinds;
 pub use prediction::Prediction;
 use refine::Refinement;
+pub use scaling::Scaling;
 use singular::NullVectors;
 use sparse_lu::SparseLu;
 use vectors::norm;
@@ -92,9 +93,7 @@ pub struct Direct {
 /// # Errors
 /// Where there is no memory to find out.
 pub fn predict(a: &Csr<f64>) -> Result<Prediction> {
-    let kind = kinds(a)[0];
-    let row_of = if kind == Kind::Lu { Matching::of(a).completed() } else { Vec::new() };
-    symbolic::Symbolic::of(&columns::Columns::of(a), kind, &row_of).map(|(_, prediction)| prediction)
+    factorisation::predict(a, &candidates(a)?)
 }
 
 impl Direct {
@@ -103,7 +102,7 @@ impl Direct {
     /// # Errors
     /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit.
     pub fn new(a: Arc<Csr<f64>>) -> Result<Direct> {
-        let factorisation = Factorisation::of(&a, &kinds(&a))?;
+        let factorisation = Factorisation::of(&a, &candidates(&a)?)?;
         Ok(Direct { a, factorisation, null: None, condition: None })
     }
 
@@ -130,6 +129,9 @@ impl Direct {
             return Ok(StopReason::AtRounding);
         }
         if !run.is_done() && self.factorisation.prediction.kind != Kind::Lu {
+            if is_rounding(run) && factorisation::predict(&self.a, &[Kind::Lu])?.flops > HOPELESS_FLOPS {
+                return Ok(StopReason::AtRounding);
+            }
             self.factorisation = Factorisation::of(&self.a, &[Kind::Lu])?;
             self.condition = None;
             run.refine(&mut self.factorisation, most, on_progress);
@@ -166,6 +168,10 @@ const HONEST: f64 = 0.999;
 /// A residual of this share of b that is no more than rounding is of an x of usual size, which no other
 /// factorisation improves.
 const ROUNDED: f64 = 1e-12;
+
+/// Multiply-adds that LU must not take where a symmetric factorisation has left no more than rounding: it
+/// would hardly leave less.
+const HOPELESS_FLOPS: f64 = 2e10;
 
 /// Whether the residual is no larger than what rounding of x alone leaves.
 fn is_rounding(run: &Refinement) -> bool {

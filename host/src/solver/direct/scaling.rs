@@ -41,6 +41,13 @@ impl Scaling {
         Scaling { rows: powers(rows), columns: powers(columns) }
     }
 
+    /// Multiplies R and C by other factors.
+    pub fn multiply(&mut self, factors: &[f64]) {
+        for scales in [&mut self.rows, &mut self.columns] {
+            scales.iter_mut().zip(factors).for_each(|(scale, factor)| *scale *= factor);
+        }
+    }
+
     /// `R A C`.
     pub fn apply(&self, a: &Csr<f64>) -> Csr<f64> {
         let mut scaled = a.clone();

@@ -1,6 +1,7 @@
 //! Order and structure of the factors, and what they will cost, before any number is computed.
 
 use faer::Side;
+use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
     factorize_symbolic_cholesky,
@@ -19,6 +20,16 @@ const SHARE: f64 = 5.0;
 /// but neither for fewer than these, nor more.
 const FEW_FLOPS: f64 = 2e7;
 const MANY_FLOPS: f64 = 2e9;
+
+/// Where pivots are thought to be.
+pub enum Pivots {
+    /// On the diagonal of a symmetric matrix.
+    Diagonal,
+    /// There, and in pairs of rows in turn.
+    Pairs,
+    /// In a row for each column, if they can be: for LU.
+    Rows(Vec<u32>),
+}
 
 /// The structure of a factorisation.
 pub enum Symbolic {
@@ -41,18 +52,30 @@ pub struct General {
 }
 
 impl Symbolic {
-    /// Orders and counts. `a` has both triangles; of a symmetric matrix only one is looked at. Otherwise
-    /// `row_of` has a row for each column, their pivots if they can be.
-    pub fn of(a: &Columns, kind: Kind, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
-        match kind {
-            Kind::Cholesky | Kind::Ldlt => symmetric(a, kind),
-            Kind::Lu => general(a, row_of),
+    /// Orders and counts. `a` has both triangles; of a symmetric matrix only one is looked at.
+    pub fn of(a: &Columns, kind: Kind, pivots: &Pivots) -> Result<(Symbolic, Prediction)> {
+        match pivots {
+            Pivots::Rows(row_of) => general(a, row_of),
+            Pivots::Diagonal => symmetric(a, kind, CholeskySymbolicParams::default()),
+            Pivots::Pairs => {
+                // Outside of blocks of columns there are no pivots of two rows.
+                let supernodal_flop_ratio_threshold = SupernodalThreshold::FORCE_SUPERNODAL;
+                symmetric(
+                    a,
+                    kind,
+                    CholeskySymbolicParams { supernodal_flop_ratio_threshold, ..Default::default() },
+                )
+            }
         }
     }
 }
 
-fn symmetric(a: &Columns, kind: Kind) -> Result<(Symbolic, Prediction)> {
-    let parameters = CholeskySymbolicParams::default();
+/// Whether LU takes so little that nothing else is worth a thought.
+pub fn is_trifling(a: &Columns, row_of: &[u32]) -> Result<bool> {
+    Ok(minimum_degree(a, row_of)?.1.flops <= FEW_FLOPS)
+}
+
+fn symmetric(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Result<(Symbolic, Prediction)> {
     let symbolic = factorize_symbolic_cholesky(a.symbolic(), Side::Lower, SymmetricOrdering::Amd, parameters)
         .map_err(failed)?;
     let entries = symbolic.len_val() as f64;

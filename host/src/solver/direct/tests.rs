@@ -77,6 +77,33 @@ fn every_kind_of_matrix_is_solved_everywhere() {
     }
 }
 
+/// Optimality conditions of a control problem, `[[M, 0, A], [0, c I, -I], [A, -I, 0]]`: a third of the
+/// diagonal is zero. Scaled by powers of ten from both sides alike.
+fn saddle_point(of: &str) -> Csr<f64> {
+    let a = problem(of);
+    let n = a.n_rows();
+    let d = |i: usize| 10f64.powi(below(5, i as u64, 5) as i32 - 2);
+    let row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v));
+    let stiffness = (0..n).flat_map(row).flat_map(|(i, j, v)| [(i, 2 * n + j, v), (2 * n + i, j, v)]);
+    let identity = (0..n).flat_map(|i| [(n + i, 2 * n + i, -1.0), (2 * n + i, n + i, -1.0)]);
+    let masses = (0..n).flat_map(|i| [(i, i, uniform(3, i as u64) - 0.3), (n + i, n + i, 1e-3)]);
+    let all = stiffness.chain(identity).chain(masses).map(|(i, j, v)| (i, j, v * d(i) * d(j)));
+    Csr::from_triplets(3 * n, 3 * n, all).unwrap()
+}
+
+#[test]
+fn saddle_points_are_factorised_with_pivots_of_two_rows() {
+    let a = saddle_point("poisson2d:9");
+    let b = a.mul_vec(&rhs(a.n_rows()));
+    let mut factorisation = Factorisation::of(&a, &[Kind::Ldlt]).unwrap();
+    assert_eq!(factorisation.prediction.kind, Kind::Ldlt);
+    let x = factorisation.solve(&b, &[], &[]);
+    assert!(job::relative_residual(&a, &x, &b) <= 1e-10);
+    // LU, which finds the rank, is taken where it is trifling.
+    assert_eq!(candidates(&a).unwrap(), [Kind::Lu]);
+    assert_eq!(candidates(&saddle_point("poisson3d:13")).unwrap(), [Kind::Ldlt, Kind::Lu]);
+}
+
 #[test]
 fn the_factors_are_kept_for_other_right_hand_sides() {
     let a = random(150, 4, 8);

@@ -57,10 +57,7 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
         }
     })?;
     let slivers = diagonal.slivers.as_ref();
-    let (aggregates, count) = phases.time(backend, "aggregation", || {
-        let roots = backend.independent_set(&s, None, 2, false, slivers)?;
-        backend.aggregate(&s, &roots)
-    })?;
+    let (aggregates, count) = aggregates(finer, &s, phases)?;
     if near_null.as_ref().is_some_and(|space| space.is_general) {
         // Lumping keeps A 1, but not A times another vector: then all entries stay.
         let all = Strength::Symmetric { epsilon: 0.0, lumped: true };
@@ -85,6 +82,31 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
             }
         };
         Ok((Blocks::scalar(p), keep.then_some(Factors { smoother: s, tentative })))
+    })
+}
+
+/// P_0 alone, constant on aggregates: with it no coarse matrix has more entries than the finer one.
+pub(in crate::precond::amg) fn plain_interpolation<T: Real, B: Algebra<T>>(
+    finer: &Finer<T, B>,
+    phases: &mut Phases,
+) -> Result<Blocks<B::Csr>> {
+    let Finer { backend, a, level, params, .. } = *finer;
+    let strength = Strength::Symmetric { epsilon: params.threshold(level), lumped: true };
+    let s = phases.time(backend, "strength", || backend.strength(a.first(), strength))?;
+    let (aggregates, count) = aggregates(finer, &s, phases)?;
+    phases.time(backend, "interpolation", || Ok(Blocks::scalar(backend.tentative(&aggregates, count)?)))
+}
+
+/// The aggregate of each unknown, by the strong connections s, and their number.
+fn aggregates<T: Real, B: Algebra<T>>(
+    finer: &Finer<T, B>,
+    s: &B::Csr,
+    phases: &mut Phases,
+) -> Result<(B::Indices, usize)> {
+    let Finer { backend, diagonal, .. } = *finer;
+    phases.time(backend, "aggregation", || {
+        let roots = backend.independent_set(s, None, 2, false, diagonal.slivers.as_ref())?;
+        backend.aggregate(s, &roots)
     })
 }
 

@@ -1,0 +1,185 @@
+//! The system with rows and columns scaled and rows permuted, as somebody asked: `S y = P R b` with
+//! `S = P R A C`, and `x = C y`. What is reported is of the system that was given.
+
+use std::sync::Arc;
+
+use super::options::{Options, Permute, Scale};
+use super::report::Report;
+use super::residual::{norm, relative, residual};
+use super::solver::{Solution, Solver};
+use crate::analysis::ProductMatching;
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, backward_error, check};
+use crate::solver::direct::Scaling;
+use crate::solver::{Stop, StopReason};
+
+/// What was asked for, for reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scaled {
+    /// How rows and columns were scaled.
+    pub scaling: Scale,
+    /// How rows were permuted.
+    pub permute: Permute,
+}
+
+/// The scaling and permutation that are solved with.
+#[derive(Clone)]
+pub(super) struct ScaledSystem {
+    /// A.
+    given: Arc<Csr<f64>>,
+    /// Row k of S is row `rows[k]` of A.
+    rows: Vec<u32>,
+    /// R and C, in the order of A.
+    scales: Scaling,
+    /// When the solution of the given system is good enough.
+    stop: Stop,
+    pub info: Scaled,
+}
+
+impl ScaledSystem {
+    /// The one that `options` ask for, and S; `None` where they ask for nothing. The options become those
+    /// that S is solved with.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] for a matrix that is not square, or structurally singular where a matching is asked
+    /// for; [`Error::NotFinite`]; [`Error::Option`] with near-null vectors, which are of A, and for a
+    /// permutation of blocks.
+    pub fn of(a: &Arc<Csr<f64>>, options: &mut Options) -> Result<Option<(ScaledSystem, Arc<Csr<f64>>)>> {
+        let info = Scaled { scaling: options.scaling, permute: options.permute };
+        if info == (Scaled { scaling: Scale::None, permute: Permute::None }) {
+            return Ok(None);
+        }
+        check::check_square(a)?;
+        check::check_finite(a)?;
+        if options.near_null.is_some() {
+            return Err(Error::Option("scaling and permutation do not go with near-null vectors".into()));
+        }
+        if options.block_size > 1 && info.permute != Permute::None {
+            return Err(Error::Option("a permutation of rows does not go with blocks".into()));
+        }
+        let n = a.n_rows();
+        let is_matched = info.scaling == Scale::Matching || info.permute == Permute::Matching;
+        let matching = is_matched.then(|| ProductMatching::of(a));
+        if let Some(size) = matching.as_ref().map(|matching| matching.size).filter(|size| *size < n) {
+            return Err(Error::Matrix(format!(
+                "the matrix is structurally singular: of its {n} rows only {size} can be matched with columns"
+            )));
+        }
+        let scales = match (info.scaling, &matching) {
+            (Scale::Ruiz, _) => Scaling::of(a),
+            (Scale::Matching, Some(matching)) => of_matching(a, matching, info.permute),
+            _ => Scaling { rows: vec![1.0; n], columns: vec![1.0; n] },
+        };
+        let rows = match (info.permute, matching) {
+            (Permute::Matching, Some(matching)) => matching.row_of,
+            _ => (0..n as u32).collect(),
+        };
+        let system = ScaledSystem { given: a.clone(), rows, scales, stop: options.stop, info };
+        // Norms of S are others: what is left of the given system is solved for again.
+        let rtol = if options.stop.rtol > 0.0 { options.stop.rtol } else { Stop::default().rtol };
+        options.stop = Stop { rtol, atol: 0.0, ..options.stop };
+        let s = system.matrix(a);
+        Ok(Some((system, s)))
+    }
+
+    /// S of another matrix of the same pattern.
+    pub fn matrix(&self, a: &Csr<f64>) -> Arc<Csr<f64>> {
+        let row = |k: usize| self.rows[k] as usize;
+        Arc::new(Csr::from_rows(
+            a.n_rows(),
+            a.n_cols(),
+            |k| a.row_len(row(k)),
+            |k, columns, values| {
+                let (from, v) = a.row(row(k));
+                columns.copy_from_slice(from);
+                for ((value, &j), &v) in values.iter_mut().zip(from).zip(v) {
+                    *value = v * (self.scales.rows[row(k)] * self.scales.columns[j as usize]);
+                }
+            },
+        ))
+    }
+
+    /// The same for another matrix.
+    pub fn with(&self, given: Arc<Csr<f64>>) -> ScaledSystem {
+        ScaledSystem { given, ..self.clone() }
+    }
+
+    /// `P R b`.
+    fn rhs(&self, b: &[f64]) -> Vec<f64> {
+        self.rows.iter().map(|&i| b[i as usize] * self.scales.rows[i as usize]).collect()
+    }
+}
+
+/// The scales of a matching; the same for rows and columns where a symmetric matrix stays symmetric.
+fn of_matching(a: &Csr<f64>, matching: &ProductMatching, permute: Permute) -> Scaling {
+    let ProductMatching { rows, columns, .. } = matching;
+    if permute == Permute::Matching || !a.is_symmetric(check::ROUNDING).is_symmetric() {
+        return Scaling { rows: rows.clone(), columns: columns.clone() };
+    }
+    let mean = |(r, c): (&f64, &f64)| ((r.log2() + c.log2()) / 2.0).round().exp2();
+    let scales: Vec<f64> = rows.iter().zip(columns).map(mean).collect();
+    Scaling { rows: scales.clone(), columns: scales }
+}
+
+impl Solver {
+    /// Solves the system that was given, whatever it is solved as.
+    pub(super) fn solve_given(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+        /// Times at most that what is left is solved for.
+        const MOST: u32 = 10;
+        /// What a time leaves at most for there to be another.
+        const CLEAR: f64 = 0.5;
+        let Some(scaled) = self.scaled.clone() else { return self.solve_numbered(start, b) };
+        self.check("right-hand side", b)?;
+        start.map_or(Ok(()), |x| self.check("start", x))?;
+        let threshold = scaled.stop.threshold(norm(b));
+        let mut x = start.map_or_else(|| vec![0.0; b.len()], <[f64]>::to_vec);
+        let mut r = residual(&scaled.given, &x, b);
+        let mut all: Option<Report> = None;
+        for _ in 0..MOST {
+            // S y = P R r,  x = x + C y
+            let rhs = if norm(&r) > threshold { scaled.rhs(&r) } else { vec![0.0; r.len()] };
+            let Solution { x: y, report } = self.solve_numbered(None, &rhs)?;
+            let d = y.iter().zip(&scaled.scales.columns).map(|(y, c)| y * c);
+            let next: Vec<f64> = x.iter().zip(d).map(|(x, d)| x + d).collect();
+            let rest = residual(&scaled.given, &next, b);
+            let (before, after) = (norm(&r), norm(&rest));
+            // NaN is no progress.
+            if after < before {
+                (x, r) = (next, rest);
+            }
+            let goes_on = report.converged() && after > threshold && after <= CLEAR * before;
+            all = Some(match all {
+                None => report,
+                Some(all) => all.continued(report),
+            });
+            if !goes_on {
+                break;
+            }
+        }
+        let mut report = all.expect("there is one time at least");
+        scaled.tell(&mut report, &x, b, &r, threshold);
+        Ok(Solution { x, report })
+    }
+}
+
+impl ScaledSystem {
+    /// Lets the report tell of the given system.
+    fn tell(&self, report: &mut Report, x: &[f64], b: &[f64], r: &[f64], threshold: f64) {
+        /// Units of rounding.
+        const UNITS: f64 = 16.0;
+        let (norm_b, found) = (norm(b), norm(r));
+        report.backward_error = backward_error(&self.given, x, b, r);
+        (report.norm_b, report.projected, report.scaled) = (norm_b, false, Some(self.info));
+        report.relative_residual = relative(found, norm_b);
+        let claimed = report.outcome.history.last().copied().unwrap_or(f64::NAN);
+        report.outcome.threshold = threshold;
+        report.outcome.reason = match report.outcome.reason {
+            _ if found <= threshold => StopReason::Converged,
+            StopReason::Converged if report.backward_error <= UNITS * f64::EPSILON => StopReason::AtRounding,
+            StopReason::Converged => StopReason::Inaccurate { claimed, found },
+            // How much is left at least was said of S.
+            StopReason::NoSolution { .. } => StopReason::Stagnated,
+            reason => reason,
+        };
+    }
+}
