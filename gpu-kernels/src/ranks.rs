@@ -16,7 +16,7 @@ use crate::monitor::Guard;
 pub const RANK_SCALARS: usize = 64;
 
 /// How often a thread that waits looks at the word of its rank before it looks whether a rank has failed.
-const LOOKS: u32 = 1024;
+const LOOKS: u32 = 32;
 
 /// Lets whoever waits for `word` know that everything of this epoch is there.
 ///

@@ -111,6 +111,10 @@ impl Sim {
         unsafe { pointer.write_bytes(POISON, layout.size()) };
         let address = pointer.expose_provenance() as Address;
         state.memory.register(address, needed);
+        if !on_device {
+            // The host writes there without telling.
+            state.memory.mark_written(address, needed);
+        }
         state.allocations.insert(address, Allocation { layout, bytes: needed, on_device });
         if on_device {
             state.used += needed;
