@@ -179,7 +179,7 @@ pub struct SolveArgs {
     pub repeat: u32,
     /// With --repeat: hand the matrix over anew before each later solve, as one with other values; a
     /// hierarchy keeps its pattern
-    #[arg(long)]
+    #[arg(long, requires = "repeat")]
     pub new_values: bool,
     #[command(flatten)]
     pub settings: Settings,
@@ -192,7 +192,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "HOW")]
     pub partition: Option<PartitionName>,
     /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and
-    /// a table amg; the command line goes before it
+    /// tables amg and ilu; the command line goes before it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Write the solution

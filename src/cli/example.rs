@@ -13,7 +13,7 @@ use super::device::{DeviceName, Opened, in_short, open};
 use super::explain;
 use super::json;
 use super::load::start_threads;
-use super::output::{print, say_error, write};
+use super::output::{check_outputs, print, say_error, write};
 use super::profile::Profiler;
 use super::status::{SUCCESS, UNCONVERGED};
 use super::table::{bytes, duration};
@@ -56,6 +56,7 @@ pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
         let why = "counts are made by the simulator; add --device sim";
         return Err(Error::Option(format!("--explain with --device {}: {why}", args.device)));
     }
+    check_outputs(&[args.json.as_deref()], &[])?;
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
     let opened = open(args.device, threads, profiler)?;

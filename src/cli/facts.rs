@@ -96,7 +96,9 @@ pub fn worst(reports: &[job::Report]) -> Option<job::Report> {
     let longest = reports.iter().max_by_key(|report| report.outcome.iterations);
     let mut worst = reports.iter().find(|report| !report.converged()).or(longest)?.clone();
     let sum = |of: fn(&job::Report) -> f64| reports.iter().map(of).sum();
-    let most = |of: fn(&job::Report) -> f64| reports.iter().map(of).fold(0.0, f64::max);
+    // NaN is above all numbers.
+    let most =
+        |of: fn(&job::Report) -> f64| reports.iter().map(of).fold(0.0, |a: f64, b| if a > b { a } else { b });
     worst.setup_seconds = sum(|report| report.setup_seconds);
     worst.warm_up_seconds = sum(|report| report.warm_up_seconds);
     worst.upload_seconds = sum(|report| report.upload_seconds);

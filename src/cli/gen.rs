@@ -7,7 +7,7 @@ use warpsolve::io::matrix::write_matrix;
 
 use super::args::GenArgs;
 use super::load::Source;
-use super::output::{check_matrix_file, file_size, print};
+use super::output::{check_matrix_file, check_outputs, file_size, print};
 use super::progress::Progress;
 use super::report::stored;
 use super::status::SUCCESS;
@@ -16,6 +16,7 @@ use super::table::{Lines, bytes, duration, thousands};
 /// Generates and writes; returns the exit status.
 pub fn run(args: GenArgs) -> Result<u8> {
     check_matrix_file(&args.out)?;
+    check_outputs(&[Some(&args.out)], &[])?;
     let start = Instant::now();
     let problem = format!("{}:{}", args.kind, args.size).parse()?;
     let source = Source::Generated { problem, seed: args.seed, shuffled: args.shuffle };

@@ -30,8 +30,8 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || place(a).is_some_and(|a| place(b) == Some(a))
 }
 
-/// Refuses outputs that would be lost after the work: in a folder that is not there, over an input, or over
-/// one another.
+/// Refuses outputs that would be lost after the work: in a folder that is not there, over a folder, over an
+/// input, or over one another.
 pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Result<()> {
     let refuse = |path: &Path, why: &str| {
         Err(Error::Option(format!("the output {} {why}; name another file", path.display())))
@@ -47,6 +47,9 @@ pub fn check_outputs(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) -> Res
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if folder.is_some_and(|folder| !folder.is_dir()) {
             return refuse(path, "is in a folder that does not exist");
+        }
+        if path.is_dir() {
+            return refuse(path, "is a folder");
         }
         if inputs.iter().flatten().any(|input| file(path).is_some() && file(path) == file(input)) {
             return refuse(path, "is an input");
@@ -64,6 +67,18 @@ pub fn check_matrix_file(path: &Path) -> Result<()> {
         return Err(Error::Option(
             "a matrix goes to a file, and - is none; name an .mtx, .mtx.gz or .wsm".into(),
         ));
+    }
+    Ok(())
+}
+
+/// Refuses what no solution is written to: stdout, and a binary matrix.
+pub fn check_solution_file(path: &Path) -> Result<()> {
+    let is_binary = path.extension().is_some_and(|extension| extension == "wsm");
+    if path == Path::new("-") || is_binary {
+        return Err(Error::Option(format!(
+            "--out {}: a solution goes to a file of text; name an .mtx or .mtx.gz",
+            path.display()
+        )));
     }
     Ok(())
 }

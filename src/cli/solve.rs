@@ -20,7 +20,7 @@ use super::args::SolveArgs;
 use super::device::{self, DeviceName};
 use super::facts::{Facts, Pass, worst};
 use super::load::{self, NearNullFile, Source, System};
-use super::output::{check_outputs, complain, print, warn, write};
+use super::output::{check_outputs, check_solution_file, complain, print, warn, write};
 use super::partition::PartitionName;
 use super::profile::Profiler;
 use super::progress::Progress;
@@ -76,6 +76,7 @@ impl TryFrom<SolveArgs> for Job {
             near_null.as_ref().map(NearNullFile::path),
             args.config.as_deref(),
         ];
+        args.out.as_deref().map_or(Ok(()), check_solution_file)?;
         check_outputs(&[&args.out, &args.history, &args.json].map(|path| path.as_deref()), &inputs)?;
         let device = settings.device.unwrap_or(DeviceName::Auto);
         Ok(Job {
@@ -156,15 +157,16 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         .options(job.options.clone())
         .device(opened.device.clone())
         .on_progress(show(progress.clone(), cancellation.clone()))
-        .cancellation(cancellation);
+        .cancellation(cancellation.clone());
     let builder = match ranks {
         Some(ranks) => builder.ranks(Arc::new(ranks)),
         None => builder,
     };
-    let solved = solve(&job, builder, &system);
+    let solved = solve(&job, builder, &system, &cancellation);
     progress.clear();
     let Solved { x, reports, passes } = solved?;
     let total_seconds = start.elapsed().as_secs_f64();
+    let is_incomplete = passes.len() < job.repeat as usize;
     let Some(report) = worst(&reports) else { unreachable!("a file of vectors has a column") };
 
     let warnings = warnings(&job, &reports, &opened.no_gpu);
@@ -215,7 +217,9 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         }
     }
     failures.iter().for_each(complain);
-    Ok(status::of_solve(reason, &failures))
+    // The first solve may have converged before the signal came.
+    let is_cut_short = reason == StopReason::Converged && is_incomplete;
+    Ok(status::of_solve(if is_cut_short { StopReason::Interrupted } else { reason }, &failures))
 }
 
 /// What came of all solves.
@@ -225,8 +229,9 @@ struct Solved {
     passes: Vec<Pass>,
 }
 
-/// Solves, as often as was asked for. What is reported is the first solve; the others tell their times.
-fn solve(job: &Job, builder: Builder, system: &System) -> Result<Solved> {
+/// Solves, as often as was asked for, or until a signal comes. What is reported is the first solve; the others
+/// tell their times.
+fn solve(job: &Job, builder: Builder, system: &System, cancellation: &CancellationToken) -> Result<Solved> {
     let start = Instant::now();
     let builder = if job.new_values { builder.reusable(true) } else { builder };
     let (mut solver, solutions) = builder.start(&system.a, &system.b)?;
@@ -235,13 +240,15 @@ fn solve(job: &Job, builder: Builder, system: &System) -> Result<Solved> {
     };
     let (x, reports) = unzip(solutions);
     let mut passes = vec![Pass::of(&reports, start.elapsed().as_secs_f64())];
-    for _ in 1..job.repeat {
+    while passes.len() < job.repeat as usize && !cancellation.is_cancelled() {
         let start = Instant::now();
         if job.new_values {
             solver.update_values(&system.a)?;
         }
         let (_, again) = unzip(solver.solve_many(&system.b)?);
-        passes.push(Pass::of(&again, start.elapsed().as_secs_f64()));
+        if !cancellation.is_cancelled() {
+            passes.push(Pass::of(&again, start.elapsed().as_secs_f64()));
+        }
     }
     Ok(Solved { x, reports, passes })
 }

@@ -10,7 +10,7 @@ use warpsolve::{Error, Result};
 
 use super::args::SpmvArgs;
 use super::load::{Source, start_threads};
-use super::output::{complain, print, write};
+use super::output::{check_outputs, complain, print, write};
 use super::profile::Profiler;
 use super::progress::Progress;
 use super::status::{FAILURE, SUCCESS};
@@ -63,6 +63,7 @@ struct Figures {
 
 /// Measures and reports; returns the exit status.
 pub fn run(args: SpmvArgs, profiler: &Profiler) -> Result<u8> {
+    check_outputs(&[args.json.as_deref()], &[args.matrix.file.as_deref()])?;
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
     let progress = Progress::new(args.quiet);

@@ -116,3 +116,12 @@ fn the_generated_bar_is_solved_with_its_rigid_motions() {
     shell.run("solve a.mtx --device cpu --out x.mtx", 0);
     assert!(relative_residual(&a, &shell.vector("x.mtx"), &vec![1.0; a.n_rows()]) < 1e-7);
 }
+
+#[test]
+fn a_quiet_run_still_warns_that_it_has_not_converged() {
+    let shell = Shell::new();
+    let line = "elasticity --slab 2,1,1 --spacing 0.5 --clamp xmin --load xmax=0,0,1 --device cpu -q";
+    let (stdout, stderr) = shell.run(&format!("{line} --precond jacobi --max-iter 3"), 2);
+    assert_eq!(stderr, "warning: NOT converged after 3 iterations: iteration limit reached\n");
+    assert!(stdout.is_empty(), "{stdout}");
+}

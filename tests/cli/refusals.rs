@@ -54,6 +54,7 @@ fn malformed_input_is_refused_with_its_place() {
 fn wrong_options_are_named_and_exit_with_1() {
     let shell = Shell::new();
     shell.file("a.mtx", TRIDIAGONAL);
+    std::fs::create_dir(shell.path("folder")).unwrap();
     let [methods, preconditioners] = [Method::NAMES, Precond::NAMES].map(|names| names.join(", ") + ", auto");
     let formats = [&["--format"], Format::NAMES, &["auto"]].concat();
     for (line, parts) in [
@@ -83,9 +84,17 @@ fn wrong_options_are_named_and_exit_with_1() {
         ("solve a.mtx --out a.mtx", &["a.mtx is an input"]),
         ("solve a.mtx --out x.mtx --json x.mtx", &["x.mtx is named twice"]),
         ("solve a.mtx --out nowhere/x.mtx", &["nowhere/x.mtx is in a folder that does not exist"]),
+        ("solve a.mtx --out folder", &["folder is a folder"]),
+        ("solve a.mtx --out x.wsm", &["--out x.wsm", ".mtx.gz"]),
+        ("solve a.mtx --out -", &["--out -", ".mtx.gz"]),
+        ("solve a.mtx --new-values", &["--repeat"]),
+        ("solve a.mtx --block-size 2", &["3 rows are not whole blocks of 2"]),
         ("solve a.mtx --threads 4096", &["4096 threads on", "use --threads"]),
         ("solve a.mtx -q -v", &["--quiet"]),
         ("gen tet 1 b.mtx", &["at least 2"]),
+        ("gen tet 9 nowhere/b.mtx", &["nowhere/b.mtx is in a folder that does not exist"]),
+        ("spmv a.mtx --json a.mtx", &["a.mtx is an input"]),
+        ("example vadd 9 --device cpu --json nowhere/r", &["nowhere/r is in a folder that does not exist"]),
         ("gen cube 9 b.mtx", &["unknown problem 'cube'"]),
         ("spmv a.mtx --repeat 0", &["--repeat"]),
         ("spmv a.mtx --format crs,coo", &["--format", "coo"]),

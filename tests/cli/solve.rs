@@ -87,6 +87,46 @@ fn an_indefinite_matrix_stops_cg_and_nan_becomes_null() {
 }
 
 #[test]
+fn no_right_hand_side_is_too_large_or_too_small_to_be_honest() {
+    let shell = Shell::new();
+    shell.file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 2 3\n");
+    shell.file("b.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n1\n1e308\n1e308\n");
+    let report = shell.json("solve a.mtx --rhs b.mtx --device cpu", 2);
+    assert_eq!(report["columns"][0]["stop_reason"], "converged");
+    assert_eq!(report["columns"][1]["stop_reason"], "not_finite");
+    assert_eq!(report["relative_residual"], Value::Null);
+    shell.file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1e-300\n1e-300\n");
+    for options in ["", "--solver cg", "--solver gmres --precond none"] {
+        let (stdout, _) = shell.run(&format!("solve a.mtx --rhs b.mtx --device cpu {options}"), 2);
+        assert!(stdout.contains("vanish in f64"), "{options}: {stdout}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_repeated_solves() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let shell = Shell::new();
+    let line = "solve --gen tet:4 --solver cg --device sim --repeat 10000 --out x.mtx";
+    for seconds in [1, 4, 16] {
+        let mut child = shell.command(line).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(seconds));
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let start = Instant::now();
+        let code = child.wait().unwrap().code();
+        assert!(start.elapsed() < Duration::from_secs(30));
+        if code.is_some() {
+            assert_eq!(code, Some(130));
+            assert_eq!(shell.vector("x.mtx").len(), 48);
+            return;
+        }
+        // It was not iterating yet, and the signal ended it at once.
+    }
+    panic!("no iteration within 16 s");
+}
+
+#[test]
 fn empty_and_trivial_systems_are_solved() {
     let shell = Shell::new();
     shell.file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");

@@ -14,7 +14,7 @@ use super::setup::Times;
 use super::solver::{Solution, Solver};
 use super::{Device, Method, Precond};
 use crate::error::Result;
-use crate::matrix::{Format, IntoCsr, check};
+use crate::matrix::{Format, IntoCsr, block, check};
 use crate::precond::{amg, ilu};
 
 impl Solver {
@@ -226,6 +226,10 @@ impl Builder {
         self.watch.tell(Stage::SetUp);
         let start = Instant::now();
         let mut a = Arc::new(a.into_csr()?);
+        if self.options.block_size != 1 {
+            // Blocks were asked for: the ways that have none are no way around this.
+            block::check_block(&a, self.options.block_size)?;
+        }
         let device = match self.device {
             Some(device) => device,
             None => Device::auto()?,

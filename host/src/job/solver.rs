@@ -369,6 +369,9 @@ impl Solver {
     /// better.
     pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        if solved.outcome.reason == StopReason::Converged {
+            solved.outcome.reason = proof(rhs, solved.outcome.threshold);
+        }
         if self.is_rounding(rhs, solved) {
             solved.outcome.reason = StopReason::AtRounding;
         }
@@ -459,6 +462,22 @@ impl Solver {
     }
 }
 
+/// What is left of the claim to have converged: nothing where a norm that it rests on is none, because the
+/// squares of the right-hand side overflow, or those of the residual that was asked for underflow.
+fn proof(rhs: &Rhs, threshold: f64) -> StopReason {
+    /// The square of such a norm has a digit or two left.
+    const LEAST: f64 = 1e-158;
+    // Of any other right-hand side such a norm of the residual can be the norm of zeros.
+    let is_tiny = rhs.norm < LEAST / f64::EPSILON.sqrt() && rhs.b.iter().any(|b| *b != 0.0);
+    match rhs.norm.is_finite() {
+        false => StopReason::NotFinite,
+        true if is_tiny && threshold < LEAST => StopReason::Breakdown(TINY),
+        true => StopReason::Converged,
+    }
+}
+
+const TINY: &str = "the squares of so small a right-hand side vanish in f64, and with them every norm of a \
+                    residual; multiply it by a number, and x has the same factor";
 const LOST: &str = "rounding errors outgrew the solution";
 
 /// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than

@@ -15,11 +15,13 @@ use std::time::Instant;
 use warpsolve::cardiac::io::picture::{Quantity, write_values};
 use warpsolve::cardiac::io::vtk::write_vtu;
 use warpsolve::job::{CancellationToken, Solver};
+use warpsolve::solver::StopReason;
 use warpsolve::{Error, Result};
 
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
 use super::progress::Progress;
+use super::report::outcome;
 use super::rigid::with_rigid_motions;
 use super::solve::show;
 use super::status;
@@ -65,6 +67,10 @@ pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
     let mut failures: Vec<Error> = written.and_then(|written| written.err()).into_iter().collect();
     let total_seconds = start.elapsed().as_secs_f64();
     let reason = solution.report.outcome.reason;
+    let shows_text = !args.quiet && args.json.as_deref() != Some(Path::new("-"));
+    if reason != StopReason::Converged && !shows_text {
+        warn(&outcome(&solution.report));
+    }
     let facts = Facts {
         args: &args,
         body: &body,
@@ -77,7 +83,7 @@ pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
     if let Some(path) = &args.json {
         failures.extend(write(path, &report::json(&facts)).err());
     }
-    if !args.quiet && args.json.as_deref() != Some(Path::new("-")) {
+    if shows_text {
         failures.extend(print(&report::text(&facts)).err());
     }
     failures.iter().for_each(complain);
