@@ -122,6 +122,8 @@ impl Sources {
                         self.scan(tokens, file, &child);
                     }
                 }
+                // What an `impl Trait` captures.
+                "use" if before == "+" => {}
                 "use" => {
                     let mut leaves = vec![];
                     use_tree(tokens, vec![], &mut leaves);

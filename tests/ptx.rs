@@ -46,6 +46,9 @@ fn barriers(name: &str) -> usize {
     // Around the steps of a window, and in a sum over the block.
     let bitmap = 5;
     let table = [
+        // One thread of a block waits for what other ranks write.
+        ("add_border_dot_", 1 + grid_reduction),
+        ("add_border_", 1),
         ("cg_step_", grid_reduction),
         ("count_columns_long", bitmap),
         // A sum over the block.
@@ -61,7 +64,10 @@ fn barriers(name: &str) -> usize {
         ("gmres_solve_", 2),
         ("gram_schmidt_", 4),
         ("norm_max_", grid_reduction),
+        // When all that a block puts is there, and in the last block.
+        ("put_", 2),
         ("reach", grid_reduction),
+        ("reduce_ranks_", 1),
         ("sort_rows_long", bitmap),
         ("sort_windows", 2),
         ("span_scan", 2),

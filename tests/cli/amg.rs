@@ -181,7 +181,9 @@ fn wrong_options_of_amg_are_refused_with_advice() {
         }
     }
     let (help, _) = shell.run("solve --help", 0);
-    for part in ["none, jacobi, ilu", "coarse_rows: a whole number from 1 to 4096", "precision: f32 or f64"] {
+    for part in
+        ["none, jacobi, jacobi-sweeps", "coarse_rows: a whole number from 1 to 4096", "precision: f32 or f64"]
+    {
         assert!(help.contains(part), "{part:?} is not in\n{help}");
     }
 }

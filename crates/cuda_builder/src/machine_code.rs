@@ -70,8 +70,8 @@ impl Ptxas {
         gzip.write_all(&code).and_then(|()| gzip.finish()).map_err(BuildError::io("compress", &cubin))
     }
 
-    /// Assembles PTX files, each for its own target and all at the same time, and keeps nothing of it: for tests.
-    /// Code is not optimised, which takes twice as long as the rest.
+    /// Assembles PTX files, each for its own target and all at the same time, and keeps nothing of it: for
+    /// tests. Code is not optimised, which takes twice as long as the rest.
     ///
     /// # Errors
     /// What `ptxas` says of the first that is wrong.

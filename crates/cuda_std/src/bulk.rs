@@ -1,8 +1,9 @@
-//! Bulk copies from global to shared memory, from compute capability 9.0 on: one thread asks for some KiB at once,
-//! and the others wait for them.
+//! Bulk copies from global to shared memory, from compute capability 9.0 on: one thread asks for some KiB at
+//! once, and the others wait for them.
 //!
-//! A [`Barrier`], a word of shared memory, counts the bytes that have come. The copies up to [`Barrier::commit`]
-//! are a phase of it, and phases are waited for by their number. Kernels that use this module say
+//! A [`Barrier`], a word of shared memory, counts the bytes that have come. The copies up to
+//! [`Barrier::commit`] are a phase of it, and phases are waited for by their number. Kernels that use this
+//! module say
 //! `#[kernel(needs = sm_90)]`.
 //!
 //! ```
@@ -78,8 +79,8 @@ impl Barrier {
         unsafe { platform::bulk_copy(self.0.base(), to.base(), i, from, count) }
     }
 
-    /// Closes the present phase: the copies that were asked for since the last. One thread of the block does so
-    /// in all phases, and not before that in front was waited for.
+    /// Closes the present phase: the copies that were asked for since the last. One thread of the block does
+    /// so in all phases, and not before that in front was waited for.
     ///
     /// # Safety
     /// The barrier is initialised.

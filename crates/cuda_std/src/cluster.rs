@@ -1,5 +1,5 @@
-//! Clusters of blocks, from compute capability 9.0 on: up to 8 blocks that run at the same time, wait for each
-//! other, and reach each other's shared memory.
+//! Clusters of blocks, from compute capability 9.0 on: up to 8 blocks that run at the same time, wait for
+//! each other, and reach each other's shared memory.
 //!
 //! The launch says how many blocks are a cluster: `stream.clusters(4)` in `cust`, `Configuration::cluster` in
 //! the simulator. In other launches each block is a cluster of its own. Kernels that use this module say
@@ -34,8 +34,8 @@
 //!
 //! The simulator runs the blocks of a cluster by turns, from one barrier of the cluster to the next. It
 //! reports memory of a block that may not have begun or may have ended, barriers that somebody misses or that
-//! are taken out of order, and, where it looks for races, accesses of different blocks with no barrier between.
-//! It counts accesses to another block's memory as those to shared memory.
+//! are taken out of order, and, where it looks for races, accesses of different blocks with no barrier
+//! between. It counts accesses to another block's memory as those to shared memory.
 
 use crate::memory::Word;
 use crate::platform::{self, SharedBase};

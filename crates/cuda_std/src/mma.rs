@@ -1,5 +1,5 @@
-//! Products of small matrices that a warp computes together: the tensor cores' from compute capability 8.0 on,
-//! and shuffles and multiply-adds before.
+//! Products of small matrices that a warp computes together: the tensor cores' from compute capability 8.0
+//! on, and shuffles and multiply-adds before.
 //!
 //! Each lane holds some elements of A, B, C and D = A B + C, as NVIDIA's manual has it (PTX ISA, mma): with
 //! `g = lane / 4` and `t = lane % 4`, as the functions say. All 32 lanes call together.
@@ -34,8 +34,8 @@ use half::bf16;
 /// Matrices of 8 x 4, 4 x 8 and 8 x 8 elements: a is `A[g][t]`, b is `B[t][g]`, c and the result are columns
 /// `2 t` and `2 t + 1` of row g.
 ///
-/// `d = fma(a_3, b_3, fma(a_2, b_2, fma(a_1, b_1, fma(a_0, b_0, c))))` in the simulator and where there are no
-/// tensor cores. The test `device` of `examples/worked-kernels` compares those of a GPU to the same bits.
+/// `d = fma(a_3, b_3, fma(a_2, b_2, fma(a_1, b_1, fma(a_0, b_0, c))))` in the simulator and where there are
+/// no tensor cores. The test `device` of `examples/worked-kernels` compares those of a GPU to the same bits.
 ///
 /// # Safety
 /// All lanes of the warp call together, and none has exited.
@@ -46,9 +46,10 @@ pub unsafe fn m8n8k4_f64(a: f64, b: f64, c: [f64; 2]) -> [f64; 2] {
     unsafe { platform::mma_f64(a, b, c) }
 }
 
-/// Matrices of 16 x 16, 16 x 8 and 16 x 8 elements, of `bf16` but for C and D: a is two neighbours `A[g][2 t..]`,
-/// two of the row `g + 8`, and the same four of columns `2 t + 8`; b is `B[2 t][g]`, `B[2 t + 1][g]`, and the same
-/// of rows `2 t + 8`; c and the result are columns `2 t` and `2 t + 1` of row g, and of row `g + 8`.
+/// Matrices of 16 x 16, 16 x 8 and 16 x 8 elements, of `bf16` but for C and D: a is two neighbours `A[g][2
+/// t..]`, two of the row `g + 8`, and the same four of columns `2 t + 8`; b is `B[2 t][g]`, `B[2 t + 1][g]`,
+/// and the same of rows `2 t + 8`; c and the result are columns `2 t` and `2 t + 1` of row g, and of row `g +
+/// 8`.
 ///
 /// In the simulator, and before compute capability 8.0, a result is the sum in f64, rounded. Tensor cores add
 /// with fewer bits than that, and do not round to the nearest: results differ in the last places.

@@ -56,8 +56,8 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `T` may be a generic parameter of the function around it, but then all instances of the function in
 /// one kernel share the memory. `N` is a literal or a constant of the module (not of the function). Four
-/// bytes an element are reserved for `f32`, `u32` and `i32` by name, and eight for other types and parameters. Evaluating it twice gives the same memory, as a `__shared__`
-/// variable of CUDA does.
+/// bytes an element are reserved for `f32`, `u32` and `i32` by name, and eight for other types and
+/// parameters. Evaluating it twice gives the same memory, as a `__shared__` variable of CUDA does.
 #[proc_macro]
 pub fn shared(input: TokenStream) -> TokenStream {
     shared::expand(input.into()).unwrap_or_else(|e| e.into_compile_error()).into()

@@ -7,8 +7,8 @@ use crate::sys::{self, CUclusterDim, CUlaunchAttribute, CUlaunchAttributeID, CUl
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// A stream for kernels whose blocks come in clusters, as `cuda_std::cluster` needs. It takes the place of the
-/// stream in [`launch!`](crate::launch!):
+/// A stream for kernels whose blocks come in clusters, as `cuda_std::cluster` needs. It takes the place of
+/// the stream in [`launch!`](crate::launch!):
 ///
 /// ```no_run
 /// use cust::prelude::*;
@@ -75,8 +75,8 @@ impl Clusters<'_> {
             numAttrs: 1,
         };
         let arguments = arguments.as_ptr().cast_mut();
-        // SAFETY: the handles are alive, and the attribute is there; the caller vouches for the arguments, which
-        // the driver only reads.
+        // SAFETY: the handles are alive, and the attribute is there; the caller vouches for the arguments,
+        // which the driver only reads.
         unsafe { sys::cuLaunchKernelEx(&config, function.to_raw(), arguments, null_mut()) }.to_result()
     }
 }

@@ -15,15 +15,16 @@ use crate::error::{Error, Result};
 
 pub mod launcher;
 mod message;
+mod one_process;
 mod partition;
 mod piece;
 mod threads;
 
 pub(crate) use message::{Reader, Writer};
+pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
 pub use piece::{Links, Piece};
-pub(crate) use threads::Alarm;
 pub use threads::Team;
 
 /// How a rank talks to the others.
@@ -51,8 +52,8 @@ pub trait Comm: Send + Sync {
     fn broadcast(&self, message: &mut Vec<u8>) -> Result<()>;
     /// Lets every rank end with an error that names this one.
     fn fail(&self, why: &str);
-    /// The team, where ranks are threads of one process: they see each other's memory.
-    fn team(&self) -> Option<&Team> {
+    /// What ranks can do beside, where they are threads of one process.
+    fn one_process(&self) -> Option<&dyn OneProcess> {
         None
     }
 

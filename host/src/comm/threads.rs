@@ -1,11 +1,11 @@
 //! Ranks that are threads of one process.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use super::Comm;
+use super::one_process::{Alarm, Item, OneProcess};
 use crate::error::{Error, Result};
 
 /// How often a rank that waits looks whether another has failed.
@@ -26,13 +26,9 @@ struct Shared {
     failure: OnceLock<(usize, String)>,
     /// Called when a rank fails.
     alarms: Mutex<Vec<Weak<Alarm>>>,
-    /// What each rank [shares](Team::share) now.
+    /// What each rank [shares](OneProcess::share_items) now.
     items: Mutex<Vec<Option<Item>>>,
 }
-
-type Item = Arc<dyn Any + Send + Sync>;
-/// What is done when a rank fails.
-pub(crate) type Alarm = dyn Fn() + Send + Sync;
 
 #[derive(Default)]
 struct Mailbox {
@@ -51,36 +47,6 @@ impl Team {
 
     fn mailbox(&self, from: usize, to: usize) -> &Mailbox {
         &self.shared.boxes[from * self.shared.size + to]
-    }
-
-    /// What every rank gives, at every rank, in their order. All ranks call this.
-    pub(crate) fn share<U: Any + Send + Sync>(&self, mine: Arc<U>) -> Result<Vec<Arc<U>>> {
-        let items = || self.shared.items.lock().unwrap_or_else(PoisonError::into_inner);
-        items()[self.rank] = Some(mine);
-        self.all_gather(&[])?;
-        let all: Vec<_> = items().iter().flatten().cloned().filter_map(|item| item.downcast().ok()).collect();
-        // Nobody takes its own away before all have taken it.
-        self.all_gather(&[])?;
-        items()[self.rank] = None;
-        if all.len() != self.size() {
-            return Err(Error::Option("ranks share different things: a mistake of this library".into()));
-        }
-        Ok(all)
-    }
-
-    /// Calls `alarm` when a rank fails, as long as somebody has it; now, where one has failed.
-    pub(crate) fn on_failure(&self, alarm: &Arc<Alarm>) {
-        let mut alarms = self.shared.alarms.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.shared.failure.get().is_some() {
-            alarm();
-        }
-        alarms.retain(|alarm| alarm.strong_count() > 0);
-        alarms.push(Arc::downgrade(alarm));
-    }
-
-    /// Whether a rank has failed.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.shared.failure.get().is_some()
     }
 
     fn check(&self) -> Result<()> {
@@ -178,7 +144,31 @@ impl Comm for Team {
         alarms.iter().filter_map(Weak::upgrade).for_each(|alarm| alarm());
     }
 
-    fn team(&self) -> Option<&Team> {
+    fn one_process(&self) -> Option<&dyn OneProcess> {
         Some(self)
+    }
+}
+
+impl OneProcess for Team {
+    fn share_items(&self, mine: Item) -> Result<Vec<Item>> {
+        let items = || self.shared.items.lock().unwrap_or_else(PoisonError::into_inner);
+        items()[self.rank] = Some(mine);
+        self.all_gather(&[])?;
+        let all = items().iter().flatten().cloned().collect();
+        // Nobody takes its own away before all have taken it.
+        self.all_gather(&[])?;
+        items()[self.rank] = None;
+        Ok(all)
+    }
+    fn on_failure(&self, alarm: &Arc<Alarm>) {
+        let mut alarms = self.shared.alarms.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.has_failed() {
+            alarm();
+        }
+        alarms.retain(|alarm| alarm.strong_count() > 0);
+        alarms.push(Arc::downgrade(alarm));
+    }
+    fn has_failed(&self) -> bool {
+        self.shared.failure.get().is_some()
     }
 }

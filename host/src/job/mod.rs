@@ -28,6 +28,7 @@ mod climb;
 mod columns;
 mod device;
 pub mod dot;
+mod given;
 mod judge;
 mod ladder;
 mod many;

@@ -4,14 +4,11 @@
 use std::sync::Arc;
 
 use super::options::{Options, Permute, Scale};
-use super::report::Report;
-use super::residual::{norm, relative, residual};
-use super::solver::{Solution, Solver};
 use crate::analysis::ProductMatching;
 use crate::error::{Error, Result};
-use crate::matrix::{Csr, backward_error, check};
+use crate::matrix::{Csr, check};
+use crate::solver::Stop;
 use crate::solver::direct::Scaling;
-use crate::solver::{Stop, StopReason};
 
 /// What was asked for, for reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +23,13 @@ pub struct Scaled {
 #[derive(Clone)]
 pub(super) struct ScaledSystem {
     /// A.
-    given: Arc<Csr<f64>>,
+    pub given: Arc<Csr<f64>>,
     /// Row k of S is row `rows[k]` of A.
     rows: Vec<u32>,
     /// R and C, in the order of A.
-    scales: Scaling,
+    pub scales: Scaling,
     /// When the solution of the given system is good enough.
-    stop: Stop,
+    pub stop: Stop,
     pub info: Scaled,
 }
 
@@ -105,7 +102,7 @@ impl ScaledSystem {
     }
 
     /// `P R b`.
-    fn rhs(&self, b: &[f64]) -> Vec<f64> {
+    pub fn rhs(&self, b: &[f64]) -> Vec<f64> {
         self.rows.iter().map(|&i| b[i as usize] * self.scales.rows[i as usize]).collect()
     }
 }
@@ -119,67 +116,4 @@ fn of_matching(a: &Csr<f64>, matching: &ProductMatching, permute: Permute) -> Sc
     let mean = |(r, c): (&f64, &f64)| ((r.log2() + c.log2()) / 2.0).round().exp2();
     let scales: Vec<f64> = rows.iter().zip(columns).map(mean).collect();
     Scaling { rows: scales.clone(), columns: scales }
-}
-
-impl Solver {
-    /// Solves the system that was given, whatever it is solved as.
-    pub(super) fn solve_given(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
-        /// Times at most that what is left is solved for.
-        const MOST: u32 = 10;
-        /// What a time leaves at most for there to be another.
-        const CLEAR: f64 = 0.5;
-        let Some(scaled) = self.scaled.clone() else { return self.solve_numbered(start, b) };
-        self.check("right-hand side", b)?;
-        start.map_or(Ok(()), |x| self.check("start", x))?;
-        let threshold = scaled.stop.threshold(norm(b));
-        let mut x = start.map_or_else(|| vec![0.0; b.len()], <[f64]>::to_vec);
-        let mut r = residual(&scaled.given, &x, b);
-        let mut all: Option<Report> = None;
-        for _ in 0..MOST {
-            // S y = P R r,  x = x + C y
-            let rhs = if norm(&r) > threshold { scaled.rhs(&r) } else { vec![0.0; r.len()] };
-            let Solution { x: y, report } = self.solve_numbered(None, &rhs)?;
-            let d = y.iter().zip(&scaled.scales.columns).map(|(y, c)| y * c);
-            let next: Vec<f64> = x.iter().zip(d).map(|(x, d)| x + d).collect();
-            let rest = residual(&scaled.given, &next, b);
-            let (before, after) = (norm(&r), norm(&rest));
-            // NaN is no progress.
-            if after < before {
-                (x, r) = (next, rest);
-            }
-            let goes_on = report.converged() && after > threshold && after <= CLEAR * before;
-            all = Some(match all {
-                None => report,
-                Some(all) => all.continued(report),
-            });
-            if !goes_on {
-                break;
-            }
-        }
-        let mut report = all.expect("there is one time at least");
-        scaled.tell(&mut report, &x, b, &r, threshold);
-        Ok(Solution { x, report })
-    }
-}
-
-impl ScaledSystem {
-    /// Lets the report tell of the given system.
-    fn tell(&self, report: &mut Report, x: &[f64], b: &[f64], r: &[f64], threshold: f64) {
-        /// Units of rounding.
-        const UNITS: f64 = 16.0;
-        let (norm_b, found) = (norm(b), norm(r));
-        report.backward_error = backward_error(&self.given, x, b, r);
-        (report.norm_b, report.projected, report.scaled) = (norm_b, false, Some(self.info));
-        report.relative_residual = relative(found, norm_b);
-        let claimed = report.outcome.history.last().copied().unwrap_or(f64::NAN);
-        report.outcome.threshold = threshold;
-        report.outcome.reason = match report.outcome.reason {
-            _ if found <= threshold => StopReason::Converged,
-            StopReason::Converged if report.backward_error <= UNITS * f64::EPSILON => StopReason::AtRounding,
-            StopReason::Converged => StopReason::Inaccurate { claimed, found },
-            // How much is left at least was said of S.
-            StopReason::NoSolution { .. } => StopReason::Stagnated,
-            reason => reason,
-        };
-    }
 }

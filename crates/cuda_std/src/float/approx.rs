@@ -1,8 +1,8 @@
 //! The fast approximations of PTX, in single precision.
 //!
 //! On the device each is an instruction, or two. On the host, the exact function rounded to `f32`: the
-//! simulator is closer than the device, by up to the errors given here: NVIDIA's bounds (PTX ISA), and what was
-//! the most over all of `f32` on an H200, in units in the last place (the program `errors` of
+//! simulator is closer than the device, by up to the errors given here: NVIDIA's bounds (PTX ISA), and what
+//! was the most over all of `f32` on an H200, in units in the last place (the program `errors` of
 //! `examples/worked-kernels`).
 
 macro_rules! approximations {
@@ -32,10 +32,11 @@ macro_rules! approximations {
 }
 
 approximations! {
-    /// 2 to x, within 2 units in the last place by NVIDIA's manual; 2.38 were measured, just above the subnormal
-    /// results.
+    /// 2 to x, within 2 units in the last place by NVIDIA's manual; 2.38 were measured, just above the
+    /// subnormal results.
     ex2: "ex2.approx.f32", |x| x.exp2();
-    /// The logarithm to base 2, within 2^-22 (relative outside of 0.5 to 2, absolute within). Measured: 2.30, below 1 in units of 2^-23.
+    /// The logarithm to base 2, within 2^-22 (relative outside of 0.5 to 2, absolute within). Measured: 2.30,
+    /// below 1 in units of 2^-23.
     lg2: "lg2.approx.f32", |x| x.log2();
     /// The sine, within 2^-20.5 between -pi and pi. Measured: 2.92 units of 2^-23.
     sin: "sin.approx.f32", |x| x.sin();

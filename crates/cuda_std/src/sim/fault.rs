@@ -245,7 +245,8 @@ pub enum FaultKind {
     /// A thread arrives twice, or waits without having arrived.
     #[error("{call}; each thread calls cluster::arrive and cluster::wait in turn")]
     ClusterOrder {
-        /// "cluster::arrive for the second time without cluster::wait", "cluster::wait without cluster::arrive".
+        /// "cluster::arrive for the second time without cluster::wait", "cluster::wait without
+        /// cluster::arrive".
         call: &'static str,
     },
     /// Some threads wait at a barrier of the cluster, and others wait elsewhere, so that they never arrive.

@@ -4,8 +4,8 @@
 //! within a warp (taken to include all of its lanes); and between blocks a fence in the one, an atomic
 //! operation of it after the fence, and a later atomic operation of the other on the same address. The
 //! last is taken per block, not per thread: that all threads of the block have come to the fence is the
-//! business of its barriers. A barrier of the cluster orders what its threads did before they arrived and what they
-//! do after they have waited, and a barrier of the grid orders everything.
+//! business of its barriers. A barrier of the cluster orders what its threads did before they arrived and
+//! what they do after they have waited, and a barrier of the grid orders everything.
 
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;

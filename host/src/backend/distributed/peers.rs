@@ -1,7 +1,8 @@
 //! Ranks on devices that write each other's memory: nothing between them goes through the host.
 //!
-//! Every rank has windows, memory that the others write: one for reductions, and one for each matrix. A kernel
-//! that waits for what others write looks at times at a word of the host, which is set where a rank fails.
+//! Every rank has windows, memory that the others write: one for reductions, and one for each matrix. A
+//! kernel that waits for what others write looks at times at a word of the host, which is set where a rank
+//! fails.
 
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
@@ -11,10 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cuda_std::Real;
 use gpu_kernels::ranks::{Circle, RANK_SCALARS, reduce_ranks};
 
-use super::Exchanged;
+use super::exchanged::Exchanged;
 use crate::backend::gpu::{Buffer, DeviceScalars, Gpu, bytes_of_mut, slot};
 use crate::backend::{Slot, check_slots};
-use crate::comm::{Alarm, Comm, Team, agree_within};
+use crate::comm::{Alarm, Comm, OneProcess, agree_within};
 use crate::error::{Error, Result};
 use crate::launch::{Address, Launch};
 
@@ -55,7 +56,8 @@ impl Peers {
     /// The ranks of `comm`, of which this computes on `device`; `None`, at every rank, where one computes on
     /// no device, or a device cannot write another's memory. All ranks call this.
     pub(super) fn of(comm: &Arc<dyn Comm>, device: Option<&Arc<dyn Launch>>) -> Result<Option<Arc<Peers>>> {
-        let Some(team) = comm.team().filter(|_| wanted(std::env::var_os(PEERS_VARIABLE).as_deref())) else {
+        let Some(team) = comm.one_process().filter(|_| wanted(std::env::var_os(PEERS_VARIABLE).as_deref()))
+        else {
             return Ok(None);
         };
         let devices = team.share(Arc::new(Joining { device: device.cloned() }))?;
@@ -74,7 +76,7 @@ impl Peers {
 
     fn join(
         comm: &Arc<dyn Comm>,
-        team: &Team,
+        team: &dyn OneProcess,
         device: &Arc<dyn Launch>,
         devices: Vec<Arc<Joining>>,
     ) -> Result<Peers> {
@@ -165,7 +167,8 @@ impl Peers {
                 circle: self.circle(),
                 guard: gpu.guard(),
             };
-            // SAFETY: the slots are checked above, and the windows have room for so many scalars of each rank.
+            // SAFETY: the slots are checked above, and the windows have room for so many scalars of each
+            // rank.
             unsafe { gpu.launch_block(&kernel)? };
         }
         Ok(())
@@ -205,7 +208,7 @@ pub(super) struct Windows {
 impl Windows {
     fn open(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>, bytes: usize) -> Result<Windows> {
         let own = agree_within(&**comm, Buffer::shared(device, bytes))?;
-        let team = comm.team().ok_or_else(|| Error::Option("ranks share no memory".into()))?;
+        let team = comm.one_process().ok_or_else(|| Error::Option("ranks share no memory".into()))?;
         let all = team.share(Arc::new((own.address, bytes)))?.iter().map(|window| **window).collect();
         let windows =
             Windows { comm: comm.clone(), device: device.clone(), own: ManuallyDrop::new(own), all };
@@ -242,7 +245,7 @@ impl Drop for Windows {
         for (address, _) in self.others() {
             self.device.dismiss(address);
         }
-        if is_idle && self.comm.team().is_some_and(|team| !team.has_failed()) {
+        if is_idle && self.comm.one_process().is_some_and(|team| !team.has_failed()) {
             // SAFETY: it is not used again.
             unsafe { ManuallyDrop::drop(&mut self.own) };
         }

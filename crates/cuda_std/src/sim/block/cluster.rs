@@ -110,8 +110,8 @@ impl Grid<'_> {
         (&self.now().arrived[thread], &self.now().passed[thread])
     }
 
-    /// Lets threads go on that wait for their cluster, where all of it has arrived; returns whether there were
-    /// any.
+    /// Lets threads go on that wait for their cluster, where all of it has arrived; returns whether there
+    /// were any.
     pub(super) fn complete_cluster_barriers(&self) -> Result<bool, FaultKind> {
         let (mut complete, mut stuck) = (false, None);
         for (number, cluster) in self.residents.chunks(self.blocks_in_cluster()).enumerate() {

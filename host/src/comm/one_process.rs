@@ -1,0 +1,34 @@
+//! What ranks that are threads of one process can do beside sending messages.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// What is done when a rank fails.
+pub type Alarm = dyn Fn() + Send + Sync;
+
+/// What a rank shares.
+pub type Item = Arc<dyn Any + Send + Sync>;
+
+/// Ranks that see each other's memory.
+pub trait OneProcess: Send + Sync {
+    /// What every rank gives, at every rank, in their order. All ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] where one has failed.
+    fn share_items(&self, mine: Item) -> Result<Vec<Item>>;
+    /// Calls `alarm` when a rank fails, as long as somebody has it; now, where one has failed.
+    fn on_failure(&self, alarm: &Arc<Alarm>);
+    /// Whether a rank has failed.
+    fn has_failed(&self) -> bool;
+}
+
+impl dyn OneProcess + '_ {
+    /// [`OneProcess::share_items`] of things of one type.
+    pub(crate) fn share<U: Any + Send + Sync>(&self, mine: Arc<U>) -> Result<Vec<Arc<U>>> {
+        let items = self.share_items(mine)?.into_iter().map(|item| item.downcast().ok());
+        let different = || Error::Option("ranks share different things: a mistake of this library".into());
+        items.collect::<Option<_>>().ok_or_else(different)
+    }
+}
