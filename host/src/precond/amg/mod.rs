@@ -152,6 +152,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     }
 
     /// The same, with the matrices that it was made of.
+    #[allow(clippy::type_complexity)]
     fn with_matrices(
         backend: &B,
         a: Blocks<<B as Matrices<T>>::Csr>,
