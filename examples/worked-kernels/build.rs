@@ -1,5 +1,6 @@
 //! kernels -> PTX -> `sm_75.ptx` in `OUT_DIR`, which `src/lib.rs` includes and every newer GPU runs, and
-//! `sm_80.ptx`, which has copies by the machine, and `sm_90.ptx`, which has clusters of blocks. errors -> PTX -> `errors/sm_80.ptx`.
+//! `sm_80.ptx`, which has copies by the machine, and `sm_90.ptx`, which has clusters of blocks. errors -> PTX
+//! -> `errors/sm_80.ptx`.
 
 use cuda_builder::CudaBuilder;
 use std::path::PathBuf;

@@ -229,8 +229,8 @@ struct Solved {
     passes: Vec<Pass>,
 }
 
-/// Solves, as often as was asked for, or until a signal comes. What is reported is the first solve; the others
-/// tell their times.
+/// Solves, as often as was asked for, or until a signal comes. What is reported is the first solve; the
+/// others tell their times.
 fn solve(job: &Job, builder: Builder, system: &System, cancellation: &CancellationToken) -> Result<Solved> {
     let start = Instant::now();
     let builder = if job.new_values { builder.reusable(true) } else { builder };

@@ -32,8 +32,8 @@ mod text;
 mod toolchain;
 
 pub use error::{BuildError, PTXAS_VARIABLE, TOOLCHAIN_VARIABLE};
-pub use machine_code::{MachineCode, Ptxas};
-pub use ptx::{PtxFile, compute_capability, embed};
+pub use machine_code::Ptxas;
+pub use ptx::{MachineCode, PtxFile, compute_capability, embed};
 pub use stamp::{CubinStamp, Stamp};
 pub use toolchain::Toolchain;
 

@@ -17,15 +17,6 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Machine code of a kernel crate for one device architecture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MachineCode {
-    /// The architecture that it is for, "sm_90".
-    pub device: String,
-    /// Where it is, compressed by gzip.
-    pub path: PathBuf,
-}
-
 /// NVIDIA's assembler for PTX.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ptxas {

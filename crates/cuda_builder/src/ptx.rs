@@ -1,8 +1,16 @@
 //! PTX files, and the source that embeds them in a program.
 
 use crate::error::BuildError;
-use crate::machine_code::MachineCode;
 use std::path::{Path, PathBuf};
+
+/// Machine code of a kernel crate for one device architecture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineCode {
+    /// The architecture that it is for, "sm_90".
+    pub device: String,
+    /// Where it is, compressed by gzip.
+    pub path: PathBuf,
+}
 
 /// PTX of a kernel crate for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]

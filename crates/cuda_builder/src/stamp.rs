@@ -9,7 +9,7 @@
 //! ```
 
 use crate::error::BuildError;
-use crate::machine_code::MachineCode;
+use crate::ptx::MachineCode;
 use crate::sources::{hash, text_hash};
 use std::collections::BTreeMap;
 use std::fs;

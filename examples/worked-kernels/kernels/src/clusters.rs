@@ -9,8 +9,8 @@ pub const SHARE: usize = 256;
 /// Blocks in a cluster: together they have memory for all bins.
 pub const CLUSTER: u32 = (BINS / SHARE) as u32;
 
-/// Adds to each of the bins how many of the n numbers are in it, each block of a cluster keeping a quarter of the
-/// bins.
+/// Adds to each of the bins how many of the n numbers are in it, each block of a cluster keeping a quarter of
+/// the bins.
 #[kernel(needs = sm_90)]
 pub unsafe fn cluster_histogram(n: u32, x: *const u32, bins: *mut u32) {
     let own = shared![u32; SHARE];

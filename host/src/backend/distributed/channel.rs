@@ -76,8 +76,8 @@ impl Channel {
         };
         let (places, guard) = (places.address as *const u32, gpu.guard());
         let kernel = put::<T> { n: n as u64, places, x: x.ptr(), outbox, guard };
-        // SAFETY: the places are those of elements of x: `DistributedMatrix` has checked that. The targets are
-        // within windows of ranks that wait for this.
+        // SAFETY: the places are those of elements of x: `DistributedMatrix` has checked that. The targets
+        // are within windows of ranks that wait for this.
         unsafe { gpu.launch_reduction(n, &kernel) }
     }
 
