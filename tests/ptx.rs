@@ -65,7 +65,7 @@ fn barriers(name: &str) -> usize {
         ("gram_schmidt_", 4),
         ("norm_max_", grid_reduction),
         // When all that a block puts is there, and in the last block.
-        ("put_", 2),
+        ("put_f", 2),
         ("reach", grid_reduction),
         ("reduce_ranks_", 1),
         ("sort_rows_long", bitmap),
