@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use warpsolve::backend::cpu::Cpu;
 use warpsolve::backend::gpu::Gpu;
-use warpsolve::comm::{Comm, Partitioning, Team};
+use warpsolve::comm::{Comm, OneProcess, Partitioning, Team};
 use warpsolve::job::ranks::Info;
 use warpsolve::job::{CancellationToken, Device, Method, Options, Precision, Precond, Ranks, Solution};
 use warpsolve::job::{Solver, Stage, relative_residual, solve};
@@ -426,7 +426,7 @@ impl Comm for Failing {
     fn fail(&self, why: &str) {
         self.team.fail(why);
     }
-    fn team(&self) -> Option<&Team> {
+    fn one_process(&self) -> Option<&dyn OneProcess> {
         Some(&self.team)
     }
 }
