@@ -207,8 +207,8 @@ pub unsafe fn add_border<T: Real>(
     }
 }
 
-/// [`add_border`] with `a = 1`, after which the dot products `dots = [(w, y), (y, y)]` of before are those of
-/// now. w is not y.
+/// [`add_border`](fn@add_border) with `a = 1`, after which the dot products `dots = [(w, y), (y, y)]` of
+/// before are those of now. w is not y.
 #[kernel(T = [f32, f64])]
 pub unsafe fn add_border_dot<T: Real>(
     border: Border<T>,

@@ -12,7 +12,7 @@ use cuda_std::{Real, kernel, memory::*, thread};
 
 use crate::monitor::Guard;
 
-/// Scalars that one launch of [`reduce_ranks`] takes at most.
+/// Scalars that one launch of [`reduce_ranks`](fn@reduce_ranks) takes at most.
 pub const RANK_SCALARS: usize = 64;
 
 /// How often a thread that waits looks at the word of its rank before it looks whether a rank has failed.

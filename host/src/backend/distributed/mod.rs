@@ -58,7 +58,7 @@ impl<B> Distributed<B> {
     /// All ranks call this.
     ///
     /// # Errors
-    /// [`Error::Rank`](crate::Error::Rank) where a rank has no memory for that, or has failed.
+    /// [`Error::Rank`] where a rank has no memory for that, or has failed.
     pub fn connected<T: Real>(inner: B, comm: Arc<dyn Comm>) -> Result<Self>
     where
         B: Borders<T>,
