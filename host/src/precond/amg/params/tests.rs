@@ -3,7 +3,7 @@
 use super::*;
 
 /// A value of each field that is not its default, and one out of its range.
-const VALUES: [(&str, &str, &str); 24] = [
+const VALUES: [(&str, &str, &str); 25] = [
     ("coarsening", "pmis", "PMIS"),
     ("splitting", "greedy", "random"),
     ("strength", "0.5", "-1e-3"),
@@ -23,6 +23,7 @@ const VALUES: [(&str, &str, &str); 24] = [
     ("cycle", "f", "x"),
     ("coarse_rows", "4096", "4097"),
     ("coarsest", "diagonal", "lu"),
+    ("rank_rows", "50", "0"),
     ("max_levels", "3", "0"),
     ("stall", "0.25", "1"),
     ("format", "ell", "bcrs2"),
