@@ -25,6 +25,15 @@ pub struct ProductMatching {
     pub size: usize,
 }
 
+impl ProductMatching {
+    /// Factors of rows and columns alike, of a symmetric matrix: with them the entries of the pairs are near
+    /// 1, and no other is much larger. Powers of two.
+    pub fn symmetric_scales(&self) -> Vec<f64> {
+        let mean = |(r, c): (&f64, &f64)| ((r.log2() + c.log2()) / 2.0).round().exp2();
+        self.rows.iter().zip(&self.columns).map(mean).collect()
+    }
+}
+
 /// A distance in a heap, the smallest on top; of equal ones the smaller column.
 #[derive(PartialEq)]
 struct Reached(f64, u32);

@@ -109,11 +109,9 @@ impl ScaledSystem {
 
 /// The scales of a matching; the same for rows and columns where a symmetric matrix stays symmetric.
 fn of_matching(a: &Csr<f64>, matching: &ProductMatching, permute: Permute) -> Scaling {
-    let ProductMatching { rows, columns, .. } = matching;
     if permute == Permute::Matching || !a.is_symmetric(check::ROUNDING).is_symmetric() {
-        return Scaling { rows: rows.clone(), columns: columns.clone() };
+        return Scaling { rows: matching.rows.clone(), columns: matching.columns.clone() };
     }
-    let mean = |(r, c): (&f64, &f64)| ((r.log2() + c.log2()) / 2.0).round().exp2();
-    let scales: Vec<f64> = rows.iter().zip(columns).map(mean).collect();
+    let scales = matching.symmetric_scales();
     Scaling { rows: scales.clone(), columns: scales }
 }

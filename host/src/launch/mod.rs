@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub mod driver;
 pub mod profile;
 pub mod sim;
+pub(crate) mod switch;
 
 /// An address in a device's memory (for the simulator: a host address).
 pub type Address = u64;

@@ -4,7 +4,6 @@
 //! kernel that waits for what others write looks at times at a word of the host, which is set where a rank
 //! fails.
 
-use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +16,7 @@ use crate::backend::gpu::{Buffer, DeviceScalars, Gpu, bytes_of_mut, slot};
 use crate::backend::{Slot, check_slots};
 use crate::comm::{Alarm, Comm, OneProcess, agree_within};
 use crate::error::{Error, Result};
+use crate::launch::switch::is_on;
 use crate::launch::{Address, Launch};
 
 /// Set to `0` it lets ranks exchange through the host where their devices could do without, for measurements.
@@ -56,8 +56,7 @@ impl Peers {
     /// The ranks of `comm`, of which this computes on `device`; `None`, at every rank, where one computes on
     /// no device, or a device cannot write another's memory. All ranks call this.
     pub(super) fn of(comm: &Arc<dyn Comm>, device: Option<&Arc<dyn Launch>>) -> Result<Option<Arc<Peers>>> {
-        let Some(team) = comm.one_process().filter(|_| wanted(std::env::var_os(PEERS_VARIABLE).as_deref()))
-        else {
+        let Some(team) = comm.one_process().filter(|_| is_on(PEERS_VARIABLE)) else {
             return Ok(None);
         };
         let devices = team.share(Arc::new(Joining { device: device.cloned() }))?;
@@ -191,10 +190,6 @@ pub struct OverRanks {
     pub is_max: bool,
 }
 
-fn wanted(setting: Option<&OsStr>) -> bool {
-    setting.is_none_or(|setting| setting != "0")
-}
-
 /// Memory of this rank that the others write, and theirs.
 pub(super) struct Windows {
     comm: Arc<dyn Comm>,
@@ -248,18 +243,6 @@ impl Drop for Windows {
         if is_idle && self.comm.one_process().is_some_and(|team| !team.has_failed()) {
             // SAFETY: it is not used again.
             unsafe { ManuallyDrop::drop(&mut self.own) };
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_zero_switches_it_off() {
-        for (setting, expected) in [(None, true), (Some("0"), false), (Some("1"), true), (Some(""), true)] {
-            assert_eq!(wanted(setting.map(OsStr::new)), expected, "{setting:?}");
         }
     }
 }

@@ -8,11 +8,11 @@
 
 use super::status::failed;
 use crate::error::Result;
+use crate::launch::switch::is_on;
 use cust::context::{Context, CurrentContext};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUgraph, CUgraphExec, CUresult, CUstream, CUstreamCaptureMode};
 use std::cell::Cell;
-use std::ffi::OsStr;
 use std::sync::Arc;
 
 /// Set to `0` it keeps solvers from recording their iterations, for measurements. It is read when a
@@ -23,11 +23,7 @@ const SUCCESS: CUresult = CUresult::CUDA_SUCCESS;
 
 /// Whether to record, as [`GRAPHS_VARIABLE`] says.
 pub(super) fn from_env() -> bool {
-    wanted(std::env::var_os(GRAPHS_VARIABLE).as_deref())
-}
-
-fn wanted(setting: Option<&OsStr>) -> bool {
-    setting.is_none_or(|setting| setting != "0")
+    is_on(GRAPHS_VARIABLE)
 }
 
 /// A recording under way on this thread.
@@ -160,16 +156,4 @@ pub(super) fn record(
         && !captured.0.is_null()
         && unsafe { sys::cuGraphInstantiateWithFlags(&mut graph, captured.0, 0) } == SUCCESS;
     Ok(ready.then(|| Recorded { graph, launches, context: Arc::clone(context) }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_zero_switches_it_off() {
-        for (setting, expected) in [(None, true), (Some("0"), false), (Some("1"), true), (Some(""), true)] {
-            assert_eq!(wanted(setting.map(OsStr::new)), expected, "{setting:?}");
-        }
-    }
 }

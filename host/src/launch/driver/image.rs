@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::launch::DeviceInfo;
+use crate::launch::switch::is_on;
 use cust::module::Module;
 use cust::sys::{self, CUjit_option, CUresult};
 use flate2::read::GzDecoder;
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, OsStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::io::Read;
 
 /// Set to `0` it makes the driver translate PTX although there is machine code for the device. It is read
@@ -61,7 +62,7 @@ pub(super) fn newest<'a>(images: &'a [PtxImage], device: &DeviceInfo) -> Result<
 /// where the driver does not take it, or where [`CUBIN_VARIABLE`] is 0: PTX does as well, and only takes
 /// longer.
 pub(super) fn load_machine_code(image: &PtxImage, device: &DeviceInfo) -> Option<Module> {
-    if std::env::var_os(CUBIN_VARIABLE).as_deref() == Some(OsStr::new("0")) {
+    if !is_on(CUBIN_VARIABLE) {
         return None;
     }
     let code = machine_code(image, device.compute_capability)?;

@@ -11,6 +11,7 @@
 //! for the kernels in front as ever, and a kernel behind a copy or a memset for that.
 
 use super::function::Function;
+use crate::launch::switch::leaves_on;
 use cust::sys::{self, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUresult, CUstream};
 use std::ffi::{OsStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +41,7 @@ impl Launcher {
     }
 
     fn new(setting: Option<&OsStr>) -> Launcher {
-        Launcher { overlap: AtomicBool::new(setting.is_none_or(|setting| setting != "0")) }
+        Launcher { overlap: AtomicBool::new(leaves_on(setting)) }
     }
 
     /// Queues a kernel on `grid` blocks of `block` threads.

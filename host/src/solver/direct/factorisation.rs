@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::factor::{Factor, Failure};
-use super::kind::{Kind, kinds};
+use super::kind::{Kind, has_zeros, kinds};
 use super::pairs::Pairs;
 use super::prediction::Prediction;
 use super::scaling::Scaling;
@@ -128,10 +128,6 @@ pub fn candidates(a: &Csr<f64>) -> Result<Vec<Kind>> {
         kinds.retain(|kind| *kind == Kind::Lu);
     }
     Ok(kinds)
-}
-
-fn has_zeros(a: &Csr<f64>) -> bool {
-    a.diagonal().contains(&0.0)
 }
 
 /// The factors, if they are there and finite.

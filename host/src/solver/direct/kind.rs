@@ -19,12 +19,16 @@ named! {
 pub fn kinds(a: &Csr<f64>) -> Vec<Kind> {
     /// Entries may differ from their mirror images by rounding.
     const ROUNDING: f64 = 1e-14;
-    let diagonal = a.diagonal();
     if !a.is_symmetric(ROUNDING).is_symmetric() {
         return vec![Kind::Lu];
     }
-    match diagonal.iter().all(|d| *d > 0.0) {
+    match a.diagonal().iter().all(|d| *d > 0.0) {
         true => vec![Kind::Cholesky, Kind::Ldlt, Kind::Lu],
         false => vec![Kind::Ldlt, Kind::Lu],
     }
+}
+
+/// Whether the diagonal has zeros.
+pub fn has_zeros(a: &Csr<f64>) -> bool {
+    a.diagonal().contains(&0.0)
 }

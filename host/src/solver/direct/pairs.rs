@@ -3,7 +3,7 @@
 //! cycles; what is next to each other in a cycle becomes a pair.
 
 use super::columns::Columns;
-use super::kind::Kind;
+use super::kind::{Kind, has_zeros};
 use crate::analysis::ProductMatching;
 use crate::matrix::Csr;
 
@@ -20,19 +20,18 @@ impl Pairs {
     /// Those for a factorisation that has pivots of two rows, where the diagonal has zeros. Where it has none
     /// blocks of columns have pivots enough, and less fill.
     pub fn for_kind(a: &Csr<f64>, kind: Kind) -> Option<Pairs> {
-        if kind == Kind::Ldlt && a.diagonal().contains(&0.0) { Pairs::of(a) } else { None }
+        if kind == Kind::Ldlt && has_zeros(a) { Pairs::of(a) } else { None }
     }
 
     /// Those of a symmetric matrix; `None` where the diagonal is best, and where no pivots make the matrix
     /// regular.
     pub fn of(a: &Csr<f64>) -> Option<Pairs> {
-        let ProductMatching { row_of, rows, columns, size } = ProductMatching::of(a);
-        if size < a.n_rows() || row_of.iter().enumerate().all(|(j, &i)| i as usize == j) {
+        let matching = ProductMatching::of(a);
+        let row_of = &matching.row_of;
+        if matching.size < a.n_rows() || row_of.iter().enumerate().all(|(j, &i)| i as usize == j) {
             return None;
         }
-        let scale = |(r, c): (&f64, &f64)| ((r.log2() + c.log2()) / 2.0).round().exp2();
-        let scales = rows.iter().zip(&columns).map(scale).collect();
-        Some(Pairs { partner: partners(&row_of), scales })
+        Some(Pairs { partner: partners(row_of), scales: matching.symmetric_scales() })
     }
 
     /// The matrix, in which partners have entries in the same places, some of them 0. Minimum degree then

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
-use rayon::prelude::*;
 
 use super::part::{Part, PartOfMatrix};
 use crate::backend::Memory;
@@ -11,6 +10,7 @@ use crate::comm::{Comm, Partition, Pieces};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::matrix::rounding::{Pivot, Rounding};
+use crate::parallel::*;
 use crate::precond::amg::application::is_fixed;
 use crate::precond::amg::coarsest::as_ordinary;
 use crate::precond::amg::cycle::Multigrid;
@@ -177,6 +177,6 @@ fn coarse_partition(r: &Csr<f64>, fine: &Partition, block: usize) -> Partition {
         shares.into_iter().reduce(better).map_or(0, |(rank, _)| rank as u32)
     };
     let nodes = (0..r.n_rows() / block).into_par_iter().with_min_len(1024);
-    let owner = nodes.flat_map_iter(|node| std::iter::repeat_n(owner_of(node), block)).collect();
+    let owner = nodes.flat_map_collect(|node| std::iter::repeat_n(owner_of(node), block));
     Partition::of_owners(owner, fine.size())
 }
