@@ -12,6 +12,9 @@ folder=$(realpath "$folder")
 # Ours compile three times as fast as what is meant to be used; what they depend on is as the tests have compiled it.
 plain=(--config 'profile.dev.opt-level=0' --config 'profile.dev.package.warpsolve-host.opt-level=0')
 
+# Cargo unpacks a package once for its name and version, and takes what it unpacked for an earlier commit otherwise.
+rm -rf "$folder"/package "${CARGO_HOME:-$HOME/.cargo}"/registry/{cache,src}/-*/warpsolve-*
+
 cargo package --workspace --exclude warpsolve-fuzz --allow-dirty --quiet --target-dir "$folder" "${plain[@]}"
 
 app=$folder/package/app
