@@ -10,7 +10,7 @@ use warpsolve::{Error, Result, job::Device};
 
 use super::args::ExampleArgs;
 use super::device::{DeviceName, Opened, in_short, open};
-use super::explain;
+use super::explain::{Explained, Kernel};
 use super::json;
 use super::load::start_threads;
 use super::output::{check_outputs, print, say_error, write};
@@ -34,6 +34,7 @@ struct Example<'a> {
     timings: Vec<Time<'a>>,
     copy_bandwidth: Option<f64>,
     published: Vec<Published<'a>>,
+    kernels: Option<Vec<Kernel<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -60,20 +61,21 @@ pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
     let opened = open(args.device, threads, profiler)?;
-    let (report, explained) =
-        sim::explain(|| compute(args.name, &args.sizes, args.transfers, &opened.device));
+    let (report, counted) = sim::explain(|| compute(args.name, &args.sizes, args.transfers, &opened.device));
     let report = report?;
+    let explained = args.explain.then(|| Explained::new(counted));
     let copy = match &opened.device {
         Device::Cpu(_) => None,
         Device::Gpu(_) => opened.copy_bandwidth()?,
     };
     if let Some(path) = &args.json {
-        write(path, &json::text(&example(&args, &report, &opened.device, copy)))?;
+        let kernels = explained.as_ref().map(Explained::kernels);
+        write(path, &json::text(&Example { kernels, ..example(&args, &report, &opened.device, copy) }))?;
     }
     if args.json.as_deref() != Some(Path::new("-")) {
         print(&text(args.name, &report, &opened, copy))?;
-        if args.explain {
-            print(&explain::text(&explained))?;
+        if let Some(explained) = &explained {
+            print(&explained.text())?;
         }
     }
     Ok(status(args.name, &report))
@@ -114,6 +116,7 @@ fn example<'a>(args: &ExampleArgs, report: &'a Report, device: &Device, copy: Op
         timings: report.timings.iter().map(time).collect(),
         copy_bandwidth: copy,
         published: report.published.iter().map(published).collect(),
+        kernels: None,
     }
 }
 

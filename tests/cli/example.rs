@@ -111,6 +111,24 @@ fn explained_kernels_have_their_sectors() {
     let [accesses, moved, least] = [accesses, moved, least].map(|word: &str| word.parse::<u64>().unwrap());
     assert_eq!((lanes, accesses % 32, moved, least), ("32.0", 0, 8 * accesses, 8 * accesses), "{text}");
     assert!(text.contains("Occupancy"), "{text}");
+
+    let report = shell.json("example vadd 1024 --device sim --explain", 0);
+    assert_eq!(undocumented(&report), [""; 0]);
+    let kernel = &report["kernels"][0];
+    let load = kernel["lines"].as_array().unwrap().iter().find(|line| line["operation"] == "global load");
+    let load = load.unwrap();
+    assert!(load["file"].as_str().unwrap().ends_with("pointwise.rs"), "{report}");
+    let count = |key: &str| load[key].as_u64().unwrap();
+    assert_eq!((count("requests"), count("moved"), count("least")), (accesses, moved, least), "{report}");
+    assert_eq!(count("threads"), 32 * accesses, "{report}");
+    // Without a ptxas there are none.
+    assert_eq!(kernel["registers"].is_null(), kernel["warps_at_once"].is_null(), "{report}");
+}
+
+#[test]
+fn kernels_are_in_the_report_of_who_asked() {
+    let report = Shell::new().json("example vadd 1024 --device sim", 0);
+    assert!(report["kernels"].is_null(), "{report}");
 }
 
 #[test]

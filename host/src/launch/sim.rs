@@ -4,7 +4,7 @@ use super::{Address, Counters, DeviceInfo, Event, Launch};
 use crate::error::{Error, Result};
 use cuda_std::host::Kernel;
 use cuda_std::sim::{self, Fault, Memory, Options, Order};
-pub use cuda_std::sim::{Multiprocessor, Report, explain};
+pub use cuda_std::sim::{KernelReport, Line, Multiprocessor, Occupancy, Report, explain};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -7,7 +7,7 @@ use core::f32::consts::PI;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::AtomicU64;
 use cuda_std::float::approx;
-use cuda_std::{GpuFloat, kernel, thread};
+use cuda_std::{FloatExt, GpuFloat, kernel, thread};
 
 pub const BLOCK: u32 = 256;
 
@@ -111,6 +111,27 @@ measured! {
     asinh: "asinh", |x| GpuFloat::asinh(x), |y| GpuFloat::asinh(y), to f32::MAX, largest 1.778;
     acosh: "acosh", |x| GpuFloat::acosh(x), |y| GpuFloat::acosh(y), to f32::MAX, largest 2.000;
     atanh: "atanh", |x| GpuFloat::atanh(x), |y| GpuFloat::atanh(y), to f32::MAX, largest 1.722;
+    sinpi: "sinpi", |x| FloatExt::sinpi(x), |y| FloatExt::sinpi(y), to f32::MAX, largest 0.500;
+    cospi: "cospi", |x| FloatExt::cospi(x), |y| FloatExt::cospi(y), to f32::MAX, largest 0.500;
+    rcbrt: "rcbrt", |x| FloatExt::rcbrt(x), |y| FloatExt::rcbrt(y), to f32::MAX, largest 0.500;
+    error_function: "error_function", |x| FloatExt::error_function(x),
+        |y| FloatExt::error_function(y), to f32::MAX, largest 0.968;
+    complementary_error_function: "complementary_error_function", |x| FloatExt::complementary_error_function(x),
+        |y| FloatExt::complementary_error_function(y), to f32::MAX, largest 3.299;
+    scaled_complementary_error_function: "scaled_complementary_error_function", |x| FloatExt::scaled_complementary_error_function(x),
+        |y| FloatExt::scaled_complementary_error_function(y), to f32::MAX, largest 0.500;
+    inv_complementary_error_function: "inv_complementary_error_function", |x| FloatExt::inv_complementary_error_function(x),
+        |y| FloatExt::inv_complementary_error_function(y), to f32::MAX, largest 0.500;
+    norm_cdf: "norm_cdf", |x| FloatExt::norm_cdf(x), |y| FloatExt::norm_cdf(y), to f32::MAX, largest 0.500;
+    inv_norm_cdf: "inv_norm_cdf", |x| FloatExt::inv_norm_cdf(x),
+        |y| FloatExt::inv_norm_cdf(y), to f32::MAX, largest 0.500;
+    gamma: "gamma", |x| FloatExt::gamma(x), |y| FloatExt::gamma(y), to f32::MAX, largest 0.500;
+    log_gamma: "log_gamma", |x| FloatExt::log_gamma(x),
+        |y| FloatExt::log_gamma(y), to f32::MAX, absolute true, largest 13.623;
+    j0: "j0", |x| FloatExt::j0(x), |y| FloatExt::j0(y), to f32::MAX, absolute true, largest 1.054;
+    j1: "j1", |x| FloatExt::j1(x), |y| FloatExt::j1(y), to f32::MAX, absolute true, largest 1.100;
+    y0: "y0", |x| FloatExt::y0(x), |y| FloatExt::y0(y), to f32::MAX, absolute true, largest 4.479;
+    y1: "y1", |x| FloatExt::y1(x), |y| FloatExt::y1(y), to f32::MAX, absolute true, largest 2.878;
     approx_ex2: "approx::ex2", |x| approx::ex2(x), |y| GpuFloat::exp2(y), to f32::MAX, largest 2.383;
     approx_lg2: "approx::lg2", |x| approx::lg2(x), |y| GpuFloat::log2(y), to f32::MAX, absolute true, largest 2.300;
     approx_sin: "approx::sin", |x| approx::sin(x), |y| GpuFloat::sin(y), to PI, absolute true, largest 2.915;

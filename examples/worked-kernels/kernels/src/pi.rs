@@ -23,13 +23,19 @@ pub unsafe fn pi(seed: u64, draws: u32, hits: *const AtomicU64) {
 /// Of the points of one stream.
 #[inline(always)]
 fn hits_of(seed: u64, stream: u64, draws: u32) -> u32 {
-    let mut random = Philox4x32::new(seed, stream);
-    let mut hit = 0;
-    for _ in 0..draws {
-        let [a, b, c, d] = random.next_block();
+    let (key, [low, high]) = (halves(seed), halves(stream));
+    let (mut draw, mut hit) = (0, 0);
+    while draw < draws {
+        let [a, b, c, d] = Philox4x32::block([draw, 0, low, high], key);
         hit += u32::from(is_hit(a, b)) + u32::from(is_hit(c, d));
+        draw += 1;
     }
     hit
+}
+
+#[inline(always)]
+fn halves(x: u64) -> [u32; 2] {
+    [x as u32, (x >> 32) as u32]
 }
 
 #[inline(always)]
