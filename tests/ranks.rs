@@ -457,7 +457,7 @@ fn a_rank_that_panics_ends_all_with_its_name() {
 /// CG with multigrid of which every level that can be is on all ranks.
 fn multigrid(coarsening: Coarsening) -> Options {
     let mut options = options(Method::Cg, Precond::Amg);
-    (options.amg.coarsening, options.amg.coarse_rows, options.amg.rank_rows) = (coarsening, 12, 1);
+    (options.amg.coarsening, options.amg.coarse_rows, options.amg.rank_rows) = (coarsening, 12, Some(1));
     options
 }
 
@@ -470,7 +470,7 @@ fn coarsenings_take_as_many_iterations_on_every_number_of_ranks() {
         let a = matrix(name);
         for coarsening in COARSENINGS {
             let mut options = multigrid(coarsening);
-            options.amg.rank_rows = rank_rows;
+            options.amg.rank_rows = Some(rank_rows);
             let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &cpu()).unwrap().report;
             for size in [2, 3, 5, 8] {
                 let partitioning = if size == 3 { Partitioning::Rcm } else { Partitioning::Blocks };
@@ -499,7 +499,7 @@ fn every_cycle_and_smoother_runs_on_ranks() {
         for (rank_rows, (pre, post)) in [(1, (1, 1)), (20, (2, 1)), (10_000, (0, 1))] {
             let mut way = multigrid(Coarsening::SmoothedAggregation);
             (way.amg.cycle, way.amg.rank_rows, way.amg.pre, way.amg.post) =
-                (Some(cycle), rank_rows, pre, post);
+                (Some(cycle), Some(rank_rows), pre, post);
             if pre != post {
                 way.method = Some(Method::Gmres);
             }

@@ -5,47 +5,76 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::{Preconditioner, amg, ilu};
-use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::Partition;
+use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
+use crate::backend::{Products, Then};
+use crate::comm::{Partition, Piece, Pieces, Reader, Writer};
 use crate::error::Result;
+use crate::matrix::{AnyMatrix, Csr};
 
 /// `z = M r` computed on rank 0, where r is gathered and whence z is scattered: the same operator for every
 /// number of ranks, which no more than one of them works at.
+///
+/// Both ways are products with the identity, whose rows or columns are all on rank 0. So they go as every
+/// product does: where devices write each other's memory, without the host.
 pub(crate) struct Gathered<T: Real, B: Borders<T>> {
-    root: Option<Root<T, B>>,
+    gather: DistributedMatrix<T, B>,
+    scatter: DistributedMatrix<T, B>,
+    /// r and z on rank 0; elsewhere they have no elements.
+    whole: [B::Vector; 2],
+    /// On rank 0.
+    m: Option<Box<dyn Preconditioner<T, B>>>,
     is_fixed: bool,
 }
 
 /// A preconditioner of the whole matrix, and which rank has which of its rows.
 pub(crate) type Whole<T, B> = (Box<dyn Preconditioner<T, B>>, Arc<Partition>);
 
-struct Root<T: Real, B: Borders<T>> {
-    m: Box<dyn Preconditioner<T, B>>,
-    partition: Arc<Partition>,
-    z: B::Vector,
+impl<T: Real, B: Borders<T>> Gathered<T, B> {
+    /// Of the preconditioner that rank 0 has; the others give `None`. All ranks call this.
+    pub fn new(backend: &Distributed<B>, m: Option<Whole<T, B>>, is_fixed: bool) -> Result<Self> {
+        let (m, parts) = m.unzip();
+        let n = parts.as_ref().map_or(0, |parts| parts.n_rows());
+        let root = Partition::of_owners(vec![0; n], backend.comm().size());
+        let parts = parts.as_deref();
+        let inner = backend.inner();
+        Ok(Gathered {
+            gather: identity(backend, parts.map(|parts| (&root, parts)))?,
+            scatter: identity(backend, parts.map(|parts| (parts, &root)))?,
+            whole: [inner.zeros(n)?, inner.zeros(n)?],
+            m,
+            is_fixed,
+        })
+    }
 }
 
-impl<T: Real, B: Borders<T>> Gathered<T, B> {
-    /// Of the preconditioner that rank 0 has; the others give `None`.
-    pub fn new(backend: &B, m: Option<Whole<T, B>>, is_fixed: bool) -> Result<Self> {
-        let root = match m {
-            None => None,
-            Some((m, partition)) => Some(Root { m, z: backend.zeros(partition.n_rows())?, partition }),
-        };
-        Ok(Gathered { root, is_fixed })
-    }
+/// The identity from vectors that are shared out as the second partition to such that are as the first; rank
+/// 0 knows them, and tells the others.
+fn identity<T: Real, B: Borders<T>>(
+    backend: &Distributed<B>,
+    between: Option<(&Partition, &Partition)>,
+) -> Result<DistributedMatrix<T, B>> {
+    let comm = &**backend.comm();
+    let piece = match between {
+        Some((rows, columns)) => {
+            let identity = Csr::identity(rows.n_rows());
+            let pieces = Pieces::between(&identity, rows, columns);
+            let send = |rank| comm.send(rank, &pieces.piece(rank).written(Writer::new()).bytes());
+            (1..comm.size()).try_for_each(send)?;
+            pieces.piece(0)
+        }
+        None => Piece::read(&mut Reader::new(&comm.receive(0)?))?,
+    };
+    backend.rows(&Arc::new(AnyMatrix::Crs(Arc::new(piece.local.cast()))), &piece)
 }
 
 impl<T: Real, B: Borders<T>> Preconditioner<T, Distributed<B>> for Gathered<T, B> {
     fn apply(&mut self, backend: &Distributed<B>, r: &B::Vector, z: &mut B::Vector) -> Result<()> {
-        let Some(Root { m, partition, z: whole }) = &mut self.root else {
-            return backend.at_root(None, r, z);
-        };
-        let mut apply = |inner: &B, r: &[T]| {
-            m.apply(inner, &inner.vector(r)?, whole)?;
-            inner.to_host(whole)
-        };
-        backend.at_root(Some((partition, &mut apply)), r, z)
+        let [whole_r, whole_z] = &mut self.whole;
+        backend.multiply(&self.gather, r, Then::Store { y: whole_r })?;
+        if let Some(m) = &mut self.m {
+            m.apply(backend.inner(), whole_r, whole_z)?;
+        }
+        backend.multiply(&self.scatter, whole_z, Then::Store { y: z })
     }
 
     fn is_fixed(&self) -> bool {
@@ -53,10 +82,10 @@ impl<T: Real, B: Borders<T>> Preconditioner<T, Distributed<B>> for Gathered<T, B
     }
 
     fn hierarchy(&self) -> Option<&amg::Info> {
-        self.root.as_ref()?.m.hierarchy()
+        self.m.as_ref()?.hierarchy()
     }
 
     fn factors(&self) -> Option<&ilu::Info> {
-        self.root.as_ref()?.m.factors()
+        self.m.as_ref()?.factors()
     }
 }

@@ -23,7 +23,6 @@ mod exchanged;
 mod gpu;
 mod peers;
 mod products;
-mod root;
 mod vectors;
 
 pub use border::{BorderRows, Borders};

@@ -158,7 +158,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
     }
 
     /// Multigrid of the whole matrix, which rank 0 has: on all ranks, or, where they cannot compute the
-    /// smoother together, on rank 0.
+    /// smoother together or where that is not worth it, on rank 0.
     fn of_hierarchy(
         backend: &Distributed<B>,
         n: usize,
@@ -166,14 +166,17 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         mut whole: Option<Whole<T, B>>,
     ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
         let inner = backend.inner();
-        if params.smoother.is_of_sweeps() {
+        // Rank 0 takes a hierarchy apart on the host, which on a device takes longer than it gains.
+        let is_shared = params.rank_rows.is_some() || inner.shared_device().is_none();
+        if is_shared && params.smoother.is_of_sweeps() {
             let root = whole.as_mut().map(|whole| (whole.partition.clone(), whole.source(inner)));
             return B::amg_on_ranks(backend, n, params, root);
         }
         let m = whole
             .as_mut()
             .map(|whole| Ok((whole.precond.make(whole.source(inner))?, whole.partition.clone())));
-        Ok(Box::new(Gathered::new(inner, m.transpose()?, params.cycle != Some(Cycle::K))?))
+        let m = agree_within(&**backend.comm(), m.transpose())?;
+        Ok(Box::new(Gathered::new(backend, m, params.cycle != Some(Cycle::K))?))
     }
 
     /// The preconditioner that each rank makes of its rows.

@@ -181,8 +181,9 @@ parameters! {
     coarsest: CoarsestSolve = CoarsestSolve::Dense, takes "dense or diagonal";
 
     /// On several ranks: a level with fewer rows than this for each rank is computed on rank 0 alone, and so
-    /// are those below it; never the finest.
-    rank_rows: usize = 1000, takes "a whole number of at least 1", if |n| n >= 1;
+    /// are those below it; never the finest. auto: 1000 on the CPU; on GPUs rank 0 computes all levels.
+    rank_rows: Option<usize> = None, takes "a whole number of at least 1, or auto",
+        if |n| n.is_none_or(|n| n >= 1);
 
     /// Levels at most.
     max_levels: usize = 20, takes "a whole number from 1 to 64", if |n| (1..=64).contains(&n);

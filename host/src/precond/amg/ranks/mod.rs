@@ -12,25 +12,25 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::application::{apply, cg_step};
+use super::application::{apply, cg_step, is_fixed};
 use super::cast::Cast;
 use super::coarsest::{Coarsest, Solve};
 use super::cycle::Multigrid;
 use super::level::{Level, Vectors};
 use super::precisions::Precisions;
 use super::traffic::Traffic;
-use super::{AnyPrecision, Info, Params};
+use super::{Amg, AnyPrecision, Info, Params};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::{Partition, Reader, Writer, agree_within};
 use crate::error::Result;
 use crate::precond::description::Source;
-use crate::precond::{Preconditioner, cg_step_by_primitives, preconditioner};
+use crate::precond::{Gathered, Preconditioner, cg_step_by_primitives, preconditioner};
 use crate::setup::Size;
 use crate::solver::cg::{CgStep, CgSteps};
 use below::AtRoot;
 use part::Part;
-use whole::Whole;
+use whole::{Whole, count_of};
 
 mod below;
 mod part;
@@ -67,10 +67,10 @@ where
         let in_f32 = root.as_ref().is_some_and(|(_, source)| source.parameters.hierarchy_in_f32);
         let mut message = vec![u8::from(in_f32)];
         backend.comm().broadcast(&mut message)?;
-        Ok(match message[..] {
-            [0] => Box::new(set_up::<T, T, B>(backend, n, params, root)?),
-            _ => Box::new(set_up::<T, f32, B>(backend, n, params, root)?),
-        })
+        match message[..] {
+            [0] => set_up::<T, T, B>(backend, n, params, root),
+            _ => set_up::<T, f32, B>(backend, n, params, root),
+        }
     }
 }
 
@@ -90,15 +90,29 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     n: usize,
     params: &Params,
     root: Option<Root<T, B>>,
-) -> Result<OnRanks<S, B>> {
+) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
     let comm = &**backend.comm();
-    let whole = root.map(|(partition, source)| Whole::<T, S, B>::new(source, partition)).transpose();
-    let mut whole = agree_within(comm, whole)?;
-    let known = whole.as_ref().map_or([0; 2], |whole| [whole.count() as u64, u64::from(whole.is_fixed)]);
+    let whole = root.map(|(partition, source)| {
+        let Source { backend, csr, product, parameters, .. } = source;
+        let csr = csr.expect("uploaded for a hierarchy");
+        let near_null = parameters.near_null.as_deref();
+        let whole = Amg::<T, S, B>::with_matrices(backend, csr, Some(product), &parameters.amg, near_null)?;
+        Ok((whole, partition))
+    });
+    let whole = agree_within(comm, whole.transpose())?;
+    let known = whole.as_ref().map_or([0; 2], |((amg, _), _)| {
+        [count_of(amg, comm.size()) as u64, u64::from(is_fixed(&amg.multigrid))]
+    });
     let mut known = Writer::new().put(&known).bytes();
     comm.broadcast(&mut known)?;
     let mut known = Reader::new(&known).take::<u64>()?.into_iter();
     let (count, is_fixed) = (known.next().unwrap_or(0) as usize, known.next() == Some(1));
+    if count == 0 {
+        let m =
+            whole.map(|((amg, _), partition)| (Box::new(amg) as Box<dyn Preconditioner<T, B>>, partition));
+        return Ok(Box::new(Gathered::new(backend, m, is_fixed)?));
+    }
+    let mut whole = whole.map(|(whole, partition)| Whole::new(whole, partition, count));
 
     // Every rank takes part to the end, also after an error.
     let mut levels: Result<Vec<Level<S, Distributed<B>>>> = Ok(Vec::new());
@@ -119,15 +133,16 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     let mut below_bytes = 0.0;
     let (info, rest) = match whole {
         None => (None, None),
-        Some(Whole { rest, partition, info, .. }) => {
+        Some(Whole { rest, info, .. }) => {
             passes.extend(rest.levels.iter().map(Level::passes));
             below_bytes = rest.coarsest.traffic();
-            (Some(info), Some((rest, partition)))
+            (Some(info), Some(rest))
         }
     };
     let cycle = Traffic { value: size_of::<S>(), levels: passes, coarsest: below_bytes }.cycle(params);
     let casts = 2 * n * (size_of::<T>() + size_of::<S>());
-    let n_below = levels.last().map_or(n, |level| level.r.size.n_rows);
+    // Of which rank 0 has all.
+    let n_below = levels.last().map_or(0, |level| level.r.size.n_rows);
     let coarsest = Coarsest {
         size: Size { n_rows: n_below, n_cols: n_below, nnz: 0 },
         solve: Solve::Below(Box::new(AtRoot(rest))),
@@ -135,7 +150,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     };
     let (cycle_of, pre, post) = (params.cycle(), params.pre, params.post);
     let multigrid = Multigrid { levels, coarsest, cycle: cycle_of, pre, post };
-    Ok(OnRanks { multigrid, info, is_fixed, bytes: cycle as u64 + casts as u64 })
+    Ok(Box::new(OnRanks { multigrid, info, is_fixed, bytes: cycle as u64 + casts as u64 }))
 }
 
 impl<T: Real, S: Real, B> Preconditioner<T, Distributed<B>> for OnRanks<S, B>

@@ -11,14 +11,12 @@ use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::parallel::*;
-use crate::precond::amg::application::is_fixed;
 use crate::precond::amg::coarsest::as_ordinary;
 use crate::precond::amg::cycle::Multigrid;
-use crate::precond::amg::hierarchy::LevelMatrices;
+use crate::precond::amg::hierarchy::{Hierarchy, LevelMatrices};
 use crate::precond::amg::level::{Correction, Level};
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::{Amg, Info};
-use crate::precond::description::Source;
 use crate::setup::{Blocks, Matrices};
 
 /// The levels that are to be shared out, the finest last.
@@ -29,40 +27,37 @@ pub struct Whole<T: Real, S: Real, B: Precisions<T, S>> {
     shared: Levels<T, S, B>,
     /// The levels that stay here.
     pub rest: Multigrid<S, B>,
-    /// Which rank has which unknowns of the finest level that is still to be shared out, or stays.
-    pub partition: Arc<Partition>,
+    /// Which rank has which unknowns of the finest level that is still to be shared out.
+    partition: Arc<Partition>,
     pub info: Info,
-    /// Whether the cycle is the same operator every time.
-    pub is_fixed: bool,
     /// Whether matrices are rounded for compression.
     compressed: bool,
 }
 
+/// A hierarchy as it is applied, and the matrices that it was made of.
+type Made<T, S, B> = (Amg<T, S, B>, Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>);
+
+/// Rows of a level a rank, below which rank 0 computes it alone.
+const RANK_ROWS: usize = 1000;
+
+/// How many of these levels are large enough to be shared out among `size` ranks.
+pub fn count_of<T: Real, S: Real, B: Precisions<T, S>>(amg: &Amg<T, S, B>, size: usize) -> usize {
+    let levels = &amg.multigrid.levels;
+    let least = amg.info.params.rank_rows.unwrap_or(RANK_ROWS).saturating_mul(size);
+    let is_small = |level: &Level<S, B>| level.a.size.n_rows < least;
+    levels.iter().skip(1).position(is_small).map_or(levels.len(), |l| l + 1)
+}
+
 impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
-    /// Sets it up.
-    pub fn new(source: Source<T, B>, partition: Arc<Partition>) -> Result<Self> {
-        let Source { backend, csr, product, parameters, .. } = source;
-        let csr = csr.expect("uploaded for a hierarchy");
-        let near_null = parameters.near_null.as_deref();
-        let (amg, hierarchy) =
-            Amg::<T, S, B>::with_matrices(backend, csr, Some(product), &parameters.amg, near_null)?;
+    /// A hierarchy with its matrices, of which the first `count` levels are to be shared out.
+    pub fn new((amg, hierarchy): Made<T, S, B>, partition: Arc<Partition>, count: usize) -> Self {
         let Amg { mut multigrid, mut info, .. } = amg;
-        let is_fixed = is_fixed(&multigrid);
-        let least = info.params.rank_rows.saturating_mul(partition.size());
-        let is_small = |level: &Level<S, B>| level.a.size.n_rows < least;
-        let count =
-            multigrid.levels.iter().skip(1).position(is_small).map_or(multigrid.levels.len(), |l| l + 1);
         let rest = multigrid.levels.split_off(count);
         let levels = std::mem::replace(&mut multigrid.levels, rest);
         let shared = hierarchy.levels.into_iter().zip(levels).rev().collect();
         info.on_ranks = count;
         let compressed = info.params.compressed && info.params.format.is_none() && S::NAME == f32::NAME;
-        Ok(Whole { shared, rest: multigrid, partition, info, is_fixed, compressed })
-    }
-
-    /// How many levels are still to be shared out.
-    pub fn count(&self) -> usize {
-        self.shared.len()
+        Whole { shared, rest: multigrid, partition, info, compressed }
     }
 
     /// Sends every other rank its part of the next level, which is forgotten here, and returns that of rank
@@ -76,7 +71,11 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
             }
         };
         let [a, correction, r] = &level.matrices;
-        let coarse = coarse_partition(&r.0, &self.partition, level.block);
+        let coarse = match self.shared.is_empty() {
+            false => coarse_partition(&r.0, &self.partition, level.block),
+            // What is below stays here.
+            true => Partition::of_owners(vec![0; r.0.n_rows()], comm.size()),
+        };
         let fine = std::mem::replace(&mut self.partition, Arc::new(coarse));
         let (fine, coarse) = (&*fine, &*self.partition);
         let pieces = [
