@@ -95,7 +95,7 @@ pub fn start(size: usize, partitioning: Partitioning, name: DeviceName, threads:
 }
 
 /// A device for a rank of its own.
-fn open(name: DeviceName, threads: usize) -> Result<Device> {
+pub fn open(name: DeviceName, threads: usize) -> Result<Device> {
     match name {
         DeviceName::Cpu => warpsolve::backend::cpu::Cpu::new(threads).map(Device::Cpu),
         DeviceName::Sim => Device::simulator(),

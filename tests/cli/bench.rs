@@ -21,7 +21,7 @@ fn every_table_is_measured_and_written_in_every_form() {
     assert_eq!(undocumented(&report), [""; 0]);
     let names: Vec<_> =
         report["tables"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap()).collect();
-    assert_eq!(names, ["dot", "spmv", "cg", "gmres", "amg", "block", "threads", "elasticity"]);
+    assert_eq!(names, ["dot", "spmv", "cg", "gmres", "amg", "block", "threads", "elasticity", "exchange"]);
     // CPU on 1 and on 2 threads, of which the tables take the last.
     let devices = report["devices"].as_array().unwrap();
     let devices: Vec<_> = devices.iter().map(|d| d["name"].as_str().unwrap()).collect();
@@ -44,6 +44,9 @@ fn every_table_is_measured_and_written_in_every_form() {
             assert_eq!(norms.last().unwrap()[0], figures["iterations"]);
             assert!(norms.last().unwrap()[1].as_f64().unwrap() <= 1e-6);
             history += 1;
+        } else if row["work"].as_str().unwrap().contains("ranks") {
+            // Each rank launches kernels on a device of its own.
+            assert_eq!(figures["kernels"], serde_json::json!([]));
         } else if row["device"] == "simulator" {
             let kernel = &figures["kernels"][0];
             assert_eq!(undocumented(kernel), [""; 0]);
@@ -66,7 +69,7 @@ fn every_table_is_measured_and_written_in_every_form() {
     assert_eq!(cells(&markdown, "\n| "), all + 2 * names.len());
     assert_eq!(cells(&html, "<tr>"), all + names.len());
     // Roofline, a plot of times for each table but threads, convergence, threads.
-    assert_eq!(cells(&html, "<svg"), 1 + 7 + 1 + 1);
+    assert_eq!(cells(&html, "<svg"), 1 + 8 + 1 + 1);
     assert!(
         !html.contains("http://") || html.contains("http://www.w3.org/2000/svg"),
         "it needs nothing else"
@@ -231,4 +234,18 @@ fn one_file_under_two_names_is_refused() {
         assert!(stderr.contains(expected), "{outputs}: {stderr}");
     }
     assert_eq!(std::fs::read(shell.path("in.json")).unwrap(), before);
+}
+
+#[test]
+fn whole_vectors_are_more_than_shared_elements() {
+    let shell = Shell::new();
+    let report = shell.json("bench exchange --gen tet:6 --device cpu,sim --ranks 2,3 --repeat 2", 0);
+    let rows = rows(&report);
+    assert_eq!(rows.len(), 2 * 2 * 3);
+    for ways in rows.chunks(3) {
+        let bytes = |k: usize| ways[k]["figures"]["bytes"].as_u64().unwrap();
+        assert!(bytes(0) == 0 && bytes(1) > 0 && bytes(2) > bytes(1), "{ways:?}");
+        let published = |k: usize| ways[k]["published"].as_array().unwrap().len();
+        assert_eq!([published(0), published(1), published(2)], [0, 1, 1]);
+    }
 }

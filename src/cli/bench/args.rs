@@ -26,7 +26,7 @@ impl BenchArgs {
                 Some(setting)
             }
             What::Amg(setting) | What::Block(setting) | What::Threads(setting) => Some(setting),
-            What::Elasticity(setting) | What::All(setting) => Some(setting),
+            What::Elasticity(setting) | What::Exchange(setting) | What::All(setting) => Some(setting),
             What::Compare(_) => None,
         }
     }
@@ -50,6 +50,8 @@ pub enum What {
     Threads(Setting),
     /// Elasticity: CG with Jacobi and with multigrid, on threads of the host and in two formats
     Elasticity(Setting),
+    /// A product by several ranks that exchange nothing, the elements that they share, or whole vectors
+    Exchange(Setting),
     /// All of these
     All(Setting),
     /// Set two reports (--json) side by side; what changed beyond its spread is marked
@@ -87,6 +89,9 @@ pub struct Setting {
     /// ... cores]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Vec<u16>,
+    /// For the table exchange: parts of the system, each a thread with a device of its own
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "2,4", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub ranks: Vec<u16>,
     /// Times that a product is measured, after a warm-up [default: 1000, as the documents have it; 3 in the
     /// simulator]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -11,8 +11,18 @@ pub enum Kind {
     Block,
     Threads,
     Elasticity,
+    Exchange,
 }
 
 /// Every table, in the order in which they are measured.
-pub const ALL: [Kind; 8] =
-    [Kind::Dot, Kind::Spmv, Kind::Cg, Kind::Gmres, Kind::Amg, Kind::Block, Kind::Threads, Kind::Elasticity];
+pub const ALL: [Kind; 9] = [
+    Kind::Dot,
+    Kind::Spmv,
+    Kind::Cg,
+    Kind::Gmres,
+    Kind::Amg,
+    Kind::Block,
+    Kind::Threads,
+    Kind::Elasticity,
+    Kind::Exchange,
+];

@@ -39,6 +39,7 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         What::Block(setting) => (&[Kind::Block][..], setting),
         What::Threads(setting) => (&[Kind::Threads][..], setting),
         What::Elasticity(setting) => (&[Kind::Elasticity][..], setting),
+        What::Exchange(setting) => (&[Kind::Exchange][..], setting),
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
     };
@@ -116,6 +117,9 @@ impl Bench {
                 ("threads", self.title(&format!("CG and {gmres} on threads of the host, CRS")), source)
             }
             Kind::Elasticity => ("elasticity", self.title("elasticity, CG"), published::SECTION_7.into()),
+            Kind::Exchange => {
+                ("exchange", "product y = A x by several ranks, CRS".into(), published::SECTION_5.into())
+            }
         };
         let a = self.load(kind)?;
         let system = System {
@@ -132,6 +136,7 @@ impl Bench {
             Kind::Block => self.block(&a),
             Kind::Threads => self.on_threads(&a, report),
             Kind::Elasticity => self.elasticity(&a, report),
+            Kind::Exchange => self.exchange(&a),
         }?;
         Ok(Table { table: name.into(), title, source, system, rows })
     }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use warpsolve::job::dot::{self, Sum};
+use warpsolve::job::ranks::exchange::{self, Update};
 use warpsolve::job::{Device, Precision, Timing, spmv};
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::{Result, backend::gpu::Gpu, launch::profile::Profiled};
 
+use super::super::ranks;
 use super::published;
 use super::report::{Copies, Figures, Kernel, Row, Spread};
 use super::shared::{Bench, row};
@@ -52,6 +54,40 @@ impl Bench {
         }
         Ok(rows)
     }
+
+    /// `y = A x` by several ranks.
+    pub fn exchange(&self, a: &Csr<f64>) -> Result<Vec<Row>> {
+        let oracle = spmv::Oracle::new(a);
+        let mut rows = Vec::new();
+        for (device, &name) in self.devices.iter().zip(&self.setting.device) {
+            for size in self.setting.ranks.iter().map(|&n| usize::from(n)) {
+                for update in [Update::Nothing, Update::Shared, Update::Whole] {
+                    let open = |rank| ranks::open(ranks::device_of(name, rank), ranks::threads(size));
+                    self.progress.working(format!("{size} ranks, {}", exchanged(update)));
+                    let measured = exchange::measure(a, &oracle, size, update, self.repeat(), open);
+                    let way = match &measured {
+                        Ok(measured) if measured.is_connected => ", peer memory",
+                        _ => "",
+                    };
+                    let work = format!("{size} ranks, {}{way}", exchanged(update));
+                    let figures =
+                        measured.map(|m| figures(&m.timing, m.error, m.correct, m.bytes, None, Vec::new()));
+                    let published = published::exchange(update);
+                    rows.push(row(&work, device, Some(Format::Crs), Precision::F64, published, figures)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// What is exchanged.
+fn exchanged(update: Update) -> &'static str {
+    match update {
+        Update::Nothing => "nothing exchanged",
+        Update::Shared => "shared elements",
+        Update::Whole => "whole vectors",
+    }
 }
 
 fn dot_on(device: &Device, precision: Precision, n: usize, sum: Sum, repeat: usize) -> Result<Figures> {
@@ -66,7 +102,7 @@ fn dot_on(device: &Device, precision: Precision, n: usize, sum: Sum, repeat: usi
         Precision::F32 => size_of::<f32>(),
     };
     let bytes = (2 * n * value_bytes) as u64;
-    Ok(figures(&m.timing, m.error, m.correct, bytes, 2 * n as u64, kernels))
+    Ok(figures(&m.timing, m.error, m.correct, bytes, Some(2 * n as u64), kernels))
 }
 
 fn spmv_on(
@@ -84,7 +120,7 @@ fn spmv_on(
     let m = measure(device, repeat)?;
     let kernels = kernels(device, |device| measure(device, 1).map(drop))?;
     // A product and a sum for each nonzero.
-    Ok(figures(&m.timing, m.error, m.correct, m.bytes, 2 * a.nnz() as u64, kernels))
+    Ok(figures(&m.timing, m.error, m.correct, m.bytes, Some(2 * a.nnz() as u64), kernels))
 }
 
 fn figures(
@@ -92,7 +128,7 @@ fn figures(
     error: f64,
     correct: bool,
     bytes: u64,
-    operations: u64,
+    operations: Option<u64>,
     kernels: Vec<Kernel>,
 ) -> Figures {
     let calls = (timing.seconds.len() * timing.batch) as u64;
@@ -104,7 +140,7 @@ fn figures(
         correct,
         stopped: None,
         bytes,
-        operations: Some(operations),
+        operations,
         copies: timing.counts.map(|counts| Copies { copies: counts.uploads + counts.downloads, calls }),
         kernels,
         history: Vec::new(),

@@ -5,6 +5,7 @@
 //! to a relative error of 1e-5. Their "SELL-C-sigma" pads all rows to the longest: ELLPACK here. Their
 //! "reduced" one pads within a slice: SELL here.
 
+use warpsolve::job::ranks::exchange::Update;
 use warpsolve::matrix::Format;
 
 use super::report::Published;
@@ -141,4 +142,19 @@ pub fn elasticity(solve: Solve, format: Format) -> Vec<Published> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Another section of that report: copies of vectors between host and device, which an exchange between two
+/// threads needs.
+pub const SECTION_5: &str = "Rosenberger and Haase, SFB-Report 2017-004, section 5";
+
+/// Section 5: the copies of one thread to the host and back, of 89,230 exchanges, for one of them.
+pub fn exchange(update: Update) -> Vec<Published> {
+    let (copied, seconds) = match update {
+        Update::Nothing => return Vec::new(),
+        Update::Shared => ("shared nodes", (1.363385 + 1.401693) / 89_230.0),
+        Update::Whole => ("whole vectors", (15.509566 + 15.231985) / 89_230.0),
+    };
+    let detail = Some(format!("the copies alone, of {copied}; 2 threads"));
+    vec![Published { by: "OpenACC".into(), seconds, deviation: None, detail }]
 }

@@ -5,6 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `exchange` | what an exchange costs, measured |
 //! | `info` | what a solve was like |
 //! | `orders` | what rank 0 says |
 //! | `part` | what a rank has set up, and solves with |
@@ -20,6 +21,7 @@ use super::Device;
 use crate::comm::{Comm, Partitioning, Team, agree};
 use crate::error::{Error, Result};
 
+pub mod exchange;
 mod info;
 mod observer;
 mod orders;
@@ -121,16 +123,20 @@ impl Ranks {
 /// all ranks end. Whether all went well.
 pub fn work(comm: &Arc<dyn Comm>, open: impl FnOnce() -> Result<Device>) -> bool {
     let mut systems = Systems::new();
-    let served = catch_unwind(AssertUnwindSafe(|| serve(comm, open(), &mut systems)));
-    let is_well = matches!(served, Ok(Ok(())));
-    match served {
-        Ok(served) => served.unwrap_or_else(|error| end(&**comm, &error)),
+    guarded(comm, || serve(comm, open(), &mut systems)).is_ok()
+}
+
+/// What `work` of this rank gives; where it fails or panics all ranks end.
+fn guarded<R>(comm: &Arc<dyn Comm>, work: impl FnOnce() -> Result<R>) -> Result<R> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(worked) => worked.inspect_err(|error| end(&**comm, error)),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            comm.fail(text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked"));
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
+            comm.fail(text);
+            Err(Error::Rank { rank: comm.rank(), message: text.into() })
         }
     }
-    is_well
 }
 
 /// Lets all ranks end for an error of this one; that of another has ended them already.
