@@ -66,6 +66,10 @@ for way in "cg jacobi" "bicgstab jacobi" "gmres jacobi" "cg ilu" "cg amg"; do
     done
     rm -f "$out"/x-*.txt
 done
+for rows in 1000 100000; do
+    solve "cg-amg-rank_rows=$rows" "$bin/warpsolve" solve --gen "tet:$size" --solver cg --precond amg \
+        --amg "rank_rows=$rows" --ranks 2
+done
 if [ -x "$bin/warpsolve-mpi" ] && command -v mpirun >/dev/null; then
     for precond in jacobi amg; do
         solve "cg-$precond-mpi-2" mpirun --allow-run-as-root --oversubscribe -n 2 "$bin/warpsolve-mpi" solve \
@@ -74,6 +78,9 @@ if [ -x "$bin/warpsolve-mpi" ] && command -v mpirun >/dev/null; then
 else
     echo "skipped: processes, which need mpirun and $bin/warpsolve-mpi"
 fi
+# compute-sanitizer waits for all devices where a kernel is loaded on its first use, while another rank's waits for
+# this rank: kernels are loaded before.
+export CUDA_MODULE_LOADING=EAGER
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || true)}
 if [ -n "$sanitizer" ] && [ "$device" != sim ]; then
     for tool in memcheck racecheck; do

@@ -28,6 +28,17 @@ pub fn unique_name() -> String {
     format!("shared_{}_{}", package, COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Bytes of static shared memory that a block may have.
+const STATIC_BYTES: usize = 48 << 10;
+
+/// An item that is an error where so many bytes do not fit into static shared memory.
+pub fn fits(bytes: TokenStream) -> TokenStream {
+    let too_large = format!("static shared memory has {STATIC_BYTES} bytes at most; more is dynamic");
+    quote!(
+        const _: () = ::core::assert!(#bytes <= #STATIC_BYTES, #too_large);
+    )
+}
+
 /// The size of an element: 8 where only its instances would tell.
 fn bytes(element: &Type) -> usize {
     let four =
@@ -42,7 +53,9 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let module = format_ident!("{name}");
     let declaration = format!(".shared .align 16 .b8 {name}[{{}}];");
     let address = format!("mov.u32 {{}}, {name};");
+    let fits = fits(quote!((#length) * #bytes));
     Ok(quote! {{
+        #fits
         // A module, because `global_asm!` is an item that cannot stand in a function.
         #[cfg(target_arch = "nvptx64")]
         mod #module {

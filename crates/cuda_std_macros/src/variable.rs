@@ -1,6 +1,6 @@
 //! `#[address_space(..)]` and `shared_array!`: variables in shared memory that are used like others.
 
-use crate::shared::{Input, unique_name};
+use crate::shared::{Input, fits, unique_name};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Error, ItemStatic, Result, Type, Visibility};
@@ -38,8 +38,11 @@ pub fn expand_array(input: TokenStream) -> Result<TokenStream> {
 fn place(marker: &Ident, visibility: &Visibility, value: &Type) -> TokenStream {
     let name = format!("cuda_std_{}", unique_name());
     let memory = format_ident!("{marker}_MEMORY");
+    let fits = fits(quote!(::core::mem::size_of::<#value>()));
     let address = format!("{{{{ .reg .u64 a; mov.u64 a, {name}; cvta.shared.u64 {{}}, a; }}}}");
     quote! {
+        #fits
+
         #[doc(hidden)]
         #[allow(non_camel_case_types, missing_docs)]
         #visibility struct #marker;

@@ -158,6 +158,18 @@ impl Function<'_> {
         Ok(value)
     }
 
+    /// Allows launches with so many bytes of dynamic shared memory; without it there are 48 KiB for static and
+    /// dynamic together.
+    ///
+    /// # Errors
+    /// A block cannot have so many on this device.
+    pub fn set_max_dynamic_shared_bytes(&mut self, bytes: u32) -> CudaResult<()> {
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let bytes = i32::try_from(bytes).map_err(|_| CudaError::InvalidValue)?;
+        // SAFETY: the handle is alive.
+        unsafe { sys::cuFuncSetAttribute(self.function, attribute, bytes) }.to_result()
+    }
+
     /// Chooses how fast memory is shared between cache and shared memory while it runs.
     ///
     /// # Errors
@@ -289,10 +301,16 @@ impl Stream {
     }
 }
 
-/// Where an argument of a kernel is.
+/// Where an argument of a kernel is, and how large.
 #[doc(hidden)]
-pub fn argument<T: DeviceCopy>(value: &T) -> *mut c_void {
-    std::ptr::from_ref(value).cast_mut().cast()
+pub fn argument<T: DeviceCopy>(value: &T) -> (*mut c_void, usize) {
+    (std::ptr::from_ref(value).cast_mut().cast(), size_of::<T>())
+}
+
+/// Where the arguments are that PTX has parameters for: those with a size.
+#[doc(hidden)]
+pub fn parameters(arguments: &[(*mut c_void, usize)]) -> Vec<*mut c_void> {
+    arguments.iter().filter(|(_, size)| *size > 0).map(|(place, _)| *place).collect()
 }
 
 /// Takes what a kernel takes.
@@ -345,6 +363,24 @@ macro_rules! launch {
     ) => {{
         // Not called: the compiler's complaints point at the arguments as they are written.
         let _ = || ($($crate::function::must_be_device_copy($argument),)*);
-        $stream.launch(&$function, $grid, $block, $shared, &[$($crate::function::argument(&$argument)),*])
+        $stream.launch(
+            &$function,
+            $grid,
+            $block,
+            $shared,
+            &$crate::function::parameters(&[$($crate::function::argument(&$argument)),*]),
+        )
     }};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_size_is_no_parameter() {
+        let (a, nothing, b) = (1_u32, (), 2_u64);
+        let [first, second, third] = [argument(&a), argument(&nothing), argument(&b)];
+        assert_eq!(parameters(&[first, second, third]), [first.0, third.0]);
+    }
 }

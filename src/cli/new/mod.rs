@@ -48,6 +48,11 @@ pub fn run(args: NewArgs) -> Result<u8> {
          cd {name}\n  rustup component add rust-src\n  cargo test --workspace\n  cargo run\n",
         FILES.len()
     ))?;
+    if crates.is_none() {
+        print(
+            "\nThe GPU crates come from the registry. Where they are not there yet, name a copy of the repository: --crates PATH\n",
+        )?;
+    }
     Ok(SUCCESS)
 }
 

@@ -197,11 +197,13 @@ fn logarithm(x: f64) -> f64 {
 }
 
 fn inverse_erf(y: f64) -> f64 {
-    // Where 1 - y is not exact, y is small, and the inverse nearly linear.
-    if y.abs() < 1e-8 {
-        return y * (1.0 / core::f64::consts::FRAC_2_SQRT_PI);
+    let x = (1.0 - y).inv_complementary_error_function();
+    if y.abs() > 0.5 {
+        return x;
     }
-    (1.0 - y).inv_complementary_error_function()
+    // A step of Newton's method: 1 - y is not exact, and erf is where it is small.
+    let slope = core::f64::consts::FRAC_2_SQRT_PI * GpuFloat::exp(-x * x);
+    x - (x.error_function() - y) / slope
 }
 
 /// The nearest number from 0 to 1; 0 for NaN.

@@ -98,7 +98,7 @@ pub enum FaultKind {
     /// The grid or the block is larger than a device takes, or the block is empty.
     #[error(
         "cannot launch {grid} blocks of {block} threads with {shared_bytes} bytes of dynamic shared memory; \
-         use 1 to 1024 threads in a block, 64 along z, and 227 KiB"
+         use 1 block or more, 1 to 1024 threads in a block, 64 along z, and 227 KiB"
     )]
     Configuration {
         /// Blocks.

@@ -1,6 +1,6 @@
 //! Launching the function of a kernel, as rust-cuda's kernels are tested on the host.
 
-use super::{Fault, Memory, Options, run_configured};
+use super::{Fault, FaultKind, Memory, Options, run_configured};
 use crate::host::{Configuration, Kernel};
 use std::ffi::c_void;
 
@@ -31,6 +31,12 @@ impl<F: Fn()> Kernel for Call<F> {
 /// What [`launch!`](super::launch) does.
 #[doc(hidden)]
 pub fn call(name: &'static str, configuration: Configuration, body: impl Fn()) -> Result<(), Fault> {
+    let Configuration { grid, block, shared_bytes, .. } = configuration;
+    if grid.count() == 0 {
+        // As the driver has it.
+        let kind = FaultKind::Configuration { grid, block, shared_bytes };
+        return Err(Fault { kernel: name, block: 0, thread: 0, place: None, kind });
+    }
     run_configured(&Call { name, body }, configuration, &Memory::open(), &Options::default())
 }
 

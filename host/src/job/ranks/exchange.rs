@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::guarded;
-use crate::backend::{Products, Then};
 use crate::backend::distributed::{Borders, Distributed, Exchanged};
+use crate::backend::{Products, Then};
 use crate::comm::{Comm, Partition, Partitioning, Piece, Pieces, Team};
 use crate::error::Result;
 use crate::job::{Device, Timing, spmv};

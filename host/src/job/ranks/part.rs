@@ -1,6 +1,7 @@
 //! What a rank has set up, and solves with.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use cuda_std::Real;
 
@@ -37,6 +38,8 @@ pub(super) struct Solved {
     pub exchanged: Exchanged,
     /// Bytes that the iterations had to move here.
     pub bytes_moved: u64,
+    /// Seconds until every rank had its part of b, and from the last iteration until x was on the host.
+    pub around: [f64; 2],
 }
 
 /// A [`Local`] whose number type and backend are forgotten.
@@ -238,6 +241,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
         observer: Option<&mut dyn Observer>,
     ) -> Result<Solved> {
         let Local { backend, matrix, m, solver, .. } = self;
+        let begin = Instant::now();
         let b = backend.vector(&rounded::<T>(b))?;
         let mut x = match start {
             None => backend.zeros(self.n)?,
@@ -245,13 +249,18 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
         };
         let before = backend.exchanged()?;
         let comm = backend.comm().clone();
+        // They begin together.
+        comm.all_gather(&[])?;
+        let ahead = begin.elapsed().as_secs_f64();
         let mut observer = Agreed { comm: &*comm, observer };
         let outcome = solver.solve(backend, matrix, &mut **m, &b, &mut x, stop, &mut observer)?;
+        let end = Instant::now();
         let x = backend.to_host(&x)?.into_iter().map(Real::to_f64).collect();
         let vector = (self.n * size_of::<T>()) as u64;
         let parts = Parts { product: matrix.traffic() + 2 * vector, vector, m: m.traffic(vector) };
         let bytes_moved = solver.traffic(outcome.iterations, &parts);
-        Ok(Solved { x, outcome, exchanged: backend.exchanged()?.since(before), bytes_moved })
+        let (exchanged, around) = (backend.exchanged()?.since(before), [ahead, end.elapsed().as_secs_f64()]);
+        Ok(Solved { x, outcome, exchanged, bytes_moved, around })
     }
 
     fn is_connected(&self) -> bool {
