@@ -44,8 +44,8 @@ impl Analysis {
         Analysis { structure, values }
     }
 
-    /// Whether the matrix may be positive definite: symmetric, with a positive diagonal, and nothing that says
-    /// otherwise.
+    /// Whether the matrix may be positive definite: symmetric, with a positive diagonal, and nothing that
+    /// says otherwise.
     pub fn may_be_definite(&self) -> bool {
         self.values.is_symmetric
             && !self.values.is_indefinite

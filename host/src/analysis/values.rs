@@ -30,7 +30,8 @@ pub struct Values {
     pub is_symmetric: bool,
     /// Its diagonal.
     pub diagonal: Diagonal,
-    /// Whether a symmetric matrix with a diagonal of one sign is indefinite all the same, as far as that shows.
+    /// Whether a symmetric matrix with a diagonal of one sign is indefinite all the same, as far as that
+    /// shows.
     pub is_indefinite: bool,
     /// Rows with `|a_ii| >= sum_j |a_ij|`, j other than i.
     pub dominant_rows: usize,

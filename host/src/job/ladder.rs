@@ -166,8 +166,8 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
     rungs
 }
 
-/// The ways for a symmetric matrix that is indefinite although its diagonal is of one sign, as the analysis or CG
-/// has shown.
+/// The ways for a symmetric matrix that is indefinite although its diagonal is of one sign, as the analysis
+/// or CG has shown.
 pub fn of_indefinite(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung> {
     let maker = Maker { a, analysis, options };
     let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();

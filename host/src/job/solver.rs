@@ -495,8 +495,8 @@ pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> 
 
 /// Whether the start is better than the `x` that a method left that did not converge, with a residual norm
 /// that is `growth` times that of the start. A method cut short may be on its way through large residuals,
-/// but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that takes what it left
-/// for the solution is at its end.
+/// but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that takes what it
+/// left for the solution is at its end.
 pub(super) fn is_worse_than_start(method: Method, reason: StopReason, x: &[f64], growth: f64) -> bool {
     /// More than rounding.
     const WORSE: f64 = 2.0;

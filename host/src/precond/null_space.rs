@@ -34,9 +34,9 @@ impl NullSpace {
     /// kind: a pure Neumann problem. With b = 2 the extracellular potential of the bidomain equations is such
     /// a kind and the transmembrane voltage is not.
     ///
-    /// `None` for any other matrix, also for one of at least 32 rows whose sums are all above 0, or all below,
-    /// which rounding does not make them: a little of the identity was added. And where the graph of its entries has more than [`NullSpace::MOST`]
-    /// components.
+    /// `None` for any other matrix, also for one of at least 32 rows whose sums are all above 0, or all
+    /// below, which rounding does not make them: a little of the identity was added. And where the graph of
+    /// its entries has more than [`NullSpace::MOST`] components.
     ///
     /// The usual matrix costs a look at its first rows.
     pub fn of(a: &Csr<f64>, b: usize) -> Option<NullSpace> {

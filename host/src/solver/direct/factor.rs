@@ -202,7 +202,8 @@ fn in_blocks(a: &Columns, mut symbolic: General, care: Care) -> Result<Made> {
         Some(blocks) => blocks,
         None => {
             let (blocks, any_pivots) = Blocks::of(a)?;
-            // A row with entries in nearly all columns may be anywhere, for all that blocks know, and they full.
+            // A row with entries in nearly all columns may be anywhere, for all that blocks know, and they
+            // full.
             let threshold = if care == Care::Most { THRESHOLD } else { RELAXED };
             if let Some(lu) = sparse_lu(a, &symbolic, threshold, flops_before(&any_pivots)) {
                 return Ok(Ok(lu));

@@ -35,8 +35,8 @@ pub struct Factorisation {
 }
 
 impl Factorisation {
-    /// Factorises by the first of the `kinds` that serves; by LU before pivots of two rows where it takes less, and
-    /// at last.
+    /// Factorises by the first of the `kinds` that serves; by LU before pivots of two rows where it takes
+    /// less, and at last.
     ///
     /// # Errors
     /// [`Error::HostMemory`] where it does not fit.
@@ -115,8 +115,8 @@ impl Factorisation {
     }
 }
 
-/// What the first of the `kinds` will take for a matrix, from its pattern and its matching; LU, where pivots of
-/// two rows take more.
+/// What the first of the `kinds` will take for a matrix, from its pattern and its matching; LU, where pivots
+/// of two rows take more.
 ///
 /// # Errors
 /// Where there is no memory to find out.

@@ -63,8 +63,8 @@ struct Work {
 
 impl SparseLu {
     /// Factorises with columns in this order. `preferred` is the pivot row of each column that fill was
-    /// thought of with: it is taken where its entry is at least `threshold` times the largest. `None` where it
-    /// takes more than so many multiply-adds.
+    /// thought of with: it is taken where its entry is at least `threshold` times the largest. `None` where
+    /// it takes more than so many multiply-adds.
     pub fn of(
         a: &Columns,
         order: &[usize],

@@ -228,8 +228,8 @@ fn the_condition_is_estimated() {
     assert_eq!(report.factorisation.unwrap().condition, None);
 }
 
-/// `[[L, 1], [1^T, 0]]`, L the Laplacian of a path with weights and some far edges: blocks of columns for any pivots
-/// would be as good as full, and the pivot row of all ones is large in the end.
+/// `[[L, 1], [1^T, 0]]`, L the Laplacian of a path with weights and some far edges: blocks of columns for any
+/// pivots would be as good as full, and the pivot row of all ones is large in the end.
 #[test]
 fn a_row_of_ones_fills_nothing() {
     let n = 4000;
