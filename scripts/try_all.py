@@ -5,7 +5,9 @@
 
 A row for each: its rows and nonzeros, what solved it, what was tried before, the residual and the backward error, seconds without
 the reading, and the exit status: 0 solved, 2 not solved, which the program says why, 1 an error. Matrices that are not square are
-left out. With `--options` the options go to the program; with `--limit` it is ended after so many seconds.
+left out. With `--options` the options go to the program; with `--limit` it is ended after so many seconds. With `--superlu` SciPy
+solves each too, by SuperLU with its defaults, in a process that is ended after the same time; the last column is how many times as
+long the program took.
 """
 
 import argparse
@@ -16,6 +18,24 @@ import sys
 import tempfile
 
 COLUMNS = ("matrix", "rows", "nonzeros", "solved by", "tried before", "residual", "backward", "seconds", "status", "why")
+
+
+SUPERLU = """
+import sys, time, numpy, scipy.io, scipy.sparse.linalg as linalg
+a = scipy.io.mmread(sys.argv[1]).tocsc().astype(float)
+b, start = numpy.ones(a.shape[0]), time.time()
+x = linalg.splu(a).solve(b)
+print(time.time() - start, numpy.linalg.norm(b - a @ x) / numpy.linalg.norm(b))
+"""
+
+
+def superlu(path, limit):
+    """Seconds and residual of SciPy's SuperLU; None where it does not come to an end."""
+    try:
+        done = subprocess.run([sys.executable, "-c", SUPERLU, path], capture_output=True, text=True, timeout=limit)
+        return tuple(float(word) for word in done.stdout.split()[-2:])
+    except subprocess.TimeoutExpired:
+        return ()
 
 
 def named(part):
@@ -58,18 +78,28 @@ def main():
     parser.add_argument("folder", help="of .mtx and .mtx.gz files")
     parser.add_argument("--only", default="", help="files with this in their name")
     parser.add_argument("--options", default="", help="options of the program, such as '--device cpu'")
+    parser.add_argument("--superlu", action="store_true", help="SciPy's SuperLU beside it")
     parser.add_argument("--limit", type=float, default=300, help="seconds for a matrix [300]")
     arguments = parser.parse_args()
     binary = os.path.abspath(arguments.warpsolve)
     names = sorted(name for name in os.listdir(arguments.folder) if name.endswith((".mtx", ".mtx.gz")))
+    columns = COLUMNS + (("SuperLU", "its residual", "times it") if arguments.superlu else ())
     rows = []
     for name in (name for name in names if arguments.only in name):
-        cells = solve(binary, os.path.join(arguments.folder, name), arguments.options.split(), arguments.limit)
+        path = os.path.join(arguments.folder, name)
+        cells = solve(binary, path, arguments.options.split(), arguments.limit)
+        if cells and arguments.superlu:
+            match superlu(path, arguments.limit):
+                case (seconds, residual):
+                    times = f"{float(cells[6]) / seconds:.2f}" if cells[6][:1].isdigit() else ""
+                    cells += [f"{seconds:.3f}", f"{residual:.1e}", times]
+                case _:
+                    cells += ["-", "", ""]
         if cells:
             rows.append([name.split(".mtx")[0], *cells])
             print(f"{len(rows)}: {name}", file=sys.stderr)
-    widths = [max(len(row[k]) for row in [COLUMNS, *rows]) for k in range(len(COLUMNS))]
-    for row in [COLUMNS, ["-" * width for width in widths], *rows]:
+    widths = [max(len(row[k]) for row in [columns, *rows]) for k in range(len(columns))]
+    for row in [columns, ["-" * width for width in widths], *rows]:
         print("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |")
     solved = sum(row[8] == "0" for row in rows)
     print(f"\n{solved} of {len(rows)} solved")

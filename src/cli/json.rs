@@ -205,7 +205,8 @@ struct Factorisation {
 impl From<direct::Info> for Factorisation {
     fn from(info: direct::Info) -> Self {
         let direct::Info {
-            prediction: Prediction { kind, entries: predicted_entries, flops, bytes }, ..
+            prediction: Prediction { kind, entries: predicted_entries, flops, bytes, .. },
+            ..
         } = info;
         let direct::Info { entries, condition, null_space, .. } = info;
         Factorisation {

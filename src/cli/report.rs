@@ -190,9 +190,10 @@ fn factors(info: &Info) -> String {
 fn incomplete_factors(info: &ilu::Info, nnz: usize) -> String {
     let order = info.params.order();
     let (entries, share) = (thousands(info.entries as u64), info.entries as f64 / nnz.max(1) as f64);
-    let levels = match info.levels {
-        [1, 1] => "1 level".into(),
-        [lower, upper] => format!("{} levels", thousands(lower.max(upper) as u64)),
+    let [lower, upper] = info.levels;
+    let levels = match lower.max(upper) {
+        1 => "1 level".into(),
+        levels => format!("{} levels", thousands(levels as u64)),
     };
     let matched = if info.is_matched { ", rows permuted" } else { "" };
     let changed = match info.changed_pivots {

@@ -40,7 +40,7 @@ struct Job {
     device: DeviceName,
     threads: usize,
     ranks: usize,
-    partition: PartitionName,
+    partition: Option<PartitionName>,
     out: Option<PathBuf>,
     history: Option<PathBuf>,
     json: Option<PathBuf>,
@@ -69,6 +69,11 @@ impl TryFrom<SolveArgs> for Job {
         let source: Source = args.matrix.into();
         let vectors = |path| NearNullFile::Vectors(path, options.block_size);
         let near_null = args.coordinates.map(NearNullFile::Coordinates).or(args.near_null.map(vectors));
+        if let (Some(NearNullFile::Coordinates(_)), 2..) = (&near_null, options.block_size) {
+            let message =
+                "--block-size does not go with --coordinates, which say how many unknowns a node has";
+            return Err(Error::Option(message.into()));
+        }
         let options = if near_null.is_some() { with_near_null(options)? } else { options };
         let inputs = [
             source.file(),
@@ -89,7 +94,7 @@ impl TryFrom<SolveArgs> for Job {
             device,
             threads: settings.threads.unwrap_or(0).into(),
             ranks: ranks::count(args.ranks.map(usize::from), device)?,
-            partition: args.partition.unwrap_or(PartitionName::Blocks),
+            partition: args.partition,
             out: args.out,
             history: args.history,
             json: args.json,
@@ -121,11 +126,16 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
             return Err(Error::Option("--ranks is for one process; the launcher has started many".into()));
         }
         Some(comm) => (job.device, job.threads) = ranks::share(&**comm, job.device, job.threads),
+        None if job.ranks == 1 && job.partition.is_some() => {
+            return Err(Error::Option(
+                "--partition goes with --ranks, or a launcher that starts several".into(),
+            ));
+        }
         None if job.ranks > 1 && job.threads == 0 => job.threads = ranks::threads(job.ranks),
         None => {}
     }
     load::start_threads(job.threads)?;
-    let partitioning = job.partition.read()?;
+    let partitioning = job.partition.as_ref().unwrap_or(&PartitionName::Blocks).read()?;
     job.options.near_null = job.near_null.as_ref().map(NearNullFile::read).transpose()?.map(Arc::new);
     if let Some(coordinates) = job.source.coordinates() {
         job.options = with_rigid_motions(job.options, || NearNull::rigid_motions(&coordinates))?;

@@ -44,14 +44,19 @@ impl Analysis {
         Analysis { structure, values }
     }
 
-    /// Whether the matrix may be positive definite: symmetric, with a positive diagonal.
+    /// Whether the matrix may be positive definite: symmetric, with a positive diagonal, and nothing that
+    /// says otherwise.
     pub fn may_be_definite(&self) -> bool {
-        self.values.is_symmetric && self.values.diagonal.positive == self.structure.rows
+        self.values.is_symmetric
+            && !self.values.is_indefinite
+            && self.values.diagonal.positive == self.structure.rows
     }
 
     /// Whether its negative may be.
     pub fn may_be_negative_definite(&self) -> bool {
-        self.values.is_symmetric && self.values.diagonal.negative == self.structure.rows
+        self.values.is_symmetric
+            && !self.values.is_indefinite
+            && self.values.diagonal.negative == self.structure.rows
     }
 
     /// Whether multigrid's coarsenings are made for it: nearly an M-matrix, as discretised diffusion is. An
@@ -61,8 +66,9 @@ impl Analysis {
         const MOST: f64 = 0.8;
         /// The share of rows that are diagonally dominant.
         const ROWS: f64 = 0.5;
-        let Values { is_symmetric, diagonal, m_share, dominant_rows, .. } = &self.values;
+        let Values { is_symmetric, is_indefinite, diagonal, m_share, dominant_rows, .. } = &self.values;
         diagonal.zero == 0
+            && !is_indefinite
             && (diagonal.positive == 0 || diagonal.negative == 0)
             && *m_share >= MOST
             && (*is_symmetric || *dominant_rows as f64 >= ROWS * self.structure.rows as f64)

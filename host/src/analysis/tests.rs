@@ -19,6 +19,33 @@ fn a_laplacian_is_like_diffusion() {
 }
 
 #[test]
+fn indefinite_matrices_with_a_positive_diagonal_show_it() {
+    let laplacian = problem("poisson2d:9");
+    let shifted = |shift: f64| {
+        let entries = (0..81).flat_map(|i| {
+            let (columns, values) = laplacian.row(i);
+            columns.iter().zip(values).map(move |(&j, &v)| {
+                let j = j as usize;
+                (i, j, if i == j { v - shift } else { v })
+            })
+        });
+        Csr::from_triplets(81, 81, entries.collect::<Vec<_>>()).unwrap()
+    };
+    // The smallest eigenvalue is 8 sin^2(pi / 20), 0.196; x = 1 has the quotient 36 / 81.
+    for (shift, is_seen) in [(0.0, false), (0.19, false), (0.45, true), (1.0, true)] {
+        let a = shifted(shift);
+        let of = [Analysis::of(&a), Analysis::of(&a.map_values(|v: f64| -v))];
+        assert_eq!(of.map(|analysis| analysis.values.is_indefinite), [is_seen; 2], "{shift}");
+        assert_eq!(Analysis::of(&a).may_be_definite(), !is_seen);
+    }
+    let of = |v: f64| {
+        let entries = [(0, 0, 1.0), (1, 1, 4.0), (0, 1, v), (1, 0, v), (2, 2, 1e6)];
+        Analysis::of(&Csr::from_triplets(3, 3, entries).unwrap()).values.is_indefinite
+    };
+    assert!(of(2.1) && of(-2.1) && !of(1.9) && !of(-2.0));
+}
+
+#[test]
 fn convection_is_symmetric_in_its_pattern_alone() {
     let analysis = Analysis::of(&problem("convection-diffusion:9:50"));
     assert!(!analysis.may_be_definite() && analysis.structure.symmetry == 1.0, "{analysis}");

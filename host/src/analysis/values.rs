@@ -30,6 +30,9 @@ pub struct Values {
     pub is_symmetric: bool,
     /// Its diagonal.
     pub diagonal: Diagonal,
+    /// Whether a symmetric matrix with a diagonal of one sign is indefinite all the same, as far as that
+    /// shows.
+    pub is_indefinite: bool,
     /// Rows with `|a_ii| >= sum_j |a_ij|`, j other than i.
     pub dominant_rows: usize,
     /// The share of `sum |a_ij|` off the diagonal in entries whose sign is not that of `a_ii`: 1 for an
@@ -49,6 +52,8 @@ struct Sums {
     diagonal: Diagonal,
     dominant: usize,
     zero_sums: usize,
+    /// Of all entries, and of their magnitudes.
+    total: (f64, f64),
     /// Of magnitudes off the diagonal with the sign of an M-matrix, and of all.
     weight: (f64, f64),
     range: (f64, f64),
@@ -59,6 +64,7 @@ impl Sums {
         diagonal: Diagonal { positive: 0, negative: 0, zero: 0 },
         dominant: 0,
         zero_sums: 0,
+        total: (0.0, 0.0),
         weight: (0.0, 0.0),
         range: (f64::INFINITY, 0.0),
     };
@@ -91,6 +97,8 @@ impl Sums {
             self.weight.1 += 1.0;
         }
         self.dominant += usize::from(d.abs() >= magnitudes * (1.0 - ROUNDING) && d != 0.0);
+        self.total.0 += sum;
+        self.total.1 += magnitudes + d.abs();
         self.zero_sums += usize::from(sum.abs() <= ROUNDING * (magnitudes + d.abs()));
     }
 
@@ -104,6 +112,7 @@ impl Sums {
             },
             dominant: self.dominant + other.dominant,
             zero_sums: self.zero_sums + other.zero_sums,
+            total: (self.total.0 + other.total.0, self.total.1 + other.total.1),
             weight: (self.weight.0 + other.weight.0, self.weight.1 + other.weight.1),
             range: (self.range.0.min(other.range.0), self.range.1.max(other.range.1)),
         }
@@ -129,6 +138,7 @@ impl Values {
         Values {
             is_symmetric,
             diagonal: all.diagonal,
+            is_indefinite: is_symmetric && is_indefinite(a, &all),
             dominant_rows: all.dominant,
             m_share: if all.weight.1 > 0.0 { all.weight.0 / all.weight.1 } else { 1.0 },
             zero_sums: all.zero_sums,
@@ -136,6 +146,31 @@ impl Values {
             most,
         }
     }
+}
+
+/// Whether `x^T A x` has the other sign than the diagonal for x = 1, or for an x of two entries: where
+/// `a_ij^2 > a_ii a_jj`, which takes a row that is not dominant.
+fn is_indefinite(a: &Csr<f64>, sums: &Sums) -> bool {
+    let (n, Diagonal { positive, negative, .. }) = (a.n_rows(), sums.diagonal);
+    if n == 0 || positive.max(negative) < n {
+        return false;
+    }
+    let (sum, magnitudes) = sums.total;
+    let sign = if positive == n { 1.0 } else { -1.0 };
+    if sign * sum < -ROUNDING * magnitudes {
+        return true;
+    }
+    if sums.dominant == n {
+        return false;
+    }
+    let diagonal = a.diagonal();
+    let shows = |i: usize, j: u32, v: f64| {
+        let product = diagonal[i] * diagonal[j as usize];
+        j as usize != i && v * v > (1.0 + ROUNDING) * product && product > 0.0
+    };
+    let of_row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).any(|(&j, &v)| shows(i, j, v));
+    let count: usize = (0..n).into_par_iter().with_min_len(CHUNK).map(|i| usize::from(of_row(i))).sum();
+    count > 0
 }
 
 impl Values {
@@ -157,6 +192,9 @@ impl fmt::Display for Values {
         )?;
         let (dominant, m_share) = (100.0 * self.dominant_rows as f64 / n, 100.0 * self.m_share);
         write!(f, "{dominant:.0} % of the rows dominant, {m_share:.0} % an M-matrix, ")?;
+        if self.is_indefinite {
+            write!(f, "indefinite, ")?;
+        }
         if self.zero_sums > 0 {
             write!(f, "{} rows add up to 0, ", self.zero_sums)?;
         }

@@ -6,7 +6,8 @@ use super::transfers::Transfers;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::backend::{Backend, Slot};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::free_memory;
 use crate::solver::{Run, StopReason};
 
 /// A backend that measures, and refuses what it has no room for.
@@ -35,8 +36,13 @@ impl Machine for Cpu {
         values.copy_from_slice(x);
         Ok(())
     }
-    fn room(&self, _: usize, _: usize) -> Result<()> {
-        Ok(())
+    fn room(&self, count: usize, len: usize) -> Result<()> {
+        // What is computed with, and what it was made from.
+        let (needed, free) = (2 * (count * len * size_of::<f64>()) as u64, free_memory());
+        if needed <= free {
+            return Ok(());
+        }
+        Err(Error::HostMemory { needed, free, detail: "vectors, each of them twice".into() })
     }
 }
 

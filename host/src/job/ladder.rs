@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::{Method, Options, Precision, Precond, trial};
-use crate::analysis::{Analysis, expansion};
+use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
 use crate::precond::{amg, ilu};
 use crate::solver::direct::{self, Prediction};
@@ -20,8 +20,7 @@ const COUNTED: usize = 4_000_000;
 const SOON: f64 = 10.0;
 /// Seconds beyond which a factorisation is left out where there is another way.
 const LONG: f64 = 600.0;
-/// Multiply-adds a second of a factorisation, and entries a second of its ordering.
-const FLOPS: f64 = 2e9;
+/// Entries a second of a factorisation's ordering.
 const ORDERED: f64 = 5e6;
 /// Seconds for an entry that multigrid's set-up and its usual twenty iterations take on two cores, each half
 /// of it.
@@ -35,6 +34,12 @@ const ITERATION: f64 = 1e-9;
 const MULTIGRID_PATIENCE: u32 = 200;
 const FACTORS_PATIENCE: u32 = 400;
 const DIAGONAL_PATIENCE: u32 = 2000;
+
+/// Seconds of a factorisation from which on MINRES is tried before it, for no longer than that: whether a
+/// symmetric indefinite matrix is among the few that it solves soon shows in its first fifty iterations.
+const WORTH_A_TRY: f64 = 0.1;
+/// Seconds for an entry, and for a row, of an iteration of MINRES.
+const MINRES: [f64; 2] = [1.5e-9, 1e-8];
 
 /// Rows within three steps for each within one, beyond which the graph of a matrix is none of a mesh.
 const EXPANDING: f64 = 25.0;
@@ -124,6 +129,7 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
         // Its null space is known, which iterations are kept out of.
         () if is_singular && has_diagonal => vec![maker.multigrid(), maker.diagonal(), maker.direct(None)],
         () if small.is_some() => vec![maker.direct(small), maker.simple()],
+        () if analysis.values.is_indefinite => return of_indefinite(a, analysis, options),
         () if analysis.is_like_diffusion() => {
             let rest = [maker.multigrid(), maker.factors(), maker.direct(None), maker.diagonal()];
             let is_graph = maker.method() == Method::Cg && expansion(a) > EXPANDING;
@@ -146,7 +152,10 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
                 false => iterative.len(),
             };
             let is_long = direct.seconds() > LONG;
+            let is_indefinite = analysis.values.is_symmetric && maker.method() != Method::Cg;
+            let first = if at == 0 && is_indefinite { maker.soon(&direct) } else { None };
             iterative.insert(at, direct);
+            iterative.splice(0..0, first);
             iterative.extend(is_long.then(|| maker.larger_factors()));
             iterative
         }
@@ -157,15 +166,16 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
     rungs
 }
 
-/// The ways for a symmetric matrix with a positive diagonal for which CG has shown that it is indefinite.
+/// The ways for a symmetric matrix that is indefinite although its diagonal is of one sign, as the analysis
+/// or CG has shown.
 pub fn of_indefinite(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung> {
     let maker = Maker { a, analysis, options };
     let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();
     let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());
     let mut rungs = match fits && direct.seconds() <= SOON {
-        true => vec![direct, minres],
-        false => vec![minres, Rung { method: Method::Minres, ..maker.factors() }, direct],
+        true => maker.soon(&direct).into_iter().chain([direct, minres]).collect(),
+        false => vec![minres, Rung { method: maker.minimising(), ..maker.factors() }, direct],
     };
     if rungs.last().is_some_and(|rung| rung.method == Method::Direct && rung.seconds() > LONG) {
         rungs.push(Rung { method: Method::Gmres, ..maker.larger_factors() });
@@ -181,7 +191,7 @@ fn counted(a: &Csr<f64>) -> Option<Prediction> {
 }
 
 fn cost_of(prediction: &Prediction, nnz: usize) -> Cost {
-    Cost { seconds: prediction.flops / FLOPS + nnz as f64 / ORDERED, bytes: prediction.bytes }
+    Cost { seconds: prediction.seconds() + nnz as f64 / ORDERED, bytes: prediction.bytes }
 }
 
 struct Maker<'a> {
@@ -194,6 +204,15 @@ impl Maker<'_> {
     /// Negative definite matrices have been negated.
     fn method(&self) -> Method {
         if self.analysis.may_be_definite() { Method::Cg } else { Method::Gmres }
+    }
+
+    fn has_positive_diagonal(&self) -> bool {
+        self.analysis.values.diagonal.positive == self.a.n_rows()
+    }
+
+    /// For a symmetric matrix with incomplete factors, which are definite where its diagonal is positive.
+    fn minimising(&self) -> Method {
+        if self.has_positive_diagonal() { Method::Minres } else { Method::Gmres }
     }
 
     fn multigrid(&self) -> Rung {
@@ -293,11 +312,25 @@ impl Maker<'_> {
             true => (Method::Minres, "for symmetric indefinite matrices, in little memory"),
             false => (Method::Idr, "few vectors, and no restarts"),
         };
-        let precond = match is_symmetric && !self.analysis.may_be_definite() {
+        let precond = match is_symmetric && !self.has_positive_diagonal() {
             true => Precond::None,
             false => Precond::Jacobi,
         };
         Rung { method, precond, reason: reason.into(), ..self.diagonal() }
+    }
+
+    /// MINRES for no longer than a factorisation of an indefinite matrix takes, where that is worth it.
+    fn soon(&self, direct: &Rung) -> Option<Rung> {
+        let Structure { rows, nonzeros, .. } = self.analysis.structure;
+        let iteration = MINRES[0] * nonzeros as f64 + MINRES[1] * rows as f64;
+        let is_worth = (WORTH_A_TRY..=SOON).contains(&direct.seconds());
+        let patience = (direct.seconds() / iteration) as u32;
+        is_worth.then(|| Rung {
+            patience: Some(patience),
+            cost: Some(Cost { seconds: f64::from(patience) * iteration, bytes: 12.0 * nonzeros as f64 }),
+            reason: "if it takes less than a factorisation".into(),
+            ..self.short_recurrence()
+        })
     }
 
     fn direct(&self, prediction: Option<Prediction>) -> Rung {

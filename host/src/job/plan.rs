@@ -194,8 +194,7 @@ fn choose_preconditioner(
         (Takes::Only(its), Some(precond)) if precond != its => {
             Err(Error::Preconditioner { method: name, precond: precond.to_string() })
         }
-        // None and the diagonal are so little that they are let pass.
-        (Takes::Own(_), Some(precond)) if !(precond.description().is_fused)(1) => Err(Error::Option(
+        (Takes::Own(its), Some(precond)) if precond != its && precond != Precond::None => Err(Error::Option(
             format!("the method {name} takes no preconditioner, and it was given {precond}"),
         )),
         (_, Some(precond)) => Ok(precond),

@@ -245,7 +245,9 @@ impl Solver {
                     if !is_end {
                         self.climb(begin, Some(&solution.report), reason.to_string())?;
                     }
-                    if is_better(&solution) {
+                    // A proof is the answer, whatever another way has left.
+                    let is_proof = is_conclusive(reason) && reason != StopReason::Interrupted;
+                    if is_proof || is_better(&solution) {
                         best = Some(solution);
                     }
                     if is_end {
@@ -493,16 +495,15 @@ pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> 
 
 /// Whether the start is better than the `x` that a method left that did not converge, with a residual norm
 /// that is `growth` times that of the start. A method cut short may be on its way through large residuals,
-/// but not GMRES, which minimises them, nor a stationary iteration: that diverges.
+/// but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that takes what it
+/// left for the solution is at its end.
 pub(super) fn is_worse_than_start(method: Method, reason: StopReason, x: &[f64], growth: f64) -> bool {
     /// More than rounding.
     const WORSE: f64 = 2.0;
-    let cut_short = matches!(
-        reason,
-        StopReason::IterationLimit | StopReason::Inaccurate { .. } | StopReason::Interrupted
-    );
+    let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Interrupted);
+    let limit = if matches!(reason, StopReason::Inaccurate { .. }) { 1.0 } else { WORSE };
     // NaN is worse.
-    let grew = growth.is_nan() || growth > WORSE;
+    let grew = growth.is_nan() || growth > limit;
     let worse = grew && (method.description().descends || !cut_short);
     worse || !x.iter().all(|v| v.is_finite())
 }

@@ -10,6 +10,8 @@ use crate::matrix::Csr;
 const CHUNK: usize = 4096;
 /// A sum below this share of the sum of magnitudes is 0 but for rounding.
 const ROUNDING: f64 = 1e-12;
+/// Rows of which rounding may make all sums positive.
+const FEW: usize = 32;
 
 /// The component of an unknown that every vector of the null space leaves 0.
 const REGULAR: u32 = u32::MAX;
@@ -32,14 +34,18 @@ impl NullSpace {
     /// kind: a pure Neumann problem. With b = 2 the extracellular potential of the bidomain equations is such
     /// a kind and the transmembrane voltage is not.
     ///
-    /// `None` for any other matrix, and where the graph of its entries has more than [`NullSpace::MOST`]
-    /// components.
+    /// `None` for any other matrix, also for one of at least 32 rows whose sums are all above 0, or all
+    /// below, which rounding does not make them: a little of the identity was added. And where the graph of
+    /// its entries has more than [`NullSpace::MOST`] components.
     ///
     /// The usual matrix costs a look at its first rows.
     pub fn of(a: &Csr<f64>, b: usize) -> Option<NullSpace> {
-        let vanishes = |i: usize, kind: usize| {
+        let sums = |i: usize, kind: usize| {
             let entries = a.row(i).0.iter().zip(a.row(i).1).filter(|(j, _)| **j as usize % b == kind);
-            let (sum, magnitude) = entries.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()));
+            entries.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()))
+        };
+        let vanishes = |i: usize, kind: usize| {
+            let (sum, magnitude): (f64, f64) = sums(i, kind);
             // A row without entries says nothing of the others: its unknown is in no system.
             f64::abs(sum) <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind)
         };
@@ -48,7 +54,13 @@ impl NullSpace {
             return None;
         }
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
-        let all_vanish = |kind: usize| vanishes(kind.min(n - 1), kind) && rows().all(|i| vanishes(i, kind));
+        let is_shifted = |kind: usize| {
+            let sign = f64::signum(sums(kind.min(n - 1), kind).0);
+            n >= FEW && rows().all(|i| sign * sums(i, kind).0 > 0.0)
+        };
+        let all_vanish = |kind: usize| {
+            vanishes(kind.min(n - 1), kind) && rows().all(|i| vanishes(i, kind)) && !is_shifted(kind)
+        };
         let kinds: Vec<bool> = (0..b).map(all_vanish).collect();
         if !kinds.contains(&true) || !a.is_symmetric(ROUNDING).is_symmetric() {
             return None;
@@ -225,6 +237,16 @@ pub(super) mod tests {
             assert!((0..49 * copies).all(|i| null_space.component[i] as usize == i / 49));
         }
         assert_eq!(NullSpace::of(&neumann(&a, NullSpace::MOST + 1), 1), None);
+        // 1e-14 more on the diagonal is no rounding where it is in every row.
+        let singular = neumann(&a, 1);
+        for (rows, is_null) in [(48, true), (49, false)] {
+            let more = (0..rows).map(|i| (i, i, 1e-14));
+            let row = |i: usize| {
+                singular.row(i).0.iter().zip(singular.row(i).1).map(move |(&j, &v)| (i, j as usize, v))
+            };
+            let shifted = Csr::from_triplets(49, 49, (0..49).flat_map(row).chain(more)).unwrap();
+            assert_eq!(NullSpace::of(&shifted, 1).is_some(), is_null);
+        }
         // Row sums vanish, but those of the columns do not.
         assert_eq!(NullSpace::of(&neumann(&problem("convection-diffusion:7"), 1), 1), None);
         // A tree whose unknowns come in an order that unites components late; an entry 0 connects nothing.

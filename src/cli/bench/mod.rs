@@ -17,7 +17,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use warpsolve::Result;
+use warpsolve::{Error, Result};
 
 use super::json;
 use super::output::{print, write};
@@ -43,6 +43,11 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
     };
+    let has_multigrid = |kind: &Kind| matches!(kind, Kind::Amg | Kind::Block | Kind::Elasticity);
+    if (!setting.amg.is_empty() || setting.preset.is_some()) && !kinds.iter().any(has_multigrid) {
+        let message = "--amg and --preset go with a table that has multigrid: amg, block, elasticity or all";
+        return Err(Error::Option(message.into()));
+    }
     Bench::new(setting, profiler)?.run(kinds)
 }
 

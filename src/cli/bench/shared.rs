@@ -48,6 +48,9 @@ fn once_each<V: PartialEq>(values: &mut Vec<V>) {
 
 impl Bench {
     pub fn new(mut setting: Setting, profiler: &Profiler) -> Result<Bench> {
+        if setting.rtol == 0.0 {
+            return Err(Error::Option("--rtol 0 is no tolerance: rounding lets no residual become 0".into()));
+        }
         once_each(&mut setting.format);
         once_each(&mut setting.precision);
         once_each(&mut setting.device);

@@ -14,8 +14,8 @@ use super::checksum::{CHUNK, checksum, joined};
 use super::fault::Fault;
 use super::header::{self, Header, SECTIONS};
 use crate::error::{Error, Result};
-use crate::io::summary::{Field, Summary};
-use crate::matrix::check::check_finite;
+use crate::io::summary::{Field, Summary, Symmetry};
+use crate::matrix::check::{self, check_finite};
 use crate::matrix::{Csr, in_large_pages};
 
 /// Bytes between two reports of progress.
@@ -74,6 +74,7 @@ fn read(
     let matrix =
         Csr::new(n_rows, n_cols, row_ptr, col_idx, values).map_err(|error| invalid(error.to_string()))?;
     check_finite(&matrix).map_err(|error| invalid(error.to_string()))?;
+    check_symmetry(&matrix, header.symmetry).map_err(invalid)?;
     let comment = String::from_utf8(comment).map_err(|_| invalid("the comment is not UTF-8".into()))?;
     let summary = Summary {
         layout: None,
@@ -86,6 +87,26 @@ fn read(
         comment,
     };
     Ok((matrix, summary))
+}
+
+/// What contradicts the symmetry that a header claims, to the last bit.
+fn check_symmetry(a: &Csr<f64>, claimed: Symmetry) -> std::result::Result<(), String> {
+    let fault = match claimed {
+        Symmetry::General => return Ok(()),
+        Symmetry::Symmetric => match a.is_symmetric(0.0) {
+            check::Symmetry::Symmetric => return Ok(()),
+            fault => fault.to_string(),
+        },
+        Symmetry::Skew => {
+            let differs = |i: usize, j: u32, v: f64| a.get(j as usize, i).unwrap_or(0.0) != -v;
+            let of_row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).any(|(&j, &v)| differs(i, j, v));
+            match (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).find_first(|&i| of_row(i)) {
+                None => return Ok(()),
+                Some(i) => format!("row {} is not that of the negative transpose", i + 1),
+            }
+        }
+    };
+    Err(format!("{}, but {fault}", claimed.word()))
 }
 
 /// The sections behind the header.

@@ -89,6 +89,26 @@ fn crafted(
 }
 
 #[test]
+fn a_claim_to_symmetry_is_checked() {
+    let folder = Folder::new();
+    let of = |upper: f64, diagonal: f64| {
+        Csr::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![diagonal, upper, 3.0, diagonal]).unwrap()
+    };
+    for (a, claim, what) in [
+        (
+            of(2.0, 1.0),
+            Symmetry::Symmetric,
+            "symmetric, but not symmetric: entry (1, 2) is 2, entry (2, 1) is 3",
+        ),
+        (of(-3.0, 1.0), Symmetry::Skew, "skew-symmetric, but row 1 is not that of the negative transpose"),
+        (of(3.0, 0.0), Symmetry::Skew, "skew-symmetric, but row 1"),
+    ] {
+        let bytes = folder.bytes_of(&a, claim, "");
+        assert!(matches!(folder.fault(&bytes), Fault::Structure(text) if text.contains(what)), "{what}");
+    }
+}
+
+#[test]
 fn every_byte_is_where_the_documentation_has_it() {
     let bytes = Folder::new().bytes_of(&sample(), Symmetry::General, "from somewhere");
     let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());

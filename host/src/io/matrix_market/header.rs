@@ -12,6 +12,9 @@ const ROWS_BELIEVED: u64 = 1 << 20;
 /// might fill the memory: such a size line is taken for a mistake.
 const SPARSEST: u64 = 64;
 
+/// What some editors put before the first character.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Most bytes of the comment that are kept.
 const COMMENT_KEPT: usize = 1 << 16;
 
@@ -152,6 +155,12 @@ fn shape_of(layout: Layout) -> &'static str {
 fn banner_words(line: &[u8]) -> std::result::Result<(Layout, Field, Symmetry), String> {
     let lower = line.to_ascii_lowercase();
     let words: Vec<&[u8]> = lower.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).collect();
+    if lower.starts_with(BYTE_ORDER_MARK) {
+        return Err("the file begins with a byte order mark (UTF-8); save it without".into());
+    }
+    if lower.trim_ascii().contains(&b'\r') {
+        return Err("lines end with carriage returns alone, as on old Macs; end them with line feeds".into());
+    }
     if words.first() != Some(&&b"%%matrixmarket"[..]) {
         return Err(format!(
             "not a Matrix Market file: it must start with %%MatrixMarket, but starts with {}",

@@ -131,6 +131,8 @@ fn faults_are_reported_with_their_line() {
         ("\n".into(), 1, "not a Matrix Market file"),
         ("PK\x03\x04\0\0".into(), 1, "starts with \"PK\\x03\\x04\\x00\\x00\""),
         ("%%MatrixMarket matrix coordinate real\n".into(), 1, "4 words instead of 5"),
+        ("\u{feff}%%MatrixMarket matrix coordinate real general\n".into(), 1, "a byte order mark"),
+        ("%%MatrixMarket matrix coordinate real general\r1 1 1\r1 1 2.0\r".into(), 1, "as on old Macs"),
         ("%%MatrixMarket vector coordinate real general\n".into(), 1, "unknown object \"vector\""),
         ("%%MatrixMarket matrix sparse real general\n".into(), 1, "unknown format \"sparse\""),
         (coordinate("reel general", ""), 1, "unknown field \"reel\" in the banner; expected real, integer"),

@@ -63,7 +63,8 @@ impl Blocks {
         )
         .map_err(failed)?;
         let bytes = 9.0 * entries + 32.0 * a.row_idx.len() as f64;
-        Ok((Blocks { forward, inverse, supernodes }, Prediction { kind: Kind::Lu, entries, flops, bytes }))
+        let prediction = Prediction { kind: Kind::Lu, entries, flops, in_blocks: true, bytes };
+        Ok((Blocks { forward, inverse, supernodes }, prediction))
     }
 
     /// Whether they may be faster than single entries.

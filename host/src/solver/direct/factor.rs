@@ -12,8 +12,13 @@ use super::blocks::Blocks;
 use super::columns::Columns;
 use super::prediction::{failed, workspace};
 use super::sparse_lu::SparseLu;
-use super::symbolic::{General, Symbolic};
+use super::symbolic::{Care, General, Symbolic, flops_before};
 use crate::error::Result;
+
+/// The preferred pivot of LU is taken where it is at least this share of the largest,
+const THRESHOLD: f64 = 0.1;
+/// and this one where that leads to much more fill than was thought of (as in KLU, Davis and Palamadai 2010).
+const RELAXED: f64 = 1e-3;
 
 /// The factors of a matrix.
 pub struct Factor {
@@ -25,7 +30,7 @@ pub struct Factor {
 enum Numbers {
     Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64> },
     Ldlt { symbolic: SymbolicCholesky<usize>, values: Vec<f64>, below: Vec<f64>, within: [Vec<usize>; 2] },
-    SparseLu(SparseLu),
+    SparseLu { lu: SparseLu, threshold: f64 },
     BlockLu { blocks: Blocks, rows: [Vec<usize>; 2], factors: SupernodalLu<usize, f64> },
 }
 
@@ -35,6 +40,8 @@ pub enum Failure {
     Indefinite,
     /// There is no pivot at all.
     Singular,
+    /// There is much more fill than was thought of.
+    Filled,
 }
 
 impl Factor {
@@ -43,11 +50,16 @@ impl Factor {
         a: &Columns,
         symbolic: Symbolic,
         is_definite: bool,
+        care: Care,
     ) -> Result<std::result::Result<Factor, Failure>> {
         let made = match symbolic {
             Symbolic::Symmetric(symbolic) if is_definite => cholesky(a, symbolic)?,
             Symbolic::Symmetric(symbolic) => Ok(ldlt(a, symbolic)?),
-            Symbolic::General(symbolic) => lu(a, symbolic)?,
+            Symbolic::General(symbolic) => match single_entries(a, &symbolic, care) {
+                Some(lu) => Ok(lu),
+                None if care == Care::Little => Err(Failure::Filled),
+                None => in_blocks(a, symbolic, care)?,
+            },
         };
         let numbers = match made {
             Ok(numbers) => numbers,
@@ -57,7 +69,7 @@ impl Factor {
             Numbers::Cholesky { symbolic, .. } | Numbers::Ldlt { symbolic, .. } => {
                 symbolic.solve_in_place_scratch::<f64>(1, Par::Seq)
             }
-            Numbers::SparseLu(_) => StackReq::EMPTY,
+            Numbers::SparseLu { .. } => StackReq::EMPTY,
             Numbers::BlockLu { .. } => supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, Par::Seq),
         };
         Ok(Ok(Factor { numbers, workspace: workspace(request)? }))
@@ -74,7 +86,7 @@ impl Factor {
     }
 
     fn apply(&mut self, x: &mut [f64], is_transposed: bool) {
-        if let Numbers::SparseLu(lu) = &self.numbers {
+        if let Numbers::SparseLu { lu, .. } = &self.numbers {
             return if is_transposed { lu.solve_transposed(x) } else { lu.solve(x) };
         }
         let stack = MemStack::new(&mut self.workspace);
@@ -89,7 +101,7 @@ impl Factor {
                 let factor = IntranodeLbltRef::new(symbolic, values, below, within);
                 factor.solve_in_place_with_conj(Conj::No, x, Par::Seq, stack);
             }
-            Numbers::SparseLu(_) => unreachable!("solved above"),
+            Numbers::SparseLu { .. } => unreachable!("solved above"),
             Numbers::BlockLu { blocks, rows, factors } => {
                 let (rows, columns) = (permutation_of(&rows[0], &rows[1]), blocks.order());
                 match is_transposed {
@@ -110,9 +122,14 @@ impl Factor {
     /// LU of single entries, which knows the rank.
     pub fn sparse_lu(&self) -> Option<&SparseLu> {
         match &self.numbers {
-            Numbers::SparseLu(lu) => Some(lu),
+            Numbers::SparseLu { lu, .. } => Some(lu),
             _ => None,
         }
+    }
+
+    /// Whether pivots were taken that are rather small.
+    pub fn is_relaxed(&self) -> bool {
+        matches!(self.numbers, Numbers::SparseLu { threshold: RELAXED, .. })
     }
 }
 
@@ -160,14 +177,40 @@ fn ldlt(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Numbers> {
     Ok(Numbers::Ldlt { symbolic, values, below, within: [forward, inverse] })
 }
 
-fn lu(a: &Columns, symbolic: General) -> Result<Made> {
-    let General { order, preferred, most_flops, blocks } = symbolic;
-    if let Some(lu) = SparseLu::of(a, &order, &preferred, most_flops) {
-        return Ok(Ok(Numbers::SparseLu(lu)));
+/// LU of single entries; `None` where it takes too much.
+fn single_entries(a: &Columns, symbolic: &General, care: Care) -> Option<Numbers> {
+    let most = symbolic.most_flops;
+    let few = symbolic.surprising_flops().min(most);
+    match care {
+        Care::Little => {
+            sparse_lu(a, symbolic, THRESHOLD, few).or_else(|| sparse_lu(a, symbolic, RELAXED, few))
+        }
+        Care::Usual => {
+            sparse_lu(a, symbolic, THRESHOLD, few).or_else(|| sparse_lu(a, symbolic, RELAXED, most))
+        }
+        Care::Most => sparse_lu(a, symbolic, THRESHOLD, most),
     }
-    let blocks = match blocks {
+}
+
+fn sparse_lu(a: &Columns, symbolic: &General, threshold: f64, most_flops: f64) -> Option<Numbers> {
+    let General { order, preferred, .. } = symbolic;
+    SparseLu::of(a, order, preferred, threshold, most_flops).map(|lu| Numbers::SparseLu { lu, threshold })
+}
+
+fn in_blocks(a: &Columns, mut symbolic: General, care: Care) -> Result<Made> {
+    let blocks = match symbolic.blocks.take() {
         Some(blocks) => blocks,
-        None => Blocks::of(a)?.0,
+        None => {
+            let (blocks, any_pivots) = Blocks::of(a)?;
+            // A row with entries in nearly all columns may be anywhere, for all that blocks know, and they
+            // full.
+            let threshold = if care == Care::Most { THRESHOLD } else { RELAXED };
+            if let Some(lu) = sparse_lu(a, &symbolic, threshold, flops_before(&any_pivots)) {
+                return Ok(Ok(lu));
+            }
+            any_pivots.check_memory()?;
+            blocks
+        }
     };
     let mut rows = [vec![0; a.n], vec![0; a.n]];
     let [forward, inverse] = &mut rows;

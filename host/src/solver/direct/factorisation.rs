@@ -2,11 +2,12 @@
 
 use super::columns::Columns;
 use super::factor::{Factor, Failure};
-use super::kind::{Kind, has_zeros, kinds};
+use super::kind::{Kind, has_zeros};
+use super::minimum_degree::minimum_degree;
 use super::pairs::Pairs;
 use super::prediction::Prediction;
 use super::scaling::Scaling;
-use super::symbolic::{Pivots, Symbolic, is_trifling};
+use super::symbolic::{Care, MANY_FLOPS, Pivots, Symbolic};
 use super::vectors::remove;
 use crate::analysis::Matching;
 use crate::error::{Error, Result};
@@ -17,6 +18,9 @@ use crate::problem::random::uniform;
 const SMALL: f64 = 1.0 / (1u64 << 50) as f64;
 /// and where that is not enough.
 const LESS_SMALL: f64 = 1.0 / (1u64 << 40) as f64;
+
+/// How many times as long as in blocks of `L D L^T` a multiply-add takes in LU of single entries.
+const LU_COST: f64 = 4.0;
 
 /// `S = R A C` and its factors. Where S has no regular factors they are those of a matrix that differs from
 /// it by rounding.
@@ -31,11 +35,12 @@ pub struct Factorisation {
 }
 
 impl Factorisation {
-    /// Factorises by the first of the `kinds` that serves.
+    /// Factorises by the first of the `kinds` that serves; by LU before pivots of two rows where it takes
+    /// less, and at last.
     ///
     /// # Errors
     /// [`Error::HostMemory`] where it does not fit.
-    pub fn of(a: &Csr<f64>, kinds: &[Kind]) -> Result<Factorisation> {
+    pub fn of(a: &Csr<f64>, kinds: &[Kind], care: Care) -> Result<Factorisation> {
         let mut scaling = Scaling::of(a);
         let mut scaled = scaling.apply(a);
         for &kind in kinds.iter().filter(|kind| **kind != Kind::Lu) {
@@ -49,7 +54,16 @@ impl Factorisation {
                     (pairs.columns(&scaled), Pivots::Pairs)
                 }
             };
-            if let Ok((factor, prediction)) = numbers(&columns, kind, &pivots)? {
+            let counted = Symbolic::of(&columns, kind, &pivots)?;
+            if pairs.is_some() && is_lu_less(&scaled, &counted.1)? {
+                let (columns, pivots) =
+                    (Columns::of(&scaled), Pivots::Rows(Matching::of(&scaled).completed()));
+                let lu = Symbolic::of(&columns, Kind::Lu, &pivots)?;
+                if let Ok((factor, prediction)) = numbers(&columns, lu, Care::Little)? {
+                    return Ok(Factorisation { scaling, scaled, factor, prediction });
+                }
+            }
+            if let Ok((factor, prediction)) = numbers(&columns, counted, Care::Usual)? {
                 return Ok(Factorisation { scaling, scaled, factor, prediction });
             }
         }
@@ -57,7 +71,8 @@ impl Factorisation {
         let pivots = Pivots::Rows(row_of.clone());
         for size in [0.0, SMALL, LESS_SMALL] {
             let columns = Columns::of(&plus(&scaled, &row_of, size)?);
-            if let Ok((factor, prediction)) = numbers(&columns, Kind::Lu, &pivots)? {
+            let counted = Symbolic::of(&columns, Kind::Lu, &pivots)?;
+            if let Ok((factor, prediction)) = numbers(&columns, counted, care)? {
                 return Ok(Factorisation { scaling, scaled, factor, prediction });
             }
         }
@@ -100,45 +115,41 @@ impl Factorisation {
     }
 }
 
-/// What the first of the `kinds` will take for a matrix, from its pattern and its matching.
+/// What the first of the `kinds` will take for a matrix, from its pattern and its matching; LU, where pivots
+/// of two rows take more.
 ///
 /// # Errors
 /// Where there is no memory to find out.
 pub fn predict(a: &Csr<f64>, kinds: &[Kind]) -> Result<Prediction> {
     let kind = kinds[0];
     let pairs = Pairs::for_kind(a, kind);
-    let prediction = match &pairs {
-        Some(pairs) => Symbolic::of(&pairs.columns(a), kind, &Pivots::Pairs),
-        None if kind == Kind::Lu || has_zeros(a) => {
-            Symbolic::of(&Columns::of(a), Kind::Lu, &Pivots::Rows(Matching::of(a).completed()))
-        }
-        None => Symbolic::of(&Columns::of(a), kind, &Pivots::Diagonal),
+    let lu = || Symbolic::of(&Columns::of(a), Kind::Lu, &Pivots::Rows(Matching::of(a).completed()));
+    let (_, prediction) = match &pairs {
+        Some(pairs) => Symbolic::of(&pairs.columns(a), kind, &Pivots::Pairs)?,
+        None if kind == Kind::Lu || has_zeros(a) => lu()?,
+        None => Symbolic::of(&Columns::of(a), kind, &Pivots::Diagonal)?,
     };
-    prediction.map(|(_, prediction)| prediction)
+    if pairs.is_some() && is_lu_less(a, &prediction)? {
+        return Ok(lu()?.1);
+    }
+    Ok(prediction)
 }
 
-/// The factorisations that may serve a matrix, the cheapest first. Zeros on the diagonal of a symmetric one
-/// are left to LU, which finds the rank, where that takes next to nothing.
-///
-/// # Errors
-/// Where there is no memory to find out.
-pub fn candidates(a: &Csr<f64>) -> Result<Vec<Kind>> {
-    let mut kinds = kinds(a);
-    if kinds[0] == Kind::Ldlt && has_zeros(a) && is_trifling(&Columns::of(a), &Matching::of(a).completed())? {
-        kinds.retain(|kind| *kind == Kind::Lu);
-    }
-    Ok(kinds)
+/// Whether LU of a symmetric matrix takes less than `L D L^T` with its pairs, which are eliminated together,
+/// where that takes so much that it is worth counting.
+fn is_lu_less(a: &Csr<f64>, ldlt: &Prediction) -> Result<bool> {
+    let lu = || minimum_degree(&Columns::of(a), &Matching::of(a).completed());
+    Ok(ldlt.flops > MANY_FLOPS && LU_COST * lu()?.1.flops <= ldlt.flops)
 }
 
 /// The factors, if they are there and finite.
 fn numbers(
     a: &Columns,
-    kind: Kind,
-    pivots: &Pivots,
+    (symbolic, prediction): (Symbolic, Prediction),
+    care: Care,
 ) -> Result<std::result::Result<(Factor, Prediction), Failure>> {
-    let (symbolic, prediction) = Symbolic::of(a, kind, pivots)?;
     prediction.check_memory()?;
-    let mut factor = match Factor::of(a, symbolic, kind == Kind::Cholesky)? {
+    let mut factor = match Factor::of(a, symbolic, prediction.kind == Kind::Cholesky, care)? {
         Ok(factor) => factor,
         Err(failure) => return Ok(Err(failure)),
     };

@@ -24,5 +24,5 @@ pub fn minimum_degree(a: &Columns, row_of: &[u32]) -> Result<(Vec<usize>, Predic
     let entries = 2.0 * count.n_div + n as f64;
     let bytes = 12.0 * entries + 16.0 * nnz as f64;
     let flops = count.n_mult_subs_lu + count.n_div;
-    Ok((forward, Prediction { kind: Kind::Lu, entries, flops, bytes }))
+    Ok((forward, Prediction { kind: Kind::Lu, entries, flops, in_blocks: false, bytes }))
 }

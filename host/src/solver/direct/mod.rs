@@ -50,14 +50,16 @@ mod tests;
 mod vectors;
 
 use condition::condition;
-use factorisation::{Factorisation, candidates};
+use factorisation::Factorisation;
 pub use info::Info;
 pub use kind::Kind;
+use kind::kinds;
 pub use prediction::Prediction;
 use refine::Refinement;
 pub use scaling::Scaling;
 use singular::NullVectors;
 use sparse_lu::SparseLu;
+use symbolic::Care;
 use vectors::norm;
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -93,7 +95,7 @@ pub struct Direct {
 /// # Errors
 /// Where there is no memory to find out.
 pub fn predict(a: &Csr<f64>) -> Result<Prediction> {
-    factorisation::predict(a, &candidates(a)?)
+    factorisation::predict(a, &kinds(a))
 }
 
 impl Direct {
@@ -102,7 +104,7 @@ impl Direct {
     /// # Errors
     /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit.
     pub fn new(a: Arc<Csr<f64>>) -> Result<Direct> {
-        let factorisation = Factorisation::of(&a, &candidates(&a)?)?;
+        let factorisation = Factorisation::of(&a, &kinds(&a), Care::Usual)?;
         Ok(Direct { a, factorisation, null: None, condition: None })
     }
 
@@ -128,11 +130,13 @@ impl Direct {
         if !run.is_done() && is_rounding(run) && run.norm() <= ROUNDED * norm(run.b) {
             return Ok(StopReason::AtRounding);
         }
-        if !run.is_done() && self.factorisation.prediction.kind != Kind::Lu {
+        let is_lu = self.factorisation.prediction.kind == Kind::Lu;
+        if !run.is_done() && (!is_lu || self.factorisation.factor.is_relaxed()) {
             if is_rounding(run) && factorisation::predict(&self.a, &[Kind::Lu])?.flops > HOPELESS_FLOPS {
                 return Ok(StopReason::AtRounding);
             }
-            self.factorisation = Factorisation::of(&self.a, &[Kind::Lu])?;
+            let care = if is_lu { Care::Most } else { Care::Usual };
+            self.factorisation = Factorisation::of(&self.a, &[Kind::Lu], care)?;
             self.condition = None;
             run.refine(&mut self.factorisation, most, on_progress);
         }
@@ -150,7 +154,17 @@ impl Direct {
         if !null.left.is_empty() {
             least = run.refine_singular(&mut self.factorisation, &null, start, most, on_progress);
         }
+        let is_regular = null.left.is_empty();
         self.null = Some(null).filter(|null| null.is_complete);
+        // Of rows that differ much in scale the rounding of a large x may leave more than b is.
+        if let Some((x, r)) = run.refused.take()
+            && is_regular
+            && run.history.len() == 1
+            && backward_error(run.a, &x, run.b, &r) <= ROUNDING_UNITS * f64::EPSILON
+        {
+            (run.x, run.r) = (x, r);
+            run.history.push(run.norm());
+        }
         Ok(match () {
             () if run.is_done() => StopReason::Converged,
             () if on_progress.is_cancelled() => StopReason::Interrupted,
@@ -173,11 +187,12 @@ const ROUNDED: f64 = 1e-12;
 /// would hardly leave less.
 const HOPELESS_FLOPS: f64 = 2e10;
 
+/// Units of rounding.
+const ROUNDING_UNITS: f64 = 16.0;
+
 /// Whether the residual is no larger than what rounding of x alone leaves.
 fn is_rounding(run: &Refinement) -> bool {
-    /// Units of rounding.
-    const UNITS: f64 = 16.0;
-    backward_error(run.a, &run.x, run.b, &run.r) <= UNITS * f64::EPSILON
+    backward_error(run.a, &run.x, run.b, &run.r) <= ROUNDING_UNITS * f64::EPSILON
 }
 
 impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {

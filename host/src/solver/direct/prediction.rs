@@ -17,11 +17,25 @@ pub struct Prediction {
     pub entries: f64,
     /// Multiply-adds, in the same way.
     pub flops: f64,
+    /// Whether they are done in dense blocks.
+    pub in_blocks: bool,
     /// Bytes that it holds, in the same way.
     pub bytes: f64,
 }
 
+/// Multiply-adds a second in dense blocks, and of single entries.
+const BLOCK_FLOPS: f64 = 3e10;
+const ENTRY_FLOPS: f64 = 3e8;
+/// Seconds for an entry of the factors: to store it, and a few solutions with it.
+const STORED: f64 = 1.5e-8;
+
 impl Prediction {
+    /// Seconds, in order of magnitude, without the ordering.
+    pub fn seconds(&self) -> f64 {
+        let rate = if self.in_blocks { BLOCK_FLOPS } else { ENTRY_FLOPS };
+        self.flops / rate + STORED * self.entries
+    }
+
     /// Refuses what does not fit, with the figures.
     pub fn check_memory(&self) -> Result<()> {
         let (Prediction { kind, entries, bytes, .. }, free) = (self, free_memory());

@@ -23,6 +23,8 @@ pub struct Refinement<'a> {
     pub r: Vec<f64>,
     /// Norms of residuals, after each step.
     pub history: Vec<f64>,
+    /// What the last step came to where it was not taken: x and its residual.
+    pub refused: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl<'a> Refinement<'a> {
@@ -30,7 +32,7 @@ impl<'a> Refinement<'a> {
     pub fn new(a: &'a Csr<f64>, b: &'a [f64], x: Vec<f64>, threshold: f64) -> Self {
         let r = residual(a, &x, b);
         let history = vec![norm(&r)];
-        Refinement { a, b, threshold, x, r, history }
+        Refinement { a, b, threshold, x, r, history, refused: None }
     }
 
     /// `||b - A x||_2`.
@@ -96,6 +98,7 @@ impl<'a> Refinement<'a> {
             let after = norm(&next);
             // NaN is no progress.
             if after.is_nan() || after >= before {
+                self.refused = Some((x, r));
                 return;
             }
             (self.x, self.r, left) = (x, r, next);

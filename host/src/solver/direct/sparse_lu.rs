@@ -5,8 +5,6 @@ use super::columns::Columns;
 
 /// No step, or none yet.
 const NONE: u32 = u32::MAX;
-/// The preferred pivot is taken where it is at least this share of the largest.
-const THRESHOLD: f64 = 0.1;
 /// A column has no pivot where nothing that is left of it is above this share of what it was.
 const RANK: f64 = 1.0 / (1u64 << 46) as f64;
 
@@ -65,8 +63,15 @@ struct Work {
 
 impl SparseLu {
     /// Factorises with columns in this order. `preferred` is the pivot row of each column that fill was
-    /// thought of with. `None` where it takes more than so many multiply-adds.
-    pub fn of(a: &Columns, order: &[usize], preferred: &[u32], most_flops: f64) -> Option<SparseLu> {
+    /// thought of with: it is taken where its entry is at least `threshold` times the largest. `None` where
+    /// it takes more than so many multiply-adds.
+    pub fn of(
+        a: &Columns,
+        order: &[usize],
+        preferred: &[u32],
+        threshold: f64,
+        most_flops: f64,
+    ) -> Option<SparseLu> {
         let n = a.n;
         let mut lu = SparseLu {
             rows: Vec::with_capacity(n),
@@ -85,7 +90,7 @@ impl SparseLu {
             if flops as f64 > most_flops {
                 return None;
             }
-            match work.pivot(&step_of, preferred[j]) {
+            match work.pivot(&step_of, preferred[j], threshold) {
                 Some(row) => {
                     let pivot = work.x[row as usize];
                     for &i in &work.reached {
@@ -255,7 +260,7 @@ impl Work {
     }
 
     /// The row to divide by: the preferred one if it is large enough, else the largest.
-    fn pivot(&self, step_of: &[u32], preferred: u32) -> Option<u32> {
+    fn pivot(&self, step_of: &[u32], preferred: u32, threshold: f64) -> Option<u32> {
         let (mut row, mut most, mut size) = (NONE, 0.0, 0.0f64);
         for &i in &self.reached {
             let v = self.x[i as usize].abs();
@@ -268,7 +273,7 @@ impl Work {
             return None;
         }
         let is_left = preferred != NONE && step_of[preferred as usize] == NONE;
-        let serves = is_left && self.x[preferred as usize].abs() >= THRESHOLD * most;
+        let serves = is_left && self.x[preferred as usize].abs() >= threshold * most;
         Some(if serves { preferred } else { row })
     }
 }

@@ -19,7 +19,9 @@ use crate::error::Result;
 const SHARE: f64 = 5.0;
 /// but neither for fewer than these, nor more.
 const FEW_FLOPS: f64 = 2e7;
-const MANY_FLOPS: f64 = 2e9;
+pub const MANY_FLOPS: f64 = 2e9;
+/// So many times the multiply-adds that were expected come of pivots in other rows.
+const SURPRISE: f64 = 4.0;
 
 /// Where pivots are thought to be.
 pub enum Pivots {
@@ -29,6 +31,17 @@ pub enum Pivots {
     Pairs,
     /// In a row for each column, if they can be: for LU.
     Rows(Vec<u32>),
+}
+
+/// How much is done for pivots that are large, and for few entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Care {
+    /// Only if it takes about as little as pivots on the diagonal would: another factorisation is the next.
+    Little,
+    /// Pivots that are rather small are taken before blocks are.
+    Usual,
+    /// They are not.
+    Most,
 }
 
 /// The structure of a factorisation.
@@ -45,7 +58,9 @@ pub struct General {
     pub order: Vec<usize>,
     /// The pivot row of each column that fill was thought of with; `u32::MAX` for none.
     pub preferred: Vec<u32>,
-    /// Multiply-adds beyond which dense blocks are faster.
+    /// Multiply-adds that pivots in these rows take.
+    pub expected_flops: f64,
+    /// Those beyond which dense blocks are faster.
     pub most_flops: f64,
     /// Those, where they were looked for.
     pub blocks: Option<Blocks>,
@@ -70,15 +85,23 @@ impl Symbolic {
     }
 }
 
-/// Whether LU takes so little that nothing else is worth a thought.
-pub fn is_trifling(a: &Columns, row_of: &[u32]) -> Result<bool> {
-    Ok(minimum_degree(a, row_of)?.1.flops <= FEW_FLOPS)
+impl General {
+    /// Multiply-adds beyond which pivots are not where they were thought to be.
+    pub fn surprising_flops(&self) -> f64 {
+        (SURPRISE * self.expected_flops).max(FEW_FLOPS / SHARE)
+    }
+}
+
+/// Multiply-adds that single entries may take before blocks, which take so many at most, are tried.
+pub fn flops_before(any_pivots: &Prediction) -> f64 {
+    (any_pivots.flops / SHARE).clamp(FEW_FLOPS, MANY_FLOPS)
 }
 
 fn symmetric(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Result<(Symbolic, Prediction)> {
     let symbolic = factorize_symbolic_cholesky(a.symbolic(), Side::Lower, SymmetricOrdering::Amd, parameters)
         .map_err(failed)?;
     let entries = symbolic.len_val() as f64;
+    let in_blocks = matches!(symbolic.raw(), SymbolicCholeskyRaw::Supernodal(_));
     let (flops, index) = match symbolic.raw() {
         SymbolicCholeskyRaw::Simplicial(l) => {
             let count = |k: usize| (l.col_ptr()[k + 1] - l.col_ptr()[k]) as f64;
@@ -95,7 +118,7 @@ fn symmetric(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Res
     };
     // Values and indices, and the permuted matrix while they are computed.
     let bytes = 8.0 * (entries + index) + 16.0 * a.row_idx.len() as f64;
-    Ok((Symbolic::Symmetric(symbolic), Prediction { kind, entries, flops, bytes }))
+    Ok((Symbolic::Symmetric(symbolic), Prediction { kind, entries, flops, in_blocks, bytes }))
 }
 
 /// Of two orders the one that promises less work: minimum degree with pivots where the matching says, and
@@ -103,12 +126,13 @@ fn symmetric(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Res
 fn general(a: &Columns, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
     let (order, on_diagonal) = minimum_degree(a, row_of)?;
     if on_diagonal.flops <= FEW_FLOPS / SHARE {
-        let (preferred, most_flops) = (row_of.to_vec(), FEW_FLOPS);
-        return Ok((Symbolic::General(General { order, preferred, most_flops, blocks: None }), on_diagonal));
+        let (preferred, expected_flops) = (row_of.to_vec(), on_diagonal.flops);
+        let general = General { order, preferred, expected_flops, most_flops: FEW_FLOPS, blocks: None };
+        return Ok((Symbolic::General(general), on_diagonal));
     }
     let (blocks, any_pivots) = Blocks::of(a)?;
     let limit = match blocks.is_worthwhile(&any_pivots) {
-        true => (any_pivots.flops / SHARE).clamp(FEW_FLOPS, MANY_FLOPS),
+        true => flops_before(&any_pivots),
         false => f64::INFINITY,
     };
     let is_on_diagonal = on_diagonal.flops <= any_pivots.flops;
@@ -116,11 +140,12 @@ fn general(a: &Columns, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
         true => (order, row_of.to_vec(), on_diagonal),
         false => (blocks.forward.clone(), vec![u32::MAX; a.n], any_pivots),
     };
+    let expected_flops = prediction.flops;
     // What is predicted for pivots on the diagonal is rather too little.
     let (most_flops, prediction) = match prediction.flops > limit {
         true => (0.0, any_pivots),
-        false => (limit, prediction),
+        false => (limit, Prediction { in_blocks: false, ..prediction }),
     };
-    let general = General { order, preferred, most_flops, blocks: Some(blocks) };
+    let general = General { order, preferred, expected_flops, most_flops, blocks: Some(blocks) };
     Ok((Symbolic::General(general), prediction))
 }
