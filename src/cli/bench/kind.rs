@@ -11,8 +11,31 @@ pub enum Kind {
     Block,
     Threads,
     Elasticity,
+    Patterns,
+    Unified,
+    Loops,
+    Programs,
 }
 
 /// Every table, in the order in which they are measured.
-pub const ALL: [Kind; 8] =
-    [Kind::Dot, Kind::Spmv, Kind::Cg, Kind::Gmres, Kind::Amg, Kind::Block, Kind::Threads, Kind::Elasticity];
+pub const ALL: [Kind; 12] = [
+    Kind::Dot,
+    Kind::Spmv,
+    Kind::Cg,
+    Kind::Gmres,
+    Kind::Amg,
+    Kind::Block,
+    Kind::Threads,
+    Kind::Elasticity,
+    Kind::Patterns,
+    Kind::Unified,
+    Kind::Loops,
+    Kind::Programs,
+];
+
+impl Kind {
+    /// Whether it measures vectors or grids alone, and no matrix.
+    pub fn has_no_matrix(self) -> bool {
+        matches!(self, Kind::Patterns | Kind::Unified | Kind::Programs)
+    }
+}

@@ -112,7 +112,7 @@ fn figures(
 }
 
 /// The kernels that `work` launches most of the time, on a GPU.
-fn kernels(device: &Device, work: impl Fn(&Device) -> Result<()>) -> Result<Vec<Kernel>> {
+pub fn kernels(device: &Device, work: impl Fn(&Device) -> Result<()>) -> Result<Vec<Kernel>> {
     let Device::Gpu(gpu) = device else { return Ok(Vec::new()) };
     let profiled = Arc::new(Profiled::new(Arc::clone(gpu.device())));
     work(&Device::Gpu(Gpu::new(profiled.clone())?))?;
