@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cuda_std::{Real, memory::Word};
 
+use super::transfer;
 use crate::backend::Length;
 use crate::error::{Error, Result};
 use crate::launch::{Address, Launch};
@@ -37,10 +38,11 @@ impl Buffer {
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
     }
 
+    #[track_caller]
     pub(crate) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
         let buffer = Buffer::new(device, size_of_val(values))?;
         // SAFETY: just allocated with this size.
-        unsafe { device.upload(buffer.address, bytes_of(values))? };
+        unsafe { transfer::upload(&**device, buffer.address, values)? };
         Ok(buffer)
     }
 
@@ -125,10 +127,11 @@ impl<T: Real> DeviceVector<T> {
         self.len
     }
 
+    #[track_caller]
     pub(crate) fn to_host(&self) -> Result<Vec<T>> {
         let mut values = vec![T::ZERO; self.len];
         // SAFETY: both are valid for this many bytes.
-        unsafe { self.buffer.device.download(bytes_of_mut(&mut values), self.address())? };
+        unsafe { transfer::download(&*self.buffer.device, &mut values, self.address())? };
         Ok(values)
     }
 }
