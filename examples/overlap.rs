@@ -47,7 +47,7 @@ impl Lane {
     }
 
     /// The memory of the piece, for copies.
-    fn memory(&self) -> &mut DeviceSlice<f64> {
+    fn memory(&mut self) -> &mut DeviceSlice<f64> {
         // SAFETY: the vector has so many elements; all that uses them is queued on one stream.
         unsafe { DeviceSlice::from_raw_parts_mut(self.x.as_device_ptr(), PIECE) }
     }
@@ -61,11 +61,12 @@ impl Lane {
     /// # Safety
     /// `piece` is page-locked, and nothing uses it until the stream has come so far.
     unsafe fn queue(&mut self, piece: &mut [f64]) -> Result<()> {
+        let stream = self.stream.clone();
         // SAFETY: the caller's promise.
-        unsafe { self.memory().async_copy_from(piece, &self.stream) }.map_err(failed)?;
+        unsafe { self.memory().async_copy_from(&*piece, &stream) }.map_err(failed)?;
         self.multiply()?;
         // SAFETY: as above.
-        unsafe { self.memory().async_copy_to(piece, &self.stream) }.map_err(failed)
+        unsafe { self.memory().async_copy_to(piece, &stream) }.map_err(failed)
     }
 }
 
@@ -114,7 +115,7 @@ fn main() -> Result<()> {
     // Kernels are loaded at their first use.
     for lane in &mut lanes {
         lane.multiply()?;
-        lane.gpu.synchronize()?;
+        lane.gpu.device().synchronize()?;
     }
     let bytes = 2 * n * size_of::<f64>();
     println!("{PIECES} pieces of {} MiB on {}", PIECE * 8 >> 20, gpu.device().info().name);
@@ -123,7 +124,10 @@ fn main() -> Result<()> {
         let time = seconds(&mut lanes[..count], &mut x)?;
         first = if round == 0 { time } else { first };
         let (rate, gain) = (bytes as f64 / time * 1e-9, first / time);
-        println!("{count} streams: {:.1} ms, {rate:.1} GB/s over the bus, {gain:.2} times as fast", time * 1e3);
+        println!(
+            "{count} streams: {:.1} ms, {rate:.1} GB/s over the bus, {gain:.2} times as fast",
+            time * 1e3
+        );
     }
     let wrong = (0..n).step_by(997).filter(|&i| x[i] != element(i, 4)).count();
     println!("{wrong} elements are wrong");

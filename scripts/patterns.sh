@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the source documents say of access patterns, layouts and residency, on one GPU: tables of access patterns, of unified
-# memory and of programs by threads, and the small programs in both ways. PROGRAM is target/release/warpsolve.
+# memory, of shapes of launches and of programs by threads, and the small programs in both ways. PROGRAM is target/release/warpsolve.
 #
 #     scripts/patterns.sh PROGRAM [FOLDER]    the reports go to FOLDER as JSON, too
 #
@@ -15,6 +15,7 @@ mkdir -p "$folder"
 "$program" bench patterns --device cuda --repeat 20
 "$program" bench unified --device cuda --json "$folder/unified.json" --quiet
 "$program" bench unified --device cuda
+"$program" bench shapes --device cuda
 # By as many threads as the tables have, as far as there are cores.
 threads=1
 for n in 2 4 6 8 16 28; do [ "$n" -le "$(nproc)" ] && threads+=,$n; done

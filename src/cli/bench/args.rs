@@ -27,7 +27,8 @@ impl BenchArgs {
             }
             What::Amg(setting) | What::Block(setting) | What::Threads(setting) => Some(setting),
             What::Elasticity(setting) | What::Patterns(setting) | What::Unified(setting) => Some(setting),
-            What::Loops(setting) | What::Programs(setting) | What::All(setting) => Some(setting),
+            What::Loops(setting) | What::Programs(setting) | What::Shapes(setting) => Some(setting),
+            What::All(setting) => Some(setting),
             What::Compare(_) => None,
         }
     }
@@ -59,6 +60,8 @@ pub enum What {
     Loops(Setting),
     /// Laplace's equation and a grid with a source, by threads of the host and on each GPU
     Programs(Setting),
+    /// The product with slices of 32, 64 and 128 rows, in blocks of 64 to 512 threads (GPU)
+    Shapes(Setting),
     /// All of these
     All(Setting),
     /// Set two reports (--json) side by side; what changed beyond its spread is marked
@@ -86,10 +89,16 @@ pub struct Setting {
     /// ... [default: crs,ell,sell, for blocks crs,sell,bcrs2,bsell2]
     #[arg(long, value_delimiter = ',', value_parser = named::<Format>(&[Format::NAMES]), hide_possible_values = true)]
     pub format: Vec<Format>,
-    /// Elements of a vector in the tables patterns and unified [default: 67,108,864, on the CPU 4,194,304, in
+    /// Elements of a vector in the tables patterns and unified [default: 33,554,432, on the CPU 4,194,304, in
     /// the simulator 1,000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub elements: Option<u32>,
+    /// In the table shapes: rows of a slice [default: 32,64,128]
+    #[arg(long, value_name = "ROWS", value_delimiter = ',', value_parser = ["32", "64", "128"], hide_possible_values = true)]
+    pub slice: Vec<String>,
+    /// In the table shapes: threads of a block [default: 64,128,256,512]
+    #[arg(long, value_name = "THREADS", value_delimiter = ',', value_parser = ["64", "128", "256", "512"], hide_possible_values = true)]
+    pub block: Vec<String>,
     /// Points along each side of the grids of the table programs [default: the documents' 1000 for laplace,
     /// 5000 for jacobi-grid; 24 in the simulator]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=60_000))]

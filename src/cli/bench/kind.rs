@@ -15,10 +15,11 @@ pub enum Kind {
     Unified,
     Loops,
     Programs,
+    Shapes,
 }
 
 /// Every table, in the order in which they are measured.
-pub const ALL: [Kind; 12] = [
+pub const ALL: [Kind; 13] = [
     Kind::Dot,
     Kind::Spmv,
     Kind::Cg,
@@ -31,6 +32,7 @@ pub const ALL: [Kind; 12] = [
     Kind::Unified,
     Kind::Loops,
     Kind::Programs,
+    Kind::Shapes,
 ];
 
 impl Kind {

@@ -44,6 +44,7 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         What::Unified(setting) => (&[Kind::Unified][..], setting),
         What::Loops(setting) => (&[Kind::Loops][..], setting),
         What::Programs(setting) => (&[Kind::Programs][..], setting),
+        What::Shapes(setting) => (&[Kind::Shapes][..], setting),
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
     };
@@ -125,6 +126,7 @@ impl Bench {
             Kind::Elasticity => ("elasticity", self.title("elasticity, CG"), published::SECTION_7.into()),
             Kind::Loops => ("loops", "a sweep of block Jacobi, CRS".into(), published::SECTION_8_4.into()),
             Kind::Patterns => ("patterns", "access patterns and branches".into(), String::new()),
+            Kind::Shapes => ("shapes", "product y = A x by slices and blocks".into(), String::new()),
             Kind::Programs => ("programs", "small programs on grids".into(), published::WORKSHOP.into()),
             Kind::Unified => ("unified", "a kernel that reads unified memory".into(), String::new()),
         };
@@ -143,6 +145,7 @@ impl Bench {
             (Kind::Programs, _) => self.programs(report),
             (Kind::Patterns, _) | (_, None) => self.patterns(),
             (Kind::Dot, Some(a)) => self.dot(a.n_rows()),
+            (Kind::Shapes, Some(a)) => self.shapes(a),
             (Kind::Spmv, Some(a)) => self.spmv(a, &self.formats(&SCALAR)),
             (Kind::Cg, Some(a)) => self.cg(a),
             (Kind::Gmres, Some(a)) => self.gmres(a),

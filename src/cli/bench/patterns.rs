@@ -12,7 +12,7 @@ use super::report::{Figures, Kernel, Report, Row, Spread};
 use super::shared::{Bench, row};
 
 /// Elements of a vector on GPUs, on the CPU, and in the simulator: on the first two more than caches hold.
-const ELEMENTS: [usize; 3] = [1 << 26, 1 << 22, 1000];
+const ELEMENTS: [usize; 3] = [1 << 25, 1 << 22, 1000];
 /// Calls that are measured of each, and in the simulator.
 const REPEAT: (u32, u32) = (100, 3);
 /// Programs that the documents time by threads, with the points along each side that they have.
