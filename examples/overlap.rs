@@ -1,5 +1,5 @@
-//! Copies that overlap with kernels: a vector goes through the device in pieces, on one stream and on several.
-//! The counterpart of `async(k)` and `wait` of OpenACC, of `nowait` and `depend` of OpenMP.
+//! Copies that overlap with kernels: a vector goes through the device in pieces, on one stream and on
+//! several. The counterpart of `async(k)` and `wait` of OpenACC, of `nowait` and `depend` of OpenMP.
 //!
 //! Each stream has a backend of its own. A piece is copied to the device, multiplied by `FACTOR` again and
 //! again, and copied back, all three queued on the piece's stream; events order the streams at the beginning

@@ -29,8 +29,10 @@ fn notices_are_of_every_launch_and_copy() {
     let launches: u64 = table(&text).values().sum();
     assert_eq!(count(&stderr, "launch kernel  file="), launches as usize, "{stderr}");
     let place = "file=host/src/solver/cg/mod.rs";
-    let of_cg = stderr.lines().find(|line| line.contains("kernel=cg_step_f64")).unwrap();
+    let of_cg = stderr.lines().find(|line| line.contains("kernel=cg_step_f64_f64")).unwrap();
     assert!(of_cg.contains(place) && of_cg.contains("grid=1 block=256"), "{of_cg}");
+    let product = stderr.lines().find(|line| line.contains("product_dot")).unwrap();
+    assert!(product.contains(place), "{product}");
     assert!(stderr.contains("type=f64 elements=") && count(&stderr, "download data") > 0, "{stderr}");
     let (_, copies) = shell.run(&format!("{line} --notify copies"), 0);
     assert_eq!((count(&copies, "launch"), count(&copies, "upload")), (0, count(&stderr, "upload")));

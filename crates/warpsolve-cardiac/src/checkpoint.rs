@@ -1,8 +1,8 @@
 //! The state of a simulation in a file, from which it can go on.
 //!
 //! The file holds, with the least significant byte first: magic (16 bytes), version (u32), fingerprint (u32),
-//! steps (u64), dt (f64), the number of vectors (u32), the fingerprint of the stimuli (u32), the length of each
-//! vector (u64), the vectors (f64), and the CRC-32 of all that (u32).
+//! steps (u64), dt (f64), the number of vectors (u32), the fingerprint of the stimuli (u32), the length of
+//! each vector (u64), the vectors (f64), and the CRC-32 of all that (u32).
 
 use std::fs::File;
 use std::io::{self, Read};

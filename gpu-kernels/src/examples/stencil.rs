@@ -98,8 +98,8 @@ pub unsafe fn stencil<const R: usize>(
     unsafe { tiles::<R>(grid, weights, b, u, v) };
 }
 
-/// [`stencil()`] without a source, as a loop over columns outside and rows inside has it: neighbouring threads
-/// take neighbouring points of a column, `leading` elements apart.
+/// [`stencil()`] without a source, as a loop over columns outside and rows inside has it: neighbouring
+/// threads take neighbouring points of a column, `leading` elements apart.
 #[kernel]
 pub unsafe fn stencil_by_columns(grid: Grid, weights: Weights, u: *const f64, v: *mut f64) {
     let (rows, leading) = (grid.rows as usize, grid.leading as usize);

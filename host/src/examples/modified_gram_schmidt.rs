@@ -1,5 +1,6 @@
-//! Modified Gram-Schmidt as the source lists it: f32 with sums in f64, the matrix transposed before and after,
-//! or left as it lies (R. Farber: The OpenACC execution model, Dr. Dobb's 2012, example 14 and tables 3, 4).
+//! Modified Gram-Schmidt as the source lists it: f32 with sums in f64, the matrix transposed before and
+//! after, or left as it lies (R. Farber: The OpenACC execution model, Dr. Dobb's 2012, example 14 and tables
+//! 3, 4).
 //!
 //! ```text
 //! q_k = v_k / ||v_k||,  v_j -= (q_k, v_j) q_k  for j > k

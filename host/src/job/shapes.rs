@@ -1,6 +1,6 @@
 //! The product `y = A x` in SELL with slices of 32, 64 and 128 rows, in blocks of any number of threads: what
-//! the shape of a launch is worth (S. Rosenberger, G. Haase: GPU parallelization for unstructured sparse matrix
-//! problems, SFB-Report 2017-010, sections 3 and 8.1, who cannot choose it).
+//! the shape of a launch is worth (S. Rosenberger, G. Haase: GPU parallelization for unstructured sparse
+//! matrix problems, SFB-Report 2017-010, sections 3 and 8.1, who cannot choose it).
 //!
 //! Solvers take slices of [`SLICE`](crate::matrix::SLICE) rows, a warp, and blocks of 256 threads.
 
@@ -65,8 +65,8 @@ impl Slices {
     }
 }
 
-/// Times `repeat` products in f64 with slices of `height` rows, one of [`HEIGHTS`], in blocks of `block` threads,
-/// one of [`BLOCKS`].
+/// Times `repeat` products in f64 with slices of `height` rows, one of [`HEIGHTS`], in blocks of `block`
+/// threads, one of [`BLOCKS`].
 ///
 /// # Errors
 /// [`Error::Option`] on the CPU, which has no blocks, and for another height or block;

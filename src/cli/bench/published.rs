@@ -127,7 +127,7 @@ pub fn loops(way: Loops) -> Vec<Published> {
         Loops::NoPrefetch => (3, 10.09),
         Loops::Private => (4, 10.08),
     };
-    let detail = format!("way {number}: 100 runs in {of_100} s");
+    let detail = format!("way {number}: 100 runs in {of_100:.2} s");
     vec![Published { by: "OpenMP".into(), seconds: of_100 / 100.0, deviation: None, detail: Some(detail) }]
 }
 

@@ -30,8 +30,8 @@ pub struct ProfileArgs {
     /// Write when each of them ran, for ui.perfetto.dev or chrome://tracing
     #[arg(long, global = true, value_name = "FILE.json")]
     pub profile_trace: Option<PathBuf>,
-    /// Write a line to stderr for each launch, each copy, or all: kernel, grid and block, or type and bytes, and
-    /// the place in the source that asked; kernels are queued one by one. WARPSOLVE_NOTIFY does the same
+    /// Write a line to stderr for each launch, each copy, or all: kernel, grid and block, or type and bytes,
+    /// and the place in the source that asked; kernels are queued one by one. WARPSOLVE_NOTIFY does the same
     #[arg(long, global = true, value_name = "WHAT", value_parser = named::<Notices>(&[Notices::NAMES]),
           hide_possible_values = true)]
     pub notify: Option<Notices>,
