@@ -102,7 +102,9 @@ fn another_stimulus_begins_where_the_last_one_has_led() {
     let s2 = Stimulus { start: 1.0, ..corner(0.4) };
     let mut first = Simulation::new(&cpu, &mesh, &s1).unwrap();
     let steps = (0.8 / s1.dt).round() as u32;
-    (0..steps).for_each(|_| drop(first.step().unwrap()));
+    for _ in 0..steps {
+        first.step().unwrap();
+    }
     let state = first.checkpoint().unwrap();
     let both = Params { stimuli: vec![s1.stimuli[0].clone(), s2], ..s1.clone() };
     let mut second = Simulation::new(&cpu, &mesh, &both).unwrap();
@@ -111,9 +113,13 @@ fn another_stimulus_begins_where_the_last_one_has_led() {
     second.restore_for_other_stimuli(&state).unwrap();
     // The same as if S2 had been known from the beginning: it acts later.
     let mut whole = Simulation::new(&cpu, &mesh, &both).unwrap();
-    (0..steps).for_each(|_| drop(whole.step().unwrap()));
     for _ in 0..steps {
-        (first.step().unwrap(), second.step().unwrap(), whole.step().unwrap());
+        whole.step().unwrap();
+    }
+    for _ in 0..steps {
+        first.step().unwrap();
+        second.step().unwrap();
+        whole.step().unwrap();
     }
     assert!(results(&second) == results(&whole) && results(&second) != results(&first));
 }
