@@ -75,9 +75,9 @@ impl<M: Machine + Add + Midpoints + Stencil + Dense> Every for M {}
 ///
 /// # Errors
 /// [`Error::Option`] for sizes out of range, for transfers in every step where the program has no steps, or
-/// on the CPU, whose memory that of the host is, for loops as written where the source has but one order, and for lines where it has none;
-/// [`Error::DeviceMemory`] where the device cannot hold them, and those of the device. A result that is wrong
-/// is no error but a [`Report`] that says so.
+/// on the CPU, whose memory that of the host is, for loops as written where the source has but one order, and
+/// for lines where it has none; [`Error::DeviceMemory`] where the device cannot hold them, and those of the
+/// device. A result that is wrong is no error but a [`Report`] that says so.
 pub fn run(program: Program, given: &[usize], way: Way, device: &Device) -> Result<Report> {
     let sizes = program.sizes();
     let defaults = match device {

@@ -109,8 +109,8 @@ pub struct Setting {
     /// Devices: auto, cpu, cuda, cuda:N, sim
     #[arg(long, value_delimiter = ',', default_value = "auto", value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: Vec<DeviceName>,
-    /// Threads on the host: the tables threads and programs have rows for each, the others use the last [default: 1, 2, 4,
-    /// ... cores]
+    /// Threads on the host: the tables threads and programs have rows for each, the others use the last
+    /// [default: 1, 2, 4, ... cores]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Vec<u16>,
     /// Times that a product is measured, after a warm-up [default: 1000, as the documents have it; 3 in the

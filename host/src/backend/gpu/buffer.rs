@@ -136,16 +136,6 @@ impl<T: Real> DeviceVector<T> {
     }
 }
 
-pub(crate) fn bytes_of<U: Word>(values: &[U]) -> &[u8] {
-    // SAFETY: words have no padding.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
-pub(crate) fn bytes_of_mut<U: Word>(values: &mut [U]) -> &mut [u8] {
-    // SAFETY: words have no padding, and every bit pattern is a value.
-    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
-}
-
 /// [`Error::Reach`] where so many entries are more than 32-bit row pointers reach.
 pub(crate) fn check_reach(nnz: u64) -> Result<()> {
     if nnz <= u32::MAX as u64 {

@@ -30,11 +30,12 @@ mod update;
 mod vectors;
 mod work;
 
-pub(crate) use buffer::{Buffer, bytes_of, bytes_of_mut};
+pub(crate) use buffer::Buffer;
 pub use buffer::{DeviceScalars, DeviceVector, check_memory};
 pub use matrix::DeviceMatrix;
 pub use monitor::DeviceMonitor;
 pub use native::{Argument, Arrangement, MatrixAddresses, NativeModule};
+pub(crate) use transfer::{bytes_of, bytes_of_mut};
 pub(crate) use work::Work;
 
 /// Sums that one launch makes at most, and the most blocks of such a launch; scratch memory is sized by them.

@@ -4,7 +4,6 @@ use std::panic::Location;
 
 use cuda_std::memory::Word;
 
-use super::buffer::{bytes_of, bytes_of_mut};
 use crate::error::Result;
 use crate::launch::notice::{self, Way};
 use crate::launch::{Address, Launch};
@@ -29,4 +28,14 @@ pub(crate) unsafe fn download<U: Word>(device: &dyn Launch, values: &mut [U], fr
     notice::copy::<U>(device.info(), Way::Download, values.len(), Location::caller());
     // SAFETY: the caller's promise.
     unsafe { device.download(bytes_of_mut(values), from) }
+}
+
+pub(crate) fn bytes_of<U: Word>(values: &[U]) -> &[u8] {
+    // SAFETY: words have no padding.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+pub(crate) fn bytes_of_mut<U: Word>(values: &mut [U]) -> &mut [u8] {
+    // SAFETY: words have no padding, and every bit pattern is a value.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
