@@ -118,7 +118,7 @@ fn main() -> Result<()> {
         lane.gpu.device().synchronize()?;
     }
     let bytes = 2 * n * size_of::<f64>();
-    println!("{PIECES} pieces of {} MiB on {}", PIECE * 8 >> 20, gpu.device().info().name);
+    println!("{PIECES} pieces of {} MiB on {}", (PIECE * 8) >> 20, gpu.device().info().name);
     let mut first = 0.0;
     for (round, count) in [1, 2, 3, 4].into_iter().enumerate() {
         let time = seconds(&mut lanes[..count], &mut x)?;

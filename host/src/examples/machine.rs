@@ -87,6 +87,9 @@ pub(super) struct Until {
     pub limit: u32,
 }
 
+/// What is done with a state on the way: its steps, the last change, and the iterate.
+type Look<'a, V> = dyn FnMut(u32, f64, &V) -> Result<()> + 'a;
+
 /// `x_k+1 = sweep(x_k)` from `x`, alternating between it and `y`, until the change that a
 /// `sweep(m, monitor, from, to)` observed, and left in `s[0]`, is small, or the limit is reached. The first
 /// sweep is made twice: the first time warms up, and must leave no trace. Where the way has lines,
@@ -98,7 +101,7 @@ pub(super) fn iterate<M: Machine>(
     [mut x, mut y]: [M::Vector; 2],
     s: &M::Scalars,
     sweep: impl Fn(&M, &M::Monitor, &M::Vector, &mut M::Vector) -> Result<()>,
-    look: &mut dyn FnMut(u32, f64, &M::Vector) -> Result<()>,
+    look: &mut Look<M::Vector>,
 ) -> Result<Iterated<M::Vector>> {
     let Until { threshold, limit } = until;
     sweep(m, &m.monitor(1, threshold)?, &x, &mut y)?;
