@@ -63,6 +63,8 @@ fn barriers(name: &str) -> usize {
         ("gmres_rotate_", 2),
         ("gmres_solve_", 2),
         ("gram_schmidt_", 4),
+        // A sum over the block, and its result for all.
+        ("modified_", 2),
         ("norm_max_", grid_reduction),
         // When all that a block puts is there, and in the last block.
         ("put_f", 2),

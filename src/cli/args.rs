@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use warpsolve::examples::{Program, Transfers};
+use warpsolve::examples::{Loops, Program, Transfers};
 use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
 use warpsolve::problem::Problem;
@@ -286,10 +286,11 @@ pub struct SpmvArgs {
 
 #[derive(Debug, Args)]
 pub struct ExampleArgs {
-    /// vadd, pi, heat, laplace, gram-schmidt, jacobi-dense or jacobi-grid
+    /// vadd, pi, heat, laplace, gram-schmidt, modified-gram-schmidt, jacobi-dense or jacobi-grid
     #[arg(value_parser = named::<Program>(&[Program::NAMES]), hide_possible_values = true)]
     pub name: Program,
-    /// Its sizes, those of its source otherwise: N, and for heat N and STEPS
+    /// Its sizes, those of its source otherwise: N, for heat N and STEPS, for modified-gram-schmidt ROWS and
+    /// COLUMNS
     #[arg(value_name = "N")]
     pub sizes: Vec<usize>,
     /// auto, cpu, cuda, cuda:N or sim
@@ -300,6 +301,13 @@ pub struct ExampleArgs {
     #[arg(long, default_value = "resident", value_name = "WAY",
           value_parser = named::<Transfers>(&[Transfers::NAMES]), hide_possible_values = true)]
     pub transfers: Transfers,
+    /// coalesced, or as-written: heat with its loops in the order that its source begins with
+    #[arg(long, default_value = "coalesced", value_name = "ORDER",
+          value_parser = named::<Loops>(&[Loops::NAMES]), hide_possible_values = true)]
+    pub loops: Loops,
+    /// laplace: read its state every N steps, and show it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub lines: Option<u32>,
     /// With --device sim: what each line of the kernels does to memory
     #[arg(long)]
     pub explain: bool,

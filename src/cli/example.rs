@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use warpsolve::examples::{Program, Report, Timing, Transfers, run as compute};
+use warpsolve::examples::{Loops, Program, Report, Timing, Transfers, Way, run as compute};
 use warpsolve::launch::sim;
 use warpsolve::{Error, Result, job::Device};
 
@@ -26,6 +26,7 @@ struct Example<'a> {
     example: Program,
     what: &'a str,
     transfers: Transfers,
+    loops: Loops,
     device: String,
     device_kind: &'static str,
     figures: BTreeMap<&'a str, f64>,
@@ -34,6 +35,7 @@ struct Example<'a> {
     timings: Vec<Time<'a>>,
     copy_bandwidth: Option<f64>,
     published: Vec<Published<'a>>,
+    lines: &'a [String],
     kernels: Option<Vec<Kernel<'a>>>,
 }
 
@@ -61,7 +63,8 @@ pub fn run(args: ExampleArgs, profiler: &Profiler) -> Result<u8> {
     let threads = args.threads.unwrap_or(0).into();
     start_threads(threads)?;
     let opened = open(args.device, threads, profiler)?;
-    let (report, counted) = sim::explain(|| compute(args.name, &args.sizes, args.transfers, &opened.device));
+    let way = Way { transfers: args.transfers, loops: args.loops, lines: args.lines };
+    let (report, counted) = sim::explain(|| compute(args.name, &args.sizes, way, &opened.device));
     let report = report?;
     let explained = args.explain.then(|| Explained::new(counted));
     let copy = match &opened.device {
@@ -108,6 +111,7 @@ fn example<'a>(args: &ExampleArgs, report: &'a Report, device: &Device, copy: Op
         example: args.name,
         what: &report.what,
         transfers: args.transfers,
+        loops: args.loops,
         device: device.name(),
         device_kind: json::device_kind(info),
         figures: report.figures.iter().map(|&(key, _, value, _)| (key, value)).collect(),
@@ -116,6 +120,7 @@ fn example<'a>(args: &ExampleArgs, report: &'a Report, device: &Device, copy: Op
         timings: report.timings.iter().map(time).collect(),
         copy_bandwidth: copy,
         published: report.published.iter().map(published).collect(),
+        lines: &report.lines,
         kernels: None,
     }
 }
@@ -130,6 +135,7 @@ fn text(name: Program, report: &Report, opened: &Opened, copy: Option<f64>) -> S
     let no_gpu = opened.no_gpu.as_ref().map(|error| format!(" (no GPU: {})", in_short(error)));
     lines.push(("device", opened.device.name() + &no_gpu.unwrap_or_default()));
     lines.push(("", String::new()));
+    lines.extend(report.lines.iter().map(|line| ("step", line.clone())));
     lines.extend(report.figures.iter().map(|(_, label, _, text)| (*label, text.clone())));
     let verdict = if report.passed { "passed" } else { "FAILED" };
     lines.push(("check", format!("{verdict}: {}", report.check)));
@@ -166,6 +172,7 @@ mod tests {
             passed: true,
             check: "all is well".into(),
             published: vec![],
+            lines: vec![],
         };
         assert_eq!(status(Program::Pi, &report), SUCCESS);
         report.passed = false;

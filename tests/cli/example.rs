@@ -17,6 +17,9 @@ fn every_program_is_right_on_cpu_and_simulator() {
         ("heat 37 5", &["r", "l2_error"], &[]),
         ("laplace 33", &["steps", "change"], &[]),
         ("gram-schmidt 21", &[], &[]),
+        ("modified-gram-schmidt 21 19", &["differ"], &[]),
+        ("heat 37 5 --loops as-written", &["r", "l2_error"], &[]),
+        ("laplace 33 --lines 100", &["steps", "change"], &[]),
         ("jacobi-dense 39", &["steps"], &[]),
         ("jacobi-grid 41", &["steps", "change", "difference"], &[]),
     ] {

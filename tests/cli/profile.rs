@@ -18,6 +18,28 @@ fn table(text: &str) -> BTreeMap<String, u64> {
     rows.take_while(|line| !line.is_empty()).map(row).collect()
 }
 
+#[test]
+fn notices_are_of_every_launch_and_copy() {
+    let shell = Shell::new();
+    let line = "solve --gen tet:5 --solver cg --precond jacobi --device sim -q --json r.json";
+    let count = |stderr: &str, start: &str| stderr.lines().filter(|line| line.starts_with(start)).count();
+    let (_, silent) = shell.run(line, 0);
+    assert!(!silent.contains("launch kernel") && !silent.contains("upload data"), "{silent}");
+    let (text, stderr) = shell.run(&format!("{line} --notify all --profile"), 0);
+    let launches: u64 = table(&text).values().sum();
+    assert_eq!(count(&stderr, "launch kernel  file="), launches as usize, "{stderr}");
+    let place = "file=host/src/solver/cg/mod.rs";
+    let of_cg = stderr.lines().find(|line| line.contains("kernel=cg_step_f64_f64")).unwrap();
+    assert!(of_cg.contains(place) && of_cg.contains("grid=1 block=256"), "{of_cg}");
+    let product = stderr.lines().find(|line| line.contains("product_dot")).unwrap();
+    assert!(product.contains(place), "{product}");
+    assert!(stderr.contains("type=f64 elements=") && count(&stderr, "download data") > 0, "{stderr}");
+    let (_, copies) = shell.run(&format!("{line} --notify copies"), 0);
+    assert_eq!((count(&copies, "launch"), count(&copies, "upload")), (0, count(&stderr, "upload")));
+    let (_, refused) = shell.run("spmv --gen tet:3 --device sim --notify lunches", 1);
+    assert!(refused.contains("did you mean 'launches'"), "{refused}");
+}
+
 /// Launches of each kernel, as the events of a trace have them.
 fn events(trace: &Value) -> BTreeMap<String, u64> {
     let mut launches = BTreeMap::new();

@@ -11,7 +11,7 @@
 //! | [`pivots`] | pivots of incomplete factorisations that are too small |
 //! | [`compression`] | a column and a rounded value in 32 bits |
 //! | [`cells`] | ionic models of heart cells |
-//! | [`stencil`], [`pi`] | the small programs |
+//! | [`stencil`], [`pi`], [`patterns`] | the small programs |
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub mod blocks;
@@ -20,6 +20,7 @@ pub mod compression;
 pub mod gmres;
 pub mod noise;
 pub mod orthonormal;
+pub mod patterns;
 pub mod pi;
 pub mod pivots;
 pub mod smoothing;

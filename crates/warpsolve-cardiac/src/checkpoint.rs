@@ -1,8 +1,8 @@
 //! The state of a simulation in a file, from which it can go on.
 //!
 //! The file holds, with the least significant byte first: magic (16 bytes), version (u32), fingerprint (u32),
-//! steps (u64), dt (f64), the number of vectors (u64), the length of each (u64), the vectors (f64), and the
-//! CRC-32 of all that (u32).
+//! steps (u64), dt (f64), the number of vectors (u32), the fingerprint of the stimuli (u32), the length of
+//! each vector (u64), the vectors (f64), and the CRC-32 of all that (u32).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,19 +16,19 @@ use warpsolve_host::error::{Error, Result};
 use warpsolve_host::io::atomic::write_atomically;
 
 const MAGIC: &[u8; 16] = b"warpsolve heart\n";
-const VERSION: u32 = 1;
-/// Bytes from the magic to the number of vectors.
+const VERSION: u32 = 2;
+/// Bytes from the magic to the fingerprint of the stimuli.
 const HEAD: usize = 48;
 /// More vectors than any formulation has.
-const MOST_VECTORS: u64 = 64;
+const MOST_VECTORS: u32 = 64;
 /// Values encoded at once.
 const CHUNK: usize = 8192;
 
 /// The state of a simulation between two steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// [`fingerprint`] of mesh and parameters.
-    pub(super) fingerprint: u32,
+    /// Of mesh and parameters.
+    pub(super) fingerprint: Fingerprint,
     pub(super) steps: u64,
     pub(super) dt: f64,
     pub(super) vectors: Vec<Vec<f64>>,
@@ -53,10 +53,11 @@ impl Checkpoint {
             };
             write(MAGIC)?;
             write(&VERSION.to_le_bytes())?;
-            write(&self.fingerprint.to_le_bytes())?;
+            write(&self.fingerprint.rest.to_le_bytes())?;
             write(&self.steps.to_le_bytes())?;
             write(&self.dt.to_le_bytes())?;
-            write(&(self.vectors.len() as u64).to_le_bytes())?;
+            write(&(self.vectors.len() as u32).to_le_bytes())?;
+            write(&self.fingerprint.stimuli.to_le_bytes())?;
             for vector in &self.vectors {
                 write(&(vector.len() as u64).to_le_bytes())?;
             }
@@ -105,7 +106,7 @@ impl Checkpoint {
                 "this is a checkpoint of version {version}, and only version {VERSION} is read; start anew"
             )));
         }
-        let count = u64_at(&head, 40);
+        let count = u32_at(&head, 40);
         if count > MOST_VECTORS {
             return Err(damaged("it announces too many vectors"));
         }
@@ -113,8 +114,8 @@ impl Checkpoint {
         let lengths: Vec<u64> = (0..count as usize).map(|k| u64_at(&lengths, 8 * k)).collect();
         // The sizes must be those of the file before anything is allocated.
         let values = lengths.iter().try_fold(0u64, |sum, &length| sum.checked_add(length));
-        let expected =
-            values.and_then(|values| values.checked_mul(8)?.checked_add(HEAD as u64 + 8 * count + 4));
+        let expected = values
+            .and_then(|values| values.checked_mul(8)?.checked_add(HEAD as u64 + 8 * u64::from(count) + 4));
         if expected != Some(size) {
             return Err(damaged("its size is not what its first bytes announce"));
         }
@@ -132,7 +133,7 @@ impl Checkpoint {
             return Err(damaged("its checksum is wrong"));
         }
         Ok(Checkpoint {
-            fingerprint: u32_at(&head, 20),
+            fingerprint: Fingerprint { rest: u32_at(&head, 20), stimuli: u32_at(&head, 44) },
             steps: u64_at(&head, 24),
             dt: f64::from_bits(u64_at(&head, 32)),
             vectors,
@@ -156,9 +157,19 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// Tells simulations apart: the CRC-32 of the mesh and of all parameters. The limit of iterations is left
-/// out, because it changes no result.
-pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> u32 {
+/// What tells simulations apart, CRC-32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprint {
+    /// Of the stimuli.
+    pub stimuli: u32,
+    /// Of the mesh and of all other parameters but the limit of iterations, which changes no result.
+    pub rest: u32,
+}
+
+/// That of a simulation.
+pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> Fingerprint {
+    let mut of_stimuli = Crc::new();
+    of_stimuli.update(format!("{:?}", params.stimuli).as_bytes());
     let mut crc = Crc::new();
     let mut coordinates = |points: &[[f64; 3]]| {
         for points in points.chunks(CHUNK) {
@@ -170,6 +181,7 @@ pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> u32 {
     for tets in mesh.tets().chunks(CHUNK) {
         crc.update(&tets.as_flattened().iter().flat_map(|node| node.to_le_bytes()).collect::<Vec<u8>>());
     }
-    crc.update(format!("{:?}", Params { max_iterations: 0, ..params.clone() }).as_bytes());
-    crc.sum()
+    let rest = Params { max_iterations: 0, stimuli: Vec::new(), ..params.clone() };
+    crc.update(format!("{rest:?}").as_bytes());
+    Fingerprint { stimuli: of_stimuli.sum(), rest: crc.sum() }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::checkpoint::{self, Checkpoint};
+use super::checkpoint::{self, Checkpoint, Fingerprint};
 use super::diffusion::{Diffusion, Iterations};
 use super::order::Order;
 use super::params::Params;
@@ -42,7 +42,7 @@ pub struct Simulation<B: Backend<f64>> {
     params: Params,
     order: Order,
     nodes: usize,
-    fingerprint: u32,
+    fingerprint: Fingerprint,
     steps: u64,
     /// mV.
     v: B::Vector,
@@ -230,11 +230,28 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// # Errors
     /// [`Error::Option`] where mesh or parameters differ.
     pub fn restore(&mut self, state: &Checkpoint) -> Result<()> {
+        if state.fingerprint.rest == self.fingerprint.rest && state.fingerprint != self.fingerprint {
+            return Err(Error::Option(
+                "the checkpoint is of another mesh or of other parameters: its stimuli differ; restart with those, \
+                 or allow others (--other-stimuli)"
+                    .into(),
+            ));
+        }
+        self.restore_for_other_stimuli(state)
+    }
+
+    /// [`Simulation::restore`] that lets the stimuli differ: what a heart does that gets another one from now
+    /// on, such as a premature S2 after some S1.
+    ///
+    /// # Errors
+    /// [`Error::Option`] where the mesh or other parameters differ.
+    pub fn restore_for_other_stimuli(&mut self, state: &Checkpoint) -> Result<()> {
         let backend = &self.backend;
         let n = self.nodes;
         let rows = self.diffusion.systems().into_iter().flat_map(|System { info, .. }| [info.rows; 2]);
         let lengths = [n, self.params.model.states() * n, n].into_iter().chain(rows);
-        if state.fingerprint != self.fingerprint || !lengths.eq(state.vectors.iter().map(Vec::len)) {
+        if state.fingerprint.rest != self.fingerprint.rest || !lengths.eq(state.vectors.iter().map(Vec::len))
+        {
             return Err(Error::Option(
                 "the checkpoint is of another mesh or of other parameters; restart with those that it was written with"
                     .into(),

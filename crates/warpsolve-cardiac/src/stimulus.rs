@@ -63,13 +63,20 @@ pub struct Stimulus {
     pub strength: f64,
     /// The time from one beginning to the next (ms), if it is repeated.
     pub period: Option<f64>,
+    /// How often it acts, if it is repeated; `None`: to the end. A train of S1 has a number of beats.
+    pub beats: Option<u32>,
 }
 
 impl Stimulus {
     /// Checks the ranges. The error says what is wrong.
     pub(super) fn check(&self) -> Result<(), String> {
         self.shape.check()?;
-        let Stimulus { start, duration, strength, period, .. } = *self;
+        let Stimulus { start, duration, strength, period, beats, .. } = *self;
+        if beats == Some(0) || (beats.is_some() && period.is_none()) {
+            return Err(
+                "a number of beats is 1 or more, of a stimulus that is repeated; give it a period".into()
+            );
+        }
         if !(start >= 0.0 && start.is_finite()) {
             return Err(format!("it starts at {start} ms; that must be a time from 0 on"));
         }
@@ -96,7 +103,8 @@ impl Stimulus {
         match self.period {
             None => since.min(self.duration),
             Some(period) => {
-                let beats = (since / period).floor();
+                let last = f64::from(self.beats.unwrap_or(u32::MAX) - 1);
+                let beats = (since / period).floor().min(last);
                 beats * self.duration + (since - beats * period).min(self.duration)
             }
         }

@@ -29,6 +29,7 @@ fn corner(size: f64) -> Stimulus {
         duration: 1.0,
         strength: 100.0,
         period: None,
+        beats: None,
     }
 }
 

@@ -5,6 +5,8 @@
 //! sum is reordered. A kernel whose name ends in `_sum` or `_max` ends in one reduction over the grid.
 
 pub mod dense;
+pub mod modified;
+pub mod patterns;
 pub mod pointwise;
 pub mod stencil;
 
@@ -17,8 +19,16 @@ pub fn entries() -> Vec<&'static str> {
         dense::DENSE_PARTIAL_SUMS_ENTRIES,
         dense::DENSE_SUBTRACT_SUM_ENTRIES,
         dense::DENSE_SWEEP_SUM_ENTRIES,
+        modified::MODIFIED_NORMALISE_ENTRIES,
+        modified::MODIFIED_SUBTRACT_ENTRIES,
+        modified::REARRANGE_ENTRIES,
+        patterns::BRANCH_ENTRIES,
+        patterns::READ_FIELDS_ENTRIES,
+        patterns::READ_STRANGELY_ENTRIES,
+        patterns::READ_STRIDED_ENTRIES,
         pointwise::PI_SUM_ENTRIES,
         pointwise::VADD_ENTRIES,
+        stencil::STENCIL_BY_COLUMNS_ENTRIES,
         stencil::STENCIL_ENTRIES,
         stencil::STENCIL_MAX_ENTRIES,
     ]

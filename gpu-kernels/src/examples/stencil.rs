@@ -98,6 +98,24 @@ pub unsafe fn stencil<const R: usize>(
     unsafe { tiles::<R>(grid, weights, b, u, v) };
 }
 
+/// [`stencil()`] without a source, as a loop over columns outside and rows inside has it: neighbouring
+/// threads take neighbouring points of a column, `leading` elements apart.
+#[kernel]
+pub unsafe fn stencil_by_columns(grid: Grid, weights: Weights, u: *const f64, v: *mut f64) {
+    let (rows, leading) = (grid.rows as usize, grid.leading as usize);
+    let n = rows * grid.columns as usize;
+    let mut point = thread::index_x();
+    while point < n {
+        let at = (point % rows + 1) * leading + MARGIN + point / rows;
+        // SAFETY: the launcher's arrays hold the grid and its frame.
+        unsafe {
+            let neighbours = [u.ld_nc(at + 1), u.ld_nc(at - 1), u.ld_nc(at + leading), u.ld_nc(at - leading)];
+            v.st(at, weights.apply(u.ld_nc(at), neighbours, 0.0));
+        }
+        point += thread::stride();
+    }
+}
+
 /// [`stencil()`] that also observes `max |v - u|`.
 #[kernel(R = [4, 6])]
 pub unsafe fn stencil_max<const R: usize>(

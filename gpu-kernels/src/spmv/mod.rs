@@ -6,6 +6,7 @@ pub mod compressed;
 pub mod csr;
 pub mod ell;
 mod gather;
+pub mod height;
 mod rows;
 pub mod sell;
 
@@ -22,6 +23,7 @@ pub(crate) fn entries() -> Vec<&'static str> {
         csr::SPMV_CSR_ENTRIES,
         csr::SPMV_CSR_VECTOR_ENTRIES,
         ell::SPMV_ELL_ENTRIES,
+        height::SLICES_OF_ENTRIES,
         sell::SPMV_SELL_ENTRIES,
     ]
     .concat()

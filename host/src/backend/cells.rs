@@ -75,6 +75,7 @@ pub trait Cells: Backend<f64> {
     /// [`Error::Option`] if `dt` is not positive and finite, or `substeps` is 0. If a step is too long for
     /// the model, the results are meaningless, and finally NaN. [`Error::Length`] if the vectors' lengths do
     /// not fit together.
+    #[track_caller]
     fn react(
         &self,
         model: Model,
@@ -91,6 +92,7 @@ pub trait Cells: Backend<f64> {
     ///
     /// # Errors
     /// [`Error::Length`] if the vectors' lengths differ; those of the device.
+    #[track_caller]
     fn activate(
         &self,
         t: f64,

@@ -27,22 +27,31 @@ pub trait Memory<T: Real>: Sized {
     type Scalars: Length + Send;
 
     /// A vector of `n` zeros.
+    #[track_caller]
     fn zeros(&self, n: usize) -> Result<Self::Vector>;
     /// A copy of `values`.
+    #[track_caller]
     fn vector(&self, values: &[T]) -> Result<Self::Vector>;
     /// `count` vectors of `n` zeros, side by side: a basis.
+    #[track_caller]
     fn vectors(&self, n: usize, count: usize) -> Result<Vec<Self::Vector>>;
     /// The elements of `x`; waits for them.
+    #[track_caller]
     fn to_host(&self, x: &Self::Vector) -> Result<Vec<T>>;
     /// `n` scalars, all 0.
+    #[track_caller]
     fn scalars(&self, n: usize) -> Result<Self::Scalars>;
     /// The values of all scalars, in one copy; waits for them.
+    #[track_caller]
     fn read_all(&self, scalars: &Self::Scalars) -> Result<Vec<T>>;
     /// The value of one scalar; waits for it.
+    #[track_caller]
     fn read(&self, scalars: &Self::Scalars, slot: super::Slot) -> Result<T>;
     /// Sets the scalars from `first` on, after everything queued before.
+    #[track_caller]
     fn write(&self, scalars: &Self::Scalars, first: super::Slot, values: &[T]) -> Result<()>;
     /// Waits until everything queued is done.
+    #[track_caller]
     fn synchronize(&self) -> Result<()>;
 }
 

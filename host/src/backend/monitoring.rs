@@ -49,6 +49,7 @@ pub trait Monitoring<T: Real>: Memory<T> {
     /// The norms observed so far.
     fn history(&self, monitor: &Self::Monitor) -> Result<Vec<f64>>;
     /// Enters `sqrt(scalars[square])` as the next residual norm.
+    #[track_caller]
     fn observe(&self, scalars: &Self::Scalars, square: Slot, monitor: &Self::Monitor) -> Result<()>;
 
     /// Records the primitives of `work` instead of queueing them, so that [`Monitoring::replay`] queues all

@@ -156,11 +156,13 @@ pub trait Products<T: Real>: Monitoring<T> {
     type Matrix: Operator + Send + Sync;
 
     /// The matrix, where this backend computes.
+    #[track_caller]
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix>;
     /// `A x`, and what is done with it.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) where vectors or slots do not fit; nothing is changed then.
+    #[track_caller]
     fn multiply(&self, a: &Self::Matrix, x: &<Self as Memory<T>>::Vector, then: Then<T, Self>) -> Result<()>;
     /// [`Products::multiply`] for each column, all of them with the same kind of [`Then`]. A backend reads
     /// the matrix once for several where it can.

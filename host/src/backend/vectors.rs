@@ -16,12 +16,16 @@ use crate::error::Result;
 /// Work is queued and carried out in order; nothing here waits.
 pub trait Vectors<T: Real>: Memory<T> {
     /// `y = x`.
+    #[track_caller]
     fn copy(&self, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
     /// `x = value`.
+    #[track_caller]
     fn fill(&self, value: T, x: &mut Self::Vector) -> Result<()>;
     /// `x = a x`.
+    #[track_caller]
     fn scale(&self, s: &Self::Scalars, a: Coef, x: &mut Self::Vector) -> Result<()>;
     /// `y = a x + b y`.
+    #[track_caller]
     fn axpby(
         &self,
         s: &Self::Scalars,
@@ -32,6 +36,7 @@ pub trait Vectors<T: Real>: Memory<T> {
     ) -> Result<()>;
     /// `z = a x + b y + c z`.
     #[allow(clippy::too_many_arguments)]
+    #[track_caller]
     fn axpbypcz(
         &self,
         s: &Self::Scalars,
@@ -43,6 +48,7 @@ pub trait Vectors<T: Real>: Memory<T> {
         z: &mut Self::Vector,
     ) -> Result<()>;
     /// `p = D z + beta p`; `d = None` means D = I. p is read even if `beta` is 0.
+    #[track_caller]
     fn direction(
         &self,
         s: &Self::Scalars,
@@ -52,12 +58,16 @@ pub trait Vectors<T: Real>: Memory<T> {
         p: &mut Self::Vector,
     ) -> Result<()>;
     /// `y = a D x`; with `d = 1 / diag(A)` the Jacobi iteration's first step from zero.
+    #[track_caller]
     fn scale_rows(&self, a: T, d: &Self::Vector, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
 
     /// `s[out] = (x, y)`.
+    #[track_caller]
     fn dot(&self, x: &Self::Vector, y: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()>;
     /// `s[out] = sum_i x_i`.
+    #[track_caller]
     fn sum(&self, x: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()>;
     /// `s[out] = max_i |x_i|`; NaN if any element is.
+    #[track_caller]
     fn norm_max(&self, x: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()>;
 }

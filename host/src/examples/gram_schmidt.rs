@@ -13,7 +13,7 @@ use crate::parallel::*;
 
 use super::dense::{Columns, Dense};
 use super::machine::Machine;
-use super::transfers::Transfers;
+use super::way::Way;
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
@@ -24,6 +24,8 @@ pub(super) const SIZES: Sizes = Sizes {
     cuda: &[5000],
     sim: &[40],
     travels: false,
+    has_loops: false,
+    has_lines: false,
 };
 
 /// The largest error of an element of Q^T Q that the source accepts.
@@ -32,7 +34,7 @@ const ACCEPTED: f64 = 0.1;
 const WARM_UP: usize = 4;
 
 /// N vectors of N elements, uniform in [0, 1).
-pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
+pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Way) -> Result<Report> {
     let n = sizes[0];
     let shape = Columns::new(n);
     m.room(1, 3 * n * shape.leading + shape.sums())?;
@@ -77,6 +79,7 @@ pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Transfers) -> R
             ],
             _ => vec![],
         },
+        lines: vec![],
     })
 }
 

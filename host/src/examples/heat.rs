@@ -12,7 +12,7 @@ use crate::parallel::*;
 
 use super::stencil::{Stencil, fill, grid, len, points};
 use super::machine::{Machine, travel};
-use super::transfers::Transfers;
+use super::way::{Loops, Transfers, Way};
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
@@ -22,6 +22,8 @@ pub(super) const SIZES: Sizes = Sizes {
     cuda: &[8000, 10],
     sim: &[100, 10],
     travels: true,
+    has_loops: true,
+    has_lines: false,
 };
 
 const ALPHA: f64 = 0.1;
@@ -29,7 +31,7 @@ const LENGTH: f64 = 1000.0;
 const TOTAL_TIME: f64 = 0.5;
 
 /// `STEPS` steps from t = 0 to [`TOTAL_TIME`] on N x N points.
-pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Transfers) -> Result<Report> {
+pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], way: Way) -> Result<Report> {
     let (n, steps) = (sizes[0], sizes[1]);
     let (dx, dt) = (LENGTH / (n + 1) as f64, TOTAL_TIME / steps as f64);
     let r = ALPHA * dt / (dx * dx);
@@ -47,17 +49,20 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Trans
     }
     let mut u = m.vector(&fill(grid, |i, j| sines[i] * sines[j]))?;
     let mut v = m.zeros(len(grid))?;
-    m.stencil(grid, weights, None, &u, &mut v)?;
+    let step = |u: &M::Vector, v: &mut M::Vector| match way.loops {
+        Loops::Coalesced => m.stencil(grid, weights, None, u, v),
+        Loops::AsWritten => m.stencil_by_columns(grid, weights, u, v),
+    };
+    step(&u, &mut v)?;
     m.synchronize()?;
-    let seconds = m.seconds(&mut || match transfers {
+    let seconds = m.seconds(&mut || match way.transfers {
         Transfers::Resident => (0..steps).try_for_each(|_| {
-            m.stencil(grid, weights, None, &u, &mut v)?;
+            step(&u, &mut v)?;
             std::mem::swap(&mut u, &mut v);
             Ok(())
         }),
         Transfers::EveryStep => {
-            travel(m, steps as u32, [&mut u, &mut v], |u, v| m.stencil(grid, weights, None, u, v).map(|()| true))
-                .map(drop)
+            travel(m, steps as u32, [&mut u, &mut v], |u, v| step(u, v).map(|()| true)).map(drop)
         }
     })?;
 
@@ -87,6 +92,7 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Trans
             ],
             _ => vec![],
         },
+        lines: vec![],
     })
 }
 

@@ -3,8 +3,8 @@
 use crate::parallel::*;
 
 use super::dense::{Columns, Dense};
-use super::machine::{Iterated, Machine, iterate};
-use super::transfers::Transfers;
+use super::machine::{Iterated, Machine, Until, iterate};
+use super::way::Way;
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 use crate::problem::random::uniform;
@@ -15,17 +15,18 @@ pub(super) const SIZES: Sizes = Sizes {
     cuda: &[10_000],
     sim: &[60],
     travels: false,
+    has_loops: false,
+    has_lines: false,
 };
 
-/// Converged when `||x_k+1 - x_k||_2` is at most this.
-const TOLERANCE: f64 = 1e-10;
-const LIMIT: u32 = 100_000;
+/// Converged when `||x_k+1 - x_k||_2` is at most the threshold.
+const UNTIL: Until = Until { threshold: 1e-10, limit: 100_000 };
 /// The sum of a row's off-diagonal entries, where the diagonal is 1: the factor by which an iteration
 /// contracts.
 const DOMINANCE: f64 = 0.9;
 
 /// A random matrix of N rows, diagonally dominant, and a random right-hand side; x = 0 at the start.
-pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
+pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], way: Way) -> Result<Report> {
     let n = sizes[0];
     let shape = Columns::new(n);
     m.room(1, (n + 4) * shape.leading)?;
@@ -37,10 +38,11 @@ pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Transfers) -> R
 
     let (a, b) = (m.vector(&matrix)?, m.vector(&rhs)?);
     let (both, s) = ([m.zeros(n)?, m.zeros(n)?], m.scalars(1)?);
+    let sweep = |m: &M, monitor: &M::Monitor, x: &M::Vector, y: &mut M::Vector| {
+        m.dense_sweep(shape, &a, &b, x, y, &s, monitor)
+    };
     let Iterated { x, steps, change, converged, seconds } =
-        iterate(m, Transfers::Resident, LIMIT, TOLERANCE, both, &s, |m, monitor, x, y| {
-            m.dense_sweep(shape, &a, &b, x, y, &s, monitor)
-        })?;
+        iterate(m, way, UNTIL, both, &s, sweep, &mut |_, _, _| Ok(()))?;
 
     let x = m.to_host(&x)?;
     let residual = |i: usize| {
@@ -49,17 +51,18 @@ pub(super) fn run<M: Machine + Dense>(m: &M, sizes: &[usize], _: Transfers) -> R
     };
     let residual = (0..n).into_par_iter().map(residual).reduce(|| 0.0, cuda_std::Real::max_nan);
     // b - A x = -(L + U) (x_k+1 - x_k), and the rounding of sums of n products.
-    let tolerance = DOMINANCE * TOLERANCE + n as f64 * f64::EPSILON;
+    let tolerance = DOMINANCE * UNTIL.threshold + n as f64 * f64::EPSILON;
     Ok(Report {
         what: format!("Jacobi's iteration for a dense system of {n} rows"),
         figures: vec![
             ("steps", "steps", steps.into(), format!("{steps}")),
-            ("change", "last change", change, format!("{change:.3e} (asked: {TOLERANCE:e})")),
+            ("change", "last change", change, format!("{change:.3e} (asked: {:e})", UNTIL.threshold)),
             ("residual", "residual", residual, format!("max |b - A x| = {residual:.3e}")),
         ],
         timings: vec![Timing { label: "", seconds, bytes: 8 * (n * n) as u64 * u64::from(steps) }],
         passed: converged && residual <= tolerance,
         check: format!("max |b - A x|, computed on the host, is within {tolerance:.1e}"),
         published: vec![],
+        lines: vec![],
     })
 }

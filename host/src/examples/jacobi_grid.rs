@@ -8,8 +8,8 @@
 use std::time::Instant;
 
 use super::stencil::{Stencil, MEAN, difference, fill, grid, len, sequential};
-use super::machine::{Iterated, Machine, iterate};
-use super::transfers::Transfers;
+use super::machine::{Iterated, Machine, Until, iterate};
+use super::way::Way;
 use super::report::{Report, Sizes, Timing};
 use crate::error::Result;
 
@@ -19,13 +19,14 @@ pub(super) const SIZES: Sizes = Sizes {
     cuda: &[5000],
     sim: &[60],
     travels: true,
+    has_loops: false,
+    has_lines: false,
 };
 
-const TOLERANCE: f64 = 1e-4;
-const LIMIT: u32 = 100;
+const UNTIL: Until = Until { threshold: 1e-4, limit: 100 };
 
 /// N x N points, those on the edges fixed.
-pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Transfers) -> Result<Report> {
+pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], way: Way) -> Result<Report> {
     let n = sizes[0];
     let grid = grid(n - 2, n - 2);
     m.room(2, len(grid))?;
@@ -34,10 +35,11 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Trans
     let source: Vec<f64> = (1..n - 1).map(|j| (j as f64).sqrt()).collect();
     let both = [m.vector(&start)?, m.vector(&start)?];
     let (b, s) = (m.vector(&source)?, m.scalars(1)?);
+    let sweep = |m: &M, monitor: &M::Monitor, u: &M::Vector, v: &mut M::Vector| {
+        m.stencil_max(grid, MEAN, Some(&b), u, v, &s, monitor)
+    };
     let Iterated { x: u, steps, change, converged, seconds } =
-        iterate(m, transfers, LIMIT, TOLERANCE, both, &s, |m, monitor, u, v| {
-            m.stencil_max(grid, MEAN, Some(&b), u, v, &s, monitor)
-        })?;
+        iterate(m, way, UNTIL, both, &s, sweep, &mut |_, _, _| Ok(()))?;
     let u = m.to_host(&u)?;
 
     let (mut x, mut y) = (start.clone(), start);
@@ -51,7 +53,7 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Trans
     let bytes = 16 * ((n - 2) * (n - 2)) as u64 * u64::from(steps);
     let stopped = if converged { "converged" } else { "the limit" };
     Ok(Report {
-        what: format!("Jacobi's iteration with a source, {n} x {n} points, {LIMIT} sweeps at most"),
+        what: format!("Jacobi's iteration with a source, {n} x {n} points, {} sweeps at most", UNTIL.limit),
         figures: vec![
             ("steps", "sweeps", steps.into(), format!("{steps} ({stopped})")),
             ("change", "last change", change, format!("{change:.6}")),
@@ -65,5 +67,6 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], transfers: Trans
         passed: error == 0.0 && steps > 0,
         check: "every point has the bits of a sequential loop on the host".into(),
         published: vec![],
+        lines: vec![],
     })
 }

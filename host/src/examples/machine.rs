@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::transfers::Transfers;
+use super::way::{Transfers, Way};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::backend::{Backend, Slot};
@@ -10,31 +10,27 @@ use crate::error::{Error, Result};
 use crate::memory::free_memory;
 use crate::solver::{Run, StopReason};
 
-/// A backend that measures, and refuses what it has no room for.
-pub(super) trait Machine: Backend<f64> {
+/// A device that measures, and refuses what it has no room for.
+pub(super) trait Clock {
     /// Seconds that `work` takes, from its first kernel to the end of its last.
     fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64>;
-    /// Copies `values`, as many as x has, into x.
-    fn update_device(&self, x: &mut Self::Vector, values: &[f64]) -> Result<()>;
-    /// Copies the elements of x into `values`, as many.
-    fn update_host(&self, x: &Self::Vector, values: &mut [f64]) -> Result<()>;
-    /// Refuses `count` vectors of `len` elements for which there is no room.
+    /// Refuses `count` vectors of `len` elements of 8 bytes for which there is no room.
     fn room(&self, count: usize, len: usize) -> Result<()>;
 }
 
-impl Machine for Cpu {
+/// A backend that measures, and whose vectors can be overwritten.
+pub(super) trait Machine: Backend<f64> + Clock {
+    /// Copies `values`, as many as x has, into x.
+    fn update_device(&self, x: &mut Self::Vector, values: &[f64]) -> Result<()>;
+    /// Copies the elements of x from `first` on into `values`.
+    fn update_host(&self, x: &Self::Vector, first: usize, values: &mut [f64]) -> Result<()>;
+}
+
+impl Clock for Cpu {
     fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
         let start = Instant::now();
         work()?;
         Ok(start.elapsed().as_secs_f64())
-    }
-    fn update_device(&self, x: &mut Vec<f64>, values: &[f64]) -> Result<()> {
-        x.copy_from_slice(values);
-        Ok(())
-    }
-    fn update_host(&self, x: &Vec<f64>, values: &mut [f64]) -> Result<()> {
-        values.copy_from_slice(x);
-        Ok(())
     }
     fn room(&self, count: usize, len: usize) -> Result<()> {
         // What is computed with, and what it was made from.
@@ -46,20 +42,34 @@ impl Machine for Cpu {
     }
 }
 
-impl Machine for Gpu {
+impl Machine for Cpu {
+    fn update_device(&self, x: &mut Vec<f64>, values: &[f64]) -> Result<()> {
+        x.copy_from_slice(values);
+        Ok(())
+    }
+    fn update_host(&self, x: &Vec<f64>, first: usize, values: &mut [f64]) -> Result<()> {
+        values.copy_from_slice(&x[first..][..values.len()]);
+        Ok(())
+    }
+}
+
+impl Clock for Gpu {
     fn seconds(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
         let start = self.device().record()?;
         work()?;
         self.device().elapsed(&start, &self.device().record()?)
     }
+    fn room(&self, count: usize, len: usize) -> Result<()> {
+        check_memory(&**self.device(), &[("vectors", (count * len * size_of::<f64>()) as u64)])
+    }
+}
+
+impl Machine for Gpu {
     fn update_device(&self, x: &mut Self::Vector, values: &[f64]) -> Result<()> {
         x.update_device(0, values)
     }
-    fn update_host(&self, x: &Self::Vector, values: &mut [f64]) -> Result<()> {
-        x.update_host(0, values)
-    }
-    fn room(&self, count: usize, len: usize) -> Result<()> {
-        check_memory(&**self.device(), &[("vectors", (count * len * size_of::<f64>()) as u64)])
+    fn update_host(&self, x: &Self::Vector, first: usize, values: &mut [f64]) -> Result<()> {
+        x.update_host(first, values)
     }
 }
 
@@ -74,27 +84,46 @@ pub(super) struct Iterated<V> {
     pub seconds: f64,
 }
 
+/// When an iteration ends.
+#[derive(Clone, Copy)]
+pub(super) struct Until {
+    /// The largest change of a sweep is this at most.
+    pub threshold: f64,
+    /// So many sweeps are done.
+    pub limit: u32,
+}
+
+/// What is done with a state on the way: its steps, the last change, and the iterate.
+type Look<'a, V> = dyn FnMut(u32, f64, &V) -> Result<()> + 'a;
+
 /// `x_k+1 = sweep(x_k)` from `x`, alternating between it and `y`, until the change that a
-/// `sweep(m, monitor, from, to)` observed, and left in `s[0]`, is at most `threshold`, or `limit` sweeps are
-/// done. The first sweep is made twice: the first time warms up, and must leave no trace.
+/// `sweep(m, monitor, from, to)` observed, and left in `s[0]`, is small, or the limit is reached. The first
+/// sweep is made twice: the first time warms up, and must leave no trace. Where the way has lines,
+/// `look(steps, change, x)` is called every so many steps.
 pub(super) fn iterate<M: Machine>(
     m: &M,
-    transfers: Transfers,
-    limit: u32,
-    threshold: f64,
+    way: Way,
+    until: Until,
     [mut x, mut y]: [M::Vector; 2],
     s: &M::Scalars,
     sweep: impl Fn(&M, &M::Monitor, &M::Vector, &mut M::Vector) -> Result<()>,
+    look: &mut Look<M::Vector>,
 ) -> Result<Iterated<M::Vector>> {
+    let Until { threshold, limit } = until;
     sweep(m, &m.monitor(1, threshold)?, &x, &mut y)?;
     m.synchronize()?;
-    if transfers == Transfers::EveryStep {
+    if way.transfers == Transfers::EveryStep {
         let monitor = m.monitor(limit, threshold)?;
         let (mut steps, mut change) = (0, f64::NAN);
         let seconds = m.seconds(&mut || {
+            let mut done = 0;
             steps = travel(m, limit, [&mut x, &mut y], |u, v| {
                 sweep(m, &monitor, u, v)?;
                 change = m.read(s, Slot(0))?;
+                done += 1;
+                if way.has_line(done) {
+                    look(done, change, v)?;
+                }
                 Ok(change > threshold)
             })?;
             Ok(())
@@ -104,11 +133,27 @@ pub(super) fn iterate<M: Machine>(
     let mut ignore = |_, _| ();
     // A monitor expects the norm before the first step, but there is none here.
     let mut run = Run::bounded(m, limit - 1, threshold, &mut ignore)?;
-    let mut step = |m: &M, monitor: &M::Monitor, k: u32| match k % 2 {
-        0 => sweep(m, monitor, &x, &mut y),
-        _ => sweep(m, monitor, &y, &mut x),
+    let step = |m: &M, monitor: &M::Monitor, k: u32, both: &mut [M::Vector; 2]| {
+        let [x, y] = both;
+        if k.is_multiple_of(2) { sweep(m, monitor, x, y) } else { sweep(m, monitor, y, x) }
     };
-    let seconds = m.seconds(&mut || run.iterate(2, &mut step))?;
+    let mut both = [x, y];
+    let seconds = match way.lines {
+        None => m.seconds(&mut || run.iterate(2, |m, monitor, k| step(m, monitor, k, &mut both)))?,
+        Some(every) => m.seconds(&mut || {
+            let mut k = 0;
+            while run.goes_on(k)? {
+                step(&run.backend, &run.monitor, k, &mut both)?;
+                k += 1;
+                // The host waits here, so that what it reads is what this step has written.
+                if k.is_multiple_of(every) && run.known(k)? {
+                    look(k, m.read(s, Slot(0))?, &both[k as usize % 2])?;
+                }
+            }
+            Ok(())
+        })?,
+    };
+    let [x, y] = both;
     let outcome = run.outcome(|| Ok("a coefficient"))?;
     let change = outcome.history.last().copied().unwrap_or(f64::NAN);
     let converged = outcome.reason == StopReason::Converged;
@@ -129,7 +174,7 @@ pub(super) fn travel<M: Machine>(
     for k in 1..=limit {
         m.update_device(x, &u)?;
         let goes_on = step(x, y)?;
-        m.update_host(y, &mut v)?;
+        m.update_host(y, 0, &mut v)?;
         std::mem::swap(&mut u, &mut v);
         if !goes_on || k == limit {
             std::mem::swap(x, y);

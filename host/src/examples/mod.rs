@@ -16,13 +16,14 @@ mod report;
 mod stencil;
 #[cfg(test)]
 mod tests;
-mod transfers;
+mod way;
 
 pub use report::{Report, Timing};
-pub use transfers::Transfers;
+pub use way::{Loops, Transfers, Way};
 
 use dense::Dense;
 use machine::Machine;
+use modified_gram_schmidt::Modified;
 use pi::Midpoints;
 use report::Sizes;
 use stencil::Stencil;
@@ -40,8 +41,8 @@ macro_rules! programs {
             fn sizes(self) -> Sizes {
                 match self { $(Program::$variant => $module::SIZES,)* }
             }
-            fn start<M: Every>(self, m: &M, sizes: &[usize], transfers: Transfers) -> Result<Report> {
-                match self { $(Program::$variant => $module::run(m, sizes, transfers),)* }
+            fn start<M: Every + Modified>(self, m: &M, sizes: &[usize], way: Way) -> Result<Report> {
+                match self { $(Program::$variant => $module::run(m, sizes, way),)* }
             }
         }
     };
@@ -58,6 +59,8 @@ programs! {
     Laplace = "laplace" in laplace,
     /// Gram and Schmidt's orthogonalisation, once and twice.
     GramSchmidt = "gram-schmidt" in gram_schmidt,
+    /// Modified Gram-Schmidt in f32, the matrix transposed or as it lies.
+    ModifiedGramSchmidt = "modified-gram-schmidt" in modified_gram_schmidt,
     /// A dense system by Jacobi's iteration.
     JacobiDense = "jacobi-dense" in jacobi_dense,
     /// A hundred sweeps of Jacobi's iteration on a grid.
@@ -71,10 +74,11 @@ impl<M: Machine + Add + Midpoints + Stencil + Dense> Every for M {}
 /// Runs a program. Sizes that are not given are those of its source, or smaller on a slower device.
 ///
 /// # Errors
-/// [`Error::Option`] for sizes out of range, and for transfers in every step where the program has no steps,
-/// or on the CPU, whose memory that of the host is; [`Error::DeviceMemory`] where the device cannot hold
-/// them, and those of the device. A result that is wrong is no error but a [`Report`] that says so.
-pub fn run(program: Program, given: &[usize], transfers: Transfers, device: &Device) -> Result<Report> {
+/// [`Error::Option`] for sizes out of range, for transfers in every step where the program has no steps, or
+/// on the CPU, whose memory that of the host is, for loops as written where the source has but one order, and
+/// for lines where it has none; [`Error::DeviceMemory`] where the device cannot hold them, and those of the
+/// device. A result that is wrong is no error but a [`Report`] that says so.
+pub fn run(program: Program, given: &[usize], way: Way, device: &Device) -> Result<Report> {
     let sizes = program.sizes();
     let defaults = match device {
         Device::Cpu(_) => sizes.cpu,
@@ -92,25 +96,31 @@ pub fn run(program: Program, given: &[usize], transfers: Transfers, device: &Dev
         }
     }
     let all = [given, &defaults[given.len()..]].concat();
-    if transfers == Transfers::Resident {
-        return start(program, &all, transfers, device);
+    let refused = |what: &str, why: &str| Err(Error::Option(format!("example {program} with {what}: {why}")));
+    if way.loops == Loops::AsWritten && !sizes.has_loops {
+        return refused("loops as written", "its source has them in one order alone; heat has two");
     }
-    let refused =
-        |why: &str| Err(Error::Option(format!("example {program} with transfers in every step: {why}")));
-    if !sizes.travels {
-        return refused("it makes no steps on vectors that could travel; heat, laplace and jacobi-grid do");
+    if way.lines.is_some() && !sizes.has_lines {
+        return refused("lines on the way", "laplace alone has them");
     }
-    if let Device::Cpu(_) = device {
-        return refused("the CPU computes in the host's memory; take a GPU, or --device sim");
+    let travels = way.transfers == Transfers::EveryStep;
+    if travels && !sizes.travels {
+        let why = "it makes no steps on vectors that could travel; heat, laplace and jacobi-grid do";
+        return refused("transfers in every step", why);
     }
-    let mut report = start(program, &all, transfers, device)?;
-    report.what += ", copied to the device and back in every step";
+    if travels && matches!(device, Device::Cpu(_)) {
+        let why = "the CPU computes in the host's memory; take a GPU, or --device sim";
+        return refused("transfers in every step", why);
+    }
+    let mut report = match device {
+        Device::Cpu(cpu) => cpu.install(|| program.start(cpu, &all, way)),
+        Device::Gpu(gpu) => program.start(gpu, &all, way),
+    }?;
+    if way.loops == Loops::AsWritten {
+        report.what += ", loops as written";
+    }
+    if travels {
+        report.what += ", copied to the device and back in every step";
+    }
     Ok(report)
-}
-
-fn start(program: Program, sizes: &[usize], transfers: Transfers, device: &Device) -> Result<Report> {
-    match device {
-        Device::Cpu(cpu) => cpu.install(|| program.start(cpu, sizes, transfers)),
-        Device::Gpu(gpu) => program.start(gpu, sizes, transfers),
-    }
 }

@@ -7,7 +7,7 @@ use arithmetic::pi::height;
 use gpu_kernels::examples::pointwise::pi_sum;
 
 use super::machine::Machine;
-use super::transfers::Transfers;
+use super::way::Way;
 use super::report::{Report, Sizes, Timing};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
@@ -20,6 +20,8 @@ pub(super) const SIZES: Sizes = Sizes {
     cuda: &[1_000_000_000],
     sim: &[100_000],
     travels: false,
+    has_loops: false,
+    has_lines: false,
 };
 
 /// Sums over the middles of intervals.
@@ -56,7 +58,7 @@ impl Midpoints for Gpu {
 }
 
 /// The midpoint rule's error is `h^2 / 12 + O(h^6)`, h being the step.
-pub(super) fn run<M: Machine + Midpoints>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
+pub(super) fn run<M: Machine + Midpoints>(m: &M, sizes: &[usize], _: Way) -> Result<Report> {
     const SUM: Slot = Slot(0);
     let n = sizes[0];
     let step = 1.0 / n as f64;
@@ -77,5 +79,6 @@ pub(super) fn run<M: Machine + Midpoints>(m: &M, sizes: &[usize], _: Transfers) 
         passed: (error - expected).abs() <= tolerance,
         check: format!("the error is that of the rule, {expected:.3e}, to {tolerance:.1e}"),
         published: vec![],
+        lines: vec![],
     })
 }

@@ -8,6 +8,10 @@ pub(super) struct Sizes {
     pub sim: &'static [usize],
     /// Whether it can be asked for [transfers](super::Transfers) in every step.
     pub travels: bool,
+    /// Whether it can be asked for its [loops](super::Loops) as they were written.
+    pub has_loops: bool,
+    /// Whether it has lines about its state while it runs.
+    pub has_lines: bool,
 }
 
 /// What a program did.
@@ -25,6 +29,8 @@ pub struct Report {
     pub check: String,
     /// Times that the program's source gives for these sizes: seconds, and where they were measured.
     pub published: Vec<(f64, &'static str)>,
+    /// What was read of its state on the way.
+    pub lines: Vec<String>,
 }
 
 /// One of a program's times.

@@ -3,7 +3,7 @@
 use crate::parallel::*;
 use arithmetic::stencil::Weights;
 use cuda_std::Real;
-use gpu_kernels::examples::stencil::{Grid, MARGIN, stencil, stencil_max};
+use gpu_kernels::examples::stencil::{Grid, MARGIN, stencil, stencil_by_columns, stencil_max};
 use gpu_kernels::{BLOCK, MAX_REDUCTION_BLOCKS};
 
 use crate::backend::cpu::Cpu;
@@ -100,6 +100,15 @@ pub(super) trait Stencil: Backend<f64> {
         u: &Self::Vector,
         v: &mut Self::Vector,
     ) -> Result<()>;
+    /// [`Stencil::stencil`] without a source, with the loop over rows inside: neighbouring threads take
+    /// points that are a row apart, and so does a thread of the CPU from one point to the next.
+    fn stencil_by_columns(
+        &self,
+        grid: Grid,
+        weights: Weights,
+        u: &Self::Vector,
+        v: &mut Self::Vector,
+    ) -> Result<()>;
     /// [`Stencil::stencil`] that also observes `max |v - u|`, and leaves it in `s[0]`.
     fn stencil_max(
         &self,
@@ -146,6 +155,23 @@ impl Stencil for Cpu {
         rows(grid, weights, b, u, v, |_, _| 0.0);
         Ok(())
     }
+    fn stencil_by_columns(&self, grid: Grid, weights: Weights, u: &Vec<f64>, v: &mut Vec<f64>) -> Result<()> {
+        let (rows, columns) = (grid.rows as usize, grid.columns as usize);
+        let leading = grid.leading as usize;
+        // A thread has some rows, in which it goes down one column after the other.
+        let each = rows.div_ceil(rayon::current_num_threads());
+        let parts = v[leading..][..rows * leading].par_chunks_mut(each * leading);
+        parts.enumerate().for_each(|(part, v)| {
+            for j in 0..columns {
+                for (i, row) in v.chunks_mut(leading).enumerate() {
+                    let at = (part * each + i + 1) * leading + MARGIN + j;
+                    let neighbours = [u[at + 1], u[at - 1], u[at + leading], u[at - leading]];
+                    row[MARGIN + j] = weights.apply(u[at], neighbours, 0.0);
+                }
+            }
+        });
+        Ok(())
+    }
     fn stencil_max(
         &self,
         grid: Grid,
@@ -179,6 +205,18 @@ impl Stencil for Gpu {
             // SAFETY: the arrays were made for this many elements.
             _ => unsafe { self.launch(work(grid, 4), &stencil::<4> { grid, weights, b, u, v }) },
         }
+    }
+    fn stencil_by_columns(
+        &self,
+        grid: Grid,
+        weights: Weights,
+        u: &Self::Vector,
+        v: &mut Self::Vector,
+    ) -> Result<()> {
+        let points = grid.rows as usize * grid.columns as usize;
+        let kernel = stencil_by_columns { grid, weights, u: u.ptr(), v: v.ptr_mut() };
+        // SAFETY: the arrays were made for this many elements.
+        unsafe { self.launch(Work::on::<f64>(points, 2), &kernel) }
     }
     fn stencil_max(
         &self,

@@ -5,7 +5,7 @@ use crate::backend::Memory;
 use std::sync::Arc;
 
 use super::dense::Columns;
-use super::machine::iterate;
+use super::machine::{Until, iterate};
 use super::stencil::{Stencil, fill, grid, len, points, sequential};
 use super::*;
 use crate::backend::Slot;
@@ -94,6 +94,11 @@ mod cases {
             let mut alone = vec![f64::NAN; len(grid)];
             sequential(grid, weights, &vec![0.0; columns], &u, &mut alone);
             assert_eq!(rows_of(rows, columns, &v), rows_of(rows, columns, &alone));
+            let mut w = poison(m, len(grid));
+            m.stencil_by_columns(grid, weights, &m.vector(&u).unwrap(), &mut w).unwrap();
+            let w = m.to_host(&w).unwrap();
+            assert_eq!(rows_of(rows, columns, &w), rows_of(rows, columns, &alone));
+            assert_eq!(w.iter().filter(|w| w.is_nan()).count(), len(grid) - rows * columns);
         }
     }
 
@@ -162,17 +167,97 @@ mod cases {
     }
 }
 
+/// `a = Q R` column by column, in f64 but for what is stored.
+fn modified_by_hand(rows: usize, columns: usize, a: &[f32]) -> Vec<f64> {
+    let mut v: Vec<Vec<f64>> =
+        (0..columns).map(|j| (0..rows).map(|i| f64::from(a[i * columns + j])).collect()).collect();
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    for k in 0..columns {
+        let norm = dot(&v[k], &v[k]).sqrt();
+        v[k].iter_mut().for_each(|v| *v /= norm);
+        let q = v[k].clone();
+        for v in &mut v[k + 1..] {
+            let h = dot(&q, v);
+            v.iter_mut().zip(&q).for_each(|(v, q)| *v -= h * q);
+        }
+    }
+    (0..rows * columns).map(|at| v[at % columns][at / columns]).collect()
+}
+
+#[test]
+fn modified_gram_schmidt_in_both_layouts() {
+    fn case<M: modified_gram_schmidt::Modified>(m: &M) {
+        use modified_gram_schmidt::{by_columns, by_rows, orthogonalise};
+        for (rows, columns) in [(1, 1), (5, 3), (33, 33), (300, 17)] {
+            let (lying, transposed) = (by_rows(rows, columns), by_columns(rows, columns));
+            let n = rows * columns;
+            let a: Vec<f32> = (0..n).map(|at| uniform(10, at as u64) as f32).collect();
+            let mut v = m.vector(&a).unwrap();
+            let (mut t, mut back) =
+                (m.vector(&vec![f32::NAN; n]).unwrap(), m.vector(&vec![f32::NAN; n]).unwrap());
+            m.rearrange(lying, transposed, &v, &mut t).unwrap();
+            let is_transposed = |at: usize| a[at % rows * columns + at / rows];
+            assert_eq!(m.to_host(&t).unwrap(), (0..n).map(is_transposed).collect::<Vec<f32>>());
+            orthogonalise(m, transposed, &mut t).unwrap();
+            m.rearrange(transposed, lying, &t, &mut back).unwrap();
+            orthogonalise(m, lying, &mut v).unwrap();
+            let q = m.to_host(&v).unwrap();
+            assert_eq!(q, m.to_host(&back).unwrap(), "{rows} x {columns}");
+            for (q, expected) in q.iter().zip(modified_by_hand(rows, columns, &a)) {
+                approx::assert_abs_diff_eq!(f64::from(*q), expected, epsilon = 2e-4);
+            }
+        }
+    }
+    case(&Cpu::new(3).unwrap());
+    case(&Gpu::new(Arc::new(Sim::strict())).unwrap());
+    let device = Device::Cpu(Cpu::new(2).unwrap());
+    let refused = run(Program::ModifiedGramSchmidt, &[3, 4], Way::default(), &device).unwrap_err();
+    assert!(refused.to_string().contains("as many rows"), "{refused}");
+}
+
 #[test]
 fn sizes_are_taken_in_their_order() {
     let device = Device::Gpu(Gpu::simulated().unwrap());
-    let report = run(Program::Heat, &[9], Transfers::Resident, &device).unwrap();
+    let report = run(Program::Heat, &[9], Way::default(), &device).unwrap();
     assert!(report.what.contains("9 x 9 points, 10 steps") && report.passed, "{report:?}");
     for (program, given) in [(Program::Pi, &[0][..]), (Program::Vadd, &[1, 2]), (Program::JacobiGrid, &[2])] {
         assert!(
-            matches!(run(program, given, Transfers::Resident, &device), Err(Error::Option(_))),
+            matches!(run(program, given, Way::default(), &device), Err(Error::Option(_))),
             "{program} {given:?}"
         );
     }
+}
+
+#[test]
+fn the_order_of_loops_changes_no_bit() {
+    let as_written = Way { loops: Loops::AsWritten, ..Way::default() };
+    for device in [Device::Cpu(Cpu::new(3).unwrap()), Device::Gpu(Gpu::simulated().unwrap())] {
+        let [a, b] =
+            [Way::default(), as_written].map(|way| run(Program::Heat, &[23, 4], way, &device).unwrap());
+        assert!(a.passed && a.figures == b.figures, "{a:?} {b:?}");
+        assert_eq!(b.what, a.what.clone() + ", loops as written");
+        let refused = run(Program::Laplace, &[9], as_written, &device).unwrap_err().to_string();
+        assert!(refused.contains("heat has two"), "{refused}");
+    }
+}
+
+#[test]
+fn laplace_says_every_so_often_what_it_has() {
+    let quiet = Way::default();
+    let every_10 = Way { lines: Some(10), ..quiet };
+    let travelling = Way { transfers: Transfers::EveryStep, ..every_10 };
+    let gpu = || Device::Gpu(Gpu::new(Arc::new(Sim::strict())).unwrap());
+    let silent = run(Program::Laplace, &[9], quiet, &gpu()).unwrap();
+    let report = run(Program::Laplace, &[9], every_10, &gpu()).unwrap();
+    assert!(silent.lines.is_empty() && report.passed && silent.figures == report.figures, "{report:?}");
+    let steps = report.figures[0].2 as usize;
+    assert!(steps > 20 && report.lines.len() == steps / 10, "{report:?}");
+    assert!(report.lines[1].trim_start().starts_with("20    change "), "{report:?}");
+    assert_eq!(report.lines, run(Program::Laplace, &[9], travelling, &gpu()).unwrap().lines);
+    let cpu = Device::Cpu(Cpu::new(2).unwrap());
+    assert_eq!(report.lines, run(Program::Laplace, &[9], every_10, &cpu).unwrap().lines);
+    let refused = run(Program::Heat, &[9, 2], every_10, &cpu).unwrap_err().to_string();
+    assert!(refused.contains("laplace alone"), "{refused}");
 }
 
 #[test]
@@ -183,10 +268,11 @@ fn an_iteration_that_does_not_converge_ends_at_its_limit() {
         let start = fill(grid, |i, j| (i * j) as f64 % 3.0);
         let both = [gpu.vector(&start).unwrap(), gpu.vector(&start).unwrap()];
         let s = gpu.scalars(1).unwrap();
-        let done = iterate(&gpu, Transfers::Resident, limit, 0.0, both, &s, |m, monitor, u, v| {
+        let until = Until { threshold: 0.0, limit };
+        let sweep = |m: &Gpu, monitor: &_, u: &_, v: &mut _| {
             m.stencil_max(grid, stencil::MEAN, None, u, v, &s, monitor)
-        })
-        .unwrap();
+        };
+        let done = iterate(&gpu, Way::default(), until, both, &s, sweep, &mut |_, _, _| Ok(())).unwrap();
         assert!(!done.converged && done.steps == steps && done.change > 0.0);
     }
 }
@@ -197,9 +283,10 @@ fn data_that_travel_in_every_step_are_computed_as_those_that_stay() {
         [(Program::Heat, &[21, 5][..]), (Program::Laplace, &[13]), (Program::JacobiGrid, &[11])]
     {
         let [resident, travelling] = [Transfers::Resident, Transfers::EveryStep].map(|transfers| {
+            let way = Way { transfers, ..Way::default() };
             let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
             let device = gpu.device().clone();
-            let report = run(program, sizes, transfers, &Device::Gpu(gpu)).unwrap();
+            let report = run(program, sizes, way, &Device::Gpu(gpu)).unwrap();
             assert!(report.passed, "{report:?}");
             let copied = device.counters().snapshot();
             (report, copied.uploaded_bytes, copied.downloaded_bytes)
@@ -217,10 +304,11 @@ fn data_that_travel_in_every_step_are_computed_as_those_that_stay() {
         assert!(travelling.1 > 3 * resident.1, "{program}: {} {}", travelling.1, resident.1);
         assert!(travelling.2 > 3 * resident.2, "{program}: {} {}", travelling.2, resident.2);
     }
+    let every_step = Way { transfers: Transfers::EveryStep, ..Way::default() };
     let gpu = Device::Gpu(Gpu::simulated().unwrap());
-    let refused = run(Program::Pi, &[], Transfers::EveryStep, &gpu).unwrap_err().to_string();
+    let refused = run(Program::Pi, &[], every_step, &gpu).unwrap_err().to_string();
     assert!(refused.contains("heat, laplace and jacobi-grid do"), "{refused}");
     let cpu = Device::Cpu(Cpu::new(1).unwrap());
-    let refused = run(Program::Heat, &[5, 2], Transfers::EveryStep, &cpu).unwrap_err().to_string();
+    let refused = run(Program::Heat, &[5, 2], every_step, &cpu).unwrap_err().to_string();
     assert!(refused.contains("the host's memory"), "{refused}");
 }

@@ -4,7 +4,7 @@ use gpu_kernels::examples::pointwise::vadd;
 use crate::parallel::*;
 
 use super::machine::Machine;
-use super::transfers::Transfers;
+use super::way::Way;
 use super::report::{Report, Sizes, Timing};
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
@@ -17,6 +17,8 @@ pub(super) const SIZES: Sizes = Sizes {
     cuda: &[100_000_000],
     sim: &[100_000],
     travels: false,
+    has_loops: false,
+    has_lines: false,
 };
 
 /// Sums that are timed together.
@@ -51,7 +53,7 @@ impl Add for Gpu {
 }
 
 /// `x_i = i`, `y_i = 2 i`, so that every sum is exact.
-pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize], _: Transfers) -> Result<Report> {
+pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize], _: Way) -> Result<Report> {
     let n = sizes[0];
     m.room(3, n)?;
     let multiples = |a: f64| -> Vec<f64> { (0..n).into_par_iter().map(|i| a * i as f64).collect() };
@@ -70,5 +72,6 @@ pub(super) fn run<M: Machine + Add>(m: &M, sizes: &[usize], _: Transfers) -> Res
         passed: wrong == 0,
         check: "every element is exactly 3 i".into(),
         published: vec![],
+        lines: vec![],
     })
 }

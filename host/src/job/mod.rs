@@ -16,7 +16,7 @@
 //! | `residual` | what every claim is checked with |
 //! | `report` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
-//! | `bandwidth`, `spmv`, `dot`, `timing` | how fast the machine is |
+//! | `bandwidth`, `spmv`, `dot`, `patterns`, `loops`, `shapes`, `timing` | how fast the machine is |
 
 use crate::error::Result;
 use crate::matrix::IntoCsr;
@@ -31,9 +31,11 @@ pub mod dot;
 mod given;
 mod judge;
 mod ladder;
+pub mod loops;
 mod many;
 mod memory;
 mod options;
+pub mod patterns;
 mod plan;
 mod prepare;
 mod progress;
@@ -44,6 +46,7 @@ mod residual;
 mod run;
 mod scaled;
 mod setup;
+pub mod shapes;
 mod solver;
 pub mod spmv;
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub mod driver;
+pub mod notice;
 pub mod profile;
 pub mod sim;
 pub(crate) mod switch;

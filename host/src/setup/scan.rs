@@ -9,7 +9,8 @@ use gpu_kernels::setup::scan::{TILE, span_scan, span_sums};
 use super::matrix::Size;
 use super::matrix::device::DeviceCsr;
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::buffer::{Buffer, bytes_of_mut, check_reach};
+use crate::backend::gpu::buffer::{Buffer, check_reach};
+use crate::backend::gpu::transfer;
 use crate::error::Result;
 
 /// Most spans, whose sums one block adds.
@@ -33,7 +34,7 @@ impl Gpu {
         let mut total = [0u64];
         let end = self.partials::<u64>() as u64 + (spans * size_of::<u64>()) as u64;
         // SAFETY: the partial sums have room for `MAX_SPANS + 1` numbers of 64 bits.
-        unsafe { self.device().download(bytes_of_mut(&mut total), end)? };
+        unsafe { transfer::download(&**self.device(), &mut total, end)? };
         Ok(total[0])
     }
 
@@ -70,13 +71,11 @@ mod tests {
             let lengths: Vec<u32> = (0..n as u32).map(|i| i * i % 89 * factor).collect();
             let buffer = Buffer::new(gpu.device(), (n + 1) * 4).unwrap();
             // SAFETY: shorter than the buffer.
-            unsafe {
-                gpu.device().upload(buffer.address, crate::backend::gpu::buffer::bytes_of(&lengths)).unwrap()
-            };
+            unsafe { transfer::upload(&**gpu.device(), buffer.address, &lengths).unwrap() };
             let total = gpu.row_pointers(&buffer, n).unwrap();
             let mut found = vec![0u32; n + 1];
             // SAFETY: as long as the buffer.
-            unsafe { gpu.device().download(bytes_of_mut(&mut found), buffer.address).unwrap() };
+            unsafe { transfer::download(&**gpu.device(), &mut found, buffer.address).unwrap() };
             let mut sum = 0u64;
             for (i, &length) in lengths.iter().enumerate() {
                 assert_eq!(found[i], sum as u32, "{i} of {n}");

@@ -18,8 +18,8 @@ const LEAD_OF_LONG: u32 = 2;
 
 /// A running iteration: its monitor, its guarded backend, and where the host stands.
 pub(crate) struct Run<'a, T: Real, B: Backend<T>> {
-    pub(super) backend: B,
-    pub(super) monitor: B::Monitor,
+    pub(crate) backend: B,
+    pub(crate) monitor: B::Monitor,
     pub(super) threshold: f64,
     lead: u32,
     on_progress: OnProgress<'a>,
@@ -93,12 +93,12 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
     }
 
     /// Whether to queue iteration `k` (from 0): waits until the norm of iteration `k - lead` is known.
-    pub(super) fn goes_on(&mut self, k: u32) -> Result<bool> {
+    pub(crate) fn goes_on(&mut self, k: u32) -> Result<bool> {
         self.known((k + 1).saturating_sub(self.lead))
     }
 
     /// Waits until `observed` norms are known; false when the iteration has stopped, or is to.
-    pub(super) fn known(&mut self, observed: u32) -> Result<bool> {
+    pub(crate) fn known(&mut self, observed: u32) -> Result<bool> {
         let progress = self.backend.wait(&self.monitor, observed)?;
         if progress.observed > 0 {
             self.on_progress.observe(progress.observed - 1, progress.norm);

@@ -26,7 +26,9 @@ impl BenchArgs {
                 Some(setting)
             }
             What::Amg(setting) | What::Block(setting) | What::Threads(setting) => Some(setting),
-            What::Elasticity(setting) | What::Exchange(setting) | What::All(setting) => Some(setting),
+            What::Elasticity(setting) | What::Patterns(setting) | What::Unified(setting) => Some(setting),
+            What::Loops(setting) | What::Programs(setting) | What::Shapes(setting) => Some(setting),
+            What::Exchange(setting) | What::All(setting) => Some(setting),
             What::Compare(_) => None,
         }
     }
@@ -50,6 +52,16 @@ pub enum What {
     Threads(Setting),
     /// Elasticity: CG with Jacobi and with multigrid, on threads of the host and in two formats
     Elasticity(Setting),
+    /// Access patterns: coalesced, with strides, at random, arrays of structures, branches
+    Patterns(Setting),
+    /// A kernel that reads unified memory, beside memory of the device and a copy (GPU)
+    Unified(Setting),
+    /// A sweep of block Jacobi on threads of the host, its loops written in four ways
+    Loops(Setting),
+    /// Laplace's equation and a grid with a source, by threads of the host and on each GPU
+    Programs(Setting),
+    /// The product with slices of 32, 64 and 128 rows, in blocks of 64 to 512 threads (GPU)
+    Shapes(Setting),
     /// A product by several ranks that exchange nothing, the elements that they share, or whole vectors
     Exchange(Setting),
     /// All of these
@@ -79,14 +91,28 @@ pub struct Setting {
     /// ... [default: crs,ell,sell, for blocks crs,sell,bcrs2,bsell2]
     #[arg(long, value_delimiter = ',', value_parser = named::<Format>(&[Format::NAMES]), hide_possible_values = true)]
     pub format: Vec<Format>,
+    /// Elements of a vector in the tables patterns and unified [default: 33,554,432, on the CPU 4,194,304, in
+    /// the simulator 1,000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+    pub elements: Option<u32>,
+    /// In the table shapes: rows of a slice [default: 32,64,128]
+    #[arg(long, value_name = "ROWS", value_delimiter = ',', value_parser = ["32", "64", "128"], hide_possible_values = true)]
+    pub slice: Vec<String>,
+    /// In the table shapes: threads of a block [default: 64,128,256,512]
+    #[arg(long, value_name = "THREADS", value_delimiter = ',', value_parser = ["64", "128", "256", "512"], hide_possible_values = true)]
+    pub block: Vec<String>,
+    /// Points along each side of the grids of the table programs [default: the documents' 1000 for laplace,
+    /// 5000 for jacobi-grid; 24 in the simulator]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=60_000))]
+    pub grid: Option<u32>,
     /// Number types: f64, f32
     #[arg(long, value_delimiter = ',', default_value = "f64", value_parser = named::<Precision>(&[Precision::NAMES]), hide_possible_values = true)]
     pub precision: Vec<Precision>,
     /// Devices: auto, cpu, cuda, cuda:N, sim
     #[arg(long, value_delimiter = ',', default_value = "auto", value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: Vec<DeviceName>,
-    /// Threads on the host: the table threads has rows for each, the others use the last [default: 1, 2, 4,
-    /// ... cores]
+    /// Threads on the host: the tables threads and programs have rows for each, the others use the last
+    /// [default: 1, 2, 4, ... cores]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Vec<u16>,
     /// For the table exchange: parts of the system, each a thread with a device of its own

@@ -11,11 +11,16 @@ pub enum Kind {
     Block,
     Threads,
     Elasticity,
+    Patterns,
+    Unified,
+    Loops,
+    Programs,
+    Shapes,
     Exchange,
 }
 
 /// Every table, in the order in which they are measured.
-pub const ALL: [Kind; 9] = [
+pub const ALL: [Kind; 14] = [
     Kind::Dot,
     Kind::Spmv,
     Kind::Cg,
@@ -24,5 +29,17 @@ pub const ALL: [Kind; 9] = [
     Kind::Block,
     Kind::Threads,
     Kind::Elasticity,
+    Kind::Patterns,
+    Kind::Unified,
+    Kind::Loops,
+    Kind::Programs,
+    Kind::Shapes,
     Kind::Exchange,
 ];
+
+impl Kind {
+    /// Whether it measures vectors or grids alone, and no matrix.
+    pub fn has_no_matrix(self) -> bool {
+        matches!(self, Kind::Patterns | Kind::Unified | Kind::Programs)
+    }
+}

@@ -1,12 +1,13 @@
 //! `warpsolve bench`: the source documents' tables, measured here.
 //!
-//! A table is a list of rows ([`report`]); [`products`] and [`solves`] measure them, [`text`], [`html`] and
-//! serde write them, [`compare`] sets two reports side by side.
+//! A table is a list of rows ([`report`]); [`products`], [`patterns`] and [`solves`] measure them, [`text`],
+//! [`html`] and serde write them, [`compare`] sets two reports side by side.
 
 pub mod args;
 mod compare;
 mod html;
 mod kind;
+mod patterns;
 mod plots;
 mod products;
 mod published;
@@ -40,6 +41,11 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         What::Threads(setting) => (&[Kind::Threads][..], setting),
         What::Elasticity(setting) => (&[Kind::Elasticity][..], setting),
         What::Exchange(setting) => (&[Kind::Exchange][..], setting),
+        What::Patterns(setting) => (&[Kind::Patterns][..], setting),
+        What::Unified(setting) => (&[Kind::Unified][..], setting),
+        What::Loops(setting) => (&[Kind::Loops][..], setting),
+        What::Programs(setting) => (&[Kind::Programs][..], setting),
+        What::Shapes(setting) => (&[Kind::Shapes][..], setting),
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
     };
@@ -68,7 +74,9 @@ impl Bench {
         let quiet = self.setting.quiet || self.setting.report() == Some(Path::new("-"));
         let Setting { json, csv, markdown, html, .. } = self.setting.clone();
         // A system that cannot be had is no use to begin with.
-        self.load(kinds[0])?;
+        if !kinds[0].has_no_matrix() {
+            self.load(kinds[0])?;
+        }
         if !quiet {
             print(&text::heading(&report))?;
         }
@@ -125,23 +133,37 @@ impl Bench {
             Kind::Exchange => {
                 ("exchange", "product y = A x by several ranks, CRS".into(), published::SECTION_5.into())
             }
+            Kind::Loops => ("loops", "a sweep of block Jacobi, CRS".into(), published::SECTION_8_4.into()),
+            Kind::Patterns => ("patterns", "access patterns and branches".into(), String::new()),
+            Kind::Shapes => ("shapes", "product y = A x by slices and blocks".into(), String::new()),
+            Kind::Programs => ("programs", "small programs on grids".into(), published::WORKSHOP.into()),
+            Kind::Unified => ("unified", "a kernel that reads unified memory".into(), String::new()),
         };
-        let a = self.load(kind)?;
+        let a = if kind.has_no_matrix() { None } else { Some(self.load(kind)?) };
         let system = System {
-            matrix: self.system.as_ref().map_or(String::new(), |(source, _)| source.name()),
-            rows: a.n_rows(),
-            nonzeros: a.nnz(),
+            matrix: self.system.as_ref().filter(|_| a.is_some()).map_or(String::new(), |(s, _)| s.name()),
+            rows: match (kind, &a) {
+                (_, Some(a)) => a.n_rows(),
+                (Kind::Programs, None) => 0,
+                (_, None) => self.elements(),
+            },
+            nonzeros: a.as_ref().map_or(0, |a| a.nnz()),
         };
-        let rows = match kind {
-            Kind::Dot => self.dot(a.n_rows()),
-            Kind::Spmv => self.spmv(&a, &self.formats(&SCALAR)),
-            Kind::Cg => self.cg(&a),
-            Kind::Gmres => self.gmres(&a),
-            Kind::Amg => self.amg(&a),
-            Kind::Block => self.block(&a),
-            Kind::Threads => self.on_threads(&a, report),
-            Kind::Elasticity => self.elasticity(&a, report),
-            Kind::Exchange => self.exchange(&a),
+        let rows = match (kind, &a) {
+            (Kind::Unified, _) => self.unified(),
+            (Kind::Programs, _) => self.programs(report),
+            (Kind::Patterns, _) | (_, None) => self.patterns(),
+            (Kind::Dot, Some(a)) => self.dot(a.n_rows()),
+            (Kind::Shapes, Some(a)) => self.shapes(a),
+            (Kind::Spmv, Some(a)) => self.spmv(a, &self.formats(&SCALAR)),
+            (Kind::Cg, Some(a)) => self.cg(a),
+            (Kind::Gmres, Some(a)) => self.gmres(a),
+            (Kind::Amg, Some(a)) => self.amg(a),
+            (Kind::Block, Some(a)) => self.block(a),
+            (Kind::Threads, Some(a)) => self.on_threads(a, report),
+            (Kind::Elasticity, Some(a)) => self.elasticity(a, report),
+            (Kind::Loops, Some(a)) => self.loops(a, report),
+            (Kind::Exchange, Some(a)) => self.exchange(a),
         }?;
         Ok(Table { table: name.into(), title, source, system, rows })
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use warpsolve::job::dot::{self, Sum};
 use warpsolve::job::ranks::exchange::{self, Update};
-use warpsolve::job::{Device, Precision, Timing, spmv};
+use warpsolve::job::{Device, Precision, Timing, shapes, spmv};
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::{Result, backend::gpu::Gpu, launch::profile::Profiled};
 
@@ -79,6 +79,30 @@ impl Bench {
         }
         Ok(rows)
     }
+
+    /// `y = A x` in slices and blocks of several sizes.
+    pub fn shapes(&self, a: &Csr<f64>) -> Result<Vec<Row>> {
+        fn asked<T: std::str::FromStr + Copy>(given: &[String], all: &[T]) -> Vec<T> {
+            let given: Vec<T> = given.iter().filter_map(|text| text.parse().ok()).collect();
+            if given.is_empty() { all.to_vec() } else { given }
+        }
+        let heights = asked(&self.setting.slice, &shapes::HEIGHTS);
+        let blocks = asked(&self.setting.block, &shapes::BLOCKS);
+        let oracle = spmv::Oracle::new(a);
+        let mut rows = Vec::new();
+        for device in &self.devices {
+            for &height in &heights {
+                for &block in &blocks {
+                    let work = format!("slices of {height}, blocks of {block}");
+                    self.progress.working(work.clone());
+                    let measured = shape_on(device, a, &oracle, (height, block), self.repeat());
+                    let format = Some(Format::Sell);
+                    rows.push(row(&work, device, format, Precision::F64, Vec::new(), measured)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
 }
 
 /// What is exchanged.
@@ -88,6 +112,18 @@ fn exchanged(update: Update) -> &'static str {
         Update::Shared => "shared elements",
         Update::Whole => "whole vectors",
     }
+}
+
+fn shape_on(
+    device: &Device,
+    a: &Csr<f64>,
+    oracle: &spmv::Oracle,
+    shape: (usize, u32),
+    repeat: usize,
+) -> Result<Figures> {
+    let m = shapes::measure(device, a, oracle, shape, repeat)?;
+    let kernels = kernels(device, |device| shapes::measure(device, a, oracle, shape, 1).map(drop))?;
+    Ok(figures(&m.timing, m.error, m.correct, m.bytes, Some(2 * a.nnz() as u64), kernels))
 }
 
 fn dot_on(device: &Device, precision: Precision, n: usize, sum: Sum, repeat: usize) -> Result<Figures> {
@@ -148,7 +184,7 @@ fn figures(
 }
 
 /// The kernels that `work` launches most of the time, on a GPU.
-fn kernels(device: &Device, work: impl Fn(&Device) -> Result<()>) -> Result<Vec<Kernel>> {
+pub fn kernels(device: &Device, work: impl Fn(&Device) -> Result<()>) -> Result<Vec<Kernel>> {
     let Device::Gpu(gpu) = device else { return Ok(Vec::new()) };
     let profiled = Arc::new(Profiled::new(Arc::clone(gpu.device())));
     work(&Device::Gpu(Gpu::new(profiled.clone())?))?;

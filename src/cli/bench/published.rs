@@ -5,6 +5,8 @@
 //! to a relative error of 1e-5. Their "SELL-C-sigma" pads all rows to the longest: ELLPACK here. Their
 //! "reduced" one pads within a slice: SELL here.
 
+use warpsolve::examples::Program;
+use warpsolve::job::loops::Loops;
 use warpsolve::job::ranks::exchange::Update;
 use warpsolve::matrix::Format;
 
@@ -111,6 +113,41 @@ pub fn on_threads(solve: Solve, threads: usize) -> Vec<Published> {
 /// S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP, SFB-Report
 /// 2017-004, section 7: 862,515 unknowns of an elastic body, on the same machine.
 pub const SECTION_7: &str = "Rosenberger and Haase, SFB-Report 2017-004, section 7";
+
+/// Where the programs are from.
+pub const WORKSHOP: &str = "slides of an OpenACC workshop, exercises 1 and 2";
+
+/// Section 8.4 of the same: sweeps of block Jacobi on a bidomain system whose size is not given.
+pub const SECTION_8_4: &str = "Rosenberger and Haase, SFB-Report 2017-004, section 8.4";
+
+/// Section 8.4: 100 runs of which way to write the loops.
+pub fn loops(way: Loops) -> Vec<Published> {
+    let (number, of_100) = match way {
+        Loops::InLoop => (1, 10.26),
+        Loops::Shared => (2, 11.00),
+        Loops::NoPrefetch => (3, 10.09),
+        Loops::Private => (4, 10.08),
+    };
+    let detail = format!("way {number}: 100 runs in {of_100:.2} s");
+    vec![Published { by: "OpenMP".into(), seconds: of_100 / 100.0, deviation: None, detail: Some(detail) }]
+}
+
+/// Slides of an OpenACC workshop, exercises 1 and 2: Laplace's equation on so many points along each side,
+/// by threads of the host, or on a GPU (`None`).
+pub fn program(program: Program, n: u32, threads: Option<usize>) -> Vec<Published> {
+    let by_threads: &[(usize, f64)] = match (program, n) {
+        (Program::Laplace, 1000) => &[(1, 18.0), (2, 9.4), (4, 4.7), (8, 2.5), (16, 1.4), (28, 0.9)],
+        (Program::Laplace, 10_000) => &[(1, 2187.0), (16, 183.0), (28, 162.0)],
+        _ => return Vec::new(),
+    };
+    let on_gpu = if n == 1000 { 1.5 } else { 103.0 };
+    let seconds = match threads {
+        None => Some(("OpenACC", on_gpu)),
+        Some(threads) => by_threads.iter().find(|row| row.0 == threads).map(|row| ("OpenMP", row.1)),
+    };
+    let of = |(by, seconds): (&str, f64)| Published { by: by.into(), seconds, deviation: None, detail: None };
+    seconds.map(of).into_iter().collect()
+}
 
 /// Section 7, the host by threads.
 pub fn elasticity_on_threads(solve: Solve, threads: usize) -> Vec<Published> {

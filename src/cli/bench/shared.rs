@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use warpsolve::job::{Device, Precision};
+use warpsolve::backend::cpu::Cpu;
+use warpsolve::job::{Device, Precision, copy_bandwidth};
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::problem::Problem;
 use warpsolve::{Error, Result};
@@ -92,8 +93,8 @@ impl Bench {
     pub fn load(&mut self, kind: Kind) -> Result<Arc<Csr<f64>>> {
         let setting = &self.setting;
         let default = match (kind, self.simulated) {
-            (Kind::Block, false) => Problem::Bidomain { n: 75 },
-            (Kind::Block, true) => Problem::Bidomain { n: 4 },
+            (Kind::Block | Kind::Loops, false) => Problem::Bidomain { n: 75 },
+            (Kind::Block | Kind::Loops, true) => Problem::Bidomain { n: 4 },
             (Kind::Elasticity, false) => Problem::Elasticity { n: 42 },
             (Kind::Elasticity, true) => Problem::Elasticity { n: 3 },
             (_, false) => Problem::Tet { n: 96 },
@@ -114,6 +115,18 @@ impl Bench {
         self.progress.clear();
         self.system = Some((source, Arc::clone(&a)));
         Ok(a)
+    }
+
+    /// The CPU on each of these numbers of threads, known to the report.
+    pub fn cpus(&self, threads: &[usize], report: &mut report::Report) -> Result<Vec<Device>> {
+        let devices = threads.iter().map(|&n| Ok(Device::Cpu(Cpu::new(n)?)));
+        let devices = devices.collect::<Result<Vec<Device>>>()?;
+        for device in &devices {
+            if report.devices.iter().all(|known| known.name != device.name()) {
+                report.devices.push(describe(device, copy_bandwidth(device)?));
+            }
+        }
+        Ok(devices)
     }
 
     pub fn formats(&self, default: &[Format]) -> Vec<Format> {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use warpsolve::backend::cpu::Cpu;
-use warpsolve::job::{self, Device, Method, Options, Precision, Precond, Timing, copy_bandwidth};
+use warpsolve::job::{self, Device, Method, Options, Precision, Precond, Timing};
 use warpsolve::launch::Counts;
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::precond::amg::NearNull;
@@ -15,7 +14,7 @@ use super::super::rigid::with_rigid_motions;
 use super::super::values::Restart;
 use super::published::{self, Solve};
 use super::report::{Copies, Figures, Published, Report, Row, Spread};
-use super::shared::{BLOCKS, Bench, SCALAR, describe, row};
+use super::shared::{BLOCKS, Bench, SCALAR, row};
 
 /// Solves, as the source documents count them, and in the simulator.
 const SOLVES: (u32, u32) = (10, 1);
@@ -104,13 +103,7 @@ impl Bench {
         works: &[Work],
         published: fn(Solve, usize) -> Vec<Published>,
     ) -> Result<Vec<Row>> {
-        let devices = self.threads.iter().map(|&n| Ok(Device::Cpu(Cpu::new(n)?)));
-        let devices = devices.collect::<Result<Vec<Device>>>()?;
-        for device in &devices {
-            if report.devices.iter().all(|known| known.name != device.name()) {
-                report.devices.push(describe(device, copy_bandwidth(device)?));
-            }
-        }
+        let devices = self.cpus(&self.threads, report)?;
         let (format, precision) = (Format::Crs, Precision::F64);
         let mut rows = Vec::new();
         for &work in works {

@@ -156,6 +156,10 @@ fn record(report: &Report, table: &Table, row: &Row) -> Vec<String> {
 pub fn title(table: &Table) -> String {
     let system = &table.system;
     let (rows, nonzeros) = (thousands(system.rows as u64), thousands(system.nonzeros as u64));
+    if system.matrix.is_empty() {
+        let vectors = if system.rows > 0 { format!("; vectors of {rows} elements") } else { String::new() };
+        return format!("{}: {}{vectors}", table.table, table.title);
+    }
     format!("{}: {}; {}, {rows} rows, {nonzeros} nonzeros", table.table, table.title, system.matrix)
 }
 
@@ -164,9 +168,13 @@ pub fn notes(table: &Table) -> Vec<String> {
     let mut notes = Vec::new();
     let published = || table.rows.iter().flat_map(|row| row.published.iter().map(move |p| (row, p)));
     if published().next().is_some() {
-        let unknowns = thousands(UNKNOWNS as u64);
+        let unknowns = match table.table.as_str() {
+            "loops" => ", for a system whose size is not given".into(),
+            "programs" => String::new(),
+            _ => format!(", for {} unknowns", thousands(UNKNOWNS as u64)),
+        };
         let ratio = if is_of_their_size(table) { " (how many times as long)" } else { "" };
-        notes.push(format!("Published times{ratio}, for {unknowns} unknowns, from {}.", table.source));
+        notes.push(format!("Published times{ratio}{unknowns}, from {}.", table.source));
     }
     let mut told = Vec::new();
     for (row, p) in published() {
@@ -207,7 +215,7 @@ impl Grid {
         columns.push(Column::of("time", |f| duration(f.time.median)));
         columns.push(Column::of("middle half", |f| spread(&f.time)));
         columns.push(Column::of("times", |f| f.time.count.to_string()));
-        if table.table == "threads" {
+        if ["threads", "programs"].contains(&table.table.as_str()) {
             columns.push(Column::number("speed-up", Box::new(|row| speed_up(rows, row).unwrap_or_default())));
         }
         if any(&|f| f.iterations.is_some()) {
@@ -305,7 +313,8 @@ fn spread(time: &Spread) -> String {
 
 /// Seconds of the row with the fewest threads over those of this one.
 fn speed_up(rows: &[Row], row: &Row) -> Option<String> {
-    let same = rows.iter().filter(|other| other.work == row.work && other.figures.is_some());
+    let is_same = |other: &&Row| other.work == row.work && other.threads.is_some() && other.figures.is_some();
+    let same = rows.iter().filter(is_same);
     let first = same.min_by_key(|other| other.threads)?.figures.as_ref()?;
     Some(format!("{:.2}", first.time.median / row.figures.as_ref()?.time.median))
 }
@@ -325,7 +334,12 @@ fn check(row: &Row) -> String {
 
 /// Whether times can be compared with the published ones: the systems differ by less than a tenth.
 fn is_of_their_size(table: &Table) -> bool {
-    table.system.rows.abs_diff(UNKNOWNS) < UNKNOWNS / 10
+    // The programs have published times for their very sizes, the loops for a size that is not known.
+    match table.table.as_str() {
+        "programs" => true,
+        "loops" => false,
+        _ => table.system.rows.abs_diff(UNKNOWNS) < UNKNOWNS / 10,
+    }
 }
 
 fn published(row: &Row, p: &Published, comparable: bool) -> String {

@@ -137,6 +137,9 @@ pub struct StimulusArgs {
     /// From one beginning to the next, ms [default: not repeated]
     #[arg(long = "stimulus-period", value_name = "MS", value_parser = positive, allow_negative_numbers = true, conflicts_with = "niederer")]
     pub periods: Vec<f64>,
+    /// How often a stimulus with a period acts [default: to the end]
+    #[arg(long = "stimulus-beats", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "niederer")]
+    pub beats: Vec<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -209,6 +212,9 @@ pub struct OutputArgs {
     /// Go on from a checkpoint of the same mesh and parameters; results in --out are continued
     #[arg(long, value_name = "FILE")]
     pub restart: Option<PathBuf>,
+    /// With --restart: the stimuli may be others than those of the checkpoint
+    #[arg(long, requires = "restart")]
+    pub other_stimuli: bool,
 }
 
 /// A direction in space.

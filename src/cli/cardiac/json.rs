@@ -86,6 +86,7 @@ struct Stimulated {
     duration: f64,
     strength: f64,
     period: Option<f64>,
+    beats: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -124,12 +125,12 @@ struct Point {
 
 impl From<&Stimulus> for Stimulated {
     fn from(stimulus: &Stimulus) -> Self {
-        let Stimulus { start, duration, strength, period, .. } = *stimulus;
+        let Stimulus { start, duration, strength, period, beats, .. } = *stimulus;
         let shape = match stimulus.shape {
             Shape::Box { low, high } => StimulusShape::Box { low, high },
             Shape::Ball { centre, radius } => StimulusShape::Ball { centre, radius },
         };
-        Stimulated { shape, start, duration, strength, period }
+        Stimulated { shape, start, duration, strength, period, beats }
     }
 }
 

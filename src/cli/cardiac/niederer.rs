@@ -17,7 +17,7 @@ pub const T_END: f64 = 150.0;
 /// The corner that is stimulated.
 pub fn stimulus() -> Stimulus {
     let shape = Shape::Box { low: [0.0; 3], high: [1.5; 3] };
-    Stimulus { shape, start: 0.0, duration: 2.0, strength: 50.0, period: None }
+    Stimulus { shape, start: 0.0, duration: 2.0, strength: 50.0, period: None, beats: None }
 }
 
 /// The spacings that figures are published for, mm.

@@ -32,6 +32,7 @@ pub struct Plan {
     pub checkpoint: Option<PathBuf>,
     pub checkpoint_every: Option<f64>,
     pub restart: Option<PathBuf>,
+    pub other_stimuli: bool,
     /// Files that are read beside the mesh.
     inputs: Vec<PathBuf>,
     pub quiet: bool,
@@ -100,6 +101,7 @@ impl Plan {
             checkpoint: output.checkpoint,
             checkpoint_every: output.checkpoint_every,
             restart: output.restart,
+            other_stimuli: output.other_stimuli,
             inputs,
             quiet,
             verbose,
@@ -253,17 +255,23 @@ fn tissue_of(args: TissueArgs) -> Tissue {
 
 /// The stimuli; without a shape one that is still to get its place.
 fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
-    let StimulusArgs { shapes, strengths, durations, starts, periods } = args;
+    let StimulusArgs { shapes, strengths, durations, starts, periods, beats } = args;
     let count = shapes.len().max(1);
-    let lists =
-        [("strength", &strengths), ("duration", &durations), ("start", &starts), ("period", &periods)];
-    if let Some((name, list)) = lists.into_iter().find(|(_, list)| list.len() > 1 && list.len() != count) {
+    let lists = [
+        ("strength", strengths.len()),
+        ("duration", durations.len()),
+        ("start", starts.len()),
+        ("period", periods.len()),
+        ("beats", beats.len()),
+    ];
+    if let Some((name, given)) = lists.into_iter().find(|&(_, given)| given > 1 && given != count) {
         return Err(Error::Option(format!(
-            "--stimulus-{name} is given {} times, for {count} stimuli; give it once for all, or once for each",
-            list.len()
+            "--stimulus-{name} is given {given} times, for {count} stimuli; give it once for all, or once for each"
         )));
     }
-    let of = |list: &[f64], k: usize| list.get(k).or(list.first()).copied();
+    fn of<T: Copy>(list: &[T], k: usize) -> Option<T> {
+        list.get(k).or(list.first()).copied()
+    }
     let open = Shape::Ball { centre: [0.0; 3], radius: 1.0 };
     let stimulus = |k: usize| Stimulus {
         shape: shapes.get(k).unwrap_or(&open).clone(),
@@ -271,6 +279,7 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
         duration: of(&durations, k).unwrap_or(2.0),
         strength: of(&strengths, k).unwrap_or(50.0),
         period: of(&periods, k),
+        beats: of(&beats, k),
     };
     Ok((0..count).map(stimulus).collect())
 }

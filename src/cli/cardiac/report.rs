@@ -172,9 +172,10 @@ fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
         Shape::Ball { centre, radius } => format!("ball around {}, radius {radius:.3} mm", point(centre)),
     };
     let chosen = if is_default { " (around the lowest node)" } else { "" };
-    let Stimulus { start, duration, strength, period, .. } = stimulus;
+    let Stimulus { start, duration, strength, period, beats, .. } = stimulus;
     let again = period.map_or(String::new(), |period| format!(", every {period} ms"));
-    format!("{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}")
+    let times = beats.map_or(String::new(), |beats| format!(", {beats} times"));
+    format!("{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}{times}")
 }
 
 fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {

@@ -84,7 +84,10 @@ impl Run<'_> {
         let start = Instant::now();
         let mut simulation = Simulation::new(backend, self.mesh, &self.plan.params)?;
         if let Some(state) = &self.state {
-            simulation.restore(state)?;
+            match self.plan.other_stimuli {
+                true => simulation.restore_for_other_stimuli(state)?,
+                false => simulation.restore(state)?,
+            }
         }
         let setup_seconds = start.elapsed().as_secs_f64();
         self.progress.clear();

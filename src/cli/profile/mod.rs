@@ -11,9 +11,11 @@ use std::sync::Arc;
 use clap::Args;
 use warpsolve::backend::gpu::Gpu;
 use warpsolve::io::atomic::check_writable;
+use warpsolve::launch::notice::{self, Notices};
 use warpsolve::launch::profile::Profiled;
 use warpsolve::{Error, Result};
 
+use super::names::named;
 use super::output::{is_same_file, print, to_stderr, warn};
 use seen::Seen;
 
@@ -28,6 +30,25 @@ pub struct ProfileArgs {
     /// Write when each of them ran, for ui.perfetto.dev or chrome://tracing
     #[arg(long, global = true, value_name = "FILE.json")]
     pub profile_trace: Option<PathBuf>,
+    /// Write a line to stderr for each launch, each copy, or all: kernel, grid and block, or type and bytes,
+    /// and the place in the source that asked; kernels are queued one by one. WARPSOLVE_NOTIFY does the same
+    #[arg(long, global = true, value_name = "WHAT", value_parser = named::<Notices>(&[Notices::NAMES]),
+          hide_possible_values = true)]
+    pub notify: Option<Notices>,
+}
+
+/// Which notices are wanted: those of the option, or else of the environment.
+///
+/// # Errors
+/// [`Error::Option`] where the environment names none.
+fn notices(option: Option<Notices>) -> Result<Option<Notices>> {
+    if option.is_some() {
+        return Ok(option);
+    }
+    match std::env::var("WARPSOLVE_NOTIFY") {
+        Ok(name) if !name.is_empty() && name != "0" => name.parse().map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// What a command is and uses, as far as its profile must know.
@@ -58,7 +79,10 @@ impl Profiler {
     /// [`Error::Option`] where `command` runs nothing on a device or writes another file of the trace's name,
     /// and [`Error::Io`] where the trace cannot be written.
     pub fn new(args: ProfileArgs, command: &Uses) -> Result<Profiler> {
-        let ProfileArgs { profile, profile_trace } = args;
+        let ProfileArgs { profile, profile_trace, notify } = args;
+        if let Some(notices) = notices(notify)? {
+            notice::switch_on(notices);
+        }
         if let (true, Some(name)) = (profile || profile_trace.is_some(), command.no_device) {
             let message =
                 format!("{name} computes on no device: there is nothing to profile; leave --profile out");

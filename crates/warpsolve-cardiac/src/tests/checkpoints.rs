@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::checkpoint::Fingerprint;
 use warpsolve_host::backend::cpu::Cpu;
 use warpsolve_host::backend::gpu::Gpu;
 use warpsolve_host::error::Error;
@@ -94,11 +95,41 @@ fn others_are_refused() {
 }
 
 #[test]
+fn another_stimulus_begins_where_the_last_one_has_led() {
+    let mesh = slab([1.5, 1.0, 0.5], 0.25, FIBRE);
+    let cpu = Cpu::new(2).unwrap();
+    let s1 = Params { stimuli: vec![corner(0.6)], ..accurate(Formulation::Coupled) };
+    let s2 = Stimulus { start: 1.0, ..corner(0.4) };
+    let mut first = Simulation::new(&cpu, &mesh, &s1).unwrap();
+    let steps = (0.8 / s1.dt).round() as u32;
+    for _ in 0..steps {
+        first.step().unwrap();
+    }
+    let state = first.checkpoint().unwrap();
+    let both = Params { stimuli: vec![s1.stimuli[0].clone(), s2], ..s1.clone() };
+    let mut second = Simulation::new(&cpu, &mesh, &both).unwrap();
+    let refused = second.restore(&state).unwrap_err().to_string();
+    assert!(refused.contains("its stimuli differ"), "{refused}");
+    second.restore_for_other_stimuli(&state).unwrap();
+    // The same as if S2 had been known from the beginning: it acts later.
+    let mut whole = Simulation::new(&cpu, &mesh, &both).unwrap();
+    for _ in 0..steps {
+        whole.step().unwrap();
+    }
+    for _ in 0..steps {
+        first.step().unwrap();
+        second.step().unwrap();
+        whole.step().unwrap();
+    }
+    assert!(results(&second) == results(&whole) && results(&second) != results(&first));
+}
+
+#[test]
 fn damaged_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.checkpoint");
     let state = Checkpoint {
-        fingerprint: 5,
+        fingerprint: Fingerprint { stimuli: 3, rest: 5 },
         steps: 7,
         dt: 0.5,
         vectors: vec![vec![1.0, f64::NAN], vec![], vec![-0.0; 9]],
@@ -141,7 +172,7 @@ fn damaged_files_are_refused() {
         assert!(refusal(&with(48, size)).contains("its size"));
     }
     let version = [&good[..16], &9u32.to_le_bytes(), &good[20..]].concat();
-    assert!(refusal(&version).contains("version 9, and only version 1"));
+    assert!(refusal(&version).contains("version 9, and only version 2"));
     assert!(Checkpoint::load(folder.path()).unwrap_err().to_string().contains("not an ordinary file"));
     let missing = Checkpoint::load(&folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read") && missing.contains("none"), "{missing}");

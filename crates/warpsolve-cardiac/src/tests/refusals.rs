@@ -45,6 +45,7 @@ fn parameters_out_of_their_range_are_refused() {
     says("stimulus 1: it starts at -1 ms", &|p| p.stimuli[0].start = -1.0);
     says("stimulus 1: its strength is NaN", &|p| p.stimuli[0].strength = f64::NAN);
     says("it is repeated every 0.5 ms, but lasts 1 ms", &|p| p.stimuli[0].period = Some(0.5));
+    says("a number of beats is 1 or more", &|p| p.stimuli[0].beats = Some(3));
     says("stimulus 2: the box from", &|p| {
         let shape = Shape::Box { low: [1.0; 3], high: [0.0; 3] };
         p.stimuli.push(Stimulus { shape, ..corner(1.0) })

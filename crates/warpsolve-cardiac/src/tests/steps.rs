@@ -145,6 +145,11 @@ fn stimuli_act_as_long_as_they_say_whatever_the_steps() {
     for (dt, steps) in [(0.05, 480), (0.4, 60), (12.0, 2)] {
         assert!((charge(&beating, dt, steps) - 5.0).abs() < 1e-8, "{dt}");
     }
+    // Two beats, and no third.
+    let two = Stimulus { beats: Some(2), ..beating.clone() };
+    for (dt, steps) in [(0.05, 480), (0.4, 60), (12.0, 3)] {
+        assert!((charge(&two, dt, steps) - 4.0).abs() < 1e-8, "{dt}");
+    }
     // A thousand beats later, as exactly.
     assert_eq!(beating.share(1.0 + 11e3, 0.05), 1.0);
     assert_eq!(beating.share(4.0 + 11e3, 0.05), 0.0);

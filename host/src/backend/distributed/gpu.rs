@@ -10,7 +10,7 @@ use super::border::{BorderRows, Borders};
 use super::channel::Channel;
 use super::peers::{OverRanks, Peers};
 use crate::backend::gpu::{
-    Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, bytes_of, pointer_or_null, slot,
+    Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, pointer_or_null, slot, transfer,
 };
 use crate::backend::memory::check_lengths;
 use crate::backend::{Coef, Memory, Products, Slot, Then, Vectors};
@@ -109,7 +109,7 @@ impl<T: Real> Borders<T> for Gpu {
         if let (Way::Host(_, place), Some(received)) = (&border.way, received) {
             check_lengths("a product", place.len(), &[("the elements received", received.len())])?;
             // SAFETY: the lengths are the same.
-            unsafe { self.device().upload(place.address(), bytes_of(received))? };
+            unsafe { transfer::upload(&**self.device(), place.address(), received)? };
         }
         let mut scratch = border.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let (rest, s) = &mut *scratch;

@@ -12,7 +12,7 @@ use cuda_std::Real;
 use gpu_kernels::ranks::{Circle, RANK_SCALARS, reduce_ranks};
 
 use super::exchanged::Exchanged;
-use crate::backend::gpu::{Buffer, DeviceScalars, Gpu, bytes_of_mut, slot};
+use crate::backend::gpu::{Buffer, DeviceScalars, Gpu, slot, transfer};
 use crate::backend::{Slot, check_slots};
 use crate::comm::{Alarm, Comm, OneProcess, agree_within};
 use crate::error::{Error, Result};
@@ -133,7 +133,7 @@ impl Peers {
     pub(super) fn exchanged(&self) -> Result<Exchanged> {
         let mut counts = [0_u64; COUNTS];
         // SAFETY: the buffer has this size.
-        unsafe { self.device.download(bytes_of_mut(&mut counts), self.counts.address)? };
+        unsafe { transfer::download(&*self.device, &mut counts, self.counts.address)? };
         let [reductions, exchanges, bytes] = counts;
         Ok(Exchanged { exchanges, bytes, reductions })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cuda_std::{Real, memory::Word};
 
+use super::transfer;
 use crate::backend::Length;
 use crate::error::{Error, Result};
 use crate::launch::{Address, Launch};
@@ -37,10 +38,11 @@ impl Buffer {
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
     }
 
+    #[track_caller]
     pub(crate) fn from_slice<U: Word>(device: &Arc<dyn Launch>, values: &[U]) -> Result<Arc<Self>> {
         let buffer = Buffer::new(device, size_of_val(values))?;
         // SAFETY: just allocated with this size.
-        unsafe { device.upload(buffer.address, bytes_of(values))? };
+        unsafe { transfer::upload(&**device, buffer.address, values)? };
         Ok(buffer)
     }
 
@@ -125,22 +127,13 @@ impl<T: Real> DeviceVector<T> {
         self.len
     }
 
+    #[track_caller]
     pub(crate) fn to_host(&self) -> Result<Vec<T>> {
         let mut values = vec![T::ZERO; self.len];
         // SAFETY: both are valid for this many bytes.
-        unsafe { self.buffer.device.download(bytes_of_mut(&mut values), self.address())? };
+        unsafe { transfer::download(&*self.buffer.device, &mut values, self.address())? };
         Ok(values)
     }
-}
-
-pub(crate) fn bytes_of<U: Word>(values: &[U]) -> &[u8] {
-    // SAFETY: words have no padding.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
-pub(crate) fn bytes_of_mut<U: Word>(values: &mut [U]) -> &mut [u8] {
-    // SAFETY: words have no padding, and every bit pattern is a value.
-    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
 /// [`Error::Reach`] where so many entries are more than 32-bit row pointers reach.

@@ -109,6 +109,7 @@ pub(crate) fn log2_lanes(n_rows: usize, nnz: usize) -> u32 {
 
 impl<T: Real> DeviceMatrix<T> {
     /// Copies `matrix` to the device.
+    #[track_caller]
     pub(crate) fn upload(device: &Arc<dyn Launch>, matrix: &AnyMatrix<T>) -> Result<Self> {
         let narrow = |row_ptr: &[usize]| {
             let row_ptr: Vec<u32> = row_ptr.par_iter().with_min_len(1 << 16).map(|&p| p as u32).collect();
@@ -248,6 +249,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
 
 impl Gpu {
     /// A x with the epilogue `e`, which reads or writes this many vectors of A's rows, apart from x.
+    #[track_caller]
     pub(crate) fn product<T: Real, E: Epilogue<T> + AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
@@ -308,6 +310,7 @@ impl Gpu {
     }
 
     /// A x with the epilogue `e`, for a matrix of blocks.
+    #[track_caller]
     pub(crate) fn block_product<T: Real, E: AnyBlockEpilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
@@ -329,6 +332,7 @@ impl Gpu {
         }
     }
 
+    #[track_caller]
     fn block_product_of<T: Real, const B: usize, E: BlockEpilogue<T, B>>(
         &self,
         a: &DeviceMatrix<T>,
@@ -384,6 +388,7 @@ impl Gpu {
     }
 
     #[allow(clippy::too_many_arguments)]
+    #[track_caller]
     fn csr_product<T: Real, O: Offset, E: Epilogue<T>>(
         &self,
         work: Work,
@@ -409,6 +414,7 @@ impl Gpu {
 
     /// # Safety
     /// As of [`Gpu::launch`].
+    #[track_caller]
     unsafe fn launch_rows<T: Real, E: Epilogue<T>>(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.launch_threads(<E as Epilogue<T>>::REDUCES, work, kernel) }
@@ -416,6 +422,7 @@ impl Gpu {
 
     /// # Safety
     /// As of [`Gpu::launch`].
+    #[track_caller]
     unsafe fn launch_threads(&self, reduces: bool, work: Work, kernel: &dyn Kernel) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { if reduces { self.launch_reduction(work, kernel) } else { self.launch(work, kernel) } }

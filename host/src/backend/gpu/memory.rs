@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use cuda_std::Real;
 
-use super::buffer::{Buffer, DeviceScalars, DeviceVector, bytes_of};
-use super::{Gpu, slot};
+use super::buffer::{Buffer, DeviceScalars, DeviceVector};
+use super::{Gpu, slot, transfer};
 use crate::backend::{Memory, Slot, check_slots};
 use crate::error::Result;
 use crate::launch::Address;
@@ -52,7 +52,7 @@ impl<T: Real> Memory<T> for Gpu {
         check_slots("write", scalars.len, first, values.len())?;
         let address = slot(scalars, first) as Address;
         // SAFETY: the slots are checked above.
-        unsafe { self.device.upload(address, bytes_of(values)) }
+        unsafe { transfer::upload(&*self.device, address, values) }
     }
     fn synchronize(&self) -> Result<()> {
         self.device.synchronize()

@@ -1,6 +1,7 @@
 //! GPUs, and the simulator: every launch of a kernel goes through [`Gpu`].
 
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -12,7 +13,7 @@ use gpu_kernels::{BLOCK, MAX_REDUCTION_BLOCKS};
 
 use super::{Coef, Slot, check_slots};
 use crate::error::Result;
-use crate::launch::{Launch, sim::Sim};
+use crate::launch::{Launch, notice, sim::Sim};
 
 pub(crate) mod buffer;
 mod cells;
@@ -24,15 +25,17 @@ mod monitoring;
 mod native;
 mod products;
 mod shared;
+pub(crate) mod transfer;
 mod update;
 mod vectors;
 mod work;
 
-pub(crate) use buffer::{Buffer, bytes_of, bytes_of_mut};
+pub(crate) use buffer::Buffer;
 pub use buffer::{DeviceScalars, DeviceVector, check_memory};
 pub use matrix::DeviceMatrix;
 pub use monitor::DeviceMonitor;
 pub use native::{Argument, Arrangement, MatrixAddresses, NativeModule};
+pub(crate) use transfer::{bytes_of, bytes_of_mut};
 pub(crate) use work::Work;
 
 /// Sums that one launch makes at most, and the most blocks of such a launch; scratch memory is sized by them.
@@ -76,6 +79,7 @@ impl Gpu {
     /// # Safety
     /// The kernel's arguments are addresses of this device, of memory with room for all that the kernel reads
     /// and writes. It may be given back as soon as this returns: that is queued behind the kernel.
+    #[track_caller]
     pub(crate) unsafe fn launch(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.launch_in_blocks_of(BLOCK, work, kernel) }
@@ -85,6 +89,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As of [`Gpu::launch`].
+    #[track_caller]
     pub(crate) unsafe fn launch_in_blocks_of(
         &self,
         block: u32,
@@ -96,7 +101,7 @@ impl Gpu {
         let least = usize::from(self.guard.is_some());
         let blocks = threads.div_ceil(block as usize).max(least) as u32;
         // SAFETY: the caller's promise.
-        unsafe { self.device.launch_moving(bytes, blocks, block, kernel) }
+        unsafe { self.queue(bytes, [blocks, block], kernel) }
     }
 
     /// Launches a kernel with a reduction: at least one block, so that the result is written even for
@@ -104,22 +109,40 @@ impl Gpu {
     ///
     /// # Safety
     /// As of [`Gpu::launch`].
+    #[track_caller]
     pub(crate) unsafe fn launch_reduction(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
         let Work { threads, bytes } = work.into();
         let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
         let most = resident.min(MAX_REDUCTION_BLOCKS) as usize;
         let blocks = threads.div_ceil(BLOCK as usize).clamp(1, most);
         // SAFETY: the caller's promise.
-        unsafe { self.device.launch_moving(bytes, blocks as u32, BLOCK, kernel) }
+        unsafe { self.queue(bytes, [blocks as u32, BLOCK], kernel) }
     }
 
     /// Launches one block.
     ///
     /// # Safety
     /// As of [`Gpu::launch`].
+    #[track_caller]
     pub(crate) unsafe fn launch_block(&self, kernel: &dyn Kernel) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.device.launch(1, BLOCK, kernel) }
+        unsafe { self.queue(None, [1, BLOCK], kernel) }
+    }
+
+    /// Queues a kernel on so many blocks of so many threads, with a notice where that is wanted.
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    #[track_caller]
+    pub(crate) unsafe fn queue(
+        &self,
+        bytes: Option<u64>,
+        [grid, block]: [u32; 2],
+        kernel: &dyn Kernel,
+    ) -> Result<()> {
+        notice::launch(self.device.info(), kernel.name(), [grid, block], Location::caller());
+        // SAFETY: the caller's promise.
+        unsafe { self.device.launch_moving(bytes, grid, block, kernel) }
     }
 
     pub(crate) fn guard(&self) -> Guard {

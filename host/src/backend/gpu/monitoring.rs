@@ -8,7 +8,7 @@ use super::monitor::DeviceMonitor;
 use super::{Gpu, slot};
 use crate::backend::{Monitoring, Progress, Slot, check_slots};
 use crate::error::Result;
-use crate::launch::Graph;
+use crate::launch::{Graph, notice};
 
 impl<T: Real> Monitoring<T> for Gpu {
     type Monitor = DeviceMonitor;
@@ -40,6 +40,10 @@ impl<T: Real> Monitoring<T> for Gpu {
         unsafe { self.launch_block(&observe::<T> { square: slot(s, square), monitor: monitor.argument() }) }
     }
     fn record(&self, work: &mut dyn FnMut(&Self) -> Result<()>) -> Result<Option<Graph>> {
+        // What is replayed has no caller.
+        if notice::of_launches() {
+            return Ok(None);
+        }
         self.device.record_graph(&mut || work(self))
     }
     unsafe fn replay(&self, recording: &Graph) -> Result<()> {

@@ -3,8 +3,7 @@
 
 use cuda_std::Real;
 
-use super::DeviceVector;
-use super::buffer::{bytes_of, bytes_of_mut};
+use super::{DeviceVector, transfer};
 use crate::error::{Error, Result};
 use crate::launch::Address;
 
@@ -14,26 +13,29 @@ impl<T: Real> DeviceVector<T> {
     ///
     /// # Errors
     /// [`Error::Length`] where the vector ends before; those of the device.
+    #[track_caller]
     pub fn update_device(&mut self, first: usize, values: &[T]) -> Result<()> {
         let to = self.part("update_device", first, values.len())?;
         // SAFETY: the vector has these elements.
-        unsafe { self.buffer.device().upload(to, bytes_of(values)) }
+        unsafe { transfer::upload(&**self.buffer.device(), to, values) }
     }
 
     /// Copies the elements from `first` on into `values`, as they are after everything queued before.
     ///
     /// # Errors
     /// As of [`DeviceVector::update_device`].
+    #[track_caller]
     pub fn update_host(&self, first: usize, values: &mut [T]) -> Result<()> {
         let from = self.part("update_host", first, values.len())?;
         // SAFETY: the vector has these elements.
-        unsafe { self.buffer.device().download(bytes_of_mut(values), from) }
+        unsafe { transfer::download(&**self.buffer.device(), values, from) }
     }
 
     /// The elements, and the end of the vector in device memory.
     ///
     /// # Errors
     /// Those of the device.
+    #[track_caller]
     pub fn detach(self) -> Result<Vec<T>> {
         self.to_host()
     }

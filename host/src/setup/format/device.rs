@@ -204,7 +204,7 @@ impl Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::gpu::buffer::bytes_of_mut;
+    use crate::backend::gpu::bytes_of_mut;
     use crate::backend::{Operator, Products, Then};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};

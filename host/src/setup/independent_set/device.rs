@@ -7,7 +7,8 @@ use gpu_kernels::setup::independent_set::{
 use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::IndependentSets;
-use crate::backend::gpu::buffer::{Buffer, bytes_of_mut};
+use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::transfer;
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
 use crate::error::Result;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
@@ -73,7 +74,7 @@ impl<T: Real> IndependentSets<T> for Gpu {
             }
             let mut last_open = [0u32];
             // SAFETY: within the allocation.
-            unsafe { self.device().download(bytes_of_mut(&mut last_open), open as u64)? };
+            unsafe { transfer::download(&**self.device(), &mut last_open, open as u64)? };
             if last_open[0] < round {
                 return Ok(members);
             }

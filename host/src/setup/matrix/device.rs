@@ -13,8 +13,9 @@ use gpu_kernels::setup::interpolate::Rows;
 use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::{Blocks, Matrices, Size};
-use crate::backend::gpu::buffer::{Buffer, bytes_of, bytes_of_mut, check_reach};
+use crate::backend::gpu::buffer::{Buffer, check_reach};
 use crate::backend::gpu::matrix::log2_lanes;
+use crate::backend::gpu::transfer;
 use crate::backend::gpu::{Gpu, UNGUARDED, Work, constant};
 use crate::error::{Error, Result};
 use crate::launch::Launch;
@@ -265,7 +266,7 @@ impl<T: Real> Matrices<T> for Gpu {
     fn set_values(&self, a: &mut DeviceCsr<T>, values: &Csr<T>) -> Result<()> {
         assert_eq!(a.size.nnz, values.nnz());
         // SAFETY: the buffer has as many elements.
-        unsafe { self.device().upload(a.values.address, bytes_of(values.values())) }
+        unsafe { transfer::upload(&**self.device(), a.values.address, values.values()) }
     }
     fn scale_values(&self, a: &mut DeviceCsr<T>, factor: T) -> Result<()> {
         let (n, x, z) = (a.size.nnz as u64, a.values(), a.values_mut());
@@ -279,10 +280,11 @@ impl<T: Real> Matrices<T> for Gpu {
 }
 
 /// The first `len` elements.
+#[track_caller]
 pub(crate) fn download<U: cuda_std::memory::Word>(buffer: &Buffer, len: usize, zero: U) -> Result<Vec<U>> {
     let mut values = vec![zero; len];
     // SAFETY: the buffer has at least that many elements.
-    unsafe { buffer.device().download(bytes_of_mut(&mut values), buffer.address)? };
+    unsafe { transfer::download(&**buffer.device(), &mut values, buffer.address)? };
     Ok(values)
 }
 

@@ -17,6 +17,7 @@ impl<T: Real> CgSteps<T> for Gpu {
 
 impl Gpu {
     /// [`CgSteps::cg_step`] with an entry into a preconditioner, which moves so many bytes more.
+    #[track_caller]
     pub(crate) fn cg_step_into<T: Real, S: Real>(
         &self,
         step: &mut CgStep<T, Self>,

@@ -48,5 +48,6 @@ pub trait CgSteps<T: Real>: Backend<T> {
     /// `s[out] = (r, d .* r)`, `s[out + 1] = (r, r)`, and `||r||` is observed. `d = None` means 1.
     ///
     /// Where `s[rho]` or `s[p_ap]` is not positive, nothing changes and the monitor stops.
+    #[track_caller]
     fn cg_step(&self, step: &mut CgStep<T, Self>, d: Option<&Self::Vector>) -> Result<()>;
 }

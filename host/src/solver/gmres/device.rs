@@ -219,12 +219,8 @@ impl Gpu {
                 let resident = self.device().resident_blocks(kernel.name(), BLOCK)?;
                 // SAFETY: as in `Gpu::launch`.
                 unsafe {
-                    self.device().launch_moving(
-                        work.bytes,
-                        blocks.min(resident).min(MAX_SUM_BLOCKS),
-                        BLOCK,
-                        &kernel,
-                    )
+                    let blocks = blocks.min(resident).min(MAX_SUM_BLOCKS);
+                    self.queue(work.bytes, [blocks, BLOCK], &kernel)
                 }
             }};
         }
