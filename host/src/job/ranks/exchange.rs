@@ -46,7 +46,7 @@ pub struct Measurement {
 /// process, rank k on the device that `open(k)` gives.
 ///
 /// # Errors
-/// [`Error::Rank`] with the error of a rank.
+/// [`Error::Rank`](crate::Error::Rank) with the error of a rank.
 pub fn measure(
     a: &Csr<f64>,
     oracle: &spmv::Oracle,
