@@ -158,8 +158,8 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Allows launches with so many bytes of dynamic shared memory; without it there are 48 KiB for static and
-    /// dynamic together.
+    /// Allows launches with so many bytes of dynamic shared memory; without it there are 48 KiB for static
+    /// and dynamic together.
     ///
     /// # Errors
     /// A block cannot have so many on this device.
