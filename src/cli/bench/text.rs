@@ -168,10 +168,10 @@ pub fn notes(table: &Table) -> Vec<String> {
     let mut notes = Vec::new();
     let published = || table.rows.iter().flat_map(|row| row.published.iter().map(move |p| (row, p)));
     if published().next().is_some() {
-        let unknowns = match table.table.as_str() {
-            "loops" => ", for a system whose size is not given".into(),
-            "programs" => String::new(),
-            _ => format!(", for {} unknowns", thousands(UNKNOWNS as u64)),
+        let unknowns = match TheirSize::of(table) {
+            TheirSize::Unknown => ", for a system whose size is not given".into(),
+            TheirSize::Row => String::new(),
+            TheirSize::Unknowns(n) => format!(", for {} unknowns", thousands(n as u64)),
         };
         let ratio = if is_of_their_size(table) { " (how many times as long)" } else { "" };
         notes.push(format!("Published times{ratio}{unknowns}, from {}.", table.source));
@@ -332,13 +332,32 @@ fn check(row: &Row) -> String {
     }
 }
 
+/// The size for which the times of a table were published.
+enum TheirSize {
+    /// That of the row.
+    Row,
+    /// So many unknowns.
+    Unknowns(usize),
+    /// It is not given.
+    Unknown,
+}
+
+impl TheirSize {
+    fn of(table: &Table) -> TheirSize {
+        match table.table.as_str() {
+            "programs" => TheirSize::Row,
+            "loops" | "exchange" => TheirSize::Unknown,
+            _ => TheirSize::Unknowns(UNKNOWNS),
+        }
+    }
+}
+
 /// Whether times can be compared with the published ones: the systems differ by less than a tenth.
 fn is_of_their_size(table: &Table) -> bool {
-    // The programs have published times for their very sizes, the loops for a size that is not known.
-    match table.table.as_str() {
-        "programs" => true,
-        "loops" => false,
-        _ => table.system.rows.abs_diff(UNKNOWNS) < UNKNOWNS / 10,
+    match TheirSize::of(table) {
+        TheirSize::Row => true,
+        TheirSize::Unknowns(n) => table.system.rows.abs_diff(n) < n / 10,
+        TheirSize::Unknown => false,
     }
 }
 
