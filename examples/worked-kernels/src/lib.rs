@@ -22,7 +22,9 @@ pub use vadd::Vadd;
 
 use cust::error::CudaResult;
 use cust::prelude::*;
+use std::error::Error;
 use std::fmt::Display;
+use std::process::ExitCode;
 
 /// A kernel with its data on the device.
 pub trait Worked {
@@ -52,6 +54,17 @@ pub fn newer_rust_module() -> CudaResult<Module> {
 /// The kernels for compute capability 9.0 and newer.
 pub fn newest_rust_module() -> CudaResult<Module> {
     Module::from_ptx(include_str!(concat!(env!("OUT_DIR"), "/sm_90.ptx")), &[])
+}
+
+/// The exit status of a program that ended so, whose error goes to stderr.
+pub fn end(outcome: Result<(), Box<dyn Error>>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The first of two lists' elements that are not `equal`.

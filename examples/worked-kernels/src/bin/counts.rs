@@ -10,25 +10,18 @@ use cuda_std::sim::{self, KernelReport, Memory, Operation, Options};
 use cust::prelude::*;
 use std::error::Error;
 use std::process::ExitCode;
-use worked_kernels::{Counted, counted, rust_module};
+use worked_kernels::{Counted, counted, end, rust_module};
 
 /// Words between two addresses at which data may begin: 256 bytes.
 const ALIGNMENT: usize = 64;
 
 fn main() -> ExitCode {
-    let outcome = match std::env::args().nth(1).as_deref() {
+    end(match std::env::args().nth(1).as_deref() {
         Some("sim") => simulated(|launch, report| println!("{}", csv(launch, report))),
         Some("lines") => simulated(|launch, report| println!("{}\n{report}", launch.title)),
         Some("cuda") => on_gpu(),
         _ => Err("what is to be done? sim, cuda or lines".into()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 /// Launches in the simulator, and what it counted.

@@ -10,22 +10,16 @@ use cust::prelude::*;
 use kernels::saxpy::BLOCK;
 use std::error::Error;
 use std::process::ExitCode;
+use worked_kernels::end;
 
 const N: usize = 1 << 20;
 
 fn main() -> ExitCode {
-    let outcome = match std::env::args().nth(1).as_deref() {
+    end(match std::env::args().nth(1).as_deref() {
         Some("right") => run(true),
         Some("wrong") => run(false),
         _ => Err("what is to be launched? right or wrong".into()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 fn run(right: bool) -> Result<(), Box<dyn Error>> {

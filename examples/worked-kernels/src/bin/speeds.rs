@@ -10,7 +10,7 @@ use cust::prelude::*;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use worked_kernels::{Histogram, Matmul, Nbody, Pi, Saxpy, Scan, Stencil, Vadd, Worked, rust_module};
+use worked_kernels::{Histogram, Matmul, Nbody, Pi, Saxpy, Scan, Stencil, Vadd, Worked, end, rust_module};
 
 /// Times that are taken of each, by turns; the median counts.
 const RUNS: usize = 11;
@@ -34,13 +34,7 @@ const KERNELS: [Make; 8] = [
 
 fn main() -> ExitCode {
     let folder = std::env::args_os().nth(1).map(PathBuf::from);
-    match run(folder.as_deref()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    end(run(folder.as_deref()))
 }
 
 /// Prints the table.
