@@ -6,8 +6,8 @@ use super::way::{Transfers, Way};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::backend::{Backend, Slot};
-use crate::error::{Error, Result};
-use crate::memory::free_memory;
+use crate::error::Result;
+use crate::memory::check_free;
 use crate::solver::{Run, StopReason};
 
 /// A device that measures, and refuses what it has no room for.
@@ -34,11 +34,8 @@ impl Clock for Cpu {
     }
     fn room(&self, count: usize, len: usize) -> Result<()> {
         // What is computed with, and what it was made from.
-        let (needed, free) = (2 * (count * len * size_of::<f64>()) as u64, free_memory());
-        if needed <= free {
-            return Ok(());
-        }
-        Err(Error::HostMemory { needed, free, detail: "vectors, each of them twice".into() })
+        let needed = 2 * (count * len * size_of::<f64>()) as u64;
+        check_free(needed, || "vectors, each of them twice".into())
     }
 }
 

@@ -5,7 +5,7 @@ use faer::sparse::FaerError;
 
 use super::kind::Kind;
 use crate::error::{Error, Result};
-use crate::memory::free_memory;
+use crate::memory::check_free;
 
 /// What a factorisation will take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,12 +38,8 @@ impl Prediction {
 
     /// Refuses what does not fit, with the figures.
     pub fn check_memory(&self) -> Result<()> {
-        let (Prediction { kind, entries, bytes, .. }, free) = (self, free_memory());
-        if *bytes <= free as f64 {
-            return Ok(());
-        }
-        let detail = format!("{kind}, {entries:.2e} entries at most");
-        Err(Error::HostMemory { needed: *bytes as u64, free, detail })
+        let Prediction { kind, entries, bytes, .. } = self;
+        check_free(bytes.ceil() as u64, || format!("{kind}, {entries:.2e} entries at most"))
     }
 }
 
