@@ -23,8 +23,8 @@ pub(crate) fn hint(name: &str, names: &[&str]) -> String {
 #[doc(hidden)]
 pub use serde;
 
-/// An enum whose variants have names: its `Display`, `FromStr`, `Serialize` and `NAMES` in one place. What it
-/// is called in messages comes first; a name that is unknown is refused with the
+/// An enum whose variants have names: its `Display`, `FromStr`, `Serialize`, `ALL` and `NAMES` in one place.
+/// What it is called in messages comes first; a name that is unknown is refused with the
 /// [nearest](crate::named::unknown).
 ///
 /// ```
@@ -39,6 +39,7 @@ pub use serde;
 /// }
 /// assert_eq!("y".parse::<Axis>().unwrap(), Axis::Y);
 /// assert_eq!(Axis::X.to_string(), "x");
+/// assert_eq!(Axis::ALL, [Axis::X, Axis::Y]);
 /// assert_eq!("z".parse::<Axis>().unwrap_err().to_string(), "unknown axis 'z'; there are x, y");
 /// ```
 #[macro_export]
@@ -50,6 +51,8 @@ macro_rules! named {
             $($(#[$variant_doc])* $variant,)*
         }
         impl $enum {
+            /// All of them.
+            pub const ALL: &[$enum] = &[$($enum::$variant),*];
             /// Every name.
             pub const NAMES: &[&str] = &[$($name),*];
         }
@@ -61,9 +64,9 @@ macro_rules! named {
         impl std::str::FromStr for $enum {
             type Err = $crate::error::Error;
             fn from_str(name: &str) -> $crate::error::Result<Self> {
-                let named = [$($enum::$variant),*].into_iter().zip(Self::NAMES);
-                let found = named.into_iter().find(|(_, known)| **known == name);
-                found.map(|(variant, _)| variant).ok_or_else(|| $crate::named::unknown($what, name, Self::NAMES))
+                let mut named = Self::ALL.iter().zip(Self::NAMES);
+                let found = named.find(|(_, known)| **known == name);
+                found.map(|(variant, _)| *variant).ok_or_else(|| $crate::named::unknown($what, name, Self::NAMES))
             }
         }
         impl $crate::named::serde::Serialize for $enum {

@@ -21,7 +21,7 @@ use crate::parallel::*;
 use crate::problem::random::uniform;
 
 named! {
-    /// How the loops of a sweep are written.
+    /// How the loops of a sweep are written; numbered from 1 in the source.
     "way to write the loops" Loops {
         /// All variables are declared in the loop over the rows.
         InLoop = "variables in the loop",
@@ -33,9 +33,6 @@ named! {
         Private = "all variables private",
     }
 }
-
-/// All of them, numbered from 1 in the source.
-pub const ALL: [Loops; 4] = [Loops::InLoop, Loops::Shared, Loops::NoPrefetch, Loops::Private];
 
 /// Rows of a task, a whole number of blocks.
 const CHUNK: usize = 2048;
@@ -207,7 +204,7 @@ mod tests {
         assert!(a.n_rows() > CHUNK);
         for threads in [1, 3] {
             let cpu = Cpu::new(threads).unwrap();
-            for loops in ALL {
+            for &loops in Loops::ALL {
                 let m = measure(&cpu, &a, loops, 2).unwrap();
                 assert_eq!(m.wrong, 0, "{loops}, {threads} threads");
                 assert!(m.bytes > 12 * a.nnz() as u64);

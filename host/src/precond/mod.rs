@@ -45,9 +45,6 @@ macro_rules! preconditioners {
             "preconditioner" Precond { $($(#[$doc])* $precond = $module::DESCRIPTION.name,)* }
         }
         impl Precond {
-            /// Every preconditioner.
-            pub const ALL: &[Precond] = &[$(Precond::$precond),*];
-
             /// What programs must know of it.
             pub fn description(self) -> &'static Description {
                 match self { $(Precond::$precond => &$module::DESCRIPTION,)* }

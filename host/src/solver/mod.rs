@@ -52,9 +52,6 @@ macro_rules! methods {
             "solver" Method { $($(#[$doc])* $method = $module::DESCRIPTION.name,)* }
         }
         impl Method {
-            /// Every method.
-            pub const ALL: &[Method] = &[$(Method::$method),*];
-
             /// What programs must know of it.
             pub fn description(self) -> &'static Description {
                 match self { $(Method::$method => &$module::DESCRIPTION,)* }

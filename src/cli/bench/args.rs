@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use warpsolve::job::Precision;
 use warpsolve::matrix::Format;
@@ -96,11 +97,11 @@ pub struct Setting {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub elements: Option<u32>,
     /// In the table shapes: rows of a slice [default: 32,64,128]
-    #[arg(long, value_name = "ROWS", value_delimiter = ',', value_parser = ["32", "64", "128"], hide_possible_values = true)]
-    pub slice: Vec<String>,
+    #[arg(long, value_name = "ROWS", value_delimiter = ',', value_parser = PossibleValuesParser::new(["32", "64", "128"]).try_map(|rows| rows.parse::<usize>()), hide_possible_values = true)]
+    pub slice: Vec<usize>,
     /// In the table shapes: threads of a block [default: 64,128,256,512]
-    #[arg(long, value_name = "THREADS", value_delimiter = ',', value_parser = ["64", "128", "256", "512"], hide_possible_values = true)]
-    pub block: Vec<String>,
+    #[arg(long, value_name = "THREADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(["64", "128", "256", "512"]).try_map(|threads| threads.parse::<u32>()), hide_possible_values = true)]
+    pub block: Vec<u32>,
     /// Points along each side of the grids of the table programs [default: the documents' 1000 for laplace,
     /// 5000 for jacobi-grid; 24 in the simulator]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=60_000))]

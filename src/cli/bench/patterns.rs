@@ -2,8 +2,10 @@
 
 use warpsolve::Result;
 use warpsolve::examples::{self, Program, Way};
-use warpsolve::job::patterns::unified;
-use warpsolve::job::{Device, Precision, Timing, loops, patterns};
+use warpsolve::job::loops::{self, Loops};
+use warpsolve::job::patterns::unified::{self, Place};
+use warpsolve::job::patterns::{self, Pattern};
+use warpsolve::job::{Device, Precision, Timing};
 use warpsolve::matrix::{Csr, Format};
 
 use super::products::kernels;
@@ -45,7 +47,7 @@ impl Bench {
         let n = self.elements();
         let mut rows = Vec::new();
         for device in &self.devices {
-            for pattern in patterns::ALL {
+            for &pattern in Pattern::ALL {
                 self.progress.working(pattern.to_string());
                 let measured = patterns::measure(device, pattern, n, self.calls()).and_then(|m| {
                     let kernels =
@@ -62,7 +64,7 @@ impl Bench {
     pub fn unified(&self) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for device in &self.devices {
-            for place in unified::ALL {
+            for &place in Place::ALL {
                 self.progress.working(place.to_string());
                 let repeat = self.setting.repeat.unwrap_or(MOVES) as usize;
                 let measured = unified::measure(device, place, self.elements(), repeat)
@@ -79,7 +81,7 @@ impl Bench {
         let mut rows = Vec::new();
         for device in &self.cpus(&[last], report)? {
             let Device::Cpu(cpu) = device else { continue };
-            for way in loops::ALL {
+            for &way in Loops::ALL {
                 self.progress.working(way.to_string());
                 let measured = loops::measure(cpu, a, way, self.calls())
                     .map(|m| figures(&m.timing, m.wrong, m.bytes, None, Vec::new()));

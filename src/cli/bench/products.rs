@@ -61,15 +61,15 @@ impl Bench {
         let mut rows = Vec::new();
         for (device, &name) in self.devices.iter().zip(&self.setting.device) {
             for size in self.setting.ranks.iter().map(|&n| usize::from(n)) {
-                for update in [Update::Nothing, Update::Shared, Update::Whole] {
+                for &update in Update::ALL {
                     let open = |rank| ranks::open(ranks::device_of(name, rank), ranks::threads(size));
-                    self.progress.working(format!("{size} ranks, {}", exchanged(update)));
+                    self.progress.working(format!("{size} ranks, {update}"));
                     let measured = exchange::measure(a, &oracle, size, update, self.repeat(), open);
                     let way = match &measured {
                         Ok(measured) if measured.is_connected => ", peer memory",
                         _ => "",
                     };
-                    let work = format!("{size} ranks, {}{way}", exchanged(update));
+                    let work = format!("{size} ranks, {update}{way}");
                     let figures =
                         measured.map(|m| figures(&m.timing, m.error, m.correct, m.bytes, None, Vec::new()));
                     let published = published::exchange(update);
@@ -82,17 +82,16 @@ impl Bench {
 
     /// `y = A x` in slices and blocks of several sizes.
     pub fn shapes(&self, a: &Csr<f64>) -> Result<Vec<Row>> {
-        fn asked<T: std::str::FromStr + Copy>(given: &[String], all: &[T]) -> Vec<T> {
-            let given: Vec<T> = given.iter().filter_map(|text| text.parse().ok()).collect();
-            if given.is_empty() { all.to_vec() } else { given }
+        fn asked<'a, T>(given: &'a [T], all: &'a [T]) -> &'a [T] {
+            if given.is_empty() { all } else { given }
         }
         let heights = asked(&self.setting.slice, &shapes::HEIGHTS);
         let blocks = asked(&self.setting.block, &shapes::BLOCKS);
         let oracle = spmv::Oracle::new(a);
         let mut rows = Vec::new();
         for device in &self.devices {
-            for &height in &heights {
-                for &block in &blocks {
+            for &height in heights {
+                for &block in blocks {
                     let work = format!("slices of {height}, blocks of {block}");
                     self.progress.working(work.clone());
                     let measured = shape_on(device, a, &oracle, (height, block), self.repeat());
@@ -102,15 +101,6 @@ impl Bench {
             }
         }
         Ok(rows)
-    }
-}
-
-/// What is exchanged.
-fn exchanged(update: Update) -> &'static str {
-    match update {
-        Update::Nothing => "nothing exchanged",
-        Update::Shared => "shared elements",
-        Update::Whole => "whole vectors",
     }
 }
 

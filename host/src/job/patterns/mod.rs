@@ -19,7 +19,7 @@ use crate::problem::random::uniform;
 pub mod unified;
 
 named! {
-    /// What neighbouring threads do.
+    /// What neighbouring threads do, in the order of the tutorial.
     "pattern" Pattern {
         /// `y_i = x_i`
         Coalesced = "coalesced",
@@ -47,22 +47,6 @@ named! {
         Selected = "both ways, selected",
     }
 }
-
-/// All of them, in the order of the tutorial.
-pub const ALL: [Pattern; 12] = [
-    Pattern::Coalesced,
-    Pattern::Shifted,
-    Pattern::Strided3,
-    Pattern::Strided32,
-    Pattern::Strange,
-    Pattern::OneOfStructures,
-    Pattern::OneOfArrays,
-    Pattern::AllOfStructures,
-    Pattern::AllOfArrays,
-    Pattern::Uniform,
-    Pattern::Divergent,
-    Pattern::Selected,
-];
 
 /// What [`measure`] found.
 #[derive(Debug, Clone)]
@@ -280,7 +264,7 @@ mod tests {
     fn every_pattern_has_the_bits_of_a_sequential_loop() {
         let strict = Gpu::new(Arc::new(Sim::strict())).unwrap();
         for device in [Device::Cpu(Cpu::new(3).unwrap()), Device::Gpu(strict)] {
-            for pattern in ALL {
+            for &pattern in Pattern::ALL {
                 for n in [1, 33, 257, 1000] {
                     let m = measure(&device, pattern, n, 1).unwrap();
                     assert_eq!(m.wrong, 0, "{pattern}, {n}");

@@ -31,9 +31,6 @@ named! {
     }
 }
 
-/// All of them.
-pub const ALL: [Place; 4] = [Place::Device, Place::Copied, Place::PagesOnHost, Place::PagesOnDevice];
-
 /// What [`measure`] found.
 #[derive(Debug, Clone)]
 pub struct Measurement {

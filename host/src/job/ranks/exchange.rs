@@ -10,21 +10,23 @@ use crate::comm::{Comm, Partition, Partitioning, Piece, Pieces, Team};
 use crate::error::Result;
 use crate::job::{Device, Timing, spmv};
 use crate::matrix::{AnyMatrix, Csr};
+use crate::named::named;
 
 /// Products before the first that is timed.
 const WARM_UP: usize = 3;
 
-/// What goes between a rank's device, the host and the other ranks before a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Update {
-    /// Nothing: a rank multiplies its rows in its own columns alone.
-    Nothing,
-    /// The elements that ranks share.
-    Shared,
-    /// The same, after the whole vector of each rank went from its device to the host and back. Rosenberger
-    /// and Haase, OpenACC and CUDA parallelization for the Elasticity Problem in CARP (2017), section 5,
-    /// compare the two.
-    Whole,
+named! {
+    /// What goes between a rank's device, the host and the other ranks before a product.
+    "exchange" Update {
+        /// Nothing: a rank multiplies its rows in its own columns alone.
+        Nothing = "nothing exchanged",
+        /// The elements that ranks share.
+        Shared = "shared elements",
+        /// The same, after the whole vector of each rank went from its device to the host and back.
+        /// Rosenberger and Haase, OpenACC and CUDA parallelization for the Elasticity Problem in CARP (2017),
+        /// section 5, compare the two.
+        Whole = "whole vectors",
+    }
 }
 
 /// What [`measure`] found.
