@@ -5,7 +5,7 @@
 //! with a sequential loop, bit by bit.
 
 use arithmetic::patterns::{STEPS, long_way, other_way, strange};
-use gpu_kernels::examples::patterns::{branch, read_fields, read_strangely, read_strided};
+use gpu_kernels::examples::patterns::{IN_FLIGHT, branch, read_fields, read_strangely, read_strided};
 
 use super::Device;
 use super::timing::{Timing, time};
@@ -231,7 +231,8 @@ fn launch(
     b: &DeviceVector<f32>,
     y: &mut DeviceVector<f32>,
 ) -> Result<()> {
-    let work = Work::moving(n, pattern.bytes(n));
+    let threads = if pattern.branches() { n } else { n.div_ceil(IN_FLIGHT) };
+    let work = Work::moving(threads, pattern.bytes(n));
     let (x, b, y) = (a.ptr(), b.ptr(), y.ptr_mut());
     // SAFETY: `Pattern::source` says how many elements the arrays must have, and they were made for it.
     unsafe {

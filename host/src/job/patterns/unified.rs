@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use cust::context::CurrentContext;
 use cust::memory::UnifiedBuffer;
-use gpu_kernels::examples::patterns::read_strided;
+use gpu_kernels::examples::patterns::{IN_FLIGHT, read_strided};
 
 use super::super::Device;
 use super::super::timing::Timing;
@@ -60,7 +60,7 @@ pub fn measure(device: &Device, place: Place, n: usize, repeat: usize) -> Result
     let read = |x: *const f32| {
         let kernel = read_strided { n: n as u64, stride: 1, offset: 0, x, y: y_ptr };
         // SAFETY: x and y have n elements that the device can use.
-        unsafe { gpu.launch(Work::moving(n, bytes), &kernel) }
+        unsafe { gpu.launch(Work::moving(n.div_ceil(IN_FLIGHT), bytes), &kernel) }
     };
     // The kernel is loaded, and what it reads is made, before the first time.
     let seconds = match place {
