@@ -197,6 +197,51 @@ pub unsafe fn fill_sell<T: Real, S: Real>(
     }
 }
 
+/// [Column indices in 16 bits](crate::spmv::indices::Indices16) of reduced SELL-32, a warp a slice, and
+/// `out = ` the largest distance: where it has more bits, what was stored is of no use.
+#[kernel]
+pub unsafe fn shorten(
+    n_rows: u64,
+    slice_ptr: *const u64,
+    columns: *const u32,
+    bases: *mut u32,
+    distances: *mut u32,
+    reduction: Reduction<f64>,
+) {
+    let n_rows = n_rows as usize;
+    let lane = thread::thread_idx_x() as usize % SLICE;
+    let mut slice = thread::index_x() / SLICE;
+    let mut farthest = 0;
+    // SAFETY: the launcher's arguments describe a SELL matrix; the lanes of a warp are together.
+    unsafe {
+        while slice < n_rows.div_ceil(SLICE) {
+            let is_row = slice * SLICE + lane < n_rows;
+            let (mut at, end) = (slice_ptr.ld_nc(slice) as usize, slice_ptr.ld_nc(slice + 1) as usize);
+            while at < end {
+                let column = if is_row { columns.ld_cs(at + lane) } else { u32::MAX };
+                let mut base = column;
+                let mut mask = WARP_SIZE / 2;
+                while mask > 0 {
+                    base = base.min(warp::warp_shuffle_xor(FULL_MASK, base, mask, WARP_SIZE));
+                    mask /= 2;
+                }
+                let distance = if is_row { column - base } else { 0 };
+                farthest = farthest.max(distance);
+                let next = warp::warp_shuffle_down(FULL_MASK, distance, 1, WARP_SIZE);
+                if lane.is_multiple_of(2) {
+                    distances.st((at + lane) / 2, distance | next << 16);
+                }
+                if lane == 0 {
+                    bases.st(at / SLICE, base);
+                }
+                at += SLICE;
+            }
+            slice += thread::stride() / SLICE;
+        }
+        grid_reduce::<f64, Max, 1>([farthest as f64], reduction, |_| ());
+    }
+}
+
 /// Each row's pivot for [compressed](crate::spmv::compressed) entries, the first of its largest entries, and
 /// `out = max |column - pivot|` over all entries. The pivot is the diagonal's where `pivots` is null.
 #[kernel]

@@ -12,6 +12,7 @@ use cuda_std::{
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep};
 use crate::monitor::Guard;
+use crate::spmv::indices::{Indices, Indices16, Indices32};
 use crate::spmv::sell::{SLICE, place};
 use crate::unroll::unroll;
 
@@ -139,8 +140,8 @@ unsafe fn add_products<T: Real, E: Epilogue<T>, const K: usize>(
 /// As there.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-unsafe fn gather<T: Real, E: Epilogue<T>, const K: usize, const STREAMED: bool>(
-    col_idx: *const u32,
+unsafe fn gather<T: Real, I: Indices, E: Epilogue<T>, const K: usize, const STREAMED: bool>(
+    indices: I,
     values: *const T,
     columns: &[Column<T, E>; K],
     running: [bool; K],
@@ -159,7 +160,7 @@ unsafe fn gather<T: Real, E: Epilogue<T>, const K: usize, const STREAMED: bool>(
             unroll::<BATCH>(|k| {
                 if (k as u32) < left {
                     let i = first + k * stride;
-                    at[k] = if STREAMED { col_idx.ld_cs(i) } else { col_idx.ld_nc(i) } as usize;
+                    at[k] = indices.column::<STREAMED>(first, k * stride) as usize;
                     entries[k] = if STREAMED { values.ld_cs(i) } else { values.ld_nc(i) };
                 }
             });
@@ -172,12 +173,12 @@ unsafe fn gather<T: Real, E: Epilogue<T>, const K: usize, const STREAMED: bool>(
 }
 
 /// [`fn@super::sell::spmv_sell`] for up to K columns.
-#[kernel(T = [f32, f64], K = [4, 8], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, ProductDot<T>])]
-pub unsafe fn spmv_sell_columns<T: Real, const K: usize, E: Epilogue<T>>(
+#[kernel(T = [f32, f64], I = [Indices32, Indices16], K = [4, 8], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, ProductDot<T>])]
+pub unsafe fn spmv_sell_columns<T: Real, I: Indices, const K: usize, E: Epilogue<T>>(
     n_rows: u64,
     slice_ptr: *const u64,
     permutation: *const u32,
-    col_idx: *const u32,
+    indices: I,
     values: *const T,
     columns: [Column<T, E>; K],
 ) {
@@ -189,7 +190,8 @@ pub unsafe fn spmv_sell_columns<T: Real, const K: usize, E: Epilogue<T>>(
         while position < n_rows as usize {
             let (row, start, width) = place(slice_ptr, permutation, position);
             let inputs = inputs(&columns, running, row);
-            let products = gather::<T, E, K, true>(col_idx, values, &columns, running, start, width, SLICE);
+            let products =
+                gather::<T, I, E, K, true>(indices, values, &columns, running, start, width, SLICE);
             rows(&columns, row, inputs, products, &mut sums);
             position += thread::stride();
         }
@@ -228,8 +230,8 @@ pub unsafe fn spmv_csr_columns<T: Real, const K: usize, E: Epilogue<T>>(
                 let start = row_ptr.ld_nc(i) as usize + lane as usize;
                 let end = row_ptr.ld_nc(i + 1) as usize;
                 let count = ((end + lanes as usize - 1).saturating_sub(start) >> log2_lanes) as u32;
-                parts = gather::<T, E, K, false>(
-                    col_idx,
+                parts = gather::<T, _, E, K, false>(
+                    Indices32 { columns: col_idx },
                     values,
                     &columns,
                     running,

@@ -6,6 +6,7 @@ use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, 
 use crate::monitor::Guard;
 use crate::spmv::{
     gather::gather,
+    indices::Indices32,
     rows::{by_lanes, by_threads},
 };
 
@@ -59,11 +60,12 @@ pub unsafe fn spmv_csr<T: Real, O: Offset, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
+        let indices = Indices32 { columns: col_idx };
         let sums = by_threads(n_rows, |row| {
             let start = O::load(row_ptr, row);
             let count = (O::load(row_ptr, row + 1) - start) as u32;
             let inputs = e.inputs(row);
-            let product = gather::<T, SCALAR_BATCH, false>(col_idx, values, x, start, count, 1);
+            let product = gather::<T, _, SCALAR_BATCH, false>(indices, values, x, start, count, 1);
             e.row(row, inputs, product)
         });
         e.finish(sums);
@@ -92,6 +94,7 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
+        let indices = Indices32 { columns: col_idx };
         let sums = by_lanes(
             n_rows,
             log2_lanes,
@@ -100,7 +103,7 @@ pub unsafe fn spmv_csr_vector<T: Real, O: Offset, E: Epilogue<T>>(
                 let start = O::load(row_ptr, row) + lane;
                 let end = O::load(row_ptr, row + 1);
                 let count = (end + lanes - 1).saturating_sub(start) >> log2_lanes;
-                [gather::<T, VECTOR_BATCH, false>(col_idx, values, x, start, count as u32, lanes)]
+                [gather::<T, _, VECTOR_BATCH, false>(indices, values, x, start, count as u32, lanes)]
             },
             |row, inputs, [product]| e.row(row, inputs, product),
         );

@@ -4,7 +4,7 @@ use cuda_std::{Real, kernel};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::spmv::{gather::gather, rows::by_threads};
+use crate::spmv::{gather::gather, indices::Indices32, rows::by_threads};
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;
@@ -26,9 +26,10 @@ pub unsafe fn spmv_ell<T: Real, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
+        let indices = Indices32 { columns: col_idx };
         let sums = by_threads(n_rows, |row| {
             let inputs = e.inputs(row);
-            let product = gather::<T, BATCH, true>(col_idx, values, x, row, width as u32, stride as usize);
+            let product = gather::<T, _, BATCH, true>(indices, values, x, row, width as u32, stride as usize);
             e.row(row, inputs, product)
         });
         e.finish(sums);

@@ -2,16 +2,17 @@
 
 use cuda_std::{Real, memory::*};
 
+use super::indices::Indices;
 use crate::unroll::unroll;
 
-/// `sum_j values[start + stride j] x[col_idx[start + stride j]]`, `j < count`, in order of `j`.
+/// `sum_j values[i_j] x[column of i_j]` over the entries `i_j = start + stride j`, `j < count`, in order of `j`.
 ///
 /// `BATCH` entries are asked for before the first is used, so that enough loads are in flight to cover the
 /// latency of device memory. With `STREAMED` the matrix is the first to leave the caches, so that a Krylov
 /// method's vectors are still there afterwards; not so where neighbouring threads share cache lines of it.
 #[inline(always)]
-pub(super) unsafe fn gather<T: Real, const BATCH: usize, const STREAMED: bool>(
-    col_idx: *const u32,
+pub(super) unsafe fn gather<T: Real, I: Indices, const BATCH: usize, const STREAMED: bool>(
+    indices: I,
     values: *const T,
     x: *const T,
     start: usize,
@@ -30,8 +31,7 @@ pub(super) unsafe fn gather<T: Real, const BATCH: usize, const STREAMED: bool>(
         unsafe {
             unroll::<BATCH>(|k| {
                 if here(k) {
-                    let i = at + k * stride;
-                    columns[k] = if STREAMED { col_idx.ld_cs(i) } else { col_idx.ld_nc(i) };
+                    columns[k] = indices.column::<STREAMED>(at, k * stride);
                 }
             });
             unroll::<BATCH>(|k| {

@@ -3,6 +3,7 @@
 use cuda_std::{kernel, memory::*};
 
 use super::gather::gather;
+use super::indices::Indices32;
 use super::rows::by_threads;
 
 /// Entries of a row in flight, as in [`spmv_sell`](super::sell::spmv_sell).
@@ -24,7 +25,17 @@ pub unsafe fn slices_of<const C: usize>(
         unsafe {
             let start = slice_ptr.ld_nc(i / C) as usize;
             let width = ((slice_ptr.ld_nc(i / C + 1) as usize - start) / C) as u32;
-            y.st(i, gather::<f64, BATCH, true>(col_idx, values, x, start + i % C, width, C));
+            y.st(
+                i,
+                gather::<f64, _, BATCH, true>(
+                    Indices32 { columns: col_idx },
+                    values,
+                    x,
+                    start + i % C,
+                    width,
+                    C,
+                ),
+            );
         }
         [0.0; 2]
     });

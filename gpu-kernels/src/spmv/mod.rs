@@ -7,6 +7,7 @@ pub mod csr;
 pub mod ell;
 mod gather;
 pub mod height;
+pub mod indices;
 mod rows;
 pub mod sell;
 

@@ -4,13 +4,17 @@ use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::spmv::{gather::gather, rows::by_threads};
+use crate::spmv::gather::gather;
+use crate::spmv::indices::{Indices, Indices16, Indices32};
+use crate::spmv::rows::by_threads;
 
 /// Rows in a slice: a warp, so that its loads of one column of the slice are one coalesced access.
 pub const SLICE: usize = 32;
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;
+/// The same with [short indices](Indices16).
+const SHORT_BATCH: usize = 8;
 
 /// The row at a position of slice order, its first entry, and the width of its slice.
 ///
@@ -35,12 +39,12 @@ pub(crate) unsafe fn place(
 /// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
 ///
 /// Entry `j` of position `p` is at `slice_ptr[p / 32] + 32 j + p % 32`.
-#[kernel(T = [f32, f64], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
-pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
+#[kernel(T = [f32, f64], I = [Indices32, Indices16], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, SweepNorm<T>, ProductDot<T>])]
+pub unsafe fn spmv_sell<T: Real, I: Indices, E: Epilogue<T>>(
     n_rows: u64,
     slice_ptr: *const u64,
     permutation: *const u32,
-    col_idx: *const u32,
+    indices: I,
     values: *const T,
     x: *const T,
     e: E,
@@ -54,7 +58,11 @@ pub unsafe fn spmv_sell<T: Real, E: Epilogue<T>>(
         let sums = by_threads(n_rows, |position| {
             let (row, start, width) = place(slice_ptr, permutation, position);
             let inputs = e.inputs(row);
-            let product = gather::<T, BATCH, true>(col_idx, values, x, start, width, SLICE);
+            let product = if I::ARE_SHORT {
+                gather::<T, I, SHORT_BATCH, true>(indices, values, x, start, width, SLICE)
+            } else {
+                gather::<T, I, BATCH, true>(indices, values, x, start, width, SLICE)
+            };
             e.row(row, inputs, product)
         });
         e.finish(sums);

@@ -4,6 +4,7 @@ use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::epilogue::Epilogue;
 use gpu_kernels::spmv::columns::{Column, spmv_compressed_columns, spmv_csr_columns, spmv_sell_columns};
+use gpu_kernels::spmv::indices::{Indices16, Indices32};
 
 use super::matrix::{DeviceMatrix, Layout};
 use super::{Gpu, Work};
@@ -17,7 +18,10 @@ const FEW_COLUMNS: usize = 4;
 impl<T: Real> DeviceMatrix<T> {
     /// Whether there is a kernel for several columns.
     pub(super) fn takes_columns(&self) -> bool {
-        matches!(self.layout, Layout::Sell(_) | Layout::Compressed { .. } | Layout::Crs { wide: false, .. })
+        matches!(
+            self.layout,
+            Layout::Sell { .. } | Layout::Compressed { .. } | Layout::Crs { wide: false, .. }
+        )
     }
 }
 
@@ -47,11 +51,20 @@ impl Gpu {
         let columns: [Column<T, E>; K] = std::array::from_fn(|c| columns.get(c).copied().unwrap_or(absent));
         let (col_idx, values) = (a.col_idx.address as *const u32, a.values.address as *const T);
         match &a.layout {
-            Layout::Sell(slices) => {
+            Layout::Sell { slices, bases } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
-                let kernel =
-                    spmv_sell_columns::<T, K, E> { n_rows, slice_ptr, permutation, col_idx, values, columns };
-                self.launch_columns::<T, E>(a.work_of(a.n_rows, vectors, count), &kernel)
+                let work = a.work_of(a.n_rows, vectors, count);
+                if let Some(bases) = bases {
+                    let indices = Indices16 { bases: bases.address as *const u32, distances: col_idx };
+                    let kernel =
+                        spmv_sell_columns { n_rows, slice_ptr, permutation, indices, values, columns };
+                    self.launch_columns::<T, E>(work, &kernel)
+                } else {
+                    let indices = Indices32 { columns: col_idx };
+                    let kernel =
+                        spmv_sell_columns { n_rows, slice_ptr, permutation, indices, values, columns };
+                    self.launch_columns::<T, E>(work, &kernel)
+                }
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());

@@ -10,6 +10,7 @@ use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
 use gpu_kernels::spmv::compressed::spmv_compressed;
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
+use gpu_kernels::spmv::indices::{Indices16, Indices32};
 use gpu_kernels::spmv::sell::spmv_sell;
 
 use super::buffer::{Buffer, DeviceVector, check_reach};
@@ -45,7 +46,12 @@ pub(crate) enum Layout {
         width: usize,
         stride: usize,
     },
-    Sell(Slices),
+    /// The columns in `col_idx`, or their distances from these bases, in 16 bits
+    /// ([`gpu_kernels::spmv::indices`]).
+    Sell {
+        slices: Slices,
+        bases: Option<Arc<Buffer>>,
+    },
     /// [`gpu_kernels::spmv::compressed`]: entries in `col_idx`, those of the pivots in `values`, and the
     /// columns of the pivots unless they are the diagonal's.
     Compressed {
@@ -140,7 +146,7 @@ impl<T: Real> DeviceMatrix<T> {
             AnyMatrix::Ell(a) => {
                 (Layout::Ell { width: a.width(), stride: a.stride() }, a.col_idx(), a.values())
             }
-            AnyMatrix::Sell(a) => (Layout::Sell(slices(a)?), a.col_idx(), a.values()),
+            AnyMatrix::Sell(a) => (Layout::Sell { slices: slices(a)?, bases: None }, a.col_idx(), a.values()),
             AnyMatrix::BlockCrs(a) => {
                 check_reach(a.blocks() as u64)?;
                 let (block, plane) = (a.block(), a.blocks());
@@ -171,9 +177,14 @@ impl<T: Real> DeviceMatrix<T> {
     /// Unknowns that share a column index.
     fn block(&self) -> usize {
         match self.layout {
-            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell(_) | Layout::Compressed { .. } => 1,
+            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell { .. } | Layout::Compressed { .. } => 1,
             Layout::BlockCrs { block, .. } | Layout::BlockSell { block, .. } => block,
         }
+    }
+
+    /// Bytes of a column index.
+    fn column_bytes(&self) -> usize {
+        if let Layout::Sell { bases: Some(_), .. } = self.layout { 2 } else { 4 }
     }
 
     /// A product by this many threads that reads x, and reads or writes this many other vectors of A's rows.
@@ -199,7 +210,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
         match self.layout {
             Layout::Crs { .. } => Format::Crs.to_string(),
             Layout::Ell { .. } => Format::Ell.to_string(),
-            Layout::Sell(_) | Layout::Compressed { .. } => Format::Sell.to_string(),
+            Layout::Sell { .. } | Layout::Compressed { .. } => Format::Sell.to_string(),
             Layout::BlockCrs { block, .. } => Format::BlockCrs(block).to_string(),
             Layout::BlockSell { block, .. } => Format::BlockSell(block).to_string(),
         }
@@ -207,9 +218,9 @@ impl<T: Real> Operator for DeviceMatrix<T> {
     fn sigma(&self) -> usize {
         match &self.layout {
             Layout::Crs { .. } | Layout::Ell { .. } | Layout::BlockCrs { .. } => 1,
-            Layout::Sell(slices) | Layout::Compressed { slices, .. } | Layout::BlockSell { slices, .. } => {
-                slices.sigma
-            }
+            Layout::Sell { slices, .. }
+            | Layout::Compressed { slices, .. }
+            | Layout::BlockSell { slices, .. } => slices.sigma,
         }
     }
     fn is_compressed(&self) -> bool {
@@ -220,7 +231,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
     }
     fn stored(&self) -> u64 {
         // A column for each entry or block.
-        self.col_idx.bytes() / size_of::<u32>() as u64 * self.block().pow(2) as u64
+        self.col_idx.bytes() / self.column_bytes() as u64 * self.block().pow(2) as u64
     }
     fn bytes(&self) -> u64 {
         let slices = |slices: &Slices| {
@@ -229,7 +240,8 @@ impl<T: Real> Operator for DeviceMatrix<T> {
         let pointers = match &self.layout {
             Layout::Crs { row_ptr, .. } | Layout::BlockCrs { row_ptr, .. } => row_ptr.bytes(),
             Layout::Ell { .. } => 0,
-            Layout::Sell(s) | Layout::BlockSell { slices: s, .. } => slices(s),
+            Layout::Sell { slices: s, bases } => slices(s) + bases.as_ref().map_or(0, |bases| bases.bytes()),
+            Layout::BlockSell { slices: s, .. } => slices(s),
             Layout::Compressed { slices: s, pivots, .. } => {
                 slices(s) + pivots.as_ref().map_or(0, |p| p.bytes())
             }
@@ -243,7 +255,8 @@ impl<T: Real> Operator for DeviceMatrix<T> {
             Layout::Compressed { pivots, .. } => (0, pivots.as_ref().map_or(0, |_| 4 * self.n_rows)),
             _ => (size_of::<T>(), 0),
         };
-        matrix_traffic(self.nnz, self.n_rows, value_bytes, self.block()) + pivot_bytes as u64
+        let whole = matrix_traffic(self.nnz, self.n_rows, value_bytes, self.block()) + pivot_bytes as u64;
+        whole - (self.nnz * (size_of::<u32>() - self.column_bytes())) as u64
     }
 }
 
@@ -265,11 +278,23 @@ impl Gpu {
         let values = a.values.address as *const T;
         let (x, guard) = (x.ptr(), self.guard());
         match &a.layout {
-            Layout::Sell(slices) => {
+            Layout::Sell { slices, bases } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
-                let kernel = spmv_sell { n_rows, slice_ptr, permutation, col_idx, values, x, e, guard };
+                let work = a.work(a.n_rows, vectors);
                 // SAFETY: the matrix was checked when it was made, and the lengths before the product.
-                unsafe { self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel) }
+                unsafe {
+                    if let Some(bases) = bases {
+                        let indices = Indices16 { bases: bases.address as *const u32, distances: col_idx };
+                        let kernel =
+                            spmv_sell { n_rows, slice_ptr, permutation, indices, values, x, e, guard };
+                        self.launch_rows::<T, E>(work, &kernel)
+                    } else {
+                        let indices = Indices32 { columns: col_idx };
+                        let kernel =
+                            spmv_sell { n_rows, slice_ptr, permutation, indices, values, x, e, guard };
+                        self.launch_rows::<T, E>(work, &kernel)
+                    }
+                }
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());

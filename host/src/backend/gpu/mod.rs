@@ -25,6 +25,7 @@ mod monitoring;
 mod native;
 mod products;
 mod shared;
+pub(crate) mod short_indices;
 pub(crate) mod transfer;
 mod update;
 mod vectors;

@@ -133,7 +133,7 @@ impl NativeModule {
 /// Where a matrix in device memory is, for kernels that were compiled elsewhere; valid while it is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatrixAddresses {
-    /// Columns, 32 bits each.
+    /// Columns, 32 bits each unless the arrangement says otherwise.
     pub col_idx: Address,
     /// Values.
     pub values: Address,
@@ -165,6 +165,9 @@ pub enum Arrangement {
         slice_ptr: Address,
         /// Where the row at each position is, 32 bits each; 0 where rows are in order.
         permutation: Address,
+        /// Where the least column of each 32 neighbouring entries is, 32 bits each; `col_idx` has how far from
+        /// it each entry is, 16 bits each. 0 where `col_idx` has columns.
+        bases: Address,
     },
 }
 
@@ -174,9 +177,10 @@ impl<T: Real> DeviceMatrix<T> {
         let arrangement = match &self.layout {
             Layout::Crs { row_ptr, wide, .. } => Arrangement::Crs { row_ptr: row_ptr.address, wide: *wide },
             Layout::Ell { width, stride } => Arrangement::Ell { width: *width, stride: *stride },
-            Layout::Sell(slices) => Arrangement::Sell {
+            Layout::Sell { slices, bases } => Arrangement::Sell {
                 slice_ptr: slices.slice_ptr.address,
                 permutation: slices.permutation.as_ref().map_or(0, |rows| rows.address),
+                bases: bases.as_ref().map_or(0, |bases| bases.address),
             },
             _ => return None,
         };

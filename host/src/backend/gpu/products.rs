@@ -18,7 +18,7 @@ impl<T: Real> Products<T> for Gpu {
     type Matrix = DeviceMatrix<T>;
 
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<DeviceMatrix<T>> {
-        DeviceMatrix::upload(&self.device, matrix)
+        self.shorten(DeviceMatrix::upload(&self.device, matrix)?)
     }
 
     fn multiply(&self, a: &DeviceMatrix<T>, x: &DeviceVector<T>, then: Then<T, Self>) -> Result<()> {

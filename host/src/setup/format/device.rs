@@ -26,23 +26,14 @@ impl<T: Real> CrsFormat<T> for Gpu {
 }
 
 impl<T: Real, S: Real> Formats<T, S> for Gpu {
-    /// Blocks are chosen for as if each were one entry. Waits for the padding of each window that is tried.
+    /// Blocks are chosen for as if each were one entry. Waits for the padding of each window that is tried,
+    /// and for how far columns are apart.
     fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceMatrix<S>> {
-        let (pattern, nnz) = (a.first(), a.first().size.nnz);
-        let mut widths = None;
-        let choice = choose_for_gpu(pattern.size.n_rows, nnz, |sigma| {
-            let stored = widths.insert(self.widths(pattern, sigma)?).stored;
-            Ok(Padding { stored, nnz: nnz as u64 })
-        })?;
-        let matrix = match widths {
-            Some(widths) if choice.format == Format::Sell => self.sell(a, widths, choice.sigma)?,
-            _ => self.crs(a)?,
-        };
-        Ok(DeviceMatrix { reason: Some(choice.for_blocks(a.block()).reason), ..matrix })
+        self.shorten(self.in_chosen_format(a)?)
     }
 
     fn smoothing_operator(&self, a: &Blocks<DeviceCsr<T>>, pivot: Pivot) -> Result<DeviceMatrix<S>> {
-        self.compress(self.operator(a)?, pivot)
+        self.shorten(self.compress(self.in_chosen_format(a)?, pivot)?)
     }
 }
 
@@ -57,9 +48,24 @@ struct Widths {
 }
 
 impl Gpu {
+    /// The matrix with values rounded to `S`, in the format that [`choose_for_gpu`] chooses.
+    fn in_chosen_format<T: Real, S: Real>(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceMatrix<S>> {
+        let (pattern, nnz) = (a.first(), a.first().size.nnz);
+        let mut widths = None;
+        let choice = choose_for_gpu(pattern.size.n_rows, nnz, |sigma| {
+            let stored = widths.insert(self.widths(pattern, sigma)?).stored;
+            Ok(Padding { stored, nnz: nnz as u64 })
+        })?;
+        let matrix = match widths {
+            Some(widths) if choice.format == Format::Sell => self.sell(a, widths, choice.sigma)?,
+            _ => self.crs(a)?,
+        };
+        Ok(DeviceMatrix { reason: Some(choice.for_blocks(a.block()).reason), ..matrix })
+    }
+
     /// `matrix`, compressed for smoothing where that is possible.
     fn compress<S: Real>(&self, matrix: DeviceMatrix<S>, pivot: Pivot) -> Result<DeviceMatrix<S>> {
-        let Layout::Sell(slices) = &matrix.layout else { return Ok(matrix) };
+        let Layout::Sell { slices, .. } = &matrix.layout else { return Ok(matrix) };
         if TypeId::of::<S>() != TypeId::of::<f32>() {
             return Ok(matrix);
         }
@@ -185,7 +191,7 @@ impl Gpu {
             unsafe { self.launch(size.n_rows.div_ceil(SLICE) * SLICE, &kernel) }?;
         }
         let layout = match block {
-            1 => Layout::Sell(slices),
+            1 => Layout::Sell { slices, bases: None },
             _ => Layout::BlockSell { block, plane, slices },
         };
         Ok(DeviceMatrix {
@@ -205,6 +211,7 @@ impl Gpu {
 mod tests {
     use super::*;
     use crate::backend::gpu::bytes_of_mut;
+    use crate::backend::gpu::short_indices::reference;
     use crate::backend::{Operator, Products, Then};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};
@@ -248,13 +255,23 @@ mod tests {
         assert_eq!((matrix.n_rows, matrix.n_cols), (a.n_rows(), a.n_cols()));
         let expected = AnyMatrix::from_csr(&Arc::new(a.cast::<S>()), choice.format, choice.sigma).unwrap();
         match (&matrix.layout, &expected) {
-            (Layout::Sell(Slices { slice_ptr, permutation, .. }), AnyMatrix::Sell(expected)) => {
+            (Layout::Sell { slices, bases }, AnyMatrix::Sell(expected)) => {
+                let Slices { slice_ptr, permutation, .. } = slices;
                 assert_eq!(download(slice_ptr, expected.slice_ptr()), expected.slice_ptr());
                 assert_eq!(permutation.is_some(), expected.permutation().is_some());
                 if let (Some(permutation), Some(expected)) = (permutation, expected.permutation()) {
                     assert_eq!(download(permutation, expected), expected);
                 }
-                assert_eq!(download(&matrix.col_idx, expected.col_idx()), expected.col_idx());
+                match (bases, reference(expected)) {
+                    (Some(bases), Some([expected, distances])) => {
+                        assert_eq!(download(bases, &expected), expected);
+                        assert_eq!(download(&matrix.col_idx, &distances), distances);
+                    }
+                    (None, None) => {
+                        assert_eq!(download(&matrix.col_idx, expected.col_idx()), expected.col_idx());
+                    }
+                    _ => panic!("short indices here, whole ones there"),
+                }
                 assert_eq!(download(&matrix.values, expected.values()), expected.values());
             }
             (Layout::Crs { row_ptr, wide, .. }, AnyMatrix::Crs(expected)) => {
@@ -296,6 +313,15 @@ mod tests {
             compare::<f64, f32>(&Csr::new(40, 0, vec![0; 41], vec![], vec![]).unwrap()),
             (Format::Sell, 1)
         );
+    }
+
+    #[test]
+    fn columns_that_are_far_apart_have_whole_indices() {
+        for farthest in [65_535, 65_536] {
+            let columns = (0..333).map(|i| if i % 50 == 7 { farthest } else { 0 }).collect();
+            let a = Csr::new(333, 70_000, (0..=333).collect(), columns, vec![0.3; 333]).unwrap();
+            assert_eq!(compare::<f64, f64>(&a), (Format::Sell, 1));
+        }
     }
 
     #[test]
