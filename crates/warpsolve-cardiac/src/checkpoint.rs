@@ -16,7 +16,7 @@ use warpsolve_host::error::{Error, Result};
 use warpsolve_host::io::atomic::write_atomically;
 
 const MAGIC: &[u8; 16] = b"warpsolve heart\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes from the magic to the fingerprint of the stimuli.
 const HEAD: usize = 48;
 /// More vectors than any formulation has.

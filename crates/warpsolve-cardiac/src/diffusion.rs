@@ -4,7 +4,10 @@ use std::sync::Arc;
 use warpsolve_host::backend::Then;
 use warpsolve_host::solver::cg::CgSteps;
 
+use super::domain::Domain;
+use super::electrodes::{Electrode, electrodes};
 use super::params::{Formulation, Params};
+use super::stimulus::Stimulus;
 use super::system::System;
 use warpsolve_host::backend::{Backend, Coef};
 use warpsolve_host::error::Result;
@@ -24,6 +27,10 @@ pub(super) struct Diffusion<B: Backend<f64>> {
     /// -K_m or -K_i.
     minus_k: B::Matrix,
     systems: Systems<B>,
+    /// The extracellular stimuli, each with its currents in the rows of the system that has phi.
+    electrodes: Vec<(Stimulus, B::Vector)>,
+    is_grounded: bool,
+    dt: f64,
     scalars: B::Scalars,
 }
 
@@ -36,14 +43,16 @@ enum Systems<B: Backend<f64>> {
     Splitting {
         for_d: System<B>,
         for_phi: System<B>,
-        /// v* + phi.
+        /// v* + phi, later -K_i v.
         sum: B::Vector,
+        /// Copies the value of each node to its row, but for grounded nodes. `None` where there are none.
+        once: Option<B::Matrix>,
     },
     Coupled {
         for_both: System<B>,
         /// -K_i v*.
         current: B::Vector,
-        /// Copies the value of each node to its two rows.
+        /// Copies the value of each node to its two rows, but for those of a grounded phi.
         twice: B::Matrix,
         /// Takes d from (phi, d).
         d_alone: B::Matrix,
@@ -51,78 +60,118 @@ enum Systems<B: Backend<f64>> {
 }
 
 impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
-    /// Assembles the systems on `space`; `fibre(t)` is the direction of the fibres in tetrahedron t.
-    pub fn new(
-        backend: &B,
-        space: &P1,
-        fibre: impl Fn(usize) -> [f64; 3] + Sync,
-        params: &Params,
-    ) -> Result<Self> {
-        let stiffness =
-            |[along, across]: [f64; 2]| space.stiffness(|t| transversely_isotropic(fibre(t), along, across));
+    /// Assembles the systems.
+    pub fn new(backend: &B, domain: &Domain, params: &Params) -> Result<Self> {
+        let space = domain.space()?;
+        let stiffness = |[along, across]: [f64; 2]| {
+            space.stiffness(|t| transversely_isotropic(domain.fibre(t), along, across))
+        };
         let tissue = &params.tissue;
         let k = stiffness(match params.formulation {
             Formulation::Monodomain => tissue.sigma_m(),
             Formulation::Splitting | Formulation::Coupled => tissue.sigma_i(),
         });
         check::check_finite(&k)?;
-        let mass = mass(space, params.lumped_mass);
+        let mass = mass(&space, params.lumped_mass);
+        let grounded = domain.grounded(params)?;
+        let is_grounded = grounded.contains(&true);
         let for_d = || System::parabolic(backend, step_matrix(&mass, &k, params), params);
         let n = space.n_nodes();
-        let systems = match params.formulation {
-            Formulation::Monodomain => Systems::Monodomain { for_d: for_d()? },
-            Formulation::Splitting => Systems::Splitting {
-                for_d: for_d()?,
-                for_phi: System::elliptic(backend, "elliptic", stiffness(tissue.sigma_ie()), 1, params)?,
-                sum: backend.zeros(n)?,
-            },
+        let (systems, unknowns) = match params.formulation {
+            Formulation::Monodomain => (Systems::Monodomain { for_d: for_d()? }, 1),
+            Formulation::Splitting => {
+                let mut a = stiffness(tissue.sigma_ie());
+                hold(&mut a, |row| grounded[row]);
+                let once = is_grounded
+                    .then(|| operator(backend, one_a_row(n, (0..n).map(|row| (row, !grounded[row])))?));
+                let systems = Systems::Splitting {
+                    for_d: for_d()?,
+                    for_phi: System::elliptic(backend, "elliptic", a, 1, params)?,
+                    sum: backend.zeros(n)?,
+                    once: once.transpose()?,
+                };
+                (systems, 1)
+            }
             Formulation::Coupled => {
-                let a = fem::bidomain(&k, &stiffness(tissue.sigma_ie()), &mass, params.kappa())?;
-                let twice = one_a_row(n, (0..2 * n).map(|row| row / 2))?;
-                let d_alone = one_a_row(2 * n, (0..n).map(|node| 2 * node + 1))?;
-                Systems::Coupled {
+                let mut a = fem::bidomain(&k, &stiffness(tissue.sigma_ie()), &mass, params.kappa())?;
+                let is_held = |row: usize| row % 2 == 0 && grounded[row / 2];
+                hold(&mut a, is_held);
+                let twice = one_a_row(n, (0..2 * n).map(|row| (row / 2, !is_held(row))))?;
+                let d_alone = one_a_row(2 * n, (0..n).map(|node| (2 * node + 1, true)))?;
+                let systems = Systems::Coupled {
                     for_both: System::elliptic(backend, "coupled", a, 2, params)?,
                     current: backend.zeros(n)?,
                     twice: operator(backend, twice)?,
                     d_alone: operator(backend, d_alone)?,
-                }
+                };
+                (systems, 2)
             }
         };
-        let minus_k = operator(backend, k.map_values(|v| -v))?;
-        Ok(Diffusion { minus_k, systems, scalars: backend.scalars(1)? })
+        let in_rows = |Electrode { stimulus, currents }: Electrode| {
+            let mut rows = vec![0.0; unknowns * n];
+            for (node, current) in currents.into_iter().enumerate().filter(|(node, _)| !grounded[*node]) {
+                rows[unknowns * node] = current;
+            }
+            Ok((stimulus, backend.vector(&rows)?))
+        };
+        let electrodes = electrodes(params, &domain.points, domain.bounds, &mass)?;
+        Ok(Diffusion {
+            minus_k: operator(backend, k.map_values(|v| -v))?,
+            systems,
+            electrodes: electrodes.into_iter().map(in_rows).collect::<Result<_>>()?,
+            is_grounded,
+            dt: params.dt,
+            scalars: backend.scalars(1)?,
+        })
     }
 
-    /// Computes v at `time` (ms), and phi, from v*.
-    pub fn advance(&mut self, backend: &B, v: &mut B::Vector, time: f64) -> Result<Iterations> {
-        let (minus_k, s) = (&self.minus_k, &self.scalars);
-        match &mut self.systems {
+    /// Computes v at the time `to` (ms), and phi, from v* of the step that began at `from`.
+    pub fn advance(&mut self, backend: &B, v: &mut B::Vector, [from, to]: [f64; 2]) -> Result<Iterations> {
+        let Diffusion { minus_k, systems, electrodes, dt, scalars: s, .. } = self;
+        // b += s
+        let add_currents = |b: &mut B::Vector| {
+            electrodes.iter().try_for_each(|(stimulus, currents)| match stimulus.share(from, *dt) {
+                0.0 => Ok(()),
+                share => backend.axpby(s, Coef::constant(share), currents, Coef::ONE, b),
+            })
+        };
+        match systems {
             Systems::Monodomain { for_d } => {
                 backend.multiply(minus_k, v, Then::Store { y: &mut for_d.b })?;
-                let parabolic = for_d.solve(backend, time)?;
+                let parabolic = for_d.solve(backend, to)?;
                 backend.axpby(s, Coef::ONE, &for_d.x, Coef::ONE, v)?;
                 Ok(Iterations { parabolic, elliptic: 0 })
             }
-            Systems::Splitting { for_d, for_phi, sum } => {
+            Systems::Splitting { for_d, for_phi, sum, once } => {
                 backend.copy(v, sum)?;
                 backend.axpby(s, Coef::ONE, &for_phi.x, Coef::ONE, sum)?;
                 backend.multiply(minus_k, sum, Then::Store { y: &mut for_d.b })?;
-                let parabolic = for_d.solve(backend, time)?;
+                let parabolic = for_d.solve(backend, to)?;
                 backend.axpby(s, Coef::ONE, &for_d.x, Coef::ONE, v)?;
-                backend.multiply(minus_k, v, Then::Store { y: &mut for_phi.b })?;
-                let elliptic = for_phi.solve(backend, time)?;
+                match once {
+                    None => backend.multiply(minus_k, v, Then::Store { y: &mut for_phi.b })?,
+                    Some(once) => {
+                        backend.multiply(minus_k, v, Then::Store { y: sum })?;
+                        backend.multiply(once, sum, Then::Store { y: &mut for_phi.b })?;
+                    }
+                }
+                add_currents(&mut for_phi.b)?;
+                let elliptic = for_phi.solve(backend, to)?;
                 Ok(Iterations { parabolic, elliptic })
             }
             Systems::Coupled { for_both, current, twice, d_alone } => {
                 backend.multiply(minus_k, v, Then::Store { y: current })?;
                 backend.multiply(twice, current, Then::Store { y: &mut for_both.b })?;
-                let elliptic = for_both.solve(backend, time)?;
+                add_currents(&mut for_both.b)?;
+                let elliptic = for_both.solve(backend, to)?;
                 backend.multiply(d_alone, &for_both.x, Then::Add { y: v })?;
                 Ok(Iterations { parabolic: 0, elliptic })
             }
         }
     }
 
-    /// phi of each node, with mean 0 over the nodes; `None` for the monodomain equation.
+    /// phi of each node, with mean 0 over the nodes if nothing is grounded; `None` for the monodomain
+    /// equation.
     pub fn phi(&self, backend: &B) -> Result<Option<Vec<f64>>> {
         let mut phi = match &self.systems {
             Systems::Monodomain { .. } => return Ok(None),
@@ -131,9 +180,11 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
                 backend.to_host(&for_both.x)?.into_iter().step_by(2).collect()
             }
         };
-        // After many steps the mean holds rounding errors.
-        let mean = phi.iter().sum::<f64>() / phi.len() as f64;
-        phi.iter_mut().for_each(|phi| *phi -= mean);
+        if !self.is_grounded {
+            // After many steps the mean holds rounding errors.
+            let mean = phi.iter().sum::<f64>() / phi.len() as f64;
+            phi.iter_mut().for_each(|phi| *phi -= mean);
+        }
         Ok(Some(phi))
     }
 
@@ -177,11 +228,26 @@ fn step_matrix(mass: &Csr<f64>, k: &Csr<f64>, params: &Params) -> Csr<f64> {
     a
 }
 
-/// The matrix of `n_cols` columns whose row i has a single entry, 1, in column `columns[i]`.
-fn one_a_row(n_cols: usize, columns: impl Iterator<Item = usize>) -> Result<Csr<f64>> {
-    let columns: Vec<u32> = columns.map(|column| column as u32).collect();
+/// Takes unknowns that are held at 0 out of a symmetric matrix, but for their diagonal entries: they stay 0
+/// where the right-hand side is.
+fn hold(a: &mut Csr<f64>, is_held: impl Fn(usize) -> bool) {
+    let (row_ptr, col_idx, values) = a.parts_mut();
+    for row in 0..row_ptr.len() - 1 {
+        for k in row_ptr[row]..row_ptr[row + 1] {
+            let column = col_idx[k] as usize;
+            if column != row && (is_held(row) || is_held(column)) {
+                values[k] = 0.0;
+            }
+        }
+    }
+}
+
+/// The matrix of `n_cols` columns with a single entry in each row: its column, and 1 or 0.
+fn one_a_row(n_cols: usize, entries: impl Iterator<Item = (usize, bool)>) -> Result<Csr<f64>> {
+    let (columns, values): (Vec<u32>, Vec<f64>) =
+        entries.map(|(column, is_one)| (column as u32, f64::from(is_one))).unzip();
     let n_rows = columns.len();
-    Csr::new(n_rows, n_cols, (0..=n_rows).collect(), columns, vec![1.0; n_rows])
+    Csr::new(n_rows, n_cols, (0..=n_rows).collect(), columns, values)
 }
 
 /// Uploads a matrix, in the format that the device chooses.

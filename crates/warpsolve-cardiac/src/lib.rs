@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! chi Cm dv/dt = div(sigma_i grad(v + phi)) - chi I_ion(v, w) + I_stim,   dw/dt = g(v, w)
-//!            0 = div(sigma_i grad v) + div((sigma_i + sigma_e) grad phi)
+//!            0 = div(sigma_i grad v) + div((sigma_i + sigma_e) grad phi) + I_e
 //! ```
 //!
 //! without flux through the boundary. w are the cells' own variables, see [`Model`]. If sigma_e is a multiple
@@ -16,20 +16,21 @@
 //!
 //! A step of dt is split (Godunov). First every cell reacts by itself, and v^n becomes v*. Then v* diffuses,
 //! implicitly, with linear finite elements ([`fem`](warpsolve_host::fem)). K are stiffness matrices, M is the
-//! mass matrix, kappa = chi Cm / dt, K_ie = K_i + K_e. The unknown is the change by diffusion, d = v^(n+1) -
+//! mass matrix, kappa = chi Cm / dt, K_ie = K_i + K_e, and s = M I_e the currents of electrodes. The unknown is the change by diffusion, d = v^(n+1) -
 //! v*, so that tolerances are relative to the currents of diffusion and do not depend on the voltage at rest:
 //!
 //! ```text
 //! monodomain   (kappa M + theta K_m) d = -K_m v*
-//! splitting    (kappa M + theta K_i) d = -K_i (v* + phi^n),   then   K_ie phi^(n+1) = -K_i v^(n+1)
-//! coupled      [ K_ie   K_i           ] [ phi^(n+1) ]   [ -K_i v* ]
-//!              [ K_i    K_i + kappa M ] [ d         ] = [ -K_i v* ]
+//! splitting    (kappa M + theta K_i) d = -K_i (v* + phi^n),   then   K_ie phi^(n+1) = -K_i v^(n+1) + s
+//! coupled      [ K_ie   K_i           ] [ phi^(n+1) ]   [ -K_i v* + s ]
+//!              [ K_i    K_i + kappa M ] [ d         ] = [ -K_i v*     ]
 //! ```
 //!
 //! Every step is first order in dt. The systems of the monodomain equation and of v alone are solved by CG
 //! with the diagonal as preconditioner. The others are singular (a constant phi is in their null space) and
 //! solved by CG with multigrid; the coupled one in blocks of two unknowns a node. A solve starts from 2 x^n -
-//! x^(n-1), extrapolated from the last two solutions. phi has mean 0 over the nodes.
+//! x^(n-1), extrapolated from the last two solutions. phi has mean 0 over the nodes. Where a place is
+//! grounded, phi is 0 there instead, and nothing is singular.
 //!
 //! Sources: S. Rosenberger, G. Haase: OpenACC and CUDA parallelization for the Elasticity Problem in CARP
 //! (2017), section 8; E. J. Vigmond, R. Weber dos Santos, A. J. Prassl, M. Deo, G. Plank: Solvers for the
@@ -38,8 +39,10 @@
 //! | file | what |
 //! |---|---|
 //! | `params` | the parameters |
-//! | `stimulus` | currents from outside: where and when |
+//! | `stimulus`, `shape` | currents from outside: where and when |
+//! | `electrodes` | those into the space outside of the cells, and their balance |
 //! | `simulation` | the steps |
+//! | `domain` | the mesh, checked and in order |
 //! | `diffusion` | the second half of a step, in its three formulations |
 //! | `system` | one linear system, solved again and again |
 //! | `order` | nodes numbered along a space-filling curve |
@@ -49,10 +52,13 @@
 
 mod checkpoint;
 mod diffusion;
+mod domain;
+mod electrodes;
 pub mod io;
 pub mod mesh;
 mod order;
 mod params;
+mod shape;
 mod simulation;
 mod stimulus;
 mod system;
@@ -60,8 +66,10 @@ mod system;
 mod tests;
 
 pub use checkpoint::Checkpoint;
+pub use electrodes::Balance;
 pub use params::{Formulation, Params, Tissue};
+pub use shape::Shape;
 pub use simulation::{Simulation, StepReport};
-pub use stimulus::{Shape, Stimulus};
+pub use stimulus::{Stimulus, StimulusKind};
 pub use system::SystemInfo;
 pub use warpsolve_host::backend::cells::{Model, NOT_ACTIVATED};

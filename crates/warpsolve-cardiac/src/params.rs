@@ -1,6 +1,8 @@
 //! The parameters of a simulation.
 
-use super::stimulus::Stimulus;
+use super::electrodes::Balance;
+use super::shape::Shape;
+use super::stimulus::{Stimulus, StimulusKind};
 use crate::mesh::TetMesh;
 use warpsolve_host::backend::cells::Model;
 use warpsolve_host::error::{Error, Result};
@@ -78,6 +80,10 @@ pub struct Params {
     pub tissue: Tissue,
     /// Currents from outside. Where several act at once, they add up.
     pub stimuli: Vec<Stimulus>,
+    /// Where phi is 0: earth. Without one the extracellular stimuli must add up to 0 at any time.
+    pub grounds: Vec<Shape>,
+    /// What is done where they do not.
+    pub balance: Balance,
     /// Length of a step (ms).
     pub dt: f64,
     /// The weight of the new voltage in the parabolic system: 1 for backward Euler, 0.5 for Crank-Nicolson.
@@ -109,6 +115,8 @@ impl Default for Params {
             model: Model::TenTusscher,
             tissue: Tissue::default(),
             stimuli: Vec::new(),
+            grounds: Vec::new(),
+            balance: Balance::Refuse,
             dt: 0.05,
             theta: 1.0,
             cell_substeps: 1,
@@ -127,6 +135,13 @@ impl Params {
     /// kappa = chi Cm / dt (mS/mm^3).
     pub fn kappa(&self) -> f64 {
         self.tissue.chi * self.tissue.cm / self.dt
+    }
+
+    /// The stimuli of a kind, with their names in messages.
+    pub(super) fn numbered_stimuli(&self, kind: StimulusKind) -> impl Iterator<Item = (String, &Stimulus)> {
+        let named =
+            self.stimuli.iter().enumerate().map(|(k, stimulus)| (format!("stimulus {}", k + 1), stimulus));
+        named.filter(move |(_, stimulus)| stimulus.kind == kind)
     }
 
     /// Checks the parameters' ranges. [`Error::Option`] names a parameter out of its range, and the range.
@@ -169,6 +184,19 @@ impl Params {
         }
         for (k, stimulus) in self.stimuli.iter().enumerate() {
             stimulus.check().or_else(|why| fault(format!("stimulus {}: {why}", k + 1)))?;
+        }
+        for (k, ground) in self.grounds.iter().enumerate() {
+            ground.check().or_else(|why| fault(format!("ground {}: {why}", k + 1)))?;
+        }
+        if self.formulation == Formulation::Monodomain {
+            let stimulus = self.numbered_stimuli(StimulusKind::Extracellular).next().map(|(name, _)| name);
+            let ground = (!self.grounds.is_empty()).then(|| "ground 1".to_string());
+            if let Some(what) = stimulus.or(ground) {
+                return fault(format!(
+                    "{what} acts outside of the cells, where the monodomain equation has no potential; use a \
+                     bidomain formulation"
+                ));
+            }
         }
         self.amg.check()
     }

@@ -1,6 +1,7 @@
 //! Steps against the equations, formulations against each other, waves, errors.
 
 mod checkpoints;
+mod electrodes;
 mod refusals;
 mod steps;
 mod waves;
@@ -24,6 +25,7 @@ fn slab(lengths: [f64; 3], spacing: f64, fibre: [f64; 3]) -> TetMesh {
 /// A current of 100 uA/mm^3 for 1 ms into a cube at the origin.
 fn corner(size: f64) -> Stimulus {
     Stimulus {
+        kind: StimulusKind::Transmembrane,
         shape: Shape::Box { low: [0.0; 3], high: [size; 3] },
         start: 0.0,
         duration: 1.0,

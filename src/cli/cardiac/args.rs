@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use warpsolve::cardiac::{Formulation, Model, Shape};
+use warpsolve::cardiac::{Balance, Formulation, Model, Shape, StimulusKind};
 use warpsolve::precond::amg;
 
 use super::super::device::DeviceName;
@@ -125,7 +125,13 @@ pub struct StimulusArgs {
     /// two edges]
     #[arg(long = "stimulus", value_name = "SHAPE", value_parser = shape, conflicts_with = "niederer")]
     pub shapes: Vec<Shape>,
-    /// uA/mm^3; once for all, or once for each --stimulus, as the next three [default: 50]
+    /// transmembrane (into the cells through their membrane) or extracellular (by an electrode outside of
+    /// them: a positive strength is an anode, a negative one a cathode); once for all, or once for each
+    /// --stimulus, as the next four [default: transmembrane]
+    #[arg(long = "stimulus-kind", value_name = "NAME", conflicts_with = "niederer",
+          value_parser = named::<StimulusKind>(&[StimulusKind::NAMES]), hide_possible_values = true)]
+    pub kinds: Vec<StimulusKind>,
+    /// uA/mm^3 [default: 50]
     #[arg(long = "stimulus-strength", value_name = "X", value_parser = finite, allow_hyphen_values = true, conflicts_with = "niederer")]
     pub strengths: Vec<f64>,
     /// ms [default: 2]
@@ -140,6 +146,15 @@ pub struct StimulusArgs {
     /// How often a stimulus with a period acts [default: to the end]
     #[arg(long = "stimulus-beats", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "niederer")]
     pub beats: Vec<u32>,
+    /// What is done where extracellular stimuli do not add up to 0 and nothing is grounded: refuse, spread
+    /// (what is missing enters or leaves evenly everywhere), scale (anodes or cathodes, the weaker ones)
+    #[arg(long = "balance-stimuli", value_name = "NAME", default_value_t = Balance::Refuse,
+          value_parser = named::<Balance>(&[Balance::NAMES]), hide_possible_values = true)]
+    pub balance: Balance,
+    /// Where the potential outside of the cells is 0: box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given
+    /// several times
+    #[arg(long = "ground", value_name = "SHAPE", value_parser = shape)]
+    pub grounds: Vec<Shape>,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! run.json, the report for programs. docs/niederer.md describes every key.
 
 use serde::Serialize;
-use warpsolve::cardiac::{Params, Shape, Stimulus, SystemInfo};
+use warpsolve::cardiac::{Params, Shape, Stimulus, StimulusKind, SystemInfo};
 use warpsolve::precond::amg;
 
 use super::super::json::{VERSION, device_kind, text as to_text};
@@ -66,6 +66,8 @@ struct Parameters<'a> {
     chi: f64,
     cm: f64,
     stimuli: Vec<Stimulated>,
+    grounds: Vec<Place>,
+    balance: String,
     dt: f64,
     theta: f64,
     cell_substeps: u32,
@@ -80,8 +82,9 @@ struct Parameters<'a> {
 
 #[derive(Serialize)]
 struct Stimulated {
+    kind: StimulusKind,
     #[serde(flatten)]
-    shape: StimulusShape,
+    shape: Place,
     start: f64,
     duration: f64,
     strength: f64,
@@ -91,7 +94,7 @@ struct Stimulated {
 
 #[derive(Serialize)]
 #[serde(tag = "shape", rename_all = "lowercase")]
-enum StimulusShape {
+enum Place {
     Box { low: [f64; 3], high: [f64; 3] },
     Ball { centre: [f64; 3], radius: f64 },
 }
@@ -123,14 +126,19 @@ struct Point {
     activation: Option<f64>,
 }
 
+impl From<&Shape> for Place {
+    fn from(shape: &Shape) -> Self {
+        match *shape {
+            Shape::Box { low, high } => Place::Box { low, high },
+            Shape::Ball { centre, radius } => Place::Ball { centre, radius },
+        }
+    }
+}
+
 impl From<&Stimulus> for Stimulated {
     fn from(stimulus: &Stimulus) -> Self {
-        let Stimulus { start, duration, strength, period, beats, .. } = *stimulus;
-        let shape = match stimulus.shape {
-            Shape::Box { low, high } => StimulusShape::Box { low, high },
-            Shape::Ball { centre, radius } => StimulusShape::Ball { centre, radius },
-        };
-        Stimulated { shape, start, duration, strength, period, beats }
+        let Stimulus { kind, start, duration, strength, period, beats, .. } = *stimulus;
+        Stimulated { kind, shape: Place::from(&stimulus.shape), start, duration, strength, period, beats }
     }
 }
 
@@ -147,6 +155,8 @@ impl<'a> From<&'a Params> for Parameters<'a> {
             chi: tissue.chi,
             cm: tissue.cm,
             stimuli: params.stimuli.iter().map(Stimulated::from).collect(),
+            grounds: params.grounds.iter().map(Place::from).collect(),
+            balance: params.balance.to_string(),
             dt: params.dt,
             theta: params.theta,
             cell_substeps: params.cell_substeps,

@@ -2,7 +2,7 @@
 //! an N-version benchmark, Philosophical Transactions of the Royal Society A 369, 2011, 4331-4351.
 
 use warpsolve::cardiac::mesh::TetMesh;
-use warpsolve::cardiac::{Shape, Stimulus};
+use warpsolve::cardiac::{Shape, Stimulus, StimulusKind};
 
 use super::super::table::{Align, table};
 use super::points::Probe;
@@ -17,7 +17,8 @@ pub const T_END: f64 = 150.0;
 /// The corner that is stimulated.
 pub fn stimulus() -> Stimulus {
     let shape = Shape::Box { low: [0.0; 3], high: [1.5; 3] };
-    Stimulus { shape, start: 0.0, duration: 2.0, strength: 50.0, period: None, beats: None }
+    let kind = StimulusKind::Transmembrane;
+    Stimulus { kind, shape, start: 0.0, duration: 2.0, strength: 50.0, period: None, beats: None }
 }
 
 /// The spacings that figures are published for, mm.

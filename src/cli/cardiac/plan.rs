@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use warpsolve::cardiac::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
-use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, Tissue};
+use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, StimulusKind, Tissue};
 use warpsolve::{Error, Result};
 
 use super::super::output::is_same_file;
@@ -52,11 +52,14 @@ impl Plan {
         let is_niederer = source.niederer().is_some();
         let model = tissue.model;
         let default_stimulus = !is_niederer && stimulus.shapes.is_empty();
+        let (balance, grounds) = (stimulus.balance, stimulus.grounds.clone());
         let mut params = Params {
             formulation,
             model,
             tissue: tissue_of(tissue),
             stimuli: if is_niederer { vec![niederer::stimulus()] } else { stimuli(stimulus)? },
+            balance,
+            grounds,
             dt: method.dt,
             theta: method.theta,
             cell_substeps: method.cell_substeps,
@@ -255,9 +258,10 @@ fn tissue_of(args: TissueArgs) -> Tissue {
 
 /// The stimuli; without a shape one that is still to get its place.
 fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
-    let StimulusArgs { shapes, strengths, durations, starts, periods, beats } = args;
+    let StimulusArgs { shapes, kinds, strengths, durations, starts, periods, beats, .. } = args;
     let count = shapes.len().max(1);
     let lists = [
+        ("kind", kinds.len()),
         ("strength", strengths.len()),
         ("duration", durations.len()),
         ("start", starts.len()),
@@ -274,6 +278,7 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
     }
     let open = Shape::Ball { centre: [0.0; 3], radius: 1.0 };
     let stimulus = |k: usize| Stimulus {
+        kind: of(&kinds, k).unwrap_or(StimulusKind::Transmembrane),
         shape: shapes.get(k).unwrap_or(&open).clone(),
         start: of(&starts, k).unwrap_or(0.0),
         duration: of(&durations, k).unwrap_or(2.0),

@@ -2,7 +2,9 @@
 
 use warpsolve::Error;
 use warpsolve::cardiac::mesh::{ReadSummary, TetMesh};
-use warpsolve::cardiac::{Formulation, Model, Params, Shape, Stimulus, SystemInfo, Tissue};
+use warpsolve::cardiac::{
+    Balance, Formulation, Model, Params, Shape, Stimulus, StimulusKind, SystemInfo, Tissue,
+};
 use warpsolve::launch::DeviceInfo;
 
 use super::super::device::in_short;
@@ -140,6 +142,16 @@ fn what(lines: &mut Lines, facts: &Facts) {
     for (k, stimulus) in plan.params.stimuli.iter().enumerate() {
         lines.add(if k == 0 { "stimulus" } else { "" }, stimulus_text(stimulus, plan.default_stimulus));
     }
+    for (k, ground) in plan.params.grounds.iter().enumerate() {
+        lines.add(if k == 0 { "ground" } else { "" }, shape_text(ground));
+    }
+    match plan.params.balance {
+        Balance::Refuse => {}
+        Balance::Spread => lines.add("balance", "current that is missing enters or leaves evenly everywhere"),
+        Balance::Scale => {
+            lines.add("balance", "the weaker of anodes and cathodes made as strong as the others")
+        }
+    }
     let equations = match formulation {
         Formulation::Monodomain => "monodomain",
         Formulation::Splitting => "bidomain, one equation after the other",
@@ -166,16 +178,24 @@ fn point(p: [f64; 3]) -> String {
     format!("({})", coordinates.join(", "))
 }
 
-fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
-    let place = match stimulus.shape {
+fn shape_text(shape: &Shape) -> String {
+    match *shape {
         Shape::Box { low, high } => format!("box from {} to {} mm", point(low), point(high)),
         Shape::Ball { centre, radius } => format!("ball around {}, radius {radius:.3} mm", point(centre)),
+    }
+}
+
+fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
+    let kind = match stimulus.kind {
+        StimulusKind::Transmembrane => "",
+        StimulusKind::Extracellular => "outside of the cells, ",
     };
+    let place = shape_text(&stimulus.shape);
     let chosen = if is_default { " (around the lowest node)" } else { "" };
     let Stimulus { start, duration, strength, period, beats, .. } = stimulus;
     let again = period.map_or(String::new(), |period| format!(", every {period} ms"));
     let times = beats.map_or(String::new(), |beats| format!(", {beats} times"));
-    format!("{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}{times}")
+    format!("{kind}{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}{times}")
 }
 
 fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {

@@ -172,7 +172,7 @@ fn damaged_files_are_refused() {
         assert!(refusal(&with(48, size)).contains("its size"));
     }
     let version = [&good[..16], &9u32.to_le_bytes(), &good[20..]].concat();
-    assert!(refusal(&version).contains("version 9, and only version 2"));
+    assert!(refusal(&version).contains("version 9, and only version 3"));
     assert!(Checkpoint::load(folder.path()).unwrap_err().to_string().contains("not an ordinary file"));
     let missing = Checkpoint::load(&folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read") && missing.contains("none"), "{missing}");

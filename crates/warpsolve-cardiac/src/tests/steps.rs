@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::diffusion::Diffusion;
+use crate::domain::Domain;
+use crate::order::Order;
 use warpsolve_host::backend::cpu::Cpu;
 use warpsolve_host::backend::gpu::Gpu;
 use warpsolve_host::backend::reference::Reference;
@@ -44,14 +46,14 @@ fn norm(x: &[f64]) -> f64 {
 /// Two steps from random voltages, which fulfil the equations of the module and conserve charge.
 fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMesh, params: &Params) {
     let Matrices { k_i, k_ie, k_m, mass, lumped } = matrices(mesh);
-    let space = P1::new(mesh.points(), mesh.tets()).unwrap();
-    let mut diffusion = Diffusion::new(backend, &space, |_| FIBRE, params).unwrap();
+    let domain = Domain::new(mesh, &Order::of(mesh, false), params).unwrap();
+    let mut diffusion = Diffusion::new(backend, &domain, params).unwrap();
     let n = mesh.points().len();
     let mut phi_before = vec![0.0; n];
     for step in 0..2 {
         let v_star: Vec<f64> = (0..n as u64).map(|i| 100.0 * uniform(7 + step, i) - 80.0).collect();
         let mut v = backend.vector(&v_star).unwrap();
-        diffusion.advance(backend, &mut v, 0.0).unwrap();
+        diffusion.advance(backend, &mut v, [0.0, params.dt]).unwrap();
         let v = backend.to_host(&v).unwrap();
         let change = combined(&[(1.0, &v), (-1.0, &v_star)]);
         // 1.4 / dt, in mS/mm^3
