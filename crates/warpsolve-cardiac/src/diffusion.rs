@@ -7,11 +7,13 @@ use warpsolve_host::solver::cg::CgSteps;
 use super::domain::Domain;
 use super::electrodes::{Electrode, electrodes};
 use super::params::{Formulation, Params};
+use super::regions::Conductivities;
+use super::rows::{Rows, hold, mass, step_matrix};
 use super::stimulus::Stimulus;
 use super::system::System;
 use warpsolve_host::backend::{Backend, Coef};
 use warpsolve_host::error::Result;
-use warpsolve_host::fem::{self, P1, transversely_isotropic};
+use warpsolve_host::fem;
 use warpsolve_host::matrix::{Csr, check};
 use warpsolve_host::precond::amg::Hierarchies;
 
@@ -43,83 +45,132 @@ enum Systems<B: Backend<f64>> {
     Splitting {
         for_d: System<B>,
         for_phi: System<B>,
-        /// v* + phi, later -K_i v.
+        /// v* + phi, later -K_i v, of each cell.
         sum: B::Vector,
-        /// Copies the value of each node to its row, but for grounded nodes. `None` where there are none.
-        once: Option<B::Matrix>,
+        /// Where not every row of phi is that of a cell, because there is a bath or a ground.
+        apart: Option<Apart<B>>,
     },
-    Coupled {
+    /// Coupled, or in potentials.
+    OneSystem {
         for_both: System<B>,
         /// -K_i v*.
         current: B::Vector,
-        /// Copies the value of each node to its two rows, but for those of a grounded phi.
-        twice: B::Matrix,
-        /// Takes d from (phi, d).
-        d_alone: B::Matrix,
+        /// Copies the values of cells to the right-hand side.
+        to_rows: B::Matrix,
+        /// Takes d from the solution.
+        d: B::Matrix,
+        /// Which of a node's two unknowns is phi.
+        phi: usize,
     },
+}
+
+/// The way between cells and the rows of phi.
+struct Apart<B: Backend<f64>> {
+    /// Copies the values of cells to the right-hand side.
+    to_rows: B::Matrix,
+    /// Takes phi at the cells.
+    at_cells: B::Matrix,
 }
 
 impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
     /// Assembles the systems.
     pub fn new(backend: &B, domain: &Domain, params: &Params) -> Result<Self> {
-        let space = domain.space()?;
-        let stiffness = |[along, across]: [f64; 2]| {
-            space.stiffness(|t| transversely_isotropic(domain.fibre(t), along, across))
-        };
-        let tissue = &params.tissue;
-        let k = stiffness(match params.formulation {
-            Formulation::Monodomain => tissue.sigma_m(),
-            Formulation::Splitting | Formulation::Coupled => tissue.sigma_i(),
+        let (everywhere, tissue) = (domain.space()?, domain.tissue_space()?);
+        let inside = tissue.as_ref().unwrap_or(&everywhere);
+        let is_lumped = params.has_lumped_mass();
+        let k = inside.stiffness(|t| {
+            domain.tissue_conductivity(
+                t,
+                match params.formulation {
+                    Formulation::Monodomain => Conductivities::sigma_m,
+                    _ => Conductivities::sigma_i,
+                },
+            )
         });
         check::check_finite(&k)?;
-        let mass = mass(&space, params.lumped_mass);
-        let grounded = domain.grounded(params)?;
-        let is_grounded = grounded.contains(&true);
-        let for_d = || System::parabolic(backend, step_matrix(&mass, &k, params), params);
-        let n = space.n_nodes();
-        let (systems, unknowns) = match params.formulation {
-            Formulation::Monodomain => (Systems::Monodomain { for_d: for_d()? }, 1),
+        let cell_mass = mass(inside, is_lumped);
+        let rows = Rows::new(domain, params)?;
+        let for_d = || System::parabolic(backend, step_matrix(&cell_mass, &k, params), params);
+        let outside =
+            |of: fn(&Conductivities) -> [f64; 2]| everywhere.stiffness(|t| domain.conductivity(t, of));
+        let systems = match params.formulation {
+            Formulation::Monodomain => Systems::Monodomain { for_d: for_d()? },
             Formulation::Splitting => {
-                let mut a = stiffness(tissue.sigma_ie());
-                hold(&mut a, |row| grounded[row]);
-                let once = is_grounded
-                    .then(|| operator(backend, one_a_row(n, (0..n).map(|row| (row, !grounded[row])))?));
-                let systems = Systems::Splitting {
+                let mut a = outside(Conductivities::sigma_ie);
+                hold(&mut a, |row| rows.grounded[row]);
+                let apart = || -> Result<Apart<B>> {
+                    let to_rows = rows.selection(rows.nodes(), |row| rows.current_of(row))?;
+                    let at_cells = rows.of_cells(1, |node| [(node, 1.0)])?;
+                    Ok(Apart { to_rows: operator(backend, to_rows)?, at_cells: operator(backend, at_cells)? })
+                };
+                Systems::Splitting {
                     for_d: for_d()?,
-                    for_phi: System::elliptic(backend, "elliptic", a, 1, params)?,
-                    sum: backend.zeros(n)?,
-                    once: once.transpose()?,
-                };
-                (systems, 1)
+                    for_phi: System::elliptic(backend, "elliptic", a, (1, 1), params)?,
+                    sum: backend.zeros(k.n_rows())?,
+                    apart: rows.are_apart().then(apart).transpose()?,
+                }
             }
-            Formulation::Coupled => {
-                let mut a = fem::bidomain(&k, &stiffness(tissue.sigma_ie()), &mass, params.kappa())?;
-                let is_held = |row: usize| row % 2 == 0 && grounded[row / 2];
-                hold(&mut a, is_held);
-                let twice = one_a_row(n, (0..2 * n).map(|row| (row / 2, !is_held(row))))?;
-                let d_alone = one_a_row(2 * n, (0..n).map(|node| (2 * node + 1, true)))?;
-                let systems = Systems::Coupled {
-                    for_both: System::elliptic(backend, "coupled", a, 2, params)?,
-                    current: backend.zeros(n)?,
-                    twice: operator(backend, twice)?,
-                    d_alone: operator(backend, d_alone)?,
+            Formulation::Coupled | Formulation::Potentials => {
+                let (k_i, is_coupled) = (rows.spread(&k), params.formulation == Formulation::Coupled);
+                let phi = usize::from(!is_coupled);
+                let mut a = if is_coupled {
+                    let k_ie = outside(Conductivities::sigma_ie);
+                    fem::bidomain(&k_i, &k_ie, &rows.spread(&cell_mass), params.kappa())?
+                } else {
+                    let mut c = vec![0.0; rows.nodes()];
+                    for (cell, mass) in inside.lumped_mass().into_iter().enumerate() {
+                        c[rows.node(cell)] = params.kappa() * mass;
+                    }
+                    fem::potentials(&k_i, &outside(Conductivities::sigma_e), &c)?
                 };
-                (systems, 2)
+                hold(&mut a, |row| row % 2 == phi && rows.grounded[row / 2]);
+                let name = if is_coupled { "coupled" } else { "potentials" };
+                let to_rows = rows.selection(2 * rows.nodes(), |row| match (is_coupled, row % 2) {
+                    (true, 0) => rows.current_of(row / 2),
+                    (true, _) | (false, 0) => rows.cells[row / 2],
+                    (false, _) => None,
+                })?;
+                let d = if is_coupled {
+                    rows.of_cells(2, |node| [(2 * node + 1, 1.0)])?
+                } else {
+                    rows.of_cells(2, |node| [(2 * node, 1.0), (2 * node + 1, -1.0)])?
+                };
+                Systems::OneSystem {
+                    for_both: System::elliptic(
+                        backend,
+                        name,
+                        a,
+                        (2, if is_coupled { 2 } else { 1 }),
+                        params,
+                    )?,
+                    current: backend.zeros(k.n_rows())?,
+                    to_rows: operator(backend, to_rows)?,
+                    d: operator(backend, d)?,
+                    phi,
+                }
             }
+        };
+        let electrodes = match tissue {
+            None => electrodes(params, domain, &cell_mass)?,
+            Some(_) => electrodes(params, domain, &mass(&everywhere, is_lumped))?,
+        };
+        let (unknowns, phi) = match systems {
+            Systems::OneSystem { phi, .. } => (2, phi),
+            _ => (1, 0),
         };
         let in_rows = |Electrode { stimulus, currents }: Electrode| {
-            let mut rows = vec![0.0; unknowns * n];
-            for (node, current) in currents.into_iter().enumerate().filter(|(node, _)| !grounded[*node]) {
-                rows[unknowns * node] = current;
+            let mut b = vec![0.0; unknowns * rows.nodes()];
+            for (node, current) in currents.into_iter().enumerate().filter(|(node, _)| !rows.grounded[*node])
+            {
+                b[unknowns * node + phi] = current;
             }
-            Ok((stimulus, backend.vector(&rows)?))
+            Ok((stimulus, backend.vector(&b)?))
         };
-        let electrodes = electrodes(params, &domain.points, domain.bounds, &mass)?;
         Ok(Diffusion {
             minus_k: operator(backend, k.map_values(|v| -v))?,
             systems,
             electrodes: electrodes.into_iter().map(in_rows).collect::<Result<_>>()?,
-            is_grounded,
+            is_grounded: !params.grounds.is_empty(),
             dt: params.dt,
             scalars: backend.scalars(1)?,
         })
@@ -142,29 +193,32 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
                 backend.axpby(s, Coef::ONE, &for_d.x, Coef::ONE, v)?;
                 Ok(Iterations { parabolic, elliptic: 0 })
             }
-            Systems::Splitting { for_d, for_phi, sum, once } => {
+            Systems::Splitting { for_d, for_phi, sum, apart } => {
                 backend.copy(v, sum)?;
-                backend.axpby(s, Coef::ONE, &for_phi.x, Coef::ONE, sum)?;
+                match apart {
+                    None => backend.axpby(s, Coef::ONE, &for_phi.x, Coef::ONE, sum)?,
+                    Some(apart) => backend.multiply(&apart.at_cells, &for_phi.x, Then::Add { y: sum })?,
+                }
                 backend.multiply(minus_k, sum, Then::Store { y: &mut for_d.b })?;
                 let parabolic = for_d.solve(backend, to)?;
                 backend.axpby(s, Coef::ONE, &for_d.x, Coef::ONE, v)?;
-                match once {
+                match apart {
                     None => backend.multiply(minus_k, v, Then::Store { y: &mut for_phi.b })?,
-                    Some(once) => {
+                    Some(apart) => {
                         backend.multiply(minus_k, v, Then::Store { y: sum })?;
-                        backend.multiply(once, sum, Then::Store { y: &mut for_phi.b })?;
+                        backend.multiply(&apart.to_rows, sum, Then::Store { y: &mut for_phi.b })?;
                     }
                 }
                 add_currents(&mut for_phi.b)?;
                 let elliptic = for_phi.solve(backend, to)?;
                 Ok(Iterations { parabolic, elliptic })
             }
-            Systems::Coupled { for_both, current, twice, d_alone } => {
+            Systems::OneSystem { for_both, current, to_rows, d, .. } => {
                 backend.multiply(minus_k, v, Then::Store { y: current })?;
-                backend.multiply(twice, current, Then::Store { y: &mut for_both.b })?;
+                backend.multiply(to_rows, current, Then::Store { y: &mut for_both.b })?;
                 add_currents(&mut for_both.b)?;
                 let elliptic = for_both.solve(backend, to)?;
-                backend.multiply(d_alone, &for_both.x, Then::Add { y: v })?;
+                backend.multiply(d, &for_both.x, Then::Add { y: v })?;
                 Ok(Iterations { parabolic: 0, elliptic })
             }
         }
@@ -176,8 +230,8 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
         let mut phi = match &self.systems {
             Systems::Monodomain { .. } => return Ok(None),
             Systems::Splitting { for_phi, .. } => backend.to_host(&for_phi.x)?,
-            Systems::Coupled { for_both, .. } => {
-                backend.to_host(&for_both.x)?.into_iter().step_by(2).collect()
+            Systems::OneSystem { for_both, phi, .. } => {
+                backend.to_host(&for_both.x)?.into_iter().skip(*phi).step_by(2).collect()
             }
         };
         if !self.is_grounded {
@@ -192,7 +246,7 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
         match &self.systems {
             Systems::Monodomain { for_d } => vec![for_d],
             Systems::Splitting { for_d, for_phi, .. } => vec![for_d, for_phi],
-            Systems::Coupled { for_both, .. } => vec![for_both],
+            Systems::OneSystem { for_both, .. } => vec![for_both],
         }
     }
 
@@ -200,54 +254,9 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
         match &mut self.systems {
             Systems::Monodomain { for_d } => vec![for_d],
             Systems::Splitting { for_d, for_phi, .. } => vec![for_d, for_phi],
-            Systems::Coupled { for_both, .. } => vec![for_both],
+            Systems::OneSystem { for_both, .. } => vec![for_both],
         }
     }
-}
-
-/// The mass matrix. `lumped`, it has its row sums on the diagonal, in the same pattern.
-fn mass(space: &P1, lumped: bool) -> Csr<f64> {
-    let mut mass = space.mass();
-    if lumped {
-        let sums = space.lumped_mass();
-        let (row_ptr, col_idx, values) = mass.parts_mut();
-        for (i, sum) in sums.into_iter().enumerate() {
-            for k in row_ptr[i]..row_ptr[i + 1] {
-                values[k] = if col_idx[k] as usize == i { sum } else { 0.0 };
-            }
-        }
-    }
-    mass
-}
-
-/// kappa M + theta K.
-fn step_matrix(mass: &Csr<f64>, k: &Csr<f64>, params: &Params) -> Csr<f64> {
-    let (kappa, theta) = (params.kappa(), params.theta);
-    let mut a = k.clone();
-    a.values_mut().iter_mut().zip(mass.values()).for_each(|(a, m)| *a = kappa * m + theta * *a);
-    a
-}
-
-/// Takes unknowns that are held at 0 out of a symmetric matrix, but for their diagonal entries: they stay 0
-/// where the right-hand side is.
-fn hold(a: &mut Csr<f64>, is_held: impl Fn(usize) -> bool) {
-    let (row_ptr, col_idx, values) = a.parts_mut();
-    for row in 0..row_ptr.len() - 1 {
-        for k in row_ptr[row]..row_ptr[row + 1] {
-            let column = col_idx[k] as usize;
-            if column != row && (is_held(row) || is_held(column)) {
-                values[k] = 0.0;
-            }
-        }
-    }
-}
-
-/// The matrix of `n_cols` columns with a single entry in each row: its column, and 1 or 0.
-fn one_a_row(n_cols: usize, entries: impl Iterator<Item = (usize, bool)>) -> Result<Csr<f64>> {
-    let (columns, values): (Vec<u32>, Vec<f64>) =
-        entries.map(|(column, is_one)| (column as u32, f64::from(is_one))).unzip();
-    let n_rows = columns.len();
-    Csr::new(n_rows, n_cols, (0..=n_rows).collect(), columns, values)
 }
 
 /// Uploads a matrix, in the format that the device chooses.

@@ -4,15 +4,20 @@ use std::borrow::Cow;
 
 use super::order::Order;
 use super::params::Params;
-use crate::mesh::TetMesh;
+use super::regions::Conductivities;
+use crate::mesh::{Part, TetMesh};
 use warpsolve_host::error::{Error, MeshFault, Result};
-use warpsolve_host::fem::P1;
+use warpsolve_host::fem::{P1, transversely_isotropic};
 
-/// Points, cells and fibres.
+/// Points, cells, fibres and conductivities, of all of the mesh and of its tissue.
 pub(super) struct Domain<'m> {
     pub points: Cow<'m, [[f64; 3]]>,
     tets: Cow<'m, [[u32; 4]]>,
     fibres: Option<&'m [[f64; 3]]>,
+    regions: Option<&'m [i32]>,
+    params: &'m Params,
+    /// What has cells; `None` where all has.
+    tissue: Option<Part>,
     /// The corners of its bounding box.
     pub bounds: [[f64; 3]; 2],
 }
@@ -20,10 +25,15 @@ pub(super) struct Domain<'m> {
 impl<'m> Domain<'m> {
     /// # Errors
     /// [`Error::MeshFault`] for a mesh of several components, or without fibres where the tissue conducts
-    /// differently along and across them.
-    pub fn new(mesh: &'m TetMesh, order: &Order, params: &Params) -> Result<Self> {
+    /// differently along and across them; [`Error::Option`] for regions that are not there.
+    pub fn new(mesh: &'m TetMesh, order: &Order, params: &'m Params) -> Result<Self> {
         check_connected(mesh)?;
-        if mesh.fibres().is_none() && params.tissue.is_anisotropic() {
+        let is_tissue = params.tissue_cells(mesh)?;
+        let is_anisotropic = || {
+            let tissue = params.tissue.is_anisotropic();
+            tissue || params.regions.iter().any(|region| region.conductivities.is_anisotropic())
+        };
+        if mesh.fibres().is_none() && is_anisotropic() {
             return Err(Error::MeshFault {
                 fault: MeshFault::NoFibres,
                 message: "the mesh has no fibres, along and across which the tissue conducts differently"
@@ -31,7 +41,9 @@ impl<'m> Domain<'m> {
             });
         }
         let (points, tets) = order.renumbered(mesh);
-        Ok(Domain { points, tets, fibres: mesh.fibres(), bounds: mesh.bounding_box() })
+        let tissue = is_tissue.map(|is_tissue| Part::of(&points, &tets, |t| is_tissue[t]));
+        let (fibres, regions, bounds) = (mesh.fibres(), mesh.regions(), mesh.bounding_box());
+        Ok(Domain { points, tets, fibres, regions, params, tissue, bounds })
     }
 
     /// The elements on all of it.
@@ -39,10 +51,32 @@ impl<'m> Domain<'m> {
         P1::new(&self.points, &self.tets)
     }
 
-    /// The direction of the fibres in tetrahedron t. Without fibres the tissue is isotropic, and it does not
-    /// matter.
-    pub fn fibre(&self, t: usize) -> [f64; 3] {
-        self.fibres.map_or([1.0, 0.0, 0.0], |fibres| fibres[t])
+    /// The elements on the tissue, with its own numbers of nodes; `None` where that is all.
+    pub fn tissue_space(&self) -> Result<Option<P1<'_>>> {
+        self.tissue.as_ref().map(|tissue| P1::new(&tissue.points, &tissue.tets)).transpose()
+    }
+
+    /// The node of each cell; `None` where every node has one, in the same order.
+    pub fn cell_nodes(&self) -> Option<&[u32]> {
+        self.tissue.as_ref().map(|tissue| tissue.nodes.as_slice())
+    }
+
+    /// Nodes that have a cell.
+    pub fn cells(&self) -> usize {
+        self.cell_nodes().map_or(self.points.len(), <[u32]>::len)
+    }
+
+    /// The conductivity tensor of tetrahedron t along and across its fibres. Without fibres all is isotropic,
+    /// and their direction does not matter.
+    pub fn conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
+        let [along, across] = of(&self.params.conductivities(self.regions.map(|tags| tags[t])));
+        let fibre = self.fibres.map_or([1.0, 0.0, 0.0], |fibres| fibres[t]);
+        transversely_isotropic(fibre, along, across)
+    }
+
+    /// [`Domain::conductivity`] of tetrahedron t of the tissue.
+    pub fn tissue_conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
+        self.conductivity(self.tissue.as_ref().map_or(t, |tissue| tissue.cells[t] as usize), of)
     }
 
     /// Whether each node is grounded.

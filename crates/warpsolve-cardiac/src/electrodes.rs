@@ -3,6 +3,7 @@
 //! Tested with phi_i, an extracellular stimulus I_e becomes the currents M I_e at the nodes. Where nothing is
 //! grounded, `K_ie phi = -K_i v + M I_e` has a solution only if they add up to 0: the rows of K_ie and K_i do.
 
+use super::domain::Domain;
 use super::params::Params;
 use super::stimulus::{Stimulus, StimulusKind};
 use warpsolve_host::error::{Error, Result};
@@ -30,28 +31,23 @@ pub(super) struct Electrode {
     pub currents: Vec<f64>,
 }
 
-/// The extracellular stimuli on nodes at `points`, balanced where nothing is grounded.
+/// The extracellular stimuli, balanced where nothing is grounded. `mass` is the mass matrix of all nodes.
 ///
 /// # Errors
 /// [`Error::Option`] for a stimulus that no node is within, or if they do not add up to 0 and
 /// [`Params::balance`] does not help.
-pub(super) fn electrodes(
-    params: &Params,
-    points: &[[f64; 3]],
-    bounds: [[f64; 3]; 2],
-    mass: &Csr<f64>,
-) -> Result<Vec<Electrode>> {
+pub(super) fn electrodes(params: &Params, domain: &Domain, mass: &Csr<f64>) -> Result<Vec<Electrode>> {
     let mut names = Vec::new();
     let mut electrodes = Vec::new();
     for (name, stimulus) in params.numbered_stimuli(StimulusKind::Extracellular) {
-        let within = stimulus.shape.nodes(&name, points, bounds)?;
+        let within = stimulus.shape.nodes(&name, &domain.points, domain.bounds)?;
         let strengths: Vec<f64> =
             within.into_iter().map(|is_in| stimulus.strength * f64::from(is_in)).collect();
         names.push(name);
         electrodes.push(Electrode { stimulus: stimulus.clone(), currents: mass.mul_vec(&strengths) });
     }
     if params.grounds.is_empty() && !electrodes.is_empty() {
-        let volumes = mass.mul_vec(&vec![1.0; points.len()]);
+        let volumes = mass.mul_vec(&vec![1.0; mass.n_rows()]);
         while let Some(first) = names.iter().position(|name| !name.is_empty()) {
             // Only those that are on at the same times can make up for each other.
             let timing = timing(&electrodes[first].stimulus);

@@ -24,11 +24,17 @@
 //! splitting    (kappa M + theta K_i) d = -K_i (v* + phi^n),   then   K_ie phi^(n+1) = -K_i v^(n+1) + s
 //! coupled      [ K_ie   K_i           ] [ phi^(n+1) ]   [ -K_i v* + s ]
 //!              [ K_i    K_i + kappa M ] [ d         ] = [ -K_i v*     ]
+//! potentials   [ C_t + K_i   -C_t      ] [ u_i^(n+1) - v* ] = [ -K_i v* ]
+//!              [ -C_t        C_t + K_e ] [ u_e^(n+1)      ] = [ s       ]
 //! ```
+//!
+//! The last one is the coupled one for u_e = phi, u_i = v + phi, with the lumped mass C_t = kappa M. K_i and M
+//! are those of the tissue. A region without sigma_i is a bath: it has no cells and no v, but phi, which is
+//! continuous where they meet.
 //!
 //! Every step is first order in dt. The systems of the monodomain equation and of v alone are solved by CG
 //! with the diagonal as preconditioner. The others are singular (a constant phi is in their null space) and
-//! solved by CG with multigrid; the coupled one in blocks of two unknowns a node. A solve starts from 2 x^n -
+//! solved by CG with multigrid; those of both in blocks of two unknowns a node. A solve starts from 2 x^n -
 //! x^(n-1), extrapolated from the last two solutions. phi has mean 0 over the nodes. Where a place is
 //! grounded, phi is 0 there instead, and nothing is singular.
 //!
@@ -42,8 +48,10 @@
 //! | `stimulus`, `shape` | currents from outside: where and when |
 //! | `electrodes` | those into the space outside of the cells, and their balance |
 //! | `simulation` | the steps |
-//! | `domain` | the mesh, checked and in order |
-//! | `diffusion` | the second half of a step, in its three formulations |
+//! | `regions` | conductivities by region, and baths |
+//! | `domain` | the mesh, checked and in order, with its tissue |
+//! | `diffusion` | the second half of a step, in its formulations |
+//! | `rows` | the matrices of the formulations, and which row is whose |
 //! | `system` | one linear system, solved again and again |
 //! | `order` | nodes numbered along a space-filling curve |
 //! | `checkpoint` | states in files |
@@ -58,6 +66,8 @@ pub mod io;
 pub mod mesh;
 mod order;
 mod params;
+mod regions;
+mod rows;
 mod shape;
 mod simulation;
 mod stimulus;
@@ -68,6 +78,7 @@ mod tests;
 pub use checkpoint::Checkpoint;
 pub use electrodes::Balance;
 pub use params::{Formulation, Params, Tissue};
+pub use regions::{Conductivities, Region};
 pub use shape::Shape;
 pub use simulation::{Simulation, StepReport};
 pub use stimulus::{Stimulus, StimulusKind};

@@ -1,6 +1,7 @@
 //! The parameters of a simulation.
 
 use super::electrodes::Balance;
+use super::regions::Region;
 use super::shape::Shape;
 use super::stimulus::{Stimulus, StimulusKind};
 use crate::mesh::TetMesh;
@@ -16,12 +17,21 @@ named! {
         Monodomain = "monodomain",
         /// The bidomain equations one after the other, first for v, then for phi.
         Splitting = "splitting",
-        /// The bidomain equations as one system.
+        /// The bidomain equations as one system, in phi and v.
         Coupled = "coupled",
+        /// The bidomain equations as one system, in the potentials inside and outside of the cells.
+        Potentials = "potentials",
     }
 }
 
-/// Electrical properties of tissue, the same everywhere.
+impl Formulation {
+    /// Whether v and phi are solved for at once.
+    pub(super) fn is_one_system(self) -> bool {
+        matches!(self, Formulation::Coupled | Formulation::Potentials)
+    }
+}
+
+/// Electrical properties of tissue; the conductivities are those of all regions that have none of their own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tissue {
     /// Conductivity inside of the cells, along the fibres (mS/mm, which is S/m).
@@ -47,25 +57,9 @@ impl Default for Tissue {
 }
 
 impl Tissue {
-    /// Inside of the cells, along and across the fibres (mS/mm).
-    pub(super) fn sigma_i(&self) -> [f64; 2] {
-        [self.sigma_il, self.sigma_it]
-    }
-
-    /// sigma_i + sigma_e, along and across the fibres (mS/mm).
-    pub(super) fn sigma_ie(&self) -> [f64; 2] {
-        [self.sigma_il + self.sigma_el, self.sigma_it + self.sigma_et]
-    }
-
-    /// sigma_i sigma_e / (sigma_i + sigma_e), along and across the fibres (mS/mm).
-    pub(super) fn sigma_m(&self) -> [f64; 2] {
-        let half_harmonic = |i: f64, e: f64| i * (e / (i + e));
-        [half_harmonic(self.sigma_il, self.sigma_el), half_harmonic(self.sigma_it, self.sigma_et)]
-    }
-
     /// Whether the direction of the fibres matters.
     pub fn is_anisotropic(&self) -> bool {
-        self.sigma_il != self.sigma_it || self.sigma_el != self.sigma_et
+        self.conductivities().is_anisotropic()
     }
 }
 
@@ -78,6 +72,8 @@ pub struct Params {
     pub model: Model,
     /// The tissue.
     pub tissue: Tissue,
+    /// Regions of the mesh with conductivities of their own, such as a bath.
+    pub regions: Vec<Region>,
     /// Currents from outside. Where several act at once, they add up.
     pub stimuli: Vec<Stimulus>,
     /// Where phi is 0: earth. Without one the extracellular stimuli must add up to 0 at any time.
@@ -87,11 +83,11 @@ pub struct Params {
     /// Length of a step (ms).
     pub dt: f64,
     /// The weight of the new voltage in the parabolic system: 1 for backward Euler, 0.5 for Crank-Nicolson.
-    /// The coupled formulation has 1.
+    /// The coupled formulations have 1.
     pub theta: f64,
     /// Steps of the cells in one step of dt.
     pub cell_substeps: u32,
-    /// Whether M is replaced by its row sums.
+    /// Whether M is replaced by its row sums. The formulation in potentials always does that.
     pub lumped_mass: bool,
     /// Relative tolerance of the elliptic and the coupled system, in the norm of their right-hand side.
     pub rtol: f64,
@@ -114,6 +110,7 @@ impl Default for Params {
             formulation: Formulation::Coupled,
             model: Model::TenTusscher,
             tissue: Tissue::default(),
+            regions: Vec::new(),
             stimuli: Vec::new(),
             grounds: Vec::new(),
             balance: Balance::Refuse,
@@ -135,6 +132,11 @@ impl Params {
     /// kappa = chi Cm / dt (mS/mm^3).
     pub fn kappa(&self) -> f64 {
         self.tissue.chi * self.tissue.cm / self.dt
+    }
+
+    /// Whether M is diagonal.
+    pub(super) fn has_lumped_mass(&self) -> bool {
+        self.lumped_mass || self.formulation == Formulation::Potentials
     }
 
     /// The stimuli of a kind, with their names in messages.
@@ -165,10 +167,10 @@ impl Params {
         if !(0.5..=1.0).contains(&self.theta) {
             return fault(format!("theta is {}; it must be from 0.5 (Crank-Nicolson) to 1", self.theta));
         }
-        if self.formulation == Formulation::Coupled && self.theta != 1.0 {
+        if self.formulation.is_one_system() && self.theta != 1.0 {
             return fault(format!(
-                "theta is {}, but the coupled formulation is backward Euler; use theta = 1, or the formulation splitting",
-                self.theta
+                "theta is {}, but the {} formulation is backward Euler; use theta = 1, or the formulation splitting",
+                self.theta, self.formulation
             ));
         }
         if self.cell_substeps == 0 || self.max_iterations == 0 {
@@ -188,6 +190,7 @@ impl Params {
         for (k, ground) in self.grounds.iter().enumerate() {
             ground.check().or_else(|why| fault(format!("ground {}: {why}", k + 1)))?;
         }
+        self.check_regions()?;
         if self.formulation == Formulation::Monodomain {
             let stimulus = self.numbered_stimuli(StimulusKind::Extracellular).next().map(|(name, _)| name);
             let ground = (!self.grounds.is_empty()).then(|| "ground 1".to_string());
@@ -217,7 +220,7 @@ impl Params {
         let (systems, matrices, hierarchy) = match self.formulation {
             Formulation::Monodomain => (1, 2 * ENTRY * nnz, 0),
             Formulation::Splitting => (2, 3 * ENTRY * nnz, hierarchy_bytes(nnz, n)),
-            Formulation::Coupled => {
+            Formulation::Coupled | Formulation::Potentials => {
                 (2, (ENTRY + 4 * VALUE + 4) * nnz + 3 * ENTRY * n, hierarchy_bytes(4 * nnz, 2 * n))
             }
         };

@@ -39,6 +39,8 @@ pub struct Simulation<B: Backend<f64>> {
     params: Params,
     order: Order,
     nodes: usize,
+    /// The node of each cell; `None` where every node has one.
+    cell_nodes: Option<Vec<u32>>,
     fingerprint: Fingerprint,
     steps: u64,
     /// mV.
@@ -62,7 +64,8 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     ///
     /// # Errors
     /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus or a ground that
-    ///   no node is within, extracellular stimuli that do not add up to 0 where nothing is grounded.
+    ///   no node is within, extracellular stimuli that do not add up to 0 where nothing is grounded, a region
+    ///   that is not in the mesh, a mesh without tissue.
     /// - [`Error::MeshFault`]: a mesh of several components, or without fibres where the tissue conducts
     ///   differently along and across them.
     /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and
@@ -74,22 +77,21 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
         let domain = Domain::new(mesh, &order, params)?;
         let diffusion = Diffusion::new(backend, &domain, params)?;
 
-        let n = domain.points.len();
+        let n = domain.cells();
         let (v, states) = params.model.at_rest(n);
         let stimuli = params
             .numbered_stimuli(StimulusKind::Transmembrane)
             .map(|(name, stimulus)| {
-                let within = stimulus.shape.nodes(&name, &domain.points, domain.bounds)?;
-                let nodes: Vec<f64> = within.into_iter().map(f64::from).collect();
-                Ok((stimulus.clone(), backend.vector(&nodes)?))
+                Ok((stimulus.clone(), backend.vector(&cells_within(&domain, stimulus, &name)?)?))
             })
             .collect::<Result<_>>()?;
         Ok(Simulation {
             backend: backend.clone(),
             params: params.clone(),
             fingerprint: checkpoint::fingerprint(mesh, params),
+            nodes: domain.points.len(),
+            cell_nodes: domain.cell_nodes().map(<[u32]>::to_vec),
             order,
-            nodes: n,
             steps: 0,
             v: backend.vector(&v)?,
             before: backend.vector(&v)?,
@@ -174,9 +176,23 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
         self.steps as f64 * self.params.dt
     }
 
-    /// The transmembrane voltage of each node (mV).
+    /// Nodes that have a cell: all but those in the bath.
+    pub fn cells(&self) -> usize {
+        self.cell_nodes.as_ref().map_or(self.nodes, Vec::len)
+    }
+
+    /// Values of the cells at all nodes in the order of the mesh, with `other` where there is no cell.
+    fn at_nodes(&self, values: &B::Vector, other: f64) -> Result<Vec<f64>> {
+        let values = self.backend.to_host(values)?;
+        let Some(nodes) = &self.cell_nodes else { return Ok(self.order.undo(values)) };
+        let mut all = vec![other; self.nodes];
+        nodes.iter().zip(values).for_each(|(&node, value)| all[node as usize] = value);
+        Ok(self.order.undo(all))
+    }
+
+    /// The transmembrane voltage of each node (mV); in a bath, where there is none, the voltage at rest.
     pub fn v(&self) -> Result<Vec<f64>> {
-        Ok(self.order.undo(self.backend.to_host(&self.v)?))
+        self.at_nodes(&self.v, self.params.model.rest())
     }
 
     /// The extracellular potential of each node (mV), with mean 0 over the nodes where nothing is grounded;
@@ -188,7 +204,7 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// When each node's voltage first reached the threshold (ms), interpolated linearly between steps;
     /// [`NOT_ACTIVATED`], -1, where it has not.
     pub fn activation(&self) -> Result<Vec<f64>> {
-        Ok(self.order.undo(self.backend.to_host(&self.activation)?))
+        self.at_nodes(&self.activation, NOT_ACTIVATED)
     }
 
     /// The systems that are solved in a step.
@@ -232,7 +248,7 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// [`Error::Option`] where the mesh or other parameters differ.
     pub fn restore_for_other_stimuli(&mut self, state: &Checkpoint) -> Result<()> {
         let backend = &self.backend;
-        let n = self.nodes;
+        let n = self.cells();
         let rows = self.diffusion.systems().into_iter().flat_map(|System { info, .. }| [info.rows; 2]);
         let lengths = [n, self.params.model.states() * n, n].into_iter().chain(rows);
         if state.fingerprint.rest != self.fingerprint.rest || !lengths.eq(state.vectors.iter().map(Vec::len))
@@ -251,4 +267,20 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
         self.steps = state.steps;
         Ok(())
     }
+}
+
+/// 1 for the cells at which a stimulus acts, 0 for the others.
+fn cells_within(domain: &Domain, stimulus: &Stimulus, name: &str) -> Result<Vec<f64>> {
+    let within = stimulus.shape.nodes(name, &domain.points, domain.bounds)?;
+    let Some(nodes) = domain.cell_nodes() else { return Ok(within.into_iter().map(f64::from).collect()) };
+    let cells: Vec<f64> = nodes.iter().map(|&node| f64::from(within[node as usize])).collect();
+    if cells.contains(&1.0) {
+        return Ok(cells);
+    }
+    Err(Error::Option(format!(
+        "{name} acts at no cell: all {} nodes within its {} are in the bath; move it into the tissue, or make it \
+         extracellular",
+        within.iter().filter(|is_in| **is_in).count(),
+        stimulus.shape
+    )))
 }

@@ -1,5 +1,6 @@
 //! Steps against the equations, formulations against each other, waves, errors.
 
+mod bath;
 mod checkpoints;
 mod electrodes;
 mod refusals;

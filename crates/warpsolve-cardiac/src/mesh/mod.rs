@@ -6,6 +6,7 @@ mod check;
 mod components;
 mod fibres;
 mod locate;
+mod part;
 mod read;
 mod slab;
 mod surface;
@@ -13,6 +14,7 @@ mod surface;
 mod tests;
 
 pub(crate) use check::RawMesh;
+pub(crate) use part::Part;
 pub use read::{ReadOptions, ReadSummary, read, read_with_summary};
 
 /// A mesh of linear tetrahedra for finite elements. Every node belongs to a tetrahedron, and every

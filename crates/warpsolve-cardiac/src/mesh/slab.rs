@@ -21,46 +21,90 @@ impl TetMesh {
     /// [`Error::Option`] when a length or the spacing is not a positive finite number, or for more nodes or
     /// tetrahedra than 32 bits count.
     pub fn slab(lengths: [f64; 3], spacing: f64) -> Result<TetMesh> {
-        if let Some(wrong) = lengths.into_iter().chain([spacing]).find(|&x| !(x > 0.0 && x.is_finite())) {
-            return Err(Error::Option(format!(
-                "a slab's lengths and spacing must be positive numbers of mm, not {wrong}"
-            )));
-        }
-        let parts = lengths.map(|length| (length / spacing - 1e-9).ceil().max(1.0));
-        let nodes = parts.iter().map(|n| n + 1.0).product::<f64>();
-        if 6.0 * nodes > u32::MAX as f64 {
-            return Err(Error::Option(format!(
-                "a slab of {parts:?} cuboids has more nodes or tetrahedra than 32 bits count; \
-                 use a larger spacing than {spacing} mm"
-            )));
-        }
-        let n = parts.map(|n| n as usize);
-        let strides = [(n[1] + 1) * (n[2] + 1), n[2] + 1, 1];
-
-        let mut points = Vec::with_capacity(nodes as usize);
-        let mut tets = Vec::with_capacity(6 * n[0] * n[1] * n[2]);
-        for i in 0..=n[0] {
-            for j in 0..=n[1] {
-                for k in 0..=n[2] {
-                    let at = [i, j, k];
-                    let corner = points.len();
-                    points.push([0, 1, 2].map(|axis| at[axis] as f64 * lengths[axis] / parts[axis]));
-                    if at[0] == n[0] || at[1] == n[1] || at[2] == n[2] {
-                        continue;
-                    }
-                    tets.extend(ORDERS.iter().enumerate().map(|(order, axes)| {
-                        let one = corner + strides[axes[0]];
-                        let two = one + strides[axes[1]];
-                        let three = two + strides[axes[2]];
-                        // The path of an odd permutation gives the other orientation.
-                        let tet =
-                            if order < 3 { [corner, one, two, three] } else { [corner, one, three, two] };
-                        tet.map(|node| node as u32)
-                    }));
-                }
-            }
-        }
+        let parts = [0, 1, 2].map(|axis| axis_of(&[lengths[axis]], spacing));
+        let [x, y, z] = parts;
+        let (points, tets) = boxes([x?, y?, z?], spacing)?;
         let fibres = vec![[1.0, 0.0, 0.0]; tets.len()];
         Ok(TetMesh { points, tets, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
     }
+
+    /// The box of [`TetMesh::slab`] as region [`TetMesh::SLAB`], with a layer of this thickness (mm) on its top
+    /// side, where z is largest, as region [`TetMesh::LAYER`].
+    ///
+    /// # Errors
+    /// Those of [`TetMesh::slab`].
+    pub fn slab_with_layer(lengths: [f64; 3], layer: f64, spacing: f64) -> Result<TetMesh> {
+        let [x, y] = [0, 1].map(|axis| axis_of(&[lengths[axis]], spacing));
+        let (points, tets) = boxes([x?, y?, axis_of(&[lengths[2], layer], spacing)?], spacing)?;
+        let is_above = |tet: &[u32; 4]| tet.iter().any(|&node| points[node as usize][2] > lengths[2]);
+        let region = |tet| if is_above(tet) { Self::LAYER } else { Self::SLAB };
+        let regions = Some(tets.iter().map(region).collect());
+        let fibres = Some(vec![[1.0, 0.0, 0.0]; tets.len()]);
+        Ok(TetMesh { points, tets, regions, fibres, tagged_faces: Vec::new() })
+    }
+
+    /// The region of a slab below a layer.
+    pub const SLAB: i32 = 0;
+    /// The region of the layer.
+    pub const LAYER: i32 = 1;
+}
+
+/// The coordinates along an axis of pieces that follow each other, each cut into the fewest equal parts.
+fn axis_of(pieces: &[f64], spacing: f64) -> Result<Vec<f64>> {
+    if let Some(wrong) = pieces.iter().chain([&spacing]).find(|&&x| !(x > 0.0 && x.is_finite())) {
+        return Err(Error::Option(format!(
+            "a slab's lengths and spacing must be positive numbers of mm, not {wrong}"
+        )));
+    }
+    let mut coordinates = vec![0.0];
+    let mut start = 0.0;
+    for length in pieces {
+        let parts = (length / spacing - 1e-9).ceil().max(1.0);
+        if parts > u32::MAX as f64 {
+            return Err(too_many(&[parts], spacing));
+        }
+        coordinates.extend((1..=parts as u32).map(|k| start + f64::from(k) * length / parts));
+        start += length;
+    }
+    Ok(coordinates)
+}
+
+fn too_many(parts: &[f64], spacing: f64) -> Error {
+    Error::Option(format!(
+        "a slab of {parts:?} cuboids has more nodes or tetrahedra than 32 bits count; use a larger spacing than \
+         {spacing} mm"
+    ))
+}
+
+/// The points and tetrahedra of a box with these coordinates along its axes.
+#[allow(clippy::type_complexity)]
+fn boxes(axes: [Vec<f64>; 3], spacing: f64) -> Result<(Vec<[f64; 3]>, Vec<[u32; 4]>)> {
+    let n = axes.each_ref().map(|axis| axis.len() - 1);
+    let nodes = axes.iter().map(|axis| axis.len() as f64).product::<f64>();
+    if 6.0 * nodes > u32::MAX as f64 {
+        return Err(too_many(&n.map(|n| n as f64), spacing));
+    }
+    let strides = [(n[1] + 1) * (n[2] + 1), n[2] + 1, 1];
+    let mut points = Vec::with_capacity(nodes as usize);
+    let mut tets = Vec::with_capacity(6 * n[0] * n[1] * n[2]);
+    for i in 0..=n[0] {
+        for j in 0..=n[1] {
+            for k in 0..=n[2] {
+                let corner = points.len();
+                points.push([axes[0][i], axes[1][j], axes[2][k]]);
+                if i == n[0] || j == n[1] || k == n[2] {
+                    continue;
+                }
+                tets.extend(ORDERS.iter().enumerate().map(|(order, axes)| {
+                    let one = corner + strides[axes[0]];
+                    let two = one + strides[axes[1]];
+                    let three = two + strides[axes[2]];
+                    // The path of an odd permutation gives the other orientation.
+                    let tet = if order < 3 { [corner, one, two, three] } else { [corner, one, three, two] };
+                    tet.map(|node| node as u32)
+                }));
+            }
+        }
+    }
+    Ok((points, tets))
 }

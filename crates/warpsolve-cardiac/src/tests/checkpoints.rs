@@ -50,7 +50,7 @@ fn check<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
 #[test]
 fn the_second_half_is_the_same_to_the_last_bit() {
     let mesh = slab([1.5, 1.0, 0.5], 0.25, FIBRE);
-    for formulation in [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled] {
+    for &formulation in Formulation::ALL {
         for (model, reorder) in [(Model::MitchellSchaeffer, true), (Model::TenTusscher, false)] {
             let params =
                 Params { formulation, model, reorder, stimuli: vec![corner(0.6)], ..Params::default() };

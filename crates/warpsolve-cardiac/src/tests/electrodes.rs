@@ -26,7 +26,7 @@ fn with_poles(formulation: Formulation, balance: Balance) -> Params {
     Params { stimuli: poles(1.5), balance, ..accurate(formulation) }
 }
 
-const BIDOMAIN: [Formulation; 2] = [Formulation::Splitting, Formulation::Coupled];
+const BIDOMAIN: [Formulation; 3] = [Formulation::Splitting, Formulation::Coupled, Formulation::Potentials];
 
 #[test]
 fn currents_that_do_not_balance_are_refused_with_their_sum() {
@@ -64,7 +64,8 @@ fn a_step_with_electrodes_fulfils_its_equations() {
     let n = mesh.points().len();
     let space = P1::new(mesh.points(), mesh.tets()).unwrap();
     let stiffness = |along, across| space.stiffness(|_| transversely_isotropic(FIBRE, along, across));
-    let (k_i, k_ie, mass) = (stiffness(0.17, 0.019), stiffness(0.79, 0.259), space.mass());
+    let (k_i, k_ie) = (stiffness(0.17, 0.019), stiffness(0.79, 0.259));
+    let (consistent, lumped) = (space.mass(), space.lumped_mass());
     let strength = |p: &[f64; 3], scale: f64| match p[0] {
         x if x <= 0.3 => 200.0,
         x if x >= 1.2 => -150.0 * scale,
@@ -86,10 +87,14 @@ fn a_step_with_electrodes_fulfils_its_equations() {
             let phi = diffusion.phi(&cpu).unwrap().unwrap();
             let scale = if balance == Balance::Scale { 4.0 / 3.0 } else { 1.0 };
             let i_e: Vec<f64> = mesh.points().iter().map(|p| 0.8 * strength(p, scale)).collect();
-            let mut s = mass.mul_vec(&i_e);
+            let mass = |x: &[f64]| match params.has_lumped_mass() {
+                true => x.iter().zip(&lumped).map(|(x, m)| m * x).collect::<Vec<f64>>(),
+                false => consistent.mul_vec(x),
+            };
+            let mut s = mass(&i_e);
             if balance == Balance::Spread {
                 let mean = s.iter().sum::<f64>() / (1.5 * 0.8);
-                let evenly = mass.mul_vec(&vec![mean; n]);
+                let evenly = mass(&vec![mean; n]);
                 s.iter_mut().zip(evenly).for_each(|(s, evenly)| *s -= evenly);
             }
             let (inner, outer) = (k_i.mul_vec(&cpu.to_host(&v).unwrap()), k_ie.mul_vec(&phi));

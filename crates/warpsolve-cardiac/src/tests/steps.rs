@@ -12,8 +12,8 @@ use warpsolve_host::matrix::Csr;
 use warpsolve_host::problem::random::uniform;
 use warpsolve_host::solver::cg::CgSteps;
 
-const FORMULATIONS: [Formulation; 3] =
-    [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled];
+const FORMULATIONS: [Formulation; 4] =
+    [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled, Formulation::Potentials];
 
 struct Matrices {
     k_i: Csr<f64>,
@@ -58,7 +58,7 @@ fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMe
         let change = combined(&[(1.0, &v), (-1.0, &v_star)]);
         // 1.4 / dt, in mS/mm^3
         let kappa = 1.4 / params.dt;
-        let charge = if params.lumped_mass {
+        let charge = if params.has_lumped_mass() {
             lumped.iter().zip(&change).map(|(m, d)| kappa * m * d).collect()
         } else {
             mass.mul_vec(&change).iter().map(|x| kappa * x).collect::<Vec<f64>>()
@@ -70,7 +70,7 @@ fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMe
                 let phi = diffusion.phi(backend).unwrap().unwrap();
                 (k_i.mul_vec(&combined(&[(1.0, &between), (1.0, &phi_before)])), Some(phi))
             }
-            Formulation::Coupled => {
+            Formulation::Coupled | Formulation::Potentials => {
                 let phi = diffusion.phi(backend).unwrap().unwrap();
                 (k_i.mul_vec(&combined(&[(1.0, &v), (1.0, &phi)])), Some(phi))
             }
@@ -96,7 +96,7 @@ fn a_step_fulfils_its_equations() {
     let mesh = slab([1.5, 1.0, 0.8], 0.25, FIBRE);
     for formulation in FORMULATIONS {
         for (theta, lumped_mass) in [(1.0, false), (0.5, true), (0.7, false)] {
-            if formulation == Formulation::Coupled && theta < 1.0 {
+            if formulation.is_one_system() && theta < 1.0 {
                 continue;
             }
             let params = Params { theta, lumped_mass, dt: 0.3, ..accurate(formulation) };
