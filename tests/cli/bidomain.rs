@@ -1,8 +1,10 @@
-//! What only `bidomain` has: electrodes outside of the cells.
+//! What only `bidomain` has: electrodes outside of the cells, baths.
 
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use warpsolve::cardiac::io::vtk::write_vtu;
+use warpsolve::cardiac::mesh::{ReadOptions, TetMesh, read};
 
 use super::Shell;
 
@@ -18,7 +20,7 @@ fn json(path: &Path) -> Value {
 #[test]
 fn a_cathode_starts_a_wave() {
     let shell = Shell::new();
-    for formulation in ["coupled", "splitting"] {
+    for formulation in ["coupled", "splitting", "potentials"] {
         for end in ["--balance-stimuli scale", "--balance-stimuli spread", "--ground ball:1.5,0.3,0,0.01"] {
             let line =
                 format!("bidomain {SLAB} {POLES} --formulation {formulation} {end} --points 3,0,0;0,0,0");
@@ -54,6 +56,84 @@ fn electrodes_that_cannot_be_are_refused() {
         (format!("bidomain {SLAB} --balance-stimuli even"), &["refuse, spread, scale"]),
     ] {
         let (stdout, stderr) = shell.run(&line, 1);
+        assert!(stdout.is_empty(), "{line}: {stdout}");
+        for part in parts {
+            assert!(stderr.contains(part), "{line}: {part:?} is not in\n{stderr}");
+        }
+    }
+}
+
+#[test]
+fn tissue_lies_in_a_bath() {
+    let shell = Shell::new();
+    let tissue = "--model mitchell-schaeffer --isotropic --stimulus box:0,0,0,0.5,9,9 --t-end 15";
+    let steps = "--every 5 --stop-when-activated --device cpu --points 1.5,0,0.5;1.5,0,0";
+    let line = format!("{tissue} {steps}");
+    let slab = "--slab 2,0.5,0.5 --spacing 0.25";
+    let (stdout, stderr) = shell.run(&format!("bidomain {slab} --bath-layer 0.5 {line} --out layer"), 0);
+    assert!(stderr.is_empty(), "{stderr}");
+    for part in [
+        "spacing 0.25 mm, 0.5 mm of bath above",
+        "region 1: bath, 1 mS/mm",
+        "activated     every node of the tissue",
+    ] {
+        assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
+    }
+    let run = json(&shell.path("layer/run.json"));
+    assert_eq!((&run["mesh"]["nodes"], &run["mesh"]["cells"]), (&135.into(), &81.into()));
+    assert_eq!((&run["activated_nodes"], &run["ended"]), (&81.into(), &"activated".into()));
+    let documented = include_str!("../../docs/niederer.md");
+    for object in [&run["parameters"], &run["parameters"]["regions"][0], &run["mesh"]] {
+        for key in object.as_object().unwrap().keys() {
+            assert!(documented.contains(&format!("`{key}`")), "docs/niederer.md lacks {key}");
+        }
+    }
+    let mesh = TetMesh::slab_with_layer([2.0, 0.5, 0.5], 0.5, 0.25).unwrap();
+    assert_eq!(read(&shell.path("layer/activation.vtu"), &ReadOptions::default()).unwrap(), mesh);
+    assert!(fs::read(shell.path("layer/activation.png")).unwrap().len() > 5000);
+
+    // The same from a file, by tag, and as a region that conducts outside of the cells alone.
+    write_vtu(&shell.path("heart.vtu"), &mesh, &[]).unwrap();
+    let times = |options: &str, folder: &str| {
+        shell.run(&format!("bidomain heart.vtu {options} {line} --out {folder} -q"), 0);
+        fs::read(shell.path(folder).join("activation.vtu")).unwrap()
+    };
+    let layer = fs::read(shell.path("layer/activation.vtu")).unwrap();
+    assert!(times("--bath 1 --sigma-bath 1", "tag") == layer);
+    assert!(times("--region 1:il=0,it=0,el=1,et=1", "region") == layer);
+    assert!(times("--bath 1 --sigma-bath 0.1", "poor") != layer);
+    assert!(times("--region 1:il=0.05", "slow") != layer);
+    // The stimulus that nobody placed is in the tissue.
+    let (stdout, _) =
+        shell.run(&format!("bidomain {slab} --bath-layer 0.5 --t-end 0.1 --every 0 --device cpu"), 0);
+    assert!(stdout.contains("stimulus      ball around (0, 0, 0)"), "{stdout}");
+}
+
+#[test]
+fn regions_that_cannot_be_are_refused() {
+    let shell = Shell::new();
+    let mesh = TetMesh::slab_with_layer([1.0; 3], 1.0, 0.5).unwrap();
+    write_vtu(&shell.path("heart.vtu"), &mesh, &[]).unwrap();
+    write_vtu(&shell.path("plain.vtu"), &TetMesh::slab([1.0; 3], 0.5).unwrap(), &[]).unwrap();
+    for (line, parts) in [
+        ("bidomain plain.vtu --bath 1", &["region 1 is named, but the mesh has no regions"][..]),
+        ("bidomain heart.vtu --bath 3", &["region 3 is not in the mesh, whose regions are [0, 1]"]),
+        ("bidomain heart.vtu --bath 0 --bath 1", &["all of the mesh is bath: there is no tissue"]),
+        ("bidomain heart.vtu --bath 1 --region 1:el=3", &["region 1: it is named twice"]),
+        ("bidomain heart.vtu --region 1:il=0", &["region 1: sigma_il and sigma_it are 0 and 0.019"]),
+        ("bidomain heart.vtu --region 1:il=0,it=0,el=0,et=0", &["region 1: it conducts nowhere"]),
+        ("bidomain heart.vtu --region 1:il=-1", &["--region", "0 or more"]),
+        ("bidomain heart.vtu --region 1:sigma=1", &["it takes TAG:il=X,it=X,el=X,et=X"]),
+        ("bidomain heart.vtu --sigma-bath 1", &["--sigma-bath goes with --bath or --bath-layer"]),
+        ("bidomain heart.vtu --bath-layer 1", &["--bath-layer"]),
+        ("bidomain --niederer --bath-layer 1", &["--bath-layer"]),
+        (
+            "bidomain heart.vtu --bath 1 --stimulus box:0,0,1.4,1,1,2",
+            &["stimulus 1 acts at no cell: all 18 nodes within its box", "are in the bath"],
+        ),
+        ("monodomain heart.vtu --bath 1", &["region 1: it conducts only inside or only outside"]),
+    ] {
+        let (stdout, stderr) = shell.run(&format!("{line} --device cpu"), 1);
         assert!(stdout.is_empty(), "{line}: {stdout}");
         for part in parts {
             assert!(stderr.contains(part), "{line}: {part:?} is not in\n{stderr}");

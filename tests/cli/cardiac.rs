@@ -290,7 +290,7 @@ fn bad_meshes_and_options_are_refused() {
         ("bidomain --slab 9,9,9 --spacing 1e-6", &["32 bits count"]),
         ("bidomain --niederer --stimulus box:0,0,0,1,1,1", &["--niederer", "--stimulus"]),
         ("bidomain ok.vtu --formulation monodomain", &["use the command monodomain"]),
-        ("bidomain ok.vtu --formulation both", &["monodomain, splitting, coupled"]),
+        ("bidomain ok.vtu --formulation both", &["monodomain, splitting, coupled, potentials"]),
         ("monodomain ok.vtu --formulation splitting", &["--formulation"]),
         ("bidomain ok.vtu --model hodgkin", &[&Model::NAMES.join(", ")]),
         ("bidomain ok.vtu --stimulus cube:1", &["box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R"]),

@@ -181,6 +181,9 @@ pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> Fingerprint {
     for tets in mesh.tets().chunks(CHUNK) {
         crc.update(&tets.as_flattened().iter().flat_map(|node| node.to_le_bytes()).collect::<Vec<u8>>());
     }
+    if let Some(regions) = mesh.regions().filter(|_| !params.regions.is_empty()) {
+        crc.update(&regions.iter().flat_map(|tag| tag.to_le_bytes()).collect::<Vec<u8>>());
+    }
     let rest = Params { max_iterations: 0, stimuli: Vec::new(), ..params.clone() };
     crc.update(format!("{rest:?}").as_bytes());
     Fingerprint { stimuli: of_stimuli.sum(), rest: crc.sum() }

@@ -93,6 +93,48 @@ impl<'m> Domain<'m> {
     }
 }
 
+impl Params {
+    /// The part of `mesh` that has cells, with the number that each of its nodes has in `mesh`; `None` where
+    /// all of it has cells.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for a region that is not in the mesh, or where everything is bath.
+    pub fn tissue_of(&self, mesh: &TetMesh) -> Result<Option<(TetMesh, Vec<u32>)>> {
+        let is_tissue = self.tissue_cells(mesh)?;
+        Ok(is_tissue.map(|is_tissue| mesh.part(|t| is_tissue[t])))
+    }
+
+    /// Whether each tetrahedron has cells; `None` where all have.
+    pub(super) fn tissue_cells(&self, mesh: &TetMesh) -> Result<Option<Vec<bool>>> {
+        if self.regions.is_empty() {
+            return Ok(None);
+        }
+        let Some(tags) = mesh.regions() else {
+            return Err(Error::Option(format!(
+                "region {} is named, but the mesh has no regions; number them in the mesh's file",
+                self.regions[0].tag
+            )));
+        };
+        if let Some(region) = self.regions.iter().find(|region| !tags.contains(&region.tag)) {
+            let mut known = tags.to_vec();
+            known.sort_unstable();
+            known.dedup();
+            return Err(Error::Option(format!(
+                "region {} is not in the mesh, whose regions are {known:?}; name one of these",
+                region.tag
+            )));
+        }
+        let is_tissue: Vec<bool> =
+            tags.iter().map(|&tag| !self.conductivities(Some(tag)).is_bath()).collect();
+        if !is_tissue.contains(&true) {
+            return Err(Error::Option(
+                "all of the mesh is bath: there is no tissue; leave a region that has cells".into(),
+            ));
+        }
+        Ok(is_tissue.contains(&false).then_some(is_tissue))
+    }
+}
+
 /// Refuses a mesh in several pieces. No wave would cross from one to another, and phi would be defined up to
 /// a constant in each of them.
 fn check_connected(mesh: &TetMesh) -> Result<()> {

@@ -5,25 +5,12 @@
 
 use super::domain::Domain;
 use super::params::Params;
-use super::stimulus::{Stimulus, StimulusKind};
+use super::stimulus::{Balance, Stimulus, StimulusKind};
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::matrix::Csr;
-use warpsolve_host::named::named;
 
 /// A sum of currents below this share of the sum of their magnitudes is 0 but for rounding.
 const ROUNDING: f64 = 1e-9;
-
-named! {
-    /// What is done where extracellular stimuli do not add up to 0 and nothing is grounded.
-    "balance" Balance {
-        /// They are refused.
-        Refuse = "refuse",
-        /// What is missing enters or leaves evenly everywhere.
-        Spread = "spread",
-        /// The weaker of anodes and cathodes are made as strong as the others.
-        Scale = "scale",
-    }
-}
 
 /// An extracellular stimulus with its current into each node while it is on (uA).
 pub(super) struct Electrode {

@@ -76,11 +76,10 @@ mod system;
 mod tests;
 
 pub use checkpoint::Checkpoint;
-pub use electrodes::Balance;
 pub use params::{Formulation, Params, Tissue};
 pub use regions::{Conductivities, Region};
 pub use shape::Shape;
 pub use simulation::{Simulation, StepReport};
-pub use stimulus::{Stimulus, StimulusKind};
+pub use stimulus::{Balance, Stimulus, StimulusKind};
 pub use system::SystemInfo;
 pub use warpsolve_host::backend::cells::{Model, NOT_ACTIVATED};

@@ -1,9 +1,8 @@
 //! The parameters of a simulation.
 
-use super::electrodes::Balance;
-use super::regions::Region;
+use super::regions::{Conductivities, Region};
 use super::shape::Shape;
-use super::stimulus::{Stimulus, StimulusKind};
+use super::stimulus::{Balance, Stimulus, StimulusKind};
 use crate::mesh::TetMesh;
 use warpsolve_host::backend::cells::Model;
 use warpsolve_host::error::{Error, Result};
@@ -57,6 +56,12 @@ impl Default for Tissue {
 }
 
 impl Tissue {
+    /// Those of the tissue where no region says anything else.
+    pub fn conductivities(&self) -> Conductivities {
+        let &Tissue { sigma_il: il, sigma_it: it, sigma_el: el, sigma_et: et, .. } = self;
+        Conductivities { il, it, el, et }
+    }
+
     /// Whether the direction of the fibres matters.
     pub fn is_anisotropic(&self) -> bool {
         self.conductivities().is_anisotropic()
@@ -132,6 +137,24 @@ impl Params {
     /// kappa = chi Cm / dt (mS/mm^3).
     pub fn kappa(&self) -> f64 {
         self.tissue.chi * self.tissue.cm / self.dt
+    }
+
+    /// The conductivities of a region; those of the tissue where nothing else is said.
+    pub(super) fn conductivities(&self, tag: Option<i32>) -> Conductivities {
+        let region = self.regions.iter().find(|region| Some(region.tag) == tag);
+        region.map_or_else(|| self.tissue.conductivities(), |region| region.conductivities)
+    }
+
+    /// Checks the regions' conductivities.
+    fn check_regions(&self) -> Result<()> {
+        for (k, Region { tag, conductivities }) in self.regions.iter().enumerate() {
+            let fault = |why: String| Err(Error::Option(format!("region {tag}: {why}")));
+            if self.regions[..k].iter().any(|other| other.tag == *tag) {
+                return fault("it is named twice; give all its conductivities at once".into());
+            }
+            conductivities.check(self.formulation == Formulation::Monodomain).or_else(fault)?;
+        }
+        Ok(())
     }
 
     /// Whether M is diagonal.

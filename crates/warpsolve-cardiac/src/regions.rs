@@ -1,9 +1,5 @@
 //! What differs from region to region of a mesh: conductivities, and where there are cells.
 
-use super::params::{Formulation, Params, Tissue};
-use crate::mesh::TetMesh;
-use warpsolve_host::error::{Error, Result};
-
 /// Conductivities inside (i) and outside (e) of the cells, along (l) and across (t) the fibres (mS/mm).
 ///
 /// Both of a pair may be 0: without those inside there are no cells, and the region is a bath that conducts
@@ -57,8 +53,8 @@ impl Conductivities {
         [half_harmonic(self.il, self.el), half_harmonic(self.it, self.et)]
     }
 
-    /// Refuses what does not conduct, or along or across the fibres only.
-    fn check(&self, formulation: Formulation) -> std::result::Result<(), String> {
+    /// Refuses what does not conduct, or along or across the fibres only. The error says what is wrong.
+    pub(super) fn check(&self, is_monodomain: bool) -> Result<(), String> {
         let Conductivities { il, it, el, et } = *self;
         for (along, across, names) in [(il, it, "sigma_il and sigma_it"), (el, et, "sigma_el and sigma_et")] {
             let is_sound = |x: f64| x >= 0.0 && x.is_finite();
@@ -71,7 +67,7 @@ impl Conductivities {
         if il == 0.0 && el == 0.0 {
             return Err("it conducts nowhere; leave it out of the mesh".into());
         }
-        if formulation == Formulation::Monodomain && (il == 0.0 || el == 0.0) {
+        if is_monodomain && (il == 0.0 || el == 0.0) {
             return Err(
                 "it conducts only inside or only outside of the cells, which the monodomain equation \
                         does not know; use a bidomain formulation"
@@ -89,72 +85,4 @@ pub struct Region {
     pub tag: i32,
     /// mS/mm
     pub conductivities: Conductivities,
-}
-
-impl Params {
-    /// The conductivities of a region; those of the tissue where nothing else is said.
-    pub(super) fn conductivities(&self, tag: Option<i32>) -> Conductivities {
-        let region = self.regions.iter().find(|region| Some(region.tag) == tag);
-        region.map_or_else(|| self.tissue.conductivities(), |region| region.conductivities)
-    }
-
-    /// Checks the regions' conductivities.
-    pub(super) fn check_regions(&self) -> Result<()> {
-        for (k, Region { tag, conductivities }) in self.regions.iter().enumerate() {
-            let fault = |why: String| Err(Error::Option(format!("region {tag}: {why}")));
-            if self.regions[..k].iter().any(|other| other.tag == *tag) {
-                return fault("it is named twice; give all its conductivities at once".into());
-            }
-            conductivities.check(self.formulation).or_else(fault)?;
-        }
-        Ok(())
-    }
-
-    /// The part of `mesh` that has cells, with the number that each of its nodes has in `mesh`; `None` where
-    /// all of it has cells.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for a region that is not in the mesh, or where everything is bath.
-    pub fn tissue_of(&self, mesh: &TetMesh) -> Result<Option<(TetMesh, Vec<u32>)>> {
-        let is_tissue = self.tissue_cells(mesh)?;
-        Ok(is_tissue.map(|is_tissue| mesh.part(|t| is_tissue[t])))
-    }
-
-    /// Whether each tetrahedron has cells; `None` where all have.
-    pub(super) fn tissue_cells(&self, mesh: &TetMesh) -> Result<Option<Vec<bool>>> {
-        if self.regions.is_empty() {
-            return Ok(None);
-        }
-        let Some(tags) = mesh.regions() else {
-            return Err(Error::Option(format!(
-                "region {} is named, but the mesh has no regions; number them in the mesh's file",
-                self.regions[0].tag
-            )));
-        };
-        if let Some(region) = self.regions.iter().find(|region| !tags.contains(&region.tag)) {
-            let mut known = tags.to_vec();
-            known.sort_unstable();
-            known.dedup();
-            return Err(Error::Option(format!(
-                "region {} is not in the mesh, whose regions are {known:?}; name one of these",
-                region.tag
-            )));
-        }
-        let is_tissue: Vec<bool> =
-            tags.iter().map(|&tag| !self.conductivities(Some(tag)).is_bath()).collect();
-        if !is_tissue.contains(&true) {
-            return Err(Error::Option(
-                "all of the mesh is bath: there is no tissue; leave a region that has cells".into(),
-            ));
-        }
-        Ok(is_tissue.contains(&false).then_some(is_tissue))
-    }
-}
-
-impl Tissue {
-    /// Those of the tissue where no region says anything else.
-    pub fn conductivities(&self) -> Conductivities {
-        let &Tissue { sigma_il: il, sigma_it: it, sigma_el: el, sigma_et: et, .. } = self;
-        Conductivities { il, it, el, et }
-    }
 }

@@ -13,6 +13,18 @@ named! {
     }
 }
 
+named! {
+    /// What is done where extracellular stimuli do not add up to 0 and nothing is grounded.
+    "balance" Balance {
+        /// They are refused.
+        Refuse = "refuse",
+        /// What is missing enters or leaves evenly everywhere.
+        Spread = "spread",
+        /// The weaker of anodes and cathodes are made as strong as the others.
+        Scale = "scale",
+    }
+}
+
 /// A current into a part of the tissue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stimulus {

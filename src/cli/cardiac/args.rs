@@ -13,7 +13,8 @@ use super::points::Points;
 
 #[derive(Debug, Args)]
 pub struct BidomainArgs {
-    /// How the two equations are solved: coupled (one system) or splitting (one after the other)
+    /// How the two equations are solved: coupled (one system in phi_e and v_m), potentials (one system in the
+    /// potentials inside and outside of the cells, lumped mass) or splitting (one after the other)
     #[arg(long, value_name = "NAME", default_value_t = Formulation::Coupled)]
     pub formulation: Formulation,
     #[command(flatten)]
@@ -66,6 +67,10 @@ pub struct MeshArgs {
     /// Between the nodes of a box, mm [default with --niederer: 0.5]
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
+    /// A bath of this thickness on the upper side of a box, where z is largest, mm: region 1; the tissue is
+    /// region 0
+    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, requires = "slab", conflicts_with_all = ["file", "niederer"])]
+    pub bath_layer: Option<f64>,
     /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it
     /// is activated
     #[arg(long, conflicts_with = "file")]
@@ -109,6 +114,16 @@ pub struct TissueArgs {
     /// No fibres: conducts across as along
     #[arg(long, conflicts_with_all = ["sigma_it", "sigma_et", "niederer"])]
     pub isotropic: bool,
+    /// Conductivities of a region of the mesh, where they differ; may be given several times. Both of a pair
+    /// may be 0: il and it where there are no cells, el and et where nothing conducts outside of them
+    #[arg(long = "region", value_name = "TAG:il=X,it=X,el=X,et=X", value_parser = region, conflicts_with = "niederer")]
+    pub regions: Vec<RegionArgs>,
+    /// A region of the mesh without cells, such as blood or a torso; may be given several times
+    #[arg(long = "bath", value_name = "TAG", allow_negative_numbers = true, conflicts_with = "niederer")]
+    pub baths: Vec<i32>,
+    /// Conductivity of baths [default: 1]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
+    pub sigma_bath: Option<f64>,
     /// The membrane's surface to volume ratio, 1/mm [default: 140]
     #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub chi: Option<f64>,
@@ -238,6 +253,25 @@ pub fn direction(text: &str) -> Result<[f64; 3], String> {
         [0.0, 0.0, 0.0] => Err("it takes a direction: three numbers, not all 0".into()),
         direction => Ok(direction),
     }
+}
+
+/// A region, and those of its conductivities il, it, el, et that are its own.
+#[derive(Debug, Clone)]
+pub struct RegionArgs {
+    pub tag: i32,
+    pub sigma: [Option<f64>; 4],
+}
+
+fn region(text: &str) -> Result<RegionArgs, String> {
+    let usage = "it takes TAG:il=X,it=X,el=X,et=X, or some of these";
+    let (tag, list) = text.split_once(':').ok_or(usage)?;
+    let mut region = RegionArgs { tag: tag.trim().parse().map_err(|_| usage)?, sigma: [None; 4] };
+    for setting in list.split(',') {
+        let (key, value) = setting.split_once('=').ok_or(usage)?;
+        let k = ["il", "it", "el", "et"].iter().position(|name| *name == key.trim()).ok_or(usage)?;
+        region.sigma[k] = Some(not_negative(value.trim()).map_err(|why| format!("{key}: {why}"))?);
+    }
+    Ok(region)
 }
 
 /// A part of space.

@@ -1,7 +1,7 @@
 //! run.json, the report for programs. docs/niederer.md describes every key.
 
 use serde::Serialize;
-use warpsolve::cardiac::{Params, Shape, Stimulus, StimulusKind, SystemInfo};
+use warpsolve::cardiac::{Params, Region, Shape, Stimulus, StimulusKind, SystemInfo};
 use warpsolve::precond::amg;
 
 use super::super::json::{VERSION, device_kind, text as to_text};
@@ -49,6 +49,7 @@ struct Run<'a> {
 struct Mesh {
     source: String,
     nodes: usize,
+    cells: usize,
     tetrahedra: usize,
     volume: f64,
     low: [f64; 3],
@@ -63,6 +64,7 @@ struct Parameters<'a> {
     sigma_it: f64,
     sigma_el: f64,
     sigma_et: f64,
+    regions: Vec<Regional>,
     chi: f64,
     cm: f64,
     stimuli: Vec<Stimulated>,
@@ -78,6 +80,15 @@ struct Parameters<'a> {
     threshold: f64,
     reorder: bool,
     amg: &'a amg::Params,
+}
+
+#[derive(Serialize)]
+struct Regional {
+    tag: i32,
+    sigma_il: f64,
+    sigma_it: f64,
+    sigma_el: f64,
+    sigma_et: f64,
 }
 
 #[derive(Serialize)]
@@ -126,6 +137,12 @@ struct Point {
     activation: Option<f64>,
 }
 
+impl From<&Region> for Regional {
+    fn from(&Region { tag, conductivities: of }: &Region) -> Self {
+        Regional { tag, sigma_il: of.il, sigma_it: of.it, sigma_el: of.el, sigma_et: of.et }
+    }
+}
+
 impl From<&Shape> for Place {
     fn from(shape: &Shape) -> Self {
         match *shape {
@@ -152,6 +169,7 @@ impl<'a> From<&'a Params> for Parameters<'a> {
             sigma_it: tissue.sigma_it,
             sigma_el: tissue.sigma_el,
             sigma_et: tissue.sigma_et,
+            regions: params.regions.iter().map(Regional::from).collect(),
             chi: tissue.chi,
             cm: tissue.cm,
             stimuli: params.stimuli.iter().map(Stimulated::from).collect(),
@@ -210,6 +228,7 @@ pub fn text(facts: &Facts) -> String {
         mesh: Mesh {
             source: plan.source.name(),
             nodes: mesh.points().len(),
+            cells: ran.cells,
             tetrahedra: mesh.tets().len(),
             volume: facts.volume(),
             low,

@@ -40,7 +40,7 @@ const LONGEST_STEP: f64 = 0.1;
 /// `warpsolve bidomain`; the exit status.
 pub fn bidomain(args: BidomainArgs, profiler: &Profiler) -> Result<u8> {
     if args.formulation == Formulation::Monodomain {
-        let message = "--formulation takes coupled or splitting; for one equation use the command monodomain";
+        let message = "--formulation takes coupled, potentials or splitting; for one equation use the command monodomain";
         return Err(Error::Option(message.into()));
     }
     start(args.cardiac, args.formulation, profiler)
@@ -76,7 +76,8 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
     let ((mesh, read_seconds), opened) = (read, opened?);
     let (mesh, summary) = mesh?;
     if plan.default_stimulus {
-        plan.params.stimuli[0].shape = plan::at_the_apex(&mesh);
+        let tissue = plan.params.tissue_of(&mesh)?;
+        plan.params.stimuli[0].shape = plan::at_the_apex(tissue.as_ref().map_or(&mesh, |(tissue, _)| tissue));
     }
     let state = plan.restart.as_deref().map(Checkpoint::load).transpose()?;
 

@@ -127,13 +127,25 @@ impl<'a> Outputs<'a> {
         }
         if let Some(folder) = self.plan.out.as_ref().filter(|_| !activation.is_empty()) {
             failures.extend(write_vtu(&folder.join(ACTIVATION), mesh, &[("activation", activation)]).err());
-            failures.extend(write_activation(&folder.join(PICTURE), mesh, activation, self.plan.view).err());
+            failures.extend(self.picture(&folder.join(PICTURE), mesh, activation).err());
             if self.plan.source.niederer().is_some() {
                 failures.extend(write(&folder.join(DIAGONAL), &niederer::diagonal(mesh, activation)).err());
             }
         }
         self.seconds += start.elapsed().as_secs_f64();
         failures
+    }
+}
+
+impl Outputs<'_> {
+    /// A picture of the tissue. What is around it would hide it.
+    fn picture(&self, path: &Path, mesh: &TetMesh, activation: &[f64]) -> Result<()> {
+        let view = self.plan.view;
+        let Some((tissue, nodes)) = self.plan.params.tissue_of(mesh)? else {
+            return write_activation(path, mesh, activation, view);
+        };
+        let times: Vec<f64> = nodes.iter().map(|&node| activation[node as usize]).collect();
+        write_activation(path, &tissue, &times, view)
     }
 }
 

@@ -4,14 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use warpsolve::cardiac::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
-use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, StimulusKind, Tissue};
+use warpsolve::cardiac::{
+    Conductivities, Formulation, Params, Region, Shape, Stimulus, StimulusKind, Tissue,
+};
 use warpsolve::{Error, Result};
 
 use super::super::output::is_same_file;
-use super::args::{CardiacArgs, MeshArgs, StimulusArgs, TissueArgs};
+use super::args::{CardiacArgs, MeshArgs, RegionArgs, StimulusArgs, TissueArgs};
 use super::points::Probe;
 use super::{files, niederer};
 
+/// The conductivity of a bath where none is given, mS/mm.
+const SIGMA_BATH: f64 = 1.0;
 /// More steps than this are a slip in dt or t_end.
 const MOST_STEPS: f64 = 1e9;
 
@@ -42,7 +46,7 @@ pub struct Plan {
 /// Where the mesh comes from.
 pub enum Source {
     File { path: PathBuf, options: ReadOptions },
-    Slab { lengths: [f64; 3], spacing: f64, niederer: bool },
+    Slab { lengths: [f64; 3], spacing: f64, layer: Option<f64>, niederer: bool },
 }
 
 impl Plan {
@@ -50,13 +54,14 @@ impl Plan {
         let CardiacArgs { mesh, tissue, stimulus, method, output, quiet, verbose, .. } = args;
         let source = Source::from(mesh);
         let is_niederer = source.niederer().is_some();
-        let model = tissue.model;
+        let (model, regions) = (tissue.model, regions(&tissue, &source)?);
         let default_stimulus = !is_niederer && stimulus.shapes.is_empty();
         let (balance, grounds) = (stimulus.balance, stimulus.grounds.clone());
         let mut params = Params {
             formulation,
             model,
-            tissue: tissue_of(tissue),
+            tissue: tissue_of(&tissue),
+            regions,
             stimuli: if is_niederer { vec![niederer::stimulus()] } else { stimuli(stimulus)? },
             balance,
             grounds,
@@ -171,6 +176,9 @@ impl Source {
                 let (mesh, summary) = read_with_summary(path, options)?;
                 Ok((mesh, Some(summary)))
             }
+            Source::Slab { lengths, spacing, layer: Some(layer), .. } => {
+                Ok((TetMesh::slab_with_layer(*lengths, *layer, *spacing)?, None))
+            }
             Source::Slab { lengths, spacing, .. } => Ok((TetMesh::slab(*lengths, *spacing)?, None)),
         }
     }
@@ -179,9 +187,10 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Source::File { path, .. } => path.display().to_string(),
-            Source::Slab { lengths: [x, y, z], spacing, niederer } => {
+            Source::Slab { lengths: [x, y, z], spacing, layer, niederer } => {
                 let of = if *niederer { ", the benchmark of Niederer et al." } else { "" };
-                format!("box of {x} x {y} x {z} mm, spacing {spacing} mm{of}")
+                let layer = layer.map_or(String::new(), |layer| format!(", {layer} mm of bath above"));
+                format!("box of {x} x {y} x {z} mm, spacing {spacing} mm{layer}{of}")
             }
         }
     }
@@ -234,13 +243,31 @@ impl From<MeshArgs> for Source {
             (None, lengths) => Source::Slab {
                 lengths: lengths.unwrap_or(niederer::LENGTHS),
                 spacing: args.spacing.unwrap_or(niederer::SPACING),
+                layer: args.bath_layer,
                 niederer: args.niederer,
             },
         }
     }
 }
 
-fn tissue_of(args: TissueArgs) -> Tissue {
+/// The regions with conductivities of their own.
+fn regions(args: &TissueArgs, source: &Source) -> Result<Vec<Region>> {
+    let layer = matches!(source, Source::Slab { layer: Some(_), .. }).then_some(TetMesh::LAYER);
+    let baths: Vec<i32> = args.baths.iter().copied().chain(layer).collect();
+    if args.sigma_bath.is_some() && baths.is_empty() {
+        return Err(Error::Option("--sigma-bath goes with --bath or --bath-layer".into()));
+    }
+    let bath = Conductivities::bath(args.sigma_bath.unwrap_or(SIGMA_BATH));
+    let Conductivities { il, it, el, et } = tissue_of(args).conductivities();
+    let own = |RegionArgs { tag, sigma }: &RegionArgs| {
+        let [il, it, el, et] = std::array::from_fn(|k| sigma[k].unwrap_or([il, it, el, et][k]));
+        Region { tag: *tag, conductivities: Conductivities { il, it, el, et } }
+    };
+    let baths = baths.into_iter().map(|tag| Region { tag, conductivities: bath });
+    Ok(args.regions.iter().map(own).chain(baths).collect())
+}
+
+fn tissue_of(args: &TissueArgs) -> Tissue {
     let defaults = Tissue::default();
     let sigma_il = args.sigma_il.unwrap_or(defaults.sigma_il);
     let sigma_el = args.sigma_el.unwrap_or(defaults.sigma_el);

@@ -3,7 +3,8 @@
 use warpsolve::Error;
 use warpsolve::cardiac::mesh::{ReadSummary, TetMesh};
 use warpsolve::cardiac::{
-    Balance, Formulation, Model, Params, Shape, Stimulus, StimulusKind, SystemInfo, Tissue,
+    Balance, Conductivities, Formulation, Model, Params, Region, Shape, Stimulus, StimulusKind, SystemInfo,
+    Tissue,
 };
 use warpsolve::launch::DeviceInfo;
 
@@ -138,6 +139,14 @@ fn what(lines: &mut Lines, facts: &Facts) {
         ),
     );
     lines.add("", format!("chi {chi} /mm, Cm {cm} uF/mm^2"));
+    for Region { tag, conductivities } in &plan.params.regions {
+        let Conductivities { il, it, el, et } = conductivities;
+        let text = match conductivities.is_bath() {
+            true if el == et => format!("bath, {el} mS/mm"),
+            _ => format!("inside {il} along, {it} across, outside {el} along, {et} across, mS/mm"),
+        };
+        lines.add("", format!("region {tag}: {text}"));
+    }
     lines.add("cells", model.description());
     for (k, stimulus) in plan.params.stimuli.iter().enumerate() {
         lines.add(if k == 0 { "stimulus" } else { "" }, stimulus_text(stimulus, plan.default_stimulus));
@@ -156,6 +165,7 @@ fn what(lines: &mut Lines, facts: &Facts) {
         Formulation::Monodomain => "monodomain",
         Formulation::Splitting => "bidomain, one equation after the other",
         Formulation::Coupled => "bidomain, as one system",
+        Formulation::Potentials => "bidomain, as one system in the potentials inside and outside",
     };
     lines.add("equations", format!("{equations}; {} unknowns", thousands(facts.unknowns() as u64)));
     let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
@@ -235,12 +245,13 @@ fn result(lines: &mut Lines, facts: &Facts) {
     let plural = if count == 1 { "" } else { "s" };
     let text = format!("{how} {from}to {now} ms, {} step{plural} of {} ms", thousands(count), plan.params.dt);
     lines.add("result", text);
-    let nodes = facts.mesh.points().len();
+    let nodes = ran.cells;
+    let of_tissue = if nodes < facts.mesh.points().len() { " of the tissue" } else { "" };
     let (activated, times) = facts.activated();
     let share = match activated {
         0 => "no node".into(),
-        n if n == nodes => "every node".into(),
-        n => format!("{} of {} nodes", thousands(n as u64), thousands(nodes as u64)),
+        n if n == nodes => format!("every node{of_tissue}"),
+        n => format!("{} of {} nodes{of_tissue}", thousands(n as u64), thousands(nodes as u64)),
     };
     let times = times.map_or(String::new(), |[first, last]| format!(", from {first:.3} to {last:.3} ms"));
     lines.add("activated", format!("{share}{times}"));

@@ -183,14 +183,22 @@ fn a_restarted_run_with_a_bath_has_the_same_bits() {
     let cpu = Cpu::new(2).unwrap();
     let params = Params { regions: bath(1.0), ..accurate(Formulation::Splitting) };
     let mut whole = Simulation::new(&cpu, &mesh, &params).unwrap();
-    (0..5).for_each(|_| drop(whole.step().unwrap()));
+    for _ in 0..5 {
+        whole.step().unwrap();
+    }
     let mut rest = Simulation::new(&cpu, &mesh, &params).unwrap();
     rest.restore(&whole.checkpoint().unwrap()).unwrap();
     for simulation in [&mut whole, &mut rest] {
-        (0..5).for_each(|_| drop(simulation.step().unwrap()));
+        for _ in 0..5 {
+            simulation.step().unwrap();
+        }
     }
     assert_eq!(whole.v().unwrap(), rest.v().unwrap());
     assert_eq!(whole.phi_e().unwrap(), rest.phi_e().unwrap());
+    // Where the bath is makes it another mesh.
+    let other = TetMesh::slab_with_layer([1.0, 0.5, 0.75], 0.25, 0.25).unwrap();
+    let other = Simulation::new(&cpu, &other, &Params { regions: bath(1.0), ..params }).unwrap();
+    assert!(rest.restore(&other.checkpoint().unwrap()).unwrap_err().to_string().contains("another mesh"));
 }
 
 #[test]
