@@ -233,7 +233,7 @@ fn a_mesh_without_fibres_wants_isotropic_tissue_and_is_stimulated_at_its_lowest_
     let shell = Shell::new();
     let slab = TetMesh::slab([1.0; 3], 0.5).unwrap();
     let points: Vec<[f64; 3]> = slab.points().iter().map(|p| [p[0] + 4.0, p[1], p[2] + 0.1 * p[0]]).collect();
-    let mesh = TetMesh::new(points, slab.tets().to_vec(), None, None).unwrap();
+    let mesh = TetMesh::new(points, slab.cells().to_vec(), None, None).unwrap();
     write_vtu(&shell.path("heart.vtu"), &mesh, &[]).unwrap();
     let (_, stderr) = shell.run("bidomain heart.vtu --device cpu", 1);
     assert!(stderr.contains("--fibres FILE") && stderr.contains("--isotropic"), "{stderr}");

@@ -76,7 +76,7 @@ fn cube() -> String {
             }
         }
     }
-    for tet in mesh.tets() {
+    for tet in mesh.cells() {
         text += &element(4, 1, tet);
     }
     text + "$EndElements\n"

@@ -74,7 +74,7 @@ struct Apart<B: Backend<f64>> {
 
 impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
     /// Assembles the systems.
-    pub fn new(backend: &B, domain: &Domain, params: &Params) -> Result<Self> {
+    pub fn new<const C: usize>(backend: &B, domain: &Domain<C>, params: &Params) -> Result<Self> {
         let (everywhere, tissue) = (domain.space()?, domain.tissue_space()?);
         let inside = tissue.as_ref().unwrap_or(&everywhere);
         let is_lumped = params.has_lumped_mass();

@@ -5,28 +5,28 @@ use std::borrow::Cow;
 use super::order::Order;
 use super::params::Params;
 use super::regions::Conductivities;
-use crate::mesh::{Part, TetMesh};
+use crate::mesh::{Mesh, Part};
 use warpsolve_host::error::{Error, MeshFault, Result};
 use warpsolve_host::fem::{P1, transversely_isotropic};
 
 /// Points, cells, fibres and conductivities, of all of the mesh and of its tissue.
-pub(super) struct Domain<'m> {
+pub(super) struct Domain<'m, const C: usize> {
     pub points: Cow<'m, [[f64; 3]]>,
-    tets: Cow<'m, [[u32; 4]]>,
+    cells: Cow<'m, [[u32; C]]>,
     fibres: Option<&'m [[f64; 3]]>,
     regions: Option<&'m [i32]>,
     params: &'m Params,
     /// What has cells; `None` where all has.
-    tissue: Option<Part>,
+    tissue: Option<Part<C>>,
     /// The corners of its bounding box.
     pub bounds: [[f64; 3]; 2],
 }
 
-impl<'m> Domain<'m> {
+impl<'m, const C: usize> Domain<'m, C> {
     /// # Errors
     /// [`Error::MeshFault`] for a mesh of several components, or without fibres where the tissue conducts
     /// differently along and across them; [`Error::Option`] for regions that are not there.
-    pub fn new(mesh: &'m TetMesh, order: &Order, params: &'m Params) -> Result<Self> {
+    pub fn new(mesh: &'m Mesh<C>, order: &Order, params: &'m Params) -> Result<Self> {
         check_connected(mesh)?;
         let is_tissue = params.tissue_cells(mesh)?;
         let is_anisotropic = || {
@@ -40,33 +40,33 @@ impl<'m> Domain<'m> {
                     .into(),
             });
         }
-        let (points, tets) = order.renumbered(mesh);
-        let tissue = is_tissue.map(|is_tissue| Part::of(&points, &tets, |t| is_tissue[t]));
+        let (points, cells) = order.renumbered(mesh);
+        let tissue = is_tissue.map(|is_tissue| Part::of(&points, &cells, |t| is_tissue[t]));
         let (fibres, regions, bounds) = (mesh.fibres(), mesh.regions(), mesh.bounding_box());
-        Ok(Domain { points, tets, fibres, regions, params, tissue, bounds })
+        Ok(Domain { points, cells, fibres, regions, params, tissue, bounds })
     }
 
     /// The elements on all of it.
-    pub fn space(&self) -> Result<P1<'_>> {
-        P1::new(&self.points, &self.tets)
+    pub fn space(&self) -> Result<P1<'_, C>> {
+        P1::new(&self.points, &self.cells)
     }
 
     /// The elements on the tissue, with its own numbers of nodes; `None` where that is all.
-    pub fn tissue_space(&self) -> Result<Option<P1<'_>>> {
-        self.tissue.as_ref().map(|tissue| P1::new(&tissue.points, &tissue.tets)).transpose()
+    pub fn tissue_space(&self) -> Result<Option<P1<'_, C>>> {
+        self.tissue.as_ref().map(|tissue| P1::new(&tissue.points, &tissue.cells)).transpose()
     }
 
-    /// The node of each cell; `None` where every node has one, in the same order.
+    /// The node of each cell of the heart; `None` where every node has one, in the same order.
     pub fn cell_nodes(&self) -> Option<&[u32]> {
         self.tissue.as_ref().map(|tissue| tissue.nodes.as_slice())
     }
 
-    /// Nodes that have a cell.
-    pub fn cells(&self) -> usize {
+    /// Nodes that have a cell of the heart.
+    pub fn nodes_with_cells(&self) -> usize {
         self.cell_nodes().map_or(self.points.len(), <[u32]>::len)
     }
 
-    /// The conductivity tensor of tetrahedron t along and across its fibres. Without fibres all is isotropic,
+    /// The conductivity tensor of element t along and across its fibres. Without fibres all is isotropic,
     /// and their direction does not matter.
     pub fn conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
         let [along, across] = of(&self.params.conductivities(self.regions.map(|tags| tags[t])));
@@ -74,9 +74,9 @@ impl<'m> Domain<'m> {
         transversely_isotropic(fibre, along, across)
     }
 
-    /// [`Domain::conductivity`] of tetrahedron t of the tissue.
+    /// [`Domain::conductivity`] of element t of the tissue.
     pub fn tissue_conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
-        self.conductivity(self.tissue.as_ref().map_or(t, |tissue| tissue.cells[t] as usize), of)
+        self.conductivity(self.tissue.as_ref().map_or(t, |tissue| tissue.numbers[t] as usize), of)
     }
 
     /// Whether each node is grounded.
@@ -99,13 +99,13 @@ impl Params {
     ///
     /// # Errors
     /// [`Error::Option`] for a region that is not in the mesh, or where everything is bath.
-    pub fn tissue_of(&self, mesh: &TetMesh) -> Result<Option<(TetMesh, Vec<u32>)>> {
+    pub fn tissue_of<const C: usize>(&self, mesh: &Mesh<C>) -> Result<Option<(Mesh<C>, Vec<u32>)>> {
         let is_tissue = self.tissue_cells(mesh)?;
         Ok(is_tissue.map(|is_tissue| mesh.part(|t| is_tissue[t])))
     }
 
-    /// Whether each tetrahedron has cells; `None` where all have.
-    pub(super) fn tissue_cells(&self, mesh: &TetMesh) -> Result<Option<Vec<bool>>> {
+    /// Whether each element has cells of the heart; `None` where all have.
+    pub(super) fn tissue_cells<const C: usize>(&self, mesh: &Mesh<C>) -> Result<Option<Vec<bool>>> {
         if self.regions.is_empty() {
             return Ok(None);
         }
@@ -137,7 +137,7 @@ impl Params {
 
 /// Refuses a mesh in several pieces. No wave would cross from one to another, and phi would be defined up to
 /// a constant in each of them.
-fn check_connected(mesh: &TetMesh) -> Result<()> {
+fn check_connected<const C: usize>(mesh: &Mesh<C>) -> Result<()> {
     let components = mesh.components();
     match components.iter().position(|&component| component > 0) {
         None => Ok(()),

@@ -23,7 +23,11 @@ pub(super) struct Electrode {
 /// # Errors
 /// [`Error::Option`] for a stimulus that no node is within, or if they do not add up to 0 and
 /// [`Params::balance`] does not help.
-pub(super) fn electrodes(params: &Params, domain: &Domain, mass: &Csr<f64>) -> Result<Vec<Electrode>> {
+pub(super) fn electrodes<const C: usize>(
+    params: &Params,
+    domain: &Domain<C>,
+    mass: &Csr<f64>,
+) -> Result<Vec<Electrode>> {
     let mut names = Vec::new();
     let mut electrodes = Vec::new();
     for (name, stimulus) in params.numbered_stimuli(StimulusKind::Extracellular) {

@@ -3,7 +3,7 @@
 use super::regions::{Conductivities, Region};
 use super::shape::Shape;
 use super::stimulus::{Balance, Stimulus, StimulusKind};
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::backend::cells::Model;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::named::named;
@@ -230,12 +230,12 @@ impl Params {
     /// About the memory that a simulation takes on its device, as (what, bytes), for
     /// [`check_memory`](warpsolve_host::backend::gpu::check_memory) before anything is allocated. It is
     /// estimated from the mesh: tetrahedra that fill a ball have about nodes + tetrahedra edges.
-    pub fn memory(&self, mesh: &TetMesh) -> Vec<(&'static str, u64)> {
+    pub fn memory<const C: usize>(&self, mesh: &Mesh<C>) -> Vec<(&'static str, u64)> {
         const VALUE: u64 = 8;
         const ENTRY: u64 = VALUE + 4;
         let n = mesh.points().len() as u64;
         // With the padding of SELL, at most 15 %.
-        let nnz = (3 * n + 2 * mesh.tets().len() as u64) * 115 / 100;
+        let nnz = (3 * n + 2 * mesh.cells().len() as u64) * 115 / 100;
         // CG's; b, x and the x before; the preconditioner's.
         let vectors_each = 3 + 3 + 2;
         // The matrix in CRS and in the product's format, and a hierarchy in f32 of operator complexity 1.5.

@@ -19,7 +19,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn new(domain: &Domain, params: &Params) -> Result<Self> {
+    pub fn new<const C: usize>(domain: &Domain<C>, params: &Params) -> Result<Self> {
         let nodes = domain.cell_nodes().map(<[u32]>::to_vec);
         let n = domain.points.len() as u32;
         let cells = match &nodes {
@@ -89,7 +89,7 @@ impl Rows {
 }
 
 /// The mass matrix. `lumped`, it has its row sums on the diagonal, in the same pattern.
-pub(super) fn mass(space: &P1, lumped: bool) -> Csr<f64> {
+pub(super) fn mass<const C: usize>(space: &P1<C>, lumped: bool) -> Csr<f64> {
     let mut mass = space.mass();
     if lumped {
         let sums = space.lumped_mass();

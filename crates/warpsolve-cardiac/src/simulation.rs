@@ -9,7 +9,7 @@ use super::order::Order;
 use super::params::Params;
 use super::stimulus::{Stimulus, StimulusKind};
 use super::system::{System, SystemInfo};
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::backend::cells::{Cells, NOT_ACTIVATED};
 use warpsolve_host::backend::{Backend, Coef};
 use warpsolve_host::error::{Error, Result};
@@ -71,13 +71,13 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and
     ///   conductivities so far apart that the matrices are not what they should be.
     /// - Those of the device.
-    pub fn new(backend: &B, mesh: &TetMesh, params: &Params) -> Result<Self> {
+    pub fn new<const C: usize>(backend: &B, mesh: &Mesh<C>, params: &Params) -> Result<Self> {
         params.check()?;
         let order = Order::of(mesh, params.reorder);
         let domain = Domain::new(mesh, &order, params)?;
         let diffusion = Diffusion::new(backend, &domain, params)?;
 
-        let n = domain.cells();
+        let n = domain.nodes_with_cells();
         let (v, states) = params.model.at_rest(n);
         let stimuli = params
             .numbered_stimuli(StimulusKind::Transmembrane)
@@ -270,7 +270,7 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
 }
 
 /// 1 for the cells at which a stimulus acts, 0 for the others.
-fn cells_within(domain: &Domain, stimulus: &Stimulus, name: &str) -> Result<Vec<f64>> {
+fn cells_within<const C: usize>(domain: &Domain<C>, stimulus: &Stimulus, name: &str) -> Result<Vec<f64>> {
     let within = stimulus.shape.nodes(name, &domain.points, domain.bounds)?;
     let Some(nodes) = domain.cell_nodes() else { return Ok(within.into_iter().map(f64::from).collect()) };
     let cells: Vec<f64> = nodes.iter().map(|&node| f64::from(within[node as usize])).collect();

@@ -338,3 +338,34 @@ fn bidomain_refuses_parts_that_do_not_fit() {
     let wide = Csr::new(1, 2, vec![0, 1], vec![0], vec![1.0]).unwrap();
     assert!(bidomain(&wide, &wide, &wide, 1.0).is_err());
 }
+
+#[test]
+fn stiffness_of_triangles_is_exact_on_linear_functions() {
+    // u = 2 x - 3 y on a square, moved inside: u^T K u = |square| grad u . sigma grad u.
+    let side = 4u32;
+    let points: Vec<[f64; 3]> = (0..=side)
+        .flat_map(|i| (0..=side).map(move |j| (i, j)))
+        .map(|(i, j)| {
+            let inside = |k: u32| k > 0 && k < side;
+            let moved =
+                if inside(i) && inside(j) { 0.1 * (uniform(5, u64::from(7 * i + j)) - 0.5) } else { 0.0 };
+            [f64::from(i) / 4.0 + moved, f64::from(j) / 4.0 - moved, 1.5]
+        })
+        .collect();
+    let triangles: Vec<[u32; 3]> = (0..side)
+        .flat_map(|i| (0..side).map(move |j| (side + 1) * i + j))
+        .flat_map(|a| [[a, a + side + 1, a + side + 2], [a, a + side + 2, a + 1]])
+        .collect();
+    let space = P1::new(&points, &triangles).unwrap();
+    let sigma = transversely_isotropic([0.6, 0.8, 0.0], 0.7, 0.2);
+    let k = space.stiffness(|_| sigma);
+    assert_eq!(k.is_symmetric(0.0), Symmetry::Symmetric);
+    assert!(k.mul_vec(&[1.0; 25]).iter().all(|y| y.abs() < 1e-14));
+    let u: Vec<f64> = points.iter().map(|p| 2.0 * p[0] - 3.0 * p[1]).collect();
+    // f . grad u = -1.2, |grad u|^2 = 13.
+    let expected = 0.2 * 13.0 + 0.5 * 1.44;
+    let energy = inner(&u, &k.mul_vec(&u));
+    assert!((energy / expected - 1.0).abs() < 1e-13, "{energy} {expected}");
+    let mass = space.mass();
+    assert!((inner(&[1.0; 25], &mass.mul_vec(&[1.0; 25])) - 1.0).abs() < 1e-13);
+}

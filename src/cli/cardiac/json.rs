@@ -229,7 +229,7 @@ pub fn text(facts: &Facts) -> String {
             source: plan.source.name(),
             nodes: mesh.points().len(),
             cells: ran.cells,
-            tetrahedra: mesh.tets().len(),
+            tetrahedra: mesh.cells().len(),
             volume: facts.volume(),
             low,
             high,

@@ -65,7 +65,7 @@ pub fn diagonal(mesh: &TetMesh, activation: &[f64]) -> String {
         let part = f64::from(k) / f64::from(OF_THE_DIAGONAL - 1);
         let point = LENGTHS.map(|length| part * length);
         let time = mesh.locate(point).and_then(|(t, weights)| {
-            let times = mesh.tets()[t].map(|node| activation[node as usize]);
+            let times = mesh.cells()[t].map(|node| activation[node as usize]);
             let all = times.iter().all(|&time| time >= 0.0);
             all.then(|| times.iter().zip(weights).map(|(time, weight)| time * weight).sum::<f64>())
         });

@@ -322,8 +322,8 @@ pub fn at_the_apex(mesh: &TetMesh) -> Shape {
     const SHARE: f64 = 0.05;
     const EDGES: f64 = 2.0;
     // The edge of a cube that a node has to itself, of which there are six tetrahedra.
-    let volume: f64 = (0..mesh.tets().len()).map(|t| mesh.volume(t)).sum();
-    let edge = (6.0 * volume / mesh.tets().len() as f64).cbrt();
+    let volume: f64 = (0..mesh.cells().len()).map(|t| mesh.volume(t)).sum();
+    let edge = (6.0 * volume / mesh.cells().len() as f64).cbrt();
     let [low, high] = mesh.bounding_box();
     let square: f64 = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum();
     let lowest = mesh.points().iter().min_by(|a, b| a[2].total_cmp(&b[2]));

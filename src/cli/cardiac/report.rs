@@ -56,7 +56,7 @@ impl Facts<'_> {
 
     /// Volume, mm^3.
     pub fn volume(&self) -> f64 {
-        (0..self.mesh.tets().len()).map(|t| self.mesh.volume(t)).sum()
+        (0..self.mesh.cells().len()).map(|t| self.mesh.volume(t)).sum()
     }
 
     /// Unknowns that are solved for in a step.
@@ -103,7 +103,7 @@ fn what(lines: &mut Lines, facts: &Facts) {
         format!(
             "{} nodes, {} tetrahedra, {components} component{}, {:.1} mm^3",
             thousands(mesh.points().len() as u64),
-            thousands(mesh.tets().len() as u64),
+            thousands(mesh.cells().len() as u64),
             if components == 1 { "" } else { "s" },
             facts.volume()
         ),

@@ -44,7 +44,7 @@ impl Body {
         if free.is_empty() {
             return Err(Error::Mesh("every node is clamped: nothing can move".into()));
         }
-        let space = P1::new(mesh.points(), mesh.tets())?;
+        let space = P1::new(mesh.points(), mesh.cells())?;
         let a = space.elasticity(&free, |_| material)?;
         let mut forces = vec![[0.0; 3]; mesh.points().len()];
         let mut add = |shares: &[f64], force: [f64; 3]| {
@@ -77,7 +77,7 @@ impl Body {
     /// Displacement and stress at every node.
     pub fn state(&self, x: &[f64]) -> Result<State> {
         let displacement = self.free.extend(x.as_chunks::<3>().0, [0.0; 3]);
-        let space = P1::new(self.mesh.points(), self.mesh.tets())?;
+        let space = P1::new(self.mesh.points(), self.mesh.cells())?;
         let von_mises = space.at_nodes(&space.von_mises(&displacement, |_| self.material)?)?;
         let length = displacement.iter().map(|u| u.iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
         Ok(State { displacement, length, von_mises })

@@ -45,7 +45,7 @@ pub fn text(facts: &Facts) -> String {
     let nodes = body.mesh.points().len();
     lines.add("mesh", &body.name);
     let count = |n: usize| thousands(n as u64);
-    lines.add("", format!("{} nodes, {} tetrahedra", count(nodes), count(body.mesh.tets().len())));
+    lines.add("", format!("{} nodes, {} tetrahedra", count(nodes), count(body.mesh.cells().len())));
     let (young, poisson) = (body.material.young(), body.material.poisson());
     lines.add("material", format!("E {young} N/mm^2, nu {poisson}"));
     let places: Vec<String> = args.clamps.iter().map(ToString::to_string).collect();
@@ -132,7 +132,7 @@ pub fn json(facts: &Facts) -> String {
         version: VERSION,
         mesh: &body.name,
         nodes: points.len(),
-        tetrahedra: body.mesh.tets().len(),
+        tetrahedra: body.mesh.cells().len(),
         clamped_nodes: points.len() - body.free.len(),
         young: body.material.young(),
         poisson: body.material.poisson(),

@@ -1,6 +1,6 @@
-//! Boxes that are cut into cubes, and these into tetrahedra.
+//! Boxes that are cut into cubes, and these into tetrahedra; rectangles that are cut into triangles.
 
-use super::TetMesh;
+use super::{Mesh, TetMesh, TriMesh};
 use warpsolve_host::error::{Error, Result};
 
 /// The orders of the three axes, even permutations first.
@@ -25,7 +25,7 @@ impl TetMesh {
         let [x, y, z] = parts;
         let (points, tets) = boxes([x?, y?, z?], spacing)?;
         let fibres = vec![[1.0, 0.0, 0.0]; tets.len()];
-        Ok(TetMesh { points, tets, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
+        Ok(Mesh { points, cells: tets, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
     }
 
     /// The box of [`TetMesh::slab`] as region [`TetMesh::SLAB`], with a layer of this thickness (mm) on its top
@@ -40,9 +40,42 @@ impl TetMesh {
         let region = |tet| if is_above(tet) { Self::LAYER } else { Self::SLAB };
         let regions = Some(tets.iter().map(region).collect());
         let fibres = Some(vec![[1.0, 0.0, 0.0]; tets.len()]);
-        Ok(TetMesh { points, tets, regions, fibres, tagged_faces: Vec::new() })
+        Ok(Mesh { points, cells: tets, regions, fibres, tagged_faces: Vec::new() })
     }
+}
 
+impl TriMesh {
+    /// The rectangle [0, lengths] in the plane z = 0 with fibres (1, 0, 0), no regions, and its axes cut as those
+    /// of [`TetMesh::slab`]. Node (i, j) is number i (n_y + 1) + j; each rectangle is cut along the diagonal from
+    /// (0, 0) to (1, 1). With a layer (mm) the rectangle is region [`Mesh::SLAB`], and a strip of that thickness
+    /// along the side where y is largest is region [`Mesh::LAYER`].
+    ///
+    /// # Errors
+    /// Those of [`TetMesh::slab`].
+    pub fn sheet(lengths: [f64; 2], layer: Option<f64>, spacing: f64) -> Result<TriMesh> {
+        let y: Vec<f64> = [lengths[1]].into_iter().chain(layer).collect();
+        let (x, y) = (axis_of(&[lengths[0]], spacing)?, axis_of(&y, spacing)?);
+        if 2.0 * (x.len() as f64) * (y.len() as f64) > u32::MAX as f64 {
+            return Err(too_many(&[x.len() as f64 - 1.0, y.len() as f64 - 1.0], spacing));
+        }
+        let points: Vec<[f64; 3]> = x.iter().flat_map(|&x| y.iter().map(move |&y| [x, y, 0.0])).collect();
+        let mut cells = Vec::with_capacity(2 * (x.len() - 1) * (y.len() - 1));
+        for i in 0..x.len() - 1 {
+            for j in 0..y.len() - 1 {
+                let corner = |right: usize, up: usize| ((i + right) * y.len() + j + up) as u32;
+                cells.push([corner(0, 0), corner(1, 0), corner(1, 1)]);
+                cells.push([corner(0, 0), corner(1, 1), corner(0, 1)]);
+            }
+        }
+        let is_above = |cell: &[u32; 3]| cell.iter().any(|&node| points[node as usize][1] > lengths[1]);
+        let region = |cell| if is_above(cell) { Self::LAYER } else { Self::SLAB };
+        let regions = layer.map(|_| cells.iter().map(region).collect());
+        let fibres = Some(vec![[1.0, 0.0, 0.0]; cells.len()]);
+        Ok(Mesh { points, cells, regions, fibres, tagged_faces: Vec::new() })
+    }
+}
+
+impl<const C: usize> Mesh<C> {
     /// The region of a slab below a layer.
     pub const SLAB: i32 = 0;
     /// The region of the layer.
@@ -71,7 +104,7 @@ fn axis_of(pieces: &[f64], spacing: f64) -> Result<Vec<f64>> {
 
 fn too_many(parts: &[f64], spacing: f64) -> Error {
     Error::Option(format!(
-        "a slab of {parts:?} cuboids has more nodes or tetrahedra than 32 bits count; use a larger spacing than \
+        "a slab of {parts:?} cuboids has more nodes or cells than 32 bits count; use a larger spacing than \
          {spacing} mm"
     ))
 }

@@ -33,7 +33,7 @@ fn a_bath_that_hardly_conducts_leaves_the_waves_as_they_are() {
             .map(|sigma| {
                 let params = params(bath(sigma));
                 let (tissue, nodes) = params.tissue_of(&mesh).unwrap().unwrap();
-                assert_eq!((tissue.points(), tissue.tets()), (alone.points(), alone.tets()));
+                assert_eq!((tissue.points(), tissue.cells()), (alone.points(), alone.cells()));
                 let (all, _) = run(&cpu, &mesh, &params, 60);
                 let within: Vec<f64> = nodes.iter().map(|&node| all[node as usize]).collect();
                 // There is no voltage in the bath.

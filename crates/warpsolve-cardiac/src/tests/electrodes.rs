@@ -62,7 +62,7 @@ fn currents_that_do_not_balance_are_refused_with_their_sum() {
 fn a_step_with_electrodes_fulfils_its_equations() {
     let mesh = slab([1.5, 1.0, 0.8], 0.25, FIBRE);
     let n = mesh.points().len();
-    let space = P1::new(mesh.points(), mesh.tets()).unwrap();
+    let space = P1::new(mesh.points(), mesh.cells()).unwrap();
     let stiffness = |along, across| space.stiffness(|_| transversely_isotropic(FIBRE, along, across));
     let (k_i, k_ie) = (stiffness(0.17, 0.019), stiffness(0.79, 0.259));
     let (consistent, lumped) = (space.mass(), space.lumped_mass());

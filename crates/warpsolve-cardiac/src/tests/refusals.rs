@@ -59,7 +59,7 @@ fn parameters_out_of_their_range_are_refused() {
 #[test]
 fn meshes_that_do_not_do_are_refused() {
     let whole = slab([1.0, 0.5, 0.5], 0.25, FIBRE);
-    let (points, tets) = (whole.points().to_vec(), whole.tets().to_vec());
+    let (points, tets) = (whole.points().to_vec(), whole.cells().to_vec());
     let bare = TetMesh::new(points.clone(), tets.clone(), None, None).unwrap();
     let params = accurate(Formulation::Monodomain);
     let why = refusal(&bare, &params);

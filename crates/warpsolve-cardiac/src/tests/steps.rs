@@ -24,7 +24,7 @@ struct Matrices {
 }
 
 fn matrices(mesh: &TetMesh) -> Matrices {
-    let space = P1::new(mesh.points(), mesh.tets()).unwrap();
+    let space = P1::new(mesh.points(), mesh.cells()).unwrap();
     let k = |along, across| space.stiffness(|_| transversely_isotropic(FIBRE, along, across));
     Matrices {
         k_i: k(0.17, 0.019),
