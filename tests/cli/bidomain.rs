@@ -1,10 +1,10 @@
-//! What only `bidomain` has: electrodes outside of the cells, baths.
+//! Electrodes outside of the cells, baths, and tissue in a plane.
 
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use warpsolve::cardiac::io::vtk::write_vtu;
-use warpsolve::cardiac::mesh::{ReadOptions, TetMesh, read};
+use warpsolve::cardiac::mesh::{AnyMesh, ReadOptions, TetMesh, TriMesh, read, read_any};
 
 use super::Shell;
 
@@ -132,6 +132,91 @@ fn regions_that_cannot_be_are_refused() {
             &["stimulus 1 acts at no cell: all 18 nodes within its box", "are in the bath"],
         ),
         ("monodomain heart.vtu --bath 1", &["region 1: it conducts only inside or only outside"]),
+    ] {
+        let (stdout, stderr) = shell.run(&format!("{line} --device cpu"), 1);
+        assert!(stdout.is_empty(), "{line}: {stdout}");
+        for part in parts {
+            assert!(stderr.contains(part), "{line}: {part:?} is not in\n{stderr}");
+        }
+    }
+}
+
+#[test]
+fn tissue_may_lie_in_a_plane() {
+    let shell = Shell::new();
+    let sheet = TriMesh::sheet([3.0, 0.9], None, 0.3).unwrap();
+    write_vtu(&shell.path("sheet.vtu"), &sheet, &[]).unwrap();
+    let steps = "--stimulus box:0,0,0,0.3,0.9,0 --t-end 12 --every 4 --device cpu --points 1.5,0.3,0;3,0.3,0";
+    let slab =
+        "--slab 3,0.9,0.6 --spacing 0.3 --stimulus box:0,0,0,0.3,0.9,0.6 --t-end 12 --every 0 --device cpu";
+    for command in
+        ["monodomain", "bidomain", "bidomain --formulation splitting", "bidomain --formulation potentials"]
+    {
+        let (stdout, stderr) = shell.run(&format!("{command} --slab 3,0.9 --spacing 0.3 {steps} --out r"), 0);
+        assert!(stderr.is_empty(), "{stderr}");
+        for part in [
+            "rectangle of 3 x 0.9 mm, spacing 0.3 mm",
+            "44 nodes, 60 triangles, 1 component, 2.7 mm^2",
+            "activated     every node",
+        ] {
+            assert!(stdout.contains(part), "{command}: {part:?} is not in\n{stdout}");
+        }
+        let run = json(&shell.path("r/run.json"));
+        assert_eq!((&run["mesh"]["triangles"], &run["mesh"]["tetrahedra"]), (&60.into(), &0.into()));
+        let (mesh, _) = read_any(&shell.path("r/v_000003.vtu"), &ReadOptions::default()).unwrap();
+        assert_eq!(mesh, AnyMesh::Flat(sheet.clone()));
+        assert!(fs::read(shell.path("r/activation.png")).unwrap().len() > 5000);
+        let times = |run: &Value| [0, 1].map(|k| run["points"][k]["activation"].as_f64().unwrap());
+        let [near, far] = times(&run);
+        // The same from its file, and as fast as in space.
+        let points = "--points 1.5,0.3,0.3;3,0.3,0.3";
+        shell.run(&format!("{command} sheet.vtu {steps} --out file -q"), 0);
+        assert_eq!(times(&json(&shell.path("file/run.json"))), [near, far]);
+        shell.run(&format!("{command} {slab} {points} --out space -q"), 0);
+        let in_space = times(&json(&shell.path("space/run.json")));
+        assert!(
+            ((far - near) / (in_space[1] - in_space[0]) - 1.0).abs() < 0.02,
+            "{command}: {run} {in_space:?}"
+        );
+    }
+    // A bath along one side, and a stimulus at the node of smallest y.
+    let (stdout, _) = shell.run(
+        "bidomain --slab 3,0.6 --spacing 0.3 --bath-layer 0.6 --t-end 1 --every 0 --device cpu --threads 1",
+        0,
+    );
+    for part in ["0.6 mm of bath above", "ball around (0, 0, 0)", "region 1: bath, 1 mS/mm"] {
+        assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
+    }
+}
+
+#[test]
+fn planes_that_cannot_be_are_refused() {
+    let shell = Shell::new();
+    let gmsh = |name: &str, elements: &str| {
+        let nodes = "1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1";
+        let n = elements.lines().count();
+        let text = format!(
+            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n{nodes}\n$EndNodes\n\
+             $Elements\n{n}\n{elements}\n$EndElements\n"
+        );
+        shell.file(name, &text);
+    };
+    gmsh("mixed.msh", "1 4 2 7 1 1 2 3 5\n2 2 2 7 1 1 3 4");
+    gmsh("quadrangle.msh", "1 2 2 7 1 1 2 3\n2 3 2 7 1 1 2 3 4");
+    gmsh("tilted.msh", "1 2 2 7 1 1 2 3\n2 2 2 7 1 1 3 4\n3 2 2 7 1 1 2 5");
+    for (line, parts) in [
+        (
+            "bidomain mixed.msh",
+            &[
+                "mixed.msh: element 2 is a triangle with nodes that belong to no tetrahedron",
+                "one kind alone",
+            ][..],
+        ),
+        ("bidomain quadrangle.msh", &["quadrangle.msh: element 2 is no linear triangle", "split the cells"]),
+        ("bidomain tilted.msh", &["element 3 is a triangle that does not lie in a plane of constant z"]),
+        ("elasticity tilted.msh --clamp xmin --load xmax=0,0,1", &["there are no tetrahedra"]),
+        ("bidomain --slab 1,1,1,1 --spacing 1", &["2 or 3 numbers with commas between"]),
+        ("bidomain --slab 1,-1 --spacing 1", &["positive numbers of mm, not -1"]),
     ] {
         let (stdout, stderr) = shell.run(&format!("{line} --device cpu"), 1);
         assert!(stdout.is_empty(), "{line}: {stdout}");

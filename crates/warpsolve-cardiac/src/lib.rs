@@ -1,4 +1,5 @@
-//! Electrical waves in heart tissue: the monodomain and the bidomain equations on a mesh of tetrahedra.
+//! Electrical waves in heart tissue: the monodomain and the bidomain equations on a mesh of tetrahedra, or of
+//! triangles in a plane.
 //!
 //! With the transmembrane voltage v and the extracellular potential phi (mV), the conductivities sigma_i and
 //! sigma_e (mS/mm) along and across the fibres, the membrane's surface to volume ratio chi (1/mm) and its
@@ -55,7 +56,7 @@
 //! | `system` | one linear system, solved again and again |
 //! | `order` | nodes numbered along a space-filling curve |
 //! | `checkpoint` | states in files |
-//! | [`mesh`] | tetrahedra with regions and fibres |
+//! | [`mesh`] | tetrahedra or triangles with regions and fibres |
 //! | [`io`] | mesh files, VTK files, pictures |
 
 mod checkpoint;

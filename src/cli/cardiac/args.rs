@@ -58,17 +58,19 @@ pub struct CardiacArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Mesh")]
 pub struct MeshArgs {
-    /// Tetrahedra: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen, Chaste), also with .gz
+    /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele (TetGen,
+    /// Chaste); also with .gz
     #[arg(value_name = "MESH", required_unless_present_any = ["slab", "niederer"], conflicts_with_all = ["slab", "niederer"])]
     pub file: Option<PathBuf>,
-    /// A box from the origin on instead of a file, fibres along x: its lengths, mm
-    #[arg(long, value_name = "LX,LY,LZ", value_parser = numbers::<3>, conflicts_with = "niederer", requires = "spacing")]
-    pub slab: Option<[f64; 3]>,
+    /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles, fibres along
+    /// x: its lengths, mm
+    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, conflicts_with = "niederer", requires = "spacing")]
+    pub slab: Option<Lengths>,
     /// Between the nodes of a box, mm [default with --niederer: 0.5]
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
-    /// A bath of this thickness on the upper side of a box, where z is largest, mm: region 1; the tissue is
-    /// region 0
+    /// A bath of this thickness on the upper side of a box, where z is largest, of a rectangle where y is, mm:
+    /// region 1; the tissue is region 0
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, requires = "slab", conflicts_with_all = ["file", "niederer"])]
     pub bath_layer: Option<f64>,
     /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it
@@ -272,6 +274,21 @@ fn region(text: &str) -> Result<RegionArgs, String> {
         region.sigma[k] = Some(not_negative(value.trim()).map_err(|why| format!("{key}: {why}"))?);
     }
     Ok(region)
+}
+
+/// The lengths of a box or of a rectangle.
+#[derive(Debug, Clone, Copy)]
+pub enum Lengths {
+    Box([f64; 3]),
+    Rectangle([f64; 2]),
+}
+
+fn lengths(text: &str) -> Result<Lengths, String> {
+    match text.split(',').count() {
+        2 => numbers(text).map(Lengths::Rectangle),
+        3 => numbers(text).map(Lengths::Box),
+        _ => Err("it takes 2 or 3 numbers with commas between".into()),
+    }
 }
 
 /// A part of space.

@@ -51,6 +51,7 @@ struct Mesh {
     nodes: usize,
     cells: usize,
     tetrahedra: usize,
+    triangles: usize,
     volume: f64,
     low: [f64; 3],
     high: [f64; 3],
@@ -212,7 +213,7 @@ impl From<(Probe, Option<f64>)> for Point {
 }
 
 /// The file.
-pub fn text(facts: &Facts) -> String {
+pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let Facts { mesh, plan, ran, gpu, .. } = facts;
     let [low, high] = mesh.bounding_box();
     let (activated_nodes, activation) = facts.activated();
@@ -229,7 +230,8 @@ pub fn text(facts: &Facts) -> String {
             source: plan.source.name(),
             nodes: mesh.points().len(),
             cells: ran.cells,
-            tetrahedra: mesh.cells().len(),
+            tetrahedra: if C == 4 { mesh.cells().len() } else { 0 },
+            triangles: if C == 3 { mesh.cells().len() } else { 0 },
             volume: facts.volume(),
             low,
             high,

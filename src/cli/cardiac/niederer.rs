@@ -1,7 +1,7 @@
 //! The benchmark of S. A. Niederer et al.: Verification of cardiac tissue electrophysiology simulators using
 //! an N-version benchmark, Philosophical Transactions of the Royal Society A 369, 2011, 4331-4351.
 
-use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::cardiac::{Shape, Stimulus, StimulusKind};
 
 use super::super::table::{Align, table};
@@ -59,7 +59,7 @@ const OF_THE_DIAGONAL: u32 = 41;
 
 /// The activation times along the diagonal, linear between nodes, as CSV; without a time where a node nearby
 /// was never activated.
-pub fn diagonal(mesh: &TetMesh, activation: &[f64]) -> String {
+pub fn diagonal<const C: usize>(mesh: &Mesh<C>, activation: &[f64]) -> String {
     let mut text = String::from("distance_mm,x,y,z,activation_ms\n");
     for k in 0..OF_THE_DIAGONAL {
         let part = f64::from(k) / f64::from(OF_THE_DIAGONAL - 1);

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use warpsolve::cardiac::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
+use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadOptions, ReadSummary, TetMesh, TriMesh, read_any};
 use warpsolve::cardiac::{
     Conductivities, Formulation, Params, Region, Shape, Stimulus, StimulusKind, Tissue,
 };
 use warpsolve::{Error, Result};
 
 use super::super::output::is_same_file;
-use super::args::{CardiacArgs, MeshArgs, RegionArgs, StimulusArgs, TissueArgs};
+use super::args::{CardiacArgs, Lengths, MeshArgs, RegionArgs, StimulusArgs, TissueArgs};
 use super::points::Probe;
 use super::{files, niederer};
 
@@ -46,7 +46,7 @@ pub struct Plan {
 /// Where the mesh comes from.
 pub enum Source {
     File { path: PathBuf, options: ReadOptions },
-    Slab { lengths: [f64; 3], spacing: f64, layer: Option<f64>, niederer: bool },
+    Slab { lengths: Lengths, spacing: f64, layer: Option<f64>, niederer: bool },
 }
 
 impl Plan {
@@ -170,27 +170,36 @@ fn is_result_in(path: &Path, folder: &Path) -> bool {
 
 impl Source {
     /// The mesh, and what was found in its file.
-    pub fn mesh(&self) -> Result<(TetMesh, Option<ReadSummary>)> {
-        match self {
+    pub fn mesh(&self) -> Result<(AnyMesh, Option<ReadSummary>)> {
+        let mesh = match self {
             Source::File { path, options } => {
-                let (mesh, summary) = read_with_summary(path, options)?;
-                Ok((mesh, Some(summary)))
+                return read_any(path, options).map(|(mesh, summary)| (mesh, Some(summary)));
             }
-            Source::Slab { lengths, spacing, layer: Some(layer), .. } => {
-                Ok((TetMesh::slab_with_layer(*lengths, *layer, *spacing)?, None))
-            }
-            Source::Slab { lengths, spacing, .. } => Ok((TetMesh::slab(*lengths, *spacing)?, None)),
-        }
+            &Source::Slab { lengths, spacing, layer, .. } => match (lengths, layer) {
+                (Lengths::Box(lengths), None) => AnyMesh::Solid(TetMesh::slab(lengths, spacing)?),
+                (Lengths::Box(lengths), Some(layer)) => {
+                    AnyMesh::Solid(TetMesh::slab_with_layer(lengths, layer, spacing)?)
+                }
+                (Lengths::Rectangle(lengths), layer) => {
+                    AnyMesh::Flat(TriMesh::sheet(lengths, layer, spacing)?)
+                }
+            },
+        };
+        Ok((mesh, None))
     }
 
     /// The name in reports.
     pub fn name(&self) -> String {
         match self {
             Source::File { path, .. } => path.display().to_string(),
-            Source::Slab { lengths: [x, y, z], spacing, layer, niederer } => {
+            Source::Slab { lengths, spacing, layer, niederer } => {
                 let of = if *niederer { ", the benchmark of Niederer et al." } else { "" };
                 let layer = layer.map_or(String::new(), |layer| format!(", {layer} mm of bath above"));
-                format!("box of {x} x {y} x {z} mm, spacing {spacing} mm{layer}{of}")
+                let what = match lengths {
+                    Lengths::Box([x, y, z]) => format!("box of {x} x {y} x {z}"),
+                    Lengths::Rectangle([x, y]) => format!("rectangle of {x} x {y}"),
+                };
+                format!("{what} mm, spacing {spacing} mm{layer}{of}")
             }
         }
     }
@@ -241,7 +250,7 @@ impl From<MeshArgs> for Source {
                 Source::File { path, options }
             }
             (None, lengths) => Source::Slab {
-                lengths: lengths.unwrap_or(niederer::LENGTHS),
+                lengths: lengths.unwrap_or(Lengths::Box(niederer::LENGTHS)),
                 spacing: args.spacing.unwrap_or(niederer::SPACING),
                 layer: args.bath_layer,
                 niederer: args.niederer,
@@ -318,20 +327,24 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
 
 /// A ball around the lowest node, of 5 % of the diagonal of the mesh's box, or two mean edges if these are
 /// longer: a wave does not start from one node.
-pub fn at_the_apex(mesh: &TetMesh) -> Shape {
+pub fn at_the_apex<const C: usize>(mesh: &Mesh<C>) -> Shape {
     const SHARE: f64 = 0.05;
     const EDGES: f64 = 2.0;
-    // The edge of a cube that a node has to itself, of which there are six tetrahedra.
+    // The edge of a cube that a node has to itself, of which there are six tetrahedra, or of a square, of which
+    // there are two triangles.
     let volume: f64 = (0..mesh.cells().len()).map(|t| mesh.volume(t)).sum();
-    let edge = (6.0 * volume / mesh.cells().len() as f64).cbrt();
+    let mean = volume / mesh.cells().len() as f64;
+    let edge = if C == 3 { (2.0 * mean).sqrt() } else { (6.0 * mean).cbrt() };
     let [low, high] = mesh.bounding_box();
     let square: f64 = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum();
-    let lowest = mesh.points().iter().min_by(|a, b| a[2].total_cmp(&b[2]));
+    // The first one of those, and in a plane the one of smallest y.
+    let up = C - 2;
+    let lowest = mesh.points().iter().min_by(|a, b| a[up].total_cmp(&b[up]));
     // A mesh has nodes.
     Shape::Ball { centre: lowest.copied().unwrap_or(low), radius: (SHARE * square.sqrt()).max(EDGES * edge) }
 }
 
 /// The nodes nearest to the plan's points.
-pub fn probes(mesh: &TetMesh, points: &[[f64; 3]]) -> Vec<Probe> {
+pub fn probes<const C: usize>(mesh: &Mesh<C>, points: &[[f64; 3]]) -> Vec<Probe> {
     points.iter().map(|&point| Probe::new(mesh, point)).collect()
 }

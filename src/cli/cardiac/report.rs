@@ -1,7 +1,7 @@
 //! The report for people.
 
 use warpsolve::Error;
-use warpsolve::cardiac::mesh::{ReadSummary, TetMesh};
+use warpsolve::cardiac::mesh::{Mesh, ReadSummary};
 use warpsolve::cardiac::{
     Balance, Conductivities, Formulation, Model, Params, Region, Shape, Stimulus, StimulusKind, SystemInfo,
     Tissue,
@@ -18,8 +18,8 @@ use super::statistics::Iterations;
 use super::{niederer, outputs};
 
 /// All that a report says.
-pub struct Facts<'a> {
-    pub mesh: &'a TetMesh,
+pub struct Facts<'a, const C: usize> {
+    pub mesh: &'a Mesh<C>,
     /// What was found in the file; `None` for a box.
     pub summary: Option<ReadSummary>,
     /// Its name.
@@ -38,7 +38,7 @@ pub struct Facts<'a> {
     pub ran: Ran,
 }
 
-impl Facts<'_> {
+impl<const C: usize> Facts<'_, C> {
     /// Activation times (ms): how many, the first, the last.
     pub fn activated(&self) -> (usize, Option<[f64; 2]>) {
         let times = || self.ran.activation.iter().copied().filter(|&time| time >= 0.0);
@@ -54,7 +54,7 @@ impl Facts<'_> {
         probes(self.mesh, &self.plan.points).into_iter().map(|probe| (probe, time(probe.node))).collect()
     }
 
-    /// Volume, mm^3.
+    /// Volume, mm^3, or area, mm^2.
     pub fn volume(&self) -> f64 {
         (0..self.mesh.cells().len()).map(|t| self.mesh.volume(t)).sum()
     }
@@ -66,7 +66,7 @@ impl Facts<'_> {
 }
 
 /// The report.
-pub fn text(facts: &Facts) -> String {
+pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let mut lines = Lines::default();
     what(&mut lines, facts);
     lines.gap();
@@ -92,7 +92,7 @@ pub fn text(facts: &Facts) -> String {
     text
 }
 
-fn what(lines: &mut Lines, facts: &Facts) {
+fn what<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     let Facts { mesh, plan, .. } = facts;
     let Params { model, tissue, formulation, .. } = &plan.params;
     let format = facts.summary.as_ref().map_or(String::new(), |summary| format!(" ({})", summary.format));
@@ -101,20 +101,24 @@ fn what(lines: &mut Lines, facts: &Facts) {
     lines.add(
         "",
         format!(
-            "{} nodes, {} tetrahedra, {components} component{}, {:.1} mm^3",
+            "{} nodes, {} {}, {components} component{}, {:.1} {}",
             thousands(mesh.points().len() as u64),
             thousands(mesh.cells().len() as u64),
+            Mesh::<C>::CELLS,
             if components == 1 { "" } else { "s" },
-            facts.volume()
+            facts.volume(),
+            Mesh::<C>::UNIT
         ),
     );
     let [low, high] = mesh.bounding_box();
     lines.add("", format!("from {} to {} mm", point(low), point(high)));
     if let Some(ReadSummary { skipped, reoriented, dropped, apart, .. }) = facts.summary {
+        let (turned, bare) =
+            (format!("{} turned", Mesh::<C>::CELLS), format!("nodes without {} left out", Mesh::<C>::CELLS));
         for (count, what) in [
             (skipped, "cells left out: vertices, lines, surfaces"),
-            (reoriented, "tetrahedra turned"),
-            (dropped, "nodes without tetrahedra left out"),
+            (reoriented, turned.as_str()),
+            (dropped, bare.as_str()),
             (apart, "nodes of smaller components left out"),
         ] {
             if count > 0 {
@@ -230,7 +234,7 @@ fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {
     }
 }
 
-fn result(lines: &mut Lines, facts: &Facts) {
+fn result<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     let Facts { ran, plan, .. } = facts;
     let [begin, now] = ran.times;
     let how = match ran.end {
@@ -266,7 +270,7 @@ fn result(lines: &mut Lines, facts: &Facts) {
     }
 }
 
-fn times(lines: &mut Lines, facts: &Facts) {
+fn times<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     let Facts { ran, .. } = facts;
     let steps = match ran.steps.count {
         0 => String::new(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use warpsolve::backend::cells::Cells;
-use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::cardiac::{Checkpoint, Simulation, SystemInfo};
 use warpsolve::precond::amg::Hierarchies;
 use warpsolve::solver::cg::CgSteps;
@@ -23,9 +23,9 @@ use super::statistics::Statistics;
 const LOOK: f64 = 1.0;
 
 /// A simulation about to start.
-pub struct Run<'a> {
+pub struct Run<'a, const C: usize> {
     pub plan: &'a Plan,
-    pub mesh: &'a TetMesh,
+    pub mesh: &'a Mesh<C>,
     /// Where it goes on from.
     pub state: Option<Checkpoint>,
     pub progress: &'a Progress,
@@ -77,7 +77,7 @@ fn all_activated<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
     Ok(times.iter().filter(|time| **time >= 0.0).count() == simulation.cells())
 }
 
-impl Run<'_> {
+impl<const C: usize> Run<'_, C> {
     /// Sets up, steps, and writes. After a failed step what there is is written all the same.
     ///
     /// # Errors
