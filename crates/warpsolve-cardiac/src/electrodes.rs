@@ -1,7 +1,8 @@
 //! Currents that electrodes lead into the space outside of the cells, and their balance.
 //!
 //! Tested with phi_i, an extracellular stimulus I_e becomes the currents M I_e at the nodes. Where nothing is
-//! grounded, `K_ie phi = -K_i v + M I_e` has a solution only if they add up to 0: the rows of K_ie and K_i do.
+//! grounded, `K_ie phi = -K_i v + M I_e` has a solution only if they add up to 0: the rows of K_ie and K_i
+//! do.
 
 use super::domain::Domain;
 use super::params::Params;

@@ -17,8 +17,9 @@
 //!
 //! A step of dt is split (Godunov). First every cell reacts by itself, and v^n becomes v*. Then v* diffuses,
 //! implicitly, with linear finite elements ([`fem`](warpsolve_host::fem)). K are stiffness matrices, M is the
-//! mass matrix, kappa = chi Cm / dt, K_ie = K_i + K_e, and s = M I_e the currents of electrodes. The unknown is the change by diffusion, d = v^(n+1) -
-//! v*, so that tolerances are relative to the currents of diffusion and do not depend on the voltage at rest:
+//! mass matrix, kappa = chi Cm / dt, K_ie = K_i + K_e, and s = M I_e the currents of electrodes. The unknown
+//! is the change by diffusion, d = v^(n+1) - v*, so that tolerances are relative to the currents of diffusion
+//! and do not depend on the voltage at rest:
 //!
 //! ```text
 //! monodomain   (kappa M + theta K_m) d = -K_m v*
@@ -29,8 +30,8 @@
 //!              [ -C_t        C_t + K_e ] [ u_e^(n+1)      ] = [ s       ]
 //! ```
 //!
-//! The last one is the coupled one for u_e = phi, u_i = v + phi, with the lumped mass C_t = kappa M. K_i and M
-//! are those of the tissue. A region without sigma_i is a bath: it has no cells and no v, but phi, which is
+//! The last one is the coupled one for u_e = phi, u_i = v + phi, with the lumped mass C_t = kappa M. K_i and
+//! M are those of the tissue. A region without sigma_i is a bath: it has no cells and no v, but phi, which is
 //! continuous where they meet.
 //!
 //! Every step is first order in dt. The systems of the monodomain equation and of v alone are solved by CG

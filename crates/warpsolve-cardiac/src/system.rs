@@ -57,8 +57,8 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
         System::new(backend, "parabolic", &a, &on_device, (m, None), params, params.parabolic_rtol)
     }
 
-    /// A system with `block` unknowns a node, preconditioned by multigrid. With nothing grounded its null space
-    /// are the constants of an unknown: of one of `kinds` each node, or of all if there is one kind.
+    /// A system with `block` unknowns a node, preconditioned by multigrid. With nothing grounded its null
+    /// space are the constants of an unknown: of one of `kinds` each node, or of all if there is one kind.
     pub fn elliptic(
         backend: &B,
         name: &'static str,

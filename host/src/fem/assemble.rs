@@ -16,8 +16,8 @@ impl<const C: usize> P1<'_, C> {
     /// K_ij = sum_T |T| grad phi_i . sigma_T grad phi_j
     /// ```
     ///
-    /// `conductivity(t)` is the symmetric tensor of cell `t` (mS/mm; of a triangle the part in its plane), see
-    /// [`transversely_isotropic`](super::transversely_isotropic). Only its upper triangle is read. It is
+    /// `conductivity(t)` is the symmetric tensor of cell `t` (mS/mm; of a triangle the part in its plane),
+    /// see [`transversely_isotropic`](super::transversely_isotropic). Only its upper triangle is read. It is
     /// called once for a cell, from any thread.
     ///
     /// The matrix is symmetric to the last bit, and positive semidefinite where the conductivities are. Its

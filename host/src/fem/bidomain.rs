@@ -84,9 +84,9 @@ pub fn bidomain(k_i: &Csr<f64>, k_ie: &Csr<f64>, m: &Csr<f64>, kappa: f64) -> Re
 /// [ -C_t        C_t + K_e ]
 /// ```
 ///
-/// It is [`bidomain()`] for u_e = phi and u_i = phi + v. The unknowns are interleaved: 2i is u_i and 2i + 1 is
-/// u_e. The matrix is symmetric where the parts are, and positive semidefinite. On a connected mesh its null
-/// space is (1, 1, ..): both potentials may be higher by the same.
+/// It is [`bidomain()`] for u_e = phi and u_i = phi + v. The unknowns are interleaved: 2i is u_i and 2i + 1
+/// is u_e. The matrix is symmetric where the parts are, and positive semidefinite. On a connected mesh its
+/// null space is (1, 1, ..): both potentials may be higher by the same.
 ///
 /// K_i may have fewer entries than K_e. Where `c` is 0 there are no cells; there `K_e_ii` stands in for it,
 /// which makes u_i what u_e is and changes no other unknown, as long as K_i has no entry there.

@@ -302,8 +302,8 @@ fn parts_may_have_patterns_of_their_own() {
     let eigenvalues = dense(&a).self_adjoint_eigenvalues(Side::Lower).unwrap();
     assert!(eigenvalues[0].abs() < 1e-14 && eigenvalues[1] > 1e-4, "{eigenvalues:?}");
 
-    // The potentials of the same: with a lumped mass their energy is that of phi = u_e, v = u_i - u_e, but for
-    // u_i that are in no cell.
+    // The potentials of the same: with a lumped mass their energy is that of phi = u_e, v = u_i - u_e, but
+    // for u_i that are in no cell.
     let lumped = m.mul_vec(&[1.0; 27]);
     let c: Vec<f64> = lumped.iter().map(|m| kappa * m).collect();
     let b = potentials(&k_i, &k_e, &c).unwrap();

@@ -58,8 +58,8 @@ pub struct CardiacArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Mesh")]
 pub struct MeshArgs {
-    /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele (TetGen,
-    /// Chaste); also with .gz
+    /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele
+    /// (TetGen, Chaste); also with .gz
     #[arg(value_name = "MESH", required_unless_present_any = ["slab", "niederer"], conflicts_with_all = ["slab", "niederer"])]
     pub file: Option<PathBuf>,
     /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles, fibres along
@@ -69,8 +69,8 @@ pub struct MeshArgs {
     /// Between the nodes of a box, mm [default with --niederer: 0.5]
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
-    /// A bath of this thickness on the upper side of a box, where z is largest, of a rectangle where y is, mm:
-    /// region 1; the tissue is region 0
+    /// A bath of this thickness on the upper side of a box, where z is largest, of a rectangle where y is,
+    /// mm: region 1; the tissue is region 0
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, requires = "slab", conflicts_with_all = ["file", "niederer"])]
     pub bath_layer: Option<f64>,
     /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it

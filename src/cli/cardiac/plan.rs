@@ -330,8 +330,8 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
 pub fn at_the_apex<const C: usize>(mesh: &Mesh<C>) -> Shape {
     const SHARE: f64 = 0.05;
     const EDGES: f64 = 2.0;
-    // The edge of a cube that a node has to itself, of which there are six tetrahedra, or of a square, of which
-    // there are two triangles.
+    // The edge of a cube that a node has to itself, of which there are six tetrahedra, or of a square, of
+    // which there are two triangles.
     let volume: f64 = (0..mesh.cells().len()).map(|t| mesh.volume(t)).sum();
     let mean = volume / mesh.cells().len() as f64;
     let edge = if C == 3 { (2.0 * mean).sqrt() } else { (6.0 * mean).cbrt() };

@@ -91,18 +91,18 @@ impl<const C: usize> Mesh<C> {
     /// Makes a mesh of these points and cells, and checks it.
     ///
     /// - `points`: coordinates of the nodes, mm.
-    /// - `cells`: four nodes each, counted from 0, of triangles three. If the determinant |b - a, c - a, d - a|
-    ///   of all is negative, the other convention of orientation was used, and the last two nodes of each are
-    ///   swapped.
+    /// - `cells`: four nodes each, counted from 0, of triangles three. If the determinant |b - a, c - a, d -
+    ///   a| of all is negative, the other convention of orientation was used, and the last two nodes of each
+    ///   are swapped.
     /// - `regions`: a number for each cell.
     /// - `fibres`: the fibre direction of each cell, of any length but 0; kept as unit vectors.
     ///
     /// # Errors
     /// Elements and nodes are counted from 1.
-    /// - [`Error::Mesh`]: no cells; a node that is out of range, or has a coordinate that is not finite; a cell
-    ///   that is there twice, or whose volume is at most 1e-12 h^3, of a triangle 1e-12 h^2, h its longest
-    ///   edge; a triangle across planes of constant z; `regions` or `fibres` of another length than `cells`; a
-    ///   fibre that is zero or not finite.
+    /// - [`Error::Mesh`]: no cells; a node that is out of range, or has a coordinate that is not finite; a
+    ///   cell that is there twice, or whose volume is at most 1e-12 h^3, of a triangle 1e-12 h^2, h its
+    ///   longest edge; a triangle across planes of constant z; `regions` or `fibres` of another length than
+    ///   `cells`; a fibre that is zero or not finite.
     /// - [`Error::MeshFault`]: cells of both orientations; a node in no cell.
     pub fn new(
         points: Vec<[f64; 3]>,

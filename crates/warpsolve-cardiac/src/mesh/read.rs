@@ -90,8 +90,8 @@ pub enum AnyMesh {
     Flat(TriMesh),
 }
 
-/// [`read_with_summary`] of a file that may have triangles in a plane of constant z instead of tetrahedra: one
-/// that has no tetrahedra, but triangles. VTK and Gmsh have such files.
+/// [`read_with_summary`] of a file that may have triangles in a plane of constant z instead of tetrahedra:
+/// one that has no tetrahedra, but triangles. VTK and Gmsh have such files.
 ///
 /// # Errors
 /// Those of [`read`]; [`Error::Mesh`] for other polygons beside triangles, or triangles in no such plane.

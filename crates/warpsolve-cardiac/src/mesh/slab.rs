@@ -28,8 +28,8 @@ impl TetMesh {
         Ok(Mesh { points, cells: tets, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
     }
 
-    /// The box of [`TetMesh::slab`] as region [`TetMesh::SLAB`], with a layer of this thickness (mm) on its top
-    /// side, where z is largest, as region [`TetMesh::LAYER`].
+    /// The box of [`TetMesh::slab`] as region [`TetMesh::SLAB`], with a layer of this thickness (mm) on its
+    /// top side, where z is largest, as region [`TetMesh::LAYER`].
     ///
     /// # Errors
     /// Those of [`TetMesh::slab`].
@@ -45,10 +45,10 @@ impl TetMesh {
 }
 
 impl TriMesh {
-    /// The rectangle [0, lengths] in the plane z = 0 with fibres (1, 0, 0), no regions, and its axes cut as those
-    /// of [`TetMesh::slab`]. Node (i, j) is number i (n_y + 1) + j; each rectangle is cut along the diagonal from
-    /// (0, 0) to (1, 1). With a layer (mm) the rectangle is region [`Mesh::SLAB`], and a strip of that thickness
-    /// along the side where y is largest is region [`Mesh::LAYER`].
+    /// The rectangle [0, lengths] in the plane z = 0 with fibres (1, 0, 0), no regions, and its axes cut as
+    /// those of [`TetMesh::slab`]. Node (i, j) is number i (n_y + 1) + j; each rectangle is cut along the
+    /// diagonal from (0, 0) to (1, 1). With a layer (mm) the rectangle is region [`Mesh::SLAB`], and a strip
+    /// of that thickness along the side where y is largest is region [`Mesh::LAYER`].
     ///
     /// # Errors
     /// Those of [`TetMesh::slab`].

@@ -50,10 +50,10 @@ fn a_bath_that_hardly_conducts_leaves_the_waves_as_they_are() {
     }
 }
 
-/// With psi = sigma_ie phi + sigma_i v in the tissue, 0 < z < 1, and psi = sigma_b phi in the bath, 1 < z < 2,
-/// the equation of phi is that psi is harmonic, continuous in its flux, and without flux through the boundary:
-/// in the bath phi = cos(pi x) cosh(pi (2 - z)), in the tissue psi = -sigma_b cos(pi x) cosh(pi z). Any phi will
-/// do there which is continuous at z = 1; v follows from it.
+/// With psi = sigma_ie phi + sigma_i v in the tissue, 0 < z < 1, and psi = sigma_b phi in the bath, 1 < z <
+/// 2, the equation of phi is that psi is harmonic, continuous in its flux, and without flux through the
+/// boundary: in the bath phi = cos(pi x) cosh(pi (2 - z)), in the tissue psi = -sigma_b cos(pi x) cosh(pi z).
+/// Any phi will do there which is continuous at z = 1; v follows from it.
 #[test]
 fn the_potential_in_tissue_and_bath_converges_with_second_order() {
     use std::f64::consts::PI;

@@ -344,8 +344,8 @@ impl Reader<'_> {
         Ok(nodes)
     }
 
-    /// Keeps a triangle, which is a cell of a mesh without tetrahedra, and bounds others. One with a node that
-    /// is not there bounds nothing.
+    /// Keeps a triangle, which is a cell of a mesh without tetrahedra, and bounds others. One with a node
+    /// that is not there bounds nothing.
     fn triangle(&mut self, nodes: [(u64, Option<i64>); 3], group: i32) {
         let [Some(a), Some(b), Some(c)] = nodes.map(|(_, index)| index) else {
             let missing = nodes.iter().find(|(_, index)| index.is_none()).map(|(tag, _)| self.missing(*tag));

@@ -34,8 +34,8 @@ impl View {
     }
 }
 
-/// The view of a mesh in this bounding box. One in a plane of constant z is seen from above. A flat mesh is seen from its largest side, a little from below
-/// and from the left; any other from the front.
+/// The view of a mesh in this bounding box. One in a plane of constant z is seen from above. A flat mesh is
+/// seen from its largest side, a little from below and from the left; any other from the front.
 pub(super) fn best([low, high]: [Vec3; 2]) -> Vec3 {
     let extent = |axis: usize| high[axis] - low[axis];
     if extent(2) == 0.0 {
