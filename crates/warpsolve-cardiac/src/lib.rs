@@ -52,8 +52,9 @@
 //! | `simulation` | the steps |
 //! | `regions` | conductivities by region, and baths |
 //! | `domain` | the mesh, checked and in order, with its tissue |
-//! | `diffusion` | the second half of a step, in its formulations |
-//! | `rows` | the matrices of the formulations, and which row is whose |
+//! | `diffusion` | the second half of a step |
+//! | `formulations` | the systems that it solves |
+//! | `rows` | their matrices, and which row is whose |
 //! | `system` | one linear system, solved again and again |
 //! | `order` | nodes numbered along a space-filling curve |
 //! | `checkpoint` | states in files |
@@ -64,6 +65,7 @@ mod checkpoint;
 mod diffusion;
 mod domain;
 mod electrodes;
+mod formulations;
 pub mod io;
 pub mod mesh;
 mod order;

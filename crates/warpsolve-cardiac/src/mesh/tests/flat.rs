@@ -122,3 +122,18 @@ fn files_of_triangles_are_read() {
     vtk("bad.vtk", "3 0 1 2 3 0 2 9", "5 5");
     assert!(refused("bad.vtk").contains("element 2 has node 9"), "{}", refused("bad.vtk"));
 }
+
+#[test]
+fn damaged_files_of_triangles_do_no_harm() {
+    use crate::io::{gmsh, scan::testing::damage, vtk};
+    let path = Path::new("sheet");
+    let msh = b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n1 0 0 0\n2 1 0 0\n3 1 1 0\n$EndNodes\n\
+                $Elements\n2\n1 1 2 9 1 1 2\n2 2 2 7 1 1 2 3\n$EndElements\n";
+    let whole = damage(msh, |bytes| gmsh::parse(path, bytes)?.into_flat());
+    assert!(whole.contains(&(msh.len() - 1)));
+    let vtk_file = b"# vtk DataFile Version 2.0\n\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 3 float\n\
+                     0 0 0 1 0 0 1 1 0\nCELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\nCELL_DATA 1\n\
+                     SCALARS region int 1\nLOOKUP_TABLE default\n4\n";
+    let whole = damage(vtk_file, |bytes| vtk::parse_legacy(path, bytes)?.into_flat());
+    assert!(whole.contains(&(vtk_file.len() - 1)));
+}
