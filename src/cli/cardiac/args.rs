@@ -1,5 +1,6 @@
 //! The arguments of `bidomain` and `monodomain`.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -283,7 +284,8 @@ pub enum Lengths {
     Rectangle([f64; 2]),
 }
 
-fn lengths(text: &str) -> Result<Lengths, String> {
+/// Two or three lengths.
+pub fn lengths(text: &str) -> Result<Lengths, String> {
     match text.split(',').count() {
         2 => numbers(text).map(Lengths::Rectangle),
         3 => numbers(text).map(Lengths::Box),
@@ -303,6 +305,15 @@ pub fn shape(text: &str) -> Result<Shape, String> {
             Ok(Shape::Ball { centre: [x, y, z], radius })
         }
         _ => Err("it takes box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R".into()),
+    }
+}
+
+impl fmt::Display for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Lengths::Box([x, y, z]) => write!(f, "box of {x} x {y} x {z}"),
+            Lengths::Rectangle([x, y]) => write!(f, "rectangle of {x} x {y}"),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ mod report;
 mod run;
 mod statistics;
 
-pub use args::{BidomainArgs, MonodomainArgs, direction, shape};
+pub use args::{BidomainArgs, Lengths, MonodomainArgs, direction, lengths, shape};
 
 use std::panic::resume_unwind;
 use std::time::Instant;

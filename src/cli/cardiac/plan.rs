@@ -195,11 +195,7 @@ impl Source {
             Source::Slab { lengths, spacing, layer, niederer } => {
                 let of = if *niederer { ", the benchmark of Niederer et al." } else { "" };
                 let layer = layer.map_or(String::new(), |layer| format!(", {layer} mm of bath above"));
-                let what = match lengths {
-                    Lengths::Box([x, y, z]) => format!("box of {x} x {y} x {z}"),
-                    Lengths::Rectangle([x, y]) => format!("rectangle of {x} x {y}"),
-                };
-                format!("{what} mm, spacing {spacing} mm{layer}{of}")
+                format!("{lengths} mm, spacing {spacing} mm{layer}{of}")
             }
         }
     }

@@ -25,4 +25,16 @@ impl<const C: usize> Mesh<C> {
         let outer = faces.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1);
         outer.map(|same| same[0].1).collect()
     }
+
+    /// The edges that belong to only one triangle, ordered by their nodes; none of a mesh of tetrahedra.
+    pub fn rim(&self) -> Vec<[u32; 2]> {
+        let edges_of =
+            |cell: &[u32; C]| [[0, 1], [1, 2], [2, 0]].map(|edge| edge.map(|corner: usize| cell[corner]));
+        let sorted = |[a, b]: [u32; 2]| ([a.min(b), a.max(b)], [a, b]);
+        let triangles = if C == 3 { self.cells() } else { &[] };
+        let mut edges: Vec<_> = triangles.par_iter().flat_map_iter(edges_of).map(sorted).collect();
+        edges.par_sort_unstable();
+        let outer = edges.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1);
+        outer.map(|same| same[0].1).collect()
+    }
 }
