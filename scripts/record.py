@@ -86,6 +86,10 @@ HEARTS = [
     ("heart-bidomain", f"bidomain {HEART}", BOTH),
     ("heart-splitting", f"bidomain {HEART} --formulation splitting", BOTH),
     ("heart-mitchell-schaeffer", f"monodomain {HEART} --model mitchell-schaeffer", BOTH),
+    ("heart-potentials", f"bidomain {HEART} --formulation potentials", BOTH),
+    ("heart-bath", f"bidomain {HEART} --bath-layer 0.6 --ground ball:3,0,1.2,0.1", BOTH),
+    ("heart-electrodes", f"bidomain {HEART} --stimulus-kind extracellular --balance-stimuli spread", BOTH),
+    ("heart-plane", f"bidomain {HEART.replace('0.9,0.6', '0.9', 1)}", BOTH),
 ]
 
 

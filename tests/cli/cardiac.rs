@@ -233,7 +233,7 @@ fn a_mesh_without_fibres_wants_isotropic_tissue_and_is_stimulated_at_its_lowest_
     let shell = Shell::new();
     let slab = TetMesh::slab([1.0; 3], 0.5).unwrap();
     let points: Vec<[f64; 3]> = slab.points().iter().map(|p| [p[0] + 4.0, p[1], p[2] + 0.1 * p[0]]).collect();
-    let mesh = TetMesh::new(points, slab.tets().to_vec(), None, None).unwrap();
+    let mesh = TetMesh::new(points, slab.cells().to_vec(), None, None).unwrap();
     write_vtu(&shell.path("heart.vtu"), &mesh, &[]).unwrap();
     let (_, stderr) = shell.run("bidomain heart.vtu --device cpu", 1);
     assert!(stderr.contains("--fibres FILE") && stderr.contains("--isotropic"), "{stderr}");
@@ -285,12 +285,12 @@ fn bad_meshes_and_options_are_refused() {
         ("bidomain loose.node", &["loose.node: node 5 belongs to no", "--drop-unreferenced"]),
         ("bidomain ok.vtu --slab 1,1,1", &["--slab"]),
         ("bidomain --slab 1,1,1", &["--spacing"]),
-        ("bidomain --slab 1,1 --spacing 1", &["3 numbers with commas between"]),
+        ("bidomain --slab 1 --spacing 1", &["2 or 3 numbers with commas between"]),
         ("bidomain --slab 1,1,-1 --spacing 1", &["positive numbers of mm, not -1"]),
         ("bidomain --slab 9,9,9 --spacing 1e-6", &["32 bits count"]),
         ("bidomain --niederer --stimulus box:0,0,0,1,1,1", &["--niederer", "--stimulus"]),
         ("bidomain ok.vtu --formulation monodomain", &["use the command monodomain"]),
-        ("bidomain ok.vtu --formulation both", &["monodomain, splitting, coupled"]),
+        ("bidomain ok.vtu --formulation both", &["monodomain, splitting, coupled, potentials"]),
         ("monodomain ok.vtu --formulation splitting", &["--formulation"]),
         ("bidomain ok.vtu --model hodgkin", &[&Model::NAMES.join(", ")]),
         ("bidomain ok.vtu --stimulus cube:1", &["box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R"]),

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::io::vtk::write_vtu;
+use warpsolve::cardiac::mesh::{TetMesh, TriMesh};
 
 use super::{Shell, relative_residual};
 
@@ -76,7 +77,7 @@ fn cube() -> String {
             }
         }
     }
-    for tet in mesh.tets() {
+    for tet in mesh.cells() {
         text += &element(4, 1, tet);
     }
     text + "$EndElements\n"
@@ -124,4 +125,57 @@ fn a_quiet_run_still_warns_that_it_has_not_converged() {
     let (stdout, stderr) = shell.run(&format!("{line} --precond jacobi --max-iter 3"), 2);
     assert_eq!(stderr, "warning: NOT converged after 3 iterations: iteration limit reached\n");
     assert!(stdout.is_empty(), "{stdout}");
+}
+
+#[test]
+fn a_plane_is_pulled_and_bends_as_theory_says() {
+    let shell = Shell::new();
+    let beam = "elasticity --slab 6,1 --spacing 0.1 --clamp xmin --device cpu";
+    // nu = 0: strain and stress are one, and u_x = F x / (E A).
+    for plane in ["strain", "stress"] {
+        let line = format!("{beam} --poisson 0 --young 1000 --load xmax=30,0,0 --plane {plane} --out r");
+        let (stdout, stderr) = shell.run(&line, 0);
+        assert!(stderr.is_empty(), "{stderr}");
+        for part in [
+            "rectangle of 6 x 1 mm, spacing 0.1 mm",
+            "671 nodes, 1,200 triangles",
+            "xmin: 11 nodes",
+            "rigid motions",
+            "at most 1.80000e-1 mm",
+            "at most 3.00000e1 N/mm^2",
+            &format!("plane {plane}"),
+        ] {
+            assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
+        }
+        assert!(fs::read(shell.path("r/von-mises.png")).unwrap().starts_with(b"\x89PNG"));
+    }
+    // Beam theory, with E of a thin sheet, and E / (1 - nu^2) where the body cannot move along z.
+    let theory = 6.0f64.powi(3) / (3.0 * 210_000.0 / 12.0);
+    let bends = |plane: &str| {
+        let run = shell.json(&format!("{beam} --load xmax=0,-1,0 --plane {plane}"), 0);
+        assert_eq!(
+            (&run["triangles"], &run["tetrahedra"], &run["plane"]),
+            (&1200.into(), &0.into(), &plane.into())
+        );
+        assert!(run["iterations"].as_u64().unwrap() < 30, "{run}");
+        run["largest_displacement"].as_f64().unwrap() / theory
+    };
+    let (stress, strain) = (bends("stress"), bends("strain"));
+    assert!((0.9..1.05).contains(&stress), "{stress}");
+    assert!((strain / stress / 0.91 - 1.0).abs() < 0.02, "{strain} {stress}");
+    // Without a word it is plane strain; from a file as from a rectangle.
+    let plain = shell.json(&format!("{beam} --load xmax=0,-1,0"), 0);
+    assert_eq!(plain["largest_displacement"].as_f64().unwrap() / theory, strain);
+    write_vtu(&shell.path("beam.vtu"), &TriMesh::sheet([6.0, 1.0], None, 0.1).unwrap(), &[]).unwrap();
+    let read = shell.json("elasticity beam.vtu --clamp xmin --load xmax=0,-1,0 --device cpu", 0);
+    assert_eq!(read["largest_displacement"], plain["largest_displacement"]);
+    for (line, part) in [
+        (format!("{beam} --load xmax=0,0,-1"), "act along z, across the plane of the mesh"),
+        (format!("{beam} --load 7=0,1,0"), "the mesh has no physical surfaces"),
+        (format!("{beam} --load xmax=0,1,0 --plane thin"), "strain, stress"),
+        (format!("{BEAM} --load xmax=0,1,0 --plane stress"), "--plane goes with a mesh of triangles"),
+    ] {
+        let (_, stderr) = shell.run(&line, 1);
+        assert!(stderr.contains(part), "{line}: {stderr}");
+    }
 }

@@ -4,6 +4,7 @@
 
 mod amg;
 mod bench;
+mod bidomain;
 mod cardiac;
 mod config;
 mod convert;

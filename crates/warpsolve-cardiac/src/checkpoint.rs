@@ -11,12 +11,12 @@ use std::path::Path;
 use flate2::Crc;
 
 use super::params::Params;
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::io::atomic::write_atomically;
 
 const MAGIC: &[u8; 16] = b"warpsolve heart\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes from the magic to the fingerprint of the stimuli.
 const HEAD: usize = 48;
 /// More vectors than any formulation has.
@@ -167,7 +167,7 @@ pub(super) struct Fingerprint {
 }
 
 /// That of a simulation.
-pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> Fingerprint {
+pub(super) fn fingerprint<const C: usize>(mesh: &Mesh<C>, params: &Params) -> Fingerprint {
     let mut of_stimuli = Crc::new();
     of_stimuli.update(format!("{:?}", params.stimuli).as_bytes());
     let mut crc = Crc::new();
@@ -178,8 +178,11 @@ pub(super) fn fingerprint(mesh: &TetMesh, params: &Params) -> Fingerprint {
     };
     coordinates(mesh.points());
     mesh.fibres().into_iter().for_each(&mut coordinates);
-    for tets in mesh.tets().chunks(CHUNK) {
-        crc.update(&tets.as_flattened().iter().flat_map(|node| node.to_le_bytes()).collect::<Vec<u8>>());
+    for cells in mesh.cells().chunks(CHUNK) {
+        crc.update(&cells.as_flattened().iter().flat_map(|node| node.to_le_bytes()).collect::<Vec<u8>>());
+    }
+    if let Some(regions) = mesh.regions().filter(|_| !params.regions.is_empty()) {
+        crc.update(&regions.iter().flat_map(|tag| tag.to_le_bytes()).collect::<Vec<u8>>());
     }
     let rest = Params { max_iterations: 0, stimuli: Vec::new(), ..params.clone() };
     crc.update(format!("{rest:?}").as_bytes());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 
 /// Bits of a coordinate: three fit into 64.
 const BITS: u32 = 21;
@@ -14,21 +14,25 @@ pub(super) struct Order(Option<Vec<u32>>);
 
 impl Order {
     /// The order along the Morton curve, or that of the mesh.
-    pub fn of(mesh: &TetMesh, along_curve: bool) -> Self {
+    pub fn of<const C: usize>(mesh: &Mesh<C>, along_curve: bool) -> Self {
         Order(along_curve.then(|| morton(mesh.points(), mesh.bounding_box())))
     }
 
-    /// Points and tetrahedra, with the nodes in this order.
+    /// Points and cells, with the nodes in this order.
     #[allow(clippy::type_complexity)]
-    pub fn renumbered<'m>(&self, mesh: &'m TetMesh) -> (Cow<'m, [[f64; 3]]>, Cow<'m, [[u32; 4]]>) {
-        let Some(order) = &self.0 else { return (mesh.points().into(), mesh.tets().into()) };
+    pub fn renumbered<'m, const C: usize>(
+        &self,
+        mesh: &'m Mesh<C>,
+    ) -> (Cow<'m, [[f64; 3]]>, Cow<'m, [[u32; C]]>) {
+        let Some(order) = &self.0 else { return (mesh.points().into(), mesh.cells().into()) };
         let mut position = vec![0; order.len()];
         for (place, &node) in order.iter().enumerate() {
             position[node as usize] = place as u32;
         }
         let points: Vec<_> = order.iter().map(|&node| mesh.points()[node as usize]).collect();
-        let tets: Vec<_> = mesh.tets().iter().map(|tet| tet.map(|node| position[node as usize])).collect();
-        (points.into(), tets.into())
+        let cells: Vec<_> =
+            mesh.cells().iter().map(|cell| cell.map(|node| position[node as usize])).collect();
+        (points.into(), cells.into())
     }
 
     /// Brings values from this order back to that of the mesh.

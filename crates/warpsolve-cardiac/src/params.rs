@@ -1,7 +1,9 @@
 //! The parameters of a simulation.
 
-use super::stimulus::Stimulus;
-use crate::mesh::TetMesh;
+use super::regions::{Conductivities, Region};
+use super::shape::Shape;
+use super::stimulus::{Balance, Stimulus, StimulusKind};
+use crate::mesh::Mesh;
 use warpsolve_host::backend::cells::Model;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::named::named;
@@ -14,12 +16,21 @@ named! {
         Monodomain = "monodomain",
         /// The bidomain equations one after the other, first for v, then for phi.
         Splitting = "splitting",
-        /// The bidomain equations as one system.
+        /// The bidomain equations as one system, in phi and v.
         Coupled = "coupled",
+        /// The bidomain equations as one system, in the potentials inside and outside of the cells.
+        Potentials = "potentials",
     }
 }
 
-/// Electrical properties of tissue, the same everywhere.
+impl Formulation {
+    /// Whether v and phi are solved for at once.
+    pub(super) fn is_one_system(self) -> bool {
+        matches!(self, Formulation::Coupled | Formulation::Potentials)
+    }
+}
+
+/// Electrical properties of tissue; the conductivities are those of all regions that have none of their own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tissue {
     /// Conductivity inside of the cells, along the fibres (mS/mm, which is S/m).
@@ -45,25 +56,15 @@ impl Default for Tissue {
 }
 
 impl Tissue {
-    /// Inside of the cells, along and across the fibres (mS/mm).
-    pub(super) fn sigma_i(&self) -> [f64; 2] {
-        [self.sigma_il, self.sigma_it]
-    }
-
-    /// sigma_i + sigma_e, along and across the fibres (mS/mm).
-    pub(super) fn sigma_ie(&self) -> [f64; 2] {
-        [self.sigma_il + self.sigma_el, self.sigma_it + self.sigma_et]
-    }
-
-    /// sigma_i sigma_e / (sigma_i + sigma_e), along and across the fibres (mS/mm).
-    pub(super) fn sigma_m(&self) -> [f64; 2] {
-        let half_harmonic = |i: f64, e: f64| i * (e / (i + e));
-        [half_harmonic(self.sigma_il, self.sigma_el), half_harmonic(self.sigma_it, self.sigma_et)]
+    /// Those of the tissue where no region says anything else.
+    pub fn conductivities(&self) -> Conductivities {
+        let &Tissue { sigma_il: il, sigma_it: it, sigma_el: el, sigma_et: et, .. } = self;
+        Conductivities { il, it, el, et }
     }
 
     /// Whether the direction of the fibres matters.
     pub fn is_anisotropic(&self) -> bool {
-        self.sigma_il != self.sigma_it || self.sigma_el != self.sigma_et
+        self.conductivities().is_anisotropic()
     }
 }
 
@@ -76,16 +77,22 @@ pub struct Params {
     pub model: Model,
     /// The tissue.
     pub tissue: Tissue,
+    /// Regions of the mesh with conductivities of their own, such as a bath.
+    pub regions: Vec<Region>,
     /// Currents from outside. Where several act at once, they add up.
     pub stimuli: Vec<Stimulus>,
+    /// Where phi is 0: earth. Without one the extracellular stimuli must add up to 0 at any time.
+    pub grounds: Vec<Shape>,
+    /// What is done where they do not.
+    pub balance: Balance,
     /// Length of a step (ms).
     pub dt: f64,
     /// The weight of the new voltage in the parabolic system: 1 for backward Euler, 0.5 for Crank-Nicolson.
-    /// The coupled formulation has 1.
+    /// The coupled formulations have 1.
     pub theta: f64,
     /// Steps of the cells in one step of dt.
     pub cell_substeps: u32,
-    /// Whether M is replaced by its row sums.
+    /// Whether M is replaced by its row sums. The formulation in potentials always does that.
     pub lumped_mass: bool,
     /// Relative tolerance of the elliptic and the coupled system, in the norm of their right-hand side.
     pub rtol: f64,
@@ -108,7 +115,10 @@ impl Default for Params {
             formulation: Formulation::Coupled,
             model: Model::TenTusscher,
             tissue: Tissue::default(),
+            regions: Vec::new(),
             stimuli: Vec::new(),
+            grounds: Vec::new(),
+            balance: Balance::Refuse,
             dt: 0.05,
             theta: 1.0,
             cell_substeps: 1,
@@ -127,6 +137,36 @@ impl Params {
     /// kappa = chi Cm / dt (mS/mm^3).
     pub fn kappa(&self) -> f64 {
         self.tissue.chi * self.tissue.cm / self.dt
+    }
+
+    /// The conductivities of a region; those of the tissue where nothing else is said.
+    pub(super) fn conductivities(&self, tag: Option<i32>) -> Conductivities {
+        let region = self.regions.iter().find(|region| Some(region.tag) == tag);
+        region.map_or_else(|| self.tissue.conductivities(), |region| region.conductivities)
+    }
+
+    /// Checks the regions' conductivities.
+    fn check_regions(&self) -> Result<()> {
+        for (k, Region { tag, conductivities }) in self.regions.iter().enumerate() {
+            let fault = |why: String| Err(Error::Option(format!("region {tag}: {why}")));
+            if self.regions[..k].iter().any(|other| other.tag == *tag) {
+                return fault("it is named twice; give all its conductivities at once".into());
+            }
+            conductivities.check(self.formulation == Formulation::Monodomain).or_else(fault)?;
+        }
+        Ok(())
+    }
+
+    /// Whether M is diagonal.
+    pub(super) fn has_lumped_mass(&self) -> bool {
+        self.lumped_mass || self.formulation == Formulation::Potentials
+    }
+
+    /// The stimuli of a kind, with their names in messages.
+    pub(super) fn numbered_stimuli(&self, kind: StimulusKind) -> impl Iterator<Item = (String, &Stimulus)> {
+        let named =
+            self.stimuli.iter().enumerate().map(|(k, stimulus)| (format!("stimulus {}", k + 1), stimulus));
+        named.filter(move |(_, stimulus)| stimulus.kind == kind)
     }
 
     /// Checks the parameters' ranges. [`Error::Option`] names a parameter out of its range, and the range.
@@ -150,10 +190,10 @@ impl Params {
         if !(0.5..=1.0).contains(&self.theta) {
             return fault(format!("theta is {}; it must be from 0.5 (Crank-Nicolson) to 1", self.theta));
         }
-        if self.formulation == Formulation::Coupled && self.theta != 1.0 {
+        if self.formulation.is_one_system() && self.theta != 1.0 {
             return fault(format!(
-                "theta is {}, but the coupled formulation is backward Euler; use theta = 1, or the formulation splitting",
-                self.theta
+                "theta is {}, but the {} formulation is backward Euler; use theta = 1, or the formulation splitting",
+                self.theta, self.formulation
             ));
         }
         if self.cell_substeps == 0 || self.max_iterations == 0 {
@@ -170,18 +210,32 @@ impl Params {
         for (k, stimulus) in self.stimuli.iter().enumerate() {
             stimulus.check().or_else(|why| fault(format!("stimulus {}: {why}", k + 1)))?;
         }
+        for (k, ground) in self.grounds.iter().enumerate() {
+            ground.check().or_else(|why| fault(format!("ground {}: {why}", k + 1)))?;
+        }
+        self.check_regions()?;
+        if self.formulation == Formulation::Monodomain {
+            let stimulus = self.numbered_stimuli(StimulusKind::Extracellular).next().map(|(name, _)| name);
+            let ground = (!self.grounds.is_empty()).then(|| "ground 1".to_string());
+            if let Some(what) = stimulus.or(ground) {
+                return fault(format!(
+                    "{what} acts outside of the cells, where the monodomain equation has no potential; use a \
+                     bidomain formulation"
+                ));
+            }
+        }
         self.amg.check()
     }
 
     /// About the memory that a simulation takes on its device, as (what, bytes), for
     /// [`check_memory`](warpsolve_host::backend::gpu::check_memory) before anything is allocated. It is
     /// estimated from the mesh: tetrahedra that fill a ball have about nodes + tetrahedra edges.
-    pub fn memory(&self, mesh: &TetMesh) -> Vec<(&'static str, u64)> {
+    pub fn memory<const C: usize>(&self, mesh: &Mesh<C>) -> Vec<(&'static str, u64)> {
         const VALUE: u64 = 8;
         const ENTRY: u64 = VALUE + 4;
         let n = mesh.points().len() as u64;
         // With the padding of SELL, at most 15 %.
-        let nnz = (3 * n + 2 * mesh.tets().len() as u64) * 115 / 100;
+        let nnz = (3 * n + 2 * mesh.cells().len() as u64) * 115 / 100;
         // CG's; b, x and the x before; the preconditioner's.
         let vectors_each = 3 + 3 + 2;
         // The matrix in CRS and in the product's format, and a hierarchy in f32 of operator complexity 1.5.
@@ -189,7 +243,7 @@ impl Params {
         let (systems, matrices, hierarchy) = match self.formulation {
             Formulation::Monodomain => (1, 2 * ENTRY * nnz, 0),
             Formulation::Splitting => (2, 3 * ENTRY * nnz, hierarchy_bytes(nnz, n)),
-            Formulation::Coupled => {
+            Formulation::Coupled | Formulation::Potentials => {
                 (2, (ENTRY + 4 * VALUE + 4) * nnz + 3 * ENTRY * n, hierarchy_bytes(4 * nnz, 2 * n))
             }
         };

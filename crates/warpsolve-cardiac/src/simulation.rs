@@ -4,20 +4,17 @@ use std::time::Instant;
 
 use super::checkpoint::{self, Checkpoint, Fingerprint};
 use super::diffusion::{Diffusion, Iterations};
+use super::domain::Domain;
 use super::order::Order;
 use super::params::Params;
-use super::stimulus::{Shape, Stimulus};
+use super::stimulus::{Stimulus, StimulusKind};
 use super::system::{System, SystemInfo};
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::backend::cells::{Cells, NOT_ACTIVATED};
 use warpsolve_host::backend::{Backend, Coef};
-use warpsolve_host::error::{Error, MeshFault, Result};
-use warpsolve_host::fem::P1;
+use warpsolve_host::error::{Error, Result};
 use warpsolve_host::precond::amg::Hierarchies;
 use warpsolve_host::solver::cg::CgSteps;
-
-/// Nodes outside of a shape by at most this share of the mesh's diameter count as inside.
-const SLACK: f64 = 1e-9;
 
 /// What a step took.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +39,8 @@ pub struct Simulation<B: Backend<f64>> {
     params: Params,
     order: Order,
     nodes: usize,
+    /// The node of each cell; `None` where every node has one.
+    cell_nodes: Option<Vec<u32>>,
     fingerprint: Fingerprint,
     steps: u64,
     /// mV.
@@ -52,7 +51,7 @@ pub struct Simulation<B: Backend<f64>> {
     states: B::Vector,
     /// When each node was activated (ms).
     activation: B::Vector,
-    /// Each with a vector that is 1 at its nodes and 0 elsewhere.
+    /// The transmembrane ones, each with a vector that is 1 at its nodes and 0 elsewhere.
     stimuli: Vec<(Stimulus, B::Vector)>,
     /// The sum of several stimuli (mV/ms).
     together: B::Vector,
@@ -64,47 +63,35 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// Assembles the systems on `mesh` (mm) and sets the preconditioners up.
     ///
     /// # Errors
-    /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus that no node is
-    ///   within.
+    /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus or a ground that
+    ///   no node is within, extracellular stimuli that do not add up to 0 where nothing is grounded, a region
+    ///   that is not in the mesh, a mesh without tissue.
     /// - [`Error::MeshFault`]: a mesh of several components, or without fibres where the tissue conducts
     ///   differently along and across them.
     /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and
     ///   conductivities so far apart that the matrices are not what they should be.
     /// - Those of the device.
-    pub fn new(backend: &B, mesh: &TetMesh, params: &Params) -> Result<Self> {
+    pub fn new<const C: usize>(backend: &B, mesh: &Mesh<C>, params: &Params) -> Result<Self> {
         params.check()?;
-        check_connected(mesh)?;
-        let fibres = mesh.fibres();
-        if fibres.is_none() && params.tissue.is_anisotropic() {
-            return Err(Error::MeshFault {
-                fault: MeshFault::NoFibres,
-                message: "the mesh has no fibres, along and across which the tissue conducts differently"
-                    .into(),
-            });
-        }
         let order = Order::of(mesh, params.reorder);
-        let (points, tets) = order.renumbered(mesh);
-        let space = P1::new(&points, &tets)?;
-        // Without fibres the tissue is isotropic, and the direction does not matter.
-        let fibre = |t: usize| fibres.map_or([1.0, 0.0, 0.0], |fibres| fibres[t]);
-        let diffusion = Diffusion::new(backend, &space, fibre, params)?;
+        let domain = Domain::new(mesh, &order, params)?;
+        let diffusion = Diffusion::new(backend, &domain, params)?;
 
-        let n = points.len();
+        let n = domain.nodes_with_cells();
         let (v, states) = params.model.at_rest(n);
         let stimuli = params
-            .stimuli
-            .iter()
-            .enumerate()
-            .map(|(k, stimulus)| {
-                Ok((stimulus.clone(), backend.vector(&nodes_within(&points, mesh, stimulus, k)?)?))
+            .numbered_stimuli(StimulusKind::Transmembrane)
+            .map(|(name, stimulus)| {
+                Ok((stimulus.clone(), backend.vector(&cells_within(&domain, stimulus, &name)?)?))
             })
             .collect::<Result<_>>()?;
         Ok(Simulation {
             backend: backend.clone(),
             params: params.clone(),
             fingerprint: checkpoint::fingerprint(mesh, params),
+            nodes: domain.points.len(),
+            cell_nodes: domain.cell_nodes().map(<[u32]>::to_vec),
             order,
-            nodes: n,
             steps: 0,
             v: backend.vector(&v)?,
             before: backend.vector(&v)?,
@@ -132,7 +119,7 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
         let end = (self.steps + 1) as f64 * dt;
         self.backend.copy(&self.v, &mut self.before)?;
         self.react(t)?;
-        let iterations = self.diffusion.advance(&self.backend, &mut self.v, end);
+        let iterations = self.diffusion.advance(&self.backend, &mut self.v, [t, end]);
         let Iterations { parabolic, elliptic } = iterations.map_err(|error| self.why(error, end))?;
         self.backend.activate(t, dt, self.params.threshold, &self.before, &self.v, &mut self.activation)?;
         self.steps += 1;
@@ -189,13 +176,27 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
         self.steps as f64 * self.params.dt
     }
 
-    /// The transmembrane voltage of each node (mV).
-    pub fn v(&self) -> Result<Vec<f64>> {
-        Ok(self.order.undo(self.backend.to_host(&self.v)?))
+    /// Nodes that have a cell: all but those in the bath.
+    pub fn cells(&self) -> usize {
+        self.cell_nodes.as_ref().map_or(self.nodes, Vec::len)
     }
 
-    /// The extracellular potential of each node (mV), with mean 0 over the nodes; `None` for the monodomain
-    /// equation.
+    /// Values of the cells at all nodes in the order of the mesh, with `other` where there is no cell.
+    fn at_nodes(&self, values: &B::Vector, other: f64) -> Result<Vec<f64>> {
+        let values = self.backend.to_host(values)?;
+        let Some(nodes) = &self.cell_nodes else { return Ok(self.order.undo(values)) };
+        let mut all = vec![other; self.nodes];
+        nodes.iter().zip(values).for_each(|(&node, value)| all[node as usize] = value);
+        Ok(self.order.undo(all))
+    }
+
+    /// The transmembrane voltage of each node (mV); in a bath, where there is none, the voltage at rest.
+    pub fn v(&self) -> Result<Vec<f64>> {
+        self.at_nodes(&self.v, self.params.model.rest())
+    }
+
+    /// The extracellular potential of each node (mV), with mean 0 over the nodes where nothing is grounded;
+    /// `None` for the monodomain equation.
     pub fn phi_e(&self) -> Result<Option<Vec<f64>>> {
         Ok(self.diffusion.phi(&self.backend)?.map(|phi| self.order.undo(phi)))
     }
@@ -203,7 +204,7 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// When each node's voltage first reached the threshold (ms), interpolated linearly between steps;
     /// [`NOT_ACTIVATED`], -1, where it has not.
     pub fn activation(&self) -> Result<Vec<f64>> {
-        Ok(self.order.undo(self.backend.to_host(&self.activation)?))
+        self.at_nodes(&self.activation, NOT_ACTIVATED)
     }
 
     /// The systems that are solved in a step.
@@ -247,7 +248,7 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// [`Error::Option`] where the mesh or other parameters differ.
     pub fn restore_for_other_stimuli(&mut self, state: &Checkpoint) -> Result<()> {
         let backend = &self.backend;
-        let n = self.nodes;
+        let n = self.cells();
         let rows = self.diffusion.systems().into_iter().flat_map(|System { info, .. }| [info.rows; 2]);
         let lengths = [n, self.params.model.states() * n, n].into_iter().chain(rows);
         if state.fingerprint.rest != self.fingerprint.rest || !lengths.eq(state.vectors.iter().map(Vec::len))
@@ -268,41 +269,18 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     }
 }
 
-/// Refuses a mesh in several pieces. No wave would cross from one to another, and phi would be defined up to
-/// a constant in each of them.
-fn check_connected(mesh: &TetMesh) -> Result<()> {
-    let components = mesh.components();
-    match components.iter().position(|&component| component > 0) {
-        None => Ok(()),
-        Some(node) => Err(Error::MeshFault {
-            fault: MeshFault::Components,
-            message: format!(
-                "the mesh has {} components that share no nodes (node {} is not in that of node 1); merge nodes \
-                 that are there twice",
-                components.iter().max().map_or(0, |&last| last + 1),
-                node + 1
-            ),
-        }),
-    }
-}
-
-/// 1 for the nodes at which stimulus `k` (counted from 0) acts, 0 for the others.
-fn nodes_within(points: &[[f64; 3]], mesh: &TetMesh, stimulus: &Stimulus, k: usize) -> Result<Vec<f64>> {
-    let [low, high] = mesh.bounding_box();
-    let slack = SLACK * (0..3).map(|x| (high[x] - low[x]).powi(2)).sum::<f64>().sqrt();
-    let within: Vec<f64> =
-        points.iter().map(|&point| f64::from(stimulus.shape.contains(point, slack))).collect();
-    if within.contains(&1.0) {
-        return Ok(within);
+/// 1 for the cells at which a stimulus acts, 0 for the others.
+fn cells_within<const C: usize>(domain: &Domain<C>, stimulus: &Stimulus, name: &str) -> Result<Vec<f64>> {
+    let within = stimulus.shape.nodes(name, &domain.points, domain.bounds)?;
+    let Some(nodes) = domain.cell_nodes() else { return Ok(within.into_iter().map(f64::from).collect()) };
+    let cells: Vec<f64> = nodes.iter().map(|&node| f64::from(within[node as usize])).collect();
+    if cells.contains(&1.0) {
+        return Ok(cells);
     }
     Err(Error::Option(format!(
-        "stimulus {} acts at no node: none of {} is within its {}; the mesh reaches from {low:?} to {high:?} mm",
-        k + 1,
-        points.len(),
-        match stimulus.shape {
-            Shape::Box { low, high } => format!("box from {low:?} to {high:?} mm"),
-            Shape::Ball { centre, radius } =>
-                format!("ball around {centre:?} mm with a radius of {radius} mm"),
-        }
+        "{name} acts at no cell: all {} nodes within its {} are in the bath; move it into the tissue, or make it \
+         extracellular",
+        within.iter().filter(|is_in| **is_in).count(),
+        stimulus.shape
     )))
 }

@@ -1,65 +1,44 @@
 //! Currents into the tissue from outside.
 
-/// A part of space (mm).
-#[derive(Debug, Clone, PartialEq)]
-pub enum Shape {
-    /// All points between two corners.
-    Box {
-        /// The smallest coordinates.
-        low: [f64; 3],
-        /// The largest coordinates.
-        high: [f64; 3],
-    },
-    /// All points at most `radius` from a centre.
-    Ball {
-        /// The centre.
-        centre: [f64; 3],
-        /// The radius.
-        radius: f64,
-    },
-}
+use super::shape::Shape;
+use warpsolve_host::named::named;
 
-impl Shape {
-    /// Whether `point` is inside, or at most `slack` outside, because rounding moves nodes on a surface.
-    pub fn contains(&self, point: [f64; 3], slack: f64) -> bool {
-        match self {
-            Shape::Box { low, high } => {
-                (0..3).all(|x| point[x] >= low[x] - slack && point[x] <= high[x] + slack)
-            }
-            Shape::Ball { centre, radius } => {
-                let square: f64 = (0..3).map(|x| (point[x] - centre[x]).powi(2)).sum();
-                square.sqrt() <= radius + slack
-            }
-        }
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let finite = |point: &[f64; 3]| point.iter().all(|x| x.is_finite());
-        match self {
-            Shape::Box { low, high } if finite(low) && finite(high) && (0..3).all(|x| low[x] <= high[x]) => {
-                Ok(())
-            }
-            Shape::Box { low, high } => Err(format!(
-                "the box from {low:?} to {high:?} mm is empty; give its lower corner, then its upper one"
-            )),
-            Shape::Ball { centre, radius } if finite(centre) && *radius > 0.0 && radius.is_finite() => Ok(()),
-            Shape::Ball { centre, radius } => Err(format!(
-                "a ball around {centre:?} with a radius of {radius} mm; it must be positive, and all numbers finite"
-            )),
-        }
+named! {
+    /// Where the current of a stimulus goes.
+    "kind of stimulus" StimulusKind {
+        /// Through the membrane, from the outside of the cells to their inside: I_stim.
+        Transmembrane = "transmembrane",
+        /// Into the space outside of the cells, by an electrode: I_e.
+        Extracellular = "extracellular",
     }
 }
 
-/// A current into the cells of a part of the tissue.
+named! {
+    /// What is done where extracellular stimuli do not add up to 0 and nothing is grounded.
+    "balance" Balance {
+        /// They are refused.
+        Refuse = "refuse",
+        /// What is missing enters or leaves evenly everywhere.
+        Spread = "spread",
+        /// The weaker of anodes and cathodes are made as strong as the others.
+        Scale = "scale",
+    }
+}
+
+/// A current into a part of the tissue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stimulus {
+    /// Where the current goes.
+    pub kind: StimulusKind,
     /// Where: at all nodes inside.
     pub shape: Shape,
     /// When it begins (ms).
     pub start: f64,
     /// How long it lasts (ms).
     pub duration: f64,
-    /// Its strength (uA/mm^3). It changes v by strength / (chi Cm), in mV/ms.
+    /// Its strength (uA/mm^3). A transmembrane one changes v by strength / (chi Cm), in mV/ms. Of an
+    /// extracellular one a positive strength is an anode, a negative one a cathode, where tissue is excited
+    /// first.
     pub strength: f64,
     /// The time from one beginning to the next (ms), if it is repeated.
     pub period: Option<f64>,

@@ -19,7 +19,7 @@ const NEGLIGIBLE: f64 = 2e-12;
 /// What reports say of a system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemInfo {
-    /// "parabolic", "elliptic" or "coupled".
+    /// "parabolic", "elliptic", "coupled" or "potentials".
     pub name: &'static str,
     /// Rows.
     pub rows: usize,
@@ -57,27 +57,33 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
         System::new(backend, "parabolic", &a, &on_device, (m, None), params, params.parabolic_rtol)
     }
 
-    /// A system with `block` unknowns a node, preconditioned by multigrid. The first unknown is phi, which is
-    /// determined up to a constant.
+    /// A system with `block` unknowns a node, preconditioned by multigrid. With nothing grounded its null
+    /// space are the constants of an unknown: of one of `kinds` each node, or of all if there is one kind.
     pub fn elliptic(
         backend: &B,
         name: &'static str,
         a: Csr<f64>,
-        block: usize,
+        (block, kinds): (usize, usize),
         params: &Params,
     ) -> Result<Self> {
         check::check_finite(&a)?;
-        let null_space = NullSpace::of(&a, block).ok_or_else(|| {
-            Error::Matrix(format!(
-                "the rows of the {name} matrix do not add up to 0 but for rounding; are there tetrahedra or \
-                 conductivities that differ by many orders of magnitude?"
-            ))
-        })?;
+        let null_space = || {
+            NullSpace::of(&a, kinds).ok_or_else(|| {
+                Error::Matrix(format!(
+                    "the rows of the {name} matrix do not add up to 0 but for rounding; are there tetrahedra or \
+                     conductivities that differ by many orders of magnitude?"
+                ))
+            })
+        };
+        let null_space = if params.grounds.is_empty() { Some(null_space()?) } else { None };
         let a = Arc::new(a);
         check::check_divisible(&a, block, "amg")?;
         let on_device = backend.assembled(&a, block)?;
         let (m, info) = backend.amg(on_device.clone(), None, &params.amg, None, fits_f32(&a))?;
-        let m = Box::new(Projected::new(backend, m, &null_space)?);
+        let m = match null_space {
+            Some(null_space) => Box::new(Projected::new(backend, m, &null_space)?),
+            None => m,
+        };
         System::new(backend, name, &a, &on_device, (m, Some(info)), params, params.rtol)
     }
 

@@ -1,12 +1,15 @@
 //! Steps against the equations, formulations against each other, waves, errors.
 
+mod bath;
 mod checkpoints;
+mod electrodes;
+mod plane;
 mod refusals;
 mod steps;
 mod waves;
 
 use super::*;
-use crate::mesh::TetMesh;
+use crate::mesh::{Mesh, TetMesh};
 use warpsolve_host::backend::cells::Cells;
 use warpsolve_host::precond::amg::Hierarchies;
 use warpsolve_host::solver::cg::CgSteps;
@@ -17,13 +20,14 @@ const FIBRE: [f64; 3] = [2.0 / 7.0, -6.0 / 7.0, 3.0 / 7.0];
 /// A slab with this fibre.
 fn slab(lengths: [f64; 3], spacing: f64, fibre: [f64; 3]) -> TetMesh {
     let slab = TetMesh::slab(lengths, spacing).unwrap();
-    let fibres = vec![fibre; slab.tets().len()];
-    TetMesh::new(slab.points().to_vec(), slab.tets().to_vec(), None, Some(fibres)).unwrap()
+    let fibres = vec![fibre; slab.cells().len()];
+    TetMesh::new(slab.points().to_vec(), slab.cells().to_vec(), None, Some(fibres)).unwrap()
 }
 
 /// A current of 100 uA/mm^3 for 1 ms into a cube at the origin.
 fn corner(size: f64) -> Stimulus {
     Stimulus {
+        kind: StimulusKind::Transmembrane,
         shape: Shape::Box { low: [0.0; 3], high: [size; 3] },
         start: 0.0,
         duration: 1.0,
@@ -46,7 +50,12 @@ fn accurate(formulation: Formulation) -> Params {
 }
 
 /// v and phi after this many steps.
-fn run<B>(backend: &B, mesh: &TetMesh, params: &Params, steps: u32) -> (Vec<f64>, Option<Vec<f64>>)
+fn run<B, const C: usize>(
+    backend: &B,
+    mesh: &Mesh<C>,
+    params: &Params,
+    steps: u32,
+) -> (Vec<f64>, Option<Vec<f64>>)
 where
     B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static,
 {

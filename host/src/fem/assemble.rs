@@ -4,30 +4,34 @@ use super::{FreeNodes, P1, Vec3};
 use crate::matrix::Csr;
 use crate::parallel::*;
 
-/// Number of the edge between two corners of a tetrahedron (0 to 5). The diagonal is not used.
-const EDGE: [[usize; 4]; 4] = [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];
-/// The corners of each edge.
-const CORNERS: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+/// Number of the edge between two corners (0 to 5, of a triangle to 2). The diagonal is not used.
+const EDGE: [[usize; 4]; 4] = [[0, 0, 1, 3], [0, 0, 2, 4], [1, 2, 0, 5], [3, 4, 5, 0]];
+/// The corners of each edge; those of a triangle come first.
+const CORNERS: [[usize; 2]; 6] = [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]];
 
-impl P1<'_> {
+impl<const C: usize> P1<'_, C> {
     /// The stiffness matrix of -div(sigma grad u) with natural boundary conditions (mS):
     ///
     /// ```text
     /// K_ij = sum_T |T| grad phi_i . sigma_T grad phi_j
     /// ```
     ///
-    /// `conductivity(t)` is the symmetric tensor of tetrahedron `t` (mS/mm), see
-    /// [`transversely_isotropic`](super::transversely_isotropic). Only its upper triangle is read. It is
-    /// called once for a tetrahedron, from any thread.
+    /// `conductivity(t)` is the symmetric tensor of cell `t` (mS/mm; of a triangle the part in its plane),
+    /// see [`transversely_isotropic`](super::transversely_isotropic). Only its upper triangle is read. It is
+    /// called once for a cell, from any thread.
     ///
     /// The matrix is symmetric to the last bit, and positive semidefinite where the conductivities are. Its
-    /// rows add up to zero but for rounding, because each tetrahedron's diagonal entry is minus the sum of
-    /// the other three. Assembly takes another 48 bytes a tetrahedron.
+    /// rows add up to zero but for rounding, because each cell's diagonal entry is minus the sum of the
+    /// others. Assembly takes another 48 bytes a cell.
     pub fn stiffness(&self, conductivity: impl Fn(usize) -> [[f64; 3]; 3] + Sync) -> Csr<f64> {
         let couplings = |t| {
-            let (tetrahedron, sigma) = (self.simplex(t), conductivity(t));
-            let (normals, scale) = (tetrahedron.normals, tetrahedron.scale());
-            CORNERS.map(|[a, b]| scale * bilinear(&sigma, normals[a], normals[b]))
+            let (simplex, sigma) = (self.simplex(t), conductivity(t));
+            let (normals, scale) = (simplex.normals, simplex.scale());
+            let mut couplings = [0.0; CORNERS.len()];
+            for (coupling, [a, b]) in couplings.iter_mut().zip(CORNERS).take(C * (C - 1) / 2) {
+                *coupling = scale * bilinear(&sigma, normals[a], normals[b]);
+            }
+            couplings
         };
         self.gather(&FreeNodes::all(self.n_nodes()), couplings, |couplings, c, _| {
             let mut row = std::array::from_fn(|b| [if b == c { 0.0 } else { couplings[EDGE[c][b]] }]);
@@ -35,9 +39,7 @@ impl P1<'_> {
             row
         })
     }
-}
 
-impl<const C: usize> P1<'_, C> {
     /// The mass matrix (mm^3):
     ///
     /// ```text

@@ -17,6 +17,8 @@ use crate::parallel::*;
 pub struct Elastic {
     young: f64,
     poisson: f64,
+    /// Whether it is a thin sheet.
+    is_thin: bool,
 }
 
 impl Elastic {
@@ -32,7 +34,13 @@ impl Elastic {
         if !(poisson > -1.0 && poisson < 0.5) {
             return Err(Error::Option(format!("Poisson's ratio is {poisson}; it lies between -1 and 0.5")));
         }
-        Ok(Elastic { young, poisson })
+        Ok(Elastic { young, poisson, is_thin: false })
+    }
+
+    /// The same material as a thin sheet in a plane, with no stress across it (plane stress). In its plane it
+    /// is a material with `lambda = E nu / (1 - nu^2)`, and it becomes thinner where it is stretched.
+    pub fn thin(self) -> Self {
+        Elastic { is_thin: true, ..self }
     }
 
     /// E, N/mm^2.
@@ -47,6 +55,9 @@ impl Elastic {
 
     /// lambda, N/mm^2.
     pub fn lambda(&self) -> f64 {
+        if self.is_thin {
+            return self.young * self.poisson / (1.0 - self.poisson * self.poisson);
+        }
         self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson))
     }
 
@@ -63,7 +74,7 @@ struct Cell {
     mu: f64,
 }
 
-impl P1<'_, 4> {
+impl<const C: usize> P1<'_, C> {
     /// The matrix of -div sigma(u) = f, with three unknowns for each free node: the displacement along x, y
     /// and z (mm). The other nodes are clamped, u = 0. The surface is free where nothing else is said.
     ///
@@ -72,24 +83,12 @@ impl P1<'_, 4> {
     ///                           + mu delta_kl grad phi_i . grad phi_j)
     /// ```
     ///
-    /// `material(t)` is that of tetrahedron `t`; it is called once for each, from any thread. The matrix is
+    /// `material(t)` is that of cell `t`; it is called once for each, from any thread. The matrix is
     /// symmetric to the last bit and positive semidefinite (N/mm). Without clamped nodes the rigid motions
     /// are its null space.
     ///
-    /// # Errors
-    /// [`Error::Matrix`] for more unknowns than 32-bit indices reach.
-    pub fn elasticity(
-        &self,
-        free: &FreeNodes,
-        material: impl Fn(usize) -> Elastic + Sync,
-    ) -> Result<Csr<f64>> {
-        self.solid::<3>(free, material)
-    }
-}
-
-impl P1<'_, 3> {
-    /// The same for plane strain, with two unknowns for each free node, along x and y: a body that is long
-    /// along z and cannot move there.
+    /// Of triangles it has two unknowns for each free node, along x and y: plane strain, a body that is long
+    /// along z and cannot move there, or with [`Elastic::thin`] plane stress.
     ///
     /// # Errors
     /// [`Error::Matrix`] for more unknowns than 32-bit indices reach.
@@ -98,11 +97,9 @@ impl P1<'_, 3> {
         free: &FreeNodes,
         material: impl Fn(usize) -> Elastic + Sync,
     ) -> Result<Csr<f64>> {
-        self.solid::<2>(free, material)
+        if C == 3 { self.solid::<2>(free, material) } else { self.solid::<3>(free, material) }
     }
-}
 
-impl<const C: usize> P1<'_, C> {
     fn solid<const B: usize>(
         &self,
         free: &FreeNodes,
@@ -136,17 +133,23 @@ impl<const C: usize> P1<'_, C> {
     /// sqrt(3/2 s : s),   s = sigma - tr(sigma) / 3 I = 2 mu (eps - tr(eps) / 3 I)
     /// ```
     ///
+    /// A thin sheet has `eps_zz = -nu / (1 - nu) (eps_xx + eps_yy)`.
+    ///
     /// # Errors
     /// [`Error::Dimension`] unless `u` has one entry for each node.
     pub fn von_mises(&self, u: &[Vec3], material: impl Fn(usize) -> Elastic + Sync) -> Result<Vec<f64>> {
         self.check_nodes("displacement", u.len())?;
         Ok(self.elements(|t| {
             let simplex = self.simplex(t);
-            let eps = strain(&simplex, self.cells[t].map(|node| u[node as usize]));
+            let (material, mut eps) =
+                (material(t), strain(&simplex, self.cells[t].map(|node| u[node as usize])));
+            if material.is_thin {
+                eps[2][2] = -material.poisson / (1.0 - material.poisson) * (eps[0][0] + eps[1][1]);
+            }
             let mean = (eps[0][0] + eps[1][1] + eps[2][2]) / 3.0;
             let deviator = |k: usize, l: usize| eps[k][l] - if k == l { mean } else { 0.0 };
             let square: f64 = (0..3).flat_map(|k| (0..3).map(move |l| deviator(k, l).powi(2))).sum();
-            2.0 * material(t).mu() * (1.5 * square).sqrt()
+            2.0 * material.mu() * (1.5 * square).sqrt()
         }))
     }
 

@@ -1,9 +1,9 @@
 //! Linear finite elements (P1) on tetrahedra and on triangles, with the bidomain equations and linear
 //! elasticity discretised with them.
 //!
-//! [`P1`] assembles stiffness and mass matrices. [`bidomain()`] couples them in the system of one time step
-//! of the bidomain equations; its documentation has the derivation. [`P1::elasticity`] is the matrix of an
-//! elastic body.
+//! [`P1`] assembles stiffness and mass matrices. [`bidomain()`] and [`potentials`] couple them in the system
+//! of one time step of the bidomain equations; the documentation of the first has the derivation.
+//! [`P1::elasticity`] is the matrix of an elastic body.
 //!
 //! Units: lengths in mm, time in ms, potentials in mV, conductivities in mS/mm, capacities in uF. Then
 //! stiffness matrices are in mS, mass matrices in mm^3, currents in uA. Forces in N and moduli in N/mm^2 go
@@ -18,7 +18,7 @@ mod free_nodes;
 #[cfg(test)]
 mod tests;
 
-pub use bidomain::bidomain;
+pub use bidomain::{bidomain, potentials};
 pub use conductivity::transversely_isotropic;
 pub use elasticity::{Elastic, face_shares};
 pub(crate) use element::Simplex;

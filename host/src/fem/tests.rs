@@ -257,6 +257,69 @@ fn bidomain_interleaves_its_parts() {
     assert!((energy(&a, &u) / expected - 1.0).abs() < 1e-13);
 }
 
+/// `a` on the nodes that belong to the first `tets`, in the numbers of all n nodes.
+fn within(n: usize, points: &[[f64; 3]], tets: &[[u32; 4]], of: impl Fn(&P1) -> Csr<f64>) -> Csr<f64> {
+    let mut nodes: Vec<u32> = tets.as_flattened().to_vec();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let own: Vec<[f64; 3]> = nodes.iter().map(|&node| points[node as usize]).collect();
+    let number = |node: u32| nodes.binary_search(&node).unwrap() as u32;
+    let tets: Vec<[u32; 4]> = tets.iter().map(|tet| tet.map(number)).collect();
+    let a = of(&P1::new(&own, &tets).unwrap());
+    let entries = (0..a.n_rows()).flat_map(|i| {
+        let (columns, values) = a.row(i);
+        columns.iter().zip(values).map(move |(&j, &v)| (i, j as usize, v)).collect::<Vec<_>>()
+    });
+    let global = |i: usize| nodes[i] as usize;
+    Csr::from_triplets(n, n, entries.map(|(i, j, v)| (global(i), global(j), v))).unwrap()
+}
+
+#[test]
+fn parts_may_have_patterns_of_their_own() {
+    // Cells in the first half of the tetrahedra only.
+    let (points, tets) = jittered(3);
+    let cells = &tets[..tets.len() / 2];
+    let k_i = within(27, &points, cells, |space| space.stiffness(varying));
+    let m = within(27, &points, cells, |space| space.mass());
+    let k_e = P1::new(&points, &tets).unwrap().stiffness(|t| varying(t + 1000));
+    let add = |a: &Csr<f64>, b: &Csr<f64>, scale: f64| {
+        let all = |a: &Csr<f64>, scale: f64| -> Vec<(usize, usize, f64)> {
+            let row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v));
+            (0..27).flat_map(row).map(|(i, j, v)| (i, j, scale * v)).collect()
+        };
+        Csr::from_triplets(27, 27, all(a, 1.0).into_iter().chain(all(b, scale))).unwrap()
+    };
+    let (k_ie, kappa) = (add(&k_e, &k_i, 1.0), 0.7);
+    assert!(k_i.nnz() < k_ie.nnz());
+    let bare: Vec<usize> = (0..27).filter(|&i| m.row_len(i) == 0).collect();
+    assert!(!bare.is_empty());
+    let a = bidomain(&k_i, &k_ie, &m, kappa).unwrap();
+    assert_eq!((a.nnz(), a.is_symmetric(0.0)), (4 * k_ie.nnz(), Symmetry::Symmetric));
+    for &i in &bare {
+        let row = a.row(2 * i + 1);
+        assert!(row.0.iter().zip(row.1).all(|(&j, &v)| (v != 0.0) == (j as usize == 2 * i + 1)));
+    }
+    let eigenvalues = dense(&a).self_adjoint_eigenvalues(Side::Lower).unwrap();
+    assert!(eigenvalues[0].abs() < 1e-14 && eigenvalues[1] > 1e-4, "{eigenvalues:?}");
+
+    // The potentials of the same: with a lumped mass their energy is that of phi = u_e, v = u_i - u_e, but
+    // for u_i that are in no cell.
+    let lumped = m.mul_vec(&[1.0; 27]);
+    let c: Vec<f64> = lumped.iter().map(|m| kappa * m).collect();
+    let b = potentials(&k_i, &k_e, &c).unwrap();
+    assert_eq!(b.is_symmetric(0.0), Symmetry::Symmetric);
+    assert!(b.mul_vec(&[1.0; 54]).iter().all(|y| y.abs() < 1e-13));
+    let eigenvalues = dense(&b).self_adjoint_eigenvalues(Side::Lower).unwrap();
+    assert!(eigenvalues[0].abs() < 1e-13 && eigenvalues[1] > 1e-4, "{eigenvalues:?}");
+    let diagonal = Csr::new(27, 27, (0..=27).collect(), (0..27).collect(), lumped).unwrap();
+    let a = bidomain(&k_i, &k_ie, &diagonal, kappa).unwrap();
+    let mut u: Vec<f64> = (0..54).map(|i| uniform(3, i) - 0.5).collect();
+    bare.iter().for_each(|&i| u[2 * i] = u[2 * i + 1]);
+    let as_coupled: Vec<f64> = u.as_chunks::<2>().0.iter().flat_map(|[u_i, u_e]| [*u_e, u_i - u_e]).collect();
+    let energy = |a: &Csr<f64>, u: &[f64]| inner(u, &a.mul_vec(u));
+    assert!((energy(&a, &as_coupled) / energy(&b, &u) - 1.0).abs() < 1e-13);
+}
+
 #[test]
 fn bidomain_refuses_parts_that_do_not_fit() {
     let (points, tets) = jittered(3);
@@ -265,12 +328,44 @@ fn bidomain_refuses_parts_that_do_not_fit() {
     let small = P1::new(&few_points, &few_tets).unwrap().mass();
     let message =
         |k_ie: &Csr<f64>, mass: &Csr<f64>, kappa| bidomain(&m, k_ie, mass, kappa).unwrap_err().to_string();
-    assert!(message(&small, &m, 1.0).contains("the pattern of K_ie (8 x 8"));
-    let identity = message(&m, &Csr::identity(27), 1.0);
-    assert!(identity.contains("the pattern of M (27 x 27, 27 entries) is not that of K_i"), "{identity}");
+    assert!(message(&m, &small, 1.0).contains("the pattern of M (8 x 8"));
+    let narrow = message(&Csr::identity(27), &m, 1.0);
+    assert!(narrow.contains("is not within that of K_ie (27 x 27, 27)"), "{narrow}");
+    assert!(potentials(&small, &m, &[1.0; 27]).is_err() && potentials(&m, &m, &[1.0; 26]).is_err());
     for kappa in [-1.0, f64::NAN, f64::INFINITY] {
         assert!(message(&m, &m, kappa).contains(&format!("kappa = chi Cm / dt is {kappa};")));
     }
     let wide = Csr::new(1, 2, vec![0, 1], vec![0], vec![1.0]).unwrap();
     assert!(bidomain(&wide, &wide, &wide, 1.0).is_err());
+}
+
+#[test]
+fn stiffness_of_triangles_is_exact_on_linear_functions() {
+    // u = 2 x - 3 y on a square, moved inside: u^T K u = |square| grad u . sigma grad u.
+    let side = 4u32;
+    let points: Vec<[f64; 3]> = (0..=side)
+        .flat_map(|i| (0..=side).map(move |j| (i, j)))
+        .map(|(i, j)| {
+            let inside = |k: u32| k > 0 && k < side;
+            let moved =
+                if inside(i) && inside(j) { 0.1 * (uniform(5, u64::from(7 * i + j)) - 0.5) } else { 0.0 };
+            [f64::from(i) / 4.0 + moved, f64::from(j) / 4.0 - moved, 1.5]
+        })
+        .collect();
+    let triangles: Vec<[u32; 3]> = (0..side)
+        .flat_map(|i| (0..side).map(move |j| (side + 1) * i + j))
+        .flat_map(|a| [[a, a + side + 1, a + side + 2], [a, a + side + 2, a + 1]])
+        .collect();
+    let space = P1::new(&points, &triangles).unwrap();
+    let sigma = transversely_isotropic([0.6, 0.8, 0.0], 0.7, 0.2);
+    let k = space.stiffness(|_| sigma);
+    assert_eq!(k.is_symmetric(0.0), Symmetry::Symmetric);
+    assert!(k.mul_vec(&[1.0; 25]).iter().all(|y| y.abs() < 1e-14));
+    let u: Vec<f64> = points.iter().map(|p| 2.0 * p[0] - 3.0 * p[1]).collect();
+    // f . grad u = -1.2, |grad u|^2 = 13.
+    let expected = 0.2 * 13.0 + 0.5 * 1.44;
+    let energy = inner(&u, &k.mul_vec(&u));
+    assert!((energy / expected - 1.0).abs() < 1e-13, "{energy} {expected}");
+    let mass = space.mass();
+    assert!((inner(&[1.0; 25], &mass.mul_vec(&[1.0; 25])) - 1.0).abs() < 1e-13);
 }

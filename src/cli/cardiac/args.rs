@@ -1,9 +1,10 @@
 //! The arguments of `bidomain` and `monodomain`.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use warpsolve::cardiac::{Formulation, Model, Shape};
+use warpsolve::cardiac::{Balance, Formulation, Model, Shape, StimulusKind};
 use warpsolve::precond::amg;
 
 use super::super::device::DeviceName;
@@ -13,7 +14,8 @@ use super::points::Points;
 
 #[derive(Debug, Args)]
 pub struct BidomainArgs {
-    /// How the two equations are solved: coupled (one system) or splitting (one after the other)
+    /// How the two equations are solved: coupled (one system in phi_e and v_m), potentials (one system in the
+    /// potentials inside and outside of the cells, lumped mass) or splitting (one after the other)
     #[arg(long, value_name = "NAME", default_value_t = Formulation::Coupled)]
     pub formulation: Formulation,
     #[command(flatten)]
@@ -57,15 +59,21 @@ pub struct CardiacArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Mesh")]
 pub struct MeshArgs {
-    /// Tetrahedra: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen, Chaste), also with .gz
+    /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele
+    /// (TetGen, Chaste); also with .gz
     #[arg(value_name = "MESH", required_unless_present_any = ["slab", "niederer"], conflicts_with_all = ["slab", "niederer"])]
     pub file: Option<PathBuf>,
-    /// A box from the origin on instead of a file, fibres along x: its lengths, mm
-    #[arg(long, value_name = "LX,LY,LZ", value_parser = numbers::<3>, conflicts_with = "niederer", requires = "spacing")]
-    pub slab: Option<[f64; 3]>,
+    /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles, fibres along
+    /// x: its lengths, mm
+    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, conflicts_with = "niederer", requires = "spacing")]
+    pub slab: Option<Lengths>,
     /// Between the nodes of a box, mm [default with --niederer: 0.5]
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
+    /// A bath of this thickness on the upper side of a box, where z is largest, of a rectangle where y is,
+    /// mm: region 1; the tissue is region 0
+    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, requires = "slab", conflicts_with_all = ["file", "niederer"])]
+    pub bath_layer: Option<f64>,
     /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it
     /// is activated
     #[arg(long, conflicts_with = "file")]
@@ -109,6 +117,16 @@ pub struct TissueArgs {
     /// No fibres: conducts across as along
     #[arg(long, conflicts_with_all = ["sigma_it", "sigma_et", "niederer"])]
     pub isotropic: bool,
+    /// Conductivities of a region of the mesh, where they differ; may be given several times. Both of a pair
+    /// may be 0: il and it where there are no cells, el and et where nothing conducts outside of them
+    #[arg(long = "region", value_name = "TAG:il=X,it=X,el=X,et=X", value_parser = region, conflicts_with = "niederer")]
+    pub regions: Vec<RegionArgs>,
+    /// A region of the mesh without cells, such as blood or a torso; may be given several times
+    #[arg(long = "bath", value_name = "TAG", allow_negative_numbers = true, conflicts_with = "niederer")]
+    pub baths: Vec<i32>,
+    /// Conductivity of baths [default: 1]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
+    pub sigma_bath: Option<f64>,
     /// The membrane's surface to volume ratio, 1/mm [default: 140]
     #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub chi: Option<f64>,
@@ -125,7 +143,13 @@ pub struct StimulusArgs {
     /// two edges]
     #[arg(long = "stimulus", value_name = "SHAPE", value_parser = shape, conflicts_with = "niederer")]
     pub shapes: Vec<Shape>,
-    /// uA/mm^3; once for all, or once for each --stimulus, as the next three [default: 50]
+    /// transmembrane (into the cells through their membrane) or extracellular (by an electrode outside of
+    /// them: a positive strength is an anode, a negative one a cathode); once for all, or once for each
+    /// --stimulus, as the next four [default: transmembrane]
+    #[arg(long = "stimulus-kind", value_name = "NAME", conflicts_with = "niederer",
+          value_parser = named::<StimulusKind>(&[StimulusKind::NAMES]), hide_possible_values = true)]
+    pub kinds: Vec<StimulusKind>,
+    /// uA/mm^3 [default: 50]
     #[arg(long = "stimulus-strength", value_name = "X", value_parser = finite, allow_hyphen_values = true, conflicts_with = "niederer")]
     pub strengths: Vec<f64>,
     /// ms [default: 2]
@@ -140,6 +164,15 @@ pub struct StimulusArgs {
     /// How often a stimulus with a period acts [default: to the end]
     #[arg(long = "stimulus-beats", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "niederer")]
     pub beats: Vec<u32>,
+    /// What is done where extracellular stimuli do not add up to 0 and nothing is grounded: refuse, spread
+    /// (what is missing enters or leaves evenly everywhere), scale (anodes or cathodes, the weaker ones)
+    #[arg(long = "balance-stimuli", value_name = "NAME", default_value_t = Balance::Refuse,
+          value_parser = named::<Balance>(&[Balance::NAMES]), hide_possible_values = true)]
+    pub balance: Balance,
+    /// Where the potential outside of the cells is 0: box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given
+    /// several times
+    #[arg(long = "ground", value_name = "SHAPE", value_parser = shape)]
+    pub grounds: Vec<Shape>,
 }
 
 #[derive(Debug, Args)]
@@ -225,6 +258,41 @@ pub fn direction(text: &str) -> Result<[f64; 3], String> {
     }
 }
 
+/// A region, and those of its conductivities il, it, el, et that are its own.
+#[derive(Debug, Clone)]
+pub struct RegionArgs {
+    pub tag: i32,
+    pub sigma: [Option<f64>; 4],
+}
+
+fn region(text: &str) -> Result<RegionArgs, String> {
+    let usage = "it takes TAG:il=X,it=X,el=X,et=X, or some of these";
+    let (tag, list) = text.split_once(':').ok_or(usage)?;
+    let mut region = RegionArgs { tag: tag.trim().parse().map_err(|_| usage)?, sigma: [None; 4] };
+    for setting in list.split(',') {
+        let (key, value) = setting.split_once('=').ok_or(usage)?;
+        let k = ["il", "it", "el", "et"].iter().position(|name| *name == key.trim()).ok_or(usage)?;
+        region.sigma[k] = Some(not_negative(value.trim()).map_err(|why| format!("{key}: {why}"))?);
+    }
+    Ok(region)
+}
+
+/// The lengths of a box or of a rectangle.
+#[derive(Debug, Clone, Copy)]
+pub enum Lengths {
+    Box([f64; 3]),
+    Rectangle([f64; 2]),
+}
+
+/// Two or three lengths.
+pub fn lengths(text: &str) -> Result<Lengths, String> {
+    match text.split(',').count() {
+        2 => numbers(text).map(Lengths::Rectangle),
+        3 => numbers(text).map(Lengths::Box),
+        _ => Err("it takes 2 or 3 numbers with commas between".into()),
+    }
+}
+
 /// A part of space.
 pub fn shape(text: &str) -> Result<Shape, String> {
     match text.split_once(':') {
@@ -237,6 +305,15 @@ pub fn shape(text: &str) -> Result<Shape, String> {
             Ok(Shape::Ball { centre: [x, y, z], radius })
         }
         _ => Err("it takes box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R".into()),
+    }
+}
+
+impl fmt::Display for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Lengths::Box([x, y, z]) => write!(f, "box of {x} x {y} x {z}"),
+            Lengths::Rectangle([x, y]) => write!(f, "rectangle of {x} x {y}"),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! run.json, the report for programs. docs/niederer.md describes every key.
 
 use serde::Serialize;
-use warpsolve::cardiac::{Params, Shape, Stimulus, SystemInfo};
+use warpsolve::cardiac::{Params, Region, Shape, Stimulus, StimulusKind, SystemInfo};
 use warpsolve::precond::amg;
 
 use super::super::json::{VERSION, device_kind, text as to_text};
@@ -49,7 +49,9 @@ struct Run<'a> {
 struct Mesh {
     source: String,
     nodes: usize,
+    cells: usize,
     tetrahedra: usize,
+    triangles: usize,
     volume: f64,
     low: [f64; 3],
     high: [f64; 3],
@@ -63,9 +65,12 @@ struct Parameters<'a> {
     sigma_it: f64,
     sigma_el: f64,
     sigma_et: f64,
+    regions: Vec<Regional>,
     chi: f64,
     cm: f64,
     stimuli: Vec<Stimulated>,
+    grounds: Vec<Place>,
+    balance: String,
     dt: f64,
     theta: f64,
     cell_substeps: u32,
@@ -79,9 +84,19 @@ struct Parameters<'a> {
 }
 
 #[derive(Serialize)]
+struct Regional {
+    tag: i32,
+    sigma_il: f64,
+    sigma_it: f64,
+    sigma_el: f64,
+    sigma_et: f64,
+}
+
+#[derive(Serialize)]
 struct Stimulated {
+    kind: StimulusKind,
     #[serde(flatten)]
-    shape: StimulusShape,
+    shape: Place,
     start: f64,
     duration: f64,
     strength: f64,
@@ -91,7 +106,7 @@ struct Stimulated {
 
 #[derive(Serialize)]
 #[serde(tag = "shape", rename_all = "lowercase")]
-enum StimulusShape {
+enum Place {
     Box { low: [f64; 3], high: [f64; 3] },
     Ball { centre: [f64; 3], radius: f64 },
 }
@@ -123,14 +138,25 @@ struct Point {
     activation: Option<f64>,
 }
 
+impl From<&Region> for Regional {
+    fn from(&Region { tag, conductivities: of }: &Region) -> Self {
+        Regional { tag, sigma_il: of.il, sigma_it: of.it, sigma_el: of.el, sigma_et: of.et }
+    }
+}
+
+impl From<&Shape> for Place {
+    fn from(shape: &Shape) -> Self {
+        match *shape {
+            Shape::Box { low, high } => Place::Box { low, high },
+            Shape::Ball { centre, radius } => Place::Ball { centre, radius },
+        }
+    }
+}
+
 impl From<&Stimulus> for Stimulated {
     fn from(stimulus: &Stimulus) -> Self {
-        let Stimulus { start, duration, strength, period, beats, .. } = *stimulus;
-        let shape = match stimulus.shape {
-            Shape::Box { low, high } => StimulusShape::Box { low, high },
-            Shape::Ball { centre, radius } => StimulusShape::Ball { centre, radius },
-        };
-        Stimulated { shape, start, duration, strength, period, beats }
+        let Stimulus { kind, start, duration, strength, period, beats, .. } = *stimulus;
+        Stimulated { kind, shape: Place::from(&stimulus.shape), start, duration, strength, period, beats }
     }
 }
 
@@ -144,9 +170,12 @@ impl<'a> From<&'a Params> for Parameters<'a> {
             sigma_it: tissue.sigma_it,
             sigma_el: tissue.sigma_el,
             sigma_et: tissue.sigma_et,
+            regions: params.regions.iter().map(Regional::from).collect(),
             chi: tissue.chi,
             cm: tissue.cm,
             stimuli: params.stimuli.iter().map(Stimulated::from).collect(),
+            grounds: params.grounds.iter().map(Place::from).collect(),
+            balance: params.balance.to_string(),
             dt: params.dt,
             theta: params.theta,
             cell_substeps: params.cell_substeps,
@@ -184,7 +213,7 @@ impl From<(Probe, Option<f64>)> for Point {
 }
 
 /// The file.
-pub fn text(facts: &Facts) -> String {
+pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let Facts { mesh, plan, ran, gpu, .. } = facts;
     let [low, high] = mesh.bounding_box();
     let (activated_nodes, activation) = facts.activated();
@@ -200,7 +229,9 @@ pub fn text(facts: &Facts) -> String {
         mesh: Mesh {
             source: plan.source.name(),
             nodes: mesh.points().len(),
-            tetrahedra: mesh.tets().len(),
+            cells: ran.cells,
+            tetrahedra: if C == 4 { mesh.cells().len() } else { 0 },
+            triangles: if C == 3 { mesh.cells().len() } else { 0 },
             volume: facts.volume(),
             low,
             high,

@@ -13,12 +13,13 @@ mod report;
 mod run;
 mod statistics;
 
-pub use args::{BidomainArgs, MonodomainArgs, direction, shape};
+pub use args::{BidomainArgs, Lengths, MonodomainArgs, direction, lengths, shape};
 
 use std::panic::resume_unwind;
 use std::time::Instant;
 
 use warpsolve::backend::gpu::check_memory;
+use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadSummary};
 use warpsolve::cardiac::{Checkpoint, Formulation};
 use warpsolve::job::Device;
 use warpsolve::{Error, Result};
@@ -40,7 +41,7 @@ const LONGEST_STEP: f64 = 0.1;
 /// `warpsolve bidomain`; the exit status.
 pub fn bidomain(args: BidomainArgs, profiler: &Profiler) -> Result<u8> {
     if args.formulation == Formulation::Monodomain {
-        let message = "--formulation takes coupled or splitting; for one equation use the command monodomain";
+        let message = "--formulation takes coupled, potentials or splitting; for one equation use the command monodomain";
         return Err(Error::Option(message.into()));
     }
     start(args.cardiac, args.formulation, profiler)
@@ -54,7 +55,7 @@ pub fn monodomain(args: MonodomainArgs, profiler: &Profiler) -> Result<u8> {
 fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Result<u8> {
     let start = Instant::now();
     let (device, threads) = (args.device, args.threads.unwrap_or(0).into());
-    let mut plan = Plan::new(args, formulation)?;
+    let plan = Plan::new(args, formulation)?;
     load::start_threads(threads)?;
     let cell_step = plan.params.dt / f64::from(plan.params.cell_substeps);
     if cell_step > LONGEST_STEP {
@@ -75,16 +76,39 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
     progress.clear();
     let ((mesh, read_seconds), opened) = (read, opened?);
     let (mesh, summary) = mesh?;
+    let read = Read { summary, seconds: read_seconds, start };
+    match mesh {
+        AnyMesh::Solid(mesh) => simulate(plan, &mesh, read, opened, &progress),
+        AnyMesh::Flat(mesh) => simulate(plan, &mesh, read, opened, &progress),
+    }
+}
+
+/// How the mesh came.
+struct Read {
+    summary: Option<ReadSummary>,
+    seconds: f64,
+    /// When the program began.
+    start: Instant,
+}
+
+fn simulate<const C: usize>(
+    mut plan: Plan,
+    mesh: &Mesh<C>,
+    read: Read,
+    opened: device::Opened,
+    progress: &Progress,
+) -> Result<u8> {
     if plan.default_stimulus {
-        plan.params.stimuli[0].shape = plan::at_the_apex(&mesh);
+        let tissue = plan.params.tissue_of(mesh)?;
+        plan.params.stimuli[0].shape = plan::at_the_apex(tissue.as_ref().map_or(mesh, |(tissue, _)| tissue));
     }
     let state = plan.restart.as_deref().map(Checkpoint::load).transpose()?;
 
-    let run = Run { plan: &plan, mesh: &mesh, state, progress: &progress };
+    let run = Run { plan: &plan, mesh, state, progress };
     let ran = match &opened.device {
         Device::Cpu(cpu) => cpu.install(|| run.simulate(cpu)),
         Device::Gpu(gpu) => {
-            let parts = plan.params.memory(&mesh);
+            let parts = plan.params.memory(mesh);
             check_memory(&**gpu.device(), &parts)?;
             run.simulate(gpu)
         }
@@ -93,8 +117,8 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
     let ran = ran?;
 
     let facts = Facts {
-        mesh: &mesh,
-        summary,
+        mesh,
+        summary: read.summary,
         device: opened.device.name(),
         gpu: match &opened.device {
             Device::Cpu(_) => None,
@@ -102,8 +126,8 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
         },
         no_gpu: opened.no_gpu,
         threads: rayon::current_num_threads(),
-        read_seconds,
-        total_seconds: start.elapsed().as_secs_f64(),
+        read_seconds: read.seconds,
+        total_seconds: read.start.elapsed().as_secs_f64(),
         plan: &plan,
         ran,
     };

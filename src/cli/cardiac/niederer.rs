@@ -1,8 +1,8 @@
 //! The benchmark of S. A. Niederer et al.: Verification of cardiac tissue electrophysiology simulators using
 //! an N-version benchmark, Philosophical Transactions of the Royal Society A 369, 2011, 4331-4351.
 
-use warpsolve::cardiac::mesh::TetMesh;
-use warpsolve::cardiac::{Shape, Stimulus};
+use warpsolve::cardiac::mesh::Mesh;
+use warpsolve::cardiac::{Shape, Stimulus, StimulusKind};
 
 use super::super::table::{Align, table};
 use super::points::Probe;
@@ -17,7 +17,8 @@ pub const T_END: f64 = 150.0;
 /// The corner that is stimulated.
 pub fn stimulus() -> Stimulus {
     let shape = Shape::Box { low: [0.0; 3], high: [1.5; 3] };
-    Stimulus { shape, start: 0.0, duration: 2.0, strength: 50.0, period: None, beats: None }
+    let kind = StimulusKind::Transmembrane;
+    Stimulus { kind, shape, start: 0.0, duration: 2.0, strength: 50.0, period: None, beats: None }
 }
 
 /// The spacings that figures are published for, mm.
@@ -58,13 +59,13 @@ const OF_THE_DIAGONAL: u32 = 41;
 
 /// The activation times along the diagonal, linear between nodes, as CSV; without a time where a node nearby
 /// was never activated.
-pub fn diagonal(mesh: &TetMesh, activation: &[f64]) -> String {
+pub fn diagonal<const C: usize>(mesh: &Mesh<C>, activation: &[f64]) -> String {
     let mut text = String::from("distance_mm,x,y,z,activation_ms\n");
     for k in 0..OF_THE_DIAGONAL {
         let part = f64::from(k) / f64::from(OF_THE_DIAGONAL - 1);
         let point = LENGTHS.map(|length| part * length);
         let time = mesh.locate(point).and_then(|(t, weights)| {
-            let times = mesh.tets()[t].map(|node| activation[node as usize]);
+            let times = mesh.cells()[t].map(|node| activation[node as usize]);
             let all = times.iter().all(|&time| time >= 0.0);
             all.then(|| times.iter().zip(weights).map(|(time, weight)| time * weight).sum::<f64>())
         });

@@ -11,7 +11,7 @@ use std::time::Instant;
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::io::picture::write_activation;
 use warpsolve::cardiac::io::vtk::{VtuSeries, write_vtu};
-use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
 use warpsolve::precond::amg::Hierarchies;
@@ -43,7 +43,12 @@ struct Table {
 impl<'a> Outputs<'a> {
     /// Begins the files, or goes on with those of a run that is continued at `time` (ms): what they have of
     /// later times is left out.
-    pub fn open(plan: &'a Plan, mesh: &TetMesh, time: f64, continued: bool) -> Result<Outputs<'a>> {
+    pub fn open<const C: usize>(
+        plan: &'a Plan,
+        mesh: &Mesh<C>,
+        time: f64,
+        continued: bool,
+    ) -> Result<Outputs<'a>> {
         let mut outputs = Outputs { plan, series: None, steps: None, seconds: 0.0 };
         if let Some(folder) = &plan.out {
             let path = folder.join(FRAMES);
@@ -109,9 +114,9 @@ impl<'a> Outputs<'a> {
 
     /// The last frame and checkpoint, unless a step failed (`is_good`), and the activation times; whatever
     /// fails, the rest is tried.
-    pub fn finish<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
+    pub fn finish<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static, const C: usize>(
         &mut self,
-        mesh: &TetMesh,
+        mesh: &Mesh<C>,
         simulation: &Simulation<B>,
         activation: &[f64],
         is_good: bool,
@@ -127,13 +132,25 @@ impl<'a> Outputs<'a> {
         }
         if let Some(folder) = self.plan.out.as_ref().filter(|_| !activation.is_empty()) {
             failures.extend(write_vtu(&folder.join(ACTIVATION), mesh, &[("activation", activation)]).err());
-            failures.extend(write_activation(&folder.join(PICTURE), mesh, activation, self.plan.view).err());
+            failures.extend(self.picture(&folder.join(PICTURE), mesh, activation).err());
             if self.plan.source.niederer().is_some() {
                 failures.extend(write(&folder.join(DIAGONAL), &niederer::diagonal(mesh, activation)).err());
             }
         }
         self.seconds += start.elapsed().as_secs_f64();
         failures
+    }
+}
+
+impl Outputs<'_> {
+    /// A picture of the tissue. What is around it would hide it.
+    fn picture<const C: usize>(&self, path: &Path, mesh: &Mesh<C>, activation: &[f64]) -> Result<()> {
+        let view = self.plan.view;
+        let Some((tissue, nodes)) = self.plan.params.tissue_of(mesh)? else {
+            return write_activation(path, mesh, activation, view);
+        };
+        let times: Vec<f64> = nodes.iter().map(|&node| activation[node as usize]).collect();
+        write_activation(path, &tissue, &times, view)
     }
 }
 

@@ -3,15 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use warpsolve::cardiac::mesh::{ReadOptions, ReadSummary, TetMesh, read_with_summary};
-use warpsolve::cardiac::{Formulation, Params, Shape, Stimulus, Tissue};
+use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadOptions, ReadSummary, TetMesh, TriMesh, read_any};
+use warpsolve::cardiac::{
+    Conductivities, Formulation, Params, Region, Shape, Stimulus, StimulusKind, Tissue,
+};
 use warpsolve::{Error, Result};
 
 use super::super::output::is_same_file;
-use super::args::{CardiacArgs, MeshArgs, StimulusArgs, TissueArgs};
+use super::args::{CardiacArgs, Lengths, MeshArgs, RegionArgs, StimulusArgs, TissueArgs};
 use super::points::Probe;
 use super::{files, niederer};
 
+/// The conductivity of a bath where none is given, mS/mm.
+const SIGMA_BATH: f64 = 1.0;
 /// More steps than this are a slip in dt or t_end.
 const MOST_STEPS: f64 = 1e9;
 
@@ -42,7 +46,7 @@ pub struct Plan {
 /// Where the mesh comes from.
 pub enum Source {
     File { path: PathBuf, options: ReadOptions },
-    Slab { lengths: [f64; 3], spacing: f64, niederer: bool },
+    Slab { lengths: Lengths, spacing: f64, layer: Option<f64>, niederer: bool },
 }
 
 impl Plan {
@@ -50,13 +54,17 @@ impl Plan {
         let CardiacArgs { mesh, tissue, stimulus, method, output, quiet, verbose, .. } = args;
         let source = Source::from(mesh);
         let is_niederer = source.niederer().is_some();
-        let model = tissue.model;
+        let (model, regions) = (tissue.model, regions(&tissue, &source)?);
         let default_stimulus = !is_niederer && stimulus.shapes.is_empty();
+        let (balance, grounds) = (stimulus.balance, stimulus.grounds.clone());
         let mut params = Params {
             formulation,
             model,
-            tissue: tissue_of(tissue),
+            tissue: tissue_of(&tissue),
+            regions,
             stimuli: if is_niederer { vec![niederer::stimulus()] } else { stimuli(stimulus)? },
+            balance,
+            grounds,
             dt: method.dt,
             theta: method.theta,
             cell_substeps: method.cell_substeps,
@@ -162,23 +170,32 @@ fn is_result_in(path: &Path, folder: &Path) -> bool {
 
 impl Source {
     /// The mesh, and what was found in its file.
-    pub fn mesh(&self) -> Result<(TetMesh, Option<ReadSummary>)> {
-        match self {
+    pub fn mesh(&self) -> Result<(AnyMesh, Option<ReadSummary>)> {
+        let mesh = match self {
             Source::File { path, options } => {
-                let (mesh, summary) = read_with_summary(path, options)?;
-                Ok((mesh, Some(summary)))
+                return read_any(path, options).map(|(mesh, summary)| (mesh, Some(summary)));
             }
-            Source::Slab { lengths, spacing, .. } => Ok((TetMesh::slab(*lengths, *spacing)?, None)),
-        }
+            &Source::Slab { lengths, spacing, layer, .. } => match (lengths, layer) {
+                (Lengths::Box(lengths), None) => AnyMesh::Solid(TetMesh::slab(lengths, spacing)?),
+                (Lengths::Box(lengths), Some(layer)) => {
+                    AnyMesh::Solid(TetMesh::slab_with_layer(lengths, layer, spacing)?)
+                }
+                (Lengths::Rectangle(lengths), layer) => {
+                    AnyMesh::Flat(TriMesh::sheet(lengths, layer, spacing)?)
+                }
+            },
+        };
+        Ok((mesh, None))
     }
 
     /// The name in reports.
     pub fn name(&self) -> String {
         match self {
             Source::File { path, .. } => path.display().to_string(),
-            Source::Slab { lengths: [x, y, z], spacing, niederer } => {
+            Source::Slab { lengths, spacing, layer, niederer } => {
                 let of = if *niederer { ", the benchmark of Niederer et al." } else { "" };
-                format!("box of {x} x {y} x {z} mm, spacing {spacing} mm{of}")
+                let layer = layer.map_or(String::new(), |layer| format!(", {layer} mm of bath above"));
+                format!("{lengths} mm, spacing {spacing} mm{layer}{of}")
             }
         }
     }
@@ -229,15 +246,33 @@ impl From<MeshArgs> for Source {
                 Source::File { path, options }
             }
             (None, lengths) => Source::Slab {
-                lengths: lengths.unwrap_or(niederer::LENGTHS),
+                lengths: lengths.unwrap_or(Lengths::Box(niederer::LENGTHS)),
                 spacing: args.spacing.unwrap_or(niederer::SPACING),
+                layer: args.bath_layer,
                 niederer: args.niederer,
             },
         }
     }
 }
 
-fn tissue_of(args: TissueArgs) -> Tissue {
+/// The regions with conductivities of their own.
+fn regions(args: &TissueArgs, source: &Source) -> Result<Vec<Region>> {
+    let layer = matches!(source, Source::Slab { layer: Some(_), .. }).then_some(TetMesh::LAYER);
+    let baths: Vec<i32> = args.baths.iter().copied().chain(layer).collect();
+    if args.sigma_bath.is_some() && baths.is_empty() {
+        return Err(Error::Option("--sigma-bath goes with --bath or --bath-layer".into()));
+    }
+    let bath = Conductivities::bath(args.sigma_bath.unwrap_or(SIGMA_BATH));
+    let Conductivities { il, it, el, et } = tissue_of(args).conductivities();
+    let own = |RegionArgs { tag, sigma }: &RegionArgs| {
+        let [il, it, el, et] = std::array::from_fn(|k| sigma[k].unwrap_or([il, it, el, et][k]));
+        Region { tag: *tag, conductivities: Conductivities { il, it, el, et } }
+    };
+    let baths = baths.into_iter().map(|tag| Region { tag, conductivities: bath });
+    Ok(args.regions.iter().map(own).chain(baths).collect())
+}
+
+fn tissue_of(args: &TissueArgs) -> Tissue {
     let defaults = Tissue::default();
     let sigma_il = args.sigma_il.unwrap_or(defaults.sigma_il);
     let sigma_el = args.sigma_el.unwrap_or(defaults.sigma_el);
@@ -255,9 +290,10 @@ fn tissue_of(args: TissueArgs) -> Tissue {
 
 /// The stimuli; without a shape one that is still to get its place.
 fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
-    let StimulusArgs { shapes, strengths, durations, starts, periods, beats } = args;
+    let StimulusArgs { shapes, kinds, strengths, durations, starts, periods, beats, .. } = args;
     let count = shapes.len().max(1);
     let lists = [
+        ("kind", kinds.len()),
         ("strength", strengths.len()),
         ("duration", durations.len()),
         ("start", starts.len()),
@@ -274,6 +310,7 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
     }
     let open = Shape::Ball { centre: [0.0; 3], radius: 1.0 };
     let stimulus = |k: usize| Stimulus {
+        kind: of(&kinds, k).unwrap_or(StimulusKind::Transmembrane),
         shape: shapes.get(k).unwrap_or(&open).clone(),
         start: of(&starts, k).unwrap_or(0.0),
         duration: of(&durations, k).unwrap_or(2.0),
@@ -286,20 +323,24 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
 
 /// A ball around the lowest node, of 5 % of the diagonal of the mesh's box, or two mean edges if these are
 /// longer: a wave does not start from one node.
-pub fn at_the_apex(mesh: &TetMesh) -> Shape {
+pub fn at_the_apex<const C: usize>(mesh: &Mesh<C>) -> Shape {
     const SHARE: f64 = 0.05;
     const EDGES: f64 = 2.0;
-    // The edge of a cube that a node has to itself, of which there are six tetrahedra.
-    let volume: f64 = (0..mesh.tets().len()).map(|t| mesh.volume(t)).sum();
-    let edge = (6.0 * volume / mesh.tets().len() as f64).cbrt();
+    // The edge of a cube that a node has to itself, of which there are six tetrahedra, or of a square, of
+    // which there are two triangles.
+    let volume: f64 = (0..mesh.cells().len()).map(|t| mesh.volume(t)).sum();
+    let mean = volume / mesh.cells().len() as f64;
+    let edge = if C == 3 { (2.0 * mean).sqrt() } else { (6.0 * mean).cbrt() };
     let [low, high] = mesh.bounding_box();
     let square: f64 = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum();
-    let lowest = mesh.points().iter().min_by(|a, b| a[2].total_cmp(&b[2]));
+    // The first one of those, and in a plane the one of smallest y.
+    let up = C - 2;
+    let lowest = mesh.points().iter().min_by(|a, b| a[up].total_cmp(&b[up]));
     // A mesh has nodes.
     Shape::Ball { centre: lowest.copied().unwrap_or(low), radius: (SHARE * square.sqrt()).max(EDGES * edge) }
 }
 
 /// The nodes nearest to the plan's points.
-pub fn probes(mesh: &TetMesh, points: &[[f64; 3]]) -> Vec<Probe> {
+pub fn probes<const C: usize>(mesh: &Mesh<C>, points: &[[f64; 3]]) -> Vec<Probe> {
     points.iter().map(|&point| Probe::new(mesh, point)).collect()
 }

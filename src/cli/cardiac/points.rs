@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::{Error, Result};
 
 use super::super::values::numbers;
@@ -63,7 +63,7 @@ pub struct Probe {
 
 impl Probe {
     /// Finds the node, the first one of several as near.
-    pub fn new(mesh: &TetMesh, point: [f64; 3]) -> Probe {
+    pub fn new<const C: usize>(mesh: &Mesh<C>, point: [f64; 3]) -> Probe {
         let square = |p: &[f64; 3]| (0..3).map(|x| (p[x] - point[x]).powi(2)).sum::<f64>();
         let nodes = mesh.points().iter().map(square).enumerate();
         // A mesh has nodes.

@@ -1,8 +1,11 @@
 //! The report for people.
 
 use warpsolve::Error;
-use warpsolve::cardiac::mesh::{ReadSummary, TetMesh};
-use warpsolve::cardiac::{Formulation, Model, Params, Shape, Stimulus, SystemInfo, Tissue};
+use warpsolve::cardiac::mesh::{Mesh, ReadSummary};
+use warpsolve::cardiac::{
+    Balance, Conductivities, Formulation, Model, Params, Region, Shape, Stimulus, StimulusKind, SystemInfo,
+    Tissue,
+};
 use warpsolve::launch::DeviceInfo;
 
 use super::super::device::in_short;
@@ -15,8 +18,8 @@ use super::statistics::Iterations;
 use super::{niederer, outputs};
 
 /// All that a report says.
-pub struct Facts<'a> {
-    pub mesh: &'a TetMesh,
+pub struct Facts<'a, const C: usize> {
+    pub mesh: &'a Mesh<C>,
     /// What was found in the file; `None` for a box.
     pub summary: Option<ReadSummary>,
     /// Its name.
@@ -35,7 +38,7 @@ pub struct Facts<'a> {
     pub ran: Ran,
 }
 
-impl Facts<'_> {
+impl<const C: usize> Facts<'_, C> {
     /// Activation times (ms): how many, the first, the last.
     pub fn activated(&self) -> (usize, Option<[f64; 2]>) {
         let times = || self.ran.activation.iter().copied().filter(|&time| time >= 0.0);
@@ -51,9 +54,9 @@ impl Facts<'_> {
         probes(self.mesh, &self.plan.points).into_iter().map(|probe| (probe, time(probe.node))).collect()
     }
 
-    /// Volume, mm^3.
+    /// Volume, mm^3, or area, mm^2.
     pub fn volume(&self) -> f64 {
-        (0..self.mesh.tets().len()).map(|t| self.mesh.volume(t)).sum()
+        (0..self.mesh.cells().len()).map(|t| self.mesh.volume(t)).sum()
     }
 
     /// Unknowns that are solved for in a step.
@@ -63,7 +66,7 @@ impl Facts<'_> {
 }
 
 /// The report.
-pub fn text(facts: &Facts) -> String {
+pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let mut lines = Lines::default();
     what(&mut lines, facts);
     lines.gap();
@@ -89,7 +92,7 @@ pub fn text(facts: &Facts) -> String {
     text
 }
 
-fn what(lines: &mut Lines, facts: &Facts) {
+fn what<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     let Facts { mesh, plan, .. } = facts;
     let Params { model, tissue, formulation, .. } = &plan.params;
     let format = facts.summary.as_ref().map_or(String::new(), |summary| format!(" ({})", summary.format));
@@ -98,20 +101,24 @@ fn what(lines: &mut Lines, facts: &Facts) {
     lines.add(
         "",
         format!(
-            "{} nodes, {} tetrahedra, {components} component{}, {:.1} mm^3",
+            "{} nodes, {} {}, {components} component{}, {:.1} {}",
             thousands(mesh.points().len() as u64),
-            thousands(mesh.tets().len() as u64),
+            thousands(mesh.cells().len() as u64),
+            Mesh::<C>::CELLS,
             if components == 1 { "" } else { "s" },
-            facts.volume()
+            facts.volume(),
+            Mesh::<C>::UNIT
         ),
     );
     let [low, high] = mesh.bounding_box();
     lines.add("", format!("from {} to {} mm", point(low), point(high)));
     if let Some(ReadSummary { skipped, reoriented, dropped, apart, .. }) = facts.summary {
+        let (turned, bare) =
+            (format!("{} turned", Mesh::<C>::CELLS), format!("nodes without {} left out", Mesh::<C>::CELLS));
         for (count, what) in [
             (skipped, "cells left out: vertices, lines, surfaces"),
-            (reoriented, "tetrahedra turned"),
-            (dropped, "nodes without tetrahedra left out"),
+            (reoriented, turned.as_str()),
+            (dropped, bare.as_str()),
             (apart, "nodes of smaller components left out"),
         ] {
             if count > 0 {
@@ -136,14 +143,33 @@ fn what(lines: &mut Lines, facts: &Facts) {
         ),
     );
     lines.add("", format!("chi {chi} /mm, Cm {cm} uF/mm^2"));
+    for Region { tag, conductivities } in &plan.params.regions {
+        let Conductivities { il, it, el, et } = conductivities;
+        let text = match conductivities.is_bath() {
+            true if el == et => format!("bath, {el} mS/mm"),
+            _ => format!("inside {il} along, {it} across, outside {el} along, {et} across, mS/mm"),
+        };
+        lines.add("", format!("region {tag}: {text}"));
+    }
     lines.add("cells", model.description());
     for (k, stimulus) in plan.params.stimuli.iter().enumerate() {
         lines.add(if k == 0 { "stimulus" } else { "" }, stimulus_text(stimulus, plan.default_stimulus));
+    }
+    for (k, ground) in plan.params.grounds.iter().enumerate() {
+        lines.add(if k == 0 { "ground" } else { "" }, shape_text(ground));
+    }
+    match plan.params.balance {
+        Balance::Refuse => {}
+        Balance::Spread => lines.add("balance", "current that is missing enters or leaves evenly everywhere"),
+        Balance::Scale => {
+            lines.add("balance", "the weaker of anodes and cathodes made as strong as the others")
+        }
     }
     let equations = match formulation {
         Formulation::Monodomain => "monodomain",
         Formulation::Splitting => "bidomain, one equation after the other",
         Formulation::Coupled => "bidomain, as one system",
+        Formulation::Potentials => "bidomain, as one system in the potentials inside and outside",
     };
     lines.add("equations", format!("{equations}; {} unknowns", thousands(facts.unknowns() as u64)));
     let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
@@ -166,16 +192,24 @@ fn point(p: [f64; 3]) -> String {
     format!("({})", coordinates.join(", "))
 }
 
-fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
-    let place = match stimulus.shape {
+fn shape_text(shape: &Shape) -> String {
+    match *shape {
         Shape::Box { low, high } => format!("box from {} to {} mm", point(low), point(high)),
         Shape::Ball { centre, radius } => format!("ball around {}, radius {radius:.3} mm", point(centre)),
+    }
+}
+
+fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
+    let kind = match stimulus.kind {
+        StimulusKind::Transmembrane => "",
+        StimulusKind::Extracellular => "outside of the cells, ",
     };
+    let place = shape_text(&stimulus.shape);
     let chosen = if is_default { " (around the lowest node)" } else { "" };
     let Stimulus { start, duration, strength, period, beats, .. } = stimulus;
     let again = period.map_or(String::new(), |period| format!(", every {period} ms"));
     let times = beats.map_or(String::new(), |beats| format!(", {beats} times"));
-    format!("{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}{times}")
+    format!("{kind}{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}{times}")
 }
 
 fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {
@@ -200,7 +234,7 @@ fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {
     }
 }
 
-fn result(lines: &mut Lines, facts: &Facts) {
+fn result<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     let Facts { ran, plan, .. } = facts;
     let [begin, now] = ran.times;
     let how = match ran.end {
@@ -215,12 +249,13 @@ fn result(lines: &mut Lines, facts: &Facts) {
     let plural = if count == 1 { "" } else { "s" };
     let text = format!("{how} {from}to {now} ms, {} step{plural} of {} ms", thousands(count), plan.params.dt);
     lines.add("result", text);
-    let nodes = facts.mesh.points().len();
+    let nodes = ran.cells;
+    let of_tissue = if nodes < facts.mesh.points().len() { " of the tissue" } else { "" };
     let (activated, times) = facts.activated();
     let share = match activated {
         0 => "no node".into(),
-        n if n == nodes => "every node".into(),
-        n => format!("{} of {} nodes", thousands(n as u64), thousands(nodes as u64)),
+        n if n == nodes => format!("every node{of_tissue}"),
+        n => format!("{} of {} nodes{of_tissue}", thousands(n as u64), thousands(nodes as u64)),
     };
     let times = times.map_or(String::new(), |[first, last]| format!(", from {first:.3} to {last:.3} ms"));
     lines.add("activated", format!("{share}{times}"));
@@ -235,7 +270,7 @@ fn result(lines: &mut Lines, facts: &Facts) {
     }
 }
 
-fn times(lines: &mut Lines, facts: &Facts) {
+fn times<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     let Facts { ran, .. } = facts;
     let steps = match ran.steps.count {
         0 => String::new(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use warpsolve::backend::cells::Cells;
-use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::cardiac::{Checkpoint, Simulation, SystemInfo};
 use warpsolve::precond::amg::Hierarchies;
 use warpsolve::solver::cg::CgSteps;
@@ -23,9 +23,9 @@ use super::statistics::Statistics;
 const LOOK: f64 = 1.0;
 
 /// A simulation about to start.
-pub struct Run<'a> {
+pub struct Run<'a, const C: usize> {
     pub plan: &'a Plan,
-    pub mesh: &'a TetMesh,
+    pub mesh: &'a Mesh<C>,
     /// Where it goes on from.
     pub state: Option<Checkpoint>,
     pub progress: &'a Progress,
@@ -51,6 +51,8 @@ pub struct Ran {
     /// Where it went on from and how far it came, ms.
     pub times: [f64; 2],
     pub steps: Statistics,
+    /// Nodes that have a cell: all but those in a bath.
+    pub cells: usize,
     /// When each node was activated, ms, negative for never; empty if the device failed.
     pub activation: Vec<f64>,
     pub systems: Vec<SystemInfo>,
@@ -67,11 +69,15 @@ fn is_due(time: f64, dt: f64, period: Option<f64>) -> bool {
     period.is_some_and(|period| reached(time, period) > reached(time - dt, period))
 }
 
-fn all_activated(times: &[f64]) -> bool {
-    times.iter().all(|&time| time >= 0.0)
+/// Whether every node that has a cell was activated.
+fn all_activated<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
+    simulation: &Simulation<B>,
+) -> Result<bool> {
+    let times = simulation.activation()?;
+    Ok(times.iter().filter(|time| **time >= 0.0).count() == simulation.cells())
 }
 
-impl Run<'_> {
+impl<const C: usize> Run<'_, C> {
     /// Sets up, steps, and writes. After a failed step what there is is written all the same.
     ///
     /// # Errors
@@ -106,6 +112,7 @@ impl Run<'_> {
             failures,
             times: [begin, simulation.time()],
             steps,
+            cells: simulation.cells(),
             activation,
             systems: simulation.systems().cloned().collect(),
             frames: outputs.frames(),
@@ -128,7 +135,7 @@ impl Run<'_> {
         let interrupted = Arc::new(AtomicBool::new(false));
         signals::raise(&interrupted)?;
         outputs.frame(simulation)?;
-        if self.plan.stops_when_activated && all_activated(&simulation.activation()?) {
+        if self.plan.stops_when_activated && all_activated(simulation)? {
             return Ok(End::Activated);
         }
         for _ in 0..steps {
@@ -147,7 +154,7 @@ impl Run<'_> {
             }
             if self.plan.stops_when_activated
                 && is_due(step.time, dt, Some(LOOK))
-                && all_activated(&simulation.activation()?)
+                && all_activated(simulation)?
             {
                 return Ok(End::Activated);
             }

@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use clap::Args;
 use warpsolve::cardiac::Shape;
+use warpsolve::named;
 
-use super::super::cardiac::{direction, shape};
+use super::super::cardiac::{Lengths, direction, lengths, shape};
+use super::super::names::named;
 use super::super::settings::Settings;
 use super::super::values::{finite, numbers, positive};
 use super::place::Place;
@@ -14,12 +16,14 @@ use super::place::Place;
 /// Lengths are in mm, forces in N, moduli and stresses in N/mm^2.
 #[derive(Debug, Args)]
 pub struct ElasticityArgs {
-    /// Tetrahedra: .vtu, .vtk (VTK), .msh (Gmsh), .node and .ele (TetGen), also with .gz
+    /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele
+    /// (TetGen); also with .gz
     #[arg(value_name = "MESH", required_unless_present = "slab", conflicts_with = "slab")]
     pub file: Option<PathBuf>,
-    /// A box from the origin on instead of a file: its lengths, mm
-    #[arg(long, value_name = "LX,LY,LZ", value_parser = numbers::<3>, requires = "spacing")]
-    pub slab: Option<[f64; 3]>,
+    /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles: its lengths,
+    /// mm
+    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, requires = "spacing")]
+    pub slab: Option<Lengths>,
     /// Between the nodes of a box, mm
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
@@ -41,6 +45,10 @@ pub struct ElasticityArgs {
     /// Poisson's ratio, between -1 and 0.5
     #[arg(long, value_name = "NU", value_parser = finite, allow_negative_numbers = true, default_value_t = 0.3)]
     pub poisson: f64,
+    /// What triangles are a section of: strain (a body that is long along z and cannot move there) or stress
+    /// (a thin sheet) [default: strain]
+    #[arg(long, value_name = "NAME", value_parser = named::<Plane>(&[Plane::NAMES]), hide_possible_values = true)]
+    pub plane: Option<Plane>,
     /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a physical
     /// surface of Gmsh, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
     #[arg(long = "clamp", value_name = "PLACE", required = true)]
@@ -66,6 +74,16 @@ pub struct ElasticityArgs {
     /// No report and no progress, only warnings and errors
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+named! {
+    /// What a plane mesh is a section of.
+    "plane" Plane {
+        /// A body that is long along z and cannot move there.
+        Strain = "strain",
+        /// A thin sheet.
+        Stress = "stress",
+    }
 }
 
 /// A force (N) on the faces of a place.

@@ -1,16 +1,17 @@
 //! The elastic body: its mesh, what holds it and what pulls at it, and the system that follows.
 
-use warpsolve::cardiac::mesh::{ReadOptions, TetMesh, read_with_summary};
-use warpsolve::fem::{Elastic, FreeNodes, P1, face_shares};
+use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadOptions, TetMesh, TriMesh, read_any};
+use warpsolve::fem::{Elastic, FreeNodes, P1};
 use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::NearNull;
 use warpsolve::{Error, Result};
 
-use super::args::{ElasticityArgs, Load};
+use super::super::cardiac::Lengths;
+use super::args::{ElasticityArgs, Load, Plane};
 
 /// What is to be solved.
-pub struct Body {
-    pub mesh: TetMesh,
+pub struct Body<const C: usize> {
+    pub mesh: Mesh<C>,
     /// The name of the mesh in reports.
     pub name: String,
     pub material: Elastic,
@@ -32,10 +33,15 @@ pub struct State {
     pub von_mises: Vec<f64>,
 }
 
-impl Body {
-    pub fn new(args: &ElasticityArgs) -> Result<Body> {
-        let material = Elastic::new(args.young, args.poisson)?;
-        let (mesh, name) = mesh(args)?;
+impl<const C: usize> Body<C> {
+    pub fn new(args: &ElasticityArgs, mesh: Mesh<C>, name: String) -> Result<Body<C>> {
+        let material = match (C, args.plane) {
+            (3, Some(Plane::Stress)) => Elastic::new(args.young, args.poisson)?.thin(),
+            (3, _) | (_, None) => Elastic::new(args.young, args.poisson)?,
+            (_, Some(_)) => {
+                return Err(Error::Option("--plane goes with a mesh of triangles; leave it out".into()));
+            }
+        };
         let mut is_clamped = vec![false; mesh.points().len()];
         for place in &args.clamps {
             is_clamped.iter_mut().zip(place.nodes(&mesh)?).for_each(|(clamped, is_in)| *clamped |= is_in);
@@ -44,7 +50,7 @@ impl Body {
         if free.is_empty() {
             return Err(Error::Mesh("every node is clamped: nothing can move".into()));
         }
-        let space = P1::new(mesh.points(), mesh.tets())?;
+        let space = P1::new(mesh.points(), mesh.cells())?;
         let a = space.elasticity(&free, |_| material)?;
         let mut forces = vec![[0.0; 3]; mesh.points().len()];
         let mut add = |shares: &[f64], force: [f64; 3]| {
@@ -56,10 +62,16 @@ impl Body {
             add(&space.lumped_mass(), force);
         }
         for Load { place, force } in &args.loads {
-            add(&face_shares(mesh.points(), &place.faces(&mesh)?)?, *force);
+            add(&place.shares(&mesh)?, *force);
         }
         let force = std::array::from_fn(|x| forces.iter().map(|f| f[x]).sum());
-        let b = free.restrict(&forces).into_flattened();
+        if C == 3 && force[2] != 0.0 {
+            return Err(Error::Option(format!(
+                "forces of {} N act along z, across the plane of the mesh; give forces with 0 as their last number",
+                force[2]
+            )));
+        }
+        let b: Vec<f64> = free.restrict(&forces).iter().flat_map(|f| f[..C - 1].to_vec()).collect();
         if b.iter().all(|f| *f == 0.0) {
             return Err(Error::Option(
                 "no force acts on what can move; give a --load or a --body-force".into(),
@@ -71,20 +83,24 @@ impl Body {
     /// The rigid motions of the nodes that can move.
     pub fn rigid_motions(&self) -> Result<NearNull> {
         let points = self.free.restrict(self.mesh.points());
-        NearNull::rigid_motions(&[0, 1, 2].map(|x| points.iter().map(|p| p[x]).collect()))
+        let along = |x: usize| points.iter().map(|p| p[x]).collect();
+        NearNull::rigid_motions(&(0..C - 1).map(along).collect::<Vec<Vec<f64>>>())
     }
 
     /// Displacement and stress at every node.
     pub fn state(&self, x: &[f64]) -> Result<State> {
-        let displacement = self.free.extend(x.as_chunks::<3>().0, [0.0; 3]);
-        let space = P1::new(self.mesh.points(), self.mesh.tets())?;
+        let in_space = |u: &[f64]| std::array::from_fn(|x| u.get(x).copied().unwrap_or(0.0));
+        let of_free: Vec<[f64; 3]> = x.chunks_exact(C - 1).map(in_space).collect();
+        let displacement = self.free.extend(&of_free, [0.0; 3]);
+        let space = P1::new(self.mesh.points(), self.mesh.cells())?;
         let von_mises = space.at_nodes(&space.von_mises(&displacement, |_| self.material)?)?;
         let length = displacement.iter().map(|u| u.iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
         Ok(State { displacement, length, von_mises })
     }
 }
 
-fn mesh(args: &ElasticityArgs) -> Result<(TetMesh, String)> {
+/// The mesh and its name in reports.
+pub fn mesh(args: &ElasticityArgs) -> Result<(AnyMesh, String)> {
     if let Some(path) = &args.file {
         let options = ReadOptions {
             scale: args.scale.unwrap_or(1.0),
@@ -93,10 +109,13 @@ fn mesh(args: &ElasticityArgs) -> Result<(TetMesh, String)> {
             largest_component: args.largest_component,
             fibres: None,
         };
-        let (mesh, summary) = read_with_summary(path, &options)?;
+        let (mesh, summary) = read_any(path, &options)?;
         return Ok((mesh, format!("{} ({})", path.display(), summary.format)));
     }
-    let (lengths, spacing) = (args.slab.unwrap_or([1.0; 3]), args.spacing.unwrap_or(1.0));
-    let [x, y, z] = lengths;
-    Ok((TetMesh::slab(lengths, spacing)?, format!("box of {x} x {y} x {z} mm, spacing {spacing} mm")))
+    let (lengths, spacing) = (args.slab.unwrap_or(Lengths::Box([1.0; 3])), args.spacing.unwrap_or(1.0));
+    let mesh = match lengths {
+        Lengths::Box(lengths) => AnyMesh::Solid(TetMesh::slab(lengths, spacing)?),
+        Lengths::Rectangle(lengths) => AnyMesh::Flat(TriMesh::sheet(lengths, None, spacing)?),
+    };
+    Ok((mesh, format!("{lengths} mm, spacing {spacing} mm")))
 }

@@ -14,7 +14,8 @@ use std::time::Instant;
 
 use warpsolve::cardiac::io::picture::{Quantity, write_values};
 use warpsolve::cardiac::io::vtk::write_vtu;
-use warpsolve::job::{CancellationToken, Solver};
+use warpsolve::cardiac::mesh::{AnyMesh, Mesh};
+use warpsolve::job::{CancellationToken, Options, Solver};
 use warpsolve::solver::StopReason;
 use warpsolve::{Error, Result};
 
@@ -23,6 +24,7 @@ use super::profile::Profiler;
 use super::progress::Progress;
 use super::report::outcome;
 use super::rigid::with_rigid_motions;
+use super::settings::Settings;
 use super::solve::show;
 use super::status;
 use super::{advice, device, load};
@@ -43,54 +45,82 @@ pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
     load::start_threads(threads)?;
     let progress = Progress::new(args.quiet);
     progress.stage("assembling");
-    let body = Body::new(&args).inspect_err(|_| progress.clear())?;
-    let assembly_seconds = start.elapsed().as_secs_f64();
-    let name = settings.device.unwrap_or(device::DeviceName::Auto);
-    let opened = device::open(name, threads, profiler).inspect_err(|_| progress.clear())?;
-    let options = with_rigid_motions(options, || body.rigid_motions())?;
-    let cancellation = CancellationToken::new();
-    let solved = Solver::builder()
-        .options(options.clone())
-        .device(opened.device.clone())
-        .on_progress(show(progress.clone(), cancellation.clone()))
-        .cancellation(cancellation)
-        .solve(&body.a, &body.b);
-    progress.clear();
-    let solution = solved?;
-    settings.ignored(&options).iter().for_each(|message| warn(message));
-    solution.report.warnings.iter().for_each(|warning| warn(&advice::warning(warning)));
-
-    progress.stage("writing");
-    let state = body.state(&solution.x)?;
-    let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, args.view));
-    progress.clear();
-    let mut failures: Vec<Error> = written.and_then(|written| written.err()).into_iter().collect();
-    let total_seconds = start.elapsed().as_secs_f64();
-    let reason = solution.report.outcome.reason;
-    let shows_text = !args.quiet && args.json.as_deref() != Some(Path::new("-"));
-    if reason != StopReason::Converged && !shows_text {
-        warn(&outcome(&solution.report));
+    let (mesh, name) = body::mesh(&args).inspect_err(|_| progress.clear())?;
+    let run = Run { start, settings, options, threads, progress: &progress, profiler };
+    match mesh {
+        AnyMesh::Solid(mesh) => run.solve(args, mesh, name),
+        AnyMesh::Flat(mesh) => run.solve(args, mesh, name),
     }
-    let facts = Facts {
-        args: &args,
-        body: &body,
-        state: &state,
-        has_rigid_motions: options.near_null.is_some(),
-        report: solution.report,
-        assembly_seconds,
-        total_seconds,
-    };
-    if let Some(path) = &args.json {
-        failures.extend(write(path, &report::json(&facts)).err());
-    }
-    if shows_text {
-        failures.extend(print(&report::text(&facts)).err());
-    }
-    failures.iter().for_each(complain);
-    Ok(status::of_solve(reason, &failures))
 }
 
-fn write_fields(folder: &Path, body: &Body, state: &State, view: Option<[f64; 3]>) -> Result<()> {
+/// What a run was asked for, beside the body.
+struct Run<'a> {
+    /// When the program began.
+    start: Instant,
+    settings: Settings,
+    options: Options,
+    threads: usize,
+    progress: &'a Progress,
+    profiler: &'a Profiler,
+}
+
+impl Run<'_> {
+    fn solve<const C: usize>(self, args: ElasticityArgs, mesh: Mesh<C>, name: String) -> Result<u8> {
+        let Run { start, settings, options, threads, progress, profiler } = self;
+        let body = Body::new(&args, mesh, name).inspect_err(|_| progress.clear())?;
+        let assembly_seconds = start.elapsed().as_secs_f64();
+        let name = settings.device.unwrap_or(device::DeviceName::Auto);
+        let opened = device::open(name, threads, profiler).inspect_err(|_| progress.clear())?;
+        let options = with_rigid_motions(options, || body.rigid_motions())?;
+        let cancellation = CancellationToken::new();
+        let solved = Solver::builder()
+            .options(options.clone())
+            .device(opened.device.clone())
+            .on_progress(show(progress.clone(), cancellation.clone()))
+            .cancellation(cancellation)
+            .solve(&body.a, &body.b);
+        progress.clear();
+        let solution = solved?;
+        settings.ignored(&options).iter().for_each(|message| warn(message));
+        solution.report.warnings.iter().for_each(|warning| warn(&advice::warning(warning)));
+
+        progress.stage("writing");
+        let state = body.state(&solution.x)?;
+        let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, args.view));
+        progress.clear();
+        let mut failures: Vec<Error> = written.and_then(|written| written.err()).into_iter().collect();
+        let total_seconds = start.elapsed().as_secs_f64();
+        let reason = solution.report.outcome.reason;
+        let shows_text = !args.quiet && args.json.as_deref() != Some(Path::new("-"));
+        if reason != StopReason::Converged && !shows_text {
+            warn(&outcome(&solution.report));
+        }
+        let facts = Facts {
+            args: &args,
+            body: &body,
+            state: &state,
+            has_rigid_motions: options.near_null.is_some(),
+            report: solution.report,
+            assembly_seconds,
+            total_seconds,
+        };
+        if let Some(path) = &args.json {
+            failures.extend(write(path, &report::json(&facts)).err());
+        }
+        if shows_text {
+            failures.extend(print(&report::text(&facts)).err());
+        }
+        failures.iter().for_each(complain);
+        Ok(status::of_solve(reason, &failures))
+    }
+}
+
+fn write_fields<const C: usize>(
+    folder: &Path,
+    body: &Body<C>,
+    state: &State,
+    view: Option<[f64; 3]>,
+) -> Result<()> {
     let mesh = &body.mesh;
     let fields =
         [("displacement", state.displacement.as_flattened()), ("von_mises", state.von_mises.as_slice())];

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use warpsolve::cardiac::Shape;
-use warpsolve::cardiac::mesh::TetMesh;
+use warpsolve::cardiac::mesh::Mesh;
+use warpsolve::fem::face_shares;
 use warpsolve::{Error, Result};
 
 /// Nodes within this part of the box's diagonal count as being on a side.
@@ -38,7 +39,7 @@ impl Place {
     ///
     /// # Errors
     /// [`Error::Mesh`] where none is.
-    pub fn nodes(&self, mesh: &TetMesh) -> Result<Vec<bool>> {
+    pub fn nodes<const C: usize>(&self, mesh: &Mesh<C>) -> Result<Vec<bool>> {
         let [low, high] = mesh.bounding_box();
         let diagonal = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum::<f64>().sqrt();
         let slack = SLACK * diagonal;
@@ -60,28 +61,36 @@ impl Place {
         Ok(nodes)
     }
 
-    /// The faces of the surface that are in it, or those of the tag.
+    /// The share of each node in the faces of the surface that are in it, or in those of the tag; in a plane
+    /// in the edges.
     ///
     /// # Errors
     /// [`Error::Mesh`] where none is.
-    pub fn faces(&self, mesh: &TetMesh) -> Result<Vec<[u32; 3]>> {
-        let faces: Vec<[u32; 3]> = match self {
-            Place::Tag(tag) => {
-                mesh.tagged_faces().iter().filter(|(_, found)| found == tag).map(|(face, _)| *face).collect()
-            }
-            _ => {
-                let nodes = self.nodes(mesh)?;
-                let is_in = |face: &[u32; 3]| face.iter().all(|&node| nodes[node as usize]);
-                mesh.surface().into_iter().filter(is_in).collect()
-            }
-        };
+    pub fn shares<const C: usize>(&self, mesh: &Mesh<C>) -> Result<Vec<f64>> {
+        if let Place::Tag(tag) = self {
+            let faces = mesh.tagged_faces().iter().filter(|(_, found)| found == tag).map(|(face, _)| *face);
+            return self.share_out(mesh, faces.collect());
+        }
+        let nodes = self.nodes(mesh)?;
+        let is_in = |face: &[u32]| face.iter().all(|&node| nodes[node as usize]);
+        if C == 3 {
+            return self.share_out(mesh, mesh.rim().into_iter().filter(|edge| is_in(edge)).collect());
+        }
+        self.share_out(mesh, mesh.surface().into_iter().filter(|face| is_in(face)).collect())
+    }
+
+    fn share_out<const C: usize, const F: usize>(
+        &self,
+        mesh: &Mesh<C>,
+        faces: Vec<[u32; F]>,
+    ) -> Result<Vec<f64>> {
         if faces.is_empty() {
             return Err(self.nothing(mesh));
         }
-        Ok(faces)
+        face_shares(mesh.points(), &faces)
     }
 
-    fn nothing(&self, mesh: &TetMesh) -> Error {
+    fn nothing<const C: usize>(&self, mesh: &Mesh<C>) -> Error {
         let mut tags: Vec<i32> = mesh.tagged_faces().iter().map(|(_, tag)| *tag).collect();
         tags.sort_unstable();
         tags.dedup();

@@ -1,20 +1,21 @@
 //! The report for people, and the one for programs.
 
 use serde::Serialize;
+use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::job::Report;
 use warpsolve::solver::StopReason;
 
 use super::super::json::{VERSION, text as to_text};
 use super::super::report::outcome;
 use super::super::table::{Lines, duration, thousands};
-use super::args::ElasticityArgs;
+use super::args::{ElasticityArgs, Plane};
 use super::body::{Body, State};
 use super::files::{DISPLACEMENT, FIELDS, STRESS};
 
 /// All that a report says.
-pub struct Facts<'a> {
+pub struct Facts<'a, const C: usize> {
     pub args: &'a ElasticityArgs,
-    pub body: &'a Body,
+    pub body: &'a Body<C>,
     pub state: &'a State,
     pub has_rigid_motions: bool,
     pub report: Report,
@@ -24,7 +25,7 @@ pub struct Facts<'a> {
     pub total_seconds: f64,
 }
 
-impl Facts<'_> {
+impl<const C: usize> Facts<'_, C> {
     /// The largest displacement (mm) and stress (N/mm^2), and their nodes.
     fn largest(&self) -> [(f64, usize); 2] {
         [&self.state.length, &self.state.von_mises].map(|values| {
@@ -38,16 +39,24 @@ fn vector(v: [f64; 3]) -> String {
     format!("({})", v.map(|x| format!("{x:.5}")).join(", "))
 }
 
+fn plane<const C: usize>(plane: Option<Plane>) -> &'static str {
+    match plane {
+        _ if C == 4 => "",
+        Some(Plane::Stress) => ", plane stress",
+        _ => ", plane strain",
+    }
+}
+
 /// The report.
-pub fn text(facts: &Facts) -> String {
+pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let Facts { args, body, report, .. } = facts;
     let mut lines = Lines::default();
     let nodes = body.mesh.points().len();
     lines.add("mesh", &body.name);
     let count = |n: usize| thousands(n as u64);
-    lines.add("", format!("{} nodes, {} tetrahedra", count(nodes), count(body.mesh.tets().len())));
+    lines.add("", format!("{} nodes, {} {}", count(nodes), count(body.mesh.cells().len()), Mesh::<C>::CELLS));
     let (young, poisson) = (body.material.young(), body.material.poisson());
-    lines.add("material", format!("E {young} N/mm^2, nu {poisson}"));
+    lines.add("material", format!("E {young} N/mm^2, nu {poisson}{}", plane::<C>(args.plane)));
     let places: Vec<String> = args.clamps.iter().map(ToString::to_string).collect();
     lines.add("clamped", format!("{}: {} nodes", places.join(", "), count(nodes - body.free.len())));
     for load in &args.loads {
@@ -100,6 +109,8 @@ struct Run<'a> {
     mesh: &'a str,
     nodes: usize,
     tetrahedra: usize,
+    triangles: usize,
+    plane: Option<Plane>,
     clamped_nodes: usize,
     young: f64,
     poisson: f64,
@@ -123,8 +134,8 @@ struct Run<'a> {
 }
 
 /// The report for programs.
-pub fn json(facts: &Facts) -> String {
-    let Facts { body, report, .. } = facts;
+pub fn json<const C: usize>(facts: &Facts<C>) -> String {
+    let Facts { args, body, report, .. } = facts;
     let [(length, at), (stress, place)] = facts.largest();
     let points = body.mesh.points();
     to_text(&Run {
@@ -132,7 +143,9 @@ pub fn json(facts: &Facts) -> String {
         version: VERSION,
         mesh: &body.name,
         nodes: points.len(),
-        tetrahedra: body.mesh.tets().len(),
+        tetrahedra: if C == 4 { body.mesh.cells().len() } else { 0 },
+        triangles: if C == 3 { body.mesh.cells().len() } else { 0 },
+        plane: (C == 3).then(|| args.plane.unwrap_or(Plane::Strain)),
         clamped_nodes: points.len() - body.free.len(),
         young: body.material.young(),
         poisson: body.material.poisson(),

@@ -272,7 +272,7 @@ pub(crate) mod testing {
 
     /// The file cut off after each byte, and with each byte replaced by some others, must give a mesh or an
     /// error. Returns the lengths at which a cut file gave a mesh.
-    pub fn damage(file: &[u8], parse: impl Fn(&[u8]) -> Result<RawMesh>) -> Vec<usize> {
+    pub fn damage<const C: usize>(file: &[u8], parse: impl Fn(&[u8]) -> Result<RawMesh<C>>) -> Vec<usize> {
         for at in 0..file.len() {
             let mut damaged = file.to_vec();
             for byte in [b'9', b'-', b' ', b'<', b'$', 0, 0xff, file[at] ^ 1, file[at] ^ 0x80] {

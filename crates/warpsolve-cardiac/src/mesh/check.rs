@@ -2,27 +2,82 @@
 
 use rayon::prelude::*;
 
-use super::{TaggedFace, TetMesh, signed_volume};
+use super::{Mesh, TaggedFace, signed_volume};
 use warpsolve_host::error::{Error, MeshFault, Result};
 
-/// Tetrahedra whose volume is at most this part of the cube of their longest edge are degenerate. For a good
-/// one the part is about 0.1. At 1e-12 its gradients are nothing but rounding errors.
+/// Cells whose volume is at most this part of the cube of their longest edge are degenerate, and triangles
+/// whose area is of its square. For a good one the part is about 0.1. At 1e-12 its gradients are nothing but
+/// rounding errors.
 const FLATTEST: f64 = 1e-12;
 
 /// A mesh as it was read, unchecked.
-#[derive(Debug, Default)]
-pub(crate) struct RawMesh {
+#[derive(Debug)]
+pub(crate) struct RawMesh<const C: usize = 4> {
     pub points: Vec<[f64; 3]>,
-    pub tets: Vec<[u32; 4]>,
+    pub cells: Vec<[u32; C]>,
     pub regions: Option<Vec<i32>>,
     pub fibres: Option<Vec<[f64; 3]>>,
-    /// The number of each tetrahedron among all cells of the file, counted from 1. Empty if all cells are
-    /// tetrahedra.
+    /// The number of each cell among all cells of the file, counted from 1. Empty if there are no others.
     pub numbers: Vec<usize>,
-    /// Cells of the file that are points, lines or surfaces.
+    /// Cells of the file of fewer dimensions: points, lines or, beside tetrahedra, surfaces.
     pub skipped: usize,
     /// Triangles among them that have a number.
     pub tagged_faces: Vec<TaggedFace>,
+    /// A triangle beside tetrahedra that is on none of them.
+    pub loose: Option<usize>,
+}
+
+impl<const C: usize> Default for RawMesh<C> {
+    fn default() -> Self {
+        RawMesh {
+            points: Vec::new(),
+            cells: Vec::new(),
+            regions: None,
+            fibres: None,
+            numbers: Vec::new(),
+            skipped: 0,
+            tagged_faces: Vec::new(),
+            loose: None,
+        }
+    }
+}
+
+/// What a file has: a mesh of tetrahedra, whose triangles are its surfaces, or one of triangles alone.
+#[derive(Debug, Default)]
+pub(crate) struct Raw {
+    /// It has the points of both.
+    pub solid: RawMesh<4>,
+    pub flat: RawMesh<3>,
+    /// Why the triangles cannot be a mesh: there are other polygons, for one.
+    pub not_flat: Option<String>,
+}
+
+impl Raw {
+    /// Whether it has triangles, and no tetrahedra.
+    pub fn is_flat(&self) -> bool {
+        self.solid.cells.is_empty() && !self.flat.cells.is_empty()
+    }
+
+    /// The mesh of triangles, if it is one.
+    pub fn into_flat(self) -> Result<RawMesh<3>> {
+        let Raw { solid, mut flat, not_flat } = self;
+        if let Some(why) = not_flat {
+            return Err(Error::Mesh(why));
+        }
+        flat.points = solid.points;
+        flat.skipped = solid.skipped - flat.cells.len();
+        Ok(flat)
+    }
+
+    /// The mesh of tetrahedra.
+    pub fn into_solid(self) -> RawMesh<4> {
+        let Raw { mut solid, flat, .. } = self;
+        let mut is_used = vec![false; solid.points.len()];
+        solid.cells.as_flattened().iter().for_each(|&node| is_used[node as usize] = true);
+        let loose = flat.cells.iter().position(|face| face.iter().any(|&node| !is_used[node as usize]));
+        solid.loose = loose.map(|face| flat.numbers[face]);
+        solid
+    }
 }
 
 /// What was repaired.
@@ -32,65 +87,73 @@ pub(crate) struct Mended {
     pub dropped: usize,
 }
 
-impl TetMesh {
-    /// Makes a mesh of these points and tetrahedra, and checks it.
+impl<const C: usize> Mesh<C> {
+    /// Makes a mesh of these points and cells, and checks it.
     ///
     /// - `points`: coordinates of the nodes, mm.
-    /// - `tets`: four nodes each, counted from 0. If the determinant |b - a, c - a, d - a| of all is
-    ///   negative, the other convention of orientation was used, and the last two nodes of each are swapped.
-    /// - `regions`: a number for each tetrahedron.
-    /// - `fibres`: the fibre direction of each tetrahedron, of any length but 0; kept as unit vectors.
+    /// - `cells`: four nodes each, counted from 0, of triangles three. If the determinant |b - a, c - a, d -
+    ///   a| of all is negative, the other convention of orientation was used, and the last two nodes of each
+    ///   are swapped.
+    /// - `regions`: a number for each cell.
+    /// - `fibres`: the fibre direction of each cell, of any length but 0; kept as unit vectors.
     ///
     /// # Errors
     /// Elements and nodes are counted from 1.
-    /// - [`Error::Mesh`]: no tetrahedra; a node that is out of range, or has a coordinate that is not finite;
-    ///   a tetrahedron that is there twice, or whose volume is at most 1e-12 h^3, h its longest edge;
-    ///   `regions` or `fibres` of another length than `tets`; a fibre that is zero or not finite.
-    /// - [`Error::MeshFault`]: tetrahedra of both orientations; a node in no tetrahedron.
+    /// - [`Error::Mesh`]: no cells; a node that is out of range, or has a coordinate that is not finite; a
+    ///   cell that is there twice, or whose volume is at most 1e-12 h^3, of a triangle 1e-12 h^2, h its
+    ///   longest edge; a triangle across planes of constant z; `regions` or `fibres` of another length than
+    ///   `cells`; a fibre that is zero or not finite.
+    /// - [`Error::MeshFault`]: cells of both orientations; a node in no cell.
     pub fn new(
         points: Vec<[f64; 3]>,
-        tets: Vec<[u32; 4]>,
+        cells: Vec<[u32; C]>,
         regions: Option<Vec<i32>>,
         fibres: Option<Vec<[f64; 3]>>,
-    ) -> Result<TetMesh> {
-        let raw = RawMesh { points, tets, regions, fibres, ..RawMesh::default() };
+    ) -> Result<Mesh<C>> {
+        let raw = RawMesh { points, cells, regions, fibres, ..RawMesh::default() };
         Ok(raw.check(false, false)?.0)
     }
 }
 
-impl RawMesh {
-    /// The number of tetrahedron `t` in its file.
+impl<const C: usize> RawMesh<C> {
+    /// The number of cell `t` in its file.
     fn number(&self, t: usize) -> usize {
         self.numbers.get(t).copied().unwrap_or(t + 1)
     }
 
-    /// Adds cell `number`, a tetrahedron. `nodes` are counted from 0, those of the file from `first`. The
-    /// error says what is wrong.
-    pub fn push(&mut self, number: usize, nodes: [i64; 4], first: i64) -> std::result::Result<(), String> {
-        let n = self.points.len();
+    /// Adds cell `number`, of n points. `nodes` are counted from 0, those of the file from `first`. The error
+    /// says what is wrong.
+    pub fn push(
+        &mut self,
+        number: usize,
+        nodes: [i64; C],
+        first: i64,
+        n: usize,
+    ) -> std::result::Result<(), String> {
         if let Some(node) = nodes.iter().find(|&&node| node < 0 || node as usize >= n) {
             let node = *node as i128 + first as i128;
             return Err(format!("element {number} has node {node}, but there are {n}, counted from {first}"));
         }
-        self.tets.push(nodes.map(|node| node as u32));
+        self.cells.push(nodes.map(|node| node as u32));
         self.numbers.push(number);
         Ok(())
     }
 
     /// Checks everything, repairs what is allowed, and returns the mesh.
-    pub fn check(mut self, reorient: bool, drop_unreferenced: bool) -> Result<(TetMesh, Mended)> {
+    pub fn check(mut self, reorient: bool, drop_unreferenced: bool) -> Result<(Mesh<C>, Mended)> {
         self.check_sizes()?;
         self.check_points()?;
         self.check_distinct()?;
         let reoriented = self.orient(reorient)?;
         let dropped = self.drop_unreferenced(drop_unreferenced)?;
         self.normalise_fibres()?;
-        let RawMesh { points, tets, regions, fibres, tagged_faces, .. } = self;
-        Ok((TetMesh { points, tets, regions, fibres, tagged_faces }, Mended { reoriented, dropped }))
+        let RawMesh { points, cells, regions, fibres, tagged_faces, .. } = self;
+        Ok((Mesh { points, cells, regions, fibres, tagged_faces }, Mended { reoriented, dropped }))
     }
 
     fn check_sizes(&self) -> Result<()> {
-        let n = self.tets.len();
+        let n = self.cells.len();
+        let cells = Mesh::<C>::CELLS;
         if n == 0 {
             return Err(Error::Mesh(format!(
                 "there are no tetrahedra (but {} points, lines or surfaces); mesh the volume",
@@ -110,7 +173,7 @@ impl RawMesh {
         for (what, length) in given {
             if let Some(length) = length.filter(|&length| length != n) {
                 return Err(Error::Mesh(format!(
-                    "there are {length} {what}, but {n} tetrahedra; give one for each"
+                    "there are {length} {what}, but {n} {cells}; give one for each"
                 )));
             }
         }
@@ -125,7 +188,7 @@ impl RawMesh {
                 node + 1
             )));
         }
-        for (t, tet) in self.tets.iter().enumerate() {
+        for (t, tet) in self.cells.iter().enumerate() {
             if let Some(node) = tet.iter().find(|&&node| node as usize >= self.points.len()) {
                 return Err(Error::Mesh(format!(
                     "element {} has node {} (counted from 1), but there are {}",
@@ -138,14 +201,15 @@ impl RawMesh {
         Ok(())
     }
 
-    /// Refuses a tetrahedron that is there twice. It would conduct twice as much.
+    /// Refuses a cell that is there twice. It would conduct twice as much.
     fn check_distinct(&self) -> Result<()> {
         let sorted = |t: u32| {
-            let mut tet = self.tets[t as usize];
+            let mut tet = self.cells[t as usize];
             tet.sort_unstable();
             (tet, t)
         };
-        let mut all: Vec<([u32; 4], u32)> = (0..self.tets.len() as u32).into_par_iter().map(sorted).collect();
+        let mut all: Vec<([u32; C], u32)> =
+            (0..self.cells.len() as u32).into_par_iter().map(sorted).collect();
         all.par_sort_unstable();
         match all.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             None => Ok(()),
@@ -161,15 +225,26 @@ impl RawMesh {
     fn orient(&mut self, reorient: bool) -> Result<usize> {
         let mut inverted = 0;
         let mut first = 0;
-        for (t, &tet) in self.tets.iter().enumerate() {
+        for (t, &tet) in self.cells.iter().enumerate() {
             let volume = signed_volume(&self.points, tet);
             let h = longest_edge(&self.points, tet);
             // Written so that NaN, which comes of coordinates that overflow, is refused too.
-            let is_sound = volume.is_finite() && volume.abs() > FLATTEST * h * h * h;
+            let (size, of, power) =
+                if C == 3 { (h * h, "area", "square") } else { (h * h * h, "volume", "cube") };
+            if C == 3
+                && tet.iter().any(|&node| self.points[node as usize][2] != self.points[tet[0] as usize][2])
+            {
+                return Err(Error::Mesh(format!(
+                    "element {} is a triangle that does not lie in a plane of constant z; turn a flat mesh into \
+                     such a plane, or mesh the volume with tetrahedra",
+                    self.number(t)
+                )));
+            }
+            let is_sound = volume.is_finite() && volume.abs() > FLATTEST * size;
             if !is_sound {
                 return Err(Error::Mesh(format!(
-                    "element {} is degenerate: volume {:e}, longest edge {h:e}; more than {FLATTEST:e} of \
-                     the edge's cube is needed; remove the element or mesh anew",
+                    "element {} is degenerate: {of} {:e}, longest edge {h:e}; more than {FLATTEST:e} of \
+                     the edge's {power} is needed; remove the element or mesh anew",
                     self.number(t),
                     volume.abs()
                 )));
@@ -180,46 +255,57 @@ impl RawMesh {
             }
         }
         // If all have a negative volume, the program that wrote them has the other convention.
-        if inverted > 0 && inverted < self.tets.len() && !reorient {
+        if inverted > 0 && inverted < self.cells.len() && !reorient {
             return Err(Error::MeshFault {
                 fault: MeshFault::InsideOut,
                 message: format!(
-                    "element {} is inside out (its volume is negative), as are {inverted} of {}; see whether \
+                    "element {} is inside out (its {} is negative), as are {inverted} of {}; see whether \
                      elements overlap",
                     self.number(first),
-                    self.tets.len()
+                    if C == 3 { "area" } else { "volume" },
+                    self.cells.len()
                 ),
             });
         }
         if inverted > 0 {
-            for tet in &mut self.tets {
+            for tet in &mut self.cells {
                 if signed_volume(&self.points, *tet) < 0.0 {
-                    tet.swap(2, 3);
+                    tet.swap(C - 2, C - 1);
                 }
             }
         }
         Ok(inverted)
     }
 
-    /// Drops nodes without tetrahedra, whose rows would be zero in every matrix; returns how many.
+    /// Drops nodes without cells, whose rows would be zero in every matrix; returns how many.
     fn drop_unreferenced(&mut self, drop: bool) -> Result<usize> {
         let mut is_used = vec![false; self.points.len()];
-        for &node in self.tets.as_flattened() {
+        for &node in self.cells.as_flattened() {
             is_used[node as usize] = true;
         }
         let Some(first) = is_used.iter().position(|is_used| !is_used) else { return Ok(0) };
+        if let Some(triangle) = self.loose.filter(|_| !drop) {
+            return Err(Error::MeshFault {
+                fault: MeshFault::UnreferencedNodes,
+                message: format!(
+                    "element {triangle} is a triangle with nodes that belong to no tetrahedron: a mesh has \
+                     tetrahedra, or triangles in a plane, but not both; save one kind alone"
+                ),
+            });
+        }
         if !drop {
             return Err(Error::MeshFault {
                 fault: MeshFault::UnreferencedNodes,
                 message: format!(
-                    "node {} belongs to no tetrahedron, as do {} of {}",
+                    "node {} belongs to no {}, as do {} of {}",
                     first + 1,
+                    Mesh::<C>::CELL,
                     is_used.iter().filter(|is_used| !*is_used).count(),
                     self.points.len()
                 ),
             });
         }
-        Ok(keep_nodes(&mut self.points, &mut self.tets, &mut self.tagged_faces, &is_used))
+        Ok(keep_nodes(&mut self.points, &mut self.cells, &mut self.tagged_faces, &is_used))
     }
 
     fn normalise_fibres(&mut self) -> Result<()> {
@@ -248,11 +334,11 @@ impl RawMesh {
     }
 }
 
-/// Keeps these nodes. The others, which belong to no tetrahedron, are dropped, with the faces that have one;
+/// Keeps these nodes. The others, which belong to no cell, are dropped, with the faces that have one;
 /// returns how many.
-pub(super) fn keep_nodes(
+pub(super) fn keep_nodes<const C: usize>(
     points: &mut Vec<[f64; 3]>,
-    tets: &mut [[u32; 4]],
+    cells: &mut [[u32; C]],
     faces: &mut Vec<TaggedFace>,
     keep: &[bool],
 ) -> usize {
@@ -266,13 +352,13 @@ pub(super) fn keep_nodes(
     faces.retain(|(nodes, _)| nodes.iter().all(|&node| keep[node as usize]));
     let mut keep = keep.iter();
     points.retain(|_| *keep.next().expect("one for each node"));
-    for node in tets.as_flattened_mut().iter_mut().chain(faces.iter_mut().flat_map(|(nodes, _)| nodes)) {
+    for node in cells.as_flattened_mut().iter_mut().chain(faces.iter_mut().flat_map(|(nodes, _)| nodes)) {
         *node = new_numbers[*node as usize];
     }
     before - points.len()
 }
 
-fn longest_edge(points: &[[f64; 3]], tet: [u32; 4]) -> f64 {
+fn longest_edge<const C: usize>(points: &[[f64; 3]], tet: [u32; C]) -> f64 {
     let p = tet.map(|node| points[node as usize]);
     let mut longest = 0.0f64;
     for (i, a) in p.iter().enumerate() {

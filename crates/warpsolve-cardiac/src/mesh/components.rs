@@ -1,16 +1,16 @@
 //! Connected parts of a mesh.
 
-use super::{TetMesh, check::keep_nodes};
+use super::{Mesh, check::keep_nodes};
 
-impl TetMesh {
-    /// The connected component of each node. Nodes of one tetrahedron are in the same component. Components
+impl<const C: usize> Mesh<C> {
+    /// The connected component of each node. Nodes of one cell are in the same component. Components
     /// are counted from 0 in the order of their first nodes.
     pub fn components(&self) -> Vec<u32> {
         // Disjoint sets, each a tree of parents whose root is its smallest node.
         let mut parent: Vec<u32> = (0..self.points.len() as u32).collect();
-        for tet in &self.tets {
-            for &node in &tet[1..] {
-                let (a, b) = (root(&mut parent, tet[0]), root(&mut parent, node));
+        for cell in &self.cells {
+            for &node in &cell[1..] {
+                let (a, b) = (root(&mut parent, cell[0]), root(&mut parent, node));
                 parent[a.max(b) as usize] = a.min(b);
             }
         }
@@ -28,18 +28,18 @@ impl TetMesh {
         components
     }
 
-    /// Drops all components but the one with the most tetrahedra, the first of equals. Returns the number of
+    /// Drops all components but the one with the most cells, the first of equals. Returns the number of
     /// dropped nodes.
     pub fn keep_largest_component(&mut self) -> usize {
         let components = self.components();
-        let of = |tet: &[u32; 4]| components[tet[0] as usize] as usize;
+        let of = |tet: &[u32; C]| components[tet[0] as usize] as usize;
         let mut sizes = vec![0; components.iter().max().map_or(0, |&last| last as usize + 1)];
-        for tet in &self.tets {
-            sizes[of(tet)] += 1;
+        for cell in &self.cells {
+            sizes[of(cell)] += 1;
         }
         let largest = (0..sizes.len()).rev().max_by_key(|&component| sizes[component]).unwrap_or(0);
-        let keep: Vec<bool> = self.tets.iter().map(|tet| of(tet) == largest).collect();
-        retain(&mut self.tets, &keep);
+        let keep: Vec<bool> = self.cells.iter().map(|tet| of(tet) == largest).collect();
+        retain(&mut self.cells, &keep);
         if let Some(regions) = &mut self.regions {
             retain(regions, &keep);
         }
@@ -47,7 +47,7 @@ impl TetMesh {
             retain(fibres, &keep);
         }
         let is_kept: Vec<bool> = components.iter().map(|&component| component as usize == largest).collect();
-        keep_nodes(&mut self.points, &mut self.tets, &mut self.tagged_faces, &is_kept)
+        keep_nodes(&mut self.points, &mut self.cells, &mut self.tagged_faces, &is_kept)
     }
 }
 

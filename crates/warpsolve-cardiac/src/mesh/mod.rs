@@ -1,4 +1,4 @@
-//! Tetrahedral meshes: geometry, regions and fibres of a piece of tissue.
+//! Meshes of tetrahedra, or of triangles in a plane: geometry, regions and fibres of a piece of tissue.
 //!
 //! Lengths are in mm. Files in other units are [scaled](ReadOptions::scale) when they are read.
 
@@ -6,46 +6,60 @@ mod check;
 mod components;
 mod fibres;
 mod locate;
+mod part;
 mod read;
 mod slab;
 mod surface;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::RawMesh;
-pub use read::{ReadOptions, ReadSummary, read, read_with_summary};
+pub(crate) use check::{Raw, RawMesh};
+pub(crate) use part::Part;
+pub use read::{AnyMesh, ReadOptions, ReadSummary, read, read_any, read_with_summary};
 
-/// A mesh of linear tetrahedra for finite elements. Every node belongs to a tetrahedron, and every
-/// tetrahedron has a positive volume.
+/// A mesh of linear tetrahedra (C = 4 corners), or of triangles in a plane of constant z (C = 3), for finite
+/// elements. Every node belongs to a cell, and every cell has a positive volume: of a triangle its area.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TetMesh {
+pub struct Mesh<const C: usize> {
     points: Vec<[f64; 3]>,
-    tets: Vec<[u32; 4]>,
+    cells: Vec<[u32; C]>,
     regions: Option<Vec<i32>>,
     fibres: Option<Vec<[f64; 3]>>,
     tagged_faces: Vec<TaggedFace>,
 }
 
+/// A mesh of tetrahedra.
+pub type TetMesh = Mesh<4>;
+/// A mesh of triangles in a plane.
+pub type TriMesh = Mesh<3>;
+
 /// A triangle of a surface that has a number in the mesh's file, and that number.
 pub type TaggedFace = ([u32; 3], i32);
 
-impl TetMesh {
+impl<const C: usize> Mesh<C> {
+    /// What a cell is called.
+    pub const CELL: &'static str = if C == 3 { "triangle" } else { "tetrahedron" };
+    /// What cells are called.
+    pub const CELLS: &'static str = if C == 3 { "triangles" } else { "tetrahedra" };
+    /// The unit of their volume.
+    pub const UNIT: &'static str = if C == 3 { "mm^2" } else { "mm^3" };
+
     /// Coordinates of the nodes, mm.
     pub fn points(&self) -> &[[f64; 3]] {
         &self.points
     }
 
-    /// The four nodes of each tetrahedron, counted from 0, positively oriented.
-    pub fn tets(&self) -> &[[u32; 4]] {
-        &self.tets
+    /// The nodes of each cell, counted from 0, positively oriented.
+    pub fn cells(&self) -> &[[u32; C]] {
+        &self.cells
     }
 
-    /// The region of each tetrahedron.
+    /// The region of each cell.
     pub fn regions(&self) -> Option<&[i32]> {
         self.regions.as_deref()
     }
 
-    /// The fibre direction of each tetrahedron, a unit vector.
+    /// The fibre direction of each cell, a unit vector.
     pub fn fibres(&self) -> Option<&[[f64; 3]]> {
         self.fibres.as_deref()
     }
@@ -56,16 +70,16 @@ impl TetMesh {
         &self.tagged_faces
     }
 
-    /// The volume of tetrahedron `t`, mm^3: |b - a, c - a, d - a| / 6.
+    /// The volume of cell `t`, |b - a, c - a, d - a| / 6 (mm^3), or the area |b - a, c - a| / 2 (mm^2).
     pub fn volume(&self, t: usize) -> f64 {
-        signed_volume(&self.points, self.tets[t])
+        signed_volume(&self.points, self.cells[t])
     }
 
     /// The mesh with all coordinates multiplied by `factor`, for instance 10 from cm to mm.
     ///
     /// # Panics
     /// When `factor` is not a positive finite number.
-    pub fn scaled(mut self, factor: f64) -> TetMesh {
+    pub fn scaled(mut self, factor: f64) -> Mesh<C> {
         assert!(factor > 0.0 && factor.is_finite(), "a mesh cannot be scaled by {factor}");
         for x in self.points.as_flattened_mut() {
             *x *= factor;
@@ -86,11 +100,18 @@ impl TetMesh {
     }
 }
 
-/// |b - a, c - a, d - a| / 6.
-fn signed_volume(points: &[[f64; 3]], tet: [u32; 4]) -> f64 {
-    let [a, b, c, d] = tet.map(|node| points[node as usize]);
-    let edge = |p: [f64; 3]| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
-    let (u, v, w) = (edge(b), edge(c), edge(d));
+/// |b - a, c - a, d - a| / 6, or |b - a, c - a| / 2 in the plane.
+fn signed_volume<const C: usize>(points: &[[f64; 3]], cell: [u32; C]) -> f64 {
+    let corner = |c: usize| points[cell[c] as usize];
+    let edge = |c: usize| {
+        let (a, p) = (corner(0), corner(c));
+        [p[0] - a[0], p[1] - a[1], p[2] - a[2]]
+    };
+    let (u, v) = (edge(1), edge(2));
+    if C == 3 {
+        return (u[0] * v[1] - u[1] * v[0]) / 2.0;
+    }
+    let w = edge(3);
     (u[0] * (v[1] * w[2] - v[2] * w[1])
         + u[1] * (v[2] * w[0] - v[0] * w[2])
         + u[2] * (v[0] * w[1] - v[1] * w[0]))

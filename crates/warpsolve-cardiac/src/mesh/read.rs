@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::Mended;
 use super::fibres::read_fibres;
-use super::{RawMesh, TetMesh};
+use super::{Mesh, Raw, RawMesh, TetMesh, TriMesh};
 use crate::io::scan::{plain, read_bytes, sibling};
 use crate::io::{gmsh, tetgen, vtk};
 use warpsolve_host::error::{Error, Result};
@@ -76,13 +76,47 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<TetMesh> {
 /// # Errors
 /// Those of [`read`].
 pub fn read_with_summary(path: &Path, options: &ReadOptions) -> Result<(TetMesh, ReadSummary)> {
+    check_scale(options)?;
+    let (format, raw) = read_raw(path)?;
+    in_file(path, finish(raw.into_solid(), format, path, options))
+}
+
+/// A mesh of tetrahedra or of triangles.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyMesh {
+    /// Of tetrahedra.
+    Solid(TetMesh),
+    /// Of triangles in a plane.
+    Flat(TriMesh),
+}
+
+/// [`read_with_summary`] of a file that may have triangles in a plane of constant z instead of tetrahedra:
+/// one that has no tetrahedra, but triangles. VTK and Gmsh have such files.
+///
+/// # Errors
+/// Those of [`read`]; [`Error::Mesh`] for other polygons beside triangles, or triangles in no such plane.
+pub fn read_any(path: &Path, options: &ReadOptions) -> Result<(AnyMesh, ReadSummary)> {
+    check_scale(options)?;
+    let (format, raw) = read_raw(path)?;
+    if !raw.is_flat() {
+        let read = in_file(path, finish(raw.into_solid(), format, path, options));
+        return read.map(|(mesh, summary)| (AnyMesh::Solid(mesh), summary));
+    }
+    let read = raw.into_flat().and_then(|raw| finish(raw, format, path, options));
+    in_file(path, read).map(|(mesh, summary)| (AnyMesh::Flat(mesh), summary))
+}
+
+fn check_scale(options: &ReadOptions) -> Result<()> {
     let scale = options.scale;
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(Error::Option(format!("a mesh cannot be scaled by {scale}; give a positive number")));
     }
-    let (format, raw) = read_raw(path)?;
-    // Faults of the mesh as a whole get the file's name.
-    finish(raw, format, path, options).map_err(|error| match error {
+    Ok(())
+}
+
+/// Gives faults of the mesh as a whole the file's name.
+fn in_file<M>(path: &Path, mesh: Result<M>) -> Result<M> {
+    mesh.map_err(|error| match error {
         Error::Mesh(message) => Error::Mesh(format!("{}: {message}", path.display())),
         Error::MeshFault { fault, message } => {
             Error::MeshFault { fault, message: format!("{}: {message}", path.display()) }
@@ -91,9 +125,10 @@ pub fn read_with_summary(path: &Path, options: &ReadOptions) -> Result<(TetMesh,
     })
 }
 
-fn read_raw(path: &Path) -> Result<(&'static str, RawMesh)> {
+fn read_raw(path: &Path) -> Result<(&'static str, Raw)> {
     if matches!(extension(path).as_str(), "node" | "ele") {
-        return Ok(("TetGen", tetgen::read(path)?));
+        let solid = tetgen::read(path)?;
+        return Ok(("TetGen", Raw { solid, ..Raw::default() }));
     }
     let bytes = read_bytes(path)?;
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
@@ -112,19 +147,19 @@ fn read_raw(path: &Path) -> Result<(&'static str, RawMesh)> {
     }
 }
 
-fn finish(
-    mut raw: RawMesh,
+fn finish<const C: usize>(
+    mut raw: RawMesh<C>,
     format: &'static str,
     path: &Path,
     options: &ReadOptions,
-) -> Result<(TetMesh, ReadSummary)> {
+) -> Result<(Mesh<C>, ReadSummary)> {
     for x in raw.points.as_flattened_mut() {
         *x *= options.scale;
     }
     let beside = if raw.fibres.is_none() { fibres_beside(path) } else { None };
     let fibres = options.fibres.clone().or(beside);
     if let Some(file) = &fibres {
-        raw.fibres = Some(read_fibres(file, raw.tets.len())?);
+        raw.fibres = Some(read_fibres(file, raw.cells.len())?);
     }
     let skipped = raw.skipped;
     let (mut mesh, mended) = raw.check(options.reorient, options.drop_unreferenced)?;

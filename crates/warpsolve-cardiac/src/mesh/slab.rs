@@ -1,6 +1,6 @@
-//! Boxes that are cut into cubes, and these into tetrahedra.
+//! Boxes that are cut into cubes, and these into tetrahedra; rectangles that are cut into triangles.
 
-use super::TetMesh;
+use super::{Mesh, TetMesh, TriMesh};
 use warpsolve_host::error::{Error, Result};
 
 /// The orders of the three axes, even permutations first.
@@ -21,46 +21,123 @@ impl TetMesh {
     /// [`Error::Option`] when a length or the spacing is not a positive finite number, or for more nodes or
     /// tetrahedra than 32 bits count.
     pub fn slab(lengths: [f64; 3], spacing: f64) -> Result<TetMesh> {
-        if let Some(wrong) = lengths.into_iter().chain([spacing]).find(|&x| !(x > 0.0 && x.is_finite())) {
-            return Err(Error::Option(format!(
-                "a slab's lengths and spacing must be positive numbers of mm, not {wrong}"
-            )));
-        }
-        let parts = lengths.map(|length| (length / spacing - 1e-9).ceil().max(1.0));
-        let nodes = parts.iter().map(|n| n + 1.0).product::<f64>();
-        if 6.0 * nodes > u32::MAX as f64 {
-            return Err(Error::Option(format!(
-                "a slab of {parts:?} cuboids has more nodes or tetrahedra than 32 bits count; \
-                 use a larger spacing than {spacing} mm"
-            )));
-        }
-        let n = parts.map(|n| n as usize);
-        let strides = [(n[1] + 1) * (n[2] + 1), n[2] + 1, 1];
+        let parts = [0, 1, 2].map(|axis| axis_of(&[lengths[axis]], spacing));
+        let [x, y, z] = parts;
+        let (points, tets) = boxes([x?, y?, z?], spacing)?;
+        let fibres = vec![[1.0, 0.0, 0.0]; tets.len()];
+        Ok(Mesh { points, cells: tets, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
+    }
 
-        let mut points = Vec::with_capacity(nodes as usize);
-        let mut tets = Vec::with_capacity(6 * n[0] * n[1] * n[2]);
-        for i in 0..=n[0] {
-            for j in 0..=n[1] {
-                for k in 0..=n[2] {
-                    let at = [i, j, k];
-                    let corner = points.len();
-                    points.push([0, 1, 2].map(|axis| at[axis] as f64 * lengths[axis] / parts[axis]));
-                    if at[0] == n[0] || at[1] == n[1] || at[2] == n[2] {
-                        continue;
-                    }
-                    tets.extend(ORDERS.iter().enumerate().map(|(order, axes)| {
-                        let one = corner + strides[axes[0]];
-                        let two = one + strides[axes[1]];
-                        let three = two + strides[axes[2]];
-                        // The path of an odd permutation gives the other orientation.
-                        let tet =
-                            if order < 3 { [corner, one, two, three] } else { [corner, one, three, two] };
-                        tet.map(|node| node as u32)
-                    }));
-                }
+    /// The box of [`TetMesh::slab`] as region [`TetMesh::SLAB`], with a layer of this thickness (mm) on its
+    /// top side, where z is largest, as region [`TetMesh::LAYER`].
+    ///
+    /// # Errors
+    /// Those of [`TetMesh::slab`].
+    pub fn slab_with_layer(lengths: [f64; 3], layer: f64, spacing: f64) -> Result<TetMesh> {
+        let [x, y] = [0, 1].map(|axis| axis_of(&[lengths[axis]], spacing));
+        let (points, tets) = boxes([x?, y?, axis_of(&[lengths[2], layer], spacing)?], spacing)?;
+        let is_above = |tet: &[u32; 4]| tet.iter().any(|&node| points[node as usize][2] > lengths[2]);
+        let region = |tet| if is_above(tet) { Self::LAYER } else { Self::SLAB };
+        let regions = Some(tets.iter().map(region).collect());
+        let fibres = Some(vec![[1.0, 0.0, 0.0]; tets.len()]);
+        Ok(Mesh { points, cells: tets, regions, fibres, tagged_faces: Vec::new() })
+    }
+}
+
+impl TriMesh {
+    /// The rectangle [0, lengths] in the plane z = 0 with fibres (1, 0, 0), no regions, and its axes cut as
+    /// those of [`TetMesh::slab`]. Node (i, j) is number i (n_y + 1) + j; each rectangle is cut along the
+    /// diagonal from (0, 0) to (1, 1). With a layer (mm) the rectangle is region [`Mesh::SLAB`], and a strip
+    /// of that thickness along the side where y is largest is region [`Mesh::LAYER`].
+    ///
+    /// # Errors
+    /// Those of [`TetMesh::slab`].
+    pub fn sheet(lengths: [f64; 2], layer: Option<f64>, spacing: f64) -> Result<TriMesh> {
+        let y: Vec<f64> = [lengths[1]].into_iter().chain(layer).collect();
+        let (x, y) = (axis_of(&[lengths[0]], spacing)?, axis_of(&y, spacing)?);
+        if 2.0 * (x.len() as f64) * (y.len() as f64) > u32::MAX as f64 {
+            return Err(too_many(&[x.len() as f64 - 1.0, y.len() as f64 - 1.0], spacing));
+        }
+        let points: Vec<[f64; 3]> = x.iter().flat_map(|&x| y.iter().map(move |&y| [x, y, 0.0])).collect();
+        let mut cells = Vec::with_capacity(2 * (x.len() - 1) * (y.len() - 1));
+        for i in 0..x.len() - 1 {
+            for j in 0..y.len() - 1 {
+                let corner = |right: usize, up: usize| ((i + right) * y.len() + j + up) as u32;
+                cells.push([corner(0, 0), corner(1, 0), corner(1, 1)]);
+                cells.push([corner(0, 0), corner(1, 1), corner(0, 1)]);
             }
         }
-        let fibres = vec![[1.0, 0.0, 0.0]; tets.len()];
-        Ok(TetMesh { points, tets, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
+        let is_above = |cell: &[u32; 3]| cell.iter().any(|&node| points[node as usize][1] > lengths[1]);
+        let region = |cell| if is_above(cell) { Self::LAYER } else { Self::SLAB };
+        let regions = layer.map(|_| cells.iter().map(region).collect());
+        let fibres = Some(vec![[1.0, 0.0, 0.0]; cells.len()]);
+        Ok(Mesh { points, cells, regions, fibres, tagged_faces: Vec::new() })
     }
+}
+
+impl<const C: usize> Mesh<C> {
+    /// The region of a slab below a layer.
+    pub const SLAB: i32 = 0;
+    /// The region of the layer.
+    pub const LAYER: i32 = 1;
+}
+
+/// The coordinates along an axis of pieces that follow each other, each cut into the fewest equal parts.
+fn axis_of(pieces: &[f64], spacing: f64) -> Result<Vec<f64>> {
+    if let Some(wrong) = pieces.iter().chain([&spacing]).find(|&&x| !(x > 0.0 && x.is_finite())) {
+        return Err(Error::Option(format!(
+            "a slab's lengths and spacing must be positive numbers of mm, not {wrong}"
+        )));
+    }
+    let mut coordinates = vec![0.0];
+    let mut start = 0.0;
+    for length in pieces {
+        let parts = (length / spacing - 1e-9).ceil().max(1.0);
+        if parts > u32::MAX as f64 {
+            return Err(too_many(&[parts], spacing));
+        }
+        coordinates.extend((1..=parts as u32).map(|k| start + f64::from(k) * length / parts));
+        start += length;
+    }
+    Ok(coordinates)
+}
+
+fn too_many(parts: &[f64], spacing: f64) -> Error {
+    Error::Option(format!(
+        "a slab of {parts:?} cuboids has more nodes or cells than 32 bits count; use a larger spacing than \
+         {spacing} mm"
+    ))
+}
+
+/// The points and tetrahedra of a box with these coordinates along its axes.
+#[allow(clippy::type_complexity)]
+fn boxes(axes: [Vec<f64>; 3], spacing: f64) -> Result<(Vec<[f64; 3]>, Vec<[u32; 4]>)> {
+    let n = axes.each_ref().map(|axis| axis.len() - 1);
+    let nodes = axes.iter().map(|axis| axis.len() as f64).product::<f64>();
+    if 6.0 * nodes > u32::MAX as f64 {
+        return Err(too_many(&n.map(|n| n as f64), spacing));
+    }
+    let strides = [(n[1] + 1) * (n[2] + 1), n[2] + 1, 1];
+    let mut points = Vec::with_capacity(nodes as usize);
+    let mut tets = Vec::with_capacity(6 * n[0] * n[1] * n[2]);
+    for i in 0..=n[0] {
+        for j in 0..=n[1] {
+            for k in 0..=n[2] {
+                let corner = points.len();
+                points.push([axes[0][i], axes[1][j], axes[2][k]]);
+                if i == n[0] || j == n[1] || k == n[2] {
+                    continue;
+                }
+                tets.extend(ORDERS.iter().enumerate().map(|(order, axes)| {
+                    let one = corner + strides[axes[0]];
+                    let two = one + strides[axes[1]];
+                    let three = two + strides[axes[2]];
+                    // The path of an odd permutation gives the other orientation.
+                    let tet = if order < 3 { [corner, one, two, three] } else { [corner, one, three, two] };
+                    tet.map(|node| node as u32)
+                }));
+            }
+        }
+    }
+    Ok((points, tets))
 }

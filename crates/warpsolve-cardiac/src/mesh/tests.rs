@@ -3,6 +3,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::fibres::parse_fibres;
+mod flat;
+
 use super::*;
 use crate::io::scan::testing::{FIBRES, POINTS, REGIONS, TETS};
 use warpsolve_host::problem::random::uniform;
@@ -16,13 +18,13 @@ fn error(points: &[[f64; 3]], tets: &[[u32; 4]]) -> String {
 }
 
 fn raw(points: &[[f64; 3]], tets: &[[u32; 4]]) -> RawMesh {
-    RawMesh { points: points.to_vec(), tets: tets.to_vec(), ..RawMesh::default() }
+    RawMesh { points: points.to_vec(), cells: tets.to_vec(), ..RawMesh::default() }
 }
 
 /// The volume inside the faces that belong to one tetrahedron only, each face with its normal outwards.
 fn volume_by_surface(mesh: &TetMesh) -> f64 {
     let mut faces: HashMap<[u32; 3], Option<[u32; 3]>> = HashMap::new();
-    for &[a, b, c, d] in mesh.tets() {
+    for &[a, b, c, d] in mesh.cells() {
         for face in [[b, c, d], [a, d, c], [a, b, d], [a, c, b]] {
             let mut key = face;
             key.sort_unstable();
@@ -38,13 +40,13 @@ fn volume_by_surface(mesh: &TetMesh) -> f64 {
 }
 
 fn total_volume(mesh: &TetMesh) -> f64 {
-    (0..mesh.tets().len()).map(|t| mesh.volume(t)).sum()
+    (0..mesh.cells().len()).map(|t| mesh.volume(t)).sum()
 }
 
 #[test]
 fn a_mesh_keeps_what_it_was_given() {
     let mesh = two();
-    assert_eq!((mesh.points(), mesh.tets()), (&POINTS[..], &TETS[..]));
+    assert_eq!((mesh.points(), mesh.cells()), (&POINTS[..], &TETS[..]));
     assert_eq!((mesh.regions(), mesh.fibres()), (Some(&REGIONS[..]), Some(&FIBRES[..])));
     assert!((mesh.volume(0) - 1.0 / 6.0).abs() < 1e-15 && (mesh.volume(1) - 1.0 / 3.0).abs() < 1e-15);
     assert!((volume_by_surface(&mesh) - 0.5).abs() < 1e-15);
@@ -58,7 +60,7 @@ fn a_mesh_keeps_what_it_was_given() {
 fn a_convention_is_turned_and_a_fault_refused() {
     let turned = TETS.map(|[a, b, c, d]| [b, a, c, d]);
     let (mesh, mended) = raw(&POINTS, &turned).check(false, false).unwrap();
-    assert_eq!((mended.reoriented, mesh.tets()), (2, &[[1, 0, 3, 2], [2, 1, 4, 3]][..]));
+    assert_eq!((mended.reoriented, mesh.cells()), (2, &[[1, 0, 3, 2], [2, 1, 4, 3]][..]));
     assert!((total_volume(&mesh) - 0.5).abs() < 1e-15 && mesh.volume(0) > 0.0);
 
     let mixed = [TETS[0], turned[1]];
@@ -66,7 +68,7 @@ fn a_convention_is_turned_and_a_fault_refused() {
     assert!(message.starts_with("element 2 is inside out") && message.contains("are 1 of 2"), "{message}");
     assert!(message.ends_with("see whether elements overlap"), "{message}");
     let (mesh, mended) = raw(&POINTS, &mixed).check(true, false).unwrap();
-    assert_eq!((mended.reoriented, mesh.tets()[0]), (1, TETS[0]));
+    assert_eq!((mended.reoriented, mesh.cells()[0]), (1, TETS[0]));
     assert!(mesh.volume(1) > 0.0);
 }
 
@@ -77,7 +79,7 @@ fn unreferenced_nodes_are_refused_or_dropped() {
     let message = error(&points, &tets);
     assert!(message.starts_with("node 1 belongs to no tetrahedron, as do 2 of 7"), "{message}");
     let (mesh, mended) = raw(&points, &tets).check(false, true).unwrap();
-    assert_eq!((mesh.points(), mesh.tets(), mended.dropped), (&POINTS[..], &TETS[..], 2));
+    assert_eq!((mesh.points(), mesh.cells(), mended.dropped), (&POINTS[..], &TETS[..], 2));
 }
 
 #[test]
@@ -141,18 +143,18 @@ fn components_are_counted_by_their_first_nodes() {
 #[test]
 fn a_slab_is_filled_with_positive_tetrahedra() {
     let mesh = TetMesh::slab([2.0, 0.7, 0.3], 0.1).unwrap();
-    assert_eq!((mesh.points().len(), mesh.tets().len()), (21 * 8 * 4, 6 * 20 * 7 * 3));
+    assert_eq!((mesh.points().len(), mesh.cells().len()), (21 * 8 * 4, 6 * 20 * 7 * 3));
     let cube = 0.1f64.powi(3);
-    assert!((0..mesh.tets().len()).all(|t| (mesh.volume(t) * 6.0 / cube - 1.0).abs() < 1e-12));
+    assert!((0..mesh.cells().len()).all(|t| (mesh.volume(t) * 6.0 / cube - 1.0).abs() < 1e-12));
     assert!((volume_by_surface(&mesh) - 0.42).abs() < 1e-14);
     // z runs fastest, and the far ends are exact.
     let node = |i: usize, j: usize, k: usize| mesh.points()[(i * 8 + j) * 4 + k];
     assert!((0..3).all(|axis| (node(7, 3, 2)[axis] - [0.7, 0.3, 0.2][axis]).abs() < 1e-15));
     assert_eq!(node(20, 7, 3), [2.0, 0.7, 0.3]);
-    assert_eq!(mesh.fibres().unwrap(), vec![[1.0, 0.0, 0.0]; mesh.tets().len()]);
+    assert_eq!(mesh.fibres().unwrap(), vec![[1.0, 0.0, 0.0]; mesh.cells().len()]);
     // It is what the checks let through, unchanged.
     let again =
-        TetMesh::new(mesh.points().to_vec(), mesh.tets().to_vec(), None, mesh.fibres().map(Vec::from));
+        TetMesh::new(mesh.points().to_vec(), mesh.cells().to_vec(), None, mesh.fibres().map(Vec::from));
     assert_eq!(again.unwrap(), mesh);
     // Parts are never longer than asked for.
     assert_eq!(TetMesh::slab([1.0, 0.2, 0.31], 0.3).unwrap().points().len(), 5 * 2 * 3);
@@ -250,13 +252,13 @@ fn points_are_found_in_their_tetrahedra() {
         let (t, weights) = mesh.locate(point).unwrap();
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         for axis in 0..3 {
-            let term = |k: usize| weights[k] * mesh.points()[mesh.tets()[t][k] as usize][axis];
+            let term = |k: usize| weights[k] * mesh.points()[mesh.cells()[t][k] as usize][axis];
             assert!(((0..4).map(term).sum::<f64>() - point[axis]).abs() < 1e-12);
         }
     }
     let (t, weights) = mesh.locate([2.0, 1.0, 0.5]).unwrap();
     let corner = weights.iter().position(|&weight| (weight - 1.0).abs() < 1e-9).unwrap();
-    assert_eq!(mesh.points()[mesh.tets()[t][corner] as usize], [2.0, 1.0, 0.5]);
+    assert_eq!(mesh.points()[mesh.cells()[t][corner] as usize], [2.0, 1.0, 0.5]);
     assert_eq!(mesh.locate([2.001, 0.5, 0.2]), None);
 }
 
@@ -270,7 +272,7 @@ fn real_meshes_are_read_whole() {
     for (name, points, tets, components) in known {
         let Some(path) = real(name) else { continue };
         let (mesh, summary) = read_with_summary(&path, &ReadOptions::default()).unwrap();
-        assert_eq!((mesh.points().len(), mesh.tets().len()), (points, tets));
+        assert_eq!((mesh.points().len(), mesh.cells().len()), (points, tets));
         let largest = ReadOptions { largest_component: true, ..ReadOptions::default() };
         let (largest, account) = read_with_summary(&path, &largest).unwrap();
         assert_eq!(largest.points().len() + account.apart, points);

@@ -50,7 +50,7 @@ fn check<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
 #[test]
 fn the_second_half_is_the_same_to_the_last_bit() {
     let mesh = slab([1.5, 1.0, 0.5], 0.25, FIBRE);
-    for formulation in [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled] {
+    for &formulation in Formulation::ALL {
         for (model, reorder) in [(Model::MitchellSchaeffer, true), (Model::TenTusscher, false)] {
             let params =
                 Params { formulation, model, reorder, stimuli: vec![corner(0.6)], ..Params::default() };
@@ -172,7 +172,7 @@ fn damaged_files_are_refused() {
         assert!(refusal(&with(48, size)).contains("its size"));
     }
     let version = [&good[..16], &9u32.to_le_bytes(), &good[20..]].concat();
-    assert!(refusal(&version).contains("version 9, and only version 2"));
+    assert!(refusal(&version).contains("version 9, and only version 3"));
     assert!(Checkpoint::load(folder.path()).unwrap_err().to_string().contains("not an ordinary file"));
     let missing = Checkpoint::load(&folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read") && missing.contains("none"), "{missing}");

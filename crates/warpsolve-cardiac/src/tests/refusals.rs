@@ -59,7 +59,7 @@ fn parameters_out_of_their_range_are_refused() {
 #[test]
 fn meshes_that_do_not_do_are_refused() {
     let whole = slab([1.0, 0.5, 0.5], 0.25, FIBRE);
-    let (points, tets) = (whole.points().to_vec(), whole.tets().to_vec());
+    let (points, tets) = (whole.points().to_vec(), whole.cells().to_vec());
     let bare = TetMesh::new(points.clone(), tets.clone(), None, None).unwrap();
     let params = accurate(Formulation::Monodomain);
     let why = refusal(&bare, &params);
@@ -87,6 +87,7 @@ fn solves_that_do_not_converge_say_when() {
         (Formulation::Monodomain, "parabolic"),
         (Formulation::Splitting, "parabolic"),
         (Formulation::Coupled, "coupled"),
+        (Formulation::Potentials, "potentials"),
     ] {
         let params = Params { max_iterations: 1, ..accurate(formulation) };
         let why = new(&mesh, &params).unwrap().step().unwrap_err();
@@ -100,7 +101,7 @@ fn solves_that_do_not_converge_say_when() {
 #[test]
 fn voltages_that_are_no_numbers_are_found() {
     let mesh = slab([1.5, 1.0, 0.5], 0.25, FIBRE);
-    for formulation in [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled] {
+    for &formulation in Formulation::ALL {
         for reorder in [false, true] {
             let mut simulation = new(&mesh, &Params { reorder, ..accurate(formulation) }).unwrap();
             let mut state = simulation.checkpoint().unwrap();

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::diffusion::Diffusion;
+use crate::domain::Domain;
+use crate::order::Order;
 use warpsolve_host::backend::cpu::Cpu;
 use warpsolve_host::backend::gpu::Gpu;
 use warpsolve_host::backend::reference::Reference;
@@ -10,8 +12,8 @@ use warpsolve_host::matrix::Csr;
 use warpsolve_host::problem::random::uniform;
 use warpsolve_host::solver::cg::CgSteps;
 
-const FORMULATIONS: [Formulation; 3] =
-    [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled];
+const FORMULATIONS: [Formulation; 4] =
+    [Formulation::Monodomain, Formulation::Splitting, Formulation::Coupled, Formulation::Potentials];
 
 struct Matrices {
     k_i: Csr<f64>,
@@ -22,7 +24,7 @@ struct Matrices {
 }
 
 fn matrices(mesh: &TetMesh) -> Matrices {
-    let space = P1::new(mesh.points(), mesh.tets()).unwrap();
+    let space = P1::new(mesh.points(), mesh.cells()).unwrap();
     let k = |along, across| space.stiffness(|_| transversely_isotropic(FIBRE, along, across));
     Matrices {
         k_i: k(0.17, 0.019),
@@ -44,19 +46,19 @@ fn norm(x: &[f64]) -> f64 {
 /// Two steps from random voltages, which fulfil the equations of the module and conserve charge.
 fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMesh, params: &Params) {
     let Matrices { k_i, k_ie, k_m, mass, lumped } = matrices(mesh);
-    let space = P1::new(mesh.points(), mesh.tets()).unwrap();
-    let mut diffusion = Diffusion::new(backend, &space, |_| FIBRE, params).unwrap();
+    let domain = Domain::new(mesh, &Order::of(mesh, false), params).unwrap();
+    let mut diffusion = Diffusion::new(backend, &domain, params).unwrap();
     let n = mesh.points().len();
     let mut phi_before = vec![0.0; n];
     for step in 0..2 {
         let v_star: Vec<f64> = (0..n as u64).map(|i| 100.0 * uniform(7 + step, i) - 80.0).collect();
         let mut v = backend.vector(&v_star).unwrap();
-        diffusion.advance(backend, &mut v, 0.0).unwrap();
+        diffusion.advance(backend, &mut v, [0.0, params.dt]).unwrap();
         let v = backend.to_host(&v).unwrap();
         let change = combined(&[(1.0, &v), (-1.0, &v_star)]);
         // 1.4 / dt, in mS/mm^3
         let kappa = 1.4 / params.dt;
-        let charge = if params.lumped_mass {
+        let charge = if params.has_lumped_mass() {
             lumped.iter().zip(&change).map(|(m, d)| kappa * m * d).collect()
         } else {
             mass.mul_vec(&change).iter().map(|x| kappa * x).collect::<Vec<f64>>()
@@ -68,7 +70,7 @@ fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMe
                 let phi = diffusion.phi(backend).unwrap().unwrap();
                 (k_i.mul_vec(&combined(&[(1.0, &between), (1.0, &phi_before)])), Some(phi))
             }
-            Formulation::Coupled => {
+            Formulation::Coupled | Formulation::Potentials => {
                 let phi = diffusion.phi(backend).unwrap().unwrap();
                 (k_i.mul_vec(&combined(&[(1.0, &v), (1.0, &phi)])), Some(phi))
             }
@@ -94,7 +96,7 @@ fn a_step_fulfils_its_equations() {
     let mesh = slab([1.5, 1.0, 0.8], 0.25, FIBRE);
     for formulation in FORMULATIONS {
         for (theta, lumped_mass) in [(1.0, false), (0.5, true), (0.7, false)] {
-            if formulation == Formulation::Coupled && theta < 1.0 {
+            if formulation.is_one_system() && theta < 1.0 {
                 continue;
             }
             let params = Params { theta, lumped_mass, dt: 0.3, ..accurate(formulation) };

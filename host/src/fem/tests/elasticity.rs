@@ -216,3 +216,28 @@ fn what_is_no_material_is_refused() {
     assert!(message.contains("plane of constant z"), "{message}");
     assert!(face_shares::<3>(&tilted, &[]).is_err());
 }
+
+#[test]
+fn a_thin_sheet_is_pulled_by_hookes_law() {
+    // Stress s along x alone: u_x = s x / E, u_y = -nu s y / E, and no force inside.
+    let n = 5;
+    let (points, triangles) = bent_square(n);
+    let space = P1::new(&points, &triangles).unwrap();
+    let (young, poisson, stress) = (700.0, 0.3, 21.0);
+    let sheet = Elastic::new(young, poisson).unwrap().thin();
+    let u: Vec<Vec3> =
+        points.iter().map(|p| [stress * p[0] / young, -poisson * stress * p[1] / young, 0.0]).collect();
+    let free = FreeNodes::all(points.len());
+    let a = space.elasticity(&free, |_| sheet).unwrap();
+    let in_plane: Vec<f64> = u.iter().flat_map(|u| [u[0], u[1]]).collect();
+    let force = a.mul_vec(&in_plane);
+    let [low, high] = [f64::min, f64::max]
+        .map(|of| points.iter().fold(points[0], |b, p| [of(b[0], p[0]), of(b[1], p[1]), 0.0]));
+    for (p, f) in points.iter().zip(force.as_chunks::<2>().0) {
+        let is_inside = (0..2).all(|x| p[x] > low[x] + 1e-9 && p[x] < high[x] - 1e-9);
+        assert!(!is_inside || f.iter().all(|f| f.abs() < 1e-10), "{p:?}: {f:?}");
+    }
+    for von_mises in space.von_mises(&u, |_| sheet).unwrap() {
+        assert!((von_mises / stress - 1.0).abs() < 1e-12, "{von_mises}");
+    }
+}

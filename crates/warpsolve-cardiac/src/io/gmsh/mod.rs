@@ -4,7 +4,8 @@
 //! "Legacy formats" for 2.2). The crate mshio is not used: it reads 4.1 only, and panics on some files.
 //!
 //! The region of a tetrahedron is the first physical group of its volume, or 0. If no volume has a group,
-//! there are no regions. Triangles whose surface has a physical group are kept with it.
+//! there are no regions. Triangles whose surface has a physical group are kept with it. In a file without
+//! tetrahedra the triangles are the cells, and the groups of their surfaces their regions.
 
 mod tags;
 #[cfg(test)]
@@ -14,20 +15,21 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::scan::{Encoding, Scanner, shorten};
-use crate::mesh::RawMesh;
+use crate::mesh::Raw;
 use tags::Tags;
 use warpsolve_host::error::Result;
 
 /// Parses the bytes of a file.
-pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
+pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Raw> {
     let mut file = Scanner::new(path, bytes, 0, Encoding::Text);
     let version = Version::open(&mut file)?;
     let mut reader = Reader {
         file,
         version,
         tags: Tags::default(),
-        mesh: RawMesh::default(),
+        mesh: Raw::default(),
         groups: Vec::new(),
+        flat_groups: Vec::new(),
         group_of_entity: HashMap::new(),
         elements: 0,
     };
@@ -85,9 +87,11 @@ struct Reader<'a> {
     file: Scanner<'a>,
     version: Version,
     tags: Tags,
-    mesh: RawMesh,
+    mesh: Raw,
     /// The group of each tetrahedron, or 0.
     groups: Vec<i32>,
+    /// The same of each triangle.
+    flat_groups: Vec<i32>,
     /// The group of each surface and volume that has one, by dimension and number.
     group_of_entity: HashMap<(i32, i32), i32>,
     elements: usize,
@@ -130,13 +134,13 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn finish(mut self) -> Result<RawMesh> {
+    fn finish(mut self) -> Result<Raw> {
         if self.elements == 0 {
             return Err(self.file.fail("the file ends before $Elements; is it complete?"));
         }
-        if self.groups.iter().any(|&group| group != 0) {
-            self.mesh.regions = Some(self.groups);
-        }
+        let regions = |groups: Vec<i32>| groups.iter().any(|&group| group != 0).then_some(groups);
+        self.mesh.solid.regions = regions(self.groups);
+        self.mesh.flat.regions = regions(self.flat_groups);
         Ok(self.mesh)
     }
 
@@ -178,7 +182,7 @@ impl Reader<'_> {
             // A negative number stays one and the same: `node` converts those of elements alike.
             tags.push(tag as u64);
             let point = self.point()?;
-            self.mesh.points.push(point);
+            self.mesh.solid.points.push(point);
         }
         self.index_nodes(tags)
     }
@@ -198,7 +202,7 @@ impl Reader<'_> {
             let parameters = if parametric == 0 { 0 } else { dimension.clamp(0, 3) as usize };
             for _ in 0..n {
                 let point = self.point()?;
-                self.mesh.points.push(point);
+                self.mesh.solid.points.push(point);
                 self.file.numbers::<f64>(parameters, "the parameters of a node")?;
             }
         }
@@ -290,40 +294,71 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the nodes of the next element, and keeps it if it is a tetrahedron, or a triangle with a group.
+    /// Reads the nodes of the next element, and keeps it if it is a tetrahedron or a triangle.
     fn element(&mut self, shape: Shape, group: i32) -> Result<()> {
         self.elements += 1;
-        let mut nodes = [0; 4];
+        let n = self.mesh.solid.points.len();
         match shape {
-            Shape::Flat { nodes } => {
-                let tags = (0..nodes).map(|_| self.node()).collect::<Result<Vec<u64>>>()?;
-                self.mesh.skipped += 1;
-                self.face(&tags, group);
-                return Ok(());
+            Shape::Flat { nodes, is_surface } => {
+                for _ in 0..nodes {
+                    self.node()?;
+                }
+                self.mesh.solid.skipped += 1;
+                if is_surface {
+                    let advice = super::vtk::ONLY_TRIANGLES;
+                    let why = format!("element {} is no linear triangle; {advice}", self.elements);
+                    self.mesh.not_flat.get_or_insert(why);
+                }
+                Ok(())
+            }
+            Shape::Triangle => {
+                let nodes = self.nodes()?;
+                self.mesh.solid.skipped += 1;
+                self.triangle(nodes, group);
+                Ok(())
             }
             Shape::Tetrahedron => {
-                for node in &mut nodes {
-                    let tag = self.node()?;
-                    *node = self.tags.index(tag).ok_or_else(|| {
-                        self.file.fail(format!(
-                            "element {} has node {tag}, which is not among the nodes",
-                            self.elements
-                        ))
-                    })?;
+                let nodes: [(u64, Option<i64>); 4] = self.nodes()?;
+                if let Some((tag, _)) = nodes.iter().find(|(_, index)| index.is_none()) {
+                    return Err(self.file.fail(self.missing(*tag)));
                 }
+                self.groups.push(group);
+                let nodes = nodes.map(|(_, index)| index.unwrap_or(-1));
+                let pushed = self.mesh.solid.push(self.elements, nodes, 0, n);
+                pushed.map_err(|message| self.file.fail(message))
             }
         }
-        self.groups.push(group);
-        self.mesh.push(self.elements, nodes, 0).map_err(|message| self.file.fail(message))
     }
 
-    /// Keeps a flat element that is a triangle with a group. One with a node that is not there bounds
-    /// nothing.
-    fn face(&mut self, tags: &[u64], group: i32) {
-        if let (&[a, b, c], true) = (tags, group != 0)
-            && let [Some(a), Some(b), Some(c)] = [a, b, c].map(|tag| self.tags.index(tag))
-        {
-            self.mesh.tagged_faces.push(([a, b, c].map(|node| node as u32), group));
+    fn missing(&self, tag: u64) -> String {
+        format!("element {} has node {tag}, which is not among the nodes", self.elements)
+    }
+
+    /// The numbers and indices of the nodes of an element.
+    fn nodes<const N: usize>(&mut self) -> Result<[(u64, Option<i64>); N]> {
+        let mut nodes = [(0, None); N];
+        for node in &mut nodes {
+            let tag = self.node()?;
+            *node = (tag, self.tags.index(tag));
+        }
+        Ok(nodes)
+    }
+
+    /// Keeps a triangle, which is a cell of a mesh without tetrahedra, and bounds others. One with a node
+    /// that is not there bounds nothing.
+    fn triangle(&mut self, nodes: [(u64, Option<i64>); 3], group: i32) {
+        let [Some(a), Some(b), Some(c)] = nodes.map(|(_, index)| index) else {
+            let missing = nodes.iter().find(|(_, index)| index.is_none()).map(|(tag, _)| self.missing(*tag));
+            self.mesh.not_flat = self.mesh.not_flat.take().or(missing);
+            return;
+        };
+        let n = self.mesh.solid.points.len();
+        match self.mesh.flat.push(self.elements, [a, b, c], 0, n) {
+            Ok(()) => self.flat_groups.push(group),
+            Err(why) => self.mesh.not_flat = self.mesh.not_flat.take().or(Some(why)),
+        }
+        if group != 0 {
+            self.mesh.solid.tagged_faces.push(([a, b, c].map(|node| node as u32), group));
         }
     }
 
@@ -339,9 +374,12 @@ impl Reader<'_> {
 #[derive(Clone, Copy)]
 enum Shape {
     Tetrahedron,
+    /// A linear one.
+    Triangle,
     /// A point, a line or a part of a surface.
     Flat {
         nodes: usize,
+        is_surface: bool,
     },
 }
 
@@ -350,9 +388,10 @@ impl Shape {
     fn numbered(shape: i32) -> std::result::Result<Shape, String> {
         let nodes = match shape {
             4 => return Ok(Shape::Tetrahedron),
+            2 => return Ok(Shape::Triangle),
             15 => 1,
             1 => 2,
-            2 | 8 => 3,
+            8 => 3,
             3 | 26 => 4,
             27 => 5,
             9 | 28 => 6,
@@ -368,6 +407,7 @@ impl Shape {
             11 => return Err("a quadratic tetrahedron".into()),
             other => return Err(format!("of Gmsh's type {other}")),
         };
-        Ok(Shape::Flat { nodes })
+        let is_line_or_point = matches!(shape, 1 | 8 | 15 | 26 | 27 | 28);
+        Ok(Shape::Flat { nodes, is_surface: !is_line_or_point })
     }
 }

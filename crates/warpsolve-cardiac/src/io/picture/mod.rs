@@ -9,7 +9,7 @@ mod view;
 
 use std::path::Path;
 
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::fem::{Vec3, dot};
 use warpsolve_host::io::atomic::write_atomically;
@@ -62,7 +62,12 @@ const ACTIVATION: Quantity =
 ///
 /// # Errors
 /// Those of [`write_values`].
-pub fn write_activation(path: &Path, mesh: &TetMesh, times: &[f64], view: Option<[f64; 3]>) -> Result<()> {
+pub fn write_activation<const C: usize>(
+    path: &Path,
+    mesh: &Mesh<C>,
+    times: &[f64],
+    view: Option<[f64; 3]>,
+) -> Result<()> {
     write_values(path, mesh, times, ACTIVATION, view)
 }
 
@@ -80,9 +85,9 @@ pub fn write_activation(path: &Path, mesh: &TetMesh, times: &[f64], view: Option
 /// # Errors
 /// [`Error::Mesh`] when there is not one value for every node; [`Error::Option`] when `view` has no
 /// direction; [`Error::Io`] when the file cannot be written.
-pub fn write_values(
+pub fn write_values<const C: usize>(
     path: &Path,
-    mesh: &TetMesh,
+    mesh: &Mesh<C>,
     values: &[f64],
     quantity: Quantity,
     view: Option<[f64; 3]>,
@@ -157,7 +162,7 @@ fn is_time(t: f64) -> bool {
     t >= 0.0 && t.is_finite()
 }
 
-fn draw(mesh: &TetMesh, times: &[f64], quantity: Quantity, view: &View) -> Canvas {
+fn draw<const C: usize>(mesh: &Mesh<C>, times: &[f64], quantity: Quantity, view: &View) -> Canvas {
     // mm are scaled to pixels so that the mesh fills the space next to the legend.
     let points: Vec<Vec3> = mesh.points().iter().map(|&p| view.see(p)).collect();
     let (low, high) = bounds(&points);

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::fem::{Vec3, cross, dot};
 
 /// Cosine of the largest angle between the normals of two faces over which light is smoothed. Others meet at
@@ -24,7 +24,7 @@ pub(super) struct Face {
 }
 
 impl Surface {
-    pub fn of(mesh: &TetMesh) -> Surface {
+    pub fn of<const C: usize>(mesh: &Mesh<C>) -> Surface {
         Surface { nodes: mesh.surface() }
     }
 

@@ -1,5 +1,6 @@
 use super::canvas::WHITE;
 use super::*;
+use crate::mesh::{TetMesh, TriMesh};
 
 fn decode(path: &Path) -> (usize, usize, Vec<Colour>) {
     let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(path).unwrap()));
@@ -79,6 +80,22 @@ fn what_is_behind_is_hidden_and_what_never_fired_is_grey() {
     let times: Vec<f64> = times.iter().map(|&t| if t > 2.0 { -1.0 } else { t }).collect();
     assert!(near(seen(&times, [0.0, 0.0, 1.0]), lit(GREY)));
     assert!(near(seen(&[f64::NAN; 50], [0.0, 0.0, 1.0]), lit(GREY)));
+}
+
+#[test]
+fn a_plane_is_seen_from_above() {
+    let mesh = TriMesh::sheet([4.0, 2.0], None, 0.5).unwrap();
+    let times: Vec<f64> = mesh.points().iter().map(|p| if p[0] > 2.0 { 13.0 } else { 1.5 }).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.png");
+    write_activation(&path, &mesh, &times, None).unwrap();
+    let (width, height, pixels) = decode(&path);
+    let at = |share: f64| {
+        pixels[height / 2 * width + MARGIN + (share * (WIDTH - LEGEND - 2 * MARGIN) as f64) as usize]
+    };
+    assert!(near(at(0.9), lit([253, 231, 37])), "{:?}", at(0.9));
+    let first = colorous::VIRIDIS.eval_continuous(DARKEST);
+    assert!(near(at(0.1), lit([first.r, first.g, first.b])), "{:?}", at(0.1));
 }
 
 #[test]

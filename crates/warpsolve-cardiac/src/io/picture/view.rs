@@ -34,10 +34,13 @@ impl View {
     }
 }
 
-/// The view of a mesh in this bounding box. A flat mesh is seen from its largest side, a little from below
-/// and from the left; any other from the front.
+/// The view of a mesh in this bounding box. One in a plane of constant z is seen from above. A flat mesh is
+/// seen from its largest side, a little from below and from the left; any other from the front.
 pub(super) fn best([low, high]: [Vec3; 2]) -> Vec3 {
     let extent = |axis: usize| high[axis] - low[axis];
+    if extent(2) == 0.0 {
+        return [0.0, 0.0, 1.0];
+    }
     let mut axes = [0, 1, 2];
     axes.sort_by(|&a, &b| extent(a).total_cmp(&extent(b)));
     if extent(axes[0]) > 0.6 * extent(axes[1]) {

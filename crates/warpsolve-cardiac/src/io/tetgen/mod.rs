@@ -55,7 +55,7 @@ fn parse(nodes: (&Path, &[u8]), elements: (&Path, &[u8])) -> Result<RawMesh> {
             return Err(file.fail(format!("{expected} are expected, but there are {} words", words.len())));
         }
         let corners = corners.map(|corner| corner.saturating_sub(first));
-        mesh.push(file.rows, corners, first).map_err(|message| file.fail(message))?;
+        mesh.push(file.rows, corners, first, mesh.points.len()).map_err(|message| file.fail(message))?;
         if attributes > 0 {
             let region = words.last().and_then(|word| word.parse::<f64>().ok());
             let region = region

@@ -26,7 +26,7 @@ fn numbers_count_from_0_or_1() {
     for first in [0, 1] {
         let (nodes, elements) = files(first);
         let mesh = read_text(&nodes, &elements).unwrap();
-        assert_eq!((mesh.points.as_slice(), mesh.tets.as_slice()), (&POINTS[..], &TETS[..]));
+        assert_eq!((mesh.points.as_slice(), mesh.cells.as_slice()), (&POINTS[..], &TETS[..]));
         assert_eq!(mesh.regions.as_deref(), Some(&REGIONS[..]));
     }
 }
@@ -41,7 +41,7 @@ fn either_file_finds_the_other() {
     gz.finish().unwrap();
     fs::write(&ele, elements).unwrap();
     for path in [&node, &ele] {
-        assert_eq!(read(path).unwrap().tets, TETS);
+        assert_eq!(read(path).unwrap().cells, TETS);
     }
     fs::remove_file(&node).unwrap();
     let error = read(&ele).unwrap_err().to_string();

@@ -5,11 +5,11 @@ use std::path::Path;
 use super::arrays::{Kind, Values};
 use super::{Attribute, Grid, is_wanted};
 use crate::io::scan::{Encoding, Scanner, shorten};
-use crate::mesh::RawMesh;
+use crate::mesh::Raw;
 use warpsolve_host::error::{Error, Result};
 
 /// Parses the bytes of a legacy file.
-pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
+pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Raw> {
     let mut file = Scanner::new(path, bytes, 0, Encoding::Text);
     let version = file.line().unwrap_or_default();
     let version = version.trim_start_matches("# vtk DataFile Version").trim();

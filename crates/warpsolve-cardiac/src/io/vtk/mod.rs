@@ -20,7 +20,7 @@ pub use write::{VtuWriter, write_vtu};
 
 use arrays::Values;
 
-use crate::mesh::RawMesh;
+use crate::mesh::{Raw, RawMesh};
 
 /// Names of cell data that number regions, in lower case. The first name that is found counts.
 const REGIONS: [&str; 14] = [
@@ -45,6 +45,10 @@ const FIBRES: [&str; 4] = ["fibre", "fibres", "fiber", "fibers"];
 /// Advice for cells that cannot be used.
 pub(super) const ONLY_TETRAHEDRA: &str = "only linear tetrahedra are read; mesh with tetrahedra of first \
                                           order, or split the cells (in ParaView: Tetrahedralize)";
+
+/// Advice for polygons in a mesh without tetrahedra.
+pub(super) const ONLY_TRIANGLES: &str = "a mesh without tetrahedra is one of linear triangles; mesh with triangles of \
+                                         first order, or split the cells (in ParaView: Triangulate)";
 
 /// An unstructured grid as it is in a file.
 #[derive(Default)]
@@ -81,9 +85,11 @@ fn find<'a>(data: &'a [Attribute], names: &[&str], components: usize) -> Option<
 }
 
 impl Grid {
-    /// The tetrahedra with their regions and fibres, or what is wrong.
-    fn into_mesh(self) -> Result<RawMesh, String> {
-        let mut mesh = RawMesh { points: self.points.as_chunks().0.to_vec(), ..RawMesh::default() };
+    /// The tetrahedra, or else the triangles, with their regions and fibres, or what is wrong.
+    fn into_mesh(self) -> Result<Raw, String> {
+        let mut raw = Raw::default();
+        raw.solid.points = self.points.as_chunks().0.to_vec();
+        let n = raw.solid.points.len();
         if self.types.len() != self.ends.len() {
             return Err(format!("there are {} cells, but {} cell types", self.ends.len(), self.types.len()));
         }
@@ -103,13 +109,37 @@ impl Grid {
                     let nodes = nodes.try_into().map_err(|_| {
                         format!("element {number} is a tetrahedron, but has {} nodes", nodes.len())
                     })?;
-                    mesh.push(number, nodes, 0)?;
+                    raw.solid.push(number, nodes, 0, n)?;
                 }
-                // Empty cells, vertices, lines and polygons, also of higher order.
-                0..=9 | 21..=23 | 28 | 30 | 34..=36 | 60..=63 | 68..=70 | 75..=77 => mesh.skipped += 1,
+                5 => {
+                    raw.solid.skipped += 1;
+                    let nodes: Result<[i64; 3], _> = nodes.try_into();
+                    let triangle =
+                        nodes.map_err(|_| format!("element {number} is a triangle of other than 3 nodes"));
+                    // Beside tetrahedra it does not matter.
+                    let pushed = triangle.and_then(|nodes| raw.flat.push(number, nodes, 0, n));
+                    raw.not_flat = raw.not_flat.or(pushed.err());
+                }
+                // Strips and polygons, also of higher order.
+                6..=9 | 22 | 23 | 28 | 30 | 34 | 36 | 61..=63 | 69 | 70 | 76 | 77 => {
+                    raw.solid.skipped += 1;
+                    let why = || format!("element {number} is no triangle; {ONLY_TRIANGLES}");
+                    raw.not_flat = raw.not_flat.or_else(|| Some(why()));
+                }
+                // Empty cells, vertices and lines, also of higher order.
+                0..=4 | 21 | 35 | 60 | 68 | 75 => raw.solid.skipped += 1,
                 other => return Err(format!("element {number} is {}; {ONLY_TETRAHEDRA}", shape_name(other))),
             }
         }
+        match raw.is_flat() {
+            true => self.describe(&mut raw.flat)?,
+            false => self.describe(&mut raw.solid)?,
+        }
+        Ok(raw)
+    }
+
+    /// Adds regions and fibres.
+    fn describe<const C: usize>(&self, mesh: &mut RawMesh<C>) -> Result<(), String> {
         let cells = |number: &usize| number - 1;
         if let Some(regions) = find(&self.cell_data, &REGIONS, 1) {
             let region = |cell| {
@@ -127,15 +157,15 @@ impl Grid {
             mesh.fibres =
                 Some(mesh.numbers.iter().map(cells).map(|cell| fibres.values.vector(cell)).collect());
         } else if let Some(fibres) = find(&self.point_data, &FIBRES, 3) {
-            mesh.fibres = Some(mesh.tets.iter().map(|&tet| mean_direction(tet, &fibres.values)).collect());
+            mesh.fibres = Some(mesh.cells.iter().map(|&cell| mean_direction(cell, &fibres.values)).collect());
         }
-        Ok(mesh)
+        Ok(())
     }
 }
 
-/// The mean of four directions. Each is turned to point along the first one, because a fibre has no sign.
-fn mean_direction(tet: [u32; 4], fibres: &Values) -> [f64; 3] {
-    let directions = tet.map(|node| fibres.vector(node as usize));
+/// The mean of a cell's directions. Each is turned to point along the first one, because a fibre has no sign.
+fn mean_direction<const C: usize>(cell: [u32; C], fibres: &Values) -> [f64; 3] {
+    let directions = cell.map(|node| fibres.vector(node as usize));
     let mut sum = [0.0; 3];
     for f in directions {
         let along: f64 = (0..3).map(|axis| f[axis] * directions[0][axis]).sum();

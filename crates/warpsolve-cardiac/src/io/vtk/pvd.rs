@@ -10,7 +10,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::VtuWriter;
 use crate::io::scan::{Encoding, Scanner};
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::io::atomic::write_atomically;
 
@@ -38,7 +38,7 @@ impl VtuSeries {
     ///
     /// # Errors
     /// [`Error::Io`] when the list cannot be written.
-    pub fn create(pvd: &Path, mesh: &TetMesh) -> Result<Self> {
+    pub fn create<const C: usize>(pvd: &Path, mesh: &Mesh<C>) -> Result<Self> {
         let series = VtuSeries { pvd: pvd.to_path_buf(), writer: VtuWriter::new(mesh), frames: Vec::new() };
         series.list()?;
         Ok(series)
@@ -49,7 +49,7 @@ impl VtuSeries {
     ///
     /// # Errors
     /// [`Error::Io`] when the list cannot be read or written, [`Error::Parse`] when it is malformed.
-    pub fn resume(pvd: &Path, mesh: &TetMesh, time: f64) -> Result<Self> {
+    pub fn resume<const C: usize>(pvd: &Path, mesh: &Mesh<C>, time: f64) -> Result<Self> {
         let mut frames = match fs::read(pvd) {
             Ok(bytes) => parse(pvd, &bytes)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),

@@ -131,11 +131,11 @@ fn vtu(style: Style) -> Vec<u8> {
 }
 
 fn read_vtu(bytes: &[u8]) -> Result<RawMesh> {
-    parse_vtu(Path::new("heart.vtu"), bytes)
+    Ok(parse_vtu(Path::new("heart.vtu"), bytes)?.into_solid())
 }
 
 fn is_the_mesh(mesh: &RawMesh) {
-    assert_eq!((mesh.points.as_slice(), mesh.tets.as_slice()), (&POINTS[..], &TETS[..]));
+    assert_eq!((mesh.points.as_slice(), mesh.cells.as_slice()), (&POINTS[..], &TETS[..]));
     assert_eq!((mesh.regions.as_deref(), mesh.fibres.as_deref()), (Some(&REGIONS[..]), Some(&FIBRES[..])));
     assert_eq!((mesh.skipped, mesh.numbers.as_slice()), (1, &[2, 3][..]));
 }
@@ -202,7 +202,7 @@ fn legacy(major: u32, encoding: Encoding) -> Vec<u8> {
 }
 
 fn read_legacy(bytes: &[u8]) -> Result<RawMesh> {
-    parse_legacy(Path::new("heart.vtk"), bytes)
+    Ok(parse_legacy(Path::new("heart.vtk"), bytes)?.into_solid())
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn damaged_legacy_files_are_no_other_meshes() {
                 // Data may be missing without a trace, and a last number may be cut; the cells are complete.
                 let text = String::from_utf8_lossy(&file[..length]);
                 let last = text.rsplit("CELL_TYPES 3\n").next().unwrap().trim() == "5 10 1";
-                assert!(last || mesh.tets == TETS, "{encoding:?} {length}");
+                assert!(last || mesh.cells == TETS, "{encoding:?} {length}");
             }
         }
     }
@@ -292,10 +292,10 @@ fn what_is_written_reads_back() {
     let path = folder.path().join("heart.vtu");
     // More than one block of points, and of corners.
     let slab = TetMesh::slab([3.0, 2.0, 1.0], 0.05).unwrap();
-    let regions = (0..slab.tets().len() as i32).collect();
+    let regions = (0..slab.cells().len() as i32).collect();
     let mesh = TetMesh::new(
         slab.points().to_vec(),
-        slab.tets().to_vec(),
+        slab.cells().to_vec(),
         Some(regions),
         slab.fibres().map(Vec::from),
     )

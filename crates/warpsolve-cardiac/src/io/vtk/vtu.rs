@@ -10,11 +10,11 @@ use super::arrays::{Kind, Values};
 use super::decode::{base64, inflate, uncompressed};
 use super::{Attribute, Grid, is_wanted};
 use crate::io::scan::{Encoding, Scanner};
-use crate::mesh::RawMesh;
+use crate::mesh::Raw;
 use warpsolve_host::error::{Error, Result};
 
 /// Parses the bytes of a VTU file.
-pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<RawMesh> {
+pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Raw> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let fail = |message: String| Error::Mesh(format!("{}: {message}", path.display()));
     let file = Outline::read(path, bytes)?;

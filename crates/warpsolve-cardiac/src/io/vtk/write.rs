@@ -8,13 +8,14 @@ use flate2::write::ZlibEncoder;
 use quick_xml::escape::escape;
 use rayon::prelude::*;
 
-use crate::mesh::TetMesh;
+use crate::mesh::Mesh;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::io::atomic::write_atomically;
 
 /// Bytes compressed at a time.
 const BLOCK: usize = 1 << 18;
-/// VTK's number for a tetrahedron.
+/// VTK's numbers for triangles and tetrahedra.
+const TRIANGLE: u8 = 5;
 const TETRAHEDRON: u8 = 10;
 
 /// Writes a mesh with values at its nodes to a VTU file, which appears when it is complete.
@@ -26,7 +27,7 @@ const TETRAHEDRON: u8 = 10;
 /// # Errors
 /// [`Error::Mesh`] when there are not one or three values for every node; [`Error::Io`] when the file cannot
 /// be written.
-pub fn write_vtu(path: &Path, mesh: &TetMesh, point_data: &[(&str, &[f64])]) -> Result<()> {
+pub fn write_vtu<const C: usize>(path: &Path, mesh: &Mesh<C>, point_data: &[(&str, &[f64])]) -> Result<()> {
     VtuWriter::new(mesh).write(path, point_data)
 }
 
@@ -78,10 +79,10 @@ fn compress(bytes: &[u8]) -> Vec<u8> {
 
 impl VtuWriter {
     /// Takes the mesh, its regions and its fibres.
-    pub fn new(mesh: &TetMesh) -> Self {
-        let n_cells = mesh.tets().len();
-        let corners = bytes_of(mesh.tets().as_flattened(), |node| i64::from(node).to_le_bytes());
-        let ends: Vec<i64> = (1..=n_cells as i64).map(|cell| 4 * cell).collect();
+    pub fn new<const C: usize>(mesh: &Mesh<C>) -> Self {
+        let n_cells = mesh.cells().len();
+        let corners = bytes_of(mesh.cells().as_flattened(), |node| i64::from(node).to_le_bytes());
+        let ends: Vec<i64> = (1..=n_cells as i64).map(|cell| C as i64 * cell).collect();
         let region = |regions| {
             Array::new("Int32", "region", 1, &bytes_of(regions, |region: i32| region.to_le_bytes()))
         };
@@ -94,7 +95,7 @@ impl VtuWriter {
             cells: vec![
                 Array::new("Int64", "connectivity", 1, &corners),
                 Array::new("Int64", "offsets", 1, &bytes_of(&ends, i64::to_le_bytes)),
-                Array::new("UInt8", "types", 1, &vec![TETRAHEDRON; n_cells]),
+                Array::new("UInt8", "types", 1, &vec![if C == 3 { TRIANGLE } else { TETRAHEDRON }; n_cells]),
             ],
         }
     }

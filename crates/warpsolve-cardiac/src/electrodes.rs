@@ -1,0 +1,104 @@
+//! Currents that electrodes lead into the space outside of the cells, and their balance.
+//!
+//! Tested with phi_i, an extracellular stimulus I_e becomes the currents M I_e at the nodes. Where nothing is
+//! grounded, `K_ie phi = -K_i v + M I_e` has a solution only if they add up to 0: the rows of K_ie and K_i
+//! do.
+
+use super::domain::Domain;
+use super::params::Params;
+use super::stimulus::{Balance, Stimulus, StimulusKind};
+use warpsolve_host::error::{Error, Result};
+use warpsolve_host::matrix::Csr;
+
+/// A sum of currents below this share of the sum of their magnitudes is 0 but for rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// An extracellular stimulus with its current into each node while it is on (uA).
+pub(super) struct Electrode {
+    pub stimulus: Stimulus,
+    pub currents: Vec<f64>,
+}
+
+/// The extracellular stimuli, balanced where nothing is grounded. `mass` is the mass matrix of all nodes.
+///
+/// # Errors
+/// [`Error::Option`] for a stimulus that no node is within, or if they do not add up to 0 and
+/// [`Params::balance`] does not help.
+pub(super) fn electrodes<const C: usize>(
+    params: &Params,
+    domain: &Domain<C>,
+    mass: &Csr<f64>,
+) -> Result<Vec<Electrode>> {
+    let mut names = Vec::new();
+    let mut electrodes = Vec::new();
+    for (name, stimulus) in params.numbered_stimuli(StimulusKind::Extracellular) {
+        let within = stimulus.shape.nodes(&name, &domain.points, domain.bounds)?;
+        let strengths: Vec<f64> =
+            within.into_iter().map(|is_in| stimulus.strength * f64::from(is_in)).collect();
+        names.push(name);
+        electrodes.push(Electrode { stimulus: stimulus.clone(), currents: mass.mul_vec(&strengths) });
+    }
+    if params.grounds.is_empty() && !electrodes.is_empty() {
+        let volumes = mass.mul_vec(&vec![1.0; mass.n_rows()]);
+        while let Some(first) = names.iter().position(|name| !name.is_empty()) {
+            // Only those that are on at the same times can make up for each other.
+            let timing = timing(&electrodes[first].stimulus);
+            let is_one = |k: &usize| self::timing(&electrodes[*k].stimulus) == timing;
+            let group: Vec<usize> = (first..electrodes.len()).filter(is_one).collect();
+            let who = group.iter().map(|&k| std::mem::take(&mut names[k])).collect::<Vec<_>>().join(", ");
+            let together: Vec<&mut Vec<f64>> = electrodes
+                .iter_mut()
+                .enumerate()
+                .filter(|(k, _)| group.contains(k))
+                .map(|(_, electrode)| &mut electrode.currents)
+                .collect();
+            balance(params.balance, together, &volumes, &who)?;
+        }
+    }
+    Ok(electrodes)
+}
+
+/// What must be the same of stimuli that are on at the same times.
+fn timing(stimulus: &Stimulus) -> (f64, f64, Option<f64>, Option<u32>) {
+    (stimulus.start, stimulus.duration, stimulus.period, stimulus.beats)
+}
+
+/// Makes the currents of stimuli that are on together add up to 0. `volumes` are those around the nodes.
+fn balance(how: Balance, mut electrodes: Vec<&mut Vec<f64>>, volumes: &[f64], who: &str) -> Result<()> {
+    let total = |currents: &[f64]| currents.iter().sum::<f64>();
+    let sums: Vec<f64> = electrodes.iter().map(|currents| total(currents)).collect();
+    let side = |sign: f64| sums.iter().filter(|sum| sign * **sum > 0.0).map(|sum| sum.abs()).sum::<f64>();
+    let (entering, leaving) = (side(1.0), side(-1.0));
+    let missing = entering - leaving;
+    match how {
+        _ if missing.abs() <= ROUNDING * (entering + leaving) => {}
+        Balance::Refuse => {
+            return Err(Error::Option(format!(
+                "the extracellular currents of {who} add up to {missing:.6e} uA, but where nothing is grounded \
+                 as much must leave as enters; give an electrode of the other sign, or a ground, or balance \
+                 them (--ground, --balance-stimuli)"
+            )));
+        }
+        Balance::Scale if entering == 0.0 || leaving == 0.0 => {
+            return Err(Error::Option(format!(
+                "the extracellular currents of {who} have one sign and add up to {missing:.6e} uA: there is \
+                 nothing to scale; give an electrode of the other sign, or a ground, or spread what is missing \
+                 (--ground, --balance-stimuli spread)"
+            )));
+        }
+        Balance::Scale => {
+            let weaker = if entering < leaving { 1.0 } else { -1.0 };
+            let factor = entering.max(leaving) / entering.min(leaving);
+            let weak = electrodes.iter_mut().zip(&sums).filter(|(_, sum)| weaker * **sum > 0.0);
+            weak.for_each(|(currents, _)| currents.iter_mut().for_each(|current| *current *= factor));
+        }
+        Balance::Spread => {}
+    }
+    // What is missing still, if only by rounding. They are on together, so that one can have all of it.
+    let missing: f64 = electrodes.iter().map(|currents| total(currents)).sum();
+    let share = missing / total(volumes);
+    if let Some(currents) = electrodes.first_mut() {
+        currents.iter_mut().zip(volumes).for_each(|(current, volume)| *current -= share * volume);
+    }
+    Ok(())
+}
