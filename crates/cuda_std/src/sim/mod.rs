@@ -16,6 +16,26 @@
 //! A kernel in which a block waits for a later one never ends here, unless it does so in
 //! [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place at
 //! once, or for one of its [cluster](crate::cluster).
+//!
+//! ```
+//! use cuda_std::{kernel, memory::*, sim, thread};
+//!
+//! /// y_i = x_i+1, also for the last one.
+//! #[kernel]
+//! pub unsafe fn shift(x: *const f32, y: *mut f32) {
+//!     let i = thread::index_x();
+//!     y.st(i, x.ld(i + 1));
+//! }
+//!
+//! let (x, mut y) = ([1.0; 4], [0.0; 4]);
+//! let mut memory = sim::Memory::new();
+//! memory.register(x.as_ptr() as u64, 16);
+//! memory.register(y.as_mut_ptr() as u64, 16);
+//! let launch = shift { x: x.as_ptr(), y: y.as_mut_ptr() };
+//! let fault = sim::run(&launch, 1, 4, &memory, &sim::Options::default()).unwrap_err();
+//! assert_eq!((fault.block, fault.thread), (0, 3));
+//! assert!(fault.to_string().contains("element 4 of a buffer of 4"));
+//! ```
 
 mod atomic;
 mod block;
@@ -60,6 +80,21 @@ pub const MAX_SHARED_BYTES: u32 = 227 * 1024;
 ///
 /// On an error the launch stops where it is; what it wrote before stays written.
 ///
+/// ```
+/// # use cuda_std::{kernel, memory::*, sim, thread};
+/// #[kernel]
+/// pub unsafe fn fill(y: *mut f32) {
+///     y.st(thread::index_x(), 1.5);
+/// }
+///
+/// let mut y = [0.0; 8];
+/// let mut memory = sim::Memory::new();
+/// memory.register(y.as_mut_ptr() as u64, 32);
+/// sim::run(&fill { y: y.as_mut_ptr() }, 2, 4, &memory, &sim::Options::default())?;
+/// assert_eq!(y, [1.5; 8]);
+/// # Ok::<(), sim::Fault>(())
+/// ```
+///
 /// # Errors
 /// The first fault.
 pub fn run(
@@ -73,6 +108,28 @@ pub fn run(
 }
 
 /// [`run`] with dynamic shared memory.
+///
+/// ```
+/// # use cuda_std::{kernel, memory::*, sim, thread};
+/// use cuda_std::{host::Configuration, shared};
+///
+/// #[kernel]
+/// pub unsafe fn turn(y: *mut f32) {
+///     let (tile, t) = (shared::dynamic_shared::<f32>(), thread::thread_idx_x() as usize);
+///     tile.set(t, y.ld(t));
+///     thread::sync_threads();
+///     y.st(t, tile.get(3 - t));
+/// }
+///
+/// let mut y = [1.0, 2.0, 3.0, 4.0];
+/// let mut memory = sim::Memory::new();
+/// memory.register(y.as_mut_ptr() as u64, 16);
+/// let configuration = Configuration { shared_bytes: 16, ..Configuration::new(1, 4) };
+/// let launch = turn { y: y.as_mut_ptr() };
+/// sim::run_configured(&launch, configuration, &memory, &sim::Options::default())?;
+/// assert_eq!(y, [4.0, 3.0, 2.0, 1.0]);
+/// # Ok::<(), sim::Fault>(())
+/// ```
 ///
 /// # Errors
 /// The first fault.

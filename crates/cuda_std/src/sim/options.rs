@@ -1,6 +1,11 @@
 //! What a simulation looks for.
 
 /// What to look for beyond the checks that are always made.
+///
+/// ```
+/// # use cuda_std::sim::{Options, Order};
+/// let options = Options { races: true, order: Order::Shuffled(7), ..Options::default() };
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Report two threads that touch the same address with nothing to order them, one of them writing.
@@ -11,6 +16,13 @@ pub struct Options {
 }
 
 /// The order of blocks. A device promises none, so a kernel must not rely on one.
+///
+/// ```
+/// # use cuda_std::sim::{Options, Order};
+/// // A test that runs its kernel in several orders finds out whether it relies on one.
+/// let orders = [Order::Ascending, Order::Descending, Order::Shuffled(1), Order::Shuffled(2)];
+/// let all = orders.map(|order| Options { order, ..Options::default() });
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// 0, 1, 2, ..
