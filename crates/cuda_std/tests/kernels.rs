@@ -328,7 +328,7 @@ fn blocks_of_a_cooperative_launch_wait_for_each_other() {
         }
         let launch = relax { steps: 3, x: x.as_mut_ptr(), barrier: barrier.as_mut_ptr() };
         let configuration = Configuration { cooperative: true, ..Configuration::new(blocks, threads) };
-        let options = Options { races: true, order };
+        let options = Options { races: true, order, ..Options::DEFAULT };
         let memory = memory([&x as _, &barrier as _]);
         let run = || sim::run_configured(&launch, configuration, &memory, &options);
         let (result, report) = sim::explain(run);

@@ -367,6 +367,33 @@ pub enum FaultKind {
         /// Where.
         place: Place,
     },
+    /// Two accesses by different blocks, one of them an atomic operation that is one for its own block alone.
+    #[error(
+        "{access} and {other_access} by block {other_block}, thread {other_thread}, at least one of them of a \
+         block's scope, which is not atomic for others: {place}"
+    )]
+    ScopeRace {
+        /// What the thread did.
+        access: Access,
+        /// What the other had done.
+        other_access: Access,
+        /// The other thread's block.
+        other_block: u32,
+        /// The other thread.
+        other_thread: u32,
+        /// Where.
+        place: Place,
+    },
+    /// A thread accesses memory without end, as one does that waits for a block that comes later.
+    #[error(
+        "{accesses} accesses to memory without an end: it seems to wait for what another thread has not \
+         written. Options::blocks_at_once lets more blocks run at a time, and Options::patience allows more \
+         accesses"
+    )]
+    Endless {
+        /// How many there were while no thread waited or ended.
+        accesses: u64,
+    },
     /// A thread of a kernel under `#[kernel(.., waits)]` ended without waiting for the grid in front.
     #[error("ends without a call of grid_dependency_wait")]
     NoWait,

@@ -1,7 +1,8 @@
 //! The simulator: kernels on the host, thread by thread, for correctness on machines without a GPU.
 //!
-//! Blocks run one after another, in an order that can be chosen. The threads of a block are coroutines that
-//! take turns at barriers and warp-wide operations only, so the order of everything is the same in every run.
+//! Blocks run one after another, in an order that can be chosen, or several at a time, by turns that change at
+//! accesses to memory ([`Options::blocks_at_once`]). The threads of a block are coroutines that take turns at
+//! barriers and warp-wide operations. The order of everything is the same in every run.
 //! What a GPU would not notice ends the launch with a [`Fault`]: accesses outside of registered buffers,
 //! reads of shared memory nobody wrote, barriers that some threads never reach, shuffles from lanes that
 //! have exited, and, when asked for, races ([`Options`]) and reads of global memory nobody wrote
@@ -13,9 +14,9 @@
 //! [`explain`] counts what launches do, by the lines of the source: how many sectors of global memory the
 //! accesses of warps touch, conflicts of banks, collisions of atomic operations, branches that part a warp.
 //!
-//! A kernel in which a block waits for a later one never ends here, unless it does so in
-//! [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place at
-//! once, or for one of its [cluster](crate::cluster).
+//! A kernel in which a block waits for a later one ends with a fault, unless they run at the same time, or it
+//! does so in [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place
+//! at once, or for one of its [cluster](crate::cluster).
 //!
 //! ```
 //! use cuda_std::{kernel, memory::*, sim, thread};
@@ -54,6 +55,8 @@ mod race;
 mod report;
 mod resident;
 mod shared;
+#[cfg(unix)]
+mod stack;
 pub(crate) mod thread;
 mod trace;
 

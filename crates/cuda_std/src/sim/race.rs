@@ -4,11 +4,13 @@
 //! within a warp (taken to include all of its lanes); and between blocks a fence in the one, an atomic
 //! operation of it after the fence, and a later atomic operation of the other on the same address. The
 //! last is taken per block, not per thread: that all threads of the block have come to the fence is the
-//! business of its barriers. A barrier of the cluster orders what its threads did before they arrived and
+//! business of its barriers. An operation that is atomic for its block alone orders nothing
+//! for others, and races with theirs. A barrier of the cluster orders what its threads did before they arrived and
 //! what they do after they have waited, and a barrier of the grid orders everything.
 
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;
+use crate::ordering::Scope;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -18,6 +20,8 @@ pub(super) struct Stamp {
     pub access: Access,
     pub block: u32,
     pub thread: u32,
+    /// Whom it is atomic for, if it is.
+    scope: Scope,
     /// Number of the access in the launch.
     time: u64,
     /// How many barriers the block had passed.
@@ -41,9 +45,17 @@ impl Access {
     fn concurrent(self) -> bool {
         matches!(self, Access::VolatileRead | Access::VolatileWrite | Access::Atomic)
     }
+}
 
-    fn conflicts(self, other: Access) -> bool {
-        (self.writes() || other.writes()) && !(self.concurrent() && other.concurrent())
+impl Stamp {
+    fn conflicts(&self, other: &Stamp) -> bool {
+        (self.access.writes() || other.access.writes())
+            && !(self.access.concurrent() && other.access.concurrent() && !self.is_out_of_scope(other))
+    }
+
+    /// Whether one of the two is atomic for its own block alone, and the other of another block.
+    pub fn is_out_of_scope(&self, other: &Stamp) -> bool {
+        self.block != other.block && (self.scope == Scope::Block || other.scope == Scope::Block)
     }
 }
 
@@ -69,6 +81,8 @@ pub(super) enum Word {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Caller {
     pub thread: u32,
+    /// Whom the access is atomic for, if it is.
+    pub scope: Scope,
     pub cluster: u32,
     /// How often it has arrived at a barrier of the cluster, and waited there.
     pub arrived: u32,
@@ -151,21 +165,32 @@ impl Races {
         releases.count += 1;
     }
 
-    /// Enters an access; the error is an earlier one that it races with.
-    pub fn enter(&mut self, word: Word, access: Access, caller: Caller) -> Result<(), Stamp> {
+    /// Enters an access; the error is an earlier one that it races with, and whether for their scopes alone.
+    pub fn enter(&mut self, word: Word, access: Access, caller: Caller) -> Result<(), (Stamp, bool)> {
         self.time += 1;
-        let Caller { thread, cluster, arrived, passed } = caller;
+        let Caller { thread, scope, cluster, arrived, passed } = caller;
         let warp = self.now.warps[(thread / WARP_SIZE) as usize];
         let (block, time, barrier, grid_barrier) =
             (self.block, self.time, self.now.barrier, self.grid_barrier);
-        let now =
-            Stamp { access, block, thread, time, barrier, warp, grid_barrier, cluster, arrived, passed };
+        let now = Stamp {
+            access,
+            block,
+            thread,
+            scope,
+            time,
+            barrier,
+            warp,
+            grid_barrier,
+            cluster,
+            arrived,
+            passed,
+        };
         let mut history = self.words.remove(&word).unwrap_or_default();
         let ordered = |before: &Stamp| match word {
             Word::Shared { .. } if before.cluster != now.cluster => true, // another cluster's memory
             _ => self.ordered(before, &now),
         };
-        let rival = |before: &&Stamp| before.access.conflicts(access) && !ordered(before);
+        let rival = |before: &&Stamp| before.conflicts(&now) && !ordered(before);
         let earlier = history.write.iter().chain(history.reads.iter().flatten());
         let race = earlier.into_iter().find(rival).copied();
         if access.writes() {
@@ -176,7 +201,8 @@ impl Races {
             history.reads[1] = Some(now);
         }
         self.words.insert(word, history);
-        race.map_or(Ok(()), Err)
+        let of_scope = |other: &Stamp| other.access.concurrent() && access.concurrent();
+        race.map_or(Ok(()), |other| Err((other, of_scope(&other))))
     }
 
     /// Forgets the accesses to cells of a shared array.

@@ -9,6 +9,7 @@ pub use super::shared::SharedBase;
 use crate::caching::{Load, Store};
 use crate::host::Dim3;
 use crate::lanes::{Shuffle, WARP_SIZE, WarpReductionOp};
+use crate::ordering::Scope;
 use crate::space::AddressSpace;
 use std::alloc::Layout;
 
@@ -191,7 +192,7 @@ pub fn active_mask() -> u32 {
 #[track_caller]
 fn check(access: Access, base: u64, address: u64, size: u64) {
     if let Some(grid) = block::current() {
-        grid.check_global(access, base, address, size);
+        grid.check_global(access, Scope::Device, base, address, size);
     }
 }
 

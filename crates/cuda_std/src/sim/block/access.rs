@@ -1,6 +1,7 @@
 //! What the threads of a grid do to memory.
 
 use super::Grid;
+use crate::ordering::Scope;
 use crate::sim::fault::{Access, FaultKind, Place};
 use crate::sim::race::{Caller, Races, Stamp, Word};
 use crate::sim::report::Operation;
@@ -25,16 +26,17 @@ impl Grid<'_> {
         self.in_races(|races| races.synchronise(address));
     }
 
-    /// The running thread, as races know it.
-    fn caller(&self) -> Caller {
+    /// The running thread, as races know it, for an access that is atomic for so many if it is at all.
+    fn caller(&self, scope: Scope) -> Caller {
         let (now, thread) = (self.now(), self.thread());
         let [arrived, passed] = [&now.arrived, &now.passed].map(|counts| counts[thread as usize].get());
-        Caller { thread, cluster: self.cluster(), arrived, passed }
+        Caller { thread, scope, cluster: self.cluster(), arrived, passed }
     }
 
     /// Faults unless `size` bytes at `address` may be accessed through a pointer to `base`, now.
     #[track_caller]
-    pub fn check_global(&self, access: Access, base: u64, address: u64, size: u64) {
+    pub fn check_global(&self, access: Access, scope: Scope, base: u64, address: u64, size: u64) {
+        self.before_access(Location::caller());
         // Shared memory may be meant too, where a pointer says nothing of its kind.
         if self.shared().contains(address) {
             self.note(Some(Location::caller()), of_shared(access), address, size);
@@ -49,11 +51,11 @@ impl Grid<'_> {
         }
         self.note(Some(Location::caller()), of_global(access), address, size);
         let Some(races) = &self.races else { return };
-        if access == Access::Atomic {
+        if access == Access::Atomic && scope != Scope::Block {
             self.synchronise(address);
         }
         for word in address / 4..(address + size) / 4 {
-            let entered = races.borrow_mut().enter(Word::Global(word), access, self.caller());
+            let entered = races.borrow_mut().enter(Word::Global(word), access, self.caller(scope));
             if let Err(other) = entered {
                 self.fault_here(race(access, other, self.memory.place(word * 4)));
             }
@@ -86,7 +88,7 @@ impl Grid<'_> {
         let Some(races) = &self.races else { return };
         for cell in cells {
             let word = Word::Shared { place: base.place as u32, array: base.array as u32, cell: cell as u32 };
-            let entered = races.borrow_mut().enter(word, access, self.caller());
+            let entered = races.borrow_mut().enter(word, access, self.caller(Scope::Device));
             if let Err(other) = entered {
                 let place = Place::Shared { array: self.memory_of(base).name(base), offset: cell as u64 * 4 };
                 self.fault_at(at, race(access, other, place));
@@ -118,6 +120,7 @@ impl Grid<'_> {
     /// Element `i`, one cell, for an access that others may make at the same time.
     #[track_caller]
     pub fn load_shared_word(&self, access: Access, base: SharedBase, i: usize) -> u32 {
+        self.before_access(Location::caller());
         let cells = self.shared_cells::<1>(access, base, i);
         let cell = self.memory_of(base).cells(base)[cells.start];
         self.written(cell, base, i)
@@ -157,7 +160,10 @@ fn of_shared(access: Access) -> Operation {
     }
 }
 
-fn race(access: Access, other: Stamp, place: Place) -> FaultKind {
+fn race(access: Access, (other, of_scope): (Stamp, bool), place: Place) -> FaultKind {
     let Stamp { access: other_access, block: other_block, thread: other_thread, .. } = other;
-    FaultKind::Race { access, other_access, other_block, other_thread, place }
+    match of_scope {
+        true => FaultKind::ScopeRace { access, other_access, other_block, other_thread, place },
+        false => FaultKind::Race { access, other_access, other_block, other_thread, place },
+    }
 }
