@@ -59,11 +59,11 @@ impl<T: Word> Shared<T> {
         Self { base, element: PhantomData }
     }
 
-    /// The current block's array of that name, for which so many bytes an element are reserved.
+    /// The current block's array of that name and size.
     #[cfg(not(target_arch = "nvptx64"))]
     #[doc(hidden)]
-    pub fn named(name: &'static str, length: usize, bytes: usize) -> Self {
-        Self { base: platform::shared(name, length, bytes), element: PhantomData }
+    pub fn named(name: &'static str, length: usize) -> Self {
+        Self { base: platform::shared(name, length, size_of::<T>()), element: PhantomData }
     }
 
     /// Where it is.

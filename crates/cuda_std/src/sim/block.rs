@@ -80,7 +80,7 @@ impl<'a> Grid<'a> {
         let (blocks, in_cluster) = (configuration.grid.count(), configuration.cluster.count());
         let places = match configuration.cooperative {
             true => blocks,
-            false => blocks.min(in_cluster * u64::from(options.blocks_at_once.max(1))),
+            false => blocks.min(in_cluster * u64::from(options.blocks_at_once)).max(in_cluster),
         };
         Self {
             kernel,

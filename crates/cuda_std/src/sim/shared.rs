@@ -79,20 +79,20 @@ impl SharedMemory {
         Self { arrays: RefCell::default(), variables: RefCell::default(), dynamic, dynamic_bytes }
     }
 
-    /// The number of the array of that name, made if there is none, for so many elements of `size` bytes.
+    /// The number of the array of that name for so many elements of `size` bytes, made if there is none.
     pub fn array(&self, name: &'static str, length: usize, size: usize) -> usize {
-        let mut arrays = self.arrays.borrow_mut();
-        if let Some(number) = arrays.iter().position(|a| a.name == name) {
+        let (mut arrays, cells) = (self.arrays.borrow_mut(), length * size / 4);
+        if let Some(number) = arrays.iter().position(|a| a.name == name && a.cells.len() == cells) {
             return number;
         }
-        arrays.push(Array { name, cells: vec![None; length * size / 4] });
+        arrays.push(Array { name, cells: vec![None; cells] });
         arrays.len() - 1
     }
 
     /// The number of dynamic shared memory as an array of elements of `size` bytes, and how many it has.
     pub fn dynamic_array(&self, size: usize) -> (usize, usize) {
-        let length = self.dynamic_bytes as usize / size;
-        (self.array(DYNAMIC, length, size), length)
+        let bytes = self.dynamic_bytes as usize;
+        (self.array(DYNAMIC, bytes / 4, 4), bytes / size)
     }
 
     pub fn name(&self, base: SharedBase) -> &'static str {

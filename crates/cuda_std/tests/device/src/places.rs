@@ -83,3 +83,12 @@ pub unsafe fn allocations(n: u32, out: *mut u32) {
     let numbers: Vec<u32> = (0..n).collect();
     *out = Box::new(numbers.len() as u32 + text.len() as u32).to_owned().wrapping_add(1);
 }
+
+/// An array of the instance's type and length.
+#[kernel(T = [f32, f64], N = [32, 64])]
+pub unsafe fn array_of_instance<T: cuda_std::memory::Word, const N: usize>(x: *mut T) {
+    let (array, t) = (cuda_std::shared![T; N], thread::thread_idx_x() as usize);
+    array.set(t, *x.add(t));
+    thread::sync_threads();
+    *x.add(t) = array.get(N - 1 - t);
+}
