@@ -24,7 +24,7 @@ use crate::platform;
 #[doc(hidden)]
 pub use crate::caching::{Load, Store};
 
-/// Element types that one instruction loads: 4 or 8 bytes, any bit pattern valid.
+/// Element types that one instruction loads: numbers of 1, 2, 4 or 8 bytes, and `bool`.
 ///
 /// ```
 /// # use cuda_std::memory::*;
@@ -147,6 +147,25 @@ macro_rules! word {
 }
 
 word! {
+    u8, load_8, load_x2_8, load_x4_8, store_8, load_shared_8, store_shared_8, load_cluster_8, store_cluster_8:
+    u8, |v| v, |b| b;
+    i8, |v: i8| v as u8, |b: u8| b as i8;
+    bool, u8::from, |b: u8| b != 0;
+}
+word! {
+    u16, load_16, load_x2_16, load_x4_16, store_16, load_shared_16, store_shared_16,
+    load_cluster_16, store_cluster_16:
+    u16, |v| v, |b| b;
+    i16, |v: i16| v as u16, |b: u16| b as i16;
+}
+#[cfg(feature = "half")]
+word! {
+    u16, load_16, load_x2_16, load_x4_16, store_16, load_shared_16, store_shared_16,
+    load_cluster_16, store_cluster_16:
+    half::f16, half::f16::to_bits, half::f16::from_bits;
+    half::bf16, half::bf16::to_bits, half::bf16::from_bits;
+}
+word! {
     u32, load_32, load_x2_32, load_x4_32, store_32, load_shared_32, store_shared_32,
     load_cluster_32, store_cluster_32:
     u32, |v| v, |b| b;
@@ -226,7 +245,7 @@ pub trait GlobalLoad: Copy {
     /// # Safety
     /// As [`GlobalLoad::ld_nc`] for both; the address of element `i` is a multiple of the two's size.
     unsafe fn ld_nc_x2(self, i: usize) -> [Self::Element; 2];
-    /// Elements `i` to `i + 3`, 16 bytes an instruction, as [`GlobalLoad::ld_nc`].
+    /// Elements `i` to `i + 3`, up to 16 bytes an instruction, as [`GlobalLoad::ld_nc`].
     ///
     /// ```
     /// # use cuda_std::memory::*;
@@ -239,7 +258,7 @@ pub trait GlobalLoad: Copy {
     /// ```
     ///
     /// # Safety
-    /// As [`GlobalLoad::ld_nc`] for all four; the address of element `i` is a multiple of 16.
+    /// As [`GlobalLoad::ld_nc`] for all four; the address of element `i` is a multiple of the four's size, or of 16.
     unsafe fn ld_nc_x4(self, i: usize) -> [Self::Element; 4];
     /// Element `i` as it is now, whoever wrote it (for what other blocks of the same kernel wrote).
     ///

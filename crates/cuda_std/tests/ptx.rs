@@ -219,6 +219,21 @@ fn functions_are_the_instructions_that_they_should_be() {
             let declaration = format!("\n.shared .align 16 .b8 {array}[{bytes}];");
             assert_eq!(ptx.matches(&declaration).count(), 1, "{declaration}");
         }
+        for (name, suffix) in
+            [("small_u8", ".b8"), ("small_bool", ".b8"), ("small_i16", ".b16"), ("small_bf16", ".b16")]
+        {
+            let text = entry(&ptx, name);
+            for access in [
+                "ld.global",
+                "ld.global.nc.v4",
+                "ld.relaxed.gpu.global",
+                "st.global",
+                "ld.shared",
+                "st.shared",
+            ] {
+                assert!(text.contains(&format!("{access}{suffix}")), "no {access}{suffix} in {text}");
+            }
+        }
         assert!(ptx.contains("__assertfail") && ptx.contains("vprintf"));
     }
     match Ptxas::find().unwrap() {

@@ -8,7 +8,7 @@ use std::cell::Cell;
 struct Buffer {
     start: u64,
     bytes: u64,
-    /// Which words of four bytes have been written; none where that is not tracked.
+    /// Which bytes have been written; none where that is not tracked.
     written: Vec<Cell<bool>>,
 }
 
@@ -17,22 +17,22 @@ impl Buffer {
         self.start + self.bytes
     }
 
-    /// The tracked words in a range of addresses.
-    fn words(&self, address: u64, bytes: u64) -> &[Cell<bool>] {
+    /// The tracked bytes in a range of addresses.
+    fn tracked(&self, address: u64, bytes: u64) -> &[Cell<bool>] {
         if self.written.is_empty() {
             return &[];
         }
         let offset = address - self.start;
-        &self.written[(offset / 4) as usize..(offset + bytes).div_ceil(4) as usize]
+        &self.written[offset as usize..(offset + bytes) as usize]
     }
 
     /// Notes a write; refuses a read of what was not written.
     fn note(&self, access: Access, address: u64, size: u64) -> Result<(), FaultKind> {
-        let words = self.words(address, size);
+        let bytes = self.tracked(address, size);
         match access {
-            Access::Write | Access::VolatileWrite => words.iter().for_each(|w| w.set(true)),
+            Access::Write | Access::VolatileWrite => bytes.iter().for_each(|byte| byte.set(true)),
             Access::Read | Access::VolatileRead | Access::Atomic => {
-                if words.iter().any(|w| !w.get()) {
+                if bytes.iter().any(|byte| !byte.get()) {
                     let index = (address - self.start) / size;
                     return Err(FaultKind::UnwrittenGlobal { buffer: self.start, bytes: self.bytes, index });
                 }
@@ -126,8 +126,8 @@ impl Memory {
         let free = (at == 0 || self.buffers[at - 1].end() <= address)
             && self.buffers.get(at).is_none_or(|b| address + bytes <= b.start);
         assert!(free, "{bytes} bytes at {address:#x} overlap with a registered buffer");
-        let words = if self.tracks_writes { bytes.div_ceil(4) as usize } else { 0 };
-        let written = vec![Cell::new(false); words];
+        let tracked = if self.tracks_writes { bytes as usize } else { 0 };
+        let written = vec![Cell::new(false); tracked];
         self.buffers.insert(at, Buffer { start: address, bytes, written });
     }
 
@@ -172,7 +172,7 @@ impl Memory {
     /// ```
     pub fn mark_written(&self, address: u64, bytes: u64) {
         if let Some(buffer) = self.find(address) {
-            buffer.words(address, bytes).iter().for_each(|w| w.set(true));
+            buffer.tracked(address, bytes).iter().for_each(|byte| byte.set(true));
         }
     }
 
@@ -190,7 +190,7 @@ impl Memory {
     /// ```
     pub fn mark_copied(&self, destination: u64, source: u64, bytes: u64) {
         let (Some(to), Some(from)) = (self.find(destination), self.find(source)) else { return };
-        for (to, from) in to.words(destination, bytes).iter().zip(from.words(source, bytes)) {
+        for (to, from) in to.tracked(destination, bytes).iter().zip(from.tracked(source, bytes)) {
             to.set(from.get());
         }
     }

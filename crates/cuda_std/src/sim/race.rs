@@ -11,7 +11,7 @@
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;
 use crate::ordering::Scope;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// An access, and where in the launch it was made.
@@ -59,8 +59,8 @@ impl Stamp {
     }
 }
 
-/// What happened to four bytes.
-#[derive(Debug, Default)]
+/// What happened to four bytes, or to one of them.
+#[derive(Debug, Clone, Default)]
 struct History {
     /// The last write.
     write: Option<Stamp>,
@@ -74,8 +74,19 @@ pub(super) enum Word {
     /// Address / 4.
     Global(u64),
     /// Place of the block, array and offset / 4.
-    Shared { place: u32, array: u32, cell: u32 },
+    Shared { place: u32, array: u32, number: u32 },
 }
+
+/// The words of a range of bytes: their numbers, and which of their bytes are in it.
+pub(super) fn parts(bytes: Range<u64>) -> impl Iterator<Item = (u64, Range<u8>)> {
+    (bytes.start / 4..bytes.end.div_ceil(4)).map(move |word| {
+        let [start, end] = [bytes.start, bytes.end].map(|byte| byte.clamp(4 * word, 4 * word + 4) - 4 * word);
+        (word, start as u8..end as u8)
+    })
+}
+
+/// Stands for all bytes of a word together.
+const WHOLE: u8 = 4;
 
 /// Who makes an access.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +103,10 @@ pub(super) struct Caller {
 /// The accesses of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Races {
-    words: HashMap<Word, History>,
+    /// Of words, and by their bytes of those that are split.
+    words: HashMap<(Word, u8), History>,
+    /// The words of which somebody has accessed a part.
+    split: HashSet<Word>,
     time: u64,
     /// How many barriers the grid has passed.
     grid_barrier: u32,
@@ -165,9 +179,34 @@ impl Races {
         releases.count += 1;
     }
 
-    /// Enters an access; the error is an earlier one that it races with, and whether for their scopes alone.
-    pub fn enter(&mut self, word: Word, access: Access, caller: Caller) -> Result<(), (Stamp, bool)> {
+    /// Enters an access to some bytes of a word; the error is an earlier one that it races with, and whether
+    /// for their scopes alone.
+    pub fn enter(
+        &mut self,
+        word: Word,
+        mut bytes: Range<u8>,
+        access: Access,
+        caller: Caller,
+    ) -> Result<(), (Stamp, bool)> {
         self.time += 1;
+        let is_whole = bytes == (0..WHOLE);
+        if is_whole && (self.split.is_empty() || !self.split.contains(&word)) {
+            return self.enter_part(word, WHOLE, access, caller);
+        }
+        if self.split.insert(word) {
+            let history = self.words.remove(&(word, WHOLE)).unwrap_or_default();
+            self.words.extend((0..WHOLE).map(|byte| ((word, byte), history.clone())));
+        }
+        bytes.try_for_each(|byte| self.enter_part(word, byte, access, caller))
+    }
+
+    fn enter_part(
+        &mut self,
+        word: Word,
+        part: u8,
+        access: Access,
+        caller: Caller,
+    ) -> Result<(), (Stamp, bool)> {
         let Caller { thread, scope, cluster, arrived, passed } = caller;
         let warp = self.now.warps[(thread / WARP_SIZE) as usize];
         let (block, time, barrier, grid_barrier) =
@@ -185,7 +224,7 @@ impl Races {
             arrived,
             passed,
         };
-        let mut history = self.words.remove(&word).unwrap_or_default();
+        let mut history = self.words.remove(&(word, part)).unwrap_or_default();
         let ordered = |before: &Stamp| match word {
             Word::Shared { .. } if before.cluster != now.cluster => true, // another cluster's memory
             _ => self.ordered(before, &now),
@@ -200,15 +239,17 @@ impl Races {
         } else if history.reads[1].as_ref().is_none_or(&ordered) {
             history.reads[1] = Some(now);
         }
-        self.words.insert(word, history);
+        self.words.insert((word, part), history);
         let of_scope = |other: &Stamp| other.access.concurrent() && access.concurrent();
         race.map_or(Ok(()), |other| Err((other, of_scope(&other))))
     }
 
-    /// Forgets the accesses to cells of a shared array.
-    pub fn forget_shared(&mut self, place: u32, array: u32, cells: Range<usize>) {
-        for cell in cells {
-            self.words.remove(&Word::Shared { place, array, cell: cell as u32 });
+    /// Forgets the accesses to words of a shared array, of which these are the bytes.
+    pub fn forget_shared(&mut self, place: u32, array: u32, bytes: Range<usize>) {
+        for number in bytes.start / 4..bytes.end / 4 {
+            let word = Word::Shared { place, array, number: number as u32 };
+            self.split.remove(&word);
+            (0..=WHOLE).for_each(|part| drop(self.words.remove(&(word, part))));
         }
     }
 
