@@ -66,7 +66,8 @@ fn several_are_loaded_at_once() {
     assert!(matches!(kind, FaultKind::OutOfBounds { index: 2, length: 2, .. }), "{kind}");
 }
 
-/// The bytes of a word by as many threads; then thread 0 reads `width` of them at once, behind a barrier or not.
+/// The bytes of a word by as many threads; then thread 0 reads `width` of them at once, behind a barrier or
+/// not.
 #[kernel]
 unsafe fn bytes_of_a_word(width: u32, waits: bool, x: *mut u8, y: *mut u32) {
     let t = thread::thread_idx_x() as usize;

@@ -73,9 +73,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `shared![T; N]`: static shared memory of `N` elements of `T`, as a `cuda_std::shared::Shared<T>`, whose
 /// accesses the simulator checks.
 ///
-/// `T` and `N` may depend on the generic parameters of the function around it; instances of the function in one
-/// kernel then share the memory where it has the same size. Evaluating it twice gives the same memory, as a
-/// `__shared__` variable of CUDA does.
+/// `T` and `N` may depend on the generic parameters of the function around it; instances of the function in
+/// one kernel then share the memory where it has the same size. Evaluating it twice gives the same memory, as
+/// a `__shared__` variable of CUDA does.
 ///
 /// ```
 /// use cuda_std::{shared, sim, thread};

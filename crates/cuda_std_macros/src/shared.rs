@@ -51,8 +51,8 @@ fn bytes(element: &Type) -> Option<usize> {
     sizes.iter().find(|(names, _)| is_one_of(*names)).map(|(_, size)| *size)
 }
 
-/// The check that an array is not too large: at once where that can be told, else where the function around it
-/// is compiled for its types.
+/// The check that an array is not too large: at once where that can be told, else where the function around
+/// it is compiled for its types.
 fn check(element: &Type, length: &Expr) -> TokenStream {
     match (bytes(element), length) {
         (Some(bytes), Expr::Lit(_)) => fits(quote!(#length * #bytes)),
@@ -67,8 +67,8 @@ fn check(element: &Type, length: &Expr) -> TokenStream {
     }
 }
 
-/// On the device `cuda_builder` declares the array, whose name ends with its bytes: of a generic function each
-/// size has its own.
+/// On the device `cuda_builder` declares the array, whose name ends with its bytes: of a generic function
+/// each size has its own.
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let Input { element, length } = syn::parse2(input)?;
     let name = unique_name();

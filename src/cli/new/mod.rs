@@ -95,8 +95,8 @@ fn source(crates: Option<&Path>, name: &str) -> String {
     }
 }
 
-/// The tests on every push of a project that takes the crates from a folder of this machine, which no other has:
-/// those of the registry take their place.
+/// The tests on every push of a project that takes the crates from a folder of this machine, which no other
+/// has: those of the registry take their place.
 fn from_registry(text: &str) -> String {
     let checkout = "      - uses: actions/checkout@v4\n";
     let replace = format!(

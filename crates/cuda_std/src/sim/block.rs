@@ -92,7 +92,7 @@ impl<'a> Grid<'a> {
             running: Cell::new(0),
             thread: Cell::new(0),
             preempted: Cell::new(false),
-            random: Random::default(),
+            random: Random::of(options.order),
             accesses: Cell::new(0),
             ticks: Cell::new(0),
             fault: RefCell::new(None),
@@ -208,8 +208,8 @@ impl<'a> Grid<'a> {
         yielder.suspend(())
     }
 
-    /// Before an access to memory, there in the source: faults if it is one too many, and lets other blocks go
-    /// on where they are to be interleaved.
+    /// Before an access to memory, there in the source: faults if it is one too many, and lets other blocks
+    /// go on where they are to be interleaved.
     fn before_access(&self, place: &'static Location<'static>) {
         let accesses = self.accesses.get() + 1;
         self.accesses.set(accesses);

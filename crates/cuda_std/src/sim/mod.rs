@@ -1,12 +1,11 @@
 //! The simulator: kernels on the host, thread by thread, for correctness on machines without a GPU.
 //!
-//! Blocks run one after another, in an order that can be chosen, or several at a time, by turns that change at
-//! accesses to memory ([`Options::blocks_at_once`]). The threads of a block are coroutines that take turns at
-//! barriers and warp-wide operations. The order of everything is the same in every run.
-//! What a GPU would not notice ends the launch with a [`Fault`]: accesses outside of registered buffers,
-//! reads of shared memory nobody wrote, barriers that some threads never reach, shuffles from lanes that
-//! have exited, and, when asked for, races ([`Options`]) and reads of global memory nobody wrote
-//! ([`Memory::tracking_writes`]).
+//! Blocks run one after another, in an order that can be chosen, or several at a time, by turns that change
+//! at accesses to memory ([`Options::blocks_at_once`]). The threads of a block are coroutines that take turns
+//! at barriers and warp-wide operations. The order of everything is the same in every run. What a GPU would
+//! not notice ends the launch with a [`Fault`]: accesses outside of registered buffers, reads of shared
+//! memory nobody wrote, barriers that some threads never reach, shuffles from lanes that have exited, and,
+//! when asked for, races ([`Options`]) and reads of global memory nobody wrote ([`Memory::tracking_writes`]).
 //!
 //! Loads and stores of [`crate::memory`] and atomic operations are checked. What a kernel does to plain
 //! references, slices and pointers is not, as in other Rust code; only that its indices are within a slice.
@@ -15,8 +14,8 @@
 //! accesses of warps touch, conflicts of banks, collisions of atomic operations, branches that part a warp.
 //!
 //! A kernel in which a block waits for a later one ends with a fault, unless they run at the same time, or it
-//! does so in [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a place
-//! at once, or for one of its [cluster](crate::cluster).
+//! does so in [`sync_grid`](crate::thread::sync_grid), for which all blocks of a cooperative launch have a
+//! place at once, or for one of its [cluster](crate::cluster).
 //!
 //! ```
 //! use cuda_std::{kernel, memory::*, sim, thread};

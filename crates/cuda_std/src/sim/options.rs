@@ -15,10 +15,11 @@ pub struct Options {
     pub races: bool,
     /// In which order the blocks run.
     pub order: Order,
-    /// How many blocks run at a time, 1 at first. With more, another block may go on at every access to global
-    /// memory that the simulator checks, as random numbers say that are the same in every run: a kernel whose
-    /// blocks must not be interleaved fails. Many times slower. (Blocks of a cooperative launch, and of a
-    /// cluster, have a place at once anyway, and go on by turns from barrier to barrier.)
+    /// How many blocks run at a time, 1 at first. With more, another block may go on at every access to
+    /// global memory that the simulator checks, as random numbers say: a kernel whose blocks must not be
+    /// interleaved fails. The numbers are those of the seed of [`Order::Shuffled`], the same in every run.
+    /// Many times slower. (Blocks of a cooperative launch, and of a cluster, have a place at once anyway, and
+    /// with 1 go on by turns from barrier to barrier.)
     pub blocks_at_once: u32,
     /// Bytes of stack of a thread, 128 KiB at first; what is not touched takes no memory. A thread that needs
     /// more, for a large array or a deep recursion, ends the process, which says so first (on Unix).
@@ -86,10 +87,15 @@ fn shuffled(count: u32, seed: u64) -> Vec<u32> {
 }
 
 /// The generator SplitMix64 (Steele, Lea and Flood, 2014).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Random(Cell<u64>);
 
 impl Random {
+    pub fn of(order: Order) -> Self {
+        let seed = if let Order::Shuffled(seed) = order { seed } else { 0 };
+        Random(Cell::new(seed))
+    }
+
     pub fn next(&self) -> u64 {
         let state = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.0.set(state);

@@ -2,11 +2,11 @@
 //!
 //! What orders two accesses: the program, within a thread; `sync_threads`, within a block; `sync_warp`,
 //! within a warp (taken to include all of its lanes); and between blocks a fence in the one, an atomic
-//! operation of it after the fence, and a later atomic operation of the other on the same address. The
-//! last is taken per block, not per thread: that all threads of the block have come to the fence is the
-//! business of its barriers. An operation that is atomic for its block alone orders nothing
-//! for others, and races with theirs. A barrier of the cluster orders what its threads did before they arrived and
-//! what they do after they have waited, and a barrier of the grid orders everything.
+//! operation of it after the fence, and a later atomic operation of the other on the same address. The last
+//! is taken per block, not per thread: that all threads of the block have come to the fence is the business
+//! of its barriers. An operation that is atomic for its block alone orders nothing for others, and races with
+//! theirs. A barrier of the cluster orders what its threads did before they arrived and what they do after
+//! they have waited, and a barrier of the grid orders everything.
 
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;
@@ -249,7 +249,9 @@ impl Races {
         for number in bytes.start / 4..bytes.end / 4 {
             let word = Word::Shared { place, array, number: number as u32 };
             self.split.remove(&word);
-            (0..=WHOLE).for_each(|part| drop(self.words.remove(&(word, part))));
+            for part in 0..=WHOLE {
+                self.words.remove(&(word, part));
+            }
         }
     }
 

@@ -1,5 +1,5 @@
-//! A word where the stack of a thread is too small: what lies beyond it cannot be accessed, and the process ends
-//! by a signal.
+//! A word where the stack of a thread is too small: what lies beyond it cannot be accessed, and the process
+//! ends by a signal.
 
 use super::block;
 use std::io::Write;

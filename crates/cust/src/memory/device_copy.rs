@@ -24,8 +24,8 @@ use std::num::*;
 /// struct OnTheHost(&'static [f32]);
 /// ```
 ///
-/// With the features `impl_half`, `impl_glam`, `impl_vek`, `impl_mint` and `impl_num_complex`, types of these crates
-/// implement it.
+/// With the features `impl_half`, `impl_glam`, `impl_vek`, `impl_mint` and `impl_num_complex`, types of these
+/// crates implement it.
 ///
 /// # Safety
 /// The type has no reference to memory of the host.

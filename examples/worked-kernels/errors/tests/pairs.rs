@@ -11,7 +11,8 @@ use double_double as dd;
 use double_double::{Double, double};
 use errors::error;
 
-/// Magnitudes, between which samples lie evenly by their logarithms, and whether numbers below 0 are among them.
+/// Magnitudes, between which samples lie evenly by their logarithms, and whether numbers below 0 are among
+/// them.
 #[derive(Clone, Copy)]
 struct Range {
     from: f64,
