@@ -258,8 +258,7 @@ pub trait GlobalLoad: Copy {
     /// ```
     ///
     /// # Safety
-    /// As [`GlobalLoad::ld_nc`] for all four; the address of element `i` is a multiple of the four's size, or of
-    /// 16.
+    /// As [`GlobalLoad::ld_nc`] for all four; the address of element `i` is a multiple of their size, up to 16.
     unsafe fn ld_nc_x4(self, i: usize) -> [Self::Element; 4];
     /// Element `i` as it is now, whoever wrote it (for what other blocks of the same kernel wrote).
     ///

@@ -63,6 +63,7 @@ pub use crate::__sim_launch as launch;
 pub use fault::{Access, Fault, FaultKind, Place, Waiting};
 #[doc(hidden)]
 pub use function::call;
+pub use function::with_options;
 pub use io::captured;
 pub use memory::Memory;
 pub use occupancy::{Limit, Multiprocessor, Occupancy};
