@@ -258,7 +258,8 @@ pub trait GlobalLoad: Copy {
     /// ```
     ///
     /// # Safety
-    /// As [`GlobalLoad::ld_nc`] for all four; the address of element `i` is a multiple of their size, up to 16.
+    /// As [`GlobalLoad::ld_nc`] for all four; the address of element `i` is a multiple of their size, or of
+    /// 16 if that is less.
     unsafe fn ld_nc_x4(self, i: usize) -> [Self::Element; 4];
     /// Element `i` as it is now, whoever wrote it (for what other blocks of the same kernel wrote).
     ///

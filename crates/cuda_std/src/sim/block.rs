@@ -4,6 +4,7 @@ mod access;
 mod bulk;
 mod cluster;
 mod copies;
+mod limits;
 mod meeting;
 
 use super::copies::Copies;
@@ -16,6 +17,8 @@ use super::race::Races;
 use super::report::{self, Operation};
 use super::resident::{Resident, Thread};
 use super::shared::{SharedBase, SharedMemory};
+#[cfg(unix)]
+use super::stack;
 use super::trace::Traces;
 use crate::host::{Configuration, Dim3, Kernel};
 use crate::lanes::WARP_SIZE;
@@ -166,27 +169,6 @@ impl<'a> Grid<'a> {
         beginning.abs_diff(address) < self.stack_bytes() as u64
     }
 
-    /// Whether an address is just beyond the end of the running thread's stack.
-    #[cfg(unix)]
-    pub fn is_beyond_stack(&self, address: u64) -> bool {
-        /// How far behind the end they are at most; an eighth of that lies in front of the yielder.
-        const PAGES: u64 = 64 << 10;
-        let beginning = self.now().yielders[self.thread() as usize].get() as u64;
-        let end = beginning.saturating_sub(self.stack_bytes() as u64);
-        (end.saturating_sub(PAGES)..end + PAGES / 8).contains(&address)
-    }
-
-    /// Bytes of a thread's stack.
-    pub fn stack_bytes(&self) -> usize {
-        self.options.stack_bytes
-    }
-
-    /// The kernel's name.
-    #[cfg(unix)]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// The lanes of the running thread's warp that have not exited.
     pub fn active_lanes(&self) -> u32 {
         let first = self.thread() & !(WARP_SIZE - 1);
@@ -206,20 +188,6 @@ impl<'a> Grid<'a> {
         // SAFETY: the yielder lives on the stack of the running coroutine, which set it when it started.
         let yielder = unsafe { &*self.now().yielders[thread].get() };
         yielder.suspend(())
-    }
-
-    /// Before an access to memory, there in the source: faults if it is one too many, and lets other blocks
-    /// go on where they are to be interleaved.
-    fn before_access(&self, place: &'static Location<'static>) {
-        let accesses = self.accesses.get() + 1;
-        self.accesses.set(accesses);
-        if accesses > self.options.patience {
-            self.fault_at(place, FaultKind::Endless { accesses: self.options.patience });
-        }
-        if self.options.blocks_at_once > 1 && self.random.next().is_multiple_of(2) {
-            self.preempted.set(true);
-            self.wait(State::Ready(0));
-        }
     }
 
     /// Ends the launch: the running thread did something wrong.
@@ -298,7 +266,7 @@ impl<'a> Grid<'a> {
         assert!(current().is_none(), "a kernel cannot launch a kernel");
         CURRENT.set(Some(unbounded));
         #[cfg(unix)]
-        super::stack::watch();
+        stack::watch(Grid::name_small_stack);
         let (size, mut stacks) = STACKS.take();
         if size != self.stack_bytes() {
             stacks.clear();
