@@ -9,6 +9,17 @@ pub const TOOLCHAIN_VARIABLE: &str = "WARPSOLVE_PTX_TOOLCHAIN";
 pub const PTXAS_VARIABLE: &str = "WARPSOLVE_PTXAS";
 
 /// Why there is no PTX, and what to do about it.
+///
+/// ```
+/// use cuda_builder::{BuildError, embed, PtxFile};
+///
+/// let (arch, origin) = ("ninety".into(), String::new());
+/// let file = PtxFile { arch, path: "ninety.ptx".into(), origin, machine_code: Vec::new() };
+/// match embed(&[file]) {
+///     Err(BuildError::Usage(message)) => assert_eq!(message, "ninety is no target: they read sm_90"),
+///     other => unreachable!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {

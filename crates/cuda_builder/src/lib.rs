@@ -48,6 +48,14 @@ use std::path::{Path, PathBuf};
 pub const POLICY_VARIABLE: &str = "WARPSOLVE_PTX";
 
 /// Where PTX comes from.
+///
+/// ```no_run
+/// use cuda_builder::{CudaBuilder, Policy};
+///
+/// // What a build script of a crate does that keeps its PTX.
+/// let ptx = CudaBuilder::new("gpu-kernels").obtain(Policy::Auto)?;
+/// # Ok::<(), cuda_builder::BuildError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// The kept PTX where it is that of the sources, else newly compiled.
@@ -61,6 +69,13 @@ pub enum Policy {
 
 impl Policy {
     /// Reads [`POLICY_VARIABLE`]: `auto` (also when it is not set), `build` or `kept`.
+    ///
+    /// ```no_run
+    /// use cuda_builder::{CudaBuilder, Policy};
+    ///
+    /// let ptx = CudaBuilder::new("gpu-kernels").obtain(Policy::from_env()?)?;
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn from_env() -> Result<Self, BuildError> {
         match env::var(POLICY_VARIABLE).unwrap_or_default().as_str() {
             "" | "auto" => Ok(Policy::Auto),
@@ -74,6 +89,14 @@ impl Policy {
 }
 
 /// Compiles one kernel crate; the settings first, then [`build`](Self::build).
+///
+/// ```no_run
+/// use cuda_builder::CudaBuilder;
+///
+/// let builder = CudaBuilder::new("gpu-kernels").arch("sm_80").generate_line_info(true);
+/// let ptx = builder.build()?;
+/// # Ok::<(), cuda_builder::BuildError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct CudaBuilder {
     path: PathBuf,
@@ -88,6 +111,13 @@ pub struct CudaBuilder {
 
 impl CudaBuilder {
     /// A builder for the crate in the folder `path`, optimised, for `sm_70`.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// // The folder with the kernels' Cargo.toml, from that of the build script.
+    /// let ptx = CudaBuilder::new("../kernels").build()?;
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn new(path: impl Into<PathBuf>) -> Self {
         CudaBuilder {
             path: path.into(),
@@ -107,11 +137,21 @@ impl CudaBuilder {
     }
 
     /// The one target: `sm_` with the compute capability it needs at least.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").arch("sm_80");
+    /// ```
     pub fn arch(self, arch: &str) -> Self {
         self.archs(&[arch])
     }
 
     /// The targets, one PTX file for each.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").archs(&["sm_70", "sm_80", "sm_90"]);
+    /// ```
     pub fn archs<S: AsRef<str>>(mut self, archs: &[S]) -> Self {
         self.archs = archs.iter().map(|arch| arch.as_ref().to_owned()).collect();
         self
@@ -119,18 +159,35 @@ impl CudaBuilder {
 
     /// The devices ("sm_90") for which [`keep`](Self::keep) also keeps machine code, assembled by [`Ptxas`]
     /// from the newest target that the device can run. None at first.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").archs(&["sm_70", "sm_90"]).machine_code(&["sm_80", "sm_90"]);
+    /// ```
     pub fn machine_code<S: AsRef<str>>(mut self, devices: &[S]) -> Self {
         self.devices = devices.iter().map(|device| device.as_ref().to_owned()).collect();
         self
     }
 
     /// Optimised without checks (the default), or barely optimised, with assertions and overflow checks.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// // With overflow checks, to find an error.
+    /// let builder = CudaBuilder::new("kernels").release(false).panic_messages(true);
+    /// ```
     pub fn release(mut self, release: bool) -> Self {
         self.profile.release = release;
         self
     }
 
     /// Whether the PTX names the lines of the source, for profilers and debuggers. Not at first.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// // ncu then shows the lines of the Rust source.
+    /// let builder = CudaBuilder::new("kernels").generate_line_info(true);
+    /// ```
     pub fn generate_line_info(mut self, wanted: bool) -> Self {
         self.profile.line_info = wanted;
         self
@@ -138,6 +195,11 @@ impl CudaBuilder {
 
     /// Whether a failed bounds check, or another panic, ends the kernel with its message and place. Not at
     /// first, because every check then has code for it. (Assertions of `cuda_std` always have a message.)
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").panic_messages(true);
+    /// ```
     pub fn panic_messages(mut self, wanted: bool) -> Self {
         self.profile.messages = wanted;
         self
@@ -145,6 +207,11 @@ impl CudaBuilder {
 
     /// Whether subnormal numbers of f32 count as zero, in operands and results. Not at first. The simulator
     /// does not do so.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").ftz(true);
+    /// ```
     pub fn ftz(mut self, wanted: bool) -> Self {
         self.profile.arithmetic.ftz = wanted;
         self
@@ -152,6 +219,11 @@ impl CudaBuilder {
 
     /// Whether square roots of f32 are approximations, faster and with a last bit that may be wrong. Not at
     /// first.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").fast_sqrt(true);
+    /// ```
     pub fn fast_sqrt(mut self, wanted: bool) -> Self {
         self.profile.arithmetic.fast_sqrt = wanted;
         self
@@ -159,6 +231,11 @@ impl CudaBuilder {
 
     /// Whether quotients of f32 are approximations, faster and up to 2 units in the last place wrong, and 0
     /// for divisors from 2^126 on. Not at first.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").fast_div(true);
+    /// ```
     pub fn fast_div(mut self, wanted: bool) -> Self {
         self.profile.arithmetic.fast_div = wanted;
         self
@@ -167,18 +244,33 @@ impl CudaBuilder {
     /// Whether a product and a sum become one instruction, which rounds once. Not at first, unlike in the
     /// published crate: results are then those of the simulator, and `mul_add` asks for it where it is
     /// wanted.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").fma_contraction(true);
+    /// ```
     pub fn fma_contraction(mut self, wanted: bool) -> Self {
         self.profile.arithmetic.fma_contraction = wanted;
         self
     }
 
     /// More arguments for cargo, such as `--features`.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").build_args(&["--features", "double"]);
+    /// ```
     pub fn build_args<S: AsRef<str>>(mut self, args: &[S]) -> Self {
         self.build_args.extend(args.iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
     /// Whether to write LLVM's intermediate code beside the PTX, `sm_90.ll` and so on. Not at first.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").emit_llvm_ir(true).copy_to("target/kernels");
+    /// ```
     pub fn emit_llvm_ir(mut self, wanted: bool) -> Self {
         self.llvm_ir = wanted;
         self
@@ -186,12 +278,24 @@ impl CudaBuilder {
 
     /// A folder that is to receive a copy of the files, `sm_90.ptx` and so on; or, if its name ends in
     /// `.ptx`, a file, which receives the one for the oldest target: that runs everywhere.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// // For `include_str!("../resources/kernels.ptx")`.
+    /// CudaBuilder::new("../kernels").copy_to("resources/kernels.ptx").build()?;
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn copy_to(mut self, path: impl Into<PathBuf>) -> Self {
         self.copy_to = Some(path.into());
         self
     }
 
     /// Where to compile; else in the build script's `OUT_DIR`, or else in the workspace's `target`.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let builder = CudaBuilder::new("kernels").target_dir("target/kernels");
+    /// ```
     pub fn target_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.target_dir = Some(folder.into());
         self
@@ -200,6 +304,14 @@ impl CudaBuilder {
     /// Compiles the crate for every target.
     ///
     /// In a build script it also tells cargo what to watch.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// for file in CudaBuilder::new("kernels").build()? {
+    ///     println!("{}", file.path.display());
+    /// }
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn build(&self) -> Result<Vec<PtxFile>, BuildError> {
         let sources = Sources::of(&self.path)?;
         self.watch(&sources);
@@ -209,6 +321,13 @@ impl CudaBuilder {
     /// The PTX for every target, kept or compiled as the policy says.
     ///
     /// In a build script it also tells cargo what to watch.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::{CudaBuilder, Policy, embed};
+    /// let ptx = CudaBuilder::new("kernels").archs(&["sm_70", "sm_90"]).obtain(Policy::from_env()?)?;
+    /// std::fs::write("target/embedded.rs", embed(&ptx)?).expect("a folder that can be written to");
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn obtain(&self, policy: Policy) -> Result<Vec<PtxFile>, BuildError> {
         if self.is_published() && policy == Policy::Auto {
             // Its PTX was published with it; its manifest, which the stamp covers, cargo has rewritten since.
@@ -248,6 +367,13 @@ impl CudaBuilder {
     /// Compiles, and keeps the result with its stamp in the folder [`kept_folder`](Self::kept_folder).
     ///
     /// Machine code of PTX that has not changed is kept as it is; other needs a [`Ptxas`].
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// let stamp = CudaBuilder::new("kernels").archs(&["sm_70", "sm_90"]).keep()?;
+    /// println!("kept, by {}", stamp.compiler);
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn keep(&self) -> Result<Stamp, BuildError> {
         let sources = Sources::of(&self.path)?;
         let toolchain = Toolchain::find()?;
@@ -291,6 +417,13 @@ impl CudaBuilder {
     }
 
     /// The stamp of the kept PTX, if that is complete, unchanged, and made of the sources as they are.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::CudaBuilder;
+    /// // For a test: the kept PTX is that of the sources.
+    /// CudaBuilder::new("kernels").archs(&["sm_70", "sm_90"]).current_stamp()?;
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn current_stamp(&self) -> Result<Stamp, BuildError> {
         let fingerprint = self.fingerprint(&Sources::of(&self.path)?)?;
         let check = |stamp: Stamp| {
@@ -302,6 +435,11 @@ impl CudaBuilder {
     }
 
     /// The folder for kept PTX: `ptx` in the kernel crate.
+    ///
+    /// ```
+    /// # use cuda_builder::CudaBuilder;
+    /// assert_eq!(CudaBuilder::new("kernels").kept_folder(), std::path::Path::new("kernels/ptx"));
+    /// ```
     pub fn kept_folder(&self) -> PathBuf {
         self.path.join("ptx")
     }

@@ -18,6 +18,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// NVIDIA's assembler for PTX.
+///
+/// ```no_run
+/// use cuda_builder::Ptxas;
+///
+/// match Ptxas::find()? {
+///     Some(ptxas) => println!("{} {}", ptxas.path.display(), ptxas.version),
+///     None => println!("there is no ptxas"),
+/// }
+/// # Ok::<(), cuda_builder::BuildError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ptxas {
     /// The program.
@@ -29,6 +39,15 @@ pub struct Ptxas {
 impl Ptxas {
     /// The one named by [`PTXAS_VARIABLE`]; else the one on the `PATH`; else that of Python's package
     /// `nvidia-cuda-nvcc`. `None` where there is none of them.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::Ptxas;
+    /// let Some(ptxas) = Ptxas::find()? else {
+    ///     println!("skipped: there is no ptxas");
+    ///     return Ok(());
+    /// };
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     ///
     /// # Errors
     /// The one that was found does not run.
@@ -49,6 +68,13 @@ impl Ptxas {
 
     /// Assembles a PTX file for a device ("sm_90"); returns the machine code, compressed by gzip.
     ///
+    /// ```no_run
+    /// # use cuda_builder::{BuildError, Ptxas};
+    /// let ptxas = Ptxas::find()?.ok_or(BuildError::NoPtxas)?;
+    /// let code = ptxas.assemble("kernels/ptx/sm_90.ptx".as_ref(), "sm_90")?;
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    ///
     /// # Errors
     /// What `ptxas` says of the PTX or of the device.
     pub fn assemble(&self, ptx: &Path, device: &str) -> Result<Vec<u8>, BuildError> {
@@ -63,6 +89,13 @@ impl Ptxas {
 
     /// Assembles PTX files, each for its own target and all at the same time, and keeps nothing of it: for
     /// tests. Code is not optimised, which takes twice as long as the rest.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::{BuildError, CudaBuilder, Ptxas};
+    /// let ptx = CudaBuilder::new("kernels").archs(&["sm_70", "sm_90"]).build()?;
+    /// Ptxas::find()?.ok_or(BuildError::NoPtxas)?.check(&ptx)?;
+    /// # Ok::<(), BuildError>(())
+    /// ```
     ///
     /// # Errors
     /// What `ptxas` says of the first that is wrong.
@@ -79,6 +112,15 @@ impl Ptxas {
     }
 
     /// The registers that a thread of each of these kernels of some PTX takes on a device ("sm_90").
+    ///
+    /// ```no_run
+    /// # use cuda_builder::{BuildError, Ptxas};
+    /// # let text = "";
+    /// let ptxas = Ptxas::find()?.ok_or(BuildError::NoPtxas)?;
+    /// let registers = ptxas.registers(text, "sm_90", &["vadd", "axpy"])?;
+    /// println!("vadd takes {}", registers["vadd"]);
+    /// # Ok::<(), BuildError>(())
+    /// ```
     ///
     /// # Errors
     /// What `ptxas` says of the PTX, of the kernels or of the device.

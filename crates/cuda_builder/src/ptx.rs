@@ -4,6 +4,12 @@ use crate::error::BuildError;
 use std::path::{Path, PathBuf};
 
 /// Machine code of a kernel crate for one device architecture.
+///
+/// ```
+/// use cuda_builder::MachineCode;
+///
+/// let code = MachineCode { device: "sm_90".into(), path: "ptx/sm_90.cubin.gz".into() };
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineCode {
     /// The architecture that it is for, "sm_90".
@@ -13,6 +19,18 @@ pub struct MachineCode {
 }
 
 /// PTX of a kernel crate for one target.
+///
+/// ```
+/// use cuda_builder::PtxFile;
+///
+/// let file = PtxFile {
+///     arch: "sm_90".into(),
+///     path: "target/cuda_builder/sm_90.ptx".into(),
+///     origin: "built by rustc".into(),
+///     machine_code: Vec::new(),
+/// };
+/// assert_eq!(cuda_builder::compute_capability(&file.arch), Some((9, 0)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PtxFile {
     /// The target, "sm_90".
@@ -35,6 +53,14 @@ pub(crate) fn newest_for<'a>(files: &'a [PtxFile], device: &str) -> Result<&'a P
 }
 
 /// (9, 0) of "sm_90", (12, 0) of "sm_120a".
+///
+/// ```
+/// use cuda_builder::compute_capability;
+///
+/// assert_eq!(compute_capability("sm_90"), Some((9, 0)));
+/// assert_eq!(compute_capability("sm_120a"), Some((12, 0)));
+/// assert_eq!(compute_capability("compute_90"), None);
+/// ```
 pub fn compute_capability(arch: &str) -> Option<(u32, u32)> {
     let digits = arch.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_lowercase());
     let (major, minor) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
@@ -44,6 +70,16 @@ pub fn compute_capability(arch: &str) -> Option<(u32, u32)> {
 /// Rust source of a slice of `EmbeddedPtx { target, origin, text, machine_code }`, newest target first, for a
 /// build script to write and the crate to `include!`. `machine_code` is a slice of pairs: the compute
 /// capability of a device, and its machine code compressed by gzip.
+///
+/// ```
+/// # use cuda_builder::{PtxFile, embed};
+/// # let (path, origin) = ("sm_90.ptx".into(), "built by rustc".into());
+/// # let file = PtxFile { arch: "sm_90".into(), path, origin, machine_code: Vec::new() };
+/// let source = embed(&[file])?;
+/// assert!(source.contains("EmbeddedPtx { target: (9, 0), "));
+/// assert!(source.contains("include_str!(\"sm_90.ptx\")"));
+/// # Ok::<(), cuda_builder::BuildError>(())
+/// ```
 pub fn embed(files: &[PtxFile]) -> Result<String, BuildError> {
     let mut targets = Vec::new();
     for file in files {

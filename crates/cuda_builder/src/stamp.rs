@@ -19,6 +19,14 @@ const FILE: &str = "stamp.txt";
 const HEADER: &str = "# Written by `cargo run -p warpsolve-cuda-builder -- keep`; do not edit.";
 
 /// What a folder of kept PTX was made of.
+///
+/// ```no_run
+/// use cuda_builder::Stamp;
+///
+/// let stamp = Stamp::read("kernels/ptx".as_ref())?;
+/// println!("by {}, for {:?}", stamp.compiler, stamp.targets.keys());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     /// Version of the compiler, as in [`Toolchain::version`](crate::Toolchain::version).
@@ -32,6 +40,15 @@ pub struct Stamp {
 }
 
 /// What a file of machine code was made of.
+///
+/// ```no_run
+/// # use cuda_builder::Stamp;
+/// let stamp = Stamp::read("kernels/ptx".as_ref())?;
+/// for (device, cubin) in &stamp.cubins {
+///     println!("machine code for {device} of the PTX for {}, by ptxas {}", cubin.arch, cubin.ptxas);
+/// }
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CubinStamp {
     /// Hash of the compressed file.
@@ -85,6 +102,12 @@ impl Stamp {
     }
 
     /// Reads the stamp of a folder; the error says what is wrong with it.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::Stamp;
+    /// let stamp = Stamp::read("kernels/ptx".as_ref())?;
+    /// # Ok::<(), String>(())
+    /// ```
     pub fn read(folder: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(folder.join(FILE)).map_err(|error| format!("{FILE}: {error}"))?;
         let mut fields: BTreeMap<&str, &str> = BTreeMap::new();

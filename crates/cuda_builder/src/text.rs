@@ -1,9 +1,23 @@
 //! PTX as text: what is kept of the compiler's output.
 
+use std::collections::BTreeSet;
+
 /// Names of variables that are in shared memory: see `cuda_std::address_space`.
 const SHARED_VARIABLE: &str = "cuda_std_shared_";
 /// The name of dynamic shared memory: see `cuda_std::shared::dynamic_shared_mem`.
 const DYNAMIC_SHARED: &str = "cuda_std_dynamic_shared";
+
+/// Names of arrays in shared memory, which end with their bytes: see `cuda_std::shared!`.
+const SHARED_ARRAY: &str = "cuda_std_array_";
+
+/// The declarations of the arrays that are used.
+fn arrays(ptx: &str) -> String {
+    let names =
+        ptx.match_indices(SHARED_ARRAY).filter_map(|(at, _)| ptx[at..].split([';', ' ', '\n']).next());
+    let sizes = names.filter_map(|name| name.rsplit_once('_').map(|(_, bytes)| (name, bytes)));
+    let declare = |(name, bytes)| format!(".shared .align 16 .b8 {name}[{bytes}];\n");
+    sizes.collect::<BTreeSet<_>>().into_iter().map(declare).collect()
+}
 
 /// Puts into shared memory what `cuda_std` wants there, and Rust declares in global memory or not at all.
 pub(crate) fn move_to_shared(ptx: &str) -> String {
@@ -17,8 +31,11 @@ pub(crate) fn move_to_shared(ptx: &str) -> String {
             _ => moved.push_str(line),
         }
         moved.push('\n');
-        if line.starts_with(".address_size") && ptx.contains(DYNAMIC_SHARED) {
-            moved.push_str(&format!(".extern .shared .align 16 .b8 {DYNAMIC_SHARED}[];\n"));
+        if line.starts_with(".address_size") {
+            if ptx.contains(DYNAMIC_SHARED) {
+                moved.push_str(&format!(".extern .shared .align 16 .b8 {DYNAMIC_SHARED}[];\n"));
+            }
+            moved.push_str(&arrays(ptx));
         }
     }
     moved
@@ -87,6 +104,18 @@ mod tests {
              .shared .align 4 .b8 cuda_std_shared_k_0[64];\n.visible .global .align 4 .b8 other[4];\n\
              mov.u64 a, cuda_std_dynamic_shared;\n"
         );
+    }
+
+    #[test]
+    fn arrays_are_declared_once_for_each_size() {
+        let ptx = ".address_size 64\nmov.u32 %r1, cuda_std_array_shared_k_0_512;\n\
+                   mov.u32 %r2, cuda_std_array_shared_k_0_256;\nmov.u32 %r3, cuda_std_array_shared_k_0_512;\n";
+        assert_eq!(
+            arrays(ptx),
+            ".shared .align 16 .b8 cuda_std_array_shared_k_0_256[256];\n\
+             .shared .align 16 .b8 cuda_std_array_shared_k_0_512[512];\n"
+        );
+        assert!(move_to_shared(ptx).starts_with(".address_size 64\n.shared .align 16"));
     }
 
     #[test]

@@ -14,6 +14,15 @@ use std::process::Command;
 const OLDEST_MINOR: u32 = 95;
 
 /// A Rust toolchain that holds the source of `core`.
+///
+/// ```no_run
+/// use cuda_builder::Toolchain;
+///
+/// match Toolchain::find() {
+///     Ok(toolchain) => println!("kernels are compiled by {}", toolchain.version),
+///     Err(why) => println!("{why}"),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolchain {
     /// The compiler, not a rustup proxy.
@@ -59,6 +68,13 @@ impl Places {
 impl Toolchain {
     /// The first that will do of: the one named by [`TOOLCHAIN_VARIABLE`] (and then no other), the one
     /// that runs this build, the distribution's under `/usr`, rustup's others, newest release first.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::Toolchain;
+    /// let toolchain = Toolchain::find()?;
+    /// assert!(toolchain.library.join("core").is_dir());
+    /// # Ok::<(), cuda_builder::BuildError>(())
+    /// ```
     pub fn find() -> Result<Self, BuildError> {
         find_in(&Places::from_environment())
     }

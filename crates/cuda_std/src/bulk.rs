@@ -43,11 +43,38 @@ use crate::platform;
 use crate::shared::Shared;
 
 /// What threads wait at for copies.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{bulk::Barrier, shared};
+/// # sim::call("example", Configuration::new(1, 1), || unsafe {
+/// # #[repr(align(16))]
+/// # struct Aligned([f32; 4]);
+/// # let x = Aligned([1.0, 2.0, 3.0, 4.0]);
+/// let (tile, barrier) = (shared![f32; 4], Barrier::at(shared![u64; 1]));
+/// barrier.init();
+/// barrier.copy(tile, 0, x.0.as_ptr(), 4);
+/// barrier.commit();
+/// barrier.wait(0);
+/// assert_eq!(tile.get(3), 4.0);
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Barrier(Shared<u64>);
 
 impl Barrier {
     /// The barrier in element 0 of an array, which serves nothing else.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{bulk::Barrier, shared};
+    /// # sim::call("example", Configuration::new(1, 1), || unsafe {
+    /// // Two barriers, one for each half of a buffer.
+    /// let words = [shared![u64; 1], shared![u64; 1]];
+    /// let barriers = words.map(Barrier::at);
+    /// barriers.map(|barrier| barrier.init());
+    /// # }).unwrap();
+    /// ```
     #[inline(always)]
     pub fn at(word: Shared<u64>) -> Self {
         Self(word)
@@ -55,6 +82,19 @@ impl Barrier {
 
     /// Makes the word a barrier. One thread of the block does so, and a barrier of the block follows before
     /// others use it.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{bulk::Barrier, shared};
+    /// # sim::call("example", Configuration::new(1, 32), || unsafe {
+    /// # use cuda_std::thread;
+    /// let barrier = Barrier::at(shared![u64; 1]);
+    /// if thread::thread_idx_x() == 0 {
+    ///     barrier.init();
+    /// }
+    /// thread::sync_threads();
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// The array has an element.
@@ -67,6 +107,24 @@ impl Barrier {
 
     /// Asks for a copy of `count` elements from `from` to elements `i`, `i + 1`, .. of `to`, as part of the
     /// present phase. Their bytes, and both addresses, are multiples of 16.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{bulk::Barrier, shared};
+    /// # sim::call("example", Configuration::new(1, 1), || unsafe {
+    /// # #[repr(align(16))]
+    /// # struct Aligned([f32; 8]);
+    /// # let x = Aligned([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    /// # let (tile, barrier) = (shared![f32; 8], Barrier::at(shared![u64; 1]));
+    /// # barrier.init();
+    /// // Two copies, and a phase that has both.
+    /// barrier.copy(tile, 0, x.0.as_ptr(), 4);
+    /// barrier.copy(tile, 4, x.0.as_ptr().add(4), 4);
+    /// barrier.commit();
+    /// barrier.wait(0);
+    /// assert_eq!(tile.get(7), 8.0);
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// The barrier is initialised, and this is the thread that commits. `from` is valid for reads of `count`
@@ -82,6 +140,24 @@ impl Barrier {
     /// Closes the present phase: the copies that were asked for since the last. One thread of the block does
     /// so in all phases, and not before that in front was waited for.
     ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{bulk::Barrier, shared};
+    /// # sim::call("example", Configuration::new(1, 1), || unsafe {
+    /// # #[repr(align(16))]
+    /// # struct Aligned([f32; 8]);
+    /// # let x = Aligned([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    /// # let (tile, barrier) = (shared![f32; 4], Barrier::at(shared![u64; 1]));
+    /// # barrier.init();
+    /// for phase in 0..2 {
+    ///     barrier.copy(tile, 0, x.0.as_ptr().add(4 * phase as usize), 4);
+    ///     barrier.commit();
+    ///     barrier.wait(phase);
+    /// }
+    /// assert_eq!(tile.get(0), 5.0);
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Safety
     /// The barrier is initialised.
     #[inline(always)]
@@ -93,6 +169,22 @@ impl Barrier {
 
     /// Waits until a phase (0, 1, 2, ..) is closed and its copies are there, which are then visible to this
     /// thread. It is the present phase, or the one before.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{bulk::Barrier, shared};
+    /// # sim::call("example", Configuration::new(1, 1), || unsafe {
+    /// # #[repr(align(16))]
+    /// # struct Aligned([f32; 4]);
+    /// # let x = Aligned([1.0, 2.0, 3.0, 4.0]);
+    /// # let (tile, barrier) = (shared![f32; 4], Barrier::at(shared![u64; 1]));
+    /// # barrier.init();
+    /// barrier.copy(tile, 0, x.0.as_ptr(), 4);
+    /// barrier.commit();
+    /// barrier.wait(0);
+    /// assert_eq!(tile.get(0), 1.0);
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// The barrier is initialised.

@@ -1,9 +1,24 @@
 //! What a kernel is compiled for.
+//!
+//! ```
+//! # use cuda_std::cfg::ComputeCapability;
+//! // Two ways to do something, of which the kernel has the one for its target.
+//! let stages = match ComputeCapability::from_cuda_arch_env() {
+//!     ComputeCapability::Compute70 | ComputeCapability::Compute75 => 1,
+//!     _ => 3,
+//! };
+//! assert_eq!(stages, 1); // on the host
+//! ```
 #![allow(unexpected_cfgs, reason = "targets that compilers for the host do not know")]
 
 macro_rules! capabilities {
     ($($name:ident $feature:literal $text:literal;)*) => {
         /// A compute capability.
+        ///
+        /// ```
+        /// # use cuda_std::cfg::ComputeCapability;
+        /// assert!(ComputeCapability::Compute90 > ComputeCapability::Compute86);
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum ComputeCapability {
@@ -14,6 +29,11 @@ macro_rules! capabilities {
             /// What the kernel is compiled for, known when it is compiled: of two branches only one is left.
             ///
             /// On the host it is 7.0, the least that kernels are compiled for.
+            ///
+            /// ```
+            /// # use cuda_std::cfg::ComputeCapability;
+            /// assert_eq!(ComputeCapability::from_cuda_arch_env(), ComputeCapability::Compute70); // on the host
+            /// ```
             #[inline(always)]
             pub fn from_cuda_arch_env() -> Self {
                 #[allow(unused_mut)]

@@ -44,18 +44,47 @@ use crate::vector::UVec3;
 use core::marker::PhantomData;
 
 /// The number of this block in its cluster, counted along x first.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(6, 1) }, || unsafe {
+/// # use cuda_std::thread;
+/// // In clusters of 2 blocks:
+/// assert_eq!(cluster::block_rank(), thread::block_idx_x() % 2);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 pub fn block_rank() -> u32 {
     platform::cluster_block_rank()
 }
 
 /// The number of blocks in a cluster.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: (2, 3).into(), ..Configuration::new((4, 3), 1) }, || unsafe {
+/// // In clusters of 2 x 3 blocks:
+/// assert_eq!(cluster::num_blocks(), 6);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 pub fn num_blocks() -> u32 {
     platform::cluster_num_blocks()
 }
 
 /// The index of this block within its cluster.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: (2, 3).into(), ..Configuration::new((4, 3), 1) }, || unsafe {
+/// // In clusters of 2 x 3 blocks:
+/// let place = cluster::block_idx();
+/// assert_eq!(cluster::block_rank(), place.x + 2 * place.y);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 pub fn block_idx() -> UVec3 {
     let [x, y, z] = platform::cluster_block_idx();
@@ -63,6 +92,15 @@ pub fn block_idx() -> UVec3 {
 }
 
 /// The numbers of blocks in a cluster.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: (2, 3).into(), ..Configuration::new((4, 3), 1) }, || unsafe {
+/// // In clusters of 2 x 3 blocks:
+/// assert_eq!(cluster::block_dim().to_array(), [2, 3, 1]);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 pub fn block_dim() -> UVec3 {
     let [x, y, z] = platform::cluster_block_dim();
@@ -71,6 +109,20 @@ pub fn block_dim() -> UVec3 {
 
 /// Waits until every thread of the cluster is here or has ended, and what they wrote, also to each other's
 /// shared memory, is visible to all of them.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(2, 1) }, || unsafe {
+/// let own = shared![u32; 1];
+/// own.set(0, cluster::block_rank());
+/// cluster::sync();
+/// let other = 1 - cluster::block_rank();
+/// assert_eq!(cluster::map_shared_rank(own, other).get(0), other);
+/// // Nobody ends while the other reads.
+/// cluster::sync();
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 #[track_caller]
 pub fn sync() {
@@ -82,6 +134,18 @@ pub fn sync() {
 /// those who have waited.
 ///
 /// Each thread calls [`wait`] before it arrives again.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(2, 1) }, || unsafe {
+/// let own = shared![u32; 1];
+/// own.set(0, 7);
+/// cluster::arrive();
+/// // What needs no other block goes on meanwhile.
+/// cluster::wait();
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 #[track_caller]
 pub fn arrive() {
@@ -91,6 +155,16 @@ pub fn arrive() {
 /// The second half of [`sync`]: waits until every thread of the cluster has arrived or ended.
 ///
 /// The thread has called [`arrive`].
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(2, 1) }, || unsafe {
+/// cluster::arrive();
+/// // Work that needs no other block.
+/// cluster::wait();
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 #[track_caller]
 pub fn wait() {
@@ -98,6 +172,19 @@ pub fn wait() {
 }
 
 /// The array of the block `rank` of the cluster that is what `array` is of this block.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(2, 1) }, || unsafe {
+/// let own = shared![u32; 1];
+/// own.set(0, 10 + cluster::block_rank());
+/// cluster::sync();
+/// let first = cluster::map_shared_rank(own, 0);
+/// assert_eq!(first.get(0), 10);
+/// cluster::sync();
+/// # }).unwrap();
+/// ```
 ///
 /// # Safety
 /// There is a block of that rank. Elements of it are accessed only while it runs: behind the first barrier of
@@ -110,6 +197,21 @@ pub unsafe fn map_shared_rank<T: Word>(array: Shared<T>, rank: u32) -> ClusterSh
 }
 
 /// An array in the shared memory of a block of the cluster; made by [`map_shared_rank`].
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{cluster, shared};
+/// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(4, 1) }, || unsafe {
+/// // The sum of a cluster, in the memory of its first block.
+/// let sum = shared![u32; 1];
+/// sum.set(0, 0);
+/// cluster::sync();
+/// cluster::map_shared_rank(sum, 0).add(0, 5);
+/// cluster::sync();
+/// assert_eq!(cluster::map_shared_rank(sum, 0).get(0), 10);
+/// cluster::sync();
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterShared<T> {
     base: SharedBase,
@@ -118,6 +220,18 @@ pub struct ClusterShared<T> {
 
 impl<T: Word> ClusterShared<T> {
     /// Element `i`.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{cluster, shared};
+    /// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(2, 1) }, || unsafe {
+    /// # let own = shared![u32; 1];
+    /// # own.set(0, cluster::block_rank());
+    /// # cluster::sync();
+    /// assert_eq!(cluster::map_shared_rank(own, 1).get(0), 1);
+    /// # cluster::sync();
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// As [`map_shared_rank`]. `i` is less than the length; somebody wrote the element, and a barrier of the
@@ -130,6 +244,19 @@ impl<T: Word> ClusterShared<T> {
     }
 
     /// Sets element `i`.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{cluster, shared};
+    /// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(2, 1) }, || unsafe {
+    /// # let own = shared![u32; 1];
+    /// # cluster::sync();
+    /// let rank = cluster::block_rank();
+    /// cluster::map_shared_rank(own, 1 - rank).set(0, rank);
+    /// cluster::sync();
+    /// assert_eq!(own.get(0), 1 - rank);
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// As [`map_shared_rank`]. `i` is less than the length, and no other thread touches the element without a
@@ -145,6 +272,20 @@ impl<T: Word> ClusterShared<T> {
 impl ClusterShared<u32> {
     /// Adds to element `i`, wrapping; returns what was there. Atomic within the cluster, in no particular
     /// order.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{cluster, shared};
+    /// # sim::call("example", Configuration { cluster: 2.into(), ..Configuration::new(2, 1) }, || unsafe {
+    /// # let count = shared![u32; 1];
+    /// # count.set(0, 0);
+    /// # cluster::sync();
+    /// cluster::map_shared_rank(count, 0).add(0, 1);
+    /// cluster::sync();
+    /// assert_eq!(cluster::map_shared_rank(count, 0).get(0), 2);
+    /// # cluster::sync();
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// As [`ClusterShared::get`], but that others may add at the same time.

@@ -3,6 +3,17 @@
 //! Whatever is not exact comes from the crate `libm`, on the device and on the host, so that the simulator
 //! gives the device's bits. (A method of the same name that the type itself has on the host comes first
 //! there: `x.sin()` for an `f32` is `std`'s. Generic kernels take the trait's.)
+//!
+//! ```
+//! use cuda_std::GpuFloat;
+//!
+//! /// The length of a vector, in a kernel over f32 or f64.
+//! fn length<T: GpuFloat>(x: T, y: T) -> T {
+//!     x.hypot(y)
+//! }
+//!
+//! assert_eq!(length(3.0_f32, 4.0), 5.0);
+//! ```
 
 pub mod approx;
 mod extension;
@@ -13,82 +24,288 @@ pub use extension::FloatExt;
 use crate::math;
 
 /// The methods that `f32` and `f64` have in `std`, for kernels.
+///
+/// ```
+/// # use cuda_std::GpuFloat;
+/// /// 1 / (1 + exp(-x))
+/// fn logistic<T: GpuFloat + std::ops::Add<Output = T> + std::ops::Div<Output = T>>(x: T, one: T) -> T {
+///     let e = x.exp();
+///     e / (one + e)
+/// }
+///
+/// assert_eq!(logistic(0.0_f32, 1.0), 0.5);
+/// ```
 pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     /// The largest integer up to this.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::floor(-1.5), -2.0);
+    /// ```
     fn floor(self) -> Self;
     /// The smallest integer from this on.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::ceil(-1.5), -1.0);
+    /// ```
     fn ceil(self) -> Self;
     /// The nearest integer; of two, the one away from 0.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!((GpuFloat::round(2.5), GpuFloat::round(-2.5)), (3.0, -3.0));
+    /// ```
     fn round(self) -> Self;
     /// The integer part.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::trunc(-1.5), -1.0);
+    /// ```
     fn trunc(self) -> Self;
     /// The part behind the point, with the sign.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::fract(-1.5), -0.5);
+    /// ```
     fn fract(self) -> Self;
     /// The absolute value.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::abs(-1.5), 1.5);
+    /// ```
     fn abs(self) -> Self;
     /// 1 with the sign of this; NaN for NaN.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!((GpuFloat::signum(-1.5), GpuFloat::signum(0.0)), (-1.0, 1.0));
+    /// ```
     fn signum(self) -> Self;
     /// This with another's sign.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::copysign(1.5, -7.0), -1.5);
+    /// ```
     fn copysign(self, sign: Self) -> Self;
     /// `self * a + b`, rounded once.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::mul_add(2.0, 3.0, 4.0), 10.0);
+    /// ```
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// The integer q for which `self = q * rhs + r` with r from 0 up to below `|rhs|`.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::div_euclid(-7.0, 4.0), -2.0);
+    /// ```
     fn div_euclid(self, rhs: Self) -> Self;
     /// That r.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::rem_euclid(-7.0, 4.0), 1.0);
+    /// ```
     fn rem_euclid(self, rhs: Self) -> Self;
     /// The power with an integer exponent, by squaring.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::powi(2.0, -3), 0.125);
+    /// ```
     fn powi(self, n: i32) -> Self;
     /// The power.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::powf(4.0, 1.5), 8.0);
+    /// ```
     fn powf(self, n: Self) -> Self;
     /// The square root, rounded correctly.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::sqrt(2.25), 1.5);
+    /// ```
     fn sqrt(self) -> Self;
     /// e to this.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::exp(1.0_f32) - std::f32::consts::E).abs() < 1e-6);
+    /// ```
     fn exp(self) -> Self;
     /// 2 to this.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::exp2(3.0), 8.0);
+    /// ```
     fn exp2(self) -> Self;
     /// The natural logarithm.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::ln(2.0_f32) - std::f32::consts::LN_2).abs() < 1e-6);
+    /// ```
     fn ln(self) -> Self;
     /// The logarithm to a base.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::log(8.0, 2.0) - 3.0_f64).abs() < 1e-15);
+    /// ```
     fn log(self, base: Self) -> Self;
     /// The logarithm to base 2.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::log2(8.0), 3.0);
+    /// ```
     fn log2(self) -> Self;
     /// The logarithm to base 10.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::log10(1000.0), 3.0);
+    /// ```
     fn log10(self) -> Self;
     /// The cube root.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::cbrt(-27.0), -3.0);
+    /// ```
     fn cbrt(self) -> Self;
     /// `sqrt(self^2 + other^2)`.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::hypot(3.0, 4.0), 5.0);
+    /// // No square overflows.
+    /// assert_eq!(GpuFloat::hypot(3e300, 4e300), 5e300);
+    /// ```
     fn hypot(self, other: Self) -> Self;
     /// The sine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::sin(std::f32::consts::FRAC_PI_6) - 0.5).abs() < 1e-6);
+    /// ```
     fn sin(self) -> Self;
     /// The cosine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::cos(std::f32::consts::FRAC_PI_3) - 0.5).abs() < 1e-6);
+    /// ```
     fn cos(self) -> Self;
     /// The tangent.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::tan(std::f32::consts::FRAC_PI_4) - 1.0).abs() < 1e-6);
+    /// ```
     fn tan(self) -> Self;
     /// The arc sine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::asin(0.5) - std::f32::consts::FRAC_PI_6).abs() < 1e-6);
+    /// ```
     fn asin(self) -> Self;
     /// The arc cosine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::acos(0.5) - std::f32::consts::FRAC_PI_3).abs() < 1e-6);
+    /// ```
     fn acos(self) -> Self;
     /// The arc tangent.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::atan(1.0) - std::f32::consts::FRAC_PI_4).abs() < 1e-6);
+    /// ```
     fn atan(self) -> Self;
     /// The angle of the point (`other`, `self`).
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// // The point (-1, 1) is half of the way from the y axis to the negative x axis.
+    /// assert!((GpuFloat::atan2(1.0, -1.0) - 0.75 * std::f32::consts::PI).abs() < 1e-6);
+    /// ```
     fn atan2(self, other: Self) -> Self;
     /// Sine and cosine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// let (sine, cosine) = GpuFloat::sin_cos(0.0_f32);
+    /// assert_eq!((sine, cosine), (0.0, 1.0));
+    /// ```
     fn sin_cos(self) -> (Self, Self);
     /// `exp(self) - 1`, right also where this is small.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::exp_m1(1e-20), 1e-20);
+    /// ```
     fn exp_m1(self) -> Self;
     /// `ln(1 + self)`, right also where this is small.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert_eq!(GpuFloat::ln_1p(1e-20), 1e-20);
+    /// ```
     fn ln_1p(self) -> Self;
     /// The hyperbolic sine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::sinh(1.0_f32) - 1.175_201_2).abs() < 1e-6);
+    /// ```
     fn sinh(self) -> Self;
     /// The hyperbolic cosine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::cosh(1.0_f32) - 1.543_080_6).abs() < 1e-6);
+    /// ```
     fn cosh(self) -> Self;
     /// The hyperbolic tangent.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::tanh(1.0_f32) - 0.761_594_2).abs() < 1e-6);
+    /// ```
     fn tanh(self) -> Self;
     /// The inverse of the hyperbolic sine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::asinh(1.175_201_2_f32) - 1.0).abs() < 1e-6);
+    /// ```
     fn asinh(self) -> Self;
     /// The inverse of the hyperbolic cosine.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::acosh(1.543_080_6_f32) - 1.0).abs() < 1e-6);
+    /// assert!(GpuFloat::acosh(0.5_f32).is_nan());
+    /// ```
     fn acosh(self) -> Self;
     /// The inverse of the hyperbolic tangent.
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// assert!((GpuFloat::atanh(0.761_594_2_f32) - 1.0).abs() < 1e-6);
+    /// ```
     fn atanh(self) -> Self;
 }
 

@@ -1,9 +1,30 @@
 //! What a launcher needs to know of a kernel.
+//!
+//! ```
+//! use cuda_std::host::{Configuration, Kernel};
+//! use cuda_std::kernel;
+//!
+//! #[kernel(T = [f32, f64])]
+//! pub unsafe fn fill<T: Copy>(value: T, x: *mut T) {
+//!     *x = value;
+//! }
+//!
+//! let launch = fill { value: 1.5_f32, x: std::ptr::null_mut() };
+//! assert_eq!(launch.name(), "fill_f32");
+//! launch.arguments(&mut |addresses| assert_eq!(addresses.len(), 2));
+//! assert_eq!(Configuration::new(8, (16, 16)).block.count(), 256);
+//! ```
 
 use core::ffi::c_void;
 use core::fmt;
 
 /// Sizes, or a place, in up to three dimensions.
+///
+/// ```
+/// # use cuda_std::host::{Configuration, Dim3};
+/// assert_eq!(Dim3::from((8, 4)), Dim3 { x: 8, y: 4, z: 1 });
+/// assert_eq!(Dim3::from((8, 4)).to_string(), "8 x 4");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dim3 {
     /// Along x.
@@ -16,16 +37,33 @@ pub struct Dim3 {
 
 impl Dim3 {
     /// x y z, the number of places.
+    ///
+    /// ```
+    /// # use cuda_std::host::{Configuration, Dim3};
+    /// assert_eq!(Dim3 { x: 8, y: 4, z: 2 }.count(), 64);
+    /// ```
     pub fn count(self) -> u64 {
         u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
     }
 
     /// The number of a place among those in order, x first.
+    ///
+    /// ```
+    /// # use cuda_std::host::{Configuration, Dim3};
+    /// let sizes = Dim3 { x: 8, y: 4, z: 2 };
+    /// assert_eq!(sizes.number(Dim3 { x: 1, y: 2, z: 1 }), 1 + 8 * (2 + 4));
+    /// ```
     pub fn number(self, place: Dim3) -> u32 {
         place.x + self.x * (place.y + self.y * place.z)
     }
 
     /// Place `number` of those in order, x first.
+    ///
+    /// ```
+    /// # use cuda_std::host::{Configuration, Dim3};
+    /// let sizes = Dim3 { x: 8, y: 4, z: 2 };
+    /// assert_eq!(sizes.place(49), Dim3 { x: 1, y: 2, z: 1 });
+    /// ```
     pub fn place(self, number: u32) -> Dim3 {
         let (row, x) = (number / self.x, number % self.x);
         Dim3 { x, y: row % self.y, z: row / self.y }
@@ -63,6 +101,13 @@ impl fmt::Display for Dim3 {
 }
 
 /// How many threads a launch starts.
+///
+/// ```
+/// # use cuda_std::host::{Configuration, Dim3};
+/// // With 1 KiB of dynamic shared memory.
+/// let configuration = Configuration { shared_bytes: 1024, ..Configuration::new(8, 128) };
+/// assert!(!configuration.cooperative);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Configuration {
     /// Blocks.
@@ -80,6 +125,12 @@ pub struct Configuration {
 
 impl Configuration {
     /// Blocks and threads, without dynamic shared memory.
+    ///
+    /// ```
+    /// # use cuda_std::host::{Configuration, Dim3};
+    /// let configuration = Configuration::new((8, 2), 128);
+    /// assert_eq!(configuration.grid, Dim3 { x: 8, y: 2, z: 1 });
+    /// ```
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
         let (grid, block, cluster) = (grid.into(), block.into(), 1.into());
         Configuration { grid, block, shared_bytes: 0, cooperative: false, cluster }
@@ -87,8 +138,38 @@ impl Configuration {
 }
 
 /// A kernel with its arguments, ready to be launched; made by `#[kernel]`.
+///
+/// ```
+/// # use cuda_std::host::{Configuration, Dim3};
+/// use cuda_std::{host::Kernel, kernel};
+///
+/// #[kernel]
+/// pub unsafe fn fill(value: f32, x: *mut f32) {
+///     *x = value;
+/// }
+///
+/// /// What a launcher needs.
+/// fn describe(kernel: &dyn Kernel) -> String {
+///     let mut count = 0;
+///     kernel.arguments(&mut |addresses| count = addresses.len());
+///     format!("{} with {count} arguments", kernel.name())
+/// }
+///
+/// let launch = fill { value: 1.5, x: std::ptr::null_mut() };
+/// assert_eq!(describe(&launch), "fill with 2 arguments");
+/// ```
 pub trait Kernel: Sync {
     /// Entry point in the PTX module.
+    ///
+    /// ```
+    /// # use cuda_std::host::{Configuration, Dim3};
+    /// # use cuda_std::{host::Kernel, kernel};
+    /// #[kernel(N = [1, 2])]
+    /// pub unsafe fn wait<const N: u32>() {}
+    ///
+    /// assert_eq!(wait::<2> {}.name(), "wait_2");
+    /// assert_eq!(WAIT_ENTRIES, ["wait_1", "wait_2"]);
+    /// ```
     ///
     /// # Panics
     /// If the kernel is generic and this instance is not in the lists of its `#[kernel(..)]`: no argument
@@ -97,8 +178,33 @@ pub trait Kernel: Sync {
     /// Calls `use_them` with the address of every argument, in order (what `cuLaunchKernel` takes).
     ///
     /// Arguments without a size are left out, as they are in the PTX.
+    ///
+    /// ```
+    /// # use cuda_std::host::{Configuration, Dim3};
+    /// # use cuda_std::{host::Kernel, kernel};
+    /// #[kernel]
+    /// pub unsafe fn fill(value: f32, x: *mut f32) {}
+    ///
+    /// let launch = fill { value: 1.5, x: std::ptr::null_mut() };
+    /// // SAFETY: the first argument is an f32.
+    /// launch.arguments(&mut |addresses| assert_eq!(unsafe { *addresses[0].cast::<f32>() }, 1.5));
+    /// ```
     fn arguments(&self, use_them: &mut dyn FnMut(&mut [*mut c_void]));
     /// Runs the body once, as the simulated thread that is current.
+    ///
+    /// ```
+    /// # use cuda_std::host::{Configuration, Dim3};
+    /// # use cuda_std::{host::Kernel, kernel};
+    /// #[kernel]
+    /// pub unsafe fn fill(value: f32, x: *mut f32) {
+    ///     *x = value;
+    /// }
+    ///
+    /// let mut x = 0.0;
+    /// // SAFETY: x may be written. The kernel needs no index of its thread, so that it runs without a grid.
+    /// unsafe { fill { value: 1.5, x: &raw mut x }.run() };
+    /// assert_eq!(x, 1.5);
+    /// ```
     ///
     /// # Safety
     /// The kernel's own safety conditions hold for its arguments.
@@ -106,6 +212,14 @@ pub trait Kernel: Sync {
 }
 
 /// A slice as an argument of a kernel: pointer and length, which are two arguments to the driver.
+///
+/// ```
+/// # use cuda_std::host::{Configuration, Dim3};
+/// use cuda_std::host::Slice;
+///
+/// let slice = Slice::from(&[1.0, 2.0, 3.0][..]);
+/// assert_eq!(slice.length, 3);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Slice<T> {
     /// Its first element, where the kernel runs.
@@ -121,6 +235,15 @@ impl<T> From<&[T]> for Slice<T> {
 }
 
 /// A slice that the kernel writes.
+///
+/// ```
+/// # use cuda_std::host::{Configuration, Dim3};
+/// use cuda_std::host::SliceMut;
+///
+/// let mut y = [0.0; 3];
+/// let slice = SliceMut::from(&mut y[..]);
+/// assert_eq!(slice.length, 3);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SliceMut<T> {
     /// Its first element, where the kernel runs.

@@ -8,6 +8,21 @@
 //! The host gets `CudaError::AssertError` when it next waits, and can launch nothing more. `panic!`,
 //! `assert!`, `assert_eq!` and `assert_ne!` of this crate do that; a bounds check or another panic of `core`
 //! traps without a word, unless `cuda_builder` is asked for messages.
+//!
+//! ```
+//! use cuda_std::{kernel, println, sim, thread};
+//!
+//! #[kernel]
+//! pub unsafe fn greet() {
+//!     println!("thread {}", thread::thread_idx_x());
+//! }
+//!
+//! // SAFETY: it has no arguments.
+//! let (result, text) = sim::captured(|| unsafe { sim::launch!(greet<<<1, 2>>>()) });
+//! result?;
+//! assert_eq!(text, "thread 0\nthread 1\n");
+//! # Ok::<(), sim::Fault>(())
+//! ```
 
 use crate::platform;
 use core::fmt::Arguments;
@@ -32,6 +47,17 @@ pub fn fail(message: Arguments<'_>) -> ! {
 }
 
 /// `std`'s `print!`, in a kernel.
+///
+/// ```
+/// # use cuda_std::{sim, thread};
+/// # let (_, text) = sim::captured(|| {
+/// #     sim::call("example", cuda_std::host::Configuration::new(1, 1), || {
+/// cuda_std::print!("{} of ", thread::thread_idx_x());
+/// cuda_std::print!("{}", thread::block_dim_x());
+/// #     })
+/// # });
+/// # assert_eq!(text, "0 of 1");
+/// ```
 #[macro_export]
 macro_rules! print {
     ($($argument:tt)*) => {
@@ -40,6 +66,16 @@ macro_rules! print {
 }
 
 /// `std`'s `println!`, in a kernel.
+///
+/// ```
+/// # use cuda_std::{sim, thread};
+/// # let (_, text) = sim::captured(|| {
+/// #     sim::call("example", cuda_std::host::Configuration::new(1, 1), || {
+/// cuda_std::println!("x = {:.2}", 1.0 / 3.0);
+/// #     })
+/// # });
+/// # assert_eq!(text, "x = 0.33\n");
+/// ```
 #[macro_export]
 macro_rules! println {
     () => {
@@ -51,6 +87,17 @@ macro_rules! println {
 }
 
 /// `std`'s `panic!`, in a kernel.
+///
+/// ```
+/// # use cuda_std::{sim, thread};
+/// # let fault = sim::call("example", cuda_std::host::Configuration::new(1, 1), || {
+/// # let pivot = 0.0;
+/// if pivot == 0.0 {
+///     cuda_std::panic!("no pivot for thread {}", thread::thread_idx_x());
+/// }
+/// # });
+/// # assert!(fault.unwrap_err().to_string().contains("panic: no pivot for thread 0, at "));
+/// ```
 #[macro_export]
 macro_rules! panic {
     () => {
@@ -62,6 +109,15 @@ macro_rules! panic {
 }
 
 /// `std`'s `assert!`, in a kernel.
+///
+/// ```
+/// # use cuda_std::{sim, thread};
+/// # let fault = sim::call("example", cuda_std::host::Configuration::new(1, 1), || {
+/// # let x = f32::NAN;
+/// cuda_std::assert!(x.is_finite(), "x is {x}");
+/// # });
+/// # assert!(fault.unwrap_err().to_string().contains("panic: x is NaN, at "));
+/// ```
 #[macro_export]
 macro_rules! assert {
     ($condition:expr $(,)?) => {
@@ -94,6 +150,13 @@ macro_rules! __compare {
 }
 
 /// `std`'s `assert_eq!`, in a kernel.
+///
+/// ```
+/// # use cuda_std::{sim, thread};
+/// # sim::call("example", cuda_std::host::Configuration::new(1, 32), || {
+/// cuda_std::assert_eq!(thread::block_dim_x(), 32, "this kernel is written for one warp");
+/// # }).unwrap();
+/// ```
 #[macro_export]
 macro_rules! assert_eq {
     ($left:expr, $right:expr $(,)?) => {
@@ -105,6 +168,13 @@ macro_rules! assert_eq {
 }
 
 /// `std`'s `assert_ne!`, in a kernel.
+///
+/// ```
+/// # use cuda_std::{sim, thread};
+/// # sim::call("example", cuda_std::host::Configuration::new(1, 32), || {
+/// cuda_std::assert_ne!(thread::grid_dim_x(), 0);
+/// # }).unwrap();
+/// ```
 #[macro_export]
 macro_rules! assert_ne {
     ($left:expr, $right:expr $(,)?) => {

@@ -19,6 +19,16 @@ pub enum Shuffle {
 }
 
 /// How [`warp_reduce`](crate::warp::warp_reduce) combines the lanes' values.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::warp::{self, FULL_MASK};
+/// # sim::call("example", Configuration::new(1, 32), || unsafe {
+/// use warp::WarpReductionOp;
+/// let bits = 1 << warp::lane_id();
+/// assert_eq!(warp::warp_reduce(FULL_MASK, bits, WarpReductionOp::Or), u32::MAX);
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "operations")]
 pub enum WarpReductionOp {

@@ -37,6 +37,15 @@ use half::bf16;
 /// `d = fma(a_3, b_3, fma(a_2, b_2, fma(a_1, b_1, fma(a_0, b_0, c))))` in the simulator and where there are
 /// no tensor cores. The test `device` of `examples/worked-kernels` compares those of a GPU to the same bits.
 ///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::mma;
+/// # sim::call("example", Configuration::new(1, 32), || unsafe {
+/// // All elements of A are 1, of B 0.5, of C 3.
+/// assert_eq!(mma::m8n8k4_f64(1.0, 0.5, [3.0; 2]), [4.0 * 0.5 + 3.0; 2]);
+/// # }).unwrap();
+/// ```
+///
 /// # Safety
 /// All lanes of the warp call together, and none has exited.
 #[inline(always)]
@@ -53,6 +62,17 @@ pub unsafe fn m8n8k4_f64(a: f64, b: f64, c: [f64; 2]) -> [f64; 2] {
 ///
 /// In the simulator, and before compute capability 8.0, a result is the sum in f64, rounded. Tensor cores add
 /// with fewer bits than that, and do not round to the nearest: results differ in the last places.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::mma;
+/// # sim::call("example", Configuration::new(1, 32), || unsafe {
+/// use cuda_std::bf16;
+/// // All elements of A are 1, of B 0.5, of C 3.
+/// let (a, b) = ([bf16::ONE; 8], [bf16::from_f32(0.5); 4]);
+/// assert_eq!(mma::m16n8k16_bf16(a, b, [3.0; 4]), [16.0 * 0.5 + 3.0; 4]);
+/// # }).unwrap();
+/// ```
 ///
 /// # Safety
 /// All lanes of the warp call together, and none has exited.

@@ -35,6 +35,18 @@ use crate::shared::Shared;
 /// Asks for a copy of `N` elements from `from` to elements `i`, `i + 1`, .. of shared memory: 4, 8 or 16
 /// bytes, both at multiples of that.
 ///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{pipeline, shared};
+/// # sim::call("example", Configuration::new(1, 1), || unsafe {
+/// let (x, tile) = ([1.5_f32, 2.5], shared![f32; 2]);
+/// pipeline::copy_async::<f32, 1>(tile, 0, x.as_ptr().add(1));
+/// pipeline::commit();
+/// pipeline::wait_prior::<0>();
+/// assert_eq!(tile.get(0), 2.5);
+/// # }).unwrap();
+/// ```
+///
 /// # Safety
 /// `from` is valid for reads of `N` elements, which nobody writes until the copy is done. The array has the
 /// elements, and no other thread touches them without a barrier between.
@@ -47,12 +59,40 @@ pub unsafe fn copy_async<T: Word, const N: usize>(to: Shared<T>, i: usize, from:
 }
 
 /// Closes a group: the copies that this thread has asked for since the last.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{pipeline, shared};
+/// # sim::call("example", Configuration::new(1, 1), || unsafe {
+/// # let (x, tile) = ([1.5_f32, 2.5], shared![f32; 2]);
+/// // Two groups of a copy each, of which the first is waited for alone.
+/// for i in 0..2 {
+///     pipeline::copy_async::<f32, 1>(tile, i, x.as_ptr().add(i));
+///     pipeline::commit();
+/// }
+/// pipeline::wait_prior::<1>();
+/// assert_eq!(tile.get(0), 1.5);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 pub fn commit() {
     platform::commit_copies()
 }
 
 /// Waits until all groups of this thread but the last `N` are done.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{pipeline, shared};
+/// # sim::call("example", Configuration::new(1, 1), || unsafe {
+/// # let (x, tile) = ([1.5_f32], shared![f32; 1]);
+/// pipeline::copy_async::<f32, 1>(tile, 0, x.as_ptr());
+/// pipeline::commit();
+/// // All groups.
+/// pipeline::wait_prior::<0>();
+/// assert_eq!(tile.get(0), 1.5);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 #[track_caller]
 pub fn wait_prior<const N: usize>() {

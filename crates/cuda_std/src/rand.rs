@@ -1,5 +1,13 @@
 //! Random numbers that are a function of their place in the sequence: each thread has a stream of its own
 //! without a state in memory, and the host draws the same numbers.
+//!
+//! ```
+//! # use cuda_std::rand::{Philox4x32, Rng};
+//! // Each thread draws from a stream of its own.
+//! let draw = |thread| Philox4x32::new(2011, thread).next_u32();
+//! assert_ne!(draw(0), draw(1));
+//! assert_eq!(draw(7), draw(7));
+//! ```
 
 use core::convert::Infallible;
 use rand_core::{SeedableRng, TryRng, utils};
@@ -41,12 +49,26 @@ pub struct Philox4x32 {
 
 impl Philox4x32 {
     /// The beginning of stream `stream` of `seed`.
+    ///
+    /// ```
+    /// # use cuda_std::rand::{Philox4x32, Rng};
+    /// let mut rng = Philox4x32::new(1, 0);
+    /// // From 0 to below 1.
+    /// let x = f64::from(rng.next_u32()) * 2.0_f64.powi(-32);
+    /// assert!((0.0..1.0).contains(&x));
+    /// ```
     #[inline]
     pub fn new(seed: u64, stream: u64) -> Self {
         Self { key: halves(seed), stream, next: 0, numbers: [0; 4], left: 0 }
     }
 
     /// The four numbers of a counter under a key; both begin with their lowest words.
+    ///
+    /// ```
+    /// # use cuda_std::rand::{Philox4x32, Rng};
+    /// let key = [2011, 0];
+    /// assert_ne!(Philox4x32::block([0, 0, 0, 0], key), Philox4x32::block([1, 0, 0, 0], key));
+    /// ```
     #[inline]
     pub fn block(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
         let (mut x, mut key) = (counter, key);
@@ -61,6 +83,13 @@ impl Philox4x32 {
 
     /// The next block of four; what is left of the one before is skipped. On a device this is faster than
     /// four times one number.
+    ///
+    /// ```
+    /// # use cuda_std::rand::{Philox4x32, Rng};
+    /// let (mut one, mut other) = (Philox4x32::new(1, 0), Philox4x32::new(1, 0));
+    /// let [a, b, c, d] = one.next_block();
+    /// assert_eq!([0; 4].map(|_: u32| other.next_u32()), [a, b, c, d]);
+    /// ```
     #[inline]
     pub fn next_block(&mut self) -> [u32; 4] {
         let ([low, high], [stream_low, stream_high]) = (halves(self.next), halves(self.stream));
@@ -70,6 +99,16 @@ impl Philox4x32 {
     }
 
     /// Goes to block `block` of the stream, in no time.
+    ///
+    /// ```
+    /// # use cuda_std::rand::{Philox4x32, Rng};
+    /// let mut rng = Philox4x32::new(1, 0);
+    /// let first = rng.next_u32();
+    /// rng.set_block(1_000_000_000_000);
+    /// rng.next_u32();
+    /// rng.set_block(0);
+    /// assert_eq!(rng.next_u32(), first);
+    /// ```
     #[inline]
     pub fn set_block(&mut self, block: u64) {
         (self.next, self.left) = (block, 0);

@@ -10,6 +10,17 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAss
 /// A real scalar, `f32` or `f64`, on the host and on the device alike.
 ///
 /// Only what kernels and solvers need; everything else is the inherent method of the type.
+///
+/// ```
+/// # use cuda_std::Real;
+/// /// sqrt((x, x)) in the precision of x.
+/// fn norm<T: Real>(x: &[T]) -> T {
+///     x.iter().map(|&x| x * x).sum::<T>().sqrt()
+/// }
+///
+/// assert_eq!(norm(&[3.0_f32, 4.0]), 5.0);
+/// assert_eq!(norm(&[3.0_f64, 4.0]), 5.0);
+/// ```
 pub trait Real:
     Copy
     + Debug
@@ -44,21 +55,57 @@ pub trait Real:
     const NAME: &'static str;
 
     /// The nearest number of this type.
+    ///
+    /// ```
+    /// # use cuda_std::Real;
+    /// assert_eq!(<f32 as Real>::from_f64(0.1), 0.1_f32);
+    /// ```
     fn from_f64(value: f64) -> Self;
     /// The same number in double precision.
+    ///
+    /// ```
+    /// # use cuda_std::Real;
+    /// assert_eq!(Real::to_f64(0.5_f32), 0.5_f64);
+    /// ```
     fn to_f64(self) -> f64;
     /// `self * a + b`, rounded once.
     ///
     /// One instruction on the device; a library call on a host built without FMA.
+    ///
+    /// ```
+    /// # use cuda_std::Real;
+    /// assert_eq!(Real::mul_add(2.0, 3.0, 4.0), 10.0);
+    /// ```
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// The square root, rounded correctly.
+    ///
+    /// ```
+    /// # use cuda_std::Real;
+    /// assert_eq!(Real::sqrt(2.25), 1.5);
+    /// ```
     fn sqrt(self) -> Self;
     /// The absolute value.
+    ///
+    /// ```
+    /// # use cuda_std::Real;
+    /// assert_eq!(Real::abs(-1.5), 1.5);
+    /// ```
     fn abs(self) -> Self;
     /// Neither infinite nor NaN.
+    ///
+    /// ```
+    /// # use cuda_std::Real;
+    /// assert!(!Real::is_finite(1.0 / 0.0));
+    /// ```
     fn is_finite(self) -> bool;
 
     /// The larger of two numbers; NaN if either is NaN, so that a maximum never hides one.
+    ///
+    /// ```
+    /// # use cuda_std::Real;
+    /// assert_eq!(1.5.max_nan(2.5), 2.5);
+    /// assert!(1.5.max_nan(f64::NAN).is_nan());
+    /// ```
     fn max_nan(self, other: Self) -> Self {
         #[allow(clippy::eq_op)]
         if self != self || self > other { self } else { other }

@@ -1,6 +1,25 @@
 //! Shared memory: static as a plain pointer ([`shared_array!`](crate::shared_array)) or as an array that the
 //! simulator checks ([`shared!`](crate::shared!)), and dynamic, as either ([`dynamic_shared_mem`],
 //! [`dynamic_shared`]).
+//!
+//! ```
+//! use cuda_std::{kernel, memory::*, shared, sim, thread};
+//!
+//! /// Turns each block's part of y round.
+//! #[kernel]
+//! pub unsafe fn turn(y: *mut f32) {
+//!     let (tile, t, i) = (shared![f32; 64], thread::thread_idx_x() as usize, thread::index_x());
+//!     tile.set(t, y.ld(i));
+//!     thread::sync_threads();
+//!     y.st(i, tile.get(63 - t));
+//! }
+//!
+//! let mut y = Vec::from_iter((0..128).map(|i| i as f32));
+//! // SAFETY: y has two parts of 64 elements.
+//! unsafe { sim::launch!(turn<<<2, 64>>>(y.as_mut_ptr())) }?;
+//! assert_eq!((y[0], y[64]), (63.0, 127.0));
+//! # Ok::<(), sim::Fault>(())
+//! ```
 
 use crate::memory::Word;
 use crate::platform::{self, SharedBase};
@@ -11,6 +30,20 @@ use core::ops::{Deref, DerefMut};
 ///
 /// Its contents are undefined until written. The simulator reports a read of an element that no thread
 /// of the block has written.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{shared, thread};
+/// # sim::call("example", Configuration::new(1, 32), || unsafe {
+/// let (sums, t) = (shared![f64; 32], thread::thread_idx_x() as usize);
+/// sums.set(t, 0.5);
+/// thread::sync_threads();
+/// if t == 0 {
+///     let total: f64 = (0..32).map(|i| sums.get(i)).sum();
+///     assert_eq!(total, 16.0);
+/// }
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Shared<T> {
     base: SharedBase,
@@ -26,11 +59,11 @@ impl<T: Word> Shared<T> {
         Self { base, element: PhantomData }
     }
 
-    /// The current block's array of that name, for which so many bytes an element are reserved.
+    /// The current block's array of that name and size.
     #[cfg(not(target_arch = "nvptx64"))]
     #[doc(hidden)]
-    pub fn named(name: &'static str, length: usize, bytes: usize) -> Self {
-        Self { base: platform::shared(name, length, bytes), element: PhantomData }
+    pub fn named(name: &'static str, length: usize) -> Self {
+        Self { base: platform::shared(name, length, size_of::<T>()), element: PhantomData }
     }
 
     /// Where it is.
@@ -40,6 +73,16 @@ impl<T: Word> Shared<T> {
     }
 
     /// Element `i`.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 1), || unsafe {
+    /// let numbers = shared![u32; 4];
+    /// numbers.set(3, 7);
+    /// assert_eq!(numbers.get(3), 7);
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// `i` is less than the length; somebody wrote the element, and a barrier came since if it was another
@@ -53,6 +96,16 @@ impl<T: Word> Shared<T> {
 
     /// Sets element `i`.
     ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 4), || unsafe {
+    /// let (numbers, t) = (shared![u32; 4], thread::thread_idx_x());
+    /// numbers.set(t as usize, t * t);
+    /// assert_eq!(numbers.get(t as usize), t * t);
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Safety
     /// `i` is less than the length, and no other thread touches the element without a barrier between.
     #[inline(always)]
@@ -65,6 +118,16 @@ impl<T: Word> Shared<T> {
 
 impl Shared<u64> {
     /// The same memory as words of 32 bits, twice as many.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 1), || unsafe {
+    /// let keys = shared![u64; 2];
+    /// keys.set(0, 1 << 32 | 7);
+    /// assert_eq!((keys.words().get(0), keys.words().get(1)), (7, 1));
+    /// # }).unwrap();
+    /// ```
     #[inline(always)]
     pub fn words(self) -> Shared<u32> {
         Shared { base: platform::shared_words(self.base), element: PhantomData }
@@ -73,6 +136,21 @@ impl Shared<u64> {
 
 impl Shared<u32> {
     /// Element `i` as it is now, though other threads may change it by atomic operations meanwhile.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 32), || unsafe {
+    /// let count = shared![u32; 1];
+    /// if thread::thread_idx_x() == 0 {
+    ///     count.set(0, 0);
+    /// }
+    /// thread::sync_threads();
+    /// count.add(0, 1);
+    /// // Others may be adding now.
+    /// assert!(count.get_volatile(0) >= 1);
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// `i` is less than the length; somebody wrote the element, and a barrier came since if it was another
@@ -87,6 +165,21 @@ impl Shared<u32> {
     /// Sets element `i` to `new` if it is `expected`; returns what was there. Atomic within the block, in no
     /// particular order.
     ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 32), || unsafe {
+    /// let owner = shared![u32; 1];
+    /// if thread::thread_idx_x() == 0 {
+    ///     owner.set(0, u32::MAX);
+    /// }
+    /// thread::sync_threads();
+    /// // One thread wins.
+    /// let won = owner.compare_and_swap(0, u32::MAX, thread::thread_idx_x()) == u32::MAX;
+    /// assert_eq!(thread::sync_threads_count(won.into()), 1);
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Safety
     /// As [`Shared::get_volatile`].
     #[inline(always)]
@@ -99,6 +192,21 @@ impl Shared<u32> {
     /// Adds to element `i`, wrapping; returns what was there. Atomic within the block, in no particular
     /// order.
     ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 32), || unsafe {
+    /// let bins = shared![u32; 2];
+    /// if thread::thread_idx_x() < 2 {
+    ///     bins.set(thread::thread_idx_x() as usize, 0);
+    /// }
+    /// thread::sync_threads();
+    /// bins.add(thread::thread_idx_x() as usize % 2, 1);
+    /// thread::sync_threads();
+    /// assert_eq!(bins.get(1), 16);
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Safety
     /// As [`Shared::get_volatile`].
     #[inline(always)]
@@ -110,6 +218,21 @@ impl Shared<u32> {
 
     /// Sets the bits of `bits` in element `i`; returns what was there. Atomic within the block, in no
     /// particular order.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 32), || unsafe {
+    /// let seen = shared![u32; 1];
+    /// if thread::thread_idx_x() == 0 {
+    ///     seen.set(0, 0);
+    /// }
+    /// thread::sync_threads();
+    /// seen.or(0, 1 << (thread::thread_idx_x() % 4));
+    /// thread::sync_threads();
+    /// assert_eq!(seen.get(0), 0b1111);
+    /// # }).unwrap();
+    /// ```
     ///
     /// # Safety
     /// As [`Shared::get_volatile`].
@@ -126,6 +249,18 @@ impl Shared<u32> {
 /// memory, and a pointer may lead anywhere.
 ///
 /// Every call gives the same memory; in the simulator it is another one than [`dynamic_shared_mem`]'s.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{shared, thread};
+/// # sim::call("example", Configuration { shared_bytes: 256, ..Configuration::new(1, 64) }, || unsafe {
+/// // With 256 bytes of dynamic shared memory, 64 numbers of 4 bytes:
+/// let (tile, t) = (shared::dynamic_shared::<f32>(), thread::thread_idx_x() as usize);
+/// tile.set(t, t as f32);
+/// thread::sync_threads();
+/// assert_eq!(tile.get(63), 63.0);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 pub fn dynamic_shared<T: Word>() -> Shared<T> {
     Shared { base: platform::dynamic_shared_base(size_of::<T>()), element: PhantomData }
@@ -135,6 +270,18 @@ pub fn dynamic_shared<T: Word>() -> Shared<T> {
 /// contents are undefined until written.
 ///
 /// Every call gives the same memory.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{shared, thread};
+/// # sim::call("example", Configuration { shared_bytes: 256, ..Configuration::new(1, 64) }, || unsafe {
+/// // With 256 bytes of dynamic shared memory, 64 numbers of 4 bytes:
+/// let (tile, t) = (shared::dynamic_shared_mem::<f32>(), thread::thread_idx_x() as usize);
+/// *tile.add(t) = t as f32;
+/// thread::sync_threads();
+/// assert_eq!(*tile.add(63), 63.0);
+/// # }).unwrap();
+/// ```
 #[inline(always)]
 pub fn dynamic_shared_mem<T>() -> *mut T {
     platform::dynamic_shared().cast()
@@ -153,6 +300,22 @@ pub unsafe trait SharedVariable {
 }
 
 /// A variable in shared memory, under `#[address_space(shared)]`. It is used like its value.
+///
+/// ```
+/// # use cuda_std::{host::Configuration, sim};
+/// # use cuda_std::{shared, thread};
+/// # sim::call("example", Configuration::new(1, 32), || unsafe {
+/// use cuda_std::address_space;
+///
+/// #[address_space(shared)]
+/// static mut TILE: [u32; 32] = [0; 32];
+///
+/// let t = thread::thread_idx_x();
+/// TILE[t as usize] = t;
+/// thread::sync_threads();
+/// assert_eq!(TILE[31], 31);
+/// # }).unwrap();
+/// ```
 pub struct SharedStatic<V: SharedVariable>(PhantomData<V>);
 
 impl<V: SharedVariable> SharedStatic<V> {
@@ -164,6 +327,20 @@ impl<V: SharedVariable> SharedStatic<V> {
     }
 
     /// Where it is.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Configuration, sim};
+    /// # use cuda_std::{shared, thread};
+    /// # sim::call("example", Configuration::new(1, 1), || unsafe {
+    /// # use cuda_std::address_space;
+    /// #[address_space(shared)]
+    /// static mut COUNT: u32 = 0;
+    ///
+    /// let count: *mut u32 = (*&raw const COUNT).as_mut_ptr();
+    /// *count = 7;
+    /// assert_eq!(*count, 7);
+    /// # }).unwrap();
+    /// ```
     #[inline(always)]
     pub fn as_mut_ptr(&self) -> *mut V::Value {
         V::address()

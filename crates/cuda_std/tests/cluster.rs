@@ -42,7 +42,7 @@ fn blocks_write_each_others_shared_memory() {
             let configuration =
                 Configuration { cluster: size.into(), ..Configuration::new(clusters * size, threads) };
             let memory = memory([&x as _, &y as _]);
-            let options = Options { races: true, order };
+            let options = Options { races: true, order, ..Options::DEFAULT };
             sim::run_configured(&launch, configuration, &memory, &options).unwrap();
             for (i, y) in (0..).zip(y.iter()) {
                 let (block, t) = (i / threads, i % threads);

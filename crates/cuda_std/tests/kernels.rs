@@ -4,7 +4,8 @@ mod common;
 
 use common::{memory, run, run_checked, vector};
 use cuda_std::atomic::{atomic_add_u32, atomic_inc_u32};
-use cuda_std::host::Configuration;
+use cuda_std::host::{Configuration, Kernel};
+use cuda_std::memory::Word;
 use cuda_std::shared::dynamic_shared;
 use cuda_std::sim::{self, FaultKind, Operation, Options, Order};
 use cuda_std::warp::{self, FULL_MASK, WARP_SIZE};
@@ -328,7 +329,7 @@ fn blocks_of_a_cooperative_launch_wait_for_each_other() {
         }
         let launch = relax { steps: 3, x: x.as_mut_ptr(), barrier: barrier.as_mut_ptr() };
         let configuration = Configuration { cooperative: true, ..Configuration::new(blocks, threads) };
-        let options = Options { races: true, order };
+        let options = Options { races: true, order, ..Options::DEFAULT };
         let memory = memory([&x as _, &barrier as _]);
         let run = || sim::run_configured(&launch, configuration, &memory, &options);
         let (result, report) = sim::explain(run);
@@ -431,3 +432,37 @@ fn what_is_copied_is_there_after_the_wait_alone() {
 
 #[repr(align(16))]
 struct Pair([u64; 2]);
+
+/// Turns x round, by an array of its type and length.
+#[kernel(T = [f32, f64], N = [3, 64])]
+unsafe fn turn_instance<T: Word, const N: usize>(x: *mut T) {
+    let (array, t) = (shared![T; N], thread::thread_idx_x() as usize);
+    array.set(t, x.ld(t));
+    thread::sync_threads();
+    x.st(t, array.get(N - 1 - t));
+}
+
+/// Two instances in one kernel.
+#[kernel]
+unsafe fn turn_both(x: *mut f32, y: *mut f64) {
+    turn_instance::<f32, 64>(x);
+    turn_instance::<f64, 64>(y);
+}
+
+#[test]
+fn shared_arrays_have_the_size_of_their_instance() {
+    let singles = vector(Vec::from_iter((0..64).map(|i| i as f32)));
+    let doubles = vector(Vec::from_iter((0..64).map(f64::from)));
+    let memory = memory([&singles as _, &doubles as _]);
+    let bytes = |launch: &dyn Kernel, block: u32| {
+        let (result, report) = sim::explain(|| run(launch, 1, block, &memory));
+        result.unwrap();
+        report.kernels[0].shared_bytes
+    };
+    assert_eq!(bytes(&turn_instance::<f32, 64> { x: singles.as_mut_ptr() }, 64), 256);
+    assert_eq!(singles[0], 63.0);
+    assert_eq!(bytes(&turn_instance::<f64, 3> { x: doubles.as_mut_ptr() }, 3), 24);
+    assert_eq!(doubles[..4], [2.0, 1.0, 0.0, 3.0]);
+    assert_eq!(bytes(&turn_both { x: singles.as_mut_ptr(), y: doubles.as_mut_ptr() }, 64), 256 + 512);
+    assert_eq!((singles[0], doubles[63]), (0.0, 2.0));
+}

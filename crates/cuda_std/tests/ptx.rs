@@ -211,6 +211,29 @@ fn functions_are_the_instructions_that_they_should_be() {
         // In shared memory, with their sizes.
         assert!(ptx.contains("\n.extern .shared .align 16 .b8 cuda_std_dynamic_shared[];"));
         assert!(ptx.contains(".shared .align 4 .b8 cuda_std_shared_device_"), "{}", &ptx[..2000]);
+        // An array for each size of its instances, two of which have the same.
+        for (name, bytes) in [("f32_32", 128), ("f32_64", 256), ("f64_32", 256), ("f64_64", 512)] {
+            let text = entry(&ptx, &format!("array_of_instance_{name}"));
+            let array = &text[text.find("cuda_std_array_").expect("an array")..];
+            let array = &array[..array.find(';').unwrap()];
+            let declaration = format!("\n.shared .align 16 .b8 {array}[{bytes}];");
+            assert_eq!(ptx.matches(&declaration).count(), 1, "{declaration}");
+        }
+        for (name, suffix) in
+            [("small_u8", ".b8"), ("small_bool", ".b8"), ("small_i16", ".b16"), ("small_bf16", ".b16")]
+        {
+            let text = entry(&ptx, name);
+            for access in [
+                "ld.global",
+                "ld.global.nc.v4",
+                "ld.relaxed.gpu.global",
+                "st.global",
+                "ld.shared",
+                "st.shared",
+            ] {
+                assert!(text.contains(&format!("{access}{suffix}")), "no {access}{suffix} in {text}");
+            }
+        }
         assert!(ptx.contains("__assertfail") && ptx.contains("vprintf"));
     }
     match Ptxas::find().unwrap() {

@@ -1,4 +1,23 @@
 //! The `#[kernel]` attribute and the other procedural macros of `cuda_std`, which re-exports them.
+//!
+//! ```
+//! use cuda_std::{kernel, memory::*, shared, sim, thread};
+//!
+//! /// Turns y round.
+//! #[kernel]
+//! pub unsafe fn turn(y: *mut f32) {
+//!     let (tile, t) = (shared![f32; 64], thread::thread_idx_x() as usize);
+//!     tile.set(t, y.ld(t));
+//!     thread::sync_threads();
+//!     y.st(t, tile.get(63 - t));
+//! }
+//!
+//! let mut y = Vec::from_iter((0..64).map(|i| i as f32));
+//! // SAFETY: y has 64 elements.
+//! unsafe { sim::launch!(turn<<<1, 64>>>(y.as_mut_ptr())) }?;
+//! assert_eq!(y[0], 63.0);
+//! # Ok::<(), sim::Fault>(())
+//! ```
 
 mod kernel;
 mod module;
@@ -54,10 +73,23 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `shared![T; N]`: static shared memory of `N` elements of `T`, as a `cuda_std::shared::Shared<T>`, whose
 /// accesses the simulator checks.
 ///
-/// `T` may be a generic parameter of the function around it, but then all instances of the function in
-/// one kernel share the memory. `N` is a literal or a constant of the module (not of the function). Four
-/// bytes an element are reserved for `f32`, `u32` and `i32` by name, and eight for other types and
-/// parameters. Evaluating it twice gives the same memory, as a `__shared__` variable of CUDA does.
+/// `T` and `N` may depend on the generic parameters of the function around it; instances of the function in
+/// one kernel then share the memory where it has the same size. Evaluating it twice gives the same memory, as
+/// a `__shared__` variable of CUDA does.
+///
+/// ```
+/// use cuda_std::{shared, sim, thread};
+///
+/// /// Room for two warps.
+/// const THREADS: usize = 64;
+///
+/// # sim::call("example", cuda_std::host::Configuration::new(1, 64), || unsafe {
+/// let (tile, t) = (shared![f32; THREADS], thread::thread_idx_x() as usize);
+/// tile.set(t, t as f32);
+/// thread::sync_threads();
+/// assert_eq!(tile.get(THREADS - 1), 63.0);
+/// # }).unwrap();
+/// ```
 #[proc_macro]
 pub fn shared(input: TokenStream) -> TokenStream {
     shared::expand(input.into()).unwrap_or_else(|e| e.into_compile_error()).into()
@@ -67,6 +99,17 @@ pub fn shared(input: TokenStream) -> TokenStream {
 ///
 /// It is undefined until written. Evaluating it twice gives the same memory. Neither `T` nor `N` can be
 /// generic.
+///
+/// ```
+/// use cuda_std::{shared_array, sim, thread};
+///
+/// # sim::call("example", cuda_std::host::Configuration::new(1, 64), || unsafe {
+/// let (tile, t) = (shared_array![f32; 64], thread::thread_idx_x() as usize);
+/// *tile.add(t) = t as f32;
+/// thread::sync_threads();
+/// assert_eq!(*tile.add(63), 63.0);
+/// # }).unwrap();
+/// ```
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     variable::expand_array(input.into()).unwrap_or_else(|e| e.into_compile_error()).into()
@@ -75,12 +118,41 @@ pub fn shared_array(input: TokenStream) -> TokenStream {
 /// Puts a `static mut` into `shared` memory, where each block has its own, undefined until written.
 ///
 /// `global` and `constant` leave it where it is, in global memory.
+///
+/// ```
+/// use cuda_std::{address_space, sim, thread};
+///
+/// #[address_space(shared)]
+/// static mut TILE: [f32; 64] = [0.0; 64];
+///
+/// # sim::call("example", cuda_std::host::Configuration::new(1, 64), || unsafe {
+/// let t = thread::thread_idx_x() as usize;
+/// TILE[t] = t as f32;
+/// thread::sync_threads();
+/// assert_eq!(TILE[63], 63.0);
+/// # }).unwrap();
+/// ```
 #[proc_macro_attribute]
 pub fn address_space(space: TokenStream, item: TokenStream) -> TokenStream {
     variable::expand_attribute(space.into(), item.into()).unwrap_or_else(|e| e.into_compile_error()).into()
 }
 
 /// A function for the device alone: on the host, where its body is not compiled, it panics.
+///
+/// ```
+/// use cuda_std::gpu_only;
+///
+/// /// The number of the multiprocessor that this thread runs on.
+/// #[gpu_only]
+/// pub fn multiprocessor() -> u32 {
+///     let number;
+///     // SAFETY: reads a register.
+///     unsafe { core::arch::asm!("mov.u32 {}, %smid;", out(reg32) number) };
+///     number
+/// }
+///
+/// assert!(std::panic::catch_unwind(multiprocessor).is_err()); // on the host
+/// ```
 #[proc_macro_attribute]
 pub fn gpu_only(_: TokenStream, item: TokenStream) -> TokenStream {
     only::expand(item.into()).unwrap_or_else(|e| e.into_compile_error()).into()
@@ -88,6 +160,18 @@ pub fn gpu_only(_: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Marks a function as visible to other PTX, which every function with a name of its own (`#[no_mangle]`) is
 /// here: changes nothing.
+///
+/// ```
+/// use cuda_std::externally_visible;
+///
+/// #[externally_visible]
+/// #[unsafe(no_mangle)]
+/// pub extern "C" fn twice(x: f32) -> f32 {
+///     2.0 * x
+/// }
+///
+/// assert_eq!(twice(1.5), 3.0);
+/// ```
 #[proc_macro_attribute]
 pub fn externally_visible(_: TokenStream, item: TokenStream) -> TokenStream {
     item

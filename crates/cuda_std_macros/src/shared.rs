@@ -1,7 +1,7 @@
 //! `shared!`: arrays that the simulator checks.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use std::sync::atomic::{AtomicU32, Ordering};
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, Token, Type};
@@ -31,50 +31,66 @@ pub fn unique_name() -> String {
 /// Bytes of static shared memory that a block may have.
 const STATIC_BYTES: usize = 48 << 10;
 
+fn too_large() -> String {
+    format!("static shared memory has {STATIC_BYTES} bytes at most; more is dynamic")
+}
+
 /// An item that is an error where so many bytes do not fit into static shared memory.
 pub fn fits(bytes: TokenStream) -> TokenStream {
-    let too_large = format!("static shared memory has {STATIC_BYTES} bytes at most; more is dynamic");
+    let too_large = too_large();
     quote!(
         const _: () = ::core::assert!(#bytes <= #STATIC_BYTES, #too_large);
     )
 }
 
-/// The size of an element: 8 where only its instances would tell.
-fn bytes(element: &Type) -> usize {
-    let four =
-        matches!(element, Type::Path(path) if ["u32", "i32", "f32"].iter().any(|t| path.path.is_ident(t)));
-    if four { 4 } else { 8 }
+/// The size of an element whose type tells it.
+fn bytes(element: &Type) -> Option<usize> {
+    let Type::Path(path) = element else { return None };
+    let is_one_of = |names: &[&str]| names.iter().any(|name| path.path.is_ident(name));
+    let sizes = [(&["u32", "i32", "f32"], 4), (&["u64", "i64", "f64"], 8)];
+    sizes.iter().find(|(names, _)| is_one_of(*names)).map(|(_, size)| *size)
 }
 
+/// The check that an array is not too large: at once where that can be told, else where the function around
+/// it is compiled for its types.
+fn check(element: &Type, length: &Expr) -> TokenStream {
+    match (bytes(element), length) {
+        (Some(bytes), Expr::Lit(_)) => fits(quote!(#length * #bytes)),
+        _ => {
+            let too_large = too_large();
+            quote! {
+                const {
+                    ::core::assert!((#length) * ::core::mem::size_of::<#element>() <= #STATIC_BYTES, #too_large)
+                };
+            }
+        }
+    }
+}
+
+/// On the device `cuda_builder` declares the array, whose name ends with its bytes: of a generic function
+/// each size has its own.
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let Input { element, length } = syn::parse2(input)?;
     let name = unique_name();
-    let bytes = bytes(&element);
-    let module = format_ident!("{name}");
-    let declaration = format!(".shared .align 16 .b8 {name}[{{}}];");
-    let address = format!("mov.u32 {{}}, {name};");
-    let fits = fits(quote!((#length) * #bytes));
+    let check = check(&element, &length);
+    let address = format!("mov.u32 {{}}, cuda_std_array_{name}_{{}};");
     Ok(quote! {{
-        #fits
-        // A module, because `global_asm!` is an item that cannot stand in a function.
-        #[cfg(target_arch = "nvptx64")]
-        mod #module {
-            #[allow(unused_imports)]
-            use super::*;
-            ::core::arch::global_asm!(#declaration, const (#length) * #bytes);
-        }
+        #check
         #[cfg(target_arch = "nvptx64")]
         {
             let address: u32;
-            // SAFETY: reads the address of the array declared above; touches no memory.
+            // SAFETY: reads the address of an array; touches no memory.
             unsafe {
                 ::core::arch::asm!(
-                    #address, out(reg32) address, options(pure, nomem, nostack, preserves_flags)
+                    #address,
+                    out(reg32) address,
+                    const (#length) * ::core::mem::size_of::<#element>(),
+                    options(pure, nomem, nostack, preserves_flags)
                 );
             }
             ::cuda_std::shared::Shared::<#element>::at(address)
         }
         #[cfg(not(target_arch = "nvptx64"))]
-        ::cuda_std::shared::Shared::<#element>::named(#name, #length, #bytes)
+        ::cuda_std::shared::Shared::<#element>::named(#name, #length)
     }})
 }

@@ -1,4 +1,18 @@
 //! Launches in clusters of blocks, from compute capability 9.0 on. (Not in the published crate.)
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::prelude::*;
+//!
+//! let _context = cust::quick_init()?;
+//! # let module = Module::from_ptx("", &[])?;
+//! let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+//! let in_pairs = stream.clusters(2);
+//! // SAFETY: the kernel takes nothing.
+//! unsafe { launch!(module.meet<<<8, 32, 0, in_pairs>>>())? };
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaResult, ToResult};
 use crate::function::{BlockSize, Function, GridSize};
@@ -31,6 +45,18 @@ pub struct Clusters<'a> {
 
 impl Stream {
     /// The stream for launches in clusters of so many blocks, up to 8. Each size divides the grid's.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let by_two_and_two = stream.clusters((2, 2));
+    /// // SAFETY: the kernel takes nothing.
+    /// unsafe { launch!(module.meet<<<(8, 4), 32, 0, by_two_and_two>>>())? };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn clusters(&self, size: impl Into<GridSize>) -> Clusters<'_> {
         Clusters { stream: self, size: size.into() }
     }
@@ -38,6 +64,19 @@ impl Stream {
 
 impl Clusters<'_> {
     /// Queues a kernel; see [`launch!`](crate::launch!).
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let kernel = module.get_function("fill")?;
+    /// let mut value = 7_u32;
+    /// // SAFETY: the kernel takes a number.
+    /// unsafe { stream.clusters(2).launch(&kernel, 8, 32, 0, &[(&raw mut value).cast()])? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// As for [`Stream::launch`].

@@ -1,4 +1,20 @@
 //! Launches whose blocks wait for each other. (Not in the published crate.)
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::prelude::*;
+//!
+//! let _context = cust::quick_init()?;
+//! # let module = Module::from_ptx("", &[])?;
+//! let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+//! let together = stream.cooperative();
+//! // The word that all blocks meet at, 0 at first.
+//! let barrier = DeviceBuffer::<u32>::zeroed(1)?;
+//! // SAFETY: the kernel takes a pointer to a word.
+//! unsafe { launch!(module.meet<<<8, 32, 0, together>>>(barrier.as_device_ptr()))? };
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaResult, ToResult};
 use crate::function::{BlockSize, Function, GridSize};
@@ -28,6 +44,18 @@ pub struct Cooperative<'a>(&'a Stream);
 
 impl Stream {
     /// The stream for cooperative launches.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let together = stream.cooperative();
+    /// // SAFETY: the kernel takes nothing.
+    /// unsafe { launch!(module.meet<<<8, 32, 0, together>>>())? };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cooperative(&self) -> Cooperative<'_> {
         Cooperative(self)
     }
@@ -35,6 +63,19 @@ impl Stream {
 
 impl Cooperative<'_> {
     /// Queues a kernel; see [`launch!`](crate::launch!).
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let kernel = module.get_function("fill")?;
+    /// let mut value = 7_u32;
+    /// // SAFETY: the kernel takes a number.
+    /// unsafe { stream.cooperative().launch(&kernel, 8, 32, 0, &[(&raw mut value).cast()])? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// As for [`Stream::launch`].

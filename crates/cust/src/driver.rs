@@ -2,6 +2,15 @@
 //!
 //! Nothing of the driver is linked, so that a program starts on machines that have none. [`crate::init`] and
 //! [`crate::quick_init`] load it; before that every function of [`crate::sys`] returns an error.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! if let Err(error) = cust::driver::load() {
+//!     println!("no GPU will be used: {error}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::sys::ENTRIES;
 use libloading::Library;
@@ -16,6 +25,18 @@ pub const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1
 static LOADED: Mutex<Option<OsString>> = Mutex::new(None);
 
 /// Why the driver could not be loaded, in the words of the dynamic linker.
+///
+/// ```no_run
+/// # use cust::driver;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// match driver::load() {
+///     Ok(()) => println!("there is a driver"),
+///     Err(error) if error.is_missing() => println!("there is none"),
+///     Err(error) => println!("there is one, but {error}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadError {
     message: String,
@@ -32,6 +53,14 @@ impl LoadError {
     }
 
     /// Whether there is no such library. A library that is there may be broken.
+    ///
+    /// ```no_run
+    /// # use cust::driver;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let no_driver = driver::load().is_err_and(|error| error.is_missing());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_missing(&self) -> bool {
         self.is_missing
     }
@@ -49,6 +78,14 @@ impl Error for LoadError {}
 ///
 /// Calls after a success do nothing; calls after a failure try again.
 ///
+/// ```no_run
+/// # use cust::driver;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// driver::load()?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// There is no such library, or it is not one for this machine.
 pub fn load() -> Result<(), LoadError> {
@@ -58,6 +95,15 @@ pub fn load() -> Result<(), LoadError> {
 }
 
 /// Loads the driver from a file of that name instead of [`LIBRARY`].
+///
+/// ```no_run
+/// # use cust::driver;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // SAFETY: it is NVIDIA's.
+/// unsafe { driver::load_from("/usr/local/cuda/compat/libcuda.so.1")? };
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// The file is not a shared library for this machine, or another one is loaded already.

@@ -1,4 +1,17 @@
 //! What can go wrong: the driver's status codes, and those of this crate.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::error::CudaError;
+//!
+//! match cust::quick_init() {
+//!     Ok(_context) => println!("there is a GPU"),
+//!     Err(CudaError::DriverNotFound | CudaError::NoDevice) => println!("there is none"),
+//!     Err(error) => println!("it does not work: {error}"),
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::driver::{LIBRARY, LoadError};
 use crate::sys::{self, CUresult, statuses};
@@ -11,6 +24,12 @@ macro_rules! errors {
         /// An error of the driver, by cust's names, or of this crate.
         ///
         /// As a number (`error as u32`) it is the driver's status.
+        ///
+        /// ```
+        /// use cust::error::CudaError;
+        ///
+        /// assert_eq!(CudaError::NoDevice as u32, 100);
+        /// ```
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         #[repr(u32)]
         #[non_exhaustive]
@@ -45,8 +64,29 @@ pub type CudaResult<T> = Result<T, CudaError>;
 pub type DropResult<T> = Result<(), (CudaError, T)>;
 
 /// Statuses as results.
+///
+/// ```no_run
+/// # use cust::error::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use cust::sys;
+///
+/// // SAFETY: it takes nothing.
+/// unsafe { sys::cuCtxSynchronize() }.to_result()?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait ToResult {
     /// `Ok` where the call succeeded.
+    ///
+    /// ```no_run
+    /// # use cust::error::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use cust::sys::CUresult;
+    ///
+    /// assert_eq!(CUresult::CUDA_ERROR_NO_DEVICE.to_result(), Err(CudaError::NoDevice));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The status as an error.
@@ -68,6 +108,12 @@ impl From<LoadError> for CudaError {
 impl CudaError {
     /// The driver's status. This crate's own errors are [`CUresult::CUDA_ERROR_INVALID_VALUE`] and
     /// [`CUresult::CUDA_ERROR_NOT_INITIALIZED`].
+    ///
+    /// ```
+    /// use cust::{error::CudaError, sys::CUresult};
+    ///
+    /// assert_eq!(CudaError::NoDevice.status(), CUresult::CUDA_ERROR_NO_DEVICE);
+    /// ```
     pub fn status(self) -> CUresult {
         match self {
             CudaError::InvalidMemoryAllocation => CUresult::CUDA_ERROR_INVALID_VALUE,

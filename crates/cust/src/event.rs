@@ -1,4 +1,20 @@
 //! Events: marks in streams. A program can wait for one, and measure the time between two.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::prelude::*;
+//!
+//! let _context = cust::quick_init()?;
+//! let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+//! let (start, end) = (Event::new(EventFlags::DEFAULT)?, Event::new(EventFlags::DEFAULT)?);
+//! start.record(&stream)?;
+//! // Kernels are queued here.
+//! end.record(&stream)?;
+//! end.synchronize()?;
+//! println!("{:?}", end.elapsed(&start)?);
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::context::Owner;
 use crate::error::{CudaError, CudaResult, DropResult, ToResult};
@@ -9,6 +25,16 @@ use std::time::Duration;
 
 bitflags::bitflags! {
     /// What an event is for.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // Only for one stream to wait for another.
+    /// let event = Event::new(EventFlags::DISABLE_TIMING)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct EventFlags: u32 {
         /// The default.
@@ -23,6 +49,18 @@ bitflags::bitflags! {
 }
 
 /// Whether what was queued before an event is done.
+///
+/// ```no_run
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// # let event = Event::new(EventFlags::DEFAULT)?;
+/// if event.query()? == EventStatus::NotReady {
+///     println!("still at work");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventStatus {
     /// All of it is done.
@@ -32,6 +70,18 @@ pub enum EventStatus {
 }
 
 /// An event. It keeps its context.
+///
+/// ```no_run
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+/// let done = Event::new(EventFlags::DEFAULT)?;
+/// done.record(&stream)?;
+/// done.synchronize()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Event {
     /// Null once it is given back.
@@ -47,6 +97,15 @@ unsafe impl Sync for Event {}
 impl Event {
     /// Makes an event in the current context.
     ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let event = Event::new(EventFlags::BLOCKING_SYNC)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn new(flags: EventFlags) -> CudaResult<Event> {
@@ -58,6 +117,17 @@ impl Event {
 
     /// Puts it behind what is queued on the stream now.
     ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # let event = Event::new(EventFlags::DEFAULT)?;
+    /// event.record(&stream)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The stream is of another context.
     pub fn record(&self, stream: &Stream) -> CudaResult<()> {
@@ -66,6 +136,18 @@ impl Event {
     }
 
     /// Whether what is in front of it is done. An event that was never recorded is ready.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let event = Event::new(EventFlags::DEFAULT)?;
+    /// while event.query()? == EventStatus::NotReady {
+    ///     std::thread::yield_now();
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The fault of a kernel that ran before.
@@ -80,6 +162,18 @@ impl Event {
 
     /// Waits until what is in front of it is done.
     ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # let event = Event::new(EventFlags::DEFAULT)?;
+    /// event.record(&stream)?;
+    /// event.synchronize()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The fault of a kernel that ran before.
     pub fn synchronize(&self) -> CudaResult<()> {
@@ -88,6 +182,16 @@ impl Event {
     }
 
     /// Milliseconds since `start`, to about half a microsecond.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let (start, end) = (Event::new(EventFlags::DEFAULT)?, Event::new(EventFlags::DEFAULT)?);
+    /// println!("{:.3} ms", end.elapsed_time_f32(&start)?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// One of the two was not recorded, has not been reached ([`CudaError::NotReady`]), or records no time.
@@ -100,6 +204,16 @@ impl Event {
 
     /// The time since `start`; nothing where `start` came later.
     ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let (start, end) = (Event::new(EventFlags::DEFAULT)?, Event::new(EventFlags::DEFAULT)?);
+    /// let gigabytes_per_second = 1.0 / end.elapsed(&start)?.as_secs_f64();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As for [`Event::elapsed_time_f32`].
     pub fn elapsed(&self, start: &Event) -> CudaResult<Duration> {
@@ -108,6 +222,17 @@ impl Event {
     }
 
     /// The driver's handle.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let event = Event::new(EventFlags::DEFAULT)?;
+    /// // SAFETY: the event is alive.
+    /// let status = unsafe { cust::sys::cuEventQuery(event.as_inner()) };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_inner(&self) -> CUevent {
         self.event
     }
@@ -122,6 +247,18 @@ impl Event {
     }
 
     /// Gives it back, and returns the driver's answer.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let event = Event::new(EventFlags::DEFAULT)?;
+    /// if let Err((error, _event)) = Event::drop(event) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's, with the event.
@@ -139,6 +276,21 @@ impl Drop for Event {
 impl Stream {
     /// Lets what is queued from now on wait for an event, which may be of another stream or device. The event
     /// may be dropped at once; unlike in cust 0.3 it can also be borrowed.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use cust::stream::StreamWaitEventFlags;
+    /// # let _context = cust::quick_init()?;
+    /// # let copies = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # let kernels = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # let copied = Event::new(EventFlags::DISABLE_TIMING)?;
+    /// copied.record(&copies)?;
+    /// // Kernels that are queued from now on find the copies done.
+    /// kernels.wait_event(&copied, StreamWaitEventFlags::DEFAULT)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.

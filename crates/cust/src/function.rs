@@ -1,4 +1,22 @@
 //! Kernels, and how many threads to launch them with.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::prelude::*;
+//!
+//! let _context = cust::quick_init()?;
+//! # let (ptx, n) = ("", 1000_u32);
+//! let module = Module::from_ptx(ptx, &[])?;
+//! let fill = module.get_function("fill")?;
+//! let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+//! let x = DeviceBuffer::<f32>::zeroed(n as usize)?;
+//! // As many threads as the device runs best with.
+//! let (_, block) = fill.suggested_launch_configuration(0, 0.into())?;
+//! // SAFETY: `fill` takes a pointer and a length.
+//! unsafe { launch!(fill<<<n.div_ceil(block), block, 0, stream>>>(x.as_device_ptr(), n))? };
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::context::{CacheConfig, SharedMemoryConfig};
 use crate::error::{CudaError, CudaResult, ToResult};
@@ -9,11 +27,32 @@ use crate::sys::{self, CUfunction, CUfunction_attribute};
 use std::ffi::{CString, c_int, c_void};
 use std::marker::PhantomData;
 
+/// An example: a call, and the fields of what it gives.
+macro_rules! example {
+    ($name:ident $call:literal, $fields:literal) => {
+        concat!(
+            "\n```\nuse cust::function::",
+            stringify!($name),
+            ";\n\n",
+            "assert_eq!(",
+            stringify!($name),
+            "::",
+            $call,
+            ", ",
+            stringify!($name),
+            " { ",
+            $fields,
+            " });\n```"
+        )
+    };
+}
+
 /// Sizes in up to three dimensions.
 macro_rules! sizes {
     ($($(#[$note:meta])* $name:ident)*) => {
         $(
             $(#[$note])*
+            #[doc = example!($name "from((16, 8))", "x: 16, y: 8, z: 1")]
             #[derive(Copy, Clone, Debug, Hash, Eq, PartialEq)]
             pub struct $name {
                 /// Along x.
@@ -26,16 +65,19 @@ macro_rules! sizes {
 
             impl $name {
                 /// In one dimension.
+                #[doc = example!($name "x(16)", "x: 16, y: 1, z: 1")]
                 pub fn x(x: u32) -> $name {
                     $name { x, y: 1, z: 1 }
                 }
 
                 /// In two dimensions.
+                #[doc = example!($name "xy(16, 8)", "x: 16, y: 8, z: 1")]
                 pub fn xy(x: u32, y: u32) -> $name {
                     $name { x, y, z: 1 }
                 }
 
                 /// In three dimensions.
+                #[doc = example!($name "xyz(16, 8, 2)", "x: 16, y: 8, z: 2")]
                 pub fn xyz(x: u32, y: u32, z: u32) -> $name {
                     $name { x, y, z }
                 }
@@ -82,6 +124,18 @@ sizes! {
 }
 
 /// What can be asked of a kernel.
+///
+/// ```no_run
+/// # use cust::function::*;
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+/// # let fill = module.get_function("fill")?;
+/// // What a thread has that found no place in registers.
+/// let spilled = fill.get_attribute(FunctionAttribute::LocalSizeBytes)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Copy, Clone, Debug, Hash, Eq, PartialEq)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -121,6 +175,17 @@ impl FunctionAttribute {
 }
 
 /// A kernel of a module.
+///
+/// ```no_run
+/// # use cust::function::*;
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+/// let fill = module.get_function("fill")?;
+/// println!("{} registers", fill.get_attribute(FunctionAttribute::NumRegisters)?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Function<'a> {
     function: CUfunction,
@@ -134,6 +199,16 @@ unsafe impl Sync for Function<'_> {}
 
 impl Module {
     /// A kernel.
+    ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// let fill = module.get_function("fill")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// There is none of that name.
@@ -149,6 +224,17 @@ impl Module {
 impl Function<'_> {
     /// The value of a property.
     ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let fill = module.get_function("fill")?;
+    /// let threads = fill.get_attribute(FunctionAttribute::MaxThreadsPerBlock)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn get_attribute(&self, attribute: FunctionAttribute) -> CudaResult<i32> {
@@ -161,6 +247,20 @@ impl Function<'_> {
     /// Allows launches with so many bytes of dynamic shared memory; without it there are 48 KiB for static
     /// and dynamic together.
     ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let mut tiled = module.get_function("tiled")?;
+    /// tiled.set_max_dynamic_shared_bytes(96 * 1024)?;
+    /// // SAFETY: the kernel takes nothing.
+    /// unsafe { launch!(tiled<<<8, 256, 96 * 1024, stream>>>())? };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// A block cannot have so many on this device.
     pub fn set_max_dynamic_shared_bytes(&mut self, bytes: u32) -> CudaResult<()> {
@@ -172,6 +272,19 @@ impl Function<'_> {
 
     /// Chooses how fast memory is shared between cache and shared memory while it runs.
     ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// use cust::context::CacheConfig;
+    ///
+    /// let mut gather = module.get_function("gather")?;
+    /// gather.set_cache_config(CacheConfig::PreferL1)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn set_cache_config(&mut self, config: CacheConfig) -> CudaResult<()> {
@@ -181,6 +294,19 @@ impl Function<'_> {
 
     /// Chooses the width of the banks of shared memory for it.
     ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// use cust::context::SharedMemoryConfig;
+    ///
+    /// let mut sums = module.get_function("sums_f64")?;
+    /// sums.set_shared_memory_config(SharedMemoryConfig::EightByteBankSize)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn set_shared_memory_config(&mut self, config: SharedMemoryConfig) -> CudaResult<()> {
@@ -189,11 +315,35 @@ impl Function<'_> {
     }
 
     /// The driver's handle. It lives as long as the module.
+    ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let fill = module.get_function("fill")?;
+    /// // SAFETY: the function is alive.
+    /// unsafe { cust::sys::cuFuncSetCacheConfig(fill.to_raw(), 1) };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn to_raw(&self) -> CUfunction {
         self.function
     }
 
     /// Bytes of dynamic shared memory that each of `blocks` blocks on a multiprocessor can have.
+    ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let tiled = module.get_function("tiled")?;
+    /// // With four blocks of 256 threads at a time.
+    /// let bytes = tiled.available_dynamic_shared_memory_per_block(4.into(), 256.into())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -210,6 +360,18 @@ impl Function<'_> {
     }
 
     /// Blocks that a multiprocessor holds at a time.
+    ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let tiled = module.get_function("tiled")?;
+    /// // In blocks of 16 x 16 threads, with 8 KiB of dynamic shared memory each.
+    /// let blocks = tiled.max_active_blocks_per_multiprocessor((16, 16).into(), 8192)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -234,6 +396,17 @@ impl Function<'_> {
 
     /// A grid and a block that fill the device: the fewest blocks that do, and threads in each. A limit of 0
     /// threads is none.
+    ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let fill = module.get_function("fill")?;
+    /// let (grid, block) = fill.suggested_launch_configuration(0, 0.into())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -261,6 +434,20 @@ impl Function<'_> {
 
 impl Stream {
     /// Queues a kernel; see [`launch!`](crate::launch!).
+    ///
+    /// ```no_run
+    /// # use cust::function::*;
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let kernel = module.get_function("fill")?;
+    /// let mut value = 7_u32;
+    /// // SAFETY: the kernel takes a number.
+    /// unsafe { stream.launch(&kernel, 8, 32, 0, &[(&raw mut value).cast()])? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// `arguments` points to a value for each parameter of the kernel, of its size, and the kernel stays

@@ -8,11 +8,28 @@ use crate::sys;
 
 bitflags::bitflags! {
     /// Flags of [`init`]. There are none.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// cust::init(CudaFlags::empty())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct CudaFlags: u32 {}
 }
 
 /// Loads the driver and initialises it. It may be called any number of times.
+///
+/// ```no_run
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// cust::init(CudaFlags::empty())?;
+/// println!("{} devices", Device::num_devices()?);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// [`CudaError::DriverNotFound`] if there is no driver, [`CudaError::SharedObjectInitFailed`] if there is one
@@ -26,6 +43,17 @@ pub fn init(flags: CudaFlags) -> CudaResult<()> {
 
 /// Whether this machine has a driver that sees a device.
 ///
+/// ```no_run
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// if !cust::has_device()? {
+///     println!("skipped: there is no GPU");
+///     return Ok(());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// Those of [`init`] other than [`CudaError::DriverNotFound`] and [`CudaError::NoDevice`]: there is a driver,
 /// but it is broken.
@@ -38,6 +66,15 @@ pub fn has_device() -> CudaResult<bool> {
 }
 
 /// Initialises the driver and makes a context on the first device, current on this thread.
+///
+/// ```no_run
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let _context = cust::quick_init()?;
+/// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// Those of [`init`] and [`Context::new`].

@@ -1,4 +1,18 @@
 //! Joining PTX and machine code to one module.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::link::Linker;
+//!
+//! let _context = cust::quick_init()?;
+//! # let (kernels, library) = ("", [0_u8]);
+//! let mut linker = Linker::new()?;
+//! linker.add_ptx(kernels)?;
+//! linker.add_cubin(library)?;
+//! let cubin = linker.complete()?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::context::Owner;
 use crate::error::{CudaError, CudaResult, ToResult};
@@ -36,6 +50,15 @@ unsafe impl Sync for Linker {}
 impl Linker {
     /// For the device of the current context.
     ///
+    /// ```no_run
+    /// # use cust::link::Linker;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let _context = cust::quick_init()?;
+    /// let linker = Linker::new()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// No context is current.
     pub fn new() -> CudaResult<Self> {
@@ -47,6 +70,17 @@ impl Linker {
 
     /// Adds PTX.
     ///
+    /// ```no_run
+    /// # use cust::link::Linker;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let ptx = "";
+    /// let mut linker = Linker::new()?;
+    /// linker.add_ptx(ptx)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// It is wrong, or there is a nul in it.
     pub fn add_ptx(&mut self, ptx: impl AsRef<str>) -> CudaResult<()> {
@@ -56,6 +90,16 @@ impl Linker {
 
     /// Adds machine code.
     ///
+    /// ```no_run
+    /// # use cust::link::Linker;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let mut linker = Linker::new()?;
+    /// linker.add_cubin(std::fs::read("kernels.cubin")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// It is none, or of another device.
     pub fn add_cubin(&mut self, cubin: impl AsRef<[u8]>) -> CudaResult<()> {
@@ -63,6 +107,16 @@ impl Linker {
     }
 
     /// Adds machine code for several devices.
+    ///
+    /// ```no_run
+    /// # use cust::link::Linker;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let mut linker = Linker::new()?;
+    /// linker.add_fatbin(std::fs::read("kernels.fatbin")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// There is none for this device.
@@ -89,6 +143,18 @@ impl Linker {
     }
 
     /// All that was added as machine code.
+    ///
+    /// ```no_run
+    /// # use cust::link::Linker;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let mut linker = Linker::new()?;
+    /// use cust::module::Module;
+    ///
+    /// let module = Module::from_cubin(linker.complete()?, &[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// Something is declared and not there, or there twice.

@@ -1,4 +1,15 @@
 //! What most programs use: `use cust::prelude::*;`.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::prelude::*;
+//!
+//! let _context = cust::quick_init()?;
+//! let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+//! let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+//! # Ok(())
+//! # }
+//! ```
 
 pub use crate::CudaFlags;
 pub use crate::context::{Context, ContextFlags};

@@ -1,4 +1,22 @@
 //! Streams: queues of work for the device, each carried out in order.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::prelude::*;
+//!
+//! let _context = cust::quick_init()?;
+//! # let module = Module::from_ptx("", &[])?;
+//! let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+//! // SAFETY: the kernels take nothing.
+//! unsafe {
+//!     launch!(module.first<<<8, 32, 0, stream>>>())?;
+//!     // Begins when the first has ended.
+//!     launch!(module.second<<<8, 32, 0, stream>>>())?;
+//! }
+//! stream.synchronize()?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::context::Owner;
 use crate::error::{CudaResult, DropResult, ToResult};
@@ -8,6 +26,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 bitflags::bitflags! {
     /// How a stream and the legacy stream are in order.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StreamFlags: u32 {
         /// What is queued on the legacy stream waits for this one, and the other way round.
@@ -19,6 +46,17 @@ bitflags::bitflags! {
 
 bitflags::bitflags! {
     /// Flags of [`Stream::wait_event`].
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use cust::stream::StreamWaitEventFlags;
+    /// # let _context = cust::quick_init()?;
+    /// # let (stream, event) = (Stream::new(StreamFlags::DEFAULT, None)?, Event::new(EventFlags::DEFAULT)?);
+    /// stream.wait_event(&event, StreamWaitEventFlags::DEFAULT)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StreamWaitEventFlags: u32 {
         /// The default.
@@ -27,6 +65,17 @@ bitflags::bitflags! {
 }
 
 /// A stream. It keeps its context.
+///
+/// ```no_run
+/// # use cust::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// // Work on these two may be done at the same time.
+/// let one = Stream::new(StreamFlags::DEFAULT, None)?;
+/// let other = Stream::new(StreamFlags::DEFAULT, None)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Stream {
     /// Null once it is given back.
@@ -47,6 +96,16 @@ impl Stream {
     /// may still be under way when they return. A kernel on a stream that does not wait for them would read
     /// too early.
     ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // In front of those with priority 0.
+    /// let stream = Stream::new(StreamFlags::DEFAULT, Some(-1))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn new(flags: StreamFlags, priority: Option<i32>) -> CudaResult<Stream> {
@@ -60,6 +119,16 @@ impl Stream {
 
     /// Its flags.
     ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// assert_eq!(stream.get_flags()?, StreamFlags::DEFAULT);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn get_flags(&self) -> CudaResult<StreamFlags> {
@@ -70,6 +139,16 @@ impl Stream {
     }
 
     /// Its priority, which is the nearest to the one asked for that the device has.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// assert_eq!(stream.get_priority()?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -84,6 +163,20 @@ impl Stream {
     /// is lost.
     ///
     /// Unlike in cust 0.3 it must not borrow (`'static`): nothing makes the caller wait for it.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// stream.add_callback(Box::new(move || {
+    ///     let _ = send.send("done");
+    /// }))?;
+    /// assert_eq!(receive.recv()?, "done");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -102,6 +195,17 @@ impl Stream {
 
     /// Waits until all that is queued is done.
     ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// // The error of a kernel that failed comes here.
+    /// stream.synchronize()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The fault of a kernel that ran before.
     pub fn synchronize(&self) -> CudaResult<()> {
@@ -110,6 +214,17 @@ impl Stream {
     }
 
     /// The driver's handle.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// // SAFETY: the stream is alive.
+    /// let status = unsafe { cust::sys::cuStreamSynchronize(stream.as_inner()) };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_inner(&self) -> CUstream {
         self.stream
     }
@@ -124,6 +239,18 @@ impl Stream {
     }
 
     /// Gives it back, and returns the driver's answer. What is queued is carried out.
+    ///
+    /// ```no_run
+    /// # use cust::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// if let Err((error, _stream)) = Stream::drop(stream) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's, with the stream.

@@ -1,4 +1,16 @@
 //! `#[derive(DeviceCopy)]`; see `cust::memory::DeviceCopy`.
+//!
+//! ```
+//! use cust::DeviceCopy;
+//!
+//! /// What a kernel gets by value.
+//! #[derive(Clone, Copy, DeviceCopy)]
+//! #[repr(C)]
+//! struct Step {
+//!     length: f32,
+//!     count: u32,
+//! }
+//! ```
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -6,6 +18,20 @@ use syn::{Data, DeriveInput, Field, Type, parse_macro_input, parse_quote};
 
 /// Implements `cust::memory::DeviceCopy` for a struct, enum or union. It does not compile where a field does
 /// not implement it.
+///
+/// ```
+/// use cust::memory::DeviceCopy;
+///
+/// #[derive(Clone, Copy, DeviceCopy)]
+/// #[repr(C)]
+/// struct Particle<T> {
+///     position: [T; 3],
+///     charge: f32,
+/// }
+///
+/// fn may_be_copied<T: DeviceCopy>() {}
+/// may_be_copied::<Particle<f64>>();
+/// ```
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(input: TokenStream) -> TokenStream {
     let DeriveInput { ident, mut generics, data, .. } = parse_macro_input!(input as DeriveInput);

@@ -58,7 +58,7 @@ impl Sim {
     /// As [`Sim::checked`], reporting also reads of memory that was never written, with blocks in a shuffled
     /// order.
     pub fn strict() -> Self {
-        let options = Options { races: true, order: Order::Shuffled(0) };
+        let options = Options { races: true, order: Order::Shuffled(0), ..Options::default() };
         Self::with(DEFAULT_MEMORY, Memory::tracking_writes(), options)
     }
 
@@ -68,6 +68,8 @@ impl Sim {
     }
 
     fn with(total_memory: u64, memory: Memory, options: Options) -> Self {
+        // Ranks wait for each other, each on a thread of the host.
+        let options = Options { patience: u64::MAX, ..options };
         let info = DeviceInfo {
             name: "simulator".into(),
             ordinal: 0,

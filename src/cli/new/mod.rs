@@ -40,7 +40,9 @@ pub fn run(args: NewArgs) -> Result<u8> {
         })
     };
     for (file, text) in FILES {
-        write(&folder.join(file), &fill(text))?;
+        let text =
+            if file.ends_with("ci.yml") && crates.is_some() { from_registry(text) } else { text.into() };
+        write(&folder.join(file), &fill(&text))?;
     }
     let name = &args.name;
     print(&format!(
@@ -93,10 +95,36 @@ fn source(crates: Option<&Path>, name: &str) -> String {
     }
 }
 
+/// The tests on every push of a project that takes the crates from a folder of this machine, which no other
+/// has: those of the registry take their place.
+fn from_registry(text: &str) -> String {
+    let checkout = "      - uses: actions/checkout@v4\n";
+    let replace = format!(
+        "      # Cargo.toml names a folder of the machine that this project was made on.\n      \
+         - run: sed -i 's|path = \"[^\"]*crates[^\"]*\"|version = \"{}\"|' Cargo.toml\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    text.replace(checkout, &format!("{checkout}{replace}"))
+}
+
 /// Writes a file, and the folders to it.
 fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))?;
     }
     fs::write(path, text).map_err(|error| Error::io("write", path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_machines_take_the_crates_from_the_registry() {
+        let (_, text) = FILES.into_iter().find(|(file, _)| file.ends_with("ci.yml")).unwrap();
+        let text = from_registry(text);
+        let replaced =
+            text.find("sed -i 's|path = \"[^\"]*crates[^\"]*\"|version = ").expect("a line that does it");
+        assert!(replaced < text.find("cargo fmt").unwrap(), "{text}");
+    }
 }

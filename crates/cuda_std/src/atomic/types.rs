@@ -24,14 +24,19 @@ fn of_store(order: Ordering) -> Ordering {
 
 /// Methods that are one operation of the platform, on the bits of the value.
 macro_rules! operations {
-    ($parts:tt: $($(#[$note:meta])* $name:ident: $platform:ident;)*) => {
-        $(operations!(@ $parts [$(#[$note])*] $name $platform);)*
+    ($parts:tt: $($(#[$note:meta])* $name:ident: $platform:ident, $result:tt;)*) => {
+        $(operations!(@ $parts [$(#[$note])*] $name $platform $result);)*
     };
     (
-        @ [$scope:ident [$($safety:ident)?] $t:ty, $bits:ty, $to:expr, $from:expr]
-        [$(#[$note:meta])*] $name:ident $platform:ident
+        @ [$type:ident $scope:ident [$($safety:ident)?] $t:ty, $bits:ty, $to:expr, $from:expr, $start:literal $operand:literal]
+        [$(#[$note:meta])*] $name:ident $platform:ident $result:tt
     ) => {
         $(#[$note])*
+        #[doc = example!(
+            [$type $($safety)?] $start,
+            "assert_eq!(x.", stringify!($name), "(", $operand, ", Ordering::Relaxed), ", $start, ");\n",
+            "assert_eq!(x.into_inner(), ", result!($result), ");"
+        )]
         #[doc = ""]
         #[doc = safety!($($safety)?)]
         #[inline(always)]
@@ -40,6 +45,31 @@ macro_rules! operations {
             // SAFETY: the cell is valid, and all that use it do so atomically.
             $from(unsafe { platform::$platform(self.bits(), $to(value), Scope::$scope, order) })
         }
+    };
+}
+
+/// An example: a cell `x` with a value, and what is done with it.
+macro_rules! example {
+    ([$type:ident] $start:literal, $($code:expr),*) => {
+        concat!(
+            "\n```\nuse cuda_std::atomic::{", stringify!($type), ", Ordering};\n\n",
+            "let x = ", stringify!($type), "::new(", $start, ");\n", $($code,)* "\n```"
+        )
+    };
+    ([$type:ident unsafe] $start:literal, $($code:expr),*) => {
+        example!(
+            [$type] $start, "// SAFETY: only this thread uses it.\nunsafe {\n", $($code,)* "\n}"
+        )
+    };
+}
+
+/// A result as text: a number, or an expression in brackets.
+macro_rules! result {
+    ([$($result:tt)*]) => {
+        stringify!($($result)*)
+    };
+    ($result:literal) => {
+        $result
     };
 }
 
@@ -56,12 +86,17 @@ macro_rules! safety {
 macro_rules! atomic {
     (
         $name:ident, $scope:ident, $who:literal $($safety:ident)?, $t:ident, $bits:ident, $align:literal,
-        $to:expr, $from:expr, $load:ident, $store:ident, $swap:ident, $cas:ident;
+        $to:expr, $from:expr, $load:ident, $store:ident, $swap:ident, $cas:ident, $start:literal $operand:literal;
         $($operations:tt)*
     ) => {
         #[doc = concat!("A `", stringify!($t), "` that threads of ", $who, " change at the same time.")]
         ///
         /// It is laid out as the number.
+        #[doc = example!(
+            [$name $($safety)?] $start,
+            "x.store(", $operand, ", Ordering::Relaxed);\n",
+            "assert_eq!(x.load(Ordering::Relaxed), ", $operand, ");"
+        )]
         #[derive(Debug, Default)]
         #[repr(C, align($align))]
         pub struct $name {
@@ -73,16 +108,23 @@ macro_rules! atomic {
 
         impl $name {
             /// With a value.
+            #[doc = example!([$name] $start, "assert_eq!(x.into_inner(), ", $start, ");")]
             pub const fn new(value: $t) -> Self {
                 Self { value: UnsafeCell::new(value) }
             }
 
             /// Its value.
+            #[doc = example!([$name] $start, "assert_eq!(x.into_inner(), ", $start, ");")]
             pub fn into_inner(self) -> $t {
                 self.value.into_inner()
             }
 
             /// Where its value is.
+            #[doc = example!(
+                [$name] $start,
+                "// SAFETY: nobody else uses it.\n",
+                "assert_eq!(unsafe { *x.as_ptr() }, ", $start, ");"
+            )]
             pub const fn as_ptr(&self) -> *mut $t {
                 self.value.get()
             }
@@ -93,6 +135,9 @@ macro_rules! atomic {
             }
 
             /// The value.
+            #[doc = example!(
+                [$name $($safety)?] $start, "assert_eq!(x.load(Ordering::Acquire), ", $start, ");"
+            )]
             ///
             /// # Panics
             /// If the ordering releases something.
@@ -106,6 +151,11 @@ macro_rules! atomic {
             }
 
             /// Sets the value.
+            #[doc = example!(
+                [$name $($safety)?] $start,
+                "x.store(", $operand, ", Ordering::Release);\n",
+                "assert_eq!(x.into_inner(), ", $operand, ");"
+            )]
             ///
             /// # Panics
             /// If the ordering acquires something.
@@ -120,6 +170,12 @@ macro_rules! atomic {
 
             /// Sets the value to `new` if its bits are those of `current`. The result is what was there: `Ok`
             /// if it was set.
+            #[doc = example!(
+                [$name $($safety)?] $start,
+                "let order = Ordering::Relaxed;\n",
+                "assert_eq!(x.compare_exchange(", $start, ", ", $operand, ", order, order), Ok(", $start, "));\n",
+                "assert_eq!(x.compare_exchange(", $start, ", ", $operand, ", order, order), Err(", $operand, "));"
+            )]
             #[doc = ""]
             #[doc = safety!($($safety)?)]
             #[inline(always)]
@@ -140,9 +196,9 @@ macro_rules! atomic {
             }
 
             operations! {
-                [$scope [$($safety)?] $t, $bits, $to, $from]:
+                [$name $scope [$($safety)?] $t, $bits, $to, $from, $start $operand]:
                 /// Sets the value.
-                swap: $swap;
+                swap: $swap, $operand;
                 $($operations)*
             }
         }
@@ -172,97 +228,97 @@ macro_rules! atomic_in_scopes {
 
 atomic_in_scopes! {
     AtomicU32 BlockAtomicU32 SystemAtomicU32: {
-        u32, u32, 4, |v| v, |b| b, load_atomic_32, store_atomic_32, swap_32, cas_32;
+        u32, u32, 4, |v| v, |b| b, load_atomic_32, store_atomic_32, swap_32, cas_32, 12 10;
         /// Adds, wrapping.
-        fetch_add: add_u32;
+        fetch_add: add_u32, 22;
         /// Subtracts, wrapping.
-        fetch_sub: sub_u32;
+        fetch_sub: sub_u32, 2;
         /// The bits that both have.
-        fetch_and: and_32;
+        fetch_and: and_32, 8;
         /// The bits that either has.
-        fetch_or: or_32;
+        fetch_or: or_32, 14;
         /// The bits that one has.
-        fetch_xor: xor_32;
+        fetch_xor: xor_32, 6;
         /// The smaller.
-        fetch_min: min_u32;
+        fetch_min: min_u32, 10;
         /// The larger.
-        fetch_max: max_u32;
+        fetch_max: max_u32, 12;
     }
     AtomicI32 BlockAtomicI32 SystemAtomicI32: {
-        i32, u32, 4, |v: i32| v as u32, |b: u32| b as i32, load_atomic_32, store_atomic_32, swap_32, cas_32;
+        i32, u32, 4, |v: i32| v as u32, |b: u32| b as i32, load_atomic_32, store_atomic_32, swap_32, cas_32, 12 10;
         /// Adds, wrapping.
-        fetch_add: add_u32;
+        fetch_add: add_u32, 22;
         /// Subtracts, wrapping.
-        fetch_sub: sub_u32;
+        fetch_sub: sub_u32, 2;
         /// The bits that both have.
-        fetch_and: and_32;
+        fetch_and: and_32, 8;
         /// The bits that either has.
-        fetch_or: or_32;
+        fetch_or: or_32, 14;
         /// The bits that one has.
-        fetch_xor: xor_32;
+        fetch_xor: xor_32, 6;
         /// The smaller.
-        fetch_min: min_i32;
+        fetch_min: min_i32, 10;
         /// The larger.
-        fetch_max: max_i32;
+        fetch_max: max_i32, 12;
     }
     AtomicU64 BlockAtomicU64 SystemAtomicU64: {
-        u64, u64, 8, |v| v, |b| b, load_atomic_64, store_atomic_64, swap_64, cas_64;
+        u64, u64, 8, |v| v, |b| b, load_atomic_64, store_atomic_64, swap_64, cas_64, 12 10;
         /// Adds, wrapping.
-        fetch_add: add_u64;
+        fetch_add: add_u64, 22;
         /// Subtracts, wrapping.
-        fetch_sub: sub_u64;
+        fetch_sub: sub_u64, 2;
         /// The bits that both have.
-        fetch_and: and_64;
+        fetch_and: and_64, 8;
         /// The bits that either has.
-        fetch_or: or_64;
+        fetch_or: or_64, 14;
         /// The bits that one has.
-        fetch_xor: xor_64;
+        fetch_xor: xor_64, 6;
         /// The smaller.
-        fetch_min: min_u64;
+        fetch_min: min_u64, 10;
         /// The larger.
-        fetch_max: max_u64;
+        fetch_max: max_u64, 12;
     }
     AtomicI64 BlockAtomicI64 SystemAtomicI64: {
-        i64, u64, 8, |v: i64| v as u64, |b: u64| b as i64, load_atomic_64, store_atomic_64, swap_64, cas_64;
+        i64, u64, 8, |v: i64| v as u64, |b: u64| b as i64, load_atomic_64, store_atomic_64, swap_64, cas_64, 12 10;
         /// Adds, wrapping.
-        fetch_add: add_u64;
+        fetch_add: add_u64, 22;
         /// Subtracts, wrapping.
-        fetch_sub: sub_u64;
+        fetch_sub: sub_u64, 2;
         /// The bits that both have.
-        fetch_and: and_64;
+        fetch_and: and_64, 8;
         /// The bits that either has.
-        fetch_or: or_64;
+        fetch_or: or_64, 14;
         /// The bits that one has.
-        fetch_xor: xor_64;
+        fetch_xor: xor_64, 6;
         /// The smaller.
-        fetch_min: min_i64;
+        fetch_min: min_i64, 10;
         /// The larger.
-        fetch_max: max_i64;
+        fetch_max: max_i64, 12;
     }
     AtomicF32 BlockAtomicF32 SystemAtomicF32: {
-        f32, u32, 4, f32::to_bits, f32::from_bits, load_atomic_32, store_atomic_32, swap_32, cas_32;
+        f32, u32, 4, f32::to_bits, f32::from_bits, load_atomic_32, store_atomic_32, swap_32, cas_32, 1.5 1.0;
         /// Adds, rounded to nearest. Subnormal numbers count as zero on a device, in global memory.
-        fetch_add: add_f32;
+        fetch_add: add_f32, 2.5;
         /// Subtracts, rounded to nearest: adds the negative number.
-        fetch_sub: sub_f32;
+        fetch_sub: sub_f32, 0.5;
         /// The bits that both have.
-        fetch_and: and_32;
+        fetch_and: and_32, 1.0;
         /// The bits that either has.
-        fetch_or: or_32;
+        fetch_or: or_32, 1.5;
         /// The bits that one has.
-        fetch_xor: xor_32;
+        fetch_xor: xor_32, [f32::from_bits(0x0040_0000)];
     }
     AtomicF64 BlockAtomicF64 SystemAtomicF64: {
-        f64, u64, 8, f64::to_bits, f64::from_bits, load_atomic_64, store_atomic_64, swap_64, cas_64;
+        f64, u64, 8, f64::to_bits, f64::from_bits, load_atomic_64, store_atomic_64, swap_64, cas_64, 1.5 1.0;
         /// Adds, rounded to nearest.
-        fetch_add: add_f64;
+        fetch_add: add_f64, 2.5;
         /// Subtracts, rounded to nearest: adds the negative number.
-        fetch_sub: sub_f64;
+        fetch_sub: sub_f64, 0.5;
         /// The bits that both have.
-        fetch_and: and_64;
+        fetch_and: and_64, 1.0;
         /// The bits that either has.
-        fetch_or: or_64;
+        fetch_or: or_64, 1.5;
         /// The bits that one has.
-        fetch_xor: xor_64;
+        fetch_xor: xor_64, [f64::from_bits(0x0008_0000_0000_0000)];
     }
 }

@@ -65,10 +65,10 @@ pub unsafe fn map_shared(base: SharedBase, rank: u32) -> SharedBase {
 }
 
 macro_rules! accesses {
-    ($bits:ty, $class:ident, $suffix:literal, $load:ident, $store:ident) => {
+    ($bits:ty, $register:ty, $class:ident, $suffix:literal, $load:ident, $store:ident) => {
         #[inline(always)]
         pub unsafe fn $load(base: SharedBase, i: usize) -> $bits {
-            let value: $bits;
+            let value: $register;
             let address = base + i as u32 * size_of::<$bits>() as u32;
             // SAFETY: the caller's promise.
             unsafe {
@@ -77,7 +77,7 @@ macro_rules! accesses {
                     out($class) value, in(reg32) address, options(readonly, nostack, preserves_flags)
                 );
             }
-            value
+            value as $bits
         }
 
         #[inline(always)]
@@ -87,15 +87,17 @@ macro_rules! accesses {
             unsafe {
                 asm!(
                     concat!("st.shared::cluster", $suffix, " [{}], {};"),
-                    in(reg32) address, in($class) value, options(nostack, preserves_flags)
+                    in(reg32) address, in($class) value as $register, options(nostack, preserves_flags)
                 );
             }
         }
     };
 }
 
-accesses!(u32, reg32, ".b32", load_cluster_32, store_cluster_32);
-accesses!(u64, reg64, ".b64", load_cluster_64, store_cluster_64);
+accesses!(u8, u16, reg16, ".b8", load_cluster_8, store_cluster_8);
+accesses!(u16, u16, reg16, ".b16", load_cluster_16, store_cluster_16);
+accesses!(u32, u32, reg32, ".b32", load_cluster_32, store_cluster_32);
+accesses!(u64, u64, reg64, ".b64", load_cluster_64, store_cluster_64);
 
 #[inline(always)]
 pub unsafe fn atomic_add_cluster(base: SharedBase, i: usize, value: u32) -> u32 {

@@ -53,26 +53,28 @@ macro_rules! store {
 
 macro_rules! accesses {
     (
-        $bits:ty, $class:ident, $suffix:literal,
+        $bits:ty, $register:ty, $class:ident, $suffix:literal,
         $load:ident, $load_x2:ident, $store:ident, $load_shared:ident, $store_shared:ident
     ) => {
         #[inline(always)]
         pub unsafe fn $load(how: Load, base: *const $bits, i: usize) -> $bits {
             // SAFETY: the caller's promise. `pure` where only the memory decides what comes back.
-            unsafe {
+            let value = unsafe {
                 let address = base.add(i);
                 match how {
-                    Load::Plain => load!(concat!(".global", $suffix), $class, $bits, address, pure, readonly),
+                    Load::Plain => {
+                        load!(concat!(".global", $suffix), $class, $register, address, pure, readonly)
+                    }
                     Load::Constant => {
-                        load!(concat!(".global.nc", $suffix), $class, $bits, address, pure, readonly)
+                        load!(concat!(".global.nc", $suffix), $class, $register, address, pure, readonly)
                     }
                     #[cfg(not(target_feature = "sm_90"))]
                     Load::Streamed => {
-                        load!(concat!(".global.cs.nc", $suffix), $class, $bits, address, pure, readonly)
+                        load!(concat!(".global.cs.nc", $suffix), $class, $register, address, pure, readonly)
                     }
                     #[cfg(target_feature = "sm_90")]
                     Load::Streamed => {
-                        let value: $bits;
+                        let value: $register;
                         asm!(
                             "{{ .reg .u64 a; cvta.to.global.u64 a, {address};",
                             concat!("ld.global.nc.L2::cache_hint", $suffix, " {value}, [a], {policy}; }}"),
@@ -84,18 +86,19 @@ macro_rules! accesses {
                         value
                     }
                     Load::Volatile => {
-                        load!(concat!(".relaxed.gpu.global", $suffix), $class, $bits, address, readonly)
+                        load!(concat!(".relaxed.gpu.global", $suffix), $class, $register, address, readonly)
                     }
                     Load::Flag => {
-                        load!(concat!(".relaxed.cta.global", $suffix), $class, $bits, address, readonly)
+                        load!(concat!(".relaxed.cta.global", $suffix), $class, $register, address, readonly)
                     }
                 }
-            }
+            };
+            value as $bits
         }
 
         #[inline(always)]
         pub unsafe fn $load_x2(base: *const $bits, i: usize) -> [$bits; 2] {
-            let (first, second): ($bits, $bits);
+            let (first, second): ($register, $register);
             // SAFETY: the caller's promise.
             unsafe {
                 asm!(
@@ -107,14 +110,14 @@ macro_rules! accesses {
                     options(pure, readonly, nostack, preserves_flags)
                 );
             }
-            [first, second]
+            [first as $bits, second as $bits]
         }
 
         #[inline(always)]
         pub unsafe fn $store(how: Store, base: *mut $bits, i: usize, value: $bits) {
             // SAFETY: the caller's promise.
             unsafe {
-                let address = base.add(i);
+                let (address, value) = (base.add(i), value as $register);
                 match how {
                     Store::Plain => store!(concat!(".global", $suffix), $class, address, value),
                     Store::Streamed => store!(concat!(".global.cs", $suffix), $class, address, value),
@@ -127,7 +130,7 @@ macro_rules! accesses {
 
         #[inline(always)]
         pub unsafe fn $load_shared(base: SharedBase, i: usize) -> $bits {
-            let value: $bits;
+            let value: $register;
             let address = base + i as u32 * size_of::<$bits>() as u32;
             // SAFETY: the caller's promise.
             unsafe {
@@ -136,7 +139,7 @@ macro_rules! accesses {
                     out($class) value, in(reg32) address, options(readonly, nostack, preserves_flags)
                 );
             }
-            value
+            value as $bits
         }
 
         #[inline(always)]
@@ -146,30 +149,43 @@ macro_rules! accesses {
             unsafe {
                 asm!(
                     concat!("st.shared", $suffix, " [{}], {};"),
-                    in(reg32) address, in($class) value, options(nostack, preserves_flags)
+                    in(reg32) address, in($class) value as $register, options(nostack, preserves_flags)
                 );
             }
         }
     };
 }
 
-accesses!(u32, reg32, ".b32", load_32, load_x2_32, store_32, load_shared_32, store_shared_32);
-accesses!(u64, reg64, ".b64", load_64, load_x2_64, store_64, load_shared_64, store_shared_64);
+// Registers have 16 bits or more.
+accesses!(u8, u16, reg16, ".b8", load_8, load_x2_8, store_8, load_shared_8, store_shared_8);
+accesses!(u16, u16, reg16, ".b16", load_16, load_x2_16, store_16, load_shared_16, store_shared_16);
+accesses!(u32, u32, reg32, ".b32", load_32, load_x2_32, store_32, load_shared_32, store_shared_32);
+accesses!(u64, u64, reg64, ".b64", load_64, load_x2_64, store_64, load_shared_64, store_shared_64);
 
-#[inline(always)]
-pub unsafe fn load_x4_32(base: *const u32, i: usize) -> [u32; 4] {
-    let (a, b, c, d): (u32, u32, u32, u32);
-    // SAFETY: the caller's promise.
-    unsafe {
-        asm!(
-            "{{ .reg .u64 a; cvta.to.global.u64 a, {address};",
-            "ld.global.nc.v4.b32 {{{a}, {b}, {c}, {d}}}, [a]; }}",
-            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-            address = in(reg64) base.add(i),
-            options(pure, readonly, nostack, preserves_flags)
-        );
-    }
-    [a, b, c, d]
+macro_rules! load_x4 {
+    ($($name:ident $bits:ty, $register:ty, $class:ident, $suffix:literal;)*) => {$(
+        #[inline(always)]
+        pub unsafe fn $name(base: *const $bits, i: usize) -> [$bits; 4] {
+            let (a, b, c, d): ($register, $register, $register, $register);
+            // SAFETY: the caller's promise.
+            unsafe {
+                asm!(
+                    "{{ .reg .u64 a; cvta.to.global.u64 a, {address};",
+                    concat!("ld.global.nc.v4", $suffix, " {{{a}, {b}, {c}, {d}}}, [a]; }}"),
+                    a = out($class) a, b = out($class) b, c = out($class) c, d = out($class) d,
+                    address = in(reg64) base.add(i),
+                    options(pure, readonly, nostack, preserves_flags)
+                );
+            }
+            [a as $bits, b as $bits, c as $bits, d as $bits]
+        }
+    )*};
+}
+
+load_x4! {
+    load_x4_8 u8, u16, reg16, ".b8";
+    load_x4_16 u16, u16, reg16, ".b16";
+    load_x4_32 u32, u32, reg32, ".b32";
 }
 
 /// Two loads: 16 bytes is the most that one loads.

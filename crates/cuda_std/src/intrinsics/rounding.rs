@@ -108,19 +108,22 @@ on_the_host!(single f32);
 
 macro_rules! rounded {
     ($t:ident $class:ident $module:ident: $(
-        $(#[$note:meta])* $operation:ident($($x:ident),*) $instruction:literal: $rd:ident $rn:ident $ru:ident $rz:ident;
+        $(#[$note:meta])* $operation:ident($($x:ident),*) $instruction:literal $at:tt:
+        $rd:ident $below:literal, $rn:ident $near:literal, $ru:ident $above:literal, $rz:ident $cut:literal;
     )*) => {$(
-        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $rd "down" Down $instruction ".rm");
-        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $rn "to nearest" Nearest $instruction ".rn");
-        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $ru "up" Up $instruction ".rp");
-        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $rz "towards 0" Zero $instruction ".rz");
+        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $rd $at $below "down" Down $instruction ".rm");
+        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $rn $at $near "to nearest" Nearest $instruction ".rn");
+        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $ru $at $above "up" Up $instruction ".rp");
+        rounded!(@ $t $class $module $operation ($($x),*) [$(#[$note])*] $rz $at $cut "towards 0" Zero $instruction ".rz");
     )*};
     (
         @ $t:ident $class:ident $module:ident $operation:ident ($($x:ident),*) [$(#[$note:meta])*]
-        $name:ident $how:literal $mode:ident $instruction:literal $rounding:literal
+        $name:ident ($($at:literal),*) $result:literal $how:literal $mode:ident $instruction:literal
+        $rounding:literal
     ) => {
         $(#[$note])*
         #[doc = concat!("Rounded ", $how, ".")]
+        #[doc = example!($name $($at),*; = $result)]
         #[inline(always)]
         pub fn $name($($x: $t),*) -> $t {
             #[cfg(target_arch = "nvptx64")]
@@ -144,39 +147,54 @@ macro_rules! rounded {
 
 rounded! { f64 reg64 double:
     /// x + y.
-    add(x, y) "add": dadd_rd dadd_rn dadd_ru dadd_rz;
+    add(x, y) "add" (1.0, 1e-20):
+        dadd_rd 1.0, dadd_rn 1.0, dadd_ru 1.0000000000000002, dadd_rz 1.0;
     /// x - y.
-    sub(x, y) "sub": dsub_rd dsub_rn dsub_ru dsub_rz;
+    sub(x, y) "sub" (1.0, 1e-20):
+        dsub_rd 0.9999999999999999, dsub_rn 1.0, dsub_ru 1.0, dsub_rz 0.9999999999999999;
     /// x y.
-    mul(x, y) "mul": dmul_rd dmul_rn dmul_ru dmul_rz;
+    mul(x, y) "mul" (0.1, 3.0):
+        dmul_rd 0.3, dmul_rn 0.30000000000000004, dmul_ru 0.30000000000000004, dmul_rz 0.3;
     /// x / y.
-    div(x, y) "div": ddiv_rd ddiv_rn ddiv_ru ddiv_rz;
+    div(x, y) "div" (1.0, 3.0):
+        ddiv_rd 0.3333333333333333, ddiv_rn 0.3333333333333333, ddiv_ru 0.33333333333333337, ddiv_rz 0.3333333333333333;
     /// 1 / x.
-    rcp(x) "rcp": drcp_rd drcp_rn drcp_ru drcp_rz;
+    rcp(x) "rcp" (3.0):
+        drcp_rd 0.3333333333333333, drcp_rn 0.3333333333333333, drcp_ru 0.33333333333333337, drcp_rz 0.3333333333333333;
     /// sqrt(x).
-    sqrt(x) "sqrt": dsqrt_rd dsqrt_rn dsqrt_ru dsqrt_rz;
+    sqrt(x) "sqrt" (2.0):
+        dsqrt_rd 1.414213562373095, dsqrt_rn 1.4142135623730951, dsqrt_ru 1.4142135623730951, dsqrt_rz 1.414213562373095;
     /// x y + z.
-    fma(x, y, z) "fma": fma_rd fma_rn fma_ru fma_rz;
+    fma(x, y, z) "fma" (0.1, 3.0, 0.1):
+        fma_rd 0.4, fma_rn 0.4, fma_ru 0.4, fma_rz 0.4;
 }
 
 rounded! { f32 reg32 single:
     /// x + y.
-    add(x, y) "add": fadd_rd fadd_rn fadd_ru fadd_rz;
+    add(x, y) "add" (1.0, 1e-20):
+        fadd_rd 1.0, fadd_rn 1.0, fadd_ru 1.0000001, fadd_rz 1.0;
     /// x - y.
-    sub(x, y) "sub": fsub_rd fsub_rn fsub_ru fsub_rz;
+    sub(x, y) "sub" (1.0, 1e-20):
+        fsub_rd 0.99999994, fsub_rn 1.0, fsub_ru 1.0, fsub_rz 0.99999994;
     /// x y.
-    mul(x, y) "mul": fmul_rd fmul_rn fmul_ru fmul_rz;
+    mul(x, y) "mul" (0.1, 3.0):
+        fmul_rd 0.29999998, fmul_rn 0.3, fmul_ru 0.3, fmul_rz 0.29999998;
     /// x / y.
-    div(x, y) "div": fdiv_rd fdiv_rn fdiv_ru fdiv_rz;
+    div(x, y) "div" (1.0, 3.0):
+        fdiv_rd 0.3333333, fdiv_rn 0.33333334, fdiv_ru 0.33333334, fdiv_rz 0.3333333;
     /// 1 / x.
-    rcp(x) "rcp": frcp_rd frcp_rn frcp_ru frcp_rz;
+    rcp(x) "rcp" (3.0):
+        frcp_rd 0.3333333, frcp_rn 0.33333334, frcp_ru 0.33333334, frcp_rz 0.3333333;
     /// sqrt(x).
-    sqrt(x) "sqrt": fsqrt_rd fsqrt_rn fsqrt_ru fsqrt_rz;
+    sqrt(x) "sqrt" (2.0):
+        fsqrt_rd 1.4142135, fsqrt_rn 1.4142135, fsqrt_ru 1.4142137, fsqrt_rz 1.4142135;
     /// x y + z.
-    fma(x, y, z) "fma": fmaf_rd fmaf_rn fmaf_ru fmaf_rz;
+    fma(x, y, z) "fma" (0.1, 3.0, 0.1):
+        fmaf_rd 0.4, fmaf_rn 0.4, fmaf_ru 0.4, fmaf_rz 0.4;
 }
 
 /// 1 / sqrt(x), rounded to nearest but for a few numbers in a billion.
+#[doc = example!(frsqrt_rn 4.0; = 0.5)]
 #[inline]
 pub fn frsqrt_rn(x: f32) -> f32 {
     (1.0 / crate::math::double::sqrt(x.into())) as f32

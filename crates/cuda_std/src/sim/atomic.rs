@@ -11,13 +11,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// Reports an access that is not allowed, and enters what the operation orders. Outside of kernels nothing is
 /// checked: the caller has promised that the pointer is valid.
 #[track_caller]
-fn enter(access: Access, address: u64, size: u64, order: Ordering) {
+fn enter(access: Access, address: u64, size: u64, scope: Scope, order: Ordering) {
     let Some(grid) = block::current() else { return };
-    if matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst) {
+    let reaches_others = scope != Scope::Block;
+    if reaches_others && matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst) {
         grid.fence();
     }
-    grid.check_global(access, address, address, size);
-    if access != Access::Atomic && order != Ordering::Relaxed {
+    grid.check_global(access, scope, address, address, size);
+    if reaches_others && access != Access::Atomic && order != Ordering::Relaxed {
         grid.synchronise(address);
     }
 }
@@ -26,8 +27,13 @@ macro_rules! cells {
     ($bits:ty, $atomic:ty: $modify:ident $load:ident $store:ident $cas:ident) => {
         /// Changes `*address` to `new(*address)`; returns what was there.
         #[track_caller]
-        unsafe fn $modify(address: *mut $bits, order: Ordering, new: impl Fn($bits) -> $bits) -> $bits {
-            enter(Access::Atomic, address as u64, size_of::<$bits>() as u64, order);
+        unsafe fn $modify(
+            address: *mut $bits,
+            scope: Scope,
+            order: Ordering,
+            new: impl Fn($bits) -> $bits,
+        ) -> $bits {
+            enter(Access::Atomic, address as u64, size_of::<$bits>() as u64, scope, order);
             // SAFETY: the caller's promise, checked.
             let cell = unsafe { <$atomic>::from_ptr(address) };
             let (Ok(old) | Err(old)) =
@@ -36,15 +42,15 @@ macro_rules! cells {
         }
 
         #[track_caller]
-        pub unsafe fn $load(address: *mut $bits, _: Scope, order: Ordering) -> $bits {
-            enter(Access::VolatileRead, address as u64, size_of::<$bits>() as u64, order);
+        pub unsafe fn $load(address: *mut $bits, scope: Scope, order: Ordering) -> $bits {
+            enter(Access::VolatileRead, address as u64, size_of::<$bits>() as u64, scope, order);
             // SAFETY: the caller's promise, checked.
             unsafe { <$atomic>::from_ptr(address) }.load(Ordering::SeqCst)
         }
 
         #[track_caller]
-        pub unsafe fn $store(address: *mut $bits, value: $bits, _: Scope, order: Ordering) {
-            enter(Access::VolatileWrite, address as u64, size_of::<$bits>() as u64, order);
+        pub unsafe fn $store(address: *mut $bits, value: $bits, scope: Scope, order: Ordering) {
+            enter(Access::VolatileWrite, address as u64, size_of::<$bits>() as u64, scope, order);
             // SAFETY: the caller's promise, checked.
             unsafe { <$atomic>::from_ptr(address) }.store(value, Ordering::SeqCst);
         }
@@ -54,11 +60,11 @@ macro_rules! cells {
             address: *mut $bits,
             current: $bits,
             new: $bits,
-            _: Scope,
+            scope: Scope,
             order: Ordering,
         ) -> $bits {
             // SAFETY: the caller's promise.
-            unsafe { $modify(address, order, |old| if old == current { new } else { old }) }
+            unsafe { $modify(address, scope, order, |old| if old == current { new } else { old }) }
         }
     };
 }
@@ -69,9 +75,9 @@ cells!(u64, AtomicU64: modify_64 load_atomic_64 store_atomic_64 cas_64);
 macro_rules! operations {
     ($($name:ident $modify:ident $bits:ty, |$old:ident, $value:ident| $new:expr;)*) => {$(
         #[track_caller]
-        pub unsafe fn $name(address: *mut $bits, $value: $bits, _: Scope, order: Ordering) -> $bits {
+        pub unsafe fn $name(address: *mut $bits, $value: $bits, scope: Scope, order: Ordering) -> $bits {
             // SAFETY: the caller's promise.
-            unsafe { $modify(address, order, |$old| $new) }
+            unsafe { $modify(address, scope, order, |$old| $new) }
         }
     )*};
 }
@@ -112,5 +118,7 @@ pub unsafe fn atomic_add(address: *mut u32, value: u32) -> u32 {
 #[track_caller]
 pub unsafe fn atomic_inc(address: *mut u32, limit: u32) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { modify_32(address, Ordering::Relaxed, |old| if old >= limit { 0 } else { old + 1 }) }
+    unsafe {
+        modify_32(address, Scope::Device, Ordering::Relaxed, |old| if old >= limit { 0 } else { old + 1 })
+    }
 }

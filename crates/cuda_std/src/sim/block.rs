@@ -4,18 +4,21 @@ mod access;
 mod bulk;
 mod cluster;
 mod copies;
+mod limits;
 mod meeting;
 
 use super::copies::Copies;
 use super::exchange::{Exchange, State};
 use super::fault::{Fault, FaultKind};
 use super::memory::Memory;
-use super::options::{Options, Order};
+use super::options::{Options, Random};
 use super::panic;
 use super::race::Races;
 use super::report::{self, Operation};
 use super::resident::{Resident, Thread};
 use super::shared::{SharedBase, SharedMemory};
+#[cfg(unix)]
+use super::stack;
 use super::trace::Traces;
 use crate::host::{Configuration, Dim3, Kernel};
 use crate::lanes::WARP_SIZE;
@@ -24,14 +27,11 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
-/// Bytes of stack of a simulated thread; what is not touched takes no memory.
-const STACK_BYTES: usize = 128 * 1024;
-
 thread_local! {
     /// The grid whose thread runs now on this host thread.
     static CURRENT: Cell<Option<&'static Grid<'static>>> = const { Cell::new(None) };
-    /// Stacks for the next launch: making one takes several calls of the operating system.
-    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+    /// Stacks for the next launch, and their size: making one takes several calls of the operating system.
+    static STACKS: RefCell<(usize, Vec<DefaultStack>)> = const { RefCell::new((0, Vec::new())) };
 }
 
 /// The grid whose thread runs now, if any.
@@ -48,13 +48,18 @@ pub(super) struct Grid<'a> {
     /// Threads in a block.
     block_size: u32,
     memory: &'a Memory,
-    /// Places for blocks that run by turns, the blocks of a cluster side by side: for one cluster after
-    /// another, or in a cooperative launch for all.
+    /// Places for blocks that run by turns, the blocks of a cluster side by side: for as many clusters as run
+    /// at a time, or in a cooperative launch for all.
     residents: Vec<Resident>,
     /// Which of them runs.
     running: Cell<usize>,
     /// The thread of it that runs, or ran last.
     thread: Cell<u32>,
+    /// Whether it goes on later, and another block now.
+    preempted: Cell<bool>,
+    random: Random,
+    /// Accesses to memory since a thread waited or ended.
+    accesses: Cell<u64>,
     /// Calls of the clock so far.
     ticks: Cell<u64>,
     /// The fault of the thread that ran last, and its place if it is an access.
@@ -64,7 +69,7 @@ pub(super) struct Grid<'a> {
     races: Option<RefCell<Races>>,
     /// What the threads do, if somebody asks.
     traces: Option<RefCell<Traces>>,
-    order: Order,
+    options: Options,
 }
 
 impl<'a> Grid<'a> {
@@ -75,8 +80,11 @@ impl<'a> Grid<'a> {
         options: &Options,
     ) -> Self {
         let block_size = configuration.block.count() as u32;
-        let together = if configuration.cooperative { configuration.grid } else { configuration.cluster };
-        let places = together.count();
+        let (blocks, in_cluster) = (configuration.grid.count(), configuration.cluster.count());
+        let places = match configuration.cooperative {
+            true => blocks,
+            false => blocks.min(in_cluster * u64::from(options.blocks_at_once)).max(in_cluster),
+        };
         Self {
             kernel,
             name: kernel.name(),
@@ -86,12 +94,15 @@ impl<'a> Grid<'a> {
             residents: (0..places).map(|_| Resident::new(block_size, configuration.shared_bytes)).collect(),
             running: Cell::new(0),
             thread: Cell::new(0),
+            preempted: Cell::new(false),
+            random: Random::of(options.order),
+            accesses: Cell::new(0),
             ticks: Cell::new(0),
             fault: RefCell::new(None),
             place: Cell::new(None),
             races: options.races.then(RefCell::default),
             traces: report::is_wanted().then(RefCell::default),
-            order: options.order,
+            options: *options,
         }
     }
 
@@ -155,7 +166,7 @@ impl<'a> Grid<'a> {
     /// Whether an address is on the stack of the running thread. Its yielder is at the beginning.
     pub fn is_local(&self, address: u64) -> bool {
         let beginning = self.now().yielders[self.thread() as usize].get() as u64;
-        beginning.abs_diff(address) < STACK_BYTES as u64
+        beginning.abs_diff(address) < self.stack_bytes() as u64
     }
 
     /// The lanes of the running thread's warp that have not exited.
@@ -171,6 +182,7 @@ impl<'a> Grid<'a> {
         let thread = self.thread.get() as usize;
         self.now().states[thread].set(state);
         if let Some(place) = state.place() {
+            self.accesses.set(0);
             self.note(Some(place), Operation::Wait, 0, 0);
         }
         // SAFETY: the yielder lives on the stack of the running coroutine, which set it when it started.
@@ -253,7 +265,12 @@ impl<'a> Grid<'a> {
         let unbounded = unsafe { std::mem::transmute::<&Grid<'a>, &'static Grid<'static>>(self) };
         assert!(current().is_none(), "a kernel cannot launch a kernel");
         CURRENT.set(Some(unbounded));
-        let mut stacks = STACKS.take();
+        #[cfg(unix)]
+        stack::watch(Grid::name_small_stack);
+        let (size, mut stacks) = STACKS.take();
+        if size != self.stack_bytes() {
+            stacks.clear();
+        }
         let result = self.run_blocks(&mut stacks);
         // Where a fault has ended the launch, there are threads left.
         self.residents.iter().for_each(Resident::clear);
@@ -261,7 +278,7 @@ impl<'a> Grid<'a> {
             let lines = traces.take().into_lines();
             report::enter(self.name, &self.configuration, self.now().shared.total_bytes(), lines);
         }
-        STACKS.set(stacks);
+        STACKS.set((self.stack_bytes(), stacks));
         CURRENT.set(None);
         let (block, thread, place) = (self.block(), self.thread(), self.place.get());
         result.map_err(|kind| Fault { kernel: self.name, block, thread, place, kind })
@@ -269,7 +286,8 @@ impl<'a> Grid<'a> {
 
     fn run_blocks(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
         let clusters = (self.configuration.grid.count() / self.configuration.cluster.count()) as u32;
-        let mut blocks = self.order.of(clusters).flat_map(|cluster| self.blocks_of(cluster)).peekable();
+        let mut blocks =
+            self.options.order.of(clusters).flat_map(|cluster| self.blocks_of(cluster)).peekable();
         while blocks.peek().is_some() {
             for (place, block) in blocks.by_ref().take(self.residents.len()).enumerate() {
                 self.running.set(place);
@@ -291,6 +309,9 @@ impl<'a> Grid<'a> {
                     self.run_block(stacks)?;
                 }
             }
+            if self.residents.iter().any(Resident::can_run) {
+                continue;
+            }
             if !self.complete_cluster_barriers()? && !self.complete_grid_barrier()? {
                 return Ok(());
             }
@@ -304,8 +325,8 @@ impl<'a> Grid<'a> {
         self.in_traces(|traces| traces.start_block(block, self.block_size));
     }
 
-    /// Runs the threads of the current block, warp by warp, from barrier to barrier, to their end or to where
-    /// they wait for other blocks.
+    /// Runs the threads of the current block, warp by warp, from barrier to barrier, to their end, to where
+    /// they wait for other blocks, or to where one of them lets another block go on.
     fn run_block(&self, stacks: &mut Vec<DefaultStack>) -> Result<(), FaultKind> {
         let mut threads = self.now().threads.borrow_mut();
         loop {
@@ -314,6 +335,9 @@ impl<'a> Grid<'a> {
                 loop {
                     for thread in warp.clone() {
                         self.run_thread(thread, &mut threads[thread as usize], stacks)?;
+                        if self.preempted.take() {
+                            return Ok(());
+                        }
                     }
                     self.in_traces(|traces| traces.finish_warp(first));
                     if !self.complete_exchanges(warp.clone())? {
@@ -351,6 +375,7 @@ impl<'a> Grid<'a> {
             }
             Ok(CoroutineResult::Return(())) => {
                 self.now().states[thread as usize].set(State::Exited);
+                self.accesses.set(0);
                 self.note(None, Operation::End, 0, 0);
                 self.check_end()?;
             }
@@ -364,7 +389,7 @@ impl<'a> Grid<'a> {
     fn start(&self, stack: Option<DefaultStack>) -> Result<Thread, FaultKind> {
         let stack = match stack {
             Some(stack) => stack,
-            None => DefaultStack::new(STACK_BYTES)
+            None => DefaultStack::new(self.stack_bytes())
                 .map_err(|error| FaultKind::NoStack { error: error.to_string() })?,
         };
         let body = |yielder: &Yielder<u64, ()>, _| {

@@ -8,10 +8,10 @@ use std::panic::Location;
 pub(super) struct Copy {
     /// The number of the shared array.
     pub array: usize,
-    /// Its first cell there.
-    pub cell: usize,
+    /// Its first byte there.
+    pub start: usize,
     /// What comes there.
-    pub words: Vec<u32>,
+    pub bytes: Vec<u8>,
     /// Where it was asked for.
     pub place: &'static Location<'static>,
 }

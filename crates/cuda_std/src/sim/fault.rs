@@ -5,6 +5,21 @@ use std::fmt;
 use std::panic::Location;
 
 /// A kernel did something that is an error on the device, noticed there or not.
+///
+/// ```
+/// # use cuda_std::{kernel, sim, thread};
+/// #[kernel]
+/// pub unsafe fn half() {
+///     if thread::thread_idx_x() < 16 {
+///         thread::sync_threads();
+///     }
+/// }
+///
+/// // SAFETY: it has no arguments.
+/// let fault = unsafe { sim::launch!(half<<<1, 32>>>()) }.unwrap_err();
+/// assert_eq!(fault.kernel, "half");
+/// assert!(matches!(fault.kind, sim::FaultKind::Divergence { exited: 16, .. }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("kernel {kernel}, block {block}, thread {thread}: {kind}{}", at(*place))]
 pub struct Fault {
@@ -22,6 +37,17 @@ pub struct Fault {
 
 impl Fault {
     /// What happened and where in the source, without kernel, block and thread.
+    ///
+    /// ```
+    /// # use cuda_std::{kernel, sim, thread};
+    /// # #[kernel]
+    /// # pub unsafe fn divide(x: u32) {
+    /// #     let _ = 1 / x;
+    /// # }
+    /// // SAFETY: it takes a number.
+    /// let fault = unsafe { sim::launch!(divide<<<1, 1>>>(0)) }.unwrap_err();
+    /// assert!(fault.cause().starts_with("panic: attempt to divide by zero"));
+    /// ```
     pub fn cause(&self) -> String {
         format!("{}{}", self.kind, at(self.place))
     }
@@ -33,6 +59,11 @@ fn at(place: Option<&Location>) -> String {
 }
 
 /// What a thread was doing to memory.
+///
+/// ```
+/// # use cuda_std::{kernel, sim, thread};
+/// assert_eq!(sim::Access::VolatileRead.to_string(), "volatile read");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// A load.
@@ -60,6 +91,12 @@ impl fmt::Display for Access {
 }
 
 /// A memory cell, as a race report names it.
+///
+/// ```
+/// # use cuda_std::{kernel, sim, thread};
+/// let place = sim::Place::Shared { array: "tile", offset: 12 };
+/// assert_eq!(place.to_string(), "byte 12 of tile");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// Global memory: byte `offset` of the buffer of `bytes` bytes that starts at `buffer`.
@@ -92,6 +129,20 @@ impl fmt::Display for Place {
 }
 
 /// The kinds of [`Fault`].
+///
+/// ```
+/// # use cuda_std::{kernel, sim, thread};
+/// # #[kernel]
+/// # pub unsafe fn fail() {
+/// #     cuda_std::panic!("no pivot");
+/// # }
+/// // SAFETY: it has no arguments.
+/// let fault = unsafe { sim::launch!(fail<<<1, 1>>>()) }.unwrap_err();
+/// match fault.kind {
+///     sim::FaultKind::Panic { message, .. } => assert_eq!(message, "no pivot"),
+///     other => unreachable!("{other}"),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -316,6 +367,33 @@ pub enum FaultKind {
         /// Where.
         place: Place,
     },
+    /// Two accesses by different blocks, one of them an atomic operation that is one for its own block alone.
+    #[error(
+        "{access} and {other_access} by block {other_block}, thread {other_thread}, at least one of them of a \
+         block's scope, which is not atomic for others: {place}"
+    )]
+    ScopeRace {
+        /// What the thread did.
+        access: Access,
+        /// What the other had done.
+        other_access: Access,
+        /// The other thread's block.
+        other_block: u32,
+        /// The other thread.
+        other_thread: u32,
+        /// Where.
+        place: Place,
+    },
+    /// A thread accesses memory without end, as one does that waits for a block that comes later.
+    #[error(
+        "{accesses} accesses to memory without an end: it seems to wait for what another thread has not \
+         written. Options::blocks_at_once lets more blocks run at a time, and Options::patience allows more \
+         accesses"
+    )]
+    Endless {
+        /// How many there were while no thread waited or ended.
+        accesses: u64,
+    },
     /// A thread of a kernel under `#[kernel(.., waits)]` ended without waiting for the grid in front.
     #[error("ends without a call of grid_dependency_wait")]
     NoWait,
@@ -342,6 +420,20 @@ pub enum FaultKind {
 }
 
 /// Threads that wait for the same thing.
+///
+/// ```
+/// # use cuda_std::{kernel, sim, thread};
+/// # #[kernel]
+/// # pub unsafe fn half() {
+/// #     if thread::thread_idx_x() < 16 {
+/// #         thread::sync_threads();
+/// #     }
+/// # }
+/// # // SAFETY: it has no arguments.
+/// # let fault = unsafe { sim::launch!(half<<<1, 32>>>()) }.unwrap_err();
+/// let sim::FaultKind::Divergence { waiting, .. } = fault.kind else { unreachable!() };
+/// assert_eq!((waiting[0].call, waiting[0].threads.len()), ("sync_threads", 16));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// The call: `sync_threads`, `warp_shuffle`, ...

@@ -2,7 +2,40 @@
 
 use super::{Fault, FaultKind, Memory, Options, run_configured};
 use crate::host::{Configuration, Kernel};
+use std::cell::Cell;
 use std::ffi::c_void;
+
+thread_local! {
+    /// What launches look for, and how their blocks run.
+    static OPTIONS: Cell<Options> = const { Cell::new(Options::DEFAULT) };
+}
+
+/// What `launches` returns, in which [`launch!`](super::launch) runs kernels as `options` say.
+///
+/// ```
+/// use cuda_std::atomic::{AtomicU32, Ordering};
+/// use cuda_std::{kernel, sim};
+///
+/// /// A count in two steps, between which another block may count.
+/// #[kernel]
+/// pub unsafe fn count(count: &[AtomicU32]) {
+///     let before = count[0].load(Ordering::Relaxed);
+///     count[0].store(before + 1, Ordering::Relaxed);
+/// }
+///
+/// let counts = [AtomicU32::new(0)];
+/// let options = sim::Options { blocks_at_once: 4, ..sim::Options::DEFAULT };
+/// // SAFETY: there is a count.
+/// sim::with_options(options, || unsafe { sim::launch!(count<<<100, 1>>>(&counts)) })?;
+/// assert!(counts[0].load(Ordering::Relaxed) < 100);
+/// # Ok::<(), sim::Fault>(())
+/// ```
+pub fn with_options<R>(options: Options, launches: impl FnOnce() -> R) -> R {
+    let before = OPTIONS.replace(options);
+    let result = launches();
+    OPTIONS.set(before);
+    result
+}
 
 /// A call of a kernel's function.
 struct Call<F> {
@@ -37,16 +70,17 @@ pub fn call(name: &'static str, configuration: Configuration, body: impl Fn()) -
         let kind = FaultKind::Configuration { grid, block, shared_bytes };
         return Err(Fault { kernel: name, block: 0, thread: 0, place: None, kind });
     }
-    run_configured(&Call { name, body }, configuration, &Memory::open(), &Options::default())
+    run_configured(&Call { name, body }, configuration, &Memory::open(), &OPTIONS.get())
 }
 
 /// `launch!(kernel<<<grid, block, shared_bytes>>>(arguments))`: runs a kernel in the simulator, in CUDA's
 /// notation.
 ///
 /// The kernel is a path to its function, whose arguments are checked by the compiler as in every call. What
-/// stands before `>>>` is one word, number or tuple.
-/// Accesses through plain pointers and references are not checked: [`run`](super::run) is for kernels that
-/// load and store by [`crate::memory`]. The result is `Ok`, or the first [`Fault`](super::Fault).
+/// stands before `>>>` is one word, number or tuple. Accesses through plain pointers and references are not
+/// checked: [`run`](super::run) is for kernels that load and store by [`crate::memory`].
+/// [`with_options`](super::with_options) says what else to look for. The result is `Ok`, or the first
+/// [`Fault`](super::Fault).
 ///
 /// # Safety
 /// The kernel's own conditions hold for its arguments.

@@ -21,6 +21,18 @@ pub fn fail(message: Arguments<'_>) -> ! {
 }
 
 /// What `launches` returns, and what kernels printed meanwhile, which does not reach the terminal.
+///
+/// ```
+/// # use cuda_std::{kernel, println, sim};
+/// #[kernel]
+/// pub unsafe fn greet() {
+///     println!("good day");
+/// }
+///
+/// // SAFETY: it has no arguments.
+/// let (result, text) = sim::captured(|| unsafe { sim::launch!(greet<<<1, 1>>>()) });
+/// assert_eq!((result, text.as_str()), (Ok(()), "good day\n"));
+/// ```
 pub fn captured<R>(launches: impl FnOnce() -> R) -> (R, String) {
     let before = CAPTURED.replace(Some(String::new()));
     let result = launches();

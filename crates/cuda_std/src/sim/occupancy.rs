@@ -4,6 +4,12 @@ use std::fmt;
 
 /// What a multiprocessor has (CUDA C++ Programming Guide, table "Technical Specifications per Compute
 /// Capability").
+///
+/// ```
+/// # use cuda_std::sim::{Limit, Multiprocessor};
+/// let h100 = Multiprocessor::of((9, 0)).expect("known");
+/// assert_eq!(h100.shared_bytes, 228 * 1024);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Multiprocessor {
     /// Threads at once.
@@ -26,6 +32,13 @@ const PARTS: u32 = 4;
 const SHARED_UNIT: u32 = 128;
 
 /// What keeps further blocks from a multiprocessor.
+///
+/// ```
+/// # use cuda_std::sim::{Limit, Multiprocessor};
+/// let a100 = Multiprocessor::of((8, 0)).expect("known");
+/// // 128 threads of 255 registers: registers are what there is too little of.
+/// assert_eq!(a100.occupancy(128, 255, 0).limit, Limit::Registers);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Its number of threads.
@@ -39,6 +52,13 @@ pub enum Limit {
 }
 
 /// How full a multiprocessor is with the blocks of a kernel.
+///
+/// ```
+/// # use cuda_std::sim::{Limit, Multiprocessor};
+/// let h100 = Multiprocessor::of((9, 0)).expect("known");
+/// let occupancy = h100.occupancy(256, 40, 0);
+/// assert_eq!(occupancy.to_string(), "48 of 64 warps (6 blocks, as many as registers allow)");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occupancy {
     /// Blocks at once.
@@ -53,6 +73,12 @@ pub struct Occupancy {
 
 impl Multiprocessor {
     /// That of devices of a compute capability: 7.0, 7.5, 8.0, 8.6, 8.9 and 9.0 are known.
+    ///
+    /// ```
+    /// # use cuda_std::sim::{Limit, Multiprocessor};
+    /// assert_eq!(Multiprocessor::of((8, 6)).expect("known").threads, 1536);
+    /// assert!(Multiprocessor::of((5, 0)).is_none());
+    /// ```
     pub fn of(compute_capability: (u32, u32)) -> Option<Self> {
         let (threads, blocks, shared_kib, reserved_bytes) = match compute_capability {
             (7, 0) => (2048, 32, 96, 0),
@@ -68,6 +94,14 @@ impl Multiprocessor {
     }
 
     /// Blocks of so many threads, with so many registers a thread and bytes of shared memory a block.
+    ///
+    /// ```
+    /// # use cuda_std::sim::{Limit, Multiprocessor};
+    /// let h100 = Multiprocessor::of((9, 0)).expect("known");
+    /// // 256 threads a block, 32 registers a thread, 48 KiB of shared memory a block.
+    /// let occupancy = h100.occupancy(256, 32, 48 * 1024);
+    /// assert_eq!((occupancy.blocks, occupancy.limit), (4, Limit::SharedMemory));
+    /// ```
     pub fn occupancy(&self, threads: u32, registers: u32, shared_bytes: u32) -> Occupancy {
         let warps = threads.div_ceil(32).max(1);
         let of_warp = (registers * 32).next_multiple_of(REGISTER_UNIT);

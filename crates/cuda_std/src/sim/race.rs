@@ -2,14 +2,16 @@
 //!
 //! What orders two accesses: the program, within a thread; `sync_threads`, within a block; `sync_warp`,
 //! within a warp (taken to include all of its lanes); and between blocks a fence in the one, an atomic
-//! operation of it after the fence, and a later atomic operation of the other on the same address. The
-//! last is taken per block, not per thread: that all threads of the block have come to the fence is the
-//! business of its barriers. A barrier of the cluster orders what its threads did before they arrived and
-//! what they do after they have waited, and a barrier of the grid orders everything.
+//! operation of it after the fence, and a later atomic operation of the other on the same address. The last
+//! is taken per block, not per thread: that all threads of the block have come to the fence is the business
+//! of its barriers. An operation that is atomic for its block alone orders nothing for others, and races with
+//! theirs. A barrier of the cluster orders what its threads did before they arrived and what they do after
+//! they have waited, and a barrier of the grid orders everything.
 
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;
-use std::collections::HashMap;
+use crate::ordering::Scope;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// An access, and where in the launch it was made.
@@ -18,6 +20,8 @@ pub(super) struct Stamp {
     pub access: Access,
     pub block: u32,
     pub thread: u32,
+    /// Whom it is atomic for, if it is.
+    scope: Scope,
     /// Number of the access in the launch.
     time: u64,
     /// How many barriers the block had passed.
@@ -41,14 +45,22 @@ impl Access {
     fn concurrent(self) -> bool {
         matches!(self, Access::VolatileRead | Access::VolatileWrite | Access::Atomic)
     }
+}
 
-    fn conflicts(self, other: Access) -> bool {
-        (self.writes() || other.writes()) && !(self.concurrent() && other.concurrent())
+impl Stamp {
+    fn conflicts(&self, other: &Stamp) -> bool {
+        (self.access.writes() || other.access.writes())
+            && !(self.access.concurrent() && other.access.concurrent() && !self.is_out_of_scope(other))
+    }
+
+    /// Whether one of the two is atomic for its own block alone, and the other of another block.
+    pub fn is_out_of_scope(&self, other: &Stamp) -> bool {
+        self.block != other.block && (self.scope == Scope::Block || other.scope == Scope::Block)
     }
 }
 
-/// What happened to four bytes.
-#[derive(Debug, Default)]
+/// What happened to four bytes, or to one of them.
+#[derive(Debug, Clone, Default)]
 struct History {
     /// The last write.
     write: Option<Stamp>,
@@ -62,13 +74,26 @@ pub(super) enum Word {
     /// Address / 4.
     Global(u64),
     /// Place of the block, array and offset / 4.
-    Shared { place: u32, array: u32, cell: u32 },
+    Shared { place: u32, array: u32, number: u32 },
 }
+
+/// The words of a range of bytes: their numbers, and which of their bytes are in it.
+pub(super) fn parts(bytes: Range<u64>) -> impl Iterator<Item = (u64, Range<u8>)> {
+    (bytes.start / 4..bytes.end.div_ceil(4)).map(move |word| {
+        let [start, end] = [bytes.start, bytes.end].map(|byte| byte.clamp(4 * word, 4 * word + 4) - 4 * word);
+        (word, start as u8..end as u8)
+    })
+}
+
+/// Stands for all bytes of a word together.
+const WHOLE: u8 = 4;
 
 /// Who makes an access.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Caller {
     pub thread: u32,
+    /// Whom the access is atomic for, if it is.
+    pub scope: Scope,
     pub cluster: u32,
     /// How often it has arrived at a barrier of the cluster, and waited there.
     pub arrived: u32,
@@ -78,7 +103,10 @@ pub(super) struct Caller {
 /// The accesses of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Races {
-    words: HashMap<Word, History>,
+    /// Of words, and by their bytes of those that are split.
+    words: HashMap<(Word, u8), History>,
+    /// The words of which somebody has accessed a part.
+    split: HashSet<Word>,
     time: u64,
     /// How many barriers the grid has passed.
     grid_barrier: u32,
@@ -151,21 +179,57 @@ impl Races {
         releases.count += 1;
     }
 
-    /// Enters an access; the error is an earlier one that it races with.
-    pub fn enter(&mut self, word: Word, access: Access, caller: Caller) -> Result<(), Stamp> {
+    /// Enters an access to some bytes of a word; the error is an earlier one that it races with, and whether
+    /// for their scopes alone.
+    pub fn enter(
+        &mut self,
+        word: Word,
+        mut bytes: Range<u8>,
+        access: Access,
+        caller: Caller,
+    ) -> Result<(), (Stamp, bool)> {
         self.time += 1;
-        let Caller { thread, cluster, arrived, passed } = caller;
+        let is_whole = bytes == (0..WHOLE);
+        if is_whole && (self.split.is_empty() || !self.split.contains(&word)) {
+            return self.enter_part(word, WHOLE, access, caller);
+        }
+        if self.split.insert(word) {
+            let history = self.words.remove(&(word, WHOLE)).unwrap_or_default();
+            self.words.extend((0..WHOLE).map(|byte| ((word, byte), history.clone())));
+        }
+        bytes.try_for_each(|byte| self.enter_part(word, byte, access, caller))
+    }
+
+    fn enter_part(
+        &mut self,
+        word: Word,
+        part: u8,
+        access: Access,
+        caller: Caller,
+    ) -> Result<(), (Stamp, bool)> {
+        let Caller { thread, scope, cluster, arrived, passed } = caller;
         let warp = self.now.warps[(thread / WARP_SIZE) as usize];
         let (block, time, barrier, grid_barrier) =
             (self.block, self.time, self.now.barrier, self.grid_barrier);
-        let now =
-            Stamp { access, block, thread, time, barrier, warp, grid_barrier, cluster, arrived, passed };
-        let mut history = self.words.remove(&word).unwrap_or_default();
+        let now = Stamp {
+            access,
+            block,
+            thread,
+            scope,
+            time,
+            barrier,
+            warp,
+            grid_barrier,
+            cluster,
+            arrived,
+            passed,
+        };
+        let mut history = self.words.remove(&(word, part)).unwrap_or_default();
         let ordered = |before: &Stamp| match word {
             Word::Shared { .. } if before.cluster != now.cluster => true, // another cluster's memory
             _ => self.ordered(before, &now),
         };
-        let rival = |before: &&Stamp| before.access.conflicts(access) && !ordered(before);
+        let rival = |before: &&Stamp| before.conflicts(&now) && !ordered(before);
         let earlier = history.write.iter().chain(history.reads.iter().flatten());
         let race = earlier.into_iter().find(rival).copied();
         if access.writes() {
@@ -175,14 +239,19 @@ impl Races {
         } else if history.reads[1].as_ref().is_none_or(&ordered) {
             history.reads[1] = Some(now);
         }
-        self.words.insert(word, history);
-        race.map_or(Ok(()), Err)
+        self.words.insert((word, part), history);
+        let of_scope = |other: &Stamp| other.access.concurrent() && access.concurrent();
+        race.map_or(Ok(()), |other| Err((other, of_scope(&other))))
     }
 
-    /// Forgets the accesses to cells of a shared array.
-    pub fn forget_shared(&mut self, place: u32, array: u32, cells: Range<usize>) {
-        for cell in cells {
-            self.words.remove(&Word::Shared { place, array, cell: cell as u32 });
+    /// Forgets the accesses to words of a shared array, of which these are the bytes.
+    pub fn forget_shared(&mut self, place: u32, array: u32, bytes: Range<usize>) {
+        for number in bytes.start / 4..bytes.end / 4 {
+            let word = Word::Shared { place, array, number: number as u32 };
+            self.split.remove(&word);
+            for part in 0..=WHOLE {
+                self.words.remove(&(word, part));
+            }
         }
     }
 

@@ -65,6 +65,19 @@ pub(super) fn enter(name: &'static str, configuration: &Configuration, shared_by
 /// infers: the same place in the source, in the same rounds of the loops around it. A branch is seen where
 /// the lanes of a warp go on to different places; where neither side accesses memory or waits, it is not.
 /// Caches, and what a compiler leaves out or moves, are not simulated.
+///
+/// ```
+/// # use cuda_std::{kernel, memory::*, sim, thread};
+/// # #[kernel]
+/// # pub unsafe fn fill(y: *mut f32) {
+/// #     y.st(thread::index_x(), 1.5);
+/// # }
+/// # let mut y = [0.0; 32];
+/// // SAFETY: y has an element for each thread.
+/// let (_, report) = sim::explain(|| unsafe { sim::launch!(fill<<<1, 32>>>(y.as_mut_ptr())) });
+/// assert_eq!(report.kernels.len(), 1);
+/// assert!(report.to_string().starts_with("fill: 1 launch, blocks of 32 threads"));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// In the order in which they were launched first.
@@ -72,6 +85,19 @@ pub struct Report {
 }
 
 /// What one kernel did, in all of its launches.
+///
+/// ```
+/// # use cuda_std::{kernel, memory::*, sim, thread};
+/// # #[kernel]
+/// # pub unsafe fn fill(y: *mut f32) {
+/// #     y.st(thread::index_x(), 1.5);
+/// # }
+/// # let mut y = [0.0; 32];
+/// # // SAFETY: y has an element for each thread.
+/// # let (_, report) = sim::explain(|| unsafe { sim::launch!(fill<<<1, 32>>>(y.as_mut_ptr())) });
+/// let fill = &report.kernels[0];
+/// assert_eq!((fill.name, fill.launches, fill.shared_bytes), ("fill", 1, 0));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelReport {
     /// Its name.
@@ -88,6 +114,11 @@ pub struct KernelReport {
 }
 
 /// What is done at a place.
+///
+/// ```
+/// # use cuda_std::{kernel, memory::*, sim, thread};
+/// assert_eq!(sim::Operation::SharedAtomic.to_string(), "shared atomic");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// The kernel begins.
@@ -112,11 +143,23 @@ pub enum Operation {
 
 impl Operation {
     /// Whether it is of memory.
+    ///
+    /// ```
+    /// # use cuda_std::{kernel, memory::*, sim, thread};
+    /// assert!(sim::Operation::GlobalLoad.is_access());
+    /// assert!(!sim::Operation::Wait.is_access());
+    /// ```
     pub fn is_access(self) -> bool {
         !matches!(self, Operation::Start | Operation::Wait | Operation::End)
     }
 
     /// Whether it is of shared memory.
+    ///
+    /// ```
+    /// # use cuda_std::{kernel, memory::*, sim, thread};
+    /// assert!(sim::Operation::SharedStore.is_shared());
+    /// assert!(!sim::Operation::GlobalStore.is_shared());
+    /// ```
     pub fn is_shared(self) -> bool {
         matches!(self, Operation::SharedLoad | Operation::SharedStore | Operation::SharedAtomic)
     }
@@ -139,6 +182,19 @@ impl fmt::Display for Operation {
 }
 
 /// What was done at one place of the source.
+///
+/// ```
+/// # use cuda_std::{kernel, memory::*, sim, thread};
+/// # #[kernel]
+/// # pub unsafe fn fill(y: *mut f32) {
+/// #     y.st(thread::index_x(), 1.5);
+/// # }
+/// # let mut y = [0.0; 32];
+/// # // SAFETY: y has an element for each thread.
+/// # let (_, report) = sim::explain(|| unsafe { sim::launch!(fill<<<1, 32>>>(y.as_mut_ptr())) });
+/// let store = &report.kernels[0].lines[0];
+/// assert_eq!((store.operation, store.requests, store.threads), (sim::Operation::GlobalStore, 1, 32));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// Where; nowhere for the start of the kernel.
@@ -213,6 +269,19 @@ impl KernelReport {
     }
 
     /// The sum over the lines with such operations.
+    ///
+    /// ```
+    /// # use cuda_std::{kernel, memory::*, sim, thread};
+    /// # #[kernel]
+    /// # pub unsafe fn twice(y: *mut f32) {
+    /// #     y.st(thread::index_x(), 2.0 * y.ld(thread::index_x()));
+    /// # }
+    /// # let mut y = [0.0; 32];
+    /// # // SAFETY: y has an element for each thread.
+    /// # let (_, report) = sim::explain(|| unsafe { sim::launch!(twice<<<1, 32>>>(y.as_mut_ptr())) });
+    /// // A load and a store of a warp.
+    /// assert_eq!(report.kernels[0].total(sim::Operation::is_access).requests, 2);
+    /// ```
     pub fn total(&self, of: impl Fn(Operation) -> bool) -> Line {
         let mut total = Line::new(None, Operation::Start);
         self.lines.iter().filter(|line| of(line.operation)).for_each(|line| total.add(line));
@@ -220,6 +289,20 @@ impl KernelReport {
     }
 
     /// How many blocks fit on a multiprocessor at once if a thread has so many registers, as `ptxas -v` says.
+    ///
+    /// ```
+    /// # use cuda_std::{kernel, memory::*, sim, thread};
+    /// # #[kernel]
+    /// # pub unsafe fn fill(y: *mut f32) {
+    /// #     y.st(thread::index_x(), 1.5);
+    /// # }
+    /// # let mut y = [0.0; 128];
+    /// # // SAFETY: y has an element for each thread.
+    /// # let (_, report) = sim::explain(|| unsafe { sim::launch!(fill<<<1, 128>>>(y.as_mut_ptr())) });
+    /// let h100 = sim::Multiprocessor::of((9, 0)).expect("known");
+    /// // With the 16 registers that `ptxas -v` gives.
+    /// assert_eq!(report.kernels[0].occupancy(16, &h100).warps, 64);
+    /// ```
     pub fn occupancy(&self, registers: u32, on: &Multiprocessor) -> Occupancy {
         on.occupancy(self.block.count() as u32, registers, self.shared_bytes)
     }

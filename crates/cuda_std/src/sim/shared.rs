@@ -21,10 +21,10 @@ pub struct SharedBase {
     pub(super) length: usize,
 }
 
-/// One checked array: 4-byte cells, empty until written.
+/// One checked array: bytes, none until written.
 struct Array {
     name: &'static str,
-    cells: Vec<Option<u32>>,
+    bytes: Vec<Option<u8>>,
 }
 
 /// Memory that kernels reach through plain pointers.
@@ -79,28 +79,28 @@ impl SharedMemory {
         Self { arrays: RefCell::default(), variables: RefCell::default(), dynamic, dynamic_bytes }
     }
 
-    /// The number of the array of that name, made if there is none, for so many elements of `size` bytes.
+    /// The number of the array of that name for so many elements of `size` bytes, made if there is none.
     pub fn array(&self, name: &'static str, length: usize, size: usize) -> usize {
-        let mut arrays = self.arrays.borrow_mut();
-        if let Some(number) = arrays.iter().position(|a| a.name == name) {
+        let (mut arrays, bytes) = (self.arrays.borrow_mut(), length * size);
+        if let Some(number) = arrays.iter().position(|a| a.name == name && a.bytes.len() == bytes) {
             return number;
         }
-        arrays.push(Array { name, cells: vec![None; length * size / 4] });
+        arrays.push(Array { name, bytes: vec![None; bytes] });
         arrays.len() - 1
     }
 
     /// The number of dynamic shared memory as an array of elements of `size` bytes, and how many it has.
     pub fn dynamic_array(&self, size: usize) -> (usize, usize) {
-        let length = self.dynamic_bytes as usize / size;
-        (self.array(DYNAMIC, length, size), length)
+        let bytes = self.dynamic_bytes as usize;
+        (self.array(DYNAMIC, bytes, 1), bytes / size)
     }
 
     pub fn name(&self, base: SharedBase) -> &'static str {
         self.arrays.borrow()[base.array].name
     }
 
-    pub fn cells(&self, base: SharedBase) -> RefMut<'_, [Option<u32>]> {
-        RefMut::map(self.arrays.borrow_mut(), |arrays| arrays[base.array].cells.as_mut_slice())
+    pub fn bytes(&self, base: SharedBase) -> RefMut<'_, [Option<u8>]> {
+        RefMut::map(self.arrays.borrow_mut(), |arrays| arrays[base.array].bytes.as_mut_slice())
     }
 
     /// The variable of that name, made if there is none.
@@ -124,7 +124,7 @@ impl SharedMemory {
     /// Bytes of all variables and arrays so far, and of dynamic shared memory.
     pub fn total_bytes(&self) -> u32 {
         let arrays: usize =
-            self.arrays.borrow().iter().filter(|a| a.name != DYNAMIC).map(|a| 4 * a.cells.len()).sum();
+            self.arrays.borrow().iter().filter(|a| a.name != DYNAMIC).map(|a| a.bytes.len()).sum();
         let variables: usize = self.variables.borrow().iter().map(|v| v.layout.size()).sum();
         (arrays + variables) as u32 + self.dynamic_bytes
     }
@@ -136,7 +136,7 @@ impl SharedMemory {
 
     /// Forgets what the block before wrote.
     pub fn clear(&self) {
-        self.arrays.borrow_mut().iter_mut().for_each(|array| array.cells.fill(None));
+        self.arrays.borrow_mut().iter_mut().for_each(|array| array.bytes.fill(None));
         self.variables.borrow().iter().for_each(Variable::clear);
         self.dynamic.clear();
     }

@@ -9,6 +9,7 @@ pub use super::shared::SharedBase;
 use crate::caching::{Load, Store};
 use crate::host::Dim3;
 use crate::lanes::{Shuffle, WARP_SIZE, WarpReductionOp};
+use crate::ordering::Scope;
 use crate::space::AddressSpace;
 use std::alloc::Layout;
 
@@ -79,9 +80,10 @@ pub unsafe fn map_shared(base: SharedBase, rank: u32) -> SharedBase {
 
 // A base says whose memory it is.
 pub use self::{
-    atomic_add_shared as atomic_add_cluster, load_shared_32 as load_cluster_32,
-    load_shared_64 as load_cluster_64, store_shared_32 as store_cluster_32,
-    store_shared_64 as store_cluster_64,
+    atomic_add_shared as atomic_add_cluster, load_shared_8 as load_cluster_8,
+    load_shared_16 as load_cluster_16, load_shared_32 as load_cluster_32, load_shared_64 as load_cluster_64,
+    store_shared_8 as store_cluster_8, store_shared_16 as store_cluster_16,
+    store_shared_32 as store_cluster_32, store_shared_64 as store_cluster_64,
 };
 
 pub fn lane_id() -> u32 {
@@ -191,7 +193,7 @@ pub fn active_mask() -> u32 {
 #[track_caller]
 fn check(access: Access, base: u64, address: u64, size: u64) {
     if let Some(grid) = block::current() {
-        grid.check_global(access, base, address, size);
+        grid.check_global(access, Scope::Device, base, address, size);
     }
 }
 
@@ -220,8 +222,9 @@ macro_rules! accesses {
         #[track_caller]
         pub unsafe fn $load_x4(base: *const $bits, i: usize) -> [$bits; 4] {
             let address = base.wrapping_add(i);
-            for part in (0..size_of::<[$bits; 4]>() as u64).step_by(16) {
-                check(Access::Read, base as u64, address as u64 + part, 16);
+            let size = size_of::<[$bits; 4]>() as u64;
+            for part in (0..size).step_by(16) {
+                check(Access::Read, base as u64, address as u64 + part, size.min(16));
             }
             // SAFETY: the caller's promise, checked.
             unsafe { address.cast::<[$bits; 4]>().read_volatile() }
@@ -238,6 +241,8 @@ macro_rules! accesses {
     };
 }
 
+accesses!(u8, load_8, load_x2_8, load_x4_8, store_8);
+accesses!(u16, load_16, load_x2_16, load_x4_16, store_16);
 accesses!(u32, load_32, load_x2_32, load_x4_32, store_32);
 accesses!(u64, load_64, load_x2_64, load_x4_64, store_64);
 
@@ -246,7 +251,7 @@ pub fn shared(name: &'static str, length: usize, size: usize) -> SharedBase {
     grid().shared_array(name, length, size)
 }
 
-/// The same cells, of which each is an element.
+/// The same bytes, of which four are an element.
 pub fn shared_words(base: SharedBase) -> SharedBase {
     SharedBase { length: 2 * base.length, ..base }
 }
@@ -279,26 +284,25 @@ pub unsafe fn atomic_or_shared(base: SharedBase, i: usize, bits: u32) -> u32 {
     modify_shared(base, i, |old| old | bits)
 }
 
-#[track_caller]
-pub unsafe fn load_shared_32(base: SharedBase, i: usize) -> u32 {
-    let [word] = grid().load_shared(base, i);
-    word
+macro_rules! shared_accesses {
+    ($($bits:ty, $load:ident, $store:ident;)*) => {$(
+        #[track_caller]
+        pub unsafe fn $load(base: SharedBase, i: usize) -> $bits {
+            <$bits>::from_le_bytes(grid().load_shared(base, i))
+        }
+
+        #[track_caller]
+        pub unsafe fn $store(base: SharedBase, i: usize, value: $bits) {
+            grid().store_shared(base, i, value.to_le_bytes());
+        }
+    )*};
 }
 
-#[track_caller]
-pub unsafe fn store_shared_32(base: SharedBase, i: usize, value: u32) {
-    grid().store_shared(base, i, [value]);
-}
-
-#[track_caller]
-pub unsafe fn load_shared_64(base: SharedBase, i: usize) -> u64 {
-    let [low, high] = grid().load_shared(base, i);
-    u64::from(low) | u64::from(high) << 32
-}
-
-#[track_caller]
-pub unsafe fn store_shared_64(base: SharedBase, i: usize, value: u64) {
-    grid().store_shared(base, i, [value as u32, (value >> 32) as u32]);
+shared_accesses! {
+    u8, load_shared_8, store_shared_8;
+    u16, load_shared_16, store_shared_16;
+    u32, load_shared_32, store_shared_32;
+    u64, load_shared_64, store_shared_64;
 }
 
 #[track_caller]
@@ -306,8 +310,8 @@ pub unsafe fn copy_async<T, const N: usize>(base: SharedBase, i: usize, from: *c
     let bytes = N * size_of::<T>();
     check(Access::Read, from as u64, from as u64, bytes as u64);
     // SAFETY: the caller's promise, checked.
-    let words = (0..bytes / 4).map(|k| unsafe { from.cast::<u32>().add(k).read_volatile() }).collect();
-    grid().copy_async::<N>(base, i, words);
+    let bytes = (0..bytes).map(|k| unsafe { from.cast::<u8>().add(k).read_volatile() }).collect();
+    grid().copy_async::<N>(base, i, bytes);
 }
 
 pub fn commit_copies() {
@@ -331,8 +335,8 @@ pub unsafe fn bulk_copy<T>(barrier: SharedBase, to: SharedBase, i: usize, from: 
         check(Access::Read, from as u64, from as u64 + unit, 16);
     }
     // SAFETY: the caller's promise, checked.
-    let words = (0..bytes / 4).map(|k| unsafe { from.cast::<u32>().add(k).read_volatile() }).collect();
-    grid().bulk_copy(barrier, to, i, size_of::<T>(), words);
+    let bytes = (0..bytes).map(|k| unsafe { from.cast::<u8>().add(k).read_volatile() }).collect();
+    grid().bulk_copy(barrier, to, i, size_of::<T>(), bytes);
 }
 
 #[track_caller]

@@ -6,6 +6,15 @@ use crate::error::{CudaError, CudaResult, ToResult};
 use crate::sys::{self, CUcontext};
 
 /// What fast memory on a multiprocessor is for: shared memory and the cache share it on some devices.
+///
+/// ```no_run
+/// # use cust::context::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// CurrentContext::set_cache_config(CacheConfig::PreferL1)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Copy, Clone, Debug, Hash, Eq, PartialEq)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -21,6 +30,16 @@ pub enum CacheConfig {
 }
 
 /// What a context limits.
+///
+/// ```no_run
+/// # use cust::context::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// // Kernels that allocate need more than the 8 MiB there are at first.
+/// CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, 64 << 20)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Copy, Clone, Debug, Hash, Eq, PartialEq)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -40,6 +59,15 @@ pub enum ResourceLimit {
 }
 
 /// Width of the banks of shared memory, on devices where it can be chosen.
+///
+/// ```no_run
+/// # use cust::context::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// CurrentContext::set_shared_memory_config(SharedMemoryConfig::EightByteBankSize)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Copy, Clone, Debug, Hash, Eq, PartialEq)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -53,6 +81,16 @@ pub enum SharedMemoryConfig {
 }
 
 /// Priorities of streams; smaller numbers are greater priorities.
+///
+/// ```no_run
+/// # use cust::context::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let StreamPriorityRange { least, greatest } = CurrentContext::get_stream_priority_range()?;
+/// assert!(greatest <= least);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Hash, Eq, PartialEq)]
 pub struct StreamPriorityRange {
     /// The least priority.
@@ -70,12 +108,31 @@ pub(super) fn handle() -> Option<CUcontext> {
 }
 
 /// The context that is current on the calling thread.
+///
+/// ```no_run
+/// # use cust::context::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// println!("on {}", CurrentContext::get_device()?.name()?);
+/// CurrentContext::synchronize()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CurrentContext;
 
 /// All functions fail where no context is current.
 impl CurrentContext {
     /// What fast memory is for.
+    ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// println!("{:?}", CurrentContext::get_cache_config()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -94,6 +151,15 @@ impl CurrentContext {
 
     /// Its device.
     ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let memory = CurrentContext::get_device()?.total_memory()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn get_device() -> CudaResult<Device> {
@@ -104,6 +170,15 @@ impl CurrentContext {
     }
 
     /// Its flags.
+    ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let sleeps = CurrentContext::get_flags()?.contains(ContextFlags::SCHED_BLOCKING_SYNC);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -116,6 +191,15 @@ impl CurrentContext {
 
     /// A limit.
     ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let bytes = CurrentContext::get_resource_limit(ResourceLimit::PrintfFifoSize)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The device has no such limit.
     pub fn get_resource_limit(resource: ResourceLimit) -> CudaResult<usize> {
@@ -126,6 +210,15 @@ impl CurrentContext {
     }
 
     /// Width of the banks of shared memory.
+    ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// println!("{:?}", CurrentContext::get_shared_memory_config()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -143,6 +236,17 @@ impl CurrentContext {
 
     /// The priorities that streams can have.
     ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use cust::prelude::*;
+    /// # let _context = cust::quick_init()?;
+    /// let range = CurrentContext::get_stream_priority_range()?;
+    /// let urgent = Stream::new(StreamFlags::DEFAULT, Some(range.greatest))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn get_stream_priority_range() -> CudaResult<StreamPriorityRange> {
@@ -154,6 +258,15 @@ impl CurrentContext {
 
     /// Chooses how fast memory is shared between cache and shared memory.
     ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// CurrentContext::set_cache_config(CacheConfig::PreferShared)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn set_cache_config(config: CacheConfig) -> CudaResult<()> {
@@ -162,6 +275,16 @@ impl CurrentContext {
     }
 
     /// Sets a limit.
+    ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // 4 MiB of what kernels print between two times that the host waits.
+    /// CurrentContext::set_resource_limit(ResourceLimit::PrintfFifoSize, 4 << 20)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The device has no such limit.
@@ -172,6 +295,15 @@ impl CurrentContext {
 
     /// Chooses the width of the banks of shared memory.
     ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// CurrentContext::set_shared_memory_config(SharedMemoryConfig::FourByteBankSize)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn set_shared_memory_config(config: SharedMemoryConfig) -> CudaResult<()> {
@@ -181,6 +313,18 @@ impl CurrentContext {
 
     /// Makes a context current on this thread. Cheap where it is current already.
     ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let context = cust::quick_init()?;
+    /// std::thread::spawn(move || {
+    ///     CurrentContext::set_current(&context)?;
+    ///     CurrentContext::synchronize()
+    /// });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn set_current<C: ContextHandle>(context: &C) -> CudaResult<()> {
@@ -189,6 +333,16 @@ impl CurrentContext {
     }
 
     /// Waits for all that is queued in it.
+    ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // The error of a kernel that failed comes here.
+    /// CurrentContext::synchronize()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The fault of a kernel that ran before.
@@ -201,11 +355,31 @@ impl CurrentContext {
 /// The stack of contexts that every thread has. The one on top is the current one.
 ///
 /// In cust 0.3 it is `context::legacy::ContextStack`.
+///
+/// ```no_run
+/// # use cust::context::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let other = cust::quick_init()?;
+/// ContextStack::push(&other)?;
+/// // What is done here is done in the other context.
+/// ContextStack::pop()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ContextStack;
 
 impl ContextStack {
     /// Puts a context on top of the stack.
+    ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// ContextStack::push(&context)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -215,6 +389,17 @@ impl ContextStack {
     }
 
     /// Takes the context on top off the stack. None where other code made it.
+    ///
+    /// ```no_run
+    /// # use cust::context::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// ContextStack::push(&context)?;
+    /// let popped = ContextStack::pop()?;
+    /// assert_eq!(popped.map(|popped| popped.as_raw()), Some(context.as_raw()));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The stack is empty.

@@ -10,6 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 bitflags::bitflags! {
     /// How a thread waits for the device, and what a context can do.
+    ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// context.set_flags(ContextFlags::SCHED_BLOCKING_SYNC | ContextFlags::LMEM_RESIZE_TO_MAX)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct ContextFlags: u32 {
         /// Keeps a processor busy while it waits: least latency.
@@ -28,14 +38,48 @@ bitflags::bitflags! {
 }
 
 /// What can be made current.
+///
+/// ```no_run
+/// # use cust::context::{Context, ContextFlags, ContextHandle};
+/// # use cust::prelude::{CudaFlags, Device};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// /// Whether two are the same.
+/// fn same(one: &impl ContextHandle, other: &impl ContextHandle) -> bool {
+///     one.get_inner() == other.get_inner()
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub trait ContextHandle: Sealed {
     /// The driver's handle.
+    ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// assert_eq!(context.get_inner(), context.as_raw());
+    /// # Ok(())
+    /// # }
+    /// ```
     fn get_inner(&self) -> CUcontext;
 }
 
 /// A device's primary context, kept until the last clone is dropped and everything made in it.
 ///
 /// In cust 0.3 cloning asks the driver and panics where it refuses. Here it counts.
+///
+/// ```no_run
+/// # use cust::context::{Context, ContextFlags, ContextHandle};
+/// # use cust::prelude::{CudaFlags, Device};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// cust::init(CudaFlags::empty())?;
+/// let context = Context::new(Device::get_device(0)?)?;
+/// // The same one, which is there until both are dropped.
+/// let again = context.clone();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Context {
     primary: Arc<Primary>,
@@ -79,6 +123,16 @@ impl Context {
     /// Takes the device's primary context, which is created if no one holds it, and makes it current on
     /// this thread.
     ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// cust::init(CudaFlags::empty())?;
+    /// let context = Context::new(Device::get_device(0)?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's: there may be no memory left for a context.
     pub fn new(device: Device) -> CudaResult<Context> {
@@ -111,6 +165,17 @@ impl Context {
 
     /// Destroys all that is in the device's primary context, of whatever part of the program.
     ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let device = Device::get_device(0)?;
+    /// // SAFETY: nothing of it is in use.
+    /// unsafe { Context::reset(&device)? };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// Nothing that was made in it is used afterwards.
     ///
@@ -123,6 +188,17 @@ impl Context {
 
     /// Sets the flags of the primary context.
     ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// // Sleep while waiting, as other work needs the processor.
+    /// context.set_flags(ContextFlags::SCHED_BLOCKING_SYNC)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn set_flags(&self, flags: ContextFlags) -> CudaResult<()> {
@@ -131,11 +207,33 @@ impl Context {
     }
 
     /// The driver's handle.
+    ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// let mut version = 0;
+    /// // SAFETY: the context is alive, and the number writable.
+    /// unsafe { cust::sys::cuCtxGetApiVersion(context.as_raw(), &mut version) };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_raw(&self) -> CUcontext {
         self.primary.handle
     }
 
     /// The version of the API that the context was made for.
+    ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// println!("made for {:?}", context.get_api_version()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -148,6 +246,18 @@ impl Context {
 
     /// Drops it, and returns the driver's answer. While clones or things made in it are there nothing
     /// happens.
+    ///
+    /// ```no_run
+    /// # use cust::context::{Context, ContextFlags, ContextHandle};
+    /// # use cust::prelude::{CudaFlags, Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let context = cust::quick_init()?;
+    /// if let Err((error, _context)) = Context::drop(context) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's, with the context.

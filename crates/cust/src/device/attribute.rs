@@ -2,6 +2,15 @@
 
 /// A property of a device. The numbers are those of NVIDIA's `CU_DEVICE_ATTRIBUTE_..`, whose documentation
 /// says what each of them is.
+///
+/// ```no_run
+/// # use cust::device::{Device, DeviceAttribute};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let device = Device::get_device(0)?;
+/// let kilohertz = device.get_attribute(DeviceAttribute::ClockRate)?;
+/// # Ok(())
+/// # }
+/// ```
 #[allow(missing_docs, reason = "NVIDIA's documentation")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 #[repr(u32)]

@@ -1,4 +1,19 @@
 //! The machine's GPUs.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::device::{Device, DeviceAttribute};
+//! use cust::prelude::CudaFlags;
+//!
+//! cust::init(CudaFlags::empty())?;
+//! for device in Device::devices()? {
+//!     let device = device?;
+//!     let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount)?;
+//!     println!("{}: {multiprocessors} multiprocessors", device.name()?);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod attribute;
 
@@ -10,6 +25,17 @@ use std::ops::Range;
 pub use attribute::DeviceAttribute;
 
 /// One of the machine's devices. Nothing is created on it.
+///
+/// ```no_run
+/// # use cust::device::{Device, DeviceAttribute};
+/// # use cust::prelude::CudaFlags;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// cust::init(CudaFlags::empty())?;
+/// let first = Device::get_device(0)?;
+/// println!("{}, {} bytes", first.name()?, first.total_memory()?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Hash, Eq, PartialEq)]
 pub struct Device {
     device: CUdevice,
@@ -17,6 +43,16 @@ pub struct Device {
 
 impl Device {
     /// How many devices there are.
+    ///
+    /// ```no_run
+    /// # use cust::device::{Device, DeviceAttribute};
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// cust::init(CudaFlags::empty())?;
+    /// println!("{} devices", Device::num_devices()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver is not initialised.
@@ -28,6 +64,16 @@ impl Device {
     }
 
     /// The device with that number, counted from 0.
+    ///
+    /// ```no_run
+    /// # use cust::device::{Device, DeviceAttribute};
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// cust::init(CudaFlags::empty())?;
+    /// let second = Device::get_device(1)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// There is no such device, or the driver is not initialised.
@@ -41,6 +87,16 @@ impl Device {
 
     /// All devices, in order.
     ///
+    /// ```no_run
+    /// # use cust::device::{Device, DeviceAttribute};
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # cust::init(CudaFlags::empty())?;
+    /// let names = Device::devices()?.map(|device| device?.name()).collect::<Result<Vec<_>, _>>()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver is not initialised.
     pub fn devices() -> CudaResult<Devices> {
@@ -48,6 +104,16 @@ impl Device {
     }
 
     /// Memory in bytes.
+    ///
+    /// ```no_run
+    /// # use cust::device::{Device, DeviceAttribute};
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let device = Device::get_device(0)?;
+    /// println!("{:.1} GiB", device.total_memory()? as f64 / (1 << 30) as f64);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -59,6 +125,16 @@ impl Device {
     }
 
     /// "NVIDIA H200".
+    ///
+    /// ```no_run
+    /// # use cust::device::{Device, DeviceAttribute};
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let device = Device::get_device(0)?;
+    /// println!("{}", device.name()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -73,6 +149,18 @@ impl Device {
 
     /// The value of a property.
     ///
+    /// ```no_run
+    /// # use cust::device::{Device, DeviceAttribute};
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let device = Device::get_device(0)?;
+    /// let major = device.get_attribute(DeviceAttribute::ComputeCapabilityMajor)?;
+    /// let minor = device.get_attribute(DeviceAttribute::ComputeCapabilityMinor)?;
+    /// println!("compute capability {major}.{minor}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver does not know the property.
     pub fn get_attribute(self, attribute: DeviceAttribute) -> CudaResult<i32> {
@@ -83,6 +171,18 @@ impl Device {
     }
 
     /// The driver's handle.
+    ///
+    /// ```no_run
+    /// # use cust::device::{Device, DeviceAttribute};
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let device = Device::get_device(0)?;
+    /// let mut bytes = 0;
+    /// // SAFETY: the number is writable.
+    /// unsafe { cust::sys::cuDeviceTotalMem_v2(&mut bytes, device.as_raw()) };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_raw(&self) -> CUdevice {
         self.device
     }
@@ -94,6 +194,18 @@ impl Device {
 }
 
 /// All devices; see [`Device::devices`].
+///
+/// ```no_run
+/// # use cust::device::{Device, DeviceAttribute};
+/// # use cust::prelude::CudaFlags;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # cust::init(CudaFlags::empty())?;
+/// for device in Device::devices()? {
+///     println!("{}", device?.name()?);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Devices {
     ordinals: Range<u32>,

@@ -11,6 +11,18 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 
 /// A value in device memory, owned. It keeps its context.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let mut residual = DeviceBox::new(&f64::INFINITY)?;
+/// // A kernel gets `residual.as_device_ptr()`, and writes there.
+/// println!("{}", residual.as_host_value()?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct DeviceBox<T: DeviceCopy> {
     /// Of one value.
@@ -20,6 +32,16 @@ pub struct DeviceBox<T: DeviceCopy> {
 impl<T: DeviceCopy> DeviceBox<T> {
     /// A copy of the value on the device.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let count = DeviceBox::new(&0_u32)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn new(value: &T) -> CudaResult<Self> {
@@ -27,6 +49,20 @@ impl<T: DeviceCopy> DeviceBox<T> {
     }
 
     /// Queues making a copy of the value on the device.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let limit = LockedBox::new(&100_u32)?;
+    /// // SAFETY: the value is there until the stream has copied it.
+    /// let on_device = unsafe { DeviceBox::new_async(&*limit, &stream)? };
+    /// stream.synchronize()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// Until the stream has done this, the value is there and not written, and the box is not used.
@@ -41,6 +77,18 @@ impl<T: DeviceCopy> DeviceBox<T> {
 
     /// Memory for a value.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // SAFETY: written next.
+    /// let mut count = unsafe { DeviceBox::<u32>::uninitialized()? };
+    /// count.copy_from(&0)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// It is written before it is read.
     ///
@@ -52,6 +100,18 @@ impl<T: DeviceCopy> DeviceBox<T> {
     }
 
     /// Memory for a value, for what is queued on the stream from now on.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// // SAFETY: what writes it is queued on the same stream.
+    /// let count = unsafe { DeviceBox::<u32>::uninitialized_async(&stream)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// It is written before it is read, and not used before the stream has done this.
@@ -65,6 +125,18 @@ impl<T: DeviceCopy> DeviceBox<T> {
 
     /// Takes over memory.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let address = DeviceBox::into_device(DeviceBox::new(&7_u32)?).as_raw();
+    /// // SAFETY: the box gave it away.
+    /// let count = unsafe { DeviceBox::<u32>::from_raw(address) };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// As for [`DeviceBuffer::from_raw_parts`].
     pub unsafe fn from_raw(address: CUdeviceptr) -> Self {
@@ -74,6 +146,18 @@ impl<T: DeviceCopy> DeviceBox<T> {
 
     /// Takes over memory.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let pointer = DeviceBox::into_device(DeviceBox::new(&7_u32)?);
+    /// // SAFETY: the box gave it away.
+    /// let count = unsafe { DeviceBox::from_device(pointer) };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// As for [`DeviceBuffer::from_raw_parts`].
     pub unsafe fn from_device(pointer: DevicePointer<T>) -> Self {
@@ -82,16 +166,50 @@ impl<T: DeviceCopy> DeviceBox<T> {
     }
 
     /// Its memory, which is not given back any more.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let pointer = DeviceBox::into_device(DeviceBox::new(&7_u32)?);
+    /// // SAFETY: nothing uses it later.
+    /// unsafe { cuda_free(pointer)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_device(this: DeviceBox<T>) -> DevicePointer<T> {
         ManuallyDrop::new(this).as_device_ptr()
     }
 
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let count = DeviceBox::new(&0_u32)?;
+    /// // What a kernel gets.
+    /// let pointer: DevicePointer<u32> = count.as_device_ptr();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_device_ptr(&self) -> DevicePointer<T> {
         self.buffer.as_device_ptr()
     }
 
     /// A copy on the host.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// assert_eq!(DeviceBox::new(&7_u32)?.as_host_value()?, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -106,6 +224,19 @@ impl<T: DeviceCopy> DeviceBox<T> {
 
     /// Gives it back, and returns the driver's answer.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let count = DeviceBox::new(&7_u32)?;
+    /// if let Err((error, _count)) = DeviceBox::drop(count) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's, with the box.
     pub fn drop(this: DeviceBox<T>) -> DropResult<DeviceBox<T>> {
@@ -113,6 +244,19 @@ impl<T: DeviceCopy> DeviceBox<T> {
     }
 
     /// Gives it back behind what is queued on the stream.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # let count = DeviceBox::new(&7_u32)?;
+    /// // When the kernels are done that are queued there.
+    /// count.drop_async(&stream)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's; the memory is then leaked.
@@ -124,6 +268,16 @@ impl<T: DeviceCopy> DeviceBox<T> {
 impl<T: DeviceCopy + Zeroable> DeviceBox<T> {
     /// Zero.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// assert_eq!(DeviceBox::<u64>::zeroed()?.as_host_value()?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn zeroed() -> CudaResult<Self> {
@@ -131,6 +285,18 @@ impl<T: DeviceCopy + Zeroable> DeviceBox<T> {
     }
 
     /// Queues writing a zero.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// // SAFETY: what uses it is queued on the same stream.
+    /// let count = unsafe { DeviceBox::<u32>::zeroed_async(&stream)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// The box is not used before the stream has done this.

@@ -12,6 +12,19 @@ use std::ops::{Deref, DerefMut};
 
 /// Values that follow each other in device memory, owned: what `Box<[T]>` is on the host. It keeps its
 /// context.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+/// let y = DeviceBuffer::<f64>::zeroed(x.len())?;
+/// // A kernel gets `x.as_device_ptr()`, `y.as_device_ptr()` and the length.
+/// assert_eq!(y.as_host_vec()?, [0.0; 3]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct DeviceBuffer<T: DeviceCopy> {
     /// Null where there are no bytes, and once it is given back.
@@ -33,6 +46,17 @@ fn is_nothing<T>(len: usize) -> bool {
 impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Memory for this many values.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // SAFETY: a kernel writes all of it before anything reads it.
+    /// let y = unsafe { DeviceBuffer::<f64>::uninitialized(1000)? };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// It is written before it is read.
     ///
@@ -48,6 +72,18 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     }
 
     /// Memory for this many values, for what is queued on the stream from now on.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// // SAFETY: a kernel on the same stream writes all of it first.
+    /// let y = unsafe { DeviceBuffer::<f64>::uninitialized_async(1000, &stream)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// It is written before it is read, and not used before the stream has done this.
@@ -65,6 +101,16 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
 
     /// A copy of the slice on the device.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// There is not enough memory, or the driver's.
     pub fn from_slice(slice: &[T]) -> CudaResult<Self> {
@@ -76,6 +122,20 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     }
 
     /// Queues making a copy of the slice on the device.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// let values = LockedBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+    /// // SAFETY: the values are there until the stream has copied them.
+    /// let x = unsafe { DeviceBuffer::from_slice_async(&values, &stream)? };
+    /// stream.synchronize()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// Until the stream has done this, the slice is there and not written, and the buffer is not used.
@@ -93,6 +153,17 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
 
     /// Takes over memory.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // SAFETY: the buffer is written before it is read, and alone gives the memory back.
+    /// let y = unsafe { DeviceBuffer::from_raw_parts(cuda_malloc::<f64>(1000)?, 1000) };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// It came from [`cuda_malloc`] or [`cuda_malloc_async`] in the current context, has this many values,
     /// and nothing else gives it back.
@@ -101,11 +172,33 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     }
 
     /// Whether it was made in that context. cust 0.3 does not know.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// assert!(x.is_of(&context));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_of(&self, context: &Context) -> bool {
         self.owner.is(context)
     }
 
     /// All of it.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// let all: &DeviceSlice<f64> = x.as_slice();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_slice(&self) -> &DeviceSlice<T> {
         self
     }
@@ -121,6 +214,19 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
 
     /// Gives it back, and returns the driver's answer.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// if let Err((error, _x)) = DeviceBuffer::drop(x) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's, with the buffer.
     pub fn drop(mut buffer: DeviceBuffer<T>) -> DropResult<DeviceBuffer<T>> {
@@ -128,6 +234,19 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     }
 
     /// Gives it back behind what is queued on the stream.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// // When the kernels are done that are queued there.
+    /// x.drop_async(&stream)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's; the memory is then leaked.
@@ -147,6 +266,16 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
 impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
     /// Zeros.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let y = DeviceBuffer::<f64>::zeroed(1000)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// There is not enough memory, or the driver's.
     pub fn zeroed(len: usize) -> CudaResult<Self> {
@@ -157,6 +286,18 @@ impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
     }
 
     /// Queues writing zeros.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// // SAFETY: what uses it is queued on the same stream.
+    /// let y = unsafe { DeviceBuffer::<f64>::zeroed_async(1000, &stream)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// The buffer is not used before the stream has done this.
@@ -176,6 +317,17 @@ impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
 impl<A: DeviceCopy + Pod> DeviceBuffer<A> {
     /// The same bytes as values of another type.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let bits: DeviceBuffer<u32> = DeviceBuffer::from_slice(&[1.0_f32])?.cast();
+    /// assert_eq!(bits.as_host_vec()?, [0x3f80_0000]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Panics
     /// They do not fit; see [`DeviceBuffer::try_cast`].
     pub fn cast<B: Pod + DeviceCopy>(self) -> DeviceBuffer<B> {
@@ -186,6 +338,17 @@ impl<A: DeviceCopy + Pod> DeviceBuffer<A> {
     }
 
     /// The same bytes as values of another type.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let bytes = DeviceBuffer::from_slice(&[0_u8; 7])?;
+    /// assert!(bytes.try_cast::<u32>().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The buffer does not end with a value, or does not begin where one may be.

@@ -16,6 +16,18 @@ use std::ptr::slice_from_raw_parts_mut;
 ///
 /// It comes as `&DeviceSlice<T>` and `&mut DeviceSlice<T>`, which borrow a buffer. In cust 0.3 it is a
 /// pointer and a length that can be copied, and used when the buffer is gone.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+/// let last: &DeviceSlice<f64> = x.index(1..);
+/// assert_eq!(last.as_host_vec()?, [2.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
 #[repr(transparent)]
 pub struct DeviceSlice<T: DeviceCopy> {
     kind: PhantomData<T>,
@@ -30,6 +42,18 @@ const NOWHERE: CUdeviceptr = 1;
 impl<T: DeviceCopy> DeviceSlice<T> {
     /// A slice by its address and length.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+    /// // SAFETY: the buffer has these two, and is there.
+    /// let first = unsafe { DeviceSlice::from_raw_parts(x.as_device_ptr(), 2) };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// The memory has this many values, and is there as long as the reference is.
     pub unsafe fn from_raw_parts<'a>(pointer: DevicePointer<T>, len: usize) -> &'a DeviceSlice<T> {
@@ -38,6 +62,19 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// A slice by its address and length.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+    /// // SAFETY: the buffer has these two, is there, and is not used meanwhile.
+    /// let first = unsafe { DeviceSlice::from_raw_parts_mut(x.as_device_ptr(), 2) };
+    /// first.set_zero()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// The memory has this many values, is there as long as the reference is, and nothing else uses it
@@ -49,16 +86,48 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// Values in it.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// assert_eq!(DeviceBuffer::from_slice(&[1.0, 2.0])?.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn len(&self) -> usize {
         self.place.len()
     }
 
     /// Whether there are none.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// assert!(DeviceBuffer::<f64>::zeroed(0)?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// // What a kernel gets.
+    /// let pointer: DevicePointer<f64> = x.as_device_ptr();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_device_ptr(&self) -> DevicePointer<T> {
         match self.place.as_ptr() as CUdeviceptr {
             NOWHERE => DevicePointer::null(),
@@ -67,6 +136,17 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// A copy on the host.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// assert_eq!(x.as_host_vec()?, [1.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's.
@@ -81,6 +161,18 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     /// The values before `mid`, and the others.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+    /// let (first, others) = x.split_at(1);
+    /// assert_eq!((first.len(), others.len()), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Panics
     /// `mid` is beyond the end, as for slices.
     pub fn split_at(&self, mid: usize) -> (&DeviceSlice<T>, &DeviceSlice<T>) {
@@ -88,6 +180,19 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// The values before `mid`, and the others.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let mut x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0, 4.0])?;
+    /// let (low, high) = x.split_at_mut(2);
+    /// low.copy_from(&*high)?;
+    /// assert_eq!(x.as_host_vec()?, [3.0, 4.0, 3.0, 4.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// `mid` is beyond the end, as for slices.
@@ -104,6 +209,18 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     /// A part of it: one value (as a slice), or a range.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+    /// assert_eq!(x.index(1).as_host_vec()?, [2.0]);
+    /// assert_eq!(x.index(..2).as_host_vec()?, [1.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Panics
     /// It is not within the slice, as for slices.
     #[allow(clippy::should_implement_trait, reason = "cust's")]
@@ -114,6 +231,18 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// The same, to be written.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let mut x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+    /// x.index_mut(1..).set_zero()?;
+    /// assert_eq!(x.as_host_vec()?, [1.0, 0.0, 0.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// It is not within the slice, as for slices.
@@ -163,6 +292,19 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 }
 
 /// What [`DeviceSlice::index`] takes: a number, or a range of them.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// fn length<T: DeviceCopy>(x: &DeviceSlice<T>, part: impl DeviceSliceIndex) -> usize {
+///     x.index(part).len()
+/// }
+/// # let _context = cust::quick_init()?;
+/// assert_eq!(length(&DeviceBuffer::from_slice(&[1, 2, 3])?, 1..=2), 2);
+/// # Ok(())
+/// # }
+/// ```
 pub trait DeviceSliceIndex {
     /// Address and length of the part.
     ///
@@ -211,6 +353,16 @@ macro_rules! fills {
             $(
                 /// Fills it with a pattern.
                 ///
+                /// ```no_run
+                /// # use cust::memory::*;
+                /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+                /// # let _context = cust::quick_init()?;
+                /// let mut x = DeviceBuffer::<u32>::zeroed(1000)?;
+                #[doc = concat!("x.", stringify!($now), "(7)?;")]
+                /// # Ok(())
+                /// # }
+                /// ```
+                ///
                 /// # Errors
                 /// The pattern does not fit ([`CudaError::InvalidValue`], where cust 0.3 panics), or the
                 /// driver's.
@@ -224,6 +376,19 @@ macro_rules! fills {
                 }
 
                 /// Queues filling it with a pattern.
+                ///
+                /// ```no_run
+                /// # use cust::{memory::*, prelude::{Stream, StreamFlags}};
+                /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+                /// # let _context = cust::quick_init()?;
+                /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+                /// let mut x = DeviceBuffer::<u32>::zeroed(1000)?;
+                /// // SAFETY: it is there, and not used, until the stream has done it.
+                #[doc = concat!("unsafe { x.", stringify!($queued), "(7, &stream)? };")]
+                /// stream.synchronize()?;
+                /// # Ok(())
+                /// # }
+                /// ```
                 ///
                 /// # Safety
                 /// Until the stream has done this, it is there and not used.
@@ -259,6 +424,18 @@ impl<T: DeviceCopy + Zeroable> DeviceSlice<T> {
 
     /// Makes all of it zero.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let mut x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// x.set_zero()?;
+    /// assert_eq!(x.as_host_vec()?, [0.0; 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's.
     pub fn set_zero(&mut self) -> CudaResult<()> {
@@ -266,6 +443,20 @@ impl<T: DeviceCopy + Zeroable> DeviceSlice<T> {
     }
 
     /// Queues writing zeros to all of it.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # use cust::prelude::{Stream, StreamFlags};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// # let mut x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// // SAFETY: it is there, and not used, until the stream has done it.
+    /// unsafe { x.set_zero_async(&stream)? };
+    /// stream.synchronize()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// Until the stream has done this, it is there and not used.

@@ -19,6 +19,17 @@ pub type LockedBuffer<T> = HostBuffer<T, PageLocked>;
 pub type UnifiedBuffer<T> = HostBuffer<T, Unified>;
 
 /// A kind of memory.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// /// 1, 2, 3, .. in either kind of memory.
+/// fn count<M: HostMemory>(len: usize) -> cust::error::CudaResult<HostBuffer<u32, M>> {
+///     HostBuffer::from_slice(&Vec::from_iter(1..=len as u32))
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub trait HostMemory: Sealed + Debug {
     /// Takes memory for `len` values, which have bytes.
     ///
@@ -42,6 +53,15 @@ pub trait HostMemory: Sealed + Debug {
 }
 
 /// Page-locked memory of the host.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let x: HostBuffer<f64, PageLocked> = LockedBuffer::new(&0.0, 1000)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum PageLocked {}
 
@@ -59,6 +79,15 @@ impl HostMemory for PageLocked {
 }
 
 /// Memory that the driver moves to where it is used.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let x: HostBuffer<f64, Unified> = UnifiedBuffer::new(&0.0, 1000)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum Unified {}
 
@@ -76,6 +105,18 @@ impl HostMemory for Unified {
 }
 
 /// Values in one of the kinds of memory: a [`LockedBuffer`] or a [`UnifiedBuffer`].
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let mut x = UnifiedBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+/// // A kernel gets `x.as_unified_ptr()`; the host uses it like a slice.
+/// x[0] = 7.0;
+/// assert_eq!(x.iter().sum::<f64>(), 12.0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct HostBuffer<T: DeviceCopy, M: HostMemory> {
     /// Dangling where there are no bytes.
@@ -95,6 +136,16 @@ unsafe impl<T: Sync + DeviceCopy, M: HostMemory> Sync for HostBuffer<T, M> {}
 impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
     /// `len` times the value.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = LockedBuffer::new(&1.5, 1000)?;
+    /// assert_eq!(x[999], 1.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// There is not enough memory.
     pub fn new(value: &T, len: usize) -> CudaResult<Self> {
@@ -109,6 +160,15 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
 
     /// A copy of the slice.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = LockedBuffer::from_slice(&[1.0, 2.0])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// There is not enough memory.
     pub fn from_slice(slice: &[T]) -> CudaResult<Self> {
@@ -120,6 +180,16 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
     }
 
     /// Memory for this many values.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // SAFETY: a copy from the device fills it before anybody reads it.
+    /// let mut x = unsafe { LockedBuffer::<f64>::uninitialized(1000)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// It is written before it is read.
@@ -143,11 +213,31 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
     }
 
     /// All of it.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = LockedBuffer::from_slice(&[1.0, 2.0])?;
+    /// assert_eq!(x.as_slice(), [1.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_slice(&self) -> &[T] {
         self
     }
 
     /// All of it.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let mut x = LockedBuffer::from_slice(&[1.0, 2.0])?;
+    /// x.as_mut_slice().fill(0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         self
     }
@@ -163,6 +253,18 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
 
     /// Gives it back, and returns the driver's answer.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let x = LockedBuffer::from_slice(&[1.0, 2.0])?;
+    /// if let Err((error, _x)) = LockedBuffer::drop(x) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's, with the buffer.
     pub fn drop(mut buffer: Self) -> DropResult<Self> {
@@ -172,6 +274,16 @@ impl<T: DeviceCopy, M: HostMemory> HostBuffer<T, M> {
 
 impl<T: DeviceCopy> LockedBuffer<T> {
     /// Takes over memory.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // SAFETY: the buffer is written before it is read, and alone gives the memory back.
+    /// let mut x = unsafe { LockedBuffer::from_raw_parts(cuda_malloc_locked::<f64>(1000)?, 1000) };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// It came from [`cuda_malloc_locked`] in the current context, has this many values, and nothing else
@@ -184,6 +296,16 @@ impl<T: DeviceCopy> LockedBuffer<T> {
 impl<T: DeviceCopy> UnifiedBuffer<T> {
     /// Takes over memory.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // SAFETY: the buffer is written before it is read, and alone gives the memory back.
+    /// let mut x = unsafe { UnifiedBuffer::from_raw_parts(cuda_malloc_unified::<f64>(1000)?, 1000) };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// It came from [`cuda_malloc_unified`] in the current context, has this many values, and nothing else
     /// gives it back.
@@ -192,6 +314,17 @@ impl<T: DeviceCopy> UnifiedBuffer<T> {
     }
 
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let mut x = UnifiedBuffer::from_slice(&[1.0, 2.0])?;
+    /// // What a kernel gets.
+    /// let pointer = x.as_unified_ptr();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_unified_ptr(&mut self) -> UnifiedPointer<T> {
         // SAFETY: the memory came from there, if there is any.
         unsafe { UnifiedPointer::wrap(self.as_mut_ptr()) }

@@ -18,6 +18,18 @@ pub type LockedBox<T> = HostBox<T, PageLocked>;
 pub type UnifiedBox<T> = HostBox<T, Unified>;
 
 /// A value in one of the kinds of memory: a [`LockedBox`] or a [`UnifiedBox`].
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let mut limit = UnifiedBox::new(100_u32)?;
+/// // A kernel gets `limit.as_unified_ptr()`; the host uses it like a number.
+/// *limit += 1;
+/// assert_eq!(*limit, 101);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct HostBox<T: DeviceCopy, M: HostMemory> {
     /// Of one value.
@@ -26,6 +38,17 @@ pub struct HostBox<T: DeviceCopy, M: HostMemory> {
 
 impl<T: DeviceCopy, M: HostMemory> HostBox<T, M> {
     /// Memory for a value.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// // SAFETY: written next.
+    /// let mut count = unsafe { LockedBox::<u32>::uninitialized()? };
+    /// *count = 0;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// It is written before it is read.
@@ -39,6 +62,18 @@ impl<T: DeviceCopy, M: HostMemory> HostBox<T, M> {
 
     /// Gives it back, and returns the driver's answer.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// # let count = LockedBox::new(&0_u32)?;
+    /// if let Err((error, _count)) = LockedBox::drop(count) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's, with the box.
     pub fn drop(this: Self) -> DropResult<Self> {
@@ -49,6 +84,16 @@ impl<T: DeviceCopy, M: HostMemory> HostBox<T, M> {
 impl<T: DeviceCopy> LockedBox<T> {
     /// A copy of the value.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let count = LockedBox::new(&7_u32)?;
+    /// assert_eq!(*count, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// There is not enough memory.
     pub fn new(value: &T) -> CudaResult<Self> {
@@ -56,6 +101,17 @@ impl<T: DeviceCopy> LockedBox<T> {
     }
 
     /// Takes over memory.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let pointer = LockedBox::new(&7_u32)?.into_raw();
+    /// // SAFETY: the box gave it away.
+    /// let count = unsafe { LockedBox::from_raw(pointer) };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// It came from [`cuda_malloc_locked`](super::cuda_malloc_locked) in the current context, has a value,
@@ -66,11 +122,33 @@ impl<T: DeviceCopy> LockedBox<T> {
     }
 
     /// Its memory, which is not given back any more.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let pointer = LockedBox::new(&7_u32)?.into_raw();
+    /// // SAFETY: nothing uses it later.
+    /// unsafe { cuda_free_locked(pointer)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_raw(self) -> *mut T {
         ManuallyDrop::new(self).as_raw()
     }
 
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let count = LockedBox::new(&7_u32)?;
+    /// // SAFETY: the box is there.
+    /// assert_eq!(unsafe { *count.as_raw() }, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_raw(&self) -> *mut T {
         self.buffer.as_ptr().cast_mut()
     }
@@ -79,6 +157,16 @@ impl<T: DeviceCopy> LockedBox<T> {
 impl<T: DeviceCopy> UnifiedBox<T> {
     /// With a value.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let count = UnifiedBox::new(7_u32)?;
+    /// assert_eq!(*count, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// There is not enough memory.
     pub fn new(value: T) -> CudaResult<Self> {
@@ -86,6 +174,17 @@ impl<T: DeviceCopy> UnifiedBox<T> {
     }
 
     /// Takes over memory.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let pointer = UnifiedBox::into_unified(UnifiedBox::new(7_u32)?).as_raw_mut();
+    /// // SAFETY: the box gave it away.
+    /// let count = unsafe { UnifiedBox::from_raw(pointer) };
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Safety
     /// As for [`from_unified`](Self::from_unified).
@@ -96,6 +195,17 @@ impl<T: DeviceCopy> UnifiedBox<T> {
 
     /// Takes over memory.
     ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let pointer = UnifiedBox::into_unified(UnifiedBox::new(7_u32)?);
+    /// // SAFETY: the box gave it away.
+    /// let count = unsafe { UnifiedBox::from_unified(pointer) };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// It came from [`cuda_malloc_unified`](super::cuda_malloc_unified) in the current context, has a value,
     /// and nothing else gives it back.
@@ -105,17 +215,48 @@ impl<T: DeviceCopy> UnifiedBox<T> {
     }
 
     /// Its memory, which is not given back any more.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let pointer = UnifiedBox::into_unified(UnifiedBox::new(7_u32)?);
+    /// // SAFETY: nothing uses it later.
+    /// unsafe { cuda_free_unified(pointer)? };
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_unified(this: Self) -> UnifiedPointer<T> {
         ManuallyDrop::new(this).as_unified_ptr()
     }
 
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let count = UnifiedBox::new(7_u32)?;
+    /// // What a kernel gets.
+    /// let pointer = count.as_unified_ptr();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_unified_ptr(&self) -> UnifiedPointer<T> {
         // SAFETY: the memory came from there.
         unsafe { UnifiedPointer::wrap(self.buffer.as_ptr().cast_mut()) }
     }
 
     /// The value, for as long as the program runs.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let limit: &'static mut u32 = UnifiedBox::leak(UnifiedBox::new(100)?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn leak<'a>(this: Self) -> &'a mut T
     where
         T: 'a,

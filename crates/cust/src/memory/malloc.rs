@@ -16,6 +16,20 @@ fn bytes_of<T>(count: usize) -> CudaResult<usize> {
 
 /// Takes device memory for `count` values.
 ///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// // SAFETY: it is written before it is read, and given back once.
+/// unsafe {
+///     let x = cuda_malloc::<f64>(1000)?;
+///     cuda_free(x)?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Safety
 /// It is written before it is read.
 ///
@@ -29,6 +43,21 @@ pub unsafe fn cuda_malloc<T: DeviceCopy>(count: usize) -> CudaResult<DevicePoint
 }
 
 /// Takes device memory for `count` values, for what is queued on the stream from now on.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+/// // SAFETY: what writes and what reads it is queued on the stream between the two.
+/// unsafe {
+///     let x = cuda_malloc_async::<f64>(&stream, 1000)?;
+///     cuda_free_async(&stream, x)?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Safety
 /// It is written before it is read, and not used before the stream has done this.
@@ -47,6 +76,22 @@ pub unsafe fn cuda_malloc_async<T: DeviceCopy>(
 
 /// Gives device memory back behind what is queued on the stream.
 ///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// # let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+/// # // SAFETY: nothing uses it.
+/// # unsafe {
+/// let x = cuda_malloc_async::<f64>(&stream, 1000)?;
+/// // When the kernels are done that are queued here.
+/// cuda_free_async(&stream, x)?;
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Safety
 /// It came from [`cuda_malloc`] or [`cuda_malloc_async`], and nothing uses it later, or on another stream.
 ///
@@ -61,6 +106,20 @@ pub unsafe fn cuda_free_async<T: DeviceCopy>(stream: &Stream, pointer: DevicePoi
 }
 
 /// Gives device memory back.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// # // SAFETY: nothing uses it.
+/// # unsafe {
+/// let x = cuda_malloc::<f64>(1000)?;
+/// cuda_free(x)?;
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Safety
 /// It came from [`cuda_malloc`] or [`cuda_malloc_async`], and nothing uses it later.
@@ -77,6 +136,21 @@ pub unsafe fn cuda_free<T: DeviceCopy>(pointer: DevicePointer<T>) -> CudaResult<
 
 /// Takes memory for `count` values that host and device see.
 ///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// // SAFETY: it is written before it is read, and given back once.
+/// unsafe {
+///     let mut x = cuda_malloc_unified::<f64>(1000)?;
+///     *x.as_raw_mut() = 1.5;
+///     cuda_free_unified(x)?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Safety
 /// It is written before it is read.
 ///
@@ -91,6 +165,20 @@ pub unsafe fn cuda_malloc_unified<T: DeviceCopy>(count: usize) -> CudaResult<Uni
 }
 
 /// Gives such memory back.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// # // SAFETY: nothing uses it.
+/// # unsafe {
+/// let x = cuda_malloc_unified::<f64>(1000)?;
+/// cuda_free_unified(x)?;
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Safety
 /// It came from [`cuda_malloc_unified`], and nothing uses it later.
@@ -107,6 +195,21 @@ pub unsafe fn cuda_free_unified<T: DeviceCopy>(pointer: UnifiedPointer<T>) -> Cu
 
 /// Takes page-locked host memory for `count` values.
 ///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// // SAFETY: it is written before it is read, and given back once.
+/// unsafe {
+///     let x = cuda_malloc_locked::<f64>(1000)?;
+///     *x = 1.5;
+///     cuda_free_locked(x)?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Safety
 /// It is written before it is read.
 ///
@@ -120,6 +223,20 @@ pub unsafe fn cuda_malloc_locked<T>(count: usize) -> CudaResult<*mut T> {
 }
 
 /// Gives such memory back.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # use cust::prelude::{Stream, StreamFlags};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// # // SAFETY: nothing uses it.
+/// # unsafe {
+/// let x = cuda_malloc_locked::<f64>(1000)?;
+/// cuda_free_locked(x)?;
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Safety
 /// It came from [`cuda_malloc_locked`], and nothing uses it later.

@@ -4,6 +4,18 @@
 //!   and [`AsyncCopyDestination`] say.
 //! - [`LockedBuffer`] and [`LockedBox`]: on the host, page-locked, so that copies need not wait.
 //! - [`UnifiedBuffer`] and [`UnifiedBox`]: where it is used last; host and device see it at one address.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::memory::{CopyDestination, DeviceBuffer};
+//!
+//! let _context = cust::quick_init()?;
+//! let mut x = DeviceBuffer::from_slice(&[1.0, 2.0, 3.0])?;
+//! x.copy_from(&[4.0, 5.0, 6.0])?;
+//! assert_eq!(x.as_host_vec()?, [4.0, 5.0, 6.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub(crate) mod copy;
 mod copy_on_device;
@@ -35,11 +47,42 @@ use crate::private::Sealed;
 use crate::sys::{self, CUdeviceptr};
 
 /// Buffers that the device sees.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// /// Address and length, as kernels take them.
+/// fn slice<T: DeviceCopy>(buffer: &impl GpuBuffer<T>) -> (DevicePointer<T>, usize) {
+///     (buffer.as_device_ptr(), buffer.len())
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[allow(clippy::len_without_is_empty, reason = "cust's")]
 pub trait GpuBuffer<T: DeviceCopy>: Sealed {
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = UnifiedBuffer::from_slice(&[1.0, 2.0])?;
+    /// println!("{:p}", GpuBuffer::as_device_ptr(&x));
+    /// # Ok(())
+    /// # }
+    /// ```
     fn as_device_ptr(&self) -> DevicePointer<T>;
     /// Elements.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// assert_eq!(GpuBuffer::len(&x), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     fn len(&self) -> usize;
 }
 
@@ -64,8 +107,28 @@ impl<T: DeviceCopy> GpuBuffer<T> for UnifiedBuffer<T> {
 }
 
 /// Single values that the device sees.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// fn address<T: DeviceCopy>(value: &impl GpuBox<T>) -> DevicePointer<T> {
+///     value.as_device_ptr()
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub trait GpuBox<T: DeviceCopy>: Sealed {
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let count = UnifiedBox::new(0_u32)?;
+    /// println!("{:p}", GpuBox::as_device_ptr(&count));
+    /// # Ok(())
+    /// # }
+    /// ```
     fn as_device_ptr(&self) -> DevicePointer<T>;
 }
 
@@ -82,10 +145,39 @@ impl<T: DeviceCopy> GpuBox<T> for UnifiedBox<T> {
 }
 
 /// Memory on the device.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// fn total(memory: &[&dyn DeviceMemory]) -> usize {
+///     memory.iter().map(|part| part.size_in_bytes()).sum()
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub trait DeviceMemory {
     /// Where it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let x = DeviceBuffer::from_slice(&[1.0, 2.0])?;
+    /// assert_eq!(x.as_raw_ptr(), x.as_device_ptr().as_raw());
+    /// # Ok(())
+    /// # }
+    /// ```
     fn as_raw_ptr(&self) -> CUdeviceptr;
     /// How much it is.
+    ///
+    /// ```no_run
+    /// # use cust::memory::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// assert_eq!(DeviceBuffer::from_slice(&[1.0_f64, 2.0])?.size_in_bytes(), 16);
+    /// # Ok(())
+    /// # }
+    /// ```
     fn size_in_bytes(&self) -> usize;
 }
 
@@ -131,6 +223,17 @@ impl<T: DeviceCopy> DeviceMemory for DeviceBuffer<T> {
 
 /// Copies bytes to the device.
 ///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let (x, on_device) = ([1.0_f32, 2.0], DeviceBuffer::<f32>::zeroed(2)?);
+/// // SAFETY: both have 8 bytes.
+/// unsafe { memcpy_htod(on_device.as_raw_ptr(), x.as_ptr().cast(), 8)? };
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Safety
 /// Both are valid for this many bytes.
 ///
@@ -142,6 +245,16 @@ pub unsafe fn memcpy_htod(to: CUdeviceptr, from: *const std::ffi::c_void, bytes:
 }
 
 /// Bytes that are free on the current context's device, and bytes that it has.
+///
+/// ```no_run
+/// # use cust::memory::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _context = cust::quick_init()?;
+/// let (free, total) = mem_get_info()?;
+/// println!("{} % in use", 100 * (total - free) / total);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// No context is current.

@@ -1,4 +1,16 @@
 //! Modules: kernels and variables for a device.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use cust::prelude::*;
+//!
+//! let _context = cust::quick_init()?;
+//! # let ptx = "";
+//! let module = Module::from_ptx(ptx, &[])?;
+//! let fill = module.get_function("fill")?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod image;
 
@@ -12,6 +24,15 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 /// How much the translation of PTX optimises.
+///
+/// ```no_run
+/// # use cust::module::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, ptx) = (cust::quick_init()?, "");
+/// let module = Module::from_ptx(ptx, &[ModuleJitOption::OptLevel(OptLevel::O1)])?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 #[allow(missing_docs, reason = "levels")]
@@ -24,6 +45,15 @@ pub enum OptLevel {
 }
 
 /// What PTX is translated for. `Compute90` is compute capability 9.0.
+///
+/// ```no_run
+/// # use cust::module::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, ptx) = (cust::quick_init()?, "");
+/// let module = Module::from_ptx(ptx, &[ModuleJitOption::Target(JitTarget::Compute80)])?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -46,6 +76,15 @@ pub enum JitTarget {
 }
 
 /// What a module that has both is loaded from, where its machine code is for another device.
+///
+/// ```no_run
+/// # use cust::module::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, bytes) = (cust::quick_init()?, [0_u8]);
+/// let module = Module::from_fatbin(bytes, &[ModuleJitOption::Fallback(JitFallback::PreferPtx)])?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum JitFallback {
@@ -56,6 +95,16 @@ pub enum JitFallback {
 }
 
 /// How a module is translated.
+///
+/// ```no_run
+/// # use cust::module::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, ptx) = (cust::quick_init()?, "");
+/// let options = [ModuleJitOption::MaxRegisters(64), ModuleJitOption::GenerateLineInfo(true)];
+/// let module = Module::from_ptx(ptx, &options)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModuleJitOption {
@@ -79,6 +128,15 @@ impl ModuleJitOption {
     /// The driver's options and their values, numbers in the place of pointers.
     ///
     /// In cust 0.3 an option without a value has none in the list, which shifts those behind it.
+    ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (options, values) = ModuleJitOption::into_raw(&[ModuleJitOption::MaxRegisters(64)]);
+    /// assert_eq!((options.len(), values[0].addr()), (1, 64));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_raw(options: &[ModuleJitOption]) -> (Vec<CUjit_option>, Vec<*mut c_void>) {
         let raw = |option: &ModuleJitOption| match *option {
             ModuleJitOption::MaxRegisters(registers) => (CUjit_option::CU_JIT_MAX_REGISTERS, registers),
@@ -101,6 +159,15 @@ impl ModuleJitOption {
 }
 
 /// A module in a context, which it keeps.
+///
+/// ```no_run
+/// # use cust::module::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, ptx) = (cust::quick_init()?, "");
+/// let module = Module::from_ptx(ptx, &[])?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Module {
     /// Null once it is given back.
@@ -117,6 +184,16 @@ impl Module {
     /// Loads PTX into the current context. The driver translates it for the device, unless it finds the
     /// result in its cache.
     ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let ptx = std::fs::read_to_string("kernels.ptx")?;
+    /// let module = Module::from_ptx(ptx, &[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The PTX is wrong or of a version that the driver does not know; or there is a nul in it, with which
     /// cust 0.3 panics.
@@ -127,6 +204,16 @@ impl Module {
 
     /// The same, without a copy.
     ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let ptx = c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }";
+    /// let module = Module::from_ptx_cstr(ptx, &[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As for [`Module::from_ptx`].
     pub fn from_ptx_cstr(ptx: &CStr, options: &[ModuleJitOption]) -> CudaResult<Module> {
@@ -135,6 +222,15 @@ impl Module {
     }
 
     /// Loads a file: PTX, machine code (cubin), or both (fatbin).
+    ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let module = Module::from_file("kernels.cubin")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The driver's; or there is a nul in the path.
@@ -152,6 +248,15 @@ impl Module {
     /// It is read to the end that it gives for itself: here that end is compared with the length of `bytes`,
     /// as cust 0.3 does not.
     ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let module = Module::from_cubin(std::fs::read("kernels.cubin")?, &[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// It is for another kind of device, cut short, or something else.
     pub fn from_cubin<T: AsRef<[u8]>>(bytes: T, options: &[ModuleJitOption]) -> CudaResult<Module> {
@@ -164,6 +269,15 @@ impl Module {
     }
 
     /// Loads what a toolkit made for several kinds of device, PTX among it.
+    ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let _context = cust::quick_init()?;
+    /// let module = Module::from_fatbin(std::fs::read("kernels.fatbin")?, &[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As for [`Module::from_cubin`].
@@ -188,6 +302,18 @@ impl Module {
 
     /// A variable, which cust 0.3 lets have any type. Here the type must be one of which every pattern of
     /// bits is a value, since kernels may have written any.
+    ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// use cust::memory::CopyDestination;
+    ///
+    /// let mut count = 0_u32;
+    /// module.get_global::<u32>(c"COUNT")?.copy_to(&mut count)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// There is no variable of that name, or it has another size, with which cust 0.3 panics.
@@ -221,6 +347,17 @@ impl Module {
 
     /// Gives it back, and returns the driver's answer.
     ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// if let Err((error, _module)) = Module::drop(module) {
+    ///     println!("the driver says {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The driver's, with the module.
     pub fn drop(mut module: Module) -> DropResult<Module> {
@@ -235,6 +372,18 @@ impl Drop for Module {
 }
 
 /// A variable of a module.
+///
+/// ```no_run
+/// # use cust::module::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+/// use cust::memory::CopyDestination;
+///
+/// let mut limit: Symbol<u32> = module.get_global(c"LIMIT")?;
+/// limit.copy_from(&100)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Symbol<'a, T: DeviceCopy> {
     pointer: DevicePointer<T>,
@@ -243,6 +392,16 @@ pub struct Symbol<'a, T: DeviceCopy> {
 
 impl<T: DeviceCopy> Symbol<'_, T> {
     /// Where it is on the device.
+    ///
+    /// ```no_run
+    /// # use cust::module::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_context, module) = (cust::quick_init()?, Module::from_ptx("", &[])?);
+    /// let limit: Symbol<u32> = module.get_global(c"LIMIT")?;
+    /// println!("{:p}", limit.as_device_ptr());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_device_ptr(&self) -> DevicePointer<T> {
         self.pointer
     }

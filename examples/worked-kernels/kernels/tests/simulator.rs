@@ -30,7 +30,7 @@ macro_rules! memory {
     }};
 }
 
-const RACES: Options = Options { races: true, order: sim::Order::Shuffled(19) };
+const RACES: Options = Options { races: true, order: sim::Order::Shuffled(19), ..Options::DEFAULT };
 
 #[test]
 fn vadd_adds() {

@@ -1,8 +1,9 @@
 //! What the threads of a grid do to memory.
 
 use super::Grid;
+use crate::ordering::Scope;
 use crate::sim::fault::{Access, FaultKind, Place};
-use crate::sim::race::{Caller, Races, Stamp, Word};
+use crate::sim::race::{Caller, Races, Stamp, Word, parts};
 use crate::sim::report::Operation;
 use crate::sim::shared::SharedBase;
 use std::ops::Range;
@@ -25,16 +26,17 @@ impl Grid<'_> {
         self.in_races(|races| races.synchronise(address));
     }
 
-    /// The running thread, as races know it.
-    fn caller(&self) -> Caller {
+    /// The running thread, as races know it, for an access that is atomic for so many if it is at all.
+    fn caller(&self, scope: Scope) -> Caller {
         let (now, thread) = (self.now(), self.thread());
         let [arrived, passed] = [&now.arrived, &now.passed].map(|counts| counts[thread as usize].get());
-        Caller { thread, cluster: self.cluster(), arrived, passed }
+        Caller { thread, scope, cluster: self.cluster(), arrived, passed }
     }
 
     /// Faults unless `size` bytes at `address` may be accessed through a pointer to `base`, now.
     #[track_caller]
-    pub fn check_global(&self, access: Access, base: u64, address: u64, size: u64) {
+    pub fn check_global(&self, access: Access, scope: Scope, base: u64, address: u64, size: u64) {
+        self.before_access(Location::caller());
         // Shared memory may be meant too, where a pointer says nothing of its kind.
         if self.shared().contains(address) {
             self.note(Some(Location::caller()), of_shared(access), address, size);
@@ -49,96 +51,107 @@ impl Grid<'_> {
         }
         self.note(Some(Location::caller()), of_global(access), address, size);
         let Some(races) = &self.races else { return };
-        if access == Access::Atomic {
+        if access == Access::Atomic && scope != Scope::Block {
             self.synchronise(address);
         }
-        for word in address / 4..(address + size) / 4 {
-            let entered = races.borrow_mut().enter(Word::Global(word), access, self.caller());
+        for (word, bytes) in parts(address..address + size) {
+            let entered = races.borrow_mut().enter(Word::Global(word), bytes, access, self.caller(scope));
             if let Err(other) = entered {
                 self.fault_here(race(access, other, self.memory.place(word * 4)));
             }
         }
     }
 
-    /// The cells of element `i`, of `N` cells, of a shared array.
+    /// The bytes of element `i`, which has `N`, of a shared array.
     #[track_caller]
-    fn shared_cells<const N: usize>(&self, access: Access, base: SharedBase, i: usize) -> Range<usize> {
+    fn shared_bytes<const N: usize>(&self, access: Access, base: SharedBase, i: usize) -> Range<usize> {
         self.check_remote(access, base);
         if i >= base.length {
             let (array, length) = (self.memory_of(base).name(base), base.length as u64);
             self.fault_here(FaultKind::SharedOutOfBounds { access, array, index: i as u64, length });
         }
-        let cells = i * N..(i + 1) * N;
-        let address = bank_address(base, cells.start);
-        self.note(Some(Location::caller()), of_shared(access), address, 4 * N as u64);
-        self.enter_shared(access, base, cells.clone(), Location::caller());
-        cells
+        let bytes = i * N..(i + 1) * N;
+        let address = bank_address(base, bytes.start);
+        self.note(Some(Location::caller()), of_shared(access), address, N as u64);
+        self.enter_shared(access, base, bytes.clone(), Location::caller());
+        bytes
     }
 
-    /// Faults if an access to cells of a shared array, there in the source, races with another.
+    /// Faults if an access to bytes of a shared array, there in the source, races with another.
     pub fn enter_shared(
         &self,
         access: Access,
         base: SharedBase,
-        cells: Range<usize>,
+        bytes: Range<usize>,
         at: &'static Location<'static>,
     ) {
         let Some(races) = &self.races else { return };
-        for cell in cells {
-            let word = Word::Shared { place: base.place as u32, array: base.array as u32, cell: cell as u32 };
-            let entered = races.borrow_mut().enter(word, access, self.caller());
+        let (place, array) = (base.place as u32, base.array as u32);
+        for (number, bytes) in parts(bytes.start as u64..bytes.end as u64) {
+            let word = Word::Shared { place, array, number: number as u32 };
+            let entered = races.borrow_mut().enter(word, bytes, access, self.caller(Scope::Device));
             if let Err(other) = entered {
-                let place = Place::Shared { array: self.memory_of(base).name(base), offset: cell as u64 * 4 };
+                let place = Place::Shared { array: self.memory_of(base).name(base), offset: number * 4 };
                 self.fault_at(at, race(access, other, place));
             }
         }
     }
 
     #[track_caller]
-    pub fn load_shared<const N: usize>(&self, base: SharedBase, i: usize) -> [u32; N] {
-        let cells = self.shared_cells::<N>(Access::Read, base, i);
-        let mut words = [0; N];
-        for (word, cell) in words.iter_mut().zip(cells) {
-            let content = self.memory_of(base).cells(base)[cell];
-            *word = self.written(content, base, i);
-        }
-        words
+    pub fn load_shared<const N: usize>(&self, base: SharedBase, i: usize) -> [u8; N] {
+        let bytes = self.shared_bytes::<N>(Access::Read, base, i);
+        self.written(base, i, bytes)
     }
 
-    /// What is in a cell of element `i`, which must have been written.
+    /// What is in the bytes of element `i`, which must have been written.
     #[track_caller]
-    fn written(&self, cell: Option<u32>, base: SharedBase, i: usize) -> u32 {
-        let Some(word) = cell else {
+    fn written<const N: usize>(&self, base: SharedBase, i: usize, bytes: Range<usize>) -> [u8; N] {
+        let mut value = [0; N];
+        let is_written = {
+            let memory = self.memory_of(base).bytes(base);
+            let bytes = value.iter_mut().zip(&memory[bytes]);
+            bytes.fold(true, |all, (to, from)| {
+                *to = from.unwrap_or_default();
+                all && from.is_some()
+            })
+        };
+        if !is_written {
             let array = self.memory_of(base).name(base);
             self.fault_here(FaultKind::UnwrittenShared { array, index: i as u64 })
-        };
-        word
+        }
+        value
     }
 
-    /// Element `i`, one cell, for an access that others may make at the same time.
+    /// Element `i`, a word, for an access that others may make at the same time.
     #[track_caller]
     pub fn load_shared_word(&self, access: Access, base: SharedBase, i: usize) -> u32 {
-        let cells = self.shared_cells::<1>(access, base, i);
-        let cell = self.memory_of(base).cells(base)[cells.start];
-        self.written(cell, base, i)
+        self.before_access(Location::caller());
+        let bytes = self.shared_bytes::<4>(access, base, i);
+        u32::from_le_bytes(self.written(base, i, bytes))
     }
 
-    /// Sets element `i`, one cell, as the second half of an atomic operation.
+    /// Sets element `i`, a word, as the second half of an atomic operation.
     pub fn set_shared_word(&self, base: SharedBase, i: usize, word: u32) {
-        self.memory_of(base).cells(base)[i] = Some(word);
+        self.write_shared(base, 4 * i, &word.to_le_bytes());
     }
 
     #[track_caller]
-    pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, words: [u32; N]) {
-        let cells = self.shared_cells::<N>(Access::Write, base, i);
-        self.memory_of(base).cells(base)[cells].copy_from_slice(&words.map(Some));
+    pub fn store_shared<const N: usize>(&self, base: SharedBase, i: usize, value: [u8; N]) {
+        let bytes = self.shared_bytes::<N>(Access::Write, base, i);
+        self.write_shared(base, bytes.start, &value);
+    }
+
+    /// Writes bytes into a shared array.
+    pub(super) fn write_shared(&self, base: SharedBase, start: usize, bytes: &[u8]) {
+        let mut memory = self.memory_of(base).bytes(base);
+        memory[start..start + bytes.len()].iter_mut().zip(bytes).for_each(|(to, from)| *to = Some(*from));
     }
 }
 
-/// The address of a cell in shared memory as if each array began there anew, apart from the others, with a
+/// The address of a byte in shared memory as if each array began there anew, apart from the others, with a
 /// first bank.
-pub(super) fn bank_address(base: SharedBase, cell: usize) -> u64 {
-    ((base.array as u64) << 32) | (4 * cell as u64)
+pub(super) fn bank_address(base: SharedBase, byte: usize) -> u64 {
+    ((base.array as u64) << 32) | byte as u64
 }
 
 fn of_global(access: Access) -> Operation {
@@ -157,7 +170,10 @@ fn of_shared(access: Access) -> Operation {
     }
 }
 
-fn race(access: Access, other: Stamp, place: Place) -> FaultKind {
+fn race(access: Access, (other, of_scope): (Stamp, bool), place: Place) -> FaultKind {
     let Stamp { access: other_access, block: other_block, thread: other_thread, .. } = other;
-    FaultKind::Race { access, other_access, other_block, other_thread, place }
+    match of_scope {
+        true => FaultKind::ScopeRace { access, other_access, other_block, other_thread, place },
+        false => FaultKind::Race { access, other_access, other_block, other_thread, place },
+    }
 }

@@ -14,47 +14,47 @@ const UNIT: u64 = 16;
 impl Grid<'_> {
     #[track_caller]
     pub fn bulk_init(&self, barrier: SharedBase) {
-        self.store_shared(barrier, 0, [0, 0]);
+        self.store_shared(barrier, 0, [0; 8]);
         self.now().bulk.borrow_mut().insert(barrier.array, Default::default());
     }
 
     /// Faults unless the word is a barrier.
     #[track_caller]
     fn bulk_barrier(&self, barrier: SharedBase) {
-        self.load_shared::<2>(barrier, 0);
+        self.load_shared::<8>(barrier, 0);
         if !self.now().bulk.borrow().contains_key(&barrier.array) {
             let array = self.shared().name(barrier);
             self.fault_here(FaultKind::NoBarrier { array });
         }
     }
 
-    /// Asks for a copy of words to elements from `i` on, of `size` bytes each.
+    /// Asks for a copy of bytes to elements from `i` on, of `size` bytes each.
     #[track_caller]
-    pub fn bulk_copy(&self, barrier: SharedBase, to: SharedBase, i: usize, size: usize, words: Vec<u32>) {
+    pub fn bulk_copy(&self, barrier: SharedBase, to: SharedBase, i: usize, size: usize, bytes: Vec<u8>) {
         self.bulk_barrier(barrier);
-        let (place, bytes, count) = (Location::caller(), 4 * words.len() as u64, 4 * words.len() / size);
+        let (place, length, count) = (Location::caller(), bytes.len() as u64, bytes.len() / size);
         if i + count > to.length {
             let (array, length) = (self.shared().name(to), to.length as u64);
             let (access, index) = (Access::Write, (i + count).saturating_sub(1) as u64);
             self.fault_at(place, FaultKind::SharedOutOfBounds { access, array, index, length });
         }
-        let cell = i * size / 4;
-        let address = super::access::bank_address(to, cell);
-        for multiple in [address, address + bytes] {
+        let start = i * size;
+        let address = super::access::bank_address(to, start);
+        for multiple in [address, address + length] {
             if !multiple.is_multiple_of(UNIT) {
                 let kind = FaultKind::Misaligned { access: Access::Write, address: multiple, size: UNIT };
                 self.fault_at(place, kind);
             }
         }
-        for unit in (0..bytes).step_by(UNIT as usize) {
+        for unit in (0..length).step_by(UNIT as usize) {
             self.note(Some(place), Operation::SharedStore, address + unit, UNIT);
         }
-        let cells = cell..cell + words.len();
-        self.enter_shared(Access::Write, to, cells.clone(), place);
+        let range = start..start + bytes.len();
+        self.enter_shared(Access::Write, to, range.clone(), place);
         // Whoever has waited reads what came; nobody can before.
-        self.in_races(|races| races.forget_shared(to.place as u32, to.array as u32, cells.clone()));
-        self.shared().cells(to)[cells].fill(None);
-        let copy = Copy { array: to.array, cell, words, place };
+        self.in_races(|races| races.forget_shared(to.place as u32, to.array as u32, range.clone()));
+        self.shared().bytes(to)[range].fill(None);
+        let copy = Copy { array: to.array, start, bytes, place };
         self.now().bulk.borrow_mut().entry(barrier.array).or_default().copies.push(copy);
     }
 
@@ -89,13 +89,8 @@ impl Grid<'_> {
                 Vec::new()
             }
         };
-        for Copy { array, cell, words, .. } in landed {
-            let base = SharedBase { place: barrier.place, array, length: 0 };
-            let mut memory = self.shared().cells(base);
-            memory[cell..cell + words.len()]
-                .iter_mut()
-                .zip(words)
-                .for_each(|(cell, word)| *cell = Some(word));
+        for Copy { array, start, bytes, .. } in landed {
+            self.write_shared(SharedBase { place: barrier.place, array, length: 0 }, start, &bytes);
         }
     }
 

@@ -47,8 +47,8 @@ impl Grid<'_> {
             self.fault_here(FaultKind::ClusterRank { rank, blocks });
         }
         let (place, own) = (self.cluster_place() + rank as usize, &self.residents[base.place].shared);
-        let bytes = 4 * own.cells(base).len();
-        let array = self.residents[place].shared.array(own.name(base), bytes / 4, 4);
+        let bytes = own.bytes(base).len();
+        let array = self.residents[place].shared.array(own.name(base), bytes, 1);
         SharedBase { place, array, ..base }
     }
 

@@ -83,3 +83,28 @@ pub unsafe fn allocations(n: u32, out: *mut u32) {
     let numbers: Vec<u32> = (0..n).collect();
     *out = Box::new(numbers.len() as u32 + text.len() as u32).to_owned().wrapping_add(1);
 }
+
+/// An array of the instance's type and length.
+#[kernel(T = [f32, f64], N = [32, 64])]
+pub unsafe fn array_of_instance<T: cuda_std::memory::Word, const N: usize>(x: *mut T) {
+    let (array, t) = (cuda_std::shared![T; N], thread::thread_idx_x() as usize);
+    array.set(t, *x.add(t));
+    thread::sync_threads();
+    *x.add(t) = array.get(N - 1 - t);
+}
+
+/// Loads and stores of small numbers.
+#[kernel(T = [u8, bool, i16, cuda_std::bf16])]
+pub unsafe fn small<T: cuda_std::memory::Word>(x: *const T, y: *mut T) {
+    use cuda_std::memory::{GlobalLoad, GlobalStore};
+    let (tile, t) = (cuda_std::shared![T; 64], thread::thread_idx_x() as usize);
+    tile.set(t, x.ld(t));
+    thread::sync_threads();
+    y.st(t, tile.get(63 - t));
+    let [a, b, c, d] = x.ld_nc_x4(4 * t);
+    let [e, f] = x.ld_nc_x2(2 * t);
+    for (k, value) in [a, b, c, d, e, f, x.ld_nc(t), x.ld_cs(t), x.ld_flag(t)].into_iter().enumerate() {
+        y.st_cs(64 + 9 * t + k, value);
+    }
+    y.st_volatile(t, x.ld_volatile(t));
+}
