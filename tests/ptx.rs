@@ -70,6 +70,7 @@ fn barriers(name: &str) -> usize {
         ("put_f", 2),
         ("reach", grid_reduction),
         ("reduce_ranks_", 1),
+        ("shorten", grid_reduction),
         ("sort_rows_long", bitmap),
         ("sort_windows", 2),
         ("span_scan", 2),

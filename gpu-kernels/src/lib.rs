@@ -73,6 +73,7 @@ pub fn entries() -> Vec<&'static str> {
         convert::COMPRESS_ENTRIES,
         convert::REACH_ENTRIES,
         convert::ROUND_ENTRIES,
+        convert::SHORTEN_ENTRIES,
         convert::ROUND_SCALED_ENTRIES,
         convert::SLICE_WIDTHS_ENTRIES,
         convert::SORT_WINDOWS_ENTRIES,

@@ -60,7 +60,7 @@ struct Resident {
 }
 
 /// The kernel that is asked about: the product in reduced SELL.
-const PROBED: &str = "spmv_sell_f64_product";
+const PROBED: &str = "spmv_sell_f64_indices16_product";
 /// Threads of a block that are asked about.
 const BLOCKS: [u32; 4] = [64, 128, 256, 512];
 

@@ -75,7 +75,7 @@ fn every_launch_is_in_the_table_and_in_the_trace() {
             "solve --gen tet:5 --solver gmres --restart 4 --device sim",
             &["gram_schmidt_f64_8", "gmres_rotate"],
         ),
-        ("spmv --gen tet:5 --device sim --format sell --repeat 2", &["spmv_sell_f64_product"]),
+        ("spmv --gen tet:5 --device sim --format sell --repeat 2", &["spmv_sell_f64_indices16_product"]),
         ("example heat 30 4 --device sim", &["stencil_4"]),
         (&format!("monodomain {slab} --device sim"), &["react_ten_tusscher", "activate"]),
     ] {

@@ -9,8 +9,8 @@ use cuda_std::{
 
 use crate::monitor::Guard;
 use crate::reduce::{Max, Reduction, grid_reduce};
-use crate::sizes::BLOCK;
-use crate::spmv::sell::{SLICE, place};
+use crate::sizes::{BLOCK, SLICE};
+use crate::spmv::sell::place;
 use crate::unroll::unroll;
 use arithmetic::compression::{Compression, reach_of_row};
 

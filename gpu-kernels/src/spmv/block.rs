@@ -6,12 +6,13 @@
 use cuda_std::{Real, kernel, memory::*};
 
 use super::rows::{by_lanes, by_threads};
-use super::sell::{SLICE, place};
+use super::sell::place;
 use crate::epilogue::{
     Accumulate, BlockEpilogue, BlockProductScaled, BlockSweep, Product, ProductDot, ProductScaled, Residual,
     Sweep, SweepNorm,
 };
 use crate::monitor::Guard;
+use crate::sizes::SLICE;
 
 /// Blocks of a row in flight: as many loads as in [`super::sell`] take five entries. Loops over so few places
 /// are unrolled by the compiler; `unroll` nested in itself takes it minutes.

@@ -12,8 +12,9 @@ use cuda_std::{
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep};
 use crate::monitor::Guard;
+use crate::sizes::SLICE;
 use crate::spmv::indices::{Indices, Indices16, Indices32};
-use crate::spmv::sell::{SLICE, place};
+use crate::spmv::sell::place;
 use crate::unroll::unroll;
 
 /// Entries of a row in flight: each asks for a number of every column.

@@ -15,6 +15,7 @@ use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
+use crate::sizes::SLICE;
 use crate::spmv::{rows::by_threads, sell::place};
 use crate::unroll::unroll;
 
@@ -74,7 +75,7 @@ unsafe fn gather<T: Real>(
         unsafe {
             unroll::<BATCH>(|k| {
                 if here(k) {
-                    compressed[k] = entries.ld_cs(at + k * super::sell::SLICE);
+                    compressed[k] = entries.ld_cs(at + k * SLICE);
                 }
             });
             unroll::<BATCH>(|k| {
@@ -88,7 +89,7 @@ unsafe fn gather<T: Real>(
             let value = T::from_f64(compression.decompress(compressed[k]).1 as f64);
             sum = value.mul_add(factors[k], sum);
         });
-        at += BATCH * super::sell::SLICE;
+        at += BATCH * SLICE;
         left = left.saturating_sub(BATCH as u32);
     }
     sum

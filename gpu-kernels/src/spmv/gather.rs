@@ -5,7 +5,7 @@ use cuda_std::{Real, memory::*};
 use super::indices::Indices;
 use crate::unroll::unroll;
 
-/// `sum_j values[i_j] x[column of i_j]` over the entries `i_j = start + stride j`, `j < count`, in order of `j`.
+/// `sum_j values[i] x[column of i]` over the entries `i = start + stride j`, `j < count`, in order of `j`.
 ///
 /// `BATCH` entries are asked for before the first is used, so that enough loads are in flight to cover the
 /// latency of device memory. With `STREAMED` the matrix is the first to leave the caches, so that a Krylov

@@ -3,7 +3,7 @@
 
 use cuda_std::memory::*;
 
-use super::sell::SLICE;
+use crate::sizes::SLICE;
 
 /// Where the kernels find an entry's column.
 pub trait Indices: Copy + Send + Sync + 'static {
@@ -30,8 +30,8 @@ pub struct Indices32 {
 
 /// 16 bits an entry of reduced SELL-32, and 32 for each place of a slice.
 ///
-/// The j-th entries of a slice's 32 rows are next to each other in memory, and mostly in the matrix too: entry
-/// i is in column `bases[i / 32] + distances[i]`. The product has the same bits as with whole indices.
+/// The j-th entries of a slice's 32 rows are next to each other in memory, and mostly in the matrix too:
+/// entry i is in column `bases[i / 32] + distances[i]`. The product has the same bits as with whole indices.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Indices16 {

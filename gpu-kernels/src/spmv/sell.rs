@@ -4,12 +4,10 @@ use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
+use crate::sizes::SLICE;
 use crate::spmv::gather::gather;
 use crate::spmv::indices::{Indices, Indices16, Indices32};
 use crate::spmv::rows::by_threads;
-
-/// Rows in a slice: a warp, so that its loads of one column of the slice are one coalesced access.
-pub const SLICE: usize = 32;
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;

@@ -165,8 +165,8 @@ pub enum Arrangement {
         slice_ptr: Address,
         /// Where the row at each position is, 32 bits each; 0 where rows are in order.
         permutation: Address,
-        /// Where the least column of each 32 neighbouring entries is, 32 bits each; `col_idx` has how far from
-        /// it each entry is, 16 bits each. 0 where `col_idx` has columns.
+        /// Where the least column of each 32 neighbouring entries is, 32 bits each; `col_idx` has how far
+        /// from it each entry is, 16 bits each. 0 where `col_idx` has columns.
         bases: Address,
     },
 }
