@@ -1,11 +1,14 @@
 //! The kernels on a GPU, with sizes that blocks do not divide.
 
+use cuda_std::{bf16, f16};
 use cust::context::CurrentContext;
 use cust::device::DeviceAttribute;
 use cust::error::CudaError;
+use cust::memory::DeviceCopy;
 use cust::prelude::*;
-use kernels::{clusters, products, together};
+use kernels::{clusters, products, small, together};
 use std::error::Error;
+use std::fmt::Debug;
 use worked_kernels::*;
 
 #[test]
@@ -166,6 +169,55 @@ fn tensor_cores_multiply_as_the_host_does() -> Result<(), Box<dyn Error>> {
         let largest = errors.fold(0.0, f64::max) / f64::from(f32::EPSILON);
         println!("bf16, tensor cores {tensor_cores}: {largest:.3} x 2^-23 of the sum of magnitudes");
         assert!(largest <= if tensor_cores { 2.0 } else { 0.501 }, "{largest}");
+    }
+    Ok(())
+}
+
+/// Turns 100 blocks of numbers round by the instance of this name.
+fn turn<T: DeviceCopy + Default + PartialEq + Debug>(
+    (module, stream): (&Module, &Stream),
+    name: &str,
+    number: impl Fn(u32) -> T,
+) -> Result<(), Box<dyn Error>> {
+    let x: Vec<T> = (0..100 * small::BLOCK).map(number).collect();
+    let (on_device, function) = (x.as_slice().as_dbuf()?, module.get_function(name)?);
+    // SAFETY: a thread a number.
+    unsafe { launch!(function<<<100, small::BLOCK, 0, stream>>>(on_device.as_device_ptr())) }?;
+    stream.synchronize()?;
+    assert_eq!(on_device.as_host_vec()?, small::turn_on_host(&x), "{name}");
+    Ok(())
+}
+
+#[test]
+fn numbers_of_one_and_two_bytes_are_those_of_the_host() -> Result<(), Box<dyn Error>> {
+    if !cust::has_device()? {
+        println!("skipped: there is no GPU, or no driver");
+        return Ok(());
+    }
+    let _context = cust::quick_init()?;
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    for module in [rust_module()?, newer_rust_module()?] {
+        let on = (&module, &stream);
+        turn(on, "turn_u8", |i| (i * 7) as u8)?;
+        turn(on, "turn_i8", |i| (i * 7) as i8)?;
+        turn(on, "turn_bool", |i| i % 3 == 0)?;
+        turn(on, "turn_u16", |i| (i * 777) as u16)?;
+        turn(on, "turn_i16", |i| (i * 777) as i16)?;
+        turn(on, "turn_f16", |i| f16::from_f32(i as f32 * 0.37))?;
+        turn(on, "turn_bf16", |i| bf16::from_f32(i as f32 * 0.37))?;
+
+        let x: Vec<u8> = (0..400 * small::BLOCK).map(|i| (i * 31 + i / 7) as u8).collect();
+        let n = x.len() / 4;
+        let (from, sums) = (x.as_slice().as_dbuf()?, DeviceBuffer::<u16>::zeroed(n)?);
+        let (products, short) =
+            (vec![f16::ZERO; n].as_slice().as_dbuf()?, vec![bf16::ZERO; n].as_slice().as_dbuf()?);
+        let (p, s) = (from.as_device_ptr(), sums.as_device_ptr());
+        let (q, r) = (products.as_device_ptr(), short.as_device_ptr());
+        // SAFETY: a thread for each four bytes.
+        unsafe { launch!(module.fours<<<100, small::BLOCK, 0, stream>>>(p, s, q, r)) }?;
+        stream.synchronize()?;
+        let found = sums.as_host_vec()?.into_iter().zip(products.as_host_vec()?).zip(short.as_host_vec()?);
+        assert!(found.map(|((sum, product), short)| (sum, product, short)).eq(small::fours_on_host(&x)));
     }
     Ok(())
 }

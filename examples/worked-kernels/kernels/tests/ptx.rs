@@ -3,10 +3,11 @@
 use cuda_builder::{CudaBuilder, Ptxas, Toolchain};
 
 /// Entry points, and the barriers in each as they are written: the compiler must not make more of them.
-const ENTRIES: [(&str, usize); 19] = [
+const ENTRIES: [(&str, usize); 27] = [
     ("add_totals", 0),
     ("drift_arrays", 0),
     ("drift_structures", 0),
+    ("fours", 0),
     ("gather", 0),
     ("heat_step", 0),
     ("histogram", 2),
@@ -21,7 +22,14 @@ const ENTRIES: [(&str, usize); 19] = [
     ("scan_totals", 4),
     ("sum_rows", 0),
     ("transpose", 1),
+    ("turn_bf16", 1),
+    ("turn_bool", 1),
+    ("turn_f16", 1),
+    ("turn_i16", 1),
+    ("turn_i8", 1),
     ("turn_tiles", 2),
+    ("turn_u16", 1),
+    ("turn_u8", 1),
     ("vadd", 0),
 ];
 

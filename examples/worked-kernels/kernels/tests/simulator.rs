@@ -4,7 +4,9 @@ use cuda_std::atomic::{AtomicU32, AtomicU64};
 use cuda_std::host::Configuration;
 use cuda_std::sim::{self, Memory, Options, launch};
 use kernels::nbody::Body;
-use kernels::{clusters, histogram, matmul, nbody, pi, products, saxpy, scan, stencil, together, vadd};
+use kernels::{
+    clusters, histogram, matmul, nbody, pi, products, saxpy, scan, small, stencil, together, vadd,
+};
 
 /// Fractions without a pattern, from -1/2 to 1/2.
 fn fractions(n: usize, by: f32) -> Vec<f32> {
@@ -229,4 +231,25 @@ fn tiles_are_turned() {
     let kernel = together::turn_tiles { tiles: 9, x: x.as_ptr(), y: y.as_mut_ptr() };
     sim::run(&kernel, 1, together::BLOCK, &memory, &RACES).unwrap();
     assert_eq!(y, together::turn_on_host(&x));
+}
+
+#[test]
+fn numbers_of_one_and_two_bytes() {
+    use cuda_std::{bf16, f16};
+
+    let x: Vec<u8> = (0..4 * small::BLOCK * 3).map(|i| (i * 31 + i / 7) as u8).collect();
+    let n = x.len() / 4;
+    let (mut sums, mut products, mut short) = (vec![0; n], vec![f16::ZERO; n], vec![bf16::ZERO; n]);
+    let (x_, sums_) = (x.as_ptr(), sums.as_mut_ptr());
+    let (products_, short_) = (products.as_mut_ptr(), short.as_mut_ptr());
+    // SAFETY: a thread for each four bytes.
+    unsafe { launch!(small::fours<<<3, (small::BLOCK)>>>(x_, sums_, products_, short_)) }.unwrap();
+    let expected = small::fours_on_host(&x);
+    assert!((0..n).all(|i| (sums[i], products[i], short[i]) == expected[i]));
+
+    let mut turned = x.clone();
+    let memory = memory!(turned);
+    let kernel = small::turn { x: turned.as_mut_ptr() };
+    sim::run_configured(&kernel, Configuration::new(12, small::BLOCK), &memory, &RACES).unwrap();
+    assert_eq!(turned, small::turn_on_host(&x));
 }
