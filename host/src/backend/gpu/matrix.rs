@@ -10,7 +10,7 @@ use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
 use gpu_kernels::spmv::compressed::spmv_compressed;
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
-use gpu_kernels::spmv::indices::{Indices16, Indices32};
+use gpu_kernels::spmv::indices::{Indices, Indices16, Indices32};
 use gpu_kernels::spmv::sell::spmv_sell;
 
 use super::buffer::{Buffer, DeviceVector, check_reach};
@@ -278,23 +278,13 @@ impl Gpu {
         let values = a.values.address as *const T;
         let (x, guard) = (x.ptr(), self.guard());
         match &a.layout {
-            Layout::Sell { slices, bases } => {
-                let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
-                let work = a.work(a.n_rows, vectors);
-                // SAFETY: the matrix was checked when it was made, and the lengths before the product.
-                unsafe {
-                    if let Some(bases) = bases {
-                        let indices = Indices16 { bases: bases.address as *const u32, distances: col_idx };
-                        let kernel =
-                            spmv_sell { n_rows, slice_ptr, permutation, indices, values, x, e, guard };
-                        self.launch_rows::<T, E>(work, &kernel)
-                    } else {
-                        let indices = Indices32 { columns: col_idx };
-                        let kernel =
-                            spmv_sell { n_rows, slice_ptr, permutation, indices, values, x, e, guard };
-                        self.launch_rows::<T, E>(work, &kernel)
-                    }
-                }
+            Layout::Sell { slices, bases: None } => {
+                let indices = Indices32 { columns: col_idx };
+                self.sell_product(a.work(a.n_rows, vectors), n_rows, slices, indices, values, x, e)
+            }
+            Layout::Sell { slices, bases: Some(bases) } => {
+                let indices = Indices16 { bases: bases.address as *const u32, distances: col_idx };
+                self.sell_product(a.work(a.n_rows, vectors), n_rows, slices, indices, values, x, e)
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
@@ -410,6 +400,24 @@ impl Gpu {
             }
             _ => unreachable!("a matrix of blocks"),
         }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    #[track_caller]
+    fn sell_product<T: Real, I: Indices, E: Epilogue<T>>(
+        &self,
+        work: Work,
+        n_rows: u64,
+        slices: &Slices,
+        indices: I,
+        values: *const T,
+        x: *const T,
+        e: E,
+    ) -> Result<()> {
+        let (slice_ptr, permutation, guard) = (slices.pointers(), slices.permutation(), self.guard());
+        let kernel = spmv_sell { n_rows, slice_ptr, permutation, indices, values, x, e, guard };
+        // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+        unsafe { self.launch_rows::<T, E>(work, &kernel) }
     }
 
     #[allow(clippy::too_many_arguments)]
