@@ -38,6 +38,11 @@ impl Rows {
         self.cells.len()
     }
 
+    /// Cells.
+    fn count(&self) -> usize {
+        self.nodes.as_ref().map_or(self.nodes(), Vec::len)
+    }
+
     /// The node of a cell.
     pub fn node(&self, cell: usize) -> usize {
         self.nodes.as_ref().map_or(cell, |nodes| nodes[cell] as usize)
@@ -70,8 +75,7 @@ impl Rows {
     pub fn selection(&self, n: usize, cell: impl Fn(usize) -> Option<u32>) -> Result<Csr<f64>> {
         let entry = |row| cell(row).map_or((0, 0.0), |cell| (cell, 1.0));
         let (columns, values) = (0..n).map(entry).unzip();
-        let cells = self.nodes.as_ref().map_or(self.nodes(), Vec::len);
-        Csr::new(n, cells, (0..=n).collect(), columns, values)
+        Csr::new(n, self.count(), (0..=n).collect(), columns, values)
     }
 
     /// The matrix of `unknowns` columns a node whose row for each cell has the entries that `of` says for its
@@ -81,7 +85,7 @@ impl Rows {
         unknowns: usize,
         of: impl Fn(usize) -> [(usize, f64); N],
     ) -> Result<Csr<f64>> {
-        let cells = self.nodes.as_ref().map_or(self.nodes(), Vec::len);
+        let cells = self.count();
         let entries = (0..cells).flat_map(|cell| of(self.node(cell)));
         let (columns, values) = entries.map(|(column, value)| (column as u32, value)).unzip();
         Csr::new(cells, unknowns * self.nodes(), (0..=cells).map(|row| N * row).collect(), columns, values)
