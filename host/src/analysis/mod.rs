@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::matrix::{Csr, check};
+use crate::error::Result;
+use crate::matrix::{Csr, Survey, check};
 
 mod components;
 mod cuthill_mckee;
@@ -25,6 +26,33 @@ pub use product_matching::ProductMatching;
 pub use structure::Structure;
 pub use values::{Diagonal, Values};
 
+/// What a plan is made from.
+pub(crate) struct Known {
+    pub survey: Survey<f64>,
+    pub analysis: Analysis,
+}
+
+impl Known {
+    /// Of a square matrix, in two passes and what [`Analysis::of`] says.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`](crate::Error::NotFinite).
+    pub fn of(a: &Csr<f64>) -> Result<Known> {
+        let survey = Survey::of(a);
+        if !survey.is_finite {
+            check::check_finite(a)?;
+        }
+        let analysis = Analysis::after(a, &survey);
+        Ok(Known { survey, analysis })
+    }
+
+    /// Makes it that of the negative matrix.
+    pub fn negate(&mut self) {
+        self.survey.negate();
+        self.analysis.values.negate();
+    }
+}
+
 /// What is known of a square matrix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Analysis {
@@ -38,7 +66,12 @@ impl Analysis {
     /// Looks at a square matrix: one pass for its symmetry, one for each of the rest, and a matching where
     /// the diagonal has zeros.
     pub fn of(a: &Csr<f64>) -> Analysis {
-        let is_symmetric = a.is_symmetric(check::ROUNDING).is_symmetric();
+        Analysis::after(a, &Survey::of(a))
+    }
+
+    /// The same after a pass that was made already.
+    fn after(a: &Csr<f64>, survey: &Survey<f64>) -> Analysis {
+        let is_symmetric = survey.is_mirrored || a.compare_mirrored(check::ROUNDING).is_symmetric();
         let values = Values::of(a, is_symmetric);
         let structure = Structure::of(a, is_symmetric, values.diagonal.zero > 0);
         Analysis { structure, values }

@@ -35,12 +35,13 @@ impl Structure {
     pub fn of(a: &Csr<f64>, is_symmetric: bool, has_zeros: bool) -> Structure {
         let n = a.n_rows();
         let dense = 10.0 * (n as f64).sqrt();
+        let is_dense = |i: usize| usize::from(a.row_len(i) as f64 > dense);
         let deficiency = has_zeros.then(|| Matching::of(a).deficiency(a)).flatten();
         Structure {
             rows: n,
             nonzeros: a.nnz(),
             symmetry: if is_symmetric { 1.0 } else { symmetry(a) },
-            dense_rows: (0..n).filter(|&i| a.row_len(i) as f64 > dense).count(),
+            dense_rows: (0..n).into_par_iter().with_min_len(CHUNK).map(is_dense).sum(),
             block_size: block_size(a),
             deficiency,
         }
@@ -72,6 +73,11 @@ fn block_size(a: &Csr<f64>) -> usize {
 
 /// The b x b blocks in which the rows of a node have entries.
 fn blocks_of(a: &Csr<f64>, b: usize, node: usize) -> usize {
+    let first = a.row(b * node).0;
+    if (1..b).all(|k| a.row(b * node + k).0 == first) {
+        // As nearly all have them: the blocks follow one another.
+        return first.chunk_by(|i, j| i / b as u32 == j / b as u32).count();
+    }
     let mut columns: Vec<u32> =
         (b * node..b * (node + 1)).flat_map(|i| a.row(i).0).map(|j| j / b as u32).collect();
     columns.sort_unstable();

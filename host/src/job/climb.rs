@@ -7,7 +7,7 @@ use super::ladder::{Rung, ladder, of_indefinite};
 use super::plan::Plan;
 use super::scaled::ScaledSystem;
 use super::{Device, Options};
-use crate::analysis::{Analysis, components};
+use crate::analysis::{Analysis, Known, components};
 use crate::error::Result;
 use crate::matrix::{Csr, IntoCsr, Target, check};
 use crate::solver::StopReason;
@@ -16,8 +16,8 @@ use crate::solver::StopReason;
 pub(super) struct Ladder {
     /// What the job leaves open.
     options: Options,
-    /// What the matrix is; `None` where the options choose.
-    pub analysis: Option<Analysis>,
+    /// What is known of the matrix; `None` where the options choose.
+    pub known: Option<Known>,
     rungs: Vec<Rung>,
     at: usize,
     /// What was left since the last report.
@@ -34,20 +34,19 @@ impl Ladder {
     /// that is not square or not finite.
     pub fn of(a: &mut Arc<Csr<f64>>, options: Options) -> Result<Ladder> {
         let (rungs, left) = (Vec::new(), Vec::new());
-        let mut made = Ladder { options, analysis: None, rungs, at: 0, left, is_negated: false };
+        let mut made = Ladder { options, known: None, rungs, at: 0, left, is_negated: false };
         if made.options.method.is_some() || made.options.precond.is_some() {
             return Ok(made);
         }
         check::check_square(a)?;
-        check::check_finite(a)?;
-        let mut analysis = Analysis::of(a);
-        made.is_negated = analysis.may_be_negative_definite() && a.n_rows() > 0;
+        let mut known = Known::of(a)?;
+        made.is_negated = known.analysis.may_be_negative_definite() && a.n_rows() > 0;
         if made.is_negated {
             *a = Arc::new(a.map_values(|v| -v));
-            analysis.values.negate();
+            known.negate();
         }
-        made.rungs = ladder(a, &analysis, &made.options);
-        made.analysis = Some(analysis);
+        made.rungs = ladder(a, &known.analysis, &made.options);
+        made.known = Some(known);
         Ok(made)
     }
 
@@ -64,13 +63,18 @@ impl Ladder {
                 continue;
             }
             let options = rung.as_ref().map_or(self.options.clone(), |rung| rung.options(&self.options));
-            match (Plan::new(a.clone(), options, self.analysis.as_ref(), target), rung) {
+            match (Plan::new(a.clone(), options, self.known.as_ref(), target), rung) {
                 (Err(error), Some(rung)) if !self.is_last() => {
                     self.leave(Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
                 }
                 (plan, _) => return plan,
             }
         }
+    }
+
+    /// What the matrix is, where that has decided.
+    pub fn analysis(&self) -> Option<&Analysis> {
+        self.known.as_ref().map(|known| &known.analysis)
     }
 
     /// Iterations that the way tried now is worth waiting for.
@@ -85,12 +89,11 @@ impl Ladder {
 
     /// Takes into account that CG has found the matrix indefinite, which no other preconditioner changes.
     pub fn learn(&mut self, a: &Csr<f64>, reason: StopReason) {
-        let Some(analysis) = self.analysis.as_ref().filter(|_| reason == StopReason::IndefiniteOperator)
-        else {
+        let Some(known) = self.known.as_ref().filter(|_| reason == StopReason::IndefiniteOperator) else {
             return;
         };
         self.rungs.truncate(self.at + 1);
-        self.rungs.extend(of_indefinite(a, analysis, &self.options));
+        self.rungs.extend(of_indefinite(a, &known.analysis, &self.options));
     }
 
     /// Leaves the way tried now for the next.
@@ -133,7 +136,7 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
         reason: "as asked".into(),
     };
     let rungs = if ladder.rungs.is_empty() { vec![asked] } else { ladder.rungs };
-    let analysis = ladder.analysis.unwrap_or_else(|| Analysis::of(&a));
+    let analysis = ladder.known.map_or_else(|| Analysis::of(&a), |known| known.analysis);
     Ok(Prospect { analysis, components: components(&a), rungs })
 }
 

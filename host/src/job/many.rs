@@ -94,7 +94,7 @@ impl Solver {
             warnings.extend(projection);
             warnings.extend(self.settle(rhs, &mut solved));
             let mut report = self.report(rhs, projected, warnings, &solved);
-            (report.columns, report.analysis) = (group.len(), self.ladder.analysis.clone());
+            (report.columns, report.analysis) = (group.len(), self.ladder.analysis().cloned());
             solutions.push(Solution { x: solved.x, report });
         }
         Ok(Some(solutions))

@@ -4,19 +4,25 @@ use std::sync::Arc;
 
 use super::report::{Obstacle, Warning};
 use super::{Method, Options, Precision, Precond};
-use crate::analysis::Analysis;
+use crate::analysis::Known;
 use crate::error::{Error, Result};
 use crate::matrix::{
     AnyMatrix, BlockCsr, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks,
     choose_in_blocks,
 };
+use crate::parallel::*;
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
 use crate::solver::{self, Stop, Takes};
+
+/// Entries of the diagonal, or of a vector, that a task looks at.
+const CHUNK: usize = 4096;
 
 /// A matrix and how it is going to be solved with.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub a: Arc<Csr<f64>>,
+    /// `||A||_inf`.
+    pub norm: f64,
     pub options: Options,
     pub method: Method,
     pub precond: Precond,
@@ -29,42 +35,40 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Checks the matrix and chooses. What an `analysis` of the matrix has found is not looked for again.
+    /// Checks the matrix and chooses. What is known of the matrix is not looked for again.
     ///
     /// # Errors
     /// What the method or the preconditioner cannot do with this matrix, and a format whose padding would
     /// explode.
-    pub fn new(
-        a: Arc<Csr<f64>>,
-        options: Options,
-        analysis: Option<&Analysis>,
-        target: Target,
-    ) -> Result<Plan> {
-        if analysis.is_none() {
+    pub fn new(a: Arc<Csr<f64>>, options: Options, known: Option<&Known>, target: Target) -> Result<Plan> {
+        if known.is_none() {
             check::check_square(&a)?;
         }
         if options.block_size != 1 {
             block::check_block(&a, options.block_size)?;
         }
-        let (diagonal, is_symmetric) = match analysis {
-            Some(analysis) => (a.diagonal(), analysis.values.is_symmetric),
+        let new;
+        let (survey, is_symmetric) = match known {
+            Some(known) => (&known.survey, known.analysis.values.is_symmetric),
             None => {
-                let Survey { is_finite, is_mirrored, diagonal } = Survey::of(&a);
-                if !is_finite {
+                new = Survey::of(&a);
+                if !new.is_finite {
                     check::check_finite(&a)?;
                 }
-                (diagonal, is_mirrored)
+                (&new, new.is_mirrored)
             }
         };
+        let (norm, diagonal) = (survey.norm, &survey.diagonal);
+        let all = |holds: fn(f64) -> bool| diagonal.par_chunks(CHUNK).all(|d| d.iter().all(|&d| holds(d)));
         let mut warnings = Vec::new();
         if let Some(row) = check::empty_row(&a) {
             warnings.push(Warning::EmptyRow { row: row + 1 });
         }
-        let is_divisible = options.block_size == 1 && diagonal.iter().all(|d| *d != 0.0 && d.is_finite());
+        let is_divisible = options.block_size == 1 && all(|d| d != 0.0 && d.is_finite());
         let check_divisible =
             |precond| if is_divisible { Ok(()) } else { check_divisible(&a, precond, &options) };
         let precond = choose_preconditioner(&check_divisible, &options, &mut warnings)?;
-        let method = choose_method(&a, &diagonal, &options, is_symmetric, &mut warnings);
+        let method = choose_method(&a, all(|d| d > 0.0), &options, is_symmetric, &mut warnings);
         let applied = method.description().own_preconditioner().unwrap_or(precond);
         check_divisible(applied).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
@@ -83,15 +87,16 @@ impl Plan {
         let hierarchy_in_f32 = has_hierarchy
             && match options.amg_precision {
                 Some(precision) => precision == Precision::F32,
-                None => diagonal.iter().all(|&v| fits_f32(v)),
+                None => all(fits_f32),
             };
-        Ok(Plan { a, options, method, precond, format, null_space, hierarchy_in_f32, warnings })
+        Ok(Plan { a, norm, options, method, precond, format, null_space, hierarchy_in_f32, warnings })
     }
 
     /// Whether the hierarchy's number type can hold this right-hand side.
     pub fn suits(&self, b: &[f64]) -> bool {
         let chosen = self.hierarchy_in_f32 && self.options.amg_precision.is_none();
-        !chosen || fits_f32(b.iter().fold(0.0, |most: f64, v| most.max(v.abs())))
+        let most = |b: &[f64]| b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        !chosen || fits_f32(b.par_chunks(CHUNK).map(most).reduce(|| 0.0, f64::max))
     }
 
     /// Whether what was set up for `other`, a plan of a matrix of the same pattern, serves this one with
@@ -214,7 +219,7 @@ fn choose_preconditioner(
 /// The method; `is_symmetric` where that is known already.
 fn choose_method(
     a: &Csr<f64>,
-    diagonal: &[f64],
+    has_positive_diagonal: bool,
     options: &Options,
     is_symmetric: bool,
     warnings: &mut Vec<Warning>,
@@ -228,9 +233,7 @@ fn choose_method(
             }
             method
         }
-        None if (is_symmetric || a.is_symmetric(check::ROUNDING).is_symmetric())
-            && diagonal.iter().all(|&d| d > 0.0) =>
-        {
+        None if has_positive_diagonal && (is_symmetric || a.is_symmetric(check::ROUNDING).is_symmetric()) => {
             Method::Cg
         }
         None => Method::Gmres,

@@ -3,6 +3,7 @@
 use crate::parallel::*;
 
 use crate::matrix::Csr;
+use crate::matrix::backward_error::larger;
 
 /// Rows whose sum is one number, so that the order of additions does not depend on the threads.
 const CHUNK: usize = 4096;
@@ -25,12 +26,27 @@ pub(super) fn residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> Vec<f64> {
     (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).map(|i| entry(a, x, b, i)).collect()
 }
 
-/// `||b - A x||_2`.
-pub(super) fn residual_norm(a: &Csr<f64>, x: &[f64], b: &[f64]) -> f64 {
-    let square = |i: usize| entry(a, x, b, i).powi(2);
-    let chunk = |c: usize| (c * CHUNK..((c + 1) * CHUNK).min(a.n_rows())).map(square).sum();
-    let squares: Vec<f64> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
-    squares.iter().fold(0.0, |sum, s| sum + s).sqrt()
+/// How large a residual is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Norms {
+    /// `||b - A x||_2`.
+    pub two: f64,
+    /// `||b - A x||_inf`, NaN where an element is.
+    pub max: f64,
+}
+
+impl Norms {
+    /// Those of `b - A x`, in one pass over A.
+    pub fn of(a: &Csr<f64>, x: &[f64], b: &[f64]) -> Norms {
+        let chunk = |c: usize| {
+            let rows = c * CHUNK..((c + 1) * CHUNK).min(a.n_rows());
+            rows.map(|i| entry(a, x, b, i))
+                .fold((0.0, 0.0), |(sum, max), r| (sum + r * r, larger(max, r.abs())))
+        };
+        let chunks: Vec<(f64, f64)> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
+        let (squares, max) = chunks.iter().fold((0.0, 0.0), |(sum, max), c| (sum + c.0, larger(max, c.1)));
+        Norms { two: squares.sqrt(), max }
+    }
 }
 
 /// A norm as a share of `||b||_2`; the norm itself where that is 0.
@@ -43,5 +59,5 @@ pub(super) fn relative(norm: f64, norm_b: f64) -> f64 {
 /// # Panics
 /// Where `x` or `b` is shorter than the matrix.
 pub fn relative_residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> f64 {
-    relative(residual_norm(a, x, b), norm(b))
+    relative(Norms::of(a, x, b).two, norm(b))
 }

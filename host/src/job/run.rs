@@ -9,7 +9,7 @@ use super::columns::ColumnSolver;
 use super::plan::Plan;
 use super::progress::{Iterations, Stage, Watch};
 use super::ranks::Info;
-use super::residual::{residual, residual_norm};
+use super::residual::{Norms, residual};
 use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
 use super::{Device, Method, Precision};
 use crate::backend::gpu::check_memory;
@@ -32,8 +32,8 @@ pub(super) struct Rhs<'a> {
 pub(super) struct Solved {
     pub x: Vec<f64>,
     pub outcome: Outcome,
-    /// `||b - A x||_2`, in f64 on the host.
-    pub residual_norm: f64,
+    /// `b - A x`, in f64 on the host.
+    pub residual: Norms,
     /// How often the solver was started again from the true residual.
     pub refinements: u32,
     pub seconds: f64,
@@ -185,7 +185,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let x = self.to_host(x)?;
         times.download += start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let residual_norm = residual_norm(&self.plan.a, &x, rhs.b);
+        let residual = Norms::of(&self.plan.a, &x, rhs.b);
         times.check += start.elapsed().as_secs_f64();
         let bytes = match self.device.counts() {
             Some(now) => now.allocated_bytes.saturating_sub(self.held_before),
@@ -197,7 +197,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
             }
         };
         Ok(Solved {
-            residual_norm,
+            residual,
             x,
             outcome,
             refinements: 0,
@@ -301,7 +301,7 @@ pub(super) fn refine(
     let claimed = solved.outcome.history.last().copied().unwrap_or(f64::NAN);
     let max_iterations = system.plan().options.stop.max_iterations;
     loop {
-        let found = solved.residual_norm;
+        let found = solved.residual.two;
         let claims = matches!(solved.outcome.reason, StopReason::Converged | StopReason::Inaccurate { .. });
         if !claims {
             return Ok(());
@@ -324,9 +324,9 @@ pub(super) fn refine(
         let (d, run) = system.run(&r, None, aim, &mut observer)?;
         let mut x: Vec<f64> = solved.x.iter().zip(&d).map(|(x, d)| x + d).collect();
         system.plan().project(&mut x);
-        let norm = residual_norm(&system.plan().a, &x, rhs.b);
-        if norm < found {
-            (solved.x, solved.residual_norm) = (x, norm);
+        let norms = Norms::of(&system.plan().a, &x, rhs.b);
+        if norms.two < found {
+            (solved.x, solved.residual) = (x, norms);
         }
 
         solved.refinements += 1;
@@ -334,15 +334,15 @@ pub(super) fn refine(
         // The run begins where the last one ended, with the true norm.
         solved.outcome.history.pop();
         solved.outcome.history.extend(run.history);
-        let is_clear = norm <= CLEAR * found;
+        let is_clear = norms.two <= CLEAR * found;
         match run.reason {
             StopReason::IterationLimit | StopReason::Interrupted | StopReason::Stagnated
-                if solved.residual_norm > threshold =>
+                if solved.residual.two > threshold =>
             {
                 solved.outcome.reason = run.reason;
             }
-            _ if !is_clear && solved.residual_norm > threshold => {
-                let found = solved.residual_norm;
+            _ if !is_clear && solved.residual.two > threshold => {
+                let found = solved.residual.two;
                 solved.outcome.reason = StopReason::Inaccurate { claimed, found };
                 return Ok(());
             }

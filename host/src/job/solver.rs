@@ -16,7 +16,7 @@ use super::progress::Watch;
 use super::ranks::Ranks;
 use super::reorder::Numbering;
 use super::report::{Report, Warning};
-use super::residual::{norm, relative, residual, residual_norm};
+use super::residual::{Norms, norm, relative};
 use super::run::{Prepared, Rhs, Solved};
 use super::scaled::ScaledSystem;
 use super::setup::Times;
@@ -263,7 +263,7 @@ impl Solver {
         solution.report.attempts = std::mem::take(&mut self.ladder.left);
         let left = solution.report.attempts.iter().map(|attempt| attempt.seconds);
         solution.report.setup_seconds += left.sum::<f64>();
-        solution.report.analysis = self.ladder.analysis.clone();
+        solution.report.analysis = self.ladder.analysis().cloned();
         Ok(solution)
     }
 
@@ -360,8 +360,7 @@ impl Solver {
     fn is_rounding(&self, rhs: &Rhs, solved: &Solved) -> bool {
         /// Units of rounding.
         const UNITS: f64 = 16.0;
-        let error =
-            || backward_error(&self.plan.a, &solved.x, rhs.b, &residual(&self.plan.a, &solved.x, rhs.b));
+        let error = || backward_error::of_norms(self.plan.norm, &solved.x, rhs.b, solved.residual.max);
         solved.factorisation.is_some()
             && matches!(solved.outcome.reason, StopReason::Inaccurate { .. })
             && error() <= UNITS * f64::EPSILON
@@ -385,19 +384,19 @@ impl Solver {
         }
         let a = &self.plan.a;
         if reason != StopReason::Interrupted {
-            let analysis = self.ladder.analysis.as_ref();
+            let analysis = self.ladder.analysis();
             let deficiency = analysis.and_then(|analysis| analysis.structure.deficiency.as_ref());
             warnings.extend(deficiency.map(|deficiency| Warning::Singular(deficiency.to_string())));
             warnings.extend(NullSpace::why_singular(a, rhs.b).map(Warning::Singular));
         }
         let start_norm = match rhs.start {
             None => rhs.norm,
-            Some(x) => residual_norm(a, x, rhs.b),
+            Some(x) => Norms::of(a, x, rhs.b).two,
         };
-        let growth = relative(solved.residual_norm, start_norm);
+        let growth = relative(solved.residual.two, start_norm);
         if is_worse_than_start(self.plan.method, reason, &solved.x, growth) {
             warnings.push(Warning::WorseThanStart {
-                relative_residual: relative(solved.residual_norm, rhs.norm),
+                relative_residual: relative(solved.residual.two, rhs.norm),
                 from_zero: rhs.start.is_none(),
             });
             if matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate { .. }) {
@@ -407,7 +406,7 @@ impl Solver {
                 None => solved.x.fill(0.0),
                 Some(x) => solved.x.copy_from_slice(x),
             }
-            solved.residual_norm = residual_norm(a, &solved.x, rhs.b);
+            solved.residual = Norms::of(a, &solved.x, rhs.b);
         }
         warnings
     }
@@ -422,7 +421,7 @@ impl Solver {
     ) -> Report {
         let plan = &self.plan;
         let start = Instant::now();
-        let error = backward_error(&plan.a, &solved.x, rhs.b, &residual(&plan.a, &solved.x, rhs.b));
+        let error = backward_error::of_norms(plan.norm, &solved.x, rhs.b, solved.residual.max);
         let times = std::mem::take(&mut self.times);
         let check = times.check + start.elapsed().as_secs_f64();
         Report {
@@ -439,7 +438,7 @@ impl Solver {
             columns: 1,
             outcome: solved.outcome.clone(),
             refinements: solved.refinements,
-            relative_residual: relative(solved.residual_norm, rhs.norm),
+            relative_residual: relative(solved.residual.two, rhs.norm),
             backward_error: error,
             norm_b: rhs.norm,
             projected,

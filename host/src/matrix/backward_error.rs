@@ -14,18 +14,28 @@ const CHUNK: usize = 4096;
 /// # Panics
 /// Where `x` or `b` is shorter than the matrix.
 pub fn backward_error(a: &Csr<f64>, x: &[f64], b: &[f64], r: &[f64]) -> f64 {
-    // NaN is lost by `max`.
-    let most = |v: &[f64]| {
-        v.iter()
-            .fold(0.0f64, |most, v| if most.is_nan() || v.is_nan() { f64::NAN } else { most.max(v.abs()) })
-    };
     let sum = |i: usize| a.row(i).1.iter().map(|v| v.abs()).sum::<f64>();
     let norm_a = (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).map(sum).reduce(|| 0.0, f64::max);
-    let (norm_x, norm_b, norm_r) = (most(&x[..a.n_cols()]), most(&b[..a.n_rows()]), most(r));
+    of_norms(norm_a, &x[..a.n_cols()], &b[..a.n_rows()], most(r))
+}
+
+/// [`backward_error`] by `||A||` and `||r||`.
+pub(crate) fn of_norms(norm_a: f64, x: &[f64], b: &[f64], norm_r: f64) -> f64 {
     match norm_r {
         0.0 => 0.0,
-        _ => norm_r / (norm_a * norm_x + norm_b),
+        _ => norm_r / (norm_a * most(x) + most(b)),
     }
+}
+
+/// The maximum norm, NaN where an element is.
+fn most(v: &[f64]) -> f64 {
+    let of_chunk = |chunk: &[f64]| chunk.iter().fold(0.0, |most, v| larger(most, v.abs()));
+    v.par_chunks(CHUNK).map(of_chunk).reduce(|| 0.0, larger)
+}
+
+/// The larger one; NaN, which `max` loses, where one is.
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
 #[cfg(test)]

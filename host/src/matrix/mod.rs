@@ -1,7 +1,7 @@
 //! Sparse matrices on the host, a file for each format. Each is validated when it is made and never changes
 //! its pattern.
 
-mod backward_error;
+pub(crate) mod backward_error;
 pub mod block;
 mod block_sell;
 pub mod check;

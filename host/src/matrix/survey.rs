@@ -18,6 +18,8 @@ pub struct Survey<T> {
     /// Whether the matrix is symmetric to the last bit, but for the signs of zeros. By a hash, which hardly
     /// ever takes another matrix for a symmetric one.
     pub is_mirrored: bool,
+    /// `||A||_inf`, the largest sum of a row's magnitudes.
+    pub norm: f64,
     /// The diagonal, 0 where no entry is stored.
     pub diagonal: Vec<T>,
 }
@@ -29,27 +31,50 @@ impl<T: Real> Survey<T> {
         let mut diagonal = vec![T::ZERO; a.n_rows()];
         let chunk = |(c, diagonal): (usize, &mut [T])| {
             let row = |(k, d): (usize, &mut T)| of_row(a, c * CHUNK + k, d, keys);
-            diagonal.iter_mut().enumerate().map(row).fold((true, 0), with)
+            diagonal.iter_mut().enumerate().map(row).fold(Rows::NONE, Rows::with)
         };
         let chunks = diagonal.par_chunks_mut(CHUNK).enumerate();
-        let (is_finite, fingerprint) = chunks.map(chunk).reduce(|| (true, 0), with);
+        let Rows { is_finite, fingerprint, norm } = chunks.map(chunk).reduce(|| Rows::NONE, Rows::with);
         diagonal.truncate(a.n_cols());
-        Survey { is_finite, is_mirrored: a.n_rows() == a.n_cols() && fingerprint == 0, diagonal }
+        Survey { is_finite, is_mirrored: a.n_rows() == a.n_cols() && fingerprint == 0, norm, diagonal }
     }
 }
 
-fn with(a: (bool, u64), b: (bool, u64)) -> (bool, u64) {
-    (a.0 && b.0, a.1.wrapping_add(b.1))
+impl Survey<f64> {
+    /// Makes it that of the negative matrix.
+    pub(crate) fn negate(&mut self) {
+        self.diagonal.par_iter_mut().with_min_len(CHUNK).for_each(|d| *d = -*d);
+    }
 }
 
-/// Whether a row is finite, and its part of the fingerprint: the hash of the entries above the diagonal less
-/// the hash of those below, mirrored. Sets `diagonal`.
-fn of_row<T: Real>(a: &Csr<T>, row: usize, diagonal: &mut T, keys: [u64; 2]) -> (bool, u64) {
+/// What is found in some rows.
+struct Rows {
+    is_finite: bool,
+    /// The hash of the entries above the diagonal less the hash of those below, mirrored.
+    fingerprint: u64,
+    norm: f64,
+}
+
+impl Rows {
+    const NONE: Rows = Rows { is_finite: true, fingerprint: 0, norm: 0.0 };
+
+    fn with(self, other: Rows) -> Rows {
+        Rows {
+            is_finite: self.is_finite && other.is_finite,
+            fingerprint: self.fingerprint.wrapping_add(other.fingerprint),
+            norm: self.norm.max(other.norm),
+        }
+    }
+}
+
+/// What is found in a row. Sets `diagonal`.
+fn of_row<T: Real>(a: &Csr<T>, row: usize, diagonal: &mut T, keys: [u64; 2]) -> Rows {
     let (columns, values) = a.row(row);
-    let (mut is_finite, mut sum) = (true, 0u64);
+    let (mut is_finite, mut norm, mut sum) = (true, 0.0, 0u64);
     for (&j, &entry) in columns.iter().zip(values) {
         let (i, value) = (row as u32, entry.to_f64());
         is_finite &= value.is_finite();
+        norm += value.abs();
         if i == j {
             *diagonal = entry;
         } else if value != 0.0 {
@@ -57,7 +82,7 @@ fn of_row<T: Real>(a: &Csr<T>, row: usize, diagonal: &mut T, keys: [u64; 2]) -> 
             sum = if is_above { sum.wrapping_add(hash) } else { sum.wrapping_sub(hash) };
         }
     }
-    (is_finite, sum)
+    Rows { is_finite, fingerprint: sum, norm }
 }
 
 /// The halves of a 128-bit product of two numbers without a pattern. More mixing would take longer than
@@ -86,11 +111,12 @@ mod tests {
             assert_eq!((survey.is_finite, survey.is_mirrored), (is_finite, is_mirrored), "{value}");
             assert_eq!(survey.diagonal, a.diagonal());
             assert_eq!(survey.diagonal, [2.0, 0.25, 0.0, 0.0]);
+            assert!(!is_finite || survey.norm == 3.5);
         }
         let wide = Csr::from_triplets(2, 3, [(0, 0, 1.0), (1, 1, 2.0)]).unwrap();
         assert_eq!(
             Survey::of(&wide),
-            Survey { is_finite: true, is_mirrored: false, diagonal: vec![1.0, 2.0] }
+            Survey { is_finite: true, is_mirrored: false, norm: 2.0, diagonal: vec![1.0, 2.0] }
         );
     }
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::job::Device;
 use crate::job::plan::Plan;
 use crate::job::progress::{Iterations, Stage, Watch};
-use crate::job::residual::residual_norm;
+use crate::job::residual::Norms;
 use crate::job::run::{Prepared, Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
 use crate::solver::{Observer, Outcome, Stop};
@@ -212,7 +212,7 @@ impl Prepared for System {
         // Without the look at the residual.
         let unrefined = start.elapsed().as_secs_f64();
         let mut solved = Solved {
-            residual_norm: residual_norm(&self.plan.a, &x, rhs.b),
+            residual: Norms::of(&self.plan.a, &x, rhs.b),
             x,
             outcome,
             refinements: 0,
