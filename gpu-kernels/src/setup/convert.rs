@@ -198,7 +198,7 @@ pub unsafe fn fill_sell<T: Real, S: Real>(
 }
 
 /// [Column indices in 16 bits](crate::spmv::indices::Indices16) of reduced SELL-32, a warp a slice, and
-/// `out = ` the largest distance: where it has more bits, what was stored is of no use.
+/// `out = ` the largest distance found: where it has more bits, what was stored is of no use, and warps stop.
 #[kernel]
 pub unsafe fn shorten(
     n_rows: u64,
@@ -214,7 +214,9 @@ pub unsafe fn shorten(
     let mut farthest = 0;
     // SAFETY: the launcher's arguments describe a SELL matrix; the lanes of a warp are together.
     unsafe {
-        while slice < n_rows.div_ceil(SLICE) {
+        while slice < n_rows.div_ceil(SLICE)
+            && !warp::warp_vote_any(FULL_MASK, farthest > u32::from(u16::MAX))
+        {
             let is_row = slice * SLICE + lane < n_rows;
             let (mut at, end) = (slice_ptr.ld_nc(slice) as usize, slice_ptr.ld_nc(slice + 1) as usize);
             while at < end {

@@ -11,8 +11,8 @@ use crate::spmv::rows::by_threads;
 
 /// Entries of a row in flight; more would take registers from other warps.
 const BATCH: usize = 5;
-/// The same with [short indices](Indices16).
-const SHORT_BATCH: usize = 8;
+/// The same with [short indices](Indices16), which shorter rows gain nothing by.
+pub const SHORT_BATCH: usize = 8;
 
 /// The row at a position of slice order, its first entry, and the width of its slice.
 ///

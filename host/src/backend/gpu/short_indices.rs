@@ -2,6 +2,7 @@
 
 use cuda_std::Real;
 use gpu_kernels::setup::convert::shorten;
+use gpu_kernels::spmv::sell::SHORT_BATCH;
 
 use super::Gpu;
 use super::buffer::Buffer;
@@ -11,11 +12,15 @@ use crate::error::Result;
 use crate::matrix::SLICE;
 
 impl Gpu {
-    /// `matrix` with column indices of 16 bits where they suffice, in reduced SELL.
+    /// `matrix` with column indices of 16 bits where they suffice, in reduced SELL, and rows are long enough in
+    /// the mean to gain by it.
     ///
     /// Beside the whole ones there must be memory for them; else the matrix stays as it is.
     pub(crate) fn shorten<T: Real>(&self, matrix: DeviceMatrix<T>) -> Result<DeviceMatrix<T>> {
         let Layout::Sell { slices, bases: None } = &matrix.layout else { return Ok(matrix) };
+        if matrix.nnz < SHORT_BATCH * matrix.n_rows {
+            return Ok(matrix);
+        }
         let places = matrix.col_idx.bytes() as usize / (SLICE * size_of::<u32>());
         let bases = Buffer::new(self.device(), places * size_of::<u32>());
         let distances = Buffer::new(self.device(), places * SLICE * size_of::<u16>());
@@ -70,13 +75,18 @@ mod tests {
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Sell};
 
-    /// Multiplies a matrix with one entry a row, in these columns; whether its indices are short.
-    fn is_shortened(columns: Vec<u32>) -> bool {
+    /// Multiplies a matrix whose rows have so many entries, from these columns on; whether its indices are
+    /// short.
+    fn is_shortened(entries: usize, first: Vec<u32>) -> bool {
         let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
-        let n = columns.len();
-        let a = Csr::new(n, 1 << 17, (0..=n).collect(), columns, vec![1.5; n]).unwrap();
+        let n = first.len();
+        let columns: Vec<u32> = first.iter().flat_map(|&j| j..j + entries as u32).collect();
+        let values = (0..n * entries).map(|k| 1.5 - (k % 7) as f64).collect();
+        let row_ptr = (0..=n).map(|i| i * entries).collect();
+        let a = Csr::new(n, 1 << 17, row_ptr, columns, values).unwrap();
         let a = Sell::from_csr(&a, 1).unwrap();
-        let x: Vec<f64> = (0..a.n_cols()).map(|j| (0.3 * j as f64).cos()).collect();
+        // Exact in f64 however sums are rounded.
+        let x: Vec<f64> = (0..a.n_cols()).map(|j| (j % 11) as f64 * 0.25 - 1.0).collect();
         let expected: Vec<f64> = a.to_csr().mul_vec(&x);
         let matrix = gpu.matrix(&Arc::new(AnyMatrix::Sell(a))).unwrap();
         let (x, mut y) = (gpu.vector(&x).unwrap(), gpu.zeros(n).unwrap());
@@ -90,13 +100,19 @@ mod tests {
     fn products_are_the_same() {
         for n in [0, 1, 31, 32, 33, 63, 100, 1030] {
             let columns = (0..n as u32).map(|i| 60_000 - i / 2 * 5 + i % 2 * 60_000).collect();
-            assert!(is_shortened(columns), "{n} rows");
+            assert!(is_shortened(SHORT_BATCH + 3, columns), "{n} rows");
         }
+    }
+
+    #[test]
+    fn short_rows_keep_whole_indices() {
+        assert!(is_shortened(SHORT_BATCH, vec![7; 33]) && !is_shortened(SHORT_BATCH - 1, vec![7; 33]));
     }
 
     #[test]
     fn distances_have_sixteen_bits() {
         for (farthest, is_near) in [(65_535, true), (65_536, false)] {
+            let is_shortened = |first| is_shortened(SHORT_BATCH, first);
             assert_eq!(is_shortened(vec![7, 7 + farthest]), is_near);
             // In another slice it is no distance.
             let mut apart = vec![7; 32];
