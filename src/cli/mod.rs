@@ -3,6 +3,7 @@
 mod advice;
 mod args;
 mod bench;
+mod capacity;
 mod cardiac;
 mod completions;
 mod config;

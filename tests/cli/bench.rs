@@ -108,6 +108,18 @@ fn what_is_published_stands_beside_the_format_it_was_measured_in() {
 }
 
 #[test]
+fn products_alone_can_have_other_slices_and_blocks() {
+    let shell = Shell::new();
+    let shapes = "--slice 64,128 --block 64";
+    let report = shell.json(&format!("bench spmv --gen tet:4 --device sim --format crs,sell {shapes}"), 0);
+    let works: Vec<_> = rows(&report).into_iter().map(|row| row["work"].as_str().unwrap()).collect();
+    assert_eq!(works, ["SpMV", "SpMV", "slices of 64, blocks of 64", "slices of 128, blocks of 64"]);
+    assert!(rows(&report).iter().all(|row| row["figures"]["correct"] == true));
+    let (_, stderr) = shell.run(&format!("bench cg --gen tet:4 --device cpu {shapes}"), 1);
+    assert!(stderr.contains("go with a table of products"), "{stderr}");
+}
+
+#[test]
 fn refusals_and_solves_that_stop_early_are_rows_too() {
     let shell = Shell::new();
     // One full row among rows of one entry: ELLPACK would be nearly all padding.

@@ -96,10 +96,10 @@ pub struct Setting {
     /// the simulator 1,000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub elements: Option<u32>,
-    /// In the table shapes: rows of a slice [default: 32,64,128]
+    /// In the table shapes, and if given in spmv and block, beside sell: rows of a slice [default: 32,64,128]
     #[arg(long, value_name = "ROWS", value_delimiter = ',', value_parser = PossibleValuesParser::new(["32", "64", "128"]).try_map(|rows| rows.parse::<usize>()), hide_possible_values = true)]
     pub slice: Vec<usize>,
-    /// In the table shapes: threads of a block [default: 64,128,256,512]
+    /// In the same tables: threads of a block [default: 64,128,256,512]
     #[arg(long, value_name = "THREADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(["64", "128", "256", "512"]).try_map(|threads| threads.parse::<u32>()), hide_possible_values = true)]
     pub block: Vec<u32>,
     /// Points along each side of the grids of the table programs [default: the documents' 1000 for laplace,

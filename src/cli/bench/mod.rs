@@ -54,6 +54,11 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         let message = "--amg and --preset go with a table that has multigrid: amg, block, elasticity or all";
         return Err(Error::Option(message.into()));
     }
+    let multiplies = |kind: &Kind| matches!(kind, Kind::Spmv | Kind::Block | Kind::Shapes);
+    if (!setting.slice.is_empty() || !setting.block.is_empty()) && !kinds.iter().any(multiplies) {
+        let message = "--slice and --block go with a table of products alone: spmv, block, shapes or all";
+        return Err(Error::Option(message.into()));
+    }
     Bench::new(setting, profiler)?.run(kinds)
 }
 
