@@ -1,4 +1,4 @@
-//! The table of a kernel in CUDA C++ beside the one in Rust: products, and CG with either, on the same matrix.
+//! The table of a kernel in CUDA C++ beside the one in Rust: products, and CG with either, on one matrix.
 
 use std::time::Instant;
 
