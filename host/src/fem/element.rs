@@ -110,6 +110,13 @@ impl<const C: usize> Point<C> {
     }
 }
 
+/// The volume of a tetrahedron or a hexahedron, or the area of a triangle in a plane of constant z, negative
+/// where its orientation is the other one.
+pub fn signed_volume<const C: usize>(corners: [Vec3; C]) -> f64 {
+    let volume = |q| Point::oriented(corners, q).1 / Point::<C>::FACTORIAL;
+    (0..Point::<C>::COUNT).map(volume).sum()
+}
+
 /// a . b
 pub fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

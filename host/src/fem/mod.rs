@@ -22,7 +22,7 @@ pub use bidomain::{bidomain, potentials};
 pub use conductivity::transversely_isotropic;
 pub use elasticity::{Elastic, face_shares};
 pub(crate) use element::Point;
-pub use element::{Vec3, cross, dot};
+pub use element::{Vec3, cross, dot, signed_volume};
 pub use free_nodes::FreeNodes;
 
 use crate::error::{Error, Result};

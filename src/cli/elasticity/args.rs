@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use warpsolve::cardiac::Shape;
 use warpsolve::named;
+use warpsolve::problem::Elements;
 
 use super::super::cardiac::{Lengths, direction, lengths, shape};
 use super::super::names::named;
@@ -16,8 +17,8 @@ use super::place::Place;
 /// Lengths are in mm, forces in N, moduli and stresses in N/mm^2.
 #[derive(Debug, Args)]
 pub struct ElasticityArgs {
-    /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele
-    /// (TetGen); also with .gz
+    /// Tetrahedra, hexahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and
+    /// .ele (TetGen); also with .gz
     #[arg(value_name = "MESH", required_unless_present = "slab", conflicts_with = "slab")]
     pub file: Option<PathBuf>,
     /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles: its lengths,
@@ -27,6 +28,9 @@ pub struct ElasticityArgs {
     /// Between the nodes of a box, mm
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
+    /// What a box is made of: tetrahedra, hexahedra [default: tetrahedra]
+    #[arg(long, value_name = "NAME", value_parser = named::<Elements>(&[Elements::NAMES]), hide_possible_values = true, conflicts_with = "file")]
+    pub elements: Option<Elements>,
     /// Coordinates of the file are multiplied by this: 1000 for m [default: 1]
     #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, conflicts_with = "slab")]
     pub scale: Option<f64>,
@@ -49,8 +53,8 @@ pub struct ElasticityArgs {
     /// (a thin sheet) [default: strain]
     #[arg(long, value_name = "NAME", value_parser = named::<Plane>(&[Plane::NAMES]), hide_possible_values = true)]
     pub plane: Option<Plane>,
-    /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a physical
-    /// surface of Gmsh, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
+    /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a surface of the
+    /// file or in a plane of a line, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
     #[arg(long = "clamp", value_name = "PLACE", required = true)]
     pub clamps: Vec<Place>,
     /// A force on the faces of a place, spread evenly, N; may be given several times
@@ -124,7 +128,7 @@ impl FromStr for Place {
             return Ok(Place::Tag(tag));
         }
         let shape: Shape = shape(text).map_err(|_| {
-            "it takes xmin, xmax, ymin, ymax, zmin, zmax, the number of a surface, box:X0,Y0,Z0,X1,Y1,Z1 or \
+            "it takes xmin, xmax, ymin, ymax, zmin, zmax, the number of a surface or line, box:X0,Y0,Z0,X1,Y1,Z1 or \
              ball:X,Y,Z,R"
         })?;
         Ok(Place::Shape(shape))

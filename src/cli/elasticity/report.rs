@@ -3,6 +3,7 @@
 use serde::Serialize;
 use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::job::Report;
+use warpsolve::number::plain;
 use warpsolve::solver::StopReason;
 
 use super::super::json::{VERSION, text as to_text};
@@ -11,6 +12,7 @@ use super::super::table::{Lines, duration, thousands};
 use super::args::{ElasticityArgs, Plane};
 use super::body::{Body, State};
 use super::files::{DISPLACEMENT, FIELDS, STRESS};
+use super::place::vector;
 
 /// All that a report says.
 pub struct Facts<'a, const C: usize> {
@@ -35,13 +37,9 @@ impl<const C: usize> Facts<'_, C> {
     }
 }
 
-fn vector(v: [f64; 3]) -> String {
-    format!("({})", v.map(|x| format!("{x:.5}")).join(", "))
-}
-
 fn plane<const C: usize>(plane: Option<Plane>) -> &'static str {
     match plane {
-        _ if C == 4 => "",
+        _ if C != 3 => "",
         Some(Plane::Stress) => ", plane stress",
         _ => ", plane strain",
     }
@@ -56,7 +54,7 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let count = |n: usize| thousands(n as u64);
     lines.add("", format!("{} nodes, {} {}", count(nodes), count(body.mesh.cells().len()), Mesh::<C>::CELLS));
     let (young, poisson) = (body.material.young(), body.material.poisson());
-    lines.add("material", format!("E {young} N/mm^2, nu {poisson}{}", plane::<C>(args.plane)));
+    lines.add("material", format!("E {} N/mm^2, nu {poisson}{}", plain(young), plane::<C>(args.plane)));
     let places: Vec<String> = args.clamps.iter().map(ToString::to_string).collect();
     lines.add("clamped", format!("{}: {} nodes", places.join(", "), count(nodes - body.free.len())));
     for load in &args.loads {
@@ -80,13 +78,9 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let (points, u) = (body.mesh.points(), facts.state.displacement[at]);
     lines.add(
         "displacement",
-        format!(
-            "at most {length:.5e} mm, at {}: {}",
-            vector(points[at]),
-            u.map(|u| format!("{u:.3e}")).join(", ")
-        ),
+        format!("at most {} mm, at {}: {}", plain(length), vector(points[at]), vector(u)),
     );
-    lines.add("von Mises", format!("at most {stress:.5e} N/mm^2, at {}", vector(points[place])));
+    lines.add("von Mises", format!("at most {} N/mm^2, at {}", plain(stress), vector(points[place])));
     lines.gap();
     for (label, seconds) in [
         ("assembly", facts.assembly_seconds),
@@ -109,6 +103,7 @@ struct Run<'a> {
     mesh: &'a str,
     nodes: usize,
     tetrahedra: usize,
+    hexahedra: usize,
     triangles: usize,
     plane: Option<Plane>,
     clamped_nodes: usize,
@@ -144,6 +139,7 @@ pub fn json<const C: usize>(facts: &Facts<C>) -> String {
         mesh: &body.name,
         nodes: points.len(),
         tetrahedra: if C == 4 { body.mesh.cells().len() } else { 0 },
+        hexahedra: if C == 8 { body.mesh.cells().len() } else { 0 },
         triangles: if C == 3 { body.mesh.cells().len() } else { 0 },
         plane: (C == 3).then(|| args.plane.unwrap_or(Plane::Strain)),
         clamped_nodes: points.len() - body.free.len(),

@@ -95,7 +95,7 @@ fn version_4(encoding: Encoding) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Result<RawMesh> {
-    Ok(parse(Path::new("heart.msh"), bytes)?.into_solid())
+    parse(Path::new("heart.msh"), bytes)?.into_solid()
 }
 
 #[test]

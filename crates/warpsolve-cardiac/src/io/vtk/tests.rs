@@ -131,7 +131,7 @@ fn vtu(style: Style) -> Vec<u8> {
 }
 
 fn read_vtu(bytes: &[u8]) -> Result<RawMesh> {
-    Ok(parse_vtu(Path::new("heart.vtu"), bytes)?.into_solid())
+    parse_vtu(Path::new("heart.vtu"), bytes)?.into_solid()
 }
 
 fn is_the_mesh(mesh: &RawMesh) {
@@ -202,7 +202,7 @@ fn legacy(major: u32, encoding: Encoding) -> Vec<u8> {
 }
 
 fn read_legacy(bytes: &[u8]) -> Result<RawMesh> {
-    Ok(parse_legacy(Path::new("heart.vtk"), bytes)?.into_solid())
+    parse_legacy(Path::new("heart.vtk"), bytes)?.into_solid()
 }
 
 #[test]
