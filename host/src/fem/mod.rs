@@ -1,9 +1,9 @@
 //! Finite elements of first order on tetrahedra, triangles and hexahedra, with the bidomain equations and
 //! linear elasticity discretised with them.
 //!
-//! [`P1`] assembles stiffness and mass matrices of linear elements; those of [`Q1`] are trilinear. [`bidomain()`] and [`potentials`] couple them in the system
-//! of one time step of the bidomain equations; the documentation of the first has the derivation.
-//! [`P1::elasticity`] is the matrix of an elastic body.
+//! [`P1`] assembles stiffness and mass matrices of linear elements; those of [`Q1`] are trilinear.
+//! [`bidomain()`] and [`potentials`] couple them in the system of one time step of the bidomain equations;
+//! the documentation of the first has the derivation. [`P1::elasticity`] is the matrix of an elastic body.
 //!
 //! Units: lengths in mm, time in ms, potentials in mV, conductivities in mS/mm, capacities in uF. Then
 //! stiffness matrices are in mS, mass matrices in mm^3, currents in uA. Forces in N and moduli in N/mm^2 go

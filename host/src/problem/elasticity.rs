@@ -23,9 +23,9 @@ fn sizes(n: usize) -> [usize; 3] {
 /// - E = 1, nu = 0.3.
 /// - The nodes of the end x = 0 are clamped and removed. All other faces are free.
 ///
-/// It has 12 (n - 1) n^2 rows of up to 45 entries, with hexahedra 81: rows 3i to 3i + 2 are the displacements of free node i
-/// along x, y, z; z runs fastest. It is symmetric to the last bit and positive definite. Multigrid needs its
-/// rigid motions, see [`elasticity_coordinates`]. `n` is at least 2.
+/// It has 12 (n - 1) n^2 rows of up to 45 entries, with hexahedra 81: rows 3i to 3i + 2 are the displacements
+/// of free node i along x, y, z; z runs fastest. It is symmetric to the last bit and positive definite.
+/// Multigrid needs its rigid motions, see [`elasticity_coordinates`]. `n` is at least 2.
 ///
 /// # Errors
 /// [`Error::Mesh`](crate::Error::Mesh) if the jitter leaves an element without volume, which is very

@@ -1,7 +1,8 @@
 //! `warpsolve bench`: the source documents' tables, measured here.
 //!
 //! A table is a list of rows ([`report`]); [`products`], [`patterns`], [`programs`], [`native`] and
-//! [`solves`] measure them, [`text`], [`html`] and serde write them, [`compare`] sets two reports side by side.
+//! [`solves`] measure them, [`text`], [`html`] and serde write them, [`compare`] sets two reports side by
+//! side.
 
 pub mod args;
 mod compare;

@@ -53,8 +53,8 @@ pub struct ElasticityArgs {
     /// (a thin sheet) [default: strain]
     #[arg(long, value_name = "NAME", value_parser = named::<Plane>(&[Plane::NAMES]), hide_possible_values = true)]
     pub plane: Option<Plane>,
-    /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a surface of the
-    /// file or in a plane of a line, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
+    /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a surface of
+    /// the file or in a plane of a line, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
     #[arg(long = "clamp", value_name = "PLACE", required = true)]
     pub clamps: Vec<Place>,
     /// A force on the faces of a place, spread evenly, N; may be given several times

@@ -44,8 +44,8 @@ impl<const C: usize> Default for RawMesh<C> {
     }
 }
 
-/// What a file has: a mesh of tetrahedra or of hexahedra, whose triangles and quads are its surfaces, or one of
-/// triangles alone.
+/// What a file has: a mesh of tetrahedra or of hexahedra, whose triangles and quads are its surfaces, or one
+/// of triangles alone.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     /// It has the points of both.

@@ -19,8 +19,9 @@ pub(crate) use part::Part;
 pub use read::{AnyMesh, ReadOptions, ReadSummary, read, read_any, read_with_summary};
 pub use surface::Face;
 
-/// A mesh of linear tetrahedra (C = 4 corners), of triangles in a plane of constant z (C = 3), or of hexahedra
-/// (C = 8, corners in VTK's order: round one face, then round the opposite one), for finite elements. Every node belongs to a cell, and every cell has a positive volume: of a triangle its area.
+/// A mesh of linear tetrahedra (C = 4 corners), of triangles in a plane of constant z (C = 3), or of
+/// hexahedra (C = 8, corners in VTK's order: round one face, then round the opposite one), for finite
+/// elements. Every node belongs to a cell, and every cell has a positive volume: of a triangle its area.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh<const C: usize> {
     points: Vec<[f64; 3]>,
@@ -78,14 +79,14 @@ impl<const C: usize> Mesh<C> {
         self.fibres.as_deref()
     }
 
-    /// The faces of the cells that have a number in the file: physical groups of Gmsh, or in VTK the region of
-    /// the line, triangle or quad that is there as a cell of its own. Empty for other meshes.
+    /// The faces of the cells that have a number in the file: physical groups of Gmsh, or in VTK the region
+    /// of the line, triangle or quad that is there as a cell of its own. Empty for other meshes.
     pub fn tagged_faces(&self) -> &[TaggedFace] {
         &self.tagged_faces
     }
 
-    /// The volume of cell `t`, |b - a, c - a, d - a| / 6 (mm^3), of a hexahedron its integral, or the area |b - a, c - a| / 2
-    /// (mm^2).
+    /// The volume of cell `t` (mm^3): |b - a, c - a, d - a| / 6, of a hexahedron its integral. Of a triangle
+    /// the area |b - a, c - a| / 2 (mm^2).
     pub fn volume(&self, t: usize) -> f64 {
         signed_volume(&self.points, self.cells[t])
     }

@@ -143,8 +143,8 @@ fn boxes(axes: [Vec<f64>; 3], spacing: f64) -> Result<(Vec<[f64; 3]>, Vec<[u32; 
     Ok((points, tets))
 }
 
-/// The points of a box with these coordinates along its axes. `cuboid` gets the first node of each cuboid, and
-/// the steps to the next node along each axis.
+/// The points of a box with these coordinates along its axes. `cuboid` gets the first node of each cuboid,
+/// and the steps to the next node along each axis.
 fn grid(
     axes: [Vec<f64>; 3],
     spacing: f64,

@@ -203,8 +203,8 @@ fn plane_strain_converges_with_second_order() {
 }
 
 /// A steel beam of this many elements across its square section, clamped at x = 0: the mean deflection of the
-/// other end under a unit force there, over that of beam theory, F L^3 / (3 E I) with the shear that Timoshenko
-/// adds, F L / (5/6 G A).
+/// other end under a unit force there, over that of beam theory, F L^3 / (3 E I) with the shear that
+/// Timoshenko adds, F L / (5/6 G A).
 fn deflection<const C: usize, const F: usize>(
     parts: usize,
     cells: fn([usize; 3]) -> Vec<[u32; C]>,

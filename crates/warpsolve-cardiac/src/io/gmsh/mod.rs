@@ -4,9 +4,9 @@
 //! "Legacy formats" for 2.2). The crate mshio is not used: it reads 4.1 only, and panics on some files.
 //!
 //! The region of a cell is the first physical group of its volume, or 0. If no volume has a group, there are
-//! no regions. Triangles and quads whose surface has a physical group are kept with it. In a file with neither
-//! tetrahedra nor hexahedra the triangles are the cells, and the groups of their surfaces their regions; lines
-//! whose curve has a group are kept with it.
+//! no regions. Triangles and quads whose surface has a physical group are kept with it. In a file with
+//! neither tetrahedra nor hexahedra the triangles are the cells, and the groups of their surfaces their
+//! regions; lines whose curve has a group are kept with it.
 
 mod tags;
 #[cfg(test)]
