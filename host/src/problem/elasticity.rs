@@ -1,9 +1,20 @@
 //! Linear elasticity: a bar that is clamped at one end.
 
-use super::{Elements, kuhn};
+use super::kuhn;
 use crate::error::Result;
 use crate::fem::{Elastic, FreeNodes, P1, Q1};
 use crate::matrix::Csr;
+use crate::named::named;
+
+named! {
+    /// What an elastic bar is made of.
+    "elements" Elements {
+        /// Six in each cube of nodes, linear.
+        Tetrahedra = "tetrahedra",
+        /// One in each cube of nodes, trilinear.
+        Hexahedra = "hexahedra",
+    }
+}
 
 /// Its length, in times of its width.
 const LENGTH: usize = 4;

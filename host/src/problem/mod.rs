@@ -17,7 +17,7 @@ mod tet;
 pub use anisotropic::anisotropic;
 pub use bidomain::bidomain;
 pub use convection_diffusion::convection_diffusion;
-pub use elasticity::{elasticity, elasticity_coordinates};
+pub use elasticity::{Elements, elasticity, elasticity_coordinates};
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
 pub use slivers::with_slivers;
@@ -27,7 +27,6 @@ use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::memory::free_memory;
 use crate::named::hint;
-use crate::named::named;
 use cuda_std::Real;
 use std::fmt;
 use std::str::FromStr;
@@ -95,16 +94,6 @@ pub enum Problem {
         /// What it is made of. By default tetrahedra.
         elements: Elements,
     },
-}
-
-named! {
-    /// What an elastic bar is made of.
-    "elements" Elements {
-        /// Six in each cube of nodes, linear.
-        Tetrahedra = "tetrahedra",
-        /// One in each cube of nodes, trilinear.
-        Hexahedra = "hexahedra",
-    }
 }
 
 impl fmt::Display for Problem {

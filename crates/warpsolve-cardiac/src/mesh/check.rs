@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{Face, Mesh, TaggedFace, signed_volume};
-use crate::io::vtk::ONLY_TETRAHEDRA;
+use super::face::Face;
+use super::{Mesh, TaggedFace, signed_volume};
 use warpsolve_host::error::{Error, MeshFault, Result};
 use warpsolve_host::number::plain;
 
@@ -11,6 +11,14 @@ use warpsolve_host::number::plain;
 /// whose area is of its square. For a good one the part is about 0.1. At 1e-12 its gradients are nothing but
 /// rounding errors.
 const FLATTEST: f64 = 1e-12;
+
+/// Advice for cells that cannot be used.
+pub(crate) const ONLY_TETRAHEDRA: &str = "only linear tetrahedra are read; mesh with tetrahedra of first \
+                                          order, or split the cells (in ParaView: Tetrahedralize)";
+
+/// Advice for polygons in a mesh without tetrahedra.
+pub(crate) const ONLY_TRIANGLES: &str = "a mesh without tetrahedra is one of linear triangles; mesh with triangles of \
+                                         first order, or split the cells (in ParaView: Triangulate)";
 
 /// A mesh as it was read, unchecked.
 #[derive(Debug)]

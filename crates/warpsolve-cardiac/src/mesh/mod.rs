@@ -5,6 +5,7 @@
 
 mod check;
 mod components;
+mod face;
 mod fibres;
 mod locate;
 mod part;
@@ -14,10 +15,10 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::{Raw, RawMesh};
+pub(crate) use check::{ONLY_TETRAHEDRA, ONLY_TRIANGLES, Raw, RawMesh};
+pub use face::Face;
 pub(crate) use part::Part;
 pub use read::{AnyMesh, ReadOptions, ReadSummary, read, read_any, read_with_summary};
-pub use surface::Face;
 
 /// A mesh of linear tetrahedra (C = 4 corners), of triangles in a plane of constant z (C = 3), or of
 /// hexahedra (C = 8, corners in VTK's order: round one face, then round the opposite one), for finite

@@ -8,6 +8,7 @@
 //! neither tetrahedra nor hexahedra the triangles are the cells, and the groups of their surfaces their
 //! regions; lines whose curve has a group are kept with it.
 
+mod shape;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::scan::{Encoding, Scanner, shorten};
-use crate::mesh::{Face, Raw};
+use crate::mesh::{Face, ONLY_TETRAHEDRA, ONLY_TRIANGLES, Raw};
+use shape::Shape;
 use tags::Tags;
 use warpsolve_host::error::Result;
 
@@ -294,7 +296,7 @@ impl Reader<'_> {
     fn shape(&mut self) -> Result<Shape> {
         let shape: i32 = self.file.number("the type of an element")?;
         Shape::numbered(shape).map_err(|what| {
-            let advice = super::vtk::ONLY_TETRAHEDRA;
+            let advice = ONLY_TETRAHEDRA;
             self.file.fail(format!("element {} is {what}; {advice}", self.elements + 1))
         })
     }
@@ -310,7 +312,7 @@ impl Reader<'_> {
                 }
                 self.mesh.solid.skipped += 1;
                 if is_surface {
-                    let advice = super::vtk::ONLY_TRIANGLES;
+                    let advice = ONLY_TRIANGLES;
                     let why = format!("element {} is no linear triangle; {advice}", self.elements);
                     self.mesh.not_flat.get_or_insert(why);
                 }
@@ -332,7 +334,7 @@ impl Reader<'_> {
                 self.mesh.solid.skipped += 1;
                 let nodes = self.nodes()?;
                 self.tag(group, nodes, Face::Quad);
-                let advice = super::vtk::ONLY_TRIANGLES;
+                let advice = ONLY_TRIANGLES;
                 let why = format!("element {} is no linear triangle; {advice}", self.elements);
                 self.mesh.not_flat.get_or_insert(why);
                 Ok(())
@@ -410,51 +412,5 @@ impl Reader<'_> {
             Version::V2 => self.file.number::<i32>("a node of an element").map(|tag| tag as u64),
             Version::V4 => self.file.number("a node of an element"),
         }
-    }
-}
-
-/// Known elements.
-#[derive(Clone, Copy)]
-enum Shape {
-    Tetrahedron,
-    Hexahedron,
-    /// A linear one, as are the next two.
-    Triangle,
-    Line,
-    Quad,
-    /// A point, a line or a part of a surface.
-    Flat {
-        nodes: usize,
-        is_surface: bool,
-    },
-}
-
-impl Shape {
-    /// The shape with this number in Gmsh. The error is the name of a shape that cannot be read.
-    fn numbered(shape: i32) -> std::result::Result<Shape, String> {
-        let nodes = match shape {
-            4 => return Ok(Shape::Tetrahedron),
-            2 => return Ok(Shape::Triangle),
-            1 => return Ok(Shape::Line),
-            3 => return Ok(Shape::Quad),
-            5 => return Ok(Shape::Hexahedron),
-            15 => 1,
-            8 => 3,
-            26 => 4,
-            27 => 5,
-            9 | 28 => 6,
-            16 => 8,
-            10 | 20 => 9,
-            21 => 10,
-            22 => 12,
-            23 | 24 => 15,
-            25 => 21,
-            6 => return Err("a prism".into()),
-            7 => return Err("a pyramid".into()),
-            11 => return Err("a quadratic tetrahedron".into()),
-            other => return Err(format!("of Gmsh's type {other}")),
-        };
-        let is_line_or_point = matches!(shape, 8 | 15 | 26 | 27 | 28);
-        Ok(Shape::Flat { nodes, is_surface: !is_line_or_point })
     }
 }

@@ -20,7 +20,7 @@ pub use write::{VtuWriter, write_vtu};
 
 use arrays::Values;
 
-use crate::mesh::{Face, Raw, RawMesh};
+use crate::mesh::{Face, ONLY_TETRAHEDRA, ONLY_TRIANGLES, Raw, RawMesh};
 
 /// Names of cell data that number regions, in lower case. The first name that is found counts.
 const REGIONS: [&str; 14] = [
@@ -41,14 +41,6 @@ const REGIONS: [&str; 14] = [
 ];
 /// Names of the fibres' directions.
 const FIBRES: [&str; 4] = ["fibre", "fibres", "fiber", "fibers"];
-
-/// Advice for cells that cannot be used.
-pub(crate) const ONLY_TETRAHEDRA: &str = "only linear tetrahedra are read; mesh with tetrahedra of first \
-                                          order, or split the cells (in ParaView: Tetrahedralize)";
-
-/// Advice for polygons in a mesh without tetrahedra.
-pub(super) const ONLY_TRIANGLES: &str = "a mesh without tetrahedra is one of linear triangles; mesh with triangles of \
-                                         first order, or split the cells (in ParaView: Triangulate)";
 
 /// An unstructured grid as it is in a file.
 #[derive(Default)]

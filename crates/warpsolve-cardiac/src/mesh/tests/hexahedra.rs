@@ -1,6 +1,5 @@
 //! Meshes of hexahedra: boxes, files, and what is refused.
 
-use super::*;
 use crate::io::gmsh;
 use crate::io::scan::testing::damage;
 use crate::io::vtk::write_vtu;
