@@ -11,6 +11,7 @@ use warpsolve::problem::Problem;
 use super::super::device::DeviceName;
 use super::super::names::named;
 use super::super::parameters::{Amg, Setting as Parameter};
+use super::super::profile::ProfileArgs;
 use super::super::values::{Restart, not_negative};
 
 #[derive(Debug, Args)]
@@ -160,6 +161,8 @@ pub struct Setting {
     /// No tables and no progress
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 impl Setting {

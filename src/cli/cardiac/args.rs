@@ -9,6 +9,7 @@ use warpsolve::precond::amg;
 
 use super::super::device::DeviceName;
 use super::super::names::named;
+use super::super::profile::ProfileArgs;
 use super::super::values::{finite, not_negative, numbers, positive};
 use super::points::Points;
 
@@ -54,6 +55,8 @@ pub struct CardiacArgs {
     /// More detail in the report
     #[arg(long, short)]
     pub verbose: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use warpsolve::problem::Elements;
 
 use super::super::cardiac::{Lengths, direction, lengths, shape};
 use super::super::names::named;
+use super::super::profile::ProfileArgs;
 use super::super::settings::Settings;
 use super::super::values::{finite, numbers, positive};
 use super::place::Place;
@@ -78,6 +79,8 @@ pub struct ElasticityArgs {
     /// No report and no progress, only warnings and errors
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 named! {
