@@ -3,6 +3,11 @@
 /// Digits that are told.
 const DIGITS: i32 = 7;
 
+/// A point or a vector: "(1, 0.5, 0)".
+pub fn vector(v: [f64; 3]) -> String {
+    format!("({})", v.map(plain).join(", "))
+}
+
 /// A number with 7 digits at most, as people write it: 41.66667, 0.05, 210000. Only where it would have many
 /// zeros it has an exponent: 1e-8.
 ///

@@ -252,9 +252,11 @@ fn compare_marks_what_changed_beyond_its_spread() {
 
     shell.file("other.json", "{\"schema\": \"warpsolve.spmv/1\"}");
     shell.file("bad.json", "{\"schema\": \n");
-    for (file, expected) in
-        [("other.json", "warpsolve.spmv/1"), ("bad.json", "bad.json:2"), ("none.json", "none.json")]
-    {
+    for (file, expected) in [
+        ("other.json", "warpsolve.spmv/1"),
+        ("bad.json", "bad.json:2: this is no report of `bench --json`"),
+        ("none.json", "none.json"),
+    ] {
         let (_, stderr) = shell.run(&format!("bench compare old.json {file}"), 1);
         assert!(stderr.contains(expected), "{stderr}");
     }

@@ -254,3 +254,44 @@ fn hexahedra_are_generated_written_and_read() {
     assert_eq!(generated["rows"], 12 * 4 * 25);
     assert!(generated["iterations"].as_u64().unwrap() < 30, "{generated}");
 }
+
+#[test]
+fn what_cannot_be_is_refused_in_words() {
+    let shell = Shell::new();
+    let cube = HexMesh::slab([1.0; 3], 1.0).unwrap();
+    let file = msh(&cube);
+    shell.file("cube.msh", &file);
+    shell.file("cut.msh", &file[..file.len() - 40]);
+    shell.file("nan.msh", &file.replacen("2 0 0 1\n", "2 nan 0 1\n", 1));
+    let corners = cube.cells()[0].map(|node| (node + 1).to_string());
+    let mut twisted = corners.clone();
+    twisted.swap(2, 3);
+    shell.file("twisted.msh", &file.replace(&corners.join(" "), &twisted.join(" ")));
+    shell.file("negative.msh", &file.replace(" 2 7 1 ", " 2 -7 1 "));
+    shell.json("elasticity negative.msh --clamp -7 --load xmax=1,0,0 --device cpu", 0);
+    let body = "elasticity --slab 1,1,1 --spacing 0.5";
+    for (line, part) in [
+        ("elasticity cut.msh --clamp 7 --load 9=1,0,0".to_string(), "cut.msh:"),
+        ("elasticity nan.msh --clamp 7 --load 9=1,0,0".into(), "node 2 is at (NaN, 0, 1)"),
+        ("elasticity twisted.msh --clamp 7 --load 9=1,0,0".into(), "hexahedron 1: it is folded"),
+        ("elasticity cube.msh --clamp 3 --load 9=1,0,0".into(), "quads with the numbers [7, 9]"),
+        (format!("{body} --clamp xmin"), "no force acts on what can move"),
+        (format!("{body} --clamp xmin --load xmin=1,0,0"), "no force acts on what can move"),
+        (format!("{body} --clamp xmin --load xmax=nan,0,0"), "it takes 3 numbers"),
+        (format!("{body} --clamp xmin --load xmax=1,0"), "it takes 3 numbers"),
+        (format!("{body} --clamp middle --load xmax=1,0,0"), "it takes xmin, xmax"),
+        (
+            format!("{body} --clamp box:5,5,5,6,6,6 --load xmax=1,0,0"),
+            "in the box from (5, 5, 5) to (6, 6, 6)",
+        ),
+        (format!("{body} --clamp xmin --load xmax=1,0,0 --poisson 0.5"), "it must lie between -1 and 0.5"),
+        (format!("{body} --clamp xmin --load xmax=1,0,0 --young 1e308 --device cpu"), "a finite number"),
+        ("elasticity --slab -1,1,1 --spacing 1 --clamp xmin".into(), "positive numbers of mm, not -1"),
+        ("elasticity --slab 1,1,1 --spacing 1e-300 --clamp xmin".into(), "a larger spacing than 1e-300 mm"),
+        ("elasticity --slab 1e300,1e300,1e300 --spacing 1e300 --clamp xmin".into(), "volume is NaN"),
+        ("elasticity --slab 1e-200,1e-200,1e-200 --spacing 1 --clamp xmin".into(), "volume is 0"),
+    ] {
+        let (stdout, stderr) = shell.run(&line, 1);
+        assert!(stdout.is_empty() && stderr.contains(part), "{line}: {stdout}{stderr}");
+    }
+}

@@ -46,7 +46,7 @@ pub(super) fn electrodes<const C: usize>(
             let timing = timing(&electrodes[first].stimulus);
             let is_one = |k: &usize| self::timing(&electrodes[*k].stimulus) == timing;
             let group: Vec<usize> = (first..electrodes.len()).filter(is_one).collect();
-            let who = group.iter().map(|&k| std::mem::take(&mut names[k])).collect::<Vec<_>>().join(", ");
+            let who = group.iter().map(|&k| std::mem::take(&mut names[k])).collect::<Vec<_>>().join(" and ");
             let together: Vec<&mut Vec<f64>> = electrodes
                 .iter_mut()
                 .enumerate()

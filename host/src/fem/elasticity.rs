@@ -32,7 +32,9 @@ impl Elastic {
             return Err(Error::Option(format!("Young's modulus is {young}; it must be a positive number")));
         }
         if !(poisson > -1.0 && poisson < 0.5) {
-            return Err(Error::Option(format!("Poisson's ratio is {poisson}; it lies between -1 and 0.5")));
+            return Err(Error::Option(format!(
+                "Poisson's ratio is {poisson}; it must lie between -1 and 0.5"
+            )));
         }
         Ok(Elastic { young, poisson, is_thin: false })
     }

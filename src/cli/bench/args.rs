@@ -131,7 +131,7 @@ pub struct Setting {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub solves: Option<u32>,
     /// Relative residual at which solves stop
-    #[arg(long, value_name = "X", default_value_t = 1e-5, value_parser = not_negative)]
+    #[arg(long, value_name = "X", default_value_t = 1e-5, value_parser = not_negative, allow_negative_numbers = true)]
     pub rtol: f64,
     /// Most iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

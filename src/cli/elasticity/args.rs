@@ -24,7 +24,7 @@ pub struct ElasticityArgs {
     pub file: Option<PathBuf>,
     /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles: its lengths,
     /// mm
-    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, requires = "spacing")]
+    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, requires = "spacing", allow_hyphen_values = true)]
     pub slab: Option<Lengths>,
     /// Between the nodes of a box, mm
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
@@ -56,7 +56,7 @@ pub struct ElasticityArgs {
     pub plane: Option<Plane>,
     /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a surface of
     /// the file or in a plane of a line, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
-    #[arg(long = "clamp", value_name = "PLACE", required = true)]
+    #[arg(long = "clamp", value_name = "PLACE", required = true, allow_negative_numbers = true)]
     pub clamps: Vec<Place>,
     /// A force on the faces of a place, spread evenly, N; may be given several times
     #[arg(long = "load", value_name = "PLACE=FX,FY,FZ", allow_hyphen_values = true)]

@@ -5,10 +5,10 @@ use std::fmt;
 use warpsolve::cardiac::Shape;
 use warpsolve::cardiac::mesh::{Face, Mesh};
 use warpsolve::fem::face_shares;
-use warpsolve::number::plain;
+use warpsolve::number::{plain, vector};
 use warpsolve::{Error, Result};
 
-/// Nodes within this part of the box's diagonal count as being on a side.
+/// Nodes within this part of the box's longest side count as being on a side.
 const SLACK: f64 = 1e-6;
 
 /// A part of a mesh's surface.
@@ -21,11 +21,6 @@ pub enum Place {
     Tag(i32),
     /// What is inside a shape.
     Shape(Shape),
-}
-
-/// "(1, 0.5, 0)"
-pub fn vector(v: [f64; 3]) -> String {
-    format!("({})", v.map(plain).join(", "))
 }
 
 impl fmt::Display for Place {
@@ -52,8 +47,7 @@ impl Place {
     /// [`Error::Mesh`] where none is.
     pub fn nodes<const C: usize>(&self, mesh: &Mesh<C>) -> Result<Vec<bool>> {
         let [low, high] = mesh.bounding_box();
-        let diagonal = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum::<f64>().sqrt();
-        let slack = SLACK * diagonal;
+        let slack = SLACK * (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
         let is_in = |p: &[f64; 3]| match self {
             Place::Side { axis, is_high } => {
                 (p[*axis] - if *is_high { high } else { low }[*axis]).abs() <= slack

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::job::Report;
-use warpsolve::number::plain;
+use warpsolve::number::{plain, vector};
 use warpsolve::solver::StopReason;
 
 use super::super::json::{VERSION, text as to_text};
@@ -12,7 +12,6 @@ use super::super::table::{Lines, duration, thousands};
 use super::args::{ElasticityArgs, Plane};
 use super::body::{Body, State};
 use super::files::{DISPLACEMENT, FIELDS, STRESS};
-use super::place::vector;
 
 /// All that a report says.
 pub struct Facts<'a, const C: usize> {
@@ -70,8 +69,13 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
         "system",
         format!("{rows} rows, {nonzeros} nonzeros, {}, {}", report.format.format, report.precision),
     );
-    let motions = if facts.has_rigid_motions { ", which knows the rigid motions" } else { "" };
-    lines.add("method", format!("{}, {}{motions}", report.method, report.precond));
+    let motions = if facts.has_rigid_motions { " that knows the rigid motions" } else { "" };
+    let (method, precond) = (report.method.description(), report.precond.description().title);
+    let precond = match method.is_stationary() {
+        true => String::new(),
+        false => format!(", {precond} preconditioner"),
+    };
+    lines.add("method", format!("{}{precond}{motions}", method.title));
     lines.add("device", &report.device);
     lines.add("result", outcome(report));
     let [(length, at), (stress, place)] = facts.largest();

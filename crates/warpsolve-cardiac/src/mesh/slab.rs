@@ -2,6 +2,7 @@
 
 use super::{HexMesh, Mesh, TetMesh, TriMesh};
 use warpsolve_host::error::{Error, Result};
+use warpsolve_host::number::plain;
 
 /// The orders of the three axes, even permutations first.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];
@@ -121,8 +122,10 @@ fn axis_of(pieces: &[f64], spacing: f64) -> Result<Vec<f64>> {
 
 fn too_many(parts: &[f64], spacing: f64) -> Error {
     Error::Option(format!(
-        "a slab of {parts:?} cuboids has more nodes or cells than 32 bits count; use a larger spacing than \
-         {spacing} mm"
+        "a slab with {} parts along its sides has more nodes or cells than 32 bits count; use a larger spacing \
+         than {} mm",
+        parts.iter().map(|&n| plain(n)).collect::<Vec<_>>().join(" x "),
+        plain(spacing)
     ))
 }
 
