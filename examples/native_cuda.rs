@@ -105,12 +105,13 @@ pub fn compare(gpu: &Gpu, a: &Csr<f64>, b: &[f64]) -> Result<[(Vec<f64>, u32); 2
     Ok([by_native, by_rust])
 }
 
-fn matrix(gpu: &Gpu, a: &Csr<f64>) -> Result<DeviceMatrix<f64>> {
+/// A matrix in ELLPACK on the device.
+pub fn matrix(gpu: &Gpu, a: &Csr<f64>) -> Result<DeviceMatrix<f64>> {
     gpu.matrix(&Arc::new(AnyMatrix::Ell(Ell::from_csr(a)?)))
 }
 
 /// Seconds of a product, by the device's clock, over 100 of them.
-fn seconds(gpu: &Gpu, mut product: impl FnMut() -> Result<()>) -> Result<f64> {
+pub fn seconds(gpu: &Gpu, mut product: impl FnMut() -> Result<()>) -> Result<f64> {
     product()?;
     let start = gpu.device().record()?;
     (0..100).try_for_each(|_| product())?;

@@ -356,3 +356,30 @@ fn the_guide_has_every_command_and_option() {
     assert!(seen >= 7, "only {seen} commands were found");
     assert!(missing.is_empty(), "the guide lacks {}", missing.join(", "));
 }
+
+/// Every row of the tables of the source documents has a command, and the program knows its options.
+#[test]
+fn every_row_of_the_sources_has_a_command_that_is_understood() {
+    let text = read(&root().join("docs/sources/index.md"));
+    // The first table names the documents.
+    let rows = text.lines().filter(|line| line.starts_with("| ") && line.split(" | ").count() == 4);
+    let rows: Vec<&str> = rows.filter(|row| !row.starts_with("| source |")).collect();
+    assert!(rows.len() > 50, "{} rows", rows.len());
+    let mut unknown = Vec::new();
+    for row in rows {
+        let codes: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let is_command = |code: &&&str| code.starts_with("warpsolve ") || code.starts_with("cargo ");
+        if !codes.iter().any(|code| is_command(&code)) {
+            unknown.push(format!("no command: {row}"));
+        }
+        for command in codes.iter().filter_map(|code| code.strip_prefix("warpsolve ")) {
+            // With --help nothing is computed, but what stands before it is read.
+            let mut program = Command::new(env!("CARGO_BIN_EXE_warpsolve"));
+            let output = program.args(command.split(' ')).arg("--help").output().unwrap();
+            if !output.status.success() {
+                unknown.push(format!("{command}: {}", String::from_utf8_lossy(&output.stderr)));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+}

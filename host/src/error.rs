@@ -135,7 +135,7 @@ pub enum Error {
     },
     /// The device cannot hold the problem.
     #[error(
-        "{device} has {} free of {}, but this solve needs {} ({detail})",
+        "{device} has {} free of {}, but {} are needed ({detail})",
         mib(*free), mib(*total), mib(*needed)
     )]
     DeviceMemory {

@@ -13,6 +13,7 @@ pub mod launch;
 pub mod matrix;
 mod memory;
 pub mod named;
+pub mod number;
 mod parallel;
 pub mod precond;
 pub mod problem;

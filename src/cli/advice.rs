@@ -16,7 +16,7 @@ pub fn error(error: &Error) -> String {
         Error::Padding { advice, .. } => format!("use --format {advice}"),
         Error::NoDevice(_) => "--device cpu works without".into(),
         Error::DeviceMemory { .. } => {
-            "use --device cpu, a smaller restart length, or a format with less padding".into()
+            "use --device cpu, a smaller size or restart length, or a format with less padding".into()
         }
         Error::HostMemory { .. } => "use an iterative method, such as --precond amg".into(),
         Error::Threads { cores, most, .. } => format!("use --threads {cores}, at most {most}"),

@@ -24,8 +24,6 @@ use super::settings::Settings;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
-    #[command(flatten)]
-    pub profile: ProfileArgs,
 }
 
 const CARDIAC_HELP: &str = "Exit status: 0 simulated, 130 ended by a signal (from the first step on everything is written), 1 error.";
@@ -44,7 +42,7 @@ pub enum Command {
     /// The same with the monodomain equation, which is cheaper
     #[command(after_help = CARDIAC_HELP)]
     Monodomain(MonodomainArgs),
-    /// Compute how an elastic body deforms under load: linear elasticity on a mesh of tetrahedra
+    /// Compute how an elastic body deforms under load: linear elasticity on a mesh
     #[command(
         after_help = "Exit status: 0 converged, 2 stopped without converging, 130 ended by a signal, 1 error."
     )]
@@ -60,7 +58,8 @@ pub enum Command {
         after_help = "Exit status: 0 all right, 2 a solve did not converge, 1 a product is wrong, or an error."
     )]
     Bench(BenchArgs),
-    /// Run a small program: vadd, pi, heat, laplace, gram-schmidt, jacobi-dense or jacobi-grid
+    /// Run a small program: vadd, pi, heat, laplace, gram-schmidt, modified-gram-schmidt, jacobi-dense,
+    /// jacobi-grid
     #[command(after_help = "Exit status: 0 the result is right, 2 it is wrong, 1 error.")]
     Example(ExampleArgs),
     /// Write a project with a GPU kernel in Rust, its test and a program, to begin from
@@ -81,25 +80,24 @@ pub enum Command {
 }
 
 impl Command {
-    /// What its profile must know.
-    pub fn uses(&self) -> Uses<'_> {
-        let (no_device, report, settings) = (self.without_device(), self.json(), self.config());
-        Uses { no_device, report, settings, files: self.files() }
+    /// What is to be told of what it runs on devices; `None` if it computes on none.
+    pub fn profile(&self) -> Option<&ProfileArgs> {
+        match self {
+            Command::Solve(args) => Some(&args.profile),
+            Command::Spmv(args) => Some(&args.profile),
+            Command::Example(args) => Some(&args.profile),
+            Command::Bench(args) => args.setting().map(|setting| &setting.profile),
+            Command::Bidomain(args) => Some(&args.cardiac.profile),
+            Command::Monodomain(args) => Some(&args.cardiac.profile),
+            Command::Elasticity(args) => Some(&args.profile),
+            Command::Gen(_) | Command::Convert(_) | Command::New(_) | Command::Info(_) => None,
+            Command::Completions { .. } | Command::Man { .. } => None,
+        }
     }
 
-    /// Its name, if it computes nothing on a device.
-    fn without_device(&self) -> Option<&'static str> {
-        match self {
-            Command::Gen(_) => Some("gen"),
-            Command::Convert(_) => Some("convert"),
-            Command::New(_) => Some("new"),
-            Command::Info(_) => Some("info"),
-            Command::Completions { .. } => Some("completions"),
-            Command::Man { .. } => Some("man"),
-            Command::Bench(args) => args.setting().is_none().then_some("bench compare"),
-            Command::Solve(_) | Command::Spmv(_) | Command::Example(_) => None,
-            Command::Bidomain(_) | Command::Monodomain(_) | Command::Elasticity(_) => None,
-        }
+    /// What its profile must know.
+    pub fn uses(&self) -> Uses<'_> {
+        Uses { report: self.json(), settings: self.config(), files: self.files() }
     }
 
     /// Where it writes a report for programs.
@@ -213,6 +211,8 @@ pub struct SolveArgs {
     /// More detail in the report
     #[arg(long, short)]
     pub verbose: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 #[derive(Debug, Args)]
@@ -282,6 +282,8 @@ pub struct SpmvArgs {
     /// No table and no progress
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 #[derive(Debug, Args)]
@@ -317,6 +319,8 @@ pub struct ExampleArgs {
     /// Write the report as JSON; - for stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 #[derive(Debug, Args)]

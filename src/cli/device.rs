@@ -8,6 +8,7 @@ use warpsolve::job::{self, Device};
 use warpsolve::launch::driver;
 use warpsolve::{Error, Result};
 
+use super::capacity::Capacity;
 use super::profile::Profiler;
 
 /// What can be asked for.
@@ -130,7 +131,16 @@ pub struct Opened {
 impl Opened {
     /// See [`job::copy_bandwidth`]; it is no part of a profile.
     pub fn copy_bandwidth(&self) -> Result<Option<f64>> {
-        job::copy_bandwidth(self.unwatched.as_ref().unwrap_or(&self.device))
+        job::copy_bandwidth(self.unwatched())
+    }
+
+    /// What a GPU or the simulator can do at once.
+    pub fn capacity(&self) -> Option<Capacity> {
+        self.unwatched().gpu().map(|gpu| Capacity::of(gpu.device().info(), Some(gpu)))
+    }
+
+    fn unwatched(&self) -> &Device {
+        self.unwatched.as_ref().unwrap_or(&self.device)
     }
 }
 

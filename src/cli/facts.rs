@@ -7,6 +7,8 @@ use warpsolve::job::{self, Options};
 use warpsolve::launch::DeviceInfo;
 use warpsolve::matrix::RowStats;
 
+use super::capacity::Capacity;
+
 /// All that a report says.
 pub struct Facts {
     /// Name of the matrix.
@@ -19,6 +21,8 @@ pub struct Facts {
     pub options: Options,
     /// The GPU or simulator.
     pub gpu: Option<DeviceInfo>,
+    /// What it can do at once; asked for where a report says it.
+    pub capacity: Option<Capacity>,
     /// Why `auto` took the CPU.
     pub no_gpu: Option<Error>,
     /// Threads on the host.

@@ -10,6 +10,7 @@ use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{self, Kind, Prediction};
 
 use super::advice;
+use super::capacity::Capacity;
 use super::facts::{Facts, Pass};
 
 /// The version of this program.
@@ -54,6 +55,7 @@ pub struct Solve<'a> {
     no_gpu: Option<String>,
     driver_version: Option<&'a str>,
     ptx_target: Option<&'a str>,
+    capacity: Option<&'a Capacity>,
     threads: usize,
     #[serde(flatten)]
     ended: Ended,
@@ -447,6 +449,7 @@ impl<'a> From<&'a Facts> for Solve<'a> {
             no_gpu: facts.no_gpu.as_ref().map(ToString::to_string),
             driver_version: gpu.as_ref().and_then(|info| nonempty(&info.driver_version)),
             ptx_target: gpu.as_ref().and_then(|info| nonempty(&info.ptx_target)),
+            capacity: facts.capacity.as_ref(),
             threads: facts.threads,
             ended: Ended::from(report),
             read_seconds: facts.read_seconds,

@@ -3,6 +3,7 @@
 mod advice;
 mod args;
 mod bench;
+mod capacity;
 mod cardiac;
 mod completions;
 mod config;
@@ -110,7 +111,8 @@ fn run(cli: Cli, comm: Option<&Arc<dyn Comm>>) -> Result<u8> {
     let Some(command) = cli.command else {
         return output::print(FIRST_STEPS).map(|()| SUCCESS);
     };
-    let profiler = Profiler::new(cli.profile, &command.uses())?;
+    let profile = command.profile().cloned().unwrap_or_default();
+    let profiler = Profiler::new(profile, &command.uses())?;
     let status = match command {
         Command::Solve(args) => solve::run(args, comm, &profiler),
         Command::Bidomain(args) => cardiac::bidomain(args, &profiler),

@@ -438,6 +438,10 @@ fn details(lines: &mut Lines, facts: &Facts) {
     {
         lines.add("kernels", format!("{}, driver {}", gpu.ptx_target, gpu.driver_version));
     }
+    if let Some(capacity) = &facts.capacity {
+        lines.add("capacity", capacity.in_short());
+        capacity.describe(lines);
+    }
     if let Some(error) = &facts.no_gpu {
         lines.add("GPU", unavailable(&error.to_string()));
     }

@@ -199,7 +199,10 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         progress.stage("bandwidth");
         let copy_bandwidth = opened.copy_bandwidth();
         progress.clear();
+        // To ask about a kernel loads it, which a short report need not wait for.
+        let capacity = (job.verbose || job.json.is_some()).then(|| opened.capacity()).flatten();
         let facts = Facts {
+            capacity,
             matrix: job.source.name(),
             summary: system.summary,
             rows: row_stats(&system.a),

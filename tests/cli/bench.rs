@@ -23,7 +23,7 @@ fn every_table_is_measured_and_written_in_every_form() {
         report["tables"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap()).collect();
     let expected =
         ["dot", "spmv", "cg", "gmres", "amg", "block", "threads", "elasticity", "patterns", "unified"];
-    assert_eq!(names, [&expected[..], &["loops", "programs", "shapes", "exchange"]].concat());
+    assert_eq!(names, [&expected[..], &["loops", "programs", "shapes", "exchange", "native"]].concat());
     // CPU on 1 and on 2 threads, of which the tables take the last.
     let devices = report["devices"].as_array().unwrap();
     let devices: Vec<_> = devices.iter().map(|d| d["name"].as_str().unwrap()).collect();
@@ -33,7 +33,9 @@ fn every_table_is_measured_and_written_in_every_form() {
     for row in rows(&report) {
         // Neither the CPU nor the simulator has a memory of its own; the CPU has no blocks.
         if let Some(why) = row["refused"].as_str() {
-            let is_known = why.contains("the host's memory") || why.contains("are those of a GPU");
+            let known =
+                ["the host's memory", "are those of a GPU", "runs on a GPU", "no convergence in 2000"];
+            let is_known = known.iter().any(|known| why.contains(known));
             assert!(row["figures"].is_null() && is_known, "{row}");
             continue;
         }
@@ -76,7 +78,7 @@ fn every_table_is_measured_and_written_in_every_form() {
     assert_eq!(cells(&markdown, "\n| "), all + 2 * names.len());
     assert_eq!(cells(&html, "<tr>"), all + names.len());
     // Roofline, a plot of times for each table but threads, convergence, threads.
-    assert_eq!(cells(&html, "<svg"), 1 + 13 + 1 + 1);
+    assert_eq!(cells(&html, "<svg"), 1 + 14 + 1 + 1);
     assert!(
         !html.contains("http://") || html.contains("http://www.w3.org/2000/svg"),
         "it needs nothing else"
@@ -105,6 +107,57 @@ fn what_is_published_stands_beside_the_format_it_was_measured_in() {
         [seconds("crs"), seconds("ell"), seconds("sell")],
         [vec![3.03e-3, 7.77e-3], vec![2.23e-3, 26.77e-3], vec![]]
     );
+}
+
+#[test]
+fn programs_are_timed_in_the_ways_of_their_sources() {
+    let shell = Shell::new();
+    let report = shell.json("bench programs --device cpu,sim --threads 1 --grid 9 --repeat 1", 0);
+    let works = |device: &str| {
+        let rows = rows(&report).into_iter().filter(|row| row["device"] == device);
+        rows.map(|row| row["work"].as_str().unwrap()).collect::<Vec<_>>()
+    };
+    let both = ["heat 9 10", "heat 9 10, loops as written", "laplace 9", "jacobi-grid 9"];
+    let layouts = ["transposed before and after", "where it lies"];
+    let layouts = layouts.map(|layout| format!("modified-gram-schmidt 9 9, {layout}"));
+    for work in both.into_iter().chain(layouts.iter().map(String::as_str)) {
+        assert!(works("CPU, 1 thread").contains(&work) && works("simulator").contains(&work), "{work}");
+    }
+    // The CPU has nothing to copy.
+    for work in ["heat 9 10, loops as written", "laplace 9", "jacobi-grid 9"] {
+        let copied = format!("{work}, copied in every step");
+        assert!(
+            works("simulator").contains(&&*copied) && !works("CPU, 1 thread").contains(&&*copied),
+            "{copied}"
+        );
+    }
+}
+
+#[test]
+fn a_kernel_in_cuda_stands_beside_the_one_in_rust() {
+    let shell = Shell::new();
+    let report = shell.json("bench native --gen tet:4 --device sim --repeat 1 --solves 1", 0);
+    let rows = rows(&report);
+    let refused: Vec<_> = rows.iter().map(|row| row["refused"].is_string()).collect();
+    assert_eq!(refused, [true, true, false, false], "the simulator runs kernels in Rust");
+    assert!(rows[3]["figures"]["iterations"].as_u64().unwrap() > 5 && rows[3]["figures"]["correct"] == true);
+    let seconds = |row: usize| {
+        let published = rows[row]["published"].as_array().unwrap();
+        published.iter().map(|p| p["seconds"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!([seconds(1), seconds(3)], [vec![235.6, 106.9], vec![239.0]]);
+}
+
+#[test]
+fn products_alone_can_have_other_slices_and_blocks() {
+    let shell = Shell::new();
+    let shapes = "--slice 64,128 --block 64";
+    let report = shell.json(&format!("bench spmv --gen tet:4 --device sim --format crs,sell {shapes}"), 0);
+    let works: Vec<_> = rows(&report).into_iter().map(|row| row["work"].as_str().unwrap()).collect();
+    assert_eq!(works, ["SpMV", "SpMV", "slices of 64, blocks of 64", "slices of 128, blocks of 64"]);
+    assert!(rows(&report).iter().all(|row| row["figures"]["correct"] == true));
+    let (_, stderr) = shell.run(&format!("bench cg --gen tet:4 --device cpu {shapes}"), 1);
+    assert!(stderr.contains("go with a table of products"), "{stderr}");
 }
 
 #[test]
@@ -199,9 +252,11 @@ fn compare_marks_what_changed_beyond_its_spread() {
 
     shell.file("other.json", "{\"schema\": \"warpsolve.spmv/1\"}");
     shell.file("bad.json", "{\"schema\": \n");
-    for (file, expected) in
-        [("other.json", "warpsolve.spmv/1"), ("bad.json", "bad.json:2"), ("none.json", "none.json")]
-    {
+    for (file, expected) in [
+        ("other.json", "warpsolve.spmv/1"),
+        ("bad.json", "bad.json:2: this is no report of `bench --json`"),
+        ("none.json", "none.json"),
+    ] {
         let (_, stderr) = shell.run(&format!("bench compare old.json {file}"), 1);
         assert!(stderr.contains(expected), "{stderr}");
     }

@@ -51,7 +51,7 @@ fn a_wave_runs_along_a_slab_in_all_formulations_and_everything_is_written() {
             shell.run(&format!("{command} {SLAB} {POINTS} --t-end 12 --out r --view 0,0,1"), 0);
         assert!(stderr.is_empty(), "{stderr}");
         for part in [
-            "132 nodes, 360 tetrahedra, 1 component, 1.6 mm^3",
+            "132 nodes, 360 tetrahedra, 1 component, 1.62 mm^3",
             "activated     every node",
             "v.pvd with 13 frames",
         ] {
@@ -244,7 +244,7 @@ fn a_mesh_without_fibres_wants_isotropic_tissue_and_is_stimulated_at_its_lowest_
     );
     for part in [
         "heart.vtu (VTU)",
-        "ball around (4, 0, 0), radius 1.000 mm (around the lowest node)",
+        "ball around (4, 0, 0), radius 1 mm (around the lowest node)",
         "not used: the tissue is isotropic",
         "5,1,1.1",
     ] {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use warpsolve::cardiac::io::vtk::write_vtu;
-use warpsolve::cardiac::mesh::{TetMesh, TriMesh};
+use warpsolve::cardiac::mesh::{Face, HexMesh, Mesh, TetMesh, TriMesh};
 
 use super::{Shell, relative_residual};
 
@@ -17,11 +17,10 @@ fn a_bar_is_pulled_by_hookes_law_and_everything_is_written() {
     let line = format!("{BEAM} --poisson 0 --young 1000 --load xmax=30,0,0 --out r");
     let (stdout, stderr) = shell.run(&line, 0);
     assert!(stderr.is_empty(), "{stderr}");
-    for part in ["1,116 nodes, 4,500 tetrahedra", "xmin: 36 nodes", "rigid motions", "at most 1.80000e-1 mm"]
-    {
+    for part in ["1,116 nodes, 4,500 tetrahedra", "xmin: 36 nodes", "rigid motions", "at most 0.18 mm"] {
         assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
     }
-    assert!(stdout.contains("at most 3.00000e1 N/mm^2"), "{stdout}");
+    assert!(stdout.contains("at most 30 N/mm^2"), "{stdout}");
     let vtu = fs::read(shell.path("r/elasticity.vtu")).unwrap();
     let head = String::from_utf8_lossy(&vtu[..2000.min(vtu.len())]).into_owned();
     assert!(head.contains("Name=\"displacement\" NumberOfComponents=\"3\""), "{head}");
@@ -56,37 +55,38 @@ fn a_beam_bends_under_its_weight_and_under_a_force() {
     }
 }
 
-/// A unit cube in six tetrahedra, with two triangles each on the physical surfaces 7 (x = 0) and 9 (x = 1).
-fn cube() -> String {
-    let mesh = TetMesh::slab([1.0; 3], 1.0).unwrap();
-    let mut text = String::from("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n");
+/// The file of a mesh for Gmsh, with the parts of its boundary at x = 0 and x = 1 in the groups 7 and 9.
+fn msh<const C: usize>(mesh: &Mesh<C>) -> String {
+    let mut text = format!("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", mesh.points().len());
     for (i, [x, y, z]) in mesh.points().iter().enumerate() {
         text += &format!("{} {x} {y} {z}\n", i + 1);
     }
-    text += "$EndNodes\n$Elements\n10\n";
-    let mut number = 0;
+    let mut elements = Vec::new();
     let mut element = |shape: u32, group: i32, nodes: &[u32]| {
-        number += 1;
         let nodes: Vec<String> = nodes.iter().map(|node| (node + 1).to_string()).collect();
-        format!("{number} {shape} 2 {group} 1 {}\n", nodes.join(" "))
+        elements.push(format!("{} {shape} 2 {group} 1 {}\n", elements.len() + 1, nodes.join(" ")));
     };
-    for face in mesh.surface() {
+    for face in mesh.boundary() {
+        let shape = match face {
+            Face::Edge(_) => 1,
+            Face::Triangle(_) => 2,
+            Face::Quad(_) => 3,
+        };
         for (group, x) in [(7, 0.0), (9, 1.0)] {
-            if face.iter().all(|&node| mesh.points()[node as usize][0] == x) {
-                text += &element(2, group, &face);
+            if face.as_ref().iter().all(|&node| mesh.points()[node as usize][0] == x) {
+                element(shape, group, face.as_ref());
             }
         }
     }
-    for tet in mesh.cells() {
-        text += &element(4, 1, tet);
-    }
-    text + "$EndElements\n"
+    let shape = [2, 4, 5][[3, 4, 8].iter().position(|&corners| corners == C).unwrap()];
+    mesh.cells().iter().for_each(|cell| element(shape, 1, cell));
+    text + &format!("$EndNodes\n$Elements\n{}\n{}$EndElements\n", elements.len(), elements.concat())
 }
 
 #[test]
 fn physical_surfaces_of_a_mesh_are_clamped_and_loaded() {
     let shell = Shell::new();
-    shell.file("cube.msh", &cube());
+    shell.file("cube.msh", &msh(&TetMesh::slab([1.0; 3], 1.0).unwrap()));
     let line = "elasticity cube.msh --clamp 7 --load 9=0,0,-2 --young 50 --device cpu --solver cg";
     let by_tags = shell.json(line, 0);
     assert_eq!(by_tags["clamped_nodes"], 4);
@@ -95,7 +95,7 @@ fn physical_surfaces_of_a_mesh_are_clamped_and_loaded() {
         .json("elasticity cube.msh --clamp xmin --load xmax=0,0,-2 --young 50 --device cpu --solver cg", 0);
     assert_eq!(by_tags["largest_displacement"], by_sides["largest_displacement"]);
     let (_, stderr) = shell.run("elasticity cube.msh --clamp 8 --load 9=1,0,0 --device cpu", 1);
-    assert!(stderr.contains("surface 8") && stderr.contains("[7, 9]"), "{stderr}");
+    assert!(stderr.contains("tag 8") && stderr.contains("[7, 9]"), "{stderr}");
     let (_, stderr) = shell.run("elasticity cube.msh --clamp box:0,0,0,1,1,1 --load 9=1,0,0 --device cpu", 1);
     assert!(stderr.contains("every node is clamped"), "{stderr}");
 }
@@ -141,8 +141,8 @@ fn a_plane_is_pulled_and_bends_as_theory_says() {
             "671 nodes, 1,200 triangles",
             "xmin: 11 nodes",
             "rigid motions",
-            "at most 1.80000e-1 mm",
-            "at most 3.00000e1 N/mm^2",
+            "at most 0.18 mm",
+            "at most 30 N/mm^2",
             &format!("plane {plane}"),
         ] {
             assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
@@ -171,11 +171,127 @@ fn a_plane_is_pulled_and_bends_as_theory_says() {
     assert_eq!(read["largest_displacement"], plain["largest_displacement"]);
     for (line, part) in [
         (format!("{beam} --load xmax=0,0,-1"), "act along z, across the plane of the mesh"),
-        (format!("{beam} --load 7=0,1,0"), "the mesh has no physical surfaces"),
+        (format!("{beam} --load 7=0,1,0"), "its file has no lines with numbers"),
         (format!("{beam} --load xmax=0,1,0 --plane thin"), "strain, stress"),
         (format!("{BEAM} --load xmax=0,1,0 --plane stress"), "--plane goes with a mesh of triangles"),
     ] {
         let (_, stderr) = shell.run(&line, 1);
         assert!(stderr.contains(part), "{line}: {stderr}");
+    }
+}
+
+/// Faces with numbers hold and pull as the sides do that they are.
+fn by_tags_as_by_sides(shell: &Shell, mesh: &str, force: &str) {
+    let run = |clamp: &str, load: &str| {
+        let line = format!("elasticity {mesh} --clamp {clamp} --load {load}={force} --young 50 --device cpu");
+        shell.json(&format!("{line} --solver cg --precond jacobi"), 0)
+    };
+    let (tags, sides) = (run("7", "9"), run("xmin", "xmax"));
+    for key in ["clamped_nodes", "force", "largest_displacement"] {
+        assert_eq!(tags[key], sides[key], "{mesh} {key}");
+    }
+}
+
+#[test]
+fn lines_with_numbers_in_a_plane_are_clamped_and_loaded() {
+    let shell = Shell::new();
+    let sheet = TriMesh::sheet([1.0, 0.5], None, 0.25).unwrap();
+    shell.file("sheet.msh", &msh(&sheet));
+    by_tags_as_by_sides(&shell, "sheet.msh", "0,-2,0");
+    // The same in a file of VTK: regions of lines.
+    let vtk = "# vtk DataFile Version 3.0\nsquare\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n\
+               0 0 0 1 0 0 1 1 0 0 1 0\nCELLS 4 14\n3 0 1 2\n3 0 2 3\n2 3 0\n2 1 2\nCELL_TYPES 4\n5 5 3 3\n\
+               CELL_DATA 4\nSCALARS region int 1\nLOOKUP_TABLE default\n1 1 7 9\n";
+    shell.file("square.vtk", vtk);
+    by_tags_as_by_sides(&shell, "square.vtk", "1,0,0");
+    let (_, stderr) = shell.run("elasticity square.vtk --clamp 7 --load 8=1,0,0 --device cpu", 1);
+    assert!(stderr.contains("tag 8") && stderr.contains("lines with the numbers [7, 9]"), "{stderr}");
+}
+
+#[test]
+fn hexahedra_are_generated_written_and_read() {
+    let shell = Shell::new();
+    let bar = "elasticity --slab 6,1,1 --spacing 0.25 --elements hexahedra --clamp xmin --device cpu";
+    // nu = 0: u_x = F x / (E A) to the last digits.
+    let (stdout, stderr) =
+        shell.run(&format!("{bar} --poisson 0 --young 1000 --load xmax=30,0,0 --out r"), 0);
+    assert!(stderr.is_empty(), "{stderr}");
+    for part in [
+        "625 nodes, 384 hexahedra",
+        "xmin: 25 nodes",
+        "rigid motions",
+        "at most 0.18 mm",
+        "at most 30 N/mm^2",
+    ] {
+        assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
+    }
+    assert!(fs::read(shell.path("r/von-mises.png")).unwrap().starts_with(b"\x89PNG"));
+    // Beam theory, closer than tetrahedra of this size come.
+    let load = "--load xmax=0,0,-1";
+    let theory = 6.0f64.powi(3) / (3.0 * 210_000.0 / 12.0);
+    let run = shell.json(&format!("{bar} {load}"), 0);
+    let ratio = run["largest_displacement"].as_f64().unwrap() / theory;
+    assert!((0.9..1.03).contains(&ratio), "{ratio}");
+    assert_eq!((&run["hexahedra"], &run["tetrahedra"]), (&384.into(), &0.into()));
+    assert!(run["iterations"].as_u64().unwrap() < 30, "{run}");
+    let read = shell.json(&format!("elasticity r/elasticity.vtu --clamp xmin --device cpu {load}"), 0);
+    assert_eq!(read["largest_displacement"], run["largest_displacement"]);
+    shell.file("cubes.msh", &msh(&HexMesh::slab([1.0, 0.5, 0.5], 0.25).unwrap()));
+    by_tags_as_by_sides(&shell, "cubes.msh", "0,0,-2");
+    for (line, part) in [
+        (
+            "bidomain cubes.msh --isotropic --t-end 1",
+            "cubes.msh: the mesh has hexahedra, and the heart needs",
+        ),
+        ("elasticity --slab 1,1 --spacing 1 --elements hexahedra --clamp xmin", "made of triangles"),
+        ("elasticity cubes.msh --elements hexahedra --clamp xmin", "cannot be used with"),
+        ("solve --gen elasticity:3:cubes", "tetrahedra or hexahedra"),
+    ] {
+        let (_, stderr) = shell.run(line, 1);
+        assert!(stderr.contains(part), "{line}: {stderr}");
+    }
+    let generated = shell.json("solve --gen elasticity:5:hexahedra --device cpu", 0);
+    assert_eq!(generated["rows"], 12 * 4 * 25);
+    assert!(generated["iterations"].as_u64().unwrap() < 30, "{generated}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_words() {
+    let shell = Shell::new();
+    let cube = HexMesh::slab([1.0; 3], 1.0).unwrap();
+    let file = msh(&cube);
+    shell.file("cube.msh", &file);
+    shell.file("cut.msh", &file[..file.len() - 40]);
+    shell.file("nan.msh", &file.replacen("2 0 0 1\n", "2 nan 0 1\n", 1));
+    let corners = cube.cells()[0].map(|node| (node + 1).to_string());
+    let mut twisted = corners.clone();
+    twisted.swap(2, 3);
+    shell.file("twisted.msh", &file.replace(&corners.join(" "), &twisted.join(" ")));
+    shell.file("negative.msh", &file.replace(" 2 7 1 ", " 2 -7 1 "));
+    shell.json("elasticity negative.msh --clamp -7 --load xmax=1,0,0 --device cpu", 0);
+    let body = "elasticity --slab 1,1,1 --spacing 0.5";
+    for (line, part) in [
+        ("elasticity cut.msh --clamp 7 --load 9=1,0,0".to_string(), "cut.msh:"),
+        ("elasticity nan.msh --clamp 7 --load 9=1,0,0".into(), "node 2 is at (NaN, 0, 1)"),
+        ("elasticity twisted.msh --clamp 7 --load 9=1,0,0".into(), "hexahedron 1: it is folded"),
+        ("elasticity cube.msh --clamp 3 --load 9=1,0,0".into(), "quads with the numbers [7, 9]"),
+        (format!("{body} --clamp xmin"), "no force acts on what can move"),
+        (format!("{body} --clamp xmin --load xmin=1,0,0"), "no force acts on what can move"),
+        (format!("{body} --clamp xmin --load xmax=nan,0,0"), "it takes 3 numbers"),
+        (format!("{body} --clamp xmin --load xmax=1,0"), "it takes 3 numbers"),
+        (format!("{body} --clamp middle --load xmax=1,0,0"), "it takes xmin, xmax"),
+        (
+            format!("{body} --clamp box:5,5,5,6,6,6 --load xmax=1,0,0"),
+            "in the box from (5, 5, 5) to (6, 6, 6)",
+        ),
+        (format!("{body} --clamp xmin --load xmax=1,0,0 --poisson 0.5"), "it must lie between -1 and 0.5"),
+        (format!("{body} --clamp xmin --load xmax=1,0,0 --young 1e308 --device cpu"), "a finite number"),
+        ("elasticity --slab -1,1,1 --spacing 1 --clamp xmin".into(), "positive numbers of mm, not -1"),
+        ("elasticity --slab 1,1,1 --spacing 1e-300 --clamp xmin".into(), "a larger spacing than 1e-300 mm"),
+        ("elasticity --slab 1e300,1e300,1e300 --spacing 1e300 --clamp xmin".into(), "volume is NaN"),
+        ("elasticity --slab 1e-200,1e-200,1e-200 --spacing 1 --clamp xmin".into(), "volume is 0"),
+    ] {
+        let (stdout, stderr) = shell.run(&line, 1);
+        assert!(stdout.is_empty() && stderr.contains(part), "{line}: {stdout}{stderr}");
     }
 }

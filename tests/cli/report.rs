@@ -111,6 +111,8 @@ fn the_text_says_what_was_done() {
         "\nexpected      ",
         " launches, ",
         "means nothing in the simulator",
+        "\ncapacity      4 multiprocessors, 1.0 GiB of memory, ",
+        " in blocks of 256: ",
     ] {
         assert!(stdout.contains(part), "{part:?} is not in\n{stdout}");
     }

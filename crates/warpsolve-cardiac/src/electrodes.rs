@@ -9,6 +9,7 @@ use super::params::Params;
 use super::stimulus::{Balance, Stimulus, StimulusKind};
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::matrix::Csr;
+use warpsolve_host::number::plain;
 
 /// A sum of currents below this share of the sum of their magnitudes is 0 but for rounding.
 const ROUNDING: f64 = 1e-9;
@@ -45,7 +46,7 @@ pub(super) fn electrodes<const C: usize>(
             let timing = timing(&electrodes[first].stimulus);
             let is_one = |k: &usize| self::timing(&electrodes[*k].stimulus) == timing;
             let group: Vec<usize> = (first..electrodes.len()).filter(is_one).collect();
-            let who = group.iter().map(|&k| std::mem::take(&mut names[k])).collect::<Vec<_>>().join(", ");
+            let who = group.iter().map(|&k| std::mem::take(&mut names[k])).collect::<Vec<_>>().join(" and ");
             let together: Vec<&mut Vec<f64>> = electrodes
                 .iter_mut()
                 .enumerate()
@@ -74,16 +75,18 @@ fn balance(how: Balance, mut electrodes: Vec<&mut Vec<f64>>, volumes: &[f64], wh
         _ if missing.abs() <= ROUNDING * (entering + leaving) => {}
         Balance::Refuse => {
             return Err(Error::Option(format!(
-                "the extracellular currents of {who} add up to {missing:.6e} uA, but where nothing is grounded \
+                "the extracellular currents of {who} add up to {} uA, but where nothing is grounded \
                  as much must leave as enters; give an electrode of the other sign, or a ground, or balance \
-                 them (--ground, --balance-stimuli)"
+                 them (--ground, --balance-stimuli)",
+                plain(missing)
             )));
         }
         Balance::Scale if entering == 0.0 || leaving == 0.0 => {
             return Err(Error::Option(format!(
-                "the extracellular currents of {who} have one sign and add up to {missing:.6e} uA: there is \
+                "the extracellular currents of {who} have one sign and add up to {} uA: there is \
                  nothing to scale; give an electrode of the other sign, or a ground, or spread what is missing \
-                 (--ground, --balance-stimuli spread)"
+                 (--ground, --balance-stimuli spread)",
+                plain(missing)
             )));
         }
         Balance::Scale => {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use warpsolve_host::error::{Error, Result};
+use warpsolve_host::number::{plain, vector};
 
 /// Nodes outside of a shape by at most this share of the mesh's diameter count as inside.
 const SLACK: f64 = 1e-9;
@@ -46,13 +47,13 @@ impl Shape {
             Shape::Box { low, high } if finite(low) && finite(high) && (0..3).all(|x| low[x] <= high[x]) => {
                 Ok(())
             }
-            Shape::Box { low, high } => Err(format!(
-                "the box from {low:?} to {high:?} mm is empty; give its lower corner, then its upper one"
-            )),
+            Shape::Box { .. } => {
+                Err(format!("the {self} is empty; give its lower corner, then its upper one"))
+            }
             Shape::Ball { centre, radius } if finite(centre) && *radius > 0.0 && radius.is_finite() => Ok(()),
-            Shape::Ball { centre, radius } => Err(format!(
-                "a ball around {centre:?} with a radius of {radius} mm; it must be positive, and all numbers finite"
-            )),
+            Shape::Ball { .. } => {
+                Err(format!("a {self}; the radius must be positive, and all numbers finite"))
+            }
         }
     }
 
@@ -72,8 +73,10 @@ impl Shape {
             return Ok(within);
         }
         Err(Error::Option(format!(
-            "{what} acts at no node: none of {} is within its {self}; the mesh reaches from {low:?} to {high:?} mm",
-            points.len()
+            "{what} acts at no node: none of {} is within its {self}; the mesh reaches from {} to {} mm",
+            points.len(),
+            vector(low),
+            vector(high)
         )))
     }
 }
@@ -81,9 +84,9 @@ impl Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Shape::Box { low, high } => write!(f, "box from {low:?} to {high:?} mm"),
+            Shape::Box { low, high } => write!(f, "box from {} to {} mm", vector(*low), vector(*high)),
             Shape::Ball { centre, radius } => {
-                write!(f, "ball around {centre:?} mm with a radius of {radius} mm")
+                write!(f, "ball around {} mm with a radius of {} mm", vector(*centre), plain(*radius))
             }
         }
     }

@@ -6,6 +6,7 @@ use super::params::Params;
 use warpsolve_host::backend::{Backend, Coef, Storage};
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::matrix::{Csr, check};
+use warpsolve_host::number::plain;
 use warpsolve_host::precond::amg::{self, Hierarchies};
 use warpsolve_host::precond::{Jacobi, NullSpace, Preconditioner, Projected};
 use warpsolve_host::solver::cg::CgSteps;
@@ -129,7 +130,11 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
             StopReason::NotFinite => Err(Error::NotFinite {
                 what: "the residual",
                 value: norm,
-                position: format!("{time} ms in the {} system; use a smaller time step", self.info.name),
+                position: format!(
+                    "{} ms in the {} system (a smaller time step may help)",
+                    plain(time),
+                    self.info.name
+                ),
             }),
             reason => {
                 let why = match reason {
@@ -142,9 +147,12 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
                     other => other.to_string(),
                 };
                 Err(Error::Option(format!(
-                    "the {} system of the step to {time} ms was not solved: {why} after {} iterations, with a residual of \
+                    "the {} system of the step to {} ms was not solved: {why} after {} iterations, with a residual of \
                      {norm:.3e} where {:.3e} was asked for; use more iterations, a larger tolerance or a smaller time step",
-                    self.info.name, outcome.iterations, outcome.threshold
+                    self.info.name,
+                    plain(time),
+                    outcome.iterations,
+                    outcome.threshold
                 )))
             }
         }

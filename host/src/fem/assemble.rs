@@ -1,6 +1,6 @@
 //! The matrices of P1 elements, gathered row by row.
 
-use super::{FreeNodes, P1, Vec3};
+use super::{FreeNodes, P1, Point, Vec3};
 use crate::matrix::Csr;
 use crate::parallel::*;
 
@@ -25,8 +25,10 @@ impl<const C: usize> P1<'_, C> {
     /// others. Assembly takes another 48 bytes a cell.
     pub fn stiffness(&self, conductivity: impl Fn(usize) -> [[f64; 3]; 3] + Sync) -> Csr<f64> {
         let couplings = |t| {
-            let (simplex, sigma) = (self.simplex(t), conductivity(t));
-            let (normals, scale) = (simplex.normals, simplex.scale());
+            let sigma = conductivity(t);
+            const { assert!(C < 8, "only elasticity has hexahedra") };
+            let point = Point::new(self.cells[t].map(|node| self.points[node as usize]), 0);
+            let (normals, scale) = (point.normals, point.scale());
             let mut couplings = [0.0; CORNERS.len()];
             for (coupling, [a, b]) in couplings.iter_mut().zip(CORNERS).take(C * (C - 1) / 2) {
                 *coupling = scale * bilinear(&sigma, normals[a], normals[b]);
@@ -50,18 +52,33 @@ impl<const C: usize> P1<'_, C> {
     ///
     /// It is symmetric to the last bit, and positive definite.
     pub fn mass(&self) -> Csr<f64> {
-        let coupling = |t| self.simplex(t).volume() / (C * (C + 1)) as f64;
+        const { assert!(C < 8, "only lumped masses of hexahedra are computed") };
+        let coupling = |t| self.volume(t) / (C * (C + 1)) as f64;
         self.gather(&FreeNodes::all(self.n_nodes()), coupling, |&coupling, c, _| {
             std::array::from_fn(|b| [if b == c { 2.0 * coupling } else { coupling }])
         })
     }
 
-    /// The row sums of the mass matrix: of the volume around each node a quarter, of the area a third (mm^3,
-    /// mm^2).
+    /// The row sums of the mass matrix, the integrals of phi_i: of the volume of the tetrahedra around each
+    /// node a quarter, of the area of triangles a third (mm^3, mm^2).
     pub fn lumped_mass(&self) -> Vec<f64> {
-        let shares = self.elements(|t| 1.0 / C as f64 * self.simplex(t).volume());
-        let around = |i| self.around(i).iter().map(|&t| shares[t as usize]).sum();
+        let shares = self.elements(|t| {
+            let mut shares = [0.0; C];
+            for point in self.integration(t) {
+                let volume = point.volume();
+                shares.iter_mut().zip(point.values).for_each(|(share, value)| *share += value * volume);
+            }
+            shares
+        });
+        let share = |i: usize, t: u32| shares[t as usize][self.corner(i, t)];
+        let around = |i| self.around(i).iter().map(|&t| share(i, t)).sum();
         (0..self.n_nodes()).into_par_iter().map(around).collect()
+    }
+
+    /// Which corner of cell `t` node `i` is.
+    fn corner(&self, i: usize, t: u32) -> usize {
+        let corners = &self.cells[t as usize];
+        corners.iter().position(|&node| node as usize == i).expect("a corner is node i")
     }
 
     /// `element` of each cell.
@@ -94,7 +111,7 @@ impl<const C: usize> P1<'_, C> {
                 }
                 for &t in self.around(i) {
                     let corners = self.cells[t as usize];
-                    let c = corners.iter().position(|&node| node as usize == i).expect("a corner is node i");
+                    let c = self.corner(i, t);
                     for (&node, couplings) in corners.iter().zip(row(&elements[t as usize], c, k)) {
                         let Some(j) = free.number(node) else { continue };
                         let first = columns.binary_search(&(B as u32 * j));

@@ -1,9 +1,9 @@
-//! Linear finite elements (P1) on tetrahedra and on triangles, with the bidomain equations and linear
-//! elasticity discretised with them.
+//! Finite elements of first order on tetrahedra, triangles and hexahedra, with the bidomain equations and
+//! linear elasticity discretised with them.
 //!
-//! [`P1`] assembles stiffness and mass matrices. [`bidomain()`] and [`potentials`] couple them in the system
-//! of one time step of the bidomain equations; the documentation of the first has the derivation.
-//! [`P1::elasticity`] is the matrix of an elastic body.
+//! [`P1`] assembles stiffness and mass matrices of linear elements; those of [`Q1`] are trilinear.
+//! [`bidomain()`] and [`potentials`] couple them in the system of one time step of the bidomain equations;
+//! the documentation of the first has the derivation. [`P1::elasticity`] is the matrix of an elastic body.
 //!
 //! Units: lengths in mm, time in ms, potentials in mV, conductivities in mS/mm, capacities in uF. Then
 //! stiffness matrices are in mS, mass matrices in mm^3, currents in uA. Forces in N and moduli in N/mm^2 go
@@ -21,8 +21,8 @@ mod tests;
 pub use bidomain::{bidomain, potentials};
 pub use conductivity::transversely_isotropic;
 pub use elasticity::{Elastic, face_shares};
-pub(crate) use element::Simplex;
-pub use element::{Vec3, cross, dot};
+pub(crate) use element::Point;
+pub use element::{Vec3, cross, dot, signed_volume};
 pub use free_nodes::FreeNodes;
 
 use crate::error::{Error, Result};
@@ -32,7 +32,8 @@ use crate::parallel::*;
 const BLOCK: usize = 4096;
 
 /// The space of the continuous functions that are linear on each cell of a mesh, with one unknown a node.
-/// Cells are tetrahedra (C = 4 corners), or triangles in a plane of constant z (C = 3).
+/// Cells are tetrahedra (C = 4 corners), or triangles in a plane of constant z (C = 3). On hexahedra
+/// ([`Q1`]) the functions are trilinear, and integrals are sums over 2 x 2 x 2 points of Gauss.
 ///
 /// It holds what all matrices of a mesh have in common: their pattern (node i is coupled to itself and to the
 /// nodes that share a cell with it) and the cells around each node. One thread computes a row, as the sum
@@ -52,9 +53,17 @@ pub struct P1<'m, const C: usize = 4> {
     col_idx: Vec<u32>,
 }
 
+/// The space of trilinear functions on hexahedra, which need not be boxes. Their corners are in VTK's order:
+/// round one face, then round the opposite one.
+pub type Q1<'m> = P1<'m, 8>;
+
 /// What cells of C corners are called, one and several.
 const fn names<const C: usize>() -> [&'static str; 2] {
-    if C == 3 { ["triangle", "triangles"] } else { ["tetrahedron", "tetrahedra"] }
+    match C {
+        3 => ["triangle", "triangles"],
+        4 => ["tetrahedron", "tetrahedra"],
+        _ => ["hexahedron", "hexahedra"],
+    }
 }
 
 impl<'m, const C: usize> P1<'m, C> {
@@ -63,8 +72,8 @@ impl<'m, const C: usize> P1<'m, C> {
     ///
     /// # Errors
     /// [`Error::Mesh`] names, counted from 1, the first corner that is not among the points, cell that has a
-    /// corner twice or no volume, triangle across planes of constant z, or node without cells, whose row
-    /// would be zero.
+    /// corner twice or no volume, triangle across planes of constant z, hexahedron that is folded, or node
+    /// without cells, whose row would be zero.
     pub fn new(points: &'m [[f64; 3]], cells: &'m [[u32; C]]) -> Result<Self> {
         check(points, cells)?;
         let (around_ptr, around) = cells_around(points.len(), cells);
@@ -95,8 +104,15 @@ impl<'m, const C: usize> P1<'m, C> {
         &self.col_idx[self.row_ptr[i]..self.row_ptr[i + 1]]
     }
 
-    fn simplex(&self, t: usize) -> Simplex<C> {
-        Simplex::new(self.cells[t].map(|node| self.points[node as usize]))
+    /// The points of integration of cell `t`.
+    fn integration(&self, t: usize) -> impl Iterator<Item = Point<C>> {
+        let corners = self.cells[t].map(|node| self.points[node as usize]);
+        (0..Point::<C>::COUNT).map(move |q| Point::new(corners, q))
+    }
+
+    /// The volume of cell `t`.
+    fn volume(&self, t: usize) -> f64 {
+        self.integration(t).map(|point| point.volume()).sum()
     }
 
     /// Row pointers and columns of the matrices. The columns of a row are the corners of the cells around
@@ -151,10 +167,20 @@ fn check<const C: usize>(points: &[[f64; 3]], cells: &[[u32; C]]) -> Result<()> 
         if C == 3 && corners.iter().any(|p| p[2] != corners[0][2]) {
             return Some(format!("{one} {}: it must lie in a plane of constant z", t + 1));
         }
-        let simplex = Simplex::new(corners);
-        // It must not be zero, infinite or NaN, nor so small that dividing by it overflows.
-        (!simplex.det.is_normal())
-            .then(|| format!("{one} {}: its volume is {}; repair the mesh", t + 1, simplex.volume()))
+        let dets = (0..Point::<C>::COUNT).map(|q| Point::oriented(corners, q).1);
+        // They must not be zero, infinite or NaN, nor so small that dividing by them overflows.
+        if let Some(wrong) = dets.clone().find(|det| !det.is_normal()) {
+            let volume = Point::new(corners, 0).volume();
+            return Some(format!(
+                "{one} {}: its volume is {}; repair the mesh",
+                t + 1,
+                if C == 8 { wrong } else { volume }
+            ));
+        }
+        let is_folded = dets.clone().any(|det| det < 0.0) && dets.clone().any(|det| det > 0.0);
+        is_folded.then(|| {
+            format!("{one} {}: it is folded, or its corners are not in VTK's order; repair the mesh", t + 1)
+        })
     });
     fault.map_or(Ok(()), |message| Err(Error::Mesh(message)))
 }

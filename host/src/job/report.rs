@@ -281,9 +281,8 @@ impl fmt::Display for Warning {
             Warning::HierarchyInF64 { iterations, reason, failure } => {
                 write!(
                     f,
-                    "with a hierarchy in f32 the solver stopped in iteration {iterations} ({}), and the system was \
-                     solved once more with one in f64",
-                    reason.name()
+                    "with a hierarchy in f32 the solver stopped in iteration {iterations} ({reason}), and the system was \
+                     solved once more with one in f64"
                 )?;
                 failure.iter().try_for_each(|error| write!(f, ", which failed: {error}"))
             }

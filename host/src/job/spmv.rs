@@ -50,13 +50,13 @@ impl Oracle {
     }
 
     /// The x of the measurement.
-    pub(super) fn x(&self) -> &[f64] {
+    pub fn x(&self) -> &[f64] {
         &self.x
     }
 
     /// The relative difference of `y`, and whether each row is within `(m + 4) eps` of its magnitude: m
     /// products and sums of a row of m entries, and the rounding of a and x to `T`.
-    pub(super) fn compare<T: Real>(&self, a: &Csr<f64>, y: &[T]) -> (f64, bool) {
+    pub fn compare<T: Real>(&self, a: &Csr<f64>, y: &[T]) -> (f64, bool) {
         let row = |i: usize| {
             let difference = (y[i].to_f64() - self.product[i]).abs();
             let bound = (a.row_len(i) + 4) as f64 * T::EPSILON.to_f64() * self.magnitude[i];

@@ -1,5 +1,5 @@
 //! The mesh of `tet`, `bidomain` and `elasticity`: a jittered box of nodes, each of its cubes cut into six
-//! tetrahedra.
+//! tetrahedra, or taken as a hexahedron.
 //!
 //! H. W. Kuhn: Some combinatorial lemmas in topology, IBM Journal of Research and Development 4, 1960.
 
@@ -51,4 +51,15 @@ pub(crate) fn tetrahedra([nx, ny, nz]: [usize; 3]) -> Vec<[u32; 4]> {
         let corner = (cube / (my * mz) * ny + cube / mz % my) * nz + cube % mz;
         cut(corner, [ny * nz, nz, 1]).map(|corners| corners.map(|node| node as u32))
     })
+}
+
+/// The hexahedra of the box, one for each of its cubes, corners in VTK's order.
+pub(crate) fn hexahedra([nx, ny, nz]: [usize; 3]) -> Vec<[u32; 8]> {
+    let [mx, my, mz] = [nx - 1, ny - 1, nz - 1];
+    let (x, y, z) = (ny * nz, nz, 1);
+    let cube = |cube: usize| {
+        let corner = (cube / (my * mz) * ny + cube / mz % my) * nz + cube % mz;
+        [0, x, x + y, y, z, x + z, x + y + z, y + z].map(|step| (corner + step) as u32)
+    };
+    (0..mx * my * mz).into_par_iter().map(cube).collect()
 }

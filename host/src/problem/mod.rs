@@ -17,7 +17,7 @@ mod tet;
 pub use anisotropic::anisotropic;
 pub use bidomain::bidomain;
 pub use convection_diffusion::convection_diffusion;
-pub use elasticity::{elasticity, elasticity_coordinates};
+pub use elasticity::{Elements, elasticity, elasticity_coordinates};
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
 pub use slivers::with_slivers;
@@ -40,7 +40,7 @@ pub const USAGE: [&str; 8] = [
     "convection-diffusion:N[:PECLET]",
     "random-spd:N[:NNZ_PER_ROW]",
     "bidomain:N",
-    "elasticity:N",
+    "elasticity:N[:ELEMENTS]",
 ];
 
 /// A model problem and its parameters. The function that generates it defines it.
@@ -87,10 +87,12 @@ pub enum Problem {
         /// Nodes along an edge of the box.
         n: usize,
     },
-    /// An elastic bar on tetrahedra, `4 (n - 1) n^2` free nodes: [`elasticity`].
+    /// An elastic bar, `4 (n - 1) n^2` free nodes: [`elasticity`].
     Elasticity {
         /// Nodes along an edge of the cross-section.
         n: usize,
+        /// What it is made of. By default tetrahedra.
+        elements: Elements,
     },
 }
 
@@ -104,7 +106,8 @@ impl fmt::Display for Problem {
             Problem::ConvectionDiffusion { n, peclet } => write!(f, "convection-diffusion:{n}:{peclet}"),
             Problem::RandomSpd { n, nnz_per_row } => write!(f, "random-spd:{n}:{nnz_per_row}"),
             Problem::Bidomain { n } => write!(f, "bidomain:{n}"),
-            Problem::Elasticity { n } => write!(f, "elasticity:{n}"),
+            Problem::Elasticity { n, elements: Elements::Tetrahedra } => write!(f, "elasticity:{n}"),
+            Problem::Elasticity { n, elements } => write!(f, "elasticity:{n}:{elements}"),
         }
     }
 }
@@ -135,7 +138,11 @@ impl FromStr for Problem {
         let problem = match name {
             "tet" => Problem::Tet { n },
             "bidomain" => Problem::Bidomain { n },
-            "elasticity" => Problem::Elasticity { n },
+            "elasticity" => {
+                let elements = parameter.unwrap_or("tetrahedra").parse();
+                let elements = elements.map_err(|_| fault("the elements are tetrahedra or hexahedra"))?;
+                Problem::Elasticity { n, elements }
+            }
             "poisson2d" => Problem::Poisson2d { n },
             "poisson3d" => Problem::Poisson3d { n },
             "anisotropic" => {
@@ -177,7 +184,7 @@ impl Problem {
     /// multigrid must interpolate well. `None` for other problems. `seed` is that of [`generate`], and
     /// `shuffled` says whether [`shuffle`] follows.
     pub fn coordinates(&self, seed: u64, shuffled: bool) -> Option<Vec<Vec<f64>>> {
-        let Problem::Elasticity { n } = *self else { return None };
+        let Problem::Elasticity { n, .. } = *self else { return None };
         let coordinates = elasticity_coordinates(n, seed);
         if !shuffled {
             return Some(coordinates);
@@ -197,8 +204,9 @@ impl Problem {
             Problem::Anisotropic { n, .. } | Problem::ConvectionDiffusion { n, .. } => (power(n, 2)?, 5),
             Problem::RandomSpd { n, nnz_per_row } => (n as u64, nnz_per_row as u64),
             Problem::Bidomain { n } => (power(n, 3)?.checked_mul(2)?, 30),
-            Problem::Elasticity { n } => {
-                (power(n, 2)?.checked_mul((n as u64).checked_sub(1)?.checked_mul(12)?)?, 45)
+            Problem::Elasticity { n, elements } => {
+                let per_row = if elements == Elements::Tetrahedra { 45 } else { 81 };
+                (power(n, 2)?.checked_mul((n as u64).checked_sub(1)?.checked_mul(12)?)?, per_row)
             }
         };
         Some((rows, rows.checked_mul(per_row)?))
@@ -209,7 +217,7 @@ impl Problem {
     fn check_size(&self, memory: u64) -> Result<()> {
         let fault = |what: String| Err(Error::Option(format!("problem '{self}': {what}")));
         let (n, least) = match *self {
-            Problem::Tet { n } | Problem::Bidomain { n } | Problem::Elasticity { n } => (n, 2),
+            Problem::Tet { n } | Problem::Bidomain { n } | Problem::Elasticity { n, .. } => (n, 2),
             Problem::Poisson2d { n }
             | Problem::Poisson3d { n }
             | Problem::Anisotropic { n, .. }
@@ -262,7 +270,7 @@ pub fn generate(problem: &Problem, seed: u64) -> Result<Csr<f64>> {
         Problem::ConvectionDiffusion { n, peclet } => convection_diffusion(n, peclet),
         Problem::RandomSpd { n, nnz_per_row } => random_spd(n, nnz_per_row, seed),
         Problem::Bidomain { n } => bidomain(n, seed)?,
-        Problem::Elasticity { n } => elasticity(n, seed)?,
+        Problem::Elasticity { n, elements } => elasticity(n, elements, seed)?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Anisotropic diffusion on tetrahedra: the project's benchmark matrix.
 
 use super::kuhn::{cut, fibre, position};
-use crate::fem::{Simplex, Vec3, dot};
+use crate::fem::{Point, Vec3, dot};
 use crate::matrix::Csr;
 
 /// The position of a node among the 3 x 3 x 3 nodes around a row's own, which is number 13.
@@ -90,7 +90,7 @@ fn star() -> Vec<[usize; 4]> {
 
 /// V grad phi_c . S grad phi_b of one tetrahedron for the centre c and each of its corners b.
 fn couplings_in(corners: &[usize; 4], nodes: &[Vec3; 27], fibre: Vec3) -> [f64; 4] {
-    let tetrahedron = Simplex::new(corners.map(|place| nodes[place]));
+    let tetrahedron = Point::new(corners.map(|place| nodes[place]), 0);
     let (normals, scale) = (tetrahedron.normals, tetrahedron.scale());
     let along = normals.map(|n| dot(fibre, n));
     let c = corners.iter().position(|&place| place == CENTRE).expect("a tetrahedron of the star");

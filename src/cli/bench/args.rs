@@ -11,6 +11,7 @@ use warpsolve::problem::Problem;
 use super::super::device::DeviceName;
 use super::super::names::named;
 use super::super::parameters::{Amg, Setting as Parameter};
+use super::super::profile::ProfileArgs;
 use super::super::values::{Restart, not_negative};
 
 #[derive(Debug, Args)]
@@ -29,7 +30,7 @@ impl BenchArgs {
             What::Amg(setting) | What::Block(setting) | What::Threads(setting) => Some(setting),
             What::Elasticity(setting) | What::Patterns(setting) | What::Unified(setting) => Some(setting),
             What::Loops(setting) | What::Programs(setting) | What::Shapes(setting) => Some(setting),
-            What::Exchange(setting) | What::All(setting) => Some(setting),
+            What::Exchange(setting) | What::Native(setting) | What::All(setting) => Some(setting),
             What::Compare(_) => None,
         }
     }
@@ -59,12 +60,14 @@ pub enum What {
     Unified(Setting),
     /// A sweep of block Jacobi on threads of the host, its loops written in four ways
     Loops(Setting),
-    /// Laplace's equation and a grid with a source, by threads of the host and on each GPU
+    /// The small programs that the documents time, by threads of the host and on each GPU
     Programs(Setting),
     /// The product with slices of 32, 64 and 128 rows, in blocks of 64 to 512 threads (GPU)
     Shapes(Setting),
     /// A product by several ranks that exchange nothing, the elements that they share, or whole vectors
     Exchange(Setting),
+    /// A product in CUDA C++ beside the one in Rust, and CG with either (GPU)
+    Native(Setting),
     /// All of these
     All(Setting),
     /// Set two reports (--json) side by side; what changed beyond its spread is marked
@@ -96,15 +99,15 @@ pub struct Setting {
     /// the simulator 1,000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub elements: Option<u32>,
-    /// In the table shapes: rows of a slice [default: 32,64,128]
+    /// In the table shapes, and if given in spmv and block, beside sell: rows of a slice [default: 32,64,128]
     #[arg(long, value_name = "ROWS", value_delimiter = ',', value_parser = PossibleValuesParser::new(["32", "64", "128"]).try_map(|rows| rows.parse::<usize>()), hide_possible_values = true)]
     pub slice: Vec<usize>,
-    /// In the table shapes: threads of a block [default: 64,128,256,512]
+    /// In the same tables: threads of a block [default: 64,128,256,512]
     #[arg(long, value_name = "THREADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(["64", "128", "256", "512"]).try_map(|threads| threads.parse::<u32>()), hide_possible_values = true)]
     pub block: Vec<u32>,
-    /// Points along each side of the grids of the table programs [default: the documents' 1000 for laplace,
-    /// 5000 for jacobi-grid; 24 in the simulator]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=60_000))]
+    /// In the table programs: points along each side of a grid, rows and columns of a matrix [default: each
+    /// of the documents' sizes, the long ones once and by the last number of threads; 24 in the simulator]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=50_000))]
     pub grid: Option<u32>,
     /// Number types: f64, f32
     #[arg(long, value_delimiter = ',', default_value = "f64", value_parser = named::<Precision>(&[Precision::NAMES]), hide_possible_values = true)]
@@ -128,7 +131,7 @@ pub struct Setting {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub solves: Option<u32>,
     /// Relative residual at which solves stop
-    #[arg(long, value_name = "X", default_value_t = 1e-5, value_parser = not_negative)]
+    #[arg(long, value_name = "X", default_value_t = 1e-5, value_parser = not_negative, allow_negative_numbers = true)]
     pub rtol: f64,
     /// Most iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -158,6 +161,8 @@ pub struct Setting {
     /// No tables and no progress
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 impl Setting {

@@ -21,7 +21,10 @@ pub fn run(args: &CompareArgs) -> Result<u8> {
 
 fn read(path: &Path) -> Result<Report> {
     let text = fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-    let parse = |error: serde_json::Error| Error::parse(path, error.line() as u64, error.to_string());
+    let parse = |error: serde_json::Error| {
+        let message = format!("this is no report of `bench --json`: {error}");
+        Error::parse(path, error.line() as u64, message)
+    };
     let any: serde_json::Value = serde_json::from_str(&text).map_err(parse)?;
     match any.get("schema").and_then(|schema| schema.as_str()) {
         Some(SCHEMA) => serde_json::from_str(&text).map_err(parse),

@@ -17,10 +17,11 @@ pub enum Kind {
     Programs,
     Shapes,
     Exchange,
+    Native,
 }
 
 /// Every table, in the order in which they are measured.
-pub const ALL: [Kind; 14] = [
+pub const ALL: [Kind; 15] = [
     Kind::Dot,
     Kind::Spmv,
     Kind::Cg,
@@ -35,10 +36,11 @@ pub const ALL: [Kind; 14] = [
     Kind::Programs,
     Kind::Shapes,
     Kind::Exchange,
+    Kind::Native,
 ];
 
 impl Kind {
-    /// Whether it measures vectors or grids alone, and no matrix.
+    /// Whether it measures vectors or programs alone, and no matrix.
     pub fn has_no_matrix(self) -> bool {
         matches!(self, Kind::Patterns | Kind::Unified | Kind::Programs)
     }

@@ -1,15 +1,22 @@
 //! `warpsolve bench`: the source documents' tables, measured here.
 //!
-//! A table is a list of rows ([`report`]); [`products`], [`patterns`] and [`solves`] measure them, [`text`],
-//! [`html`] and serde write them, [`compare`] sets two reports side by side.
+//! A table is a list of rows ([`report`]); [`products`], [`patterns`], [`programs`], [`native`] and
+//! [`solves`] measure them, [`text`], [`html`] and serde write them, [`compare`] sets two reports side by
+//! side.
 
 pub mod args;
 mod compare;
 mod html;
 mod kind;
+mod native;
+/// The kernel in CUDA C++, which the example shows.
+#[allow(dead_code)]
+#[path = "../../../examples/native_cuda.rs"]
+mod native_cuda;
 mod patterns;
 mod plots;
 mod products;
+mod programs;
 mod published;
 mod report;
 mod shared;
@@ -45,6 +52,7 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         What::Unified(setting) => (&[Kind::Unified][..], setting),
         What::Loops(setting) => (&[Kind::Loops][..], setting),
         What::Programs(setting) => (&[Kind::Programs][..], setting),
+        What::Native(setting) => (&[Kind::Native][..], setting),
         What::Shapes(setting) => (&[Kind::Shapes][..], setting),
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
@@ -52,6 +60,11 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
     let has_multigrid = |kind: &Kind| matches!(kind, Kind::Amg | Kind::Block | Kind::Elasticity);
     if (!setting.amg.is_empty() || setting.preset.is_some()) && !kinds.iter().any(has_multigrid) {
         let message = "--amg and --preset go with a table that has multigrid: amg, block, elasticity or all";
+        return Err(Error::Option(message.into()));
+    }
+    let multiplies = |kind: &Kind| matches!(kind, Kind::Spmv | Kind::Block | Kind::Shapes);
+    if (!setting.slice.is_empty() || !setting.block.is_empty()) && !kinds.iter().any(multiplies) {
+        let message = "--slice and --block go with a table of products alone: spmv, block, shapes or all";
         return Err(Error::Option(message.into()));
     }
     Bench::new(setting, profiler)?.run(kinds)
@@ -136,7 +149,11 @@ impl Bench {
             Kind::Loops => ("loops", "a sweep of block Jacobi, CRS".into(), published::SECTION_8_4.into()),
             Kind::Patterns => ("patterns", "access patterns and branches".into(), String::new()),
             Kind::Shapes => ("shapes", "product y = A x by slices and blocks".into(), String::new()),
-            Kind::Programs => ("programs", "small programs on grids".into(), published::WORKSHOP.into()),
+            Kind::Programs => ("programs", "small programs".into(), published::TUTORIALS.into()),
+            Kind::Native => {
+                let title = self.title("a kernel in CUDA C++ beside the one in Rust, CG");
+                ("native", title, published::SECTION_4.into())
+            }
             Kind::Unified => ("unified", "a kernel that reads unified memory".into(), String::new()),
         };
         let a = if kind.has_no_matrix() { None } else { Some(self.load(kind)?) };
@@ -164,6 +181,7 @@ impl Bench {
             (Kind::Elasticity, Some(a)) => self.elasticity(a, report),
             (Kind::Loops, Some(a)) => self.loops(a, report),
             (Kind::Exchange, Some(a)) => self.exchange(a),
+            (Kind::Native, Some(a)) => self.native(a),
         }?;
         Ok(Table { table: name.into(), title, source, system, rows })
     }

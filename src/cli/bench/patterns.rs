@@ -1,7 +1,6 @@
-//! The tables of access patterns, of unified memory, of ways to write loops, and of small programs.
+//! The tables of access patterns, of unified memory, and of ways to write loops.
 
 use warpsolve::Result;
-use warpsolve::examples::{self, Program, Way};
 use warpsolve::job::loops::{self, Loops};
 use warpsolve::job::patterns::unified::{self, Place};
 use warpsolve::job::patterns::{self, Pattern};
@@ -17,12 +16,6 @@ use super::shared::{Bench, row};
 const ELEMENTS: [usize; 3] = [1 << 25, 1 << 22, 1000];
 /// Calls that are measured of each, and in the simulator.
 const REPEAT: (u32, u32) = (100, 3);
-/// Programs that the documents time by threads, with the points along each side that they have.
-const PROGRAMS: [(Program, u32); 2] = [(Program::Laplace, 1000), (Program::JacobiGrid, 5000)];
-/// The same in the simulator.
-const SIMULATED_POINTS: u32 = 24;
-/// Runs of each.
-const PROGRAM_RUNS: u32 = 3;
 /// Times that memory is moved to the device, which takes long.
 const MOVES: u32 = 5;
 
@@ -91,46 +84,10 @@ impl Bench {
         }
         Ok(rows)
     }
-
-    /// Two small programs on grids, by threads of the host where the CPU is asked for, and on each GPU.
-    pub fn programs(&self, report: &mut Report) -> Result<Vec<Row>> {
-        let is_cpu = |device: &&Device| matches!(device, Device::Cpu(_));
-        let mut devices = match self.devices.iter().any(|device| is_cpu(&device)) {
-            true => self.cpus(&self.threads, report)?,
-            false => Vec::new(),
-        };
-        devices.extend(self.devices.iter().filter(|device| !is_cpu(device)).cloned());
-        let mut rows = Vec::new();
-        for (program, points) in PROGRAMS {
-            let n = self.setting.grid.unwrap_or(if self.simulated { SIMULATED_POINTS } else { points });
-            let work = format!("{program} {n}");
-            for device in &devices {
-                self.progress.working(format!("{work}, {}", device.name()));
-                let threads = match device {
-                    Device::Cpu(cpu) => Some(cpu.threads()),
-                    Device::Gpu(_) => None,
-                };
-                let published = published::program(program, n, threads);
-                let repeat = self.setting.repeat.unwrap_or(PROGRAM_RUNS);
-                let measured = run_often(program, n as usize, device, repeat);
-                rows.push(row(&work, device, None, Precision::F64, published, measured)?);
-            }
-        }
-        Ok(rows)
-    }
-}
-
-/// Runs a program again and again.
-fn run_often(program: Program, n: usize, device: &Device, repeat: u32) -> Result<Figures> {
-    let run = |_| examples::run(program, &[n], Way::default(), device);
-    let reports = (0..repeat).map(run).collect::<Result<Vec<_>>>()?;
-    let wrong = reports.iter().filter(|report| !report.passed).count();
-    let seconds = reports.iter().map(|report| report.timings[0].seconds);
-    Ok(figures(&Timing::of(seconds.collect()), wrong, reports[0].timings[0].bytes, None, Vec::new()))
 }
 
 /// What was compared bit by bit.
-fn figures(
+pub fn figures(
     timing: &Timing,
     wrong: usize,
     bytes: u64,

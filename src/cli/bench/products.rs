@@ -49,6 +49,9 @@ impl Bench {
                     let measured = spmv_on(device, precision, a, &oracle, format, self.repeat());
                     let published = published::spmv(format);
                     rows.push(row("SpMV", device, Some(format), precision, published, measured)?);
+                    if (format, precision) == (Format::Sell, Precision::F64) && self.asks_for_shapes() {
+                        rows.extend(self.shapes_on(device, a, &oracle)?);
+                    }
                 }
             }
         }
@@ -82,22 +85,26 @@ impl Bench {
 
     /// `y = A x` in slices and blocks of several sizes.
     pub fn shapes(&self, a: &Csr<f64>) -> Result<Vec<Row>> {
+        let oracle = spmv::Oracle::new(a);
+        let rows = self.devices.iter().map(|device| self.shapes_on(device, a, &oracle));
+        Ok(rows.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn asks_for_shapes(&self) -> bool {
+        !self.setting.slice.is_empty() || !self.setting.block.is_empty()
+    }
+
+    fn shapes_on(&self, device: &Device, a: &Csr<f64>, oracle: &spmv::Oracle) -> Result<Vec<Row>> {
         fn asked<'a, T>(given: &'a [T], all: &'a [T]) -> &'a [T] {
             if given.is_empty() { all } else { given }
         }
-        let heights = asked(&self.setting.slice, &shapes::HEIGHTS);
-        let blocks = asked(&self.setting.block, &shapes::BLOCKS);
-        let oracle = spmv::Oracle::new(a);
         let mut rows = Vec::new();
-        for device in &self.devices {
-            for &height in heights {
-                for &block in blocks {
-                    let work = format!("slices of {height}, blocks of {block}");
-                    self.progress.working(work.clone());
-                    let measured = shape_on(device, a, &oracle, (height, block), self.repeat());
-                    let format = Some(Format::Sell);
-                    rows.push(row(&work, device, format, Precision::F64, Vec::new(), measured)?);
-                }
+        for &height in asked(&self.setting.slice, &shapes::HEIGHTS) {
+            for &block in asked(&self.setting.block, &shapes::BLOCKS) {
+                let work = format!("slices of {height}, blocks of {block}");
+                self.progress.working(work.clone());
+                let measured = shape_on(device, a, oracle, (height, block), self.repeat());
+                rows.push(row(&work, device, Some(Format::Sell), Precision::F64, Vec::new(), measured)?);
             }
         }
         Ok(rows)

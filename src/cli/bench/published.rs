@@ -5,7 +5,6 @@
 //! to a relative error of 1e-5. Their "SELL-C-sigma" pads all rows to the longest: ELLPACK here. Their
 //! "reduced" one pads within a slice: SELL here.
 
-use warpsolve::examples::Program;
 use warpsolve::job::loops::Loops;
 use warpsolve::job::ranks::exchange::Update;
 use warpsolve::matrix::Format;
@@ -114,9 +113,6 @@ pub fn on_threads(solve: Solve, threads: usize) -> Vec<Published> {
 /// 2017-004, section 7: 862,515 unknowns of an elastic body, on the same machine.
 pub const SECTION_7: &str = "Rosenberger and Haase, SFB-Report 2017-004, section 7";
 
-/// Where the programs are from.
-pub const WORKSHOP: &str = "slides of an OpenACC workshop, exercises 1 and 2";
-
 /// Section 8.4 of the same: sweeps of block Jacobi on a bidomain system whose size is not given.
 pub const SECTION_8_4: &str = "Rosenberger and Haase, SFB-Report 2017-004, section 8.4";
 
@@ -132,21 +128,79 @@ pub fn loops(way: Loops) -> Vec<Published> {
     vec![Published { by: "OpenMP".into(), seconds: of_100 / 100.0, deviation: None, detail: Some(detail) }]
 }
 
-/// Slides of an OpenACC workshop, exercises 1 and 2: Laplace's equation on so many points along each side,
-/// by threads of the host, or on a GPU (`None`).
-pub fn program(program: Program, n: u32, threads: Option<usize>) -> Vec<Published> {
-    let by_threads: &[(usize, f64)] = match (program, n) {
-        (Program::Laplace, 1000) => &[(1, 18.0), (2, 9.4), (4, 4.7), (8, 2.5), (16, 1.4), (28, 0.9)],
-        (Program::Laplace, 10_000) => &[(1, 2187.0), (16, 183.0), (28, 162.0)],
-        _ => return Vec::new(),
+/// Where the programs are from: C, E and D of the source documents.
+pub const TUTORIALS: &str = "Deakin, McIntosh-Smith and Mattson, SC21 tutorial (heat); slides of an OpenACC \
+    workshop, exercises 1 and 2 (laplace); Farber, The OpenACC execution model, tables 3 and 4 \
+    (modified-gram-schmidt)";
+
+/// A program as the table calls it, by threads of the host, or on a GPU (`None`).
+pub fn program(work: &str, threads: Option<usize>) -> Vec<Published> {
+    let of = |by: &str, seconds, detail: &str| Published {
+        by: by.into(),
+        seconds,
+        deviation: None,
+        detail: Some(detail.to_string()).filter(|detail| !detail.is_empty()),
     };
-    let on_gpu = if n == 1000 { 1.5 } else { 103.0 };
-    let seconds = match threads {
-        None => Some(("OpenACC", on_gpu)),
-        Some(threads) => by_threads.iter().find(|row| row.0 == threads).map(|row| ("OpenMP", row.1)),
+    let openmp = |list: &[(usize, f64)], detail| {
+        let row = list.iter().find(|row| Some(row.0) == threads);
+        row.map(|row| of("OpenMP", row.1, detail)).into_iter().collect()
     };
-    let of = |(by, seconds): (&str, f64)| Published { by: by.into(), seconds, deviation: None, detail: None };
-    seconds.map(of).into_iter().collect()
+    match (work, threads) {
+        ("heat 8000 10, loops as written", None) => vec![of("OpenMP target", 0.161998, "")],
+        ("heat 8000 10, loops as written, copied in every step", None) => {
+            vec![of("OpenMP target", 4.589534, "")]
+        }
+        ("laplace 1000", None) => vec![of("OpenACC", 1.5, "")],
+        ("laplace 1000", _) => openmp(&[(1, 18.0), (2, 9.4), (4, 4.7), (8, 2.5), (16, 1.4), (28, 0.9)], ""),
+        ("laplace 1000, copied in every step", None) => vec![of("OpenACC", 29.0, "")],
+        ("laplace 10000", None) => vec![of("OpenACC", 103.0, "")],
+        ("laplace 10000", _) => openmp(&[(1, 2187.0), (16, 183.0), (28, 162.0)], ""),
+        ("modified-gram-schmidt 1000 1000, transposed before and after", None) => {
+            vec![of("OpenACC", 0.227207, "")]
+        }
+        ("modified-gram-schmidt 1000 1000, transposed before and after", _) => {
+            openmp(&[(1, 2.39342), (4, 0.75971)], "")
+        }
+        ("modified-gram-schmidt 1000 1000, where it lies", None) => {
+            vec![of("OpenACC", 1.44388, "modified-gram-schmidt 1000 1000, where it lies: first 1.66707 s")]
+        }
+        ("modified-gram-schmidt 1000 1000, where it lies", _) => openmp(&[(1, 9.22192), (4, 2.92685)], ""),
+        ("modified-gram-schmidt 5000 5000, transposed before and after", None) => {
+            vec![of("OpenACC", 11.0075, "modified-gram-schmidt 5000 5000: 10.4265 s with sums in f32")]
+        }
+        ("modified-gram-schmidt 5000 5000, transposed before and after", _) => openmp(&[(4, 87.3252)], ""),
+        _ => Vec::new(),
+    }
+}
+
+/// Another section of SFB-Report 2017-004: kernels in CUDA in a program with OpenACC.
+pub const SECTION_4: &str = "Rosenberger and Haase, SFB-Report 2017-004, section 4.2: a simulation of 10 us on \
+    a GTX 680, of which the solver is a part";
+
+/// In which language a kernel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    Cuda,
+    Rust,
+}
+
+impl Language {
+    /// As a report calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Cuda => "CUDA C++",
+            Language::Rust => "Rust",
+        }
+    }
+}
+
+/// Section 4.2: a simulation with each kind of kernels.
+pub fn native(language: Language) -> Vec<Published> {
+    let of = |by: &str, seconds| Published { by: by.into(), seconds, deviation: None, detail: None };
+    match language {
+        Language::Cuda => vec![of("CUDA and OpenACC", 235.6), of("CUDA", 106.9)],
+        Language::Rust => vec![of("OpenACC", 239.0)],
+    }
 }
 
 /// Section 7, the host by threads.

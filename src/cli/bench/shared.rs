@@ -5,7 +5,7 @@ use std::sync::Arc;
 use warpsolve::backend::cpu::Cpu;
 use warpsolve::job::{Device, Precision, copy_bandwidth};
 use warpsolve::matrix::{Csr, Format};
-use warpsolve::problem::Problem;
+use warpsolve::problem::{Elements, Problem};
 use warpsolve::{Error, Result};
 
 use super::super::device::{DeviceName, Opened, open};
@@ -95,8 +95,8 @@ impl Bench {
         let default = match (kind, self.simulated) {
             (Kind::Block | Kind::Loops, false) => Problem::Bidomain { n: 75 },
             (Kind::Block | Kind::Loops, true) => Problem::Bidomain { n: 4 },
-            (Kind::Elasticity, false) => Problem::Elasticity { n: 42 },
-            (Kind::Elasticity, true) => Problem::Elasticity { n: 3 },
+            (Kind::Elasticity, false) => Problem::Elasticity { n: 42, elements: Elements::Tetrahedra },
+            (Kind::Elasticity, true) => Problem::Elasticity { n: 3, elements: Elements::Tetrahedra },
             (_, false) => Problem::Tet { n: 96 },
             (_, true) => Problem::Tet { n: 6 },
         };

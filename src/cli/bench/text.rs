@@ -215,7 +215,7 @@ impl Grid {
         columns.push(Column::of("time", |f| duration(f.time.median)));
         columns.push(Column::of("middle half", |f| spread(&f.time)));
         columns.push(Column::of("times", |f| f.time.count.to_string()));
-        if ["threads", "programs"].contains(&table.table.as_str()) {
+        if ["threads", "programs", "elasticity"].contains(&table.table.as_str()) {
             columns.push(Column::number("speed-up", Box::new(|row| speed_up(rows, row).unwrap_or_default())));
         }
         if any(&|f| f.iterations.is_some()) {
@@ -258,7 +258,7 @@ impl Grid {
         for name in by {
             let text = move |row: &Row| {
                 let p = row.published.iter().find(|p| p.by == name);
-                p.map_or(String::new(), |p| published(row, p, is_of_their_size(table)))
+                p.map_or(String::new(), |p| published(row, p, is_comparable(table, row)))
             };
             columns.push(Column::number(name, Box::new(text)));
         }
@@ -346,7 +346,7 @@ impl TheirSize {
     fn of(table: &Table) -> TheirSize {
         match table.table.as_str() {
             "programs" => TheirSize::Row,
-            "loops" | "exchange" => TheirSize::Unknown,
+            "loops" | "exchange" | "native" => TheirSize::Unknown,
             _ => TheirSize::Unknowns(UNKNOWNS),
         }
     }
@@ -361,8 +361,12 @@ fn is_of_their_size(table: &Table) -> bool {
     }
 }
 
+/// Whether the time of a row can be compared with the published ones, which are in f64 but for programs.
+fn is_comparable(table: &Table, row: &Row) -> bool {
+    is_of_their_size(table) && (row.precision == "f64" || table.table == "programs")
+}
+
 fn published(row: &Row, p: &Published, comparable: bool) -> String {
-    let comparable = comparable && row.precision == "f64";
     let times = row.figures.as_ref().filter(|_| comparable).map(|f| p.seconds / f.time.median);
     let times = times.map(|x| if x < 10.0 { format!(" ({x:.1}x)") } else { format!(" ({x:.0}x)") });
     format!("{}{}", duration(p.seconds), times.unwrap_or_default())

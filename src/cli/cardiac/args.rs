@@ -9,6 +9,7 @@ use warpsolve::precond::amg;
 
 use super::super::device::DeviceName;
 use super::super::names::named;
+use super::super::profile::ProfileArgs;
 use super::super::values::{finite, not_negative, numbers, positive};
 use super::points::Points;
 
@@ -54,6 +55,8 @@ pub struct CardiacArgs {
     /// More detail in the report
     #[arg(long, short)]
     pub verbose: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 #[derive(Debug, Args)]
@@ -65,7 +68,7 @@ pub struct MeshArgs {
     pub file: Option<PathBuf>,
     /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles, fibres along
     /// x: its lengths, mm
-    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, conflicts_with = "niederer", requires = "spacing")]
+    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, conflicts_with = "niederer", requires = "spacing", allow_hyphen_values = true)]
     pub slab: Option<Lengths>,
     /// Between the nodes of a box, mm [default with --niederer: 0.5]
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]

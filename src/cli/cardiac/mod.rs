@@ -80,6 +80,10 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
     match mesh {
         AnyMesh::Solid(mesh) => simulate(plan, &mesh, read, opened, &progress),
         AnyMesh::Flat(mesh) => simulate(plan, &mesh, read, opened, &progress),
+        AnyMesh::Hexahedra(_) => Err(Error::Mesh(format!(
+            "{}: the mesh has hexahedra, and the heart needs tetrahedra, or triangles in a plane; split the cells",
+            plan.source.name()
+        ))),
     }
 }
 

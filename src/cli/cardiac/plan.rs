@@ -7,6 +7,7 @@ use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadOptions, ReadSummary, TetMesh,
 use warpsolve::cardiac::{
     Conductivities, Formulation, Params, Region, Shape, Stimulus, StimulusKind, Tissue,
 };
+use warpsolve::number::plain;
 use warpsolve::{Error, Result};
 
 use super::super::output::is_same_file;
@@ -81,15 +82,17 @@ impl Plan {
         let t_end = method.t_end.unwrap_or(if is_niederer { niederer::T_END } else { 100.0 });
         if t_end / params.dt > MOST_STEPS {
             return Err(Error::Option(format!(
-                "{t_end} ms are {:.0e} steps of {} ms; use a larger --dt or a smaller --t-end",
-                t_end / params.dt,
-                params.dt
+                "{} ms are {} steps of {} ms; use a larger --dt or a smaller --t-end",
+                plain(t_end),
+                plain(t_end / params.dt),
+                plain(params.dt)
             )));
         }
         if params.dt > t_end {
             return Err(Error::Option(format!(
-                "a step of {:e} ms is longer than the {t_end} ms that are to be simulated; use a smaller --dt",
-                params.dt
+                "a step of {} ms is longer than the {} ms that are to be simulated; use a smaller --dt",
+                plain(params.dt),
+                plain(t_end)
             )));
         }
         let mut inputs = source.beside();

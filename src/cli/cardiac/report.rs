@@ -7,6 +7,7 @@ use warpsolve::cardiac::{
     Tissue,
 };
 use warpsolve::launch::DeviceInfo;
+use warpsolve::number::plain;
 
 use super::super::device::in_short;
 use super::super::report::unavailable;
@@ -101,12 +102,12 @@ fn what<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     lines.add(
         "",
         format!(
-            "{} nodes, {} {}, {components} component{}, {:.1} {}",
+            "{} nodes, {} {}, {components} component{}, {} {}",
             thousands(mesh.points().len() as u64),
             thousands(mesh.cells().len() as u64),
             Mesh::<C>::CELLS,
             if components == 1 { "" } else { "s" },
-            facts.volume(),
+            plain(facts.volume()),
             Mesh::<C>::UNIT
         ),
     );
@@ -139,10 +140,14 @@ fn what<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     lines.add(
         "tissue",
         format!(
-            "inside {sigma_il} along, {sigma_it} across, outside {sigma_el} along, {sigma_et} across, mS/mm"
+            "inside {} along, {} across, outside {} along, {} across, mS/mm",
+            plain(*sigma_il),
+            plain(*sigma_it),
+            plain(*sigma_el),
+            plain(*sigma_et)
         ),
     );
-    lines.add("", format!("chi {chi} /mm, Cm {cm} uF/mm^2"));
+    lines.add("", format!("chi {} /mm, Cm {} uF/mm^2", plain(*chi), plain(*cm)));
     for Region { tag, conductivities } in &plan.params.regions {
         let Conductivities { il, it, el, et } = conductivities;
         let text = match conductivities.is_bath() {
@@ -195,7 +200,9 @@ fn point(p: [f64; 3]) -> String {
 fn shape_text(shape: &Shape) -> String {
     match *shape {
         Shape::Box { low, high } => format!("box from {} to {} mm", point(low), point(high)),
-        Shape::Ball { centre, radius } => format!("ball around {}, radius {radius:.3} mm", point(centre)),
+        Shape::Ball { centre, radius } => {
+            format!("ball around {}, radius {} mm", point(centre), plain((radius * 1e4).round() / 1e4))
+        }
     }
 }
 
@@ -207,7 +214,8 @@ fn stimulus_text(stimulus: &Stimulus, is_default: bool) -> String {
     let place = shape_text(&stimulus.shape);
     let chosen = if is_default { " (around the lowest node)" } else { "" };
     let Stimulus { start, duration, strength, period, beats, .. } = stimulus;
-    let again = period.map_or(String::new(), |period| format!(", every {period} ms"));
+    let again = period.map_or(String::new(), |period| format!(", every {} ms", plain(period)));
+    let [strength, duration, start] = [strength, duration, start].map(|x| plain(*x));
     let times = beats.map_or(String::new(), |beats| format!(", {beats} times"));
     format!("{kind}{place}{chosen}: {strength} uA/mm^3 for {duration} ms from {start} ms on{again}{times}")
 }
@@ -217,12 +225,8 @@ fn system_of(lines: &mut Lines, system: &SystemInfo, verbose: bool) {
     let precond = match &system.amg {
         None => "Jacobi".into(),
         Some(info) => {
-            format!(
-                "AMG, {} levels, {}, complexity {:.2}",
-                info.levels.len(),
-                info.precision,
-                info.operator_complexity()
-            )
+            let (count, s) = (info.levels.len(), if info.levels.len() == 1 { "" } else { "s" });
+            format!("AMG, {count} level{s}, {}, complexity {:.2}", info.precision, info.operator_complexity())
         }
     };
     lines.add(
@@ -247,7 +251,9 @@ fn result<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     let from = if begin > 0.0 { format!("from {begin} ") } else { String::new() };
     let count = ran.steps.count;
     let plural = if count == 1 { "" } else { "s" };
-    let text = format!("{how} {from}to {now} ms, {} step{plural} of {} ms", thousands(count), plan.params.dt);
+    let until = if ran.end.is_none() { "in the step after" } else { "to" };
+    let (steps, dt) = (thousands(count), plain(plan.params.dt));
+    let text = format!("{how} {from}{until} {now} ms, {steps} step{plural} of {dt} ms");
     lines.add("result", text);
     let nodes = ran.cells;
     let of_tissue = if nodes < facts.mesh.points().len() { " of the tissue" } else { "" };

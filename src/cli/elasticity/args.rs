@@ -6,9 +6,11 @@ use std::str::FromStr;
 use clap::Args;
 use warpsolve::cardiac::Shape;
 use warpsolve::named;
+use warpsolve::problem::Elements;
 
 use super::super::cardiac::{Lengths, direction, lengths, shape};
 use super::super::names::named;
+use super::super::profile::ProfileArgs;
 use super::super::settings::Settings;
 use super::super::values::{finite, numbers, positive};
 use super::place::Place;
@@ -16,17 +18,20 @@ use super::place::Place;
 /// Lengths are in mm, forces in N, moduli and stresses in N/mm^2.
 #[derive(Debug, Args)]
 pub struct ElasticityArgs {
-    /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele
-    /// (TetGen); also with .gz
+    /// Tetrahedra, hexahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and
+    /// .ele (TetGen); also with .gz
     #[arg(value_name = "MESH", required_unless_present = "slab", conflicts_with = "slab")]
     pub file: Option<PathBuf>,
     /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles: its lengths,
     /// mm
-    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, requires = "spacing")]
+    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, requires = "spacing", allow_hyphen_values = true)]
     pub slab: Option<Lengths>,
     /// Between the nodes of a box, mm
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
+    /// What a box is made of: tetrahedra, hexahedra [default: tetrahedra]
+    #[arg(long, value_name = "NAME", value_parser = named::<Elements>(&[Elements::NAMES]), hide_possible_values = true, conflicts_with = "file")]
+    pub elements: Option<Elements>,
     /// Coordinates of the file are multiplied by this: 1000 for m [default: 1]
     #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, conflicts_with = "slab")]
     pub scale: Option<f64>,
@@ -49,9 +54,9 @@ pub struct ElasticityArgs {
     /// (a thin sheet) [default: strain]
     #[arg(long, value_name = "NAME", value_parser = named::<Plane>(&[Plane::NAMES]), hide_possible_values = true)]
     pub plane: Option<Plane>,
-    /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a physical
-    /// surface of Gmsh, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
-    #[arg(long = "clamp", value_name = "PLACE", required = true)]
+    /// What cannot move: a side of the mesh's box (xmin, xmax, ymin, .., zmax), the number of a surface of
+    /// the file or in a plane of a line, box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R; may be given several times
+    #[arg(long = "clamp", value_name = "PLACE", required = true, allow_negative_numbers = true)]
     pub clamps: Vec<Place>,
     /// A force on the faces of a place, spread evenly, N; may be given several times
     #[arg(long = "load", value_name = "PLACE=FX,FY,FZ", allow_hyphen_values = true)]
@@ -74,6 +79,8 @@ pub struct ElasticityArgs {
     /// No report and no progress, only warnings and errors
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 named! {
@@ -124,7 +131,7 @@ impl FromStr for Place {
             return Ok(Place::Tag(tag));
         }
         let shape: Shape = shape(text).map_err(|_| {
-            "it takes xmin, xmax, ymin, ymax, zmin, zmax, the number of a surface, box:X0,Y0,Z0,X1,Y1,Z1 or \
+            "it takes xmin, xmax, ymin, ymax, zmin, zmax, the number of a surface or line, box:X0,Y0,Z0,X1,Y1,Z1 or \
              ball:X,Y,Z,R"
         })?;
         Ok(Place::Shape(shape))

@@ -1,9 +1,11 @@
 //! The elastic body: its mesh, what holds it and what pulls at it, and the system that follows.
 
-use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadOptions, TetMesh, TriMesh, read_any};
+use warpsolve::cardiac::mesh::{AnyMesh, HexMesh, Mesh, ReadOptions, TetMesh, TriMesh, read_any};
 use warpsolve::fem::{Elastic, FreeNodes, P1};
 use warpsolve::matrix::Csr;
+use warpsolve::number::plain;
 use warpsolve::precond::amg::NearNull;
+use warpsolve::problem::Elements;
 use warpsolve::{Error, Result};
 
 use super::super::cardiac::Lengths;
@@ -68,10 +70,11 @@ impl<const C: usize> Body<C> {
         if C == 3 && force[2] != 0.0 {
             return Err(Error::Option(format!(
                 "forces of {} N act along z, across the plane of the mesh; give forces with 0 as their last number",
-                force[2]
+                plain(force[2])
             )));
         }
-        let b: Vec<f64> = free.restrict(&forces).iter().flat_map(|f| f[..C - 1].to_vec()).collect();
+        let b: Vec<f64> =
+            free.restrict(&forces).iter().flat_map(|f| f[..Mesh::<C>::DIRECTIONS].to_vec()).collect();
         if b.iter().all(|f| *f == 0.0) {
             return Err(Error::Option(
                 "no force acts on what can move; give a --load or a --body-force".into(),
@@ -84,13 +87,13 @@ impl<const C: usize> Body<C> {
     pub fn rigid_motions(&self) -> Result<NearNull> {
         let points = self.free.restrict(self.mesh.points());
         let along = |x: usize| points.iter().map(|p| p[x]).collect();
-        NearNull::rigid_motions(&(0..C - 1).map(along).collect::<Vec<Vec<f64>>>())
+        NearNull::rigid_motions(&(0..Mesh::<C>::DIRECTIONS).map(along).collect::<Vec<Vec<f64>>>())
     }
 
     /// Displacement and stress at every node.
     pub fn state(&self, x: &[f64]) -> Result<State> {
         let in_space = |u: &[f64]| std::array::from_fn(|x| u.get(x).copied().unwrap_or(0.0));
-        let of_free: Vec<[f64; 3]> = x.chunks_exact(C - 1).map(in_space).collect();
+        let of_free: Vec<[f64; 3]> = x.chunks_exact(Mesh::<C>::DIRECTIONS).map(in_space).collect();
         let displacement = self.free.extend(&of_free, [0.0; 3]);
         let space = P1::new(self.mesh.points(), self.mesh.cells())?;
         let von_mises = space.at_nodes(&space.von_mises(&displacement, |_| self.material)?)?;
@@ -113,9 +116,16 @@ pub fn mesh(args: &ElasticityArgs) -> Result<(AnyMesh, String)> {
         return Ok((mesh, format!("{} ({})", path.display(), summary.format)));
     }
     let (lengths, spacing) = (args.slab.unwrap_or(Lengths::Box([1.0; 3])), args.spacing.unwrap_or(1.0));
-    let mesh = match lengths {
-        Lengths::Box(lengths) => AnyMesh::Solid(TetMesh::slab(lengths, spacing)?),
-        Lengths::Rectangle(lengths) => AnyMesh::Flat(TriMesh::sheet(lengths, None, spacing)?),
+    let mesh = match (lengths, args.elements) {
+        (Lengths::Box(lengths), Some(Elements::Hexahedra)) => {
+            AnyMesh::Hexahedra(HexMesh::slab(lengths, spacing)?)
+        }
+        (Lengths::Box(lengths), _) => AnyMesh::Solid(TetMesh::slab(lengths, spacing)?),
+        (Lengths::Rectangle(lengths), None) => AnyMesh::Flat(TriMesh::sheet(lengths, None, spacing)?),
+        (Lengths::Rectangle(_), Some(_)) => {
+            let why = "--elements goes with a --slab of three lengths; a rectangle is made of triangles";
+            return Err(Error::Option(why.into()));
+        }
     };
     Ok((mesh, format!("{lengths} mm, spacing {spacing} mm")))
 }

@@ -50,6 +50,7 @@ pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
     match mesh {
         AnyMesh::Solid(mesh) => run.solve(args, mesh, name),
         AnyMesh::Flat(mesh) => run.solve(args, mesh, name),
+        AnyMesh::Hexahedra(mesh) => run.solve(args, mesh, name),
     }
 }
 

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use warpsolve::cardiac::Shape;
-use warpsolve::cardiac::mesh::Mesh;
+use warpsolve::cardiac::mesh::{Face, Mesh};
 use warpsolve::fem::face_shares;
+use warpsolve::number::{plain, vector};
 use warpsolve::{Error, Result};
 
-/// Nodes within this part of the box's diagonal count as being on a side.
+/// Nodes within this part of the box's longest side count as being on a side.
 const SLACK: f64 = 1e-6;
 
 /// A part of a mesh's surface.
@@ -15,7 +16,8 @@ const SLACK: f64 = 1e-6;
 pub enum Place {
     /// A side of the mesh's box.
     Side { axis: usize, is_high: bool },
-    /// A physical surface of Gmsh.
+    /// What has this number in the mesh's file: a physical surface or curve of Gmsh, or the region of a line,
+    /// triangle or quad of VTK.
     Tag(i32),
     /// What is inside a shape.
     Shape(Shape),
@@ -27,9 +29,13 @@ impl fmt::Display for Place {
             Place::Side { axis, is_high } => {
                 write!(f, "{}{}", ["x", "y", "z"][*axis], if *is_high { "max" } else { "min" })
             }
-            Place::Tag(tag) => write!(f, "surface {tag}"),
-            Place::Shape(Shape::Box { low, high }) => write!(f, "the box from {low:?} to {high:?}"),
-            Place::Shape(Shape::Ball { centre, radius }) => write!(f, "the ball {centre:?}, {radius}"),
+            Place::Tag(tag) => write!(f, "tag {tag}"),
+            Place::Shape(Shape::Box { low, high }) => {
+                write!(f, "the box from {} to {}", vector(*low), vector(*high))
+            }
+            Place::Shape(Shape::Ball { centre, radius }) => {
+                write!(f, "the ball around {} of radius {}", vector(*centre), plain(*radius))
+            }
         }
     }
 }
@@ -41,8 +47,7 @@ impl Place {
     /// [`Error::Mesh`] where none is.
     pub fn nodes<const C: usize>(&self, mesh: &Mesh<C>) -> Result<Vec<bool>> {
         let [low, high] = mesh.bounding_box();
-        let diagonal = (0..3).map(|x| (high[x] - low[x]).powi(2)).sum::<f64>().sqrt();
-        let slack = SLACK * diagonal;
+        let slack = SLACK * (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
         let is_in = |p: &[f64; 3]| match self {
             Place::Side { axis, is_high } => {
                 (p[*axis] - if *is_high { high } else { low }[*axis]).abs() <= slack
@@ -53,7 +58,7 @@ impl Place {
         let mut nodes: Vec<bool> = mesh.points().iter().map(is_in).collect();
         if let Place::Tag(tag) = self {
             let faces = mesh.tagged_faces().iter().filter(|(_, found)| found == tag);
-            faces.flat_map(|(face, _)| face).for_each(|&node| nodes[node as usize] = true);
+            faces.flat_map(|(face, _)| face.as_ref()).for_each(|&node| nodes[node as usize] = true);
         }
         if !nodes.contains(&true) {
             return Err(self.nothing(mesh));
@@ -61,8 +66,8 @@ impl Place {
         Ok(nodes)
     }
 
-    /// The share of each node in the faces of the surface that are in it, or in those of the tag; in a plane
-    /// in the edges.
+    /// The share of each node in the faces of the boundary that are in it, or in those of the tag; in a plane
+    /// faces are edges.
     ///
     /// # Errors
     /// [`Error::Mesh`] where none is.
@@ -72,18 +77,11 @@ impl Place {
             return self.share_out(mesh, faces.collect());
         }
         let nodes = self.nodes(mesh)?;
-        let is_in = |face: &[u32]| face.iter().all(|&node| nodes[node as usize]);
-        if C == 3 {
-            return self.share_out(mesh, mesh.rim().into_iter().filter(|edge| is_in(edge)).collect());
-        }
-        self.share_out(mesh, mesh.surface().into_iter().filter(|face| is_in(face)).collect())
+        let is_in = |face: &Face| face.as_ref().iter().all(|&node| nodes[node as usize]);
+        self.share_out(mesh, mesh.boundary().into_iter().filter(is_in).collect())
     }
 
-    fn share_out<const C: usize, const F: usize>(
-        &self,
-        mesh: &Mesh<C>,
-        faces: Vec<[u32; F]>,
-    ) -> Result<Vec<f64>> {
+    fn share_out<const C: usize>(&self, mesh: &Mesh<C>, faces: Vec<Face>) -> Result<Vec<f64>> {
         if faces.is_empty() {
             return Err(self.nothing(mesh));
         }
@@ -94,13 +92,20 @@ impl Place {
         let mut tags: Vec<i32> = mesh.tagged_faces().iter().map(|(_, tag)| *tag).collect();
         tags.sort_unstable();
         tags.dedup();
+        let faces = match C {
+            3 => "lines",
+            4 => "triangles",
+            _ => "quads",
+        };
         let found = match &tags[..] {
-            [] => "the mesh has no physical surfaces of Gmsh".into(),
-            tags => format!("the mesh has the surfaces {tags:?}"),
+            [] => format!("its file has no {faces} with numbers"),
+            tags => format!("its file has {faces} with the numbers {tags:?}"),
         };
         let [low, high] = mesh.bounding_box();
         Error::Mesh(format!(
-            "nothing of the mesh's surface is in {self}: its box is from {low:?} to {high:?}, and {found}"
+            "nothing of the mesh's surface is in {self}: its box is from {} to {}; {found}",
+            vector(low),
+            vector(high)
         ))
     }
 }

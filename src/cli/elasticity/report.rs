@@ -3,6 +3,7 @@
 use serde::Serialize;
 use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::job::Report;
+use warpsolve::number::{plain, vector};
 use warpsolve::solver::StopReason;
 
 use super::super::json::{VERSION, text as to_text};
@@ -35,13 +36,9 @@ impl<const C: usize> Facts<'_, C> {
     }
 }
 
-fn vector(v: [f64; 3]) -> String {
-    format!("({})", v.map(|x| format!("{x:.5}")).join(", "))
-}
-
 fn plane<const C: usize>(plane: Option<Plane>) -> &'static str {
     match plane {
-        _ if C == 4 => "",
+        _ if C != 3 => "",
         Some(Plane::Stress) => ", plane stress",
         _ => ", plane strain",
     }
@@ -56,7 +53,7 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let count = |n: usize| thousands(n as u64);
     lines.add("", format!("{} nodes, {} {}", count(nodes), count(body.mesh.cells().len()), Mesh::<C>::CELLS));
     let (young, poisson) = (body.material.young(), body.material.poisson());
-    lines.add("material", format!("E {young} N/mm^2, nu {poisson}{}", plane::<C>(args.plane)));
+    lines.add("material", format!("E {} N/mm^2, nu {poisson}{}", plain(young), plane::<C>(args.plane)));
     let places: Vec<String> = args.clamps.iter().map(ToString::to_string).collect();
     lines.add("clamped", format!("{}: {} nodes", places.join(", "), count(nodes - body.free.len())));
     for load in &args.loads {
@@ -72,21 +69,22 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
         "system",
         format!("{rows} rows, {nonzeros} nonzeros, {}, {}", report.format.format, report.precision),
     );
-    let motions = if facts.has_rigid_motions { ", which knows the rigid motions" } else { "" };
-    lines.add("method", format!("{}, {}{motions}", report.method, report.precond));
+    let motions = if facts.has_rigid_motions { " that knows the rigid motions" } else { "" };
+    let (method, precond) = (report.method.description(), report.precond.description().title);
+    let precond = match method.is_stationary() {
+        true => String::new(),
+        false => format!(", {precond} preconditioner"),
+    };
+    lines.add("method", format!("{}{precond}{motions}", method.title));
     lines.add("device", &report.device);
     lines.add("result", outcome(report));
     let [(length, at), (stress, place)] = facts.largest();
     let (points, u) = (body.mesh.points(), facts.state.displacement[at]);
     lines.add(
         "displacement",
-        format!(
-            "at most {length:.5e} mm, at {}: {}",
-            vector(points[at]),
-            u.map(|u| format!("{u:.3e}")).join(", ")
-        ),
+        format!("at most {} mm, at {}: {}", plain(length), vector(points[at]), vector(u)),
     );
-    lines.add("von Mises", format!("at most {stress:.5e} N/mm^2, at {}", vector(points[place])));
+    lines.add("von Mises", format!("at most {} N/mm^2, at {}", plain(stress), vector(points[place])));
     lines.gap();
     for (label, seconds) in [
         ("assembly", facts.assembly_seconds),
@@ -109,6 +107,7 @@ struct Run<'a> {
     mesh: &'a str,
     nodes: usize,
     tetrahedra: usize,
+    hexahedra: usize,
     triangles: usize,
     plane: Option<Plane>,
     clamped_nodes: usize,
@@ -144,6 +143,7 @@ pub fn json<const C: usize>(facts: &Facts<C>) -> String {
         mesh: &body.name,
         nodes: points.len(),
         tetrahedra: if C == 4 { body.mesh.cells().len() } else { 0 },
+        hexahedra: if C == 8 { body.mesh.cells().len() } else { 0 },
         triangles: if C == 3 { body.mesh.cells().len() } else { 0 },
         plane: (C == 3).then(|| args.plane.unwrap_or(Plane::Strain)),
         clamped_nodes: points.len() - body.free.len(),

@@ -19,20 +19,20 @@ use super::names::named;
 use super::output::{is_same_file, print, to_stderr, warn};
 use seen::Seen;
 
-/// What all commands take.
-#[derive(Debug, Args)]
+/// What all commands take that compute on a device.
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Profile of a GPU or of the simulator")]
 pub struct ProfileArgs {
     /// After the report print every kernel with its launches, times and bytes, the copies, the memory and the
     /// time without work; kernels are queued one by one for it, which takes longer
-    #[arg(long, global = true)]
+    #[arg(long)]
     pub profile: bool,
     /// Write when each of them ran, for ui.perfetto.dev or chrome://tracing
-    #[arg(long, global = true, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json")]
     pub profile_trace: Option<PathBuf>,
     /// Write a line to stderr for each launch, each copy, or all: kernel, grid and block, or type and bytes,
     /// and the place in the source that asked; kernels are queued one by one. WARPSOLVE_NOTIFY does the same
-    #[arg(long, global = true, value_name = "WHAT", value_parser = named::<Notices>(&[Notices::NAMES]),
+    #[arg(long, value_name = "WHAT", value_parser = named::<Notices>(&[Notices::NAMES]),
           hide_possible_values = true)]
     pub notify: Option<Notices>,
 }
@@ -53,8 +53,6 @@ fn notices(option: Option<Notices>) -> Result<Option<Notices>> {
 
 /// What a command is and uses, as far as its profile must know.
 pub struct Uses<'a> {
-    /// Its name, if it computes nothing on a device.
-    pub no_device: Option<&'static str>,
     /// Where it writes a report for programs.
     pub report: Option<&'a Path>,
     /// Where it reads settings.
@@ -76,17 +74,12 @@ impl Profiler {
     /// Checks what is asked for before anything is done.
     ///
     /// # Errors
-    /// [`Error::Option`] where `command` runs nothing on a device or writes another file of the trace's name,
-    /// and [`Error::Io`] where the trace cannot be written.
+    /// [`Error::Option`] where `command` reads or writes another file of the trace's name, and [`Error::Io`]
+    /// where the trace cannot be written.
     pub fn new(args: ProfileArgs, command: &Uses) -> Result<Profiler> {
         let ProfileArgs { profile, profile_trace, notify } = args;
         if let Some(notices) = notices(notify)? {
             notice::switch_on(notices);
-        }
-        if let (true, Some(name)) = (profile || profile_trace.is_some(), command.no_device) {
-            let message =
-                format!("{name} computes on no device: there is nothing to profile; leave --profile out");
-            return Err(Error::Option(message));
         }
         if let Some(path) = &profile_trace {
             check_path(path, command)?;

@@ -2,13 +2,23 @@
 
 use rayon::prelude::*;
 
+use super::face::Face;
 use super::{Mesh, TaggedFace, signed_volume};
 use warpsolve_host::error::{Error, MeshFault, Result};
+use warpsolve_host::number::plain;
 
 /// Cells whose volume is at most this part of the cube of their longest edge are degenerate, and triangles
 /// whose area is of its square. For a good one the part is about 0.1. At 1e-12 its gradients are nothing but
 /// rounding errors.
 const FLATTEST: f64 = 1e-12;
+
+/// Advice for cells that cannot be used.
+pub(crate) const ONLY_TETRAHEDRA: &str = "only linear tetrahedra are read; mesh with tetrahedra of first \
+                                          order, or split the cells (in ParaView: Tetrahedralize)";
+
+/// Advice for polygons in a mesh without tetrahedra.
+pub(crate) const ONLY_TRIANGLES: &str = "a mesh without tetrahedra is one of linear triangles; mesh with triangles of \
+                                         first order, or split the cells (in ParaView: Triangulate)";
 
 /// A mesh as it was read, unchecked.
 #[derive(Debug)]
@@ -21,7 +31,7 @@ pub(crate) struct RawMesh<const C: usize = 4> {
     pub numbers: Vec<usize>,
     /// Cells of the file of fewer dimensions: points, lines or, beside tetrahedra, surfaces.
     pub skipped: usize,
-    /// Triangles among them that have a number.
+    /// Faces of the cells among them that have a number.
     pub tagged_faces: Vec<TaggedFace>,
     /// A triangle beside tetrahedra that is on none of them.
     pub loose: Option<usize>,
@@ -42,25 +52,33 @@ impl<const C: usize> Default for RawMesh<C> {
     }
 }
 
-/// What a file has: a mesh of tetrahedra, whose triangles are its surfaces, or one of triangles alone.
+/// What a file has: a mesh of tetrahedra or of hexahedra, whose triangles and quads are its surfaces, or one
+/// of triangles alone.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     /// It has the points of both.
     pub solid: RawMesh<4>,
     pub flat: RawMesh<3>,
+    /// It has no points.
+    pub hexahedra: RawMesh<8>,
     /// Why the triangles cannot be a mesh: there are other polygons, for one.
     pub not_flat: Option<String>,
 }
 
 impl Raw {
-    /// Whether it has triangles, and no tetrahedra.
+    /// Whether it has triangles, and neither tetrahedra nor hexahedra.
     pub fn is_flat(&self) -> bool {
-        self.solid.cells.is_empty() && !self.flat.cells.is_empty()
+        self.solid.cells.is_empty() && self.hexahedra.cells.is_empty() && !self.flat.cells.is_empty()
+    }
+
+    /// Whether it has hexahedra, and no tetrahedra.
+    pub fn is_of_hexahedra(&self) -> bool {
+        self.solid.cells.is_empty() && !self.hexahedra.cells.is_empty()
     }
 
     /// The mesh of triangles, if it is one.
     pub fn into_flat(self) -> Result<RawMesh<3>> {
-        let Raw { solid, mut flat, not_flat } = self;
+        let Raw { solid, mut flat, not_flat, .. } = self;
         if let Some(why) = not_flat {
             return Err(Error::Mesh(why));
         }
@@ -69,14 +87,33 @@ impl Raw {
         Ok(flat)
     }
 
-    /// The mesh of tetrahedra.
-    pub fn into_solid(self) -> RawMesh<4> {
-        let Raw { mut solid, flat, .. } = self;
+    /// Keeps a face with its number for the mesh of whose cells it is one.
+    pub fn add_tagged(&mut self, face: Face, tag: i32) {
+        let faces = match face {
+            Face::Edge(_) => &mut self.flat.tagged_faces,
+            Face::Triangle(_) => &mut self.solid.tagged_faces,
+            Face::Quad(_) => &mut self.hexahedra.tagged_faces,
+        };
+        faces.push((face, tag));
+    }
+
+    /// The mesh of hexahedra.
+    pub fn into_hexahedra(self) -> RawMesh<8> {
+        let Raw { solid, hexahedra, .. } = self;
+        RawMesh { points: solid.points, skipped: solid.skipped, ..hexahedra }
+    }
+
+    /// The mesh of tetrahedra, if they are alone.
+    pub fn into_solid(self) -> Result<RawMesh<4>> {
+        let Raw { mut solid, flat, hexahedra, .. } = self;
+        if let Some(number) = hexahedra.numbers.first() {
+            return Err(Error::Mesh(format!("element {number} is a hexahedron; {ONLY_TETRAHEDRA}")));
+        }
         let mut is_used = vec![false; solid.points.len()];
         solid.cells.as_flattened().iter().for_each(|&node| is_used[node as usize] = true);
         let loose = flat.cells.iter().position(|face| face.iter().any(|&node| !is_used[node as usize]));
         solid.loose = loose.map(|face| flat.numbers[face]);
-        solid
+        Ok(solid)
     }
 }
 
@@ -91,9 +128,9 @@ impl<const C: usize> Mesh<C> {
     /// Makes a mesh of these points and cells, and checks it.
     ///
     /// - `points`: coordinates of the nodes, mm.
-    /// - `cells`: four nodes each, counted from 0, of triangles three. If the determinant |b - a, c - a, d -
-    ///   a| of all is negative, the other convention of orientation was used, and the last two nodes of each
-    ///   are swapped.
+    /// - `cells`: four nodes each, counted from 0, of triangles three, of hexahedra eight. If the determinant
+    ///   |b - a, c - a, d - a| of all is negative, the other convention of orientation was used, and the last
+    ///   two nodes of each are swapped, or the two faces of a hexahedron.
     /// - `regions`: a number for each cell.
     /// - `fibres`: the fibre direction of each cell, of any length but 0; kept as unit vectors.
     ///
@@ -243,10 +280,11 @@ impl<const C: usize> RawMesh<C> {
             let is_sound = volume.is_finite() && volume.abs() > FLATTEST * size;
             if !is_sound {
                 return Err(Error::Mesh(format!(
-                    "element {} is degenerate: {of} {:e}, longest edge {h:e}; more than {FLATTEST:e} of \
+                    "element {} is degenerate: {of} {}, longest edge {}; more than {FLATTEST:e} of \
                      the edge's {power} is needed; remove the element or mesh anew",
                     self.number(t),
-                    volume.abs()
+                    plain(volume.abs()),
+                    plain(h)
                 )));
             }
             if volume < 0.0 {
@@ -270,7 +308,11 @@ impl<const C: usize> RawMesh<C> {
         if inverted > 0 {
             for tet in &mut self.cells {
                 if signed_volume(&self.points, *tet) < 0.0 {
-                    tet.swap(C - 2, C - 1);
+                    match C {
+                        // Round the other face first.
+                        8 => tet.rotate_left(4),
+                        _ => tet.swap(C - 2, C - 1),
+                    }
                 }
             }
         }
@@ -349,10 +391,12 @@ pub(super) fn keep_nodes<const C: usize>(
         new_numbers.push(kept);
         kept += u32::from(keep);
     }
-    faces.retain(|(nodes, _)| nodes.iter().all(|&node| keep[node as usize]));
+    faces.retain(|(face, _)| face.as_ref().iter().all(|&node| keep[node as usize]));
     let mut keep = keep.iter();
     points.retain(|_| *keep.next().expect("one for each node"));
-    for node in cells.as_flattened_mut().iter_mut().chain(faces.iter_mut().flat_map(|(nodes, _)| nodes)) {
+    for node in
+        cells.as_flattened_mut().iter_mut().chain(faces.iter_mut().flat_map(|(face, _)| face.as_mut()))
+    {
         *node = new_numbers[*node as usize];
     }
     before - points.len()

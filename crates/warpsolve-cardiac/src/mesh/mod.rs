@@ -1,9 +1,11 @@
-//! Meshes of tetrahedra, or of triangles in a plane: geometry, regions and fibres of a piece of tissue.
+//! Meshes of tetrahedra, of triangles in a plane, or of hexahedra: geometry, regions and fibres of a piece of
+//! tissue, or of an elastic body.
 //!
 //! Lengths are in mm. Files in other units are [scaled](ReadOptions::scale) when they are read.
 
 mod check;
 mod components;
+mod face;
 mod fibres;
 mod locate;
 mod part;
@@ -13,11 +15,13 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::{Raw, RawMesh};
+pub(crate) use check::{ONLY_TETRAHEDRA, ONLY_TRIANGLES, Raw, RawMesh};
+pub use face::Face;
 pub(crate) use part::Part;
 pub use read::{AnyMesh, ReadOptions, ReadSummary, read, read_any, read_with_summary};
 
-/// A mesh of linear tetrahedra (C = 4 corners), or of triangles in a plane of constant z (C = 3), for finite
+/// A mesh of linear tetrahedra (C = 4 corners), of triangles in a plane of constant z (C = 3), or of
+/// hexahedra (C = 8, corners in VTK's order: round one face, then round the opposite one), for finite
 /// elements. Every node belongs to a cell, and every cell has a positive volume: of a triangle its area.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh<const C: usize> {
@@ -32,15 +36,27 @@ pub struct Mesh<const C: usize> {
 pub type TetMesh = Mesh<4>;
 /// A mesh of triangles in a plane.
 pub type TriMesh = Mesh<3>;
+/// A mesh of hexahedra.
+pub type HexMesh = Mesh<8>;
 
-/// A triangle of a surface that has a number in the mesh's file, and that number.
-pub type TaggedFace = ([u32; 3], i32);
+/// A face of the cells that has a number in the mesh's file, and that number.
+pub type TaggedFace = (Face, i32);
 
 impl<const C: usize> Mesh<C> {
     /// What a cell is called.
-    pub const CELL: &'static str = if C == 3 { "triangle" } else { "tetrahedron" };
+    pub const CELL: &'static str = match C {
+        3 => "triangle",
+        4 => "tetrahedron",
+        _ => "hexahedron",
+    };
     /// What cells are called.
-    pub const CELLS: &'static str = if C == 3 { "triangles" } else { "tetrahedra" };
+    pub const CELLS: &'static str = match C {
+        3 => "triangles",
+        4 => "tetrahedra",
+        _ => "hexahedra",
+    };
+    /// Axes along which the mesh extends.
+    pub const DIRECTIONS: usize = if C == 3 { 2 } else { 3 };
     /// The unit of their volume.
     pub const UNIT: &'static str = if C == 3 { "mm^2" } else { "mm^3" };
 
@@ -64,13 +80,14 @@ impl<const C: usize> Mesh<C> {
         self.fibres.as_deref()
     }
 
-    /// The triangles of the file's surfaces that have a number: physical groups of Gmsh. Empty for other
-    /// meshes.
+    /// The faces of the cells that have a number in the file: physical groups of Gmsh, or in VTK the region
+    /// of the line, triangle or quad that is there as a cell of its own. Empty for other meshes.
     pub fn tagged_faces(&self) -> &[TaggedFace] {
         &self.tagged_faces
     }
 
-    /// The volume of cell `t`, |b - a, c - a, d - a| / 6 (mm^3), or the area |b - a, c - a| / 2 (mm^2).
+    /// The volume of cell `t` (mm^3): |b - a, c - a, d - a| / 6, of a hexahedron its integral. Of a triangle
+    /// the area |b - a, c - a| / 2 (mm^2).
     pub fn volume(&self, t: usize) -> f64 {
         signed_volume(&self.points, self.cells[t])
     }
@@ -100,8 +117,11 @@ impl<const C: usize> Mesh<C> {
     }
 }
 
-/// |b - a, c - a, d - a| / 6, or |b - a, c - a| / 2 in the plane.
+/// |b - a, c - a, d - a| / 6, of a hexahedron its integral, or |b - a, c - a| / 2 in the plane.
 fn signed_volume<const C: usize>(points: &[[f64; 3]], cell: [u32; C]) -> f64 {
+    if C == 8 {
+        return warpsolve_host::fem::signed_volume(cell.map(|node| points[node as usize]));
+    }
     let corner = |c: usize| points[cell[c] as usize];
     let edge = |c: usize| {
         let (a, p) = (corner(0), corner(c));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::Mended;
 use super::fibres::read_fibres;
-use super::{Mesh, Raw, RawMesh, TetMesh, TriMesh};
+use super::{HexMesh, Mesh, Raw, RawMesh, TetMesh, TriMesh};
 use crate::io::scan::{plain, read_bytes, sibling};
 use crate::io::{gmsh, tetgen, vtk};
 use warpsolve_host::error::{Error, Result};
@@ -78,28 +78,34 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<TetMesh> {
 pub fn read_with_summary(path: &Path, options: &ReadOptions) -> Result<(TetMesh, ReadSummary)> {
     check_scale(options)?;
     let (format, raw) = read_raw(path)?;
-    in_file(path, finish(raw.into_solid(), format, path, options))
+    in_file(path, raw.into_solid().and_then(|raw| finish(raw, format, path, options)))
 }
 
-/// A mesh of tetrahedra or of triangles.
+/// A mesh of tetrahedra, of triangles or of hexahedra.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyMesh {
     /// Of tetrahedra.
     Solid(TetMesh),
     /// Of triangles in a plane.
     Flat(TriMesh),
+    /// Of hexahedra.
+    Hexahedra(HexMesh),
 }
 
-/// [`read_with_summary`] of a file that may have triangles in a plane of constant z instead of tetrahedra:
-/// one that has no tetrahedra, but triangles. VTK and Gmsh have such files.
+/// [`read_with_summary`] of a file that may have hexahedra instead of tetrahedra, or neither but triangles in
+/// a plane of constant z. VTK and Gmsh have such files.
 ///
 /// # Errors
 /// Those of [`read`]; [`Error::Mesh`] for other polygons beside triangles, or triangles in no such plane.
 pub fn read_any(path: &Path, options: &ReadOptions) -> Result<(AnyMesh, ReadSummary)> {
     check_scale(options)?;
     let (format, raw) = read_raw(path)?;
+    if raw.is_of_hexahedra() {
+        let read = in_file(path, finish(raw.into_hexahedra(), format, path, options));
+        return read.map(|(mesh, summary)| (AnyMesh::Hexahedra(mesh), summary));
+    }
     if !raw.is_flat() {
-        let read = in_file(path, finish(raw.into_solid(), format, path, options));
+        let read = in_file(path, raw.into_solid().and_then(|raw| finish(raw, format, path, options)));
         return read.map(|(mesh, summary)| (AnyMesh::Solid(mesh), summary));
     }
     let read = raw.into_flat().and_then(|raw| finish(raw, format, path, options));

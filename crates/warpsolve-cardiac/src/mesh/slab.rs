@@ -1,7 +1,8 @@
-//! Boxes that are cut into cubes, and these into tetrahedra; rectangles that are cut into triangles.
+//! Boxes that are cut into cuboids, and these into tetrahedra; rectangles that are cut into triangles.
 
-use super::{Mesh, TetMesh, TriMesh};
+use super::{HexMesh, Mesh, TetMesh, TriMesh};
 use warpsolve_host::error::{Error, Result};
+use warpsolve_host::number::plain;
 
 /// The orders of the three axes, even permutations first.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];
@@ -41,6 +42,23 @@ impl TetMesh {
         let regions = Some(tets.iter().map(region).collect());
         let fibres = Some(vec![[1.0, 0.0, 0.0]; tets.len()]);
         Ok(Mesh { points, cells: tets, regions, fibres, tagged_faces: Vec::new() })
+    }
+}
+
+impl HexMesh {
+    /// The box of [`TetMesh::slab`], whose cuboids are the cells, in the order of the nodes.
+    ///
+    /// # Errors
+    /// Those of [`TetMesh::slab`].
+    pub fn slab(lengths: [f64; 3], spacing: f64) -> Result<HexMesh> {
+        let [x, y, z] = [0, 1, 2].map(|axis| axis_of(&[lengths[axis]], spacing));
+        let mut cells = Vec::new();
+        let points = grid([x?, y?, z?], spacing, |corner, [x, y, z]| {
+            let steps = [0, x, x + y, y, z, x + z, x + y + z, y + z];
+            cells.push(steps.map(|step| (corner + step) as u32));
+        })?;
+        let fibres = vec![[1.0, 0.0, 0.0]; cells.len()];
+        Ok(Mesh { points, cells, regions: None, fibres: Some(fibres), tagged_faces: Vec::new() })
     }
 }
 
@@ -104,14 +122,37 @@ fn axis_of(pieces: &[f64], spacing: f64) -> Result<Vec<f64>> {
 
 fn too_many(parts: &[f64], spacing: f64) -> Error {
     Error::Option(format!(
-        "a slab of {parts:?} cuboids has more nodes or cells than 32 bits count; use a larger spacing than \
-         {spacing} mm"
+        "a slab with {} parts along its sides has more nodes or cells than 32 bits count; use a larger spacing \
+         than {} mm",
+        parts.iter().map(|&n| plain(n)).collect::<Vec<_>>().join(" x "),
+        plain(spacing)
     ))
 }
 
 /// The points and tetrahedra of a box with these coordinates along its axes.
 #[allow(clippy::type_complexity)]
 fn boxes(axes: [Vec<f64>; 3], spacing: f64) -> Result<(Vec<[f64; 3]>, Vec<[u32; 4]>)> {
+    let mut tets = Vec::new();
+    let points = grid(axes, spacing, |corner, strides| {
+        tets.extend(ORDERS.iter().enumerate().map(|(order, axes)| {
+            let one = corner + strides[axes[0]];
+            let two = one + strides[axes[1]];
+            let three = two + strides[axes[2]];
+            // The path of an odd permutation gives the other orientation.
+            let tet = if order < 3 { [corner, one, two, three] } else { [corner, one, three, two] };
+            tet.map(|node| node as u32)
+        }));
+    })?;
+    Ok((points, tets))
+}
+
+/// The points of a box with these coordinates along its axes. `cuboid` gets the first node of each cuboid,
+/// and the steps to the next node along each axis.
+fn grid(
+    axes: [Vec<f64>; 3],
+    spacing: f64,
+    mut cuboid: impl FnMut(usize, [usize; 3]),
+) -> Result<Vec<[f64; 3]>> {
     let n = axes.each_ref().map(|axis| axis.len() - 1);
     let nodes = axes.iter().map(|axis| axis.len() as f64).product::<f64>();
     if 6.0 * nodes > u32::MAX as f64 {
@@ -119,25 +160,15 @@ fn boxes(axes: [Vec<f64>; 3], spacing: f64) -> Result<(Vec<[f64; 3]>, Vec<[u32; 
     }
     let strides = [(n[1] + 1) * (n[2] + 1), n[2] + 1, 1];
     let mut points = Vec::with_capacity(nodes as usize);
-    let mut tets = Vec::with_capacity(6 * n[0] * n[1] * n[2]);
     for i in 0..=n[0] {
         for j in 0..=n[1] {
             for k in 0..=n[2] {
-                let corner = points.len();
-                points.push([axes[0][i], axes[1][j], axes[2][k]]);
-                if i == n[0] || j == n[1] || k == n[2] {
-                    continue;
+                if i < n[0] && j < n[1] && k < n[2] {
+                    cuboid(points.len(), strides);
                 }
-                tets.extend(ORDERS.iter().enumerate().map(|(order, axes)| {
-                    let one = corner + strides[axes[0]];
-                    let two = one + strides[axes[1]];
-                    let three = two + strides[axes[2]];
-                    // The path of an odd permutation gives the other orientation.
-                    let tet = if order < 3 { [corner, one, two, three] } else { [corner, one, three, two] };
-                    tet.map(|node| node as u32)
-                }));
+                points.push([axes[0][i], axes[1][j], axes[2][k]]);
             }
         }
     }
-    Ok((points, tets))
+    Ok(points)
 }

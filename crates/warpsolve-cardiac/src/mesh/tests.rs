@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::fibres::parse_fibres;
 mod flat;
+mod hexahedra;
 
 use super::*;
 use crate::io::scan::testing::{FIBRES, POINTS, REGIONS, TETS};
@@ -91,7 +92,7 @@ fn faults_are_named() {
     );
     assert!(
         error(&POINTS, &[TETS[0], [1, 2, 3, 3]])
-            .starts_with("element 2 is degenerate: volume 0e0, longest edge 1.4142")
+            .starts_with("element 2 is degenerate: volume 0, longest edge 1.4142")
     );
     let mut points = POINTS;
     points[4] = [0.5, 0.5, 1e-13];

@@ -38,7 +38,7 @@ fn currents_that_do_not_balance_are_refused_with_their_sum() {
     let params = with_poles(Formulation::Coupled, Balance::Refuse);
     let why = refusal(&params);
     // Of each electrode two layers of nodes: 0.375 mm of tissue, but for the ends of the layers.
-    let names = "the extracellular currents of stimulus 1, stimulus 2 add up to ";
+    let names = "the extracellular currents of stimulus 1 and stimulus 2 add up to ";
     let sum: f64 = why.strip_prefix(names).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!((sum - 50.0 * 0.375 * 0.8).abs() < 1e-6, "{why}");
     assert!(why.contains("--ground, --balance-stimuli"), "{why}");

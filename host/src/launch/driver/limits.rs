@@ -28,6 +28,13 @@ pub struct Limits {
     pub shared_a_multiprocessor: u32,
 }
 
+impl Limits {
+    /// Bytes a second that the bus can carry: two transfers in each of the memory's clocks.
+    pub fn memory_bandwidth(&self) -> f64 {
+        2.0 * 1e3 * f64::from(self.memory_clock) * f64::from(self.memory_bus) / 8.0
+    }
+}
+
 /// Those of a device; nothing is created on it.
 ///
 /// # Errors

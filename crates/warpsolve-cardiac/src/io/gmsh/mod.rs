@@ -3,10 +3,12 @@
 //! Format: C. Geuzaine, J.-F. Remacle, Gmsh reference manual, "Gmsh file formats" ("MSH file format", and
 //! "Legacy formats" for 2.2). The crate mshio is not used: it reads 4.1 only, and panics on some files.
 //!
-//! The region of a tetrahedron is the first physical group of its volume, or 0. If no volume has a group,
-//! there are no regions. Triangles whose surface has a physical group are kept with it. In a file without
-//! tetrahedra the triangles are the cells, and the groups of their surfaces their regions.
+//! The region of a cell is the first physical group of its volume, or 0. If no volume has a group, there are
+//! no regions. Triangles and quads whose surface has a physical group are kept with it. In a file with
+//! neither tetrahedra nor hexahedra the triangles are the cells, and the groups of their surfaces their
+//! regions; lines whose curve has a group are kept with it.
 
+mod shape;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -15,7 +17,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::scan::{Encoding, Scanner, shorten};
-use crate::mesh::Raw;
+use crate::mesh::{Face, ONLY_TETRAHEDRA, ONLY_TRIANGLES, Raw};
+use shape::Shape;
 use tags::Tags;
 use warpsolve_host::error::Result;
 
@@ -29,6 +32,7 @@ pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Raw> {
         tags: Tags::default(),
         mesh: Raw::default(),
         groups: Vec::new(),
+        groups_of_hexahedra: Vec::new(),
         flat_groups: Vec::new(),
         group_of_entity: HashMap::new(),
         elements: 0,
@@ -90,9 +94,11 @@ struct Reader<'a> {
     mesh: Raw,
     /// The group of each tetrahedron, or 0.
     groups: Vec<i32>,
+    /// The same of each hexahedron.
+    groups_of_hexahedra: Vec<i32>,
     /// The same of each triangle.
     flat_groups: Vec<i32>,
-    /// The group of each surface and volume that has one, by dimension and number.
+    /// The group of each curve, surface and volume that has one, by dimension and number.
     group_of_entity: HashMap<(i32, i32), i32>,
     elements: usize,
 }
@@ -141,6 +147,7 @@ impl Reader<'_> {
         let regions = |groups: Vec<i32>| groups.iter().any(|&group| group != 0).then_some(groups);
         self.mesh.solid.regions = regions(self.groups);
         self.mesh.flat.regions = regions(self.flat_groups);
+        self.mesh.hexahedra.regions = regions(self.groups_of_hexahedra);
         Ok(self.mesh)
     }
 
@@ -228,7 +235,7 @@ impl Reader<'_> {
                     let n_parts = self.count(4, "parts of a boundary")?;
                     self.file.numbers::<i32>(n_parts, "the boundary of an entity")?;
                 }
-                if let (2.., Some(&group)) = (dimension, groups.first()) {
+                if let (1.., Some(&group)) = (dimension, groups.first()) {
                     self.group_of_entity.insert((dimension as i32, entity), group);
                 }
             }
@@ -289,12 +296,12 @@ impl Reader<'_> {
     fn shape(&mut self) -> Result<Shape> {
         let shape: i32 = self.file.number("the type of an element")?;
         Shape::numbered(shape).map_err(|what| {
-            let advice = super::vtk::ONLY_TETRAHEDRA;
+            let advice = ONLY_TETRAHEDRA;
             self.file.fail(format!("element {} is {what}; {advice}", self.elements + 1))
         })
     }
 
-    /// Reads the nodes of the next element, and keeps it if it is a tetrahedron or a triangle.
+    /// Reads the nodes of the next element, and keeps it if it is a cell, or a face with a number.
     fn element(&mut self, shape: Shape, group: i32) -> Result<()> {
         self.elements += 1;
         let n = self.mesh.solid.points.len();
@@ -305,7 +312,7 @@ impl Reader<'_> {
                 }
                 self.mesh.solid.skipped += 1;
                 if is_surface {
-                    let advice = super::vtk::ONLY_TRIANGLES;
+                    let advice = ONLY_TRIANGLES;
                     let why = format!("element {} is no linear triangle; {advice}", self.elements);
                     self.mesh.not_flat.get_or_insert(why);
                 }
@@ -317,16 +324,54 @@ impl Reader<'_> {
                 self.triangle(nodes, group);
                 Ok(())
             }
+            Shape::Line => {
+                self.mesh.solid.skipped += 1;
+                let nodes = self.nodes()?;
+                self.tag(group, nodes, Face::Edge);
+                Ok(())
+            }
+            Shape::Quad => {
+                self.mesh.solid.skipped += 1;
+                let nodes = self.nodes()?;
+                self.tag(group, nodes, Face::Quad);
+                let advice = ONLY_TRIANGLES;
+                let why = format!("element {} is no linear triangle; {advice}", self.elements);
+                self.mesh.not_flat.get_or_insert(why);
+                Ok(())
+            }
             Shape::Tetrahedron => {
-                let nodes: [(u64, Option<i64>); 4] = self.nodes()?;
-                if let Some((tag, _)) = nodes.iter().find(|(_, index)| index.is_none()) {
-                    return Err(self.file.fail(self.missing(*tag)));
-                }
+                let nodes = self.nodes_of_cell()?;
                 self.groups.push(group);
-                let nodes = nodes.map(|(_, index)| index.unwrap_or(-1));
                 let pushed = self.mesh.solid.push(self.elements, nodes, 0, n);
                 pushed.map_err(|message| self.file.fail(message))
             }
+            Shape::Hexahedron => {
+                let nodes = self.nodes_of_cell()?;
+                self.groups_of_hexahedra.push(group);
+                let pushed = self.mesh.hexahedra.push(self.elements, nodes, 0, n);
+                pushed.map_err(|message| self.file.fail(message))
+            }
+        }
+    }
+
+    /// The indices of the nodes of a cell, all of which must be there.
+    fn nodes_of_cell<const N: usize>(&mut self) -> Result<[i64; N]> {
+        let nodes: [(u64, Option<i64>); N] = self.nodes()?;
+        match nodes.iter().find(|(_, index)| index.is_none()) {
+            Some((tag, _)) => Err(self.file.fail(self.missing(*tag))),
+            None => Ok(nodes.map(|(_, index)| index.unwrap_or(-1))),
+        }
+    }
+
+    /// Keeps a face that has a number. One with a node that is not there bounds nothing.
+    fn tag<const N: usize>(
+        &mut self,
+        group: i32,
+        nodes: [(u64, Option<i64>); N],
+        face: fn([u32; N]) -> Face,
+    ) {
+        if group != 0 && nodes.iter().all(|(_, index)| index.is_some()) {
+            self.mesh.add_tagged(face(nodes.map(|(_, index)| index.unwrap_or(0) as u32)), group);
         }
     }
 
@@ -358,7 +403,7 @@ impl Reader<'_> {
             Err(why) => self.mesh.not_flat = self.mesh.not_flat.take().or(Some(why)),
         }
         if group != 0 {
-            self.mesh.solid.tagged_faces.push(([a, b, c].map(|node| node as u32), group));
+            self.mesh.add_tagged(Face::Triangle([a, b, c].map(|node| node as u32)), group);
         }
     }
 
@@ -367,47 +412,5 @@ impl Reader<'_> {
             Version::V2 => self.file.number::<i32>("a node of an element").map(|tag| tag as u64),
             Version::V4 => self.file.number("a node of an element"),
         }
-    }
-}
-
-/// Known elements.
-#[derive(Clone, Copy)]
-enum Shape {
-    Tetrahedron,
-    /// A linear one.
-    Triangle,
-    /// A point, a line or a part of a surface.
-    Flat {
-        nodes: usize,
-        is_surface: bool,
-    },
-}
-
-impl Shape {
-    /// The shape with this number in Gmsh. The error is the name of a shape that cannot be read.
-    fn numbered(shape: i32) -> std::result::Result<Shape, String> {
-        let nodes = match shape {
-            4 => return Ok(Shape::Tetrahedron),
-            2 => return Ok(Shape::Triangle),
-            15 => 1,
-            1 => 2,
-            8 => 3,
-            3 | 26 => 4,
-            27 => 5,
-            9 | 28 => 6,
-            16 => 8,
-            10 | 20 => 9,
-            21 => 10,
-            22 => 12,
-            23 | 24 => 15,
-            25 => 21,
-            5 => return Err("a hexahedron".into()),
-            6 => return Err("a prism".into()),
-            7 => return Err("a pyramid".into()),
-            11 => return Err("a quadratic tetrahedron".into()),
-            other => return Err(format!("of Gmsh's type {other}")),
-        };
-        let is_line_or_point = matches!(shape, 1 | 8 | 15 | 26 | 27 | 28);
-        Ok(Shape::Flat { nodes, is_surface: !is_line_or_point })
     }
 }

@@ -20,7 +20,7 @@ pub use write::{VtuWriter, write_vtu};
 
 use arrays::Values;
 
-use crate::mesh::{Raw, RawMesh};
+use crate::mesh::{Face, ONLY_TETRAHEDRA, ONLY_TRIANGLES, Raw, RawMesh};
 
 /// Names of cell data that number regions, in lower case. The first name that is found counts.
 const REGIONS: [&str; 14] = [
@@ -41,14 +41,6 @@ const REGIONS: [&str; 14] = [
 ];
 /// Names of the fibres' directions.
 const FIBRES: [&str; 4] = ["fibre", "fibres", "fiber", "fibers"];
-
-/// Advice for cells that cannot be used.
-pub(super) const ONLY_TETRAHEDRA: &str = "only linear tetrahedra are read; mesh with tetrahedra of first \
-                                          order, or split the cells (in ParaView: Tetrahedralize)";
-
-/// Advice for polygons in a mesh without tetrahedra.
-pub(super) const ONLY_TRIANGLES: &str = "a mesh without tetrahedra is one of linear triangles; mesh with triangles of \
-                                         first order, or split the cells (in ParaView: Triangulate)";
 
 /// An unstructured grid as it is in a file.
 #[derive(Default)]
@@ -93,7 +85,7 @@ impl Grid {
         if self.types.len() != self.ends.len() {
             return Err(format!("there are {} cells, but {} cell types", self.ends.len(), self.types.len()));
         }
-        let mut start = 0;
+        let (mut start, mut faces) = (0, Vec::new());
         for (cell, (&shape, &end)) in self.types.iter().zip(&self.ends).enumerate() {
             let number = cell + 1;
             let nodes = usize::try_from(end).ok().and_then(|end| self.connectivity.get(start..end));
@@ -111,8 +103,15 @@ impl Grid {
                     })?;
                     raw.solid.push(number, nodes, 0, n)?;
                 }
+                12 => {
+                    let nodes = nodes.try_into().map_err(|_| {
+                        format!("element {number} is a hexahedron, but has {} nodes", nodes.len())
+                    })?;
+                    raw.hexahedra.push(number, nodes, 0, n)?;
+                }
                 5 => {
                     raw.solid.skipped += 1;
+                    faces.extend(face(nodes, n).map(|face| (face, cell)));
                     let nodes: Result<[i64; 3], _> = nodes.try_into();
                     let triangle =
                         nodes.map_err(|_| format!("element {number} is a triangle of other than 3 nodes"));
@@ -121,21 +120,43 @@ impl Grid {
                     raw.not_flat = raw.not_flat.or(pushed.err());
                 }
                 // Strips and polygons, also of higher order.
-                6..=9 | 22 | 23 | 28 | 30 | 34 | 36 | 61..=63 | 69 | 70 | 76 | 77 => {
+                9 => {
+                    raw.solid.skipped += 1;
+                    faces.extend(face(nodes, n).map(|face| (face, cell)));
+                    let why = || format!("element {number} is no triangle; {ONLY_TRIANGLES}");
+                    raw.not_flat = raw.not_flat.or_else(|| Some(why()));
+                }
+                3 => {
+                    raw.solid.skipped += 1;
+                    faces.extend(face(nodes, n).map(|face| (face, cell)));
+                }
+                6..=8 | 22 | 23 | 28 | 30 | 34 | 36 | 61..=63 | 69 | 70 | 76 | 77 => {
                     raw.solid.skipped += 1;
                     let why = || format!("element {number} is no triangle; {ONLY_TRIANGLES}");
                     raw.not_flat = raw.not_flat.or_else(|| Some(why()));
                 }
                 // Empty cells, vertices and lines, also of higher order.
-                0..=4 | 21 | 35 | 60 | 68 | 75 => raw.solid.skipped += 1,
+                0..=2 | 4 | 21 | 35 | 60 | 68 | 75 => raw.solid.skipped += 1,
                 other => return Err(format!("element {number} is {}; {ONLY_TETRAHEDRA}", shape_name(other))),
             }
         }
-        match raw.is_flat() {
-            true => self.describe(&mut raw.flat)?,
-            false => self.describe(&mut raw.solid)?,
+        match (raw.is_flat(), raw.is_of_hexahedra()) {
+            (true, _) => self.describe(&mut raw.flat)?,
+            (_, true) => self.describe(&mut raw.hexahedra)?,
+            (false, false) => self.describe(&mut raw.solid)?,
         }
+        self.tag(faces, &mut raw);
         Ok(raw)
+    }
+
+    /// Gives faces the regions of the cells that they are in the file.
+    fn tag(&self, faces: Vec<(Face, usize)>, raw: &mut Raw) {
+        let Some(regions) = find(&self.cell_data, &REGIONS, 1) else { return };
+        for (face, cell) in faces {
+            if let Some(tag) = regions.values.whole(cell) {
+                raw.add_tagged(face, tag);
+            }
+        }
     }
 
     /// Adds regions and fibres.
@@ -163,6 +184,18 @@ impl Grid {
     }
 }
 
+/// A line, a triangle or a quad of these nodes, if they are among the n nodes.
+fn face(nodes: &[i64], n: usize) -> Option<Face> {
+    let node = |&node: &i64| u32::try_from(node).ok().filter(|&node| (node as usize) < n);
+    let nodes: Vec<u32> = nodes.iter().map(node).collect::<Option<_>>()?;
+    match nodes[..] {
+        [a, b] => Some(Face::Edge([a, b])),
+        [a, b, c] => Some(Face::Triangle([a, b, c])),
+        [a, b, c, d] => Some(Face::Quad([a, b, c, d])),
+        _ => None,
+    }
+}
+
 /// The mean of a cell's directions. Each is turned to point along the first one, because a fibre has no sign.
 fn mean_direction<const C: usize>(cell: [u32; C], fibres: &Values) -> [f64; 3] {
     let directions = cell.map(|node| fibres.vector(node as usize));
@@ -179,7 +212,6 @@ fn mean_direction<const C: usize>(cell: [u32; C], fibres: &Values) -> [f64; 3] {
 fn shape_name(shape: i64) -> String {
     let name = match shape {
         11 => "a voxel",
-        12 => "a hexahedron",
         13 => "a wedge",
         14 => "a pyramid",
         24 => "a quadratic tetrahedron",

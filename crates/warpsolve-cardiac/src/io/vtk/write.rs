@@ -14,9 +14,6 @@ use warpsolve_host::io::atomic::write_atomically;
 
 /// Bytes compressed at a time.
 const BLOCK: usize = 1 << 18;
-/// VTK's numbers for triangles and tetrahedra.
-const TRIANGLE: u8 = 5;
-const TETRAHEDRON: u8 = 10;
 
 /// Writes a mesh with values at its nodes to a VTU file, which appears when it is complete.
 ///
@@ -83,6 +80,12 @@ impl VtuWriter {
         let n_cells = mesh.cells().len();
         let corners = bytes_of(mesh.cells().as_flattened(), |node| i64::from(node).to_le_bytes());
         let ends: Vec<i64> = (1..=n_cells as i64).map(|cell| C as i64 * cell).collect();
+        // VTK's numbers for triangles, tetrahedra and hexahedra.
+        let shape: u8 = match C {
+            3 => 5,
+            4 => 10,
+            _ => 12,
+        };
         let region = |regions| {
             Array::new("Int32", "region", 1, &bytes_of(regions, |region: i32| region.to_le_bytes()))
         };
@@ -95,7 +98,7 @@ impl VtuWriter {
             cells: vec![
                 Array::new("Int64", "connectivity", 1, &corners),
                 Array::new("Int64", "offsets", 1, &bytes_of(&ends, i64::to_le_bytes)),
-                Array::new("UInt8", "types", 1, &vec![if C == 3 { TRIANGLE } else { TETRAHEDRON }; n_cells]),
+                Array::new("UInt8", "types", 1, &vec![shape; n_cells]),
             ],
         }
     }
