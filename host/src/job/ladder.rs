@@ -2,12 +2,13 @@
 //! is.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{Method, Options, Precision, Precond, trial};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
 use crate::precond::{amg, ilu};
-use crate::solver::direct::{self, Prediction};
+use crate::solver::direct::{Outlook, Prediction};
 
 /// Entries up to which a factorisation is taken at once where it takes at most so many seconds: that is less
 /// than to think about it.
@@ -95,11 +96,11 @@ impl Rung {
 
     /// Why it is left out where there is another way: a factorisation that would take too long. What it takes
     /// is counted now if it was not before.
-    pub fn is_too_long(&self, a: &Csr<f64>) -> Option<String> {
+    pub fn is_too_long(&self, a: &Arc<Csr<f64>>, outlook: &Outlook) -> Option<String> {
         if self.method != Method::Direct || a.nnz() > COUNTED {
             return None;
         }
-        let seconds = self.cost.or_else(|| counted(a).map(|p| cost_of(&p, a.nnz())))?.seconds;
+        let seconds = self.cost.or_else(|| outlook.prediction(a).map(|p| cost_of(&p, a.nnz())))?.seconds;
         (seconds > LONG).then(|| {
             format!("predicted to take {seconds:.1e} s, which --solver direct would take all the same")
         })
@@ -114,7 +115,7 @@ impl Rung {
 }
 
 /// The ways for a matrix, the first to be tried first; none where the options choose.
-pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung> {
+pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook: &Outlook) -> Vec<Rung> {
     let maker = Maker { a, analysis, options };
     // A format or a number type is of an iteration's products.
     let is_iterative =
@@ -123,20 +124,20 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
         analysis.values.is_symmetric && analysis.values.zero_sums == a.n_rows() && a.n_rows() > 0;
     let has_diagonal = analysis.values.diagonal.zero == 0;
     let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= AT_ONCE;
-    let small = (a.nnz() <= SMALL).then(|| counted(a)).flatten().filter(is_quick);
+    let small = (a.nnz() <= SMALL).then(|| outlook.prediction(a)).flatten().filter(is_quick);
     let mut rungs = match () {
         () if is_iterative || a.n_rows() == 0 => vec![maker.simple(), maker.direct(None)],
         // Its null space is known, which iterations are kept out of.
         () if is_singular && has_diagonal => vec![maker.multigrid(), maker.diagonal(), maker.direct(None)],
         () if small.is_some() => vec![maker.direct(small), maker.simple()],
-        () if analysis.values.is_indefinite => return of_indefinite(a, analysis, options),
+        () if analysis.values.is_indefinite => return of_indefinite(a, analysis, options, outlook),
         () if analysis.is_like_diffusion() => {
             let rest = [maker.multigrid(), maker.factors(), maker.direct(None), maker.diagonal()];
             let is_graph = maker.method() == Method::Cg && expansion(a) > EXPANDING;
             is_graph.then(|| maker.diagonal_of_graph()).into_iter().chain(rest).collect()
         }
         () => {
-            let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();
+            let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
             let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
             let is_soon = fits && direct.seconds() <= SOON;
@@ -168,9 +169,14 @@ pub fn ladder(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung>
 
 /// The ways for a symmetric matrix that is indefinite although its diagonal is of one sign, as the analysis
 /// or CG has shown.
-pub fn of_indefinite(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Vec<Rung> {
+pub fn of_indefinite(
+    a: &Arc<Csr<f64>>,
+    analysis: &Analysis,
+    options: &Options,
+    outlook: &Outlook,
+) -> Vec<Rung> {
     let maker = Maker { a, analysis, options };
-    let prediction = (a.nnz() <= COUNTED).then(|| counted(a)).flatten();
+    let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
     let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());
     let mut rungs = match fits && direct.seconds() <= SOON {
@@ -184,10 +190,6 @@ pub fn of_indefinite(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Ve
         last.patience = None;
     }
     rungs
-}
-
-fn counted(a: &Csr<f64>) -> Option<Prediction> {
-    direct::predict(a).ok()
 }
 
 fn cost_of(prediction: &Prediction, nnz: usize) -> Cost {

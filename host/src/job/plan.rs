@@ -11,6 +11,7 @@ use crate::matrix::{
     choose_in_blocks,
 };
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
+use crate::solver::direct::Outlook;
 use crate::solver::{self, Stop, Takes};
 
 /// A matrix and how it is going to be solved with.
@@ -25,6 +26,8 @@ pub(super) struct Plan {
     pub null_space: Option<NullSpace>,
     /// Whether a hierarchy is applied in f32.
     pub hierarchy_in_f32: bool,
+    /// What is known of a factorisation of the matrix.
+    pub outlook: Outlook,
     pub warnings: Vec<Warning>,
 }
 
@@ -85,7 +88,8 @@ impl Plan {
                 Some(precision) => precision == Precision::F32,
                 None => diagonal.iter().all(|&v| fits_f32(v)),
             };
-        Ok(Plan { a, options, method, precond, format, null_space, hierarchy_in_f32, warnings })
+        let outlook = Outlook::default();
+        Ok(Plan { a, options, method, precond, format, null_space, hierarchy_in_f32, outlook, warnings })
     }
 
     /// Whether the hierarchy's number type can hold this right-hand side.
@@ -126,7 +130,7 @@ impl Plan {
 
     /// What the method is made with.
     pub fn method_parameters(&self) -> solver::Parameters {
-        self.options.method_parameters()
+        solver::Parameters { outlook: self.outlook.clone(), ..self.options.method_parameters() }
     }
 
     /// When a run that launches every kernel of the method once, and warms up, stops.

@@ -1,5 +1,6 @@
 //! What programs must know of a method that they offer by name.
 
+use super::direct::Outlook;
 use crate::precond::{Precond, SingularBlocks};
 
 /// A method, before there is a matrix. Each is in the file of its method, and [`Method`](super::Method) lists
@@ -44,6 +45,8 @@ pub struct Parameters {
     pub block_size: usize,
     /// What that makes of singular blocks.
     pub singular_blocks: SingularBlocks,
+    /// What is known of a factorisation.
+    pub outlook: Outlook,
 }
 
 /// A parameter that a method takes.

@@ -1,10 +1,13 @@
 //! Systems of every difficulty, solved without options.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::analysis::Analysis;
 use crate::job::ladder::{Cost, Rung, ladder};
 use crate::matrix::Csr;
 use crate::problem::random::{below, permutation};
+use crate::solver::direct::Outlook;
 
 type Entry = (usize, usize, f64);
 
@@ -190,14 +193,14 @@ fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
 
 #[test]
 fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
-    let a = problem("convection-diffusion:60".into());
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default());
+    let (a, outlook) = (Arc::new(problem("convection-diffusion:60".into())), Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook);
     let direct = rungs.into_iter().find(|rung| rung.method == Method::Direct).unwrap();
-    assert_eq!(direct.is_too_long(&a), None);
+    assert_eq!(direct.is_too_long(&a, &outlook), None);
     let uncounted = Rung { cost: None, ..direct.clone() };
-    assert_eq!(uncounted.is_too_long(&a), None);
+    assert_eq!(uncounted.is_too_long(&a, &outlook), None);
     let long = Rung { cost: Some(Cost { seconds: 1e4, bytes: 1e9 }), ..direct };
-    let why = long.is_too_long(&a).unwrap();
+    let why = long.is_too_long(&a, &outlook).unwrap();
     assert!(why.contains("1.0e4 s") && why.contains("--solver direct"), "{why}");
 }
 

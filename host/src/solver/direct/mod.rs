@@ -8,6 +8,7 @@
 //! | `pairs` | pivots of two rows, for saddle points |
 //! | `columns` | the matrix as faer takes it |
 //! | `symbolic`, `minimum_degree`, `blocks`, `prediction` | order, structure, and what they will cost |
+//! | `ordered` | all of that for a matrix, once |
 //! | `factor`, `factorisation` | the numbers |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
 //! | `doubled`, `refine` | residuals, and refinement with them |
@@ -38,6 +39,7 @@ mod factorisation;
 mod info;
 mod kind;
 mod minimum_degree;
+mod ordered;
 mod pairs;
 mod prediction;
 mod refine;
@@ -54,6 +56,8 @@ use factorisation::Factorisation;
 pub use info::Info;
 pub use kind::Kind;
 use kind::kinds;
+use ordered::Ordered;
+pub use ordered::Outlook;
 pub use prediction::Prediction;
 use refine::Refinement;
 pub use scaling::Scaling;
@@ -75,9 +79,9 @@ pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     _: &B,
     a: &Arc<Csr<T>>,
     _: &dyn Preconditioner<T, B>,
-    _: &Parameters,
+    parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
-    Ok(Box::new(Direct::new(Csr::in_type(a))?))
+    Ok(Box::new(Direct::new(Csr::in_type(a), &parameters.outlook)?))
 }
 
 /// A factorised matrix.
@@ -90,21 +94,14 @@ pub struct Direct {
     condition: Option<f64>,
 }
 
-/// What a direct solution of a matrix will take, from its pattern: the first factorisation that it will try.
-///
-/// # Errors
-/// Where there is no memory to find out.
-pub fn predict(a: &Csr<f64>) -> Result<Prediction> {
-    factorisation::predict(a, &kinds(a))
-}
-
 impl Direct {
-    /// Factorises.
+    /// Factorises. What is known of the matrix's factors already is taken from its outlook.
     ///
     /// # Errors
     /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit.
-    pub fn new(a: Arc<Csr<f64>>) -> Result<Direct> {
-        let factorisation = Factorisation::of(&a, &kinds(&a), Care::Usual)?;
+    pub fn new(a: Arc<Csr<f64>>, outlook: &Outlook) -> Result<Direct> {
+        let ordered = outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
+        let factorisation = Factorisation::of(&a, ordered, Care::Usual)?;
         Ok(Direct { a, factorisation, null: None, condition: None })
     }
 
@@ -132,11 +129,12 @@ impl Direct {
         }
         let is_lu = self.factorisation.prediction.kind == Kind::Lu;
         if !run.is_done() && (!is_lu || self.factorisation.factor.is_relaxed()) {
-            if is_rounding(run) && factorisation::predict(&self.a, &[Kind::Lu])?.flops > HOPELESS_FLOPS {
+            let lu = Ordered::of(&self.a, &[Kind::Lu])?;
+            if is_rounding(run) && lu.prediction().flops > HOPELESS_FLOPS {
                 return Ok(StopReason::AtRounding);
             }
             let care = if is_lu { Care::Most } else { Care::Usual };
-            self.factorisation = Factorisation::of(&self.a, &[Kind::Lu], care)?;
+            self.factorisation = Factorisation::of(&self.a, lu, care)?;
             self.condition = None;
             run.refine(&mut self.factorisation, most, on_progress);
         }
