@@ -282,23 +282,27 @@ fn prospect(job: &Job, a: &Arc<Csr<f64>>, device: &Device) -> Result<u8> {
     Ok(SUCCESS)
 }
 
-/// Shows what is being done, and lets Ctrl-C cancel from the first iteration on: before that nothing would be
-/// lost.
+/// Shows what is being done, and lets Ctrl-C cancel from the first iteration or factorisation on: before that
+/// nothing would be lost.
 pub fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
     let mut is_listening = false;
-    move |stage| match stage {
-        Stage::SetUp => progress.stage("set-up"),
-        Stage::Upload => progress.stage("upload"),
-        Stage::Iteration { iterations, norm, norm_b, threshold } => {
-            progress.solving(iterations, norm, norm_b, threshold);
-        }
-        Stage::Solve if !is_listening => {
+    move |stage| {
+        let can_be_cancelled = matches!(stage, Stage::Solve | Stage::Factorisation { .. });
+        if can_be_cancelled && !is_listening {
             is_listening = true;
             if let Err(error) = signals::raise(&cancellation.flag()) {
                 warn(&format!("a signal will end the program at once: {error}"));
             }
         }
-        _ => {}
+        match stage {
+            Stage::SetUp => progress.stage("set-up"),
+            Stage::Upload => progress.stage("upload"),
+            Stage::Factorisation { seconds, bytes } => progress.factorising(seconds, bytes),
+            Stage::Iteration { iterations, norm, norm_b, threshold } => {
+                progress.solving(iterations, norm, norm_b, threshold);
+            }
+            _ => {}
+        }
     }
 }
 

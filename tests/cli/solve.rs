@@ -126,6 +126,29 @@ fn a_signal_ends_repeated_solves() {
     panic!("no iteration within 16 s");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_factorisation() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let shell = Shell::new();
+    for size in [36, 44, 52] {
+        let line = format!("solve --gen poisson3d:{size} --solver direct --device cpu --out x.mtx");
+        let mut child = shell.command(&line).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let start = Instant::now();
+        let code = child.wait().unwrap().code();
+        if code == Some(130) {
+            assert!(start.elapsed() < Duration::from_secs(5));
+            assert_eq!(shell.vector("x.mtx"), vec![0.0; size * size * size]);
+            return;
+        }
+        // It was done already, or not factorising yet, and the signal ended it at once.
+    }
+    panic!("no factorisation of 2 s");
+}
+
 #[test]
 fn empty_and_trivial_systems_are_solved() {
     let shell = Shell::new();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::matrix::Format;
 use crate::named::named;
 use crate::precond::{self, Precond, SingularBlocks, amg, ilu};
-use crate::solver::direct::Outlook;
 use crate::solver::{Method, Parameters, Stop};
 
 named! {
@@ -105,7 +104,8 @@ impl Options {
     pub fn method_parameters(&self) -> Parameters {
         let &Options { omega, block_size, singular_blocks, .. } = self;
         let restart = self.restart.min(self.stop.max_iterations.max(1) as usize);
-        Parameters { restart, omega, block_size, singular_blocks, outlook: Outlook::default() }
+        let (outlook, cancelled) = Default::default();
+        Parameters { restart, omega, block_size, singular_blocks, outlook, cancelled }
     }
 
     /// What a preconditioner is made with, a hierarchy in the precision of the solver.

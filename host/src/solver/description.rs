@@ -1,5 +1,8 @@
 //! What programs must know of a method that they offer by name.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use super::direct::Outlook;
 use crate::precond::{Precond, SingularBlocks};
 
@@ -47,6 +50,8 @@ pub struct Parameters {
     pub singular_blocks: SingularBlocks,
     /// What is known of a factorisation.
     pub outlook: Outlook,
+    /// Ends what cannot be asked for its progress, when it is raised.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 /// A parameter that a method takes.

@@ -1,5 +1,8 @@
 //! A matrix equilibrated and factorised.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::apart::apart;
 use super::factor::{Factor, Failure};
 use super::kind::Kind;
 use super::ordered::{Counted, Ordered};
@@ -30,34 +33,53 @@ pub struct Factorisation {
 }
 
 impl Factorisation {
-    /// Factorises what was ordered, and by the kinds after that where it has no such factors.
+    /// Factorises what was ordered, and by the kinds after that where it has no such factors; `None` where
+    /// `cancelled` is raised meanwhile.
     ///
     /// # Errors
     /// [`Error::HostMemory`] where it does not fit.
-    pub fn of(a: &Csr<f64>, mut ordered: Ordered, care: Care) -> Result<Factorisation> {
+    pub fn of(
+        a: &Csr<f64>,
+        mut ordered: Ordered,
+        care: Care,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<Factorisation>> {
         loop {
             let Ordered { scaling, scaled, rather, counted, rest } = ordered;
             let is_lu = counted.prediction.kind == Kind::Lu;
             let usual = if is_lu { care } else { Care::Usual };
             for (counted, care) in rather.map(|lu| (lu, Care::Little)).into_iter().chain([(counted, usual)]) {
-                if let Ok((factor, prediction)) = numbers(counted, care)? {
-                    return Ok(Factorisation { scaling, scaled, factor, prediction });
+                match numbers(counted, care, cancelled)? {
+                    Ok((factor, prediction)) => {
+                        return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
+                    }
+                    Err(Failure::Cancelled) => return Ok(None),
+                    Err(_) => {}
                 }
             }
             if is_lu {
-                return Factorisation::perturbed(scaling, scaled, care);
+                return Factorisation::perturbed(scaling, scaled, care, cancelled);
             }
             ordered = Ordered::scaled(a, scaling, scaled, &rest)?;
         }
     }
 
     /// LU of a matrix that differs by rounding, for one that has no regular factors.
-    fn perturbed(scaling: Scaling, scaled: Csr<f64>, care: Care) -> Result<Factorisation> {
+    fn perturbed(
+        scaling: Scaling,
+        scaled: Csr<f64>,
+        care: Care,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<Factorisation>> {
         let row_of = Matching::of(&scaled).completed();
         for size in [SMALL, LESS_SMALL] {
             let counted = Counted::lu(&plus(&scaled, &row_of, size)?, row_of.clone())?;
-            if let Ok((factor, prediction)) = numbers(counted, care)? {
-                return Ok(Factorisation { scaling, scaled, factor, prediction });
+            match numbers(counted, care, cancelled)? {
+                Ok((factor, prediction)) => {
+                    return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
+                }
+                Err(Failure::Cancelled) => return Ok(None),
+                Err(_) => {}
             }
         }
         Err(Error::Matrix("the matrix has no factors, even with its pivots perturbed".into()))
@@ -99,10 +121,23 @@ impl Factorisation {
     }
 }
 
+/// Seconds below which a factorisation is not worth threads of its own.
+const SHORT: f64 = 2e-3;
+type Made = std::result::Result<(Factor, Prediction), Failure>;
+
 /// The factors, if they are there and finite.
-fn numbers(counted: Counted, care: Care) -> Result<std::result::Result<(Factor, Prediction), Failure>> {
-    let Counted { columns, symbolic, prediction } = counted;
-    prediction.check_memory()?;
+fn numbers(counted: Counted, care: Care, cancelled: &AtomicBool) -> Result<Made> {
+    counted.prediction.check_memory()?;
+    match counted.prediction.seconds() < SHORT {
+        _ if cancelled.load(Ordering::Relaxed) => Ok(Err(Failure::Cancelled)),
+        true => numbers_here(counted, care),
+        false => {
+            apart(move || numbers_here(counted, care), cancelled)?.unwrap_or(Ok(Err(Failure::Cancelled)))
+        }
+    }
+}
+
+fn numbers_here(Counted { columns, symbolic, prediction }: Counted, care: Care) -> Result<Made> {
     let mut factor = match Factor::of(&columns, symbolic, prediction.kind == Kind::Cholesky, care)? {
         Ok(factor) => factor,
         Err(failure) => return Ok(Err(failure)),

@@ -100,7 +100,9 @@ fn saddle_points_are_factorised_with_pivots_of_two_rows() {
     let a = saddle_point("poisson2d:9");
     let b = a.mul_vec(&rhs(a.n_rows()));
     let mut factorisation =
-        Factorisation::of(&a, Ordered::of(&a, &[Kind::Ldlt]).unwrap(), Care::Usual).unwrap();
+        Factorisation::of(&a, Ordered::of(&a, &[Kind::Ldlt]).unwrap(), Care::Usual, &AtomicBool::new(false))
+            .unwrap()
+            .unwrap();
     assert_eq!(factorisation.prediction.kind, Kind::Ldlt);
     let x = factorisation.solve(&b, &[], &[]);
     assert!(job::relative_residual(&a, &x, &b) <= 1e-10);
