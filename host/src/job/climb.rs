@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::attempt::Attempt;
-use super::ladder::{Rung, ladder, of_indefinite};
+use super::ladder::{Rung, ladder, of_indefinite, reconsider};
 use super::plan::Plan;
 use super::scaled::ScaledSystem;
 use super::{Device, Options};
@@ -64,13 +64,13 @@ impl Ladder {
             let too_long =
                 rung.as_ref().filter(|_| !self.is_last()).and_then(|rung| rung.is_too_long(a, &self.outlook));
             if let (Some(why), Some(rung)) = (too_long, &rung) {
-                self.leave(Attempt::without_a_start(rung.method, rung.precond, why));
+                self.leave(a, Attempt::without_a_start(rung.method, rung.precond, why));
                 continue;
             }
             let options = rung.as_ref().map_or(self.options.clone(), |rung| rung.options(&self.options));
             match (Plan::new(a.clone(), options, self.analysis.as_ref(), target), rung) {
                 (Err(error), Some(rung)) if !self.is_last() => {
-                    self.leave(Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
+                    self.leave(a, Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
                 }
                 (plan, _) => return Ok(Plan { outlook: self.outlook.clone(), ..plan? }),
             }
@@ -97,10 +97,11 @@ impl Ladder {
         self.rungs.extend(of_indefinite(a, analysis, &self.options, &self.outlook));
     }
 
-    /// Leaves the way tried now for the next.
-    pub fn leave(&mut self, attempt: Attempt) {
+    /// Leaves the way tried now, for the matrix, for the next.
+    pub fn leave(&mut self, a: &Arc<Csr<f64>>, attempt: Attempt) {
         self.left.push(attempt);
         self.at += 1;
+        reconsider(&mut self.rungs[self.at..], a, &self.outlook);
     }
 }
 

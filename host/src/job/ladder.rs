@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{Method, Options, Precision, Precond, trial};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
+use crate::precond::schur::{Parts, part};
 use crate::precond::{amg, ilu};
 use crate::solver::direct::{Outlook, Prediction};
 
@@ -26,6 +27,8 @@ const ORDERED: f64 = 5e6;
 /// Seconds for an entry that multigrid's set-up and its usual twenty iterations take on two cores, each half
 /// of it.
 const MULTIGRID: f64 = 4e-7;
+/// Seconds for an entry that multigrid for both blocks of a saddle point, and some forty iterations, take.
+const SCHUR: f64 = 3e-6;
 /// Seconds for an entry that incomplete factors by size and a hundred iterations take.
 const INCOMPLETE: f64 = 4e-6;
 /// Seconds for an entry of an iteration with the diagonal.
@@ -41,6 +44,9 @@ const DIAGONAL_PATIENCE: u32 = 2000;
 const WORTH_A_TRY: f64 = 0.1;
 /// Seconds for an entry, and for a row, of an iteration of MINRES.
 const MINRES: [f64; 2] = [1.5e-9, 1e-8];
+
+/// Iterations with the diagonal that take about as long as a hierarchy of a graph with full coarse levels.
+const GRAPH_PATIENCE: u32 = 1000;
 
 /// Rows within three steps for each within one, beyond which the graph of a matrix is none of a mesh.
 const EXPANDING: f64 = 25.0;
@@ -125,16 +131,22 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
     let has_diagonal = analysis.values.diagonal.zero == 0;
     let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= AT_ONCE;
     let small = (a.nnz() <= SMALL).then(|| outlook.prediction(a)).flatten().filter(is_quick);
+    let graph = (analysis.is_like_diffusion() && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());
+    // Factors of a graph without a mesh fill even where it is small.
+    let is_for_graph = graph
+        .as_ref()
+        .zip(small)
+        .is_some_and(|(graph, small)| graph.seconds() < maker.direct(Some(small)).seconds());
     let mut rungs = match () {
         () if is_iterative || a.n_rows() == 0 => vec![maker.simple(), maker.direct(None)],
         // Its null space is known, which iterations are kept out of.
         () if is_singular && has_diagonal => vec![maker.multigrid(), maker.diagonal(), maker.direct(None)],
+        () if is_for_graph => graph.into_iter().chain([maker.direct(small), maker.simple()]).collect(),
         () if small.is_some() => vec![maker.direct(small), maker.simple()],
         () if analysis.values.is_indefinite => return of_indefinite(a, analysis, options, outlook),
         () if analysis.is_like_diffusion() => {
             let rest = [maker.multigrid(), maker.factors(), maker.direct(None), maker.diagonal()];
-            let is_graph = maker.method() == Method::Cg && expansion(a) > EXPANDING;
-            is_graph.then(|| maker.diagonal_of_graph()).into_iter().chain(rest).collect()
+            graph.into_iter().chain(rest).collect()
         }
         () => {
             let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
@@ -152,6 +164,7 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
                 true => 1,
                 false => iterative.len(),
             };
+            iterative.splice(0..0, maker.schur());
             let is_long = direct.seconds() > LONG;
             let is_indefinite = analysis.values.is_symmetric && maker.method() != Method::Cg;
             let first = if at == 0 && is_indefinite { maker.soon(&direct) } else { None };
@@ -165,6 +178,27 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
         last.patience = None;
     }
     rungs
+}
+
+/// Puts a factorisation before other ways that take longer: for what is left when one has not served, when it
+/// is worth counting.
+pub fn reconsider(rungs: &mut [Rung], a: &Arc<Csr<f64>>, outlook: &Outlook) {
+    let Some(at) = rungs.iter().position(|rung| rung.method == Method::Direct) else { return };
+    if at == 0 || rungs[at].cost.is_some() || a.nnz() > COUNTED {
+        return;
+    }
+    let Some(prediction) = outlook.prediction(a).filter(|prediction| prediction.check_memory().is_ok())
+    else {
+        return;
+    };
+    rungs[at].cost = Some(cost_of(&prediction, a.nnz()));
+    if rungs[at].seconds() <= SOON.min(rungs[0].seconds()) {
+        rungs[..=at].rotate_right(1);
+        let is_last = at + 1 == rungs.len();
+        if is_last && let Some(last) = rungs.last_mut() {
+            last.patience = None;
+        }
+    }
 }
 
 /// The ways for a symmetric matrix that is indefinite although its diagonal is of one sign, as the analysis
@@ -271,6 +305,25 @@ impl Maker<'_> {
         }
     }
 
+    /// For saddle points whose first block multigrid is made for, as that of Stokes' equations.
+    fn schur(&self) -> Option<Rung> {
+        let Parts { first, .. } =
+            Parts::detected(self.a).filter(|_| self.options.block_size == 1 && self.a.nnz() > SMALL)?;
+        let block = Analysis::of(&part(self.a, &first, &first));
+        let is_more_than_diagonal = block.structure.nonzeros > first.len();
+        let nnz = self.analysis.structure.nonzeros as f64;
+        (block.is_like_diffusion() && is_more_than_diagonal).then(|| Rung {
+            method: Method::Gmres,
+            precond: Precond::Schur,
+            block_size: 1,
+            patience: Some(MULTIGRID_PATIENCE),
+            cost: Some(Cost { seconds: SCHUR * nnz, bytes: 120.0 * nnz }),
+            reason: "a block of zeros, beside one for which multigrid is made".into(),
+            amg: self.options.amg.clone(),
+            ilu: self.options.ilu.clone(),
+        })
+    }
+
     /// Factors that are not far from complete, where complete ones take too long.
     fn larger_factors(&self) -> Rung {
         const MORE: f64 = 4.0;
@@ -299,11 +352,18 @@ impl Maker<'_> {
         }
     }
 
-    /// Coarse levels of a graph whose neighbourhoods grow by a factor are nearly full, while the diagonal may
-    /// do: such graphs have no long ways. Whether it does is known soon.
+    /// Coarse levels of a graph whose neighbourhoods grow by a factor are nearly full, and so are factors,
+    /// while the diagonal may do: such graphs have no long ways. Whether it does is known soon, and it may
+    /// take as long as such a hierarchy.
     fn diagonal_of_graph(&self) -> Rung {
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let simple = match self.method() {
+            Method::Cg => self.diagonal(),
+            _ => self.short_recurrence(),
+        };
+        let cost = simple.cost.map(|cost| Cost { seconds: GRAPH_PATIENCE as f64 * ITERATION * nnz, ..cost });
         let reason = "the graph is none of a mesh: coarse levels would be full".into();
-        Rung { patience: Some(MULTIGRID_PATIENCE), reason, ..self.diagonal() }
+        Rung { patience: Some(GRAPH_PATIENCE), cost, reason, ..simple }
     }
 
     /// A method that needs few vectors and does not restart: MINRES for symmetric matrices, IDR for others.
