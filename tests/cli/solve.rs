@@ -126,6 +126,29 @@ fn a_signal_ends_repeated_solves() {
     panic!("no iteration within 16 s");
 }
 
+#[test]
+fn multipliers_are_found_or_named() {
+    let shell = Shell::new();
+    let head = "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n";
+    shell.file("saddle.mtx", &format!("{head}1 1 4\n2 1 -1\n2 2 4\n3 2 -1\n3 3 4\n4 1 1\n4 3 -1\n"));
+    shell.file("rows", "4\n");
+    for options in ["--precond schur", "--split 3", "--split rows --solver gmres"] {
+        let report = shell.json(&format!("solve saddle.mtx --device cpu {options}"), 0);
+        assert_eq!((&report["solver"], &report["precond"]), (&"gmres".into(), &"schur".into()));
+    }
+    for (options, expected) in [
+        ("--split 4", "both kinds of the 4"),
+        ("--split 3 --precond ilu", "--split goes with --precond schur"),
+        ("--split 3 --permute matching", "a permutation of rows does not go with a split"),
+        ("--split 3 --reorder rcm", "a reordering does not go with a split"),
+        ("--split nothing", "cannot read nothing"),
+        ("--precond schur --ranks 2", "schur is for one rank"),
+    ] {
+        let (_, stderr) = shell.run(&format!("solve saddle.mtx --device cpu {options}"), 1);
+        assert!(stderr.contains(expected), "{options}: {stderr}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_a_factorisation() {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::attempt::Attempt;
-use super::ladder::{Rung, ladder, of_indefinite, reconsider};
+use super::ladder::{ladder, of_indefinite, reconsider};
 use super::plan::Plan;
+use super::rung::Rung;
 use super::scaled::ScaledSystem;
 use super::{Device, Options};
 use crate::analysis::{Analysis, components};

@@ -250,15 +250,15 @@ mod tests {
 
     #[test]
     fn what_is_nearly_skew_converges() {
-        for (side, diagonal) in [(15, 0.3), (30, 0.1), (40, 0.03)] {
+        // Without the angle it takes 344 and 577 iterations.
+        for (side, diagonal, most) in [(15, 0.5, 260), (30, 0.5, 480)] {
             let a = skewed(side, diagonal);
             let n = a.n_rows();
             let b: Vec<f64> = (0..n as u64).map(|i| uniform(6, i) - 0.5).collect();
             let (method, precond) = (Some(Method::Idr), Some(Precond::None));
             let options = Options { method, precond, ..Options::default() };
             let report = job::solve(&a, &b, &options, &Device::cpu(1).unwrap()).unwrap().report;
-            println!("{side} {diagonal}: {report}");
-            assert!(report.converged() && report.outcome.iterations < 20 * side as u32, "{report}");
+            assert!(report.converged() && report.outcome.iterations < most, "{report}");
         }
     }
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::*;
 use crate::analysis::Analysis;
-use crate::job::ladder::{Cost, Rung, ladder};
+use crate::job::ladder::ladder;
+use crate::job::rung::{Cost, Rung};
 use crate::matrix::Csr;
+use crate::precond::schur::tests::stokes;
 use crate::problem::random::{below, permutation};
 use crate::solver::direct::Outlook;
 
@@ -189,6 +191,24 @@ fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
     let Solution { x, report } = solve(&a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap();
     assert_eq!((report.method, report.precond, report.attempts.len()), (Method::Cg, Precond::Jacobi, 0));
     assert!(report.converged() && relative_residual(&a, &x, &b) <= 1e-8 && report.outcome.iterations < 100);
+}
+
+#[test]
+fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
+    let (a, _) = stokes::<3>(13, 0.2, 0.0);
+    let a = Arc::new(a);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
+    assert_eq!(schur.method, Method::Gmres);
+    let b = a.mul_vec(&rhs(a.n_rows()));
+    let options = schur.options(&Options::default());
+    let report = solve(&*a, &b, &options, &Device::cpu(2).unwrap()).unwrap().report;
+    assert!(report.converged() && report.outcome.iterations < 40, "{report}");
+    // Larger ones are not even counted.
+    let a = Arc::new(stokes::<3>(34, 0.2, 0.0).0);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    assert_eq!(rungs[0].precond, Precond::Schur);
+    assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
 }
 
 #[test]

@@ -26,7 +26,7 @@ use cuda_std::Real;
 use super::amg::AnyPrecision;
 use super::description::{Description, Parameters, Source};
 use super::ilu::{self, Factorisations, Ilu};
-use super::{Jacobi, NullSpace, Preconditioner, Projected, Traffic};
+use super::{Jacobi, NullSpace, Preconditioner, Projected, Traffic, amg};
 use crate::analysis::Analysis;
 use crate::backend::{Backend, Operator, Then};
 use crate::error::Result;
@@ -36,7 +36,7 @@ use crate::setup::{Blocks, Formats};
 mod complement;
 mod split;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use complement::{diagonal, divided_columns, divided_rows, product_less};
 pub(crate) use split::part;
@@ -59,6 +59,9 @@ pub(super) fn make<T: Real, B: AnyPrecision<T> + Factorisations<T> + 'static>(
 ) -> Result<Box<dyn Preconditioner<T, B>>> {
     Ok(Box::new(Schur::setup(source.backend, source.a, source.parameters)?))
 }
+
+/// Sweeps of a smoother before and after a coarser level, at least.
+const SWEEPS: u32 = 2;
 
 /// `z = P^-1 r` for one matrix on one backend.
 pub struct Schur<T: Real, B: Backend<T>> {
@@ -150,8 +153,11 @@ fn approximate<T: Real, B: AnyPrecision<T> + Factorisations<T> + 'static>(
         let params = ilu::Params { kind: ilu::Kind::Threshold, ..parameters.ilu.clone() };
         return Ok(Box::new(Ilu::setup(backend, &here, &params)?));
     }
+    // What one sweep leaves, the commutator multiplies: two halve the iterations, at a tenth more for each.
+    let amg::Params { pre, post, .. } = parameters.amg;
+    let params = amg::Params { pre: pre.max(SWEEPS), post: post.max(SWEEPS), ..parameters.amg.clone() };
     let csr = Blocks::scalar(backend.csr(&here)?);
-    let (m, _) = backend.amg_of(csr, None, &parameters.amg, None, false)?;
+    let (m, _) = backend.amg_of(csr, None, &params, None, false)?;
     Ok(match NullSpace::of(a, 1) {
         Some(null_space) => Box::new(Projected::new(backend, m, &null_space)?),
         None => m,

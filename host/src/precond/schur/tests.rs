@@ -9,7 +9,7 @@ type Entry = (usize, usize, f64);
 
 /// Stokes' equations on staggered points (Harlow and Welch 1965): `side` cells along each of `D` axes, the
 /// velocities on the faces between them, one pressure taken out. `[K B^T; B 0]`.
-fn stokes<const D: usize>(side: usize, viscosity: f64, wind: f64) -> (Csr<f64>, usize) {
+pub fn stokes<const D: usize>(side: usize, viscosity: f64, wind: f64) -> (Csr<f64>, usize) {
     let cells = side.pow(D as u32);
     let stride = |axis: usize| side.pow(axis as u32);
     let at = |cell: usize, axis: usize| cell / stride(axis) % side;
