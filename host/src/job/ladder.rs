@@ -24,7 +24,9 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
     let has_diagonal = analysis.values.diagonal.zero == 0;
     let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= AT_ONCE;
     let small = (a.nnz() <= SMALL).then(|| outlook.prediction(a)).flatten().filter(is_quick);
-    let graph = (analysis.is_like_diffusion() && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());
+    let suits_diagonal = analysis.is_like_diffusion()
+        && (maker.method() == Method::Cg || analysis.values.dominant_rows == a.n_rows());
+    let graph = (suits_diagonal && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());
     // Factors of a graph without a mesh fill even where it is small.
     let is_for_graph = graph
         .as_ref()
