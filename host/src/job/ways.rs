@@ -5,7 +5,7 @@ use super::{Method, Options, Precond, trial};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
-use crate::precond::schur::{Parts, part};
+use crate::precond::schur::{Parts, is_like_gradient, part};
 use crate::solver::direct::Prediction;
 
 /// Entries up to which a factorisation is taken at once where it takes at most so many seconds: that is less
@@ -116,20 +116,23 @@ impl Maker<'_> {
         if (VOLUME..EXPANDING).contains(&expansion(self.a)) { VOLUME_SECONDS * rows.powi(2) } else { 0.0 }
     }
 
-    /// For saddle points whose first block multigrid is made for, as that of Stokes' equations.
+    /// For saddle points as those of Stokes' and Darcy's equations: multigrid is made for their first block,
+    /// and the multipliers are a pressure.
     pub fn schur(&self) -> Option<Rung> {
-        let Parts { first, .. } =
+        let Parts { first, multipliers } =
             Parts::detected(self.a).filter(|_| self.options.block_size == 1 && self.a.nnz() > SMALL)?;
-        let block = Analysis::of(&part(self.a, &first, &first));
-        let is_more_than_diagonal = block.structure.nonzeros > first.len();
+        if !is_like_gradient(&part(self.a, &first, &multipliers)) {
+            return None;
+        }
         let nnz = self.analysis.structure.nonzeros as f64;
-        (block.is_like_diffusion() && is_more_than_diagonal).then(|| Rung {
+        let block = Analysis::of(&part(self.a, &first, &first));
+        block.is_like_diffusion().then(|| Rung {
             method: Method::Gmres,
             precond: Precond::Schur,
             block_size: 1,
             patience: Some(MULTIGRID_PATIENCE),
             cost: Some(Cost { seconds: SCHUR * nnz, bytes: 120.0 * nnz }),
-            reason: "a block of zeros, beside one for which multigrid is made".into(),
+            reason: "a pressure, and a block for which multigrid is made".into(),
             amg: self.options.amg.clone(),
             ilu: self.options.ilu.clone(),
         })

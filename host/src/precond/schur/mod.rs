@@ -39,8 +39,8 @@ mod split;
 pub(crate) mod tests;
 
 use complement::{diagonal, divided_columns, divided_rows, product_less};
-pub(crate) use split::part;
 pub use split::{Parts, Split};
+pub(crate) use split::{is_like_gradient, part};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "schur",

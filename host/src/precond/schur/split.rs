@@ -75,6 +75,21 @@ impl Parts {
     }
 }
 
+/// Whether a matrix maps constants to nearly nothing in most of its rows, as the gradient of a pressure does.
+/// Multipliers of other origin, such as currents of sources, or constraints, differ.
+pub fn is_like_gradient(g: &Csr<f64>) -> bool {
+    const ROUNDING: f64 = 1e-8;
+    const MOST: f64 = 0.8;
+    let (mut rows, mut zero) = (0, 0);
+    for i in (0..g.n_rows()).filter(|&i| g.row_len(i) > 0) {
+        let values = g.row(i).1;
+        let magnitudes = values.iter().map(|v| v.abs()).sum::<f64>();
+        rows += 1;
+        zero += usize::from(values.iter().sum::<f64>().abs() <= ROUNDING * magnitudes);
+    }
+    rows > 0 && f64::from(zero as u32) >= MOST * f64::from(rows as u32)
+}
+
 /// The rows and columns of a matrix with these numbers, both ascending.
 pub fn part<T: Real>(a: &Csr<T>, rows: &[u32], columns: &[u32]) -> Csr<T> {
     const OUTSIDE: u32 = u32::MAX;
@@ -122,6 +137,13 @@ mod tests {
         // Two multipliers with an entry between them are no block of zeros.
         let coupled = Csr::from_triplets(3, 3, [(0, 0, 1.0), (1, 2, 1.0), (2, 1, 1.0)]).unwrap();
         assert_eq!(Parts::detected(&coupled), None);
+    }
+
+    #[test]
+    fn a_gradient_has_rows_that_add_up_to_zero() {
+        let of = |v: f64| Csr::from_triplets(3, 2, [(0, 0, 1.0), (0, 1, -v), (2, 0, -2.0), (2, 1, 2.0 * v)]);
+        assert!(is_like_gradient(&of(1.0).unwrap()) && !is_like_gradient(&of(1.1).unwrap()));
+        assert!(!is_like_gradient(&Csr::from_triplets(3, 2, []).unwrap()));
     }
 
     #[test]
