@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_is_nearly_skew_converges() {
-        // Without the angle it takes 344 and 577 iterations.
+        // Without the angle it takes about 300 and 600 iterations.
         for (side, diagonal, most) in [(15, 0.5, 260), (30, 0.5, 480)] {
             let a = skewed(side, diagonal);
             let n = a.n_rows();
