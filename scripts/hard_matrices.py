@@ -402,6 +402,36 @@ def reduced_model(n, rng):
     return (a - 10.0 ** rng.uniform(-3, 1) * sparse.identity(2 * k)).tocsr()
 
 
+
+def mac_3d(side):
+    """Velocities on the faces of a grid in space and the divergence of them: viscosity and B."""
+    one, short, long, few = sparse.identity(side), line(side - 1), line(side), sparse.identity(side - 1)
+    three = lambda parts: sparse.kron(sparse.kron(parts[0], parts[1]), parts[2])
+    d = sparse.diags([1.0, -1.0], [0, -1], shape=(side, side - 1))
+    blocks, divergence = [], []
+    for axis in range(3):
+        ones = [few if k == axis else one for k in range(3)]
+        lines = [short if k == axis else long for k in range(3)]
+        blocks.append(sum(three([lines[k] if k == j else ones[k] for k in range(3)]) for j in range(3)))
+        divergence.append(three([d if k == axis else one for k in range(3)]))
+    return sparse.block_diag(blocks).tocsr(), sparse.hstack(divergence).tocsr()
+
+
+@family
+def stokes_3d(n, rng):
+    """Stokes on staggered points in space, one pressure taken out."""
+    k, b = mac_3d(max(int((n / 4) ** (1 / 3)), 3))
+    return saddle(10.0 ** rng.uniform(-3, 1) * k, b[1:])
+
+
+@family
+def oseen_3d(n, rng):
+    """The same with a wind: not symmetric."""
+    k, b = mac_3d(max(int((n / 4) ** (1 / 3)), 3))
+    wind = sparse.diags(rng.uniform(0, 0.5, k.shape[0] - 1), 1, shape=k.shape)
+    return saddle(k + wind - wind.T, b[1:])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?")

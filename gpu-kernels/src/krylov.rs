@@ -6,6 +6,7 @@ use crate::blas1::values;
 use crate::coefficient::Coefficient;
 use crate::monitor::{Guard, Monitor};
 use crate::reduce::{Add, Reduction, grid_reduce};
+use arithmetic::angle::step;
 use arithmetic::status;
 
 /// Where a new residual goes beside its own place: into a preconditioner, as `y = r` and `z = omega d .* y`
@@ -119,5 +120,18 @@ pub unsafe fn direction<T: Real, S: Real>(
             p.st(i, beta.mul_add(p.ld(i), scaled));
             i += thread::stride();
         }
+    }
+}
+
+/// `out` is omega of the step `r - omega t`, [kept](arithmetic::angle::step) from being short:
+/// `dots = [(r, t), (t, t)]`, `square = (r, r)`. One thread.
+#[kernel(T = [f32, f64])]
+pub unsafe fn angle_step<T: Real>(dots: *const T, square: *const T, out: *mut T, guard: Guard) {
+    // SAFETY: one thread is launched; the launcher's arguments are valid.
+    unsafe {
+        if guard.stopped() || thread::index_x() != 0 {
+            return;
+        }
+        out.st(0, step(dots.ld(0), dots.ld(1), square.ld(0)));
     }
 }

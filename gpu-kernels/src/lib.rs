@@ -56,6 +56,7 @@ pub fn entries() -> Vec<&'static str> {
         aggregate::NUMBER_AGGREGATES_ENTRIES,
         aggregate::TENTATIVE_ENTRIES,
         aggregate::TENTATIVE_LENGTHS_ENTRIES,
+        ANGLE_STEP_ENTRIES,
         ARRANGED_LENGTHS_ENTRIES,
         ARRANGED_ROWS_ENTRIES,
         AXPBY_ENTRIES,

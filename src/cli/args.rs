@@ -171,6 +171,10 @@ pub struct SolveArgs {
     /// number of unknowns a node
     #[arg(long, value_name = "B.mtx", conflicts_with = "coordinates")]
     pub near_null: Option<PathBuf>,
+    /// For saddle points, with --precond schur: how many unknowns come before the multipliers, or a file with
+    /// the rows of these, one a line, from 1 [default: those with a zero on the diagonal]
+    #[arg(long, value_name = "N|FILE")]
+    pub split: Option<String>,
     /// Solve so many times with what is set up once, and say what the first took and what the later ones
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "plan",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -31,6 +31,7 @@ mod rigid;
 mod settings;
 mod signals;
 mod solve;
+mod split;
 mod spmv;
 mod status;
 mod table;

@@ -75,6 +75,13 @@ impl Progress {
         self.show(stage, "{prefix:<10} {spinner} {elapsed}", None, |_| {});
     }
 
+    /// A factorisation that is predicted to take so many seconds and bytes.
+    pub fn factorising(&self, seconds: f64, bytes: f64) {
+        let predicted = format!("predicted: {seconds:.1} s, {:.2} GiB", bytes / (1u64 << 30) as f64);
+        let template = "{prefix:<10} {spinner} {elapsed}, {msg}";
+        self.show("factorisation", template, None, |bar| bar.set_message(predicted));
+    }
+
     /// One of many pieces of work.
     pub fn working(&self, what: String) {
         self.show("measuring", "{prefix:<10} {spinner} {msg}, {elapsed}", None, |bar| bar.set_message(what));

@@ -13,6 +13,7 @@ use warpsolve::job::{
 };
 use warpsolve::matrix::{Csr, row_stats};
 use warpsolve::precond::amg::NearNull;
+use warpsolve::precond::schur::Split;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
 
@@ -28,7 +29,7 @@ use super::ranks;
 use super::rigid::with_rigid_motions;
 use super::status::{self, SUCCESS};
 use super::values::Restart;
-use super::{advice, config, json, report, signals};
+use super::{advice, config, json, report, signals, split};
 
 /// What is to be done, with every option checked.
 struct Job {
@@ -75,6 +76,10 @@ impl TryFrom<SolveArgs> for Job {
             return Err(Error::Option(message.into()));
         }
         let options = if near_null.is_some() { with_near_null(options)? } else { options };
+        let options = match &args.split {
+            Some(name) => with_split(options, split::read(name)?)?,
+            None => options,
+        };
         let inputs = [
             source.file(),
             args.rhs.as_deref(),
@@ -112,6 +117,14 @@ fn with_near_null(options: Options) -> Result<Options> {
     match options.precond {
         None | Some(Precond::Amg) => Ok(Options { precond: Some(Precond::Amg), block_size: 1, ..options }),
         Some(_) => Err(Error::Option("--coordinates and --near-null go with --precond amg".into())),
+    }
+}
+
+/// The preconditioner that takes the two kinds of unknowns apart.
+fn with_split(options: Options, split: Split) -> Result<Options> {
+    match options.precond {
+        None | Some(Precond::Schur) => Ok(Options { precond: Some(Precond::Schur), split, ..options }),
+        Some(_) => Err(Error::Option("--split goes with --precond schur".into())),
     }
 }
 
@@ -285,23 +298,27 @@ fn prospect(job: &Job, a: &Arc<Csr<f64>>, device: &Device) -> Result<u8> {
     Ok(SUCCESS)
 }
 
-/// Shows what is being done, and lets Ctrl-C cancel from the first iteration on: before that nothing would be
-/// lost.
+/// Shows what is being done, and lets Ctrl-C cancel from the first iteration or factorisation on: before that
+/// nothing would be lost.
 pub fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
     let mut is_listening = false;
-    move |stage| match stage {
-        Stage::SetUp => progress.stage("set-up"),
-        Stage::Upload => progress.stage("upload"),
-        Stage::Iteration { iterations, norm, norm_b, threshold } => {
-            progress.solving(iterations, norm, norm_b, threshold);
-        }
-        Stage::Solve if !is_listening => {
+    move |stage| {
+        let can_be_cancelled = matches!(stage, Stage::Solve | Stage::Factorisation { .. });
+        if can_be_cancelled && !is_listening {
             is_listening = true;
             if let Err(error) = signals::raise(&cancellation.flag()) {
                 warn(&format!("a signal will end the program at once: {error}"));
             }
         }
-        _ => {}
+        match stage {
+            Stage::SetUp => progress.stage("set-up"),
+            Stage::Upload => progress.stage("upload"),
+            Stage::Factorisation { seconds, bytes } => progress.factorising(seconds, bytes),
+            Stage::Iteration { iterations, norm, norm_b, threshold } => {
+                progress.solving(iterations, norm, norm_b, threshold);
+            }
+            _ => {}
+        }
     }
 }
 

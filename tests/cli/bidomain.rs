@@ -41,8 +41,11 @@ fn electrodes_that_cannot_be_are_refused() {
     for (line, parts) in [
         (
             format!("bidomain {SLAB} {POLES}"),
-            &["stimulus 1 and stimulus 2 add up to ", " uA, but where nothing is grounded", "--balance-stimuli"]
-                [..],
+            &[
+                "stimulus 1 and stimulus 2 add up to ",
+                " uA, but where nothing is grounded",
+                "--balance-stimuli",
+            ][..],
         ),
         (
             format!("bidomain {SLAB} --stimulus-kind extracellular --balance-stimuli scale"),

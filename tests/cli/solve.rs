@@ -127,6 +127,52 @@ fn a_signal_ends_repeated_solves() {
 }
 
 #[test]
+fn multipliers_are_found_or_named() {
+    let shell = Shell::new();
+    let head = "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n";
+    shell.file("saddle.mtx", &format!("{head}1 1 4\n2 1 -1\n2 2 4\n3 2 -1\n3 3 4\n4 1 1\n4 3 -1\n"));
+    shell.file("rows", "4\n");
+    for options in ["--precond schur", "--split 3", "--split rows --solver gmres"] {
+        let report = shell.json(&format!("solve saddle.mtx --device cpu {options}"), 0);
+        assert_eq!((&report["solver"], &report["precond"]), (&"gmres".into(), &"schur".into()));
+    }
+    for (options, expected) in [
+        ("--split 4", "both kinds of the 4"),
+        ("--split 3 --precond ilu", "--split goes with --precond schur"),
+        ("--split 3 --permute matching", "a permutation of rows does not go with a split"),
+        ("--split 3 --reorder rcm", "a reordering does not go with a split"),
+        ("--split nothing", "cannot read nothing"),
+        ("--precond schur --ranks 2", "schur is for one rank"),
+    ] {
+        let (_, stderr) = shell.run(&format!("solve saddle.mtx --device cpu {options}"), 1);
+        assert!(stderr.contains(expected), "{options}: {stderr}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_factorisation() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let shell = Shell::new();
+    for size in [36, 44, 52] {
+        let line = format!("solve --gen poisson3d:{size} --solver direct --device cpu --out x.mtx");
+        let mut child = shell.command(&line).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let start = Instant::now();
+        let code = child.wait().unwrap().code();
+        if code == Some(130) {
+            assert!(start.elapsed() < Duration::from_secs(5));
+            assert_eq!(shell.vector("x.mtx"), vec![0.0; size * size * size]);
+            return;
+        }
+        // It was done already, or not factorising yet, and the signal ended it at once.
+    }
+    panic!("no factorisation of 2 s");
+}
+
+#[test]
 fn empty_and_trivial_systems_are_solved() {
     let shell = Shell::new();
     shell.file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");

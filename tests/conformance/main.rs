@@ -31,7 +31,7 @@ macro_rules! cases {
         cases! { $backend,
             vectors: copies_and_fills, updates, coefficients_from_scalars, diagonal_scaling,
                 a_breakdown_raises_the_guard, a_raised_guard_leaves_everything_alone;
-            reductions: dots, sums, maxima, reductions_repeat_to_the_last_bit, empty_vectors;
+            reductions: dots, sums, maxima, angle_steps, reductions_repeat_to_the_last_bit, empty_vectors;
             sparse: products, accumulated_products, scaled_products, residuals, sweeps, sweeps_of_corrections, sweeps_with_norm, products_with_dots, wide_and_empty_rows;
             blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, jacobi_sweeps, multigrid_of_blocks;
             setup: strong_entries, transposes, sparse_products, independent_sets, aggregates, levels, levels_of_blocks;

@@ -49,6 +49,24 @@ pub fn maxima<T: Real, B: Backend<T>>(b: &B) {
     }
 }
 
+pub fn angle_steps<T: Real, B: Backend<T>>(b: &B) {
+    let s = b.scalars(5).unwrap();
+    // (r, t), (t, t), (r, r), and what comes of them: as it is where the cosine is 0.7 or more.
+    for (r_t, t_t, r_r, expected) in
+        [(3.0, 2.0, 6.0, 1.5), (-1.0, 4.0, 16.0, -1.4), (0.0, 4.0, 16.0, 1.4), (-12.0, 4.0, 64.0, -3.0)]
+    {
+        let values = [0.0, r_r, r_t, t_t, 0.0].map(T::from_f64);
+        b.write(&s, Slot(0), &values).unwrap();
+        b.angle_step(&s, Slot(2), Slot(1), Slot(0)).unwrap();
+        let error = b.read(&s, Slot(0)).unwrap().to_f64() - expected;
+        assert!(error.abs() <= 2.0 * T::EPSILON.to_f64() * expected.abs(), "{expected}: off by {error:e}");
+    }
+    b.write(&s, Slot(0), &[T::ZERO; 5]).unwrap();
+    b.angle_step(&s, Slot(2), Slot(1), Slot(0)).unwrap();
+    assert!(!b.read(&s, Slot(0)).unwrap().is_finite());
+    assert!(b.angle_step(&s, Slot(4), Slot(1), Slot(0)).is_err());
+}
+
 pub fn reductions_repeat_to_the_last_bit<T: Real, B: Backend<T>>(b: &B) {
     let n = 20_001;
     let (x, y) = (b.vector(&random::<T>(15, n)).unwrap(), b.vector(&random::<T>(16, n)).unwrap());

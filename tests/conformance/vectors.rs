@@ -141,6 +141,7 @@ pub fn a_raised_guard_leaves_everything_alone<T: Real, B: Steps<T>>(b: &B) {
     g.dot(&x, &x, &s, Slot(1)).unwrap();
     g.sum(&x, &s, Slot(1)).unwrap();
     g.norm_max(&x, &s, Slot(1)).unwrap();
+    g.angle_step(&s, Slot(0), Slot(0), Slot(1)).unwrap();
     g.cg_step(
         &mut CgStep {
             s: &s,

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`status`] | why an iteration stopped |
 //! | [`gmres`] | limits of GMRES |
+//! | [`angle`] | steps of least residual, lengthened |
 //! | [`noise`] | numbers that look random |
 //! | [`blocks`] | small dense blocks: inverses, norms |
 //! | [`smoothing`] | the diagonal that multigrid smooths with |
@@ -14,6 +15,7 @@
 //! | [`stencil`], [`pi`], [`patterns`] | the small programs |
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
+pub mod angle;
 pub mod blocks;
 pub mod cells;
 pub mod compression;

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use arithmetic::angle::step;
 use cuda_std::Real;
 
 use super::memory::{Length, Memory};
@@ -24,6 +25,18 @@ pub trait HostBackend: Sized {
     /// `n` zeros.
     #[doc(hidden)]
     fn zeros_in_memory<T: Real>(&self, n: usize) -> Vec<T>;
+
+    /// [`Vectors::angle_step`](super::Vectors::angle_step).
+    #[doc(hidden)]
+    fn angle_step<T: Real>(&self, s: &HostScalars<T>, dots: Slot, square: Slot, out: Slot) -> Result<()> {
+        check_slots("angle_step", s.length(), dots, 2)?;
+        check_slots("angle_step", s.length(), square, 1)?;
+        check_slots("angle_step", s.length(), out, 1)?;
+        if !self.stopped() {
+            s.set(out, step(s.get(dots), s.get(dots.offset(1)), s.get(square)));
+        }
+        Ok(())
+    }
 
     /// Whether a monitor has stopped the primitives.
     #[doc(hidden)]

@@ -70,4 +70,9 @@ pub trait Vectors<T: Real>: Memory<T> {
     /// `s[out] = max_i |x_i|`; NaN if any element is.
     #[track_caller]
     fn norm_max(&self, x: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()>;
+    /// `s[out] = omega` of the step `r - omega t` that leaves the least, made longer where r and t are nearly
+    /// orthogonal ([`arithmetic::angle::step`]), from `(r, t)` and `(t, t)`, in turn from `dots` on, and
+    /// `s[square] = (r, r)`.
+    #[track_caller]
+    fn angle_step(&self, s: &Self::Scalars, dots: Slot, square: Slot, out: Slot) -> Result<()>;
 }

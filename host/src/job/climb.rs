@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use super::attempt::Attempt;
-use super::ladder::{Rung, ladder, of_indefinite};
+use super::ladder::{ladder, of_indefinite, reconsider};
 use super::plan::Plan;
+use super::rung::Rung;
 use super::scaled::ScaledSystem;
 use super::{Device, Options};
 use crate::analysis::{Analysis, Known, components};
 use crate::error::Result;
 use crate::matrix::{Csr, IntoCsr, Target, check};
 use crate::solver::StopReason;
+use crate::solver::direct::Outlook;
 
 /// Where the choice of a way to solve stands.
 pub(super) struct Ladder {
@@ -20,6 +22,8 @@ pub(super) struct Ladder {
     pub known: Option<Known>,
     rungs: Vec<Rung>,
     at: usize,
+    /// What is known of a factorisation.
+    outlook: Outlook,
     /// What was left since the last report.
     pub left: Vec<Attempt>,
     /// Whether it is -A that is solved with, since that may be positive definite.
@@ -33,8 +37,8 @@ impl Ladder {
     /// [`Error::Matrix`](crate::Error::Matrix) and [`Error::NotFinite`](crate::Error::NotFinite) for a matrix
     /// that is not square or not finite.
     pub fn of(a: &mut Arc<Csr<f64>>, options: Options) -> Result<Ladder> {
-        let (rungs, left) = (Vec::new(), Vec::new());
-        let mut made = Ladder { options, known: None, rungs, at: 0, left, is_negated: false };
+        let (rungs, left, outlook) = (Vec::new(), Vec::new(), Outlook::default());
+        let mut made = Ladder { options, known: None, rungs, at: 0, outlook, left, is_negated: false };
         if made.options.method.is_some() || made.options.precond.is_some() {
             return Ok(made);
         }
@@ -45,7 +49,7 @@ impl Ladder {
             *a = Arc::new(a.map_values(|v| -v));
             known.negate();
         }
-        made.rungs = ladder(a, &known.analysis, &made.options);
+        made.rungs = ladder(a, &known.analysis, &made.options, &made.outlook);
         made.known = Some(known);
         Ok(made)
     }
@@ -57,17 +61,18 @@ impl Ladder {
     pub fn plan(&mut self, a: &Arc<Csr<f64>>, target: Target) -> Result<Plan> {
         loop {
             let rung = self.rungs.get(self.at).cloned();
-            let too_long = rung.as_ref().filter(|_| !self.is_last()).and_then(|rung| rung.is_too_long(a));
+            let too_long =
+                rung.as_ref().filter(|_| !self.is_last()).and_then(|rung| rung.is_too_long(a, &self.outlook));
             if let (Some(why), Some(rung)) = (too_long, &rung) {
-                self.leave(Attempt::without_a_start(rung.method, rung.precond, why));
+                self.leave(a, Attempt::without_a_start(rung.method, rung.precond, why));
                 continue;
             }
             let options = rung.as_ref().map_or(self.options.clone(), |rung| rung.options(&self.options));
             match (Plan::new(a.clone(), options, self.known.as_ref(), target), rung) {
                 (Err(error), Some(rung)) if !self.is_last() => {
-                    self.leave(Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
+                    self.leave(a, Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
                 }
-                (plan, _) => return plan,
+                (plan, _) => return Ok(Plan { outlook: self.outlook.clone(), ..plan? }),
             }
         }
     }
@@ -88,18 +93,19 @@ impl Ladder {
     }
 
     /// Takes into account that CG has found the matrix indefinite, which no other preconditioner changes.
-    pub fn learn(&mut self, a: &Csr<f64>, reason: StopReason) {
+    pub fn learn(&mut self, a: &Arc<Csr<f64>>, reason: StopReason) {
         let Some(known) = self.known.as_ref().filter(|_| reason == StopReason::IndefiniteOperator) else {
             return;
         };
         self.rungs.truncate(self.at + 1);
-        self.rungs.extend(of_indefinite(a, &known.analysis, &self.options));
+        self.rungs.extend(of_indefinite(a, &known.analysis, &self.options, &self.outlook));
     }
 
-    /// Leaves the way tried now for the next.
-    pub fn leave(&mut self, attempt: Attempt) {
+    /// Leaves the way tried now, for the matrix, for the next.
+    pub fn leave(&mut self, a: &Arc<Csr<f64>>, attempt: Attempt) {
         self.left.push(attempt);
         self.at += 1;
+        reconsider(&mut self.rungs[self.at..], a, &self.outlook);
     }
 }
 

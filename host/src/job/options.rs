@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::matrix::Format;
 use crate::named::named;
+use crate::precond::schur::Split;
 use crate::precond::{self, Precond, SingularBlocks, amg, ilu};
 use crate::solver::{Method, Parameters, Stop};
 
@@ -88,6 +89,8 @@ pub struct Options {
     pub amg: amg::Params,
     /// The factors of [`Precond::Ilu`].
     pub ilu: ilu::Params,
+    /// Which unknowns [`Precond::Schur`] takes for multipliers.
+    pub split: Split,
     /// What [smoothed aggregation](amg::Coarsening::SmoothedAggregation) interpolates well, instead of the
     /// constant 1: the rigid motions of an elastic body.
     pub near_null: Option<Arc<amg::NearNull>>,
@@ -104,13 +107,15 @@ impl Options {
     pub fn method_parameters(&self) -> Parameters {
         let &Options { omega, block_size, singular_blocks, .. } = self;
         let restart = self.restart.min(self.stop.max_iterations.max(1) as usize);
-        Parameters { restart, omega, block_size, singular_blocks }
+        let (outlook, cancelled) = Default::default();
+        Parameters { restart, omega, block_size, singular_blocks, outlook, cancelled }
     }
 
     /// What a preconditioner is made with, a hierarchy in the precision of the solver.
     pub fn preconditioner_parameters(&self) -> precond::Parameters {
         let &Options { block_size, singular_blocks, sweeps, omega, reusable, .. } = self;
         let (amg, ilu, near_null) = (self.amg.clone(), self.ilu.clone(), self.near_null.clone());
+        let split = self.split.clone();
         let hierarchy_in_f32 = false;
         precond::Parameters {
             block_size,
@@ -119,6 +124,7 @@ impl Options {
             omega,
             amg,
             ilu,
+            split,
             near_null,
             hierarchy_in_f32,
             reusable,
@@ -145,6 +151,7 @@ impl Default for Options {
             omega: 1.0,
             amg: amg::Params::default(),
             ilu: ilu::Params::default(),
+            split: Split::default(),
             near_null: None,
             amg_precision: None,
             reusable: false,

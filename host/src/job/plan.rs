@@ -12,6 +12,7 @@ use crate::matrix::{
 };
 use crate::parallel::*;
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
+use crate::solver::direct::Outlook;
 use crate::solver::{self, Stop, Takes};
 
 /// Entries of the diagonal, or of a vector, that a task looks at.
@@ -31,6 +32,8 @@ pub(super) struct Plan {
     pub null_space: Option<NullSpace>,
     /// Whether a hierarchy is applied in f32.
     pub hierarchy_in_f32: bool,
+    /// What is known of a factorisation of the matrix.
+    pub outlook: Outlook,
     pub warnings: Vec<Warning>,
 }
 
@@ -89,7 +92,19 @@ impl Plan {
                 Some(precision) => precision == Precision::F32,
                 None => all(fits_f32),
             };
-        Ok(Plan { a, norm, options, method, precond, format, null_space, hierarchy_in_f32, warnings })
+        let outlook = Outlook::default();
+        Ok(Plan {
+            a,
+            norm,
+            options,
+            method,
+            precond,
+            format,
+            null_space,
+            hierarchy_in_f32,
+            outlook,
+            warnings,
+        })
     }
 
     /// Whether the hierarchy's number type can hold this right-hand side.
@@ -131,7 +146,7 @@ impl Plan {
 
     /// What the method is made with.
     pub fn method_parameters(&self) -> solver::Parameters {
-        self.options.method_parameters()
+        solver::Parameters { outlook: self.outlook.clone(), ..self.options.method_parameters() }
     }
 
     /// When a run that launches every kernel of the method once, and warms up, stops.

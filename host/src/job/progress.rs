@@ -12,6 +12,13 @@ use crate::solver::{Observer, Outcome, Stop, StopReason};
 pub enum Stage {
     /// Checks, choices, the format, the preconditioner.
     SetUp,
+    /// A factorisation begins, which is predicted to take so long, and can be cancelled.
+    Factorisation {
+        /// Seconds on two cores, in order of magnitude.
+        seconds: f64,
+        /// Bytes of the factors, at most.
+        bytes: f64,
+    },
     /// Matrix and vectors go to where they are used.
     Upload,
     /// The solver starts.
@@ -32,7 +39,9 @@ pub enum Stage {
 /// Stops a solve from another thread or from a signal handler; clones belong together.
 ///
 /// A solve that is cancelled ends after the iterations it has queued, 8 at most, with the solution so far and
-/// [`StopReason::Interrupted`](crate::solver::StopReason::Interrupted). Set-up and copies are not cut short.
+/// [`StopReason::Interrupted`](crate::solver::StopReason::Interrupted). A factorisation is left at once, with
+/// the best solution of the ways that were tried before it; its threads end when it is done. Other set-ups, and
+/// copies, are not cut short.
 #[derive(Debug, Clone, Default)]
 pub struct CancellationToken(Arc<AtomicBool>);
 

@@ -8,6 +8,7 @@ use super::options::{Options, Reorder};
 use crate::analysis::{Neighbours, lines_per_entry, reverse_cuthill_mckee};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Csr, check};
+use crate::precond::schur::Split;
 
 /// With fewer lines an entry than this the given numbering is good.
 const GOOD: f64 = 0.4;
@@ -43,13 +44,16 @@ impl Numbering {
     pub fn of(a: &Arc<Csr<f64>>, options: &Options) -> Result<Option<(Numbering, Arc<Csr<f64>>)>> {
         let start = Instant::now();
         let is_auto = options.reorder == Reorder::Auto;
-        if options.reorder == Reorder::None || is_auto && (a.n_rows() < SMALL || options.near_null.is_some())
-        {
+        let is_tied = options.near_null.is_some() || options.split != Split::Zeros;
+        if options.reorder == Reorder::None || is_auto && (a.n_rows() < SMALL || is_tied) {
             return Ok(None);
         }
         check::check_square(a)?;
         if options.near_null.is_some() {
             return Err(Error::Option("a reordering does not go with near-null vectors".into()));
+        }
+        if options.split != Split::Zeros {
+            return Err(Error::Option("a reordering does not go with a split of the unknowns".into()));
         }
         let lines_before = lines_per_entry(a);
         if is_auto && lines_before < GOOD {

@@ -7,7 +7,7 @@ use cuda_std::Real;
 
 use super::columns::ColumnSolver;
 use super::plan::Plan;
-use super::progress::{Iterations, Stage, Watch};
+use super::progress::{CancellationToken, Iterations, Stage, Watch};
 use super::ranks::Info;
 use super::residual::{Norms, residual};
 use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
@@ -16,8 +16,9 @@ use crate::backend::gpu::check_memory;
 use crate::backend::{ColumnVector, Operator, Storage};
 use crate::error::Result;
 use crate::launch::Counts;
+use crate::matrix::Csr;
 use crate::precond::{Preconditioner, amg, ilu};
-use crate::solver::{IterativeSolver, Outcome, Parts, StopReason, direct};
+use crate::solver::{IterativeSolver, Outcome, Parameters, Parts, StopReason, direct};
 
 /// A right-hand side, in the range of a singular matrix.
 pub(super) struct Rhs<'a> {
@@ -110,6 +111,7 @@ struct System<T: Real, B: Computes<T>> {
     held_before: u64,
     /// Whether the driver has every kernel ready.
     is_warm: bool,
+    cancellation: CancellationToken,
     /// What solves for several right-hand sides at once, once there were some.
     columns: Option<ColumnSolver<T, B>>,
 }
@@ -122,13 +124,31 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let Operators { matrix, csr } = operators(&plan, backend, &a, watch, times)?;
         let start = Instant::now();
         let m = preconditioner(&plan, backend, &a, csr, &matrix)?;
-        let solver = plan.method.make(backend, &a, &*m, &plan.method_parameters())?;
+        let cancellation = watch.cancellation.clone();
+        if plan.method.description().is_on_host
+            && plan.options.precision == Precision::F64
+            && let Some(prediction) = plan.outlook.prediction(&plan.a)
+        {
+            watch.tell(Stage::Factorisation { seconds: prediction.seconds(), bytes: prediction.bytes });
+        }
+        let solver = make_solver(&plan, backend, &a, &*m, &cancellation)?;
         backend.synchronize()?;
         times.setup += start.elapsed().as_secs_f64();
         times.count_as_warm_up(device.loading_seconds() - loaded_before);
         let is_warm = device.real_gpu().is_none();
         let (device, backend) = (device.clone(), backend.clone());
-        Ok(System { plan, device, backend, matrix, m, solver, held_before, is_warm, columns: None })
+        Ok(System {
+            plan,
+            device,
+            backend,
+            matrix,
+            m,
+            solver,
+            held_before,
+            is_warm,
+            cancellation,
+            columns: None,
+        })
     }
 
     fn vector(&self, values: &[f64]) -> Result<B::Vector> {
@@ -239,6 +259,18 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         self.is_warm = true;
         Ok(())
     }
+}
+
+/// The plan's method, which the token ends where it can be asked for no progress.
+fn make_solver<T: Number, B: Computes<T>>(
+    plan: &Plan,
+    backend: &B,
+    a: &Arc<Csr<T>>,
+    m: &dyn Preconditioner<T, B>,
+    cancellation: &CancellationToken,
+) -> Result<Box<dyn IterativeSolver<T, B>>> {
+    let parameters = Parameters { cancelled: cancellation.flag(), ..plan.method_parameters() };
+    plan.method.make(backend, a, m, &parameters)
 }
 
 /// What can be started again.
@@ -455,7 +487,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             self.m = preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;
         }
         if plan.brings_preconditioner() {
-            self.solver = plan.method.make(&self.backend, &a, &*self.m, &plan.method_parameters())?;
+            self.solver = make_solver(&plan, &self.backend, &a, &*self.m, &self.cancellation)?;
         }
         self.backend.synchronize()?;
         self.plan = plan;

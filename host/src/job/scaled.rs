@@ -7,6 +7,7 @@ use super::options::{Options, Permute, Scale};
 use crate::analysis::ProductMatching;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, check};
+use crate::precond::schur::Split;
 use crate::solver::Stop;
 use crate::solver::direct::Scaling;
 
@@ -50,6 +51,11 @@ impl ScaledSystem {
         check::check_finite(a)?;
         if options.near_null.is_some() {
             return Err(Error::Option("scaling and permutation do not go with near-null vectors".into()));
+        }
+        if options.split != Split::Zeros && info.permute != Permute::None {
+            return Err(Error::Option(
+                "a permutation of rows does not go with a split of the unknowns".into(),
+            ));
         }
         if options.block_size > 1 && info.permute != Permute::None {
             return Err(Error::Option("a permutation of rows does not go with blocks".into()));

@@ -191,14 +191,17 @@ impl Solver {
     fn climb(&mut self, start: Instant, report: Option<&Report>, why: String) -> Result<()> {
         let Times { setup, warm_up, upload, .. } = std::mem::take(&mut self.times);
         let unreported = start.elapsed().as_secs_f64() + setup + warm_up + upload;
-        self.ladder.leave(Attempt {
-            method: self.plan.method,
-            precond: self.plan.precond,
-            iterations: report.map_or(0, |report| report.outcome.iterations),
-            seconds: report.map_or(unreported, Report::seconds),
-            relative_residual: report.map(|report| report.relative_residual),
-            why,
-        });
+        self.ladder.leave(
+            &self.plan.a,
+            Attempt {
+                method: self.plan.method,
+                precond: self.plan.precond,
+                iterations: report.map_or(0, |report| report.outcome.iterations),
+                seconds: report.map_or(unreported, Report::seconds),
+                relative_residual: report.map(|report| report.relative_residual),
+                why,
+            },
+        );
         (self.prepared, self.needs_f64) = (None, false);
         let plan = self.ladder.plan(&self.plan.a, self.device.target())?;
         let before = std::mem::replace(&mut self.plan, plan);

@@ -157,6 +157,27 @@ fn a_cancelled_solve_gives_what_it_has() {
 }
 
 #[test]
+fn a_factorisation_is_left_when_a_solve_is_cancelled() {
+    let a = generate(&"poisson3d:12".parse().unwrap(), 1).unwrap();
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    let solution = Solver::builder()
+        .method(Method::Direct)
+        .device(Device::cpu(2).unwrap())
+        .cancellation(token)
+        .on_progress(move |stage| {
+            if let Stage::Factorisation { seconds, bytes } = stage {
+                assert!(seconds > 0.0 && bytes > 0.0);
+                cancel.cancel();
+            }
+        })
+        .solve(&a, &rhs(a.n_rows()));
+    let Solution { x, report } = solution.unwrap();
+    assert_eq!(report.outcome.reason, StopReason::Interrupted);
+    assert_eq!((x, report.relative_residual), (vec![0.0; a.n_rows()], 1.0));
+}
+
+#[test]
 fn a_solver_keeps_what_it_has_set_up_and_starts_where_it_is_told() {
     let a = generate(&"poisson2d:23".parse().unwrap(), 1).unwrap();
     let n = a.n_rows();

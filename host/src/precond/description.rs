@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
+use super::schur::Split;
 use super::{amg, ilu};
 use crate::matrix::Csr;
 use crate::named::named;
@@ -58,6 +59,8 @@ pub struct Parameters {
     pub amg: amg::Params,
     /// Those of incomplete factorisations.
     pub ilu: ilu::Params,
+    /// Which unknowns of a saddle point are multipliers.
+    pub split: Split,
     /// What smoothed aggregation interpolates well, instead of the constant 1.
     pub near_null: Option<Arc<amg::NearNull>>,
     /// Whether a hierarchy is applied in f32.

@@ -18,6 +18,7 @@ mod key;
 mod null_space;
 mod preconditioner;
 mod projected;
+pub mod schur;
 mod subdomain;
 
 pub use amg::Amg;
@@ -35,6 +36,7 @@ pub use null_space::NullSpace;
 pub(crate) use preconditioner::cg_step_by_primitives;
 pub use preconditioner::{ForColumns, Preconditioner, Shape, Traffic};
 pub use projected::Projected;
+pub use schur::Schur;
 pub(crate) use subdomain::Subdomain;
 
 /// The preconditioners by name, each of a module with `DESCRIPTION` and `make`.
@@ -72,4 +74,6 @@ preconditioners! {
     Ilu in ilu,
     /// Algebraic multigrid.
     Amg in amg,
+    /// The blocks of a saddle point.
+    Schur in schur,
 }

@@ -1,5 +1,9 @@
 //! What programs must know of a method that they offer by name.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::direct::Outlook;
 use crate::precond::{Precond, SingularBlocks};
 
 /// A method, before there is a matrix. Each is in the file of its method, and [`Method`](super::Method) lists
@@ -44,6 +48,10 @@ pub struct Parameters {
     pub block_size: usize,
     /// What that makes of singular blocks.
     pub singular_blocks: SingularBlocks,
+    /// What is known of a factorisation.
+    pub outlook: Outlook,
+    /// Ends what cannot be asked for its progress, when it is raised.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 /// A parameter that a method takes.

@@ -61,4 +61,7 @@ impl<T: Real, B: Vectors<T>> Vectors<T> for Columns<B> {
     fn norm_max(&self, x: &Self::Vector, s: &Self::Scalars, out: Slot) -> Result<()> {
         self.each(|(c, g)| g.norm_max(x.column(c), &s.0[c], out))
     }
+    fn angle_step(&self, s: &Self::Scalars, dots: Slot, square: Slot, out: Slot) -> Result<()> {
+        self.each(|(c, g)| g.angle_step(&s.0[c], dots, square, out))
+    }
 }

@@ -168,4 +168,7 @@ impl<T: Real> Vectors<T> for Cpu {
         }
         Ok(())
     }
+    fn angle_step(&self, s: &HostScalars<T>, dots: Slot, square: Slot, out: Slot) -> Result<()> {
+        HostBackend::angle_step(self, s, dots, square, out)
+    }
 }

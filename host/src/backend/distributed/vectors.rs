@@ -58,4 +58,7 @@ impl<T: Real, B: Borders<T>> Vectors<T> for Distributed<B> {
         self.inner.norm_max(x, s, out)?;
         self.reduce(s, OverRanks { first: out, count: 1, total: None, is_max: true })
     }
+    fn angle_step(&self, s: &B::Scalars, dots: Slot, square: Slot, out: Slot) -> Result<()> {
+        self.inner.angle_step(s, dots, square, out)
+    }
 }

@@ -4,7 +4,7 @@ use cuda_std::Real;
 use gpu_kernels::{blas1, krylov, reduce};
 
 use super::buffer::DeviceVector;
-use super::{DeviceScalars, Gpu, Work, block_of, coefficient, constant, distinct, pointer_or_null};
+use super::{DeviceScalars, Gpu, Work, block_of, coefficient, constant, distinct, pointer_or_null, slot};
 use crate::backend::memory::{check_diagonal, check_lengths};
 use crate::backend::{Coef, Slot, Vectors, check_slots};
 use crate::error::Result;
@@ -135,5 +135,14 @@ impl<T: Real> Vectors<T> for Gpu {
         let kernel = reduce::norm_max { n: x.len as u64, x: x.ptr(), reduction, guard };
         // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
         unsafe { self.launch_reduction(Work::on::<T>(x.len, 1), &kernel) }
+    }
+    fn angle_step(&self, s: &DeviceScalars<T>, dots: Slot, square: Slot, out: Slot) -> Result<()> {
+        check_slots("angle_step", s.len, dots, 2)?;
+        check_slots("angle_step", s.len, square, 1)?;
+        check_slots("angle_step", s.len, out, 1)?;
+        let (dots, square, out) = (slot(s, dots), slot(s, square), slot(s, out));
+        let kernel = krylov::angle_step { dots, square, out, guard: self.guard() };
+        // SAFETY: the slots are checked above.
+        unsafe { self.launch_block(&kernel) }
     }
 }

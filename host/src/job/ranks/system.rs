@@ -11,12 +11,12 @@ use crate::backend::Storage;
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Partition, Pieces, Quality, Reader, Writer, agree};
 use crate::error::{Error, Result};
-use crate::job::Device;
 use crate::job::plan::Plan;
 use crate::job::progress::{Iterations, Stage, Watch};
 use crate::job::residual::Norms;
 use crate::job::run::{Prepared, Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
+use crate::job::{Device, Precond};
 use crate::solver::{Observer, Outcome, Stop};
 
 /// Carries `plan` out on all ranks, of which this computes on `device`.
@@ -27,6 +27,9 @@ pub(in crate::job) fn prepare(
     watch: &mut Watch,
     times: &mut Times,
 ) -> Result<Box<dyn Prepared>> {
+    if plan.precond == Precond::Schur {
+        return Err(Error::Option("--precond schur is for one rank: it takes the whole matrix apart".into()));
+    }
     Ok(Box::new(System::new(plan, device, ranks, watch, times)?))
 }
 

@@ -1,10 +1,15 @@
 //! Systems of every difficulty, solved without options.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::analysis::Analysis;
-use crate::job::ladder::{Cost, Rung, ladder};
+use crate::job::ladder::ladder;
+use crate::job::rung::{Cost, Rung};
 use crate::matrix::Csr;
+use crate::precond::schur::tests::stokes;
 use crate::problem::random::{below, permutation};
+use crate::solver::direct::Outlook;
 
 type Entry = (usize, usize, f64);
 
@@ -189,15 +194,33 @@ fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
 }
 
 #[test]
+fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
+    let (a, _) = stokes::<3>(13, 0.2, 0.0);
+    let a = Arc::new(a);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
+    assert_eq!(schur.method, Method::Gmres);
+    let b = a.mul_vec(&rhs(a.n_rows()));
+    let options = schur.options(&Options::default());
+    let report = solve(&*a, &b, &options, &Device::cpu(2).unwrap()).unwrap().report;
+    assert!(report.converged() && report.outcome.iterations < 40, "{report}");
+    // Larger ones are not even counted.
+    let a = Arc::new(stokes::<3>(34, 0.2, 0.0).0);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    assert_eq!(rungs[0].precond, Precond::Schur);
+    assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
+}
+
+#[test]
 fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
-    let a = problem("convection-diffusion:60".into());
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default());
+    let (a, outlook) = (Arc::new(problem("convection-diffusion:60".into())), Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook);
     let direct = rungs.into_iter().find(|rung| rung.method == Method::Direct).unwrap();
-    assert_eq!(direct.is_too_long(&a), None);
+    assert_eq!(direct.is_too_long(&a, &outlook), None);
     let uncounted = Rung { cost: None, ..direct.clone() };
-    assert_eq!(uncounted.is_too_long(&a), None);
+    assert_eq!(uncounted.is_too_long(&a, &outlook), None);
     let long = Rung { cost: Some(Cost { seconds: 1e4, bytes: 1e9 }), ..direct };
-    let why = long.is_too_long(&a).unwrap();
+    let why = long.is_too_long(&a, &outlook).unwrap();
     assert!(why.contains("1.0e4 s") && why.contains("--solver direct"), "{why}");
 }
 

@@ -20,6 +20,10 @@ const THRESHOLD: f64 = 0.1;
 /// and this one where that leads to much more fill than was thought of (as in KLU, Davis and Palamadai 2010).
 const RELAXED: f64 = 1e-3;
 
+/// One thread. With more of them faer (0.24) divides the dense kernels of one block of columns after the
+/// other: its `L D L^T` then has other bits, and the rest gains little, since most blocks are small.
+const PAR: Par = Par::Seq;
+
 /// The factors of a matrix.
 pub struct Factor {
     numbers: Numbers,
@@ -42,6 +46,8 @@ pub enum Failure {
     Singular,
     /// There is much more fill than was thought of.
     Filled,
+    /// Nobody waited for it.
+    Cancelled,
 }
 
 impl Factor {
@@ -67,10 +73,10 @@ impl Factor {
         };
         let request = match &numbers {
             Numbers::Cholesky { symbolic, .. } | Numbers::Ldlt { symbolic, .. } => {
-                symbolic.solve_in_place_scratch::<f64>(1, Par::Seq)
+                symbolic.solve_in_place_scratch::<f64>(1, PAR)
             }
             Numbers::SparseLu { .. } => StackReq::EMPTY,
-            Numbers::BlockLu { .. } => supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, Par::Seq),
+            Numbers::BlockLu { .. } => supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, PAR),
         };
         Ok(Ok(Factor { numbers, workspace: workspace(request)? }))
     }
@@ -94,26 +100,21 @@ impl Factor {
         let x = MatMut::from_column_major_slice_mut(x, n, 1);
         match &self.numbers {
             Numbers::Cholesky { symbolic, values } => {
-                LltRef::new(symbolic, values).solve_in_place_with_conj(Conj::No, x, Par::Seq, stack);
+                LltRef::new(symbolic, values).solve_in_place_with_conj(Conj::No, x, PAR, stack);
             }
             Numbers::Ldlt { symbolic, values, below, within } => {
                 let within = permutation_of(&within[0], &within[1]);
                 let factor = IntranodeLbltRef::new(symbolic, values, below, within);
-                factor.solve_in_place_with_conj(Conj::No, x, Par::Seq, stack);
+                factor.solve_in_place_with_conj(Conj::No, x, PAR, stack);
             }
             Numbers::SparseLu { .. } => unreachable!("solved above"),
             Numbers::BlockLu { blocks, rows, factors } => {
                 let (rows, columns) = (permutation_of(&rows[0], &rows[1]), blocks.order());
                 match is_transposed {
-                    false => factors.solve_in_place_with_conj(rows, columns, Conj::No, x, Par::Seq, stack),
-                    true => factors.solve_transpose_in_place_with_conj(
-                        rows,
-                        columns,
-                        Conj::No,
-                        x,
-                        Par::Seq,
-                        stack,
-                    ),
+                    false => factors.solve_in_place_with_conj(rows, columns, Conj::No, x, PAR, stack),
+                    true => {
+                        factors.solve_transpose_in_place_with_conj(rows, columns, Conj::No, x, PAR, stack)
+                    }
                 }
             }
         }
@@ -141,13 +142,13 @@ type Made = std::result::Result<Numbers, Failure>;
 
 fn cholesky(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Made> {
     let mut values = vec![0.0; symbolic.len_val()];
-    let mut memory = workspace(symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default()))?;
+    let mut memory = workspace(symbolic.factorize_numeric_llt_scratch::<f64>(PAR, Spec::default()))?;
     let made = symbolic.factorize_numeric_llt(
         &mut values,
         a.matrix(),
         Side::Lower,
         LltRegularization::default(),
-        Par::Seq,
+        PAR,
         MemStack::new(&mut memory),
         Spec::default(),
     );
@@ -161,7 +162,7 @@ fn ldlt(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Numbers> {
     let mut values = vec![0.0; symbolic.len_val()];
     let mut below = vec![0.0; a.n];
     let [mut forward, mut inverse] = [vec![0; a.n], vec![0; a.n]];
-    let request = symbolic.factorize_numeric_intranode_lblt_scratch::<f64>(Par::Seq, Spec::default());
+    let request = symbolic.factorize_numeric_intranode_lblt_scratch::<f64>(PAR, Spec::default());
     let mut memory = workspace(request)?;
     symbolic.factorize_numeric_intranode_lblt(
         &mut values,
@@ -170,7 +171,7 @@ fn ldlt(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Numbers> {
         &mut inverse,
         a.matrix(),
         Side::Lower,
-        Par::Seq,
+        PAR,
         MemStack::new(&mut memory),
         Spec::default(),
     );
@@ -227,7 +228,7 @@ fn in_blocks(a: &Columns, mut symbolic: General, care: Care) -> Result<Made> {
         transposed.matrix(),
         blocks.order(),
         supernodes,
-        Par::Seq,
+        PAR,
         stack,
         Spec::default(),
     );

@@ -1,13 +1,14 @@
 //! A matrix equilibrated and factorised.
 
-use super::columns::Columns;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::apart::apart;
 use super::factor::{Factor, Failure};
-use super::kind::{Kind, has_zeros};
-use super::minimum_degree::minimum_degree;
-use super::pairs::Pairs;
+use super::kind::Kind;
+use super::ordered::{Counted, Ordered};
 use super::prediction::Prediction;
 use super::scaling::Scaling;
-use super::symbolic::{Care, MANY_FLOPS, Pivots, Symbolic};
+use super::symbolic::Care;
 use super::vectors::remove;
 use crate::analysis::Matching;
 use crate::error::{Error, Result};
@@ -18,9 +19,6 @@ use crate::problem::random::uniform;
 const SMALL: f64 = 1.0 / (1u64 << 50) as f64;
 /// and where that is not enough.
 const LESS_SMALL: f64 = 1.0 / (1u64 << 40) as f64;
-
-/// How many times as long as in blocks of `L D L^T` a multiply-add takes in LU of single entries.
-const LU_COST: f64 = 4.0;
 
 /// `S = R A C` and its factors. Where S has no regular factors they are those of a matrix that differs from
 /// it by rounding.
@@ -35,45 +33,53 @@ pub struct Factorisation {
 }
 
 impl Factorisation {
-    /// Factorises by the first of the `kinds` that serves; by LU before pivots of two rows where it takes
-    /// less, and at last.
+    /// Factorises what was ordered, and by the kinds after that where it has no such factors; `None` where
+    /// `cancelled` is raised meanwhile.
     ///
     /// # Errors
     /// [`Error::HostMemory`] where it does not fit.
-    pub fn of(a: &Csr<f64>, kinds: &[Kind], care: Care) -> Result<Factorisation> {
-        let mut scaling = Scaling::of(a);
-        let mut scaled = scaling.apply(a);
-        for &kind in kinds.iter().filter(|kind| **kind != Kind::Lu) {
-            let pairs = Pairs::for_kind(&scaled, kind);
-            let (columns, pivots) = match &pairs {
-                None if has_zeros(&scaled) => continue,
-                None => (Columns::of(&scaled), Pivots::Diagonal),
-                Some(pairs) => {
-                    scaling.multiply(&pairs.scales);
-                    scaled = scaling.apply(a);
-                    (pairs.columns(&scaled), Pivots::Pairs)
-                }
-            };
-            let counted = Symbolic::of(&columns, kind, &pivots)?;
-            if pairs.is_some() && is_lu_less(&scaled, &counted.1)? {
-                let (columns, pivots) =
-                    (Columns::of(&scaled), Pivots::Rows(Matching::of(&scaled).completed()));
-                let lu = Symbolic::of(&columns, Kind::Lu, &pivots)?;
-                if let Ok((factor, prediction)) = numbers(&columns, lu, Care::Little)? {
-                    return Ok(Factorisation { scaling, scaled, factor, prediction });
+    pub fn of(
+        a: &Csr<f64>,
+        mut ordered: Ordered,
+        care: Care,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<Factorisation>> {
+        loop {
+            let Ordered { scaling, scaled, rather, counted, rest } = ordered;
+            let is_lu = counted.prediction.kind == Kind::Lu;
+            let usual = if is_lu { care } else { Care::Usual };
+            for (counted, care) in rather.map(|lu| (lu, Care::Little)).into_iter().chain([(counted, usual)]) {
+                match numbers(counted, care, cancelled)? {
+                    Ok((factor, prediction)) => {
+                        return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
+                    }
+                    Err(Failure::Cancelled) => return Ok(None),
+                    Err(_) => {}
                 }
             }
-            if let Ok((factor, prediction)) = numbers(&columns, counted, Care::Usual)? {
-                return Ok(Factorisation { scaling, scaled, factor, prediction });
+            if is_lu {
+                return Factorisation::perturbed(scaling, scaled, care, cancelled);
             }
+            ordered = Ordered::scaled(a, scaling, scaled, &rest)?;
         }
+    }
+
+    /// LU of a matrix that differs by rounding, for one that has no regular factors.
+    fn perturbed(
+        scaling: Scaling,
+        scaled: Csr<f64>,
+        care: Care,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<Factorisation>> {
         let row_of = Matching::of(&scaled).completed();
-        let pivots = Pivots::Rows(row_of.clone());
-        for size in [0.0, SMALL, LESS_SMALL] {
-            let columns = Columns::of(&plus(&scaled, &row_of, size)?);
-            let counted = Symbolic::of(&columns, Kind::Lu, &pivots)?;
-            if let Ok((factor, prediction)) = numbers(&columns, counted, care)? {
-                return Ok(Factorisation { scaling, scaled, factor, prediction });
+        for size in [SMALL, LESS_SMALL] {
+            let counted = Counted::lu(&plus(&scaled, &row_of, size)?, row_of.clone())?;
+            match numbers(counted, care, cancelled)? {
+                Ok((factor, prediction)) => {
+                    return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
+                }
+                Err(Failure::Cancelled) => return Ok(None),
+                Err(_) => {}
             }
         }
         Err(Error::Matrix("the matrix has no factors, even with its pivots perturbed".into()))
@@ -115,46 +121,29 @@ impl Factorisation {
     }
 }
 
-/// What the first of the `kinds` will take for a matrix, from its pattern and its matching; LU, where pivots
-/// of two rows take more.
-///
-/// # Errors
-/// Where there is no memory to find out.
-pub fn predict(a: &Csr<f64>, kinds: &[Kind]) -> Result<Prediction> {
-    let kind = kinds[0];
-    let pairs = Pairs::for_kind(a, kind);
-    let lu = || Symbolic::of(&Columns::of(a), Kind::Lu, &Pivots::Rows(Matching::of(a).completed()));
-    let (_, prediction) = match &pairs {
-        Some(pairs) => Symbolic::of(&pairs.columns(a), kind, &Pivots::Pairs)?,
-        None if kind == Kind::Lu || has_zeros(a) => lu()?,
-        None => Symbolic::of(&Columns::of(a), kind, &Pivots::Diagonal)?,
-    };
-    if pairs.is_some() && is_lu_less(a, &prediction)? {
-        return Ok(lu()?.1);
-    }
-    Ok(prediction)
-}
-
-/// Whether LU of a symmetric matrix takes less than `L D L^T` with its pairs, which are eliminated together,
-/// where that takes so much that it is worth counting.
-fn is_lu_less(a: &Csr<f64>, ldlt: &Prediction) -> Result<bool> {
-    let lu = || minimum_degree(&Columns::of(a), &Matching::of(a).completed());
-    Ok(ldlt.flops > MANY_FLOPS && LU_COST * lu()?.1.flops <= ldlt.flops)
-}
+/// Seconds below which a factorisation is not worth threads of its own.
+const SHORT: f64 = 2e-3;
+type Made = std::result::Result<(Factor, Prediction), Failure>;
 
 /// The factors, if they are there and finite.
-fn numbers(
-    a: &Columns,
-    (symbolic, prediction): (Symbolic, Prediction),
-    care: Care,
-) -> Result<std::result::Result<(Factor, Prediction), Failure>> {
-    prediction.check_memory()?;
-    let mut factor = match Factor::of(a, symbolic, prediction.kind == Kind::Cholesky, care)? {
+fn numbers(counted: Counted, care: Care, cancelled: &AtomicBool) -> Result<Made> {
+    counted.prediction.check_memory()?;
+    match counted.prediction.seconds() < SHORT {
+        _ if cancelled.load(Ordering::Relaxed) => Ok(Err(Failure::Cancelled)),
+        true => numbers_here(counted, care),
+        false => {
+            apart(move || numbers_here(counted, care), cancelled)?.unwrap_or(Ok(Err(Failure::Cancelled)))
+        }
+    }
+}
+
+fn numbers_here(Counted { columns, symbolic, prediction }: Counted, care: Care) -> Result<Made> {
+    let mut factor = match Factor::of(&columns, symbolic, prediction.kind == Kind::Cholesky, care)? {
         Ok(factor) => factor,
         Err(failure) => return Ok(Err(failure)),
     };
     // A pivot that vanished shows in every solve.
-    let mut trial: Vec<f64> = (0..a.n).map(|i| uniform(3, i as u64) - 0.5).collect();
+    let mut trial: Vec<f64> = (0..columns.n).map(|i| uniform(3, i as u64) - 0.5).collect();
     factor.solve(&mut trial);
     Ok(match trial.iter().all(|v| v.is_finite()) {
         true => Ok((factor, prediction)),
@@ -164,9 +153,6 @@ fn numbers(
 
 /// The matrix with numbers of this size added where pivots may be.
 fn plus(a: &Csr<f64>, row_of: &[u32], size: f64) -> Result<Csr<f64>> {
-    if size == 0.0 {
-        return Ok(a.clone());
-    }
     let sign = |j: usize| if uniform(17, j as u64) < 0.5 { -size } else { size };
     let added = row_of.iter().enumerate().map(|(j, &i)| (i as usize, j, sign(j)));
     let row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v));

@@ -8,7 +8,9 @@
 //! | `pairs` | pivots of two rows, for saddle points |
 //! | `columns` | the matrix as faer takes it |
 //! | `symbolic`, `minimum_degree`, `blocks`, `prediction` | order, structure, and what they will cost |
+//! | `ordered` | all of that for a matrix, once |
 //! | `factor`, `factorisation` | the numbers |
+//! | `apart` | how they are left, where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
 //! | `doubled`, `refine` | residuals, and refinement with them |
 //! | `singular` | null spaces |
@@ -20,6 +22,7 @@
 
 use cuda_std::Real;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::description::{Description, Parameters, Takes};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
@@ -29,6 +32,7 @@ use crate::error::Result;
 use crate::matrix::{Csr, backward_error};
 use crate::precond::{Precond, Preconditioner};
 
+mod apart;
 mod blocks;
 mod columns;
 mod condition;
@@ -38,6 +42,7 @@ mod factorisation;
 mod info;
 mod kind;
 mod minimum_degree;
+mod ordered;
 mod pairs;
 mod prediction;
 mod refine;
@@ -54,6 +59,8 @@ use factorisation::Factorisation;
 pub use info::Info;
 pub use kind::Kind;
 use kind::kinds;
+use ordered::Ordered;
+pub use ordered::Outlook;
 pub use prediction::Prediction;
 use refine::Refinement;
 pub use scaling::Scaling;
@@ -75,84 +82,91 @@ pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     _: &B,
     a: &Arc<Csr<T>>,
     _: &dyn Preconditioner<T, B>,
-    _: &Parameters,
+    parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
-    Ok(Box::new(Direct::new(Csr::in_type(a))?))
+    Ok(Box::new(Direct::new(Csr::in_type(a), parameters)?))
 }
 
 /// A factorised matrix.
 pub struct Direct {
     a: Arc<Csr<f64>>,
-    factorisation: Factorisation,
+    /// None where it was cancelled.
+    factorisation: Option<Factorisation>,
+    /// Ends a factorisation.
+    cancelled: Arc<AtomicBool>,
     /// Once it was looked for.
     null: Option<NullVectors>,
     /// Of the factorisation, once it was estimated.
     condition: Option<f64>,
 }
 
-/// What a direct solution of a matrix will take, from its pattern: the first factorisation that it will try.
-///
-/// # Errors
-/// Where there is no memory to find out.
-pub fn predict(a: &Csr<f64>) -> Result<Prediction> {
-    factorisation::predict(a, &kinds(a))
-}
-
 impl Direct {
-    /// Factorises.
+    /// Factorises. What is known of the matrix's factors already is taken from its outlook. It ends when the
+    /// parameters' flag is raised; the next solve begins it again.
     ///
     /// # Errors
     /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit.
-    pub fn new(a: Arc<Csr<f64>>) -> Result<Direct> {
-        let factorisation = Factorisation::of(&a, &kinds(&a), Care::Usual)?;
-        Ok(Direct { a, factorisation, null: None, condition: None })
+    pub fn new(a: Arc<Csr<f64>>, parameters: &Parameters) -> Result<Direct> {
+        let cancelled = parameters.cancelled.clone();
+        let ordered = parameters.outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
+        let factorisation = Factorisation::of(&a, ordered, Care::Usual, &cancelled)?;
+        Ok(Direct { a, factorisation, cancelled, null: None, condition: None })
     }
 
-    /// What was found out.
-    pub fn info(&self) -> Info {
-        let lu = self.factorisation.factor.sparse_lu();
+    /// What was found out; `None` where it was cancelled.
+    pub fn info(&self) -> Option<Info> {
+        let factorisation = self.factorisation.as_ref()?;
+        let lu = factorisation.factor.sparse_lu();
         let missing = lu.map_or(0, |lu| self.a.n_rows() - lu.rank());
         let found = self.null.as_ref().map_or(0, |null| null.right.len());
-        Info {
-            prediction: self.factorisation.prediction,
+        Some(Info {
+            prediction: factorisation.prediction,
             entries: lu.map(SparseLu::entries),
             condition: self.condition,
             null_space: missing.max(found),
-        }
+        })
     }
 
     /// Solves from a start; why it ended.
     fn refined(&mut self, run: &mut Refinement, most: u32, on_progress: OnProgress) -> Result<StopReason> {
+        if self.factorisation.is_none() {
+            let ordered = Ordered::of(&self.a, &kinds(&self.a))?;
+            self.factorisation = Factorisation::of(&self.a, ordered, Care::Usual, &self.cancelled)?;
+        }
+        let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
         let start = run.x.clone();
         if self.null.as_ref().is_none_or(|null| null.left.is_empty()) {
-            run.refine(&mut self.factorisation, most, on_progress);
+            run.refine(factorisation, most, on_progress);
         }
         if !run.is_done() && is_rounding(run) && run.norm() <= ROUNDED * norm(run.b) {
             return Ok(StopReason::AtRounding);
         }
-        let is_lu = self.factorisation.prediction.kind == Kind::Lu;
-        if !run.is_done() && (!is_lu || self.factorisation.factor.is_relaxed()) {
-            if is_rounding(run) && factorisation::predict(&self.a, &[Kind::Lu])?.flops > HOPELESS_FLOPS {
+        let is_lu = factorisation.prediction.kind == Kind::Lu;
+        if !run.is_done() && (!is_lu || factorisation.factor.is_relaxed()) {
+            let lu = Ordered::of(&self.a, &[Kind::Lu])?;
+            if is_rounding(run) && lu.prediction().flops > HOPELESS_FLOPS {
                 return Ok(StopReason::AtRounding);
             }
             let care = if is_lu { Care::Most } else { Care::Usual };
-            self.factorisation = Factorisation::of(&self.a, &[Kind::Lu], care)?;
             self.condition = None;
-            run.refine(&mut self.factorisation, most, on_progress);
+            self.factorisation = Factorisation::of(&self.a, lu, care, &self.cancelled)?;
+            let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
+            run.refine(factorisation, most, on_progress);
         }
         if run.is_done() {
             return Ok(StopReason::Converged);
         }
+        let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
         let null = match self.null.take() {
             Some(null) => null,
             None => {
-                let b = self.factorisation.scaled_rhs(run.b);
-                NullVectors::of(&mut self.factorisation, &b)
+                let b = factorisation.scaled_rhs(run.b);
+                NullVectors::of(factorisation, &b)
             }
         };
         let mut least = 0.0;
         if !null.left.is_empty() {
-            least = run.refine_singular(&mut self.factorisation, &null, start, most, on_progress);
+            least = run.refine_singular(factorisation, &null, start, most, on_progress);
         }
         let is_regular = null.left.is_empty();
         self.null = Some(null).filter(|null| null.is_complete);
@@ -218,12 +232,13 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             () if stop.max_iterations == 0 => StopReason::IterationLimit,
             () => self.refined(&mut run, stop.max_iterations, on_progress)?,
         };
-        if self.condition.is_none()
+        let is_regular = self.info().is_some_and(|info| info.null_space == 0);
+        if let Some(factorisation) = &mut self.factorisation
+            && self.condition.is_none()
             && matches!(reason, StopReason::Converged | StopReason::AtRounding)
-            && self.info().null_space == 0
+            && is_regular
         {
-            self.condition =
-                Some(condition(&a, &mut self.factorisation)).filter(|condition| condition.is_finite());
+            self.condition = Some(condition(&a, factorisation)).filter(|condition| condition.is_finite());
         }
         let values: Vec<T> = run.x.iter().map(|&v| T::from_f64(v)).collect();
         *x = backend.vector(&values)?;
@@ -233,10 +248,11 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
 
     /// The factors are read once for L and once for U, and the matrix for a residual.
     fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
-        u64::from(iterations) * (self.factorisation.prediction.bytes as u64 + parts.product)
+        let bytes = self.info().map_or(0, |info| info.prediction.bytes as u64);
+        u64::from(iterations) * (bytes + parts.product)
     }
 
     fn factorisation(&self) -> Option<Info> {
-        Some(self.info())
+        self.info()
     }
 }

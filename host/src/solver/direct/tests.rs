@@ -40,6 +40,10 @@ fn shifted(a: &Csr<f64>, shift: f64) -> Csr<f64> {
     Csr::from_triplets(a.n_rows(), a.n_rows(), (0..a.n_rows()).flat_map(row).chain(diagonal)).unwrap()
 }
 
+fn predict(a: &Csr<f64>) -> Prediction {
+    Ordered::of(a, &kinds(a)).unwrap().prediction()
+}
+
 fn problem(name: &str) -> Csr<f64> {
     generate(&name.parse().unwrap(), 1).unwrap()
 }
@@ -95,14 +99,14 @@ fn saddle_point(of: &str) -> Csr<f64> {
 fn saddle_points_are_factorised_with_pivots_of_two_rows() {
     let a = saddle_point("poisson2d:9");
     let b = a.mul_vec(&rhs(a.n_rows()));
-    let mut factorisation = Factorisation::of(&a, &[Kind::Ldlt], Care::Usual).unwrap();
+    let mut factorisation =
+        Factorisation::of(&a, Ordered::of(&a, &[Kind::Ldlt]).unwrap(), Care::Usual, &AtomicBool::new(false))
+            .unwrap()
+            .unwrap();
     assert_eq!(factorisation.prediction.kind, Kind::Ldlt);
     let x = factorisation.solve(&b, &[], &[]);
     assert!(job::relative_residual(&a, &x, &b) <= 1e-10);
-    assert_eq!(
-        [predict(&a), predict(&saddle_point("poisson3d:13"))].map(|p| p.unwrap().kind),
-        [Kind::Ldlt; 2]
-    );
+    assert_eq!([predict(&a), predict(&saddle_point("poisson3d:13"))].map(|p| p.kind), [Kind::Ldlt; 2]);
 }
 
 #[test]
@@ -187,10 +191,10 @@ fn predictions_are_counts() {
     let n = 50;
     let arrow = (0..n).flat_map(|i| [(i, i, 4.0), (0, i, 1.0), (i, 0, 1.0)]);
     let arrow = Csr::from_triplets(n, n, arrow).unwrap();
-    let prediction = predict(&arrow).unwrap();
+    let prediction = predict(&arrow);
     assert_eq!((prediction.kind, prediction.entries), (Kind::Cholesky, (2 * n - 1) as f64));
     let a = problem("convection-diffusion:15:40");
-    let prediction = predict(&a).unwrap();
+    let prediction = predict(&a);
     assert!(prediction.entries > a.nnz() as f64 && prediction.flops > prediction.entries, "{prediction:?}");
     assert!(prediction.check_memory().is_ok());
     let error = Prediction { bytes: 1e18, ..prediction }.check_memory().unwrap_err();
@@ -199,6 +203,17 @@ fn predictions_are_counts() {
     let options = Options { method: Some(Method::Direct), stop: zero, ..Options::default() };
     let report = job::solve(&a, &rhs(a.n_rows()), &options, &Device::cpu(1).unwrap()).unwrap().report;
     assert_eq!(report.outcome.reason, StopReason::IterationLimit);
+}
+
+#[test]
+fn a_matrix_is_ordered_once() {
+    let (a, outlook) = (Arc::new(saddle_point("poisson2d:9")), Outlook::default());
+    assert!(outlook.take(&a).is_none());
+    let prediction = outlook.prediction(&a).unwrap();
+    assert_eq!((prediction, outlook.prediction(&a)), (predict(&a), Some(prediction)));
+    // Another matrix, whatever its entries, is ordered by itself.
+    assert!(outlook.take(&Arc::new(Csr::clone(&a))).is_none());
+    assert!(outlook.take(&a).is_some() && outlook.take(&a).is_none());
 }
 
 #[test]

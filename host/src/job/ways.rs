@@ -1,0 +1,228 @@
+//! The ways to solve that there are for a matrix, each with what it is expected to take.
+
+use super::rung::{Cost, INCOMPLETE, ITERATION, MULTIGRID, Rung, SCHUR, cost_of};
+use super::{Method, Options, Precond, trial};
+use crate::analysis::{Analysis, Structure, expansion};
+use crate::matrix::Csr;
+use crate::precond::ilu;
+use crate::precond::schur::{Parts, is_like_gradient, part};
+use crate::solver::direct::Prediction;
+
+/// Entries up to which a factorisation is taken at once where it takes at most so many seconds: that is less
+/// than to think about it.
+pub const SMALL: usize = 50_000;
+pub const AT_ONCE: f64 = 1.0;
+/// Seconds that a factorisation may take, of a matrix for which multigrid is not made, to be tried first.
+pub const SOON: f64 = 10.0;
+/// Iterations that are worth waiting for where there is another way: with multigrid, with incomplete factors,
+/// and with the diagonal.
+const MULTIGRID_PATIENCE: u32 = 200;
+const FACTORS_PATIENCE: u32 = 400;
+const DIAGONAL_PATIENCE: u32 = 2000;
+/// Seconds of a factorisation from which on MINRES is tried before it, for no longer than that: whether a
+/// symmetric indefinite matrix is among the few that it solves soon shows in its first fifty iterations.
+const WORTH_A_TRY: f64 = 0.1;
+/// Seconds for an entry, and for a row, of an iteration of MINRES.
+const MINRES: [f64; 2] = [1.5e-9, 1e-8];
+/// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
+const VOLUME: f64 = 8.0;
+/// Seconds for the square of the rows of such a mesh that a factorisation takes at least.
+const VOLUME_SECONDS: f64 = 3e-10;
+/// Iterations with the diagonal that take about as long as a hierarchy of a graph with full coarse levels.
+const GRAPH_PATIENCE: u32 = 1000;
+/// Rows within three steps for each within one, beyond which the graph of a matrix is none of a mesh.
+pub const EXPANDING: f64 = 25.0;
+
+/// Makes them.
+pub struct Maker<'a> {
+    pub a: &'a Csr<f64>,
+    pub analysis: &'a Analysis,
+    pub options: &'a Options,
+}
+
+impl Maker<'_> {
+    /// Negative definite matrices have been negated.
+    pub fn method(&self) -> Method {
+        if self.analysis.may_be_definite() { Method::Cg } else { Method::Gmres }
+    }
+
+    pub fn has_positive_diagonal(&self) -> bool {
+        self.analysis.values.diagonal.positive == self.a.n_rows()
+    }
+
+    /// For a symmetric matrix with incomplete factors, which are definite where its diagonal is positive.
+    pub fn minimising(&self) -> Method {
+        if self.has_positive_diagonal() { Method::Minres } else { Method::Gmres }
+    }
+
+    pub fn multigrid(&self) -> Rung {
+        let structure = &self.analysis.structure;
+        let nnz = structure.nonzeros as f64;
+        // Blocks are for systems of equations, not for the scalar ones that happen to have some.
+        let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
+        let block_size = if is_system { structure.block_size } else { self.options.block_size };
+        let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
+        let trial = has_trial.then(|| trial::best(self.a, block_size));
+        let iterations = trial.as_ref().and_then(|trial| trial.iterations);
+        // The whole takes more than a piece.
+        let expected = match (iterations, self.analysis.is_like_diffusion()) {
+            (Some(iterations), _) => 1.5 * f64::from(iterations),
+            (None, true) => 20.0,
+            (None, false) => f64::from(MULTIGRID_PATIENCE),
+        };
+        Rung {
+            method: self.method(),
+            precond: Precond::Amg,
+            block_size,
+            patience: Some(MULTIGRID_PATIENCE),
+            cost: Some(Cost { seconds: MULTIGRID * nnz * (0.5 + expected / 40.0), bytes: 40.0 * nnz }),
+            reason: match (iterations, self.analysis.is_like_diffusion()) {
+                (Some(iterations), _) => format!("a piece of the matrix took {iterations} iterations"),
+                (None, true) => "nearly an M-matrix, for which multigrid is made".into(),
+                (None, false) => "multigrid may do, the diagonal has no zeros".into(),
+            },
+            amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
+            ilu: self.options.ilu.clone(),
+        }
+    }
+
+    /// The simplest that there is for the matrix.
+    pub fn simple(&self) -> Rung {
+        if self.analysis.values.diagonal.zero > 0 { self.factors() } else { self.diagonal() }
+    }
+
+    pub fn factors(&self) -> Rung {
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let has_zeros = self.analysis.values.diagonal.zero > 0;
+        Rung {
+            method: self.method(),
+            precond: Precond::Ilu,
+            block_size: self.options.block_size,
+            patience: Some(FACTORS_PATIENCE),
+            cost: Some(Cost { seconds: INCOMPLETE * nnz, bytes: 60.0 * nnz }),
+            reason: match has_zeros {
+                true => "rows are permuted, so that the diagonal has no zeros".into(),
+                false => "incomplete factors by size suit many matrices".into(),
+            },
+            amg: self.options.amg.clone(),
+            ilu: ilu::Params { kind: ilu::Kind::Threshold, ..self.options.ilu.clone() },
+        }
+    }
+
+    /// Seconds that a factorisation takes at least where the graph is that of a mesh in space: separators of
+    /// `n^(2/3)` rows. 0 where it may be another.
+    pub fn least_seconds(&self) -> f64 {
+        let rows = self.a.n_rows() as f64;
+        if (VOLUME..EXPANDING).contains(&expansion(self.a)) { VOLUME_SECONDS * rows.powi(2) } else { 0.0 }
+    }
+
+    /// For saddle points as those of Stokes' and Darcy's equations: multigrid is made for their first block,
+    /// and the multipliers are a pressure.
+    pub fn schur(&self) -> Option<Rung> {
+        let Parts { first, multipliers } =
+            Parts::detected(self.a).filter(|_| self.options.block_size == 1 && self.a.nnz() > SMALL)?;
+        if !is_like_gradient(&part(self.a, &first, &multipliers)) {
+            return None;
+        }
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let block = Analysis::of(&part(self.a, &first, &first));
+        block.is_like_diffusion().then(|| Rung {
+            method: Method::Gmres,
+            precond: Precond::Schur,
+            block_size: 1,
+            patience: Some(MULTIGRID_PATIENCE),
+            cost: Some(Cost { seconds: SCHUR * nnz, bytes: 120.0 * nnz }),
+            reason: "a pressure, and a block for which multigrid is made".into(),
+            amg: self.options.amg.clone(),
+            ilu: self.options.ilu.clone(),
+        })
+    }
+
+    /// Factors that are not far from complete, where complete ones take too long.
+    pub fn larger_factors(&self) -> Rung {
+        const MORE: f64 = 4.0;
+        let factors = self.factors();
+        let cost =
+            factors.cost.map(|Cost { seconds, bytes }| Cost { seconds: MORE * seconds, bytes: MORE * bytes });
+        let ilu = ilu::Params { drop: 1e-5, growth: 50.0, ..factors.ilu.clone() };
+        Rung { cost, ilu, patience: None, reason: "a factorisation would take too long".into(), ..factors }
+    }
+
+    pub fn diagonal(&self) -> Rung {
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let vectors = 34.0 * 8.0 * self.analysis.structure.rows as f64;
+        Rung {
+            method: self.method(),
+            precond: Precond::Jacobi,
+            block_size: self.options.block_size,
+            patience: Some(DIAGONAL_PATIENCE),
+            cost: Some(Cost {
+                seconds: ITERATION * nnz * f64::from(DIAGONAL_PATIENCE),
+                bytes: 12.0 * nnz + vectors,
+            }),
+            reason: "the simplest preconditioner".into(),
+            amg: self.options.amg.clone(),
+            ilu: self.options.ilu.clone(),
+        }
+    }
+
+    /// Coarse levels of a graph whose neighbourhoods grow by a factor are nearly full, and so are factors,
+    /// while the diagonal may do: such graphs have no long ways. Whether it does is known soon, and it may
+    /// take as long as such a hierarchy.
+    pub fn diagonal_of_graph(&self) -> Rung {
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let simple = match self.method() {
+            Method::Cg => self.diagonal(),
+            _ => self.short_recurrence(),
+        };
+        let cost = simple.cost.map(|cost| Cost { seconds: GRAPH_PATIENCE as f64 * ITERATION * nnz, ..cost });
+        let reason = "the graph is none of a mesh: coarse levels would be full".into();
+        Rung { patience: Some(GRAPH_PATIENCE), cost, reason, ..simple }
+    }
+
+    /// A method that needs few vectors and does not restart: MINRES for symmetric matrices, IDR for others.
+    /// MINRES takes no diagonal of both signs.
+    pub fn short_recurrence(&self) -> Rung {
+        let is_symmetric = self.analysis.values.is_symmetric;
+        let (method, reason) = match is_symmetric {
+            true => (Method::Minres, "for symmetric indefinite matrices, in little memory"),
+            false => (Method::Idr, "few vectors, and no restarts"),
+        };
+        let precond = match is_symmetric && !self.has_positive_diagonal() {
+            true => Precond::None,
+            false => Precond::Jacobi,
+        };
+        Rung { method, precond, reason: reason.into(), ..self.diagonal() }
+    }
+
+    /// MINRES for no longer than a factorisation of an indefinite matrix takes, where that is worth it.
+    pub fn soon(&self, direct: &Rung) -> Option<Rung> {
+        let Structure { rows, nonzeros, .. } = self.analysis.structure;
+        let iteration = MINRES[0] * nonzeros as f64 + MINRES[1] * rows as f64;
+        let is_worth = (WORTH_A_TRY..=SOON).contains(&direct.seconds());
+        let patience = (direct.seconds() / iteration) as u32;
+        is_worth.then(|| Rung {
+            patience: Some(patience),
+            cost: Some(Cost { seconds: f64::from(patience) * iteration, bytes: 12.0 * nonzeros as f64 }),
+            reason: "if it takes less than a factorisation".into(),
+            ..self.short_recurrence()
+        })
+    }
+
+    pub fn direct(&self, prediction: Option<Prediction>) -> Rung {
+        let cost = |p: Prediction| cost_of(&p, self.a.nnz());
+        Rung {
+            method: Method::Direct,
+            precond: Precond::None,
+            block_size: 1,
+            patience: None,
+            cost: prediction.map(cost),
+            reason: match prediction.map(cost) {
+                Some(cost) if cost.seconds <= SOON => "a factorisation costs little".into(),
+                _ => "what no iteration solves".into(),
+            },
+            amg: self.options.amg.clone(),
+            ilu: self.options.ilu.clone(),
+        }
+    }
+}
