@@ -1,5 +1,6 @@
 //! Matrices a row at a time, in parallel.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::parallel::*;
@@ -18,10 +19,16 @@ const WAVE: usize = 64;
 const SAMPLES: usize = 1024;
 
 /// What one task has made: where each of its rows ends, and their entries.
-struct Chunk<T> {
-    ends: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<T>,
+pub(super) struct Chunk<T> {
+    pub ends: Vec<usize>,
+    pub columns: Vec<u32>,
+    pub values: Vec<T>,
+}
+
+impl<T> Chunk<T> {
+    fn new() -> Self {
+        Chunk { ends: vec![], columns: vec![], values: vec![] }
+    }
 }
 
 /// Space to work in for each thread of the pool, made when the thread first asks for it.
@@ -53,22 +60,34 @@ pub(super) fn collect_rows<T: Real, W: Send>(
     new: impl Fn() -> W + Sync,
     append: impl Fn(&mut W, usize, &mut Vec<u32>, &mut Vec<T>) + Sync,
 ) -> Csr<T> {
+    collect_runs(n_rows, n_cols, new, |space, rows, chunk| {
+        append(space, rows.start, &mut chunk.columns, &mut chunk.values);
+        chunk.ends.push(chunk.columns.len());
+    })
+}
+
+/// The same where `append` may append several rows at once, the first of those that it is given, with where
+/// each ends.
+pub(super) fn collect_runs<T: Real, W: Send>(
+    n_rows: usize,
+    n_cols: usize,
+    new: impl Fn() -> W + Sync,
+    append: impl Fn(&mut W, Range<usize>, &mut Chunk<T>) + Sync,
+) -> Csr<T> {
     let (mut col_idx, mut values) = with_room_for(n_rows, &new, &append);
     let spaces = Spaces::new(new);
-    let new = || Chunk { ends: vec![], columns: vec![], values: vec![] };
-    let mut chunks: Vec<Chunk<T>> = (0..WAVE.min(n_rows.div_ceil(CHUNK))).map(|_| new()).collect();
+    let mut chunks: Vec<Chunk<T>> = (0..WAVE.min(n_rows.div_ceil(CHUNK))).map(|_| Chunk::new()).collect();
     let mut row_ptr = in_large_pages(Vec::with_capacity(n_rows + 1));
     row_ptr.push(0);
     for first in (0..n_rows).step_by(WAVE * CHUNK) {
         chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            let Chunk { ends, columns, values } = chunk;
-            ends.clear();
-            columns.clear();
-            values.clear();
+            chunk.ends.clear();
+            chunk.columns.clear();
+            chunk.values.clear();
+            let (start, end) = ((first + c * CHUNK).min(n_rows), (first + (c + 1) * CHUNK).min(n_rows));
             spaces.with(|space| {
-                for i in (first + c * CHUNK).min(n_rows)..(first + (c + 1) * CHUNK).min(n_rows) {
-                    append(space, i, columns, values);
-                    ends.push(columns.len());
+                while start + chunk.ends.len() < end {
+                    append(space, start + chunk.ends.len()..end, chunk);
                 }
             });
         });
@@ -106,16 +125,16 @@ pub(super) fn collect_rows<T: Real, W: Send>(
 fn with_room_for<T: Real, W: Send>(
     n_rows: usize,
     new: impl Fn() -> W + Sync,
-    append: impl Fn(&mut W, usize, &mut Vec<u32>, &mut Vec<T>) + Sync,
+    append: impl Fn(&mut W, Range<usize>, &mut Chunk<T>) + Sync,
 ) -> (Vec<u32>, Vec<T>) {
     if n_rows <= WAVE * CHUNK {
         return (Vec::new(), Vec::new());
     }
     let spaces = Spaces::new(new);
     let length = |k: usize| {
-        let (mut columns, mut values) = (Vec::new(), Vec::new());
-        spaces.with(|space| append(space, k * (n_rows / SAMPLES), &mut columns, &mut values));
-        columns.len()
+        let (mut chunk, row) = (Chunk::new(), k * (n_rows / SAMPLES));
+        spaces.with(|space| append(space, row..row + 1, &mut chunk));
+        chunk.columns.len()
     };
     let sampled: usize = (0..SAMPLES).into_par_iter().with_min_len(SAMPLES / 8).map(length).sum();
     let expected = (sampled as f64 / SAMPLES as f64 * n_rows as f64) as usize;

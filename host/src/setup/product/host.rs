@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::SparseProducts;
+use super::twins::Twins;
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -16,6 +17,9 @@ impl<T: Real> SparseProducts<T> for Cpu {
     fn product(&self, a: &Arc<Csr<T>>, b: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
         assert_eq!(a.n_cols(), b.n_rows());
         let n_cols = b.n_cols();
+        if let Some(twins) = Twins::of(a, b) {
+            return Ok(Arc::new(twins.product(a, b)));
+        }
         Ok(Arc::new(collect_rows(
             a.n_rows(),
             n_cols,
@@ -173,7 +177,7 @@ impl<T: Real> Sum<T> {
 
 /// Sorts different numbers, few of them by counting the smaller ones of each.
 #[inline(always)]
-fn sort(numbers: &mut [u32], space: &mut [u32]) {
+pub(super) fn sort(numbers: &mut [u32], space: &mut [u32]) {
     const LANES: usize = 8;
     const REGISTERS: usize = 3;
     let n = numbers.len();

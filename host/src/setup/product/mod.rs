@@ -10,6 +10,7 @@ pub(super) mod host;
 mod reference;
 #[cfg(test)]
 mod tests;
+mod twins;
 
 /// Products of sparse matrices.
 pub trait SparseProducts<T: Real>: Matrices<T> {

@@ -51,6 +51,42 @@ fn check<T: Real, B: Algebra<T>>(g: &B, a: &Csr<T>, b: &Csr<T>) {
     assert_agrees(g, &found, &expected, "values");
 }
 
+/// Each entry of `a` becomes a block of entries, none like another: rows with the columns of those before them.
+fn of_nodes<T: Real>(a: &Csr<T>, rows: usize, columns: usize) -> Csr<T> {
+    Csr::from_rows(
+        rows * a.n_rows(),
+        columns * a.n_cols(),
+        |i| columns * a.row_len(i / rows),
+        |i, to, values| {
+            let (from, v) = a.row(i / rows);
+            for (p, (to, value)) in to.iter_mut().zip(values).enumerate() {
+                let (node, of_node) = (p / columns, p % columns);
+                *to = from[node] * columns as u32 + of_node as u32;
+                *value = v[node] * T::from_f64(1.0 + 0.37 * (i % rows) as f64 - 0.61 * of_node as f64);
+            }
+        },
+    )
+}
+
+/// Rows with the columns of those before them: of A, of B, of both, so many that some stand alone.
+fn agrees_on_twins<T: Real, B: Algebra<T>>(g: &B) {
+    for (rows, inner, columns) in
+        [(3, 3, 6), (1, 3, 1), (3, 1, 2), (2, 2, 2), (6, 3, 6), (5, 7, 1), (1, 13, 1)]
+    {
+        let a = of_nodes(&scattered(40, 37, |i| i % 9), rows, inner);
+        let b = of_nodes(&scattered(37, 50, |i| i % 6), inner, columns);
+        check::<T, _>(g, &a, &b);
+    }
+    // Nodes that the rows of A and of B do not have alike: runs begin and end within them.
+    let (three, five) =
+        (of_nodes(&scattered(35, 30, |i| i % 5), 3, 3), of_nodes(&scattered(18, 11, |i| i % 4), 5, 2));
+    check::<T, _>(g, &three, &five);
+    // All rows alike, and rows with a column of their own now and then.
+    check::<T, _>(g, &of_nodes(&scattered(1, 2, |_| 2), 70, 9), &of_nodes(&scattered(2, 3, |_| 3), 9, 20));
+    let alone = of_nodes(&scattered(30, 33, |i| 1 + i % 4), 3, 1);
+    check::<T, _>(g, &alone, &of_nodes(&scattered(11, 9, |i| i % 4), 3, 4));
+}
+
 fn agrees<T: Real, B: Algebra<T>>(g: &B) {
     // The shapes of a hierarchy, one lane to many: rows of B with about 1, 4, 9 and 40 entries, some empty.
     check::<T, _>(g, &scattered(90, 70, |i| i % 17), &scattered(70, 31, |_| 1));
@@ -65,6 +101,7 @@ fn agrees<T: Real, B: Algebra<T>>(g: &B) {
     check::<T, _>(g, &scattered(40, 64, |i| if i == 17 { 64 } else { 2 }), &scattered(64, 150, |i| i % 5));
     // Tables exactly full, and with one column too many: one lane has 16 slots.
     check::<T, _>(g, &scattered(33, 40, |i| 10 + i % 8), &scattered(40, 40, |_| 1));
+    agrees_on_twins::<T, _>(g);
 }
 
 #[test]
