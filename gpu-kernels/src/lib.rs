@@ -145,6 +145,14 @@ pub fn entries() -> Vec<&'static str> {
         TRIANGLE_LENGTHS_ENTRIES,
         TRIANGLE_LEVEL_ENTRIES,
         TRIANGLES_ENTRIES,
+        twins::COUNT_TWINS_ENTRIES,
+        twins::FIND_TWINS_ENTRIES,
+        twins::LIST_FIRSTS_ENTRIES,
+        twins::MULTIPLY_TWINS_ENTRIES,
+        twins::REPEAT_COLUMNS_ENTRIES,
+        twins::REPEAT_LENGTHS_ENTRIES,
+        twins::THIN_COLUMNS_ENTRIES,
+        twins::THIN_LENGTHS_ENTRIES,
     ]
     .concat()
     .into_iter()

@@ -19,6 +19,7 @@ pub mod scan;
 pub mod strength;
 pub mod sub_warp;
 pub mod transpose;
+pub mod twins;
 
 use arithmetic::noise::scaled_noise;
 use cuda_std::{Real, kernel, memory::*, thread};

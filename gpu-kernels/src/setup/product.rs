@@ -16,9 +16,9 @@ const PROBES: usize = 16;
 
 /// A matrix in CRS that no kernel writes meanwhile.
 #[derive(Clone, Copy)]
-struct Matrix<T> {
-    pattern: Pattern,
-    values: *const T,
+pub(super) struct Matrix<T> {
+    pub pattern: Pattern,
+    pub values: *const T,
 }
 
 /// Calls `visit` with column j and `a_ik b_kj` for every k of row i of A in ascending order and every j of
@@ -271,18 +271,39 @@ pub unsafe fn multiply<T: Real>(
                 p += lanes;
             }
         } else {
-            let mut p = start + lane;
-            while p < end && accumulate == 0 {
-                c_values.st(p, T::ZERO);
-                p += lanes;
-            }
-            sub_warp.sync();
-            walk::<T, true>(sub_warp, row, a, b, |column, product| {
-                let p = position(c.col_idx, start, end, column);
-                c_values.st(p, c_values.ld(p) + product);
-            });
+            multiply_in_place(sub_warp, row, a, b, c, c_values, accumulate);
         }
         row += sub_warp.stride();
+    }
+}
+
+/// The same for a row whose sums are in `c_values` itself.
+///
+/// # Safety
+/// As [`walk`]; C has the pattern of A B.
+#[inline(always)]
+pub(super) unsafe fn multiply_in_place<T: Real>(
+    sub_warp: SubWarp,
+    row: usize,
+    a: Matrix<T>,
+    b: Matrix<T>,
+    c: Pattern,
+    c_values: *mut T,
+    accumulate: u32,
+) {
+    // SAFETY: entries of the matrices; what one lane has added to, another adds to after they came together.
+    unsafe {
+        let (start, end) = c.range(row);
+        let mut p = start + sub_warp.lane as usize;
+        while p < end && accumulate == 0 {
+            c_values.st(p, T::ZERO);
+            p += sub_warp.lanes as usize;
+        }
+        sub_warp.sync();
+        walk::<T, true>(sub_warp, row, a, b, |column, product| {
+            let p = position(c.col_idx, start, end, column);
+            c_values.st(p, c_values.ld(p) + product);
+        });
     }
 }
 

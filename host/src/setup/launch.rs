@@ -7,6 +7,7 @@ use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::setup::columns::LongRows;
 
+use super::matrix::Size;
 use super::matrix::device::DeviceCsr;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::Buffer;
@@ -21,8 +22,8 @@ pub(super) fn log2_lanes_for(entries: f64, share: usize) -> u32 {
 }
 
 /// Entries of a row in the mean.
-pub(super) fn mean<T: Real>(a: &DeviceCsr<T>) -> f64 {
-    a.size.nnz as f64 / a.size.n_rows.max(1) as f64
+pub(super) fn mean(a: Size) -> f64 {
+    a.nnz as f64 / a.n_rows.max(1) as f64
 }
 
 impl Gpu {

@@ -1,13 +1,12 @@
 //! Exclusive prefix sums.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::scan::{TILE, span_scan, span_sums};
 
 use super::matrix::Size;
-use super::matrix::device::DeviceCsr;
+use super::matrix::device::{DeviceCsr, DevicePattern};
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::{Buffer, check_reach};
 use crate::backend::gpu::transfer;
@@ -46,15 +45,23 @@ impl Gpu {
         n_rows: usize,
         n_cols: usize,
     ) -> Result<DeviceCsr<T>> {
+        self.pattern_of_lengths(lengths, n_rows, n_cols)?.with_values(self.device())
+    }
+
+    /// The same without values.
+    pub(super) fn pattern_of_lengths(
+        &self,
+        lengths: Arc<Buffer>,
+        n_rows: usize,
+        n_cols: usize,
+    ) -> Result<DevicePattern> {
         let nnz = self.row_pointers(&lengths, n_rows)?;
         check_reach(nnz)?;
         let nnz = nnz as usize;
-        Ok(DeviceCsr {
+        Ok(DevicePattern {
             size: Size { n_rows, n_cols, nnz },
             row_ptr: lengths,
             col_idx: Buffer::new(self.device(), nnz * size_of::<u32>())?,
-            values: Buffer::new(self.device(), nnz * size_of::<T>())?,
-            element: PhantomData,
         })
     }
 }

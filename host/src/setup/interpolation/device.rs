@@ -151,7 +151,7 @@ impl Gpu {
         /// Lanes for an entry of a row of mean length: somewhat longer rows have room too.
         const LANES: f64 = 1.1;
         const WARP: u32 = WARP_SIZE.trailing_zeros();
-        let lanes = log2_lanes_for(LANES * mean(s), 1);
+        let lanes = log2_lanes_for(LANES * mean(s.size), 1);
         match self.times_tentative(lanes, s, aggregates, n_aggregates)? {
             None if lanes < WARP => self.times_tentative(WARP, s, aggregates, n_aggregates),
             found => Ok(found),

@@ -7,14 +7,22 @@ use gpu_kernels::setup::product::{
 };
 
 use super::SparseProducts;
+use super::twins::may_have_twins;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
 use crate::setup::launch::{log2_lanes_for, mean};
-use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::Size;
+use crate::setup::matrix::device::{DeviceCsr, DevicePattern};
 
 impl<T: Real> SparseProducts<T> for Gpu {
     fn product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        let (of_a, of_b) = (a.shared_pattern(), b.shared_pattern());
+        let thinned = if may_have_twins(a.size) { self.without_twins(&of_a, &of_b)? } else { None };
+        if let Some(thinned) = thinned {
+            let c = self.pattern_of_product(&thinned.a, &of_b, lanes_of_columns(a.size, b.size))?;
+            return self.product_of_twins(a, b, &thinned, &c);
+        }
         let mut c = self.product_pattern(a, b)?;
         self.product_values(a, b, &mut c)?;
         Ok(c)
@@ -35,10 +43,18 @@ impl Gpu {
         b: &DeviceCsr<T>,
     ) -> Result<DeviceCsr<T>> {
         assert_eq!(a.size.n_cols, b.size.n_rows);
+        let (a, b) = (a.shared_pattern(), b.shared_pattern());
+        let log2_lanes = lanes_of_columns(a.size, b.size);
+        self.pattern_of_product(&a, &b, log2_lanes)?.with_values(self.device())
+    }
+
+    pub(super) fn pattern_of_product(
+        &self,
+        a: &DevicePattern,
+        b: &DevicePattern,
+        log2_lanes: u32,
+    ) -> Result<DevicePattern> {
         let (rows, cols) = (a.size.n_rows, b.size.n_cols);
-        // SparseProducts of multigrid have about a tenth as many columns a row as multiplications.
-        let multiplications = mean(a) * mean(b);
-        let log2_lanes = log2_lanes(b, log2_lanes_for(multiplications / 8.0, SLOTS));
         let (n_rows, n_cols) = (rows as u64, cols as u64);
         let (a, b) = (a.pattern(), b.pattern());
         let (_list, long) = self.long_rows(rows)?;
@@ -50,8 +66,8 @@ impl Gpu {
         }?;
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch_long(rows, &count_columns_long { n_cols, a, b, lengths, long }) }?;
-        let c = self.csr_of_lengths(row_ptr, rows, cols)?;
-        let (row_ptr, columns) = (c.row_ptr(), c.col_idx_mut());
+        let c = self.pattern_of_lengths(row_ptr, rows, cols)?;
+        let (row_ptr, columns) = (c.pattern().row_ptr, c.columns());
         let kernel = write_columns { n_rows, log2_lanes, a, b, row_ptr, columns };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows << log2_lanes, &kernel) }?;
@@ -68,8 +84,7 @@ impl Gpu {
         c: &mut DeviceCsr<T>,
         accumulate: bool,
     ) -> Result<()> {
-        // Room for rows a little longer than most.
-        let log2_lanes = log2_lanes(b, log2_lanes_for(1.25 * mean(c), LOADED));
+        let log2_lanes = lanes_of_values(b.size, c.size);
         let kernel = multiply::<T> {
             n_rows: c.size.n_rows as u64,
             log2_lanes,
@@ -86,8 +101,19 @@ impl Gpu {
     }
 }
 
-/// Logarithm of the number of lanes that share a row of A: about as many as a row of B has entries, and no
-/// fewer than `needed`.
-fn log2_lanes<T: Real>(b: &DeviceCsr<T>, needed: u32) -> u32 {
+/// Logarithm of the number of lanes that share a row of A where the columns of A B are found.
+fn lanes_of_columns(a: Size, b: Size) -> u32 {
+    // Products of multigrid have about a tenth as many columns a row as multiplications.
+    lanes_on(b, log2_lanes_for(mean(a) * mean(b) / 8.0, SLOTS))
+}
+
+/// The same where C = A B is added up.
+pub(super) fn lanes_of_values(b: Size, c: Size) -> u32 {
+    // Room for rows a little longer than most.
+    lanes_on(b, log2_lanes_for(1.25 * mean(c), LOADED))
+}
+
+/// About as many lanes as a row of B has entries, and no fewer than `needed`.
+fn lanes_on(b: Size, needed: u32) -> u32 {
     log2_lanes_for(0.75 * mean(b), 1).max(needed)
 }

@@ -52,7 +52,7 @@ fn check<T: Real, B: Algebra<T>>(g: &B, a: &Csr<T>, b: &Csr<T>) {
 }
 
 /// Each entry of `a` becomes a block of entries, none like another: rows with the columns of those before them.
-fn of_nodes<T: Real>(a: &Csr<T>, rows: usize, columns: usize) -> Csr<T> {
+pub(super) fn of_nodes<T: Real>(a: &Csr<T>, rows: usize, columns: usize) -> Csr<T> {
     Csr::from_rows(
         rows * a.n_rows(),
         columns * a.n_cols(),

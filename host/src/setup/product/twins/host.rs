@@ -1,51 +1,46 @@
-//! Products on the CPU of matrices many of whose rows have the columns of the row before them, their twins, as
-//! where a node has several unknowns. Twins of A are multiplied together, and with them twins of B, so that a
-//! column is looked for once and not for each of their products. The sums are those of Gustavson's algorithm,
-//! to the same bits.
+//! Twins on the CPU: those of A are multiplied together, and with them those of B, so that a column is looked
+//! up once and not for each of their products. The sums are those of Gustavson's algorithm, to the same bits.
 
 use std::ops::Range;
 
 use cuda_std::Real;
+use gpu_kernels::setup::twins::sampled;
 
-use super::host::sort;
+use super::{SAMPLES, are_many, step};
 use crate::matrix::Csr;
 use crate::parallel::*;
+use crate::setup::product::host::sort;
 use crate::setup::rows::{Chunk, collect_runs};
 use crate::vectors::in_widest_vectors;
 
 /// Twins that are multiplied together, at most.
 const TOGETHER: usize = 4;
-/// Rows that are looked at to see whether many are twins.
-const SAMPLES: usize = 1024;
 
 /// Whether row `i` has the columns of the row before.
 fn is_twin<T: Real>(a: &Csr<T>, i: usize) -> bool {
     i > 0 && a.row(i).0 == a.row(i - 1).0
 }
 
-/// Whether two in five rows are twins or more, as half are in pairs.
-fn are_many<T: Real>(a: &Csr<T>) -> bool {
-    let (n, step) = (a.n_rows(), (a.n_rows() / SAMPLES).max(1));
-    // Of all rows of a node in turn, wherever nodes begin.
-    let rows = (0..n / step).map(|k| (k * step + k % 12).min(n - 1));
-    let twins = rows.filter(|&i| is_twin(a, i)).count();
-    n > 0 && 5 * twins >= 2 * (n / step)
+/// Whether many rows are twins.
+fn has_many<T: Real>(a: &Csr<T>) -> bool {
+    let samples = SAMPLES.min(a.n_rows());
+    are_many((0..samples).filter(|&k| is_twin(a, sampled(k, step(a.n_rows())))).count(), samples)
 }
 
 /// Which rows of B are twins.
-pub(super) struct Twins(Vec<bool>);
+pub(in crate::setup::product) struct Twins(Vec<bool>);
 
 impl Twins {
     /// Nothing where neither A nor B has many.
-    pub(super) fn of<T: Real>(a: &Csr<T>, b: &Csr<T>) -> Option<Twins> {
-        (are_many(a) || are_many(b)).then(|| {
+    pub(in crate::setup::product) fn of<T: Real>(a: &Csr<T>, b: &Csr<T>) -> Option<Twins> {
+        (has_many(a) || has_many(b)).then(|| {
             let rows = (0..b.n_rows()).into_par_iter().with_min_len(1 << 12);
             Twins(rows.map(|i| is_twin(b, i)).collect())
         })
     }
 
     /// `A B`.
-    pub(super) fn product<T: Real>(&self, a: &Csr<T>, b: &Csr<T>) -> Csr<T> {
+    pub(in crate::setup::product) fn product<T: Real>(&self, a: &Csr<T>, b: &Csr<T>) -> Csr<T> {
         let new = || Sums { totals: vec![([T::ZERO; TOGETHER], 0); b.n_cols()], columns: vec![] };
         collect_runs(a.n_rows(), b.n_cols(), new, |sums, rows, chunk| {
             rows_of_product(sums, rows, a, b, self, chunk);
