@@ -147,10 +147,11 @@ pub fn entries() -> Vec<&'static str> {
         TRIANGLES_ENTRIES,
         twins::COUNT_TWINS_ENTRIES,
         twins::FIND_TWINS_ENTRIES,
-        twins::LIST_FIRSTS_ENTRIES,
+        twins::LIST_ROWS_ENTRIES,
         twins::MULTIPLY_TWINS_ENTRIES,
         twins::REPEAT_COLUMNS_ENTRIES,
         twins::REPEAT_LENGTHS_ENTRIES,
+        twins::START_ROWS_ENTRIES,
         twins::THIN_COLUMNS_ENTRIES,
         twins::THIN_LENGTHS_ENTRIES,
     ]

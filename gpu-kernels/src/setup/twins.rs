@@ -218,20 +218,34 @@ pub unsafe fn repeat_columns(
     }
 }
 
-/// `firsts[numbers[i]] = i` for the rows i that are no twins, and behind them the number of rows.
+/// `rows[numbers[i]] = i` for the rows i with a number of their own, and behind them the number of all rows.
 #[kernel]
-pub unsafe fn list_firsts(n: u64, numbers: *const u32, firsts: *mut u32) {
+pub unsafe fn list_rows(n: u64, numbers: *const u32, rows: *mut u32) {
     let mut i = thread::index_x();
-    // SAFETY: `firsts` has an element for each number, and one more.
+    // SAFETY: there is room for each number, and for one more.
     unsafe {
         while i < n as usize {
             let (number, next) = (numbers.ld_nc(i), numbers.ld_nc(i + 1));
             if next > number {
-                firsts.st(number as usize, i as u32);
+                rows.st(number as usize, i as u32);
             }
             if i + 1 == n as usize {
-                firsts.st(next as usize, n as u32);
+                rows.st(next as usize, n as u32);
             }
+            i += thread::stride();
+        }
+    }
+}
+
+/// `starts[i]` = 1 for one in [`TOGETHER`] rows from each of `firsts` on, the rows that are no twins, else 0.
+#[kernel]
+pub unsafe fn start_rows(n: u64, numbers: *const u32, firsts: *const u32, starts: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: `firsts` has a row for each number.
+    unsafe {
+        while i < n as usize {
+            let first = firsts.ld_nc(numbers.ld_nc(i + 1) as usize - 1) as usize;
+            starts.st(i, (i - first).is_multiple_of(TOGETHER) as u32);
             i += thread::stride();
         }
     }
@@ -248,18 +262,151 @@ struct Rows<T> {
     values: *const T,
 }
 
+/// Up to [`TOGETHER`] rows of B that have the same columns and follow one another, as do their columns in A.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Where the first is in the rows of A.
+    p: usize,
+    /// How many there are; 0 for none.
+    count: usize,
+    /// The entries of the first; those of the others follow.
+    start: usize,
+    end: usize,
+}
+
+/// A column of rows of B, and the entries there.
+#[derive(Clone, Copy)]
+struct Entries<T> {
+    column: u32,
+    values: [T; TOGETHER],
+}
+
 impl<T: Real> Rows<T> {
-    /// The entries of all rows at place `p` of the first, 0 for rows that are not there.
+    /// The entries of all rows in the columns of a run: `factors[q][r]` of row r, 0 for what is not there.
     #[inline(always)]
-    unsafe fn entries(self, p: usize) -> [T; TOGETHER] {
-        let mut entries = [T::ZERO; TOGETHER];
-        unroll::<TOGETHER>(|r| {
-            if r < self.count {
-                // SAFETY: rows with the same columns have the same lengths.
-                entries[r] = unsafe { self.values.ld_nc(p + r * (self.end - self.start)) };
-            }
+    unsafe fn factors(self, run: Run) -> [[T; TOGETHER]; TOGETHER] {
+        let mut factors = [[T::ZERO; TOGETHER]; TOGETHER];
+        unroll::<TOGETHER>(|q| {
+            unroll::<TOGETHER>(|r| {
+                if q < run.count && r < self.count {
+                    // SAFETY: rows with the same columns have the same lengths.
+                    factors[q][r] = unsafe { self.values.ld_nc(run.p + q + r * (self.end - self.start)) };
+                }
+            });
         });
+        factors
+    }
+}
+
+impl Run {
+    /// Entry `e` of the first row, and those of the others; anything beyond its end.
+    #[inline(always)]
+    unsafe fn entries<T: Real>(self, b: Matrix<T>, e: usize) -> Entries<T> {
+        let mut entries = Entries { column: 0, values: [T::ZERO; TOGETHER] };
+        if e < self.end {
+            // SAFETY: entries of B.
+            unsafe {
+                entries.column = b.pattern.col_idx.ld_nc(e);
+                unroll::<TOGETHER>(|q| {
+                    if q < self.count {
+                        entries.values[q] = b.values.ld_nc(e + q * (self.end - self.start));
+                    }
+                });
+            }
+        }
         entries
+    }
+}
+
+/// What each lane knows of an entry of a row of A. Nothing is done with it before it is needed, so that nothing
+/// waits for it.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Its column k, and that of the entry before.
+    k: u32,
+    before: u32,
+    /// Whether row k of B is no twin, and its entries.
+    first_of_b: u32,
+    of_b: (u32, u32),
+}
+
+impl Known {
+    /// Of the lanes' entries from `first` on.
+    #[inline(always)]
+    unsafe fn of(
+        sub_warp: SubWarp,
+        a: Pattern,
+        (first, end): (usize, usize),
+        b: Pattern,
+        first_of_b: *const u32,
+    ) -> Self {
+        let mut known = Known { k: 0, before: 0, first_of_b: 0, of_b: (0, 0) };
+        let p = first + sub_warp.lane as usize;
+        if p < end {
+            // SAFETY: entries of the matrices.
+            unsafe {
+                known.k = a.col_idx.ld_nc(p);
+                if p > first {
+                    known.before = a.col_idx.ld_nc(p - 1);
+                }
+                known.first_of_b = first_of_b.ld_nc(known.k as usize);
+                known.of_b = (b.row_ptr.ld_nc(known.k as usize), b.row_ptr.ld_nc(known.k as usize + 1));
+            }
+        }
+        known
+    }
+}
+
+/// The runs among as many entries of a row of A as the sub-warp has lanes, from the first to the last.
+#[derive(Clone, Copy)]
+struct Runs {
+    sub_warp: SubWarp,
+    /// The first of the entries, and how many there are.
+    first: usize,
+    count: usize,
+    /// The entries of rows of B.
+    of_b: (u32, u32),
+    /// The lanes whose entries begin a row of twins that was not reached yet.
+    left: u32,
+    /// The entry reached, the one behind its twins, and the entries of its row of B.
+    at: usize,
+    next: usize,
+    start: usize,
+    end: usize,
+}
+
+impl Runs {
+    /// Those of these entries, from `first` on.
+    #[inline(always)]
+    fn of(sub_warp: SubWarp, known: Known, (first, end): (usize, usize)) -> Self {
+        let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
+        let is_twin = (known.first_of_b == 0) & (known.before + 1 == known.k);
+        let left = sub_warp.ballot(first + lane < end && (lane == 0 || !is_twin));
+        let count = if end - first < lanes { end - first } else { lanes };
+        Runs { sub_warp, first, count, of_b: known.of_b, left, at: 0, next: 0, start: 0, end: 0 }
+    }
+
+    /// The next of them, of no rows behind the last.
+    #[inline(always)]
+    fn take(&mut self) -> Run {
+        if self.at == self.next && self.left != 0 {
+            let lane = self.left.trailing_zeros();
+            self.left &= self.left - 1;
+            self.at = lane as usize;
+            self.next = if self.left == 0 { self.count } else { self.left.trailing_zeros() as usize };
+            self.start = self.sub_warp.from_lane(self.of_b.0, lane) as usize;
+            self.end = self.sub_warp.from_lane(self.of_b.1, lane) as usize;
+        }
+        if self.at == self.next {
+            return Run { p: 0, count: 0, start: 0, end: 0 };
+        }
+        let count = if self.next - self.at < TOGETHER { self.next - self.at } else { TOGETHER };
+        let run = Run { p: self.first + self.at, count, start: self.start, end: self.end };
+        self.at += count;
+        // Twins are as long.
+        let skipped = count * (self.end - self.start);
+        (self.start, self.end) = (self.start + skipped, self.end + skipped);
+        run
     }
 }
 
@@ -289,40 +436,20 @@ impl<T: Real> Sums<T> {
         }
     }
 
-    /// Adds `a_ik b_kj` for each row i, each of `count` rows k of B, which have the same columns, k ascending, and
-    /// each of these columns j. `p` is where the first k is in the rows of A, `start..end` where its row is.
+    /// Adds the products of these factors with `count` entries of a column, one after the other.
     #[inline(always)]
-    unsafe fn add(
-        self,
-        sub_warp: SubWarp,
-        rows: Rows<T>,
-        (p, count): (usize, usize),
-        b: Matrix<T>,
-        (start, end): (usize, usize),
-    ) {
-        // SAFETY: entries of the matrices; no other lane has the column.
+    unsafe fn add(self, entries: Entries<T>, count: usize, factors: [[T; TOGETHER]; TOGETHER]) {
+        // SAFETY: a column of C, which no other lane has.
         unsafe {
-            let mut factors = [[T::ZERO; TOGETHER]; TOGETHER];
+            let slot = self.table.find(entries.column);
+            let mut sums = [T::ZERO; TOGETHER];
+            unroll::<TOGETHER>(|r| sums[r] = self.sums.get(slot + r * BLOCK_SLOTS));
             unroll::<TOGETHER>(|q| {
                 if q < count {
-                    factors[q] = rows.entries(p + q);
+                    unroll::<TOGETHER>(|r| sums[r] += factors[q][r] * entries.values[q]);
                 }
             });
-            let mut e = start + sub_warp.lane as usize;
-            while e < end {
-                let slot = self.table.find(b.pattern.col_idx.ld_nc(e));
-                let mut sums = [T::ZERO; TOGETHER];
-                unroll::<TOGETHER>(|r| sums[r] = self.sums.get(slot + r * BLOCK_SLOTS));
-                unroll::<TOGETHER>(|q| {
-                    if q < count {
-                        let value = b.values.ld_nc(e + q * (end - start));
-                        unroll::<TOGETHER>(|r| sums[r] += factors[q][r] * value);
-                    }
-                });
-                unroll::<TOGETHER>(|r| self.sums.set(slot + r * BLOCK_SLOTS, sums[r]));
-                e += sub_warp.lanes as usize;
-            }
-            sub_warp.sync();
+            unroll::<TOGETHER>(|r| self.sums.set(slot + r * BLOCK_SLOTS, sums[r]));
         }
     }
 
@@ -352,16 +479,64 @@ impl<T: Real> Sums<T> {
     }
 }
 
+/// Adds up the products of rows of A with rows of B, k ascending. What comes next is asked for ahead: the next
+/// run, and the next entries of B.
+#[inline(always)]
+unsafe fn add_up<T: Real>(
+    sub_warp: SubWarp,
+    sums: Sums<T>,
+    a: Pattern,
+    rows: Rows<T>,
+    b: Matrix<T>,
+    first_of_b: *const u32,
+) {
+    let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
+    let mut first = rows.start;
+    // SAFETY: entries of the matrices; the sub-warp's lanes go the same way.
+    unsafe {
+        let mut known = Known::of(sub_warp, a, (first, rows.end), b.pattern, first_of_b);
+        while first < rows.end {
+            let mut runs = Runs::of(sub_warp, known, (first, rows.end));
+            known = Known::of(sub_warp, a, (first + lanes, rows.end), b.pattern, first_of_b);
+            let mut run = runs.take();
+            let mut factors = rows.factors(run);
+            let mut entries = run.entries(b, run.start + lane);
+            while run.count > 0 {
+                let ahead = runs.take();
+                let factors_ahead = rows.factors(ahead);
+                let mut e = run.start;
+                while e < run.end {
+                    let here = entries;
+                    let next = e + lanes;
+                    entries = match next < run.end {
+                        true => run.entries(b, next + lane),
+                        false => ahead.entries(b, ahead.start + lane),
+                    };
+                    if e + lane < run.end {
+                        sums.add(here, run.count, factors);
+                    }
+                    e = next;
+                }
+                if run.start == run.end {
+                    entries = ahead.entries(b, ahead.start + lane);
+                }
+                sub_warp.sync();
+                (run, factors) = (ahead, factors_ahead);
+            }
+            first += lanes;
+        }
+    }
+}
+
 /// `c_ij = sum_k a_ik b_kj` in the pattern of C, in blocks of [`BLOCK`]: the sums of
-/// [`multiply`](super::product::multiply()), those of up to [`TOGETHER`] rows at once.
+/// [`multiply`](super::product::multiply()), those of the rows from one of `starts` to the next at once.
 #[kernel(T = [f32, f64])]
 pub unsafe fn multiply_twins<T: Real>(
-    n: u64,
+    n_starts: u64,
     log2_lanes: u32,
+    starts: *const u32,
     a: Pattern,
     a_values: *const T,
-    numbers: *const u32,
-    firsts: *const u32,
     b: Pattern,
     b_values: *const T,
     first_of_b: *const u32,
@@ -371,78 +546,26 @@ pub unsafe fn multiply_twins<T: Real>(
     let sub_warp = SubWarp::of(log2_lanes);
     let sums = Sums { table: Table::of(sub_warp, log2_lanes, shared![u64; 512]), sums: shared![T; 3072] };
     let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
-    let mut row = sub_warp.first();
+    let mut s = sub_warp.first();
     // SAFETY: the launcher's arrays fit the matrices.
     unsafe {
-        while row < n as usize {
-            let number = numbers.ld_nc(row + 1) as usize - 1;
-            let (first, next) = (firsts.ld_nc(number) as usize, firsts.ld_nc(number + 1) as usize);
-            // One in so many multiplies for those that follow it.
-            if (row - first).is_multiple_of(TOGETHER) {
-                let count = if next - row < TOGETHER { next - row } else { TOGETHER };
-                let of_c = c.range(row);
-                if of_c.1 - of_c.0 <= sums.table.slots() / SLOTS * LOADED {
-                    sums.start(sub_warp, c, of_c);
-                    for_each_run(sub_warp, a.pattern, row, b.pattern, first_of_b, |places, of_b| {
-                        let (start, end) = a.pattern.range(row);
-                        let rows = Rows { start, end, count, values: a.values };
-                        sums.add(sub_warp, rows, places, b, of_b);
-                    });
-                    sums.finish(sub_warp, count, c, of_c, c_values);
-                } else {
-                    let mut i = row;
-                    while i < row + count {
-                        multiply_in_place(sub_warp, i, a, b, c, c_values, 0);
-                        i += 1;
-                    }
+        while s < n_starts as usize {
+            let (row, next) = (starts.ld_nc(s) as usize, starts.ld_nc(s + 1) as usize);
+            let of_c = c.range(row);
+            if of_c.1 - of_c.0 <= sums.table.slots() / SLOTS * LOADED {
+                let (start, end) = a.pattern.range(row);
+                let rows = Rows { start, end, count: next - row, values: a.values };
+                sums.start(sub_warp, c, of_c);
+                add_up(sub_warp, sums, a.pattern, rows, b, first_of_b);
+                sums.finish(sub_warp, rows.count, c, of_c, c_values);
+            } else {
+                let mut i = row;
+                while i < next {
+                    multiply_in_place(sub_warp, i, a, b, c, c_values, 0);
+                    i += 1;
                 }
             }
-            row += sub_warp.stride();
-        }
-    }
-}
-
-/// Calls `f((p, count), range)` for the entries of a row of A, where `count` of them from `p` on have rows of B
-/// that are twins, and the first of these has its entries in `range`.
-#[inline(always)]
-unsafe fn for_each_run(
-    sub_warp: SubWarp,
-    a: Pattern,
-    row: usize,
-    b: Pattern,
-    first_of_b: *const u32,
-    mut f: impl FnMut((usize, usize), (usize, usize)),
-) {
-    // SAFETY: entries of the matrices; the sub-warp's lanes go the same way.
-    unsafe {
-        let (start, end) = a.range(row);
-        let mut first = start;
-        while first < end {
-            let p = first + sub_warp.lane as usize;
-            let (mut begins, mut of_b) = (false, (0, 0));
-            if p < end {
-                let k = a.col_idx.ld_nc(p) as usize;
-                begins = p == first || stays(a, start, p, first_of_b);
-                of_b = (b.row_ptr.ld_nc(k), b.row_ptr.ld_nc(k + 1));
-            }
-            let here =
-                if end - first < sub_warp.lanes as usize { end - first } else { sub_warp.lanes as usize };
-            let mut left = sub_warp.ballot(begins);
-            while left != 0 {
-                let lane = left.trailing_zeros();
-                left &= left - 1;
-                let next = if left == 0 { here } else { left.trailing_zeros() as usize };
-                let (from, to) = (sub_warp.from_lane(of_b.0, lane), sub_warp.from_lane(of_b.1, lane));
-                let (from, to) = (from as usize, to as usize);
-                let mut q = lane as usize;
-                while q < next {
-                    let count = if next - q < TOGETHER { next - q } else { TOGETHER };
-                    let skipped = (q - lane as usize) * (to - from);
-                    f((first + q, count), (from + skipped, to + skipped));
-                    q += count;
-                }
-            }
-            first += sub_warp.lanes as usize;
+            s += sub_warp.stride();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::twins::{
-    BLOCK, count_twins, find_twins, list_firsts, multiply_twins, repeat_columns, repeat_lengths,
+    BLOCK, count_twins, find_twins, list_rows, multiply_twins, repeat_columns, repeat_lengths, start_rows,
     thin_columns, thin_lengths,
 };
 
@@ -100,18 +100,14 @@ impl Gpu {
         // SAFETY: as above, and the columns were made for the rows' lengths.
         unsafe { self.launch(rows << log2_lanes, &kernel) }?;
 
-        let firsts = Buffer::new(self.device(), (c.size.n_rows + 1) * size_of::<u32>())?;
-        let firsts = firsts.address as *mut u32;
-        // SAFETY: C has a row for each number.
-        unsafe { self.launch(rows, &list_firsts { n, numbers, firsts }) }?;
+        let (n_starts, starts) = self.starts(rows, thinned)?;
         let log2_lanes = lanes_of_values(b.size, whole.size);
         let kernel = multiply_twins::<T> {
-            n,
+            n_starts: n_starts as u64,
             log2_lanes,
+            starts: starts.address as *const u32,
             a: a.pattern(),
             a_values: a.values(),
-            numbers,
-            firsts,
             b: b.pattern(),
             b_values: b.values(),
             first_of_b: thinned.first_of_b.address as *const u32,
@@ -119,8 +115,28 @@ impl Gpu {
             c_values: whole.values_mut(),
         };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch_in_blocks_of(BLOCK, rows << log2_lanes, &kernel) }?;
+        unsafe { self.launch_in_blocks_of(BLOCK, n_starts << log2_lanes, &kernel) }?;
         Ok(whole)
+    }
+
+    /// How many sets of rows are multiplied together, and the first row of each, with the number of rows behind
+    /// them. Waits.
+    fn starts(&self, rows: usize, thinned: &Thinned) -> Result<(usize, Arc<Buffer>)> {
+        let numbers_of = |count: usize| Buffer::new(self.device(), (count + 1) * size_of::<u32>());
+        let (n, numbers) = (rows as u64, thinned.numbers.address as *const u32);
+        let (firsts, starts) = (numbers_of(thinned.a.size.n_rows)?, numbers_of(rows)?);
+        let kernel = list_rows { n, numbers, rows: firsts.address as *mut u32 };
+        // SAFETY: the thinned matrix has a row for each number.
+        unsafe { self.launch(rows, &kernel) }?;
+        let (firsts, of_rows) = (firsts.address as *const u32, starts.address as *mut u32);
+        // SAFETY: as above.
+        unsafe { self.launch(rows, &start_rows { n, numbers, firsts, starts: of_rows }) }?;
+        let count = self.row_pointers(&starts, rows)? as usize;
+        let list = numbers_of(count)?;
+        let kernel = list_rows { n, numbers: of_rows, rows: list.address as *mut u32 };
+        // SAFETY: there is room for as many rows as start a set.
+        unsafe { self.launch(rows, &kernel) }?;
+        Ok((count, list))
     }
 
     /// Whether one of the matrices has many twins.
