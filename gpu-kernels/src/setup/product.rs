@@ -282,7 +282,7 @@ pub unsafe fn multiply<T: Real>(
 /// # Safety
 /// As [`walk`]; C has the pattern of A B.
 #[inline(always)]
-pub(super) unsafe fn multiply_in_place<T: Real>(
+unsafe fn multiply_in_place<T: Real>(
     sub_warp: SubWarp,
     row: usize,
     a: Matrix<T>,

@@ -5,10 +5,12 @@
 //! row `numbers[i + 1] - 1` of the thinned matrix, as its twins are. `first_of_b[k]` is 0 where row k of B is a
 //! twin, else 1.
 
+use core::ops::RangeInclusive;
+
 use cuda_std::{Real, atomic, kernel, memory::*, shared, shared::Shared, thread};
 
 use super::columns::{LOADED, SLOTS, Table};
-use super::product::{Matrix, multiply_in_place};
+use super::product::Matrix;
 use super::sub_warp::{Pattern, SubWarp};
 use crate::unroll::unroll;
 
@@ -419,7 +421,7 @@ struct Sums<T> {
 }
 
 impl<T: Real> Sums<T> {
-    /// 0 for the columns of a row of C.
+    /// 0 for the columns of these entries of C.
     #[inline(always)]
     unsafe fn start(self, sub_warp: SubWarp, c: Pattern, (start, end): (usize, usize)) {
         // SAFETY: entries of C, which the table has room for.
@@ -453,12 +455,12 @@ impl<T: Real> Sums<T> {
         }
     }
 
-    /// The sums to the rows of C, of which the first is here.
+    /// The sums to these entries of C, and to those of the rows after it, which are `length` further on each.
     #[inline(always)]
     unsafe fn finish(
         self,
         sub_warp: SubWarp,
-        rows: usize,
+        (rows, length): (usize, usize),
         c: Pattern,
         (start, end): (usize, usize),
         c_values: *mut T,
@@ -470,7 +472,7 @@ impl<T: Real> Sums<T> {
                 let slot = self.table.find(c.col_idx.ld_nc(p));
                 unroll::<TOGETHER>(|r| {
                     if r < rows {
-                        c_values.st(p + r * (end - start), self.sums.get(slot + r * BLOCK_SLOTS));
+                        c_values.st(p + r * length, self.sums.get(slot + r * BLOCK_SLOTS));
                     }
                 });
                 p += sub_warp.lanes as usize;
@@ -479,8 +481,8 @@ impl<T: Real> Sums<T> {
     }
 }
 
-/// Adds up the products of rows of A with rows of B, k ascending. What comes next is asked for ahead: the next
-/// run, and the next entries of B.
+/// Adds up the products of rows of A with rows of B, k ascending, in these columns. What comes next is asked for
+/// ahead: the next run, and the next entries of B.
 #[inline(always)]
 unsafe fn add_up<T: Real>(
     sub_warp: SubWarp,
@@ -489,6 +491,7 @@ unsafe fn add_up<T: Real>(
     rows: Rows<T>,
     b: Matrix<T>,
     first_of_b: *const u32,
+    columns: RangeInclusive<u32>,
 ) {
     let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
     let mut first = rows.start;
@@ -512,7 +515,7 @@ unsafe fn add_up<T: Real>(
                         true => run.entries(b, next + lane),
                         false => ahead.entries(b, ahead.start + lane),
                     };
-                    if e + lane < run.end {
+                    if e + lane < run.end && columns.contains(&here.column) {
                         sums.add(here, run.count, factors);
                     }
                     e = next;
@@ -546,24 +549,25 @@ pub unsafe fn multiply_twins<T: Real>(
     let sub_warp = SubWarp::of(log2_lanes);
     let sums = Sums { table: Table::of(sub_warp, log2_lanes, shared![u64; 512]), sums: shared![T; 3072] };
     let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
+    let room = sums.table.slots() / SLOTS * LOADED;
     let mut s = sub_warp.first();
     // SAFETY: the launcher's arrays fit the matrices.
     unsafe {
         while s < n_starts as usize {
             let (row, next) = (starts.ld_nc(s) as usize, starts.ld_nc(s + 1) as usize);
-            let of_c = c.range(row);
-            if of_c.1 - of_c.0 <= sums.table.slots() / SLOTS * LOADED {
-                let (start, end) = a.pattern.range(row);
-                let rows = Rows { start, end, count: next - row, values: a.values };
-                sums.start(sub_warp, c, of_c);
-                add_up(sub_warp, sums, a.pattern, rows, b, first_of_b);
-                sums.finish(sub_warp, rows.count, c, of_c, c_values);
-            } else {
-                let mut i = row;
-                while i < next {
-                    multiply_in_place(sub_warp, i, a, b, c, c_values, 0);
-                    i += 1;
-                }
+            let (start, end) = a.pattern.range(row);
+            let rows = Rows { start, end, count: next - row, values: a.values };
+            let (start_of_c, end_of_c) = c.range(row);
+            let length = end_of_c - start_of_c;
+            // A row that is too long for a table, part after part.
+            let mut from = start_of_c;
+            while from < end_of_c {
+                let to = if end_of_c - from < room { end_of_c } else { from + room };
+                sums.start(sub_warp, c, (from, to));
+                let columns = c.col_idx.ld_nc(from)..=c.col_idx.ld_nc(to - 1);
+                add_up(sub_warp, sums, a.pattern, rows, b, first_of_b, columns);
+                sums.finish(sub_warp, (rows.count, length), c, (from, to), c_values);
+                from = to;
             }
             s += sub_warp.stride();
         }
