@@ -402,7 +402,10 @@ impl Solver {
                 relative_residual: relative(solved.residual.two, rhs.norm),
                 from_zero: rhs.start.is_none(),
             });
-            if matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate { .. }) {
+            let method = self.plan.method.description();
+            if method.is_stationary() && !method.is_on_host && reason != StopReason::Interrupted {
+                solved.outcome.reason = StopReason::Diverged;
+            } else if matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate { .. }) {
                 solved.outcome.reason = StopReason::Breakdown(LOST);
             }
             match rhs.start {
