@@ -3,6 +3,7 @@
 mod args;
 mod body;
 mod files;
+mod hold;
 mod place;
 mod report;
 
@@ -15,7 +16,7 @@ use std::time::Instant;
 use warpsolve::cardiac::io::picture::{Quantity, write_values};
 use warpsolve::cardiac::io::vtk::write_vtu;
 use warpsolve::cardiac::mesh::{AnyMesh, Mesh};
-use warpsolve::job::{CancellationToken, Options, Solver};
+use warpsolve::job::{CancellationToken, Options, Precond, Solver};
 use warpsolve::solver::StopReason;
 use warpsolve::{Error, Result};
 
@@ -68,6 +69,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn solve<const C: usize>(self, args: ElasticityArgs, mesh: Mesh<C>, name: String) -> Result<u8> {
         let Run { start, settings, options, threads, progress, profiler } = self;
+        check_blocks(options.block_size, Mesh::<C>::DIRECTIONS).inspect_err(|_| progress.clear())?;
         let body = Body::new(&args, mesh, name).inspect_err(|_| progress.clear())?;
         let assembly_seconds = start.elapsed().as_secs_f64();
         let name = settings.device.unwrap_or(device::DeviceName::Auto);
@@ -84,6 +86,11 @@ impl Run<'_> {
         let solution = solved?;
         settings.ignored(&options).iter().for_each(|message| warn(message));
         solution.report.warnings.iter().for_each(|warning| warn(&advice::warning(warning)));
+        if options.block_size > 1 && solution.report.precond == Precond::Amg {
+            warn(
+                "multigrid does not know the rigid motions on blocks; without --block-size it takes fewer iterations",
+            );
+        }
 
         progress.stage("writing");
         let state = body.state(&solution.x)?;
@@ -101,6 +108,7 @@ impl Run<'_> {
             body: &body,
             state: &state,
             has_rigid_motions: options.near_null.is_some(),
+            no_gpu: opened.no_gpu.as_ref(),
             report: solution.report,
             assembly_seconds,
             total_seconds,
@@ -113,6 +121,17 @@ impl Run<'_> {
         }
         failures.iter().for_each(complain);
         Ok(status::of_solve(reason, &failures))
+    }
+}
+
+/// Blocks are the unknowns of a node.
+fn check_blocks(size: usize, directions: usize) -> Result<()> {
+    match size == 1 || size == directions {
+        true => Ok(()),
+        false => Err(Error::Option(format!(
+            "--block-size {size}: a node of this mesh has {directions} unknowns; use --block-size {directions}, or leave \
+             it out"
+        ))),
     }
 }
 

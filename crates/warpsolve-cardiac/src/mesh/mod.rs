@@ -92,6 +92,11 @@ impl<const C: usize> Mesh<C> {
         signed_volume(&self.points, self.cells[t])
     }
 
+    /// The mesh without fibres, which an elastic body has no use for.
+    pub fn without_fibres(self) -> Mesh<C> {
+        Mesh { fibres: None, ..self }
+    }
+
     /// The mesh with all coordinates multiplied by `factor`, for instance 10 from cm to mm.
     ///
     /// # Panics
