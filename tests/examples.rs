@@ -20,6 +20,9 @@ mod native_cuda;
 #[allow(dead_code)]
 #[path = "../examples/solve.rs"]
 mod solve;
+#[allow(dead_code)]
+#[path = "../examples/toolbox_vector.rs"]
+mod toolbox_vector;
 
 /// `max_i |1 - (A x)_i|`.
 fn residual(a: &Csr<f64>, x: &[f64]) -> f64 {
@@ -39,6 +42,13 @@ fn solve_solves() {
         }
         assert!((1..first.outcome.iterations).contains(&second.outcome.iterations), "{first} {second}");
     }
+}
+
+#[test]
+fn a_vector_is_changed_and_read_in_place_by_ranges() {
+    let (y, squares) = toolbox_vector::steps(&Gpu::simulated().unwrap()).unwrap();
+    assert_eq!(y, toolbox_vector::expected());
+    assert_eq!(squares, y.iter().map(|y| y * y).sum::<f64>(), "whole numbers, whatever their order");
 }
 
 #[test]
