@@ -146,6 +146,19 @@ fn the_report_for_programs_has_what_the_text_has() {
 }
 
 #[test]
+fn pictures_show_the_body_under_load_if_asked() {
+    let shell = Shell::new();
+    let draw = |options: &str| {
+        shell.run(&format!("{BEAM} --load xmax=0,0,-1 --out r -q {options}"), 0);
+        fs::read(shell.path("r/displacement.png")).unwrap()
+    };
+    let at_rest = draw("");
+    assert!(at_rest == draw("--exaggerate 0") && at_rest != draw("--exaggerate 300"));
+    let (_, stderr) = shell.run(&format!("{BEAM} --load xmax=0,0,-1 --exaggerate 2"), 1);
+    assert!(stderr.contains("--out"), "{stderr}");
+}
+
+#[test]
 fn a_quiet_run_still_warns_that_it_has_not_converged() {
     let shell = Shell::new();
     let line = "elasticity --slab 2,1,1 --spacing 0.5 --clamp xmin --load xmax=0,0,1 --device cpu -q";

@@ -12,7 +12,7 @@ use super::super::cardiac::{Lengths, direction, lengths, shape};
 use super::super::names::named;
 use super::super::profile::ProfileArgs;
 use super::super::settings::Settings;
-use super::super::values::{finite, numbers, positive};
+use super::super::values::{finite, not_negative, numbers, positive};
 use super::place::Place;
 
 /// Lengths are in mm, forces in N, moduli and stresses in N/mm^2.
@@ -74,6 +74,9 @@ pub struct ElasticityArgs {
     /// From where the pictures are seen: a direction towards the viewer [default: what shows most]
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true, requires = "out")]
     pub view: Option<[f64; 3]>,
+    /// The pictures show the body under load, with displacements times this [default: 0, the body at rest]
+    #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true, requires = "out")]
+    pub exaggerate: Option<f64>,
     /// Write the report as JSON; - for stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

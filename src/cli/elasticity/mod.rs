@@ -94,7 +94,7 @@ impl Run<'_> {
 
         progress.stage("writing");
         let state = body.state(&solution.x)?;
-        let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, args.view));
+        let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, &args));
         progress.clear();
         let mut failures: Vec<Error> = written.and_then(|written| written.err()).into_iter().collect();
         let total_seconds = start.elapsed().as_secs_f64();
@@ -139,15 +139,16 @@ fn write_fields<const C: usize>(
     folder: &Path,
     body: &Body<C>,
     state: &State,
-    view: Option<[f64; 3]>,
+    args: &ElasticityArgs,
 ) -> Result<()> {
     let mesh = &body.mesh;
+    let drawn = mesh.moved(args.exaggerate.unwrap_or(0.0), &state.displacement);
     let fields =
         [("displacement", state.displacement.as_flattened()), ("von_mises", state.von_mises.as_slice())];
     write_vtu(&folder.join(FIELDS), mesh, &fields)?;
     let picture = |file: &str, name, values, unit, at_nodes: &[f64]| {
         let quantity = Quantity { name, values, unit, missing: "" };
-        write_values(&folder.join(file), mesh, at_nodes, quantity, view)
+        write_values(&folder.join(file), &drawn, at_nodes, quantity, args.view)
     };
     picture(DISPLACEMENT, "displacement, mm", "displacements", "mm", &state.length)?;
     picture(STRESS, "von Mises, N/mm^2", "stresses", "N/mm^2", &state.von_mises)
