@@ -29,9 +29,11 @@ const PARTS: [&str; 3] = ["copy to the device", "products", "copy to the host"];
 pub struct Span {
     /// Of [`PARTS`].
     pub part: usize,
+    /// Counted from 0.
     pub stream: usize,
-    /// ms since the run began
+    /// ms since the run began.
     pub begin: f64,
+    /// The same.
     pub end: f64,
 }
 

@@ -65,7 +65,7 @@ pub fn stop(report: &Report) -> String {
         },
         (StopReason::Diverged, _) => match report.method.description().takes_parameter("omega") {
             true => "use a smaller --omega, or --solver cg or gmres".into(),
-            false => "use --solver cg or gmres, with the same --precond".into(),
+            false => "use --solver cg or gmres with --precond amg".into(),
         },
         (StopReason::Breakdown(_), Some(other)) => format!("try --solver {other}"),
         (StopReason::Inaccurate { .. }, _) => match report.precision {

@@ -148,7 +148,9 @@ fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     lines
         .add("ranks", format!("{} of {rows} rows, {}, imbalance {imbalance:.2}", info.ranks, info.partition));
     let (cut, shared) = (thousands(cut), thousands(shared));
-    lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours} neighbours at most"));
+    let plural = if neighbours == 1 { "" } else { "s" };
+    let neighbours = format!("{neighbours} neighbour{plural} at most");
+    lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours}"));
     let (exchanges, reductions) = (thousands(info.exchanges), thousands(info.reductions));
     let sent = bytes(info.exchanged_bytes);
     let way = if info.peer_memory { "peer memory" } else { "through the host" };

@@ -106,7 +106,10 @@ impl Bench {
         let others = self.setting.amg.iter().map(|setting| format!("{}={}", setting.key, setting.value));
         match preset.chain(others).collect::<Vec<String>>() {
             none if none.is_empty() => self.title(what),
-            given => self.title(&format!("{what}, multigrid with {}", given.join(","))),
+            given => {
+                let multigrid = if what.ends_with("multigrid") { "" } else { ", multigrid" };
+                self.title(&format!("{what}{multigrid} with {}", given.join(",")))
+            }
         }
     }
 
