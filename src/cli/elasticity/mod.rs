@@ -17,6 +17,7 @@ use warpsolve::cardiac::io::picture::{Quantity, write_values};
 use warpsolve::cardiac::io::vtk::write_vtu;
 use warpsolve::cardiac::mesh::{AnyMesh, Mesh};
 use warpsolve::job::{CancellationToken, Options, Precond, Solver};
+use warpsolve::precond::amg::Coarsening;
 use warpsolve::solver::StopReason;
 use warpsolve::{Error, Result};
 
@@ -32,6 +33,9 @@ use super::{advice, device, load};
 use body::{Body, State};
 use files::{DISPLACEMENT, FIELDS, STRESS};
 use report::Facts;
+
+const WITHOUT_MOTIONS: &str = "multigrid does not know the rigid motions of blocks, nor those in another numbering or \
+                               scale; without --block-size, --reorder, --scaling and --permute it takes fewer iterations";
 
 /// Solves and reports; the exit status.
 pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
@@ -86,10 +90,9 @@ impl Run<'_> {
         let solution = solved?;
         settings.ignored(&options).iter().for_each(|message| warn(message));
         solution.report.warnings.iter().for_each(|warning| warn(&advice::warning(warning)));
-        if options.block_size > 1 && solution.report.precond == Precond::Amg {
-            warn(
-                "multigrid does not know the rigid motions on blocks; without --block-size it takes fewer iterations",
-            );
+        let by_aggregates = options.amg.coarsening == Coarsening::SmoothedAggregation;
+        if options.near_null.is_none() && by_aggregates && solution.report.precond == Precond::Amg {
+            warn(WITHOUT_MOTIONS);
         }
 
         progress.stage("writing");
