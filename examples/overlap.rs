@@ -3,7 +3,8 @@
 //!
 //! Each stream has a backend of its own. A piece is copied to the device, multiplied by `FACTOR` again and
 //! again, and copied back, all three queued on the piece's stream; events order the streams at the beginning
-//! and at the end. `cargo run --release --example overlap` needs a GPU.
+//! and at the end. `cargo run --release --example overlap` needs a GPU; with the name of a file behind `--`
+//! it writes there when each part of the last run began and ended, for ui.perfetto.dev or chrome://tracing.
 
 use std::sync::Arc;
 
@@ -21,6 +22,20 @@ const PIECE: usize = 1 << 21;
 /// Products of each element: about as long as a copy.
 const PRODUCTS: usize = 40;
 const FACTOR: f64 = 1.0 + 1.0 / 1024.0;
+/// What is queued for a piece, in this order.
+const PARTS: [&str; 3] = ["copy to the device", "products", "copy to the host"];
+
+/// A part of a piece, by the device's clock.
+pub struct Span {
+    /// Of [`PARTS`].
+    pub part: usize,
+    /// Counted from 0.
+    pub stream: usize,
+    /// ms since the run began.
+    pub begin: f64,
+    /// The same.
+    pub end: f64,
+}
 
 /// A stream with a backend on it and memory for one piece.
 struct Lane {
@@ -56,24 +71,36 @@ impl Lane {
         (0..PRODUCTS).try_for_each(|_| self.gpu.scale(&self.scalars, Coef::constant(FACTOR), &mut self.x))
     }
 
-    /// Queues a piece: there, products, back.
+    /// Queues a piece: there, products, back. `marks` are where the parts meet.
     ///
     /// # Safety
     /// `piece` is page-locked, and nothing uses it until the stream has come so far.
-    unsafe fn queue(&mut self, piece: &mut [f64]) -> Result<()> {
+    unsafe fn queue(&mut self, piece: &mut [f64], marks: &[Event; 4]) -> Result<()> {
         let stream = self.stream.clone();
+        let mark = |k: usize| marks[k].record(&stream).map_err(failed);
+        mark(0)?;
         // SAFETY: the caller's promise.
         unsafe { self.memory().async_copy_from(&*piece, &stream) }.map_err(failed)?;
+        mark(1)?;
         self.multiply()?;
+        mark(2)?;
         // SAFETY: as above.
-        unsafe { self.memory().async_copy_to(piece, &stream) }.map_err(failed)
+        unsafe { self.memory().async_copy_to(piece, &stream) }.map_err(failed)?;
+        mark(3)
     }
 }
 
-/// Seconds for all pieces on these lanes in turn, by the device's clock.
-fn seconds(lanes: &mut [Lane], x: &mut LockedBuffer<f64>) -> Result<f64> {
-    let [begin, end] = [(); 2].map(|()| Event::new(EventFlags::DEFAULT));
-    let (begin, end) = (begin.map_err(failed)?, end.map_err(failed)?);
+/// So many events that know their times.
+fn events<const N: usize>() -> Result<[Event; N]> {
+    let events =
+        (0..N).map(|_| Event::new(EventFlags::DEFAULT).map_err(failed)).collect::<Result<Vec<_>>>()?;
+    events.try_into().map_err(|_| Error::Option("an event is missing".into()))
+}
+
+/// Seconds for all pieces on these lanes in turn, by the device's clock, and their parts.
+fn run(lanes: &mut [Lane], x: &mut LockedBuffer<f64>) -> Result<(f64, Vec<Span>)> {
+    let [begin, end] = events()?;
+    let marks = (0..PIECES).map(|_| events()).collect::<Result<Vec<[Event; 4]>>>()?;
     begin.record(&lanes[0].stream).map_err(failed)?;
     for lane in &lanes[1..] {
         lane.stream.wait_event(&begin, StreamWaitEventFlags::DEFAULT).map_err(failed)?;
@@ -81,7 +108,7 @@ fn seconds(lanes: &mut [Lane], x: &mut LockedBuffer<f64>) -> Result<f64> {
     let count = lanes.len();
     for (k, piece) in x.chunks_mut(PIECE).enumerate() {
         // SAFETY: the buffer is page-locked, every piece is another one, and all is waited for below.
-        unsafe { lanes[k % count].queue(piece)? };
+        unsafe { lanes[k % count].queue(piece, &marks[k])? };
     }
     for lane in &lanes[1..] {
         let done = Event::new(EventFlags::DISABLE_TIMING).map_err(failed)?;
@@ -90,7 +117,25 @@ fn seconds(lanes: &mut [Lane], x: &mut LockedBuffer<f64>) -> Result<f64> {
     }
     end.record(&lanes[0].stream).map_err(failed)?;
     end.synchronize().map_err(failed)?;
-    Ok(f64::from(end.elapsed_time_f32(&begin).map_err(failed)?) * 1e-3)
+    let since = |event: &Event| event.elapsed_time_f32(&begin).map(f64::from).map_err(failed);
+    let mut spans = Vec::new();
+    for (k, marks) in marks.iter().enumerate() {
+        for part in 0..PARTS.len() {
+            let (begin, end) = (since(&marks[part])?, since(&marks[part + 1])?);
+            spans.push(Span { part, stream: k % count, begin, end });
+        }
+    }
+    Ok((since(&end)? * 1e-3, spans))
+}
+
+/// A trace in Chrome's format: a thread for each stream.
+pub fn trace(spans: &[Span]) -> String {
+    let event = |span: &Span| {
+        let (name, tid) = (PARTS[span.part], span.stream + 1);
+        let (ts, dur) = (span.begin * 1e3, (span.end - span.begin) * 1e3);
+        format!(r#"{{"ph":"X","pid":1,"tid":{tid},"name":"{name}","ts":{ts},"dur":{dur}}}"#)
+    };
+    format!("{{\"traceEvents\":[\n{}\n]}}\n", spans.iter().map(event).collect::<Vec<_>>().join(",\n"))
 }
 
 /// What is multiplied, and what must come out of `rounds` rounds, operation by operation.
@@ -119,9 +164,10 @@ fn main() -> Result<()> {
     }
     let bytes = 2 * n * size_of::<f64>();
     println!("{PIECES} pieces of {} MiB on {}", (PIECE * 8) >> 20, gpu.device().info().name);
-    let mut first = 0.0;
+    let (mut first, mut last) = (0.0, Vec::new());
     for (round, count) in [1, 2, 3, 4].into_iter().enumerate() {
-        let time = seconds(&mut lanes[..count], &mut x)?;
+        let (time, spans) = run(&mut lanes[..count], &mut x)?;
+        last = spans;
         first = if round == 0 { time } else { first };
         let (rate, gain) = (bytes as f64 / time * 1e-9, first / time);
         println!(
@@ -131,5 +177,8 @@ fn main() -> Result<()> {
     }
     let wrong = (0..n).step_by(997).filter(|&i| x[i] != element(i, 4)).count();
     println!("{wrong} elements are wrong");
+    if let Some(path) = std::env::args_os().nth(1) {
+        std::fs::write(&path, trace(&last)).map_err(|error| Error::io("write", &path, error))?;
+    }
     if wrong > 0 { Err(Error::Option("copies and kernels were not in order".into())) } else { Ok(()) }
 }

@@ -357,22 +357,33 @@ fn the_guide_has_every_command_and_option() {
     assert!(missing.is_empty(), "the guide lacks {}", missing.join(", "));
 }
 
+/// The rows about the source documents: of the tables whose first column is the source.
+fn rows_of_the_sources() -> Vec<String> {
+    let text = read(&root().join("docs/sources/index.md"));
+    let mut is_in = false;
+    let of_source = |line: &&str| {
+        is_in = line.starts_with("| source |") || is_in && line.starts_with('|');
+        is_in && !line.starts_with("| source |") && !line.starts_with("|---")
+    };
+    text.lines().filter(of_source).map(str::to_string).collect()
+}
+
+fn codes(row: &str) -> impl Iterator<Item = &str> {
+    row.split('`').skip(1).step_by(2)
+}
+
 /// Every row of the tables of the source documents has a command, and the program knows its options.
 #[test]
 fn every_row_of_the_sources_has_a_command_that_is_understood() {
-    let text = read(&root().join("docs/sources/index.md"));
-    // The first table names the documents.
-    let rows = text.lines().filter(|line| line.starts_with("| ") && line.split(" | ").count() == 4);
-    let rows: Vec<&str> = rows.filter(|row| !row.starts_with("| source |")).collect();
+    let rows = rows_of_the_sources();
     assert!(rows.len() > 50, "{} rows", rows.len());
     let mut unknown = Vec::new();
-    for row in rows {
-        let codes: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
-        let is_command = |code: &&&str| code.starts_with("warpsolve ") || code.starts_with("cargo ");
-        if !codes.iter().any(|code| is_command(&code)) {
+    for row in &rows {
+        let is_command = |code: &str| code.starts_with("warpsolve ") || code.starts_with("cargo ");
+        if !codes(row).any(is_command) {
             unknown.push(format!("no command: {row}"));
         }
-        for command in codes.iter().filter_map(|code| code.strip_prefix("warpsolve ")) {
+        for command in codes(row).filter_map(|code| code.strip_prefix("warpsolve ")) {
             // With --help nothing is computed, but what stands before it is read.
             let mut program = Command::new(env!("CARGO_BIN_EXE_warpsolve"));
             let output = program.args(command.split(' ')).arg("--help").output().unwrap();
@@ -382,4 +393,21 @@ fn every_row_of_the_sources_has_a_command_that_is_understood() {
         }
     }
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+}
+
+/// Those that name a whole system, and not a file or a table.
+#[test]
+fn commands_of_the_sources_do_what_their_rows_say() {
+    let rows = rows_of_the_sources();
+    let starts = ["warpsolve solve --gen ", "warpsolve elasticity --slab ", "warpsolve bidomain --slab "];
+    let is_whole = |code: &&str| starts.iter().any(|start| code.starts_with(start));
+    let commands: Vec<&str> = rows.iter().flat_map(|row| codes(row)).filter(is_whole).collect();
+    assert!(commands.len() >= 7, "{commands:?}");
+    for command in commands {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_warpsolve"));
+        let output = program.args(command.split(' ').skip(1)).args(["--device", "cpu"]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{command}\n{text}");
+        assert!(!text.contains("activated     no node"), "{command}\n{text}");
+    }
 }

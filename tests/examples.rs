@@ -18,8 +18,14 @@ mod custom_solver;
 #[path = "../examples/native_cuda.rs"]
 mod native_cuda;
 #[allow(dead_code)]
+#[path = "../examples/overlap.rs"]
+mod overlap;
+#[allow(dead_code)]
 #[path = "../examples/solve.rs"]
 mod solve;
+#[allow(dead_code)]
+#[path = "../examples/toolbox_vector.rs"]
+mod toolbox_vector;
 
 /// `max_i |1 - (A x)_i|`.
 fn residual(a: &Csr<f64>, x: &[f64]) -> f64 {
@@ -39,6 +45,23 @@ fn solve_solves() {
         }
         assert!((1..first.outcome.iterations).contains(&second.outcome.iterations), "{first} {second}");
     }
+}
+
+#[test]
+fn copies_and_products_of_a_stream_are_a_thread_of_the_trace() {
+    let span = |part, stream, begin, end| overlap::Span { part, stream, begin, end };
+    let trace = overlap::trace(&[span(0, 0, 0.0, 0.5), span(1, 3, 0.25, 1.0)]);
+    let lines: Vec<&str> = trace.lines().collect();
+    assert_eq!((lines[0], lines[3]), ("{\"traceEvents\":[", "]}"));
+    assert_eq!(lines[1], r#"{"ph":"X","pid":1,"tid":1,"name":"copy to the device","ts":0,"dur":500},"#);
+    assert_eq!(lines[2], r#"{"ph":"X","pid":1,"tid":4,"name":"products","ts":250,"dur":750}"#);
+}
+
+#[test]
+fn a_vector_is_changed_and_read_in_place_by_ranges() {
+    let (y, squares) = toolbox_vector::steps(&Gpu::simulated().unwrap()).unwrap();
+    assert_eq!(y, toolbox_vector::expected());
+    assert_eq!(squares, y.iter().map(|y| y * y).sum::<f64>(), "whole numbers, whatever their order");
 }
 
 #[test]

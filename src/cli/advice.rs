@@ -2,7 +2,7 @@
 
 use warpsolve::Error;
 use warpsolve::error::MeshFault;
-use warpsolve::job::{Precision, Report, Warning};
+use warpsolve::job::{Precision, Precond, Report, Warning};
 use warpsolve::solver::StopReason;
 
 /// The error, and what to do.
@@ -59,9 +59,14 @@ pub fn stop(report: &Report) -> String {
     let reason = report.outcome.reason;
     let advice = match (reason, report.method.description().after_breakdown) {
         (StopReason::IndefiniteOperator, _) => "use --solver minres or gmres".into(),
-        (StopReason::IndefinitePreconditioner, _) => {
-            "use --precond none, or --solver gmres or bicgstab".to_string()
-        }
+        (StopReason::IndefinitePreconditioner, _) => match report.precond {
+            Precond::JacobiSweeps => "use an odd number of --sweeps, or a smaller --omega".into(),
+            _ => "use --precond none, or --solver gmres or bicgstab".into(),
+        },
+        (StopReason::Diverged, _) => match report.method.description().takes_parameter("omega") {
+            true => "use a smaller --omega, or --solver cg or gmres".into(),
+            false => "use --solver cg or gmres with --precond amg".into(),
+        },
         (StopReason::Breakdown(_), Some(other)) => format!("try --solver {other}"),
         (StopReason::Inaccurate { .. }, _) => match report.precision {
             Precision::F32 => "use --precision f64, or a larger --rtol".into(),

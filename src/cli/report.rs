@@ -124,14 +124,16 @@ fn what(lines: &mut Lines, facts: &Facts) {
         lines.add("factors", incomplete_factors(info, report.nnz));
     }
     if let Some(info) = &report.amg {
-        let amg::Params { coarsening, smoother, .. } = info.params;
+        let amg::Params { coarsening, smoother, splitting, omega, .. } = info.params;
+        let greedy = if splitting == amg::Splitting::Greedy { ", greedy" } else { "" };
+        let weight = omega.map_or(String::new(), |omega| format!(", omega {omega}"));
         let (count, cycle) = (info.levels.len(), info.params.cycle().to_string().to_uppercase());
         let levels = if count == 1 { "1 level".to_string() } else { format!("{count} levels") };
         let complexity = info.operator_complexity();
         lines.add(
             "amg",
             format!(
-                "{coarsening}, {smoother}, {cycle}-cycle, {levels}, {}, operator complexity {complexity:.2}",
+                "{coarsening}{greedy}, {smoother}{weight}, {cycle}-cycle, {levels}, {}, operator complexity {complexity:.2}",
                 info.precision
             ),
         );
@@ -146,7 +148,9 @@ fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     lines
         .add("ranks", format!("{} of {rows} rows, {}, imbalance {imbalance:.2}", info.ranks, info.partition));
     let (cut, shared) = (thousands(cut), thousands(shared));
-    lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours} neighbours at most"));
+    let plural = if neighbours == 1 { "" } else { "s" };
+    let neighbours = format!("{neighbours} neighbour{plural} at most");
+    lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours}"));
     let (exchanges, reductions) = (thousands(info.exchanges), thousands(info.reductions));
     let sent = bytes(info.exchanged_bytes);
     let way = if info.peer_memory { "peer memory" } else { "through the host" };

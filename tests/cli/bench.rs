@@ -134,6 +134,33 @@ fn programs_are_timed_in_the_ways_of_their_sources() {
 }
 
 #[test]
+fn one_thread_stands_there_once_and_numbers_that_are_too_large_are_left_out() {
+    let shell = Shell::new();
+    let line = "bench programs --device cpu --threads 1,2,4000 --grid 9 --repeat 1 --json r.json";
+    let (_, stderr) = shell.run(line, 0);
+    assert!(stderr.contains("warning: left out: 4000 threads on "), "{stderr}");
+    let report = std::fs::read_to_string(shell.path("r.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let count = |work: &str| rows(&report).iter().filter(|row| row["work"] == work).count();
+    assert_eq!((count("jacobi-grid 9"), count("jacobi-grid 9, one thread of the host")), (2, 1));
+    let (_, stderr) = shell.run("bench threads --gen tet:4 --device cpu --threads 4000", 1);
+    assert!(stderr.contains("would only wait"), "{stderr}");
+}
+
+#[test]
+fn titles_say_which_multigrid_it_is() {
+    let shell = Shell::new();
+    for table in ["amg --format crs", "threads --threads 1", "elasticity --threads 1"] {
+        let line = format!("bench {table} --gen tet:4 --device cpu --solves 1");
+        let title = |line: &str| shell.json(line, 0)["tables"][0]["title"].as_str().unwrap().to_string();
+        assert!(!title(&line).contains("preset"), "{table}");
+        let title = title(&format!("{line} --preset paper --amg pre=2,post=2"));
+        assert!(title.contains(" multigrid with preset=paper,pre=2,post=2, to"), "{title}");
+        assert_eq!(title.matches("multigrid").count(), 1, "{title}");
+    }
+}
+
+#[test]
 fn a_kernel_in_cuda_stands_beside_the_one_in_rust() {
     let shell = Shell::new();
     let report = shell.json("bench native --gen tet:4 --device sim --repeat 1 --solves 1", 0);

@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use serde_json::json;
 use warpsolve::cardiac::io::vtk::write_vtu;
 use warpsolve::cardiac::mesh::{Face, HexMesh, Mesh, TetMesh, TriMesh};
 
-use super::{Shell, relative_residual};
+use super::{Shell, relative_residual, undocumented};
 
 /// 6 x 1 x 1 mm of steel, clamped at one end.
 const BEAM: &str = "elasticity --slab 6,1,1 --spacing 0.2 --clamp xmin --device cpu";
@@ -25,6 +26,7 @@ fn a_bar_is_pulled_by_hookes_law_and_everything_is_written() {
     let head = String::from_utf8_lossy(&vtu[..2000.min(vtu.len())]).into_owned();
     assert!(head.contains("Name=\"displacement\" NumberOfComponents=\"3\""), "{head}");
     assert!(head.contains("Name=\"von_mises\" NumberOfComponents=\"1\""), "{head}");
+    assert!(!head.contains("fibre"), "fibres are of the heart: {head}");
     for picture in ["r/displacement.png", "r/von-mises.png"] {
         assert!(fs::read(shell.path(picture)).unwrap().starts_with(b"\x89PNG"));
     }
@@ -119,6 +121,49 @@ fn the_generated_bar_is_solved_with_its_rigid_motions() {
 }
 
 #[test]
+fn the_report_for_programs_has_what_the_text_has() {
+    let shell = Shell::new();
+    let line = "elasticity --slab 2,1,1 --spacing 0.3 --clamp xmin --load xmax=0,0,-1 --body-force 0,0,-2";
+    let run = shell.json(&format!("{line} --device cpu"), 0);
+    assert_eq!(undocumented(&run), [""; 0]);
+    assert_eq!(run["clamps"], json!(["xmin"]));
+    assert_eq!(run["loads"], json!([{"place": "xmax", "force": [0.0, 0.0, -1.0]}]));
+    assert_eq!(run["body_force"], json!([0.0, 0.0, -2.0]));
+    assert_eq!((&run["stop_reason"], &run["rigid_motions"]), (&"converged".into(), &true.into()));
+    let u: Vec<f64> =
+        run["displacement_there"].as_array().unwrap().iter().map(|u| u.as_f64().unwrap()).collect();
+    let length = u.iter().map(|u| u * u).sum::<f64>().sqrt();
+    assert!((length / run["largest_displacement"].as_f64().unwrap() - 1.0).abs() < 1e-8, "{run}");
+    let (text, _) = shell.run(&format!("{line} --device cpu"), 0);
+    for part in
+        ["residual", "spacing at most 0.3 mm", &format!("{:.2e}", run["relative_residual"].as_f64().unwrap())]
+    {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    // Blocks are those of the nodes, and multigrid on them is another; so is that of another numbering.
+    for options in ["--block-size 3", "--reorder rcm", "--scaling ruiz", "--permute matching"] {
+        let (_, stderr) = shell.run(&format!("{line} --device cpu {options} --precond amg"), 0);
+        assert!(stderr.contains("does not know the rigid motions"), "{options}: {stderr}");
+    }
+    // Recurrences of MINRES do not stand a hierarchy in f32 here.
+    let run = shell.json(&format!("{line} --device cpu --solver minres"), 0);
+    assert!(run["iterations"].as_u64().unwrap() < 60, "{run}");
+}
+
+#[test]
+fn pictures_show_the_body_under_load_if_asked() {
+    let shell = Shell::new();
+    let draw = |options: &str| {
+        shell.run(&format!("{BEAM} --load xmax=0,0,-1 --out r -q {options}"), 0);
+        fs::read(shell.path("r/displacement.png")).unwrap()
+    };
+    let at_rest = draw("");
+    assert!(at_rest == draw("--exaggerate 0") && at_rest != draw("--exaggerate 300"));
+    let (_, stderr) = shell.run(&format!("{BEAM} --load xmax=0,0,-1 --exaggerate 2"), 1);
+    assert!(stderr.contains("--out"), "{stderr}");
+}
+
+#[test]
 fn a_quiet_run_still_warns_that_it_has_not_converged() {
     let shell = Shell::new();
     let line = "elasticity --slab 2,1,1 --spacing 0.5 --clamp xmin --load xmax=0,0,1 --device cpu -q";
@@ -171,7 +216,7 @@ fn a_plane_is_pulled_and_bends_as_theory_says() {
     assert_eq!(read["largest_displacement"], plain["largest_displacement"]);
     for (line, part) in [
         (format!("{beam} --load xmax=0,0,-1"), "act along z, across the plane of the mesh"),
-        (format!("{beam} --load 7=0,1,0"), "its file has no lines with numbers"),
+        (format!("{beam} --load 7=0,1,0"), "it has no lines with numbers"),
         (format!("{beam} --load xmax=0,1,0 --plane thin"), "strain, stress"),
         (format!("{BEAM} --load xmax=0,1,0 --plane stress"), "--plane goes with a mesh of triangles"),
     ] {
@@ -278,6 +323,14 @@ fn what_cannot_be_is_refused_in_words() {
         (format!("{body} --clamp xmin"), "no force acts on what can move"),
         (format!("{body} --clamp xmin --load xmin=1,0,0"), "no force acts on what can move"),
         (format!("{body} --clamp xmin --load xmax=nan,0,0"), "it takes 3 numbers"),
+        (
+            format!("{body} --clamp ball:0,0,0,0.1 --load xmax=1,0,0"),
+            "are all at (0, 0, 0): the body can turn",
+        ),
+        (format!("{body} --clamp box:0,0,0,0,0,1 --load xmax=1,0,0"), "a line, from (0, 0, 0) to (0, 0, 1)"),
+        (format!("{body} --clamp xmin --load xmax=1,0,0 --block-size 2"), "use --block-size 3"),
+        ("elasticity --slab 1,1 --spacing 1 --clamp xmin --block-size 3".into(), "use --block-size 2"),
+        ("elasticity --clamp xmin".into(), "<MESH|--slab"),
         (format!("{body} --clamp xmin --load xmax=1,0"), "it takes 3 numbers"),
         (format!("{body} --clamp middle --load xmax=1,0,0"), "it takes xmin, xmax"),
         (

@@ -34,6 +34,10 @@ fn the_preset_is_the_documents_multigrid_and_what_is_given_beside_it_stays() {
         assert!(other["iterations"].as_u64() < paper["iterations"].as_u64(), "{other}");
     }
 
+    let line = "solve --gen tet:11 --device cpu --threads 2 --amg preset=paper";
+    let (text, _) = shell.run(line, 0);
+    assert!(text.contains("mandel-brezina, greedy, jacobi, omega 0.9, V-cycle"), "{text}");
+
     // The last level's diagonal alone: what it costs.
     let diagonal = run("preset=paper,coarsest=diagonal,max_levels=2");
     let dense = run("preset=paper,max_levels=2");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -38,6 +39,17 @@ fn notices_are_of_every_launch_and_copy() {
     assert_eq!((count(&copies, "launch"), count(&copies, "upload")), (0, count(&stderr, "upload")));
     let (_, refused) = shell.run("spmv --gen tet:3 --device sim --notify lunches", 1);
     assert!(refused.contains("did you mean 'launches'"), "{refused}");
+    let (_, stderr) = shell.run("spmv --gen tet:3 --device cpu --notify all", 0);
+    assert!(stderr.contains("warning: no notices: the CPU runs no kernels"), "{stderr}");
+}
+
+#[test]
+fn notices_that_nobody_reads_stop_nothing() {
+    let shell = Shell::new();
+    let mut command = shell.command("spmv --gen tet:3 --device sim --repeat 1 --notify all");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert!(child.wait().unwrap().success());
 }
 
 /// Launches of each kernel, as the events of a trace have them.

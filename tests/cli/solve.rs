@@ -55,6 +55,26 @@ fn every_solver_solves_in_the_simulator() {
 }
 
 #[test]
+fn sweeps_that_make_it_worse_are_named_with_what_helps() {
+    let shell = Shell::new();
+    for limit in ["", "--max-iter 300"] {
+        let line = format!("solve --gen tet:8 --solver jacobi --device cpu {limit}");
+        let (stdout, stderr) = shell.run(&line, 2);
+        assert!(
+            stdout.contains("the iteration diverges") && stdout.contains("a smaller --omega"),
+            "{stdout}"
+        );
+        assert!(stderr.contains("worse than x = 0") && !stderr.contains("singular"), "{stderr}");
+        assert_eq!(shell.json(&line, 2)["stop_reason"], "diverged");
+    }
+    // CG needs a positive definite preconditioner, which an even number of sweeps is not for every weight.
+    let line = "solve --gen bidomain:6 --block-size 2 --precond jacobi-sweeps --sweeps 2 --device cpu";
+    let (stdout, _) = shell.run(line, 2);
+    assert!(stdout.contains("an odd number of --sweeps, or a smaller --omega"), "{stdout}");
+    shell.run(&format!("{line} --omega 0.9"), 0);
+}
+
+#[test]
 fn an_unconverged_solve_exits_with_2_and_writes_everything() {
     let shell = Shell::new();
     shell.run("gen poisson2d 17 a.mtx", 0);

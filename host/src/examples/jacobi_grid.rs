@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::stencil::{Stencil, MEAN, difference, fill, grid, len, sequential};
 use super::machine::{Iterated, Machine, Until, iterate};
 use super::way::Way;
-use super::report::{Report, Sizes, Timing};
+use super::report::{ONE_THREAD, Report, Sizes, Timing};
 use crate::error::Result;
 
 pub(super) const SIZES: Sizes = Sizes {
@@ -62,7 +62,7 @@ pub(super) fn run<M: Machine + Stencil>(m: &M, sizes: &[usize], way: Way) -> Res
         ],
         timings: vec![
             Timing { label: "", seconds, bytes },
-            Timing { label: "one thread of the host", seconds: alone, bytes },
+            Timing { label: ONE_THREAD, seconds: alone, bytes },
         ],
         passed: error == 0.0 && steps > 0,
         check: "every point has the bits of a sequential loop on the host".into(),

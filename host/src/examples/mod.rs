@@ -18,7 +18,7 @@ mod stencil;
 mod tests;
 mod way;
 
-pub use report::{Report, Timing};
+pub use report::{ONE_THREAD, Report, Timing};
 pub use way::{Loops, Transfers, Way};
 
 use dense::Dense;

@@ -33,6 +33,9 @@ pub struct Report {
     pub lines: Vec<String>,
 }
 
+/// The label of what one thread of the host computes beside the device.
+pub const ONE_THREAD: &str = "one thread of the host";
+
 /// One of a program's times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {

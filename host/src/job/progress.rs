@@ -40,8 +40,8 @@ pub enum Stage {
 ///
 /// A solve that is cancelled ends after the iterations it has queued, 8 at most, with the solution so far and
 /// [`StopReason::Interrupted`](crate::solver::StopReason::Interrupted). A factorisation is left at once, with
-/// the best solution of the ways that were tried before it; its threads end when it is done. Other set-ups, and
-/// copies, are not cut short.
+/// the best solution of the ways that were tried before it; its threads end when it is done. Other set-ups,
+/// and copies, are not cut short.
 #[derive(Debug, Clone, Default)]
 pub struct CancellationToken(Arc<AtomicBool>);
 

@@ -274,7 +274,7 @@ impl fmt::Display for Warning {
                 write!(
                     f,
                     "what the solver left is worse than {start}, which is returned: ||b - A x|| / ||b|| was \
-                     {relative_residual:.1e}; is the matrix singular?"
+                     {relative_residual:.1e}"
                 )
             }
             Warning::HierarchyInF32 => f.write_str("the hierarchy was applied in f32, as asked"),

@@ -335,13 +335,16 @@ impl Solver {
             solved.outcome.reason,
             StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
         );
-        could_be_better && failed
+        // Recurrences that rounding has taken over may leave an x of which they know nothing.
+        could_be_better && (failed || !solved.residual.two.is_finite())
     }
 
     /// Solves once more with a hierarchy in f64. Where even that fails nothing changes.
     fn attempt_in_f64(&mut self, rhs: &Rhs, solved: &mut Solved) -> Warning {
         let (iterations, reason) = (solved.outcome.iterations, solved.outcome.reason);
         self.use_f64();
+        // It is judged by itself.
+        self.watch.judge = self.judge();
         // The first attempt is part of finding out how to solve.
         self.times.setup += solved.seconds;
         let failure = match self.attempt(rhs) {
@@ -402,7 +405,14 @@ impl Solver {
                 relative_residual: relative(solved.residual.two, rhs.norm),
                 from_zero: rhs.start.is_none(),
             });
-            if matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate { .. }) {
+            let method = self.plan.method.description();
+            if method.is_stationary() && !method.is_on_host && reason != StopReason::Interrupted {
+                solved.outcome.reason = StopReason::Diverged;
+            } else if !growth.is_finite()
+                && matches!(reason, StopReason::IterationLimit | StopReason::Stagnated)
+            {
+                solved.outcome.reason = StopReason::NotFinite;
+            } else if matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate { .. }) {
                 solved.outcome.reason = StopReason::Breakdown(LOST);
             }
             match rhs.start {

@@ -9,6 +9,7 @@
 //! The place is the caller of the operation of a backend. Where nothing is asked for, a launch costs one load
 //! more, and a copy too.
 
+use std::io::Write;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -59,7 +60,7 @@ pub(crate) fn of_launches() -> bool {
 #[inline(always)]
 pub(crate) fn launch(device: &DeviceInfo, kernel: &str, [grid, block]: [u32; 2], place: &Location) {
     if of_launches() {
-        eprintln!("{}", of_launch(device, kernel, [grid, block], place));
+        write(&of_launch(device, kernel, [grid, block], place));
     }
 }
 
@@ -67,8 +68,13 @@ pub(crate) fn launch(device: &DeviceInfo, kernel: &str, [grid, block]: [u32; 2],
 #[inline(always)]
 pub(crate) fn copy<U>(device: &DeviceInfo, way: Way, elements: usize, place: &Location) {
     if WANTED.load(Ordering::Relaxed) & COPIES != 0 {
-        eprintln!("{}", of_copy(device, way, std::any::type_name::<U>(), elements, size_of::<U>(), place));
+        write(&of_copy(device, way, std::any::type_name::<U>(), elements, size_of::<U>(), place));
     }
+}
+
+/// A stderr that nobody reads any more (`2>&1 | head`) is no reason to stop.
+fn write(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn of_launch(device: &DeviceInfo, kernel: &str, [grid, block]: [u32; 2], place: &Location) -> String {

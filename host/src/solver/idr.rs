@@ -134,9 +134,9 @@ impl<T: Real, B: Backend<T>> Idr<T, B> {
         backend.axpby(s, beta, u, Coef::ONE, x)
     }
 
-    /// The end of a cycle: `t = A M r`, `x += omega M r`, `r -= omega t`. `omega = (r, t) / (t, t)` leaves the
-    /// least of r. But where r and t are nearly orthogonal, as with a skew A, it is so small that the next
-    /// space is found with little accuracy, and then it is made longer.
+    /// The end of a cycle: `t = A M r`, `x += omega M r`, `r -= omega t`. `omega = (r, t) / (t, t)` leaves
+    /// the least of r. But where r and t are nearly orthogonal, as with a skew A, it is so small that the
+    /// next space is found with little accuracy, and then it is made longer.
     fn reduce(
         &mut self,
         (backend, a, m): (&B, &B::Matrix, &mut dyn Preconditioner<T, B>),

@@ -62,6 +62,8 @@ pub enum StopReason {
     AtRounding,
     /// The residual went down no further.
     Stagnated,
+    /// The residual of a stationary iteration grew: its spectral radius is above 1.
+    Diverged,
     /// CG met `(p, A p) <= 0`: A is not positive definite; it may be singular.
     IndefiniteOperator,
     /// CG met `(r, M r) <= 0`: the preconditioner is not positive definite.
@@ -81,6 +83,7 @@ impl StopReason {
             StopReason::NoSolution { .. } => "no_solution",
             StopReason::AtRounding => "at_rounding",
             StopReason::Stagnated => "stagnated",
+            StopReason::Diverged => "diverged",
             StopReason::IndefiniteOperator => "indefinite_operator",
             StopReason::IndefinitePreconditioner => "indefinite_preconditioner",
         }
@@ -109,7 +112,8 @@ impl fmt::Display for StopReason {
             StopReason::AtRounding => {
                 "the residual is what rounding of x leaves: f64 has no better solution to offer"
             }
-            StopReason::Stagnated => "the residual went down no further",
+            StopReason::Stagnated => "the residual went down too slowly, or no further",
+            StopReason::Diverged => "the iteration diverges: its residual grew",
             StopReason::IndefiniteOperator => {
                 "the matrix is not positive definite, but indefinite or singular (p, A p <= 0)"
             }

@@ -136,7 +136,7 @@ mod tests {
         let options = Options { amg: diverging, ..options };
         let device = Device::Cpu(Cpu::new(1).unwrap());
         let report = job::solve(&a, &b, &options, &device).unwrap().report;
-        assert_eq!(report.outcome.reason, StopReason::NotFinite);
+        assert_eq!(report.outcome.reason, StopReason::Diverged);
     }
 
     #[test]

@@ -115,8 +115,8 @@ pub struct Setting {
     /// Devices: auto, cpu, cuda, cuda:N, sim
     #[arg(long, value_delimiter = ',', default_value = "auto", value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: Vec<DeviceName>,
-    /// Threads on the host: the tables threads and programs have rows for each, the others use the last
-    /// [default: 1, 2, 4, ... cores]
+    /// Threads on the host: the tables threads, elasticity and programs have rows for each, the others use
+    /// the last; more than 8 for each core are left out [default: 1, 2, 4, ... cores]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Vec<u16>,
     /// For the table exchange: parts of the system, each a thread with a device of its own

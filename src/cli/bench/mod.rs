@@ -57,9 +57,11 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
         What::All(setting) => (&ALL[..], setting),
         What::Compare(args) => return compare::run(&args),
     };
-    let has_multigrid = |kind: &Kind| matches!(kind, Kind::Amg | Kind::Block | Kind::Elasticity);
+    let has_multigrid =
+        |kind: &Kind| matches!(kind, Kind::Amg | Kind::Block | Kind::Threads | Kind::Elasticity);
     if (!setting.amg.is_empty() || setting.preset.is_some()) && !kinds.iter().any(has_multigrid) {
-        let message = "--amg and --preset go with a table that has multigrid: amg, block, elasticity or all";
+        let message =
+            "--amg and --preset go with a table that has multigrid: amg, block, threads, elasticity or all";
         return Err(Error::Option(message.into()));
     }
     let multiplies = |kind: &Kind| matches!(kind, Kind::Spmv | Kind::Block | Kind::Shapes);
@@ -134,15 +136,23 @@ impl Bench {
                 ("gmres", title, format!("{}, section 7.1", published::REPORT))
             }
             Kind::Amg => {
-                let title = self.title(&format!("CG and {gmres}, algebraic multigrid"));
+                let title = self.multigrid_title(&format!("CG and {gmres}, algebraic multigrid"));
                 ("amg", title, format!("{}, section 7.2", published::REPORT))
             }
-            Kind::Block => ("block", self.title("blocks of unknowns beside scalars"), String::new()),
+            Kind::Block => {
+                ("block", self.multigrid_title("blocks of unknowns beside scalars"), String::new())
+            }
             Kind::Threads => {
                 let source = format!("{}, section 7.3; {}", published::REPORT, published::ELASTICITY);
-                ("threads", self.title(&format!("CG and {gmres} on threads of the host, CRS")), source)
+                (
+                    "threads",
+                    self.multigrid_title(&format!("CG and {gmres} on threads of the host, CRS")),
+                    source,
+                )
             }
-            Kind::Elasticity => ("elasticity", self.title("elasticity, CG"), published::SECTION_7.into()),
+            Kind::Elasticity => {
+                ("elasticity", self.multigrid_title("elasticity, CG"), published::SECTION_7.into())
+            }
             Kind::Exchange => {
                 ("exchange", "product y = A x by several ranks, CRS".into(), published::SECTION_5.into())
             }

@@ -55,7 +55,11 @@ struct Product<'a> {
 impl Product<'_> {
     fn new<'a>(device: &'a Device, a: &Csr<f64>, language: Language) -> Result<Product<'a>> {
         let refused = |why: &str| Error::Option(format!("a kernel in {} {why}", language.name()));
-        let gpu = device.gpu().ok_or_else(|| refused("runs on a GPU, and this is the CPU"))?;
+        let where_it_runs = match language {
+            Language::Rust => "runs on a GPU or in the simulator, and this is the CPU",
+            Language::Cuda => "runs on a GPU, and this is the CPU",
+        };
+        let gpu = device.gpu().ok_or_else(|| refused(where_it_runs))?;
         let native = match language {
             Language::Rust => None,
             Language::Cuda if gpu.cuda().is_none() => {

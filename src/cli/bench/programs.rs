@@ -1,7 +1,7 @@
 //! The table of small programs, in the ways and sizes in which their sources time them.
 
 use warpsolve::Result;
-use warpsolve::examples::{self, Loops, Program, Transfers, Way};
+use warpsolve::examples::{self, Loops, ONE_THREAD, Program, Transfers, Way};
 use warpsolve::job::{Device, Precision, Timing};
 
 use super::patterns::figures;
@@ -111,8 +111,11 @@ impl Bench {
                 (_, true) => &cpus[cpus.len().saturating_sub(1)..],
                 (_, false) => &cpus[..],
             };
+            // One thread of the host takes as long whatever is beside it.
+            let mut has_one_thread = case.way.transfers == Transfers::EveryStep;
             for device in cpus.iter().chain(gpus()) {
-                rows.extend(self.program(case, device)?);
+                rows.extend(self.program(case, device, !has_one_thread)?);
+                has_one_thread = true;
             }
         }
         Ok(rows)
@@ -127,7 +130,8 @@ impl Bench {
         CASES.iter().filter(|case| !case.is_long).map(in_size).collect()
     }
 
-    fn program(&self, case: Case, device: &Device) -> Result<Vec<Row>> {
+    /// The rows of a program, with or without that of one thread of the host.
+    fn program(&self, case: Case, device: &Device, with_one_thread: bool) -> Result<Vec<Row>> {
         let name = case.name();
         self.progress.working(format!("{name}, {}", device.name()));
         let threads = match device {
@@ -141,7 +145,10 @@ impl Bench {
             row(&work, device, None, case.precision(), published, figures)
         };
         match case.measure(device, runs) {
-            Ok(parts) => parts.into_iter().map(|(label, figures)| of_part(&label, Ok(figures))).collect(),
+            Ok(parts) => {
+                let parts = parts.into_iter().filter(|(label, _)| with_one_thread || label != ONE_THREAD);
+                parts.map(|(label, figures)| of_part(&label, Ok(figures))).collect()
+            }
             Err(error) => Ok(vec![of_part("", Err(error))?]),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use warpsolve::backend::cpu::Cpu;
+use warpsolve::backend::cpu::{Cpu, check_threads};
 use warpsolve::job::{Device, Precision, copy_bandwidth};
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::problem::{Elements, Problem};
@@ -11,7 +11,8 @@ use warpsolve::{Error, Result};
 use super::super::device::{DeviceName, Opened, open};
 use super::super::json;
 use super::super::load::{Source, start_threads};
-use super::super::output::check_outputs;
+use super::super::output::{check_outputs, warn};
+use super::super::parameters::Amg;
 use super::super::profile::Profiler;
 use super::super::progress::Progress;
 use super::super::values::Restart;
@@ -47,6 +48,23 @@ fn once_each<V: PartialEq>(values: &mut Vec<V>) {
     }
 }
 
+/// Numbers of threads without those that the cores are too few for, unless these are all.
+///
+/// # Errors
+/// [`Error::Threads`] where they are all.
+fn without_too_many(threads: Vec<usize>) -> Result<Vec<usize>> {
+    let (taken, left_out): (Vec<usize>, Vec<usize>) =
+        threads.into_iter().partition(|&n| check_threads(n).is_ok());
+    let mut errors = left_out.into_iter().filter_map(|n| check_threads(n).err());
+    match taken.is_empty() {
+        true => errors.next().map_or(Ok(Vec::new()), Err),
+        false => {
+            errors.for_each(|error| warn(&format!("left out: {error}")));
+            Ok(taken)
+        }
+    }
+}
+
 impl Bench {
     pub fn new(mut setting: Setting, profiler: &Profiler) -> Result<Bench> {
         if setting.rtol == 0.0 {
@@ -63,6 +81,7 @@ impl Bench {
             [] => (0..).map(|k| 1 << k).take_while(|&n| n < cores).chain([cores]).collect(),
             given => given.iter().map(|&n| usize::from(n)).collect::<Vec<_>>(),
         };
+        let threads = without_too_many(threads)?;
         start_threads(threads.iter().copied().max().unwrap_or(0))?;
         let last = threads.last().copied().unwrap_or(0);
         let opened = setting.device.iter().map(|&name| open(name, last, profiler));
@@ -79,6 +98,19 @@ impl Bench {
 
     pub fn title(&self, what: &str) -> String {
         format!("{what}, to a relative residual of {:e}", self.setting.rtol)
+    }
+
+    /// The title of a table that has multigrid, with the parameters that were asked for.
+    pub fn multigrid_title(&self, what: &str) -> String {
+        let preset = self.setting.preset.iter().map(|name| format!("{}={name}", Amg::PRESET));
+        let others = self.setting.amg.iter().map(|setting| format!("{}={}", setting.key, setting.value));
+        match preset.chain(others).collect::<Vec<String>>() {
+            none if none.is_empty() => self.title(what),
+            given => {
+                let multigrid = if what.ends_with("multigrid") { "" } else { ", multigrid" };
+                self.title(&format!("{what}{multigrid} with {}", given.join(",")))
+            }
+        }
     }
 
     /// GMRES with its cycle.

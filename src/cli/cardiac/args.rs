@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use warpsolve::cardiac::{Balance, Formulation, Model, Shape, StimulusKind};
 use warpsolve::precond::amg;
 
@@ -61,16 +61,18 @@ pub struct CardiacArgs {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Mesh")]
+#[command(group = ArgGroup::new("tissue").args(["file", "slab", "niederer"]).required(true))]
 pub struct MeshArgs {
     /// Tetrahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and .ele
     /// (TetGen, Chaste); also with .gz
-    #[arg(value_name = "MESH", required_unless_present_any = ["slab", "niederer"], conflicts_with_all = ["slab", "niederer"])]
+    #[arg(value_name = "MESH")]
     pub file: Option<PathBuf>,
     /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles, fibres along
     /// x: its lengths, mm
-    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, conflicts_with = "niederer", requires = "spacing", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, requires = "spacing", allow_hyphen_values = true)]
     pub slab: Option<Lengths>,
-    /// Between the nodes of a box, mm [default with --niederer: 0.5]
+    /// Between the nodes of a box at most, mm; the sides are cut into equal parts [default with --niederer:
+    /// 0.5]
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
     /// A bath of this thickness on the upper side of a box, where z is largest, of a rectangle where y is,
@@ -79,7 +81,7 @@ pub struct MeshArgs {
     pub bath_layer: Option<f64>,
     /// The benchmark of Niederer et al. 2011: a box of 20 x 7 x 3 mm, stimulated in a corner, until all of it
     /// is activated
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long)]
     pub niederer: bool,
     /// Coordinates of the file are multiplied by this: 10 for cm, 0.001 for micrometres [default: 1]
     #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true, conflicts_with_all = ["slab", "niederer"])]
@@ -308,6 +310,25 @@ pub fn shape(text: &str) -> Result<Shape, String> {
             Ok(Shape::Ball { centre: [x, y, z], radius })
         }
         _ => Err("it takes box:X0,Y0,Z0,X1,Y1,Z1 or ball:X,Y,Z,R".into()),
+    }
+}
+
+impl Lengths {
+    /// How sides, and a layer beside them, are cut: "spacing 0.5 mm", or where one of them is no multiple of
+    /// that, "spacing at most 0.5 mm".
+    pub fn cut(&self, spacing: f64, layer: Option<f64>) -> String {
+        /// Parts of a part that are rounding.
+        const ROUNDING: f64 = 1e-9;
+        let sides: &[f64] = match self {
+            Lengths::Box(sides) => sides,
+            Lengths::Rectangle(sides) => sides,
+        };
+        let is_even = |side: &f64| {
+            let parts = side / spacing;
+            parts.round() >= 1.0 && (parts - parts.round()).abs() <= ROUNDING * parts.max(1.0)
+        };
+        let at_most = if sides.iter().chain(&layer).all(is_even) { "" } else { "at most " };
+        format!("spacing {at_most}{spacing} mm")
     }
 }
 

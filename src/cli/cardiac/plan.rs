@@ -197,8 +197,8 @@ impl Source {
             Source::File { path, .. } => path.display().to_string(),
             Source::Slab { lengths, spacing, layer, niederer } => {
                 let of = if *niederer { ", the benchmark of Niederer et al." } else { "" };
-                let layer = layer.map_or(String::new(), |layer| format!(", {layer} mm of bath above"));
-                format!("{lengths} mm, spacing {spacing} mm{layer}{of}")
+                let bath = layer.map_or(String::new(), |layer| format!(", {layer} mm of bath above"));
+                format!("{lengths} mm, {}{bath}{of}", lengths.cut(*spacing, *layer))
             }
         }
     }

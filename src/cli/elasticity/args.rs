@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use warpsolve::cardiac::Shape;
 use warpsolve::named;
 use warpsolve::problem::Elements;
@@ -12,21 +12,22 @@ use super::super::cardiac::{Lengths, direction, lengths, shape};
 use super::super::names::named;
 use super::super::profile::ProfileArgs;
 use super::super::settings::Settings;
-use super::super::values::{finite, numbers, positive};
+use super::super::values::{finite, not_negative, numbers, positive};
 use super::place::Place;
 
 /// Lengths are in mm, forces in N, moduli and stresses in N/mm^2.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("body").args(["file", "slab"]).required(true))]
 pub struct ElasticityArgs {
     /// Tetrahedra, hexahedra, or triangles in a plane: .vtu, .vtk (VTK), .msh (Gmsh); tetrahedra: .node and
     /// .ele (TetGen); also with .gz
-    #[arg(value_name = "MESH", required_unless_present = "slab", conflicts_with = "slab")]
+    #[arg(value_name = "MESH")]
     pub file: Option<PathBuf>,
     /// A box from the origin on instead of a file, or with two lengths a rectangle of triangles: its lengths,
     /// mm
     #[arg(long, value_name = "LX,LY[,LZ]", value_parser = lengths, requires = "spacing", allow_hyphen_values = true)]
     pub slab: Option<Lengths>,
-    /// Between the nodes of a box, mm
+    /// Between the nodes of a box at most, mm; the sides are cut into equal parts
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true, conflicts_with = "file")]
     pub spacing: Option<f64>,
     /// What a box is made of: tetrahedra, hexahedra [default: tetrahedra]
@@ -73,6 +74,9 @@ pub struct ElasticityArgs {
     /// From where the pictures are seen: a direction towards the viewer [default: what shows most]
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true, requires = "out")]
     pub view: Option<[f64; 3]>,
+    /// The pictures show the body under load, with displacements times this [default: 0, the body at rest]
+    #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true, requires = "out")]
+    pub exaggerate: Option<f64>,
     /// Write the report as JSON; - for stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

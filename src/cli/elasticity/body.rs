@@ -10,6 +10,7 @@ use warpsolve::{Error, Result};
 
 use super::super::cardiac::Lengths;
 use super::args::{ElasticityArgs, Load, Plane};
+use super::hold::check_held;
 
 /// What is to be solved.
 pub struct Body<const C: usize> {
@@ -53,6 +54,11 @@ impl<const C: usize> Body<C> {
             return Err(Error::Mesh("every node is clamped: nothing can move".into()));
         }
         let space = P1::new(mesh.points(), mesh.cells())?;
+        let clamped: Vec<[f64; 3]> =
+            mesh.points().iter().zip(&is_clamped).filter(|(_, clamped)| **clamped).map(|(p, _)| *p).collect();
+        let [low, high] = mesh.bounding_box();
+        let extent = (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
+        check_held(&clamped, Mesh::<C>::DIRECTIONS, extent)?;
         let a = space.elasticity(&free, |_| material)?;
         let mut forces = vec![[0.0; 3]; mesh.points().len()];
         let mut add = |shares: &[f64], force: [f64; 3]| {
@@ -118,14 +124,16 @@ pub fn mesh(args: &ElasticityArgs) -> Result<(AnyMesh, String)> {
     let (lengths, spacing) = (args.slab.unwrap_or(Lengths::Box([1.0; 3])), args.spacing.unwrap_or(1.0));
     let mesh = match (lengths, args.elements) {
         (Lengths::Box(lengths), Some(Elements::Hexahedra)) => {
-            AnyMesh::Hexahedra(HexMesh::slab(lengths, spacing)?)
+            AnyMesh::Hexahedra(HexMesh::slab(lengths, spacing)?.without_fibres())
         }
-        (Lengths::Box(lengths), _) => AnyMesh::Solid(TetMesh::slab(lengths, spacing)?),
-        (Lengths::Rectangle(lengths), None) => AnyMesh::Flat(TriMesh::sheet(lengths, None, spacing)?),
+        (Lengths::Box(lengths), _) => AnyMesh::Solid(TetMesh::slab(lengths, spacing)?.without_fibres()),
+        (Lengths::Rectangle(lengths), None) => {
+            AnyMesh::Flat(TriMesh::sheet(lengths, None, spacing)?.without_fibres())
+        }
         (Lengths::Rectangle(_), Some(_)) => {
             let why = "--elements goes with a --slab of three lengths; a rectangle is made of triangles";
             return Err(Error::Option(why.into()));
         }
     };
-    Ok((mesh, format!("{lengths} mm, spacing {spacing} mm")))
+    Ok((mesh, format!("{lengths} mm, {}", lengths.cut(spacing, None))))
 }

@@ -3,6 +3,7 @@
 mod args;
 mod body;
 mod files;
+mod hold;
 mod place;
 mod report;
 
@@ -15,7 +16,8 @@ use std::time::Instant;
 use warpsolve::cardiac::io::picture::{Quantity, write_values};
 use warpsolve::cardiac::io::vtk::write_vtu;
 use warpsolve::cardiac::mesh::{AnyMesh, Mesh};
-use warpsolve::job::{CancellationToken, Options, Solver};
+use warpsolve::job::{CancellationToken, Options, Precond, Solver};
+use warpsolve::precond::amg::Coarsening;
 use warpsolve::solver::StopReason;
 use warpsolve::{Error, Result};
 
@@ -31,6 +33,9 @@ use super::{advice, device, load};
 use body::{Body, State};
 use files::{DISPLACEMENT, FIELDS, STRESS};
 use report::Facts;
+
+const WITHOUT_MOTIONS: &str = "multigrid does not know the rigid motions of blocks, nor those in another numbering or \
+                               scale; without --block-size, --reorder, --scaling and --permute it takes fewer iterations";
 
 /// Solves and reports; the exit status.
 pub fn run(args: ElasticityArgs, profiler: &Profiler) -> Result<u8> {
@@ -68,6 +73,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn solve<const C: usize>(self, args: ElasticityArgs, mesh: Mesh<C>, name: String) -> Result<u8> {
         let Run { start, settings, options, threads, progress, profiler } = self;
+        check_blocks(options.block_size, Mesh::<C>::DIRECTIONS).inspect_err(|_| progress.clear())?;
         let body = Body::new(&args, mesh, name).inspect_err(|_| progress.clear())?;
         let assembly_seconds = start.elapsed().as_secs_f64();
         let name = settings.device.unwrap_or(device::DeviceName::Auto);
@@ -84,10 +90,14 @@ impl Run<'_> {
         let solution = solved?;
         settings.ignored(&options).iter().for_each(|message| warn(message));
         solution.report.warnings.iter().for_each(|warning| warn(&advice::warning(warning)));
+        let by_aggregates = options.amg.coarsening == Coarsening::SmoothedAggregation;
+        if options.near_null.is_none() && by_aggregates && solution.report.precond == Precond::Amg {
+            warn(WITHOUT_MOTIONS);
+        }
 
         progress.stage("writing");
         let state = body.state(&solution.x)?;
-        let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, args.view));
+        let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, &args));
         progress.clear();
         let mut failures: Vec<Error> = written.and_then(|written| written.err()).into_iter().collect();
         let total_seconds = start.elapsed().as_secs_f64();
@@ -101,6 +111,7 @@ impl Run<'_> {
             body: &body,
             state: &state,
             has_rigid_motions: options.near_null.is_some(),
+            no_gpu: opened.no_gpu.as_ref(),
             report: solution.report,
             assembly_seconds,
             total_seconds,
@@ -116,19 +127,31 @@ impl Run<'_> {
     }
 }
 
+/// Blocks are the unknowns of a node.
+fn check_blocks(size: usize, directions: usize) -> Result<()> {
+    match size == 1 || size == directions {
+        true => Ok(()),
+        false => Err(Error::Option(format!(
+            "--block-size {size}: a node of this mesh has {directions} unknowns; use --block-size {directions}, or leave \
+             it out"
+        ))),
+    }
+}
+
 fn write_fields<const C: usize>(
     folder: &Path,
     body: &Body<C>,
     state: &State,
-    view: Option<[f64; 3]>,
+    args: &ElasticityArgs,
 ) -> Result<()> {
     let mesh = &body.mesh;
+    let drawn = mesh.moved(args.exaggerate.unwrap_or(0.0), &state.displacement);
     let fields =
         [("displacement", state.displacement.as_flattened()), ("von_mises", state.von_mises.as_slice())];
     write_vtu(&folder.join(FIELDS), mesh, &fields)?;
     let picture = |file: &str, name, values, unit, at_nodes: &[f64]| {
         let quantity = Quantity { name, values, unit, missing: "" };
-        write_values(&folder.join(file), mesh, at_nodes, quantity, view)
+        write_values(&folder.join(file), &drawn, at_nodes, quantity, args.view)
     };
     picture(DISPLACEMENT, "displacement, mm", "displacements", "mm", &state.length)?;
     picture(STRESS, "von Mises, N/mm^2", "stresses", "N/mm^2", &state.von_mises)

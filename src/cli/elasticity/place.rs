@@ -98,8 +98,8 @@ impl Place {
             _ => "quads",
         };
         let found = match &tags[..] {
-            [] => format!("its file has no {faces} with numbers"),
-            tags => format!("its file has {faces} with the numbers {tags:?}"),
+            [] => format!("it has no {faces} with numbers"),
+            tags => format!("it has {faces} with the numbers {tags:?}"),
         };
         let [low, high] = mesh.bounding_box();
         Error::Mesh(format!(

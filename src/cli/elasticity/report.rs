@@ -1,11 +1,13 @@
 //! The report for people, and the one for programs.
 
 use serde::Serialize;
+use warpsolve::Error;
 use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::job::Report;
 use warpsolve::number::{plain, vector};
 use warpsolve::solver::StopReason;
 
+use super::super::device::in_short;
 use super::super::json::{VERSION, text as to_text};
 use super::super::report::outcome;
 use super::super::table::{Lines, duration, thousands};
@@ -19,6 +21,8 @@ pub struct Facts<'a, const C: usize> {
     pub body: &'a Body<C>,
     pub state: &'a State,
     pub has_rigid_motions: bool,
+    /// Why the CPU stands for a GPU.
+    pub no_gpu: Option<&'a Error>,
     pub report: Report,
     /// Seconds from the start to the assembled system.
     pub assembly_seconds: f64,
@@ -33,6 +37,14 @@ impl<const C: usize> Facts<'_, C> {
             let largest = values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
             largest.map_or((0.0, 0), |(node, value)| (*value, node))
         })
+    }
+
+    /// The displacement of a node, without what rounding leaves across it.
+    fn displacement(&self, node: usize) -> [f64; 3] {
+        /// Part of the length.
+        const ROUNDING: f64 = 1e-9;
+        let least = ROUNDING * self.state.length[node];
+        self.state.displacement[node].map(|u| if u.abs() < least { 0.0 } else { u })
     }
 }
 
@@ -55,7 +67,8 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     let (young, poisson) = (body.material.young(), body.material.poisson());
     lines.add("material", format!("E {} N/mm^2, nu {poisson}{}", plain(young), plane::<C>(args.plane)));
     let places: Vec<String> = args.clamps.iter().map(ToString::to_string).collect();
-    lines.add("clamped", format!("{}: {} nodes", places.join(", "), count(nodes - body.free.len())));
+    let clamped = nodes - body.free.len();
+    lines.add("clamped", format!("{}: {} nodes", places.join(", "), count(clamped)));
     for load in &args.loads {
         lines.add("load", format!("{} N on {}", vector(load.force), load.place));
     }
@@ -76,10 +89,15 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
         false => format!(", {precond} preconditioner"),
     };
     lines.add("method", format!("{}{precond}{motions}", method.title));
-    lines.add("device", &report.device);
+    let no_gpu = facts.no_gpu.map(|error| format!(" (no GPU: {})", in_short(error)));
+    lines.add("device", format!("{}{}", report.device, no_gpu.unwrap_or_default()));
     lines.add("result", outcome(report));
+    lines.add(
+        "residual",
+        format!("||b - A x|| / ||b|| = {:.2e}, recomputed in f64", report.relative_residual),
+    );
     let [(length, at), (stress, place)] = facts.largest();
-    let (points, u) = (body.mesh.points(), facts.state.displacement[at]);
+    let (points, u) = (body.mesh.points(), facts.displacement(at));
     lines.add(
         "displacement",
         format!("at most {} mm, at {}: {}", plain(length), vector(points[at]), vector(u)),
@@ -110,26 +128,43 @@ struct Run<'a> {
     hexahedra: usize,
     triangles: usize,
     plane: Option<Plane>,
+    clamps: Vec<String>,
     clamped_nodes: usize,
     young: f64,
     poisson: f64,
+    loads: Vec<Pull>,
+    body_force: Option<[f64; 3]>,
     force: [f64; 3],
     rows: usize,
     nonzeros: usize,
+    format: String,
+    precision: String,
     method: String,
     precond: String,
+    rigid_motions: bool,
     device: &'a str,
+    no_gpu: Option<String>,
     converged: bool,
+    stop_reason: &'static str,
     iterations: u32,
     relative_residual: f64,
+    warnings: Vec<String>,
     largest_displacement: f64,
     largest_displacement_at: [f64; 3],
+    displacement_there: [f64; 3],
     largest_von_mises: f64,
     largest_von_mises_at: [f64; 3],
     assembly_seconds: f64,
     setup_seconds: f64,
     solve_seconds: f64,
     total_seconds: f64,
+}
+
+/// A force on the faces of a place.
+#[derive(Serialize)]
+struct Pull {
+    place: String,
+    force: [f64; 3],
 }
 
 /// The report for programs.
@@ -146,20 +181,34 @@ pub fn json<const C: usize>(facts: &Facts<C>) -> String {
         hexahedra: if C == 8 { body.mesh.cells().len() } else { 0 },
         triangles: if C == 3 { body.mesh.cells().len() } else { 0 },
         plane: (C == 3).then(|| args.plane.unwrap_or(Plane::Strain)),
+        clamps: args.clamps.iter().map(ToString::to_string).collect(),
         clamped_nodes: points.len() - body.free.len(),
         young: body.material.young(),
         poisson: body.material.poisson(),
+        loads: args
+            .loads
+            .iter()
+            .map(|load| Pull { place: load.place.to_string(), force: load.force })
+            .collect(),
+        body_force: args.body_force,
         force: body.force,
         rows: report.n_rows,
         nonzeros: report.nnz,
+        format: report.format.format.to_string(),
+        precision: report.precision.to_string(),
         method: report.method.to_string(),
         precond: report.precond.to_string(),
+        rigid_motions: facts.has_rigid_motions,
         device: &report.device,
+        no_gpu: facts.no_gpu.map(ToString::to_string),
         converged: report.outcome.reason == StopReason::Converged,
+        stop_reason: report.outcome.reason.name(),
         iterations: report.outcome.iterations,
         relative_residual: report.relative_residual,
+        warnings: report.warnings.iter().map(ToString::to_string).collect(),
         largest_displacement: length,
         largest_displacement_at: points[at],
+        displacement_there: facts.displacement(at),
         largest_von_mises: stress,
         largest_von_mises_at: points[place],
         assembly_seconds: facts.assembly_seconds,

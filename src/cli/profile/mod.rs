@@ -4,7 +4,7 @@ mod seen;
 mod table;
 mod trace;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,6 +68,10 @@ pub struct Profiler {
     /// Whether stdout is a report for programs.
     stdout_is_taken: bool,
     watched: RefCell<Vec<Arc<Profiled>>>,
+    /// Whether the option asked for notices.
+    notifies: bool,
+    /// Whether a GPU or the simulator was opened.
+    has_kernels: Cell<bool>,
 }
 
 impl Profiler {
@@ -78,6 +82,7 @@ impl Profiler {
     /// where the trace cannot be written.
     pub fn new(args: ProfileArgs, command: &Uses) -> Result<Profiler> {
         let ProfileArgs { profile, profile_trace, notify } = args;
+        let notifies = notify.is_some();
         if let Some(notices) = notices(notify)? {
             notice::switch_on(notices);
         }
@@ -89,11 +94,14 @@ impl Profiler {
             trace: profile_trace,
             stdout_is_taken: command.report == Some(Path::new("-")),
             watched: RefCell::default(),
+            notifies,
+            has_kernels: Cell::default(),
         })
     }
 
     /// `gpu`, or the same device watched.
     pub fn watch(&self, gpu: Gpu) -> Result<Gpu> {
+        self.has_kernels.set(true);
         if !self.prints && self.trace.is_none() {
             return Ok(gpu);
         }
@@ -108,6 +116,9 @@ impl Profiler {
 
     /// Prints and writes what was seen, of a command that `failed` too.
     pub fn finish(self, failed: bool) -> Result<()> {
+        if self.notifies && !self.has_kernels.get() && !failed {
+            warn("no notices: the CPU runs no kernels and copies nothing; use --device cuda or sim");
+        }
         if !self.prints && self.trace.is_none() {
             return Ok(());
         }

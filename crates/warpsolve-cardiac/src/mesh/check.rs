@@ -105,7 +105,10 @@ impl Raw {
 
     /// The mesh of tetrahedra, if they are alone.
     pub fn into_solid(self) -> Result<RawMesh<4>> {
-        let Raw { mut solid, flat, hexahedra, .. } = self;
+        let Raw { mut solid, flat, hexahedra, not_flat } = self;
+        if let Some(why) = not_flat.filter(|_| solid.cells.is_empty() && hexahedra.cells.is_empty()) {
+            return Err(Error::Mesh(why));
+        }
         if let Some(number) = hexahedra.numbers.first() {
             return Err(Error::Mesh(format!("element {number} is a hexahedron; {ONLY_TETRAHEDRA}")));
         }

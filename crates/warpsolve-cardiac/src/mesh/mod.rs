@@ -92,6 +92,17 @@ impl<const C: usize> Mesh<C> {
         signed_volume(&self.points, self.cells[t])
     }
 
+    /// The mesh without fibres, which an elastic body has no use for.
+    pub fn without_fibres(self) -> Mesh<C> {
+        Mesh { fibres: None, ..self }
+    }
+
+    /// The mesh with its nodes moved by `factor` times `by`, for a picture: cells may be inside out.
+    pub fn moved(&self, factor: f64, by: &[[f64; 3]]) -> Mesh<C> {
+        let moved = |(p, u): (&[f64; 3], &[f64; 3])| std::array::from_fn(|x| p[x] + factor * u[x]);
+        Mesh { points: self.points.iter().zip(by).map(moved).collect(), ..self.clone() }
+    }
+
     /// The mesh with all coordinates multiplied by `factor`, for instance 10 from cm to mm.
     ///
     /// # Panics

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::matrix::SLICE;
 
 impl Gpu {
-    /// `matrix` with column indices of 16 bits where they suffice, in reduced SELL, and rows are long enough in
-    /// the mean to gain by it.
+    /// `matrix` with column indices of 16 bits where they suffice, in reduced SELL, and rows are long enough
+    /// in the mean to gain by it.
     ///
     /// Beside the whole ones there must be memory for them; else the matrix stays as it is.
     pub(crate) fn shorten<T: Real>(&self, matrix: DeviceMatrix<T>) -> Result<DeviceMatrix<T>> {

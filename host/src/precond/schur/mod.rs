@@ -7,8 +7,8 @@
 //!     [B  C]        [0  -S]
 //! ```
 //!
-//! With the Schur complement `S = B F^-1 G - C` the preconditioned matrix has the only eigenvalue 1, and GMRES
-//! ends after two iterations. F is approximated by multigrid, or incomplete factors, and S by
+//! With the Schur complement `S = B F^-1 G - C` the preconditioned matrix has the only eigenvalue 1, and
+//! GMRES ends after two iterations. F is approximated by multigrid, or incomplete factors, and S by
 //! `S_0 = B D^-1 G - C`, `D = diag(F)`, as SIMPLE has it: it is a matrix as a discretised Laplacian is, which
 //! multigrid takes. Where F is more than a diagonal and C is zero, S is nearer to
 //! `S_0 (B D^-1 F D^-1 G)^-1 S_0`, by least squares of a commutator (Elman, Howle, Shadid, Shuttleworth and
@@ -136,8 +136,8 @@ fn selection(rows: &[u32], n: usize, value: f64) -> Csr<f64> {
     Csr::from_rows(rows.len(), n, |_| 1, row)
 }
 
-/// What comes near to the inverse of a block: its diagonal, where there is nothing else; multigrid where it is
-/// made for the block, which a null space that is known is kept out of; incomplete factors for any other.
+/// What comes near to the inverse of a block: its diagonal, where there is nothing else; multigrid where it
+/// is made for the block, which a null space that is known is kept out of; incomplete factors for any other.
 fn approximate<T: Real, B: AnyPrecision<T> + Factorisations<T> + 'static>(
     backend: &B,
     a: &Csr<f64>,

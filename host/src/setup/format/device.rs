@@ -215,6 +215,7 @@ mod tests {
     use crate::backend::{Operator, Products, Then};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};
+    use gpu_kernels::spmv::sell::SHORT_BATCH;
 
     fn gpu() -> Gpu {
         Gpu::new(Arc::new(Sim::strict())).unwrap()
@@ -262,7 +263,9 @@ mod tests {
                 if let (Some(permutation), Some(expected)) = (permutation, expected.permutation()) {
                     assert_eq!(download(permutation, expected), expected);
                 }
-                match (bases, reference(expected)) {
+                // Short rows gain nothing by short indices.
+                let is_long = a.nnz() >= SHORT_BATCH * a.n_rows();
+                match (bases, reference(expected).filter(|_| is_long)) {
                     (Some(bases), Some([expected, distances])) => {
                         assert_eq!(download(bases, &expected), expected);
                         assert_eq!(download(&matrix.col_idx, &distances), distances);

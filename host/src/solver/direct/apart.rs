@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// How long nobody looks whether the work is to be left.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Works in a thread of its own. `None` once `cancelled` is raised: then the thread, and what it holds, is there
-/// until the work is done, or the program ends.
+/// Works in a thread of its own. `None` once `cancelled` is raised: then the thread, and what it holds, is
+/// there until the work is done, or the program ends.
 ///
 /// # Errors
 /// [`Error::Io`] where the system has no thread left.

@@ -94,6 +94,8 @@ fn files_of_triangles_are_read() {
     assert_eq!(mesh.tagged_faces(), [(Face::Edge([0, 1]), 9)]);
     gmsh("quadrangle.msh", "1 2 2 7 1 1 2 3\n2 3 2 7 1 1 2 3 4");
     assert!(refused("quadrangle.msh").contains("element 2 is no linear triangle; a mesh without tetrahedra"));
+    gmsh("quads.msh", "1 3 2 7 1 1 2 3 4");
+    assert!(refused("quads.msh").contains("split the cells (in ParaView: Triangulate)"));
     gmsh("missing.msh", "1 2 2 7 1 1 2 3\n2 2 2 7 1 1 2 6");
     assert!(refused("missing.msh").contains("element 2 has node 6, which is not among the nodes"));
     // A surface of the tetrahedron is left out; a triangle beside it makes two meshes.
@@ -118,6 +120,8 @@ fn files_of_triangles_are_read() {
     assert!(matches!(read_any(&path("flat.vtk"), &options), Ok((AnyMesh::Flat(_), _))));
     vtk("quadrangle.vtk", "3 0 1 2 4 0 1 2 3", "5 9");
     assert!(refused("quadrangle.vtk").contains("element 2 is no triangle; a mesh without tetrahedra"));
+    vtk("quads.vtk", "4 0 1 2 3", "9");
+    assert!(refused("quads.vtk").contains("element 1 is no triangle; a mesh without tetrahedra"));
     vtk("mixed.vtk", "4 0 1 2 4 3 0 2 3", "10 5");
     assert!(refused("mixed.vtk").contains("mixed.vtk: element 2 is a triangle with nodes"));
     vtk("bad.vtk", "3 0 1 2 3 0 2 9", "5 5");
