@@ -1,9 +1,9 @@
-//! Twins: rows with the columns of the row before them, as where a node has several unknowns. Where the entries
-//! of a product are is found from matrices without twins, and twins are multiplied together.
+//! Twins: rows with the columns of the row before them, as where a node has several unknowns. Where the
+//! entries of a product are is found from matrices without twins, and twins are multiplied together.
 //!
 //! `numbers[i]` is how many rows before row i are no twins, for one i more than there are rows. Row i of A is
-//! row `numbers[i + 1] - 1` of the thinned matrix, as its twins are. `first_of_b[k]` is 0 where row k of B is a
-//! twin, else 1.
+//! row `numbers[i + 1] - 1` of the thinned matrix, as its twins are. `first_of_b[k]` is 0 where row k of B is
+//! a twin, else 1.
 
 use core::ops::RangeInclusive;
 
@@ -46,8 +46,8 @@ unsafe fn is_twin(sub_warp: SubWarp, a: Pattern, i: usize) -> bool {
     }
 }
 
-/// The k-th of the rows that are looked at, one somewhere within each `step` rows, so that the rows of a node are
-/// met alike.
+/// The k-th of the rows that are looked at, one somewhere within each `step` rows, so that the rows of a node
+/// are met alike.
 #[inline(always)]
 pub fn sampled(k: usize, step: usize) -> usize {
     k * step + ((k as u32).wrapping_mul(0x9e37_79b1) >> 16) as usize % step
@@ -110,8 +110,8 @@ unsafe fn for_each_first(
     }
 }
 
-/// Whether entry `p` of a row that begins at `start` stays in the thinned matrix: all but those that follow an
-/// entry whose row of B is the one before and has the same columns.
+/// Whether entry `p` of a row that begins at `start` stays in the thinned matrix: all but those that follow
+/// an entry whose row of B is the one before and has the same columns.
 #[inline(always)]
 unsafe fn stays(a: Pattern, start: usize, p: usize, first_of_b: *const u32) -> bool {
     // SAFETY: an entry of the matrix, whose column is a row of B.
@@ -320,8 +320,8 @@ impl Run {
     }
 }
 
-/// What each lane knows of an entry of a row of A. Nothing is done with it before it is needed, so that nothing
-/// waits for it.
+/// What each lane knows of an entry of a row of A. Nothing is done with it before it is needed, so that
+/// nothing waits for it.
 #[derive(Clone, Copy)]
 struct Known {
     /// Its column k, and that of the entry before.
@@ -481,8 +481,8 @@ impl<T: Real> Sums<T> {
     }
 }
 
-/// Adds up the products of rows of A with rows of B, k ascending, in these columns. What comes next is asked for
-/// ahead: the next run, and the next entries of B.
+/// Adds up the products of rows of A with rows of B, k ascending, in these columns. What comes next is asked
+/// for ahead: the next run, and the next entries of B.
 #[inline(always)]
 unsafe fn add_up<T: Real>(
     sub_warp: SubWarp,

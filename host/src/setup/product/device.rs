@@ -1,18 +1,16 @@
 //! [`SparseProducts`] on a device.
 
 use cuda_std::Real;
-use gpu_kernels::setup::columns::{LOADED, SLOTS};
 use gpu_kernels::setup::product::{
     count_columns, count_columns_long, multiply, write_columns, write_columns_long,
 };
 
 use super::SparseProducts;
+use super::lanes::{lanes_of_columns, lanes_of_values};
 use super::twins::may_have_twins;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
-use crate::setup::launch::{log2_lanes_for, mean};
-use crate::setup::matrix::Size;
 use crate::setup::matrix::device::{DeviceCsr, DevicePattern};
 
 impl<T: Real> SparseProducts<T> for Gpu {
@@ -99,21 +97,4 @@ impl Gpu {
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(c.size.n_rows << log2_lanes, &kernel) }
     }
-}
-
-/// Logarithm of the number of lanes that share a row of A where the columns of A B are found.
-fn lanes_of_columns(a: Size, b: Size) -> u32 {
-    // Products of multigrid have about a tenth as many columns a row as multiplications.
-    lanes_on(b, log2_lanes_for(mean(a) * mean(b) / 8.0, SLOTS))
-}
-
-/// The same where C = A B is added up.
-pub(super) fn lanes_of_values(b: Size, c: Size) -> u32 {
-    // Room for rows a little longer than most.
-    lanes_on(b, log2_lanes_for(1.25 * mean(c), LOADED))
-}
-
-/// About as many lanes as a row of B has entries, and no fewer than `needed`.
-fn lanes_on(b: Size, needed: u32) -> u32 {
-    log2_lanes_for(0.75 * mean(b), 1).max(needed)
 }

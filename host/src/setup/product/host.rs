@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::SparseProducts;
+use super::sort::sort;
 use super::twins::Twins;
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
@@ -173,28 +174,4 @@ impl<T: Real> Sum<T> {
         sort(&mut columns[start..], &mut self.columns);
         values.extend(columns[start..].iter().map(|&j| std::mem::take(&mut self.totals[j as usize].0)));
     }
-}
-
-/// Sorts different numbers, few of them by counting the smaller ones of each.
-#[inline(always)]
-pub(super) fn sort(numbers: &mut [u32], space: &mut [u32]) {
-    const LANES: usize = 8;
-    const REGISTERS: usize = 3;
-    let n = numbers.len();
-    if n > REGISTERS * LANES {
-        return numbers.sort_unstable();
-    }
-    let (mut padded, mut ranks) = ([[0; LANES]; REGISTERS], [[0; LANES]; REGISTERS]);
-    padded.as_flattened_mut()[..n].copy_from_slice(numbers);
-    for (lanes, ranks) in padded.iter().zip(&mut ranks).take(n.div_ceil(LANES)) {
-        for &other in &*numbers {
-            for (rank, &number) in ranks.iter_mut().zip(lanes) {
-                *rank += u32::from(other < number);
-            }
-        }
-    }
-    for (&rank, &number) in ranks.as_flattened().iter().zip(&*numbers) {
-        space[rank as usize] = number;
-    }
-    numbers.copy_from_slice(&space[..n]);
 }

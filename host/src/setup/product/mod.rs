@@ -7,7 +7,9 @@ use crate::error::Result;
 
 mod device;
 pub(super) mod host;
+mod lanes;
 mod reference;
+mod sort;
 #[cfg(test)]
 mod tests;
 mod twins;

@@ -51,7 +51,8 @@ fn check<T: Real, B: Algebra<T>>(g: &B, a: &Csr<T>, b: &Csr<T>) {
     assert_agrees(g, &found, &expected, "values");
 }
 
-/// Each entry of `a` becomes a block of entries, none like another: rows with the columns of those before them.
+/// Each entry of `a` becomes a block of entries, none like another: rows with the columns of those before
+/// them.
 pub(super) fn of_nodes<T: Real>(a: &Csr<T>, rows: usize, columns: usize) -> Csr<T> {
     Csr::from_rows(
         rows * a.n_rows(),

@@ -16,10 +16,10 @@ use crate::error::Result;
 use crate::setup::launch::mean;
 use crate::setup::matrix::Size;
 use crate::setup::matrix::device::{DeviceCsr, DevicePattern, download};
-use crate::setup::product::device::lanes_of_values;
+use crate::setup::product::lanes::lanes_of_values;
 
-/// Entries of a matrix, and of a row of it, from which it is worth to look for twins: nodes with several unknowns
-/// have long rows.
+/// Entries of a matrix, and of a row of it, from which it is worth to look for twins: nodes with several
+/// unknowns have long rows.
 const ENTRIES: usize = 1 << 18;
 const ROW: f64 = 16.0;
 
@@ -38,8 +38,8 @@ pub(in crate::setup::product) fn may_have_twins(a: Size) -> bool {
 }
 
 impl Gpu {
-    /// A without its twins and, among its columns, those of B, so that its product with B has the rows of A B that
-    /// are no twins. Nothing where neither has many. Waits.
+    /// A without its twins and, among its columns, those of B, so that its product with B has the rows of A B
+    /// that are no twins. Nothing where neither has many. Waits.
     pub(in crate::setup::product) fn without_twins(
         &self,
         a: &DevicePattern,
@@ -119,8 +119,8 @@ impl Gpu {
         Ok(whole)
     }
 
-    /// How many sets of rows are multiplied together, and the first row of each, with the number of rows behind
-    /// them. Waits.
+    /// How many sets of rows are multiplied together, and the first row of each, with the number of rows
+    /// behind them. Waits.
     fn starts(&self, rows: usize, thinned: &Thinned) -> Result<(usize, Arc<Buffer>)> {
         let numbers_of = |count: usize| Buffer::new(self.device(), (count + 1) * size_of::<u32>());
         let (n, numbers) = (rows as u64, thinned.numbers.address as *const u32);

@@ -9,7 +9,7 @@ use gpu_kernels::setup::twins::sampled;
 use super::{SAMPLES, are_many, step};
 use crate::matrix::Csr;
 use crate::parallel::*;
-use crate::setup::product::host::sort;
+use crate::setup::product::sort::sort;
 use crate::setup::rows::{Chunk, collect_runs};
 use crate::vectors::in_widest_vectors;
 
@@ -86,8 +86,8 @@ in_widest_vectors! {
 }
 
 impl<T: Real> Sums<T> {
-    /// Adds up the products of rows of A, which have these columns and begin at `starts` of `values`; returns how
-    /// many columns they reach.
+    /// Adds up the products of rows of A, which have these columns and begin at `starts` of `values`; returns
+    /// how many columns they reach.
     #[inline(always)]
     fn add_up(
         &mut self,
