@@ -134,7 +134,7 @@ fn spectrum<T: Real, B: Algebra<T>>(
     steps: u32,
 ) -> Result<Spectrum> {
     let steps = steps as usize;
-    let n = a.block() * backend.size(a.first()).n_rows;
+    let n = a.block() * backend.rows_here(a.first());
     // Every (p, A p) comes with (A p, A p), which is not used.
     let (rho, p_ap, z_ap) = (Slot, |k: usize| Slot(steps + 2 * k), Slot(3 * steps));
     let s = backend.scalars(3 * steps + 1)?;
@@ -143,7 +143,7 @@ fn spectrum<T: Real, B: Algebra<T>>(
     // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. If r
     // were the noise itself, rows of large entries would have little of it, and an eigenvector there would be
     // found late.
-    let mut r = backend.noise(d, n)?;
+    let mut r = backend.noise(a.first(), d, n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
     for k in 0..steps {

@@ -10,6 +10,8 @@ use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
 
 pub(super) mod device;
+pub(super) mod distributed;
+mod exchange;
 mod host;
 
 /// Rows, columns and stored entries.
@@ -89,6 +91,17 @@ pub trait Matrices<T: Real>: Backend<T> + 'static {
     fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Self::Csr>>;
     /// Rows, columns, entries.
     fn size(&self, a: &Self::Csr) -> Size;
+    /// Rows of it that are here: on several ranks those of this one.
+    fn rows_here(&self, a: &Self::Csr) -> usize {
+        self.size(a).n_rows
+    }
+    /// Entries of each row that is here.
+    fn row_lengths(&self, a: &Self::Csr) -> Result<Vec<u32>>;
+    /// A square matrix with what the operations of a set-up look at: on several ranks rows of others, those
+    /// that this rank's have columns of, and the diagonal entries of the columns of these.
+    fn surrounded(&self, a: &Self::Csr) -> Result<Self::Csr> {
+        Ok(a.clone())
+    }
     /// Overwrites the values of `a` with those of `values`, which has the same pattern.
     fn set_values(&self, a: &mut Self::Csr, values: &Csr<T>) -> Result<()>;
     /// `A = factor A`.

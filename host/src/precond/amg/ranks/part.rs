@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
-use crate::backend::{Memory, Products};
+use crate::backend::{Memory, Operator, Products};
 use crate::comm::{Piece, Reader, Writer, agree_within};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
@@ -70,30 +70,41 @@ impl Part {
         params: &Params,
     ) -> Result<Level<S, Distributed<B>>> {
         let Part { block, matrices, is_swept, weights, d } = self;
-        let n = matrices[0].piece.local.n_rows();
         let matrix = |part| matrix::<T, S, B>(backend, part, block, params);
         let [a, correction, r] = matrices.map(matrix);
         let (a, correction, r) = (a?, correction?, r?);
         let rounded = |values: Vec<f64>| values.into_iter().map(S::from_f64).collect::<Vec<S>>();
         let (len, d) = (d.len(), Memory::<S>::vector(backend.inner(), &rounded(d))?);
-        let flexible = match params.cycle() {
-            Cycle::K if l > 0 => Some(FlexibleCg::new(backend, n)?),
-            _ => None,
-        };
-        Ok(Level {
-            a,
-            r,
-            correction: if is_swept {
-                Correction::Swept(correction)
-            } else {
-                Correction::Interpolated(correction)
-            },
-            smoother: Box::new(Sweeps::of_diagonal(d, rounded(weights), block, len)),
-            vectors: Vectors::new::<S, Distributed<B>>(backend, n)?,
-            flexible,
-        })
+        let sweeps = Sweeps::of_diagonal(d, rounded(weights), block, len);
+        let correction =
+            if is_swept { Correction::Swept(correction) } else { Correction::Interpolated(correction) };
+        level(backend, l, params, (a, correction, r), sweeps)
     }
 }
+
+/// The `l`-th level of a rank, of A, correction and R.
+pub fn level<S: Real, B: Borders<S> + 'static>(
+    backend: &Distributed<B>,
+    l: usize,
+    params: &Params,
+    (a, correction, r): Matrices3<S, B>,
+    sweeps: Sweeps<S, Distributed<B>>,
+) -> Result<Level<S, Distributed<B>>> {
+    let n = a.matrix.n_rows();
+    let flexible = match params.cycle() {
+        Cycle::K if l > 0 => Some(FlexibleCg::new(backend, n)?),
+        _ => None,
+    };
+    let vectors = Vectors::new::<S, Distributed<B>>(backend, n)?;
+    Ok(Level { a, r, correction, smoother: Box::new(sweeps), vectors, flexible })
+}
+
+/// A, the correction and R of a level.
+type Matrices3<S, B> = (
+    LevelMatrix<DistributedMatrix<S, B>>,
+    Correction<DistributedMatrix<S, B>>,
+    LevelMatrix<DistributedMatrix<S, B>>,
+);
 
 const PIVOTS: [Option<Pivot>; 3] = [None, Some(Pivot::Diagonal), Some(Pivot::Largest)];
 
@@ -106,7 +117,7 @@ fn unknown() -> Error {
 }
 
 /// The rows of a matrix where they are computed with, in S.
-fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
+pub fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
     backend: &Distributed<B>,
     PartOfMatrix { piece, pivot }: PartOfMatrix,
     block: usize,

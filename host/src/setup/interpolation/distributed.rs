@@ -1,0 +1,74 @@
+//! [`Interpolation`] on several ranks, row by row.
+
+use cuda_std::Real;
+
+use super::{Interpolation, Truncation};
+use crate::backend::distributed::{Borders, Distributed};
+use crate::error::Result;
+use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
+use crate::setup::{Algebra, IndependentSetsOnRanks, Matrices};
+
+type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
+
+impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Interpolation<T> for Distributed<B> {
+    fn damp(&self, s: &mut DistributedCsr<B::Csr>, omega: T, slivers: Option<&B::Vector>) -> Result<()> {
+        let slivers = slivers.map(|slivers| self.extended(slivers, 1, &s.rows)).transpose()?;
+        self.agreed(self.inner().damp(&mut s.local, omega, slivers.as_ref()))
+    }
+
+    fn multiply_tentative(
+        &self,
+        s: &DistributedCsr<B::Csr>,
+        aggregates: &Indices<T, B>,
+        _: usize,
+    ) -> Result<DistributedCsr<B::Csr>> {
+        let columns = aggregates.values.as_ref().ok_or_else(|| only_alone("aggregates without numbers"))?;
+        let local = self.inner().multiply_tentative(&s.local, &aggregates.local, columns.len());
+        self.of_local(local, &s.rows, columns)
+    }
+
+    fn smooth_tentative(
+        &self,
+        s: DistributedCsr<B::Csr>,
+        (omega, slivers): (T, Option<&B::Vector>),
+        aggregates: &Indices<T, B>,
+        _: usize,
+    ) -> Result<DistributedCsr<B::Csr>> {
+        let slivers = slivers.map(|slivers| self.extended(slivers, 1, &s.rows)).transpose()?;
+        let columns = aggregates.values.as_ref().ok_or_else(|| only_alone("aggregates without numbers"))?;
+        let damping = (omega, slivers.as_ref());
+        let local = self.inner().smooth_tentative(s.local, damping, &aggregates.local, columns.len());
+        self.of_local(local, &s.rows, columns)
+    }
+
+    fn subtract_scaled(
+        &self,
+        c: &mut DistributedCsr<B::Csr>,
+        p: &DistributedCsr<B::Csr>,
+        omega: T,
+        d: &B::Vector,
+    ) -> Result<()> {
+        let d = self.extended(d, 1, &c.rows)?;
+        self.agreed(self.inner().subtract_scaled(&mut c.local, &p.local, omega, &d))
+    }
+
+    fn averaging(
+        &self,
+        s: &DistributedCsr<B::Csr>,
+        coarse: &Indices<T, B>,
+    ) -> Result<DistributedCsr<B::Csr>> {
+        let _ = (s, coarse);
+        Err(only_alone("averages"))
+    }
+
+    fn extended_i(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+        s: &DistributedCsr<B::Csr>,
+        coarse: &Indices<T, B>,
+        truncation: Truncation,
+    ) -> Result<DistributedCsr<B::Csr>> {
+        let _ = (a, s, coarse, truncation);
+        Err(only_alone("extended+i interpolation"))
+    }
+}
