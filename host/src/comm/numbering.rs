@@ -41,6 +41,17 @@ impl Numbering {
         Numbering { numbers, owners, own, total, halo: OnceLock::new() }
     }
 
+    /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that have
+    /// the largest number, which stands for none.
+    pub fn of_all(rank: usize, unknowns: &[[u32; 2]], total: usize) -> Self {
+        let mut all: Vec<[u32; 2]> =
+            unknowns.iter().copied().filter(|&[number, _]| number != u32::MAX).collect();
+        all.sort_unstable();
+        all.dedup();
+        let (numbers, owners) = all.iter().map(|&[number, owner]| (number, owner)).unzip();
+        Numbering::new(rank, numbers, owners, total)
+    }
+
     /// The rank's own alone.
     pub fn of_own(&self, rank: usize) -> Self {
         Numbering::new(rank, self.own_numbers(), vec![rank as u32; self.own.len()], self.total)
@@ -69,6 +80,21 @@ impl Numbering {
         (Numbering::new(rank, numbers, owners, self.total), places)
     }
 
+    /// Those of nodes of `block` unknowns each, all of whose unknowns these are.
+    pub fn of_nodes(&self, rank: usize, block: usize) -> Self {
+        let numbers = self.numbers.iter().step_by(block).map(|&number| number / block as u32).collect();
+        let owners = self.owners.iter().step_by(block).copied().collect();
+        Numbering::new(rank, numbers, owners, self.total / block)
+    }
+
+    /// The unknowns of these, which are nodes of `block` each.
+    pub fn written_out(&self, rank: usize, block: usize) -> Self {
+        let of_node = |&node: &u32| node * block as u32..(node + 1) * block as u32;
+        let numbers = self.numbers.iter().flat_map(of_node).collect();
+        let owners = self.owners.iter().flat_map(|&owner| std::iter::repeat_n(owner, block)).collect();
+        Numbering::new(rank, numbers, owners, self.total * block)
+    }
+
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -89,6 +115,10 @@ impl Numbering {
     /// Their numbers.
     pub fn own_numbers(&self) -> Vec<u32> {
         self.own.iter().map(|&place| self.numbers[place as usize]).collect()
+    }
+    /// The number of each, with the rank that has it.
+    pub fn with_owners(&self) -> Vec<(u32, u32)> {
+        self.numbers.iter().copied().zip(self.owners.iter().copied()).collect()
     }
     /// Whether there are none but its own.
     pub fn is_own(&self) -> bool {

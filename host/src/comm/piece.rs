@@ -183,19 +183,24 @@ impl Piece {
         for (k, &place) in received.enumerate() {
             new_place[used[place as usize]] = k as u32;
         }
-        let (mut local, mut border) = (Rows::default(), Rows::default());
-        let mut border_rows = Vec::new();
-        for (k, &i) in rows.iter().enumerate() {
-            let (columns, values) = a.row(i as usize);
-            for (&j, value) in columns.iter().zip(values) {
-                let part = if is_own[j as usize] { &mut local } else { &mut border };
-                part.push(new_place[j as usize], value.to_f64());
+        let entries = |k: usize| {
+            let (columns, values) = a.row(rows[k] as usize);
+            columns.iter().map(|&j| j as usize).zip(values.iter().map(|v| v.to_f64()))
+        };
+        let inside = |k: usize| entries(k).filter(|&(j, _)| is_own[j]);
+        let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
+            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(inside(k)) {
+                (*column, *value) = (new_place[j], v);
             }
-            local.end_row();
-            if border.has_begun() {
-                border.end_row();
-                border_rows.push(k as u32);
-            }
+        };
+        let local = Csr::from_rows(rows.len(), own.len(), |k| inside(k).count(), fill);
+        let mut border = Rows::default();
+        let has_others = |&k: &usize| local.row_len(k) < a.row_len(rows[k] as usize);
+        let border_rows: Vec<u32> = (0..rows.len()).filter(has_others).map(|k| k as u32).collect();
+        for &k in &border_rows {
+            let outside = entries(k as usize).filter(|&(j, _)| !is_own[j]);
+            outside.for_each(|(j, v)| border.push(new_place[j], v));
+            border.end_row();
         }
         let position = |place: &u32| needed.own().binary_search(place).unwrap_or(0) as u32;
         let sent = |(to, places): &(usize, Vec<u32>)| (*to, places.iter().map(position).collect());
@@ -204,7 +209,7 @@ impl Piece {
             receives: receives.iter().map(|(from, places)| (*from, places.len())).collect(),
         };
         let ghosts = needed.len() - own.len();
-        Ok(Piece { local: local.matrix(own.len()), border_rows, border: border.matrix(ghosts), links })
+        Ok(Piece { local, border_rows, border: border.matrix(ghosts), links })
     }
 
     /// As a message.

@@ -57,6 +57,7 @@ pub use inverse::Inverses;
 pub(crate) use matrix::device::download;
 pub use matrix::device::{DeviceCsr, DeviceIndices};
 pub(crate) use matrix::distributed::DistributedCsr;
+pub(crate) use matrix::exchange::rows_at_root;
 pub use matrix::{Blocks, Matrices, Size};
 pub use near_null::{NearNullSpaces, Orthonormal};
 pub use product::SparseProducts;

@@ -117,7 +117,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         if choices.precond.description().has_hierarchy {
             // It is set up together: by all ranks or by none.
             (a, matrix, reason) = agree_within(&**comm, rows)?;
-            let rows = OwnRows { a: &a, piece: &piece, product: &matrix };
+            let rows = OwnRows { a: &a, piece: &piece, product: &matrix, block: options.block_size };
             m = Self::of_hierarchy(&backend, &rows, choices, root)?;
         } else {
             (a, matrix, reason) = rows?;
@@ -167,12 +167,11 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         choices: &Choices,
         root: Option<Root>,
     ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
-        let (inner, options) = (backend.inner(), &choices.options);
-        let params = &options.amg;
+        let (inner, params) = (backend.inner(), &choices.options.amg);
         // Rank 0 takes a hierarchy apart on the host, which on a device takes longer than it gains.
         let is_shared =
             (params.rank_rows.is_some() || inner.shared_device().is_none()) && params.smoother.is_of_sweeps();
-        if is_shared && amg::are_set_up_together(params, options.block_size, choices.has_near_null) {
+        if is_shared && amg::are_set_up_together(params, rows.block, choices.has_near_null) {
             let known = root
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));

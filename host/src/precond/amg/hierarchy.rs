@@ -109,7 +109,7 @@ pub(super) fn build_range<T: Real, B: Algebra<T>>(
         if is_last || level > 0 && block * rows < range.least_rows {
             break;
         }
-        a = a.map(|plane| backend.surrounded(plane))?;
+        a = backend.surrounded(&a)?;
         let product = product.filter(|_| level == 0);
         let diagonal =
             phases.time(backend, "spectral radius", || diagonal(backend, &a, product, params, singletons))?;

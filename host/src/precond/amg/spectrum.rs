@@ -98,9 +98,11 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
     Ok(Diagonal { inverse, spectrum: Spectrum { radius: radius.min(bound), imaginary }, slivers })
 }
 
-/// The next multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
+/// The next multiple of 1/64, so that what is made with it does not depend on the order of sums, which is
+/// another on a device and on ranks. What is a multiple but for rounding stays: that of a pair of unknowns is.
 fn rounded_up(x: f64) -> f64 {
-    (64.0 * x).ceil() / 64.0
+    const ROUNDING: f64 = 1e-6;
+    (64.0 * x - ROUNDING).ceil() / 64.0
 }
 
 /// The nearest multiple of 1/64, as [`rounded_up`]: 0 for what is only rounding.

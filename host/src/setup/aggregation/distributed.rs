@@ -34,7 +34,11 @@ impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregatio
             aggregates[place as usize] = of_root.get(root as usize).copied().unwrap_or(NONE);
         }
         rows.update(comm, &mut aggregates)?;
-        self.numbered(&aggregates, rows, count).map(|aggregates| (aggregates, count))
+        let values = Arc::new(Numbering::of_all(comm.rank(), &aggregates, count));
+        let place = |&[number, _]: &[u32; 2]| values.place(number).map_or(NO_AGGREGATE, |place| place as u32);
+        let places: Vec<u32> = aggregates.iter().map(place).collect();
+        let local = self.agreed(self.inner().indices(&places))?;
+        Ok((DistributedIndices { local, rows: rows.clone(), values: Some(values) }, count))
     }
 
     fn join(&self, _: &DistributedCsr<B::Csr>, _: &Indices<T, B>) -> Result<Indices<T, B>> {
@@ -45,30 +49,5 @@ impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregatio
         let columns = aggregates.values.as_ref().ok_or_else(|| only_alone("aggregates without numbers"))?;
         let local = self.inner().tentative(&aggregates.local, columns.len());
         self.of_local(local, &aggregates.rows, columns)
-    }
-}
-
-impl<B> Distributed<B> {
-    /// The coarse unknown of each row, of which `of_rows` has the number, of `count` in all, and the rank that
-    /// has it.
-    pub(in crate::setup) fn numbered<T: Real>(
-        &self,
-        of_rows: &[[u32; 2]],
-        rows: &Arc<Numbering>,
-        count: usize,
-    ) -> Result<Indices<T, B>>
-    where
-        B: Matrices<T>,
-    {
-        let mut all: Vec<[u32; 2]> =
-            of_rows.iter().copied().filter(|&[number, _]| number != NO_AGGREGATE).collect();
-        all.sort_unstable();
-        all.dedup();
-        let (numbers, owners) = all.iter().map(|&[number, owner]| (number, owner)).unzip();
-        let values = Numbering::new(self.comm().rank(), numbers, owners, count);
-        let place = |&[number, _]: &[u32; 2]| values.place(number).map_or(NO_AGGREGATE, |place| place as u32);
-        let places: Vec<u32> = of_rows.iter().map(place).collect();
-        let local = self.agreed(self.inner().indices(&places))?;
-        Ok(DistributedIndices { local, rows: rows.clone(), values: Some(Arc::new(values)) })
     }
 }

@@ -1,12 +1,14 @@
 //! [`IndependentSets`] on several ranks: each decides about its own unknowns, and tells the others after every
 //! round.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use super::{IndependentSets, IndependentSetsOnRanks, Others};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
-use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
+use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
 use crate::setup::{Algebra, Matrices};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
@@ -20,23 +22,34 @@ impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Independen
         isolated: bool,
         slivers: Option<&B::Vector>,
     ) -> Result<Indices<T, B>> {
-        if st.is_some() {
-            return Err(only_alone("a splitting that looks at transposes"));
-        }
-        let (comm, rows) = (&**self.comm(), &s.rows);
-        let slivers = slivers.map(|slivers| self.extended(slivers, 1, rows)).transpose()?;
-        let others = Others { comm, numbering: rows };
+        let (comm, rank) = (&**self.comm(), self.comm().rank());
+        // The transpose looks at other unknowns than s.
+        let (all, s_local, st_local) = match st {
+            None => (s.columns.clone(), s.local.clone(), None),
+            Some(st) => {
+                let (all, of_s) = s.columns.united(rank, &st.columns.with_owners());
+                let (_, of_st) = st.columns.united(rank, &s.columns.with_owners());
+                let (s_local, st_local) = (self.spread(s, &of_s, &all)?, self.spread(st, &of_st, &all)?);
+                (Arc::new(all), s_local, Some(st_local))
+            }
+        };
+        let slivers = slivers.map(|slivers| self.extended(slivers, 1, &all)).transpose()?;
+        let others = Others { comm, numbering: &all };
         let found = self.inner().independent_set_among(
-            &s.local,
-            None,
+            &s_local,
+            st_local.as_ref(),
             distance,
             isolated,
             slivers.as_ref(),
             Some(&others),
         );
-        let mut members = self.agreed(found.and_then(|found| self.inner().indices_to_host(&found)))?;
-        rows.update(comm, &mut members)?;
+        let found = self.agreed(found.and_then(|found| self.inner().indices_to_host(&found)))?;
+        let mut members = vec![0; s.rows.len()];
+        for (&place, &at) in s.rows.own().iter().zip(all.own()) {
+            members[place as usize] = found[at as usize];
+        }
+        s.rows.update(comm, &mut members)?;
         let local = self.agreed(self.inner().indices(&members))?;
-        Ok(DistributedIndices { local, rows: rows.clone(), values: None })
+        Ok(DistributedIndices { local, rows: s.rows.clone(), values: None })
     }
 }

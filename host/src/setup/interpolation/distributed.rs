@@ -1,12 +1,15 @@
 //! [`Interpolation`] on several ranks, row by row.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use super::{Interpolation, Truncation};
 use crate::backend::distributed::{Borders, Distributed};
+use crate::comm::Numbering;
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
-use crate::setup::{Algebra, IndependentSetsOnRanks, Matrices};
+use crate::setup::{Algebra, IndependentSetsOnRanks, Matrices, NO_AGGREGATE};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 
@@ -57,10 +60,11 @@ impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Interpolat
         s: &DistributedCsr<B::Csr>,
         coarse: &Indices<T, B>,
     ) -> Result<DistributedCsr<B::Csr>> {
-        let _ = (s, coarse);
-        Err(only_alone("averages"))
+        let columns = self.coarse_numbers::<T>(coarse)?;
+        self.of_local(self.inner().averaging(&s.local, &coarse.local), &s.rows, &columns)
     }
 
+    /// Rows of others would need more around them: there are none.
     fn extended_i(
         &self,
         a: &DistributedCsr<B::Csr>,
@@ -68,7 +72,31 @@ impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Interpolat
         coarse: &Indices<T, B>,
         truncation: Truncation,
     ) -> Result<DistributedCsr<B::Csr>> {
-        let _ = (a, s, coarse, truncation);
-        Err(only_alone("extended+i interpolation"))
+        let columns = self.coarse_numbers::<T>(coarse)?;
+        let local = self.inner().extended_i(&a.local, &s.local, &coarse.local, truncation);
+        self.in_own_rows(&self.of_local(local, &s.rows, &columns)?)
+    }
+}
+
+impl<B> Distributed<B> {
+    /// The coarse unknowns, for which `coarse` has 1, in the order of all ranks.
+    fn coarse_numbers<T: Real>(
+        &self,
+        coarse: &DistributedIndices<<B as Matrices<T>>::Indices>,
+    ) -> Result<Arc<Numbering>>
+    where
+        B: Matrices<T>,
+    {
+        let (comm, rows) = (&**self.comm(), &coarse.rows);
+        let is_coarse = self.agreed(self.inner().indices_to_host(&coarse.local))?;
+        let own: Vec<u32> =
+            rows.own().iter().copied().filter(|&place| is_coarse[place as usize] == 1).collect();
+        let (numbers, count) = rows.renumbered(comm, &own)?;
+        let mut of_rows = vec![[NO_AGGREGATE; 2]; rows.len()];
+        for (&place, number) in own.iter().zip(numbers) {
+            of_rows[place as usize] = [number, comm.rank() as u32];
+        }
+        rows.update(comm, &mut of_rows)?;
+        Ok(Arc::new(Numbering::of_all(comm.rank(), &of_rows, count)))
     }
 }

@@ -38,10 +38,6 @@ impl<M> DistributedCsr<M> {
     pub(crate) fn rows(&self) -> &Arc<Numbering> {
         &self.rows
     }
-    /// What its columns are.
-    pub(crate) fn columns(&self) -> &Arc<Numbering> {
-        &self.columns
-    }
 }
 
 /// A number for each row that a rank has.
@@ -82,17 +78,20 @@ impl<B> Distributed<B> {
         Ok(DistributedCsr { local, rows: rows.clone(), columns: columns.clone(), size })
     }
 
-    /// A matrix of this rank's rows, on the host.
+    /// The matrix of these rows of this rank, whose columns are all unknowns of some nodes.
     pub(crate) fn of_own_rows<T: Real>(
         &self,
-        a: &Arc<Csr<T>>,
-        columns: Numbering,
-    ) -> Result<DistributedCsr<B::Csr>>
+        a: Csr<T>,
+        columns: &Numbering,
+        block: usize,
+    ) -> Result<Blocks<DistributedCsr<B::Csr>>>
     where
         B: Matrices<T>,
     {
+        let columns = Arc::new(columns.of_nodes(self.comm().rank(), block));
         let rows = Arc::new(columns.of_own(self.comm().rank()));
-        self.of_local(self.inner().csr(a), &rows, &Arc::new(columns))
+        let local = self.inner().in_planes(&Arc::new(a), block);
+        self.agreed(local)?.map(|plane| self.of_local(Ok(plane.clone()), &rows, &columns))
     }
 
     /// `b` with the rows of `wanted`, those of others from the ranks that have them.
@@ -186,17 +185,57 @@ impl<B> Distributed<B> {
         Ok((self.agreed(self.inner().csr(&Arc::new(local)))?, Arc::new(rows), Arc::new(columns)))
     }
 
-    /// What this rank multiplies: its own rows.
-    pub(in crate::setup) fn piece<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Piece>
+    /// [`Matrices::surrounded`] of a plane.
+    fn surrounded_plane<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<DistributedCsr<B::Csr>>
     where
         B: Matrices<T>,
     {
-        let host = self.agreed(self.inner().csr_to_host(&a.local))?;
-        Piece::of_rows(&**self.comm(), &host, a.rows.own(), &a.columns)
+        let comm = &**self.comm();
+        let own = self.agreed(self.inner().csr_to_host(&a.local))?;
+        let halo = a.columns.halo(comm)?;
+        let mut received = self.rows_of_others(a, &own, &a.columns, halo)?;
+        let (columns, places) = a.columns.united(comm.rank(), &received.columns());
+        // Of the unknowns that those rows look at, the diagonal entry.
+        let mut diagonal = vec![0.0; columns.len()];
+        let mut source = vec![u32::MAX; columns.len()];
+        for ((&row, &column), &place) in a.rows.own().iter().zip(a.columns.own()).zip(columns.own()) {
+            let entry = own.get(row as usize, column as usize);
+            diagonal[place as usize] = entry.map_or(0.0, Real::to_f64);
+            source[place as usize] = row;
+        }
+        columns.update(comm, &mut diagonal)?;
+        let first = own.n_rows();
+        let others = halo.receives.iter().flat_map(|(_, others)| others).map(|&place| places[place as usize]);
+        others.zip(first as u32..).for_each(|(place, row)| source[place as usize] = row);
+        for (place, source) in source.iter_mut().enumerate().filter(|(_, source)| **source == u32::MAX) {
+            *source = (first + received.n_rows()) as u32;
+            let (number, owner) = (columns.numbers()[place], columns.owners()[place]);
+            received.add_row([((number, owner), diagonal[place])]);
+        }
+        let local = interleaved(&source, (&own, &places), &received.matrix(&columns));
+        let columns = Arc::new(columns);
+        self.of_local(self.inner().csr(&Arc::new(local)), &columns, &columns)
     }
 
-    /// The rows of this rank, on the host. All ranks call this.
-    pub(crate) fn own_rows<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Csr<T>>
+    /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call this.
+    pub(crate) fn own_rows<T: Real>(
+        &self,
+        a: &Blocks<DistributedCsr<B::Csr>>,
+    ) -> Result<(Csr<T>, Arc<Numbering>)>
+    where
+        B: Matrices<T>,
+    {
+        let columns = &a.first().columns;
+        if a.block() == 1 {
+            return Ok((self.own_rows_of_plane(a.first())?, columns.clone()));
+        }
+        let planes: Vec<Arc<Csr<T>>> =
+            a.map(|plane| self.own_rows_of_plane(plane).map(Arc::new))?.planes().to_vec();
+        let columns = columns.written_out(self.comm().rank(), a.block());
+        Ok((BlockCsr::from_planes(&planes).to_csr(), Arc::new(columns)))
+    }
+
+    fn own_rows_of_plane<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Csr<T>>
     where
         B: Matrices<T>,
     {
@@ -206,28 +245,39 @@ impl<B> Distributed<B> {
         Ok(interleaved(a.rows.own(), (&host, &same), &none))
     }
 
-    /// All rows on rank 0, and none elsewhere; and what their columns are.
-    pub(crate) fn at_root<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<(Csr<T>, Numbering)>
+    /// The matrix without rows of others.
+    pub(in crate::setup) fn in_own_rows<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+    ) -> Result<DistributedCsr<B::Csr>>
     where
         B: Matrices<T>,
     {
-        let (comm, rank) = (&**self.comm(), self.comm().rank());
+        let rows = self.own_rows_of_plane(a)?;
+        let numbering = Arc::new(a.rows.of_own(self.comm().rank()));
+        self.of_local(self.inner().csr(&Arc::new(rows)), &numbering, &a.columns)
+    }
+
+    /// A matrix of this rank's rows among more unknowns, with empty rows for the others: square. `places` are
+    /// those of the columns there.
+    pub(in crate::setup) fn spread<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+        places: &[u32],
+        all: &Numbering,
+    ) -> Result<B::Csr>
+    where
+        B: Matrices<T>,
+    {
         let host = self.agreed(self.inner().csr_to_host(&a.local))?;
-        let message = Writer::new().put(&a.rows.own_numbers());
-        let message = packed(message, &host, a.rows.own(), &a.columns).bytes();
-        let (mut all, mut source) = (Received::default(), Vec::new());
-        if let Some(messages) = comm.gather(message)? {
-            source.resize(a.size.n_rows, 0);
-            for message in &messages {
-                let mut message = Reader::new(message);
-                let numbers = message.take::<u32>()?;
-                numbers.into_iter().zip(all.n_rows()..).for_each(|(row, k)| source[row as usize] = k as u32);
-                all.add(&mut message)?;
-            }
+        let mut source = vec![host.n_rows() as u32; all.len()];
+        for (&place, &row) in all.own().iter().zip(a.rows.own()) {
+            source[place as usize] = row;
         }
-        let (columns, _) = a.columns.of_own(rank).united(rank, &all.columns());
-        let upper = Csr::from_rows(0, 0, |_| 0, |_, _, _| ());
-        Ok((interleaved(&source, (&upper, &[]), &all.matrix(&columns)), columns))
+        let mut empty = Received::default();
+        empty.add_row([]);
+        let local = interleaved(&source, (&host, places), &empty.matrix(all));
+        self.agreed(self.inner().csr(&Arc::new(local)))
     }
 
     /// A vector of this rank, `per_row` elements a row, and those of others around them.
@@ -323,32 +373,14 @@ impl<T: Real, B: Algebra<T> + Borders<T>> Matrices<T> for Distributed<B> {
     fn row_lengths(&self, a: &Self::Csr) -> Result<Vec<u32>> {
         self.inner().row_lengths(&a.local)
     }
-    fn surrounded(&self, a: &Self::Csr) -> Result<Self::Csr> {
-        let comm = &**self.comm();
-        let own = self.agreed(self.inner().csr_to_host(&a.local))?;
-        let halo = a.columns.halo(comm)?;
-        let mut received = self.rows_of_others(a, &own, &a.columns, halo)?;
-        let (columns, places) = a.columns.united(comm.rank(), &received.columns());
-        // Of the unknowns that those rows look at, the diagonal entry.
-        let mut diagonal = vec![0.0; columns.len()];
-        let mut source = vec![u32::MAX; columns.len()];
-        for ((&row, &column), &place) in a.rows.own().iter().zip(a.columns.own()).zip(columns.own()) {
-            let entry = own.get(row as usize, column as usize);
-            diagonal[place as usize] = entry.map_or(0.0, Real::to_f64);
-            source[place as usize] = row;
+    fn surrounded(&self, a: &Blocks<Self::Csr>) -> Result<Blocks<Self::Csr>> {
+        let mut planes = a.map(|plane| self.surrounded_plane(plane))?;
+        // The planes have one pattern.
+        let (rows, columns) = (planes.first().rows.clone(), planes.first().columns.clone());
+        for plane in planes.planes_mut() {
+            (plane.rows, plane.columns) = (rows.clone(), columns.clone());
         }
-        columns.update(comm, &mut diagonal)?;
-        let first = own.n_rows();
-        let others = halo.receives.iter().flat_map(|(_, others)| others).map(|&place| places[place as usize]);
-        others.zip(first as u32..).for_each(|(place, row)| source[place as usize] = row);
-        for (place, source) in source.iter_mut().enumerate().filter(|(_, source)| **source == u32::MAX) {
-            *source = (first + received.n_rows()) as u32;
-            let (number, owner) = (columns.numbers()[place], columns.owners()[place]);
-            received.add_row([((number, owner), diagonal[place])]);
-        }
-        let local = interleaved(&source, (&own, &places), &received.matrix(&columns));
-        let columns = Arc::new(columns);
-        self.of_local(self.inner().csr(&Arc::new(local)), &columns, &columns)
+        Ok(planes)
     }
     fn scale_values(&self, a: &mut Self::Csr, factor: T) -> Result<()> {
         self.agreed(self.inner().scale_values(&mut a.local, factor))

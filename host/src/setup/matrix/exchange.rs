@@ -38,6 +38,30 @@ pub(super) fn received_rows(comm: &dyn Comm, messages: Vec<Vec<u8>>) -> Result<R
     Ok(received)
 }
 
+/// All of `n_rows` rows on rank 0, and none elsewhere, of those that each rank has, which have these numbers;
+/// and what their columns are there. All ranks call this.
+pub(crate) fn rows_at_root<T: Real>(
+    comm: &dyn Comm,
+    (rows, numbers): (&Csr<T>, &[u32]),
+    columns: &Numbering,
+    n_rows: usize,
+) -> Result<(Csr<T>, Numbering)> {
+    let own: Vec<u32> = (0..rows.n_rows() as u32).collect();
+    let (mut all, mut source) = (Received::default(), Vec::new());
+    if let Some(messages) = comm.gather(packed(Writer::new().put(numbers), rows, &own, columns).bytes())? {
+        source.resize(n_rows, 0);
+        for message in &messages {
+            let mut message = Reader::new(message);
+            let numbers = message.take::<u32>()?;
+            numbers.into_iter().zip(all.n_rows()..).for_each(|(row, k)| source[row as usize] = k as u32);
+            all.add(&mut message)?;
+        }
+    }
+    let (columns, _) = columns.of_own(comm.rank()).united(comm.rank(), &all.columns());
+    let none = Csr::from_rows(0, 0, |_| 0, |_, _, _| ());
+    Ok((interleaved(&source, (&none, &[]), &all.matrix(&columns)), columns))
+}
+
 impl Received {
     pub fn n_rows(&self) -> usize {
         self.row_ptr.len() - 1

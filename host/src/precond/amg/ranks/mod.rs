@@ -21,10 +21,10 @@ use super::cycle::Multigrid;
 use super::level::{Level, Vectors};
 use super::precisions::Precisions;
 use super::traffic::Traffic;
-use super::{Amg, AnyPrecision, Coarsening, Info, Params, SetupOn};
+use super::{Amg, AnyPrecision, Coarsening, Info, Params, SetupOn, Splitting};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Partition, Reader, Writer, agree_within};
+use crate::comm::{Partition, Reader, Writer, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::precond::description::Source;
 use crate::precond::{Gathered, Preconditioner, cg_step_by_primitives, preconditioner};
@@ -49,12 +49,13 @@ mod whole;
 pub(crate) type Root<'a, T, B> = (Arc<Partition>, Source<'a, T, B>);
 
 /// Whether ranks set up together what can be cycled over together. Greedy splittings go through all unknowns
-/// in turn, and near-null-space vectors are made orthogonal on whole aggregates.
+/// in turn, and near-null-space vectors are made orthogonal on whole aggregates. That a smoother does not take
+/// blocks is rank 0's to say.
 pub(crate) fn are_set_up_together(params: &Params, block: usize, has_near_null: bool) -> bool {
-    block == 1
-        && !has_near_null
+    !has_near_null
+        && (block == 1 || params.smoother.takes_blocks())
         && params.setup == SetupOn::Device
-        && params.coarsening == Coarsening::SmoothedAggregation
+        && (params.coarsening != Coarsening::MandelBrezina || params.splitting == Splitting::Parallel)
 }
 
 /// Backends of ranks on which a hierarchy can be cycled over.
@@ -113,10 +114,18 @@ where
         let &[total, in_f32] = &known[..] else {
             return Err(Error::Option("rank 0 tells something else".into()));
         };
-        match in_f32 {
+        let made = match in_f32 {
             0 => set_up_together::<T, T, B>(backend, rows, numbers, total as usize, params),
             _ => set_up_together::<T, f32, B>(backend, rows, numbers, total as usize, params),
-        }
+        };
+        made.map_err(|error| match error {
+            Error::Rank { .. } => error,
+            // The others may wait for this rank.
+            own => {
+                comm.fail(&own.to_string());
+                Error::Rank { rank: comm.rank(), message: own.to_string() }
+            }
+        })
     }
 
     fn amg_on_ranks(
@@ -190,7 +199,8 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     }
     let levels = agree_within(comm, levels)?;
     let (info, rest) = whole.map(|Whole { rest, info, .. }| (info, rest)).unzip();
-    cycled(backend, n, params, levels, rest, (info, is_fixed))
+    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, rest)?;
+    Ok(Box::new(OnRanks { multigrid, info, is_fixed, bytes }))
 }
 
 fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
@@ -206,22 +216,26 @@ fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     else {
         return Ok(None);
     };
-    let (rest, info) = rest.map(|Amg { multigrid, info, .. }| (multigrid, info)).unzip();
-    let are_fixed = levels.iter().all(|level| level.flexible.is_none())
-        && rest.as_ref().is_none_or(|rest: &Multigrid<S, B>| is_fixed(rest));
-    let is_fixed = comm.all_gather(&[f64::from(u8::from(are_fixed))])?.iter().all(|&fixed| fixed == 1.0);
-    cycled(backend, n, params, levels, rest, (info, is_fixed)).map(Some)
+    let (rest, mut info): (Option<Multigrid<S, B>>, Option<Info>) =
+        rest.map(|Amg { multigrid, info, .. }| (multigrid, info)).unzip();
+    let are_flexible = levels.iter().any(|level| level.flexible.is_some())
+        || rest.as_ref().is_some_and(|rest| !is_fixed(rest));
+    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, rest)?;
+    let of_all = sums(comm, &[bytes as f64, f64::from(u8::from(are_flexible))])?;
+    if let Some(info) = &mut info {
+        info.cycle_bytes = of_all[0] as u64;
+    }
+    Ok(Some(Box::new(OnRanks { multigrid, info, is_fixed: of_all[1] == 0.0, bytes })))
 }
 
-/// The cycle over these levels, and those below, which rank 0 has with what was set up.
+/// The cycle over these levels, and those below, which rank 0 has; and the bytes that an application moves here.
 fn cycled<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     backend: &Distributed<B>,
     n: usize,
     params: &Params,
     levels: Vec<Level<S, Distributed<B>>>,
     rest: Option<Multigrid<S, B>>,
-    (info, is_fixed): (Option<Info>, bool),
-) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+) -> Result<(Multigrid<S, Distributed<B>>, u64)> {
     let mut passes: Vec<_> = levels.iter().map(Level::passes).collect();
     let mut below_bytes = 0.0;
     if let Some(rest) = &rest {
@@ -239,7 +253,7 @@ fn cycled<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     };
     let (cycle_of, pre, post) = (params.cycle(), params.pre, params.post);
     let multigrid = Multigrid { levels, coarsest, cycle: cycle_of, pre, post };
-    Ok(Box::new(OnRanks { multigrid, info, is_fixed, bytes: cycle as u64 + casts as u64 }))
+    Ok((multigrid, cycle as u64 + casts as u64))
 }
 
 impl<T: Real, S: Real, B> Preconditioner<T, Distributed<B>> for OnRanks<S, B>

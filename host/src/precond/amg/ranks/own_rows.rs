@@ -16,29 +16,40 @@ pub(crate) struct OwnRows<'a, T: Real, B: Borders<T>> {
     /// With those of others.
     pub piece: &'a Piece,
     pub product: &'a Arc<DistributedMatrix<T, B>>,
+    /// Unknowns of a node.
+    pub block: usize,
 }
 
 impl<T: Real, B: Borders<T>> OwnRows<'_, T, B> {
-    /// The rows, which have these of `total` numbers, with columns in the order of the whole matrix. All ranks
-    /// call this.
+    /// The rows, which have these of `total` numbers, with columns in the order of the whole matrix: all
+    /// unknowns of the nodes that they need. All ranks call this.
     pub fn numbered(&self, comm: &dyn Comm, numbers: Vec<u32>, total: usize) -> Result<(Csr<T>, Numbering)> {
         let Piece { border_rows, border, links, .. } = self.piece;
         let others = numbers_of_others(comm, links, &numbers)?;
-        let mut sorted = others.clone();
-        sorted.sort_unstable();
+        let block = self.block as u32;
+        let node = |&(number, owner): &(u32, u32)| {
+            let first = number - number % block;
+            (first..first + block).map(move |number| (number, owner))
+        };
+        let mut needed: Vec<(u32, u32)> = others.iter().flat_map(node).collect();
+        needed.sort_unstable();
+        needed.dedup();
         let owners = vec![comm.rank() as u32; numbers.len()];
         let own = Numbering::new(comm.rank(), numbers, owners, total);
-        let (columns, places) = own.united(comm.rank(), &sorted);
+        let (columns, places) = own.united(comm.rank(), &needed);
         let place = |&(number, _): &(u32, u32)| columns.place(number).unwrap_or(0) as u32;
         let others: Vec<u32> = others.iter().map(place).collect();
         let beside = |i: usize| border_rows.binary_search(&(i as u32)).ok().map(|k| border.row(k));
         let length = |i: usize| self.a.row_len(i) + beside(i).map_or(0, |(columns, _)| columns.len());
         let a = Csr::from_rows(self.a.n_rows(), columns.len(), length, |i, columns, values| {
             let (local, entries) = self.a.row(i);
-            let local = local.iter().map(|&j| places[j as usize]).zip(entries.iter().copied());
-            let beside = beside(i).unwrap_or_default();
-            let beside = beside.0.iter().zip(beside.1).map(|(&j, &v)| (others[j as usize], T::from_f64(v)));
-            let mut row: Vec<(u32, T)> = local.chain(beside).collect();
+            let n = local.len();
+            columns.iter_mut().zip(local).for_each(|(column, &j)| *column = places[j as usize]);
+            values[..n].copy_from_slice(entries);
+            let Some((beside, entries)) = beside(i) else { return };
+            columns[n..].iter_mut().zip(beside).for_each(|(column, &j)| *column = others[j as usize]);
+            values[n..].iter_mut().zip(entries).for_each(|(value, &v)| *value = T::from_f64(v));
+            let mut row: Vec<(u32, T)> = columns.iter().copied().zip(values.iter().copied()).collect();
             row.sort_unstable_by_key(|entry| entry.0);
             for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row) {
                 (*column, *value) = (j, v);

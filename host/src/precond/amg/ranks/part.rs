@@ -9,13 +9,13 @@ use crate::backend::{Memory, Operator, Products};
 use crate::comm::{Piece, Reader, Writer, agree_within};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
-use crate::matrix::{AnyMatrix, BlockCsr, Csr};
+use crate::matrix::{AnyMatrix, Csr};
 use crate::precond::amg::flexible::FlexibleCg;
 use crate::precond::amg::level::{Correction, Level, LevelMatrix, Vectors};
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Sweeps;
-use crate::setup::{Blocks, Formats, Matrices, Size};
+use crate::setup::{Formats, Matrices, Size};
 
 /// A matrix of a level, of which [`PartOfMatrix::piece`] has the rows of one rank.
 pub struct PartOfMatrix {
@@ -145,11 +145,7 @@ fn operator<T: Real, S: Real, B: Precisions<T, S>>(
         let local = AnyMatrix::Crs(Arc::new(local.cast::<S>()));
         return Products::<S>::matrix(backend, &Arc::new(local));
     }
-    let local = local.cast::<T>();
-    let blocks = match block {
-        1 => Blocks::scalar(Matrices::<T>::csr(backend, &Arc::new(local))?),
-        _ => Matrices::<T>::blocks(backend, &BlockCsr::from_csr(&local, block)?)?,
-    };
+    let blocks = Matrices::<T>::in_planes(backend, &Arc::new(local.cast::<T>()), block)?;
     match (pivot, params.format) {
         (Some(pivot), _) => Formats::<T, S>::smoothing_operator(backend, &blocks, pivot),
         (None, Some(format)) => Formats::<T, S>::operator_in(backend, &blocks, format),

@@ -10,7 +10,7 @@ use crate::comm::{Comm, Numbering, Piece, Reader, Writer, maxima};
 use crate::error::Result;
 use crate::matrix::rounding::{Pivot, Rounding};
 use crate::matrix::{Csr, Format, choose_for_gpu, sell_padding_of};
-use crate::setup::{DistributedCsr, Matrices, Size};
+use crate::setup::{Blocks, DistributedCsr, Matrices, Size, rows_at_root};
 
 /// Rows on the host.
 pub struct Rows<T> {
@@ -21,9 +21,15 @@ pub struct Rows<T> {
 }
 
 impl<T: Real> Rows<T> {
-    /// All rows, on rank 0; no other has any then. All ranks call this.
-    pub fn at_root<B: Matrices<T>>(backend: &Distributed<B>, m: &DistributedCsr<B::Csr>) -> Result<Self> {
-        let (rows, columns) = backend.at_root(m)?;
+    /// All rows, blocks written out, on rank 0; no other has any then. All ranks call this.
+    pub fn at_root<B: Matrices<T>>(
+        backend: &Distributed<B>,
+        m: &Blocks<DistributedCsr<B::Csr>>,
+    ) -> Result<Self> {
+        let comm = &**backend.comm();
+        let (rows, columns) = backend.own_rows(m)?;
+        let numbers = m.first().rows().of_own(comm.rank()).written_out(comm.rank(), m.block());
+        let (rows, columns) = rows_at_root(comm, (&rows, numbers.numbers()), &columns, numbers.total())?;
         Ok(Rows { rows, columns: Arc::new(columns), pivot: None })
     }
 
@@ -53,17 +59,19 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// The rows of this rank, rounded with these pivots if a GPU would compress the whole matrix. All ranks call
-/// this.
+/// The rows of this rank, blocks written out; without blocks rounded with these pivots if a GPU would compress
+/// the whole matrix. All ranks call this.
 pub fn rounded<T: Real, B: Matrices<T>>(
     backend: &Distributed<B>,
-    m: &DistributedCsr<B::Csr>,
+    m: &Blocks<DistributedCsr<B::Csr>>,
     pivot: Option<Pivot>,
 ) -> Result<Rows<T>> {
     let comm = &**backend.comm();
-    let (mut rows, columns) = (backend.own_rows(m)?, m.columns().clone());
-    let Some(pivot) = pivot else { return Ok(Rows { rows, columns, pivot: None }) };
-    if !would_be_sell(comm, m, &rows)? {
+    let (mut rows, columns) = backend.own_rows(m)?;
+    let Some(pivot) = pivot.filter(|_| m.block() == 1) else {
+        return Ok(Rows { rows, columns, pivot: None });
+    };
+    if !would_be_sell(comm, m.first(), &rows)? {
         return Ok(Rows { rows, columns, pivot: None });
     }
     let diagonal = |i: usize| columns.own().get(i).copied().unwrap_or(0);

@@ -11,10 +11,11 @@ use crate::backend::distributed::Distributed;
 use crate::backend::gpu::Gpu;
 use crate::comm::{Comm, Partition, Partitioning, Pieces, Reader, Team, Writer};
 use crate::matrix::{AnyMatrix, Csr};
-use crate::precond::amg::Params;
 use crate::precond::amg::coarsening::SetupOptions;
+use crate::precond::amg::coarsest::as_ordinary;
 use crate::precond::amg::hierarchy::{LevelMatrices, Range, build, build_range};
 use crate::precond::amg::spectrum::Spectrum;
+use crate::precond::amg::{Coarsening, Params};
 use crate::problem::{generate, with_slivers};
 use crate::setup::{Blocks, DistributedCsr, Matrices};
 
@@ -31,11 +32,13 @@ struct OnHost {
 /// The levels, and the coarsest matrix.
 type Found = (Vec<OnHost>, Csr<f64>);
 
-fn alone<B: SetsUp<f64, f64>>(backend: &B, a: &Arc<Csr<f64>>, params: &Params) -> Found {
-    let whole = Blocks::scalar(Matrices::<f64>::csr(backend, a).unwrap());
+fn alone<B: SetsUp<f64, f64>>(backend: &B, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Found {
+    let whole = Matrices::<f64>::in_planes(backend, a, block).unwrap();
     let made = build::<f64, B>(backend, whole, None, params, SetupOptions::default()).unwrap();
-    let host =
-        |m: &Blocks<B::Csr>| Matrices::<f64>::csr_to_host(backend, m.first()).unwrap().as_ref().clone();
+    let host = |m: &Blocks<B::Csr>| {
+        let planes = m.map(|plane| Matrices::<f64>::csr_to_host(backend, plane)).unwrap();
+        as_ordinary(&planes).as_ref().clone()
+    };
     let level = |LevelMatrices { a, p, r, diagonal, products }: &LevelMatrices<_, _>| OnHost {
         matrices: [a, p, r]
             .into_iter()
@@ -51,7 +54,7 @@ fn alone<B: SetsUp<f64, f64>>(backend: &B, a: &Arc<Csr<f64>>, params: &Params) -
 /// The same on the ranks of a partition.
 fn together<B: SetsUp<f64, f64>>(
     open: &(dyn Fn() -> B + Sync),
-    a: &Csr<f64>,
+    (a, block): (&Csr<f64>, usize),
     partition: &Partition,
     params: &Params,
 ) -> Found {
@@ -62,14 +65,14 @@ fn together<B: SetsUp<f64, f64>>(
         let piece = pieces.piece(rank);
         let own = Arc::new(piece.local.clone());
         let product = backend.rows(&Arc::new(AnyMatrix::Crs(own.clone())), &piece).unwrap();
-        let rows = OwnRows { a: &own, piece: &piece, product: &Arc::new(product) };
+        let rows = OwnRows { a: &own, piece: &piece, product: &Arc::new(product), block };
         let numbers = partition.rows(rank).iter().map(|&row| row as u32).collect();
         let (a, columns) = rows.numbered(&*comm, numbers, partition.n_rows()).unwrap();
-        let a = Blocks::scalar(backend.of_own_rows(&Arc::new(a), columns).unwrap());
+        let a = backend.of_own_rows(a, &columns, block).unwrap();
         let (product, options) = (Some(&**rows.product), SetupOptions::default());
         let made = build_range::<f64, _>(&backend, a, product, params, options, Range::default()).unwrap();
         let host = |m: &Blocks<DistributedCsr<<B as Matrices<f64>>::Csr>>| {
-            Rows::<f64>::at_root(&backend, m.first()).unwrap().in_numbers()
+            Rows::<f64>::at_root(&backend, m).unwrap().in_numbers()
         };
         let level = |LevelMatrices { a, p, r, diagonal, products }: &LevelMatrices<
             DistributedCsr<<B as Matrices<f64>>::Csr>,
@@ -78,14 +81,17 @@ fn together<B: SetsUp<f64, f64>>(
             let (own, inverse) = (a.first().rows(), &diagonal.inverse);
             let inverse: Vec<f64> = Memory::<f64>::to_host(backend.inner(), inverse).unwrap();
             let message = Writer::new().put(&own.own_numbers()).put(&inverse).bytes();
-            let mut inverse = vec![0.0; own.total()];
+            let per_row = block * block;
+            let mut all = vec![0.0; per_row * own.total()];
             for message in comm.gather(message).unwrap().iter().flatten() {
                 let mut message = Reader::new(message);
                 let (rows, elements) = (message.take::<u32>().unwrap(), message.take::<f64>().unwrap());
-                rows.into_iter().zip(elements).for_each(|(row, element)| inverse[row as usize] = element);
+                for (row, elements) in rows.into_iter().zip(elements.chunks(per_row)) {
+                    all[per_row * row as usize..][..per_row].copy_from_slice(elements);
+                }
             }
             let matrices = [a, p, r].into_iter().chain(products.as_ref().map(|products| &products.ap));
-            OnHost { matrices: matrices.map(host).collect(), inverse, spectrum: diagonal.spectrum }
+            OnHost { matrices: matrices.map(host).collect(), inverse: all, spectrum: diagonal.spectrum }
         };
         (made.levels.iter().map(level).collect(), host(&made.coarsest))
     };
@@ -117,6 +123,12 @@ fn in_parts() -> Csr<f64> {
     Csr::from_triplets(n, n, triplets).unwrap()
 }
 
+/// Pairs of unknowns: all eigenvalues are multiples of 1/64.
+fn in_pairs() -> Csr<f64> {
+    let pair = |i: usize| [(i, i, 2.0), (i + 1, i + 1, 2.0), (i, i + 1, -1.0), (i + 1, i, -1.0)];
+    Csr::from_triplets(300, 300, (0..300).step_by(2).flat_map(pair)).unwrap()
+}
+
 /// A mesh with flat elements.
 fn with_flat_elements() -> Csr<f64> {
     let elements: Vec<_> =
@@ -124,18 +136,24 @@ fn with_flat_elements() -> Csr<f64> {
     with_slivers(&problem("poisson3d:8"), &elements, 500.0).unwrap()
 }
 
-fn check<B: SetsUp<f64, f64>>(open: &(dyn Fn() -> B + Sync), a: Csr<f64>, params: &Params, sizes: &[usize]) {
+fn check<B: SetsUp<f64, f64>>(
+    open: &(dyn Fn() -> B + Sync),
+    (a, block): (Csr<f64>, usize),
+    params: &Params,
+    sizes: &[usize],
+) {
     let a = Arc::new(a);
-    let expected = alone(&open(), &a, params);
+    let expected = alone(&open(), &a, block, params);
     assert!(!expected.0.is_empty());
     let n = a.n_rows();
     // The last rank has nothing, and the others take rows in turn.
-    let scattered = |size: usize| (0..n as u32).map(|i| i * 7 % (size as u32 - 1).max(1)).collect();
+    let scattered =
+        |size: usize| (0..n as u32).map(|i| i / block as u32 * 7 % (size as u32 - 1).max(1)).collect();
     for &size in sizes {
         let hows = [Partitioning::Blocks, Partitioning::Rcm, Partitioning::Given(Arc::new(scattered(size)))];
         for how in hows {
-            let partition = Partition::new(&a, size, 1, &how).unwrap();
-            let found = together(open, &a, &partition, params);
+            let partition = Partition::new(&a, size, block, &how).unwrap();
+            let found = together(open, (&a, block), &partition, params);
             assert_eq!(found.0.len(), expected.0.len(), "{size} ranks, {how}");
             for (l, (found, expected)) in found.0.iter().zip(&expected.0).enumerate() {
                 assert_eq!(found.spectrum, expected.spectrum, "level {l}, {size} ranks, {how}");
@@ -153,16 +171,52 @@ fn params() -> Params {
 #[test]
 fn ranks_set_up_what_one_rank_does() {
     let cpu = || Cpu::new(1).unwrap();
-    for a in [problem("tet:9"), problem("poisson2d:37"), problem("convection-diffusion:21:50"), in_parts()] {
-        check(&cpu, a, &params(), &[1, 2, 3, 5, 7]);
+    for a in [
+        problem("tet:9"),
+        problem("poisson2d:37"),
+        problem("convection-diffusion:21:50"),
+        in_parts(),
+        in_pairs(),
+    ] {
+        check(&cpu, (a, 1), &params(), &[1, 2, 3, 5, 7]);
     }
-    check(&cpu, with_flat_elements(), &params(), &[2, 3]);
-    check(&cpu, problem("random-spd:400:7"), &params(), &[2, 5]);
+    check(&cpu, (with_flat_elements(), 1), &params(), &[2, 3]);
+    check(&cpu, (problem("random-spd:400:7"), 1), &params(), &[2, 5]);
+}
+
+#[test]
+fn with_every_coarsening() {
+    let cpu = || Cpu::new(1).unwrap();
+    let ways = [
+        Params { coarsening: Coarsening::Pmis, ..params() },
+        Params { coarsening: Coarsening::Pmis, aggressive: 1, ..params() },
+        Params { coarsening: Coarsening::MandelBrezina, ..params() },
+    ];
+    for way in &ways {
+        for a in [problem("tet:7"), problem("convection-diffusion:17:30"), in_parts()] {
+            check(&cpu, (a, 1), way, &[1, 2, 3, 5]);
+        }
+    }
+    let simulated = || Gpu::simulated().unwrap();
+    for way in &ways {
+        check(&simulated, (problem("tet:4"), 1), way, &[3]);
+    }
+}
+
+#[test]
+fn with_blocks() {
+    let cpu = || Cpu::new(1).unwrap();
+    for coarsening in [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina] {
+        let way = Params { coarsening, ..params() };
+        check(&cpu, (problem("bidomain:5"), 2), &way, &[1, 2, 3]);
+        check(&cpu, (problem("elasticity:4"), 3), &way, &[2, 5]);
+    }
+    check(&|| Gpu::simulated().unwrap(), (problem("bidomain:4"), 2), &params(), &[3]);
 }
 
 #[test]
 fn ranks_of_the_simulator_set_up_what_one_does() {
     let simulated = || Gpu::simulated().unwrap();
-    check(&simulated, problem("tet:5"), &params(), &[1, 2, 3]);
-    check(&simulated, in_parts(), &params(), &[3]);
+    check(&simulated, (problem("tet:5"), 1), &params(), &[1, 2, 3]);
+    check(&simulated, (in_parts(), 1), &params(), &[3]);
 }

@@ -59,7 +59,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
     ) -> Result<Option<Self>> {
         let comm = &**backend.comm();
         let (a, columns) = rows.numbered(comm, numbers, total)?;
-        let a = Blocks::scalar(backend.of_own_rows(&Arc::new(a), columns)?);
+        let a = backend.of_own_rows(a, &columns, rows.block)?;
         let finest = Matrices::<T>::size(backend, a.first());
         let least_rows = params.rank_rows.unwrap_or(RANK_ROWS).saturating_mul(comm.size());
         let range = Range { first: 0, least_rows };
@@ -83,10 +83,10 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
             infos.push(info_of_all(comm, level.info())?);
             levels.push(level);
         }
-        let coarse = Rows::<T>::at_root(backend, made.coarsest.first())?;
+        let coarse = Rows::<T>::at_root(backend, &made.coarsest)?;
         let rest = (comm.rank() == 0).then(|| {
             let inner = backend.inner();
-            let a = Blocks::scalar(Matrices::<T>::csr(inner, &Arc::new(coarse.in_numbers()))?);
+            let a = Matrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.block)?;
             let range = Range { first: count, least_rows: 0 };
             let mut below = build_range::<T, B>(inner, a, None, params, options(), range)?;
             phases.add(&below.phases);
@@ -117,7 +117,7 @@ fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
     let compressed = params.compressed && params.format.is_none() && S::NAME == f32::NAME;
     let operator = |part| matrix::<T, S, B>(backend, part, a.block(), params);
 
-    let of_a = operator(rounded(backend, a.first(), compressed.then_some(Pivot::Diagonal))?.part(comm)?)?;
+    let of_a = operator(rounded(backend, &a, compressed.then_some(Pivot::Diagonal))?.part(comm)?)?;
     // As on one rank, of the rows of all.
     let border = of_a.matrix.border_entries();
     let inside = of_a.size.nnz - border;
@@ -134,14 +134,14 @@ fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
         backend.subtract_scaled(q.first_mut(), p.first(), T::from_f64(weight.to_f64()), &d_in_t)?;
     }
     let of_correction = |m: &Blocks<_>, pivot: Option<Pivot>| {
-        let rows = rounded(backend, m.first(), pivot.filter(|_| compressed))?;
+        let rows = rounded(backend, m, pivot.filter(|_| compressed))?;
         operator(if is_last { rows.given_to_root(comm.rank()).part(comm)? } else { rows.part(comm)? })
     };
     let correction = match swept {
         Some(q) => Correction::Swept(of_correction(&q, Some(Pivot::Largest))?),
         None => Correction::Interpolated(of_correction(&p, None)?),
     };
-    let rows = if is_last { Rows::at_root(backend, r.first())? } else { rounded(backend, r.first(), None)? };
+    let rows = if is_last { Rows::at_root(backend, &r)? } else { rounded(backend, &r, None)? };
     let of_r = operator(rows.part(comm)?)?;
     level(backend, l, params, (of_a, correction, of_r), sweeps)
 }

@@ -52,6 +52,11 @@ impl SmootherKind {
         self != SmootherKind::Ilu
     }
 
+    /// Whether it smooths matrices of blocks.
+    pub(super) fn takes_blocks(self) -> bool {
+        matches!(self, SmootherKind::Chebyshev | SmootherKind::Jacobi)
+    }
+
     /// The parameters that it uses.
     pub(super) fn uses(self) -> &'static Uses {
         match self {
