@@ -27,9 +27,8 @@ impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Independen
         let (all, s_local, st_local) = match st {
             None => (s.columns.clone(), s.local.clone(), None),
             Some(st) => {
-                let (all, of_s) = s.columns.united(rank, &st.columns.with_owners());
-                let (_, of_st) = st.columns.united(rank, &s.columns.with_owners());
-                let (s_local, st_local) = (self.spread(s, &of_s, &all)?, self.spread(st, &of_st, &all)?);
+                let (all, _) = s.columns.united(rank, &st.columns.with_owners());
+                let (s_local, st_local) = (self.spread(s, &all, &all)?, self.spread(st, &all, &all)?);
                 (Arc::new(all), s_local, Some(st_local))
             }
         };

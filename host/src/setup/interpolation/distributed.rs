@@ -52,7 +52,11 @@ impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Interpolat
         d: &B::Vector,
     ) -> Result<()> {
         let d = self.extended(d, 1, &c.rows)?;
-        self.agreed(self.inner().subtract_scaled(&mut c.local, &p.local, omega, &d))
+        let p = match Arc::ptr_eq(&c.rows, &p.rows) && Arc::ptr_eq(&c.columns, &p.columns) {
+            true => p.local.clone(),
+            false => self.spread(p, &c.rows, &c.columns)?,
+        };
+        self.agreed(self.inner().subtract_scaled(&mut c.local, &p, omega, &d))
     }
 
     fn averaging(

@@ -11,7 +11,7 @@ use super::exchange::{Received, interleaved, packed, received_rows};
 use super::{Blocks, Matrices, Size};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Halo, Numbering, Piece, Reader, Writer, agree_within, all_to_all, sums};
+use crate::comm::{Halo, Numbering, Reader, Writer, agree_within, all_to_all, sums};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Csr};
 use crate::setup::Algebra;
@@ -258,25 +258,27 @@ impl<B> Distributed<B> {
         self.of_local(self.inner().csr(&Arc::new(rows)), &numbering, &a.columns)
     }
 
-    /// A matrix of this rank's rows among more unknowns, with empty rows for the others: square. `places` are
-    /// those of the columns there.
+    /// This rank's rows among those of `rows`, of which the others are empty, with `columns`, among which are
+    /// those that it has.
     pub(in crate::setup) fn spread<T: Real>(
         &self,
         a: &DistributedCsr<B::Csr>,
-        places: &[u32],
-        all: &Numbering,
+        rows: &Numbering,
+        columns: &Numbering,
     ) -> Result<B::Csr>
     where
         B: Matrices<T>,
     {
         let host = self.agreed(self.inner().csr_to_host(&a.local))?;
-        let mut source = vec![host.n_rows() as u32; all.len()];
-        for (&place, &row) in all.own().iter().zip(a.rows.own()) {
+        let mut source = vec![host.n_rows() as u32; rows.len()];
+        for (&place, &row) in rows.own().iter().zip(a.rows.own()) {
             source[place as usize] = row;
         }
+        let place = |&number: &u32| columns.place(number).unwrap_or(0) as u32;
+        let places: Vec<u32> = a.columns.numbers().iter().map(place).collect();
         let mut empty = Received::default();
         empty.add_row([]);
-        let local = interleaved(&source, (&host, places), &empty.matrix(all));
+        let local = interleaved(&source, (&host, &places), &empty.matrix(columns));
         self.agreed(self.inner().csr(&Arc::new(local)))
     }
 
