@@ -48,6 +48,9 @@ mod whole;
 /// What rank 0 sets a hierarchy up from, and which rank has which rows.
 pub(crate) type Root<'a, T, B> = (Arc<Partition>, Source<'a, T, B>);
 
+/// A preconditioner that all ranks apply together.
+pub(crate) type OnAll<T, B> = Box<dyn Preconditioner<T, Distributed<B>>>;
+
 /// Whether ranks set up together what can be cycled over together. Greedy splittings go through all unknowns
 /// in turn, and near-null-space vectors are made orthogonal on whole aggregates. That a smoother does not take
 /// blocks is rank 0's to say.
@@ -71,7 +74,7 @@ pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> {
         rows: &OwnRows<T, Self>,
         params: &Params,
         root: Option<(&Partition, bool)>,
-    ) -> Result<Option<Box<dyn Preconditioner<T, Distributed<Self>>>>>;
+    ) -> Result<Option<OnAll<T, Self>>>;
 
     /// Multigrid with the same parameters on every rank; its smoother is weighted sweeps. Every rank calls
     /// it, with `n` rows each, rank 0 with the whole matrix.
@@ -83,7 +86,7 @@ pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> {
         n: usize,
         params: &Params,
         root: Option<Root<T, Self>>,
-    ) -> Result<Box<dyn Preconditioner<T, Distributed<Self>>>>;
+    ) -> Result<OnAll<T, Self>>;
 }
 
 impl<T: Real, B> AmgOnRanks<T> for B
@@ -95,7 +98,7 @@ where
         rows: &OwnRows<T, B>,
         params: &Params,
         root: Option<(&Partition, bool)>,
-    ) -> Result<Option<Box<dyn Preconditioner<T, Distributed<B>>>>> {
+    ) -> Result<Option<OnAll<T, B>>> {
         let comm = &**backend.comm();
         let message = match root {
             None => comm.receive(0)?,
@@ -133,7 +136,7 @@ where
         n: usize,
         params: &Params,
         root: Option<Root<T, B>>,
-    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+    ) -> Result<OnAll<T, B>> {
         let in_f32 = root.as_ref().is_some_and(|(_, source)| source.parameters.hierarchy_in_f32);
         let mut message = vec![u8::from(in_f32)];
         backend.comm().broadcast(&mut message)?;
@@ -160,7 +163,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     n: usize,
     params: &Params,
     root: Option<Root<T, B>>,
-) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+) -> Result<OnAll<T, B>> {
     let comm = &**backend.comm();
     let whole = root.map(|(partition, source)| {
         let Source { backend, csr, product, parameters, .. } = source;
@@ -209,7 +212,7 @@ fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     numbers: Vec<u32>,
     total: usize,
     params: &Params,
-) -> Result<Option<Box<dyn Preconditioner<T, Distributed<B>>>>> {
+) -> Result<Option<OnAll<T, B>>> {
     let comm = &**backend.comm();
     let n = numbers.len();
     let Some(Together { levels, rest }) = Together::<T, S, B>::new(backend, rows, numbers, total, params)?
