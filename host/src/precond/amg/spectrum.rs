@@ -351,9 +351,9 @@ mod tests {
                 assert_eq!(slivers[i], inverse[i]);
             } else {
                 assert_eq!(slivers[i], 0.0);
-                // Except for what four large radii add to the mean of 512.
+                // Except for what four large radii add to the mean of 512, in steps of 1/64.
                 let change = inverse[i] / usual.inverse[i] - 1.0;
-                assert!(change.abs() < 0.01, "{} {}", inverse[i], usual.inverse[i]);
+                assert!(change.abs() < 0.02, "{} {}", inverse[i], usual.inverse[i]);
             }
         }
         // Without steps the radius is a bound, and no larger than the mean.

@@ -145,7 +145,7 @@ fn operator<T: Real, S: Real, B: Precisions<T, S>>(
         let local = AnyMatrix::Crs(Arc::new(local.cast::<S>()));
         return Products::<S>::matrix(backend, &Arc::new(local));
     }
-    let blocks = Matrices::<T>::in_planes(backend, &Arc::new(local.cast::<T>()), block)?;
+    let blocks = Matrices::<T>::in_planes(backend, &Csr::in_type(&Arc::new(local.clone())), block)?;
     match (pivot, params.format) {
         (Some(pivot), _) => Formats::<T, S>::smoothing_operator(backend, &blocks, pivot),
         (None, Some(format)) => Formats::<T, S>::operator_in(backend, &blocks, format),

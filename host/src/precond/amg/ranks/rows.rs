@@ -67,7 +67,7 @@ pub fn rounded<T: Real, B: Matrices<T>>(
     pivot: Option<Pivot>,
 ) -> Result<Rows<T>> {
     let comm = &**backend.comm();
-    let (mut rows, columns) = backend.own_rows(m)?;
+    let (rows, columns) = backend.own_rows(m)?;
     let Some(pivot) = pivot.filter(|_| m.block() == 1) else {
         return Ok(Rows { rows, columns, pivot: None });
     };
@@ -80,9 +80,7 @@ pub fn rounded<T: Real, B: Matrices<T>>(
     let Some(rounding) = Rounding::of_rows(&rows, pivot, diagonal, number, all)? else {
         return Ok(Rows { rows, columns, pivot: None });
     };
-    let mut values = vec![T::ZERO; rows.nnz()];
-    rounding.values(0..rows.n_rows(), &mut values);
-    rows.values_mut().copy_from_slice(&values);
+    let rows = rows.with_rows(|range, values| rounding.values(range, values));
     Ok(Rows { rows, columns, pivot: Some(pivot) })
 }
 
