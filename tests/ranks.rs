@@ -12,7 +12,7 @@ use warpsolve::job::{CancellationToken, Device, Method, Options, Precision, Prec
 use warpsolve::job::{Solver, Stage, relative_residual, solve};
 use warpsolve::launch::sim::Sim;
 use warpsolve::matrix::Csr;
-use warpsolve::precond::amg::{Coarsening, Cycle, SmootherKind};
+use warpsolve::precond::amg::{self, Coarsening, Cycle, SmootherKind};
 use warpsolve::problem::generate;
 use warpsolve::solver::{Stop, StopReason};
 use warpsolve::{Error, Result};
@@ -483,11 +483,15 @@ fn coarsenings_take_as_many_iterations_on_every_number_of_ranks() {
                     "{what}"
                 );
                 assert_eq!(report.outcome.iterations, alone.outcome.iterations, "{what}");
-                let (amg, on_one) = (report.amg.unwrap(), alone.amg.as_ref().unwrap());
-                assert_eq!(amg.levels, on_one.levels, "{name}, {coarsening}, {size} ranks");
-                let rows = |l: usize| amg.levels[l].rows;
-                let shared = (1..amg.levels.len() - 1).take_while(|&l| rows(l) >= rank_rows * size).count();
-                assert_eq!(amg.on_ranks, 1 + shared, "{name}, {coarsening}, {size} ranks");
+                let (hierarchy, on_one) = (report.amg.unwrap(), alone.amg.as_ref().unwrap());
+                let sizes =
+                    |info: &amg::Info| info.levels.iter().map(|l| (l.rows, l.nnz)).collect::<Vec<_>>();
+                assert_eq!(sizes(&hierarchy), sizes(on_one), "{name}, {coarsening}, {size} ranks");
+                assert!(hierarchy.set_up_together, "{name}, {coarsening}, {size} ranks");
+                let rows = |l: usize| hierarchy.levels[l].rows;
+                let shared =
+                    (1..hierarchy.levels.len() - 1).take_while(|&l| rows(l) >= rank_rows * size).count();
+                assert_eq!(hierarchy.on_ranks, 1 + shared, "{name}, {coarsening}, {size} ranks");
             }
         }
     }

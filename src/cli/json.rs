@@ -167,6 +167,7 @@ struct Ranks<'a> {
     exchanged_bytes: u64,
     reductions: u64,
     levels: Option<usize>,
+    hierarchy_set_up_on: Option<&'static str>,
 }
 
 impl<'a> Ranks<'a> {
@@ -189,6 +190,7 @@ impl<'a> Ranks<'a> {
             exchanged_bytes,
             reductions,
             levels: hierarchy.map(|info| info.on_ranks),
+            hierarchy_set_up_on: hierarchy.map(|info| if info.set_up_together { "ranks" } else { "rank 0" }),
         }
     }
 }

@@ -155,8 +155,10 @@ fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     let sent = bytes(info.exchanged_bytes);
     let way = if info.peer_memory { "peer memory" } else { "through the host" };
     lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions, {way}"));
-    if let Some(amg::Info { levels, on_ranks, .. }) = hierarchy {
-        lines.add("", format!("{on_ranks} of {} levels on all ranks, the others on rank 0", levels.len()));
+    if let Some(amg::Info { levels, on_ranks, set_up_together, .. }) = hierarchy {
+        let by = if *set_up_together { "" } else { ", all set up there" };
+        lines
+            .add("", format!("{on_ranks} of {} levels on all ranks, the others on rank 0{by}", levels.len()));
     }
 }
 

@@ -82,13 +82,14 @@ unsafe fn off_diagonal(graph: Pattern, i: usize) -> u32 {
     }
 }
 
-/// The weights, 0 for unknowns without an edge, which are members if `isolated` is 1, and for those for which
+/// The weights of unknowns whose numbers are `numbers`, or their places where that is null; 0 for unknowns without an edge, which are members if `isolated` is 1, and for those for which
 /// `slivers` is given and not 0; nobody is marked.
 #[kernel(T = [f32, f64])]
 pub unsafe fn independent_start<T: Real>(
     n: u64,
     s: Pattern,
     st: Pattern,
+    numbers: *const u32,
     isolated: u32,
     slivers: *const T,
     weights: *mut u32,
@@ -108,7 +109,8 @@ pub unsafe fn independent_start<T: Real>(
             }
             let is_sliver = !slivers.is_null() && slivers.ld_nc(i) != T::ZERO;
             let is_candidate = degree != 0 && !is_sliver;
-            weights.st(i, if is_candidate { weight(i as u32, measure) } else { 0 });
+            let number = if numbers.is_null() { i as u32 } else { numbers.ld_nc(i) };
+            weights.st(i, if is_candidate { weight(number, measure) } else { 0 });
             marks.st(i, 0);
             let if_isolated = if degree == 0 { isolated } else { 0 };
             members.st(i, if is_sliver { SINGLETON } else { if_isolated });
@@ -158,7 +160,8 @@ pub unsafe fn independent_reach(
 }
 
 /// Members of round `round` are entered and marked with their neighbours (where `st` is given: with those in
-/// its row); `open` is set to `round` if anybody else is undecided.
+/// its row); `open` is set to `round` if anybody else is undecided. Where `is_own` is not null only unknowns
+/// that have 1 there are looked at.
 #[kernel]
 pub unsafe fn independent_select(
     n: u64,
@@ -169,6 +172,7 @@ pub unsafe fn independent_select(
     round: u32,
     weights: *const u32,
     largest: *const u64,
+    is_own: *const u32,
     marks: *mut u32,
     members: *mut u32,
     open: *mut u32,
@@ -182,7 +186,7 @@ pub unsafe fn independent_select(
         let mut i = sub_warp.first();
         while i < n as usize {
             let weight = weights.ld_nc(i);
-            if weight != 0 {
+            if weight != 0 && (is_own.is_null() || is_own.ld_nc(i) != 0) {
                 let own = key(weight, i);
                 let joins = largest.ld_nc(i) == own
                     && (distance < 2 || all_neighbours(sub_warp, [s, st], i, |j| largest.ld_nc(j) <= own));

@@ -7,6 +7,7 @@
 //! | `launcher` | whether a launcher such as mpirun has started this process as one of many |
 //! | `partition` | which rank has which rows |
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
+//! | `numbering` | unknowns of one rank and of others around them |
 //! | `message` | arrays of numbers as bytes |
 
 use cuda_std::Real;
@@ -15,12 +16,14 @@ use crate::error::{Error, Result};
 
 pub mod launcher;
 mod message;
+mod numbering;
 mod one_process;
 mod partition;
 mod piece;
 mod threads;
 
 pub(crate) use message::{Reader, Writer};
+pub(crate) use numbering::{Halo, Numbering};
 pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
@@ -83,6 +86,25 @@ fn combine<T: Real>(comm: &dyn Comm, mine: &[T], with: impl Fn(T, T) -> T) -> Re
     let all = comm.all_gather(&mine)?;
     let of = |rank: usize, k: usize| T::from_f64(all[rank * mine.len() + k]);
     Ok((0..mine.len()).map(|k| (1..comm.size()).fold(of(0, k), |sum, rank| with(sum, of(rank, k)))).collect())
+}
+
+/// Sends a message to every rank, of which empty ones do not go, and receives one from each. All ranks call
+/// this.
+pub(crate) fn all_to_all(comm: &dyn Comm, mut messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let lengths: Vec<f64> = messages.iter().map(|message| message.len() as f64).collect();
+    let lengths = comm.all_gather(&lengths)?;
+    let mut received: Vec<Vec<u8>> =
+        (0..size).map(|from| vec![0; lengths[from * size + rank] as usize]).collect();
+    received[rank] = std::mem::take(&mut messages[rank]);
+    let is_sent = |&(other, length): &(usize, usize)| other != rank && length > 0;
+    let sends = messages.iter().enumerate().filter(|(to, message)| is_sent(&(*to, message.len())));
+    let sends: Vec<(usize, &[u8])> = sends.map(|(to, message)| (to, &message[..])).collect();
+    let receives = received.iter_mut().enumerate().filter(|(from, place)| is_sent(&(*from, place.len())));
+    let mut receives: Vec<(usize, &mut [u8])> =
+        receives.map(|(from, place)| (from, &mut place[..])).collect();
+    comm.exchange(&sends, &mut receives)?;
+    Ok(received)
 }
 
 /// Whether every rank has succeeded; otherwise, at every rank, the error of the first that has not, with its

@@ -2,7 +2,11 @@
 
 use crate::parallel::*;
 
+use cuda_std::Real;
+
+use super::Comm;
 use super::message::{Reader, Writer};
+use super::numbering::{Halo, Numbering};
 use super::partition::{Partition, Quality};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -153,6 +157,61 @@ impl Rows {
 }
 
 impl Piece {
+    /// Of the rows of `a` at the places `rows`, this rank's, whose columns are `columns`. All ranks call this.
+    pub(crate) fn of_rows<T: Real>(
+        comm: &dyn Comm,
+        a: &Csr<T>,
+        rows: &[u32],
+        columns: &Numbering,
+    ) -> Result<Piece> {
+        const UNUSED: u32 = u32::MAX;
+        let own = columns.own();
+        let mut is_own = vec![false; columns.len()];
+        let mut new_place = vec![UNUSED; columns.len()];
+        for (k, &place) in own.iter().enumerate() {
+            (is_own[place as usize], new_place[place as usize]) = (true, k as u32);
+        }
+        let mut is_used = is_own.clone();
+        rows.iter().flat_map(|&i| a.row(i as usize).0).for_each(|&j| is_used[j as usize] = true);
+        // Of what is around it, what these rows need.
+        let used: Vec<usize> = (0..columns.len()).filter(|&place| is_used[place]).collect();
+        let of = |all: &[u32]| used.iter().map(|&place| all[place]).collect::<Vec<u32>>();
+        let (numbers, owners) = (of(columns.numbers()), of(columns.owners()));
+        let needed = Numbering::new(comm.rank(), numbers, owners, columns.total());
+        let Halo { sends, receives } = needed.halo(comm)?;
+        let received = receives.iter().flat_map(|(_, places)| places);
+        for (k, &place) in received.enumerate() {
+            new_place[used[place as usize]] = k as u32;
+        }
+        let entries = |k: usize| {
+            let (columns, values) = a.row(rows[k] as usize);
+            columns.iter().map(|&j| j as usize).zip(values.iter().map(|v| v.to_f64()))
+        };
+        let inside = |k: usize| entries(k).filter(|&(j, _)| is_own[j]);
+        let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
+            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(inside(k)) {
+                (*column, *value) = (new_place[j], v);
+            }
+        };
+        let local = Csr::from_rows(rows.len(), own.len(), |k| inside(k).count(), fill);
+        let mut border = Rows::default();
+        let has_others = |&k: &usize| local.row_len(k) < a.row_len(rows[k] as usize);
+        let border_rows: Vec<u32> = (0..rows.len()).filter(has_others).map(|k| k as u32).collect();
+        for &k in &border_rows {
+            let outside = entries(k as usize).filter(|&(j, _)| !is_own[j]);
+            outside.for_each(|(j, v)| border.push(new_place[j], v));
+            border.end_row();
+        }
+        let position = |place: &u32| needed.own().binary_search(place).unwrap_or(0) as u32;
+        let sent = |(to, places): &(usize, Vec<u32>)| (*to, places.iter().map(position).collect());
+        let links = Links {
+            sends: sends.iter().map(sent).collect(),
+            receives: receives.iter().map(|(from, places)| (*from, places.len())).collect(),
+        };
+        let ghosts = needed.len() - own.len();
+        Ok(Piece { local, border_rows, border: border.matrix(ghosts), links })
+    }
+
     /// As a message.
     pub(crate) fn written(&self, mut message: Writer) -> Writer {
         for a in [&self.local, &self.border] {

@@ -141,3 +141,67 @@ fn partitions_that_do_not_fit_are_refused() {
     assert!(refused(vec![0, 1, 2, 0], 1).contains("gives row 3 to rank 2"));
     assert!(refused(vec![0, 0, 0, 1], 2).contains("node 2 apart"));
 }
+
+/// 13 unknowns in turn on three ranks, of which each looks at the next one of its own.
+fn in_turn(team: &Team) -> Numbering {
+    let rank = team.rank() as u32;
+    let is_there = |&number: &u32| number % 3 == rank || (number > 0 && (number - 1) % 3 == rank);
+    let numbers: Vec<u32> = (0..13).filter(is_there).collect();
+    let owners = numbers.iter().map(|number| number % 3).collect();
+    Numbering::new(team.rank(), numbers, owners, 13)
+}
+
+#[test]
+fn ranks_have_the_elements_of_others_and_agree_on_zeros() {
+    for elements in on_team(3, |team| {
+        let numbering = in_turn(&team);
+        let of_owner = |(&number, &owner): (&u32, &u32)| {
+            // Others' are not known yet.
+            if owner as usize == team.rank() { 100 + number } else { 7 }
+        };
+        let mut elements: Vec<u32> =
+            numbering.numbers().iter().zip(numbering.owners()).map(of_owner).collect();
+        numbering.update(&team, &mut elements).unwrap();
+        let known = numbering.numbers().iter().map(|number| 100 + number);
+        assert!(known.eq(elements.iter().copied()));
+        // Rank 1 alone decides about 5, which is rank 2's.
+        if team.rank() == 1 {
+            elements[numbering.place(5).unwrap()] = 0;
+        }
+        numbering.settle(&team, &mut elements).unwrap();
+        numbering.numbers().iter().copied().zip(elements).collect::<Vec<_>>()
+    }) {
+        for (number, element) in elements {
+            assert_eq!(element, if number == 5 { 0 } else { 100 + number });
+        }
+    }
+}
+
+#[test]
+fn chosen_unknowns_are_numbered_in_the_order_of_all() {
+    let chosen = [0, 1, 4, 5, 9, 12];
+    let found = on_team(3, move |team| {
+        let numbering = in_turn(&team);
+        let own = numbering.own().iter().copied();
+        let places: Vec<u32> =
+            own.filter(|&place| chosen.contains(&numbering.numbers()[place as usize])).collect();
+        let (numbers, count) = numbering.renumbered(&team, &places).unwrap();
+        assert_eq!(count, chosen.len());
+        let old = places.iter().map(|&place| numbering.numbers()[place as usize]);
+        old.zip(numbers).collect::<Vec<_>>()
+    });
+    for (old, new) in found.into_iter().flatten() {
+        assert_eq!(chosen[new as usize], old);
+    }
+}
+
+#[test]
+fn more_unknowns_keep_the_order_of_numbers() {
+    let numbering = Numbering::new(1, vec![2, 5, 9], vec![1, 0, 1], 12);
+    let (all, places) = numbering.united(1, &[(0, 2), (5, 0), (10, 0)]);
+    assert_eq!((all.numbers(), all.owners()), (&[0, 2, 5, 9, 10][..], &[2, 1, 0, 1, 0][..]));
+    assert_eq!((places, all.own()), (vec![1, 2, 3], &[1, 3][..]));
+    let unknowns = all.written_out(1, 2);
+    assert_eq!(unknowns.own_numbers(), [4, 5, 18, 19]);
+    assert_eq!(unknowns.of_nodes(1, 2).with_owners(), all.with_owners());
+}

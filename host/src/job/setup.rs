@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::progress::{Stage, Watch};
 use crate::backend::OneColumn;
 use crate::error::Result;
-use crate::matrix::{AnyMatrix, BlockCsr, Csr, check};
+use crate::matrix::{AnyMatrix, Csr, check};
 use crate::precond::amg::AnyPrecision;
 use crate::precond::ilu::Factorisations;
 use crate::precond::{Identity, Preconditioner, Projected, Source};
@@ -99,11 +99,7 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
 
     watch.tell(Stage::Upload);
     let start = Instant::now();
-    let blocks = || match plan.options.block_size {
-        1 => Ok(Blocks::scalar(backend.csr(a)?)),
-        block => backend.blocks(&BlockCsr::from_csr(a, block)?),
-    };
-    let csr = plan.needs_csr().then(blocks).transpose()?;
+    let csr = plan.needs_csr().then(|| backend.in_planes(a, plan.options.block_size)).transpose()?;
     let uploaded = if plan.converts_on_device() { None } else { Some(backend.matrix(&matrix)?) };
     backend.synchronize()?;
     times.upload += start.elapsed().as_secs_f64();

@@ -35,6 +35,7 @@ pub use csr::Csr;
 pub(crate) use csr::place;
 pub use ell::Ell;
 pub use format::{Format, SLICE};
+pub(crate) use padding::sell_padding_of;
 pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_padding};
 pub(crate) use pages::in_large_pages;
 pub use sell::Sell;

@@ -95,15 +95,20 @@ pub fn ell_padding<T: Real>(a: &Csr<T>) -> Padding {
     Padding { stored: stride * row_stats(a).max as u64, nnz: a.nnz() as u64 }
 }
 
+/// Rows of a task at least.
+const LEAST: usize = 4096;
+
 /// What reduced SELL-32-sigma would store: every row as long as the longest of its slice.
 ///
 /// [`Error::Option`] for a `sigma` that is neither 1 nor a multiple of 32.
 pub fn sell_padding<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Padding> {
-    /// Rows of a task at least.
-    const LEAST: usize = 4096;
-    check_sigma(sigma)?;
     let rows = (0..a.n_rows()).into_par_iter().with_min_len(LEAST);
-    let mut lengths: Vec<u32> = rows.map(|i| a.row_len(i) as u32).collect();
+    sell_padding_of(rows.map(|i| a.row_len(i) as u32).collect(), a.nnz() as u64, sigma)
+}
+
+/// The same for rows of these lengths, `nnz` entries in all.
+pub(crate) fn sell_padding_of(mut lengths: Vec<u32>, nnz: u64, sigma: usize) -> Result<Padding> {
+    check_sigma(sigma)?;
     // A permutation shows only in the rows that a slice gets.
     if sigma > 1 {
         lengths
@@ -113,7 +118,7 @@ pub fn sell_padding<T: Real>(a: &Csr<T>, sigma: usize) -> Result<Padding> {
     let longest = |slice: &[u32]| slice.iter().copied().max().map_or(0, u64::from);
     let stored =
         lengths.par_chunks(SLICE).with_min_len(LEAST / SLICE).map(|s| longest(s) * SLICE as u64).sum();
-    Ok(Padding { stored, nnz: a.nnz() as u64 })
+    Ok(Padding { stored, nnz })
 }
 
 /// The column that pads row `i`: its last one, or one near the diagonal for an empty row.

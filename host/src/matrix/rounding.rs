@@ -8,6 +8,7 @@ use arithmetic::compression::{Compression, reach_of_row};
 use cuda_std::Real;
 
 use super::{Csr, Format, Target, choose, place};
+use crate::error::Result;
 use crate::vectors::in_widest_vectors;
 
 /// Which entry of a row is kept, and receives what the others lose.
@@ -20,10 +21,10 @@ pub enum Pivot {
 }
 
 in_widest_vectors! {
-    /// Where row `i` has its pivot, if it has one.
-    fn place_of_pivot<T: Real>(pivot: Pivot, i: usize, columns: &[u32], values: &[T]) -> Option<usize> {
+    /// Where a row has its pivot, if it has one.
+    fn place_of_pivot<T: Real>(pivot: Pivot, diagonal: u32, columns: &[u32], values: &[T]) -> Option<usize> {
         match pivot {
-            Pivot::Diagonal => place(columns, i as u32),
+            Pivot::Diagonal => place(columns, diagonal),
             Pivot::Largest => {
                 let magnitude = |v: &T| (v.to_f64() as f32).abs();
                 let larger = |most: f32, m: f32| if m > most { m } else { most };
@@ -50,25 +51,26 @@ const ABSENT: u32 = u32::MAX;
 impl<'a, T: Real> Rounding<'a, T> {
     /// `None` where a GPU would not hold `a` in reduced SELL, or columns are too far from the pivots'.
     pub(crate) fn of(a: &'a Csr<T>, pivot: Pivot) -> Option<Self> {
-        const BLOCK: usize = 4096;
         if choose(a, Target::Gpu).format != Format::Sell {
             return None;
         }
-        let pivot_and_reach = |i: usize| {
-            let (columns, values) = a.row(i);
-            let place = place_of_pivot(pivot, i, columns, values);
-            let column = place.map_or(i as u32, |k| columns[k]);
-            let reach = match columns {
-                &[first, .., last] => reach_of_row(column, first, last),
-                &[only] => reach_of_row(column, only, only),
-                [] => 0,
-            };
-            (place.map_or(ABSENT, |k| k as u32), reach)
-        };
-        let rows = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK);
-        let (places, reaches): (Vec<u32>, Vec<u32>) = rows.map(pivot_and_reach).unzip();
-        let compression = Compression::reaching(reaches.into_iter().max().unwrap_or(0))?;
-        Some(Rounding { a, compression, places })
+        let (places, reach) = pivots(a, pivot, |i| i as u32, |j| j);
+        Some(Rounding { a, compression: Compression::reaching(reach)?, places })
+    }
+
+    /// The same for some rows of a matrix that a GPU would hold in reduced SELL: the diagonal entry of row i is
+    /// in column `diagonal(i)`, column j has the number `number(j)` in the whole matrix, and `all(reach)` is
+    /// how far columns of all rows are from the pivots', from how far those of these are.
+    pub(crate) fn of_rows(
+        a: &'a Csr<T>,
+        pivot: Pivot,
+        diagonal: impl Fn(usize) -> u32 + Sync,
+        number: impl Fn(u32) -> u32 + Sync,
+        all: impl FnOnce(u32) -> Result<u32>,
+    ) -> Result<Option<Self>> {
+        let (places, reach) = pivots(a, pivot, diagonal, number);
+        let compression = Compression::reaching(all(reach)?);
+        Ok(compression.map(|compression| Rounding { a, compression, places }))
     }
 
     /// The matrix that is rounded.
@@ -80,6 +82,30 @@ impl<'a, T: Real> Rounding<'a, T> {
     pub(crate) fn values<S: Real>(&self, rows: Range<usize>, values: &mut [S]) {
         round(self.a, self.compression, &self.places, rows, values)
     }
+}
+
+/// Where rows have their pivots, and how far columns are from the pivots' at most.
+fn pivots<T: Real>(
+    a: &Csr<T>,
+    pivot: Pivot,
+    diagonal: impl Fn(usize) -> u32 + Sync,
+    number: impl Fn(u32) -> u32 + Sync,
+) -> (Vec<u32>, u32) {
+    const BLOCK: usize = 4096;
+    let pivot_and_reach = |i: usize| {
+        let (columns, values) = a.row(i);
+        let place = place_of_pivot(pivot, diagonal(i), columns, values);
+        let column = number(place.map_or(diagonal(i), |k| columns[k]));
+        let reach = match columns {
+            &[first, .., last] => reach_of_row(column, number(first), number(last)),
+            &[only] => reach_of_row(column, number(only), number(only)),
+            [] => 0,
+        };
+        (place.map_or(ABSENT, |k| k as u32), reach)
+    };
+    let rows = (0..a.n_rows()).into_par_iter().with_min_len(BLOCK);
+    let (places, reaches): (Vec<u32>, Vec<u32>) = rows.map(pivot_and_reach).unzip();
+    (places, reaches.into_iter().max().unwrap_or(0))
 }
 
 in_widest_vectors! {

@@ -2,8 +2,8 @@
 //!
 //! [`Backend`](crate::backend::Backend) has what an iteration needs; the traits here add what makes a
 //! hierarchy. Each folder is one concept. Its `mod.rs` defines the results, `host.rs` computes them on the
-//! CPU's threads, `device.rs` on a GPU or in the simulator, and `reference.rs` in plain sequential loops,
-//! which the tests compare the other two with.
+//! CPU's threads, `device.rs` on a GPU or in the simulator, `distributed.rs` on several ranks, each of which
+//! uses one of these, and `reference.rs` in plain sequential loops, which the tests compare the first two with.
 //!
 //! | folder | trait | what |
 //! |---|---|---|
@@ -51,11 +51,13 @@ pub use algebra::Algebra;
 pub use blocks::BlockMatrices;
 pub use diagonal::{Diagonals, RowWeight};
 pub use format::{CrsFormat, Formats};
-pub use independent_set::{IndependentSets, SINGLETON};
+pub use independent_set::{IndependentSets, IndependentSetsOnRanks, SINGLETON};
 pub use interpolation::{Interpolation, Truncation};
 pub use inverse::Inverses;
 pub(crate) use matrix::device::download;
 pub use matrix::device::{DeviceCsr, DeviceIndices};
+pub(crate) use matrix::distributed::DistributedCsr;
+pub(crate) use matrix::exchange::rows_at_root;
 pub use matrix::{Blocks, Matrices, Size};
 pub use near_null::{NearNullSpaces, Orthonormal};
 pub use product::SparseProducts;

@@ -18,6 +18,8 @@ use crate::matrix::{AnyMatrix, Csr};
 pub struct DistributedMatrix<T: Real, B: Borders<T>> {
     local: Arc<B::Matrix>,
     border: B::Border,
+    /// Entries of the border.
+    border_entries: usize,
     links: Links,
     /// Bytes of the border's entries.
     border_bytes: u64,
@@ -77,6 +79,7 @@ impl<B> Distributed<B> {
         let rows = BorderRows { rows: border_rows.clone(), entries, sent };
         Ok(DistributedMatrix {
             local: Arc::new(local),
+            border_entries: border.nnz(),
             border: self.inner.border(rows, n, links, peers)?,
             links: links.clone(),
             border_bytes,
@@ -121,6 +124,11 @@ impl<T: Real, B: Borders<T>> DistributedMatrix<T, B> {
     /// The block on the diagonal: rows of this rank in its own columns.
     pub fn local(&self) -> &Arc<B::Matrix> {
         &self.local
+    }
+
+    /// Entries in columns of other ranks.
+    pub fn border_entries(&self) -> usize {
+        self.border_entries
     }
 }
 

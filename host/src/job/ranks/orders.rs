@@ -29,22 +29,26 @@ pub(super) struct Choices {
     pub precond: Precond,
     /// Vectors of a null space that the preconditioner is kept out of, element by element.
     pub projections: usize,
+    /// Whether a hierarchy interpolates given vectors.
+    pub has_near_null: bool,
 }
 
 impl Choices {
     pub fn of(plan: &Plan) -> Choices {
         let precond = if plan.brings_preconditioner() { Precond::None } else { plan.precond };
         let projections = plan.projections().map_or(0, |space| space.dimension());
-        Choices { options: plan.options.clone(), method: plan.method, precond, projections }
+        let has_near_null = plan.options.near_null.is_some();
+        Choices { options: plan.options.clone(), method: plan.method, precond, projections, has_near_null }
     }
 
     /// A line for each choice.
     fn written(&self) -> String {
-        let Choices { options, method, precond, projections } = self;
+        let Choices { options, method, precond, projections, has_near_null } = self;
         let mut lines = vec![
             format!("method {method}"),
             format!("precond {precond}"),
             format!("projections {projections}"),
+            format!("near_null {has_near_null}"),
             format!("sigma {}", options.sigma.unwrap_or(0)),
             format!("block_size {}", options.block_size),
             format!("singular_blocks {}", options.singular_blocks),
@@ -66,6 +70,7 @@ impl Choices {
     fn read(text: &str) -> Result<Choices> {
         let mut options = Options::default();
         let (mut method, mut precond, mut projections) = (Method::Cg, Precond::None, 0);
+        let mut has_near_null = false;
         for line in text.lines() {
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
             let number = || value.parse::<usize>().map_err(|_| unknown(line));
@@ -73,6 +78,7 @@ impl Choices {
                 "method" => method = value.parse()?,
                 "precond" => precond = value.parse()?,
                 "projections" => projections = number()?,
+                "near_null" => has_near_null = value.parse().map_err(|_| unknown(line))?,
                 "sigma" => options.sigma = Some(number()?).filter(|&sigma| sigma > 0),
                 "block_size" => options.block_size = number()?,
                 "singular_blocks" => options.singular_blocks = value.parse()?,
@@ -89,7 +95,7 @@ impl Choices {
                 },
             }
         }
-        Ok(Choices { options, method, precond, projections })
+        Ok(Choices { options, method, precond, projections, has_near_null })
     }
 }
 

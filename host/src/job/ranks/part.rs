@@ -16,7 +16,7 @@ use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::job::{Device, Options, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format};
-use crate::precond::amg::Cycle;
+use crate::precond::amg::{Cycle, OwnRows};
 use crate::precond::{
     AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, Source, Subdomain,
     amg, ilu,
@@ -116,10 +116,9 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let (a, matrix, reason);
         if choices.precond.description().has_hierarchy {
             // It is set up together: by all ranks or by none.
-            let whole = root.map(|root| Whole::new(inner, root)).transpose();
-            let (rows, whole) = agree_within(&**comm, rows.and_then(|rows| Ok((rows, whole?))))?;
-            (a, matrix, reason) = rows;
-            m = Self::of_hierarchy(&backend, n, &options.amg, whole)?;
+            (a, matrix, reason) = agree_within(&**comm, rows)?;
+            let rows = OwnRows { a: &a, piece: &piece, product: &matrix, block: options.block_size };
+            m = Self::of_hierarchy(&backend, &rows, choices, root)?;
         } else {
             (a, matrix, reason) = rows?;
             let of_rows = Self::of_rows(&backend, choices, &a, &matrix);
@@ -160,20 +159,31 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         Ok((a, Arc::new(matrix), reason))
     }
 
-    /// Multigrid of the whole matrix, which rank 0 has: on all ranks, or, where they cannot compute the
-    /// smoother together or where that is not worth it, on rank 0.
+    /// Multigrid on all ranks, set up there or on rank 0; where ranks cannot compute the smoother together or
+    /// where that is not worth it, on rank 0 alone.
     fn of_hierarchy(
         backend: &Distributed<B>,
-        n: usize,
-        params: &amg::Params,
-        mut whole: Option<Whole<T, B>>,
+        rows: &OwnRows<T, B>,
+        choices: &Choices,
+        root: Option<Root>,
     ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
-        let inner = backend.inner();
+        let (inner, params) = (backend.inner(), &choices.options.amg);
         // Rank 0 takes a hierarchy apart on the host, which on a device takes longer than it gains.
-        let is_shared = params.rank_rows.is_some() || inner.shared_device().is_none();
-        if is_shared && params.smoother.is_of_sweeps() {
+        let is_shared =
+            (params.rank_rows.is_some() || inner.shared_device().is_none()) && params.smoother.is_of_sweeps();
+        if is_shared && amg::are_set_up_together(params, rows.block, choices.has_near_null) {
+            let known = root
+                .as_ref()
+                .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));
+            if let Some(m) = B::amg_set_up_together(backend, rows, params, known)? {
+                return Ok(m);
+            }
+        }
+        let whole = root.map(|root| Whole::new(inner, root)).transpose();
+        let mut whole = agree_within(&**backend.comm(), whole)?;
+        if is_shared {
             let root = whole.as_mut().map(|whole| (whole.partition.clone(), whole.source(inner)));
-            return B::amg_on_ranks(backend, n, params, root);
+            return B::amg_on_ranks(backend, rows.a.n_rows(), params, root);
         }
         let m = whole
             .as_mut()

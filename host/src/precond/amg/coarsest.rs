@@ -53,11 +53,11 @@ pub struct Coarsest<S: Real, B: Backend<S>> {
 }
 
 impl<S: Real, B: Backend<S>> Coarsest<S, B> {
-    /// The level of the matrix `a`, below that of `above`; `finest` is the size of the finest level's
-    /// pattern.
+    /// The level of the matrix `a`; `usual()` is the [least magnitude](least_diagonal) on the diagonal of the
+    /// level above it, or 0. `finest` is the size of the finest level's pattern.
     pub fn new<T: Real>(
         backend: &B,
-        above: Option<&Blocks<<B as Matrices<T>>::Csr>>,
+        usual: impl FnOnce() -> Result<f64>,
         a: &Blocks<<B as Matrices<T>>::Csr>,
         finest: Size,
         params: &Params,
@@ -71,8 +71,9 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
         let solve = if params.coarsest == CoarsestSolve::Diagonal {
             Solve::Inverse(inverse_of_diagonal::<T, S, B>(backend, a, size)?)
         } else if size.n_rows <= params.coarse_rows.max(SMALL) {
-            let inverse = phases
-                .time::<T, B, _>(backend, "coarsest level", || inverse::<T, S, B>(backend, above, a, size))?;
+            let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
+                inverse::<T, S, B>(backend, usual()?, a, size)
+            })?;
             Solve::Inverse(inverse)
         } else {
             let diagonal = diagonal::<T, B>(backend, a, None, params, false)?;
@@ -115,11 +116,10 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
 /// The dense inverse, as a matrix so that one product applies it.
 fn inverse<T: Real, S: Real, B: Algebra<T> + Formats<T, S>>(
     backend: &B,
-    above: Option<&Blocks<<B as Matrices<T>>::Csr>>,
+    usual: f64,
     a: &Blocks<<B as Matrices<T>>::Csr>,
     size: Size,
 ) -> Result<LevelMatrix<<B as Products<S>>::Matrix>> {
-    let usual = above.map_or(Ok(0.0), |above| least_diagonal::<T, B>(backend, above))?;
     // Without pivoting a nearly singular matrix is inverted less accurately than on the host.
     let nearly = f64::from(f32::EPSILON);
     let negligible = |largest| dense::negligible::<T>(largest, usual).max(nearly * largest);
@@ -174,7 +174,7 @@ pub(super) fn as_ordinary<T: Real>(a: &Blocks<Arc<Csr<T>>>) -> Arc<Csr<T>> {
 }
 
 /// The least magnitude on the diagonal; of blocks the least norm.
-fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Result<f64> {
+pub(super) fn least_diagonal<T: Real, B: Algebra<T>>(backend: &B, a: &Blocks<B::Csr>) -> Result<f64> {
     let norms = if a.block() == 1 { a.first().clone() } else { backend.norms(a)? };
     let inverse = Diagonals::<T>::row_weights(backend, &norms, RowWeight::InverseDiagonal)?;
     let s = Memory::<T>::scalars(backend, 1)?;

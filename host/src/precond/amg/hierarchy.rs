@@ -66,14 +66,36 @@ pub fn build_where_asked<T: Real, B: Algebra<T>>(
     }
 }
 
+/// Which levels of a hierarchy are made.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Range {
+    /// The number of the first, from 0, the finest.
+    pub first: usize,
+    /// Rows of a level, other than the finest, from which on it is one of them.
+    pub least_rows: usize,
+}
+
 /// Coarsens `a` until it is small, cannot be coarsened, or barely shrinks. `product` is the same matrix ready
 /// to be multiplied, where there is one already.
 pub fn build<T: Real, B: Algebra<T>>(
+    backend: &B,
+    a: Blocks<B::Csr>,
+    product: Option<&B::Matrix>,
+    params: &Params,
+    options: SetupOptions,
+) -> Result<Hierarchy<B::Csr, B::Vector>> {
+    build_range(backend, a, product, params, options, Range::default())
+}
+
+/// The levels in `range` of the hierarchy, from that of the matrix `a` on; the coarsest is the matrix of the
+/// next one.
+pub(super) fn build_range<T: Real, B: Algebra<T>>(
     backend: &B,
     mut a: Blocks<B::Csr>,
     product: Option<&B::Matrix>,
     params: &Params,
     options: SetupOptions,
+    range: Range,
 ) -> Result<Hierarchy<B::Csr, B::Vector>> {
     let mut phases = Phases::default();
     let mut levels = Vec::new();
@@ -81,9 +103,13 @@ pub fn build<T: Real, B: Algebra<T>>(
     let mut near_null = options.near_null.map(|space| near_null::finest(backend, space)).transpose()?;
     let singletons = params.coarsening.properties().singletons
         && !near_null.as_ref().is_some_and(|space| space.is_general);
-    while block * backend.size(a.first()).n_rows > params.coarse_rows && levels.len() + 1 < params.max_levels
-    {
-        let (level, rows) = (levels.len(), backend.size(a.first()).n_rows);
+    loop {
+        let (level, rows) = (range.first + levels.len(), backend.size(a.first()).n_rows);
+        let is_last = block * rows <= params.coarse_rows || level + 1 >= params.max_levels;
+        if is_last || level > 0 && block * rows < range.least_rows {
+            break;
+        }
+        a = backend.surrounded(&a)?;
         let product = product.filter(|_| level == 0);
         let diagonal =
             phases.time(backend, "spectral radius", || diagonal(backend, &a, product, params, singletons))?;

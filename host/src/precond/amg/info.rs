@@ -20,6 +20,8 @@ pub struct Info {
     pub cycle_bytes: u64,
     /// On several ranks: how many levels, from the finest on, are shared out among all of them; 0 elsewhere.
     pub on_ranks: usize,
+    /// Whether all ranks have set these up together; otherwise rank 0 has.
+    pub set_up_together: bool,
 }
 
 impl Info {

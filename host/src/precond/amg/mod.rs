@@ -27,8 +27,8 @@ use super::{Preconditioner, cg_step_by_primitives};
 use crate::backend::{Columns, Memory, OneColumn, Products};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Csr, check};
-use crate::setup::Matrices;
 pub use crate::setup::{Blocks, DeviceCsr};
+use crate::setup::{Matrices, Size};
 use crate::solver::cg::{CgStep, CgSteps};
 
 mod application;
@@ -65,7 +65,7 @@ mod update;
 use application::{apply, cg_step, is_fixed};
 pub use cast::Cast;
 pub use coarsening::SetupOptions;
-use coarsest::Coarsest;
+use coarsest::{Coarsest, least_diagonal};
 use columns::InColumns;
 use cycle::Multigrid;
 pub(super) use description::{DESCRIPTION, make};
@@ -81,7 +81,7 @@ pub use near_null::NearNull;
 pub use params::{Coarsening, Cycle, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
 use precisions::Precisions;
-pub(crate) use ranks::AmgOnRanks;
+pub(crate) use ranks::{AmgOnRanks, OwnRows, are_set_up_together};
 pub use traffic::Stored;
 use traffic::Traffic;
 use update::{Reusable, check_pattern, update};
@@ -91,6 +91,16 @@ pub struct Amg<T: Real, S: Real, B: Precisions<T, S>> {
     multigrid: Multigrid<S, B>,
     info: Info,
     reusable: Option<Reusable<T, B>>,
+}
+
+/// What is above some levels of a hierarchy.
+struct Above {
+    /// How many levels.
+    count: usize,
+    /// The size of the finest one's pattern.
+    finest: Size,
+    /// The [least magnitude](least_diagonal) on the diagonal of the last one, 0 without one.
+    usual: f64,
 }
 
 impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
@@ -191,16 +201,26 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         hierarchy: &mut Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>,
         params: &Params,
     ) -> Result<Self> {
+        let finest = hierarchy.levels.first().map_or(&hierarchy.coarsest, |level| &level.a);
+        let finest = Matrices::<T>::size(backend, finest.first());
+        Self::below(backend, hierarchy, params, Above { count: 0, finest, usual: 0.0 })
+    }
+
+    /// The same of the levels below others.
+    fn below(
+        backend: &B,
+        hierarchy: &mut Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>,
+        params: &Params,
+        Above { count, finest, usual }: Above,
+    ) -> Result<Self> {
         let Hierarchy { levels: matrices, coarsest, phases } = hierarchy;
         let mut phases = phases.clone();
-        let size = |a: &Blocks<_>| Matrices::<T>::size(backend, a.first());
-        let finest = size(matrices.first().map_or(&*coarsest, |level| &level.a));
         let mut levels = Vec::new();
         for (l, matrices) in matrices.iter_mut().enumerate() {
-            levels.push(Level::new::<T>(backend, l, matrices, finest, params, &mut phases)?);
+            levels.push(Level::new::<T>(backend, count + l, matrices, finest, params, &mut phases)?);
         }
-        let above = matrices.last().map(|level| &level.a);
-        let last = Coarsest::new::<T>(backend, above, coarsest, finest, params, &mut phases)?;
+        let usual = || matrices.last().map_or(Ok(usual), |above| least_diagonal::<T, B>(backend, &above.a));
+        let last = Coarsest::new::<T>(backend, usual, coarsest, finest, params, &mut phases)?;
 
         let infos: Vec<LevelInfo> = levels.iter().map(Level::info).chain(last.info()).collect();
         let traffic = Traffic {
@@ -211,9 +231,15 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         // Between T and S before and after the cycle.
         let casts = 2 * infos[0].rows * (size_of::<T>() + size_of::<S>());
         let cycle_bytes = traffic.cycle(params) as u64 + casts as u64;
-        let (params_of, on_ranks) = (params.clone(), 0);
-        let info =
-            Info { params: params_of, levels: infos, phases, precision: S::NAME, cycle_bytes, on_ranks };
+        let info = Info {
+            params: params.clone(),
+            levels: infos,
+            phases,
+            precision: S::NAME,
+            cycle_bytes,
+            on_ranks: 0,
+            set_up_together: false,
+        };
         let (cycle, pre, post) = (params.cycle(), params.pre, params.post);
         Ok(Amg { multigrid: Multigrid { levels, coarsest: last, cycle, pre, post }, info, reusable: None })
     }

@@ -17,6 +17,18 @@ impl Phases {
         self.0.iter().copied()
     }
 
+    /// Adds those of another part of the set-up.
+    pub(super) fn add(&mut self, others: &Phases) {
+        others.iter().for_each(|(phase, seconds)| self.add_to(phase, seconds));
+    }
+
+    fn add_to(&mut self, phase: &'static str, seconds: f64) {
+        match self.0.iter_mut().find(|(name, _)| *name == phase) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.0.push((phase, seconds)),
+        }
+    }
+
     /// Runs `work`, waits for it, and adds its time.
     pub(super) fn time<T: Real, B: Backend<T>, R>(
         &mut self,
@@ -27,11 +39,7 @@ impl Phases {
         let start = Instant::now();
         let result = work()?;
         backend.synchronize()?;
-        let seconds = start.elapsed().as_secs_f64();
-        match self.0.iter_mut().find(|(name, _)| *name == phase) {
-            Some((_, sum)) => *sum += seconds,
-            None => self.0.push((phase, seconds)),
-        }
+        self.add_to(phase, start.elapsed().as_secs_f64());
         Ok(result)
     }
 }

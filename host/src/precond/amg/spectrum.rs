@@ -98,9 +98,11 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
     Ok(Diagonal { inverse, spectrum: Spectrum { radius: radius.min(bound), imaginary }, slivers })
 }
 
-/// The next multiple of 1/64, so that what is made with it does not depend on the order of a device's sums.
+/// The next multiple of 1/64, so that what is made with it does not depend on the order of sums, which is
+/// another on a device and on ranks. What is a multiple but for rounding stays: that of a pair of unknowns is.
 fn rounded_up(x: f64) -> f64 {
-    (64.0 * x).ceil() / 64.0
+    const ROUNDING: f64 = 1e-6;
+    (64.0 * x - ROUNDING).ceil() / 64.0
 }
 
 /// The nearest multiple of 1/64, as [`rounded_up`]: 0 for what is only rounding.
@@ -134,7 +136,7 @@ fn spectrum<T: Real, B: Algebra<T>>(
     steps: u32,
 ) -> Result<Spectrum> {
     let steps = steps as usize;
-    let n = a.block() * backend.size(a.first()).n_rows;
+    let n = a.block() * backend.rows_here(a.first());
     // Every (p, A p) comes with (A p, A p), which is not used.
     let (rho, p_ap, z_ap) = (Slot, |k: usize| Slot(steps + 2 * k), Slot(3 * steps));
     let s = backend.scalars(3 * steps + 1)?;
@@ -143,7 +145,7 @@ fn spectrum<T: Real, B: Algebra<T>>(
     // In the basis in which D^-1 A is symmetric, `D^1/2 x`, no row has more of the noise than another. If r
     // were the noise itself, rows of large entries would have little of it, and an eigenvector there would be
     // found late.
-    let mut r = backend.noise(d, n)?;
+    let mut r = backend.noise(a.first(), d, n)?;
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
     for k in 0..steps {
@@ -349,9 +351,9 @@ mod tests {
                 assert_eq!(slivers[i], inverse[i]);
             } else {
                 assert_eq!(slivers[i], 0.0);
-                // Except for what four large radii add to the mean of 512.
+                // Except for what four large radii add to the mean of 512, in steps of 1/64.
                 let change = inverse[i] / usual.inverse[i] - 1.0;
-                assert!(change.abs() < 0.01, "{} {}", inverse[i], usual.inverse[i]);
+                assert!(change.abs() < 0.02, "{} {}", inverse[i], usual.inverse[i]);
             }
         }
         // Without steps the radius is a bound, and no larger than the mean.

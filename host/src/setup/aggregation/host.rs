@@ -16,22 +16,8 @@ const CHUNK: usize = 2048;
 
 impl<T: Real> Aggregation<T> for Cpu {
     fn aggregate(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<(Vec<u32>, usize)> {
+        let joined_root = self.join(s, roots)?;
         let n = s.n_rows();
-        let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
-        let root = |j: usize| if roots[j] == 1 { j as u32 } else { NO_AGGREGATE };
-        let first: Vec<u32> =
-            rows().map(|i| if roots[i] == 0 { strongest(s, i, root) } else { i as u32 }).collect();
-        let joinable = |j: usize| if roots[j] == SINGLETON { NO_AGGREGATE } else { first[j] };
-        let joined_root: Vec<u32> = rows()
-            .map(|i| {
-                if first[i] != NO_AGGREGATE {
-                    return first[i];
-                }
-                let joined = strongest(s, i, joinable);
-                let is_isolated = || s.row(i).0.iter().all(|&j| j as usize == i);
-                if joined == NO_AGGREGATE && !is_isolated() { i as u32 } else { joined }
-            })
-            .collect();
         let mut numbers = vec![NO_AGGREGATE; n];
         let mut count = 0;
         for i in 0..n {
@@ -42,6 +28,24 @@ impl<T: Real> Aggregation<T> for Cpu {
         }
         let number = |&root: &u32| if root == NO_AGGREGATE { NO_AGGREGATE } else { numbers[root as usize] };
         Ok((joined_root.par_iter().with_min_len(CHUNK).map(number).collect(), count as usize))
+    }
+
+    fn join(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<Vec<u32>> {
+        let n = s.n_rows();
+        let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
+        let root = |j: usize| if roots[j] == 1 { j as u32 } else { NO_AGGREGATE };
+        let first: Vec<u32> =
+            rows().map(|i| if roots[i] == 0 { strongest(s, i, root) } else { i as u32 }).collect();
+        let joinable = |j: usize| if roots[j] == SINGLETON { NO_AGGREGATE } else { first[j] };
+        let root_of = |i: usize| {
+            if first[i] != NO_AGGREGATE {
+                return first[i];
+            }
+            let joined = strongest(s, i, joinable);
+            let is_isolated = || s.row(i).0.iter().all(|&j| j as usize == i);
+            if joined == NO_AGGREGATE && !is_isolated() { i as u32 } else { joined }
+        };
+        Ok(rows().map(root_of).collect())
     }
 
     fn tentative(&self, aggregates: &Vec<u32>, n_aggregates: usize) -> Result<Arc<Csr<T>>> {

@@ -6,6 +6,7 @@ use super::matrix::Matrices;
 use crate::error::Result;
 
 mod device;
+mod distributed;
 mod host;
 mod reference;
 #[cfg(test)]
@@ -23,6 +24,9 @@ pub trait Aggregation<T: Real>: Matrices<T> {
     /// is a root too if it has a neighbour; otherwise it belongs to [`NO_AGGREGATE`]. Unknowns for which
     /// `roots` has [`SINGLETON`](super::independent_set::SINGLETON) are roots that nobody joins.
     fn aggregate(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, usize)>;
+
+    /// The root of each unknown's aggregate as [`Aggregation::aggregate`] has it, or [`NO_AGGREGATE`].
+    fn join(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<Self::Indices>;
 
     /// The piecewise constant interpolation P_0: 1 in row `i`, column `aggregates[i]`.
     fn tentative(&self, aggregates: &Self::Indices, n_aggregates: usize) -> Result<Self::Csr>;

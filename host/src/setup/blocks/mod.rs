@@ -6,6 +6,7 @@ use super::matrix::{Blocks, Matrices};
 use crate::error::Result;
 
 mod device;
+mod distributed;
 mod host;
 mod reference;
 #[cfg(test)]

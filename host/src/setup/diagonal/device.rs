@@ -70,7 +70,7 @@ impl<T: Real> Diagonals<T> for Gpu {
         Ok(SmoothingDiagonal { inverse, slivers, n_slivers: download(&count, 1, 0u32)?[0] as usize })
     }
 
-    fn noise(&self, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
+    fn noise(&self, _: &DeviceCsr<T>, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
         let mut x = self.zeros(n)?;
         let block = block_of(d, &x) as u32;
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.

@@ -89,7 +89,7 @@ impl<T: Real> Diagonals<T> for Cpu {
         Ok(SmoothingDiagonal { inverse, slivers, n_slivers })
     }
 
-    fn noise(&self, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
+    fn noise(&self, _: &Arc<Csr<T>>, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
         let block = d.len() / n.max(1);
         let element = |i: usize| scaled_noise(i as u32, d[block * i + i % block]);
         Ok((0..n).into_par_iter().with_min_len(CHUNK).map(element).collect())

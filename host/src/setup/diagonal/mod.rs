@@ -7,6 +7,7 @@ use super::matrix::{Blocks, Matrices};
 use crate::error::Result;
 
 mod device;
+mod distributed;
 mod host;
 mod reference;
 #[cfg(test)]
@@ -59,7 +60,7 @@ pub trait Diagonals<T: Real>: Matrices<T> {
         limits: Limits<T>,
     ) -> Result<SmoothingDiagonal<Self::Vector>>;
 
-    /// `n` numbers that look random, with the D that `d` stands for:
+    /// Numbers that look random for the `n` unknowns of the rows of `a`, with the D that `d` stands for:
     /// [`scaled_noise(i, d_ii)`](arithmetic::noise::scaled_noise).
-    fn noise(&self, d: &Self::Vector, n: usize) -> Result<Self::Vector>;
+    fn noise(&self, a: &Self::Csr, d: &Self::Vector, n: usize) -> Result<Self::Vector>;
 }

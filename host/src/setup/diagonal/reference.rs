@@ -62,7 +62,7 @@ impl<T: Real> Diagonals<T> for Reference {
         })
     }
 
-    fn noise(&self, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
+    fn noise(&self, _: &Arc<Csr<T>>, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
         let block = d.len() / n.max(1);
         Ok((0..n).map(|i| scaled_noise(i as u32, d[block * i + i % block])).collect())
     }

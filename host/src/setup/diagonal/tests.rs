@@ -63,8 +63,8 @@ fn agrees<T: Real, B: Algebra<T>>(b: &B) {
             n_slivers += found.n_slivers;
             n_others += a.n_rows() - found.n_slivers;
             assert_eq!(
-                b.to_host(&b.noise(&d_on_b, d.len()).unwrap()).unwrap(),
-                reference.noise(&d, d.len()).unwrap()
+                b.to_host(&b.noise(&on_b, &d_on_b, d.len()).unwrap()).unwrap(),
+                reference.noise(&a, &d, d.len()).unwrap()
             );
         }
     }

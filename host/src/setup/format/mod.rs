@@ -11,6 +11,7 @@ use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, Format};
 
 mod device;
+mod distributed;
 mod host;
 
 /// Matrices that are multiplied a few times: what a conversion would cost is more than it would save.

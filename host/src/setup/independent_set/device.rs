@@ -1,16 +1,18 @@
 //! [`IndependentSets`] on a device.
 
+use std::ptr::null;
+
 use cuda_std::Real;
 use gpu_kernels::setup::independent_set::{
     independent_reach, independent_remove, independent_select, independent_start,
 };
 use gpu_kernels::setup::sub_warp::Pattern;
 
-use super::IndependentSets;
+use super::{IndependentSets, IndependentSetsOnRanks, Others};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::transfer;
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
 /// Rounds between two times that the host asks whether somebody is undecided; those after the last do
@@ -26,12 +28,26 @@ impl<T: Real> IndependentSets<T> for Gpu {
         isolated: bool,
         slivers: Option<&DeviceVector<T>>,
     ) -> Result<DeviceIndices> {
+        self.independent_set_among(s, st, distance, isolated, slivers, None)
+    }
+}
+
+impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
+    fn independent_set_among(
+        &self,
+        s: &DeviceCsr<T>,
+        st: Option<&DeviceCsr<T>>,
+        distance: u32,
+        isolated: bool,
+        slivers: Option<&DeviceVector<T>>,
+        others: Option<&Others>,
+    ) -> Result<DeviceIndices> {
         let rows = s.size.n_rows;
         let members = DeviceIndices::new(self.device(), rows)?;
-        let null = Pattern { row_ptr: std::ptr::null(), col_idx: std::ptr::null() };
+        let no_graph = Pattern { row_ptr: null(), col_idx: null() };
         // Most rows are decided after a few rounds, and then a sub-warp has but one number to read.
         let (n, log2_lanes) = (rows as u64, s.log2_lanes().saturating_sub(1));
-        let (s, st) = (s.pattern(), st.map_or(null, |st| st.pattern()));
+        let (s, st) = (s.pattern(), st.map_or(no_graph, |st| st.pattern()));
         // One allocation: the largest of each neighbourhood, weights, marks, and the last round that left
         // somebody.
         let scratch = Buffer::new(self.device(), rows * 16 + size_of::<u32>())?;
@@ -43,12 +59,37 @@ impl<T: Real> IndependentSets<T> for Gpu {
         unsafe { self.device().zero(open as u64, size_of::<u32>())? };
         let (isolated, members_ptr) = (isolated as u32, members.ptr_mut());
         let slivers = pointer_or_null(slivers);
-        let kernel = independent_start { n, s, st, isolated, slivers, weights, marks, members: members_ptr };
+        let upload = |numbers: &[u32]| DeviceIndices::from_slice(self.device(), numbers);
+        let numbers = others.map(|others| upload(others.numbering.numbers())).transpose()?;
+        let is_own = others.map(|others| upload(&others.is_own())).transpose()?;
+        let pointer =
+            |indices: &Option<DeviceIndices>| indices.as_ref().map_or(null(), |indices| indices.ptr());
+        let (numbers, is_own) = (pointer(&numbers), pointer(&is_own));
+        let kernel =
+            independent_start { n, s, st, numbers, isolated, slivers, weights, marks, members: members_ptr };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows, &kernel) }?;
+        // What ranks find together about the weights, which may change.
+        let exchanged = |exchange: &dyn Fn(&mut [u32]) -> Result<bool>| {
+            let mut on_host = vec![0u32; rows];
+            // SAFETY: within the allocation.
+            unsafe { transfer::download(&**self.device(), &mut on_host, weights as u64)? };
+            let is_open = exchange(&mut on_host)?;
+            // SAFETY: within the allocation.
+            unsafe { transfer::upload(&**self.device(), weights as u64, &on_host)? };
+            Ok::<_, Error>(is_open)
+        };
+        if let Some(others) = others
+            && !exchanged(&|weights| {
+                others.update(weights)?;
+                others.settle(weights)
+            })?
+        {
+            return Ok(members);
+        }
         let mut round = 0;
         loop {
-            for _ in 0..ROUNDS {
+            for _ in 0..if others.is_some() { 1 } else { ROUNDS } {
                 round += 1;
                 let kernel = independent_reach { n, log2_lanes, s, st, round, weights, largest };
                 // SAFETY: the matrices are valid, and the arrays were made for their sizes.
@@ -62,6 +103,7 @@ impl<T: Real> IndependentSets<T> for Gpu {
                     round,
                     weights,
                     largest,
+                    is_own,
                     marks,
                     members: members_ptr,
                     open,
@@ -71,6 +113,12 @@ impl<T: Real> IndependentSets<T> for Gpu {
                 let kernel = independent_remove { n, log2_lanes, s, st, distance, round, marks, weights };
                 // SAFETY: the matrices are valid, and the arrays were made for their sizes.
                 unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+            }
+            if let Some(others) = others {
+                match exchanged(&|weights| others.settle(weights))? {
+                    true => continue,
+                    false => return Ok(members),
+                }
             }
             let mut last_open = [0u32];
             // SAFETY: within the allocation.

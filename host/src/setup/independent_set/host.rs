@@ -7,7 +7,7 @@ use crate::parallel::*;
 use arithmetic::noise::weight;
 use cuda_std::Real;
 
-use super::{IndependentSets, SINGLETON};
+use super::{IndependentSets, IndependentSetsOnRanks, Others, SINGLETON};
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -16,8 +16,6 @@ use crate::matrix::Csr;
 const CHUNK: usize = 2048;
 
 impl<T: Real> IndependentSets<T> for Cpu {
-    /// Most unknowns meet one of a larger weight after a few neighbours, so that a round costs little more
-    /// than its undecided unknowns.
     fn independent_set(
         &self,
         s: &Arc<Csr<T>>,
@@ -25,6 +23,22 @@ impl<T: Real> IndependentSets<T> for Cpu {
         distance: u32,
         isolated: bool,
         slivers: Option<&Vec<T>>,
+    ) -> Result<Vec<u32>> {
+        self.independent_set_among(s, st, distance, isolated, slivers, None)
+    }
+}
+
+impl<T: Real> IndependentSetsOnRanks<T> for Cpu {
+    /// Most unknowns meet one of a larger weight after a few neighbours, so that a round costs little more
+    /// than its undecided unknowns.
+    fn independent_set_among(
+        &self,
+        s: &Arc<Csr<T>>,
+        st: Option<&Arc<Csr<T>>>,
+        distance: u32,
+        isolated: bool,
+        slivers: Option<&Vec<T>>,
+        others: Option<&Others>,
     ) -> Result<Vec<u32>> {
         let n = s.n_rows();
         // Rows have their diagonal too, for which the conditions always hold.
@@ -37,7 +51,8 @@ impl<T: Real> IndependentSets<T> for Cpu {
             let dependent = off_diagonal(transposed_row(i));
             let is_isolated = dependent == 0 && row(i).iter().all(|&j| j == i);
             let is_candidate = !is_isolated && !is_sliver(i);
-            AtomicU32::new(if is_candidate { weight(i, st.map(|_| dependent)) } else { 0 })
+            let number = others.map_or(i, |others| others.number(i));
+            AtomicU32::new(if is_candidate { weight(number, st.map(|_| dependent)) } else { 0 })
         };
         let weights: Vec<AtomicU32> =
             (0..n as u32).into_par_iter().with_min_len(CHUNK).map(initial).collect();
@@ -56,9 +71,19 @@ impl<T: Real> IndependentSets<T> for Cpu {
         };
         let first = |i: u32| if is_sliver(i) { SINGLETON } else { (isolated && get(i) == 0) as u32 };
         let mut members: Vec<u32> = (0..n as u32).map(first).collect();
+        let is_own = others.map(Others::is_own);
+        let candidate =
+            |&i: &u32| get(i) != 0 && is_own.as_ref().is_none_or(|is_own| is_own[i as usize] == 1);
         let all = (0..n as u32).into_par_iter().with_min_len(CHUNK);
-        let mut undecided: Vec<u32> = all.filter_collect(|&i| get(i) != 0);
-        while !undecided.is_empty() {
+        let mut undecided: Vec<u32> = all.filter_collect(candidate);
+        let mut is_open = match others {
+            None => !undecided.is_empty(),
+            Some(others) => exchanged(&weights, |weights| {
+                others.update(weights)?;
+                others.settle(weights)
+            })?,
+        };
+        while is_open {
             let chosen: Vec<u32> =
                 undecided.par_iter().with_min_len(CHUNK).map(|&i| i).filter_collect(|&i| is_largest(i));
             chosen.par_iter().with_min_len(64).for_each(|&i| {
@@ -73,8 +98,18 @@ impl<T: Real> IndependentSets<T> for Cpu {
             for i in chosen {
                 members[i as usize] = 1;
             }
+            let settled = others.map(|others| exchanged(&weights, |weights| others.settle(weights)));
             undecided = undecided.into_par_iter().with_min_len(CHUNK).filter_collect(|&i| get(i) != 0);
+            is_open = settled.unwrap_or(Ok(!undecided.is_empty()))?;
         }
         Ok(members)
     }
+}
+
+/// What ranks find together about these weights, which may change.
+fn exchanged(weights: &[AtomicU32], exchange: impl FnOnce(&mut [u32]) -> Result<bool>) -> Result<bool> {
+    let mut plain: Vec<u32> = weights.iter().map(|weight| weight.load(Ordering::Relaxed)).collect();
+    let is_open = exchange(&mut plain)?;
+    weights.iter().zip(plain).for_each(|(weight, plain)| weight.store(plain, Ordering::Relaxed));
+    Ok(is_open)
 }

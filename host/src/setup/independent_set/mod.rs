@@ -3,9 +3,11 @@
 use cuda_std::Real;
 
 use super::matrix::Matrices;
+use crate::comm::{Comm, Numbering, sums};
 use crate::error::Result;
 
 mod device;
+mod distributed;
 mod host;
 mod reference;
 #[cfg(test)]
@@ -36,4 +38,52 @@ pub trait IndependentSets<T: Real>: Matrices<T> {
         isolated: bool,
         slivers: Option<&Self::Vector>,
     ) -> Result<Self::Indices>;
+}
+
+/// Independent sets that several ranks find together.
+pub trait IndependentSetsOnRanks<T: Real>: IndependentSets<T> {
+    /// [`IndependentSets::independent_set`] for the part of a graph that a rank has, or with `None` for all of
+    /// one. It has the rows of its own unknowns, with distance 2 of their neighbours too, and decides about
+    /// its own. What it finds about those of others is not to be looked at.
+    fn independent_set_among(
+        &self,
+        s: &Self::Csr,
+        st: Option<&Self::Csr>,
+        distance: u32,
+        isolated: bool,
+        slivers: Option<&Self::Vector>,
+        others: Option<&Others>,
+    ) -> Result<Self::Indices>;
+}
+
+/// The other ranks, and the part of a graph that this one has.
+pub struct Others<'a> {
+    pub(super) comm: &'a dyn Comm,
+    pub(super) numbering: &'a Numbering,
+}
+
+impl Others<'_> {
+    /// The number of an unknown in the whole graph.
+    fn number(&self, place: u32) -> u32 {
+        self.numbering.numbers()[place as usize]
+    }
+
+    /// 1 for unknowns of this rank, 0 for others.
+    fn is_own(&self) -> Vec<u32> {
+        let mut is_own = vec![0; self.numbering.len()];
+        self.numbering.own().iter().for_each(|&place| is_own[place as usize] = 1);
+        is_own
+    }
+
+    /// Overwrites the weights of others' unknowns with what their ranks have.
+    fn update(&self, weights: &mut [u32]) -> Result<()> {
+        self.numbering.update(self.comm, weights)
+    }
+
+    /// After a round: makes the weights of what any rank has decided 0, on all; whether any are left.
+    fn settle(&self, weights: &mut [u32]) -> Result<bool> {
+        self.numbering.settle(self.comm, weights)?;
+        let is_open = self.numbering.own().iter().any(|&place| weights[place as usize] != 0);
+        Ok(sums(self.comm, &[f64::from(u8::from(is_open))])? != [0.0])
+    }
 }

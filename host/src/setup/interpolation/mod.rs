@@ -7,6 +7,7 @@ use super::product::SparseProducts;
 use crate::error::Result;
 
 mod device;
+mod distributed;
 mod extended_i;
 mod host;
 mod reference;

@@ -6,6 +6,7 @@ use super::matrix::Matrices;
 use crate::error::Result;
 
 mod device;
+mod distributed;
 pub mod host;
 
 /// Dense inverses where a backend computes.

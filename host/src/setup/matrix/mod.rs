@@ -10,6 +10,8 @@ use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
 
 pub(super) mod device;
+pub(super) mod distributed;
+pub(super) mod exchange;
 mod host;
 
 /// Rows, columns and stored entries.
@@ -87,8 +89,26 @@ pub trait Matrices<T: Real>: Backend<T> + 'static {
     fn indices_to_host(&self, indices: &Self::Indices) -> Result<Vec<u32>>;
     /// The planes of a matrix of blocks, where this backend computes.
     fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Self::Csr>>;
+    /// The matrix where this backend computes, in planes if it has `block` unknowns a node.
+    fn in_planes(&self, a: &Arc<Csr<T>>, block: usize) -> Result<Blocks<Self::Csr>> {
+        match block {
+            1 => self.csr(a).map(Blocks::scalar),
+            _ => self.blocks(&BlockCsr::from_csr(a, block)?),
+        }
+    }
     /// Rows, columns, entries.
     fn size(&self, a: &Self::Csr) -> Size;
+    /// Rows of it that are here: on several ranks those of this one.
+    fn rows_here(&self, a: &Self::Csr) -> usize {
+        self.size(a).n_rows
+    }
+    /// Entries of each row that is here.
+    fn row_lengths(&self, a: &Self::Csr) -> Result<Vec<u32>>;
+    /// A square matrix with what the operations of a set-up look at: on several ranks rows of others, those
+    /// that this rank's have columns of, and the diagonal entries of the columns of these.
+    fn surrounded(&self, a: &Blocks<Self::Csr>) -> Result<Blocks<Self::Csr>> {
+        Ok(a.clone())
+    }
     /// Overwrites the values of `a` with those of `values`, which has the same pattern.
     fn set_values(&self, a: &mut Self::Csr, values: &Csr<T>) -> Result<()>;
     /// `A = factor A`.

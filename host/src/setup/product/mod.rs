@@ -6,6 +6,7 @@ use super::matrix::{Blocks, Matrices};
 use crate::error::Result;
 
 mod device;
+mod distributed;
 pub(super) mod host;
 mod lanes;
 mod reference;

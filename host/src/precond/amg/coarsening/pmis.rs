@@ -38,9 +38,9 @@ pub(super) fn interpolation<T: Real, B: Algebra<T>>(
     // The level in between is passed over: P = P_1 P_2.
     let between = phases.time(backend, "Galerkin product", || {
         let r = backend.transpose(&p)?;
-        backend.product(&r, &backend.product(a, &p)?)
+        backend.surrounded(&Blocks::scalar(backend.product(&r, &backend.product(a, &p)?)?))
     })?;
-    let second = one_level(finer, &between, phases)?;
+    let second = one_level(finer, between.first(), phases)?;
     phases.time(backend, "interpolation", || backend.product(&p, &second))
 }
 

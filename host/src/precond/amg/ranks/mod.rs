@@ -1,10 +1,12 @@
-//! A hierarchy on several ranks. Rank 0 sets it up, so that it is the same for every number of ranks, and
-//! shares its levels out: each rank has the rows of its unknowns, and the cycle runs on all of them. Levels
-//! that are too small for that, and the coarsest, stay on rank 0.
+//! A hierarchy on several ranks, the same for every number of ranks: each has the rows of its unknowns, and the
+//! cycle runs on all of them. Levels that are too small for that, and the coarsest, are rank 0's. Ranks set
+//! the others up together, or rank 0 does, and shares them out ([`are_set_up_together`]).
 //!
 //! | file | what |
 //! |---|---|
-//! | `whole` | the hierarchy on rank 0, and which rank gets what |
+//! | `together` | levels that all ranks set up |
+//! | `own_rows`, `rows` | the rows of a rank before that, and after |
+//! | `whole` | a hierarchy that rank 0 has set up, and which rank gets what |
 //! | `part` | the part that a rank has of a level |
 //! | `below` | the levels that stay on rank 0 |
 
@@ -19,28 +21,61 @@ use super::cycle::Multigrid;
 use super::level::{Level, Vectors};
 use super::precisions::Precisions;
 use super::traffic::Traffic;
-use super::{Amg, AnyPrecision, Info, Params};
+use super::{Amg, AnyPrecision, Coarsening, Info, Params, SetupOn, Splitting};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Partition, Reader, Writer, agree_within};
-use crate::error::Result;
+use crate::comm::{Partition, Reader, Writer, agree_within, sums};
+use crate::error::{Error, Result};
 use crate::precond::description::Source;
 use crate::precond::{Gathered, Preconditioner, cg_step_by_primitives, preconditioner};
 use crate::setup::Size;
 use crate::solver::cg::{CgStep, CgSteps};
 use below::AtRoot;
+pub(crate) use own_rows::OwnRows;
 use part::Part;
+use together::{SetsUp, Together};
 use whole::{Whole, count_of};
 
 mod below;
+mod own_rows;
 mod part;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod together;
 mod whole;
 
 /// What rank 0 sets a hierarchy up from, and which rank has which rows.
 pub(crate) type Root<'a, T, B> = (Arc<Partition>, Source<'a, T, B>);
 
+/// A preconditioner that all ranks apply together.
+pub(crate) type OnAll<T, B> = Box<dyn Preconditioner<T, Distributed<B>>>;
+
+/// Whether ranks set up together what can be cycled over together. Greedy splittings go through all unknowns
+/// in turn, and near-null-space vectors are made orthogonal on whole aggregates. That a smoother does not take
+/// blocks is rank 0's to say.
+pub(crate) fn are_set_up_together(params: &Params, block: usize, has_near_null: bool) -> bool {
+    !has_near_null
+        && (block == 1 || params.smoother.takes_blocks())
+        && params.setup == SetupOn::Device
+        && (params.coarsening != Coarsening::MandelBrezina || params.splitting == Splitting::Parallel)
+}
+
 /// Backends of ranks on which a hierarchy can be cycled over.
 pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> {
+    /// Multigrid with the same parameters on every rank that all [set up together](are_set_up_together); its
+    /// smoother is weighted sweeps. Every rank calls it, rank 0 with which rank has which rows, and whether
+    /// the hierarchy is applied in f32. `None` where the finest level is the coarsest.
+    ///
+    /// # Errors
+    /// As of a set-up.
+    fn amg_set_up_together(
+        backend: &Distributed<Self>,
+        rows: &OwnRows<T, Self>,
+        params: &Params,
+        root: Option<(&Partition, bool)>,
+    ) -> Result<Option<OnAll<T, Self>>>;
+
     /// Multigrid with the same parameters on every rank; its smoother is weighted sweeps. Every rank calls
     /// it, with `n` rows each, rank 0 with the whole matrix.
     ///
@@ -51,19 +86,57 @@ pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> {
         n: usize,
         params: &Params,
         root: Option<Root<T, Self>>,
-    ) -> Result<Box<dyn Preconditioner<T, Distributed<Self>>>>;
+    ) -> Result<OnAll<T, Self>>;
 }
 
 impl<T: Real, B> AmgOnRanks<T> for B
 where
-    B: Precisions<T, T> + Precisions<T, f32> + Borders<T> + Borders<f32>,
+    B: SetsUp<T, T> + SetsUp<T, f32>,
 {
+    fn amg_set_up_together(
+        backend: &Distributed<B>,
+        rows: &OwnRows<T, B>,
+        params: &Params,
+        root: Option<(&Partition, bool)>,
+    ) -> Result<Option<OnAll<T, B>>> {
+        let comm = &**backend.comm();
+        let message = match root {
+            None => comm.receive(0)?,
+            Some((partition, in_f32)) => {
+                let message = |rank| {
+                    let numbers: Vec<u32> = partition.rows(rank).iter().map(|&row| row as u32).collect();
+                    let known = [partition.n_rows() as u64, u64::from(in_f32)];
+                    Writer::new().put(&known).put(&numbers).bytes()
+                };
+                (1..comm.size()).try_for_each(|rank| comm.send(rank, &message(rank)))?;
+                message(0)
+            }
+        };
+        let mut message = Reader::new(&message);
+        let (known, numbers) = (message.take::<u64>()?, message.take::<u32>()?);
+        let &[total, in_f32] = &known[..] else {
+            return Err(Error::Option("rank 0 tells something else".into()));
+        };
+        let made = match in_f32 {
+            0 => set_up_together::<T, T, B>(backend, rows, numbers, total as usize, params),
+            _ => set_up_together::<T, f32, B>(backend, rows, numbers, total as usize, params),
+        };
+        made.map_err(|error| match error {
+            Error::Rank { .. } => error,
+            // The others may wait for this rank.
+            own => {
+                comm.fail(&own.to_string());
+                Error::Rank { rank: comm.rank(), message: own.to_string() }
+            }
+        })
+    }
+
     fn amg_on_ranks(
         backend: &Distributed<B>,
         n: usize,
         params: &Params,
         root: Option<Root<T, B>>,
-    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+    ) -> Result<OnAll<T, B>> {
         let in_f32 = root.as_ref().is_some_and(|(_, source)| source.parameters.hierarchy_in_f32);
         let mut message = vec![u8::from(in_f32)];
         backend.comm().broadcast(&mut message)?;
@@ -90,7 +163,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     n: usize,
     params: &Params,
     root: Option<Root<T, B>>,
-) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+) -> Result<OnAll<T, B>> {
     let comm = &**backend.comm();
     let whole = root.map(|(partition, source)| {
         let Source { backend, csr, product, parameters, .. } = source;
@@ -128,17 +201,50 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
         });
     }
     let levels = agree_within(comm, levels)?;
+    let (info, rest) = whole.map(|Whole { rest, info, .. }| (info, rest)).unzip();
+    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, rest)?;
+    Ok(Box::new(OnRanks { multigrid, info, is_fixed, bytes }))
+}
 
+fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
+    backend: &Distributed<B>,
+    rows: &OwnRows<T, B>,
+    numbers: Vec<u32>,
+    total: usize,
+    params: &Params,
+) -> Result<Option<OnAll<T, B>>> {
+    let comm = &**backend.comm();
+    let n = numbers.len();
+    let Some(Together { levels, rest }) = Together::<T, S, B>::new(backend, rows, numbers, total, params)?
+    else {
+        return Ok(None);
+    };
+    let (rest, mut info): (Option<Multigrid<S, B>>, Option<Info>) =
+        rest.map(|Amg { multigrid, info, .. }| (multigrid, info)).unzip();
+    let are_flexible = levels.iter().any(|level| level.flexible.is_some())
+        || rest.as_ref().is_some_and(|rest| !is_fixed(rest));
+    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, rest)?;
+    let of_all = sums(comm, &[bytes as f64, f64::from(u8::from(are_flexible))])?;
+    if let Some(info) = &mut info {
+        info.cycle_bytes = of_all[0] as u64;
+    }
+    Ok(Some(Box::new(OnRanks { multigrid, info, is_fixed: of_all[1] == 0.0, bytes })))
+}
+
+/// The cycle over these levels, and those below, which rank 0 has; and the bytes that an application moves here.
+fn cycled<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
+    backend: &Distributed<B>,
+    n: usize,
+    params: &Params,
+    levels: Vec<Level<S, Distributed<B>>>,
+    rest: Option<Multigrid<S, B>>,
+) -> Result<(Multigrid<S, Distributed<B>>, u64)> {
     let mut passes: Vec<_> = levels.iter().map(Level::passes).collect();
     let mut below_bytes = 0.0;
-    let (info, rest) = match whole {
-        None => (None, None),
-        Some(Whole { rest, info, .. }) => {
-            passes.extend(rest.levels.iter().map(Level::passes));
-            below_bytes = rest.coarsest.traffic();
-            (Some(info), Some(rest))
-        }
-    };
+    if let Some(rest) = &rest {
+        passes.extend(rest.levels.iter().map(Level::passes));
+        below_bytes = rest.coarsest.traffic();
+    }
     let cycle = Traffic { value: size_of::<S>(), levels: passes, coarsest: below_bytes }.cycle(params);
     let casts = 2 * n * (size_of::<T>() + size_of::<S>());
     // Of which rank 0 has all.
@@ -150,7 +256,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     };
     let (cycle_of, pre, post) = (params.cycle(), params.pre, params.post);
     let multigrid = Multigrid { levels, coarsest, cycle: cycle_of, pre, post };
-    Ok(Box::new(OnRanks { multigrid, info, is_fixed, bytes: cycle as u64 + casts as u64 }))
+    Ok((multigrid, cycle as u64 + casts as u64))
 }
 
 impl<T: Real, S: Real, B> Preconditioner<T, Distributed<B>> for OnRanks<S, B>

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
-use crate::backend::{Memory, Products};
+use crate::backend::{Memory, Operator, Products};
 use crate::comm::{Piece, Reader, Writer, agree_within};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
-use crate::matrix::{AnyMatrix, BlockCsr, Csr};
+use crate::matrix::{AnyMatrix, Csr};
 use crate::precond::amg::flexible::FlexibleCg;
 use crate::precond::amg::level::{Correction, Level, LevelMatrix, Vectors};
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Sweeps;
-use crate::setup::{Blocks, Formats, Matrices, Size};
+use crate::setup::{Formats, Matrices, Size};
 
 /// A matrix of a level, of which [`PartOfMatrix::piece`] has the rows of one rank.
 pub struct PartOfMatrix {
@@ -70,30 +70,41 @@ impl Part {
         params: &Params,
     ) -> Result<Level<S, Distributed<B>>> {
         let Part { block, matrices, is_swept, weights, d } = self;
-        let n = matrices[0].piece.local.n_rows();
         let matrix = |part| matrix::<T, S, B>(backend, part, block, params);
         let [a, correction, r] = matrices.map(matrix);
         let (a, correction, r) = (a?, correction?, r?);
         let rounded = |values: Vec<f64>| values.into_iter().map(S::from_f64).collect::<Vec<S>>();
         let (len, d) = (d.len(), Memory::<S>::vector(backend.inner(), &rounded(d))?);
-        let flexible = match params.cycle() {
-            Cycle::K if l > 0 => Some(FlexibleCg::new(backend, n)?),
-            _ => None,
-        };
-        Ok(Level {
-            a,
-            r,
-            correction: if is_swept {
-                Correction::Swept(correction)
-            } else {
-                Correction::Interpolated(correction)
-            },
-            smoother: Box::new(Sweeps::of_diagonal(d, rounded(weights), block, len)),
-            vectors: Vectors::new::<S, Distributed<B>>(backend, n)?,
-            flexible,
-        })
+        let sweeps = Sweeps::of_diagonal(d, rounded(weights), block, len);
+        let correction =
+            if is_swept { Correction::Swept(correction) } else { Correction::Interpolated(correction) };
+        level(backend, l, params, (a, correction, r), sweeps)
     }
 }
+
+/// The `l`-th level of a rank, of A, correction and R.
+pub fn level<S: Real, B: Borders<S> + 'static>(
+    backend: &Distributed<B>,
+    l: usize,
+    params: &Params,
+    (a, correction, r): Matrices3<S, B>,
+    sweeps: Sweeps<S, Distributed<B>>,
+) -> Result<Level<S, Distributed<B>>> {
+    let n = a.matrix.n_rows();
+    let flexible = match params.cycle() {
+        Cycle::K if l > 0 => Some(FlexibleCg::new(backend, n)?),
+        _ => None,
+    };
+    let vectors = Vectors::new::<S, Distributed<B>>(backend, n)?;
+    Ok(Level { a, r, correction, smoother: Box::new(sweeps), vectors, flexible })
+}
+
+/// A, the correction and R of a level.
+type Matrices3<S, B> = (
+    LevelMatrix<DistributedMatrix<S, B>>,
+    Correction<DistributedMatrix<S, B>>,
+    LevelMatrix<DistributedMatrix<S, B>>,
+);
 
 const PIVOTS: [Option<Pivot>; 3] = [None, Some(Pivot::Diagonal), Some(Pivot::Largest)];
 
@@ -106,7 +117,7 @@ fn unknown() -> Error {
 }
 
 /// The rows of a matrix where they are computed with, in S.
-fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
+pub fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
     backend: &Distributed<B>,
     PartOfMatrix { piece, pivot }: PartOfMatrix,
     block: usize,
@@ -134,11 +145,7 @@ fn operator<T: Real, S: Real, B: Precisions<T, S>>(
         let local = AnyMatrix::Crs(Arc::new(local.cast::<S>()));
         return Products::<S>::matrix(backend, &Arc::new(local));
     }
-    let local = local.cast::<T>();
-    let blocks = match block {
-        1 => Blocks::scalar(Matrices::<T>::csr(backend, &Arc::new(local))?),
-        _ => Matrices::<T>::blocks(backend, &BlockCsr::from_csr(&local, block)?)?,
-    };
+    let blocks = Matrices::<T>::in_planes(backend, &Csr::in_type(&Arc::new(local.clone())), block)?;
     match (pivot, params.format) {
         (Some(pivot), _) => Formats::<T, S>::smoothing_operator(backend, &blocks, pivot),
         (None, Some(format)) => Formats::<T, S>::operator_in(backend, &blocks, format),

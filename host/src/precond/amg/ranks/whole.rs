@@ -38,7 +38,7 @@ pub struct Whole<T: Real, S: Real, B: Precisions<T, S>> {
 type Made<T, S, B> = (Amg<T, S, B>, Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>);
 
 /// Rows of a level a rank, below which rank 0 computes it alone.
-const RANK_ROWS: usize = 1000;
+pub const RANK_ROWS: usize = 1000;
 
 /// How many of these levels are large enough to be shared out among `size` ranks.
 pub fn count_of<T: Real, S: Real, B: Precisions<T, S>>(amg: &Amg<T, S, B>, size: usize) -> usize {

@@ -27,18 +27,34 @@ impl SmootherKind {
         self,
         input: &Input<T, B>,
     ) -> Result<Box<dyn Smoother<S, B>>> {
-        Ok(match self {
-            SmootherKind::Jacobi => Box::new(jacobi::setup(input)?),
-            SmootherKind::L1Jacobi => Box::new(l1_jacobi::setup(input)?),
-            SmootherKind::Chebyshev => Box::new(chebyshev::setup(input)?),
-            SmootherKind::Spai0 => Box::new(spai0::setup(input)?),
-            SmootherKind::Ilu => ilu::setup(input)?,
-        })
+        match self.sweeps(input)? {
+            Some(sweeps) => Ok(Box::new(sweeps)),
+            None => ilu::setup(input),
+        }
+    }
+
+    /// The smoother, if it is weighted sweeps.
+    pub(super) fn sweeps<T: Real, S: Real, B: Algebra<T> + Cast<T, S>>(
+        self,
+        input: &Input<T, B>,
+    ) -> Result<Option<Sweeps<S, B>>> {
+        match self {
+            SmootherKind::Jacobi => jacobi::setup(input).map(Some),
+            SmootherKind::L1Jacobi => l1_jacobi::setup(input).map(Some),
+            SmootherKind::Chebyshev => chebyshev::setup(input).map(Some),
+            SmootherKind::Spai0 => spai0::setup(input).map(Some),
+            SmootherKind::Ilu => Ok(None),
+        }
     }
 
     /// Whether it is weighted sweeps, with a diagonal: each row of unknowns is smoothed by itself.
     pub(crate) fn is_of_sweeps(self) -> bool {
         self != SmootherKind::Ilu
+    }
+
+    /// Whether it smooths matrices of blocks.
+    pub(super) fn takes_blocks(self) -> bool {
+        matches!(self, SmootherKind::Chebyshev | SmootherKind::Jacobi)
     }
 
     /// The parameters that it uses.

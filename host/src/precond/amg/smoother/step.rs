@@ -82,7 +82,7 @@ impl<S: Real, B: Backend<S>> Sweeps<S, B> {
         B: Algebra<T> + Cast<T, S>,
     {
         let backend = input.backend;
-        let len = input.a.planes().len() * Matrices::<T>::size(backend, input.a.first()).n_rows;
+        let len = input.a.planes().len() * Matrices::<T>::rows_here(backend, input.a.first());
         let mut rounded = Memory::<S>::zeros(backend, len)?;
         Cast::<T, S>::cast(backend, d, &mut rounded)?;
         let weights = weights.into_iter().map(S::from_f64).collect();

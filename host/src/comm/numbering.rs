@@ -1,0 +1,247 @@
+//! The unknowns that a rank has or looks at, by their numbers in the whole vector.
+
+use std::sync::OnceLock;
+
+use bytemuck::{AnyBitPattern, NoUninit};
+
+use super::{Comm, Reader, Writer, all_to_all};
+use crate::error::Result;
+
+/// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
+/// unknowns has its entries in the order in which the whole matrix has them.
+#[derive(Debug)]
+pub(crate) struct Numbering {
+    /// The number of each in the whole vector, ascending.
+    numbers: Vec<u32>,
+    /// The rank that has it.
+    owners: Vec<u32>,
+    /// Places of this rank's own.
+    own: Vec<u32>,
+    /// Unknowns of all ranks.
+    total: usize,
+    halo: OnceLock<Halo>,
+}
+
+/// What is exchanged so that a rank has the elements of others that it looks at.
+#[derive(Debug)]
+pub(crate) struct Halo {
+    /// Ranks that look at own unknowns, and which: their places here.
+    pub sends: Vec<(usize, Vec<u32>)>,
+    /// Ranks whose unknowns are looked at here, and the places of those.
+    pub receives: Vec<(usize, Vec<u32>)>,
+}
+
+impl Numbering {
+    /// Of `rank`, which has those of its unknowns among these that `owners` says; `total` is their number
+    /// over all ranks. It looks at no unknown without having all of its own.
+    pub fn new(rank: usize, numbers: Vec<u32>, owners: Vec<u32>, total: usize) -> Self {
+        debug_assert!(numbers.is_sorted() && numbers.len() == owners.len());
+        let is_own = |&place: &u32| owners[place as usize] as usize == rank;
+        let own = (0..numbers.len() as u32).filter(is_own).collect();
+        Numbering { numbers, owners, own, total, halo: OnceLock::new() }
+    }
+
+    /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that have
+    /// the largest number, which stands for none.
+    pub fn of_all(rank: usize, unknowns: &[[u32; 2]], total: usize) -> Self {
+        let mut all: Vec<[u32; 2]> =
+            unknowns.iter().copied().filter(|&[number, _]| number != u32::MAX).collect();
+        all.sort_unstable();
+        all.dedup();
+        let (numbers, owners) = all.iter().map(|&[number, owner]| (number, owner)).unzip();
+        Numbering::new(rank, numbers, owners, total)
+    }
+
+    /// The rank's own alone.
+    pub fn of_own(&self, rank: usize) -> Self {
+        Numbering::new(rank, self.own_numbers(), vec![rank as u32; self.own.len()], self.total)
+    }
+
+    /// These and `more`, ascending numbers with the ranks that have them; and where each of these is there.
+    pub fn united(&self, rank: usize, more: &[(u32, u32)]) -> (Self, Vec<u32>) {
+        let most = self.len() + more.len();
+        let (mut numbers, mut owners) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let mut places = Vec::with_capacity(self.len());
+        let mut more = more.iter().copied().peekable();
+        for (&number, &owner) in self.numbers.iter().zip(&self.owners) {
+            while let Some((new, its)) = more.next_if(|&(new, _)| new < number) {
+                numbers.push(new);
+                owners.push(its);
+            }
+            more.next_if(|&(new, _)| new == number);
+            places.push(numbers.len() as u32);
+            numbers.push(number);
+            owners.push(owner);
+        }
+        for (new, its) in more {
+            numbers.push(new);
+            owners.push(its);
+        }
+        (Numbering::new(rank, numbers, owners, self.total), places)
+    }
+
+    /// Those of nodes of `block` unknowns each, all of whose unknowns these are.
+    pub fn of_nodes(&self, rank: usize, block: usize) -> Self {
+        let numbers = self.numbers.iter().step_by(block).map(|&number| number / block as u32).collect();
+        let owners = self.owners.iter().step_by(block).copied().collect();
+        Numbering::new(rank, numbers, owners, self.total / block)
+    }
+
+    /// The unknowns of these, which are nodes of `block` each.
+    pub fn written_out(&self, rank: usize, block: usize) -> Self {
+        let of_node = |&node: &u32| node * block as u32..(node + 1) * block as u32;
+        let numbers = self.numbers.iter().flat_map(of_node).collect();
+        let owners = self.owners.iter().flat_map(|&owner| std::iter::repeat_n(owner, block)).collect();
+        Numbering::new(rank, numbers, owners, self.total * block)
+    }
+
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+    /// Unknowns of all ranks.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+    pub fn owners(&self) -> &[u32] {
+        &self.owners
+    }
+    /// Places of this rank's own, ascending.
+    pub fn own(&self) -> &[u32] {
+        &self.own
+    }
+    /// Their numbers.
+    pub fn own_numbers(&self) -> Vec<u32> {
+        self.own.iter().map(|&place| self.numbers[place as usize]).collect()
+    }
+    /// The number of each, with the rank that has it.
+    pub fn with_owners(&self) -> Vec<(u32, u32)> {
+        self.numbers.iter().copied().zip(self.owners.iter().copied()).collect()
+    }
+    /// Whether there are none but its own.
+    pub fn is_own(&self) -> bool {
+        self.own.len() == self.len()
+    }
+    /// Where the unknown of this number is.
+    pub fn place(&self, number: u32) -> Option<usize> {
+        self.numbers.binary_search(&number).ok()
+    }
+
+    /// What is exchanged. All ranks call this.
+    pub fn halo(&self, comm: &dyn Comm) -> Result<&Halo> {
+        if let Some(halo) = self.halo.get() {
+            return Ok(halo);
+        }
+        let mut places = vec![Vec::new(); comm.size()];
+        for (place, &owner) in self.owners.iter().enumerate() {
+            if owner as usize != comm.rank() {
+                places[owner as usize].push(place as u32);
+            }
+        }
+        let asked = |places: &Vec<u32>| {
+            let numbers: Vec<u32> = places.iter().map(|&place| self.numbers[place as usize]).collect();
+            if numbers.is_empty() { Vec::new() } else { Writer::new().put(&numbers).bytes() }
+        };
+        let mut sends = Vec::new();
+        for (to, message) in all_to_all(comm, places.iter().map(asked).collect())?.iter().enumerate() {
+            if !message.is_empty() {
+                let numbers: Vec<u32> = Reader::new(message).take()?;
+                let place = |&number: &u32| self.place(number).map(|place| place as u32);
+                sends.push((to, numbers.iter().filter_map(place).collect()));
+            }
+        }
+        let receives = places.into_iter().enumerate().filter(|(_, places)| !places.is_empty()).collect();
+        Ok(self.halo.get_or_init(|| Halo { sends, receives }))
+    }
+
+    /// Overwrites the elements of others with what their ranks have. All ranks call this.
+    pub fn update<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, elements: &mut [U]) -> Result<()> {
+        let Halo { sends, receives } = self.halo(comm)?;
+        for (place, element) in exchanged(comm, sends, receives, elements)? {
+            elements[place] = element;
+        }
+        Ok(())
+    }
+
+    /// Makes elements 0 where any rank has 0 for them, on all ranks, which call this.
+    pub fn settle(&self, comm: &dyn Comm, elements: &mut [u32]) -> Result<()> {
+        let Halo { sends, receives } = self.halo(comm)?;
+        for (place, element) in exchanged(comm, receives, sends, elements)? {
+            if element == 0 {
+                elements[place] = 0;
+            }
+        }
+        self.update(comm, elements)
+    }
+
+    /// The numbers that own unknowns get if those that are `chosen`, by their places, are numbered over all
+    /// ranks in the order that they have now; and how many there are. All ranks call this.
+    pub fn renumbered(&self, comm: &dyn Comm, chosen: &[u32]) -> Result<(Vec<u32>, usize)> {
+        // Runs of consecutive unknowns: where they begin, and how many are chosen.
+        let mut runs: Vec<[u32; 2]> = Vec::new();
+        let mut next = None;
+        let mut chosen_left = chosen.iter().copied().peekable();
+        for &place in &self.own {
+            let number = self.numbers[place as usize];
+            if next != Some(number) {
+                runs.push([number, 0]);
+            }
+            next = Some(number + 1);
+            if chosen_left.next_if_eq(&place).is_some()
+                && let Some([_, count]) = runs.last_mut()
+            {
+                *count += 1;
+            }
+        }
+        runs.retain(|&[_, count]| count > 0);
+        let (firsts, total) = firsts_of_runs(comm, &runs)?;
+        let numbers = runs.iter().zip(firsts).flat_map(|(&[_, count], first)| first..first + count);
+        Ok((numbers.collect(), total))
+    }
+}
+
+/// The elements at the places of `sends` go there; those that come, with the places of `receives`.
+fn exchanged<U: NoUninit + AnyBitPattern>(
+    comm: &dyn Comm,
+    sends: &[(usize, Vec<u32>)],
+    receives: &[(usize, Vec<u32>)],
+    elements: &[U],
+) -> Result<Vec<(usize, U)>> {
+    let of = |places: &Vec<u32>| places.iter().map(|&place| elements[place as usize]).collect::<Vec<U>>();
+    let sent: Vec<(usize, Vec<U>)> = sends.iter().map(|(to, places)| (*to, of(places))).collect();
+    let mut received: Vec<(usize, Vec<U>)> =
+        receives.iter().map(|(from, places)| (*from, of(places))).collect();
+    let messages: Vec<(usize, &[u8])> =
+        sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
+    let mut places: Vec<(usize, &mut [u8])> =
+        received.iter_mut().map(|(from, elements)| (*from, bytemuck::cast_slice_mut(elements))).collect();
+    comm.exchange(&messages, &mut places)?;
+    let places = receives.iter().flat_map(|(_, places)| places).map(|&place| place as usize);
+    Ok(places.zip(received.into_iter().flat_map(|(_, elements)| elements)).collect())
+}
+
+/// How many are chosen in all runs of all ranks in front of each of these; and how many there are.
+fn firsts_of_runs(comm: &dyn Comm, runs: &[[u32; 2]]) -> Result<(Vec<u32>, usize)> {
+    let Some(messages) = comm.gather(Writer::new().put(runs).bytes())? else {
+        let message = comm.receive(0)?;
+        let mut message = Reader::new(&message);
+        return Ok((message.take()?, message.one::<u64>()? as usize));
+    };
+    let mut all: Vec<([u32; 2], usize)> = Vec::new();
+    for (rank, message) in messages.iter().enumerate() {
+        all.extend(Reader::new(message).take::<[u32; 2]>()?.into_iter().map(|run| (run, rank)));
+    }
+    all.sort_unstable();
+    let mut firsts = vec![Vec::new(); comm.size()];
+    let mut total = 0;
+    for ([_, count], rank) in all {
+        firsts[rank].push(total);
+        total += count;
+    }
+    for (rank, firsts) in firsts.iter().enumerate().skip(1) {
+        comm.send(rank, &Writer::new().put(firsts).put(&[u64::from(total)]).bytes())?;
+    }
+    Ok((firsts.swap_remove(0), total as usize))
+}

@@ -1,0 +1,158 @@
+//! Levels that all ranks set up together: each computes its own rows.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::own_rows::OwnRows;
+use super::part::{level, matrix};
+use super::rows::{Rows, rounded};
+use super::whole::RANK_ROWS;
+use crate::backend::distributed::{Borders, Distributed};
+use crate::backend::{Memory, Operator, Storage};
+use crate::comm::{Comm, agree_within, sums};
+use crate::error::{Error, Result};
+use crate::matrix::Padding;
+use crate::matrix::rounding::Pivot;
+use crate::precond::amg::cast::Cast;
+use crate::precond::amg::coarsening::SetupOptions;
+use crate::precond::amg::coarsest::least_diagonal;
+use crate::precond::amg::hierarchy::{LevelMatrices, Range, build_range, sweeps_while_interpolating};
+use crate::precond::amg::level::{Correction, Level};
+use crate::precond::amg::params::Params;
+use crate::precond::amg::precisions::Precisions;
+use crate::precond::amg::smoother::Input;
+use crate::precond::amg::{Above, Amg, LevelInfo};
+use crate::setup::{Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Size};
+
+/// What a rank has of a hierarchy.
+pub struct Together<T: Real, S: Real, B: Precisions<T, S> + Borders<S>> {
+    /// Of the levels that are shared.
+    pub levels: Vec<Level<S, Distributed<B>>>,
+    /// The levels below, with what was set up, on rank 0.
+    pub rest: Option<Amg<T, S, B>>,
+}
+
+/// Backends on which ranks set levels up together.
+pub trait SetsUp<T: Real, S: Real>:
+    Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T>
+{
+}
+
+impl<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T>> SetsUp<T, S>
+    for B
+{
+}
+
+/// The matrices of a level on a rank.
+type MatricesOf<T, B> = LevelMatrices<DistributedCsr<<B as Matrices<T>>::Csr>, <B as Memory<T>>::Vector>;
+
+impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
+    /// Sets up the hierarchy of the matrix of which each rank has `rows`; `None` where the finest level is the
+    /// coarsest. All ranks call this.
+    pub fn new(
+        backend: &Distributed<B>,
+        rows: &OwnRows<T, B>,
+        numbers: Vec<u32>,
+        total: usize,
+        params: &Params,
+    ) -> Result<Option<Self>> {
+        let comm = &**backend.comm();
+        let (a, columns) = rows.numbered(comm, numbers, total)?;
+        let a = backend.of_own_rows(a, &columns, rows.block)?;
+        let finest = Matrices::<T>::size(backend, a.first());
+        let least_rows = params.rank_rows.unwrap_or(RANK_ROWS).saturating_mul(comm.size());
+        let range = Range { first: 0, least_rows };
+        let options = SetupOptions::default;
+        let made = build_range::<T, _>(backend, a, Some(&**rows.product), params, options(), range)?;
+        let count = made.levels.len();
+        if count == 0 {
+            return Ok(None);
+        }
+        let usual = match made.levels.last() {
+            Some(above) => least_diagonal::<T, _>(backend, &above.a)?,
+            None => 0.0,
+        };
+        let mut phases = made.phases;
+        let (mut levels, mut infos) = (Vec::new(), Vec::new());
+        for (l, matrices) in made.levels.into_iter().enumerate() {
+            let is_last = l + 1 == count;
+            let level = phases.time::<T, _, _>(backend, "formats", || {
+                level_of::<T, S, B>(backend, l, matrices, (finest, is_last), params)
+            })?;
+            infos.push(info_of_all(comm, level.info())?);
+            levels.push(level);
+        }
+        let coarse = Rows::<T>::at_root(backend, &made.coarsest)?;
+        let rest = (comm.rank() == 0).then(|| {
+            let inner = backend.inner();
+            let a = Matrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.block)?;
+            let range = Range { first: count, least_rows: 0 };
+            let mut below = build_range::<T, B>(inner, a, None, params, options(), range)?;
+            phases.add(&below.phases);
+            below.phases = phases;
+            let mut rest = Amg::below(inner, &mut below, params, Above { count, finest, usual })?;
+            rest.info.levels.splice(0..0, infos);
+            (rest.info.on_ranks, rest.info.set_up_together) = (count, true);
+            Ok(rest)
+        });
+        let rest = agree_within(comm, rest.transpose())?;
+        Ok(Some(Together { levels, rest }))
+    }
+}
+
+/// The level of these matrices; all that is below the last one is rank 0's.
+fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
+    backend: &Distributed<B>,
+    l: usize,
+    matrices: MatricesOf<T, B>,
+    (finest, is_last): (Size, bool),
+    params: &Params,
+) -> Result<Level<S, Distributed<B>>> {
+    let comm = &**backend.comm();
+    let LevelMatrices { a, p, r, diagonal, products } = matrices;
+    let input = Input { backend, a: &a, diagonal: &diagonal, finest, params };
+    let sweeps = params.smoother.sweeps::<T, S, _>(&input)?;
+    let sweeps = sweeps.ok_or_else(|| Error::Option("this smoother is not there on several ranks".into()))?;
+    let compressed = params.compressed && params.format.is_none() && S::NAME == f32::NAME;
+    let operator = |part| matrix::<T, S, B>(backend, part, a.block(), params);
+
+    let of_a = operator(rounded(backend, &a, compressed.then_some(Pivot::Diagonal))?.part(comm)?)?;
+    // As on one rank, of the rows of all.
+    let border = of_a.matrix.border_entries();
+    let inside = of_a.size.nnz - border;
+    let entries = border + of_a.matrix.local().entries_in_crs().map_or(inside, |entries| entries.min(inside));
+    let sweep = sums(comm, &[entries as f64])?[0] as usize;
+    let nnz = |m: &Blocks<_>| Matrices::<T>::size(backend, m.first()).nnz;
+    let is_worth_it =
+        |ap: &Blocks<_>| sweeps_while_interpolating(params, a.block(), nnz(ap), sweep + nnz(&p));
+    let mut swept = products.map(|products| products.ap).filter(is_worth_it);
+    if let Some(q) = &mut swept {
+        let (weight, d) = sweeps.last();
+        let mut d_in_t = Memory::<T>::zeros(backend, of_a.matrix.n_rows())?;
+        Cast::<S, T>::cast(backend, d, &mut d_in_t)?;
+        backend.subtract_scaled(q.first_mut(), p.first(), T::from_f64(weight.to_f64()), &d_in_t)?;
+    }
+    let of_correction = |m: &Blocks<_>, pivot: Option<Pivot>| {
+        let rows = rounded(backend, m, pivot.filter(|_| compressed))?;
+        operator(if is_last { rows.given_to_root(comm.rank()).part(comm)? } else { rows.part(comm)? })
+    };
+    let correction = match swept {
+        Some(q) => Correction::Swept(of_correction(&q, Some(Pivot::Largest))?),
+        None => Correction::Interpolated(of_correction(&p, None)?),
+    };
+    let rows = if is_last { Rows::at_root(backend, &r)? } else { rounded(backend, &r, None)? };
+    let of_r = operator(rows.part(comm)?)?;
+    level(backend, l, params, (of_a, correction, of_r), sweeps)
+}
+
+/// A level as all ranks have it; stored as rank 0 stores its rows.
+fn info_of_all(comm: &dyn Comm, own: LevelInfo) -> Result<LevelInfo> {
+    let LevelInfo { rows, nnz, format, bytes } = own;
+    let counts = [rows as u64, nnz as u64, bytes, format.bytes, format.traffic, format.padding.stored];
+    let of_all = sums(comm, &counts.map(|count| count as f64))?;
+    let of_all = |k: usize| of_all[k] as u64;
+    let padding = Padding { stored: of_all(5), nnz: of_all(1) };
+    let format = Storage { bytes: of_all(3), traffic: of_all(4), padding, ..format };
+    Ok(LevelInfo { rows: of_all(0) as usize, nnz: of_all(1) as usize, format, bytes: of_all(2) })
+}

@@ -1,0 +1,25 @@
+//! [`BlockMatrices`] on several ranks, row by row.
+
+use cuda_std::Real;
+
+use super::BlockMatrices;
+use crate::backend::distributed::{Borders, Distributed};
+use crate::error::Result;
+use crate::setup::matrix::distributed::{DistributedCsr, local_planes};
+use crate::setup::{Algebra, Blocks};
+
+impl<T: Real, B: Algebra<T> + Borders<T>> BlockMatrices<T> for Distributed<B> {
+    fn norms(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<DistributedCsr<B::Csr>> {
+        self.with_local(a.first(), self.inner().norms(&local_planes(a)))
+    }
+
+    fn damp_blocks(&self, s: &mut Blocks<DistributedCsr<B::Csr>>, d: &B::Vector, omega: T) -> Result<()> {
+        let d = self.extended(d, s.planes().len(), &s.first().rows)?;
+        let mut local = local_planes(s);
+        self.agreed(self.inner().damp_blocks(&mut local, &d, omega))?;
+        for (plane, local) in s.planes_mut().iter_mut().zip(local.planes()) {
+            plane.local = local.clone();
+        }
+        Ok(())
+    }
+}

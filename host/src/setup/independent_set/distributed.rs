@@ -1,0 +1,54 @@
+//! [`IndependentSets`] on several ranks: each decides about its own unknowns, and tells the others after every
+//! round.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::{IndependentSets, IndependentSetsOnRanks, Others};
+use crate::backend::distributed::{Borders, Distributed};
+use crate::error::Result;
+use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
+use crate::setup::{Algebra, Matrices};
+
+type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
+
+impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentSets<T> for Distributed<B> {
+    fn independent_set(
+        &self,
+        s: &DistributedCsr<B::Csr>,
+        st: Option<&DistributedCsr<B::Csr>>,
+        distance: u32,
+        isolated: bool,
+        slivers: Option<&B::Vector>,
+    ) -> Result<Indices<T, B>> {
+        let (comm, rank) = (&**self.comm(), self.comm().rank());
+        // The transpose looks at other unknowns than s.
+        let (all, s_local, st_local) = match st {
+            None => (s.columns.clone(), s.local.clone(), None),
+            Some(st) => {
+                let (all, _) = s.columns.united(rank, &st.columns.with_owners());
+                let (s_local, st_local) = (self.spread(s, &all, &all)?, self.spread(st, &all, &all)?);
+                (Arc::new(all), s_local, Some(st_local))
+            }
+        };
+        let slivers = slivers.map(|slivers| self.extended(slivers, 1, &all)).transpose()?;
+        let others = Others { comm, numbering: &all };
+        let found = self.inner().independent_set_among(
+            &s_local,
+            st_local.as_ref(),
+            distance,
+            isolated,
+            slivers.as_ref(),
+            Some(&others),
+        );
+        let found = self.agreed(found.and_then(|found| self.inner().indices_to_host(&found)))?;
+        let mut members = vec![0; s.rows.len()];
+        for (&place, &at) in s.rows.own().iter().zip(all.own()) {
+            members[place as usize] = found[at as usize];
+        }
+        s.rows.update(comm, &mut members)?;
+        let local = self.agreed(self.inner().indices(&members))?;
+        Ok(DistributedIndices { local, rows: s.rows.clone(), values: None })
+    }
+}
