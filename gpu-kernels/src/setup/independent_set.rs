@@ -82,8 +82,9 @@ unsafe fn off_diagonal(graph: Pattern, i: usize) -> u32 {
     }
 }
 
-/// The weights of unknowns whose numbers are `numbers`, or their places where that is null; 0 for unknowns without an edge, which are members if `isolated` is 1, and for those for which
-/// `slivers` is given and not 0; nobody is marked.
+/// The weights of unknowns whose numbers are `numbers`, or their places where that is null; 0 for unknowns
+/// without an edge, which are members if `isolated` is 1, and for those for which `slivers` is given and not
+/// 0; nobody is marked.
 #[kernel(T = [f32, f64])]
 pub unsafe fn independent_start<T: Real>(
     n: u64,

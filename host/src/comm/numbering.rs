@@ -41,8 +41,8 @@ impl Numbering {
         Numbering { numbers, owners, own, total, halo: OnceLock::new() }
     }
 
-    /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that have
-    /// the largest number, which stands for none.
+    /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that
+    /// have the largest number, which stands for none.
     pub fn of_all(rank: usize, unknowns: &[[u32; 2]], total: usize) -> Self {
         let mut all: Vec<[u32; 2]> =
             unknowns.iter().copied().filter(|&[number, _]| number != u32::MAX).collect();

@@ -157,7 +157,8 @@ impl Rows {
 }
 
 impl Piece {
-    /// Of the rows of `a` at the places `rows`, this rank's, whose columns are `columns`. All ranks call this.
+    /// Of the rows of `a` at the places `rows`, this rank's, whose columns are `columns`. All ranks call
+    /// this.
     pub(crate) fn of_rows<T: Real>(
         comm: &dyn Comm,
         a: &Csr<T>,

@@ -58,9 +58,9 @@ impl<'a, T: Real> Rounding<'a, T> {
         Some(Rounding { a, compression: Compression::reaching(reach)?, places })
     }
 
-    /// The same for some rows of a matrix that a GPU would hold in reduced SELL: the diagonal entry of row i is
-    /// in column `diagonal(i)`, column j has the number `number(j)` in the whole matrix, and `all(reach)` is
-    /// how far columns of all rows are from the pivots', from how far those of these are.
+    /// The same for some rows of a matrix that a GPU would hold in reduced SELL: the diagonal entry of row i
+    /// is in column `diagonal(i)`, column j has the number `number(j)` in the whole matrix, and `all(reach)`
+    /// is how far columns of all rows are from the pivots', from how far those of these are.
     pub(crate) fn of_rows(
         a: &'a Csr<T>,
         pivot: Pivot,

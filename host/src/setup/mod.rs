@@ -3,7 +3,8 @@
 //! [`Backend`](crate::backend::Backend) has what an iteration needs; the traits here add what makes a
 //! hierarchy. Each folder is one concept. Its `mod.rs` defines the results, `host.rs` computes them on the
 //! CPU's threads, `device.rs` on a GPU or in the simulator, `distributed.rs` on several ranks, each of which
-//! uses one of these, and `reference.rs` in plain sequential loops, which the tests compare the first two with.
+//! uses one of these, and `reference.rs` in plain sequential loops, which the tests compare the first two
+//! with.
 //!
 //! | folder | trait | what |
 //! |---|---|---|

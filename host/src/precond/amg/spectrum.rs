@@ -99,7 +99,7 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
 }
 
 /// The next multiple of 1/64, so that what is made with it does not depend on the order of sums, which is
-/// another on a device and on ranks. What is a multiple but for rounding stays: that of a pair of unknowns is.
+/// another on a device and on ranks. What is a multiple but for rounding stays, as 3/2 of a pair of unknowns.
 fn rounded_up(x: f64) -> f64 {
     const ROUNDING: f64 = 1e-6;
     (64.0 * x - ROUNDING).ceil() / 64.0

@@ -1,5 +1,5 @@
-//! [`IndependentSets`] on several ranks: each decides about its own unknowns, and tells the others after every
-//! round.
+//! [`IndependentSets`] on several ranks: each decides about its own unknowns, and tells the others after
+//! every round.
 
 use std::sync::Arc;
 

@@ -42,9 +42,9 @@ pub trait IndependentSets<T: Real>: Matrices<T> {
 
 /// Independent sets that several ranks find together.
 pub trait IndependentSetsOnRanks<T: Real>: IndependentSets<T> {
-    /// [`IndependentSets::independent_set`] for the part of a graph that a rank has, or with `None` for all of
-    /// one. It has the rows of its own unknowns, with distance 2 of their neighbours too, and decides about
-    /// its own. What it finds about those of others is not to be looked at.
+    /// [`IndependentSets::independent_set`] for the part of a graph that a rank has, or with `None` for all
+    /// of one. It has the rows of its own unknowns, with distance 2 of their neighbours too, and decides
+    /// about its own. What it finds about those of others is not to be looked at.
     fn independent_set_among(
         &self,
         s: &Self::Csr,

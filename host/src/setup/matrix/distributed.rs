@@ -217,7 +217,8 @@ impl<B> Distributed<B> {
         self.of_local(self.inner().csr(&Arc::new(local)), &columns, &columns)
     }
 
-    /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call this.
+    /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call
+    /// this.
     pub(crate) fn own_rows<T: Real>(
         &self,
         a: &Blocks<DistributedCsr<B::Csr>>,

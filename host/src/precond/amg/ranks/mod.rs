@@ -1,6 +1,6 @@
-//! A hierarchy on several ranks, the same for every number of ranks: each has the rows of its unknowns, and the
-//! cycle runs on all of them. Levels that are too small for that, and the coarsest, are rank 0's. Ranks set
-//! the others up together, or rank 0 does, and shares them out ([`are_set_up_together`]).
+//! A hierarchy on several ranks, the same for every number of ranks: each has the rows of its unknowns, and
+//! the cycle runs on all of them. Levels that are too small for that, and the coarsest, are rank 0's. Ranks
+//! set the others up together, or rank 0 does, and shares them out ([`are_set_up_together`]).
 //!
 //! | file | what |
 //! |---|---|
@@ -52,8 +52,8 @@ pub(crate) type Root<'a, T, B> = (Arc<Partition>, Source<'a, T, B>);
 pub(crate) type OnAll<T, B> = Box<dyn Preconditioner<T, Distributed<B>>>;
 
 /// Whether ranks set up together what can be cycled over together. Greedy splittings go through all unknowns
-/// in turn, and near-null-space vectors are made orthogonal on whole aggregates. That a smoother does not take
-/// blocks is rank 0's to say.
+/// in turn, and near-null-space vectors are made orthogonal on whole aggregates. That a smoother does not
+/// take blocks is rank 0's to say.
 pub(crate) fn are_set_up_together(params: &Params, block: usize, has_near_null: bool) -> bool {
     !has_near_null
         && (block == 1 || params.smoother.takes_blocks())
@@ -231,7 +231,8 @@ fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     Ok(Some(Box::new(OnRanks { multigrid, info, is_fixed: of_all[1] == 0.0, bytes })))
 }
 
-/// The cycle over these levels, and those below, which rank 0 has; and the bytes that an application moves here.
+/// The cycle over these levels, and those below, which rank 0 has; and the bytes that an application moves
+/// here.
 fn cycled<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     backend: &Distributed<B>,
     n: usize,

@@ -59,8 +59,8 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// The rows of this rank, blocks written out; without blocks rounded with these pivots if a GPU would compress
-/// the whole matrix. All ranks call this.
+/// The rows of this rank, blocks written out; without blocks rounded with these pivots if a GPU would
+/// compress the whole matrix. All ranks call this.
 pub fn rounded<T: Real, B: Matrices<T>>(
     backend: &Distributed<B>,
     m: &Blocks<DistributedCsr<B::Csr>>,

@@ -48,8 +48,8 @@ impl<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S> + Independe
 type MatricesOf<T, B> = LevelMatrices<DistributedCsr<<B as Matrices<T>>::Csr>, <B as Memory<T>>::Vector>;
 
 impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
-    /// Sets up the hierarchy of the matrix of which each rank has `rows`; `None` where the finest level is the
-    /// coarsest. All ranks call this.
+    /// Sets up the hierarchy of the matrix of which each rank has `rows`; `None` where the finest level is
+    /// the coarsest. All ranks call this.
     pub fn new(
         backend: &Distributed<B>,
         rows: &OwnRows<T, B>,
