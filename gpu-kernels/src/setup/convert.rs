@@ -7,6 +7,7 @@ use cuda_std::{
     warp::{self, FULL_MASK, WARP_SIZE},
 };
 
+use super::interpolate::Rows;
 use crate::monitor::Guard;
 use crate::reduce::{Max, Reduction, grid_reduce};
 use crate::sizes::{BLOCK, SLICE};
@@ -326,6 +327,95 @@ pub unsafe fn compress(
             }
             pivot_values.st(row, pivot_value + lost);
             position += thread::stride();
+        }
+    }
+}
+
+/// The entry of row `i` that is its pivot: that in column `diagonal[i]`, if there is one; where `diagonal` is
+/// null the first of those that are largest in f32, and the first of all where none is a number.
+///
+/// # Safety
+/// The matrix has a row `i`.
+#[inline(always)]
+unsafe fn pivot_of_row<T: Real>(a: Rows<T>, i: usize, diagonal: *const u32) -> Option<usize> {
+    // SAFETY: entries of the matrix.
+    unsafe {
+        if !diagonal.is_null() {
+            return a.find(i, diagonal.ld_nc(i));
+        }
+        let (start, end) = a.pattern.range(i);
+        let (mut largest, mut found) = (-1.0, start);
+        for e in start..end {
+            let magnitude = (a.values.ld_nc(e).to_f64() as f32).abs();
+            if magnitude > largest {
+                (largest, found) = (magnitude, e);
+            }
+        }
+        (start < end).then_some(found)
+    }
+}
+
+/// `out = max |number of a column - that of its row's pivot|` over all entries; column j has number
+/// `numbers[j]`. A row without a pivot has one in column `diagonal[i]` that is not stored.
+#[kernel(T = [f32, f64])]
+pub unsafe fn reach_of_rows<T: Real>(
+    n: u64,
+    a: Rows<T>,
+    diagonal: *const u32,
+    numbers: *const u32,
+    reduction: Reduction<f64>,
+) {
+    let mut farthest = 0;
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays fit the matrix.
+    unsafe {
+        while i < n as usize {
+            let (start, end) = a.pattern.range(i);
+            if start < end {
+                let column = |e: usize| a.pattern.col_idx.ld_nc(e);
+                let number = |column: u32| numbers.ld_nc(column as usize);
+                let pivot = match pivot_of_row(a, i, diagonal) {
+                    Some(e) => column(e),
+                    None => diagonal.ld_nc(i),
+                };
+                let row_reach = reach_of_row(number(pivot), number(column(start)), number(column(end - 1)));
+                farthest = if row_reach > farthest { row_reach } else { farthest };
+            }
+            i += thread::stride();
+        }
+        grid_reduce::<f64, Max, 1>([farthest as f64], reduction, |_| ());
+    }
+}
+
+/// The values in f32 that [compressed](crate::spmv::compressed) entries can have; what rounding loses of a row
+/// is added to its pivot, in f32 and in the order of its entries.
+#[kernel(T = [f32, f64])]
+pub unsafe fn round_rows<T: Real>(
+    n: u64,
+    a: Rows<T>,
+    diagonal: *const u32,
+    compression: Compression,
+    rounded: *mut T,
+) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays fit the matrix.
+    unsafe {
+        while i < n as usize {
+            let (start, end) = a.pattern.range(i);
+            let pivot = pivot_of_row(a, i, diagonal);
+            let mut lost = 0.0;
+            for e in start..end {
+                let value = a.values.ld_nc(e).to_f64() as f32;
+                let near = compression.round(value);
+                if pivot != Some(e) {
+                    lost += value - near;
+                }
+                rounded.st(e, T::from_f64(near as f64));
+            }
+            if let Some(e) = pivot {
+                rounded.st(e, T::from_f64((a.values.ld_nc(e).to_f64() as f32 + lost) as f64));
+            }
+            i += thread::stride();
         }
     }
 }

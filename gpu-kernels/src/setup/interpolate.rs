@@ -51,7 +51,7 @@ impl<T: Real> Rows<T> {
 
     /// The entry of column `j` in row `i`.
     #[inline(always)]
-    unsafe fn find(self, i: usize, j: u32) -> Option<usize> {
+    pub(super) unsafe fn find(self, i: usize, j: u32) -> Option<usize> {
         // SAFETY: as above.
         unsafe {
             let (mut low, end) = self.range(i);

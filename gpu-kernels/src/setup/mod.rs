@@ -14,6 +14,7 @@ pub mod independent_set;
 pub mod interpolate;
 pub mod inverse;
 pub mod near_null;
+pub mod parts;
 pub mod product;
 pub mod scan;
 pub mod strength;

@@ -27,7 +27,7 @@ pub(crate) use numbering::{Halo, Numbering};
 pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
-pub use piece::{Links, Piece};
+pub use piece::{Border, Links, Piece};
 pub use threads::Team;
 
 /// How a rank talks to the others.

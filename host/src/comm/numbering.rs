@@ -31,6 +31,32 @@ pub(crate) struct Halo {
     pub receives: Vec<(usize, Vec<u32>)>,
 }
 
+impl Halo {
+    /// What others have for the unknowns that are received, one rank after the other, `per_row` numbers each;
+    /// `sent` are those of this rank's. All ranks call this.
+    pub fn received(&self, comm: &dyn Comm, sent: &[f64], per_row: usize) -> Result<Vec<f64>> {
+        let Halo { sends, receives } = self;
+        let mut first = 0;
+        let messages = sends.iter().map(|(to, places)| {
+            let part = &sent[per_row * first..per_row * (first + places.len())];
+            first += places.len();
+            (*to, bytemuck::cast_slice(part))
+        });
+        let messages: Vec<(usize, &[u8])> = messages.collect();
+        let count: usize = receives.iter().map(|(_, places)| places.len()).sum();
+        let mut received = vec![0.0; per_row * count];
+        let mut rest = &mut received[..];
+        let mut into: Vec<(usize, &mut [u8])> = Vec::with_capacity(receives.len());
+        for (from, places) in receives {
+            let part;
+            (part, rest) = std::mem::take(&mut rest).split_at_mut(per_row * places.len());
+            into.push((*from, bytemuck::cast_slice_mut(part)));
+        }
+        comm.exchange(&messages, &mut into)?;
+        Ok(received)
+    }
+}
+
 impl Numbering {
     /// Of `rank`, which has those of its unknowns among these that `owners` says; `total` is their number
     /// over all ranks. It looks at no unknown without having all of its own.

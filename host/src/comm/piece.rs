@@ -1,6 +1,6 @@
 //! The rows of one rank, and whom it exchanges elements with.
 
-use crate::parallel::*;
+use std::sync::Arc;
 
 use cuda_std::Real;
 
@@ -10,6 +10,10 @@ use super::numbering::{Halo, Numbering};
 use super::partition::{Partition, Quality};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::parallel::*;
+
+/// Rows that a thread looks at, at least.
+const LEAST_ROWS: usize = 4096;
 
 /// What a rank exchanges before a product.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,89 +24,93 @@ pub struct Links {
     pub receives: Vec<(usize, usize)>,
 }
 
-/// The rows of one rank.
+/// Entries of one rank's rows in columns of others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
-    /// Its rows and columns, in their order in the whole matrix.
-    pub local: Csr<f64>,
-    /// Its rows with columns of others.
-    pub border_rows: Vec<u32>,
+pub struct Border {
+    /// Its rows with such entries.
+    pub rows: Vec<u32>,
     /// The entries of those rows in columns of others, which are numbered as they are received.
-    pub border: Csr<f64>,
+    pub entries: Csr<f64>,
     /// What is exchanged.
     pub links: Links,
 }
 
+/// The rows of one rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// Its rows and columns, in their order in the whole matrix.
+    pub local: Arc<Csr<f64>>,
+    /// The rest of them.
+    pub border: Border,
+}
+
 /// A matrix that is taken apart.
-pub(crate) struct Pieces<'a> {
-    a: &'a Csr<f64>,
-    rows: &'a Partition,
-    columns: &'a Partition,
+pub(crate) struct Pieces {
+    a: Arc<Csr<f64>>,
+    rows: Arc<Partition>,
+    columns: Arc<Partition>,
     /// Columns of others that each rank needs, rank after rank.
     ghosts: Vec<Vec<u32>>,
 }
 
-impl<'a> Pieces<'a> {
+impl Pieces {
     /// Of a square matrix.
-    pub fn of(a: &'a Csr<f64>, partition: &'a Partition) -> Self {
-        Self::between(a, partition, partition)
+    pub fn of(a: &Arc<Csr<f64>>, partition: &Arc<Partition>) -> Self {
+        Self::between(a.clone(), partition.clone(), partition.clone())
     }
 
     /// Of a matrix from vectors that are shared out as `columns` to such that are as `rows`.
-    pub fn between(a: &'a Csr<f64>, rows: &'a Partition, columns: &'a Partition) -> Self {
-        let Partition { owner, place, .. } = columns;
+    pub fn between(a: Arc<Csr<f64>>, rows: Arc<Partition>, columns: Arc<Partition>) -> Self {
+        let Partition { owner, place, .. } = &*columns;
         let needed = |rank: usize| {
-            let all = rows.rows(rank).iter().flat_map(|&i| a.row(i as usize).0);
-            let others = all.copied().filter(|&j| owner[j as usize] as usize != rank);
-            let mut ghosts: Vec<u32> = others.collect();
+            let others = |&i: &u64| {
+                a.row(i as usize).0.iter().copied().filter(|&j| owner[j as usize] as usize != rank)
+            };
+            let rows = rows.rows(rank).par_iter().with_min_len(LEAST_ROWS);
+            let mut ghosts: Vec<u32> = rows.flat_map_collect(others);
             ghosts.sort_unstable_by_key(|&j| (owner[j as usize], place[j as usize]));
             ghosts.dedup();
             ghosts
         };
-        let ghosts = (0..rows.size()).into_par_iter().map(needed).collect();
+        let ghosts = (0..rows.size()).map(needed).collect();
         Pieces { a, rows, columns, ghosts }
     }
 
     pub fn quality(&self) -> Quality {
-        Quality::of(self.a, self.rows, &self.ghosts)
+        Quality::of(&self.a, &self.rows, &self.ghosts)
     }
 
     /// That of one rank.
     pub fn piece(&self, rank: usize) -> Piece {
-        let Partition { owner, place, .. } = self.columns;
-        let ghosts = &self.ghosts[rank];
-        let mut local = Rows::default();
-        let mut border = Rows::default();
-        let mut border_rows = Vec::new();
-        for (k, &i) in self.rows.rows(rank).iter().enumerate() {
-            let (columns, values) = self.a.row(i as usize);
-            for (&j, &value) in columns.iter().zip(values) {
-                let its = (owner[j as usize], place[j as usize]);
-                if its.0 as usize == rank {
-                    local.push(its.1, value);
-                } else {
-                    let key = |&j: &u32| (owner[j as usize], place[j as usize]);
-                    // It is there: ghosts are all columns of others.
-                    border.push(ghosts.binary_search_by_key(&its, key).unwrap_or(0) as u32, value);
-                }
+        let Partition { owner, place, .. } = &*self.columns;
+        let (rows, ghosts) = (self.rows.rows(rank), &self.ghosts[rank]);
+        let is_own = |j: u32| owner[j as usize] as usize == rank;
+        let entries = |k: usize| {
+            let (columns, values) = self.a.row(rows[k] as usize);
+            columns.iter().copied().zip(values.iter().copied())
+        };
+        let inside = |k: usize| entries(k).filter(|&(j, _)| is_own(j));
+        // Places ascend with the columns.
+        let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
+            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(inside(k)) {
+                (*column, *value) = (place[j as usize], v);
             }
-            local.end_row();
-            if border.has_begun() {
-                border.end_row();
-                border_rows.push(k as u32);
-            }
-        }
+        };
         let n = self.columns.rows(rank).len();
-        Piece {
-            local: local.matrix(n),
-            border_rows,
-            border: border.matrix(ghosts.len()),
-            links: self.links(rank),
-        }
+        let local = Arc::new(Csr::from_rows(rows.len(), n, |k| inside(k).count(), fill));
+        let key = |&j: &u32| (owner[j as usize], place[j as usize]);
+        // It is there: ghosts are all columns of others.
+        let ghost = |j: u32| ghosts.binary_search_by_key(&key(&j), key).unwrap_or(0) as u32;
+        let outside = |k: usize| entries(k).filter(|&(j, _)| !is_own(j)).map(|(j, v)| (ghost(j), v));
+        let length = |k: usize| self.a.row_len(rows[k] as usize);
+        let has_others = |&k: &usize| local.row_len(k) < length(k);
+        let border_rows: Vec<u32> = (0..rows.len()).filter(has_others).map(|k| k as u32).collect();
+        let entries = entries_outside(&border_rows, outside, ghosts.len());
+        Piece { local, border: Border { rows: border_rows, entries, links: self.links(rank) } }
     }
 
     fn links(&self, rank: usize) -> Links {
-        let Partition { owner, place, .. } = self.columns;
+        let Partition { owner, place, .. } = &*self.columns;
         let from = |of: usize, rank: usize| {
             self.ghosts[of].iter().copied().filter(move |&j| owner[j as usize] as usize == rank)
         };
@@ -116,112 +124,94 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Rows that are written one after another.
-struct Rows {
-    row_ptr: Vec<usize>,
-    col_idx: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Default for Rows {
-    fn default() -> Self {
-        Rows { row_ptr: vec![0], col_idx: Vec::new(), values: Vec::new() }
-    }
-}
-
-impl Rows {
-    fn push(&mut self, column: u32, value: f64) {
-        self.col_idx.push(column);
-        self.values.push(value);
-    }
-    fn has_begun(&self) -> bool {
-        self.row_ptr.last() != Some(&self.col_idx.len())
-    }
-    /// Ends the row. Columns of others come rank after rank, which need not be ascending.
-    fn end_row(&mut self) {
-        let first = self.row_ptr.last().copied().unwrap_or(0);
-        if !self.col_idx[first..].is_sorted() {
-            let entries = self.col_idx[first..].iter().copied().zip(self.values[first..].iter().copied());
-            let mut entries: Vec<(u32, f64)> = entries.collect();
-            entries.sort_unstable_by_key(|entry| entry.0);
-            for (k, (column, value)) in entries.into_iter().enumerate() {
-                (self.col_idx[first + k], self.values[first + k]) = (column, value);
-            }
+/// The entries `outside(k)` of these rows k in columns of others, of which there are `ghosts`.
+fn entries_outside<E: Iterator<Item = (u32, f64)>>(
+    rows: &[u32],
+    outside: impl Fn(usize) -> E + Sync,
+    ghosts: usize,
+) -> Csr<f64> {
+    let length = |k: usize| outside(rows[k] as usize).count();
+    let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
+        // They come rank after rank, which need not be ascending.
+        let mut entries: Vec<(u32, f64)> = outside(rows[k] as usize).collect();
+        entries.sort_unstable_by_key(|entry| entry.0);
+        for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(entries) {
+            (*column, *value) = (j, v);
         }
-        self.row_ptr.push(self.col_idx.len());
-    }
-    fn matrix(self, n_cols: usize) -> Csr<f64> {
-        let n_rows = self.row_ptr.len() - 1;
-        Csr::from_valid_parts(n_rows, n_cols, self.row_ptr, self.col_idx, self.values)
-    }
+    };
+    Csr::from_rows(rows.len(), ghosts, length, fill)
 }
 
-impl Piece {
-    /// Of the rows of `a` at the places `rows`, this rank's, whose columns are `columns`. All ranks call
-    /// this.
+impl Border {
+    /// Of a rank of whose rows `a` has those at the places `rows`, all that have columns of others; its
+    /// columns are `columns`. All ranks call this.
     pub(crate) fn of_rows<T: Real>(
         comm: &dyn Comm,
         a: &Csr<T>,
-        rows: &[u32],
+        rows: Vec<u32>,
         columns: &Numbering,
-    ) -> Result<Piece> {
-        const UNUSED: u32 = u32::MAX;
-        let own = columns.own();
-        let mut is_own = vec![false; columns.len()];
-        let mut new_place = vec![UNUSED; columns.len()];
-        for (k, &place) in own.iter().enumerate() {
-            (is_own[place as usize], new_place[place as usize]) = (true, k as u32);
-        }
-        let mut is_used = is_own.clone();
-        rows.iter().flat_map(|&i| a.row(i as usize).0).for_each(|&j| is_used[j as usize] = true);
-        // Of what is around it, what these rows need.
+    ) -> Result<Border> {
+        let is_own = |j: u32| columns.owners()[j as usize] as usize == comm.rank();
+        let mut is_used = vec![false; columns.len()];
+        columns.own().iter().chain(a.col_idx()).for_each(|&j| is_used[j as usize] = true);
+        // Of what is around the rank, what these rows need.
         let used: Vec<usize> = (0..columns.len()).filter(|&place| is_used[place]).collect();
         let of = |all: &[u32]| used.iter().map(|&place| all[place]).collect::<Vec<u32>>();
         let (numbers, owners) = (of(columns.numbers()), of(columns.owners()));
         let needed = Numbering::new(comm.rank(), numbers, owners, columns.total());
         let Halo { sends, receives } = needed.halo(comm)?;
+        let mut new_place = vec![0; columns.len()];
         let received = receives.iter().flat_map(|(_, places)| places);
-        for (k, &place) in received.enumerate() {
-            new_place[used[place as usize]] = k as u32;
-        }
-        let entries = |k: usize| {
-            let (columns, values) = a.row(rows[k] as usize);
-            columns.iter().map(|&j| j as usize).zip(values.iter().map(|v| v.to_f64()))
+        received.zip(0..).for_each(|(&place, k)| new_place[used[place as usize]] = k);
+        let outside = |k: usize| {
+            let (columns, values) = a.row(k);
+            let others = columns.iter().zip(values).filter(|(j, _)| !is_own(**j));
+            others.map(|(&j, v)| (new_place[j as usize], v.to_f64()))
         };
-        let inside = |k: usize| entries(k).filter(|&(j, _)| is_own[j]);
-        let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
-            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(inside(k)) {
-                (*column, *value) = (new_place[j], v);
-            }
-        };
-        let local = Csr::from_rows(rows.len(), own.len(), |k| inside(k).count(), fill);
-        let mut border = Rows::default();
-        let has_others = |&k: &usize| local.row_len(k) < a.row_len(rows[k] as usize);
-        let border_rows: Vec<u32> = (0..rows.len()).filter(has_others).map(|k| k as u32).collect();
-        for &k in &border_rows {
-            let outside = entries(k as usize).filter(|&(j, _)| !is_own[j]);
-            outside.for_each(|(j, v)| border.push(new_place[j], v));
-            border.end_row();
-        }
+        let all: Vec<u32> = (0..a.n_rows() as u32).collect();
+        let entries = entries_outside(&all, outside, needed.len() - needed.own().len());
         let position = |place: &u32| needed.own().binary_search(place).unwrap_or(0) as u32;
         let sent = |(to, places): &(usize, Vec<u32>)| (*to, places.iter().map(position).collect());
         let links = Links {
             sends: sends.iter().map(sent).collect(),
             receives: receives.iter().map(|(from, places)| (*from, places.len())).collect(),
         };
-        let ghosts = needed.len() - own.len();
-        Ok(Piece { local, border_rows, border: border.matrix(ghosts), links })
+        Ok(Border { rows, entries, links })
+    }
+}
+
+impl Piece {
+    /// Of this rank's rows, whose columns are `columns`. All ranks call this.
+    pub(crate) fn of_rows<T: Real>(comm: &dyn Comm, a: &Csr<T>, columns: &Numbering) -> Result<Piece> {
+        const OTHERS: u32 = u32::MAX;
+        let own = columns.own();
+        let mut place = vec![OTHERS; columns.len()];
+        own.iter().zip(0..).for_each(|(&column, k)| place[column as usize] = k);
+        let inside = |i: usize| {
+            let (columns, values) = a.row(i);
+            let places = columns.iter().map(|&j| place[j as usize]);
+            places.zip(values).filter(|&(place, _)| place != OTHERS)
+        };
+        let fill = |i: usize, columns: &mut [u32], values: &mut [f64]| {
+            for ((column, value), (place, v)) in columns.iter_mut().zip(values).zip(inside(i)) {
+                (*column, *value) = (place, v.to_f64());
+            }
+        };
+        let local = Csr::from_rows(a.n_rows(), own.len(), |i| inside(i).count(), fill);
+        let has_others = |i: &u32| local.row_len(*i as usize) < a.row_len(*i as usize);
+        let rows: Vec<u32> = (0..a.n_rows() as u32).filter(has_others).collect();
+        let border = Border::of_rows(comm, &a.chosen_rows(&rows), rows, columns)?;
+        Ok(Piece { local: Arc::new(local), border })
     }
 
     /// As a message.
     pub(crate) fn written(&self, mut message: Writer) -> Writer {
-        for a in [&self.local, &self.border] {
+        let Border { rows, entries, links: Links { sends, receives } } = &self.border;
+        for a in [&*self.local, entries] {
             let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
             message = message.put(&[a.n_cols() as u64]).put(&row_ptr).put(a.col_idx()).put(a.values());
         }
-        message = message.put(&self.border_rows);
-        let Links { sends, receives } = &self.links;
-        message = message.put(&[sends.len() as u64]);
+        message = message.put(rows).put(&[sends.len() as u64]);
         for (to, places) in sends {
             message = message.put(&[*to as u64]).put(places);
         }
@@ -236,14 +226,14 @@ impl Piece {
             let row_ptr: Vec<usize> = message.take::<u64>()?.into_iter().map(|p| p as usize).collect();
             Csr::new(row_ptr.len() - 1, n_cols, row_ptr, message.take()?, message.take()?)
         };
-        let (local, border) = (matrix()?, matrix()?);
-        let border_rows = message.take()?;
+        let (local, entries) = (Arc::new(matrix()?), matrix()?);
+        let rows = message.take()?;
         let mut sends = Vec::new();
         for _ in 0..message.one::<u64>()? {
             sends.push((message.one::<u64>()? as usize, message.take()?));
         }
         let receives = message.take::<[u64; 2]>()?;
         let receives = receives.into_iter().map(|[from, n]| (from as usize, n as usize)).collect();
-        Ok(Piece { local, border_rows, border, links: Links { sends, receives } })
+        Ok(Piece { local, border: Border { rows, entries, links: Links { sends, receives } } })
     }
 }

@@ -82,7 +82,7 @@ fn ranks_agree_on_the_first_error() {
 }
 
 /// `A x` by the pieces.
-fn product(a: &Csr<f64>, partition: &Partition, x: &[f64]) -> Vec<f64> {
+fn product(a: &Arc<Csr<f64>>, partition: &Arc<Partition>, x: &[f64]) -> Vec<f64> {
     let pieces = Pieces::of(a, partition);
     let parts: Vec<Piece> = (0..partition.size()).map(|rank| pieces.piece(rank)).collect();
     let mut y = vec![f64::NAN; a.n_rows()];
@@ -90,14 +90,14 @@ fn product(a: &Csr<f64>, partition: &Partition, x: &[f64]) -> Vec<f64> {
         let message = piece.written(Writer::new()).bytes();
         let piece = &Piece::read(&mut Reader::new(&message)).unwrap();
         let mut ghosts = Vec::new();
-        for &(from, count) in &piece.links.receives {
-            let places = &parts[from].links.sends.iter().find(|(to, _)| *to == rank).unwrap().1;
+        for &(from, count) in &piece.border.links.receives {
+            let places = &parts[from].border.links.sends.iter().find(|(to, _)| *to == rank).unwrap().1;
             assert_eq!(places.len(), count);
             let its = partition.part(x, from);
             ghosts.extend(places.iter().map(|&place| its[place as usize]));
         }
         let mut part = piece.local.mul_vec(&partition.part(x, rank));
-        for (&i, value) in piece.border_rows.iter().zip(piece.border.mul_vec(&ghosts)) {
+        for (&i, value) in piece.border.rows.iter().zip(piece.border.entries.mul_vec(&ghosts)) {
             part[i as usize] += value;
         }
         partition.put(&part, rank, &mut y);
@@ -108,14 +108,14 @@ fn product(a: &Csr<f64>, partition: &Partition, x: &[f64]) -> Vec<f64> {
 #[test]
 fn pieces_are_the_whole_matrix() {
     for (name, block) in [("tet:6", 1), ("random-spd:97", 1), ("poisson2d:11", 1), ("bidomain:4", 2)] {
-        let a: Csr<f64> = generate(&name.parse().unwrap(), 1).unwrap();
+        let a: Arc<Csr<f64>> = Arc::new(generate(&name.parse().unwrap(), 1).unwrap());
         let n = a.n_rows();
         let x: Vec<f64> = (0..n).map(|i| 0.3 + (i % 13) as f64).collect();
         let expected = a.mul_vec(&x);
         for size in [1, 2, 3, 5, 7, n + 2] {
             let scattered = (0..n).map(|i| (i / block * 7 % 5 % size) as u32).collect();
             for how in [Partitioning::Blocks, Partitioning::Rcm, Partitioning::Given(Arc::new(scattered))] {
-                let partition = Partition::new(&a, size, block, &how).unwrap();
+                let partition = Arc::new(Partition::new(&a, size, block, &how).unwrap());
                 for (y, expected) in product(&a, &partition, &x).iter().zip(&expected) {
                     assert!((y - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{name} {size} {how}");
                 }

@@ -8,7 +8,6 @@ use arithmetic::compression::{Compression, reach_of_row};
 use cuda_std::Real;
 
 use super::{Csr, Format, Target, choose, place};
-use crate::error::Result;
 use crate::vectors::in_widest_vectors;
 
 /// Which entry of a row is kept, and receives what the others lose.
@@ -58,19 +57,14 @@ impl<'a, T: Real> Rounding<'a, T> {
         Some(Rounding { a, compression: Compression::reaching(reach)?, places })
     }
 
-    /// The same for some rows of a matrix that a GPU would hold in reduced SELL: the diagonal entry of row i
-    /// is in column `diagonal(i)`, column j has the number `number(j)` in the whole matrix, and `all(reach)`
-    /// is how far columns of all rows are from the pivots', from how far those of these are.
+    /// The same for some rows of a matrix, so far: the diagonal entry of row i is in column `diagonal(i)`.
     pub(crate) fn of_rows(
         a: &'a Csr<T>,
         pivot: Pivot,
         diagonal: impl Fn(usize) -> u32 + Sync,
-        number: impl Fn(u32) -> u32 + Sync,
-        all: impl FnOnce(u32) -> Result<u32>,
-    ) -> Result<Option<Self>> {
-        let (places, reach) = pivots(a, pivot, diagonal, number);
-        let compression = Compression::reaching(all(reach)?);
-        Ok(compression.map(|compression| Rounding { a, compression, places }))
+        compression: Compression,
+    ) -> Self {
+        Rounding { a, compression, places: pivots(a, pivot, diagonal, |j| j).0 }
     }
 
     /// The matrix that is rounded.
@@ -84,8 +78,9 @@ impl<'a, T: Real> Rounding<'a, T> {
     }
 }
 
-/// Where rows have their pivots, and how far columns are from the pivots' at most.
-fn pivots<T: Real>(
+/// Where rows have their pivots, and how far columns are from the pivots' at most. The diagonal entry of row i
+/// is in column `diagonal(i)`, and column j has the number `number(j)` in the whole matrix.
+pub(crate) fn pivots<T: Real>(
     a: &Csr<T>,
     pivot: Pivot,
     diagonal: impl Fn(usize) -> u32 + Sync,

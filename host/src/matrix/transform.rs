@@ -25,6 +25,16 @@ impl<E: Copy> Places<E> {
 }
 
 impl<T: Real> Csr<T> {
+    /// These rows, in this order.
+    pub(crate) fn chosen_rows(&self, rows: &[u32]) -> Csr<T> {
+        let fill = |k: usize, columns: &mut [u32], values: &mut [T]| {
+            let row = self.row(rows[k] as usize);
+            columns.copy_from_slice(row.0);
+            values.copy_from_slice(row.1);
+        };
+        Csr::from_rows(rows.len(), self.n_cols(), |k| self.row_len(rows[k] as usize), fill)
+    }
+
     /// A^T, by counting the entries of each column.
     pub fn transpose(&self) -> Csr<T> {
         // Each thread takes a piece of the rows. There must not be more counts of a piece than entries in it.

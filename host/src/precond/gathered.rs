@@ -34,12 +34,11 @@ impl<T: Real, B: Borders<T>> Gathered<T, B> {
     pub fn new(backend: &Distributed<B>, m: Option<Whole<T, B>>, is_fixed: bool) -> Result<Self> {
         let (m, parts) = m.unzip();
         let n = parts.as_ref().map_or(0, |parts| parts.n_rows());
-        let root = Partition::of_owners(vec![0; n], backend.comm().size());
-        let parts = parts.as_deref();
+        let root = Arc::new(Partition::of_owners(vec![0; n], backend.comm().size()));
         let inner = backend.inner();
         Ok(Gathered {
-            gather: identity(backend, parts.map(|parts| (&root, parts)))?,
-            scatter: identity(backend, parts.map(|parts| (parts, &root)))?,
+            gather: identity(backend, parts.as_ref().map(|parts| (&root, parts)))?,
+            scatter: identity(backend, parts.as_ref().map(|parts| (parts, &root)))?,
             whole: [inner.zeros(n)?, inner.zeros(n)?],
             m,
             is_fixed,
@@ -51,20 +50,20 @@ impl<T: Real, B: Borders<T>> Gathered<T, B> {
 /// 0 knows them, and tells the others.
 fn identity<T: Real, B: Borders<T>>(
     backend: &Distributed<B>,
-    between: Option<(&Partition, &Partition)>,
+    between: Option<(&Arc<Partition>, &Arc<Partition>)>,
 ) -> Result<DistributedMatrix<T, B>> {
     let comm = &**backend.comm();
     let piece = match between {
         Some((rows, columns)) => {
-            let identity = Csr::identity(rows.n_rows());
-            let pieces = Pieces::between(&identity, rows, columns);
+            let identity = Arc::new(Csr::identity(rows.n_rows()));
+            let pieces = Pieces::between(identity, rows.clone(), columns.clone());
             let send = |rank| comm.send(rank, &pieces.piece(rank).written(Writer::new()).bytes());
             (1..comm.size()).try_for_each(send)?;
             pieces.piece(0)
         }
         None => Piece::read(&mut Reader::new(&comm.receive(0)?))?,
     };
-    backend.rows(&Arc::new(AnyMatrix::Crs(Arc::new(piece.local.cast()))), &piece)
+    backend.rows(&Arc::new(AnyMatrix::Crs(Arc::new(piece.local.cast()))), &piece.border)
 }
 
 impl<T: Real, B: Borders<T>> Preconditioner<T, Distributed<B>> for Gathered<T, B> {

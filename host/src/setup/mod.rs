@@ -18,6 +18,7 @@
 //! | `diagonal` | [`Diagonals`] | what smoothers divide by, and numbers of rows |
 //! | `blocks` | [`BlockMatrices`] | norms, inverses and damping of blocks |
 //! | `near_null` | [`NearNullSpaces`] | interpolation of given vectors |
+//! | `parts` | [`Parts`] | rows and elements that ranks take from each other |
 //! | `inverse` | [`Inverses`] | the dense inverse of the coarsest matrix |
 //! | `format` | [`Formats`], [`CrsFormat`] | from the set-up's CRS to what is multiplied fast |
 //!
@@ -35,6 +36,7 @@ pub mod interpolation;
 pub mod inverse;
 pub mod matrix;
 pub mod near_null;
+pub mod parts;
 pub mod product;
 pub mod strength;
 pub mod transpose;
@@ -51,7 +53,7 @@ pub use aggregation::{Aggregation, NO_AGGREGATE};
 pub use algebra::Algebra;
 pub use blocks::BlockMatrices;
 pub use diagonal::{Diagonals, RowWeight};
-pub use format::{CrsFormat, Formats};
+pub use format::{CrsFormat, Formats, RoundedRows};
 pub use independent_set::{IndependentSets, IndependentSetsOnRanks, SINGLETON};
 pub use interpolation::{Interpolation, Truncation};
 pub use inverse::Inverses;
@@ -61,6 +63,7 @@ pub(crate) use matrix::distributed::DistributedCsr;
 pub(crate) use matrix::exchange::rows_at_root;
 pub use matrix::{Blocks, Matrices, Size};
 pub use near_null::{NearNullSpaces, Orthonormal};
+pub use parts::Parts;
 pub use product::SparseProducts;
 pub use strength::{Strength, StrengthOfConnection};
 pub use transpose::Transposes;

@@ -59,7 +59,7 @@ impl Bench {
     }
 
     /// `y = A x` by several ranks.
-    pub fn exchange(&self, a: &Csr<f64>) -> Result<Vec<Row>> {
+    pub fn exchange(&self, a: &Arc<Csr<f64>>) -> Result<Vec<Row>> {
         let oracle = spmv::Oracle::new(a);
         let mut rows = Vec::new();
         for (device, &name) in self.devices.iter().zip(&self.setting.device) {

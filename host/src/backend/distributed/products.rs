@@ -10,7 +10,7 @@ use super::peers::Peers;
 use crate::backend::gpu::{bytes_of, bytes_of_mut};
 use crate::backend::memory::check_lengths;
 use crate::backend::{Operator, Products, Then};
-use crate::comm::{Links, Piece};
+use crate::comm::{Border, Links};
 use crate::error::{Error, Result};
 use crate::matrix::{AnyMatrix, Csr};
 
@@ -28,16 +28,16 @@ pub struct DistributedMatrix<T: Real, B: Borders<T>> {
 }
 
 impl<B> Distributed<B> {
-    /// The rows of this rank: those in its own columns in a format, and the rest of the piece. All ranks take
-    /// theirs together.
+    /// The rows of this rank: those in its own columns in a format, and their border. All ranks take theirs
+    /// together.
     ///
     /// # Errors
-    /// [`Error::Length`] where the piece is not one of this matrix.
-    pub fn rows<T: Real>(&self, local: &Arc<AnyMatrix<T>>, piece: &Piece) -> Result<DistributedMatrix<T, B>>
+    /// [`Error::Length`] where the border is not one of this matrix.
+    pub fn rows<T: Real>(&self, local: &Arc<AnyMatrix<T>>, border: &Border) -> Result<DistributedMatrix<T, B>>
     where
         B: Borders<T>,
     {
-        self.assembled(self.inner.matrix(local)?, piece)
+        self.assembled(self.inner.matrix(local)?, border)
     }
 
     /// The same with the rows in their own columns where they are computed with. What is exchanged are
@@ -45,41 +45,42 @@ impl<B> Distributed<B> {
     pub(crate) fn assembled<T: Real>(
         &self,
         local: B::Matrix,
-        piece: &Piece,
+        border: &Border,
     ) -> Result<DistributedMatrix<T, B>>
     where
         B: Borders<T>,
     {
-        self.assembled_among(local, piece, self.peers.as_ref())
+        self.assembled_among(local, border, self.peers.as_ref())
     }
 
     fn assembled_among<T: Real>(
         &self,
         local: B::Matrix,
-        piece: &Piece,
+        border: &Border,
         peers: Option<&Arc<Peers>>,
     ) -> Result<DistributedMatrix<T, B>>
     where
         B: Borders<T>,
     {
         let (n, n_cols) = (local.n_rows(), local.n_cols());
-        let Piece { border_rows, border, links, .. } = piece;
+        let Border { rows, entries, links } = border;
         let sent: Vec<u32> = links.sends.iter().flat_map(|(_, places)| places).copied().collect();
         let received: usize = links.receives.iter().map(|&(_, count)| count).sum();
         let out_of_range = |places: &[u32], n: usize| places.iter().any(|&i| i as usize >= n);
-        if out_of_range(&sent, n_cols) || out_of_range(border_rows, n) {
-            let why = format!("a piece that is exchanged has rows beyond {n} or columns beyond {n_cols}");
+        if out_of_range(&sent, n_cols) || out_of_range(rows, n) {
+            let why = format!("a border has rows beyond {n} or columns beyond {n_cols}");
             return Err(Error::Matrix(why));
         }
-        check_lengths("a piece", border.n_cols(), &[("the elements received", received)])?;
-        check_lengths("a piece", border.n_rows(), &[("the rows at the border", border_rows.len())])?;
-        let entries: Csr<T> = border.cast();
+        check_lengths("a border", entries.n_cols(), &[("the elements received", received)])?;
+        check_lengths("a border", entries.n_rows(), &[("its rows", rows.len())])?;
+        let entries: Csr<T> = entries.cast();
         let border_bytes =
             (entries.nnz() * (size_of::<u32>() + size_of::<T>()) + 12 * entries.n_rows()) as u64;
-        let rows = BorderRows { rows: border_rows.clone(), entries, sent };
+        let border_entries = entries.nnz();
+        let rows = BorderRows { rows: rows.clone(), entries, sent };
         Ok(DistributedMatrix {
             local: Arc::new(local),
-            border_entries: border.nnz(),
+            border_entries,
             border: self.inner.border(rows, n, links, peers)?,
             links: links.clone(),
             border_bytes,
@@ -164,12 +165,7 @@ impl<T: Real, B: Borders<T>> Products<T> for Distributed<B> {
 
     /// A matrix without columns of others: that of a block on the diagonal.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix> {
-        let alone = Piece {
-            local: Csr::identity(0),
-            border_rows: Vec::new(),
-            border: Csr::identity(0),
-            links: Links::default(),
-        };
+        let alone = Border { rows: Vec::new(), entries: Csr::identity(0), links: Links::default() };
         self.assembled_among(self.inner.matrix(matrix)?, &alone, None)
     }
 

@@ -50,14 +50,14 @@ pub struct Measurement {
 /// # Errors
 /// [`Error::Rank`](crate::Error::Rank) with the error of a rank.
 pub fn measure(
-    a: &Csr<f64>,
+    a: &Arc<Csr<f64>>,
     oracle: &spmv::Oracle,
     size: usize,
     update: Update,
     repeat: usize,
     open: impl Fn(usize) -> Result<Device> + Sync,
 ) -> Result<Measurement> {
-    let partition = Partition::new(a, size, 1, &Partitioning::Blocks)?;
+    let partition = Arc::new(Partition::new(a, size, 1, &Partitioning::Blocks)?);
     let pieces = Pieces::of(a, &partition);
     let on_rank = |team: Team| {
         let (rank, comm) = (team.rank(), Arc::new(team) as Arc<dyn Comm>);
@@ -113,8 +113,8 @@ fn products<B: Borders<f64>>(
     repeat: usize,
 ) -> Result<Part> {
     let backend = Distributed::connected::<f64>(inner.clone(), comm.clone())?;
-    let local = Arc::new(AnyMatrix::Crs(Arc::new(piece.local.clone())));
-    let a = backend.rows(&local, piece)?;
+    let local = Arc::new(AnyMatrix::Crs(piece.local.clone()));
+    let a = backend.rows(&local, &piece.border)?;
     let (mut on_device, mut y) = (inner.vector(x)?, inner.zeros(piece.local.n_rows())?);
     let mut seconds = Vec::with_capacity(repeat);
     let mut before = Exchanged::default();
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn whole_vectors_are_more_than_what_is_shared() {
-        let a = random_spd(61, 5, 3);
+        let a = Arc::new(random_spd(61, 5, 3));
         let oracle = spmv::Oracle::new(&a);
         let cpu = |_| Device::cpu(1);
         for open in [cpu as fn(usize) -> Result<Device>, |_| Device::simulator()] {
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_rank_without_a_device_ends_all() {
-        let a = random_spd(20, 3, 1);
+        let a = Arc::new(random_spd(20, 3, 1));
         let oracle = spmv::Oracle::new(&a);
         let open = |rank| match rank {
             1 => Err(Error::Option("no device".into())),

@@ -10,6 +10,7 @@
 //! | `orders` | what rank 0 says |
 //! | `part` | what a rank has set up, and solves with |
 //! | `serve` | the other ranks |
+//! | `share` | what each rank gets of a system |
 //! | `system` | rank 0 |
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +28,7 @@ mod observer;
 mod orders;
 mod part;
 mod serve;
+mod share;
 mod system;
 
 pub use info::Info;

@@ -7,6 +7,7 @@ use cuda_std::Real;
 
 use super::observer::Agreed;
 use super::orders::Choices;
+use super::share::Share;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::{Memory, Operator, Storage};
 use crate::comm::{Comm, Partition, Piece, agree_within};
@@ -21,6 +22,7 @@ use crate::precond::{
     AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, Source, Subdomain,
     amg, ilu,
 };
+use crate::setup::{Blocks, Formats};
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
 
 /// What rank 0 has that the others have not: the whole.
@@ -62,30 +64,32 @@ pub(super) trait Part: Send {
     fn factors(&self) -> Option<&ilu::Info>;
 }
 
-/// Sets a rank up with its piece, and its part of the basis of a null space.
+/// Sets a rank up with its share.
 pub(super) fn set_up(
     comm: &Arc<dyn Comm>,
     device: &Device,
     choices: &Choices,
-    piece: Piece,
-    basis: &[Vec<f64>],
+    share: Share,
     root: Option<Root>,
 ) -> Result<Box<dyn Part>> {
     Ok(match (choices.options.precision, device) {
         (Precision::F64, Device::Cpu(cpu)) => {
-            Box::new(Local::<f64, _>::new(comm, device, cpu, choices, piece, basis, root)?)
+            Box::new(Local::<f64, _>::new(comm, device, cpu, choices, share, root)?)
         }
         (Precision::F64, Device::Gpu(gpu)) => {
-            Box::new(Local::<f64, _>::new(comm, device, gpu, choices, piece, basis, root)?)
+            Box::new(Local::<f64, _>::new(comm, device, gpu, choices, share, root)?)
         }
         (Precision::F32, Device::Cpu(cpu)) => {
-            Box::new(Local::<f32, _>::new(comm, device, cpu, choices, piece, basis, root)?)
+            Box::new(Local::<f32, _>::new(comm, device, cpu, choices, share, root)?)
         }
         (Precision::F32, Device::Gpu(gpu)) => {
-            Box::new(Local::<f32, _>::new(comm, device, gpu, choices, piece, basis, root)?)
+            Box::new(Local::<f32, _>::new(comm, device, gpu, choices, share, root)?)
         }
     })
 }
+
+/// The rows of a rank, ready to be multiplied, and why they are stored so.
+type Rows<T, B> = (Arc<DistributedMatrix<T, B>>, String);
 
 /// The part of one rank, in T on B.
 struct Local<T: Real, B: Borders<T>> {
@@ -104,28 +108,25 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         device: &Device,
         inner: &B,
         choices: &Choices,
-        piece: Piece,
-        basis: &[Vec<f64>],
+        Share { piece, basis }: Share,
         root: Option<Root>,
     ) -> Result<Self> {
         let backend = Distributed::connected::<T>(inner.clone(), comm.clone())?;
         let options = &choices.options;
-        let (n, nnz) = (piece.local.n_rows(), piece.local.nnz() + piece.border.nnz());
-        let rows = Self::rows(&backend, device, options, &piece);
+        let (n, nnz) = (piece.local.n_rows(), piece.local.nnz() + piece.border.entries.nnz());
         let m: Box<dyn Preconditioner<T, _>>;
         let (a, matrix, reason);
         if choices.precond.description().has_hierarchy {
             // It is set up together: by all ranks or by none.
-            (a, matrix, reason) = agree_within(&**comm, rows)?;
-            let rows = OwnRows { a: &a, piece: &piece, product: &matrix, block: options.block_size };
-            m = Self::of_hierarchy(&backend, &rows, choices, root)?;
+            (m, a, (matrix, reason)) = Self::with_hierarchy(&backend, device, &piece, choices, root)?;
         } else {
-            (a, matrix, reason) = rows?;
+            a = T::matrix(&piece.local)?;
+            (matrix, reason) = Self::rows(&backend, device, options, &a, &piece)?;
             let of_rows = Self::of_rows(&backend, choices, &a, &matrix);
             // Nobody begins the reductions of a basis where another has come to an end.
             m = if basis.is_empty() { of_rows? } else { agree_within(&**comm, of_rows)? };
         }
-        let m: Box<dyn Preconditioner<T, _>> = match basis {
+        let m: Box<dyn Preconditioner<T, _>> = match &basis[..] {
             [] => m,
             _ => {
                 let vector = |v: &Vec<f64>| backend.vector(&rounded(v));
@@ -138,15 +139,14 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         Ok(Local { backend, n, nnz, reason, matrix, m, solver })
     }
 
-    /// The rows of this rank: those in its own columns, the whole rows ready to be multiplied, and why they
-    /// are stored so.
-    #[allow(clippy::type_complexity)]
+    /// The rows of this rank, `a` in its own columns, ready to be multiplied, and why they are stored so.
     fn rows(
         backend: &Distributed<B>,
         device: &Device,
         options: &Options,
+        a: &Arc<Csr<T>>,
         piece: &Piece,
-    ) -> Result<(Arc<Csr<T>>, Arc<DistributedMatrix<T, B>>, String)> {
+    ) -> Result<Rows<T, B>> {
         let (format, sigma, reason) = match piece.local.n_rows() {
             0 => (Format::Crs, 1, String::new()),
             _ => {
@@ -154,42 +154,67 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 (choice.format, choice.sigma, choice.reason)
             }
         };
-        let a: Arc<Csr<T>> = T::matrix(&Arc::new(piece.local.clone()))?;
-        let matrix = backend.rows(&Arc::new(AnyMatrix::from_csr(&a, format, sigma)?), piece)?;
-        Ok((a, Arc::new(matrix), reason))
+        let matrix = backend.rows(&Arc::new(AnyMatrix::from_csr(a, format, sigma)?), &piece.border)?;
+        Ok((Arc::new(matrix), reason))
     }
 
-    /// Multigrid on all ranks, set up there or on rank 0; where ranks cannot compute the smoother together or
-    /// where that is not worth it, on rank 0 alone.
-    fn of_hierarchy(
+    /// The same where the rows are also there in CRS, in planes.
+    fn rows_of_planes(
         backend: &Distributed<B>,
-        rows: &OwnRows<T, B>,
+        device: &Device,
+        options: &Options,
+        (a, planes): (&Arc<Csr<T>>, &Blocks<B::Csr>),
+        piece: &Piece,
+    ) -> Result<Rows<T, B>> {
+        if options.format.is_some() || a.nnz() == 0 {
+            return Self::rows(backend, device, options, a, piece);
+        }
+        let matrix = Formats::<T, T>::operator(backend.inner(), planes)?;
+        let matrix = Arc::new(backend.assembled(matrix, &piece.border)?);
+        let reason = matrix.reason().unwrap_or_default().to_string();
+        Ok((matrix, reason))
+    }
+
+    /// Multigrid on all ranks, set up there or on rank 0; where ranks cannot compute the smoother together on
+    /// rank 0 alone. Beside it the rows.
+    #[allow(clippy::type_complexity)]
+    fn with_hierarchy(
+        backend: &Distributed<B>,
+        device: &Device,
+        piece: &Piece,
         choices: &Choices,
         root: Option<Root>,
-    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
-        let (inner, params) = (backend.inner(), &choices.options.amg);
-        // Rank 0 takes a hierarchy apart on the host, which on a device takes longer than it gains.
-        let is_shared =
-            (params.rank_rows.is_some() || inner.shared_device().is_none()) && params.smoother.is_of_sweeps();
-        if is_shared && amg::are_set_up_together(params, rows.block, choices.has_near_null) {
+    ) -> Result<(Box<dyn Preconditioner<T, Distributed<B>>>, Arc<Csr<T>>, Rows<T, B>)> {
+        let (comm, inner, options) = (&**backend.comm(), backend.inner(), &choices.options);
+        let (params, block) = (&options.amg, options.block_size);
+        let is_shared = params.smoother.is_of_sweeps();
+        if is_shared && amg::are_set_up_together(params, block, choices.has_near_null) {
+            let planes = T::matrix(&piece.local).and_then(|a| Ok((inner.in_planes(&a, block)?, a)));
+            let (planes, a) = agree_within(comm, planes)?;
+            let rows = Self::rows_of_planes(backend, device, options, (&a, &planes), piece);
+            let rows = agree_within(comm, rows)?;
             let known = root
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));
-            if let Some(m) = B::amg_set_up_together(backend, rows, params, known)? {
-                return Ok(m);
+            let own = OwnRows { a: &planes, piece, product: &rows.0 };
+            if let Some(m) = B::amg_set_up_together(backend, &own, params, known)? {
+                return Ok((m, a, rows));
             }
         }
+        let a = T::matrix(&piece.local);
+        let rows = a.and_then(|a| Ok((Self::rows(backend, device, options, &a, piece)?, a)));
+        let (rows, a) = agree_within(comm, rows)?;
         let whole = root.map(|root| Whole::new(inner, root)).transpose();
-        let mut whole = agree_within(&**backend.comm(), whole)?;
+        let mut whole = agree_within(comm, whole)?;
         if is_shared {
             let root = whole.as_mut().map(|whole| (whole.partition.clone(), whole.source(inner)));
-            return B::amg_on_ranks(backend, rows.a.n_rows(), params, root);
+            return Ok((B::amg_on_ranks(backend, a.n_rows(), params, root)?, a, rows));
         }
         let m = whole
             .as_mut()
             .map(|whole| Ok((whole.precond.make(whole.source(inner))?, whole.partition.clone())));
-        let m = agree_within(&**backend.comm(), m.transpose())?;
-        Ok(Box::new(Gathered::new(backend, m, params.cycle != Some(Cycle::K))?))
+        let m = agree_within(comm, m.transpose())?;
+        Ok((Box::new(Gathered::new(backend, m, params.cycle != Some(Cycle::K))?), a, rows))
     }
 
     /// The preconditioner that each rank makes of its rows.

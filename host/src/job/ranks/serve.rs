@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::orders::Order;
 use super::part::{self, Part};
-use crate::comm::{Comm, Piece, Reader, Writer, agree};
+use super::share::Share;
+use crate::comm::{Comm, Reader, Writer, agree};
 use crate::error::{Error, Result};
 use crate::job::Device;
 use crate::solver::Stop;
@@ -29,9 +30,8 @@ fn carry_out(comm: &Arc<dyn Comm>, device: &Device, systems: &mut Systems) -> Re
         comm.broadcast(&mut order)?;
         match Order::read(&order)? {
             Order::SetUp { system, choices } => {
-                let message = comm.receive(0)?;
-                let made = read_piece(&message, choices.projections)
-                    .and_then(|(piece, basis)| part::set_up(comm, device, &choices, piece, &basis, None));
+                let made = Share::receive(&**comm, choices.projections)
+                    .and_then(|share| part::set_up(comm, device, &choices, share, None));
                 // An error here is rank 0's to tell: another way may do.
                 if let Ok(part) = agree(&**comm, made) {
                     let stored = part.storage();
@@ -53,13 +53,6 @@ fn carry_out(comm: &Arc<dyn Comm>, device: &Device, systems: &mut Systems) -> Re
 
 fn no_system(system: u64) -> Error {
     Error::Option(format!("system {system} was never set up"))
-}
-
-fn read_piece(message: &[u8], projections: usize) -> Result<(Piece, Vec<Vec<f64>>)> {
-    let mut message = Reader::new(message);
-    let piece = Piece::read(&mut message)?;
-    let basis = (0..projections).map(|_| message.take()).collect::<Result<_>>()?;
-    Ok((piece, basis))
 }
 
 fn solve(comm: &dyn Comm, part: &mut dyn Part, stop: &Stop) -> Result<()> {

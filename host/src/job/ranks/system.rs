@@ -7,6 +7,7 @@ use super::Ranks;
 use super::info::Info;
 use super::orders::{Choices, Order};
 use super::part::{self, Part, Root};
+use super::share::Shares;
 use crate::backend::Storage;
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Partition, Pieces, Quality, Reader, Writer, agree};
@@ -70,19 +71,14 @@ impl System {
             0 => Vec::new(),
             _ => plan.projections().into_iter().flat_map(|space| space.basis()).collect(),
         };
-        let part_of_basis = |rank| basis.iter().map(|v| partition.part(v, rank)).collect::<Vec<_>>();
-        ranks.fatal(|| {
+        let shares = Shares { pieces, partition: partition.clone(), basis };
+        let share = ranks.fatal(|| {
             ranks.order(&Order::SetUp { system: number, choices: Box::new(choices.clone()) })?;
-            (1..ranks.size()).try_for_each(|rank| {
-                let message = pieces.piece(rank).written(Writer::new());
-                let message = part_of_basis(rank).iter().fold(message, |message, v| message.put(v));
-                comm.send(rank, &message.bytes())
-            })
+            shares.give(&**comm)
         })?;
-        let piece = pieces.piece(0);
         let before = (times.setup, times.upload);
         let root = Root { plan: &plan, partition: &partition, watch, times };
-        let part = part::set_up(comm, device, &choices, piece, &part_of_basis(0), Some(root));
+        let part = part::set_up(comm, device, &choices, share, Some(root));
         let part = agree(&**comm, part)?;
         let storage = ranks.fatal(|| storage_of_all(ranks, &*part, plan.a.nnz()))?;
         let uploaded = times.upload - before.1;

@@ -9,11 +9,11 @@ use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
-use crate::setup::{Algebra, IndependentSetsOnRanks, Matrices};
+use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 
-impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<T> for Distributed<B> {
     fn aggregate(&self, s: &DistributedCsr<B::Csr>, roots: &Indices<T, B>) -> Result<(Indices<T, B>, usize)> {
         let (comm, rows) = (&**self.comm(), &s.rows);
         let joined = self.inner().join(&s.local, &roots.local);

@@ -6,9 +6,9 @@ use super::BlockMatrices;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, local_planes};
-use crate::setup::{Algebra, Blocks};
+use crate::setup::{Blocks, Parts};
 
-impl<T: Real, B: Algebra<T> + Borders<T>> BlockMatrices<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T>> BlockMatrices<T> for Distributed<B> {
     fn norms(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<DistributedCsr<B::Csr>> {
         self.with_local(a.first(), self.inner().norms(&local_planes(a)))
     }

@@ -9,9 +9,9 @@ use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::sums;
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, local_planes};
-use crate::setup::{Algebra, Blocks};
+use crate::setup::{Blocks, Parts};
 
-impl<T: Real, B: Algebra<T> + Borders<T>> Diagonals<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T>> Diagonals<T> for Distributed<B> {
     fn row_weights(&self, a: &DistributedCsr<B::Csr>, weight: RowWeight) -> Result<B::Vector> {
         self.restricted(self.inner().row_weights(&a.local, weight), 1, &a.rows)
     }

@@ -13,6 +13,9 @@ use crate::matrix::{AnyMatrix, Format};
 mod device;
 mod distributed;
 mod host;
+mod rounded;
+
+pub use rounded::RoundedRows;
 
 /// Matrices that are multiplied a few times: what a conversion would cost is more than it would save.
 pub trait CrsFormat<T: Real>: Matrices<T> {

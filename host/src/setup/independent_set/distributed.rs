@@ -9,11 +9,11 @@ use super::{IndependentSets, IndependentSetsOnRanks, Others};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
-use crate::setup::{Algebra, Matrices};
+use crate::setup::{Matrices, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 
-impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentSets<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentSets<T> for Distributed<B> {
     fn independent_set(
         &self,
         s: &DistributedCsr<B::Csr>,

@@ -9,11 +9,11 @@ use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
-use crate::setup::{Algebra, IndependentSetsOnRanks, Matrices, NO_AGGREGATE};
+use crate::setup::{IndependentSetsOnRanks, Matrices, NO_AGGREGATE, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 
-impl<T: Real, B: Algebra<T> + Borders<T> + IndependentSetsOnRanks<T>> Interpolation<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Interpolation<T> for Distributed<B> {
     fn damp(&self, s: &mut DistributedCsr<B::Csr>, omega: T, slivers: Option<&B::Vector>) -> Result<()> {
         let slivers = slivers.map(|slivers| self.extended(slivers, 1, &s.rows)).transpose()?;
         self.agreed(self.inner().damp(&mut s.local, omega, slivers.as_ref()))

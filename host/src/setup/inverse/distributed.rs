@@ -4,6 +4,6 @@ use cuda_std::Real;
 
 use super::Inverses;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::setup::Algebra;
+use crate::setup::Parts;
 
-impl<T: Real, B: Algebra<T> + Borders<T>> Inverses<T> for Distributed<B> {}
+impl<T: Real, B: Parts<T> + Borders<T>> Inverses<T> for Distributed<B> {}

@@ -1,5 +1,7 @@
 //! Rows of a matrix that ranks send each other: columns go by their numbers, with the ranks that have them.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use crate::comm::{Comm, Numbering, Reader, Writer, all_to_all};
@@ -58,8 +60,7 @@ pub(crate) fn rows_at_root<T: Real>(
         }
     }
     let (columns, _) = columns.of_own(comm.rank()).united(comm.rank(), &all.columns());
-    let none = Csr::from_rows(0, 0, |_| 0, |_, _, _| ());
-    Ok((interleaved(&source, (&none, &[]), &all.matrix(&columns)), columns))
+    Ok((all.matrix(&columns).chosen_rows(&source), columns))
 }
 
 impl Received {
@@ -98,7 +99,7 @@ impl Received {
     }
 
     /// The rows, those of their entries whose columns are among these.
-    pub fn matrix<T: Real>(&self, columns: &Numbering) -> Csr<T> {
+    pub fn matrix<T: Real>(&self, columns: &Numbering) -> Arc<Csr<T>> {
         let (mut row_ptr, mut col_idx, mut values) = (vec![0], Vec::new(), Vec::new());
         for range in self.row_ptr.windows(2).map(|ends| ends[0]..ends[1]) {
             for (&(number, _), &value) in self.columns[range.clone()].iter().zip(&self.values[range]) {
@@ -109,32 +110,6 @@ impl Received {
             }
             row_ptr.push(col_idx.len());
         }
-        Csr::from_valid_parts(self.n_rows(), columns.len(), row_ptr, col_idx, values)
+        Arc::new(Csr::from_valid_parts(self.n_rows(), columns.len(), row_ptr, col_idx, values))
     }
-}
-
-/// The matrix whose row i is row `source[i]` of one matrix, whose columns are at `places`, and below it of
-/// another.
-pub(super) fn interleaved<T: Real>(
-    source: &[u32],
-    (upper, places): (&Csr<T>, &[u32]),
-    lower: &Csr<T>,
-) -> Csr<T> {
-    let n_upper = upper.n_rows();
-    let length = |i: usize| match source[i] as usize {
-        row if row < n_upper => upper.row_len(row),
-        row => lower.row_len(row - n_upper),
-    };
-    Csr::from_rows(source.len(), lower.n_cols(), length, |i, columns, values| {
-        let row = source[i] as usize;
-        if row >= n_upper {
-            let row = lower.row(row - n_upper);
-            columns.copy_from_slice(row.0);
-            values.copy_from_slice(row.1);
-            return;
-        }
-        let row = upper.row(row);
-        columns.iter_mut().zip(row.0).for_each(|(column, &j)| *column = places[j as usize]);
-        values.copy_from_slice(row.1);
-    })
 }

@@ -6,11 +6,11 @@ use super::{NearNullSpaces, OrthonormalOf};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
-use crate::setup::{Algebra, Matrices};
+use crate::setup::{Matrices, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 
-impl<T: Real, B: Algebra<T> + Borders<T>> NearNullSpaces<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T>> NearNullSpaces<T> for Distributed<B> {
     fn magnitudes(&self, _: &DistributedCsr<B::Csr>) -> Result<DistributedCsr<B::Csr>> {
         Err(only_alone("near-null-space vectors"))
     }

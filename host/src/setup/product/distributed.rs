@@ -7,10 +7,10 @@ use cuda_std::Real;
 use super::SparseProducts;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
-use crate::setup::Algebra;
+use crate::setup::Parts;
 use crate::setup::matrix::distributed::DistributedCsr;
 
-impl<T: Real, B: Algebra<T> + Borders<T>> SparseProducts<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T>> SparseProducts<T> for Distributed<B> {
     fn product(
         &self,
         a: &DistributedCsr<B::Csr>,
@@ -47,7 +47,7 @@ impl<B> Distributed<B> {
         b: &DistributedCsr<B::Csr>,
     ) -> Result<DistributedCsr<B::Csr>>
     where
-        B: Algebra<T>,
+        B: Parts<T>,
     {
         match Arc::ptr_eq(&a.columns, &b.rows) {
             true => Ok(b.clone()),

@@ -5,10 +5,10 @@ use cuda_std::Real;
 use super::{Strength, StrengthOfConnection};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
-use crate::setup::Algebra;
+use crate::setup::Parts;
 use crate::setup::matrix::distributed::DistributedCsr;
 
-impl<T: Real, B: Algebra<T> + Borders<T>> StrengthOfConnection<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T>> StrengthOfConnection<T> for Distributed<B> {
     fn strength(&self, a: &DistributedCsr<B::Csr>, strength: Strength) -> Result<DistributedCsr<B::Csr>> {
         self.with_local(a, self.inner().strength(&a.local, strength))
     }

@@ -5,10 +5,10 @@ use cuda_std::Real;
 use super::Transposes;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
-use crate::setup::Algebra;
+use crate::setup::Parts;
 use crate::setup::matrix::distributed::DistributedCsr;
 
-impl<T: Real, B: Algebra<T> + Borders<T>> Transposes<T> for Distributed<B> {
+impl<T: Real, B: Parts<T> + Borders<T>> Transposes<T> for Distributed<B> {
     fn transpose(&self, a: &DistributedCsr<B::Csr>) -> Result<DistributedCsr<B::Csr>> {
         let (own_columns, rows, columns) = self.in_own_columns(a)?;
         self.of_local(self.inner().transpose(&own_columns), &columns, &rows)

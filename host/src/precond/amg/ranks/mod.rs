@@ -28,7 +28,7 @@ use crate::comm::{Partition, Reader, Writer, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::precond::description::Source;
 use crate::precond::{Gathered, Preconditioner, cg_step_by_primitives, preconditioner};
-use crate::setup::Size;
+use crate::setup::{Parts, Size};
 use crate::solver::cg::{CgStep, CgSteps};
 use below::AtRoot;
 pub(crate) use own_rows::OwnRows;
@@ -62,7 +62,7 @@ pub(crate) fn are_set_up_together(params: &Params, block: usize, has_near_null: 
 }
 
 /// Backends of ranks on which a hierarchy can be cycled over.
-pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> {
+pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> + Parts<T> {
     /// Multigrid with the same parameters on every rank that all [set up together](are_set_up_together); its
     /// smoother is weighted sweeps. Every rank calls it, rank 0 with which rank has which rows, and whether
     /// the hierarchy is applied in f32. `None` where the finest level is the coarsest.

@@ -4,32 +4,36 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use crate::backend::distributed::{Borders, DistributedMatrix};
-use crate::comm::{Comm, Links, Numbering, Piece};
+use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
+use crate::comm::{Border, Comm, Links, Numbering, Piece};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::setup::{Blocks, DistributedCsr, Parts};
 
 /// The rows of a rank, ready to be multiplied too.
-pub(crate) struct OwnRows<'a, T: Real, B: Borders<T>> {
+pub(crate) struct OwnRows<'a, T: Real, B: Parts<T> + Borders<T>> {
     /// In its own columns.
-    pub a: &'a Arc<Csr<T>>,
-    /// With those of others.
+    pub a: &'a Blocks<B::Csr>,
+    /// With those of others, on the host.
     pub piece: &'a Piece,
     pub product: &'a Arc<DistributedMatrix<T, B>>,
-    /// Unknowns of a node.
-    pub block: usize,
 }
 
-impl<T: Real, B: Borders<T>> OwnRows<'_, T, B> {
+impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
     /// The rows, which have these of `total` numbers, with columns in the order of the whole matrix: all
     /// unknowns of the nodes that they need. All ranks call this.
-    pub fn numbered(&self, comm: &dyn Comm, numbers: Vec<u32>, total: usize) -> Result<(Csr<T>, Numbering)> {
-        let Piece { border_rows, border, links, .. } = self.piece;
+    pub fn numbered(
+        &self,
+        backend: &Distributed<B>,
+        numbers: Vec<u32>,
+        total: usize,
+    ) -> Result<Blocks<DistributedCsr<B::Csr>>> {
+        let Piece { local, border: Border { rows, entries, links } } = self.piece;
+        let (comm, block) = (&**backend.comm(), self.a.block());
         let others = numbers_of_others(comm, links, &numbers)?;
-        let block = self.block as u32;
         let node = |&(number, owner): &(u32, u32)| {
-            let first = number - number % block;
-            (first..first + block).map(move |number| (number, owner))
+            let first = number - number % block as u32;
+            (first..first + block as u32).map(move |number| (number, owner))
         };
         let mut needed: Vec<(u32, u32)> = others.iter().flat_map(node).collect();
         needed.sort_unstable();
@@ -39,23 +43,27 @@ impl<T: Real, B: Borders<T>> OwnRows<'_, T, B> {
         let (columns, places) = own.united(comm.rank(), &needed);
         let place = |&(number, _): &(u32, u32)| columns.place(number).unwrap_or(0) as u32;
         let others: Vec<u32> = others.iter().map(place).collect();
-        let beside = |i: usize| border_rows.binary_search(&(i as u32)).ok().map(|k| border.row(k));
-        let length = |i: usize| self.a.row_len(i) + beside(i).map_or(0, |(columns, _)| columns.len());
-        let a = Csr::from_rows(self.a.n_rows(), columns.len(), length, |i, columns, values| {
-            let (local, entries) = self.a.row(i);
-            let n = local.len();
-            columns.iter_mut().zip(local).for_each(|(column, &j)| *column = places[j as usize]);
-            values[..n].copy_from_slice(entries);
-            let Some((beside, entries)) = beside(i) else { return };
-            columns[n..].iter_mut().zip(beside).for_each(|(column, &j)| *column = others[j as usize]);
-            values[n..].iter_mut().zip(entries).for_each(|(value, &v)| *value = T::from_f64(v));
-            let mut row: Vec<(u32, T)> = columns.iter().copied().zip(values.iter().copied()).collect();
+        let mut nodes: Vec<u32> = rows.iter().map(|row| row / block as u32).collect();
+        nodes.dedup();
+        // Both parts of a row of these nodes, in ascending columns.
+        let row = |k: usize| {
+            let i = block * nodes[k / block] as usize + k % block;
+            let beside = rows.binary_search(&(i as u32)).ok().map(|k| entries.row(k));
+            let (inside, values) = local.row(i);
+            let inside = inside.iter().map(|&j| places[j as usize]).zip(values.iter().copied());
+            let outside = beside.into_iter().flat_map(|(columns, values)| columns.iter().zip(values));
+            let mut row: Vec<(u32, f64)> =
+                inside.chain(outside.map(|(&j, &v)| (others[j as usize], v))).collect();
             row.sort_unstable_by_key(|entry| entry.0);
-            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row) {
-                (*column, *value) = (j, v);
+            row
+        };
+        let fill = |k: usize, columns: &mut [u32], values: &mut [T]| {
+            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row(k)) {
+                (*column, *value) = (j, T::from_f64(v));
             }
-        });
-        Ok((a, columns))
+        };
+        let whole = Csr::from_rows(block * nodes.len(), columns.len(), |k| row(k).len(), fill);
+        backend.of_own_rows(self.a, (&nodes, Arc::new(whole)), &columns)
     }
 }
 

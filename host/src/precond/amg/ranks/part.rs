@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
 use crate::backend::{Memory, Operator, Products};
-use crate::comm::{Piece, Reader, Writer, agree_within};
+use crate::comm::{Border, Piece, Reader, Writer, agree_within};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, Csr};
@@ -15,13 +15,28 @@ use crate::precond::amg::level::{Correction, Level, LevelMatrix, Vectors};
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Sweeps;
-use crate::setup::{Formats, Matrices, Size};
+use crate::setup::{Blocks, Formats, Matrices, Size};
 
-/// A matrix of a level, of which [`PartOfMatrix::piece`] has the rows of one rank.
-pub struct PartOfMatrix {
+/// The rows that one rank has of a matrix of a level, on the host.
+pub struct PieceOfMatrix {
     pub piece: Piece,
     /// The pivots of the rounding, where values are rounded so that a GPU can compress them.
     pub pivot: Option<Pivot>,
+}
+
+/// The same where they are computed with: those in its own columns, and their border.
+pub struct PartOfMatrix<M> {
+    pub local: Blocks<M>,
+    pub border: Border,
+    pub pivot: Option<Pivot>,
+}
+
+impl PieceOfMatrix {
+    /// It where `backend` computes, of nodes of `block` unknowns.
+    pub fn part<T: Real, B: Matrices<T>>(self, backend: &B, block: usize) -> Result<PartOfMatrix<B::Csr>> {
+        let PieceOfMatrix { piece: Piece { local, border }, pivot } = self;
+        Ok(PartOfMatrix { local: backend.in_planes(&Csr::in_type(&local), block)?, border, pivot })
+    }
 }
 
 /// The part that a rank has of a level.
@@ -29,7 +44,7 @@ pub struct Part {
     /// Unknowns of a node.
     pub block: usize,
     /// A, what the correction is multiplied by, R.
-    pub matrices: [PartOfMatrix; 3],
+    pub matrices: [PieceOfMatrix; 3],
     /// Whether the correction is [`Correction::Swept`].
     pub is_swept: bool,
     /// The weights of the sweeps of the smoother, and their diagonal.
@@ -42,7 +57,7 @@ impl Part {
     pub fn written(&self) -> Vec<u8> {
         let message = Writer::new().put(&[self.block as u64, u64::from(self.is_swept)]);
         let message = message.put(&self.weights).put(&self.d);
-        let with_matrix = |message: Writer, PartOfMatrix { piece, pivot }: &PartOfMatrix| {
+        let with_matrix = |message: Writer, PieceOfMatrix { piece, pivot }: &PieceOfMatrix| {
             piece.written(message.put(&[code_of(*pivot)]))
         };
         self.matrices.iter().fold(message, with_matrix).bytes()
@@ -56,7 +71,7 @@ impl Part {
         let mut matrix = || {
             let code = message.one::<u64>()?;
             let pivot = PIVOTS.iter().copied().find(|&pivot| code_of(pivot) == code).ok_or_else(unknown)?;
-            Ok::<_, Error>(PartOfMatrix { pivot, piece: Piece::read(&mut message)? })
+            Ok::<_, Error>(PieceOfMatrix { pivot, piece: Piece::read(&mut message)? })
         };
         let matrices = [matrix()?, matrix()?, matrix()?];
         Ok(Part { block: block as usize, matrices, is_swept: is_swept != 0, weights, d })
@@ -70,7 +85,8 @@ impl Part {
         params: &Params,
     ) -> Result<Level<S, Distributed<B>>> {
         let Part { block, matrices, is_swept, weights, d } = self;
-        let matrix = |part| matrix::<T, S, B>(backend, part, block, params);
+        let matrix =
+            |piece: PieceOfMatrix| matrix::<T, S, B>(backend, piece.part(backend.inner(), block), params);
         let [a, correction, r] = matrices.map(matrix);
         let (a, correction, r) = (a?, correction?, r?);
         let rounded = |values: Vec<f64>| values.into_iter().map(S::from_f64).collect::<Vec<S>>();
@@ -116,39 +132,48 @@ fn unknown() -> Error {
     Error::Option("rank 0 describes an unknown level: do all ranks run the same program?".into())
 }
 
-/// The rows of a matrix where they are computed with, in S.
+/// The rows of a matrix as they are multiplied, in S. All ranks call this, also after an error.
 pub fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
     backend: &Distributed<B>,
-    PartOfMatrix { piece, pivot }: PartOfMatrix,
-    block: usize,
+    part: Result<PartOfMatrix<<B as Matrices<T>>::Csr>>,
     params: &Params,
 ) -> Result<LevelMatrix<DistributedMatrix<S, B>>> {
-    let local = &piece.local;
-    let (n_rows, n_cols) = (local.n_rows(), local.n_cols());
-    let size = Size { n_rows, n_cols, nnz: local.nnz() + piece.border.nnz() };
-    let operator = operator::<T, S, B>(backend.inner(), local, pivot, block, params);
+    let inner = backend.inner();
+    let made = part.and_then(|PartOfMatrix { local, border, pivot }| {
+        Ok((
+            operator::<T, S, B>(inner, &local, pivot, params)?,
+            local.block(),
+            Matrices::<T>::size(inner, local.first()),
+            border,
+        ))
+    });
     // Ranks join their rows together: none where another has come to an end.
-    let operator = agree_within(&**backend.comm(), operator)?;
-    Ok(LevelMatrix::new(size, backend.assembled(operator, &piece)?))
+    let (operator, block, plane, border) = agree_within(&**backend.comm(), made)?;
+    let size = Size {
+        n_rows: block * plane.n_rows,
+        n_cols: block * plane.n_cols,
+        nnz: block * block * plane.nnz + border.entries.nnz(),
+    };
+    Ok(LevelMatrix::new(size, backend.assembled(operator, &border)?))
 }
 
 /// The rows in their own columns.
 fn operator<T: Real, S: Real, B: Precisions<T, S>>(
     backend: &B,
-    local: &Csr<f64>,
+    local: &Blocks<<B as Matrices<T>>::Csr>,
     pivot: Option<Pivot>,
-    block: usize,
     params: &Params,
 ) -> Result<<B as Products<S>>::Matrix> {
-    if local.nnz() == 0 {
+    let Size { n_rows, n_cols, nnz } = Matrices::<T>::size(backend, local.first());
+    if nnz == 0 {
         // Rows without entries of their own: nothing that a format is chosen by.
-        let local = AnyMatrix::Crs(Arc::new(local.cast::<S>()));
-        return Products::<S>::matrix(backend, &Arc::new(local));
+        let block = local.block();
+        let empty = Csr::<S>::from_rows(block * n_rows, block * n_cols, |_| 0, |_, _, _| ());
+        return Products::<S>::matrix(backend, &Arc::new(AnyMatrix::Crs(Arc::new(empty))));
     }
-    let blocks = Matrices::<T>::in_planes(backend, &Csr::in_type(&Arc::new(local.clone())), block)?;
     match (pivot, params.format) {
-        (Some(pivot), _) => Formats::<T, S>::smoothing_operator(backend, &blocks, pivot),
-        (None, Some(format)) => Formats::<T, S>::operator_in(backend, &blocks, format),
-        (None, None) => Formats::<T, S>::operator(backend, &blocks),
+        (Some(pivot), _) => Formats::<T, S>::smoothing_operator(backend, local, pivot),
+        (None, Some(format)) => Formats::<T, S>::operator_in(backend, local, format),
+        (None, None) => Formats::<T, S>::operator(backend, local),
     }
 }

@@ -54,8 +54,8 @@ fn alone<B: SetsUp<f64, f64>>(backend: &B, a: &Arc<Csr<f64>>, block: usize, para
 /// The same on the ranks of a partition.
 fn together<B: SetsUp<f64, f64>>(
     open: &(dyn Fn() -> B + Sync),
-    (a, block): (&Csr<f64>, usize),
-    partition: &Partition,
+    (a, block): (&Arc<Csr<f64>>, usize),
+    partition: &Arc<Partition>,
     params: &Params,
 ) -> Found {
     let pieces = Pieces::of(a, partition);
@@ -63,12 +63,11 @@ fn together<B: SetsUp<f64, f64>>(
         let (rank, comm) = (team.rank(), Arc::new(team) as Arc<dyn Comm>);
         let backend = Distributed::connected::<f64>(open(), comm.clone()).unwrap();
         let piece = pieces.piece(rank);
-        let own = Arc::new(piece.local.clone());
-        let product = backend.rows(&Arc::new(AnyMatrix::Crs(own.clone())), &piece).unwrap();
-        let rows = OwnRows { a: &own, piece: &piece, product: &Arc::new(product), block };
+        let product = backend.rows(&Arc::new(AnyMatrix::Crs(piece.local.clone())), &piece.border).unwrap();
+        let planes = backend.inner().in_planes(&piece.local, block).unwrap();
+        let rows = OwnRows { a: &planes, piece: &piece, product: &Arc::new(product) };
         let numbers = partition.rows(rank).iter().map(|&row| row as u32).collect();
-        let (a, columns) = rows.numbered(&*comm, numbers, partition.n_rows()).unwrap();
-        let a = backend.of_own_rows(a, &columns, block).unwrap();
+        let a = rows.numbered(&backend, numbers, partition.n_rows()).unwrap();
         let (product, options) = (Some(&**rows.product), SetupOptions::default());
         let made = build_range::<f64, _>(&backend, a, product, params, options, Range::default()).unwrap();
         let host = |m: &Blocks<DistributedCsr<<B as Matrices<f64>>::Csr>>| {
@@ -152,7 +151,7 @@ fn check<B: SetsUp<f64, f64>>(
     for &size in sizes {
         let hows = [Partitioning::Blocks, Partitioning::Rcm, Partitioning::Given(Arc::new(scattered(size)))];
         for how in hows {
-            let partition = Partition::new(&a, size, block, &how).unwrap();
+            let partition = Arc::new(Partition::new(&a, size, block, &how).unwrap());
             let found = together(open, (&a, block), &partition, params);
             assert_eq!(found.0.len(), expected.0.len(), "{size} ranks, {how}");
             for (l, (found, expected)) in found.0.iter().zip(&expected.0).enumerate() {

@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::own_rows::OwnRows;
 use super::part::{level, matrix};
-use super::rows::{Rows, rounded};
+use super::rows::{Rows, part, rounded};
 use super::whole::RANK_ROWS;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::backend::{Memory, Operator, Storage};
@@ -23,7 +23,9 @@ use crate::precond::amg::params::Params;
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Input;
 use crate::precond::amg::{Above, Amg, LevelInfo};
-use crate::setup::{Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Size};
+use crate::setup::{
+    Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Parts, RoundedRows, Size,
+};
 
 /// What a rank has of a hierarchy.
 pub struct Together<T: Real, S: Real, B: Precisions<T, S> + Borders<S>> {
@@ -35,12 +37,12 @@ pub struct Together<T: Real, S: Real, B: Precisions<T, S> + Borders<S>> {
 
 /// Backends on which ranks set levels up together.
 pub trait SetsUp<T: Real, S: Real>:
-    Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T>
+    Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T> + Parts<T> + RoundedRows<T>
 {
 }
 
-impl<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T>> SetsUp<T, S>
-    for B
+impl<T: Real, S: Real, B> SetsUp<T, S> for B where
+    B: Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T> + Parts<T> + RoundedRows<T>
 {
 }
 
@@ -58,8 +60,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
         params: &Params,
     ) -> Result<Option<Self>> {
         let comm = &**backend.comm();
-        let (a, columns) = rows.numbered(comm, numbers, total)?;
-        let a = backend.of_own_rows(a, &columns, rows.block)?;
+        let a = rows.numbered(backend, numbers, total)?;
         let finest = Matrices::<T>::size(backend, a.first());
         let least_rows = params.rank_rows.unwrap_or(RANK_ROWS).saturating_mul(comm.size());
         let range = Range { first: 0, least_rows };
@@ -86,7 +87,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
         let coarse = Rows::<T>::at_root(backend, &made.coarsest)?;
         let rest = (comm.rank() == 0).then(|| {
             let inner = backend.inner();
-            let a = Matrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.block)?;
+            let a = Matrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.a.block())?;
             let range = Range { first: count, least_rows: 0 };
             let mut below = build_range::<T, B>(inner, a, None, params, options(), range)?;
             phases.add(&below.phases);
@@ -115,9 +116,10 @@ fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
     let sweeps = params.smoother.sweeps::<T, S, _>(&input)?;
     let sweeps = sweeps.ok_or_else(|| Error::Option("this smoother is not there on several ranks".into()))?;
     let compressed = params.compressed && params.format.is_none() && S::NAME == f32::NAME;
-    let operator = |part| matrix::<T, S, B>(backend, part, a.block(), params);
+    let inner = backend.inner();
+    let operator = |part| matrix::<T, S, B>(backend, part, params);
 
-    let of_a = operator(rounded(backend, &a, compressed.then_some(Pivot::Diagonal))?.part(comm)?)?;
+    let of_a = operator(part(backend, &rounded(backend, &a, compressed.then_some(Pivot::Diagonal))?))?;
     // As on one rank, of the rows of all.
     let border = of_a.matrix.border_entries();
     let inside = of_a.size.nnz - border;
@@ -135,14 +137,22 @@ fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
     }
     let of_correction = |m: &Blocks<_>, pivot: Option<Pivot>| {
         let rows = rounded(backend, m, pivot.filter(|_| compressed))?;
-        operator(if is_last { rows.given_to_root(comm.rank()).part(comm)? } else { rows.part(comm)? })
+        operator(match is_last {
+            true => {
+                let given = Rows::own(backend, &rows.0)?.given_to_root(comm.rank());
+                given.piece(comm, rows.1)?.part(inner, a.block())
+            }
+            false => part(backend, &rows),
+        })
     };
     let correction = match swept {
         Some(q) => Correction::Swept(of_correction(&q, Some(Pivot::Largest))?),
         None => Correction::Interpolated(of_correction(&p, None)?),
     };
-    let rows = if is_last { Rows::at_root(backend, &r)? } else { rounded(backend, &r, None)? };
-    let of_r = operator(rows.part(comm)?)?;
+    let of_r = operator(match is_last {
+        true => Rows::at_root(backend, &r)?.piece(comm, None)?.part(inner, a.block()),
+        false => part(backend, &rounded(backend, &r, None)?),
+    })?;
     level(backend, l, params, (of_a, correction, of_r), sweeps)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::part::{Part, PartOfMatrix};
+use super::part::{Part, PieceOfMatrix};
 use crate::backend::Memory;
 use crate::comm::{Comm, Partition, Pieces};
 use crate::error::{Error, Result};
@@ -70,18 +70,18 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
                 return Err(error);
             }
         };
-        let [a, correction, r] = &level.matrices;
+        let [a, correction, r] = level.matrices;
         let coarse = match self.shared.is_empty() {
             false => coarse_partition(&r.0, &self.partition, level.block),
             // What is below stays here.
             true => Partition::of_owners(vec![0; r.0.n_rows()], comm.size()),
         };
         let fine = std::mem::replace(&mut self.partition, Arc::new(coarse));
-        let (fine, coarse) = (&*fine, &*self.partition);
+        let coarse = &self.partition;
         let pieces = [
-            (Pieces::between(&a.0, fine, fine), a.1),
-            (Pieces::between(&correction.0, fine, coarse), correction.1),
-            (Pieces::between(&r.0, coarse, fine), r.1),
+            (Pieces::of(&a.0, &fine), a.1),
+            (Pieces::between(correction.0, fine.clone(), coarse.clone()), correction.1),
+            (Pieces::between(r.0, coarse.clone(), fine.clone()), r.1),
         ];
         let part = |rank: usize| {
             let of_row = |&i: &u64| &level.d[level.block * i as usize..][..level.block];
@@ -89,7 +89,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
                 block: level.block,
                 matrices: [0, 1, 2].map(|k| {
                     let (pieces, pivot) = &pieces[k];
-                    PartOfMatrix { piece: pieces.piece(rank), pivot: *pivot }
+                    PieceOfMatrix { piece: pieces.piece(rank), pivot: *pivot }
                 }),
                 is_swept: level.is_swept,
                 weights: level.weights.clone(),
@@ -132,23 +132,23 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
         backend: &B,
         m: &Blocks<B::Csr>,
         pivot: Option<Pivot>,
-    ) -> Result<(Csr<f64>, Option<Pivot>)> {
+    ) -> Result<(Arc<Csr<f64>>, Option<Pivot>)> {
         let a = as_ordinary(&m.map(|plane| Matrices::<T>::csr_to_host(backend, plane))?);
         let Some((rounding, pivot)) = pivot.and_then(|pivot| Some((Rounding::of(&a, pivot)?, pivot))) else {
-            return Ok((a.cast(), None));
+            return Ok((Arc::new(a.cast()), None));
         };
         let mut values = vec![0.0; a.nnz()];
         rounding.values(0..a.n_rows(), &mut values);
         let rounded =
             Csr::from_valid_parts(a.n_rows(), a.n_cols(), a.row_ptr().to_vec(), a.col_idx().to_vec(), values);
-        Ok((rounded, Some(pivot)))
+        Ok((Arc::new(rounded), Some(pivot)))
     }
 }
 
 /// A whole level on the host.
 struct OnHost {
     block: usize,
-    matrices: [(Csr<f64>, Option<Pivot>); 3],
+    matrices: [(Arc<Csr<f64>>, Option<Pivot>); 3],
     is_swept: bool,
     weights: Vec<f64>,
     d: Vec<f64>,

@@ -1,0 +1,185 @@
+//! Parts of matrices and vectors: rows of two, one below the other, in another order, as ranks put together
+//! what is theirs and what others sent.
+
+use cuda_std::{Real, kernel, memory::*, thread};
+
+use super::interpolate::Rows;
+use super::sub_warp::{Pattern, SubWarp};
+
+/// The place of columns whose entries are left out.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// Which rows are taken, and where their entries go.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Choice {
+    /// For each row which it is: of the upper matrix, and from `n_upper` on of the lower one.
+    pub source: *const u32,
+    /// Rows of the upper matrix.
+    pub n_upper: u64,
+    /// Where its columns go, ascending but for [`NOWHERE`]; null where they stay.
+    pub places: *const u32,
+}
+
+// SAFETY: plain addresses of device memory; the kernels say who may use them when.
+unsafe impl Send for Choice {}
+// SAFETY: as above.
+unsafe impl Sync for Choice {}
+
+impl Choice {
+    /// The row of the upper matrix that row `i` is, or of the lower one.
+    #[inline(always)]
+    unsafe fn row(self, i: usize) -> Result<usize, usize> {
+        // SAFETY: the caller's promise, a row of the result.
+        let row = unsafe { self.source.ld_nc(i) } as usize;
+        if row < self.n_upper as usize { Ok(row) } else { Err(row - self.n_upper as usize) }
+    }
+
+    /// Where an entry of the upper matrix goes.
+    #[inline(always)]
+    unsafe fn place(self, upper: Pattern, p: usize) -> u32 {
+        // SAFETY: the caller's promise, an entry; there is a place for each column.
+        unsafe {
+            let column = upper.col_idx.ld_nc(p);
+            if self.places.is_null() { column } else { self.places.ld_nc(column as usize) }
+        }
+    }
+}
+
+/// Lengths of the chosen rows.
+#[kernel]
+pub unsafe fn part_lengths(
+    n: u64,
+    log2_lanes: u32,
+    choice: Choice,
+    upper: Pattern,
+    lower: Pattern,
+    lengths: *mut u32,
+) {
+    let sub_warp = SubWarp::of(log2_lanes);
+    let mut i = sub_warp.first();
+    // SAFETY: the launcher's arrays fit the matrices, whose rows are those that are chosen.
+    unsafe {
+        while i < n as usize {
+            let count = match choice.row(i) {
+                Ok(row) => {
+                    let (start, end) = upper.range(row);
+                    let (mut count, mut p) = (0, start + sub_warp.lane as usize);
+                    while p < end {
+                        count += (choice.place(upper, p) != NOWHERE) as u32;
+                        p += sub_warp.lanes as usize;
+                    }
+                    sub_warp.reduce(count, |a, b| a + b)
+                }
+                Err(row) => {
+                    let (start, end) = lower.range(row);
+                    (end - start) as u32
+                }
+            };
+            if sub_warp.lane == 0 {
+                lengths.st(i, count);
+            }
+            i += sub_warp.stride();
+        }
+    }
+}
+
+/// The chosen rows.
+#[kernel(T = [f32, f64])]
+pub unsafe fn part_entries<T: Real>(
+    n: u64,
+    log2_lanes: u32,
+    choice: Choice,
+    upper: Rows<T>,
+    lower: Rows<T>,
+    row_ptr: *const u32,
+    columns: *mut u32,
+    values: *mut T,
+) {
+    let sub_warp = SubWarp::of(log2_lanes);
+    let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
+    let mut i = sub_warp.first();
+    // SAFETY: the launcher's arrays fit the matrices, and there is room for each row.
+    unsafe {
+        while i < n as usize {
+            let mut to = row_ptr.ld_nc(i) as usize;
+            match choice.row(i) {
+                Ok(row) => {
+                    let (mut first, end) = upper.pattern.range(row);
+                    while first < end {
+                        let p = first + lane;
+                        let place = if p < end { choice.place(upper.pattern, p) } else { NOWHERE };
+                        let staying = sub_warp.ballot(place != NOWHERE);
+                        if place != NOWHERE {
+                            let rank = (staying & ((1 << lane) - 1)).count_ones() as usize;
+                            columns.st(to + rank, place);
+                            values.st(to + rank, upper.values.ld_nc(p));
+                        }
+                        to += staying.count_ones() as usize;
+                        first += lanes;
+                    }
+                }
+                Err(row) => {
+                    let (start, end) = lower.pattern.range(row);
+                    let mut p = start + lane;
+                    while p < end {
+                        columns.st(to + p - start, lower.pattern.col_idx.ld_nc(p));
+                        values.st(to + p - start, lower.values.ld_nc(p));
+                        p += lanes;
+                    }
+                }
+            }
+            i += sub_warp.stride();
+        }
+    }
+}
+
+/// `marks[i]` = 1 for the rows with an entry in a column whose place is not [`NOWHERE`], else 0.
+#[kernel]
+pub unsafe fn rows_in_places(n: u64, log2_lanes: u32, a: Pattern, places: *const u32, marks: *mut u32) {
+    let sub_warp = SubWarp::of(log2_lanes);
+    let mut i = sub_warp.first();
+    // SAFETY: the launcher's arrays fit the matrix.
+    unsafe {
+        while i < n as usize {
+            let (start, end) = a.range(i);
+            let (mut found, mut p) = (0, start + sub_warp.lane as usize);
+            while p < end {
+                found |= (places.ld_nc(a.col_idx.ld_nc(p) as usize) != NOWHERE) as u32;
+                p += sub_warp.lanes as usize;
+            }
+            let found = sub_warp.reduce(found, |a, b| a | b);
+            if sub_warp.lane == 0 {
+                marks.st(i, found);
+            }
+            i += sub_warp.stride();
+        }
+    }
+}
+
+/// `out[k]` = element `k % per_row` of row `source[k / per_row]`: of `upper`, and from `n_upper` on of
+/// `lower`.
+#[kernel(T = [f32, f64])]
+pub unsafe fn part_elements<T: Real>(
+    n: u64,
+    per_row: u64,
+    source: *const u32,
+    n_upper: u64,
+    upper: *const T,
+    lower: *const T,
+    out: *mut T,
+) {
+    let mut k = thread::index_x();
+    // SAFETY: the launcher's vectors have those rows.
+    unsafe {
+        while k < n as usize {
+            let (row, l) = (source.ld_nc(k / per_row as usize) as usize, k % per_row as usize);
+            let element = match row < n_upper as usize {
+                true => upper.ld_nc(row * per_row as usize + l),
+                false => lower.ld_nc((row - n_upper as usize) * per_row as usize + l),
+            };
+            out.st(k, element);
+            k += thread::stride();
+        }
+    }
+}

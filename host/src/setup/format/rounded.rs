@@ -1,0 +1,101 @@
+//! Rows whose values are rounded as a GPU will compress them, while they are shared out among ranks.
+
+use std::sync::Arc;
+
+use arithmetic::compression::Compression;
+use cuda_std::Real;
+use gpu_kernels::setup::convert::{reach_of_rows, round_rows};
+
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::Gpu;
+use crate::backend::{Memory, Slot};
+use crate::error::Result;
+use crate::matrix::Csr;
+use crate::matrix::rounding::{Pivot, Rounding, pivots};
+use crate::setup::matrix::Matrices;
+use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
+
+/// Matrices some of whose rows are rounded for smoothing. The diagonal entry of row i is in column
+/// `diagonal[i]`.
+pub trait RoundedRows<T: Real>: Matrices<T> {
+    /// How far columns are from those of their rows' pivots at most; column j has the number `numbers[j]` in
+    /// the whole matrix.
+    fn reach(&self, a: &Self::Csr, pivot: Pivot, diagonal: &[u32], numbers: &[u32]) -> Result<u32>;
+
+    /// The rows with values that can be compressed so, but for the pivots, which get what the others lose.
+    fn rounded(
+        &self,
+        a: &Self::Csr,
+        pivot: Pivot,
+        diagonal: &[u32],
+        compression: Compression,
+    ) -> Result<Self::Csr>;
+}
+
+impl<T: Real> RoundedRows<T> for Cpu {
+    fn reach(&self, a: &Arc<Csr<T>>, pivot: Pivot, diagonal: &[u32], numbers: &[u32]) -> Result<u32> {
+        let number = |j: u32| numbers.get(j as usize).copied().unwrap_or(0);
+        Ok(pivots(a, pivot, |i| diagonal.get(i).copied().unwrap_or(0), number).1)
+    }
+
+    fn rounded(
+        &self,
+        a: &Arc<Csr<T>>,
+        pivot: Pivot,
+        diagonal: &[u32],
+        compression: Compression,
+    ) -> Result<Arc<Csr<T>>> {
+        let diagonal = |i: usize| diagonal.get(i).copied().unwrap_or(0);
+        let rounding = Rounding::of_rows(a, pivot, diagonal, compression);
+        Ok(Arc::new(a.with_rows(|range, values| rounding.values(range, values))))
+    }
+}
+
+impl<T: Real> RoundedRows<T> for Gpu {
+    fn reach(&self, a: &DeviceCsr<T>, pivot: Pivot, diagonal: &[u32], numbers: &[u32]) -> Result<u32> {
+        let (diagonal, numbers) = (self.diagonal_of(pivot, diagonal)?, self.indices_of(numbers)?);
+        let s = Memory::<f64>::scalars(self, 1)?;
+        let kernel = reach_of_rows::<T> {
+            n: a.size.n_rows as u64,
+            a: a.rows(),
+            diagonal: diagonal.as_ref().map_or(std::ptr::null(), DeviceIndices::ptr),
+            numbers: numbers.ptr(),
+            reduction: self.reduction(&s, Slot(0)),
+        };
+        // SAFETY: the matrix is valid, and the arrays were made for its size.
+        unsafe { self.launch_reduction(a.size.n_rows, &kernel) }?;
+        Ok(Memory::<f64>::read(self, &s, Slot(0))? as u32)
+    }
+
+    fn rounded(
+        &self,
+        a: &DeviceCsr<T>,
+        pivot: Pivot,
+        diagonal: &[u32],
+        compression: Compression,
+    ) -> Result<DeviceCsr<T>> {
+        let diagonal = self.diagonal_of(pivot, diagonal)?;
+        let rounded = a.with_new_values(self.device())?;
+        let kernel = round_rows::<T> {
+            n: a.size.n_rows as u64,
+            a: a.rows(),
+            diagonal: diagonal.as_ref().map_or(std::ptr::null(), DeviceIndices::ptr),
+            compression,
+            rounded: rounded.values_mut(),
+        };
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(a.size.n_rows, &kernel) }?;
+        Ok(rounded)
+    }
+}
+
+impl Gpu {
+    fn indices_of(&self, numbers: &[u32]) -> Result<DeviceIndices> {
+        DeviceIndices::from_slice(self.device(), numbers)
+    }
+
+    /// None where the pivot is the largest entry.
+    fn diagonal_of(&self, pivot: Pivot, diagonal: &[u32]) -> Result<Option<DeviceIndices>> {
+        (pivot == Pivot::Diagonal).then(|| self.indices_of(diagonal)).transpose()
+    }
+}

@@ -1,0 +1,113 @@
+//! [`Parts`] on a device: what is put together stays there, and what other ranks sent goes there.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+use gpu_kernels::setup::parts::{Choice, part_elements, part_entries, part_lengths, rows_in_places};
+
+use super::Parts;
+use crate::backend::Memory;
+use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::{DeviceVector, Gpu};
+use crate::error::Result;
+use crate::matrix::Csr;
+use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
+
+impl<T: Real> Parts<T> for Gpu {
+    fn put_together(
+        &self,
+        source: &[u32],
+        a: &DeviceCsr<T>,
+        places: &[u32],
+        below: &Arc<Csr<T>>,
+    ) -> Result<DeviceCsr<T>> {
+        self.chosen(source, a, Some(places), below)
+    }
+
+    fn rows_to_host(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<Arc<Csr<T>>> {
+        let none = Csr::from_rows(0, a.size.n_cols, |_| 0, |_, _, _| ());
+        self.chosen(rows, a, None, &none)?.to_host().map(Arc::new)
+    }
+
+    fn rows_in_places(&self, a: &DeviceCsr<T>, places: &[u32]) -> Result<Vec<u32>> {
+        let places = DeviceIndices::from_slice(self.device(), places)?;
+        let marks = DeviceIndices::new(self.device(), a.size.n_rows)?;
+        let kernel = rows_in_places {
+            n: a.size.n_rows as u64,
+            log2_lanes: a.log2_lanes(),
+            a: a.pattern(),
+            places: places.ptr(),
+            marks: marks.ptr_mut(),
+        };
+        // SAFETY: the matrix is valid, and the arrays were made for its size.
+        unsafe { self.launch_on_rows(a, &kernel) }?;
+        Ok(marks.to_host()?.iter().zip(0..).filter(|(mark, _)| **mark == 1).map(|(_, row)| row).collect())
+    }
+
+    fn elements(
+        &self,
+        source: &[u32],
+        per_row: usize,
+        v: &DeviceVector<T>,
+        below: &[T],
+    ) -> Result<DeviceVector<T>> {
+        let lower = self.vector(below)?;
+        let sources = DeviceIndices::from_slice(self.device(), source)?;
+        let mut out = self.zeros(per_row * source.len())?;
+        let kernel = part_elements {
+            n: out.len() as u64,
+            per_row: per_row as u64,
+            source: sources.ptr(),
+            n_upper: (v.len() / per_row) as u64,
+            upper: v.ptr(),
+            lower: lower.ptr(),
+            out: out.ptr_mut(),
+        };
+        // SAFETY: the rows are those of v and of what is below.
+        unsafe { self.launch(out.len(), &kernel) }?;
+        Ok(out)
+    }
+}
+
+impl Gpu {
+    /// [`Parts::put_together`]; without places columns stay where they are.
+    fn chosen<T: Real>(
+        &self,
+        source: &[u32],
+        a: &DeviceCsr<T>,
+        places: Option<&[u32]>,
+        below: &Csr<T>,
+    ) -> Result<DeviceCsr<T>> {
+        let lower = DeviceCsr::upload(self.device(), below)?;
+        let upload = |numbers: &[u32]| DeviceIndices::from_slice(self.device(), numbers);
+        let (sources, places) = (upload(source)?, places.map(upload).transpose()?);
+        let places = places.as_ref().map_or(std::ptr::null(), DeviceIndices::ptr);
+        let choice = Choice { source: sources.ptr(), n_upper: a.size.n_rows as u64, places };
+        let (rows, log2_lanes) = (source.len(), a.log2_lanes());
+        let lengths = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
+        let kernel = part_lengths {
+            n: rows as u64,
+            log2_lanes,
+            choice,
+            upper: a.pattern(),
+            lower: lower.pattern(),
+            lengths: lengths.address as *mut u32,
+        };
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+        let whole = self.csr_of_lengths::<T>(lengths, rows, below.n_cols())?;
+        let kernel = part_entries::<T> {
+            n: rows as u64,
+            log2_lanes,
+            choice,
+            upper: a.rows(),
+            lower: lower.rows(),
+            row_ptr: whole.row_ptr(),
+            columns: whole.col_idx_mut(),
+            values: whole.values_mut(),
+        };
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+        Ok(whole)
+    }
+}

@@ -1,0 +1,62 @@
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::*;
+use crate::backend::Memory;
+use crate::backend::cpu::Cpu;
+use crate::setup::Matrices;
+use crate::setup::testing::{Dense, dense, random, strict};
+
+/// The same from the entries, one by one.
+fn expected(source: &[u32], a: &Dense, places: &[u32], below: &Dense) -> Dense {
+    let row = |&row: &u32| match row as usize {
+        row if row < a.len() => {
+            let mut of_row = vec![0.0; below[0].len()];
+            let there = places.iter().zip(&a[row]).filter(|(place, _)| **place != NOWHERE);
+            there.for_each(|(&place, &v)| of_row[place as usize] = v);
+            of_row
+        }
+        row => below[row - a.len()].clone(),
+    };
+    source.iter().map(row).collect()
+}
+
+fn agrees<T: Real, B: Parts<T>>(b: &B) {
+    for (rows, most, seed) in [(70, 5, 1), (40, 30, 2), (1, 1, 3), (90, 0, 4)] {
+        let (a, below) = (random(rows, 50, most, seed).cast::<T>(), random(17, 61, 7, seed + 9).cast::<T>());
+        let on_b = b.csr(&Arc::new(a.clone())).unwrap();
+        // A third of the columns go nowhere, the others up.
+        let place = |j: u32| if j % 3 == 1 { NOWHERE } else { j + j / 7 };
+        let places: Vec<u32> = (0..50).map(place).collect();
+        let source: Vec<u32> = (0..133).map(|i| (29 * i + 5) % (rows as u32 + 17)).collect();
+        let whole = b.put_together(&source, &on_b, &places, &Arc::new(below.clone())).unwrap();
+        let whole = b.csr_to_host(&whole).unwrap();
+        let (a, below) = (dense(&a.cast()), dense(&below.cast()));
+        assert_eq!(dense(&whole.cast()), expected(&source, &a, &places, &below));
+        let found = b.rows_in_places(&on_b, &places).unwrap();
+        let is_there = |i: &u32| (0..50).any(|j| places[j] != NOWHERE && a[*i as usize][j] != 0.0);
+        assert_eq!(found, (0..rows as u32).filter(is_there).collect::<Vec<_>>());
+        let some: Vec<u32> = (0..rows as u32).rev().step_by(3).collect();
+        let of_some = b.rows_to_host(&on_b, &some).unwrap();
+        assert_eq!(dense(&of_some.cast()), some.iter().map(|&i| a[i as usize].clone()).collect::<Dense>());
+    }
+    for per_row in [1, 3] {
+        let numbers = |n: usize, first: usize| (first..first + n).map(|k| T::from_f64(k as f64 / 3.0));
+        let (v, below): (Vec<T>, Vec<T>) =
+            (numbers(40 * per_row, 0).collect(), numbers(9 * per_row, 500).collect());
+        let source: Vec<u32> = (0..77).map(|k| 13 * k % 49).collect();
+        let found = b.elements(&source, per_row, &b.vector(&v).unwrap(), &below).unwrap();
+        let all = [v, below].concat();
+        let of_row = |&row: &u32| all[per_row * row as usize..][..per_row].to_vec();
+        assert_eq!(b.to_host(&found).unwrap(), source.iter().flat_map(of_row).collect::<Vec<T>>());
+    }
+}
+
+#[test]
+fn every_backend_agrees() {
+    agrees::<f64, _>(&Cpu::new(3).unwrap());
+    agrees::<f32, _>(&Cpu::new(1).unwrap());
+    agrees::<f64, _>(&strict());
+    agrees::<f32, _>(&strict());
+}
