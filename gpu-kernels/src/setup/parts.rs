@@ -183,3 +183,29 @@ pub unsafe fn part_elements<T: Real>(
         }
     }
 }
+
+/// `some_k = all[places_k]`.
+#[kernel]
+pub unsafe fn take_numbers(n: u64, places: *const u32, all: *const u32, some: *mut u32) {
+    let mut k = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements.
+    unsafe {
+        while k < n as usize {
+            some.st(k, all.ld_nc(places.ld_nc(k) as usize));
+            k += thread::stride();
+        }
+    }
+}
+
+/// `all[places_k] = some_k`; no place is there twice.
+#[kernel]
+pub unsafe fn put_numbers(n: u64, places: *const u32, some: *const u32, all: *mut u32) {
+    let mut k = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements.
+    unsafe {
+        while k < n as usize {
+            all.st(places.ld_nc(k) as usize, some.ld_nc(k));
+            k += thread::stride();
+        }
+    }
+}

@@ -32,6 +32,38 @@ pub(crate) struct Halo {
 }
 
 impl Halo {
+    /// The places of all that is exchanged, ascending; and the same with places in this list.
+    pub fn alone(&self) -> (Vec<u32>, Halo) {
+        let lists = self.sends.iter().chain(&self.receives);
+        let mut all: Vec<u32> = lists.flat_map(|(_, places)| places).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        let position = |place: &u32| all.binary_search(place).unwrap_or(0) as u32;
+        let of = |lists: &Vec<(usize, Vec<u32>)>| {
+            lists.iter().map(|(rank, places)| (*rank, places.iter().map(position).collect())).collect()
+        };
+        let (sends, receives) = (of(&self.sends), of(&self.receives));
+        (all, Halo { sends, receives })
+    }
+
+    /// Overwrites the elements of others with what their ranks have. All ranks call this.
+    pub fn update<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, elements: &mut [U]) -> Result<()> {
+        for (place, element) in exchanged(comm, &self.sends, &self.receives, elements)? {
+            elements[place] = element;
+        }
+        Ok(())
+    }
+
+    /// Makes elements 0 where any rank has 0 for them, on all ranks, which call this.
+    pub fn settle(&self, comm: &dyn Comm, elements: &mut [u32]) -> Result<()> {
+        for (place, element) in exchanged(comm, &self.receives, &self.sends, elements)? {
+            if element == 0 {
+                elements[place] = 0;
+            }
+        }
+        self.update(comm, elements)
+    }
+
     /// What others have for the unknowns that are received, one rank after the other, `per_row` numbers each;
     /// `sent` are those of this rank's. All ranks call this.
     pub fn received(&self, comm: &dyn Comm, sent: &[f64], per_row: usize) -> Result<Vec<f64>> {
@@ -182,24 +214,9 @@ impl Numbering {
         Ok(self.halo.get_or_init(|| Halo { sends, receives }))
     }
 
-    /// Overwrites the elements of others with what their ranks have. All ranks call this.
+    /// [`Halo::update`] of elements that are there for all of these.
     pub fn update<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, elements: &mut [U]) -> Result<()> {
-        let Halo { sends, receives } = self.halo(comm)?;
-        for (place, element) in exchanged(comm, sends, receives, elements)? {
-            elements[place] = element;
-        }
-        Ok(())
-    }
-
-    /// Makes elements 0 where any rank has 0 for them, on all ranks, which call this.
-    pub fn settle(&self, comm: &dyn Comm, elements: &mut [u32]) -> Result<()> {
-        let Halo { sends, receives } = self.halo(comm)?;
-        for (place, element) in exchanged(comm, receives, sends, elements)? {
-            if element == 0 {
-                elements[place] = 0;
-            }
-        }
-        self.update(comm, elements)
+        self.halo(comm)?.update(comm, elements)
     }
 
     /// The numbers that own unknowns get if those that are `chosen`, by their places, are numbered over all

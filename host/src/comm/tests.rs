@@ -168,7 +168,7 @@ fn ranks_have_the_elements_of_others_and_agree_on_zeros() {
         if team.rank() == 1 {
             elements[numbering.place(5).unwrap()] = 0;
         }
-        numbering.settle(&team, &mut elements).unwrap();
+        numbering.halo(&team).unwrap().settle(&team, &mut elements).unwrap();
         numbering.numbers().iter().copied().zip(elements).collect::<Vec<_>>()
     }) {
         for (number, element) in elements {

@@ -28,15 +28,33 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<
             of_root[place as usize] = [number, comm.rank() as u32];
         }
         rows.update(comm, &mut of_root)?;
+        let joined = |place: &u32| of_root.get(root_of[*place as usize] as usize).copied().unwrap_or(NONE);
         let mut aggregates = vec![NONE; rows.len()];
-        for &place in rows.own() {
-            let root = root_of[place as usize];
-            aggregates[place as usize] = of_root.get(root as usize).copied().unwrap_or(NONE);
-        }
+        rows.own().iter().for_each(|place| aggregates[*place as usize] = joined(place));
         rows.update(comm, &mut aggregates)?;
-        let values = Arc::new(Numbering::of_all(comm.rank(), &aggregates, count));
+        // Aggregates with a member here: those of roots that somebody joined, and those of others' unknowns.
+        let mut has_members = vec![false; rows.len()];
+        for &place in rows.own() {
+            if let Some(has_members) = has_members.get_mut(root_of[place as usize] as usize) {
+                *has_members = true;
+            }
+        }
+        let of_others = rows.halo(comm)?.receives.iter().flat_map(|(_, places)| places);
+        let of_others = of_others.map(|&place| aggregates[place as usize]);
+        let joined = of_root.iter().zip(&has_members).filter(|(_, is)| **is).map(|(&aggregate, _)| aggregate);
+        let values =
+            Arc::new(Numbering::of_all(comm.rank(), &joined.chain(of_others).collect::<Vec<_>>(), count));
         let place = |&[number, _]: &[u32; 2]| values.place(number).map_or(NO_AGGREGATE, |place| place as u32);
-        let places: Vec<u32> = aggregates.iter().map(place).collect();
+        // Many have the same: each is looked up once where it has its root here.
+        let of_roots: Vec<u32> = of_root.iter().map(place).collect();
+        let mut places = vec![NO_AGGREGATE; rows.len()];
+        for &at in rows.own() {
+            let place = of_roots.get(root_of[at as usize] as usize);
+            places[at as usize] = place.copied().unwrap_or(NO_AGGREGATE);
+        }
+        for &at in rows.halo(comm)?.receives.iter().flat_map(|(_, places)| places) {
+            places[at as usize] = place(&aggregates[at as usize]);
+        }
         let local = self.agreed(self.inner().indices(&places))?;
         Ok((DistributedIndices { local, rows: rows.clone(), values: Some(values) }, count))
     }

@@ -6,13 +6,14 @@ use cuda_std::Real;
 use gpu_kernels::setup::independent_set::{
     independent_reach, independent_remove, independent_select, independent_start,
 };
+use gpu_kernels::setup::parts::{put_numbers, take_numbers};
 use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::{IndependentSets, IndependentSetsOnRanks, Others};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::transfer;
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
 /// Rounds between two times that the host asks whether somebody is undecided; those after the last do
@@ -69,23 +70,13 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
             independent_start { n, s, st, numbers, isolated, slivers, weights, marks, members: members_ptr };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows, &kernel) }?;
-        // What ranks find together about the weights, which may change.
-        let exchanged = |exchange: &dyn Fn(&mut [u32]) -> Result<bool>| {
-            let mut on_host = vec![0u32; rows];
-            // SAFETY: within the allocation.
-            unsafe { transfer::download(&**self.device(), &mut on_host, weights as u64)? };
-            let is_open = exchange(&mut on_host)?;
-            // SAFETY: within the allocation.
-            unsafe { transfer::upload(&**self.device(), weights as u64, &on_host)? };
-            Ok::<_, Error>(is_open)
+        let border = others.map(|others| upload(&others.border)).transpose()?;
+        let exchange = |others: &Others, exchange: &dyn Fn(&mut [u32]) -> Result<()>| match &border {
+            None => Ok(()),
+            Some(border) => self.exchange_border(others, border, weights, exchange),
         };
-        if let Some(others) = others
-            && !exchanged(&|weights| {
-                others.update(weights)?;
-                others.settle(weights)
-            })?
-        {
-            return Ok(members);
+        if let Some(others) = others {
+            exchange(others, &|weights| others.begin(weights))?;
         }
         let mut round = 0;
         loop {
@@ -115,17 +106,39 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
                 unsafe { self.launch(rows << log2_lanes, &kernel) }?;
             }
             if let Some(others) = others {
-                match exchanged(&|weights| others.settle(weights))? {
-                    true => continue,
-                    false => return Ok(members),
-                }
+                exchange(others, &|weights| others.settle(weights))?;
             }
             let mut last_open = [0u32];
             // SAFETY: within the allocation.
             unsafe { transfer::download(&**self.device(), &mut last_open, open as u64)? };
-            if last_open[0] < round {
+            let is_open = last_open[0] == round;
+            if !others.map_or(Ok(is_open), |others| others.is_any_open(is_open))? {
                 return Ok(members);
             }
         }
+    }
+}
+
+impl Gpu {
+    /// What ranks find together about the weights of the border, which may change.
+    fn exchange_border(
+        &self,
+        others: &Others,
+        border: &DeviceIndices,
+        weights: *mut u32,
+        exchange: &dyn Fn(&mut [u32]) -> Result<()>,
+    ) -> Result<()> {
+        let (n, places) = (border.len, border.ptr());
+        debug_assert_eq!(n, others.border.len());
+        let of_border = DeviceIndices::new(self.device(), n)?;
+        // SAFETY: the border's places are those of weights.
+        unsafe {
+            self.launch(n, &take_numbers { n: n as u64, places, all: weights, some: of_border.ptr_mut() })
+        }?;
+        let mut on_host = of_border.to_host()?;
+        exchange(&mut on_host)?;
+        let changed = DeviceIndices::from_slice(self.device(), &on_host)?;
+        // SAFETY: as above, and no place is there twice.
+        unsafe { self.launch(n, &put_numbers { n: n as u64, places, some: changed.ptr(), all: weights }) }
     }
 }

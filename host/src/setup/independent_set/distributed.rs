@@ -33,7 +33,7 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
             }
         };
         let slivers = slivers.map(|slivers| self.extended(slivers, 1, &all)).transpose()?;
-        let others = Others { comm, numbering: &all };
+        let others = Others::new(comm, &all)?;
         let found = self.inner().independent_set_among(
             &s_local,
             st_local.as_ref(),

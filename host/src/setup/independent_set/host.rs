@@ -76,14 +76,15 @@ impl<T: Real> IndependentSetsOnRanks<T> for Cpu {
             |&i: &u32| get(i) != 0 && is_own.as_ref().is_none_or(|is_own| is_own[i as usize] == 1);
         let all = (0..n as u32).into_par_iter().with_min_len(CHUNK);
         let mut undecided: Vec<u32> = all.filter_collect(candidate);
-        let mut is_open = match others {
-            None => !undecided.is_empty(),
-            Some(others) => exchanged(&weights, |weights| {
-                others.update(weights)?;
-                others.settle(weights)
-            })?,
+        if let Some(others) = others {
+            exchange_border(&weights, others, |weights| others.begin(weights))?;
+            undecided.retain(|&i| get(i) != 0);
+        }
+        let is_any_open = |undecided: &[u32]| match others {
+            None => Ok(!undecided.is_empty()),
+            Some(others) => others.is_any_open(!undecided.is_empty()),
         };
-        while is_open {
+        while is_any_open(&undecided)? {
             let chosen: Vec<u32> =
                 undecided.par_iter().with_min_len(CHUNK).map(|&i| i).filter_collect(|&i| is_largest(i));
             chosen.par_iter().with_min_len(64).for_each(|&i| {
@@ -98,18 +99,24 @@ impl<T: Real> IndependentSetsOnRanks<T> for Cpu {
             for i in chosen {
                 members[i as usize] = 1;
             }
-            let settled = others.map(|others| exchanged(&weights, |weights| others.settle(weights)));
+            if let Some(others) = others {
+                exchange_border(&weights, others, |weights| others.settle(weights))?;
+            }
             undecided = undecided.into_par_iter().with_min_len(CHUNK).filter_collect(|&i| get(i) != 0);
-            is_open = settled.unwrap_or(Ok(!undecided.is_empty()))?;
         }
         Ok(members)
     }
 }
 
-/// What ranks find together about these weights, which may change.
-fn exchanged(weights: &[AtomicU32], exchange: impl FnOnce(&mut [u32]) -> Result<bool>) -> Result<bool> {
-    let mut plain: Vec<u32> = weights.iter().map(|weight| weight.load(Ordering::Relaxed)).collect();
-    let is_open = exchange(&mut plain)?;
-    weights.iter().zip(plain).for_each(|(weight, plain)| weight.store(plain, Ordering::Relaxed));
-    Ok(is_open)
+/// What ranks find together about the weights of the border, which may change.
+fn exchange_border(
+    weights: &[AtomicU32],
+    others: &Others,
+    exchange: impl FnOnce(&mut [u32]) -> Result<()>,
+) -> Result<()> {
+    let of_border = || others.border.iter().map(|&place| &weights[place as usize]);
+    let mut plain: Vec<u32> = of_border().map(|weight| weight.load(Ordering::Relaxed)).collect();
+    exchange(&mut plain)?;
+    of_border().zip(plain).for_each(|(weight, plain)| weight.store(plain, Ordering::Relaxed));
+    Ok(())
 }

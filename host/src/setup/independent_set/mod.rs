@@ -3,7 +3,7 @@
 use cuda_std::Real;
 
 use super::matrix::Matrices;
-use crate::comm::{Comm, Numbering, sums};
+use crate::comm::{Comm, Halo, Numbering, sums};
 use crate::error::Result;
 
 mod device;
@@ -58,11 +58,20 @@ pub trait IndependentSetsOnRanks<T: Real>: IndependentSets<T> {
 
 /// The other ranks, and the part of a graph that this one has.
 pub struct Others<'a> {
-    pub(super) comm: &'a dyn Comm,
-    pub(super) numbering: &'a Numbering,
+    comm: &'a dyn Comm,
+    numbering: &'a Numbering,
+    /// The unknowns that ranks tell each other about, and how.
+    border: Vec<u32>,
+    halo: Halo,
 }
 
-impl Others<'_> {
+impl<'a> Others<'a> {
+    /// All ranks call this.
+    fn new(comm: &'a dyn Comm, numbering: &'a Numbering) -> Result<Self> {
+        let (border, halo) = numbering.halo(comm)?.alone();
+        Ok(Others { comm, numbering, border, halo })
+    }
+
     /// The number of an unknown in the whole graph.
     fn number(&self, place: u32) -> u32 {
         self.numbering.numbers()[place as usize]
@@ -75,15 +84,20 @@ impl Others<'_> {
         is_own
     }
 
-    /// Overwrites the weights of others' unknowns with what their ranks have.
-    fn update(&self, weights: &mut [u32]) -> Result<()> {
-        self.numbering.update(self.comm, weights)
+    /// Before the first round, of the border: the weights of others' unknowns become those that their ranks
+    /// have, and 0 where any rank has decided.
+    fn begin(&self, weights: &mut [u32]) -> Result<()> {
+        self.halo.update(self.comm, weights)?;
+        self.settle(weights)
     }
 
-    /// After a round: makes the weights of what any rank has decided 0, on all; whether any are left.
-    fn settle(&self, weights: &mut [u32]) -> Result<bool> {
-        self.numbering.settle(self.comm, weights)?;
-        let is_open = self.numbering.own().iter().any(|&place| weights[place as usize] != 0);
+    /// After a round, of the border: the weights of what any rank has decided become 0, on all.
+    fn settle(&self, weights: &mut [u32]) -> Result<()> {
+        self.halo.settle(self.comm, weights)
+    }
+
+    /// Whether any rank has something to decide.
+    fn is_any_open(&self, is_open: bool) -> Result<bool> {
         Ok(sums(self.comm, &[f64::from(u8::from(is_open))])? != [0.0])
     }
 }

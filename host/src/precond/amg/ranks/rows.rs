@@ -7,15 +7,14 @@ use cuda_std::Real;
 
 use super::part::{PartOfMatrix, PieceOfMatrix};
 use crate::backend::distributed::Distributed;
-use crate::comm::{Comm, Numbering, Piece, Reader, Writer, maxima};
+use crate::comm::{Comm, Numbering, Piece, Reader, Writer, maxima, sums};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
-use crate::matrix::{Csr, Format, choose_for_gpu, sell_padding_of};
+use crate::matrix::{Csr, Format, Padding, SORTING_WINDOWS, choose_for_gpu, sell_padding_of};
 use crate::setup::{Blocks, DistributedCsr, Parts, RoundedRows, Size, rows_at_root};
 
-/// A matrix without rows of others, and the pivots of the rounding, where values are rounded so that a GPU can
-/// compress them.
-pub type OwnRounded<M> = (Blocks<DistributedCsr<M>>, Option<Pivot>);
+/// A matrix, and the pivots of the rounding, where values are rounded so that a GPU can compress them.
+pub type Rounded<M> = (Blocks<DistributedCsr<M>>, Option<Pivot>);
 
 /// The rows of this rank, without blocks rounded with these pivots if a GPU would compress the whole matrix.
 /// All ranks call this.
@@ -23,19 +22,19 @@ pub fn rounded<T: Real, B: Parts<T> + RoundedRows<T>>(
     backend: &Distributed<B>,
     m: &Blocks<DistributedCsr<B::Csr>>,
     pivot: Option<Pivot>,
-) -> Result<OwnRounded<B::Csr>> {
-    let own = m.map(|plane| backend.in_own_rows(plane))?;
-    let Some(pivot) = pivot.filter(|_| own.block() == 1) else { return Ok((own, None)) };
-    Ok(match rounded_plane(backend, own.first(), pivot)? {
+) -> Result<Rounded<B::Csr>> {
+    let Some(pivot) = pivot.filter(|_| m.block() == 1) else { return Ok((m.clone(), None)) };
+    let own = backend.in_own_rows(m.first())?;
+    Ok(match rounded_plane(backend, &own, pivot)? {
         Some(rounded) => (Blocks::scalar(rounded), Some(pivot)),
-        None => (own, None),
+        None => (Blocks::scalar(own), None),
     })
 }
 
 /// What this rank multiplies of it. All ranks call this.
 pub fn part<T: Real, B: Parts<T>>(
     backend: &Distributed<B>,
-    (own, pivot): &OwnRounded<B::Csr>,
+    (own, pivot): &Rounded<B::Csr>,
 ) -> Result<PartOfMatrix<B::Csr>> {
     let (local, border) = backend.split(own)?;
     Ok(PartOfMatrix { local, border, pivot: *pivot })
@@ -50,7 +49,7 @@ fn rounded_plane<T: Real, B: Parts<T> + RoundedRows<T>>(
 ) -> Result<Option<DistributedCsr<B::Csr>>> {
     let (comm, inner, columns) = (&**backend.comm(), backend.inner(), own.columns());
     let lengths = backend.agreed(inner.row_lengths(own.local()))?;
-    if !would_be_sell(comm, own, lengths)? {
+    if !would_be_sell(comm, own, &lengths)? {
         return Ok(None);
     }
     let reach = backend.agreed(inner.reach(own.local(), pivot, columns.own(), columns.numbers()))?;
@@ -60,22 +59,42 @@ fn rounded_plane<T: Real, B: Parts<T> + RoundedRows<T>>(
     backend.with_local(own, rounded).map(Some)
 }
 
-/// Whether a GPU would hold the whole matrix in reduced SELL, which rank 0 sees from the lengths of all rows.
-fn would_be_sell<M>(comm: &dyn Comm, own: &DistributedCsr<M>, lengths: Vec<u32>) -> Result<bool> {
+/// Whether a GPU would hold the whole matrix in reduced SELL. Each rank looks at the windows of rows that are
+/// all its own, rank 0 at the others. All ranks call this.
+fn would_be_sell<M>(comm: &dyn Comm, own: &DistributedCsr<M>, lengths: &[u32]) -> Result<bool> {
     let Size { n_rows, nnz, .. } = own.size();
-    let mut answer = Vec::new();
-    if let Some(messages) = comm.gather(Writer::new().put(own.rows().numbers()).put(&lengths).bytes())? {
-        let mut of_all = vec![0; n_rows];
-        for message in &messages {
-            let mut message = Reader::new(message);
-            let (numbers, lengths) = (message.take::<u32>()?, message.take::<u32>()?);
-            numbers.into_iter().zip(lengths).for_each(|(row, length)| of_all[row as usize] = length);
-        }
-        let choice = choose_for_gpu(n_rows, nnz, |sigma| sell_padding_of(of_all.clone(), nnz as u64, sigma))?;
-        answer = vec![u8::from(choice.format == Format::Sell)];
+    let (whole, split) = windows(own.rows().numbers(), lengths, n_rows);
+    let mut of_several = Vec::new();
+    for message in comm.gather(Writer::new().put(&split).bytes())?.iter().flatten() {
+        of_several.extend(Reader::new(message).take::<[u32; 2]>()?);
     }
-    comm.broadcast(&mut answer)?;
-    Ok(answer == [1])
+    of_several.sort_unstable();
+    let of_several: Vec<u32> = of_several.into_iter().map(|[_, length]| length).collect();
+    let choice = choose_for_gpu(n_rows, nnz, |sigma| {
+        let stored = |lengths: &[u32]| Ok(sell_padding_of(lengths.to_vec(), 0, sigma)?.stored);
+        let stored = (stored(&whole)? + stored(&of_several)?) as f64;
+        Ok(Padding { stored: sums(comm, &[stored])?[0] as u64, nnz: nnz as u64 })
+    })?;
+    Ok(choice.format == Format::Sell)
+}
+
+/// The lengths of rows, which have these numbers, in windows that are whole here; and number and length of the
+/// others. Windows are the largest that rows are sorted in, which the smaller ones divide.
+fn windows(numbers: &[u32], lengths: &[u32], n_rows: usize) -> (Vec<u32>, Vec<[u32; 2]>) {
+    const WINDOW: usize = SORTING_WINDOWS[SORTING_WINDOWS.len() - 1];
+    let (mut whole, mut split) = (Vec::with_capacity(lengths.len()), Vec::new());
+    let mut first = 0;
+    for of_window in numbers.chunk_by(|a, b| *a as usize / WINDOW == *b as usize / WINDOW) {
+        let range = first..first + of_window.len();
+        first = range.end;
+        let start = of_window[0] as usize / WINDOW * WINDOW;
+        if of_window.len() == WINDOW.min(n_rows - start) {
+            whole.extend_from_slice(&lengths[range]);
+        } else {
+            split.extend(of_window.iter().zip(&lengths[range]).map(|(&number, &length)| [number, length]));
+        }
+    }
+    (whole, split)
 }
 
 /// Rows on the host, of the last level that is shared out.
