@@ -64,10 +64,12 @@ impl Partition {
 
     /// The rows of these ranks, of which there are `size`.
     pub(crate) fn of_owners(owner: Vec<u32>, size: usize) -> Partition {
-        let mut rows = vec![Vec::new(); size];
+        let mut counts = vec![0; size];
+        owner.iter().for_each(|&rank| counts[rank as usize] += 1);
+        let mut rows: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
         let mut place = vec![0; owner.len()];
         for (i, (place, &rank)) in place.iter_mut().zip(&owner).enumerate() {
-            let its: &mut Vec<u64> = &mut rows[rank as usize];
+            let its = &mut rows[rank as usize];
             *place = its.len() as u32;
             its.push(i as u64);
         }
@@ -119,12 +121,17 @@ fn in_blocks(a: &Csr<f64>, size: usize, block: usize, order: Option<&[u32]>) -> 
     };
     let total = (a.nnz() + a.n_rows()).max(1) as u64;
     let mut owner = vec![0; a.n_rows()];
-    let mut before = 0;
+    let (mut rank, mut before) = (0, 0);
     for node in order {
         let weight = weight(node);
         // By the middle of the node, so that a long row goes where most of it belongs.
-        let rank = ((2 * before + weight) as u128 * size as u128 / (2 * u128::from(total))) as usize;
-        owner[node * block..(node + 1) * block].fill(rank.min(size - 1) as u32);
+        let is_due = |rank: usize| {
+            u128::from(2 * before + weight) * size as u128 >= 2 * u128::from(total) * (rank as u128 + 1)
+        };
+        while rank + 1 < size && is_due(rank) {
+            rank += 1;
+        }
+        owner[node * block..(node + 1) * block].fill(rank as u32);
         before += weight;
     }
     owner
