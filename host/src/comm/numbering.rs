@@ -15,8 +15,9 @@ pub(crate) struct Numbering {
     numbers: Vec<u32>,
     /// The rank that has it.
     owners: Vec<u32>,
-    /// Places of this rank's own.
+    /// Places of this rank's own, and of those of others.
     own: Vec<u32>,
+    others: Vec<u32>,
     /// Unknowns of all ranks.
     total: usize,
     halo: OnceLock<Halo>,
@@ -95,8 +96,8 @@ impl Numbering {
     pub fn new(rank: usize, numbers: Vec<u32>, owners: Vec<u32>, total: usize) -> Self {
         debug_assert!(numbers.is_sorted() && numbers.len() == owners.len());
         let is_own = |&place: &u32| owners[place as usize] as usize == rank;
-        let own = (0..numbers.len() as u32).filter(is_own).collect();
-        Numbering { numbers, owners, own, total, halo: OnceLock::new() }
+        let (own, others) = (0..numbers.len() as u32).partition(is_own);
+        Numbering { numbers, owners, own, others, total, halo: OnceLock::new() }
     }
 
     /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that
@@ -119,22 +120,23 @@ impl Numbering {
     pub fn united(&self, rank: usize, more: &[(u32, u32)]) -> (Self, Vec<u32>) {
         let most = self.len() + more.len();
         let (mut numbers, mut owners) = (Vec::with_capacity(most), Vec::with_capacity(most));
-        let mut places = Vec::with_capacity(self.len());
-        let mut more = more.iter().copied().peekable();
-        for (&number, &owner) in self.numbers.iter().zip(&self.owners) {
-            while let Some((new, its)) = more.next_if(|&(new, _)| new < number) {
+        let mut places: Vec<u32> = Vec::with_capacity(self.len());
+        let mut first = 0;
+        // Whole runs of these between two that are new.
+        for &(new, its) in more {
+            let run = first..first + self.numbers[first..].partition_point(|&number| number < new);
+            places.extend(numbers.len() as u32..(numbers.len() + run.len()) as u32);
+            numbers.extend_from_slice(&self.numbers[run.clone()]);
+            owners.extend_from_slice(&self.owners[run.clone()]);
+            first = run.end;
+            if self.numbers.get(first) != Some(&new) {
                 numbers.push(new);
                 owners.push(its);
             }
-            more.next_if(|&(new, _)| new == number);
-            places.push(numbers.len() as u32);
-            numbers.push(number);
-            owners.push(owner);
         }
-        for (new, its) in more {
-            numbers.push(new);
-            owners.push(its);
-        }
+        places.extend(numbers.len() as u32..(numbers.len() + self.len() - first) as u32);
+        numbers.extend_from_slice(&self.numbers[first..]);
+        owners.extend_from_slice(&self.owners[first..]);
         (Numbering::new(rank, numbers, owners, self.total), places)
     }
 
@@ -170,7 +172,11 @@ impl Numbering {
     pub fn own(&self) -> &[u32] {
         &self.own
     }
-    /// Their numbers.
+    /// Places of others' unknowns, ascending.
+    pub fn others(&self) -> &[u32] {
+        &self.others
+    }
+    /// The numbers of this rank's own.
     pub fn own_numbers(&self) -> Vec<u32> {
         self.own.iter().map(|&place| self.numbers[place as usize]).collect()
     }
@@ -180,7 +186,7 @@ impl Numbering {
     }
     /// Whether there are none but its own.
     pub fn is_own(&self) -> bool {
-        self.own.len() == self.len()
+        self.others.is_empty()
     }
     /// Where the unknown of this number is.
     pub fn place(&self, number: u32) -> Option<usize> {
@@ -193,10 +199,8 @@ impl Numbering {
             return Ok(halo);
         }
         let mut places = vec![Vec::new(); comm.size()];
-        for (place, &owner) in self.owners.iter().enumerate() {
-            if owner as usize != comm.rank() {
-                places[owner as usize].push(place as u32);
-            }
+        for &place in &self.others {
+            places[self.owners[place as usize] as usize].push(place);
         }
         let asked = |places: &Vec<u32>| {
             let numbers: Vec<u32> = places.iter().map(|&place| self.numbers[place as usize]).collect();

@@ -67,11 +67,12 @@ impl Partition {
         let mut counts = vec![0; size];
         owner.iter().for_each(|&rank| counts[rank as usize] += 1);
         let mut rows: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
-        let mut place = vec![0; owner.len()];
-        for (i, (place, &rank)) in place.iter_mut().zip(&owner).enumerate() {
-            let its = &mut rows[rank as usize];
-            *place = its.len() as u32;
-            its.push(i as u64);
+        let (mut place, mut first) = (Vec::with_capacity(owner.len()), 0);
+        for run in owner.chunk_by(|a, b| a == b) {
+            let its = &mut rows[run[0] as usize];
+            place.extend(its.len() as u32..(its.len() + run.len()) as u32);
+            its.extend(first..first + run.len() as u64);
+            first += run.len() as u64;
         }
         Partition { owner, place, rows }
     }

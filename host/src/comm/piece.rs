@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::Comm;
 use super::message::{Reader, Writer};
-use super::numbering::{Halo, Numbering};
+use super::numbering::Numbering;
 use super::partition::{Partition, Quality};
+use super::{Comm, all_to_all};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -151,31 +151,35 @@ impl Border {
         rows: Vec<u32>,
         columns: &Numbering,
     ) -> Result<Border> {
-        let is_own = |j: u32| columns.owners()[j as usize] as usize == comm.rank();
-        let mut is_used = vec![false; columns.len()];
-        columns.own().iter().chain(a.col_idx()).for_each(|&j| is_used[j as usize] = true);
-        // Of what is around the rank, what these rows need.
-        let used: Vec<usize> = (0..columns.len()).filter(|&place| is_used[place]).collect();
-        let of = |all: &[u32]| used.iter().map(|&place| all[place]).collect::<Vec<u32>>();
-        let (numbers, owners) = (of(columns.numbers()), of(columns.owners()));
-        let needed = Numbering::new(comm.rank(), numbers, owners, columns.total());
-        let Halo { sends, receives } = needed.halo(comm)?;
-        let mut new_place = vec![0; columns.len()];
-        let received = receives.iter().flat_map(|(_, places)| places);
-        received.zip(0..).for_each(|(&place, k)| new_place[used[place as usize]] = k);
+        let owner = |j: u32| columns.owners()[j as usize] as usize;
+        let is_other = |j: &u32| owner(*j) != comm.rank();
+        // They are received one rank after the other.
+        let mut ghosts: Vec<u32> = a.col_idx().iter().copied().filter(is_other).collect();
+        ghosts.sort_unstable_by_key(|&j| (owner(j), j));
+        ghosts.dedup();
+        let mut asked: Vec<Vec<u32>> = vec![Vec::new(); comm.size()];
+        ghosts.iter().for_each(|&j| asked[owner(j)].push(columns.numbers()[j as usize]));
+        let receives = asked.iter().map(Vec::len).enumerate().filter(|&(_, count)| count > 0).collect();
+        let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
+        let mut sends = Vec::new();
+        for (to, message) in all_to_all(comm, asked.iter().map(written).collect())?.iter().enumerate() {
+            let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
+            let place = |&number: &u32| columns.own().binary_search(&(columns.place(number)? as u32)).ok();
+            let places: Vec<u32> = numbers.iter().filter_map(place).map(|place| place as u32).collect();
+            if !places.is_empty() {
+                sends.push((to, places));
+            }
+        }
+        let key = |&j: &u32| (owner(j), j);
+        let ghost = |j: u32| ghosts.binary_search_by_key(&key(&j), key).unwrap_or(0) as u32;
         let outside = |k: usize| {
             let (columns, values) = a.row(k);
-            let others = columns.iter().zip(values).filter(|(j, _)| !is_own(**j));
-            others.map(|(&j, v)| (new_place[j as usize], v.to_f64()))
+            let others = columns.iter().zip(values).filter(|(j, _)| is_other(j));
+            others.map(|(&j, v)| (ghost(j), v.to_f64()))
         };
         let all: Vec<u32> = (0..a.n_rows() as u32).collect();
-        let entries = entries_outside(&all, outside, needed.len() - needed.own().len());
-        let position = |place: &u32| needed.own().binary_search(place).unwrap_or(0) as u32;
-        let sent = |(to, places): &(usize, Vec<u32>)| (*to, places.iter().map(position).collect());
-        let links = Links {
-            sends: sends.iter().map(sent).collect(),
-            receives: receives.iter().map(|(from, places)| (*from, places.len())).collect(),
-        };
+        let entries = entries_outside(&all, outside, ghosts.len());
+        let links = Links { sends, receives };
         Ok(Border { rows, entries, links })
     }
 }

@@ -69,14 +69,11 @@ impl<B> Distributed<B> {
         columns: &Arc<Numbering>,
     ) -> Result<DistributedCsr<B::Csr>>
     where
-        B: Matrices<T>,
+        B: Parts<T>,
     {
         let entries = |local: &B::Csr| {
-            if rows.is_own() {
-                return Ok(self.inner().size(local).nnz as u64);
-            }
-            let lengths = self.inner().row_lengths(local)?;
-            Ok(rows.own().iter().map(|&place| u64::from(lengths[place as usize])).sum())
+            let of_others = self.inner().entries_of_rows(local, rows.others())?;
+            Ok(self.inner().size(local).nnz as u64 - of_others)
         };
         let counted = local.and_then(|local| Ok((entries(&local)?, local)));
         let (entries, local) = self.agreed(counted)?;
@@ -440,7 +437,7 @@ impl<B> Distributed<B> {
         local: Result<B::Csr>,
     ) -> Result<DistributedCsr<B::Csr>>
     where
-        B: Matrices<T>,
+        B: Parts<T>,
     {
         self.of_local(local, &a.rows, &a.columns)
     }

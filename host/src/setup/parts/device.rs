@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
-use gpu_kernels::setup::parts::{Choice, part_elements, part_entries, part_lengths, rows_in_places};
+use gpu_kernels::setup::parts::{
+    Choice, part_elements, part_entries, part_lengths, rows_in_places, take_numbers,
+};
 
 use super::Parts;
 use crate::backend::Memory;
@@ -27,6 +29,25 @@ impl<T: Real> Parts<T> for Gpu {
     fn rows_to_host(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<Arc<Csr<T>>> {
         let none = Csr::from_rows(0, a.size.n_cols, |_| 0, |_, _, _| ());
         self.chosen(rows, a, None, &none)?.to_host().map(Arc::new)
+    }
+
+    fn entries_of_rows(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<u64> {
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        // Where each row begins, and where the next one does.
+        let ends: Vec<u32> = rows.iter().flat_map(|&row| [row, row + 1]).collect();
+        let places = DeviceIndices::from_slice(self.device(), &ends)?;
+        let found = DeviceIndices::new(self.device(), ends.len())?;
+        let kernel = take_numbers {
+            n: ends.len() as u64,
+            places: places.ptr(),
+            all: a.row_ptr(),
+            some: found.ptr_mut(),
+        };
+        // SAFETY: the matrix has those rows.
+        unsafe { self.launch(ends.len(), &kernel) }?;
+        Ok(found.to_host()?.chunks(2).map(|ends| u64::from(ends[1] - ends[0])).sum())
     }
 
     fn rows_in_places(&self, a: &DeviceCsr<T>, places: &[u32]) -> Result<Vec<u32>> {

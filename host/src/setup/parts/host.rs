@@ -50,6 +50,10 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(Arc::new(a.chosen_rows(rows)))
     }
 
+    fn entries_of_rows(&self, a: &Arc<Csr<T>>, rows: &[u32]) -> Result<u64> {
+        Ok(rows.iter().map(|&i| a.row_len(i as usize) as u64).sum())
+    }
+
     fn rows_in_places(&self, a: &Arc<Csr<T>>, places: &[u32]) -> Result<Vec<u32>> {
         let is_there = |&i: &u32| a.row(i as usize).0.iter().any(|&j| places[j as usize] != NOWHERE);
         Ok((0..a.n_rows() as u32).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(|i| is_there(&i)))

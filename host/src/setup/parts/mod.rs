@@ -32,6 +32,9 @@ pub trait Parts<T: Real>: Algebra<T> {
     /// These rows of `a`, on the host.
     fn rows_to_host(&self, a: &Self::Csr, rows: &[u32]) -> Result<Arc<Csr<T>>>;
 
+    /// How many entries these rows of `a` have.
+    fn entries_of_rows(&self, a: &Self::Csr, rows: &[u32]) -> Result<u64>;
+
     /// The rows of `a` with an entry in a column whose place is not [`NOWHERE`], ascending.
     fn rows_in_places(&self, a: &Self::Csr, places: &[u32]) -> Result<Vec<u32>>;
 

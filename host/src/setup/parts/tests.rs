@@ -38,6 +38,9 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
         let is_there = |i: &u32| (0..50).any(|j| places[j] != NOWHERE && a[*i as usize][j] != 0.0);
         assert_eq!(found, (0..rows as u32).filter(is_there).collect::<Vec<_>>());
         let some: Vec<u32> = (0..rows as u32).rev().step_by(3).collect();
+        let entries: u64 =
+            some.iter().map(|&i| a[i as usize].iter().filter(|v| **v != 0.0).count() as u64).sum();
+        assert_eq!(b.entries_of_rows(&on_b, &some).unwrap(), entries);
         let of_some = b.rows_to_host(&on_b, &some).unwrap();
         assert_eq!(dense(&of_some.cast()), some.iter().map(|&i| a[i as usize].clone()).collect::<Dense>());
     }
