@@ -9,7 +9,12 @@ use crate::error::Result;
 use crate::matrix::Csr;
 
 /// Adds these rows of `a`, whose columns are `columns`, to a message.
-pub(super) fn packed<T: Real>(message: Writer, a: &Csr<T>, rows: &[u32], columns: &Numbering) -> Writer {
+pub(in crate::setup) fn packed<T: Real>(
+    message: Writer,
+    a: &Csr<T>,
+    rows: &[u32],
+    columns: &Numbering,
+) -> Writer {
     let rows = || rows.iter().map(|&i| a.row(i as usize));
     let lengths: Vec<u32> = rows().map(|(columns, _)| columns.len() as u32).collect();
     let of = |all: &[u32]| rows().flat_map(|row| row.0).map(|&j| all[j as usize]).collect::<Vec<u32>>();
@@ -18,7 +23,7 @@ pub(super) fn packed<T: Real>(message: Writer, a: &Csr<T>, rows: &[u32], columns
 }
 
 /// Rows of other ranks.
-pub(super) struct Received {
+pub(in crate::setup) struct Received {
     row_ptr: Vec<usize>,
     /// The number of each entry's column, and the rank that has it.
     columns: Vec<(u32, u32)>,
@@ -32,7 +37,7 @@ impl Default for Received {
 }
 
 /// What ranks send each other: the rows of one after those of another. All ranks call this.
-pub(super) fn received_rows(comm: &dyn Comm, messages: Vec<Vec<u8>>) -> Result<Received> {
+pub(in crate::setup) fn received_rows(comm: &dyn Comm, messages: Vec<Vec<u8>>) -> Result<Received> {
     let mut received = Received::default();
     for message in all_to_all(comm, messages)?.iter().filter(|message| !message.is_empty()) {
         received.add(&mut Reader::new(message))?;

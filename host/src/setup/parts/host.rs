@@ -56,7 +56,7 @@ impl<T: Real> Parts<T> for Cpu {
 
     fn rows_in_places(&self, a: &Arc<Csr<T>>, places: &[u32]) -> Result<Vec<u32>> {
         let is_there = |&i: &u32| a.row(i as usize).0.iter().any(|&j| places[j as usize] != NOWHERE);
-        Ok((0..a.n_rows() as u32).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(|i| is_there(&i)))
+        Ok((0..a.n_rows() as u32).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(is_there))
     }
 
     fn elements(&self, source: &[u32], per_row: usize, v: &Vec<T>, below: &[T]) -> Result<Vec<T>> {

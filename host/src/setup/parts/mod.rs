@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::matrix::Csr;
 
 mod device;
+mod distributed;
 mod host;
 #[cfg(test)]
 mod tests;

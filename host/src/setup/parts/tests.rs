@@ -3,9 +3,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::*;
-use crate::backend::Memory;
 use crate::backend::cpu::Cpu;
-use crate::setup::Matrices;
 use crate::setup::testing::{Dense, dense, random, strict};
 
 /// The same from the entries, one by one.

@@ -1,0 +1,372 @@
+//! Parts on several ranks: which rows and elements they take from each other.
+
+use std::sync::Arc;
+
+use cuda_std::Real;
+
+use super::{NOWHERE, Parts};
+use crate::backend::distributed::Distributed;
+use crate::comm::{Border, Halo, Numbering, Reader, Writer, all_to_all};
+use crate::error::Result;
+use crate::matrix::{BlockCsr, Csr};
+use crate::setup::matrix::Blocks;
+use crate::setup::matrix::distributed::{DistributedCsr, only_alone};
+use crate::setup::matrix::exchange::{Received, packed, received_rows};
+
+impl<B> Distributed<B> {
+    /// The matrix of whose nodes of this rank `a` has the rows in its own columns, and `whole` those of
+    /// `nodes` in all columns, the unknowns of `columns`; nodes have `a.block()` unknowns. All ranks call
+    /// this.
+    pub(crate) fn of_own_rows<T: Real>(
+        &self,
+        a: &Blocks<B::Csr>,
+        (nodes, whole): (&[u32], Arc<Csr<T>>),
+        columns: &Numbering,
+    ) -> Result<Blocks<DistributedCsr<B::Csr>>>
+    where
+        B: Parts<T>,
+    {
+        let (block, rank) = (a.block(), self.comm().rank());
+        let columns = Arc::new(columns.of_nodes(rank, block));
+        let rows = Arc::new(columns.of_own(rank));
+        let mut source: Vec<u32> = (0..rows.len() as u32).collect();
+        nodes.iter().zip(rows.len() as u32..).for_each(|(&node, k)| source[node as usize] = k);
+        let whole = match block {
+            1 => vec![whole],
+            _ => {
+                let whole = self.agreed(BlockCsr::from_csr(&whole, block))?;
+                (0..block * block).map(|kl| Arc::new(whole.plane(kl / block, kl % block))).collect()
+            }
+        };
+        let mut whole = whole.iter();
+        a.map(|plane| {
+            let whole = whole.next().ok_or_else(|| only_alone("planes that are not there"))?;
+            let local = self.inner().put_together(&source, plane, columns.own(), whole);
+            self.of_local(local, &rows, &columns)
+        })
+    }
+
+    /// The rows of this rank: those in its own columns, and the rest of them. All ranks call this.
+    pub(crate) fn split<T: Real>(
+        &self,
+        a: &Blocks<DistributedCsr<B::Csr>>,
+    ) -> Result<(Blocks<B::Csr>, Border)>
+    where
+        B: Parts<T>,
+    {
+        let (rows, columns) = (&a.first().rows, &a.first().columns);
+        let mut places = vec![NOWHERE; columns.len()];
+        columns.own().iter().zip(0..).for_each(|(&column, k)| places[column as usize] = k);
+        let none = Arc::new(without_rows(columns.own().len()));
+        let local = a.map(|plane| self.agreed(self.put_together(rows.own(), plane, &places, &none)))?;
+        let (block, rank) = (a.block(), self.comm().rank());
+        let at_border = self.agreed(self.rows_at_border(a.first()))?;
+        let planes: Vec<Arc<Csr<T>>> = a
+            .map(|plane| self.inner().rows_to_host(&plane.local, &at_border))
+            .and_then(|planes| self.agreed(Ok(planes.planes().to_vec())))?;
+        let of_own = |place: &u32| rows.own().binary_search(place).unwrap_or(0) as u32 * block as u32;
+        let border_rows =
+            at_border.iter().map(of_own).flat_map(|first| first..first + block as u32).collect();
+        let border = match block {
+            1 => Border::of_rows(&**self.comm(), &planes[0], border_rows, columns)?,
+            _ => {
+                let entries: Csr<T> = BlockCsr::from_planes(&planes).to_csr();
+                Border::of_rows(&**self.comm(), &entries, border_rows, &columns.written_out(rank, block))?
+            }
+        };
+        Ok((local, border))
+    }
+
+    /// `b` with the rows of `wanted`, those of others from the ranks that have them.
+    pub(in crate::setup) fn completed<T: Real>(
+        &self,
+        b: &DistributedCsr<B::Csr>,
+        wanted: &Arc<Numbering>,
+    ) -> Result<DistributedCsr<B::Csr>>
+    where
+        B: Parts<T>,
+    {
+        let halo = wanted.halo(&**self.comm())?;
+        let received = self.rows_of_others(b, wanted, halo)?;
+        let (columns, places) = b.columns.united(self.comm().rank(), &received.columns());
+        let mut source = vec![0; wanted.len()];
+        for (&place, &row) in wanted.own().iter().zip(b.rows.own()) {
+            source[place as usize] = row;
+        }
+        let others = halo.receives.iter().flat_map(|(_, places)| places);
+        others.zip(b.rows.len() as u32..).for_each(|(&place, row)| source[place as usize] = row);
+        let local = self.put_together(&source, b, &places, &received.matrix(&columns));
+        self.of_local(local, wanted, &Arc::new(columns))
+    }
+
+    /// [`Parts::put_together`] on this rank.
+    fn put_together<T: Real>(
+        &self,
+        source: &[u32],
+        a: &DistributedCsr<B::Csr>,
+        places: &[u32],
+        below: &Arc<Csr<T>>,
+    ) -> Result<B::Csr>
+    where
+        B: Parts<T>,
+    {
+        self.inner().put_together(source, &a.local, places, below)
+    }
+
+    /// The rows of `b` that other ranks have and this one wants.
+    fn rows_of_others<T: Real>(
+        &self,
+        b: &DistributedCsr<B::Csr>,
+        wanted: &Numbering,
+        halo: &Halo,
+    ) -> Result<Received>
+    where
+        B: Parts<T>,
+    {
+        let row = |place: &u32| b.rows.own()[wanted.own().binary_search(place).unwrap_or(0)];
+        let sent: Vec<u32> = halo.sends.iter().flat_map(|(_, places)| places).map(row).collect();
+        let sent = self.agreed(self.inner().rows_to_host(&b.local, &sent))?;
+        let mut messages = vec![Vec::new(); self.comm().size()];
+        let mut first = 0;
+        for (to, places) in &halo.sends {
+            let rows: Vec<u32> = (first..first + places.len() as u32).collect();
+            first += places.len() as u32;
+            messages[*to] = packed(Writer::new(), &sent, &rows, &b.columns).bytes();
+        }
+        received_rows(&**self.comm(), messages)
+    }
+
+    /// The rows of all ranks that have columns of this one, in its columns alone; then whose rows and columns
+    /// these are.
+    #[allow(clippy::type_complexity)]
+    pub(in crate::setup) fn in_own_columns<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+    ) -> Result<(B::Csr, Arc<Numbering>, Arc<Numbering>)>
+    where
+        B: Parts<T>,
+    {
+        let rank = self.comm().rank();
+        let (received, others) = self.rows_in_own_columns(a)?;
+        let columns = a.columns.of_own(rank);
+        let mut sorted = others.clone();
+        sorted.sort_unstable();
+        let (rows, places) = a.rows.of_own(rank).united(rank, &sorted);
+        let mut source = vec![0; rows.len()];
+        places.iter().zip(a.rows.own()).for_each(|(&place, &row)| source[place as usize] = row);
+        for (k, &(number, _)) in others.iter().enumerate() {
+            source[rows.place(number).unwrap_or(0)] = (a.rows.len() + k) as u32;
+        }
+        let mut places = vec![NOWHERE; a.columns.len()];
+        a.columns.own().iter().zip(0..).for_each(|(&column, k)| places[column as usize] = k);
+        let local = self.put_together(&source, a, &places, &received.matrix(&columns));
+        Ok((self.agreed(local)?, Arc::new(rows), Arc::new(columns)))
+    }
+
+    /// The rows of other ranks that have columns of this one, and the number of each with the rank that has
+    /// it.
+    fn rows_in_own_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<(Received, Vec<(u32, u32)>)>
+    where
+        B: Parts<T>,
+    {
+        let comm = &**self.comm();
+        let at_border = self.agreed(self.rows_at_border(a))?;
+        let border = self.agreed(self.inner().rows_to_host(&a.local, &at_border))?;
+        let mut rows_of = vec![Vec::new(); comm.size()];
+        for row in 0..border.n_rows() as u32 {
+            for &column in border.row(row as usize).0 {
+                let owner = a.columns.owners()[column as usize] as usize;
+                if owner != comm.rank() && rows_of[owner].last() != Some(&row) {
+                    rows_of[owner].push(row);
+                }
+            }
+        }
+        let message = |rows: &Vec<u32>| {
+            if rows.is_empty() {
+                return Vec::new();
+            }
+            let number = |&row: &u32| a.rows.numbers()[at_border[row as usize] as usize];
+            let numbers: Vec<u32> = rows.iter().map(number).collect();
+            packed(Writer::new().put(&numbers), &border, rows, &a.columns).bytes()
+        };
+        let (mut received, mut others) = (Received::default(), Vec::new());
+        for (from, message) in all_to_all(comm, rows_of.iter().map(message).collect())?.iter().enumerate() {
+            if !message.is_empty() {
+                let mut message = Reader::new(message);
+                others.extend(message.take::<u32>()?.into_iter().map(|number| (number, from as u32)));
+                received.add(&mut message)?;
+            }
+        }
+        Ok((received, others))
+    }
+
+    /// Places of this rank's rows with columns of others.
+    fn rows_at_border<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Vec<u32>>
+    where
+        B: Parts<T>,
+    {
+        let rank = self.comm().rank() as u32;
+        let place = |&owner: &u32| if owner == rank { NOWHERE } else { 0 };
+        let places: Vec<u32> = a.columns.owners().iter().map(place).collect();
+        let mut rows = self.inner().rows_in_places(&a.local, &places)?;
+        rows.retain(|&row| a.rows.owners()[row as usize] == rank);
+        Ok(rows)
+    }
+
+    /// [`Matrices::surrounded`](crate::setup::Matrices::surrounded) of a plane.
+    pub(in crate::setup) fn surrounded_plane<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+    ) -> Result<DistributedCsr<B::Csr>>
+    where
+        B: Parts<T>,
+    {
+        let comm = &**self.comm();
+        let halo = a.columns.halo(comm)?;
+        let mut received = self.rows_of_others(a, &a.columns, halo)?;
+        let (columns, places) = a.columns.united(comm.rank(), &received.columns());
+        // Of the unknowns that those rows look at, the diagonal entry.
+        let diagonal = self.diagonal_of_others(a, &columns)?;
+        let mut source = vec![u32::MAX; columns.len()];
+        a.rows.own().iter().zip(columns.own()).for_each(|(&row, &place)| source[place as usize] = row);
+        let first = a.rows.len();
+        let others = halo.receives.iter().flat_map(|(_, others)| others).map(|&place| places[place as usize]);
+        others.zip(first as u32..).for_each(|(place, row)| source[place as usize] = row);
+        for (place, source) in source.iter_mut().enumerate().filter(|(_, source)| **source == u32::MAX) {
+            *source = (first + received.n_rows()) as u32;
+            let (number, owner) = (columns.numbers()[place], columns.owners()[place]);
+            received.add_row([((number, owner), diagonal[place])]);
+        }
+        let local = self.put_together(&source, a, &places, &received.matrix(&columns));
+        let columns = Arc::new(columns);
+        self.of_local(local, &columns, &columns)
+    }
+
+    /// The diagonal entries of a square matrix that other ranks have and this one looks at, at their places
+    /// in `all`, 0 for what is not there.
+    fn diagonal_of_others<T: Real>(&self, a: &DistributedCsr<B::Csr>, all: &Numbering) -> Result<Vec<f64>>
+    where
+        B: Parts<T>,
+    {
+        let comm = &**self.comm();
+        let asked: Vec<u32> = all.halo(comm)?.sends.iter().flat_map(|(_, places)| places).copied().collect();
+        let own: Vec<usize> = asked.iter().map(|place| all.own().binary_search(place).unwrap_or(0)).collect();
+        let rows: Vec<u32> = own.iter().map(|&k| a.rows.own()[k]).collect();
+        let rows = self.agreed(self.inner().rows_to_host(&a.local, &rows))?;
+        let mut diagonal = vec![0.0; all.len()];
+        for (row, (&k, &place)) in own.iter().zip(&asked).enumerate() {
+            let entry = rows.get(row, a.columns.own()[k] as usize);
+            diagonal[place as usize] = entry.map_or(0.0, Real::to_f64);
+        }
+        all.update(comm, &mut diagonal)?;
+        Ok(diagonal)
+    }
+
+    /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call
+    /// this.
+    pub(crate) fn own_rows<T: Real>(
+        &self,
+        a: &Blocks<DistributedCsr<B::Csr>>,
+    ) -> Result<(Arc<Csr<T>>, Arc<Numbering>)>
+    where
+        B: Parts<T>,
+    {
+        let columns = &a.first().columns;
+        if a.block() == 1 {
+            return Ok((self.own_rows_of_plane(a.first())?, columns.clone()));
+        }
+        let planes: Vec<Arc<Csr<T>>> = a.map(|plane| self.own_rows_of_plane(plane))?.planes().to_vec();
+        let columns = columns.written_out(self.comm().rank(), a.block());
+        Ok((Arc::new(BlockCsr::from_planes(&planes).to_csr()), Arc::new(columns)))
+    }
+
+    fn own_rows_of_plane<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Arc<Csr<T>>>
+    where
+        B: Parts<T>,
+    {
+        let rows = match a.rows.is_own() {
+            true => self.inner().csr_to_host(&a.local),
+            false => self.inner().rows_to_host(&a.local, a.rows.own()),
+        };
+        self.agreed(rows)
+    }
+
+    /// The matrix without rows of others. All ranks call this.
+    pub(crate) fn in_own_rows<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<DistributedCsr<B::Csr>>
+    where
+        B: Parts<T>,
+    {
+        let rows = Arc::new(a.rows.of_own(self.comm().rank()));
+        if a.rows.is_own() {
+            return self.of_local(Ok(a.local.clone()), &rows, &a.columns);
+        }
+        let same: Vec<u32> = (0..a.columns.len() as u32).collect();
+        let local = self.put_together(a.rows.own(), a, &same, &Arc::new(without_rows(a.columns.len())));
+        self.of_local(local, &rows, &a.columns)
+    }
+
+    /// This rank's rows among those of `rows`, of which the others are empty, with `columns`, among which are
+    /// those that it has.
+    pub(in crate::setup) fn spread<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+        rows: &Numbering,
+        columns: &Numbering,
+    ) -> Result<B::Csr>
+    where
+        B: Parts<T>,
+    {
+        // An empty row for what is not there.
+        let empty = Csr::from_rows(1, columns.len(), |_| 0, |_, _, _| ());
+        let mut source = vec![a.rows.len() as u32; rows.len()];
+        for (&place, &row) in rows.own().iter().zip(a.rows.own()) {
+            source[place as usize] = row;
+        }
+        let place = |&number: &u32| columns.place(number).map_or(NOWHERE, |place| place as u32);
+        let places: Vec<u32> = a.columns.numbers().iter().map(place).collect();
+        self.agreed(self.put_together(&source, a, &places, &Arc::new(empty)))
+    }
+
+    /// A vector of this rank, `per_row` elements a row, and those of others around them.
+    pub(in crate::setup) fn extended<T: Real>(
+        &self,
+        own: &B::Vector,
+        per_row: usize,
+        rows: &Numbering,
+    ) -> Result<B::Vector>
+    where
+        B: Parts<T>,
+    {
+        let comm = &**self.comm();
+        let halo = rows.halo(comm)?;
+        let of = |place: &u32| rows.own().binary_search(place).unwrap_or(0) as u32;
+        let asked: Vec<u32> = halo.sends.iter().flat_map(|(_, places)| places).map(of).collect();
+        let sent = self.inner().elements(&asked, per_row, own, &[]);
+        let sent = self.agreed(sent.and_then(|sent| self.inner().to_host(&sent)))?;
+        let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();
+        let received: Vec<T> = halo.received(comm, &sent, per_row)?.into_iter().map(T::from_f64).collect();
+        let mut source = vec![0; rows.len()];
+        rows.own().iter().zip(0..).for_each(|(&place, k)| source[place as usize] = k);
+        let others = halo.receives.iter().flat_map(|(_, places)| places);
+        others.zip(rows.own().len() as u32..).for_each(|(&place, k)| source[place as usize] = k);
+        self.agreed(self.inner().elements(&source, per_row, own, &received))
+    }
+
+    /// The elements of this rank among those.
+    pub(in crate::setup) fn restricted<T: Real>(
+        &self,
+        all: Result<B::Vector>,
+        per_row: usize,
+        rows: &Numbering,
+    ) -> Result<B::Vector>
+    where
+        B: Parts<T>,
+    {
+        self.agreed(all.and_then(|all| self.inner().elements(rows.own(), per_row, &all, &[])))
+    }
+}
+
+/// A matrix of so many columns.
+fn without_rows<T: Real>(n_cols: usize) -> Csr<T> {
+    Csr::from_rows(0, n_cols, |_| 0, |_, _, _| ())
+}
