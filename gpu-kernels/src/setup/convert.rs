@@ -387,8 +387,8 @@ pub unsafe fn reach_of_rows<T: Real>(
     }
 }
 
-/// The values in f32 that [compressed](crate::spmv::compressed) entries can have; what rounding loses of a row
-/// is added to its pivot, in f32 and in the order of its entries.
+/// The values in f32 that [compressed](crate::spmv::compressed) entries can have; what rounding loses of a
+/// row is added to its pivot, in f32 and in the order of its entries.
 #[kernel(T = [f32, f64])]
 pub unsafe fn round_rows<T: Real>(
     n: u64,

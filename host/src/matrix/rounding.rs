@@ -78,8 +78,8 @@ impl<'a, T: Real> Rounding<'a, T> {
     }
 }
 
-/// Where rows have their pivots, and how far columns are from the pivots' at most. The diagonal entry of row i
-/// is in column `diagonal(i)`, and column j has the number `number(j)` in the whole matrix.
+/// Where rows have their pivots, and how far columns are from the pivots' at most. The diagonal entry of row
+/// i is in column `diagonal(i)`, and column j has the number `number(j)` in the whole matrix.
 pub(crate) fn pivots<T: Real>(
     a: &Csr<T>,
     pivot: Pivot,

@@ -78,8 +78,8 @@ fn would_be_sell<M>(comm: &dyn Comm, own: &DistributedCsr<M>, lengths: &[u32]) -
     Ok(choice.format == Format::Sell)
 }
 
-/// The lengths of rows, which have these numbers, in windows that are whole here; and number and length of the
-/// others. Windows are the largest that rows are sorted in, which the smaller ones divide.
+/// The lengths of rows, which have these numbers, in windows that are whole here; and number and length of
+/// the others. Windows are the largest that rows are sorted in, which the smaller ones divide.
 fn windows(numbers: &[u32], lengths: &[u32], n_rows: usize) -> (Vec<u32>, Vec<[u32; 2]>) {
     const WINDOW: usize = SORTING_WINDOWS[SORTING_WINDOWS.len() - 1];
     let (mut whole, mut split) = (Vec::with_capacity(lengths.len()), Vec::new());
