@@ -17,7 +17,7 @@ use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::job::{Device, Options, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format};
-use crate::precond::amg::{Cycle, OwnRows};
+use crate::precond::amg::{Cycle, OnAll, OwnRows};
 use crate::precond::{
     AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, Source, Subdomain,
     amg, ilu,
@@ -88,8 +88,15 @@ pub(super) fn set_up(
     })
 }
 
-/// The rows of a rank, ready to be multiplied, and why they are stored so.
-type Rows<T, B> = (Arc<DistributedMatrix<T, B>>, String);
+/// The rows of a rank.
+struct Rows<T: Real, B: Borders<T>> {
+    /// In its own columns.
+    a: Arc<Csr<T>>,
+    /// Ready to be multiplied.
+    matrix: Arc<DistributedMatrix<T, B>>,
+    /// Why they are stored so.
+    reason: String,
+}
 
 /// The part of one rank, in T on B.
 struct Local<T: Real, B: Borders<T>> {
@@ -115,14 +122,13 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let options = &choices.options;
         let (n, nnz) = (piece.local.n_rows(), piece.local.nnz() + piece.border.entries.nnz());
         let m: Box<dyn Preconditioner<T, _>>;
-        let (a, matrix, reason);
+        let rows;
         if choices.precond.description().has_hierarchy {
             // It is set up together: by all ranks or by none.
-            (m, a, (matrix, reason)) = Self::with_hierarchy(&backend, device, &piece, choices, root)?;
+            (m, rows) = Self::with_hierarchy(&backend, device, &piece, choices, root)?;
         } else {
-            a = T::matrix(&piece.local)?;
-            (matrix, reason) = Self::rows(&backend, device, options, &a, &piece)?;
-            let of_rows = Self::of_rows(&backend, choices, &a, &matrix);
+            rows = Self::rows(&backend, device, options, T::matrix(&piece.local), &piece)?;
+            let of_rows = Self::of_rows(&backend, choices, &rows.a, &rows.matrix);
             // Nobody begins the reductions of a basis where another has come to an end.
             m = if basis.is_empty() { of_rows? } else { agree_within(&**comm, of_rows)? };
         }
@@ -134,19 +140,38 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 Box::new(Projected::with_basis(&backend, m, basis)?)
             }
         };
+        let Rows { a, matrix, reason } = rows;
         let solver = choices.method.make(&backend, &a, &*m, &options.method_parameters())?;
         inner.synchronize()?;
         Ok(Local { backend, n, nnz, reason, matrix, m, solver })
     }
 
-    /// The rows of this rank, `a` in its own columns, ready to be multiplied, and why they are stored so.
+    /// The rows of this rank, `a` in its own columns, ready to be multiplied, and why they are stored so. All
+    /// ranks call this.
     fn rows(
         backend: &Distributed<B>,
         device: &Device,
         options: &Options,
-        a: &Arc<Csr<T>>,
+        a: Result<Arc<Csr<T>>>,
         piece: &Piece,
     ) -> Result<Rows<T, B>> {
+        let local = a.and_then(|a| {
+            let (local, reason) = Self::converted(backend.inner(), device, options, &a, piece)?;
+            Ok((a, local, reason))
+        });
+        // They join their rows together: none where another has come to an end.
+        let (a, local, reason) = agree_within(&**backend.comm(), local)?;
+        Ok(Rows { a, matrix: Arc::new(backend.assembled(local, &piece.border)?), reason })
+    }
+
+    /// The rows in their own columns, in a format that is chosen for them, and why.
+    fn converted(
+        inner: &B,
+        device: &Device,
+        options: &Options,
+        a: &Arc<Csr<T>>,
+        piece: &Piece,
+    ) -> Result<(B::Matrix, String)> {
         let (format, sigma, reason) = match piece.local.n_rows() {
             0 => (Format::Crs, 1, String::new()),
             _ => {
@@ -154,67 +179,69 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 (choice.format, choice.sigma, choice.reason)
             }
         };
-        let matrix = backend.rows(&Arc::new(AnyMatrix::from_csr(a, format, sigma)?), &piece.border)?;
-        Ok((Arc::new(matrix), reason))
+        Ok((inner.matrix(&Arc::new(AnyMatrix::from_csr(a, format, sigma)?))?, reason))
     }
 
-    /// The same where the rows are also there in CRS, in planes.
-    fn rows_of_planes(
+    /// [`Self::rows`] beside the rows in CRS, in planes, from which they are converted where they compute.
+    #[allow(clippy::type_complexity)]
+    fn rows_in_planes(
         backend: &Distributed<B>,
         device: &Device,
         options: &Options,
-        (a, planes): (&Arc<Csr<T>>, &Blocks<B::Csr>),
         piece: &Piece,
-    ) -> Result<Rows<T, B>> {
-        if options.format.is_some() || a.nnz() == 0 {
-            return Self::rows(backend, device, options, a, piece);
-        }
-        let matrix = Formats::<T, T>::operator(backend.inner(), planes)?;
-        let matrix = Arc::new(backend.assembled(matrix, &piece.border)?);
-        let reason = matrix.reason().unwrap_or_default().to_string();
-        Ok((matrix, reason))
+    ) -> Result<(Rows<T, B>, Blocks<B::Csr>)> {
+        let inner = backend.inner();
+        let made = T::matrix(&piece.local).and_then(|a| {
+            let planes = inner.in_planes(&a, options.block_size)?;
+            let (local, reason) = match options.format.is_some() || a.nnz() == 0 {
+                true => Self::converted(inner, device, options, &a, piece)?,
+                false => {
+                    let local = Formats::<T, T>::operator(inner, &planes)?;
+                    let reason = local.reason().unwrap_or_default().to_string();
+                    (local, reason)
+                }
+            };
+            Ok((a, planes, local, reason))
+        });
+        let (a, planes, local, reason) = agree_within(&**backend.comm(), made)?;
+        let matrix = Arc::new(backend.assembled(local, &piece.border)?);
+        Ok((Rows { a, matrix, reason }, planes))
     }
 
     /// Multigrid on all ranks, set up there or on rank 0; where ranks cannot compute the smoother together on
     /// rank 0 alone. Beside it the rows.
-    #[allow(clippy::type_complexity)]
     fn with_hierarchy(
         backend: &Distributed<B>,
         device: &Device,
         piece: &Piece,
         choices: &Choices,
         root: Option<Root>,
-    ) -> Result<(Box<dyn Preconditioner<T, Distributed<B>>>, Arc<Csr<T>>, Rows<T, B>)> {
+    ) -> Result<(OnAll<T, B>, Rows<T, B>)> {
         let (comm, inner, options) = (&**backend.comm(), backend.inner(), &choices.options);
         let (params, block) = (&options.amg, options.block_size);
         let is_shared = params.smoother.is_of_sweeps();
         if is_shared && amg::are_set_up_together(params, block, choices.has_near_null) {
-            let planes = T::matrix(&piece.local).and_then(|a| Ok((inner.in_planes(&a, block)?, a)));
-            let (planes, a) = agree_within(comm, planes)?;
-            let rows = Self::rows_of_planes(backend, device, options, (&a, &planes), piece);
-            let rows = agree_within(comm, rows)?;
+            let (rows, planes) = Self::rows_in_planes(backend, device, options, piece)?;
             let known = root
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));
-            let own = OwnRows { a: &planes, piece, product: &rows.0 };
+            let own = OwnRows { a: &planes, piece, product: &rows.matrix };
             if let Some(m) = B::amg_set_up_together(backend, &own, params, known)? {
-                return Ok((m, a, rows));
+                return Ok((m, rows));
             }
         }
-        let a = T::matrix(&piece.local);
-        let rows = a.and_then(|a| Ok((Self::rows(backend, device, options, &a, piece)?, a)));
-        let (rows, a) = agree_within(comm, rows)?;
+        let rows = Self::rows(backend, device, options, T::matrix(&piece.local), piece)?;
         let whole = root.map(|root| Whole::new(inner, root)).transpose();
         let mut whole = agree_within(comm, whole)?;
         if is_shared {
             let root = whole.as_mut().map(|whole| (whole.partition.clone(), whole.source(inner)));
-            return Ok((B::amg_on_ranks(backend, a.n_rows(), params, root)?, a, rows));
+            return Ok((B::amg_on_ranks(backend, rows.a.n_rows(), params, root)?, rows));
         }
         let m = whole
             .as_mut()
             .map(|whole| Ok((whole.precond.make(whole.source(inner))?, whole.partition.clone())));
         let m = agree_within(comm, m.transpose())?;
-        Ok((Box::new(Gathered::new(backend, m, params.cycle != Some(Cycle::K))?), a, rows))
+        Ok((Box::new(Gathered::new(backend, m, params.cycle != Some(Cycle::K))?), rows))
     }
 
     /// The preconditioner that each rank makes of its rows.

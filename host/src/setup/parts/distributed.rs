@@ -61,9 +61,8 @@ impl<B> Distributed<B> {
         let local = a.map(|plane| self.agreed(self.put_together(rows.own(), plane, &places, &none)))?;
         let (block, rank) = (a.block(), self.comm().rank());
         let at_border = self.agreed(self.rows_at_border(a.first()))?;
-        let planes: Vec<Arc<Csr<T>>> = a
-            .map(|plane| self.inner().rows_to_host(&plane.local, &at_border))
-            .and_then(|planes| self.agreed(Ok(planes.planes().to_vec())))?;
+        let planes = a.map(|plane| self.inner().rows_to_host(&plane.local, &at_border));
+        let planes: Vec<Arc<Csr<T>>> = self.agreed(planes)?.planes().to_vec();
         let of_own = |place: &u32| rows.own().binary_search(place).unwrap_or(0) as u32 * block as u32;
         let border_rows =
             at_border.iter().map(of_own).flat_map(|first| first..first + block as u32).collect();
