@@ -95,6 +95,11 @@ impl Command {
         }
     }
 
+    /// Whether several processes may run it together.
+    pub fn runs_on_ranks(&self) -> bool {
+        matches!(self, Command::Solve(_) | Command::Bidomain(_) | Command::Monodomain(_))
+    }
+
     /// What its profile must know.
     pub fn uses(&self) -> Uses<'_> {
         Uses { report: self.json(), settings: self.config(), files: self.files() }

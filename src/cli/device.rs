@@ -159,7 +159,7 @@ pub fn open(name: DeviceName, threads: usize, profiler: &Profiler) -> Result<Ope
         DeviceName::Sim => gpu(Gpu::simulated()?),
         DeviceName::Cuda(ordinal) => gpu(warpsolve::open_gpu(ordinal)?),
         DeviceName::Gpus(gpus) => Err(Error::Option(format!(
-            "--device {gpus} names several GPUs, which the command solve alone uses together"
+            "--device {gpus} names several GPUs, which solve, bidomain and monodomain alone use together"
         ))),
         DeviceName::Auto => match warpsolve::open_gpu(0) {
             Ok(opened) => gpu(opened),

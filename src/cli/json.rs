@@ -190,9 +190,14 @@ impl<'a> Ranks<'a> {
             exchanged_bytes,
             reductions,
             levels: hierarchy.map(|info| info.on_ranks),
-            hierarchy_set_up_on: hierarchy.map(|info| if info.set_up_together { "ranks" } else { "rank 0" }),
+            hierarchy_set_up_on: hierarchy.map(set_up_on),
         }
     }
+}
+
+/// Who has set a hierarchy up.
+pub fn set_up_on(hierarchy: &amg::Info) -> &'static str {
+    if hierarchy.set_up_together { "ranks" } else { "rank 0" }
 }
 
 #[derive(Serialize)]

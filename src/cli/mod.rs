@@ -92,9 +92,11 @@ fn run_on_ranks(cli: Cli) -> u8 {
         }
     };
     let status = match (&comm, cli) {
-        (Some(comm), Cli { command: Some(Command::Solve(args)), .. }) if !is_first => solve::work(args, comm),
-        (None, cli) | (_, cli @ Cli { command: Some(Command::Solve(_)), .. }) => run(cli, comm.as_ref()),
-        _ => Err(Error::Option("only warpsolve solve runs on several processes".into())),
+        (Some(comm), Cli { command: Some(command) }) if !is_first => work(command, comm),
+        (Some(_), Cli { command }) if !command.as_ref().is_some_and(Command::runs_on_ranks) => {
+            Err(only_one())
+        }
+        (_, cli) => run(cli, comm.as_ref()),
     };
     status.unwrap_or_else(|error| {
         if is_first {
@@ -107,6 +109,20 @@ fn run_on_ranks(cli: Cli) -> u8 {
     })
 }
 
+/// What every process of a launcher but the first does; the exit status.
+fn work(command: Command, comm: &Arc<dyn Comm>) -> Result<u8> {
+    match command {
+        Command::Solve(args) => solve::work(args, comm),
+        Command::Bidomain(args) => cardiac::work_at_bidomain(args, comm),
+        Command::Monodomain(args) => cardiac::work_at_monodomain(args, comm),
+        _ => Err(only_one()),
+    }
+}
+
+fn only_one() -> Error {
+    Error::Option("solve, bidomain and monodomain alone run on several processes; start one".into())
+}
+
 /// Runs a command; the exit status.
 fn run(cli: Cli, comm: Option<&Arc<dyn Comm>>) -> Result<u8> {
     let Some(command) = cli.command else {
@@ -116,8 +132,8 @@ fn run(cli: Cli, comm: Option<&Arc<dyn Comm>>) -> Result<u8> {
     let profiler = Profiler::new(profile, &command.uses())?;
     let status = match command {
         Command::Solve(args) => solve::run(args, comm, &profiler),
-        Command::Bidomain(args) => cardiac::bidomain(args, &profiler),
-        Command::Monodomain(args) => cardiac::monodomain(args, &profiler),
+        Command::Bidomain(args) => cardiac::bidomain(args, comm, &profiler),
+        Command::Monodomain(args) => cardiac::monodomain(args, comm, &profiler),
         Command::Elasticity(args) => elasticity::run(*args, &profiler),
         Command::Gen(args) => r#gen::run(args),
         Command::Convert(args) => convert::run(args),

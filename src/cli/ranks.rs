@@ -58,7 +58,7 @@ fn on_this_machine(comm: &dyn Comm) -> (usize, usize) {
 
 /// The threads and the device of this process of a launcher: what was asked for, or its share of the cores;
 /// of `cuda` the GPU that is its turn.
-pub fn share(comm: &dyn Comm, name: DeviceName, threads: usize) -> (DeviceName, usize) {
+fn share(comm: &dyn Comm, name: DeviceName, threads: usize) -> (DeviceName, usize) {
     let (size, rank) = on_this_machine(comm);
     let threads = if threads == 0 { self::threads(size) } else { threads };
     (device_of(name, rank), threads)
@@ -86,6 +86,27 @@ pub fn count(asked: Option<usize>, name: DeviceName) -> Result<usize> {
             "--ranks {ranks} does not go with --device {gpus}: a rank for each of {count} GPUs"
         ))),
         _ => Ok(count.max(1)),
+    }
+}
+
+/// The device and the threads of this rank, where there are to be so many: under a launcher its share of the
+/// machine, and with ranks as threads of one process the threads of each.
+///
+/// # Errors
+/// [`Error::Option`] where both a launcher and `--ranks` are to start some.
+pub fn device_and_threads(
+    comm: Option<&Arc<dyn Comm>>,
+    ranks: usize,
+    name: DeviceName,
+    threads: usize,
+) -> Result<(DeviceName, usize)> {
+    match comm {
+        Some(_) if ranks > 1 && !matches!(name, DeviceName::Gpus(_)) => {
+            Err(Error::Option("--ranks is for one process; the launcher has started many".into()))
+        }
+        Some(comm) => Ok(share(&**comm, name, threads)),
+        None if ranks > 1 && threads == 0 => Ok((name, self::threads(ranks))),
+        None => Ok((name, threads)),
     }
 }
 

@@ -151,15 +151,23 @@ fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     let plural = if neighbours == 1 { "" } else { "s" };
     let neighbours = format!("{neighbours} neighbour{plural} at most");
     lines.add("", format!("{cut} entries cut, {shared} elements shared, {neighbours}"));
-    let (exchanges, reductions) = (thousands(info.exchanges), thousands(info.reductions));
-    let sent = bytes(info.exchanged_bytes);
-    let way = if info.peer_memory { "peer memory" } else { "through the host" };
-    lines.add("", format!("{exchanges} exchanges, {sent} sent, {reductions} reductions, {way}"));
-    if let Some(amg::Info { levels, on_ranks, set_up_together, .. }) = hierarchy {
-        let by = if *set_up_together { "" } else { ", all set up there" };
-        lines
-            .add("", format!("{on_ranks} of {} levels on all ranks, the others on rank 0{by}", levels.len()));
+    lines.add("", told(info.exchanges, info.exchanged_bytes, info.reductions, info.peer_memory));
+    if let Some(hierarchy) = hierarchy {
+        lines.add("", levels_on_ranks(hierarchy));
     }
+}
+
+/// What ranks told each other.
+pub fn told(exchanges: u64, sent: u64, reductions: u64, peer_memory: bool) -> String {
+    let (exchanges, sent, reductions) = (thousands(exchanges), bytes(sent), thousands(reductions));
+    let way = if peer_memory { "peer memory" } else { "through the host" };
+    format!("{exchanges} exchanges, {sent} sent, {reductions} reductions, {way}")
+}
+
+/// Which levels of a hierarchy are where.
+pub fn levels_on_ranks(amg::Info { levels, on_ranks, set_up_together, .. }: &amg::Info) -> String {
+    let by = if *set_up_together { "" } else { ", all set up there" };
+    format!("{on_ranks} of {} levels on all ranks, the others on rank 0{by}", levels.len())
 }
 
 /// What was tried before, and why it was left.

@@ -134,18 +134,9 @@ fn with_split(options: Options, split: Split) -> Result<Options> {
 pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -> Result<u8> {
     let start = Instant::now();
     let mut job = Job::try_from(args)?;
-    match comm {
-        Some(_) if job.ranks > 1 && !matches!(job.device, DeviceName::Gpus(_)) => {
-            return Err(Error::Option("--ranks is for one process; the launcher has started many".into()));
-        }
-        Some(comm) => (job.device, job.threads) = ranks::share(&**comm, job.device, job.threads),
-        None if job.ranks == 1 && job.partition.is_some() => {
-            return Err(Error::Option(
-                "--partition goes with --ranks, or a launcher that starts several".into(),
-            ));
-        }
-        None if job.ranks > 1 && job.threads == 0 => job.threads = ranks::threads(job.ranks),
-        None => {}
+    (job.device, job.threads) = ranks::device_and_threads(comm, job.ranks, job.device, job.threads)?;
+    if comm.is_none() && job.ranks == 1 && job.partition.is_some() {
+        return Err(Error::Option("--partition goes with --ranks, or a launcher that starts several".into()));
     }
     load::start_threads(job.threads)?;
     let partitioning = job.partition.as_ref().unwrap_or(&PartitionName::Blocks).read()?;

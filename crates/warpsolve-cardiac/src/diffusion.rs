@@ -1,15 +1,18 @@
 //! The second half of a step: the voltage that the cells have changed diffuses.
 
+use std::sync::Arc;
+
 use super::domain::Domain;
 use super::electrodes::{Electrode, electrodes};
 use super::formulations::{Assembly, Systems, operator};
 use super::params::Params;
 use super::rows::mass;
+use super::share::{Share, Unknowns};
 use super::stimulus::Stimulus;
 use super::system::System;
 use warpsolve_host::backend::{Backend, Coef, Then};
 use warpsolve_host::error::Result;
-use warpsolve_host::precond::amg::Hierarchies;
+use warpsolve_host::precond::amg::Assembles;
 use warpsolve_host::solver::cg::CgSteps;
 
 /// Iterations of a step.
@@ -22,7 +25,7 @@ pub(super) struct Iterations {
 /// The second half of every step.
 pub(super) struct Diffusion<B: Backend<f64>> {
     /// -K_m or -K_i.
-    minus_k: B::Matrix,
+    minus_k: Arc<B::Matrix>,
     systems: Systems<B>,
     /// The extracellular stimuli, each with its currents in the rows of the system that has phi.
     electrodes: Vec<(Stimulus, B::Vector)>,
@@ -31,31 +34,34 @@ pub(super) struct Diffusion<B: Backend<f64>> {
     scalars: B::Scalars,
 }
 
-impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
-    /// Assembles the systems.
+impl<B: Assembles + CgSteps<f64> + 'static> Diffusion<B> {
+    /// Assembles the systems. All ranks call this.
     pub fn new<const C: usize>(backend: &B, domain: &Domain<C>, params: &Params) -> Result<Self> {
         let (everywhere, tissue) = (domain.space()?, domain.tissue_space()?);
         let inside = tissue.as_ref().unwrap_or(&everywhere);
         let assembly = Assembly::new(backend, domain, params, &everywhere, inside)?;
         let systems = assembly.systems()?;
         let electrodes = match tissue {
-            None => electrodes(params, domain, &assembly.mass)?,
-            Some(_) => electrodes(params, domain, &mass(&everywhere, params.has_lumped_mass()))?,
+            None => electrodes(params, domain, &assembly.mass),
+            Some(_) => electrodes(params, domain, &mass(&everywhere, params.has_lumped_mass())),
         };
+        let (share, cells) = (domain.share(), Unknowns::Cells);
+        let electrodes = share.agree(electrodes)?;
         let (unknowns, phi) = match systems {
             Systems::OneSystem { phi, .. } => (2, phi),
             _ => (1, 0),
         };
-        let rows = &assembly.rows;
+        let grounded = share.own(assembly.rows.grounded, Unknowns::Nodes(1));
         let in_rows = |Electrode { stimulus, currents }: Electrode| {
-            let mut b = vec![0.0; unknowns * rows.nodes()];
+            let mut b = vec![0.0; unknowns * grounded.len()];
             for (node, current) in currents.into_iter().enumerate() {
-                b[unknowns * node + phi] = if rows.grounded[node] { 0.0 } else { current };
+                b[unknowns * node + phi] = if grounded[node] { 0.0 } else { current };
             }
             Ok((stimulus, backend.vector(&b)?))
         };
+        let minus_k = operator(backend, share, assembly.k.map_values(|v| -v), (cells, cells))?;
         Ok(Diffusion {
-            minus_k: operator(backend, assembly.k.map_values(|v| -v))?,
+            minus_k,
             systems,
             electrodes: electrodes.into_iter().map(in_rows).collect::<Result<_>>()?,
             is_grounded: !params.grounds.is_empty(),
@@ -112,16 +118,17 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> Diffusion<B> {
         }
     }
 
-    /// phi of each node, with mean 0 over the nodes if nothing is grounded; `None` for the monodomain
-    /// equation.
-    pub fn phi(&self, backend: &B) -> Result<Option<Vec<f64>>> {
-        let mut phi = match &self.systems {
+    /// phi of each node, on the first rank, with mean 0 over the nodes if nothing is grounded; `None` for the
+    /// monodomain equation. All ranks call this.
+    pub fn phi(&self, backend: &B, share: &Share) -> Result<Option<Vec<f64>>> {
+        let own = match &self.systems {
             Systems::Monodomain { .. } => return Ok(None),
             Systems::Splitting { for_phi, .. } => backend.to_host(&for_phi.x)?,
             Systems::OneSystem { for_both, phi, .. } => {
                 backend.to_host(&for_both.x)?.into_iter().skip(*phi).step_by(2).collect()
             }
         };
+        let mut phi = share.gather(own, Unknowns::Nodes(1), 1)?;
         if !self.is_grounded {
             // After many steps the mean holds rounding errors.
             let mean = phi.iter().sum::<f64>() / phi.len() as f64;

@@ -1,32 +1,50 @@
-//! A mesh as a simulation takes it: checked, with its nodes in order.
+//! A mesh as a simulation takes it: checked, with its nodes in order, and of several ranks what this one
+//! assembles on.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::order::Order;
 use super::params::Params;
 use super::regions::Conductivities;
+use super::shape::Shape;
+use super::share::{Assembled, Share, Unknowns};
 use crate::mesh::{Mesh, Part};
+use warpsolve_host::comm::Comm;
 use warpsolve_host::error::{Error, MeshFault, Result};
 use warpsolve_host::fem::{P1, transversely_isotropic};
 
-/// Points, cells, fibres and conductivities, of all of the mesh and of its tissue.
+/// Points, elements, fibres and conductivities, of all of the mesh and of its tissue.
 pub(super) struct Domain<'m, const C: usize> {
-    pub points: Cow<'m, [[f64; 3]]>,
+    /// Of the whole mesh.
+    points: Cow<'m, [[f64; 3]]>,
     cells: Cow<'m, [[u32; C]]>,
     fibres: Option<&'m [[f64; 3]]>,
     regions: Option<&'m [i32]>,
     params: &'m Params,
-    /// What has cells; `None` where all has.
+    /// The nodes of the whole mesh that have a cell of the heart, ascending; `None` where all have.
+    cell_nodes: Option<Vec<u32>>,
+    /// The corners of the mesh's bounding box.
+    bounds: [[f64; 3]; 2],
+    /// What this rank assembles on; `None` where that is all.
+    assembled: Option<Part<C>>,
+    /// What of that has cells; `None` where all has.
     tissue: Option<Part<C>>,
-    /// The corners of its bounding box.
-    pub bounds: [[f64; 3]; 2],
+    share: Share,
 }
 
 impl<'m, const C: usize> Domain<'m, C> {
+    /// Of one rank, or of one of several.
+    ///
     /// # Errors
     /// [`Error::MeshFault`] for a mesh of several components, or without fibres where the tissue conducts
     /// differently along and across them; [`Error::Option`] for regions that are not there.
-    pub fn new(mesh: &'m Mesh<C>, order: &Order, params: &'m Params) -> Result<Self> {
+    pub fn new(
+        mesh: &'m Mesh<C>,
+        order: &Order,
+        params: &'m Params,
+        comm: Option<&Arc<dyn Comm>>,
+    ) -> Result<Self> {
         check_connected(mesh)?;
         let is_tissue = params.tissue_cells(mesh)?;
         let is_anisotropic = || {
@@ -41,34 +59,67 @@ impl<'m, const C: usize> Domain<'m, C> {
             });
         }
         let (points, cells) = order.renumbered(mesh);
-        let tissue = is_tissue.map(|is_tissue| Part::of(&points, &cells, |t| is_tissue[t]));
+        let of_all = is_tissue.as_ref().map(|is_tissue| Part::of(&points, &cells, |t| is_tissue[t]));
+        let (nodes, cell_nodes) = (points.len(), of_all.as_ref().map(|tissue| tissue.nodes.clone()));
+        let count = cell_nodes.as_ref().map_or(nodes, Vec::len);
+        let (assembled, tissue, share) = match comm {
+            None => (None, of_all, Share::all(count, nodes)),
+            Some(comm) => {
+                let its = Assembled::new(&points, &cells, comm.rank(), comm.size());
+                let Part { points, cells, numbers, .. } = &its.part;
+                let tissue = is_tissue.map(|is| Part::of(points, cells, |t| is[numbers[t] as usize]));
+                let local = tissue.as_ref().map(|tissue| &tissue.nodes[..]);
+                let share = Share::of(comm, &its, cell_nodes.as_deref(), local);
+                (Some(its.part), tissue, share)
+            }
+        };
         let (fibres, regions, bounds) = (mesh.fibres(), mesh.regions(), mesh.bounding_box());
-        Ok(Domain { points, cells, fibres, regions, params, tissue, bounds })
+        Ok(Domain { points, cells, fibres, regions, params, cell_nodes, bounds, assembled, tissue, share })
     }
 
-    /// The elements on all of it.
+    /// What this rank has of it.
+    pub fn share(&self) -> &Share {
+        &self.share
+    }
+
+    /// The same, with the number of all nodes, and those of them that have a cell of the heart; `None` where
+    /// all have.
+    pub fn into_share(self) -> (Share, usize, Option<Vec<u32>>) {
+        (self.share, self.points.len(), self.cell_nodes)
+    }
+
+    /// The elements that this rank assembles on.
     pub fn space(&self) -> Result<P1<'_, C>> {
-        P1::new(&self.points, &self.cells)
+        match &self.assembled {
+            None => P1::new(&self.points, &self.cells),
+            Some(part) => P1::new(&part.points, &part.cells),
+        }
     }
 
-    /// The elements on the tissue, with its own numbers of nodes; `None` where that is all.
+    /// Those of them on the tissue, with their own numbers of nodes; `None` where all are.
     pub fn tissue_space(&self) -> Result<Option<P1<'_, C>>> {
         self.tissue.as_ref().map(|tissue| P1::new(&tissue.points, &tissue.cells)).transpose()
     }
 
-    /// The node of each cell of the heart; `None` where every node has one, in the same order.
+    /// Nodes that this rank assembles for.
+    pub fn nodes(&self) -> usize {
+        self.assembled.as_ref().map_or(self.points.len(), |part| part.points.len())
+    }
+
+    /// Those of them that have a cell of the heart, ascending; `None` where all have.
     pub fn cell_nodes(&self) -> Option<&[u32]> {
         self.tissue.as_ref().map(|tissue| tissue.nodes.as_slice())
     }
 
-    /// Nodes that have a cell of the heart.
-    pub fn nodes_with_cells(&self) -> usize {
-        self.cell_nodes().map_or(self.points.len(), <[u32]>::len)
+    /// Whether some of the mesh has no cells.
+    pub fn has_bath(&self) -> bool {
+        self.cell_nodes.is_some()
     }
 
     /// The conductivity tensor of element t along and across its fibres. Without fibres all is isotropic,
     /// and their direction does not matter.
     pub fn conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
+        let t = self.assembled.as_ref().map_or(t, |part| part.numbers[t] as usize);
         let [along, across] = of(&self.params.conductivities(self.regions.map(|tags| tags[t])));
         let fibre = self.fibres.map_or([1.0, 0.0, 0.0], |fibres| fibres[t]);
         transversely_isotropic(fibre, along, across)
@@ -79,14 +130,47 @@ impl<'m, const C: usize> Domain<'m, C> {
         self.conductivity(self.tissue.as_ref().map_or(t, |tissue| tissue.numbers[t] as usize), of)
     }
 
-    /// Whether each node is grounded.
+    /// Whether each node that this rank assembles for is inside. `what` stands at the place, for the message.
+    ///
+    /// # Errors
+    /// [`Error::Option`] where none of the mesh is.
+    pub fn nodes_within(&self, shape: &Shape, what: &str) -> Result<Vec<bool>> {
+        let within = shape.nodes(what, &self.points, self.bounds)?;
+        Ok(self.share.assembled(within, Unknowns::Nodes(1)))
+    }
+
+    /// 1 for the cells of this rank at which a stimulus acts, 0 for the others.
+    ///
+    /// # Errors
+    /// [`Error::Option`] where it acts at none of the mesh.
+    pub fn cells_within(&self, shape: &Shape, what: &str) -> Result<Vec<f64>> {
+        let within = shape.nodes(what, &self.points, self.bounds)?;
+        let cells: Vec<bool> = match &self.cell_nodes {
+            None => within,
+            Some(nodes) => {
+                let cells: Vec<bool> = nodes.iter().map(|&node| within[node as usize]).collect();
+                if !cells.contains(&true) {
+                    return Err(Error::Option(format!(
+                        "{what} acts at no cell: all {} nodes within its {shape} are in the bath; move it into the \
+                         tissue, or make it extracellular",
+                        within.iter().filter(|is_in| **is_in).count()
+                    )));
+                }
+                cells
+            }
+        };
+        let its = self.share.own(self.share.assembled(cells, Unknowns::Cells), Unknowns::Cells);
+        Ok(its.into_iter().map(f64::from).collect())
+    }
+
+    /// Whether each node that this rank assembles for is grounded.
     ///
     /// # Errors
     /// [`Error::Option`] for a ground that no node is within.
     pub fn grounded(&self, params: &Params) -> Result<Vec<bool>> {
-        let mut grounded = vec![false; self.points.len()];
+        let mut grounded = vec![false; self.nodes()];
         for (k, ground) in params.grounds.iter().enumerate() {
-            let within = ground.nodes(&format!("ground {}", k + 1), &self.points, self.bounds)?;
+            let within = self.nodes_within(ground, &format!("ground {}", k + 1))?;
             grounded.iter_mut().zip(within).for_each(|(grounded, is_in)| *grounded |= is_in);
         }
         Ok(grounded)

@@ -6,6 +6,7 @@
 
 use super::domain::Domain;
 use super::params::Params;
+use super::share::{Share, Unknowns};
 use super::stimulus::{Balance, Stimulus, StimulusKind};
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::matrix::Csr;
@@ -14,13 +15,14 @@ use warpsolve_host::number::plain;
 /// A sum of currents below this share of the sum of their magnitudes is 0 but for rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// An extracellular stimulus with its current into each node while it is on (uA).
+/// An extracellular stimulus with its current into each node of this rank while it is on (uA).
 pub(super) struct Electrode {
     pub stimulus: Stimulus,
     pub currents: Vec<f64>,
 }
 
 /// The extracellular stimuli, balanced where nothing is grounded. `mass` is the mass matrix of all nodes.
+/// All ranks call this.
 ///
 /// # Errors
 /// [`Error::Option`] for a stimulus that no node is within, or if they do not add up to 0 and
@@ -30,17 +32,20 @@ pub(super) fn electrodes<const C: usize>(
     domain: &Domain<C>,
     mass: &Csr<f64>,
 ) -> Result<Vec<Electrode>> {
+    let share = domain.share();
+    // Rows of other ranks' nodes are not complete.
+    let times_mass = |values: &[f64]| share.own(mass.mul_vec(values), Unknowns::Nodes(1));
     let mut names = Vec::new();
     let mut electrodes = Vec::new();
     for (name, stimulus) in params.numbered_stimuli(StimulusKind::Extracellular) {
-        let within = stimulus.shape.nodes(&name, &domain.points, domain.bounds)?;
+        let within = domain.nodes_within(&stimulus.shape, &name)?;
         let strengths: Vec<f64> =
             within.into_iter().map(|is_in| stimulus.strength * f64::from(is_in)).collect();
         names.push(name);
-        electrodes.push(Electrode { stimulus: stimulus.clone(), currents: mass.mul_vec(&strengths) });
+        electrodes.push(Electrode { stimulus: stimulus.clone(), currents: times_mass(&strengths) });
     }
     if params.grounds.is_empty() && !electrodes.is_empty() {
-        let volumes = mass.mul_vec(&vec![1.0; mass.n_rows()]);
+        let volumes = times_mass(&vec![1.0; mass.n_rows()]);
         while let Some(first) = names.iter().position(|name| !name.is_empty()) {
             // Only those that are on at the same times can make up for each other.
             let timing = timing(&electrodes[first].stimulus);
@@ -53,7 +58,7 @@ pub(super) fn electrodes<const C: usize>(
                 .filter(|(k, _)| group.contains(k))
                 .map(|(_, electrode)| &mut electrode.currents)
                 .collect();
-            balance(params.balance, together, &volumes, &who)?;
+            balance(share, params.balance, together, &volumes, &who)?;
         }
     }
     Ok(electrodes)
@@ -65,9 +70,18 @@ fn timing(stimulus: &Stimulus) -> (f64, f64, Option<f64>, Option<u32>) {
 }
 
 /// Makes the currents of stimuli that are on together add up to 0. `volumes` are those around the nodes.
-fn balance(how: Balance, mut electrodes: Vec<&mut Vec<f64>>, volumes: &[f64], who: &str) -> Result<()> {
-    let total = |currents: &[f64]| currents.iter().sum::<f64>();
-    let sums: Vec<f64> = electrodes.iter().map(|currents| total(currents)).collect();
+fn balance(
+    share: &Share,
+    how: Balance,
+    mut electrodes: Vec<&mut Vec<f64>>,
+    volumes: &[f64],
+    who: &str,
+) -> Result<()> {
+    let total = |currents: &[f64]| Ok(share.sums([currents.iter().sum()])?[0]);
+    let totals = |electrodes: &[&mut Vec<f64>]| {
+        electrodes.iter().map(|currents| total(currents)).collect::<Result<Vec<f64>>>()
+    };
+    let sums = totals(&electrodes)?;
     let side = |sign: f64| sums.iter().filter(|sum| sign * **sum > 0.0).map(|sum| sum.abs()).sum::<f64>();
     let (entering, leaving) = (side(1.0), side(-1.0));
     let missing = entering - leaving;
@@ -98,10 +112,10 @@ fn balance(how: Balance, mut electrodes: Vec<&mut Vec<f64>>, volumes: &[f64], wh
         Balance::Spread => {}
     }
     // What is missing still, if only by rounding. They are on together, so that one can have all of it.
-    let missing: f64 = electrodes.iter().map(|currents| total(currents)).sum();
-    let share = missing / total(volumes);
+    let missing: f64 = totals(&electrodes)?.iter().sum();
+    let each = missing / total(volumes)?;
     if let Some(currents) = electrodes.first_mut() {
-        currents.iter_mut().zip(volumes).for_each(|(current, volume)| *current -= share * volume);
+        currents.iter_mut().zip(volumes).for_each(|(current, volume)| *current -= each * volume);
     }
     Ok(())
 }

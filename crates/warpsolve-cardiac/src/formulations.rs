@@ -6,12 +6,13 @@ use super::domain::Domain;
 use super::params::{Formulation, Params};
 use super::regions::Conductivities;
 use super::rows::{Rows, hold, mass, step_matrix};
+use super::share::{Share, Unknowns};
 use super::system::System;
 use warpsolve_host::backend::Backend;
 use warpsolve_host::error::Result;
 use warpsolve_host::fem::{self, P1};
 use warpsolve_host::matrix::{Csr, check};
-use warpsolve_host::precond::amg::Hierarchies;
+use warpsolve_host::precond::amg::Assembles;
 use warpsolve_host::solver::cg::CgSteps;
 
 /// The systems of one formulation. The [module](super) has the equations.
@@ -35,9 +36,9 @@ pub(super) enum Systems<B: Backend<f64>> {
         /// -K_i v*.
         current: B::Vector,
         /// Copies the values of cells to the right-hand side.
-        to_rows: B::Matrix,
+        to_rows: Arc<B::Matrix>,
         /// Takes d from the solution.
-        d: B::Matrix,
+        d: Arc<B::Matrix>,
         /// Which of a node's two unknowns is phi.
         phi: usize,
     },
@@ -46,9 +47,9 @@ pub(super) enum Systems<B: Backend<f64>> {
 /// The way between cells and the rows of phi.
 pub(super) struct Apart<B: Backend<f64>> {
     /// Copies the values of cells to the right-hand side.
-    pub to_rows: B::Matrix,
+    pub to_rows: Arc<B::Matrix>,
     /// Takes phi at the cells.
-    pub at_cells: B::Matrix,
+    pub at_cells: Arc<B::Matrix>,
 }
 
 /// What the systems are assembled from.
@@ -67,7 +68,7 @@ pub(super) struct Assembly<'a, B, const C: usize> {
     pub mass: Csr<f64>,
 }
 
-impl<'a, B: Hierarchies<f64> + CgSteps<f64> + 'static, const C: usize> Assembly<'a, B, C> {
+impl<'a, B: Assembles + CgSteps<f64> + 'static, const C: usize> Assembly<'a, B, C> {
     pub fn new(
         backend: &'a B,
         domain: &'a Domain<'a, C>,
@@ -95,9 +96,14 @@ impl<'a, B: Hierarchies<f64> + CgSteps<f64> + 'static, const C: usize> Assembly<
         }
     }
 
+    fn share(&self) -> &'a Share {
+        self.domain.share()
+    }
+
     /// kappa M + theta K
     fn for_d(&self) -> Result<System<B>> {
-        System::parabolic(self.backend, step_matrix(&self.mass, &self.k, self.params), self.params)
+        let a = step_matrix(&self.mass, &self.k, self.params);
+        System::parabolic(self.backend, self.share(), a, self.params)
     }
 
     /// The stiffness matrix of all of the mesh.
@@ -106,19 +112,23 @@ impl<'a, B: Hierarchies<f64> + CgSteps<f64> + 'static, const C: usize> Assembly<
     }
 
     fn splitting(&self) -> Result<Systems<B>> {
-        let Assembly { backend, params, rows, .. } = self;
+        let Assembly { backend, domain, params, rows, .. } = self;
+        let (share, nodes, cells) = (self.share(), Unknowns::Nodes(1), Unknowns::Cells);
         let mut k_ie = self.outside(Conductivities::sigma_ie);
         hold(&mut k_ie, |row| rows.grounded[row]);
         let apart = || -> Result<Apart<B>> {
             let to_rows = rows.selection(rows.nodes(), |row| rows.current_of(row))?;
             let at_cells = rows.of_cells(1, |node| [(node, 1.0)])?;
-            Ok(Apart { to_rows: operator(*backend, to_rows)?, at_cells: operator(*backend, at_cells)? })
+            Ok(Apart {
+                to_rows: operator(*backend, share, to_rows, (nodes, cells))?,
+                at_cells: operator(*backend, share, at_cells, (cells, nodes))?,
+            })
         };
         Ok(Systems::Splitting {
             for_d: self.for_d()?,
-            for_phi: System::elliptic(*backend, "elliptic", k_ie, (1, 1), params)?,
-            sum: backend.zeros(self.k.n_rows())?,
-            apart: rows.are_apart().then(apart).transpose()?,
+            for_phi: System::elliptic(*backend, share, "elliptic", k_ie, (1, 1), params)?,
+            sum: backend.zeros(share.count(cells))?,
+            apart: (domain.has_bath() || !params.grounds.is_empty()).then(apart).transpose()?,
         })
     }
 
@@ -133,7 +143,7 @@ impl<'a, B: Hierarchies<f64> + CgSteps<f64> + 'static, const C: usize> Assembly<
             _ => rows.cells[row / 2],
         })?;
         let d = rows.of_cells(2, |node| [(2 * node + 1, 1.0)])?;
-        let for_both = System::elliptic(self.backend, "coupled", a, (2, 2), self.params)?;
+        let for_both = System::elliptic(self.backend, self.share(), "coupled", a, (2, 2), self.params)?;
         self.one_system(for_both, to_rows, d, 0)
     }
 
@@ -152,7 +162,7 @@ impl<'a, B: Hierarchies<f64> + CgSteps<f64> + 'static, const C: usize> Assembly<
         })?;
         // (u_i - v*) - u_e
         let d = rows.of_cells(2, |node| [(2 * node, 1.0), (2 * node + 1, -1.0)])?;
-        let for_both = System::elliptic(self.backend, "potentials", a, (2, 1), self.params)?;
+        let for_both = System::elliptic(self.backend, self.share(), "potentials", a, (2, 1), self.params)?;
         self.one_system(for_both, to_rows, d, 1)
     }
 
@@ -163,17 +173,23 @@ impl<'a, B: Hierarchies<f64> + CgSteps<f64> + 'static, const C: usize> Assembly<
         d: Csr<f64>,
         phi: usize,
     ) -> Result<Systems<B>> {
+        let (backend, share, both, cells) = (self.backend, self.share(), Unknowns::Nodes(2), Unknowns::Cells);
         Ok(Systems::OneSystem {
             for_both,
-            current: self.backend.zeros(self.k.n_rows())?,
-            to_rows: operator(self.backend, to_rows)?,
-            d: operator(self.backend, d)?,
+            current: backend.zeros(share.count(cells))?,
+            to_rows: operator(backend, share, to_rows, (both, cells))?,
+            d: operator(backend, share, d, (cells, both))?,
             phi,
         })
     }
 }
 
-/// Uploads a matrix, in the format that the device chooses.
-pub(super) fn operator<B: Hierarchies<f64>>(backend: &B, a: Csr<f64>) -> Result<B::Matrix> {
-    backend.operator(&backend.assembled(&Arc::new(a), 1)?)
+/// Uploads a matrix, in the format that the device chooses. All ranks call this.
+pub(super) fn operator<B: Assembles>(
+    backend: &B,
+    share: &Share,
+    a: Csr<f64>,
+    (rows, columns): (Unknowns, Unknowns),
+) -> Result<Arc<B::Matrix>> {
+    backend.product(&backend.rows(share.piece(a, rows, columns)?, 1)?)
 }

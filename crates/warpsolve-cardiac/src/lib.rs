@@ -58,9 +58,12 @@
 //! | `system` | one linear system, solved again and again |
 //! | `order` | nodes numbered along a space-filling curve |
 //! | `checkpoint` | states in files |
+//! | `ranks` | what the first of several ranks asks of the others |
+//! | `share`, `bisection` | what each of them has |
 //! | [`mesh`] | tetrahedra or triangles with regions and fibres |
 //! | [`io`] | mesh files, VTK files, pictures |
 
+mod bisection;
 mod checkpoint;
 mod diffusion;
 mod domain;
@@ -70,9 +73,11 @@ pub mod io;
 pub mod mesh;
 mod order;
 mod params;
+mod ranks;
 mod regions;
 mod rows;
 mod shape;
+mod share;
 mod simulation;
 mod stimulus;
 mod system;
@@ -81,6 +86,7 @@ mod tests;
 
 pub use checkpoint::Checkpoint;
 pub use params::{Formulation, Params, Tissue};
+pub use ranks::RanksInfo;
 pub use regions::{Conductivities, Region};
 pub use shape::Shape;
 pub use simulation::{Simulation, StepReport};

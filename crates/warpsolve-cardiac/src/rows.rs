@@ -1,4 +1,5 @@
-//! The matrices of a step, and their rows: which belongs to which cell, which is held.
+//! The matrices of a step as a rank assembles them, and their rows: which belongs to which cell, which is
+//! held.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,7 @@ use warpsolve_host::error::Result;
 use warpsolve_host::fem::P1;
 use warpsolve_host::matrix::Csr;
 
-/// What each node of the mesh has.
+/// What each node has that a rank assembles for.
 pub(super) struct Rows {
     /// The cell of each node, if it has one.
     pub cells: Vec<Option<u32>>,
@@ -21,7 +22,7 @@ pub(super) struct Rows {
 impl Rows {
     pub fn new<const C: usize>(domain: &Domain<C>, params: &Params) -> Result<Self> {
         let nodes = domain.cell_nodes().map(<[u32]>::to_vec);
-        let n = domain.points.len() as u32;
+        let n = domain.nodes() as u32;
         let cells = match &nodes {
             None => (0..n).map(Some).collect(),
             Some(nodes) => {
@@ -33,7 +34,7 @@ impl Rows {
         Ok(Rows { cells, grounded: domain.grounded(params)?, nodes })
     }
 
-    /// Nodes of the mesh.
+    /// Nodes.
     pub fn nodes(&self) -> usize {
         self.cells.len()
     }
@@ -53,11 +54,6 @@ impl Rows {
         self.cells[node].filter(|_| !self.grounded[node])
     }
 
-    /// Whether there are nodes without a cell, or grounded ones.
-    pub fn are_apart(&self) -> bool {
-        self.nodes.is_some() || self.grounded.contains(&true)
-    }
-
     /// A matrix of the cells in the rows and columns of their nodes.
     pub fn spread<'a>(&self, a: &'a Csr<f64>) -> Cow<'a, Csr<f64>> {
         let Some(nodes) = &self.nodes else { return Cow::Borrowed(a) };
@@ -73,9 +69,13 @@ impl Rows {
 
     /// The matrix of `n` rows that copies the value of a cell to each, or 0.
     pub fn selection(&self, n: usize, cell: impl Fn(usize) -> Option<u32>) -> Result<Csr<f64>> {
-        let entry = |row| cell(row).map_or((0, 0.0), |cell| (cell, 1.0));
-        let (columns, values) = (0..n).map(entry).unzip();
-        Csr::new(n, self.count(), (0..=n).collect(), columns, values)
+        let (mut row_ptr, mut columns) = (vec![0], Vec::new());
+        for row in 0..n {
+            columns.extend(cell(row));
+            row_ptr.push(columns.len());
+        }
+        let values = vec![1.0; columns.len()];
+        Csr::new(n, self.count(), row_ptr, columns, values)
     }
 
     /// The matrix of `unknowns` columns a node whose row for each cell has the entries that `of` says for its

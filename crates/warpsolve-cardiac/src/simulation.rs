@@ -7,13 +7,16 @@ use super::diffusion::{Diffusion, Iterations};
 use super::domain::Domain;
 use super::order::Order;
 use super::params::Params;
+use super::ranks::{self, Request, Requests, is_of_all};
+use super::share::{Share, Unknowns};
 use super::stimulus::{Stimulus, StimulusKind};
 use super::system::{System, SystemInfo};
 use crate::mesh::Mesh;
 use warpsolve_host::backend::cells::{Cells, NOT_ACTIVATED};
 use warpsolve_host::backend::{Backend, Coef};
+use warpsolve_host::comm::agreed;
 use warpsolve_host::error::{Error, Result};
-use warpsolve_host::precond::amg::Hierarchies;
+use warpsolve_host::precond::amg::Assembles;
 use warpsolve_host::solver::cg::CgSteps;
 
 /// What a step took.
@@ -34,15 +37,21 @@ pub struct StepReport {
 /// In a step no vector is copied between host and device. With a [`Cpu`](warpsolve_host::backend::cpu::Cpu),
 /// make and advance it within [`install`](warpsolve_host::backend::cpu::Cpu::install), so that threads are
 /// woken once.
+///
+/// On several ranks each makes one, of the same mesh and parameters, on its
+/// [`Distributed`](warpsolve_host::backend::distributed::Distributed) backend. The first is used like one
+/// alone, and the others [serve](Simulation::serve) it.
 pub struct Simulation<B: Backend<f64>> {
-    backend: B,
+    pub(super) backend: B,
     params: Params,
     order: Order,
     nodes: usize,
     /// The node of each cell; `None` where every node has one.
     cell_nodes: Option<Vec<u32>>,
+    pub(super) share: Share,
+    pub(super) requests: Requests,
     fingerprint: Fingerprint,
-    steps: u64,
+    pub(super) steps: u64,
     /// mV.
     v: B::Vector,
     /// v at the beginning of a step.
@@ -59,8 +68,8 @@ pub struct Simulation<B: Backend<f64>> {
     scalars: B::Scalars,
 }
 
-impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B> {
-    /// Assembles the systems on `mesh` (mm) and sets the preconditioners up.
+impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
+    /// Assembles the systems on `mesh` (mm) and sets the preconditioners up. All ranks call this.
     ///
     /// # Errors
     /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus or a ground that
@@ -70,27 +79,34 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     ///   differently along and across them.
     /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and
     ///   conductivities so far apart that the matrices are not what they should be.
-    /// - Those of the device.
+    /// - Those of the device. On several ranks an error of this one must end all
+    ///   ([`together`](warpsolve_host::job::ranks::together) sees to that).
     pub fn new<const C: usize>(backend: &B, mesh: &Mesh<C>, params: &Params) -> Result<Self> {
-        params.check()?;
+        let comm = backend.comm();
+        agreed(comm, params.check())?;
         let order = Order::of(mesh, params.reorder);
-        let domain = Domain::new(mesh, &order, params)?;
+        let fingerprint = checkpoint::fingerprint(mesh, params);
+        agreed(comm, ranks::check_same(comm, fingerprint))?;
+        let domain = agreed(comm, Domain::new(mesh, &order, params, comm))?;
         let diffusion = Diffusion::new(backend, &domain, params)?;
 
-        let n = domain.nodes_with_cells();
+        let n = domain.share().count(Unknowns::Cells);
         let (v, states) = params.model.at_rest(n);
         let stimuli = params
             .numbered_stimuli(StimulusKind::Transmembrane)
             .map(|(name, stimulus)| {
-                Ok((stimulus.clone(), backend.vector(&cells_within(&domain, stimulus, &name)?)?))
+                Ok((stimulus.clone(), backend.vector(&domain.cells_within(&stimulus.shape, &name)?)?))
             })
             .collect::<Result<_>>()?;
+        let (share, nodes, cell_nodes) = domain.into_share();
         Ok(Simulation {
             backend: backend.clone(),
             params: params.clone(),
-            fingerprint: checkpoint::fingerprint(mesh, params),
-            nodes: domain.points.len(),
-            cell_nodes: domain.cell_nodes().map(<[u32]>::to_vec),
+            fingerprint,
+            nodes,
+            cell_nodes,
+            requests: Requests::new(share.comm()),
+            share,
             order,
             steps: 0,
             v: backend.vector(&v)?,
@@ -114,13 +130,21 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     ///   when, and how far it came.
     /// - Those of the device.
     pub fn step(&mut self) -> Result<StepReport> {
+        self.requests.ask(Request::Step)?;
+        let stepped = self.advance();
+        self.requests.watch(stepped)
+    }
+
+    /// [`Simulation::step`] of this rank.
+    pub(super) fn advance(&mut self) -> Result<StepReport> {
         let start = Instant::now();
         let (t, dt) = (self.time(), self.params.dt);
         let end = (self.steps + 1) as f64 * dt;
         self.backend.copy(&self.v, &mut self.before)?;
         self.react(t)?;
         let iterations = self.diffusion.advance(&self.backend, &mut self.v, [t, end]);
-        let Iterations { parabolic, elliptic } = iterations.map_err(|error| self.why(error, end))?;
+        let Iterations { parabolic, elliptic } =
+            iterations.map_err(|error| if is_of_all(&error) { self.why(error, end) } else { error })?;
         self.backend.activate(t, dt, self.params.threshold, &self.before, &self.v, &mut self.activation)?;
         self.steps += 1;
         Ok(StepReport {
@@ -158,7 +182,7 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// The cause of a solver's error: a voltage that is not finite, if there is one, else the error itself.
     fn why(&self, error: Error, time: f64) -> Error {
         let bad = |v: Vec<f64>| v.into_iter().enumerate().find(|(_, v)| !v.is_finite());
-        match self.v().map(bad) {
+        match self.voltage().map(bad) {
             Ok(Some((node, value))) => Error::NotFinite {
                 what: "the transmembrane voltage",
                 value,
@@ -181,30 +205,51 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
         self.cell_nodes.as_ref().map_or(self.nodes, Vec::len)
     }
 
-    /// Values of the cells at all nodes in the order of the mesh, with `other` where there is no cell.
+    /// Values of the cells at all nodes in the order of the mesh, with `other` where there is no cell, on the
+    /// first rank. All ranks call this.
     fn at_nodes(&self, values: &B::Vector, other: f64) -> Result<Vec<f64>> {
-        let values = self.backend.to_host(values)?;
-        let Some(nodes) = &self.cell_nodes else { return Ok(self.order.undo(values)) };
+        let values = self.share.gather(self.backend.to_host(values)?, Unknowns::Cells, 1)?;
+        let Some(nodes) = self.cell_nodes.as_ref().filter(|_| self.share.is_first()) else {
+            return Ok(self.order.undo(values));
+        };
         let mut all = vec![other; self.nodes];
         nodes.iter().zip(values).for_each(|(&node, value)| all[node as usize] = value);
         Ok(self.order.undo(all))
     }
 
+    /// [`Simulation::v`], which all ranks call.
+    pub(super) fn voltage(&self) -> Result<Vec<f64>> {
+        self.at_nodes(&self.v, self.params.model.rest())
+    }
+
+    /// [`Simulation::phi_e`], which all ranks call.
+    pub(super) fn potential(&self) -> Result<Option<Vec<f64>>> {
+        Ok(self.diffusion.phi(&self.backend, &self.share)?.map(|phi| self.order.undo(phi)))
+    }
+
+    /// [`Simulation::activation`], which all ranks call.
+    pub(super) fn activation_times(&self) -> Result<Vec<f64>> {
+        self.at_nodes(&self.activation, NOT_ACTIVATED)
+    }
+
     /// The transmembrane voltage of each node (mV); in a bath, where there is none, the voltage at rest.
     pub fn v(&self) -> Result<Vec<f64>> {
-        self.at_nodes(&self.v, self.params.model.rest())
+        self.requests.ask(Request::Voltage)?;
+        self.requests.watch(self.voltage())
     }
 
     /// The extracellular potential of each node (mV), with mean 0 over the nodes where nothing is grounded;
     /// `None` for the monodomain equation.
     pub fn phi_e(&self) -> Result<Option<Vec<f64>>> {
-        Ok(self.diffusion.phi(&self.backend)?.map(|phi| self.order.undo(phi)))
+        self.requests.ask(Request::Potential)?;
+        self.requests.watch(self.potential())
     }
 
     /// When each node's voltage first reached the threshold (ms), interpolated linearly between steps;
     /// [`NOT_ACTIVATED`], -1, where it has not.
     pub fn activation(&self) -> Result<Vec<f64>> {
-        self.at_nodes(&self.activation, NOT_ACTIVATED)
+        self.requests.ask(Request::Activation)?;
+        self.requests.watch(self.activation_times())
     }
 
     /// The systems that are solved in a step.
@@ -213,16 +258,32 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     }
 
     /// The state. A simulation of the same mesh and parameters on the same kind of device continues from it
-    /// with the same bits.
+    /// with the same bits, on as many ranks; on another number of ranks to rounding.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
+        self.requests.ask(Request::Checkpoint)?;
+        self.requests.watch(self.state())
+    }
+
+    /// [`Simulation::checkpoint`], which all ranks call, and the first gets.
+    pub(super) fn state(&self) -> Result<Checkpoint> {
+        let gathered = |(vector, (of, planes)): (&B::Vector, (Unknowns, usize))| {
+            self.share.gather(self.backend.to_host(vector)?, of, planes)
+        };
         let histories = self.diffusion.systems().into_iter().flat_map(|System { x, before, .. }| [x, before]);
         let vectors = [&self.v, &self.states, &self.activation].into_iter().chain(histories);
         Ok(Checkpoint {
             fingerprint: self.fingerprint,
             steps: self.steps,
             dt: self.params.dt,
-            vectors: vectors.map(|vector| self.backend.to_host(vector)).collect::<Result<_>>()?,
+            vectors: vectors.zip(self.layout()).map(gathered).collect::<Result<_>>()?,
         })
+    }
+
+    /// What the elements of the vectors of a state belong to, and how many planes of them there are.
+    fn layout(&self) -> Vec<(Unknowns, usize)> {
+        let of_cells = [1, self.params.model.states(), 1].map(|planes| (Unknowns::Cells, planes));
+        let of_systems = self.diffusion.systems().into_iter().flat_map(|system| [(system.unknowns, 1); 2]);
+        of_cells.into_iter().chain(of_systems).collect()
     }
 
     /// Takes over a state of a simulation of the same mesh and parameters. The limit of iterations may
@@ -247,7 +308,6 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
     /// # Errors
     /// [`Error::Option`] where the mesh or other parameters differ.
     pub fn restore_for_other_stimuli(&mut self, state: &Checkpoint) -> Result<()> {
-        let backend = &self.backend;
         let n = self.cells();
         let rows = self.diffusion.systems().into_iter().flat_map(|System { info, .. }| [info.rows; 2]);
         let lengths = [n, self.params.model.states() * n, n].into_iter().chain(rows);
@@ -258,29 +318,23 @@ impl<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static> Simulation<B>
                     .into(),
             ));
         }
+        self.requests.ask(Request::Restore { steps: state.steps })?;
+        let taken = self.take_over(&state.vectors, state.steps);
+        self.requests.watch(taken)
+    }
+
+    /// [`Simulation::restore`] from the vectors that the first rank has. All ranks call this.
+    pub(super) fn take_over(&mut self, vectors: &[Vec<f64>], steps: u64) -> Result<()> {
+        let parts = self.layout().into_iter().enumerate().map(|(k, (of, planes))| {
+            let all = vectors.get(k).map_or(&[][..], |all| all);
+            self.backend.vector(&self.share.scatter(all, of, planes)?)
+        });
+        let parts: Vec<B::Vector> = parts.collect::<Result<_>>()?;
         let histories =
             self.diffusion.systems_mut().into_iter().flat_map(|System { x, before, .. }| [x, before]);
         let own = [&mut self.v, &mut self.states, &mut self.activation].into_iter().chain(histories);
-        for (own, values) in own.zip(&state.vectors) {
-            *own = backend.vector(values)?;
-        }
-        self.steps = state.steps;
+        own.zip(parts).for_each(|(own, part)| *own = part);
+        self.steps = steps;
         Ok(())
     }
-}
-
-/// 1 for the cells at which a stimulus acts, 0 for the others.
-fn cells_within<const C: usize>(domain: &Domain<C>, stimulus: &Stimulus, name: &str) -> Result<Vec<f64>> {
-    let within = stimulus.shape.nodes(name, &domain.points, domain.bounds)?;
-    let Some(nodes) = domain.cell_nodes() else { return Ok(within.into_iter().map(f64::from).collect()) };
-    let cells: Vec<f64> = nodes.iter().map(|&node| f64::from(within[node as usize])).collect();
-    if cells.contains(&1.0) {
-        return Ok(cells);
-    }
-    Err(Error::Option(format!(
-        "{name} acts at no cell: all {} nodes within its {} are in the bath; move it into the tissue, or make it \
-         extracellular",
-        within.iter().filter(|is_in| **is_in).count(),
-        stimulus.shape
-    )))
 }

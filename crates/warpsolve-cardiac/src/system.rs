@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::params::Params;
-use warpsolve_host::backend::{Backend, Coef, Storage};
+use super::share::{Share, Unknowns};
+use warpsolve_host::backend::{Backend, Coef, Operator, Storage};
 use warpsolve_host::error::{Error, Result};
-use warpsolve_host::matrix::{Csr, check};
+use warpsolve_host::matrix::{Csr, Padding, check};
 use warpsolve_host::number::plain;
-use warpsolve_host::precond::amg::{self, Hierarchies};
-use warpsolve_host::precond::{Jacobi, NullSpace, Preconditioner, Projected};
+use warpsolve_host::precond::amg::{self, Assembles};
+use warpsolve_host::precond::{Jacobi, Preconditioner, Projected};
 use warpsolve_host::solver::cg::CgSteps;
 use warpsolve_host::solver::{Cg, IterativeSolver, Stop, StopReason};
 
@@ -35,7 +36,9 @@ pub struct SystemInfo {
 /// `A x = b` with its solver, and its last two solutions.
 pub(super) struct System<B: Backend<f64>> {
     pub info: SystemInfo,
-    a: B::Matrix,
+    /// What it is solved for.
+    pub unknowns: Unknowns,
+    a: Arc<B::Matrix>,
     m: Box<dyn Preconditioner<f64, B>>,
     cg: Cg<f64, B>,
     stop: Stop,
@@ -49,27 +52,68 @@ pub(super) struct System<B: Backend<f64>> {
     pub before: B::Vector,
 }
 
-impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
-    /// kappa M + theta K, preconditioned by its diagonal.
-    pub fn parabolic(backend: &B, a: Csr<f64>, params: &Params) -> Result<Self> {
+/// A matrix where it is solved with.
+struct OnDevice<R> {
+    unknowns: Unknowns,
+    /// The rows of this rank in its own columns.
+    local: Arc<Csr<f64>>,
+    rows: R,
+    /// Of the rows of this rank.
+    nnz: usize,
+    /// The 2-norm of the diagonal, over all ranks.
+    diagonal_norm: f64,
+    /// Whether f32 holds the diagonal and its inverse, on all ranks.
+    fits_f32: bool,
+}
+
+impl<R> OnDevice<R> {
+    /// Of what this rank has assembled. All ranks call this.
+    fn new<B: Assembles<Rows = R>>(
+        backend: &B,
+        share: &Share,
+        a: Csr<f64>,
+        unknowns: Unknowns,
+    ) -> Result<Self> {
+        let diagonal = share.own(a.diagonal(), unknowns);
+        let do_not_fit = f64::from(!fit_f32(&diagonal));
+        let [square, do_not_fit] = share.sums([diagonal.iter().map(|d| d * d).sum(), do_not_fit])?;
+        let piece = share.piece(a, unknowns, unknowns)?;
+        Ok(OnDevice {
+            unknowns,
+            local: piece.local.clone(),
+            nnz: piece.nnz(),
+            rows: backend.rows(piece, unknowns.each())?,
+            diagonal_norm: square.sqrt(),
+            fits_f32: do_not_fit == 0.0,
+        })
+    }
+}
+
+impl<B: Assembles + CgSteps<f64> + 'static> System<B> {
+    /// kappa M + theta K of the cells, preconditioned by its diagonal. All ranks call this.
+    pub fn parabolic(backend: &B, share: &Share, a: Csr<f64>, params: &Params) -> Result<Self> {
         check::check_finite(&a)?;
-        let m = Box::new(Jacobi::setup(backend, &a)?);
-        let on_device = backend.assembled(&Arc::new(a.clone()), 1)?;
-        System::new(backend, "parabolic", &a, &on_device, (m, None), params, params.parabolic_rtol)
+        let a = OnDevice::new(backend, share, a, Unknowns::Cells)?;
+        let m = Box::new(Jacobi::setup(backend, &a.local)?);
+        let stop = stop(&a, params, params.parabolic_rtol);
+        System::new(backend, share, "parabolic", a, (m, None), stop)
     }
 
     /// A system with `block` unknowns a node, preconditioned by multigrid. With nothing grounded its null
     /// space are the constants of an unknown: of one of `kinds` each node, or of all if there is one kind.
+    /// All ranks call this.
     pub fn elliptic(
         backend: &B,
+        share: &Share,
         name: &'static str,
         a: Csr<f64>,
         (block, kinds): (usize, usize),
         params: &Params,
     ) -> Result<Self> {
         check::check_finite(&a)?;
+        let unknowns = Unknowns::Nodes(block);
         let null_space = || {
-            NullSpace::of(&a, kinds).ok_or_else(|| {
+            share.null_space(&a, unknowns, kinds)?.ok_or_else(|| {
                 Error::Matrix(format!(
                     "the rows of the {name} matrix do not add up to 0 but for rounding; are there tetrahedra or \
                      conductivities that differ by many orders of magnitude?"
@@ -77,34 +121,32 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
             })
         };
         let null_space = if params.grounds.is_empty() { Some(null_space()?) } else { None };
-        let a = Arc::new(a);
         check::check_divisible(&a, block, "amg")?;
-        let on_device = backend.assembled(&a, block)?;
-        let (m, info) = backend.amg(on_device.clone(), None, &params.amg, None, fits_f32(&a))?;
+        let a = OnDevice::new(backend, share, a, unknowns)?;
+        let numbers = share.numbering(unknowns);
+        let (m, info) = backend.multigrid(&a.rows, numbers, &params.amg, a.fits_f32)?;
         let m = match null_space {
             Some(null_space) => Box::new(Projected::new(backend, m, &null_space)?),
             None => m,
         };
-        System::new(backend, name, &a, &on_device, (m, Some(info)), params, params.rtol)
+        let stop = stop(&a, params, params.rtol);
+        System::new(backend, share, name, a, (m, info), stop)
     }
 
     fn new(
         backend: &B,
+        share: &Share,
         name: &'static str,
-        a: &Csr<f64>,
-        on_device: &B::Assembled,
+        OnDevice { unknowns, rows, nnz, .. }: OnDevice<B::Rows>,
         (m, amg): (Box<dyn Preconditioner<f64, B>>, Option<amg::Info>),
-        params: &Params,
-        rtol: f64,
+        stop: Stop,
     ) -> Result<Self> {
-        let n = a.n_rows();
-        let diagonal_norm = a.diagonal().iter().map(|d| d * d).sum::<f64>().sqrt();
-        let stop = Stop { rtol, atol: NEGLIGIBLE * diagonal_norm, max_iterations: params.max_iterations };
-        let matrix = backend.operator(on_device)?;
-        let format = Storage::of(&matrix, a.nnz(), "");
+        let n = share.count(unknowns);
+        let a = backend.product(&rows)?;
         Ok(System {
-            info: SystemInfo { name, rows: n, nnz: a.nnz(), format, amg },
-            a: matrix,
+            info: info_of_all(share, (name, n, nnz), &*a, amg)?,
+            unknowns,
+            a,
             cg: Cg::new(backend, n, &*m)?,
             m,
             stop,
@@ -122,7 +164,7 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
     pub fn solve(&mut self, backend: &B, time: f64) -> Result<u32> {
         backend.axpby(&self.scalars, Coef::constant(2.0), &self.x, Coef::constant(-1.0), &mut self.before)?;
         std::mem::swap(&mut self.x, &mut self.before);
-        let (a, b, x, stop) = (&self.a, &self.b, &mut self.x, &self.stop);
+        let (a, b, x, stop) = (&*self.a, &self.b, &mut self.x, &self.stop);
         let outcome = self.cg.solve(backend, a, &mut *self.m, b, x, stop, &mut |_, _| ())?;
         let norm = outcome.history.last().copied().unwrap_or(f64::NAN);
         match outcome.reason {
@@ -159,8 +201,28 @@ impl<B: Hierarchies<f64> + CgSteps<f64> + 'static> System<B> {
     }
 }
 
-/// Whether f32 holds the diagonal and its inverse, with room for the decrease of a residual.
-fn fits_f32(a: &Csr<f64>) -> bool {
+fn stop<R>(a: &OnDevice<R>, params: &Params, rtol: f64) -> Stop {
+    Stop { rtol, atol: NEGLIGIBLE * a.diagonal_norm, max_iterations: params.max_iterations }
+}
+
+/// What reports say of the system of which this rank has so many rows and nonzeros.
+fn info_of_all(
+    share: &Share,
+    (name, rows, nnz): (&'static str, usize, usize),
+    a: &impl Operator,
+    amg: Option<amg::Info>,
+) -> Result<SystemInfo> {
+    let format = Storage::of(a, nnz, "");
+    let counts = [rows as u64, nnz as u64, format.bytes, format.traffic, format.padding.stored];
+    let [rows, nnz, bytes, traffic, stored] =
+        share.sums(counts.map(|count| count as f64))?.map(|count| count as u64);
+    let padding = Padding { stored, nnz };
+    let (rows, nnz) = (rows as usize, nnz as usize);
+    Ok(SystemInfo { name, rows, nnz, format: Storage { bytes, traffic, padding, ..format }, amg })
+}
+
+/// Whether f32 holds these and their inverses, with room for the decrease of a residual.
+fn fit_f32(diagonal: &[f64]) -> bool {
     const ROOM: f64 = 1e15;
-    a.diagonal().into_iter().all(|d| d > 1.0 / ROOM && d < ROOM)
+    diagonal.iter().all(|&d| d > 1.0 / ROOM && d < ROOM)
 }

@@ -4,6 +4,7 @@ mod bath;
 mod checkpoints;
 mod electrodes;
 mod plane;
+mod ranks;
 mod refusals;
 mod steps;
 mod waves;
@@ -11,7 +12,7 @@ mod waves;
 use super::*;
 use crate::mesh::{Mesh, TetMesh};
 use warpsolve_host::backend::cells::Cells;
-use warpsolve_host::precond::amg::Hierarchies;
+use warpsolve_host::precond::amg::Assembles;
 use warpsolve_host::solver::cg::CgSteps;
 
 /// An oblique fibre, unit length.
@@ -57,7 +58,7 @@ fn run<B, const C: usize>(
     steps: u32,
 ) -> (Vec<f64>, Option<Vec<f64>>)
 where
-    B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static,
+    B: Cells + Assembles + CgSteps<f64> + Clone + 'static,
 {
     let mut simulation = Simulation::new(backend, mesh, params).unwrap();
     for _ in 0..steps {

@@ -10,6 +10,8 @@
 //! | `numbering` | unknowns of one rank and of others around them |
 //! | `message` | arrays of numbers as bytes |
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use crate::error::{Error, Result};
@@ -23,7 +25,8 @@ mod piece;
 mod threads;
 
 pub(crate) use message::{Reader, Writer};
-pub(crate) use numbering::{Halo, Numbering};
+pub(crate) use numbering::Halo;
+pub use numbering::Numbering;
 pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
@@ -71,8 +74,9 @@ pub trait Comm: Send + Sync {
     }
 }
 
-/// The sums over ranks of `mine`, in T and in the order of ranks: the same ranks, the same bits.
-pub(crate) fn sums<T: Real>(comm: &dyn Comm, mine: &[T]) -> Result<Vec<T>> {
+/// The sums over ranks of `mine`, in T and in the order of ranks: the same ranks, the same bits. All ranks
+/// call this.
+pub fn sums<T: Real>(comm: &dyn Comm, mine: &[T]) -> Result<Vec<T>> {
     combine(comm, mine, |a, b| a + b)
 }
 
@@ -108,8 +112,8 @@ pub(crate) fn all_to_all(comm: &dyn Comm, mut messages: Vec<Vec<u8>>) -> Result<
 }
 
 /// Whether every rank has succeeded; otherwise, at every rank, the error of the first that has not, with its
-/// number.
-pub(crate) fn agree<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
+/// number. All ranks call this.
+pub fn agree<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
     if let Err(Error::Rank { .. }) = result {
         // Every rank has it already.
         return result;
@@ -131,6 +135,14 @@ pub(crate) fn agree<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
     match result {
         Err(error) if comm.rank() == rank && rank == 0 => Err(error),
         _ => Err(Error::Rank { rank, message: String::from_utf8_lossy(&message).into_owned() }),
+    }
+}
+
+/// [`agree`] of ranks that talk like this; `None` where there is one alone.
+pub fn agreed<R>(comm: Option<&Arc<dyn Comm>>, result: Result<R>) -> Result<R> {
+    match comm {
+        None => result,
+        Some(comm) => agree(&**comm, result),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 /// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
 /// unknowns has its entries in the order in which the whole matrix has them.
 #[derive(Debug)]
-pub(crate) struct Numbering {
+pub struct Numbering {
     /// The number of each in the whole vector, ascending.
     numbers: Vec<u32>,
     /// The rank that has it.
@@ -102,7 +102,7 @@ impl Numbering {
 
     /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that
     /// have the largest number, which stands for none.
-    pub fn of_all(rank: usize, unknowns: &[[u32; 2]], total: usize) -> Self {
+    pub(crate) fn of_all(rank: usize, unknowns: &[[u32; 2]], total: usize) -> Self {
         let mut all: Vec<[u32; 2]> =
             unknowns.iter().copied().filter(|&[number, _]| number != u32::MAX).collect();
         all.sort_unstable();
@@ -112,12 +112,12 @@ impl Numbering {
     }
 
     /// The rank's own alone.
-    pub fn of_own(&self, rank: usize) -> Self {
+    pub(crate) fn of_own(&self, rank: usize) -> Self {
         Numbering::new(rank, self.own_numbers(), vec![rank as u32; self.own.len()], self.total)
     }
 
     /// These and `more`, ascending numbers with the ranks that have them; and where each of these is there.
-    pub fn united(&self, rank: usize, more: &[(u32, u32)]) -> (Self, Vec<u32>) {
+    pub(crate) fn united(&self, rank: usize, more: &[(u32, u32)]) -> (Self, Vec<u32>) {
         let most = self.len() + more.len();
         let (mut numbers, mut owners) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let mut places: Vec<u32> = Vec::with_capacity(self.len());
@@ -141,7 +141,7 @@ impl Numbering {
     }
 
     /// Those of nodes of `block` unknowns each, all of whose unknowns these are.
-    pub fn of_nodes(&self, rank: usize, block: usize) -> Self {
+    pub(crate) fn of_nodes(&self, rank: usize, block: usize) -> Self {
         let numbers = self.numbers.iter().step_by(block).map(|&number| number / block as u32).collect();
         let owners = self.owners.iter().step_by(block).copied().collect();
         Numbering::new(rank, numbers, owners, self.total / block)
@@ -155,6 +155,7 @@ impl Numbering {
         Numbering::new(rank, numbers, owners, self.total * block)
     }
 
+    /// How many there are.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -162,10 +163,11 @@ impl Numbering {
     pub fn total(&self) -> usize {
         self.total
     }
+    /// The number of each, ascending.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
-    pub fn owners(&self) -> &[u32] {
+    pub(crate) fn owners(&self) -> &[u32] {
         &self.owners
     }
     /// Places of this rank's own, ascending.
@@ -173,28 +175,28 @@ impl Numbering {
         &self.own
     }
     /// Places of others' unknowns, ascending.
-    pub fn others(&self) -> &[u32] {
+    pub(crate) fn others(&self) -> &[u32] {
         &self.others
     }
     /// The numbers of this rank's own.
-    pub fn own_numbers(&self) -> Vec<u32> {
+    pub(crate) fn own_numbers(&self) -> Vec<u32> {
         self.own.iter().map(|&place| self.numbers[place as usize]).collect()
     }
     /// The number of each, with the rank that has it.
-    pub fn with_owners(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn with_owners(&self) -> Vec<(u32, u32)> {
         self.numbers.iter().copied().zip(self.owners.iter().copied()).collect()
     }
     /// Whether there are none but its own.
-    pub fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         self.others.is_empty()
     }
     /// Where the unknown of this number is.
-    pub fn place(&self, number: u32) -> Option<usize> {
+    pub(crate) fn place(&self, number: u32) -> Option<usize> {
         self.numbers.binary_search(&number).ok()
     }
 
     /// What is exchanged. All ranks call this.
-    pub fn halo(&self, comm: &dyn Comm) -> Result<&Halo> {
+    pub(crate) fn halo(&self, comm: &dyn Comm) -> Result<&Halo> {
         if let Some(halo) = self.halo.get() {
             return Ok(halo);
         }
@@ -219,13 +221,17 @@ impl Numbering {
     }
 
     /// [`Halo::update`] of elements that are there for all of these.
-    pub fn update<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, elements: &mut [U]) -> Result<()> {
+    pub(crate) fn update<U: NoUninit + AnyBitPattern>(
+        &self,
+        comm: &dyn Comm,
+        elements: &mut [U],
+    ) -> Result<()> {
         self.halo(comm)?.update(comm, elements)
     }
 
     /// The numbers that own unknowns get if those that are `chosen`, by their places, are numbered over all
     /// ranks in the order that they have now; and how many there are. All ranks call this.
-    pub fn renumbered(&self, comm: &dyn Comm, chosen: &[u32]) -> Result<(Vec<u32>, usize)> {
+    pub(crate) fn renumbered(&self, comm: &dyn Comm, chosen: &[u32]) -> Result<(Vec<u32>, usize)> {
         // Runs of consecutive unknowns: where they begin, and how many are chosen.
         let mut runs: Vec<[u32; 2]> = Vec::new();
         let mut next = None;

@@ -63,7 +63,7 @@ impl Partition {
     }
 
     /// The rows of these ranks, of which there are `size`.
-    pub(crate) fn of_owners(owner: Vec<u32>, size: usize) -> Partition {
+    pub fn of_owners(owner: Vec<u32>, size: usize) -> Partition {
         let mut counts = vec![0; size];
         owner.iter().for_each(|&rank| counts[rank as usize] += 1);
         let mut rows: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();

@@ -143,6 +143,11 @@ fn entries_outside<E: Iterator<Item = (u32, f64)>>(
 }
 
 impl Border {
+    /// Of a matrix without columns of others.
+    pub(crate) fn none() -> Border {
+        Border { rows: Vec::new(), entries: Csr::identity(0), links: Links::default() }
+    }
+
     /// Of a rank of whose rows `a` has those at the places `rows`, all that have columns of others; its
     /// columns are `columns`. All ranks call this.
     pub(crate) fn of_rows<T: Real>(
@@ -185,6 +190,25 @@ impl Border {
 }
 
 impl Piece {
+    /// Of a matrix that is all on one rank.
+    pub fn whole(a: Arc<Csr<f64>>) -> Piece {
+        Piece { local: a, border: Border::none() }
+    }
+
+    /// Entries of its rows.
+    pub fn nnz(&self) -> usize {
+        self.local.nnz() + self.border.entries.nnz()
+    }
+
+    /// Of what each rank has assembled: rows and columns of `a` have these unknowns, of which this rank's own
+    /// rows are complete. All ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub fn assembled(comm: &dyn Comm, a: &Csr<f64>, rows: &Numbering, columns: &Numbering) -> Result<Piece> {
+        Self::of_rows(comm, &a.chosen_rows(rows.own()), columns)
+    }
+
     /// Of this rank's rows, whose columns are `columns`. All ranks call this.
     pub(crate) fn of_rows<T: Real>(comm: &dyn Comm, a: &Csr<T>, columns: &Numbering) -> Result<Piece> {
         const OTHERS: u32 = u32::MAX;

@@ -3,6 +3,8 @@
 use crate::parallel::*;
 use cuda_std::Real;
 
+use crate::comm::{self, Comm};
+use crate::error::Result;
 use crate::matrix::Csr;
 
 /// Rows that one task looks at, and values whose sum is one number, so that the order of additions does not
@@ -40,26 +42,19 @@ impl NullSpace {
     ///
     /// The usual matrix costs a look at its first rows.
     pub fn of(a: &Csr<f64>, b: usize) -> Option<NullSpace> {
-        let sums = |i: usize, kind: usize| {
-            let entries = a.row(i).0.iter().zip(a.row(i).1).filter(|(j, _)| **j as usize % b == kind);
-            entries.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()))
-        };
-        let vanishes = |i: usize, kind: usize| {
-            let (sum, magnitude): (f64, f64) = sums(i, kind);
-            // A row without entries says nothing of the others: its unknown is in no system.
-            f64::abs(sum) <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind)
-        };
         let n = a.n_rows();
         if n == 0 || n != a.n_cols() || !n.is_multiple_of(b) {
             return None;
         }
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
         let is_shifted = |kind: usize| {
-            let sign = f64::signum(sums(kind.min(n - 1), kind).0);
-            n >= FEW && rows().all(|i| sign * sums(i, kind).0 > 0.0)
+            let sign = f64::signum(sums(a, kind.min(n - 1), b, kind).0);
+            n >= FEW && rows().all(|i| sign * sums(a, i, b, kind).0 > 0.0)
         };
         let all_vanish = |kind: usize| {
-            vanishes(kind.min(n - 1), kind) && rows().all(|i| vanishes(i, kind)) && !is_shifted(kind)
+            vanishes(a, kind.min(n - 1), b, kind)
+                && rows().all(|i| vanishes(a, i, b, kind))
+                && !is_shifted(kind)
         };
         let kinds: Vec<bool> = (0..b).map(all_vanish).collect();
         if !kinds.contains(&true) || !a.is_symmetric(ROUNDING).is_symmetric() {
@@ -69,6 +64,39 @@ impl NullSpace {
         let mut sizes = vec![0; count];
         component.iter().filter(|&&k| k != REGULAR).for_each(|&k| sizes[k as usize] += 1);
         Some(NullSpace { component, sizes })
+    }
+
+    /// What this rank has of the null space of a symmetric matrix as [`NullSpace::of`] takes it, whose graph
+    /// over the unknowns of one kind is connected. `own` are the places in `a` of this rank's rows. All ranks
+    /// call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub fn on_ranks(comm: &dyn Comm, a: &Csr<f64>, own: &[u32], b: usize) -> Result<Option<NullSpace>> {
+        let rows = || own.par_iter().with_min_len(CHUNK).map(|&i| i as usize);
+        let count = |is_so: &(dyn Fn(usize) -> bool + Sync)| {
+            rows().map(|i| usize::from(is_so(i))).sum::<usize>() as f64
+        };
+        // Of each kind: rows whose sums do not vanish, that are above 0, below 0; all; unknowns.
+        let counts = |kind: usize| {
+            let sum = |i: usize| sums(a, i, b, kind).0;
+            [
+                count(&|i| !vanishes(a, i, b, kind)),
+                count(&|i| sum(i) > 0.0),
+                count(&|i| sum(i) < 0.0),
+                own.len() as f64,
+                count(&|i| i % b == kind),
+            ]
+        };
+        let of_all = comm::sums(comm, &(0..b).flat_map(counts).collect::<Vec<f64>>())?;
+        let vanish = |counts: &[f64]| {
+            let is_shifted = counts[3] >= FEW as f64 && counts[1..3].contains(&counts[3]);
+            counts[0] == 0.0 && counts[3] > 0.0 && !is_shifted
+        };
+        let kinds: Vec<&[f64]> = of_all.chunks(5).collect();
+        let Some(kind) = kinds.iter().position(|counts| vanish(counts)) else { return Ok(None) };
+        let component = own.iter().map(|&i| if i as usize % b == kind { 0 } else { REGULAR }).collect();
+        Ok(Some(NullSpace { component, sizes: vec![kinds[kind][4] as usize] }))
     }
 
     /// Why `A x = b` may have no solution, where the entries of A's columns or rows add up to 0, to 1e-12 of
@@ -155,6 +183,19 @@ impl NullSpace {
             self.component.iter().map(|&c| if c as usize == k { value } else { T::ZERO }).collect()
         })
     }
+}
+
+/// The sums of the entries of row i over the unknowns of one of `b` kinds, and of their magnitudes.
+fn sums(a: &Csr<f64>, i: usize, b: usize, kind: usize) -> (f64, f64) {
+    let entries = a.row(i).0.iter().zip(a.row(i).1).filter(|(j, _)| **j as usize % b == kind);
+    entries.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()))
+}
+
+/// Whether the first of [`sums`] is 0 but for rounding.
+fn vanishes(a: &Csr<f64>, i: usize, b: usize, kind: usize) -> bool {
+    let (sum, magnitude) = sums(a, i, b, kind);
+    // A row without entries says nothing of the others: its unknown is in no system.
+    sum.abs() <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind)
 }
 
 fn norm(x: &[f64]) -> f64 {

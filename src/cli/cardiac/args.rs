@@ -42,13 +42,18 @@ pub struct CardiacArgs {
     pub method: MethodArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), sim (the kernels in a simulator: slow, for tests)
+    /// auto, cpu, cuda, cuda:N (the N-th GPU, from 0), cuda:all or cuda:N,M (a rank for each), sim (the
+    /// kernels in a simulator: slow, for tests)
     #[arg(long, default_value = "auto",
           value_parser = named::<DeviceName>(&[DeviceName::NAMES]), hide_possible_values = true)]
     pub device: DeviceName,
-    /// Threads on the host [default: one for each core]
+    /// Threads on the host, with ranks those of each [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Option<u16>,
+    /// Simulate the mesh in so many parts, each a thread with its own part of the device; under mpirun or
+    /// srun every process is one, without this [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub ranks: Option<u16>,
     /// No report and no progress, only warnings and errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,

@@ -1,10 +1,10 @@
 //! run.json, the report for programs. docs/niederer.md describes every key.
 
 use serde::Serialize;
-use warpsolve::cardiac::{Params, Region, Shape, Stimulus, StimulusKind, SystemInfo};
+use warpsolve::cardiac::{Params, RanksInfo, Region, Shape, Stimulus, StimulusKind, SystemInfo};
 use warpsolve::precond::amg;
 
-use super::super::json::{VERSION, device_kind, text as to_text};
+use super::super::json::{VERSION, device_kind, set_up_on, text as to_text};
 use super::points::Probe;
 use super::report::Facts;
 use super::run::End;
@@ -23,6 +23,7 @@ struct Run<'a> {
     driver_version: Option<&'a str>,
     ptx_target: Option<&'a str>,
     threads: usize,
+    ranks: Option<Ranks>,
     systems: Vec<System<'a>>,
     ended: &'static str,
     errors: Vec<String>,
@@ -124,6 +125,20 @@ struct System<'a> {
 }
 
 #[derive(Serialize)]
+struct Ranks {
+    count: usize,
+    least_nodes: usize,
+    most_nodes: usize,
+    shared: u64,
+    peer_memory: bool,
+    exchanges: u64,
+    exchanged_bytes: u64,
+    reductions: u64,
+    levels: Option<usize>,
+    hierarchy_set_up_on: Option<&'static str>,
+}
+
+#[derive(Serialize)]
 struct Counts {
     mean: f64,
     min: u32,
@@ -206,6 +221,33 @@ impl<'a> From<&'a SystemInfo> for System<'a> {
     }
 }
 
+impl Ranks {
+    fn of(info: &RanksInfo, hierarchy: Option<&amg::Info>) -> Self {
+        let &RanksInfo {
+            ranks,
+            least_nodes,
+            most_nodes,
+            shared,
+            peer_memory,
+            exchanges,
+            exchanged_bytes,
+            reductions,
+        } = info;
+        Ranks {
+            count: ranks,
+            least_nodes,
+            most_nodes,
+            shared,
+            peer_memory,
+            exchanges,
+            exchanged_bytes,
+            reductions,
+            levels: hierarchy.map(|info| info.on_ranks),
+            hierarchy_set_up_on: hierarchy.map(set_up_on),
+        }
+    }
+}
+
 impl From<(Probe, Option<f64>)> for Point {
     fn from((probe, activation): (Probe, Option<f64>)) -> Self {
         Point { point: probe.point, node: probe.node + 1, distance: probe.distance, activation }
@@ -244,6 +286,10 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
         driver_version: gpu.as_ref().map(|info| info.driver_version.as_str()).filter(|text| !text.is_empty()),
         ptx_target: gpu.as_ref().map(|info| info.ptx_target.as_str()).filter(|text| !text.is_empty()),
         threads: facts.threads,
+        ranks: ran
+            .ranks
+            .as_ref()
+            .map(|info| Ranks::of(info, ran.systems.iter().find_map(|system| system.amg.as_ref()))),
         systems: ran.systems.iter().map(System::from).collect(),
         ended: match ran.end {
             None => "failed",

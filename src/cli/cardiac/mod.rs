@@ -9,6 +9,7 @@ mod niederer;
 mod outputs;
 mod plan;
 mod points;
+mod ranks;
 mod report;
 mod run;
 mod statistics;
@@ -16,11 +17,12 @@ mod statistics;
 pub use args::{BidomainArgs, Lengths, MonodomainArgs, direction, lengths, shape};
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::time::Instant;
 
-use warpsolve::backend::gpu::check_memory;
 use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadSummary};
 use warpsolve::cardiac::{Checkpoint, Formulation};
+use warpsolve::comm::{Comm, agreed};
 use warpsolve::job::Device;
 use warpsolve::{Error, Result};
 
@@ -29,34 +31,64 @@ use super::load;
 use super::output::{complain, print, warn};
 use super::profile::Profiler;
 use super::progress::Progress;
+use super::ranks as all_ranks;
 use super::status::{FAILURE, INTERRUPTED, SUCCESS};
 use args::CardiacArgs;
 use plan::Plan;
+use ranks::Ranks;
 use report::Facts;
 use run::{End, Run};
 
 /// Steps with which forward Euler follows a cell's upstroke, ms.
 const LONGEST_STEP: f64 = 0.1;
 
-/// `warpsolve bidomain`; the exit status.
-pub fn bidomain(args: BidomainArgs, profiler: &Profiler) -> Result<u8> {
-    if args.formulation == Formulation::Monodomain {
+/// `warpsolve bidomain`; the exit status. Under a launcher `comm` is how this process, the first, talks to
+/// the others.
+pub fn bidomain(args: BidomainArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -> Result<u8> {
+    start(args.cardiac, of_bidomain(args.formulation), comm, profiler)
+}
+
+/// `warpsolve monodomain`; the exit status. `comm` as of [`bidomain`].
+pub fn monodomain(args: MonodomainArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -> Result<u8> {
+    start(args.cardiac, Ok(Formulation::Monodomain), comm, profiler)
+}
+
+/// What every process of a launcher but the first does for `warpsolve bidomain`.
+pub fn work_at_bidomain(args: BidomainArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
+    ranks::work(args.cardiac, of_bidomain(args.formulation), comm)
+}
+
+/// The same for `warpsolve monodomain`.
+pub fn work_at_monodomain(args: MonodomainArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
+    ranks::work(args.cardiac, Ok(Formulation::Monodomain), comm)
+}
+
+/// Refuses the one that has a command of its own.
+fn of_bidomain(formulation: Formulation) -> Result<Formulation> {
+    if formulation == Formulation::Monodomain {
         let message = "--formulation takes coupled, potentials or splitting; for one equation use the command monodomain";
         return Err(Error::Option(message.into()));
     }
-    start(args.cardiac, args.formulation, profiler)
+    Ok(formulation)
 }
 
-/// `warpsolve monodomain`; the exit status.
-pub fn monodomain(args: MonodomainArgs, profiler: &Profiler) -> Result<u8> {
-    start(args.cardiac, Formulation::Monodomain, profiler)
-}
-
-fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Result<u8> {
+fn start(
+    args: CardiacArgs,
+    formulation: Result<Formulation>,
+    comm: Option<&Arc<dyn Comm>>,
+    profiler: &Profiler,
+) -> Result<u8> {
     let start = Instant::now();
-    let (device, threads) = (args.device, args.threads.unwrap_or(0).into());
-    let plan = Plan::new(args, formulation)?;
-    load::start_threads(threads)?;
+    let (name, asked, threads) = (args.device, args.ranks.map(usize::from), args.threads.unwrap_or(0).into());
+    let planned = formulation.and_then(|formulation| {
+        let plan = Plan::new(args, formulation)?;
+        plan.check_outputs()?;
+        let count = all_ranks::count(asked, name)?;
+        let (device, threads) = all_ranks::device_and_threads(comm, count, name, threads)?;
+        load::start_threads(threads)?;
+        Ok((plan, Ranks { comm: comm.cloned(), count, name: device, threads }))
+    });
+    let (plan, ranks) = agreed(comm, planned)?;
     let cell_step = plan.params.dt / f64::from(plan.params.cell_substeps);
     if cell_step > LONGEST_STEP {
         warn(&format!(
@@ -70,16 +102,20 @@ fn start(args: CardiacArgs, formulation: Formulation, profiler: &Profiler) -> Re
     progress.stage("reading");
     let (read, opened) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| (plan.source.mesh(), start.elapsed().as_secs_f64()));
-        let opened = device::open(device, threads, profiler);
+        let opened = device::open(all_ranks::device_of(ranks.name, 0), ranks.threads, profiler);
         (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), opened)
     });
     progress.clear();
-    let ((mesh, read_seconds), opened) = (read, opened?);
-    let (mesh, summary) = mesh?;
+    let ((mesh, read_seconds), opened) = (read, agreed(comm, opened)?);
+    let (mesh, summary) = agreed(comm, mesh)?;
     let read = Read { summary, seconds: read_seconds, start };
     match mesh {
-        AnyMesh::Solid(mesh) => simulate(plan, &mesh, read, opened, &progress),
-        AnyMesh::Flat(mesh) => simulate(plan, &mesh, read, opened, &progress),
+        AnyMesh::Solid(mesh) => {
+            simulate(agreed(comm, plan.placed(&mesh))?, &mesh, read, opened, &ranks, &progress)
+        }
+        AnyMesh::Flat(mesh) => {
+            simulate(agreed(comm, plan.placed(&mesh))?, &mesh, read, opened, &ranks, &progress)
+        }
         AnyMesh::Hexahedra(_) => Err(Error::Mesh(format!(
             "{}: the mesh has hexahedra, and the heart needs tetrahedra, or triangles in a plane; split the cells",
             plan.source.name()
@@ -96,27 +132,15 @@ struct Read {
 }
 
 fn simulate<const C: usize>(
-    mut plan: Plan,
+    plan: Plan,
     mesh: &Mesh<C>,
     read: Read,
     opened: device::Opened,
+    ranks: &Ranks,
     progress: &Progress,
 ) -> Result<u8> {
-    if plan.default_stimulus {
-        let tissue = plan.params.tissue_of(mesh)?;
-        plan.params.stimuli[0].shape = plan::at_the_apex(tissue.as_ref().map_or(mesh, |(tissue, _)| tissue));
-    }
     let state = plan.restart.as_deref().map(Checkpoint::load).transpose()?;
-
-    let run = Run { plan: &plan, mesh, state, progress };
-    let ran = match &opened.device {
-        Device::Cpu(cpu) => cpu.install(|| run.simulate(cpu)),
-        Device::Gpu(gpu) => {
-            let parts = plan.params.memory(mesh);
-            check_memory(&**gpu.device(), &parts)?;
-            run.simulate(gpu)
-        }
-    };
+    let ran = ranks.simulate(&opened.device, Run { plan: &plan, mesh, state, progress });
     progress.clear();
     let ran = ran?;
 

@@ -14,7 +14,7 @@ use warpsolve::cardiac::io::vtk::{VtuSeries, write_vtu};
 use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
-use warpsolve::precond::amg::Hierarchies;
+use warpsolve::precond::amg::Assembles;
 use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
@@ -80,7 +80,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Adds a frame, unless there is one of this time.
-    pub fn frame<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
+    pub fn frame<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(
         &mut self,
         simulation: &Simulation<B>,
     ) -> Result<()> {
@@ -100,7 +100,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes the state, where that is asked for.
-    pub fn checkpoint<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
+    pub fn checkpoint<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(
         &mut self,
         simulation: &Simulation<B>,
     ) -> Result<()> {
@@ -114,7 +114,7 @@ impl<'a> Outputs<'a> {
 
     /// The last frame and checkpoint, unless a step failed (`is_good`), and the activation times; whatever
     /// fails, the rest is tried.
-    pub fn finish<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static, const C: usize>(
+    pub fn finish<B: Cells + Assembles + CgSteps<f64> + Clone + 'static, const C: usize>(
         &mut self,
         mesh: &Mesh<C>,
         simulation: &Simulation<B>,

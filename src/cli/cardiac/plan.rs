@@ -99,7 +99,7 @@ impl Plan {
         inputs.extend(output.points.as_ref().and_then(|points| points.file.clone()));
         let asked = output.points.map(|points| points.list).unwrap_or_default();
         let benchmark_points = niederer::points().filter(|_| is_niederer);
-        let plan = Plan {
+        Ok(Plan {
             source,
             params,
             default_stimulus,
@@ -116,13 +116,20 @@ impl Plan {
             inputs,
             quiet,
             verbose,
-        };
-        plan.check_outputs()?;
-        Ok(plan)
+        })
+    }
+
+    /// The plan with the stimulus that is left to the mesh in its place.
+    pub fn placed<const C: usize>(mut self, mesh: &Mesh<C>) -> Result<Plan> {
+        if self.default_stimulus {
+            let tissue = self.params.tissue_of(mesh)?;
+            self.params.stimuli[0].shape = at_the_apex(tissue.as_ref().map_or(mesh, |(tissue, _)| tissue));
+        }
+        Ok(self)
     }
 
     /// Refuses outputs that would be lost after the work, or take the place of inputs; makes the folder.
-    fn check_outputs(&self) -> Result<()> {
+    pub fn check_outputs(&self) -> Result<()> {
         if let Some(folder) = &self.out {
             fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))?;
             for (path, what, advice) in
@@ -326,7 +333,7 @@ fn stimuli(args: StimulusArgs) -> Result<Vec<Stimulus>> {
 
 /// A ball around the lowest node, of 5 % of the diagonal of the mesh's box, or two mean edges if these are
 /// longer: a wave does not start from one node.
-pub fn at_the_apex<const C: usize>(mesh: &Mesh<C>) -> Shape {
+fn at_the_apex<const C: usize>(mesh: &Mesh<C>) -> Shape {
     const SHARE: f64 = 0.05;
     const EDGES: f64 = 2.0;
     // The edge of a cube that a node has to itself, of which there are six tetrahedra, or of a square, of

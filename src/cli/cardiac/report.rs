@@ -3,14 +3,15 @@
 use warpsolve::Error;
 use warpsolve::cardiac::mesh::{Mesh, ReadSummary};
 use warpsolve::cardiac::{
-    Balance, Conductivities, Formulation, Model, Params, Region, Shape, Stimulus, StimulusKind, SystemInfo,
-    Tissue,
+    Balance, Conductivities, Formulation, Model, Params, RanksInfo, Region, Shape, Stimulus, StimulusKind,
+    SystemInfo, Tissue,
 };
 use warpsolve::launch::DeviceInfo;
 use warpsolve::number::plain;
+use warpsolve::precond::amg;
 
 use super::super::device::in_short;
-use super::super::report::unavailable;
+use super::super::report::{levels_on_ranks, told, unavailable};
 use super::super::table::{Align, Lines, duration, table, thousands};
 use super::plan::{Plan, probes};
 use super::points::Probe;
@@ -179,6 +180,9 @@ fn what<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
     lines.add("equations", format!("{equations}; {} unknowns", thousands(facts.unknowns() as u64)));
     let instead = facts.no_gpu.as_ref().map_or(String::new(), |e| format!(" (no GPU: {})", in_short(e)));
     lines.add("device", format!("{}{instead}", facts.device));
+    if let Some(info) = &facts.ran.ranks {
+        ranks(lines, info, facts.ran.systems.iter().find_map(|system| system.amg.as_ref()));
+    }
     for system in &facts.ran.systems {
         system_of(lines, system, plan.verbose);
     }
@@ -189,6 +193,18 @@ fn what<const C: usize>(lines: &mut Lines, facts: &Facts<C>) {
         if let Some(error) = &facts.no_gpu {
             lines.add("GPU", unavailable(&error.to_string()));
         }
+    }
+}
+
+/// How nodes were shared out, and what the ranks told each other.
+fn ranks(lines: &mut Lines, info: &RanksInfo, hierarchy: Option<&amg::Info>) {
+    let &RanksInfo { ranks, least_nodes, most_nodes, shared, .. } = info;
+    let (least, most) = (thousands(least_nodes as u64), thousands(most_nodes as u64));
+    let nodes = if least_nodes == most_nodes { most } else { format!("{least} to {most}") };
+    lines.add("ranks", format!("{ranks} of {nodes} nodes, {} of others looked at", thousands(shared)));
+    lines.add("", told(info.exchanges, info.exchanged_bytes, info.reductions, info.peer_memory));
+    if let Some(hierarchy) = hierarchy {
+        lines.add("", levels_on_ranks(hierarchy));
     }
 }
 

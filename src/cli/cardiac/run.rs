@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::mesh::Mesh;
-use warpsolve::cardiac::{Checkpoint, Simulation, SystemInfo};
-use warpsolve::precond::amg::Hierarchies;
+use warpsolve::cardiac::{Checkpoint, RanksInfo, Simulation, SystemInfo};
+use warpsolve::precond::amg::Assembles;
 use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
@@ -56,6 +56,8 @@ pub struct Ran {
     /// When each node was activated, ms, negative for never; empty if the device failed.
     pub activation: Vec<f64>,
     pub systems: Vec<SystemInfo>,
+    /// What several ranks had and told each other; `None` for one.
+    pub ranks: Option<RanksInfo>,
     pub frames: usize,
     pub setup_seconds: f64,
     /// For frames, checkpoints, the picture.
@@ -70,7 +72,7 @@ fn is_due(time: f64, dt: f64, period: Option<f64>) -> bool {
 }
 
 /// Whether every node that has a cell was activated.
-fn all_activated<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
+fn all_activated<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(
     simulation: &Simulation<B>,
 ) -> Result<bool> {
     let times = simulation.activation()?;
@@ -82,10 +84,7 @@ impl<const C: usize> Run<'_, C> {
     ///
     /// # Errors
     /// Those of the set-up; later ones are in [`Ran`].
-    pub fn simulate<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
-        self,
-        backend: &B,
-    ) -> Result<Ran> {
+    pub fn simulate<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(self, backend: &B) -> Result<Ran> {
         self.progress.stage("set-up");
         let start = Instant::now();
         let mut simulation = Simulation::new(backend, self.mesh, &self.plan.params)?;
@@ -104,9 +103,18 @@ impl<const C: usize> Run<'_, C> {
         let ended = self.advance(&mut simulation, &mut outputs, &mut steps);
         self.progress.stage("writing");
         let mut failures = Vec::new();
-        let end = ended.map_err(|error| failures.push(error)).ok();
+        let end = match ended {
+            // Of ranks that have ended there is nothing left.
+            Err(error @ Error::Rank { .. }) => return Err(error),
+            Err(error) => {
+                failures.push(error);
+                None
+            }
+            Ok(end) => Some(end),
+        };
         let activation = simulation.activation().map_err(|error| failures.push(error)).unwrap_or_default();
         failures.extend(outputs.finish(self.mesh, &simulation, &activation, end.is_some()));
+        let ranks = simulation.ranks().map_err(|error| failures.push(error)).ok().flatten();
         Ok(Ran {
             end,
             failures,
@@ -115,13 +123,14 @@ impl<const C: usize> Run<'_, C> {
             cells: simulation.cells(),
             activation,
             systems: simulation.systems().cloned().collect(),
+            ranks,
             frames: outputs.frames(),
             setup_seconds,
             output_seconds: outputs.seconds,
         })
     }
 
-    fn advance<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
+    fn advance<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(
         &self,
         simulation: &mut Simulation<B>,
         outputs: &mut Outputs,

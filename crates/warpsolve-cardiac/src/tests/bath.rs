@@ -72,12 +72,12 @@ fn the_potential_in_tissue_and_bath_converges_with_second_order() {
                 // In so short a step v stays what it is.
                 let (regions, tissue, dt) = (bath(sigma_b), isotropic(), 1e-5);
                 let params = Params { regions, tissue, dt, ..accurate(formulation) };
-                let domain = Domain::new(&mesh, &Order::of(&mesh, false), &params).unwrap();
+                let domain = Domain::new(&mesh, &Order::of(&mesh, false), &params, None).unwrap();
                 let mut diffusion = Diffusion::new(&cpu, &domain, &params).unwrap();
                 let tissue = params.tissue_of(&mesh).unwrap().unwrap().0;
                 let mut values = cpu.vector(&tissue.points().iter().map(v).collect::<Vec<_>>()).unwrap();
                 diffusion.advance(&cpu, &mut values, [0.0, dt]).unwrap();
-                let found = diffusion.phi(&cpu).unwrap().unwrap();
+                let found = diffusion.phi(&cpu, domain.share()).unwrap().unwrap();
                 let exact: Vec<f64> = mesh.points().iter().map(phi).collect();
                 let mean = exact.iter().sum::<f64>() / exact.len() as f64;
                 let squares = found.iter().zip(&exact).map(|(found, exact)| (found - (exact - mean)).powi(2));

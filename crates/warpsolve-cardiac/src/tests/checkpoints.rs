@@ -12,13 +12,11 @@ use warpsolve_host::solver::cg::CgSteps;
 /// v, phi and activation.
 type Results = (Vec<f64>, Option<Vec<f64>>, Vec<f64>);
 
-fn results<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
-    simulation: &Simulation<B>,
-) -> Results {
+fn results<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(simulation: &Simulation<B>) -> Results {
     (simulation.v().unwrap(), simulation.phi_e().unwrap(), simulation.activation().unwrap())
 }
 
-fn check<B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static>(
+fn check<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(
     backend: &B,
     mesh: &TetMesh,
     params: &Params,

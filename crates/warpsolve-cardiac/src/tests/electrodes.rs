@@ -78,13 +78,13 @@ fn a_step_with_electrodes_fulfils_its_equations() {
             [(Balance::Scale, vec![]), (Balance::Spread, vec![]), (Balance::Refuse, vec![ground.clone()])]
         {
             let params = Params { grounds, ..with_poles(formulation, balance) };
-            let domain = Domain::new(&mesh, &Order::of(&mesh, false), &params).unwrap();
+            let domain = Domain::new(&mesh, &Order::of(&mesh, false), &params, None).unwrap();
             let cpu = Cpu::new(2).unwrap();
             let mut diffusion = Diffusion::new(&cpu, &domain, &params).unwrap();
             let mut v = cpu.vector(&v_star).unwrap();
             // 0.04 ms before its end the stimulus is on for 0.04 / 0.05 of the step.
             diffusion.advance(&cpu, &mut v, [0.96, 1.01]).unwrap();
-            let phi = diffusion.phi(&cpu).unwrap().unwrap();
+            let phi = diffusion.phi(&cpu, domain.share()).unwrap().unwrap();
             let scale = if balance == Balance::Scale { 4.0 / 3.0 } else { 1.0 };
             let i_e: Vec<f64> = mesh.points().iter().map(|p| 0.8 * strength(p, scale)).collect();
             let mass = |x: &[f64]| match params.has_lumped_mass() {

@@ -44,9 +44,9 @@ fn norm(x: &[f64]) -> f64 {
 }
 
 /// Two steps from random voltages, which fulfil the equations of the module and conserve charge.
-fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMesh, params: &Params) {
+fn check<B: Assembles + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMesh, params: &Params) {
     let Matrices { k_i, k_ie, k_m, mass, lumped } = matrices(mesh);
-    let domain = Domain::new(mesh, &Order::of(mesh, false), params).unwrap();
+    let domain = Domain::new(mesh, &Order::of(mesh, false), params, None).unwrap();
     let mut diffusion = Diffusion::new(backend, &domain, params).unwrap();
     let n = mesh.points().len();
     let mut phi_before = vec![0.0; n];
@@ -67,11 +67,11 @@ fn check<B: Hierarchies<f64> + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMe
         let (current, phi) = match params.formulation {
             Formulation::Monodomain => (k_m.mul_vec(&between), None),
             Formulation::Splitting => {
-                let phi = diffusion.phi(backend).unwrap().unwrap();
+                let phi = diffusion.phi(backend, domain.share()).unwrap().unwrap();
                 (k_i.mul_vec(&combined(&[(1.0, &between), (1.0, &phi_before)])), Some(phi))
             }
             Formulation::Coupled | Formulation::Potentials => {
-                let phi = diffusion.phi(backend).unwrap().unwrap();
+                let phi = diffusion.phi(backend, domain.share()).unwrap().unwrap();
                 (k_i.mul_vec(&combined(&[(1.0, &v), (1.0, &phi)])), Some(phi))
             }
         };

@@ -161,7 +161,7 @@ fn backends_agree() {
 /// Times and iterations of each step, and v in the end.
 fn history<B>(backend: &B, mesh: &TetMesh, params: &Params) -> (Vec<(f64, u32, u32)>, Vec<f64>)
 where
-    B: Cells + Hierarchies<f64> + CgSteps<f64> + Clone + 'static,
+    B: Cells + Assembles + CgSteps<f64> + Clone + 'static,
 {
     let mut simulation = Simulation::new(backend, mesh, params).unwrap();
     let steps = (0..6).map(|_| {

@@ -17,6 +17,7 @@ use crate::comm::{self, Comm, Reader, Writer};
 use crate::error::{Error, Result};
 
 mod border;
+mod cells;
 mod channel;
 mod cpu;
 mod exchanged;

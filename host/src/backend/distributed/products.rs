@@ -165,7 +165,7 @@ impl<T: Real, B: Borders<T>> Products<T> for Distributed<B> {
 
     /// A matrix without columns of others: that of a block on the diagonal.
     fn matrix(&self, matrix: &Arc<AnyMatrix<T>>) -> Result<Self::Matrix> {
-        let alone = Border { rows: Vec::new(), entries: Csr::identity(0), links: Links::default() };
+        let alone = Border::none();
         self.assembled_among(self.inner.matrix(matrix)?, &alone, None)
     }
 

@@ -79,7 +79,7 @@ impl Ranks {
     ) -> Result<Ranks> {
         let open = Arc::new(open);
         let mut team = team.into_iter();
-        let comm = team.next().ok_or_else(|| Error::Option("there must be at least 1 rank".into()))?;
+        let comm = team.next().ok_or_else(no_rank)?;
         let threads = team.map(|comm| {
             let open = open.clone();
             std::thread::spawn(move || {
@@ -128,8 +128,37 @@ pub fn work(comm: &Arc<dyn Comm>, open: impl FnOnce() -> Result<Device>) -> bool
     guarded(comm, || serve(comm, open(), &mut systems)).is_ok()
 }
 
+/// Runs `first` in this thread, and `other` in a thread of its own for every other of `size` ranks, each with
+/// how it talks to the others. What fails or panics on one of them ends all.
+///
+/// # Errors
+/// What `first` gives; [`Error::Rank`] with the error of another rank.
+pub fn together<R>(
+    size: usize,
+    first: impl FnOnce(&Arc<dyn Comm>) -> Result<R>,
+    other: impl Fn(&Arc<dyn Comm>) -> Result<()> + Sync,
+) -> Result<R> {
+    let mut team = Team::new(size).into_iter().map(|rank| Arc::new(rank) as Arc<dyn Comm>);
+    let comm = team.next().ok_or_else(no_rank)?;
+    let other = &other;
+    std::thread::scope(|scope| {
+        for comm in team {
+            // Its error is told by the first.
+            scope.spawn(move || drop(guarded(&comm, || other(&comm))));
+        }
+        guarded(&comm, || first(&comm))
+    })
+}
+
+fn no_rank() -> Error {
+    Error::Option("there must be at least 1 rank".into())
+}
+
 /// What `work` of this rank gives; where it fails or panics all ranks end.
-fn guarded<R>(comm: &Arc<dyn Comm>, work: impl FnOnce() -> Result<R>) -> Result<R> {
+///
+/// # Errors
+/// Those of `work`.
+pub fn guarded<R>(comm: &Arc<dyn Comm>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(worked) => worked.inspect_err(|error| end(&**comm, error)),
         Err(panic) => {

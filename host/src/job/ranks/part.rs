@@ -17,7 +17,7 @@ use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::job::{Device, Options, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format};
-use crate::precond::amg::{Cycle, OnAll, OwnRows};
+use crate::precond::amg::{Cycle, Known, OnAll, OwnRows};
 use crate::precond::{
     AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, Source, Subdomain,
     amg, ilu,
@@ -120,7 +120,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
     ) -> Result<Self> {
         let backend = Distributed::connected::<T>(inner.clone(), comm.clone())?;
         let options = &choices.options;
-        let (n, nnz) = (piece.local.n_rows(), piece.local.nnz() + piece.border.entries.nnz());
+        let (n, nnz) = (piece.local.n_rows(), piece.nnz());
         let m: Box<dyn Preconditioner<T, _>>;
         let rows;
         if choices.precond.description().has_hierarchy {
@@ -226,6 +226,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));
             let own = OwnRows { a: &planes, piece, product: &rows.matrix };
+            let known = Known::told(comm, known)?;
             if let Some(m) = B::amg_set_up_together(backend, &own, params, known)? {
                 return Ok((m, rows));
             }

@@ -13,6 +13,7 @@
 //! | `cycle`, `application` | V, W, F, K, and one as a preconditioner |
 //! | `columns` | the same for several right-hand sides |
 //! | `ranks` | the same on several ranks |
+//! | `assembled` | for what is assembled where it is solved with, on one rank or on several |
 //! | `info` | what was set up, for reports |
 //! | `update` | new numbers in a hierarchy |
 //! | `prediction` | how large a hierarchy will be |
@@ -32,6 +33,7 @@ use crate::setup::{Matrices, Size};
 use crate::solver::cg::{CgStep, CgSteps};
 
 mod application;
+mod assembled;
 mod cast;
 mod coarsening;
 mod coarsest;
@@ -63,6 +65,7 @@ mod traffic;
 mod update;
 
 use application::{apply, cg_step, is_fixed};
+pub use assembled::Assembles;
 pub use cast::Cast;
 pub use coarsening::SetupOptions;
 use coarsest::{Coarsest, least_diagonal};
@@ -81,7 +84,7 @@ pub use near_null::NearNull;
 pub use params::{Coarsening, Cycle, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
 use precisions::Precisions;
-pub(crate) use ranks::{AmgOnRanks, OnAll, OwnRows, are_set_up_together};
+pub(crate) use ranks::{AmgOnRanks, Known, OnAll, OwnRows, are_set_up_together};
 pub use traffic::Stored;
 use traffic::Traffic;
 use update::{Reusable, check_pattern, update};

@@ -24,8 +24,9 @@ use super::traffic::Traffic;
 use super::{Amg, AnyPrecision, Coarsening, Info, Params, SetupOn, Splitting};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Partition, Reader, Writer, agree_within, sums};
+use crate::comm::{Comm, Partition, Reader, Writer, agree_within, sums};
 use crate::error::{Error, Result};
+use crate::matrix::Csr;
 use crate::precond::description::Source;
 use crate::precond::{Gathered, Preconditioner, cg_step_by_primitives, preconditioner};
 use crate::setup::{Parts, Size};
@@ -33,6 +34,7 @@ use crate::solver::cg::{CgStep, CgSteps};
 use below::AtRoot;
 pub(crate) use own_rows::OwnRows;
 use part::Part;
+use rows::Rows;
 use together::{SetsUp, Together};
 use whole::{Whole, count_of};
 
@@ -51,6 +53,42 @@ pub(crate) type Root<'a, T, B> = (Arc<Partition>, Source<'a, T, B>);
 /// A preconditioner that all ranks apply together.
 pub(crate) type OnAll<T, B> = Box<dyn Preconditioner<T, Distributed<B>>>;
 
+/// What every rank knows before all set up together.
+pub(crate) struct Known {
+    /// The numbers that its rows have in the whole matrix, ascending.
+    pub numbers: Vec<u32>,
+    /// Rows of the whole matrix.
+    pub total: usize,
+    /// Whether the hierarchy is applied in f32.
+    pub in_f32: bool,
+}
+
+impl Known {
+    /// What rank 0 tells, which knows which rank has which rows, and whether the hierarchy is applied in f32.
+    /// All ranks call this.
+    pub fn told(comm: &dyn Comm, root: Option<(&Partition, bool)>) -> Result<Known> {
+        let message = match root {
+            None => comm.receive(0)?,
+            Some((partition, in_f32)) => {
+                let message = |rank| {
+                    let numbers: Vec<u32> = partition.rows(rank).iter().map(|&row| row as u32).collect();
+                    let known = [partition.n_rows() as u64, u64::from(in_f32)];
+                    Writer::new().put(&known).put(&numbers).bytes()
+                };
+                (1..comm.size()).try_for_each(|rank| comm.send(rank, &message(rank)))?;
+                message(0)
+            }
+        };
+        let mut message = Reader::new(&message);
+        match message.take::<u64>()?[..] {
+            [total, in_f32] => {
+                Ok(Known { numbers: message.take()?, total: total as usize, in_f32: in_f32 != 0 })
+            }
+            _ => Err(Error::Option("rank 0 tells something else".into())),
+        }
+    }
+}
+
 /// Whether ranks set up together what can be cycled over together. Greedy splittings go through all unknowns
 /// in turn, and near-null-space vectors are made orthogonal on whole aggregates. That a smoother does not
 /// take blocks is rank 0's to say.
@@ -64,8 +102,7 @@ pub(crate) fn are_set_up_together(params: &Params, block: usize, has_near_null: 
 /// Backends of ranks on which a hierarchy can be cycled over.
 pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> + Parts<T> {
     /// Multigrid with the same parameters on every rank that all [set up together](are_set_up_together); its
-    /// smoother is weighted sweeps. Every rank calls it, rank 0 with which rank has which rows, and whether
-    /// the hierarchy is applied in f32. `None` where the finest level is the coarsest.
+    /// smoother is weighted sweeps. Every rank calls it. `None` where the finest level is the coarsest.
     ///
     /// # Errors
     /// As of a set-up.
@@ -73,7 +110,7 @@ pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> + Parts<T> {
         backend: &Distributed<Self>,
         rows: &OwnRows<T, Self>,
         params: &Params,
-        root: Option<(&Partition, bool)>,
+        known: Known,
     ) -> Result<Option<OnAll<T, Self>>>;
 
     /// Multigrid with the same parameters on every rank; its smoother is weighted sweeps. Every rank calls
@@ -97,29 +134,12 @@ where
         backend: &Distributed<B>,
         rows: &OwnRows<T, B>,
         params: &Params,
-        root: Option<(&Partition, bool)>,
+        known: Known,
     ) -> Result<Option<OnAll<T, B>>> {
-        let comm = &**backend.comm();
-        let message = match root {
-            None => comm.receive(0)?,
-            Some((partition, in_f32)) => {
-                let message = |rank| {
-                    let numbers: Vec<u32> = partition.rows(rank).iter().map(|&row| row as u32).collect();
-                    let known = [partition.n_rows() as u64, u64::from(in_f32)];
-                    Writer::new().put(&known).put(&numbers).bytes()
-                };
-                (1..comm.size()).try_for_each(|rank| comm.send(rank, &message(rank)))?;
-                message(0)
-            }
-        };
-        let mut message = Reader::new(&message);
-        let (known, numbers) = (message.take::<u64>()?, message.take::<u32>()?);
-        let &[total, in_f32] = &known[..] else {
-            return Err(Error::Option("rank 0 tells something else".into()));
-        };
+        let (comm, Known { numbers, total, in_f32 }) = (&**backend.comm(), known);
         let made = match in_f32 {
-            0 => set_up_together::<T, T, B>(backend, rows, numbers, total as usize, params),
-            _ => set_up_together::<T, f32, B>(backend, rows, numbers, total as usize, params),
+            false => set_up_together::<T, T, B>(backend, rows, numbers, total, params),
+            true => set_up_together::<T, f32, B>(backend, rows, numbers, total, params),
         };
         made.map_err(|error| match error {
             Error::Rank { .. } => error,
@@ -145,6 +165,23 @@ where
             _ => set_up::<T, f32, B>(backend, n, params, root),
         }
     }
+}
+
+/// The matrix of which each rank has `rows`, on rank 0, and which rank has which of them. All ranks call this.
+pub(crate) fn whole_at_root<T: Real, B: Parts<T> + Borders<T>>(
+    backend: &Distributed<B>,
+    own: &OwnRows<T, B>,
+    Known { numbers, total, .. }: Known,
+) -> Result<Option<(Csr<T>, Arc<Partition>)>> {
+    let comm = &**backend.comm();
+    let gathered = comm.gather(Writer::new().put(&numbers).bytes())?;
+    let rows = Rows::<T>::at_root(backend, &own.numbered(backend, numbers, total)?)?;
+    let Some(messages) = gathered else { return Ok(None) };
+    let mut owners = vec![0; total];
+    for (rank, message) in messages.iter().enumerate() {
+        Reader::new(message).take::<u32>()?.into_iter().for_each(|row| owners[row as usize] = rank as u32);
+    }
+    Ok(Some((rows.in_numbers(), Arc::new(Partition::of_owners(owners, comm.size())))))
 }
 
 /// The cycle of one rank.
