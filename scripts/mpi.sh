@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Solves by processes of MPI, and compares with one process.
+# Solves and simulates by processes of MPI, and compares with one process.
 #
 #   scripts/mpi.sh PROGRAM      built with the feature mpi
 set -euo pipefail
@@ -27,11 +27,25 @@ for way in "cg jacobi" "bicgstab jacobi" "gmres ilu" "cg amg"; do
     done
 done
 
+for way in "monodomain" "bidomain"; do
+    asked=("$way" --slab 3,1,1 --spacing 0.25 --model mitchell-schaeffer --every 3 --device cpu --threads 1 --quiet)
+    timeout 120 mpirun --oversubscribe -n 3 "$program" "${asked[@]}" --t-end 6 --out mpi --checkpoint mpi.state
+    "$program" "${asked[@]}" --t-end 6 --ranks 3 --out threads --checkpoint threads.state
+    cmp mpi.state threads.state || refuse "$way: 3 processes and 3 threads give different bits"
+    cmp mpi/activation.vtu threads/activation.vtu || refuse "$way: other activation times"
+    cmp mpi/v_000002.vtu threads/v_000002.vtu || refuse "$way: other frames"
+    timeout 120 mpirun --oversubscribe -n 2 "$program" "${asked[@]}" --t-end 7 --restart threads.state
+    printf '%-16s 3 processes: the bits of threads\n' "$way"
+done
+
 # One message, and an end.
-status=0
-timeout 30 mpirun --oversubscribe -n 3 "$program" solve nothing.mtx --device cpu >out.txt 2>err.txt || status=$?
-[ "$status" != 0 ] && [ "$status" != 124 ] || refuse "a file that is not there: exit status $status"
-[ "$(grep -c '^error: ' err.txt)" = 1 ] || refuse "a file that is not there: $(cat err.txt)"
+for asked in "solve nothing.mtx" "monodomain nothing.vtu" "bidomain --slab 1,1,1 --spacing 0.5 --stimulus ball:9,9,9,1"; do
+    status=0
+    # shellcheck disable=SC2086
+    timeout 30 mpirun --oversubscribe -n 3 "$program" $asked --device cpu >out.txt 2>err.txt || status=$?
+    [ "$status" != 0 ] && [ "$status" != 124 ] || refuse "$asked: exit status $status"
+    [ "$(grep -c '^error: ' err.txt)" = 1 ] || refuse "$asked: $(cat err.txt)"
+done
 status=0
 timeout 30 mpirun --oversubscribe -n 2 "$program" solve A.mtx --device cuda >out.txt 2>err.txt || status=$?
 [ "$status" != 124 ] || refuse "processes without a GPU wait for each other"

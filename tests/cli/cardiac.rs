@@ -383,3 +383,45 @@ fn no_output_takes_the_place_of_an_input() {
         shell.run(&format!("monodomain {SLAB} --dt 0.5 --t-end 1").replacen("--dt 0.05", "", 1), 0);
     assert!(stderr.starts_with("warning: the cells' steps of 0.5 ms are too long"), "{stderr}");
 }
+
+#[test]
+fn ranks_write_what_one_writes() {
+    let shell = Shell::new();
+    let line = format!("{SLAB} {POINTS} --model mitchell-schaeffer --threads 1");
+    for command in ["monodomain", "bidomain --formulation splitting --bath-layer 0.3"] {
+        shell.run(&format!("{command} {line} --t-end 6 --out alone -q"), 0);
+        let alone = json(&shell.path("alone/run.json"));
+        assert_eq!(alone["ranks"], Value::Null);
+        // Half of it on three ranks, and the rest on two.
+        shell.run(&format!("{command} {line} --t-end 3 --ranks 3 --out r --checkpoint c -q"), 0);
+        let (stdout, stderr) =
+            shell.run(&format!("{command} {line} --t-end 6 --ranks 2 --out r --restart c"), 0);
+        assert!(stderr.is_empty() && stdout.contains("\nranks         2 of "), "{stdout}{stderr}");
+        let run = json(&shell.path("r/run.json"));
+        assert!(activation(&run).iter().zip(activation(&alone)).all(|(a, b)| (a - b).abs() < 1e-9));
+        assert_eq!((&run["frames"], &run["activated_nodes"]), (&alone["frames"], &alone["activated_nodes"]));
+        assert_eq!(steps(&shell.path("r/steps.csv")), steps(&shell.path("alone/steps.csv")));
+        assert_eq!(frames(&shell.path("r/v.pvd")), frames(&shell.path("alone/v.pvd")));
+        assert_eq!(run["ranks"]["count"], 2);
+        let documented = include_str!("../../docs/niederer.md");
+        for key in run["ranks"].as_object().unwrap().keys() {
+            assert!(documented.contains(&format!("`{key}`")), "docs/niederer.md lacks {key}");
+        }
+    }
+}
+
+#[test]
+fn ranks_say_what_goes_wrong_once() {
+    let shell = Shell::new();
+    for (options, part) in [
+        ("--ranks 2 --max-iter 1", "error: the parabolic system of the step to 0.05 ms was not solved"),
+        ("--ranks 3 --checkpoint /dev/full", "error: cannot write /dev/full"),
+        ("--ranks 2 --restart nothing", "error: cannot read nothing"),
+    ] {
+        let (_, stderr) = shell.run(&format!("monodomain {SLAB} --t-end 0.1 -q {options}"), 1);
+        assert!(stderr.starts_with(part) && stderr.lines().count() == 1, "{options}: {stderr}");
+    }
+    let slab = SLAB.replace("--device cpu", "--device cuda:0,1");
+    let (_, stderr) = shell.run(&format!("monodomain {slab} --t-end 0.1 --ranks 3"), 1);
+    assert!(stderr.contains("--ranks 3 does not go with --device cuda:0,1"), "{stderr}");
+}

@@ -8,7 +8,7 @@ use super::ranks::{AmgOnRanks, Known, OwnRows, are_set_up_together, whole_at_roo
 use super::{Blocks, Cycle, Info, Params};
 use crate::backend::Products;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
-use crate::comm::{Comm, Numbering, Piece, agree_within};
+use crate::comm::{Comm, Numbering, Piece, agree};
 use crate::error::{Error, Result};
 use crate::matrix::AnyMatrix;
 use crate::precond::{Gathered, Preconditioner};
@@ -123,7 +123,7 @@ impl<B: AmgOnRanks<f64>> Assembles for Distributed<B> {
             Ok((planes, local))
         });
         // They join their rows together: none where another has come to an end.
-        let (planes, local) = agree_within(&**Distributed::comm(self), made)?;
+        let (planes, local) = agree(&**Distributed::comm(self), made)?;
         let product = Arc::new(self.assembled(local, &piece.border)?);
         Ok(RowsOfRank { piece, planes, product })
     }
@@ -161,7 +161,7 @@ impl<B: AmgOnRanks<f64>> Assembles for Distributed<B> {
             let (m, info) = inner.amg(a, None, params, None, in_f32)?;
             Ok(((m, partition), info))
         });
-        let (m, info) = agree_within(comm, made.transpose())?.unzip();
+        let (m, info) = agree(comm, made.transpose())?.unzip();
         Ok((Box::new(Gathered::new(self, m, params.cycle != Some(Cycle::K))?), info))
     }
 }
