@@ -37,15 +37,15 @@ pub(super) struct Diffusion<B: Backend<f64>> {
 impl<B: Assembles + CgSteps<f64> + 'static> Diffusion<B> {
     /// Assembles the systems. All ranks call this.
     pub fn new<const C: usize>(backend: &B, domain: &Domain<C>, params: &Params) -> Result<Self> {
-        let (everywhere, tissue) = (domain.space()?, domain.tissue_space()?);
+        let (share, cells) = (domain.share(), Unknowns::Cells);
+        let (everywhere, tissue) = (share.agree(domain.space())?, share.agree(domain.tissue_space())?);
         let inside = tissue.as_ref().unwrap_or(&everywhere);
-        let assembly = Assembly::new(backend, domain, params, &everywhere, inside)?;
+        let assembly = share.agree(Assembly::new(backend, domain, params, &everywhere, inside))?;
         let systems = assembly.systems()?;
         let electrodes = match tissue {
             None => electrodes(params, domain, &assembly.mass),
             Some(_) => electrodes(params, domain, &mass(&everywhere, params.has_lumped_mass())),
         };
-        let (share, cells) = (domain.share(), Unknowns::Cells);
         let electrodes = share.agree(electrodes)?;
         let (unknowns, phi) = match systems {
             Systems::OneSystem { phi, .. } => (2, phi),

@@ -58,7 +58,7 @@
 //! | `system` | one linear system, solved again and again |
 //! | `order` | nodes numbered along a space-filling curve |
 //! | `checkpoint` | states in files |
-//! | `ranks` | what the first of several ranks asks of the others |
+//! | `ranks`, `requests` | several ranks, and what the first asks of the others |
 //! | `share`, `bisection` | what each of them has |
 //! | [`mesh`] | tetrahedra or triangles with regions and fibres |
 //! | [`io`] | mesh files, VTK files, pictures |
@@ -75,6 +75,7 @@ mod order;
 mod params;
 mod ranks;
 mod regions;
+mod requests;
 mod rows;
 mod shape;
 mod share;

@@ -7,7 +7,7 @@ use super::diffusion::{Diffusion, Iterations};
 use super::domain::Domain;
 use super::order::Order;
 use super::params::Params;
-use super::ranks::{self, Request, Requests, is_of_all};
+use super::requests::{Request, Requests, check_same, is_of_all};
 use super::share::{Share, Unknowns};
 use super::stimulus::{Stimulus, StimulusKind};
 use super::system::{System, SystemInfo};
@@ -86,7 +86,7 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
         agreed(comm, params.check())?;
         let order = Order::of(mesh, params.reorder);
         let fingerprint = checkpoint::fingerprint(mesh, params);
-        agreed(comm, ranks::check_same(comm, fingerprint))?;
+        agreed(comm, check_same(comm, fingerprint))?;
         let domain = agreed(comm, Domain::new(mesh, &order, params, comm))?;
         let diffusion = Diffusion::new(backend, &domain, params)?;
 
@@ -97,7 +97,8 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
             .map(|(name, stimulus)| {
                 Ok((stimulus.clone(), backend.vector(&domain.cells_within(&stimulus.shape, &name)?)?))
             })
-            .collect::<Result<_>>()?;
+            .collect::<Result<_>>();
+        let stimuli = agreed(comm, stimuli)?;
         let (share, nodes, cell_nodes) = domain.into_share();
         Ok(Simulation {
             backend: backend.clone(),

@@ -92,9 +92,9 @@ impl<R> OnDevice<R> {
 impl<B: Assembles + CgSteps<f64> + 'static> System<B> {
     /// kappa M + theta K of the cells, preconditioned by its diagonal. All ranks call this.
     pub fn parabolic(backend: &B, share: &Share, a: Csr<f64>, params: &Params) -> Result<Self> {
-        check::check_finite(&a)?;
+        share.agree(check::check_finite(&a))?;
         let a = OnDevice::new(backend, share, a, Unknowns::Cells)?;
-        let m = Box::new(Jacobi::setup(backend, &a.local)?);
+        let m = Box::new(share.agree(Jacobi::setup(backend, &a.local))?);
         let stop = stop(&a, params, params.parabolic_rtol);
         System::new(backend, share, "parabolic", a, (m, None), stop)
     }
@@ -110,7 +110,7 @@ impl<B: Assembles + CgSteps<f64> + 'static> System<B> {
         (block, kinds): (usize, usize),
         params: &Params,
     ) -> Result<Self> {
-        check::check_finite(&a)?;
+        share.agree(check::check_finite(&a))?;
         let unknowns = Unknowns::Nodes(block);
         let null_space = || {
             share.null_space(&a, unknowns, kinds)?.ok_or_else(|| {
@@ -120,7 +120,7 @@ impl<B: Assembles + CgSteps<f64> + 'static> System<B> {
                 ))
             })
         };
-        let null_space = if params.grounds.is_empty() { Some(null_space()?) } else { None };
+        let null_space = if params.grounds.is_empty() { Some(share.agree(null_space())?) } else { None };
         check::check_divisible(&a, block, "amg")?;
         let a = OnDevice::new(backend, share, a, unknowns)?;
         let numbers = share.numbering(unknowns);

@@ -6,10 +6,10 @@ mod bar;
 mod files;
 mod json;
 mod niederer;
+mod on_ranks;
 mod outputs;
 mod plan;
 mod points;
-mod ranks;
 mod report;
 mod run;
 mod statistics;
@@ -31,11 +31,11 @@ use super::load;
 use super::output::{complain, print, warn};
 use super::profile::Profiler;
 use super::progress::Progress;
-use super::ranks as all_ranks;
+use super::ranks;
 use super::status::{FAILURE, INTERRUPTED, SUCCESS};
 use args::CardiacArgs;
+use on_ranks::Ranks;
 use plan::Plan;
-use ranks::Ranks;
 use report::Facts;
 use run::{End, Run};
 
@@ -55,12 +55,12 @@ pub fn monodomain(args: MonodomainArgs, comm: Option<&Arc<dyn Comm>>, profiler: 
 
 /// What every process of a launcher but the first does for `warpsolve bidomain`.
 pub fn work_at_bidomain(args: BidomainArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
-    ranks::work(args.cardiac, of_bidomain(args.formulation), comm)
+    on_ranks::work(args.cardiac, of_bidomain(args.formulation), comm)
 }
 
 /// The same for `warpsolve monodomain`.
 pub fn work_at_monodomain(args: MonodomainArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
-    ranks::work(args.cardiac, Ok(Formulation::Monodomain), comm)
+    on_ranks::work(args.cardiac, Ok(Formulation::Monodomain), comm)
 }
 
 /// Refuses the one that has a command of its own.
@@ -83,12 +83,12 @@ fn start(
     let planned = formulation.and_then(|formulation| {
         let plan = Plan::new(args, formulation)?;
         plan.check_outputs()?;
-        let count = all_ranks::count(asked, name)?;
-        let (device, threads) = all_ranks::device_and_threads(comm, count, name, threads)?;
+        let count = ranks::count(asked, name)?;
+        let (device, threads) = ranks::device_and_threads(comm, count, name, threads)?;
         load::start_threads(threads)?;
         Ok((plan, Ranks { comm: comm.cloned(), count, name: device, threads }))
     });
-    let (plan, ranks) = agreed(comm, planned)?;
+    let (plan, all) = agreed(comm, planned)?;
     let cell_step = plan.params.dt / f64::from(plan.params.cell_substeps);
     if cell_step > LONGEST_STEP {
         warn(&format!(
@@ -102,7 +102,7 @@ fn start(
     progress.stage("reading");
     let (read, opened) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| (plan.source.mesh(), start.elapsed().as_secs_f64()));
-        let opened = device::open(all_ranks::device_of(ranks.name, 0), ranks.threads, profiler);
+        let opened = device::open(ranks::device_of(all.name, 0), all.threads, profiler);
         (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), opened)
     });
     progress.clear();
@@ -111,10 +111,10 @@ fn start(
     let read = Read { summary, seconds: read_seconds, start };
     match mesh {
         AnyMesh::Solid(mesh) => {
-            simulate(agreed(comm, plan.placed(&mesh))?, &mesh, read, opened, &ranks, &progress)
+            simulate(agreed(comm, plan.placed(&mesh))?, &mesh, read, opened, &all, &progress)
         }
         AnyMesh::Flat(mesh) => {
-            simulate(agreed(comm, plan.placed(&mesh))?, &mesh, read, opened, &ranks, &progress)
+            simulate(agreed(comm, plan.placed(&mesh))?, &mesh, read, opened, &all, &progress)
         }
         AnyMesh::Hexahedra(_) => Err(Error::Mesh(format!(
             "{}: the mesh has hexahedra, and the heart needs tetrahedra, or triangles in a plane; split the cells",

@@ -1,0 +1,119 @@
+//! What the first of several ranks asks of the others.
+
+use std::sync::Arc;
+
+use super::checkpoint::Fingerprint;
+use warpsolve_host::comm::Comm;
+use warpsolve_host::error::{Error, Result};
+
+/// What the first rank asks of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Request {
+    Step,
+    Voltage,
+    Potential,
+    Activation,
+    Checkpoint,
+    Restore { steps: u64 },
+    Info,
+    Quit,
+}
+
+impl Request {
+    fn written(self) -> Vec<u8> {
+        let (code, steps) = match self {
+            Request::Step => (0, 0),
+            Request::Voltage => (1, 0),
+            Request::Potential => (2, 0),
+            Request::Activation => (3, 0),
+            Request::Checkpoint => (4, 0),
+            Request::Restore { steps } => (5, steps),
+            Request::Info => (6, 0),
+            Request::Quit => (7, 0),
+        };
+        [code, steps].into_iter().flat_map(u64::to_le_bytes).collect()
+    }
+
+    fn read(message: &[u8]) -> Result<Request> {
+        let words: Vec<u64> = message.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
+        Ok(match words[..] {
+            [0, _] => Request::Step,
+            [1, _] => Request::Voltage,
+            [2, _] => Request::Potential,
+            [3, _] => Request::Activation,
+            [4, _] => Request::Checkpoint,
+            [5, steps] => Request::Restore { steps },
+            [6, _] => Request::Info,
+            [7, _] => Request::Quit,
+            _ => return Err(Error::Option("rank 0 asks for something else".into())),
+        })
+    }
+}
+
+/// How the first of several ranks asks the others; they quit when it is dropped.
+pub(super) struct Requests {
+    comm: Option<Arc<dyn Comm>>,
+}
+
+impl Requests {
+    /// Of a rank that talks like this; `None` where it is alone.
+    pub fn new(comm: Option<&Arc<dyn Comm>>) -> Self {
+        Requests { comm: comm.cloned() }
+    }
+
+    /// Asks the others, if there are any and this is the first.
+    pub fn ask(&self, request: Request) -> Result<()> {
+        match &self.comm {
+            Some(comm) if comm.rank() == 0 => comm.broadcast(&mut request.written()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next request of the first rank.
+    pub fn next(&self) -> Result<Request> {
+        let Some(comm) = self.comm.as_ref().filter(|comm| comm.rank() > 0) else { return Ok(Request::Quit) };
+        let mut message = Vec::new();
+        comm.broadcast(&mut message)?;
+        Request::read(&message)
+    }
+
+    /// What was `made`; an error of this rank alone ends all, because the others wait for it.
+    pub fn watch<R>(&self, made: Result<R>) -> Result<R> {
+        if let (Some(comm), Err(error)) = (&self.comm, &made)
+            && !is_of_all(error)
+            && !matches!(error, Error::Rank { .. })
+        {
+            comm.fail(&error.to_string());
+        }
+        made
+    }
+}
+
+impl Drop for Requests {
+    fn drop(&mut self) {
+        if let Some(comm) = self.comm.as_ref().filter(|_| std::thread::panicking()) {
+            comm.fail("it panicked");
+        }
+        // Where a rank has failed all of them end by themselves.
+        let _ = self.ask(Request::Quit);
+    }
+}
+
+/// Whether every rank has come to this error: a step ends so where a system was not solved, which all know by
+/// the same norms.
+pub(super) fn is_of_all(error: &Error) -> bool {
+    matches!(error, Error::Option(_) | Error::NotFinite { .. })
+}
+
+/// Refuses another mesh, or other parameters, than those of the first rank. All ranks call this.
+pub(super) fn check_same(comm: Option<&Arc<dyn Comm>>, own: Fingerprint) -> Result<()> {
+    let Some(comm) = comm else { return Ok(()) };
+    let own = [own.stimuli, own.rest].map(f64::from);
+    match comm.all_gather(&own)?[..2] == own {
+        true => Ok(()),
+        false => Err(Error::Option(
+            "its mesh or its parameters are not those of rank 0; start all ranks with the same files and options"
+                .into(),
+        )),
+    }
+}
