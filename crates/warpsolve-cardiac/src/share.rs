@@ -118,7 +118,7 @@ impl Share {
     /// Nodes of this rank, and those of others that it looks at.
     pub fn nodes(&self) -> [usize; 2] {
         let own = self.own[1];
-        [own, self.numbering(Unknowns::Nodes(1)).map_or(0, |numbering| numbering.len() - own)]
+        [own, self.numbering(Unknowns::Nodes(1)).map_or(0, |numbering| numbering.numbers().len() - own)]
     }
 
     /// Whether this is the first of several ranks, or alone: it has the results.

@@ -155,8 +155,7 @@ impl Numbering {
         Numbering::new(rank, numbers, owners, self.total * block)
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }
     /// Unknowns of all ranks.
