@@ -387,7 +387,8 @@ fn no_output_takes_the_place_of_an_input() {
 #[test]
 fn ranks_write_what_one_writes() {
     let shell = Shell::new();
-    let line = format!("{SLAB} {POINTS} --model mitchell-schaeffer --threads 1");
+    let points = "--points 0.6,0.3,0.3;1.2,0.3,0.3";
+    let line = format!("{SLAB} {points} --model mitchell-schaeffer --threads 1");
     for command in ["monodomain", "bidomain --formulation splitting --bath-layer 0.3"] {
         shell.run(&format!("{command} {line} --t-end 6 --out alone -q"), 0);
         let alone = json(&shell.path("alone/run.json"));
