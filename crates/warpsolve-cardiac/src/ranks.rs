@@ -59,7 +59,8 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
     /// What the ranks have, and have told each other so far; `None` where there is one alone.
     ///
     /// # Errors
-    /// [`Error::Rank`](warpsolve_host::Error::Rank) where a rank has failed; those of a device that counts it.
+    /// [`Error::Rank`](warpsolve_host::Error::Rank) where a rank has failed; those of a device that counts
+    /// it.
     pub fn ranks(&self) -> Result<Option<RanksInfo>> {
         self.requests.ask(Request::Info)?;
         self.requests.watch(self.info())

@@ -167,7 +167,8 @@ where
     }
 }
 
-/// The matrix of which each rank has `rows`, on rank 0, and which rank has which of them. All ranks call this.
+/// The matrix of which each rank has some rows, on rank 0, and which rank has which of them. All ranks call
+/// this.
 pub(crate) fn whole_at_root<T: Real, B: Parts<T> + Borders<T>>(
     backend: &Distributed<B>,
     own: &OwnRows<T, B>,
