@@ -93,10 +93,15 @@ impl NullSpace {
             let is_shifted = counts[3] >= FEW as f64 && counts[1..3].contains(&counts[3]);
             counts[0] == 0.0 && counts[3] > 0.0 && !is_shifted
         };
-        let kinds: Vec<&[f64]> = of_all.chunks(5).collect();
-        let Some(kind) = kinds.iter().position(|counts| vanish(counts)) else { return Ok(None) };
-        let component = own.iter().map(|&i| if i as usize % b == kind { 0 } else { REGULAR }).collect();
-        Ok(Some(NullSpace { component, sizes: vec![kinds[kind][4] as usize] }))
+        let of_kinds: Vec<&[f64]> = of_all.chunks(5).collect();
+        let kinds: Vec<usize> = (0..b).filter(|&kind| vanish(of_kinds[kind])).collect();
+        if kinds.is_empty() {
+            return Ok(None);
+        }
+        let component_of = |&i: &u32| kinds.iter().position(|&kind| i as usize % b == kind);
+        let component = own.iter().map(|i| component_of(i).map_or(REGULAR, |k| k as u32)).collect();
+        let sizes = kinds.iter().map(|&kind| of_kinds[kind][4] as usize).collect();
+        Ok(Some(NullSpace { component, sizes }))
     }
 
     /// Why `A x = b` may have no solution, where the entries of A's columns or rows add up to 0, to 1e-12 of
@@ -242,7 +247,10 @@ fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::job::ranks::together;
     use crate::problem::generate;
 
     pub fn problem(name: &str) -> Csr<f64> {
@@ -305,6 +313,36 @@ pub(super) mod tests {
             dense.concat(),
         );
         assert_eq!(NullSpace::of(&full.unwrap(), 1).unwrap().component, [0, 1, 0, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn ranks_find_it_in_their_rows() {
+        let singular = neumann(&problem("poisson2d:7"), 1);
+        let shift = Csr::identity(49).map_values(|v: f64| 1e-13 * v);
+        let shifted = Csr::from_triplets(
+            49,
+            49,
+            [&singular, &shift].into_iter().flat_map(|a| {
+                (0..49).flat_map(move |i| {
+                    a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v))
+                })
+            }),
+        )
+        .unwrap();
+        for a in [&singular, &shifted, &problem("poisson2d:7")] {
+            let whole = NullSpace::of(a, 1);
+            let own = |comm: &Arc<dyn Comm>| {
+                // Every third row, counted from that of the rank.
+                let own: Vec<u32> = (comm.rank() as u32..49).step_by(3).collect();
+                let found = NullSpace::on_ranks(&**comm, a, &own, 1)?;
+                let part = |v: Vec<f64>| own.iter().map(|&i| v[i as usize]).collect::<Vec<f64>>();
+                let expected = whole.as_ref().map(|space| space.basis().map(part).collect::<Vec<_>>());
+                assert_eq!(found.map(|space| space.basis::<f64>().collect::<Vec<_>>()), expected);
+                Ok(())
+            };
+            together(3, own, own).unwrap();
+        }
+        assert!(NullSpace::of(&singular, 1).is_some() && NullSpace::of(&shifted, 1).is_none());
     }
 
     #[test]
