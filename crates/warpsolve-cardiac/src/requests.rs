@@ -77,15 +77,17 @@ impl Requests {
         Request::read(&message)
     }
 
-    /// What was `made`; an error of this rank alone ends all, because the others wait for it.
+    /// What was `made`; an error of this rank alone ends all, because the others wait for it, and then says
+    /// which rank it was.
     pub fn watch<R>(&self, made: Result<R>) -> Result<R> {
-        if let (Some(comm), Err(error)) = (&self.comm, &made)
-            && !is_of_all(error)
-            && !matches!(error, Error::Rank { .. })
-        {
+        let Some(comm) = &self.comm else { return made };
+        made.map_err(|error| {
+            if is_of_all(&error) || matches!(error, Error::Rank { .. }) {
+                return error;
+            }
             comm.fail(&error.to_string());
-        }
-        made
+            Error::Rank { rank: comm.rank(), message: error.to_string() }
+        })
     }
 }
 
@@ -115,5 +117,43 @@ pub(super) fn check_same(comm: Option<&Arc<dyn Comm>>, own: Fingerprint) -> Resu
             "its mesh or its parameters are not those of rank 0; start all ranks with the same files and options"
                 .into(),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpsolve_host::comm::Team;
+
+    #[test]
+    fn requests_are_read_as_they_were_written() {
+        for request in [
+            Request::Step,
+            Request::Voltage,
+            Request::Potential,
+            Request::Activation,
+            Request::Checkpoint,
+            Request::Restore { steps: u64::MAX },
+            Request::Info,
+            Request::Quit,
+        ] {
+            assert_eq!(Request::read(&request.written()).unwrap(), request);
+        }
+        assert!(Request::read(&[]).is_err());
+    }
+
+    #[test]
+    fn an_error_of_one_rank_is_told_to_all() {
+        let team = || Team::new(2).into_iter().map(|rank| Arc::new(rank) as Arc<dyn Comm>);
+        let ranks: Vec<Requests> = team().map(|comm| Requests::new(Some(&comm))).collect();
+        // What all have come to leaves them as they are.
+        assert!(matches!(ranks[1].watch::<()>(Err(Error::Option("unsolved".into()))), Err(Error::Option(_))));
+        ranks[0].ask(Request::Step).unwrap();
+        assert_eq!(ranks[1].next().unwrap(), Request::Step);
+        let fault = Error::NoDevice("it fell off the bus".into());
+        let why = ranks[0].watch::<()>(Err(fault)).unwrap_err().to_string();
+        assert!(why.starts_with("rank 0: ") && why.contains("it fell off the bus"), "{why}");
+        assert_eq!(ranks[1].next().unwrap_err().to_string(), why);
+        assert_eq!(ranks[0].ask(Request::Step).unwrap_err().to_string(), why);
     }
 }

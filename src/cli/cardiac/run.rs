@@ -115,6 +115,8 @@ impl<const C: usize> Run<'_, C> {
         let activation = simulation.activation().map_err(|error| failures.push(error)).unwrap_or_default();
         failures.extend(outputs.finish(self.mesh, &simulation, &activation, end.is_some()));
         let ranks = simulation.ranks().map_err(|error| failures.push(error)).ok().flatten();
+        // Ranks that have ended say why again and again.
+        failures.dedup_by_key(|error| error.to_string());
         Ok(Ran {
             end,
             failures,
