@@ -47,6 +47,11 @@ impl Norms {
         let (squares, max) = chunks.iter().fold((0.0, 0.0), |(sum, max), c| (sum + c.0, larger(max, c.1)));
         Norms { two: squares.sqrt(), max }
     }
+
+    /// Those of n elements that are known to have at least this 2-norm.
+    pub fn at_least(self, two: f64, n: usize) -> Norms {
+        Norms { two: self.two.max(two), max: larger(self.max, two / (n.max(1) as f64).sqrt()) }
+    }
 }
 
 /// A norm as a share of `||b||_2`; the norm itself where that is 0.

@@ -34,6 +34,16 @@ pub(super) struct Trial {
 }
 
 impl Trial {
+    /// Whether it may be worth while to look further.
+    pub fn is_poor(&self) -> bool {
+        self.iterations.is_none_or(|iterations| iterations > GOOD)
+    }
+
+    /// Whether it moved fewer bytes.
+    pub fn is_better_than(&self, other: &Trial) -> bool {
+        self.bytes < other.bytes
+    }
+
     /// The default, of which nothing is known.
     fn unknown() -> Trial {
         Trial { params: Params::default(), iterations: None, bytes: f64::INFINITY }
