@@ -270,7 +270,7 @@ impl fmt::Display for Warning {
                 let vectors = if *every_unknown {
                     "the constants"
                 } else {
-                    "the constants of one unknown of each node"
+                    "the constants of one unknown of each node, or of a part of the unknowns"
                 };
                 let components =
                     if *dimension == 1 { String::new() } else { format!(" on {dimension} components") };

@@ -1,8 +1,7 @@
 //! The ways to solve that there are for a matrix, each with what it is expected to take.
 
 use super::rung::{Cost, INCOMPLETE, ITERATION, MULTIGRID, Rung, SCHUR, cost_of};
-use super::trial::{self, Trial};
-use super::{Method, Options, Precond};
+use super::{Method, Options, Precond, trial};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
@@ -66,9 +65,11 @@ impl Maker<'_> {
         let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
         let mut trial = has_trial.then(|| trial::best(self.a, block_size));
         let found = structure.block_size;
-        if found > block_size && trial.as_ref().is_some_and(Trial::is_poor) {
+        if found > block_size
+            && let Some(scalar) = &trial
+        {
             let blocks = trial::best(self.a, found);
-            if trial.as_ref().is_some_and(|trial| blocks.is_better_than(trial)) {
+            if blocks.is_better_than(scalar) {
                 (trial, block_size) = (Some(blocks), found);
             }
         }
