@@ -64,13 +64,14 @@ const RHO: Slot = Slot(0);
 const P_AP: Slot = Slot(1);
 const NEXT: Slot = Slot(2);
 
-/// Conjugate gradients with a product of one's own; x, and the iterations. Everything but the product is
-/// kernels in Rust, on the same stream: nothing waits between the two.
+/// Conjugate gradients with a product of one's own, to `||b - A x|| <= rtol ||b||` or for so many iterations
+/// at most; x, and the iterations. Everything but the product is kernels in Rust, on the same stream: nothing
+/// waits between the two.
 pub fn cg(
     gpu: &Gpu,
     n: usize,
     b: &[f64],
-    rtol: f64,
+    (rtol, max_iterations): (f64, u32),
     mut multiply: impl FnMut(&DeviceVector<f64>, &mut DeviceVector<f64>) -> Result<()>,
 ) -> Result<(Vec<f64>, u32)> {
     let (mut x, mut r, mut ap) = (gpu.zeros(n)?, gpu.vector(b)?, gpu.zeros(n)?);
@@ -78,7 +79,7 @@ pub fn cg(
     let s = gpu.scalars(3)?;
     gpu.dot(&r, &r, &s, RHO)?;
     let target = rtol * rtol * gpu.read(&s, RHO)?;
-    for k in 1..=2000 {
+    for k in 1..=max_iterations {
         // alpha = (r, r) / (p, A p); beta = (r, r)_next / (r, r)
         multiply(&p, &mut ap)?;
         gpu.dot(&p, &ap, &s, P_AP)?;
@@ -92,7 +93,7 @@ pub fn cg(
             return Ok((gpu.to_host(&x)?, k));
         }
     }
-    Err(Error::Option("no convergence in 2000 iterations".into()))
+    Ok((gpu.to_host(&x)?, max_iterations))
 }
 
 /// Iterations and x with the product in CUDA C++, and with the one in Rust.
@@ -100,8 +101,9 @@ pub fn compare(gpu: &Gpu, a: &Csr<f64>, b: &[f64]) -> Result<[(Vec<f64>, u32); 2
     let n = a.n_rows();
     let native = NativeProduct::new(gpu)?;
     let a = matrix(gpu, a)?;
-    let by_native = cg(gpu, n, b, 1e-8, |u, v| native.multiply(gpu, &a, u, v, n))?;
-    let by_rust = cg(gpu, n, b, 1e-8, |u, v| gpu.multiply(&a, u, Then::Store { y: v }))?;
+    let stop = (1e-8, 2000);
+    let by_native = cg(gpu, n, b, stop, |u, v| native.multiply(gpu, &a, u, v, n))?;
+    let by_rust = cg(gpu, n, b, stop, |u, v| gpu.multiply(&a, u, Then::Store { y: v }))?;
     Ok([by_native, by_rust])
 }
 

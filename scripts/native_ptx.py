@@ -48,6 +48,14 @@ def translate(nvrtc, source, name, arch):
     return text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
 
 
+def fnv(data):
+    """What tells whether the source is still that of the PTX."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("source", type=pathlib.Path)
@@ -59,7 +67,9 @@ def main():
     builtins = next(path.parent.glob("libnvrtc-builtins.so*"))
     ctypes.CDLL(str(builtins), mode=ctypes.RTLD_GLOBAL)
     ptx = translate(ctypes.CDLL(str(path)), arguments.source.read_text(), arguments.source.name, arguments.arch)
-    arguments.source.with_suffix(".ptx").write_text(ptx)
+    source = arguments.source.read_bytes()
+    stamp = f"// Source: {arguments.source.name}, FNV-1a {fnv(source):016x}\n"
+    arguments.source.with_suffix(".ptx").write_text(stamp + ptx)
 
 
 if __name__ == "__main__":

@@ -97,6 +97,19 @@ fn the_minimal_residual_iteration_solves_an_unsymmetric_system_and_its_residual_
 
 /// tests/driver.rs runs it on a GPU. Its loop and what it says of a matrix are the same on the simulator.
 #[test]
+fn kept_ptx_is_that_of_its_source() {
+    let source = include_bytes!("../examples/native_cuda/linear_operator.cu");
+    let fnv = source.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    let ptx = include_str!("../examples/native_cuda/linear_operator.ptx");
+    assert!(
+        ptx.contains(&format!("linear_operator.cu, FNV-1a {fnv:016x}")),
+        "run scripts/native_ptx.py: {fnv:016x}"
+    );
+}
+
+#[test]
 fn the_simulator_says_that_it_runs_no_cuda_code() {
     let gpu = Gpu::simulated().unwrap();
     let refused = native_cuda::NativeProduct::new(&gpu).err().unwrap().to_string();
@@ -110,7 +123,7 @@ fn the_simulator_says_that_it_runs_no_cuda_code() {
     assert!(stride >= 81 && addresses.col_idx != addresses.values);
     let product =
         |u: &DeviceVector<f64>, v: &mut DeviceVector<f64>| gpu.multiply(&matrix, u, Then::Store { y: v });
-    let (x, iterations) = native_cuda::cg(&gpu, 81, &[1.0; 81], 1e-9, product).unwrap();
+    let (x, iterations) = native_cuda::cg(&gpu, 81, &[1.0; 81], (1e-9, 200), product).unwrap();
     assert!((5..81).contains(&iterations), "{iterations}");
     assert!(residual(&a, &x) < 1e-7, "{}", residual(&a, &x));
 }

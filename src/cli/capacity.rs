@@ -42,6 +42,36 @@ fn resident(gpu: &Gpu) -> Vec<Resident> {
     BLOCKS.into_iter().filter_map(of).collect()
 }
 
+/// What solvers do not depend on.
+fn describe_rest(limits: &Limits, lines: &mut Lines) {
+    let by = |sizes: [u32; 3]| sizes.map(|size| thousands(size.into())).join(" x ");
+    let (block, grid) = (by(limits.block_dimensions), by(limits.grid_dimensions));
+    lines.add("", format!("blocks of {block} threads, grids of {grid} blocks at most"));
+    let (constant, pitch) = (bytes(limits.constant_memory.into()), bytes(limits.pitch.into()));
+    let texture = limits.texture_alignment;
+    lines.add(
+        "",
+        format!("constant memory {constant}, pitch {pitch} at most, textures aligned to {texture} bytes"),
+    );
+    let yes = |has: bool| if has { "yes" } else { "no" };
+    let (engines, concurrent) = (limits.copy_engines, yes(limits.has_concurrent_kernels));
+    let (ecc, time_limit) = (yes(limits.has_ecc), yes(limits.has_time_limit));
+    lines.add(
+        "",
+        format!(
+            "{engines} copy engines; concurrent kernels: {concurrent}; ECC: {ecc}; time limit: {time_limit}"
+        ),
+    );
+    let (addresses, memory) = (yes(limits.has_unified_addresses), yes(limits.has_unified_memory));
+    let mode = match limits.compute_mode {
+        0 => "any number of processes",
+        2 => "no process",
+        3 => "one process",
+        _ => "one thread",
+    };
+    lines.add("", format!("unified addresses: {addresses}; unified memory: {memory}; open to {mode}"));
+}
+
 impl Capacity {
     /// Of a device, and what only opening it tells where it is `opened`.
     pub fn of(info: &DeviceInfo, opened: Option<&Gpu>) -> Capacity {
@@ -82,6 +112,7 @@ impl Capacity {
                 "",
                 format!("{block} threads a block, {all} and {registers} registers a multiprocessor at most"),
             );
+            describe_rest(limits, lines);
         }
         for Resident { block, blocks, threads } in &self.resident {
             let (blocks, threads) = (thousands((*blocks).into()), thousands((*threads).into()));

@@ -109,6 +109,7 @@ pub fn worst(reports: &[job::Report]) -> Option<job::Report> {
     worst.solve_seconds = sum(|report| report.solve_seconds);
     worst.relative_residual = most(|report| report.relative_residual);
     worst.backward_error = most(|report| report.backward_error);
+    worst.projected = reports.iter().any(|report| report.projected);
     worst.bytes_moved = reports.iter().map(|report| report.bytes_moved).sum();
     worst.attempts = reports.iter().flat_map(|report| report.attempts.clone()).collect();
     Some(worst)

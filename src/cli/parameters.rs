@@ -49,11 +49,17 @@ impl Amg {
     /// Many parameters at once; those that are given beside it stay.
     pub const PRESET: &'static str = "preset";
 
-    /// `settings` in the order in which they are applied: the preset first.
-    pub fn in_order(settings: &[Setting<Amg>]) -> impl Iterator<Item = &Setting<Amg>> {
+    /// Applies the settings, the preset first. With one every level is in the format that was asked for, as
+    /// the source documents have it.
+    pub fn apply(settings: &[Setting<Amg>], options: &mut Options) -> Result<()> {
         let (presets, others): (Vec<_>, Vec<_>) =
             settings.iter().partition(|setting| setting.key == Self::PRESET);
-        presets.into_iter().chain(others)
+        presets.iter().chain(&others).try_for_each(|setting| setting.apply(options))?;
+        if presets.iter().any(|preset| preset.value != "none") {
+            let asked = options.format.filter(|format| format.block() == 1);
+            options.amg.format = options.amg.format.or(asked);
+        }
+        Self::check(options)
     }
 }
 

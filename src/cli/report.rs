@@ -16,7 +16,9 @@ use super::table::{Align, Lines, bytes, duration, table, thousands};
 pub fn outcome(report: &Report) -> String {
     let plural = if report.outcome.iterations == 1 { "" } else { "s" };
     let after = format!("after {} iteration{plural}", thousands(report.outcome.iterations.into()));
-    if report.converged() {
+    if report.converged() && report.projected {
+        format!("converged {after}, to the projected right-hand side")
+    } else if report.converged() {
         format!("converged {after}")
     } else {
         format!("NOT converged {after}: {}", advice::stop(report))

@@ -323,9 +323,8 @@ impl Settings {
             omega: self.omega.unwrap_or(defaults.omega),
             ..defaults
         };
-        Amg::in_order(&self.amg).try_for_each(|setting| setting.apply(&mut options))?;
+        Amg::apply(&self.amg, &mut options)?;
         self.ilu.iter().try_for_each(|setting| setting.apply(&mut options))?;
-        Amg::check(&options)?;
         Ilu::check(&options)?;
         Ok(options)
     }

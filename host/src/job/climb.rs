@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::attempt::Attempt;
+use super::isolated::Isolated;
 use super::ladder::{ladder, of_indefinite, reconsider};
 use super::plan::Plan;
 use super::rung::Rung;
@@ -24,6 +25,8 @@ pub(super) struct Ladder {
     at: usize,
     /// What is known of a factorisation.
     outlook: Outlook,
+    /// Unknowns that have got an entry on the diagonal.
+    pub isolated: Option<Isolated>,
     /// What was left since the last report.
     pub left: Vec<Attempt>,
     /// Whether it is -A that is solved with, since that may be positive definite.
@@ -31,19 +34,26 @@ pub(super) struct Ladder {
 }
 
 impl Ladder {
-    /// For a matrix, which it may negate.
+    /// For a matrix, which it may negate and complete.
     ///
     /// # Errors
     /// [`Error::Matrix`](crate::Error::Matrix) and [`Error::NotFinite`](crate::Error::NotFinite) for a matrix
     /// that is not square or not finite.
     pub fn of(a: &mut Arc<Csr<f64>>, options: Options) -> Result<Ladder> {
         let (rungs, left, outlook) = (Vec::new(), Vec::new(), Outlook::default());
-        let mut made = Ladder { options, known: None, rungs, at: 0, outlook, left, is_negated: false };
+        let mut made =
+            Ladder { options, known: None, rungs, at: 0, outlook, isolated: None, left, is_negated: false };
         if made.options.method.is_some() || made.options.precond.is_some() {
             return Ok(made);
         }
         check::check_square(a)?;
+        made.isolated = Isolated::of(a);
+        if let Some(isolated) = &made.isolated {
+            *a = Arc::new(isolated.completed(a));
+        }
         let mut known = Known::of(a)?;
+        // As they were given these rows add up to 0.
+        known.analysis.values.zero_sums += made.isolated.as_ref().map_or(0, Isolated::count);
         made.is_negated = known.analysis.may_be_negative_definite() && a.n_rows() > 0;
         if made.is_negated {
             *a = Arc::new(a.map_values(|v| -v));
@@ -72,7 +82,11 @@ impl Ladder {
                 (Err(error), Some(rung)) if !self.is_last() => {
                     self.leave(a, Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
                 }
-                (plan, _) => return Ok(Plan { outlook: self.outlook.clone(), ..plan? }),
+                (plan, _) => {
+                    let mut plan = Plan { outlook: self.outlook.clone(), ..plan? };
+                    plan.warnings.extend(self.isolated.as_ref().map(Isolated::warning));
+                    return Ok(plan);
+                }
             }
         }
     }

@@ -57,7 +57,7 @@ impl Solver {
     /// tried in another way is solved for alone once more.
     fn solve_together(&mut self, group: &[&[f64]]) -> Result<Option<Vec<Solution>>> {
         let begin = Instant::now();
-        if !group.iter().all(|b| self.plan.suits(b)) {
+        if self.ladder.isolated.is_some() || !group.iter().all(|b| self.plan.suits(b)) {
             return Ok(None);
         }
         let sign = if self.ladder.is_negated { -1.0 } else { 1.0 };

@@ -6,6 +6,7 @@
 //! | `options` | what can be chosen |
 //! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
+//! | `isolated` | unknowns in no equation |
 //! | `plan` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
@@ -29,6 +30,7 @@ mod columns;
 mod device;
 pub mod dot;
 mod given;
+mod isolated;
 mod judge;
 mod ladder;
 pub mod loops;

@@ -7,8 +7,7 @@ use super::{Method, Options, Precision, Precond};
 use crate::analysis::Known;
 use crate::error::{Error, Result};
 use crate::matrix::{
-    AnyMatrix, BlockCsr, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks,
-    choose_in_blocks,
+    AnyMatrix, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks, choose_in_blocks,
 };
 use crate::parallel::*;
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
@@ -264,9 +263,7 @@ pub(super) fn choose_format(
 ) -> Result<Choice> {
     match options.format {
         // A hierarchy of blocks is of blocks, however many of their values are zero.
-        None if options.block_size > 1 && has_hierarchy => {
-            Ok(choose_in_blocks(&BlockCsr::from_csr(a, options.block_size)?, a.nnz(), target))
-        }
+        None if options.block_size > 1 && has_hierarchy => choose_in_blocks(a, options.block_size, target),
         None if options.block_size > 1 => choose_blocks(a, options.block_size, target),
         None => Ok(choose(a, target)),
         Some(format) => as_asked(a, format, options.sigma.unwrap_or(1)),

@@ -194,12 +194,21 @@ pub enum Warning {
         /// Sweeps after.
         post: u32,
     },
+    /// Unknowns that are in no equation, whose own rows are empty: they are 0 in x.
+    Isolated {
+        /// The first, counted from 1.
+        row: usize,
+        /// So many in all.
+        count: usize,
+    },
     /// The right-hand side had a part outside of the range of a singular matrix.
     Projected {
         /// Dimension of the null space.
         dimension: usize,
         /// Whether every unknown has a part in it.
         every_unknown: bool,
+        /// The norm of that part over that of the right-hand side.
+        share: f64,
     },
     /// The matrix is singular in f64: with x every `x + v` is a solution, v in its null space.
     NotUnique {
@@ -246,18 +255,30 @@ impl fmt::Display for Warning {
                      symmetric one, with pre = post"
                 )
             }
-            Warning::Projected { dimension, every_unknown } => {
+            Warning::Isolated { row, count } => {
+                let others = match count {
+                    1 => String::new(),
+                    n => format!(" (the first of {n} such)"),
+                };
+                write!(
+                    f,
+                    "row {row} and column {row} are empty{others}: the matrix is singular; the unknown is in no equation, \
+                     and is 0 in x"
+                )
+            }
+            Warning::Projected { dimension, every_unknown, share } => {
                 let vectors = if *every_unknown {
                     "the constants"
                 } else {
-                    "the constants of one unknown of each node"
+                    "the constants of one unknown of each node, or of a part of the unknowns"
                 };
                 let components =
                     if *dimension == 1 { String::new() } else { format!(" on {dimension} components") };
                 write!(
                     f,
-                    "the matrix is singular: its null space is {vectors}{components}; the right-hand side was \
-                     projected, the residual is that of the projected system"
+                    "the matrix is singular: its null space is {vectors}{components}; {share:.1e} of the right-hand \
+                     side is outside of its range, where no x reaches: it was projected, and the residual is that of \
+                     the projected system"
                 )
             }
             Warning::NotUnique { dimension } => {

@@ -47,11 +47,21 @@ impl Norms {
         let (squares, max) = chunks.iter().fold((0.0, 0.0), |(sum, max), c| (sum + c.0, larger(max, c.1)));
         Norms { two: squares.sqrt(), max }
     }
+
+    /// Those of n elements that are known to have at least this 2-norm.
+    pub fn at_least(self, two: f64, n: usize) -> Norms {
+        Norms { two: self.two.max(two), max: larger(self.max, two / (n.max(1) as f64).sqrt()) }
+    }
 }
 
 /// A norm as a share of `||b||_2`; the norm itself where that is 0.
 pub(super) fn relative(norm: f64, norm_b: f64) -> f64 {
-    if norm_b == 0.0 { norm } else { norm / norm_b }
+    match norm_b {
+        0.0 => norm,
+        // Squares that overflow say nothing of how large the residual is beside b.
+        f64::INFINITY => f64::INFINITY,
+        _ => norm / norm_b,
+    }
 }
 
 /// `||b - A x||_2 / ||b||_2` in f64, or `||b - A x||_2` where b = 0.

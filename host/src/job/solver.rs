@@ -8,6 +8,7 @@ use super::Device;
 use super::Method;
 use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
+use super::isolated;
 use super::judge::Judge;
 use super::options::Precision;
 use super::plan::Plan;
@@ -135,6 +136,10 @@ impl Solver {
             Some(numbering) => numbering.matrix(&a)?,
             None => a,
         };
+        let a = match &self.ladder.isolated {
+            Some(isolated) => Arc::new(isolated.of_other_values(&a)?),
+            None => a,
+        };
         let old = &*self.plan.a;
         if sizes(&a) != sizes(old) || a.row_ptr() != old.row_ptr() || a.col_idx() != old.col_idx() {
             return Err(Error::Matrix("the pattern is another one; only values can be updated".into()));
@@ -227,13 +232,15 @@ impl Solver {
         self.check("right-hand side", b)?;
         start.map_or(Ok(()), |x| self.check("start", x))?;
         let negated: Option<Vec<f64>> = self.ladder.is_negated.then(|| b.iter().map(|v| -v).collect());
-        let b = negated.as_deref().unwrap_or(b);
+        let mut b = Cow::Borrowed(negated.as_deref().unwrap_or(b));
+        let isolated = self.ladder.isolated.as_ref();
+        let out_of_reach = isolated.map_or(0.0, |isolated| isolated.take_out(b.to_mut()));
         let mut best: Option<Solution> = None;
         loop {
             let begin = Instant::now();
             let from = best.as_ref().map(|best| best.x.as_slice()).or(start);
             self.watch.judge = self.judge();
-            let solved = self.solve_once(from, b);
+            let solved = self.solve_once(from, &b);
             let is_better = |solution: &Solution| {
                 let residual = solution.report.relative_residual;
                 best.as_ref().is_none_or(|best| residual <= best.report.relative_residual)
@@ -267,6 +274,9 @@ impl Solver {
         let left = solution.report.attempts.iter().map(|attempt| attempt.seconds);
         solution.report.setup_seconds += left.sum::<f64>();
         solution.report.analysis = self.ladder.analysis().cloned();
+        if out_of_reach > 0.0 {
+            isolated::tell(&mut solution.report, out_of_reach, |norm| self.plan.options.stop.threshold(norm));
+        }
         Ok(solution)
     }
 
@@ -383,9 +393,15 @@ impl Solver {
             solved.outcome.reason = StopReason::AtRounding;
         }
         let reason = solved.outcome.reason;
+        if reason == StopReason::AtRounding {
+            // b - A x in f64 may be 0 where x is so large that its rounding hides the rest.
+            let doubled = solved.outcome.history.last().copied().unwrap_or_default();
+            solved.residual = solved.residual.at_least(doubled, solved.x.len());
+        }
         let null_space = solved.factorisation.map_or(0, |info| info.null_space);
         warnings.extend((null_space > 0).then_some(Warning::NotUnique { dimension: null_space }));
-        if matches!(reason, StopReason::Converged) {
+        // What is left at the limit of f64 is the best that there is, however large its residual.
+        if matches!(reason, StopReason::Converged | StopReason::AtRounding) {
             return warnings;
         }
         let a = &self.plan.a;
@@ -502,6 +518,7 @@ pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> 
     (removed > ROUNDING * norm).then(|| Warning::Projected {
         dimension: null_space.dimension(),
         every_unknown: null_space.has_every_unknown(),
+        share: removed / norm,
     })
 }
 

@@ -18,6 +18,8 @@ const PLACES: usize = 2;
 const GOOD: u32 = 16;
 /// Iterations after which a candidate is given up.
 const MOST: u32 = 100;
+/// The share of the bytes of one candidate that another moves which is clearly better.
+const CLEARLY: f64 = 0.8;
 /// Bytes that another candidate may move for each of the first one's: where that needs many iterations on a
 /// piece, it needs the more of them the larger the matrix is.
 const MORE: f64 = 1.5;
@@ -34,6 +36,11 @@ pub(super) struct Trial {
 }
 
 impl Trial {
+    /// Whether it moved clearly fewer bytes.
+    pub fn is_better_than(&self, other: &Trial) -> bool {
+        self.bytes < CLEARLY * other.bytes
+    }
+
     /// The default, of which nothing is known.
     fn unknown() -> Trial {
         Trial { params: Params::default(), iterations: None, bytes: f64::INFINITY }

@@ -58,11 +58,21 @@ impl Maker<'_> {
     pub fn multigrid(&self) -> Rung {
         let structure = &self.analysis.structure;
         let nnz = structure.nonzeros as f64;
-        // Blocks are for systems of equations, not for the scalar ones that happen to have some.
+        // Blocks are for systems of equations, not for the scalar ones that happen to have some, unless they
+        // serve those better.
         let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
-        let block_size = if is_system { structure.block_size } else { self.options.block_size };
+        let mut block_size = if is_system { structure.block_size } else { self.options.block_size };
         let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
-        let trial = has_trial.then(|| trial::best(self.a, block_size));
+        let mut trial = has_trial.then(|| trial::best(self.a, block_size));
+        let found = structure.block_size;
+        if found > block_size
+            && let Some(scalar) = &trial
+        {
+            let blocks = trial::best(self.a, found);
+            if blocks.is_better_than(scalar) {
+                (trial, block_size) = (Some(blocks), found);
+            }
+        }
         let iterations = trial.as_ref().and_then(|trial| trial.iterations);
         // The whole takes more than a piece.
         let expected = match (iterations, self.analysis.is_like_diffusion()) {

@@ -7,8 +7,9 @@
 use super::csr::row_pointer_bytes;
 use super::format::Format;
 use super::lanes::prefetch;
+use super::padding::sell_padding_of;
 use super::stored::Stored;
-use super::{Csr, Padding, SLICE, sell_padding};
+use super::{Csr, Padding, SLICE};
 use crate::error::{Error, Result};
 use crate::parallel::*;
 use cuda_std::Real;
@@ -36,48 +37,21 @@ impl<T: Real> BlockCsr<T> {
     /// [`Error::Option`] for a block size beyond [`BLOCK_SIZES`], [`Error::Matrix`] where the rows or columns
     /// are not whole blocks.
     pub fn from_csr(a: &Csr<T>, block: usize) -> Result<Self> {
-        check_block(a, block)?;
+        let lengths = block_lengths(a, block)?;
         let (n_rows, n_cols) = (a.n_rows() / block, a.n_cols() / block);
-        let block_columns = |i: usize, columns: &mut Vec<u32>| {
-            columns.clear();
-            for row in block * i..block * (i + 1) {
-                columns.extend(a.row(row).0.iter().map(|j| j / block as u32));
-            }
-            columns.sort_unstable();
-            columns.dedup();
-        };
-        let rows = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(n_rows);
-        let chunk_blocks = |chunk: usize| {
-            let (mut ends, mut all, mut columns) = (Vec::new(), Vec::new(), Vec::new());
-            for i in rows(chunk) {
-                block_columns(i, &mut columns);
-                all.extend_from_slice(&columns);
-                ends.push(all.len());
-            }
-            (ends, all)
-        };
-        let chunks: Vec<(Vec<usize>, Vec<u32>)> =
-            (0..n_rows.div_ceil(CHUNK)).into_par_iter().map(chunk_blocks).collect();
-        let mut row_ptr = vec![0];
-        let mut col_idx = Vec::with_capacity(chunks.iter().map(|(_, columns)| columns.len()).sum());
-        for (ends, columns) in chunks {
-            row_ptr.extend(ends.iter().map(|end| col_idx.len() + end));
-            col_idx.extend_from_slice(&columns);
+        let mut row_ptr = vec![0; n_rows + 1];
+        for (i, &length) in lengths.iter().enumerate() {
+            row_ptr[i + 1] = row_ptr[i] + length as usize;
         }
+        let mut col_idx = vec![0; row_ptr[n_rows]];
         let mut values = vec![T::ZERO; col_idx.len() * block * block];
-        let fill = |i: usize, columns: &[u32], values: &mut [T]| {
-            for k in 0..block {
-                let mut place = 0;
-                let (row_columns, row_values) = a.row(block * i + k);
-                for (&j, &v) in row_columns.iter().zip(row_values) {
-                    while columns[place] != j / block as u32 {
-                        place += 1;
-                    }
-                    values[(place * block + k) * block + j as usize % block] = v;
-                }
+        for_each_block_row(block, &row_ptr, &mut col_idx, &mut values, |i, columns, values| {
+            let mut merged = Merged::of(a, block, i);
+            for (column, values) in columns.iter_mut().zip(values.chunks_exact_mut(block * block)) {
+                let next = merged.next(|k, l, v| values[k * block + l] = v);
+                *column = next.expect("a block for each that was counted");
             }
-        };
-        for_each_block_row(block, &row_ptr, &col_idx, &mut values, fill);
+        });
         Ok(BlockCsr { block, n_rows, n_cols, row_ptr, col_idx, values })
     }
 
@@ -86,9 +60,9 @@ impl<T: Real> BlockCsr<T> {
     pub(crate) fn from_planes<U: Real, M: AsRef<Csr<U>> + Sync>(planes: &[M]) -> Self {
         let block = planes.len().isqrt();
         let first = planes[0].as_ref();
-        let (row_ptr, col_idx) = (first.row_ptr().to_vec(), first.col_idx().to_vec());
+        let (row_ptr, mut col_idx) = (first.row_ptr().to_vec(), first.col_idx().to_vec());
         let mut values = vec![T::ZERO; col_idx.len() * block * block];
-        for_each_block_row(block, &row_ptr, &col_idx, &mut values, |i, _, values| {
+        for_each_block_row(block, &row_ptr, &mut col_idx, &mut values, |i, _, values| {
             for (kl, plane) in planes.iter().enumerate() {
                 for (place, v) in plane.as_ref().row(i).1.iter().enumerate() {
                     values[place * block * block + kl] = T::from_f64(v.to_f64());
@@ -202,40 +176,78 @@ pub fn check_block<T: Real>(a: &Csr<T>, block: usize) -> Result<()> {
 
 /// The values that a format of blocks stores, and the nonzeros of `a` among them. The others are zeros within
 /// blocks and, with `sigma`, the padding of reduced SELL. Errors are those of [`check_block`] and
-/// [`sell_padding`].
+/// [`sell_padding`](super::sell_padding).
 pub fn block_padding<T: Real>(a: &Csr<T>, block: usize, sigma: Option<usize>) -> Result<Padding> {
-    let blocks = BlockCsr::from_csr(a, block)?;
+    let lengths = block_lengths(a, block)?;
+    let blocks = lengths.iter().map(|&length| u64::from(length)).sum();
     let stored = match sigma {
-        None => blocks.blocks() as u64,
-        Some(sigma) => sell_padding(&blocks.plane(0, 0), sigma)?.stored,
+        None => blocks,
+        Some(sigma) => sell_padding_of(lengths, blocks, sigma)?.stored,
     };
     Ok(Padding { stored: stored * (block * block) as u64, nnz: a.nnz() as u64 })
+}
+
+/// Blocks of each block row with an entry stored. Errors are those of [`check_block`].
+pub(super) fn block_lengths<T: Real>(a: &Csr<T>, block: usize) -> Result<Vec<u32>> {
+    check_block(a, block)?;
+    let length = |i: usize| {
+        let mut merged = Merged::of(a, block, i);
+        std::iter::from_fn(|| merged.next(|_, _, _| ())).count() as u32
+    };
+    Ok((0..a.n_rows() / block).into_par_iter().with_min_len(CHUNK).map(length).collect())
+}
+
+/// What is left of the rows of a block row, whose entries are merged into blocks.
+struct Merged<'a, T> {
+    block: usize,
+    rows: [(&'a [u32], &'a [T]); *BLOCK_SIZES.end()],
+}
+
+impl<'a, T: Real> Merged<'a, T> {
+    fn of(a: &'a Csr<T>, block: usize, i: usize) -> Self {
+        let row = |k: usize| if k < block { a.row(block * i + k) } else { (&[][..], &[][..]) };
+        Merged { block, rows: std::array::from_fn(row) }
+    }
+
+    /// The column of the next block, whose entries `put(k, l, value)` gets.
+    fn next(&mut self, mut put: impl FnMut(usize, usize, T)) -> Option<u32> {
+        let block = self.block as u32;
+        let column = self.rows.iter().filter_map(|(columns, _)| columns.first()).min()? / block;
+        for (k, (columns, values)) in self.rows.iter_mut().enumerate() {
+            while let Some(&j) = columns.first().filter(|&&j| j - column * block < block) {
+                put(k, (j - column * block) as usize, values[0]);
+                (*columns, *values) = (&columns[1..], &values[1..]);
+            }
+        }
+        Some(column)
+    }
 }
 
 /// Calls `f(i, block columns, values)` for every block row, in parallel.
 fn for_each_block_row<T: Real>(
     block: usize,
     row_ptr: &[usize],
-    col_idx: &[u32],
+    col_idx: &mut [u32],
     values: &mut [T],
-    f: impl Fn(usize, &[u32], &mut [T]) + Sync,
+    f: impl Fn(usize, &mut [u32], &mut [T]) + Sync,
 ) {
     let square = block * block;
     let n_rows = row_ptr.len() - 1;
-    let mut left = values;
+    let (mut columns_left, mut values_left) = (col_idx, values);
     let mut chunks = Vec::with_capacity(n_rows.div_ceil(CHUNK));
     for start in (0..n_rows).step_by(CHUNK) {
         let end = (start + CHUNK).min(n_rows);
-        let values;
-        (values, left) = left.split_at_mut(square * (row_ptr[end] - row_ptr[start]));
-        chunks.push((start..end, values));
+        let (columns, values);
+        (columns, columns_left) = columns_left.split_at_mut(row_ptr[end] - row_ptr[start]);
+        (values, values_left) = values_left.split_at_mut(square * (row_ptr[end] - row_ptr[start]));
+        chunks.push((start..end, columns, values));
     }
-    chunks.into_par_iter().for_each(|(rows, values)| {
+    chunks.into_par_iter().for_each(|(rows, columns, values)| {
         let first = row_ptr[rows.start];
         for i in rows {
-            let range = row_ptr[i]..row_ptr[i + 1];
-            let place = square * (range.start - first)..square * (range.end - first);
-            f(i, &col_idx[range], &mut values[place]);
+            let range = row_ptr[i] - first..row_ptr[i + 1] - first;
+            let place = square * range.start..square * range.end;
+            f(i, &mut columns[range], &mut values[place]);
         }
     });
 }

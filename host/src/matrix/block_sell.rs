@@ -6,6 +6,7 @@ use super::format::Format;
 use super::stored::Stored;
 use super::{BlockCsr, Padding, SLICE, Sell};
 use crate::error::Result;
+use crate::parallel::*;
 
 /// A block matrix in reduced SELL-32-sigma: b^2 arrays of values, one for each place in a block, of one
 /// pattern.
@@ -18,16 +19,45 @@ pub struct BlockSell<T> {
     values: Vec<T>,
 }
 
+/// Slices of a task.
+const GROUP: usize = 16;
+
+/// For each task its part of each plane.
+fn groups_of_planes<'a, T>(values: &'a mut [T], slice_ptr: &[u64], planes: usize) -> Vec<Vec<&'a mut [T]>> {
+    let ends: Vec<usize> =
+        slice_ptr.iter().step_by(GROUP).chain(slice_ptr.last()).map(|&p| p as usize).collect();
+    let mut groups: Vec<Vec<&mut [T]>> = ends.windows(2).map(|_| Vec::with_capacity(planes)).collect();
+    let mut left = values;
+    for _ in 0..planes {
+        for (group, ends) in groups.iter_mut().zip(ends.windows(2)) {
+            let part;
+            (part, left) = left.split_at_mut(ends[1] - ends[0]);
+            group.push(part);
+        }
+    }
+    groups
+}
+
 impl<T: Real> BlockSell<T> {
     /// Converts; errors as [`Sell::from_csr`] has them, for the rows of blocks.
     pub fn from_blocks(a: &BlockCsr<T>, sigma: usize) -> Result<Self> {
         let b = a.block();
         let pattern = Sell::from_csr(&a.plane(0, 0), sigma)?;
-        let mut values = pattern.values().to_vec();
-        values.reserve_exact(pattern.stored() * (b * b - 1));
-        for kl in 1..b * b {
-            values.extend_from_slice(Sell::from_csr(&a.plane(kl / b, kl % b), sigma)?.values());
-        }
+        let mut values = vec![T::ZERO; pattern.stored() * b * b];
+        let groups = groups_of_planes(&mut values, pattern.slice_ptr(), b * b);
+        groups.into_par_iter().enumerate().for_each(|(group, mut planes)| {
+            let first = pattern.slice_ptr()[group * GROUP] as usize;
+            let rows = group * GROUP * SLICE..((group + 1) * GROUP * SLICE).min(a.block_rows());
+            for position in rows {
+                let row = pattern.permutation().map_or(position, |rows| rows[position] as usize);
+                let start = pattern.slice_ptr()[position / SLICE] as usize - first + position % SLICE;
+                for (entry, block) in a.row(row).1.chunks_exact(b * b).enumerate() {
+                    for (plane, &value) in planes.iter_mut().zip(block) {
+                        plane[start + SLICE * entry] = value;
+                    }
+                }
+            }
+        });
         Ok(BlockSell { block: b, pattern, values })
     }
 

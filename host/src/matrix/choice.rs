@@ -1,8 +1,9 @@
 //! Which format holds a matrix best, decided by its row lengths.
 
+use super::Csr;
+use super::block::block_lengths;
 use super::format::{Format, SLICE};
-use super::padding::{Padding, sell_padding};
-use super::{BlockCsr, Csr};
+use super::padding::{Padding, sell_padding, sell_padding_of};
 use crate::error::Result;
 use cuda_std::Real;
 
@@ -53,13 +54,22 @@ pub struct Choice {
 /// Chooses a format: CRS on the CPU; on the GPU reduced SELL-32 with the smallest of [`SORTING_WINDOWS`]
 /// whose padding is [worthwhile](WORTHWHILE_PADDING), or else CRS; CRS too for few long rows.
 pub fn choose<T: Real>(a: &Csr<T>, target: Target) -> Choice {
+    choose_by(a.n_rows(), a.nnz(), target, |sigma| sell_padding(a, sigma))
+}
+
+/// [`choose`], without the matrix itself: `padding(sigma)` is what reduced SELL-32-sigma would store.
+fn choose_by(
+    n_rows: usize,
+    nnz: usize,
+    target: Target,
+    padding: impl FnMut(usize) -> Result<Padding>,
+) -> Choice {
     match target {
         Target::Cpu => {
             let reason = "CRS: it has no padding, and a core reads rows one after another";
-            Choice::crs(a.nnz(), reason.to_string())
+            Choice::crs(nnz, reason.to_string())
         }
-        Target::Gpu => choose_for_gpu(a.n_rows(), a.nnz(), |sigma| sell_padding(a, sigma))
-            .expect("1 and multiples of 32 are windows"),
+        Target::Gpu => choose_for_gpu(n_rows, nnz, padding).expect("1 and multiples of 32 are windows"),
     }
 }
 
@@ -69,22 +79,31 @@ const WORTHWHILE_FILL: f64 = 1.3;
 
 /// [`choose`] for b unknowns a node: a format of blocks, unless they would be mostly zeros.
 pub fn choose_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Result<Choice> {
-    let blocks = BlockCsr::from_csr(a, block)?;
-    let stored = blocks.values().len() as u64;
-    let fill = Padding { stored, nnz: a.nnz() as u64 };
+    let lengths = block_lengths(a, block)?;
+    let fill = Padding { stored: values_in_blocks(&lengths, block), nnz: a.nnz() as u64 };
     if fill.factor() > WORTHWHILE_FILL {
         let mut choice = choose(a, target);
         choice.reason += &format!("; {block} x {block} blocks would have {:.0} % zeros more", fill.percent());
         return Ok(choice);
     }
-    Ok(choose_in_blocks(&blocks, a.nnz(), target))
+    Ok(choose_by_lengths(&lengths, block, a.nnz(), target))
 }
 
-/// [`choose`] among the formats of blocks, for `blocks` of a matrix of so many nonzeros.
-pub(crate) fn choose_in_blocks<T: Real>(blocks: &BlockCsr<T>, nnz: usize, target: Target) -> Choice {
-    let mut choice = choose(&blocks.plane(0, 0), target).for_blocks(blocks.block());
+/// [`choose`] among the formats of blocks. Errors are those of [`choose_blocks`].
+pub(crate) fn choose_in_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Result<Choice> {
+    Ok(choose_by_lengths(&block_lengths(a, block)?, block, a.nnz(), target))
+}
+
+fn choose_by_lengths(lengths: &[u32], block: usize, nnz: usize, target: Target) -> Choice {
+    let blocks = values_in_blocks(lengths, 1);
+    let padding = |sigma| sell_padding_of(lengths.to_vec(), blocks, sigma);
+    let mut choice = choose_by(lengths.len(), blocks as usize, target, padding).for_blocks(block);
     choice.padding.nnz = nnz as u64;
     choice
+}
+
+fn values_in_blocks(lengths: &[u32], block: usize) -> u64 {
+    lengths.iter().map(|&length| u64::from(length)).sum::<u64>() * (block * block) as u64
 }
 
 impl Choice {

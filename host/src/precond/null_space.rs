@@ -36,6 +36,8 @@ impl NullSpace {
     /// kind: a pure Neumann problem. With b = 2 the extracellular potential of the bidomain equations is such
     /// a kind and the transmembrane voltage is not.
     ///
+    /// Rows that have but their own diagonal entry are equations by themselves and do not count.
+    ///
     /// `None` for any other matrix, also for one of at least 32 rows whose sums are all above 0, or all
     /// below, which rounding does not make them: a little of the identity was added. And where the graph of
     /// its entries has more than [`NullSpace::MOST`] components.
@@ -49,7 +51,7 @@ impl NullSpace {
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
         let is_shifted = |kind: usize| {
             let sign = f64::signum(sums(a, kind.min(n - 1), b, kind).0);
-            n >= FEW && rows().all(|i| sign * sums(a, i, b, kind).0 > 0.0)
+            n >= FEW && rows().all(|i| sign * sums(a, i, b, kind).0 > 0.0 || is_alone(a, i))
         };
         let all_vanish = |kind: usize| {
             vanishes(a, kind.min(n - 1), b, kind)
@@ -60,7 +62,7 @@ impl NullSpace {
         if !kinds.contains(&true) || !a.is_symmetric(ROUNDING).is_symmetric() {
             return None;
         }
-        let (component, count) = components(a, b, &kinds)?;
+        let (component, count) = components(a, b, &kinds).filter(|(_, count)| *count > 0)?;
         let mut sizes = vec![0; count];
         component.iter().filter(|&&k| k != REGULAR).for_each(|&k| sizes[k as usize] += 1);
         Some(NullSpace { component, sizes })
@@ -82,24 +84,28 @@ impl NullSpace {
             let sum = |i: usize| sums(a, i, b, kind).0;
             [
                 count(&|i| !vanishes(a, i, b, kind)),
-                count(&|i| sum(i) > 0.0),
-                count(&|i| sum(i) < 0.0),
+                count(&|i| sum(i) > 0.0 || is_alone(a, i)),
+                count(&|i| sum(i) < 0.0 || is_alone(a, i)),
                 own.len() as f64,
-                count(&|i| i % b == kind),
+                count(&|i| i % b == kind && !is_alone(a, i)),
             ]
         };
         let of_all = comm::sums(comm, &(0..b).flat_map(counts).collect::<Vec<f64>>())?;
         let vanish = |counts: &[f64]| {
             let is_shifted = counts[3] >= FEW as f64 && counts[1..3].contains(&counts[3]);
-            counts[0] == 0.0 && counts[3] > 0.0 && !is_shifted
+            counts[0] == 0.0 && counts[4] > 0.0 && !is_shifted
         };
         let of_kinds: Vec<&[f64]> = of_all.chunks(5).collect();
         let kinds: Vec<usize> = (0..b).filter(|&kind| vanish(of_kinds[kind])).collect();
         if kinds.is_empty() {
             return Ok(None);
         }
-        let component_of = |&i: &u32| kinds.iter().position(|&kind| i as usize % b == kind);
-        let component = own.iter().map(|i| component_of(i).map_or(REGULAR, |k| k as u32)).collect();
+        let component_of = |&i: &u32| {
+            let i = i as usize;
+            let k = kinds.iter().position(|&kind| i % b == kind && !is_alone(a, i));
+            k.map_or(REGULAR, |k| k as u32)
+        };
+        let component = own.iter().map(component_of).collect();
         let sizes = kinds.iter().map(|&kind| of_kinds[kind][4] as usize).collect();
         Ok(Some(NullSpace { component, sizes }))
     }
@@ -196,11 +202,11 @@ fn sums(a: &Csr<f64>, i: usize, b: usize, kind: usize) -> (f64, f64) {
     entries.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()))
 }
 
-/// Whether the first of [`sums`] is 0 but for rounding.
+/// Whether the first of [`sums`] is 0 but for rounding, or the row says nothing of the others.
 fn vanishes(a: &Csr<f64>, i: usize, b: usize, kind: usize) -> bool {
     let (sum, magnitude) = sums(a, i, b, kind);
-    // A row without entries says nothing of the others: its unknown is in no system.
-    sum.abs() <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind)
+    // A row without entries is none of these: its unknown is in no system.
+    sum.abs() <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind) || is_alone(a, i)
 }
 
 fn norm(x: &[f64]) -> f64 {
@@ -208,9 +214,15 @@ fn norm(x: &[f64]) -> f64 {
     squares.iter().sum::<f64>().sqrt()
 }
 
+/// Whether a row's only entry that is not 0 is that of the diagonal.
+fn is_alone(a: &Csr<f64>, i: usize) -> bool {
+    let mut entries = a.row(i).0.iter().zip(a.row(i).1).filter(|(_, v)| **v != 0.0);
+    entries.next().is_some_and(|(&j, _)| j as usize == i) && entries.next().is_none()
+}
+
 /// The connected component of each unknown in the graph of the entries that are not 0 between unknowns of one
 /// kind, numbered by their first unknowns, and their number; `None` where they are too many. Unknowns of a
-/// kind that is not among `kinds` are [`REGULAR`]. Union-find with path halving (Tarjan and van Leeuwen
+/// kind that is not among `kinds`, and those alone in their equations, are [`REGULAR`]. Union-find with path halving (Tarjan and van Leeuwen
 /// 1984).
 fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize)> {
     fn root(parent: &mut [u32], mut i: u32) -> u32 {
@@ -234,7 +246,7 @@ fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize
     }
     let mut component = vec![REGULAR; n];
     let mut count = 0;
-    for i in (0..n).filter(|i| kinds[i % b]) {
+    for i in (0..n).filter(|i| kinds[i % b] && !is_alone(a, *i)) {
         let root = root(&mut parent, i as u32) as usize;
         component[i] = if root == i { count } else { component[root] };
         count += u32::from(root == i);
@@ -296,6 +308,18 @@ pub(super) mod tests {
             let shifted = Csr::from_triplets(49, 49, (0..49).flat_map(row).chain(more)).unwrap();
             assert_eq!(NullSpace::of(&shifted, 1).is_some(), is_null);
         }
+        // An unknown by itself, before the others and behind them, is in no part of it.
+        let entries = |first: usize| {
+            let row =
+                |i: usize| singular.row(i).0.iter().zip(singular.row(i).1).map(move |(&j, &v)| (i, j, v));
+            let moved = (0..49).flat_map(row).map(move |(i, j, v)| (first + i, first + j as usize, v));
+            moved.chain([(49 * (1 - first), 49 * (1 - first), 2.0)])
+        };
+        for first in [0, 1] {
+            let null_space = NullSpace::of(&Csr::from_triplets(50, 50, entries(first)).unwrap(), 1).unwrap();
+            assert_eq!((null_space.sizes.as_slice(), null_space.has_every_unknown()), (&[49][..], false));
+        }
+        assert_eq!(NullSpace::of(&Csr::identity(3), 1), None);
         // Row sums vanish, but those of the columns do not.
         assert_eq!(NullSpace::of(&neumann(&problem("convection-diffusion:7"), 1), 1), None);
         // A tree whose unknowns come in an order that unites components late; an entry 0 connects nothing.

@@ -29,6 +29,7 @@ use warpsolve::{Error, Result};
 
 use super::json;
 use super::output::{print, write};
+use super::parameters::Amg;
 use super::profile::Profiler;
 use super::status::{FAILURE, SUCCESS, UNCONVERGED};
 use args::{BenchArgs, Setting, What};
@@ -59,6 +60,9 @@ pub fn run(args: BenchArgs, profiler: &Profiler) -> Result<u8> {
     };
     let has_multigrid =
         |kind: &Kind| matches!(kind, Kind::Amg | Kind::Block | Kind::Threads | Kind::Elasticity);
+    if setting.preset.is_some() && setting.amg.iter().any(|setting| setting.key == Amg::PRESET) {
+        return Err(Error::Option("--preset and --amg preset= say the same; give one of them".into()));
+    }
     if (!setting.amg.is_empty() || setting.preset.is_some()) && !kinds.iter().any(has_multigrid) {
         let message =
             "--amg and --preset go with a table that has multigrid: amg, block, threads, elasticity or all";

@@ -9,7 +9,7 @@ use warpsolve::precond::amg::NearNull;
 use warpsolve::solver::{MAX_RESTART, Stop, StopReason};
 use warpsolve::{Error, Result};
 
-use super::super::parameters::{Amg, Family, Setting};
+use super::super::parameters::{Amg, Setting};
 use super::super::rigid::with_rigid_motions;
 use super::super::values::Restart;
 use super::published::{self, Solve};
@@ -117,14 +117,10 @@ impl Bench {
     }
 
     /// The parameters that were asked for, and for an elastic body its rigid motions.
-    fn choose_multigrid(&self, options: &mut Options, format: Format) -> Result<()> {
+    fn choose_multigrid(&self, options: &mut Options) -> Result<()> {
         let preset = self.setting.preset.iter().map(|name| Setting::new(Amg::PRESET, name.clone()));
         let settings: Vec<Setting<Amg>> = self.setting.amg.iter().cloned().chain(preset).collect();
-        Amg::in_order(&settings).try_for_each(|setting| setting.apply(options))?;
-        if settings.iter().any(|setting| setting.key == Amg::PRESET && setting.value != "none") {
-            options.amg.format = options.amg.format.or(Some(format).filter(|format| format.block() == 1));
-        }
-        Amg::check(options)?;
+        Amg::apply(&settings, options)?;
         let coordinates = self.system.as_ref().and_then(|(source, _)| source.coordinates());
         if let Some(coordinates) = coordinates {
             *options = with_rigid_motions(options.clone(), || NearNull::rigid_motions(&coordinates))?;
@@ -155,7 +151,7 @@ impl Bench {
             ..Options::default()
         };
         if precond == Precond::Amg {
-            self.choose_multigrid(&mut options, format)?;
+            self.choose_multigrid(&mut options)?;
         }
         let default = if self.simulated { SOLVES.1 } else { SOLVES.0 };
         let count = self.setting.solves.unwrap_or(default);

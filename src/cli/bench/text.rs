@@ -266,7 +266,8 @@ impl Grid {
         let cells = |row: &Row| match &row.refused {
             Some(refused) => {
                 let named = columns[..before_figures].iter().map(|column| (column.cell)(row));
-                named.chain([format!("refused: {refused}")]).collect()
+                let published = row.published.iter().map(|p| format!("; {} {}", p.by, duration(p.seconds)));
+                named.chain([format!("refused: {refused}{}", published.collect::<String>())]).collect()
             }
             None => columns.iter().map(|column| (column.cell)(row)).collect(),
         };

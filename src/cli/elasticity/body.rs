@@ -54,11 +54,7 @@ impl<const C: usize> Body<C> {
             return Err(Error::Mesh("every node is clamped: nothing can move".into()));
         }
         let space = P1::new(mesh.points(), mesh.cells())?;
-        let clamped: Vec<[f64; 3]> =
-            mesh.points().iter().zip(&is_clamped).filter(|(_, clamped)| **clamped).map(|(p, _)| *p).collect();
-        let [low, high] = mesh.bounding_box();
-        let extent = (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
-        check_held(&clamped, Mesh::<C>::DIRECTIONS, extent)?;
+        check_held(&mesh, &is_clamped)?;
         let a = space.elasticity(&free, |_| material)?;
         let mut forces = vec![[0.0; 3]; mesh.points().len()];
         let mut add = |shares: &[f64], force: [f64; 3]| {

@@ -1,5 +1,6 @@
 //! Whether clamped nodes hold a body.
 
+use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::number::vector;
 use warpsolve::{Error, Result};
 
@@ -14,22 +15,45 @@ enum Pivot {
     Line([[f64; 3]; 2]),
 }
 
-/// Refuses clamped nodes around which the body could turn, so that its displacement would be anything: a
-/// single place, or in space places on one line.
+/// Refuses a piece of the mesh in which no node is clamped, or nodes around which it could turn, so that its
+/// displacement would be anything: a single place, or in space places on one line.
 ///
 /// # Errors
-/// [`Error::Mesh`], with the place or the line.
-pub fn check_held(clamped: &[[f64; 3]], directions: usize, extent: f64) -> Result<()> {
-    let (what, around) = match pivot(clamped, directions, SLACK * extent) {
-        None => return Ok(()),
-        Some(Pivot::Point(p)) => (format!("are all at {}", vector(p)), "that place"),
-        Some(Pivot::Line([p, q])) => {
-            (format!("lie on a line, from {} to {}", vector(p), vector(q)), "that line")
-        }
-    };
-    Err(Error::Mesh(format!(
-        "the clamped nodes {what}: the body can turn around {around}; clamp nodes beside it (--clamp)"
-    )))
+/// [`Error::Mesh`], with the piece, the place or the line.
+pub fn check_held<const C: usize>(mesh: &Mesh<C>, is_clamped: &[bool]) -> Result<()> {
+    let [low, high] = mesh.bounding_box();
+    let slack = SLACK * (0..3).map(|x| high[x] - low[x]).fold(0.0, f64::max);
+    let pieces = mesh.components();
+    let count = pieces.iter().max().map_or(0, |&last| last as usize + 1);
+    // Of each piece its nodes, the first of them, and the clamped ones.
+    let mut found = vec![(0, 0, Vec::new()); count];
+    for (node, (&piece, point)) in pieces.iter().zip(mesh.points()).enumerate().rev() {
+        let (nodes, first, clamped) = &mut found[piece as usize];
+        (*nodes, *first) = (*nodes + 1, node + 1);
+        clamped.extend(is_clamped[node].then_some(*point));
+    }
+    found.iter().try_for_each(|(nodes, first, clamped)| {
+        let body = match count {
+            1 => "the body".to_string(),
+            _ => format!("a piece of the mesh, {nodes} nodes with node {first},"),
+        };
+        let (what, around) = match pivot(clamped, Mesh::<C>::DIRECTIONS, slack) {
+            None if clamped.is_empty() => {
+                return Err(Error::Mesh(format!(
+                    "{body} is held by no clamp, and shares no node with the others; clamp it (--clamp), merge nodes that \
+                     are there twice, or leave it out (--largest-component)"
+                )));
+            }
+            None => return Ok(()),
+            Some(Pivot::Point(p)) => (format!("are all at {}", vector(p)), "that place"),
+            Some(Pivot::Line([p, q])) => {
+                (format!("lie on a line, from {} to {}", vector(p), vector(q)), "that line")
+            }
+        };
+        Err(Error::Mesh(format!(
+            "the clamped nodes {what}: {body} can turn around {around}; clamp nodes beside it (--clamp)"
+        )))
+    })
 }
 
 fn pivot(clamped: &[[f64; 3]], directions: usize, slack: f64) -> Option<Pivot> {

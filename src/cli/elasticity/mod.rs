@@ -34,6 +34,8 @@ use body::{Body, State};
 use files::{DISPLACEMENT, FIELDS, STRESS};
 use report::Facts;
 
+const UNSOLVED: &str =
+    "the system was not solved: displacements and stresses, in the files too, are not those of the loads";
 const WITHOUT_MOTIONS: &str = "multigrid does not know the rigid motions of blocks, nor those in another numbering or \
                                scale; without --block-size, --reorder, --scaling and --permute it takes fewer iterations";
 
@@ -96,15 +98,20 @@ impl Run<'_> {
         }
 
         progress.stage("writing");
+        let begin = Instant::now();
         let state = body.state(&solution.x)?;
         let written = args.out.as_ref().map(|folder| write_fields(folder, &body, &state, &args));
         progress.clear();
         let mut failures: Vec<Error> = written.and_then(|written| written.err()).into_iter().collect();
+        let writing_seconds = begin.elapsed().as_secs_f64();
         let total_seconds = start.elapsed().as_secs_f64();
         let reason = solution.report.outcome.reason;
         let shows_text = !args.quiet && args.json.as_deref() != Some(Path::new("-"));
-        if reason != StopReason::Converged && !shows_text {
-            warn(&outcome(&solution.report));
+        if reason != StopReason::Converged {
+            warn(UNSOLVED);
+            if !shows_text {
+                warn(&outcome(&solution.report));
+            }
         }
         let facts = Facts {
             args: &args,
@@ -113,7 +120,9 @@ impl Run<'_> {
             has_rigid_motions: options.near_null.is_some(),
             no_gpu: opened.no_gpu.as_ref(),
             report: solution.report,
+            rtol: options.stop.rtol,
             assembly_seconds,
+            writing_seconds,
             total_seconds,
         };
         if let Some(path) = &args.json {

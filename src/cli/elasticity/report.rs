@@ -26,6 +26,10 @@ pub struct Facts<'a, const C: usize> {
     pub report: Report,
     /// Seconds from the start to the assembled system.
     pub assembly_seconds: f64,
+    /// The relative residual that was asked for.
+    pub rtol: f64,
+    /// Seconds that stresses and files took.
+    pub writing_seconds: f64,
     /// Seconds from the start to the last file but the reports.
     pub total_seconds: f64,
 }
@@ -94,7 +98,10 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
     lines.add("result", outcome(report));
     lines.add(
         "residual",
-        format!("||b - A x|| / ||b|| = {:.2e}, recomputed in f64", report.relative_residual),
+        format!(
+            "||b - A x|| / ||b|| = {:.2e}, recomputed in f64 (asked: {:e})",
+            report.relative_residual, facts.rtol
+        ),
     );
     let [(length, at), (stress, place)] = facts.largest();
     let (points, u) = (body.mesh.points(), facts.displacement(at));
@@ -108,6 +115,7 @@ pub fn text<const C: usize>(facts: &Facts<C>) -> String {
         ("assembly", facts.assembly_seconds),
         ("set-up", report.setup_seconds + report.warm_up_seconds + report.upload_seconds),
         ("solve", report.solve_seconds),
+        ("writing", facts.writing_seconds),
         ("total", facts.total_seconds),
     ] {
         lines.add(label, format!("{:>8}", duration(seconds)));
@@ -157,6 +165,7 @@ struct Run<'a> {
     assembly_seconds: f64,
     setup_seconds: f64,
     solve_seconds: f64,
+    writing_seconds: f64,
     total_seconds: f64,
 }
 
@@ -214,6 +223,7 @@ pub fn json<const C: usize>(facts: &Facts<C>) -> String {
         assembly_seconds: facts.assembly_seconds,
         setup_seconds: report.setup_seconds + report.warm_up_seconds + report.upload_seconds,
         solve_seconds: report.solve_seconds,
+        writing_seconds: facts.writing_seconds,
         total_seconds: facts.total_seconds,
     })
 }

@@ -132,6 +132,45 @@ fn a_proof_that_there_is_no_solution_ends_the_search() {
     }
 }
 
+/// Nodes of a graph without edges keep no method away from the others.
+#[test]
+fn unknowns_in_no_equation_are_left_out() {
+    let connected = problem("poisson2d:110".into());
+    let n = connected.n_rows();
+    for sign in [1.0, -1.0] {
+        // The last but one, and the last, which has a zero stored.
+        let entries = (0..n).flat_map(|i| {
+            connected.row(i).0.iter().zip(connected.row(i).1).map(move |(&j, &v)| (i, j as usize, sign * v))
+        });
+        let a = square(n + 2, entries.chain([(n + 1, n + 1, 0.0)]).collect::<Vec<_>>());
+        let device = Device::cpu(2).unwrap();
+        let mut solver = Solver::builder().device(device).build(&a).unwrap();
+        let mut b = rhs(n + 2);
+        (b[n], b[n + 1]) = (0.0, 0.0);
+        let Solution { x, report } = solver.solve(&b).unwrap();
+        assert_eq!((report.method, report.precond), (Method::Cg, Precond::Amg), "{report}");
+        assert!(report.converged() && relative_residual(&a, &x, &b) <= 1e-8, "{report}");
+        assert_eq!((x[n], x[n + 1]), (0.0, 0.0));
+        assert!(report.warnings.contains(&Warning::Isolated { row: n + 1, count: 2 }), "{report}");
+        // No x reaches those.
+        b[n] = 3.0;
+        let together = solver.solve_many(&[b.clone(), b.clone()]).unwrap();
+        for Solution { x, report } in together {
+            let StopReason::NoSolution { least } = report.outcome.reason else { panic!("{report}") };
+            assert!((least - 3.0).abs() < 1e-12 && !report.converged());
+            assert!((report.relative_residual - relative_residual(&a, &x, &b)).abs() < 1e-12, "{report}");
+        }
+        b[n] = 0.0;
+        let twice = a.map_values(|v| 2.0 * v);
+        solver.update_values(&twice).unwrap();
+        assert!(relative_residual(&twice, &solver.solve(&b).unwrap().x, &b) <= 1e-8);
+        assert!(solver.update_values(&square(n + 2, vec![(0, 0, 1.0)])).is_err());
+    }
+    let nothing =
+        solve(&square(3, Vec::new()), &[1.0, 0.0, 0.0], &Options::default(), &Device::cpu(1).unwrap());
+    assert!(matches!(nothing.unwrap().report.outcome.reason, StopReason::NoSolution { .. }));
+}
+
 #[test]
 fn who_names_a_method_gets_it() {
     let a = problem("poisson2d:9".into());

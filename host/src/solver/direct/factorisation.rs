@@ -9,7 +9,7 @@ use super::ordered::{Counted, Ordered};
 use super::prediction::Prediction;
 use super::scaling::Scaling;
 use super::symbolic::Care;
-use super::vectors::remove;
+use super::vectors::{orthonormalise, remove};
 use crate::analysis::Matching;
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
@@ -112,6 +112,14 @@ impl Factorisation {
     /// `R b`.
     pub fn scaled_rhs(&self, b: &[f64]) -> Vec<f64> {
         b.iter().zip(&self.scaling.rows).map(|(b, scale)| b * scale).collect()
+    }
+
+    /// An orthonormal basis of what A maps to 0, where `v` is one of what S maps to 0.
+    pub fn vanishing(&self, right: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let scale = |v: &Vec<f64>| v.iter().zip(&self.scaling.columns).map(|(v, c)| v * c).collect();
+        let mut vanishing = right.iter().map(scale).collect();
+        orthonormalise(&mut vanishing);
+        vanishing
     }
 
     /// The vectors `R u` for some u: with `S^T u = 0` those that A^T maps to 0.

@@ -96,6 +96,8 @@ pub struct Direct {
     cancelled: Arc<AtomicBool>,
     /// Once it was looked for.
     null: Option<NullVectors>,
+    /// Vectors of it that were found, where they may not be all.
+    null_space: usize,
     /// Of the factorisation, once it was estimated.
     condition: Option<f64>,
 }
@@ -110,7 +112,7 @@ impl Direct {
         let cancelled = parameters.cancelled.clone();
         let ordered = parameters.outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
         let factorisation = Factorisation::of(&a, ordered, Care::Usual, &cancelled)?;
-        Ok(Direct { a, factorisation, cancelled, null: None, condition: None })
+        Ok(Direct { a, factorisation, cancelled, null: None, null_space: 0, condition: None })
     }
 
     /// What was found out; `None` where it was cancelled.
@@ -118,13 +120,31 @@ impl Direct {
         let factorisation = self.factorisation.as_ref()?;
         let lu = factorisation.factor.sparse_lu();
         let missing = lu.map_or(0, |lu| self.a.n_rows() - lu.rank());
-        let found = self.null.as_ref().map_or(0, |null| null.right.len());
+        let found = self.null.as_ref().map_or(self.null_space, |null| null.right.len());
         Some(Info {
             prediction: factorisation.prediction,
             entries: lu.map(SparseLu::entries),
             condition: self.condition,
             null_space: missing.max(found),
         })
+    }
+
+    /// Looks for what A maps to 0, with factors of the matrix scaled by means: others may leave a regular
+    /// matrix singular in f64. Where something is found these factors are kept.
+    fn look_for_null_space(&mut self, b: &[f64]) -> Result<()> {
+        let ordered = Ordered::by_means(&self.a)?;
+        let Some(mut factorisation) = Factorisation::of(&self.a, ordered, Care::Most, &self.cancelled)?
+        else {
+            return Ok(());
+        };
+        let b = factorisation.scaled_rhs(b);
+        let null = NullVectors::of(&mut factorisation, &b);
+        if null.right.is_empty() {
+            return Ok(());
+        }
+        (self.null_space, self.factorisation, self.condition) = (null.right.len(), Some(factorisation), None);
+        self.null = Some(null).filter(|null| null.is_complete && !null.left.is_empty());
+        Ok(())
     }
 
     /// Solves from a start; why it ended.
@@ -142,8 +162,9 @@ impl Direct {
             return Ok(StopReason::AtRounding);
         }
         let is_lu = factorisation.prediction.kind == Kind::Lu;
-        if !run.is_done() && (!is_lu || factorisation.factor.is_relaxed()) {
-            let lu = Ordered::of(&self.a, &[Kind::Lu])?;
+        let is_short = factorisation.prediction.seconds() < WORTH_A_LOOK;
+        if !run.is_done() && (!is_lu || factorisation.factor.is_relaxed() || is_short) {
+            let lu = if is_lu { Ordered::by_means(&self.a)? } else { Ordered::of(&self.a, &[Kind::Lu])? };
             if is_rounding(run) && lu.prediction().flops > HOPELESS_FLOPS {
                 return Ok(StopReason::AtRounding);
             }
@@ -188,6 +209,13 @@ impl Direct {
         })
     }
 }
+
+/// A condition from which on a matrix may be singular but for rounding, although it was solved with.
+const SINGULAR: f64 = 1e15;
+
+/// Seconds of a factorisation from which on another one, scaled otherwise, does not have to say whether the
+/// matrix is singular.
+const WORTH_A_LOOK: f64 = 1.0;
 
 /// The share of a bound that a residual must not be below: of a matrix that is not quite singular a very
 /// large x may leave less.
@@ -239,6 +267,15 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             && is_regular
         {
             self.condition = Some(condition(&a, factorisation)).filter(|condition| condition.is_finite());
+            let may_be_singular = self.condition.is_none_or(|condition| condition > SINGULAR);
+            if may_be_singular && factorisation.prediction.seconds() < WORTH_A_LOOK {
+                self.look_for_null_space(&b)?;
+            }
+        }
+        if reason == StopReason::Converged
+            && let (Some(factorisation), Some(null)) = (&self.factorisation, &self.null)
+        {
+            run.shorten(factorisation.vanishing(&null.right));
         }
         let values: Vec<T> = run.x.iter().map(|&v| T::from_f64(v)).collect();
         *x = backend.vector(&values)?;

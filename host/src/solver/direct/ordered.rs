@@ -66,6 +66,16 @@ impl Ordered {
         Ordered::scaled(a, scaling, scaled, kinds)
     }
 
+    /// LU, scaled [by means](Scaling::by_means).
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn by_means(a: &Csr<f64>) -> Result<Ordered> {
+        let scaling = Scaling::by_means(a);
+        let scaled = scaling.apply(a);
+        Ordered::scaled(a, scaling, scaled, &[Kind::Lu])
+    }
+
     /// The same of a matrix that is scaled already, which pivots of two rows scale once more.
     pub fn scaled(a: &Csr<f64>, mut scaling: Scaling, scaled: Csr<f64>, kinds: &[Kind]) -> Result<Ordered> {
         let Some((&kind, rest)) = kinds.split_first().filter(|(kind, _)| **kind != Kind::Lu) else {

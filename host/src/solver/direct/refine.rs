@@ -79,6 +79,17 @@ impl<'a> Refinement<'a> {
         least
     }
 
+    /// Takes out of x what A maps to 0, of which an orthonormal basis is given: x is the solution of least norm
+    /// then. It stays where that would be less accurate than what was asked for.
+    pub fn shorten(&mut self, vanishing: Vec<Vec<f64>>) {
+        let mut x = self.x.clone();
+        remove(&vanishing, &mut x);
+        let r = residual(self.a, &x, self.b);
+        if norm(&r) <= self.threshold {
+            (self.x, self.r) = (x, r);
+        }
+    }
+
     fn steps(&mut self, factorisation: &mut Factorisation, kept: &Kept, most: u32, on_progress: OnProgress) {
         // What a step can take off.
         let part = |r: &[f64]| {

@@ -1,5 +1,6 @@
 //! Equilibration: rows and columns multiplied by powers of two, so that the largest entry of each is near 1
-//! (Ruiz 2001). Powers of two round nothing.
+//! (Ruiz 2001), or first so that entries are near 1 in the mean (Curtis and Reid 1972). Powers of two round
+//! nothing.
 
 use crate::matrix::Csr;
 
@@ -18,8 +19,19 @@ pub struct Scaling {
 impl Scaling {
     /// That of `a`; R = C where the magnitudes are symmetric.
     pub fn of(a: &Csr<f64>) -> Scaling {
-        // Exponents of the factors, in halves.
-        let (mut rows, mut columns) = (vec![0.0; a.n_rows()], vec![0.0; a.n_cols()]);
+        Scaling::after([vec![0.0; a.n_rows()], vec![0.0; a.n_cols()]], a)
+    }
+
+    /// The same, after factors that minimise the sum over all entries of `(log2 |r_i a_ij c_j|)^2`. With these
+    /// a matrix whose rows or columns were multiplied by any numbers is what it was before; the largest
+    /// entries alone do not tell. Where rows differ by many decades [`Scaling::of`] may leave a regular matrix
+    /// singular in f64.
+    pub fn by_means(a: &Csr<f64>) -> Scaling {
+        Scaling::after(Means::of(a).exponents(), a)
+    }
+
+    /// After factors with these exponents.
+    fn after([mut rows, mut columns]: [Vec<f64>; 2], a: &Csr<f64>) -> Scaling {
         // log2 |a_ij|, or -infinity
         let logs: Vec<f64> = a.values().iter().map(|v| v.abs().log2()).collect();
         for _ in 0..PASSES {
@@ -62,6 +74,74 @@ impl Scaling {
     }
 }
 
+/// The normal equations of Curtis and Reid: `sum_j (log2 |a_ij| + r_i + c_j) = 0` for each row, and the same
+/// for each column, over the entries that are not 0.
+struct Means<'a> {
+    a: &'a Csr<f64>,
+    /// Entries of rows, then of columns.
+    counts: Vec<f64>,
+}
+
+impl Means<'_> {
+    /// Steps of CG at most, and the share of the residual that is good enough.
+    const STEPS: usize = 60;
+    const ENOUGH: f64 = 1e-3;
+
+    fn of(a: &Csr<f64>) -> Means<'_> {
+        let mut means = Means { a, counts: Vec::new() };
+        means.counts = means.sums(|_, _, _| 1.0, |_, _, _| 1.0);
+        means
+    }
+
+    /// What `row(i, j, v)` is added up to over each row, and `column(i, j, v)` over each column.
+    fn sums(
+        &self,
+        row: impl Fn(usize, usize, f64) -> f64,
+        column: impl Fn(usize, usize, f64) -> f64,
+    ) -> Vec<f64> {
+        let n = self.a.n_rows();
+        let mut sums = vec![0.0; n + self.a.n_cols()];
+        for i in 0..n {
+            for (&j, &v) in self.a.row(i).0.iter().zip(self.a.row(i).1).filter(|(_, v)| **v != 0.0) {
+                sums[i] += row(i, j as usize, v);
+                sums[n + j as usize] += column(i, j as usize, v);
+            }
+        }
+        sums
+    }
+
+    /// Their solution by conjugate gradients, preconditioned by the counts.
+    fn exponents(&self) -> [Vec<f64>; 2] {
+        let n = self.a.n_rows();
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let by_counts = |r: &[f64]| -> Vec<f64> {
+            r.iter().zip(&self.counts).map(|(r, count)| r / count.max(1.0)).collect()
+        };
+        let log = |_, _, v: f64| -v.abs().log2();
+        let mut r = self.sums(log, log);
+        let mut z = by_counts(&r);
+        let (mut x, mut p) = (vec![0.0; r.len()], z.clone());
+        let mut rho = dot(&r, &z);
+        let enough = Self::ENOUGH * Self::ENOUGH * rho;
+        for _ in 0..Self::STEPS {
+            if rho <= enough {
+                break;
+            }
+            let pair = |i: usize, j: usize, _| p[i] + p[n + j];
+            let product = self.sums(pair, pair);
+            let alpha = rho / dot(&p, &product);
+            x.iter_mut().zip(&p).for_each(|(x, p)| *x += alpha * p);
+            r.iter_mut().zip(&product).for_each(|(r, q)| *r -= alpha * q);
+            z = by_counts(&r);
+            let next = dot(&r, &z);
+            p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + next / rho * *p);
+            rho = next;
+        }
+        let columns = x.split_off(n);
+        [x, columns]
+    }
+}
+
 /// Takes half of what the maxima have, as logarithms, off the exponents. Where there is none nothing changes.
 fn halve(exponents: &mut [f64], maxima: &[f64]) {
     for (exponent, most) in exponents.iter_mut().zip(maxima) {
@@ -75,6 +155,17 @@ fn halve(exponents: &mut [f64], maxima: &[f64]) {
 mod tests {
     use super::*;
     use crate::problem::random::uniform;
+
+    #[test]
+    fn rows_and_columns_of_any_scale_are_found_again() {
+        let n = 12;
+        let power = |k: usize, seed| (uniform(seed, k as u64) * 80.0 - 40.0).round().exp2();
+        let values = (0..n).flat_map(|i| (0..n).map(move |j| power(i, 3) * power(j, 4))).collect();
+        let row_ptr = (0..=n).map(|i| n * i).collect();
+        let a = Csr::new(n, n, row_ptr, (0..n as u32).cycle().take(n * n).collect(), values).unwrap();
+        let scaled = Scaling::by_means(&a).apply(&a);
+        assert!(scaled.values().iter().all(|v| (0.2..5.0).contains(v)), "{:?}", scaled.values());
+    }
 
     #[test]
     fn maxima_are_near_one_and_factors_powers_of_two() {

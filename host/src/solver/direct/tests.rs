@@ -278,3 +278,43 @@ fn a_solution_to_rounding_is_one_whatever_it_leaves() {
     let report = solved(&a, &vec![1.0; a.n_rows()], &Device::cpu(1).unwrap()).report;
     assert!(matches!(report.outcome.reason, StopReason::AtRounding | StopReason::Converged), "{report}");
 }
+
+/// Rows of scales by chance over 30 decades: equilibration of rows and columns together leaves a matrix that is
+/// singular in f64, the scales of a matching do not.
+#[test]
+fn rows_of_any_scale_make_no_matrix_singular() {
+    let laplacian = problem("poisson2d:60");
+    let n = laplacian.n_rows();
+    let scale = |i: usize| 10f64.powf(30.0 * uniform(2, i as u64) - 15.0);
+    let entries = (0..n).flat_map(|i| {
+        laplacian.row(i).0.iter().zip(laplacian.row(i).1).map(move |(&j, &v)| (i, j as usize, scale(i) * v))
+    });
+    let a = Csr::from_triplets(n, n, entries).unwrap();
+    let job::Solution { x, report } = solved(&a, &vec![1.0; n], &Device::cpu(1).unwrap());
+    assert!(matches!(report.outcome.reason, StopReason::AtRounding | StopReason::Converged), "{report}");
+    assert!(report.backward_error <= 16.0 * f64::EPSILON, "{report}");
+    // What was found is handed over, however large its residual.
+    assert!(x.iter().any(|x| *x != 0.0));
+}
+
+/// A row that is the sum of others: refinement finds a solution, which is not the only one.
+#[test]
+fn consistent_singular_systems_have_their_solution_of_least_norm() {
+    let n = 300;
+    let regular = random(n, 3, 5);
+    let sum = |j: usize| (0..20).map(|i| regular.get(i, j).unwrap_or(0.0)).sum::<f64>();
+    let rows = (0..n - 1)
+        .flat_map(|i| regular.row(i).0.iter().zip(regular.row(i).1).map(move |(&j, &v)| (i, j as usize, v)));
+    let last = (0..n).map(|j| (n - 1, j, sum(j))).filter(|entry| entry.2 != 0.0);
+    let a = Csr::from_triplets(n, n, rows.chain(last)).unwrap();
+    let b = a.mul_vec(&rhs(n));
+    let job::Solution { x, report } = solved(&a, &b, &Device::cpu(1).unwrap());
+    assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8, "{report}");
+    assert_eq!(report.warnings, [job::Warning::NotUnique { dimension: 1 }], "{report}");
+    let dense = faer::Mat::from_fn(n, n, |i, j| a.get(i, j).unwrap_or(0.0));
+    let svd = dense.svd().unwrap();
+    let null = svd.V().col(n - 1);
+    let along: f64 = x.iter().enumerate().map(|(i, x)| x * null[i]).sum();
+    let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    assert!(along.abs() <= 1e-6 * norm, "{along:e} of {norm:e}");
+}

@@ -6,15 +6,17 @@ use gpu_kernels::BLOCK;
 use gpu_kernels::gram_schmidt::{gmres_rotate, gmres_solve, gmres_start, gram_schmidt};
 use gpu_kernels::monitor::Guard;
 
-use super::steps::{GmresSlots, GmresSteps, check_basis, check_basis_lengths, check_scalars};
+use super::steps::{GmresSlots, GmresSteps, SIDE_BY_SIDE, check_basis, check_basis_lengths, check_scalars};
 use crate::backend::gpu::{
     DeviceMonitor, DeviceScalars, DeviceVector, Gpu, MAX_SUM_BLOCKS, MAX_SUMS, UNGUARDED, Work, slot,
 };
 use crate::backend::{Memory, Slot, check_slots};
 use crate::error::Result;
 
-/// Basis vectors that one launch of the widest kernel handles: a launch makes so many sums, and one more.
-const WIDTH: usize = MAX_SUMS as usize - 1;
+/// Basis vectors that one launch of the widest kernel handles.
+const WIDTH: usize = SIDE_BY_SIDE;
+// A launch makes a sum for each, and one more.
+const _: () = assert!(WIDTH < MAX_SUMS as usize);
 
 /// The parts of a pass that vary; null pointers leave a part out.
 #[derive(Clone, Copy)]

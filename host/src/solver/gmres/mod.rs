@@ -19,7 +19,7 @@ mod host;
 mod steps;
 
 pub use arithmetic::gmres::MAX_RESTART;
-pub use steps::{GmresSlots, GmresSteps};
+pub use steps::{GmresSlots, GmresSteps, SIDE_BY_SIDE};
 
 pub(super) const DESCRIPTION: Description = Description {
     parameters: &[Parameter { name: "restart", doc: "iterations before a restart, 1 to 1024 or none" }],
@@ -27,9 +27,10 @@ pub(super) const DESCRIPTION: Description = Description {
     title_parameters: |parameters| format!("({})", parameters.restart),
     // There is a kernel for bases of up to 8, 16 and 32.
     warm_up: |parameters| parameters.restart.min(33) as u32,
-    ..Description::new("gmres", "GMRES", |parameters, is_fused| match is_fused {
-        true => parameters.restart + 3,
-        false => 2 * parameters.restart + 3,
+    ..Description::new("gmres", "GMRES", |parameters, is_fused| {
+        // How long a cycle without a restart is, nobody knows.
+        let cycle = if parameters.restart < MAX_RESTART { parameters.restart } else { SIDE_BY_SIDE };
+        if is_fused { cycle + 3 } else { 2 * cycle + 3 }
     })
 };
 
@@ -50,8 +51,8 @@ const FAR: f64 = 10.0;
 const SINGULAR: &str =
     "a column of the Hessenberg matrix is nothing but rounding: A M is singular on this space";
 
-/// GMRES(restart) with its workspace of `restart + 3` vectors, and `restart` more with a preconditioner that
-/// is more than a diagonal.
+/// GMRES(restart) with its workspace of at most `restart + 3` vectors, and `restart` more with a
+/// preconditioner that is more than a diagonal: those that the longest cycle so far has needed.
 pub struct Gmres<T: Real, B: Backend<T>> {
     n: usize,
     basis: Vec<B::Vector>,
@@ -80,7 +81,7 @@ impl<T: Real, B: Backend<T>> Gmres<T, B> {
             n,
             directions: Vec::new(),
             corrections: Vec::new(),
-            basis: backend.vectors(n, restart + 1)?,
+            basis: backend.vectors(n, SIDE_BY_SIDE.min(restart + 1))?,
             z: backend.zeros(n)?,
             u: backend.zeros(n)?,
             slots,
@@ -95,6 +96,19 @@ impl<T: Real, B: Backend<T>> Gmres<T, B> {
     }
 }
 
+/// Makes the vectors at least so many, by as many at a time as lie side by side, and never more than `most`.
+fn grow<T: Real, B: Backend<T>>(
+    backend: &B,
+    n: usize,
+    vectors: &mut Vec<B::Vector>,
+    [count, most]: [usize; 2],
+) -> Result<()> {
+    while vectors.len() < count {
+        vectors.extend(backend.vectors(n, SIDE_BY_SIDE.min(most - vectors.len()))?);
+    }
+    Ok(())
+}
+
 impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
     fn solve(
         &mut self,
@@ -107,9 +121,7 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
         on_progress: OnProgress,
     ) -> Result<Outcome> {
         let flexible = matches!(m.shape(), Shape::General) || !self.corrections.is_empty();
-        if flexible && self.directions.is_empty() {
-            self.directions = backend.vectors(self.n, self.slots.restart)?;
-        }
+        let (n, restart) = (self.n, self.slots.restart);
         let mut run = Run::<T, B>::new(backend, b, stop, on_progress)?.preconditioned_by(&*m);
         let guarded = run.backend.guarded(&run.monitor);
         let (g, s, slots) = (&guarded, &self.scalars, self.slots);
@@ -137,6 +149,10 @@ impl<T: Real, B: GmresSteps<T>> IterativeSolver<T, B> for Gmres<T, B> {
             while k - first < slots.restart as u32 && run.goes_on(k)? {
                 // w = A M v_j,  h = V^T w,  w -= V h,  v_{j+1} = w / ||w||
                 let j = (k - first) as usize;
+                grow(backend, n, &mut self.basis, [j + 2, restart + 1])?;
+                if flexible {
+                    grow(backend, n, &mut self.directions, [j + 1, restart])?;
+                }
                 let (v, rest) = self.basis.split_at_mut(j + 1);
                 let w = &mut rest[0];
                 let z = if flexible { &mut self.directions[j] } else { &mut *z };

@@ -6,6 +6,9 @@ use crate::backend::memory::check_lengths;
 use crate::backend::{Backend, Length, Slot, check_slots};
 use crate::error::Result;
 
+/// Vectors of a basis that are one array: those from `32 k` to `32 k + 31`. A launch handles so many.
+pub const SIDE_BY_SIDE: usize = 32;
+
 /// Where GMRES keeps its small dense problem among the scalars.
 ///
 /// `restart` is the longest cycle; column `j` of the Hessenberg matrix (later of `R`) is at [`Self::column`].
@@ -66,7 +69,8 @@ pub trait GmresSteps<T: Real>: Backend<T> {
     /// Makes `w` orthogonal to `basis` by classical Gram-Schmidt done twice: `h = V^T w`, `w -= V h`, twice;
     /// `s[h + j]` is the sum of both passes' products, `s[NORM2] = (w, w)` afterwards.
     ///
-    /// The basis comes from [`Memory::vectors`](crate::backend::Memory::vectors).
+    /// The basis comes from [`Memory::vectors`](crate::backend::Memory::vectors), in one piece or in pieces of
+    /// [`SIDE_BY_SIDE`].
     fn gram_schmidt(
         &self,
         basis: &[Self::Vector],

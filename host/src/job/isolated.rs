@@ -1,0 +1,96 @@
+//! Unknowns that are in no equation and whose own rows are empty, as nodes of a graph without edges are. They
+//! are 0 in x, and the others are solved for as if these were not there: a zero on the diagonal would keep
+//! most methods away from all of the matrix.
+
+use super::report::{Report, Warning};
+use super::residual::{norm, relative};
+use crate::error::{Error, Result};
+use crate::matrix::Csr;
+use crate::parallel::*;
+use crate::solver::StopReason;
+
+/// Rows of a task.
+const CHUNK: usize = 4096;
+
+/// Unknowns whose rows and columns have no entry but zeros.
+#[derive(Debug, Clone)]
+pub(super) struct Isolated {
+    unknowns: Vec<u32>,
+    /// What is put on the diagonal for them: an entry that is there.
+    entry: f64,
+}
+
+impl Isolated {
+    /// Those of a square matrix; `None` where there are none.
+    pub fn of(a: &Csr<f64>) -> Option<Isolated> {
+        let is_empty = |i: &usize| a.row(*i).1.iter().all(|v| *v == 0.0);
+        let mut unknowns: Vec<usize> =
+            (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).filter_collect(is_empty);
+        if unknowns.is_empty() {
+            return None;
+        }
+        let mut has_entry = vec![false; a.n_cols()];
+        let entries = a.col_idx().iter().zip(a.values()).filter(|(_, v)| **v != 0.0);
+        entries.for_each(|(&j, _)| has_entry[j as usize] = true);
+        unknowns.retain(|&i| !has_entry[i]);
+        let entry = a.diagonal().into_iter().find(|d| *d != 0.0).unwrap_or(1.0);
+        let unknowns: Vec<u32> = unknowns.into_iter().map(|i| i as u32).collect();
+        (!unknowns.is_empty()).then_some(Isolated { unknowns, entry })
+    }
+
+    /// So many.
+    pub fn count(&self) -> usize {
+        self.unknowns.len()
+    }
+
+    /// The matrix with an entry on the diagonal for each.
+    pub fn completed(&self, a: &Csr<f64>) -> Csr<f64> {
+        let is_isolated = |i: usize| self.unknowns.binary_search(&(i as u32)).is_ok();
+        Csr::from_rows(
+            a.n_rows(),
+            a.n_cols(),
+            |i| if is_isolated(i) { 1 } else { a.row_len(i) },
+            |i, columns, values| match is_isolated(i) {
+                true => (columns[0], values[0]) = (i as u32, self.entry),
+                false => {
+                    columns.copy_from_slice(a.row(i).0);
+                    values.copy_from_slice(a.row(i).1);
+                }
+            },
+        )
+    }
+
+    /// [`Isolated::completed`] of a matrix with other values.
+    ///
+    /// # Errors
+    /// [`Error::Matrix`] where other unknowns are isolated.
+    pub fn of_other_values(&self, a: &Csr<f64>) -> Result<Csr<f64>> {
+        match Isolated::of(a) {
+            Some(found) if found.unknowns == self.unknowns => Ok(self.completed(a)),
+            _ => Err(Error::Matrix("the rows that are empty are other ones; make a new solver".into())),
+        }
+    }
+
+    /// Takes them out of a right-hand side, of which no x reaches them; their norm.
+    pub fn take_out(&self, b: &mut [f64]) -> f64 {
+        let taken: Vec<f64> = self.unknowns.iter().map(|&i| std::mem::take(&mut b[i as usize])).collect();
+        norm(&taken)
+    }
+
+    pub fn warning(&self) -> Warning {
+        Warning::Isolated { row: self.unknowns[0] as usize + 1, count: self.count() }
+    }
+}
+
+/// Lets a report on the other unknowns tell of all, where a part of this norm of the right-hand side is out
+/// of reach.
+pub(super) fn tell(report: &mut Report, out_of_reach: f64, threshold: impl Fn(f64) -> f64) {
+    let found = (report.relative_residual * report.norm_b).hypot(out_of_reach);
+    let norm_b = report.norm_b.hypot(out_of_reach);
+    let threshold = threshold(norm_b);
+    (report.norm_b, report.outcome.threshold) = (norm_b, threshold);
+    report.relative_residual = relative(found, norm_b);
+    if report.converged() && found > threshold {
+        report.outcome.reason = StopReason::NoSolution { least: out_of_reach };
+    }
+}
