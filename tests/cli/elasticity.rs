@@ -315,8 +315,24 @@ fn what_cannot_be_is_refused_in_words() {
     shell.file("negative.msh", &file.replace(" 2 7 1 ", " 2 -7 1 "));
     shell.json("elasticity negative.msh --clamp -7 --load xmax=1,0,0 --device cpu", 0);
     let body = "elasticity --slab 1,1,1 --spacing 0.5";
+    // A second cube, which shares no node with the first and lies within the same range of x.
+    let beside = |[x, y, z]: &[f64; 3]| [*x, y + 3.0, *z];
+    let points = cube.points().iter().copied().chain(cube.points().iter().map(beside)).collect();
+    let second = cube.cells()[0].map(|node| node + cube.points().len() as u32);
+    let two = HexMesh::new(points, vec![cube.cells()[0], second], None, None).unwrap();
+    shell.file("two.msh", &msh(&two));
+    let (_, stderr) = shell.run("elasticity two.msh --clamp 7 --load 9=1,0,0 --device cpu -q", 0);
+    assert!(stderr.is_empty(), "{stderr}");
     for (line, part) in [
-        ("elasticity cut.msh --clamp 7 --load 9=1,0,0".to_string(), "cut.msh:"),
+        (
+            "elasticity two.msh --clamp box:-1,-1,-1,0.1,1,1 --load 9=1,0,0".to_string(),
+            "a piece of the mesh, 8 nodes with node 9, is held by no clamp",
+        ),
+        (
+            "elasticity two.msh --clamp box:-1,-1,-1,0.1,1,1 --clamp ball:0,3,0,0.1 --load 9=1,0,0".into(),
+            "are all at (0, 3, 0): a piece of the mesh, 8 nodes with node 9, can turn around that place",
+        ),
+        ("elasticity cut.msh --clamp 7 --load 9=1,0,0".into(), "cut.msh:"),
         ("elasticity nan.msh --clamp 7 --load 9=1,0,0".into(), "node 2 is at (NaN, 0, 1)"),
         ("elasticity twisted.msh --clamp 7 --load 9=1,0,0".into(), "hexahedron 1: it is folded"),
         ("elasticity cube.msh --clamp 3 --load 9=1,0,0".into(), "quads with the numbers [7, 9]"),

@@ -27,9 +27,10 @@ pub fn check_held<const C: usize>(mesh: &Mesh<C>, is_clamped: &[bool]) -> Result
     let count = pieces.iter().max().map_or(0, |&last| last as usize + 1);
     // Of each piece its nodes, the first of them, and the clamped ones.
     let mut found = vec![(0, 0, Vec::new()); count];
-    for (node, (&piece, point)) in pieces.iter().zip(mesh.points()).enumerate().rev() {
+    for (node, (&piece, point)) in pieces.iter().zip(mesh.points()).enumerate() {
         let (nodes, first, clamped) = &mut found[piece as usize];
-        (*nodes, *first) = (*nodes + 1, node + 1);
+        *first = if *nodes == 0 { node + 1 } else { *first };
+        *nodes += 1;
         clamped.extend(is_clamped[node].then_some(*point));
     }
     found.iter().try_for_each(|(nodes, first, clamped)| {

@@ -35,7 +35,7 @@ use files::{DISPLACEMENT, FIELDS, STRESS};
 use report::Facts;
 
 const UNSOLVED: &str =
-    "the system was not solved: displacements and stresses, in the files too, are not those of the loads";
+    "the system was not solved: displacements and stresses in the files are not those of the loads";
 const WITHOUT_MOTIONS: &str = "multigrid does not know the rigid motions of blocks, nor those in another numbering or \
                                scale; without --block-size, --reorder, --scaling and --permute it takes fewer iterations";
 
@@ -108,7 +108,9 @@ impl Run<'_> {
         let reason = solution.report.outcome.reason;
         let shows_text = !args.quiet && args.json.as_deref() != Some(Path::new("-"));
         if reason != StopReason::Converged {
-            warn(UNSOLVED);
+            if args.out.is_some() {
+                warn(UNSOLVED);
+            }
             if !shows_text {
                 warn(&outcome(&solution.report));
             }

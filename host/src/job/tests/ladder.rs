@@ -164,10 +164,10 @@ fn unknowns_in_no_equation_are_left_out() {
         let twice = a.map_values(|v| 2.0 * v);
         solver.update_values(&twice).unwrap();
         assert!(relative_residual(&twice, &solver.solve(&b).unwrap().x, &b) <= 1e-8);
-        assert!(solver.update_values(&square(n + 2, vec![(0, 0, 1.0)])).is_err());
+        assert!(solver.update_values(square(n + 2, vec![(0, 0, 1.0)])).is_err());
     }
     let nothing =
-        solve(&square(3, Vec::new()), &[1.0, 0.0, 0.0], &Options::default(), &Device::cpu(1).unwrap());
+        solve(square(3, Vec::new()), &[1.0, 0.0, 0.0], &Options::default(), &Device::cpu(1).unwrap());
     assert!(matches!(nothing.unwrap().report.outcome.reason, StopReason::NoSolution { .. }));
 }
 
