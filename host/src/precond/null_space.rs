@@ -222,8 +222,8 @@ fn is_alone(a: &Csr<f64>, i: usize) -> bool {
 
 /// The connected component of each unknown in the graph of the entries that are not 0 between unknowns of one
 /// kind, numbered by their first unknowns, and their number; `None` where they are too many. Unknowns of a
-/// kind that is not among `kinds`, and those alone in their equations, are [`REGULAR`]. Union-find with path halving (Tarjan and van Leeuwen
-/// 1984).
+/// kind that is not among `kinds`, and those alone in their equations, are [`REGULAR`]. Union-find with path
+/// halving (Tarjan and van Leeuwen 1984).
 fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize)> {
     fn root(parent: &mut [u32], mut i: u32) -> u32 {
         while parent[i as usize] != i {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use warpsolve::backend::gpu::{DeviceMatrix, DeviceVector, Gpu};
 use warpsolve::backend::prelude::*;
 use warpsolve::job::spmv::Oracle;
-use warpsolve::job::{Device, Precision, Timing};
+use warpsolve::job::{Device, Precision, Timing, relative_residual};
 use warpsolve::matrix::{Csr, Format};
 use warpsolve::{Error, Result};
 
@@ -96,7 +96,8 @@ fn product(device: &Device, a: &Csr<f64>, language: Language, repeat: u32) -> Re
     Ok(Figures { operations, ..figures(times, error, correct, product.bytes(2)) })
 }
 
-/// Solves `A x = 1` by CG `repeat` times, after once that does not count.
+/// Solves `A x = b` by CG `repeat` times, after once that does not count; b is that of some x, so that there
+/// is a solution also where A is singular.
 fn solve(
     device: &Device,
     a: &Csr<f64>,
@@ -105,7 +106,7 @@ fn solve(
     repeat: u32,
 ) -> Result<Figures> {
     let product = Product::new(device, a, language)?;
-    let (n, b) = (product.n, vec![1.0; product.n]);
+    let (n, b) = (product.n, a.mul_vec(Oracle::new(a).x()));
     let run = || cg(product.gpu, n, &b, stop, |u, v| product.multiply(u, v));
     let (x, iterations) = run()?;
     let timed = |_| {
@@ -113,8 +114,7 @@ fn solve(
         run().map(|_| start.elapsed().as_secs_f64())
     };
     let times = (0..repeat).map(timed).collect::<Result<Vec<_>>>()?;
-    let squares: f64 = a.mul_vec(&x).iter().map(|y| (1.0 - y).powi(2)).sum();
-    let error = (squares / n.max(1) as f64).sqrt();
+    let error = relative_residual(a, &x, &b);
     // 15 vectors for a product, sums and updates.
     let bytes = u64::from(iterations) * product.bytes(15);
     // What a recurrence has for the residual may differ from the true one by rounding.

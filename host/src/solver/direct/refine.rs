@@ -79,8 +79,8 @@ impl<'a> Refinement<'a> {
         least
     }
 
-    /// Takes out of x what A maps to 0, of which an orthonormal basis is given: x is the solution of least norm
-    /// then. It stays where that would be less accurate than what was asked for.
+    /// Takes out of x what A maps to 0, of which an orthonormal basis is given: x is the solution of least
+    /// norm then. It stays where that would be less accurate than what was asked for.
     pub fn shorten(&mut self, vanishing: Vec<Vec<f64>>) {
         let mut x = self.x.clone();
         remove(&vanishing, &mut x);

@@ -22,10 +22,10 @@ impl Scaling {
         Scaling::after([vec![0.0; a.n_rows()], vec![0.0; a.n_cols()]], a)
     }
 
-    /// The same, after factors that minimise the sum over all entries of `(log2 |r_i a_ij c_j|)^2`. With these
-    /// a matrix whose rows or columns were multiplied by any numbers is what it was before; the largest
-    /// entries alone do not tell. Where rows differ by many decades [`Scaling::of`] may leave a regular matrix
-    /// singular in f64.
+    /// The same, after factors that minimise the sum over all entries of `(log2 |r_i a_ij c_j|)^2`. With
+    /// these a matrix whose rows or columns were multiplied by any numbers is what it was before; the largest
+    /// entries alone do not tell. Where rows differ by many decades [`Scaling::of`] may leave a regular
+    /// matrix singular in f64.
     pub fn by_means(a: &Csr<f64>) -> Scaling {
         Scaling::after(Means::of(a).exponents(), a)
     }

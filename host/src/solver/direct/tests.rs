@@ -279,8 +279,8 @@ fn a_solution_to_rounding_is_one_whatever_it_leaves() {
     assert!(matches!(report.outcome.reason, StopReason::AtRounding | StopReason::Converged), "{report}");
 }
 
-/// Rows of scales by chance over 30 decades: equilibration of rows and columns together leaves a matrix that is
-/// singular in f64, the scales of a matching do not.
+/// Rows of scales by chance over 30 decades: equilibration by the largest entries leaves a matrix that is
+/// singular in f64, means do not.
 #[test]
 fn rows_of_any_scale_make_no_matrix_singular() {
     let laplacian = problem("poisson2d:60");

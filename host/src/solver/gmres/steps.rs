@@ -69,8 +69,8 @@ pub trait GmresSteps<T: Real>: Backend<T> {
     /// Makes `w` orthogonal to `basis` by classical Gram-Schmidt done twice: `h = V^T w`, `w -= V h`, twice;
     /// `s[h + j]` is the sum of both passes' products, `s[NORM2] = (w, w)` afterwards.
     ///
-    /// The basis comes from [`Memory::vectors`](crate::backend::Memory::vectors), in one piece or in pieces of
-    /// [`SIDE_BY_SIDE`].
+    /// The basis comes from [`Memory::vectors`](crate::backend::Memory::vectors), in one piece or in pieces
+    /// of [`SIDE_BY_SIDE`].
     fn gram_schmidt(
         &self,
         basis: &[Self::Vector],
