@@ -401,13 +401,22 @@ fn memory(lines: &mut Lines, facts: &Facts) {
     let gigabytes = |bandwidth: f64| format!("{:.1} GB/s", bandwidth * 1e-9);
     match (facts.bandwidth(), facts.copy_bandwidth) {
         (Some(bandwidth), Some(copy)) => {
-            let share = 100.0 * bandwidth / copy;
-            let what = if kind == "cpu" { "triad" } else { "copy" };
+            // Where ranks write each other's memory each has a device of its own.
+            let devices = match &facts.report.ranks {
+                Some(ranks) if ranks.peer_memory => ranks.ranks,
+                _ => 1,
+            };
+            let share = 100.0 * bandwidth / (devices as f64 * copy);
+            let what = match (kind, devices) {
+                ("cpu", _) => "a triad's".to_string(),
+                (_, 1) => "a copy's".into(),
+                (_, n) => format!("what {n} copies have together, each"),
+            };
             // The measurements scatter by some per cent; more than that comes from the caches.
             let cached = if share > 130.0 { "; much of it stays in the caches" } else { "" };
             lines.add(
                 "bandwidth",
-                format!("{}, {share:.0} % of a {what}'s {}{cached}", gigabytes(bandwidth), gigabytes(copy)),
+                format!("{}, {share:.0} % of {what} {}{cached}", gigabytes(bandwidth), gigabytes(copy)),
             );
         }
         (Some(_), None) => lines.add("bandwidth", "not measured: it means nothing in the simulator"),
