@@ -149,6 +149,8 @@ fn a_restarted_run_is_the_same_run() {
     let (_, stderr) = shell.run(&format!("bidomain {SLAB} --chi 150 --restart state"), 1);
     assert!(stderr.contains("of another mesh or of other parameters"), "{stderr}");
     shell.file("noise", "no state");
+    let (_, stderr) = shell.run(&format!("bidomain {SLAB} --restart state --t-end 0.5"), 1);
+    assert!(stderr.contains("name a later end"), "{stderr}");
     let (_, stderr) = shell.run(&format!("bidomain {SLAB} --restart noise"), 1);
     assert!(stderr.starts_with("error: cannot read noise"), "{stderr}");
 }

@@ -24,6 +24,7 @@ use warpsolve::cardiac::mesh::{AnyMesh, Mesh, ReadSummary};
 use warpsolve::cardiac::{Checkpoint, Formulation};
 use warpsolve::comm::{Comm, agreed};
 use warpsolve::job::Device;
+use warpsolve::number::plain;
 use warpsolve::{Error, Result};
 
 use super::device;
@@ -140,6 +141,13 @@ fn simulate<const C: usize>(
     progress: &Progress,
 ) -> Result<u8> {
     let state = plan.restart.as_deref().map(Checkpoint::load).transpose()?;
+    if let Some(time) = state.as_ref().map(Checkpoint::time).filter(|&time| time > plan.t_end) {
+        return Err(Error::Option(format!(
+            "the checkpoint is of {} ms, and the simulation is to end at {} ms (--t-end): name a later end",
+            plain(time),
+            plain(plan.t_end)
+        )));
+    }
     let ran = ranks.simulate(&opened.device, Run { plan: &plan, mesh, state, progress });
     progress.clear();
     let ran = ran?;
