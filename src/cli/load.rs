@@ -135,6 +135,24 @@ impl NearNullFile {
         };
         near_null.map_err(|error| Error::Option(format!("{}: {error}", self.path().display())))
     }
+
+    /// Refuses vectors, or nodes, that are not those of a matrix of so many rows.
+    ///
+    /// # Errors
+    /// [`Error::Option`] with the numbers.
+    pub fn check(&self, near_null: &NearNull, rows: usize) -> Result<()> {
+        let (found, each) = (near_null.vectors()[0].len(), near_null.unknowns());
+        if found == rows {
+            return Ok(());
+        }
+        let what = match self {
+            NearNullFile::Coordinates(_) => {
+                format!("coordinates of {} nodes with {each} unknowns each, {found} in all", found / each)
+            }
+            NearNullFile::Vectors(..) => format!("vectors of {found} entries"),
+        };
+        Err(Error::Option(format!("{}: {what}, and the matrix has {rows} rows", self.path().display())))
+    }
 }
 
 /// Starts the threads of the host, which read, generate, check and are the CPU as a device; 0 for one a core.

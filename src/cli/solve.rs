@@ -162,6 +162,9 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
     let system = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
     progress.clear();
     let system = system?;
+    if let (Some(file), Some(near_null)) = (&job.near_null, &job.options.near_null) {
+        file.check(near_null, system.a.n_rows())?;
+    }
 
     if job.plan {
         return prospect(&job, &system.a, &opened.device);
