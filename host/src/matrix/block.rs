@@ -93,9 +93,14 @@ impl<T: Real> BlockCsr<T> {
 
     /// The matrix of the (k, l) entries of the blocks.
     pub fn plane(&self, k: usize, l: usize) -> Csr<T> {
+        let (row_ptr, col_idx) = (self.row_ptr.clone(), self.col_idx.clone());
+        Csr::from_valid_parts(self.n_rows, self.n_cols, row_ptr, col_idx, self.plane_values(k, l))
+    }
+
+    /// The (k, l) entries of the blocks.
+    pub(crate) fn plane_values(&self, k: usize, l: usize) -> Vec<T> {
         let b = self.block;
-        let values = self.values.par_chunks(b * b).with_min_len(CHUNK).map(|v| v[k * b + l]).collect();
-        Csr::from_valid_parts(self.n_rows, self.n_cols, self.row_ptr.clone(), self.col_idx.clone(), values)
+        self.values.par_chunks(b * b).with_min_len(CHUNK).map(|v| v[k * b + l]).collect()
     }
 
     /// The diagonal blocks, b^2 values each; zeros where none is stored.

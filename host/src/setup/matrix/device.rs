@@ -288,7 +288,7 @@ impl<T: Real> Matrices<T> for Gpu {
         let col_idx = Buffer::from_slice(self.device(), a.col_idx())?;
         let b = a.block();
         let plane = |kl: usize| {
-            let values = Buffer::from_slice(self.device(), a.plane(kl / b, kl % b).values())?;
+            let values = Buffer::from_slice(self.device(), &a.plane_values(kl / b, kl % b))?;
             let (row_ptr, col_idx) = (row_ptr.clone(), col_idx.clone());
             Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
         };
