@@ -33,12 +33,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Of a square matrix, in two passes and what [`Analysis::of`] says.
+    /// Of a square matrix that was surveyed, in a pass and what [`Analysis::of`] says.
     ///
     /// # Errors
     /// [`Error::NotFinite`](crate::Error::NotFinite).
-    pub fn of(a: &Csr<f64>) -> Result<Known> {
-        let survey = Survey::of(a);
+    pub fn of(a: &Csr<f64>, survey: Survey<f64>) -> Result<Known> {
         if !survey.is_finite {
             check::check_finite(a)?;
         }

@@ -11,7 +11,7 @@ use super::scaled::ScaledSystem;
 use super::{Device, Options};
 use crate::analysis::{Analysis, Known, components};
 use crate::error::Result;
-use crate::matrix::{Csr, IntoCsr, Target, check};
+use crate::matrix::{Csr, IntoCsr, Survey, Target, check};
 use crate::solver::StopReason;
 use crate::solver::direct::Outlook;
 
@@ -47,11 +47,14 @@ impl Ladder {
             return Ok(made);
         }
         check::check_square(a)?;
-        made.isolated = Isolated::of(a);
+        let mut survey = Survey::of(a);
+        // Their diagonal entries are zeros.
+        made.isolated = survey.diagonal.contains(&0.0).then(|| Isolated::of(a)).flatten();
         if let Some(isolated) = &made.isolated {
             *a = Arc::new(isolated.completed(a));
+            survey = Survey::of(a);
         }
-        let mut known = Known::of(a)?;
+        let mut known = Known::of(a, survey)?;
         // As they were given these rows add up to 0.
         known.analysis.values.zero_sums += made.isolated.as_ref().map_or(0, Isolated::count);
         made.is_negated = known.analysis.may_be_negative_definite() && a.n_rows() > 0;

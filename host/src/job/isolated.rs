@@ -3,9 +3,9 @@
 //! most methods away from all of the matrix.
 
 use super::report::{Report, Warning};
-use super::residual::{norm, relative};
+use super::residual::{norm, relative, residual};
 use crate::error::{Error, Result};
-use crate::matrix::Csr;
+use crate::matrix::{Csr, backward_error};
 use crate::parallel::*;
 use crate::solver::StopReason;
 
@@ -82,14 +82,19 @@ impl Isolated {
     }
 }
 
-/// Lets a report on the other unknowns tell of all, where a part of this norm of the right-hand side is out
-/// of reach.
-pub(super) fn tell(report: &mut Report, out_of_reach: f64, threshold: impl Fn(f64) -> f64) {
-    let found = (report.relative_residual * report.norm_b).hypot(out_of_reach);
-    let norm_b = report.norm_b.hypot(out_of_reach);
+/// Lets a report on the other unknowns tell of all, of `A x = b` with a part of b of this norm out of reach.
+pub(super) fn tell(
+    report: &mut Report,
+    (a, x, b): (&Csr<f64>, &[f64], &[f64]),
+    out_of_reach: f64,
+    threshold: impl Fn(f64) -> f64,
+) {
+    let r = residual(a, x, b);
+    let (found, norm_b) = (norm(&r), norm(b));
     let threshold = threshold(norm_b);
-    (report.norm_b, report.outcome.threshold) = (norm_b, threshold);
+    (report.norm_b, report.projected, report.outcome.threshold) = (norm_b, false, threshold);
     report.relative_residual = relative(found, norm_b);
+    report.backward_error = backward_error(a, x, b, &r);
     if report.converged() && found > threshold {
         report.outcome.reason = StopReason::NoSolution { least: out_of_reach };
     }

@@ -232,7 +232,8 @@ impl Solver {
         self.check("right-hand side", b)?;
         start.map_or(Ok(()), |x| self.check("start", x))?;
         let negated: Option<Vec<f64>> = self.ladder.is_negated.then(|| b.iter().map(|v| -v).collect());
-        let mut b = Cow::Borrowed(negated.as_deref().unwrap_or(b));
+        let given = negated.as_deref().unwrap_or(b);
+        let mut b = Cow::Borrowed(given);
         let isolated = self.ladder.isolated.as_ref();
         let out_of_reach = isolated.map_or(0.0, |isolated| isolated.take_out(b.to_mut()));
         let mut best: Option<Solution> = None;
@@ -275,7 +276,9 @@ impl Solver {
         solution.report.setup_seconds += left.sum::<f64>();
         solution.report.analysis = self.ladder.analysis().cloned();
         if out_of_reach > 0.0 {
-            isolated::tell(&mut solution.report, out_of_reach, |norm| self.plan.options.stop.threshold(norm));
+            let system = (&*self.plan.a, &solution.x[..], given);
+            let threshold = |norm| self.plan.options.stop.threshold(norm);
+            isolated::tell(&mut solution.report, system, out_of_reach, threshold);
         }
         Ok(solution)
     }

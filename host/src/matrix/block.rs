@@ -184,7 +184,7 @@ pub fn check_block<T: Real>(a: &Csr<T>, block: usize) -> Result<()> {
 /// [`sell_padding`](super::sell_padding).
 pub fn block_padding<T: Real>(a: &Csr<T>, block: usize, sigma: Option<usize>) -> Result<Padding> {
     let lengths = block_lengths(a, block)?;
-    let blocks = lengths.iter().map(|&length| u64::from(length)).sum();
+    let blocks = blocks_in(&lengths);
     let stored = match sigma {
         None => blocks,
         Some(sigma) => sell_padding_of(lengths, blocks, sigma)?.stored,
@@ -200,6 +200,11 @@ pub(super) fn block_lengths<T: Real>(a: &Csr<T>, block: usize) -> Result<Vec<u32
         std::iter::from_fn(|| merged.next(|_, _, _| ())).count() as u32
     };
     Ok((0..a.n_rows() / block).into_par_iter().with_min_len(CHUNK).map(length).collect())
+}
+
+/// Blocks of all block rows.
+pub(super) fn blocks_in(lengths: &[u32]) -> u64 {
+    lengths.iter().map(|&length| u64::from(length)).sum()
 }
 
 /// What is left of the rows of a block row, whose entries are merged into blocks.

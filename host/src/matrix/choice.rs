@@ -1,7 +1,7 @@
 //! Which format holds a matrix best, decided by its row lengths.
 
 use super::Csr;
-use super::block::block_lengths;
+use super::block::{block_lengths, blocks_in};
 use super::format::{Format, SLICE};
 use super::padding::{Padding, sell_padding, sell_padding_of};
 use crate::error::Result;
@@ -80,7 +80,8 @@ const WORTHWHILE_FILL: f64 = 1.3;
 /// [`choose`] for b unknowns a node: a format of blocks, unless they would be mostly zeros.
 pub fn choose_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Result<Choice> {
     let lengths = block_lengths(a, block)?;
-    let fill = Padding { stored: values_in_blocks(&lengths, block), nnz: a.nnz() as u64 };
+    let stored = blocks_in(&lengths) * (block * block) as u64;
+    let fill = Padding { stored, nnz: a.nnz() as u64 };
     if fill.factor() > WORTHWHILE_FILL {
         let mut choice = choose(a, target);
         choice.reason += &format!("; {block} x {block} blocks would have {:.0} % zeros more", fill.percent());
@@ -95,15 +96,11 @@ pub(crate) fn choose_in_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target
 }
 
 fn choose_by_lengths(lengths: &[u32], block: usize, nnz: usize, target: Target) -> Choice {
-    let blocks = values_in_blocks(lengths, 1);
+    let blocks = blocks_in(lengths);
     let padding = |sigma| sell_padding_of(lengths.to_vec(), blocks, sigma);
     let mut choice = choose_by(lengths.len(), blocks as usize, target, padding).for_blocks(block);
     choice.padding.nnz = nnz as u64;
     choice
-}
-
-fn values_in_blocks(lengths: &[u32], block: usize) -> u64 {
-    lengths.iter().map(|&length| u64::from(length)).sum::<u64>() * (block * block) as u64
 }
 
 impl Choice {

@@ -50,8 +50,8 @@ impl NullSpace {
         }
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
         let is_shifted = |kind: usize| {
-            let sign = f64::signum(sums(a, kind.min(n - 1), b, kind).0);
-            n >= FEW && rows().all(|i| sign * sums(a, i, b, kind).0 > 0.0 || is_alone(a, i))
+            let all_of = |sign: f64| rows().all(|i| sign * sums(a, i, b, kind).0 > 0.0 || is_alone(a, i));
+            n >= FEW && (all_of(1.0) || all_of(-1.0))
         };
         let all_vanish = |kind: usize| {
             vanishes(a, kind.min(n - 1), b, kind)
@@ -319,6 +319,8 @@ pub(super) mod tests {
             let null_space = NullSpace::of(&Csr::from_triplets(50, 50, entries(first)).unwrap(), 1).unwrap();
             assert_eq!((null_space.sizes.as_slice(), null_space.has_every_unknown()), (&[49][..], false));
         }
+        let shifted = entries(1).chain((1..50).map(|i| (i, i, -1e-14)));
+        assert_eq!(NullSpace::of(&Csr::from_triplets(50, 50, shifted).unwrap(), 1), None);
         assert_eq!(NullSpace::of(&Csr::identity(3), 1), None);
         // Row sums vanish, but those of the columns do not.
         assert_eq!(NullSpace::of(&neumann(&problem("convection-diffusion:7"), 1), 1), None);

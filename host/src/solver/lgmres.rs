@@ -5,7 +5,7 @@
 use cuda_std::Real;
 
 use super::description::{Description, Parameter, Parameters};
-use super::gmres::{DESCRIPTION as GMRES, Gmres, GmresSteps};
+use super::gmres::{DESCRIPTION as GMRES, Gmres, GmresSteps, expected_cycle};
 use super::iterative::IterativeSolver;
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -21,7 +21,7 @@ pub(super) const DESCRIPTION: Description = Description {
     title_parameters: GMRES.title_parameters,
     warm_up: GMRES.warm_up,
     ..Description::new("lgmres", "LGMRES", |parameters, _| {
-        2 * parameters.restart + 3 + remembered(parameters.restart)
+        2 * expected_cycle(parameters) + 3 + remembered(parameters.restart)
     })
 };
 

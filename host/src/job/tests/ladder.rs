@@ -159,6 +159,7 @@ fn unknowns_in_no_equation_are_left_out() {
             let StopReason::NoSolution { least } = report.outcome.reason else { panic!("{report}") };
             assert!((least - 3.0).abs() < 1e-12 && !report.converged());
             assert!((report.relative_residual - relative_residual(&a, &x, &b)).abs() < 1e-12, "{report}");
+            assert!(report.backward_error > 1e-6, "{report}");
         }
         b[n] = 0.0;
         let twice = a.map_values(|v| 2.0 * v);

@@ -92,6 +92,8 @@ pub struct Direct {
     a: Arc<Csr<f64>>,
     /// None where it was cancelled.
     factorisation: Option<Factorisation>,
+    /// Whether it is of the matrix scaled by means: there is no better one.
+    is_best: bool,
     /// Ends a factorisation.
     cancelled: Arc<AtomicBool>,
     /// Once it was looked for.
@@ -112,7 +114,7 @@ impl Direct {
         let cancelled = parameters.cancelled.clone();
         let ordered = parameters.outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
         let factorisation = Factorisation::of(&a, ordered, Care::Usual, &cancelled)?;
-        Ok(Direct { a, factorisation, cancelled, null: None, null_space: 0, condition: None })
+        Ok(Direct { a, factorisation, is_best: false, cancelled, null: None, null_space: 0, condition: None })
     }
 
     /// What was found out; `None` where it was cancelled.
@@ -143,6 +145,7 @@ impl Direct {
             return Ok(());
         }
         (self.null_space, self.factorisation, self.condition) = (null.right.len(), Some(factorisation), None);
+        self.is_best = true;
         self.null = Some(null).filter(|null| null.is_complete && !null.left.is_empty());
         Ok(())
     }
@@ -163,13 +166,14 @@ impl Direct {
         }
         let is_lu = factorisation.prediction.kind == Kind::Lu;
         let is_short = factorisation.prediction.seconds() < WORTH_A_LOOK;
-        if !run.is_done() && (!is_lu || factorisation.factor.is_relaxed() || is_short) {
+        let may_be_better = !is_lu || factorisation.factor.is_relaxed() || is_short;
+        if !run.is_done() && !self.is_best && may_be_better {
             let lu = if is_lu { Ordered::by_means(&self.a)? } else { Ordered::of(&self.a, &[Kind::Lu])? };
             if is_rounding(run) && lu.prediction().flops > HOPELESS_FLOPS {
                 return Ok(StopReason::AtRounding);
             }
             let care = if is_lu { Care::Most } else { Care::Usual };
-            self.condition = None;
+            (self.condition, self.is_best) = (None, is_lu);
             self.factorisation = Factorisation::of(&self.a, lu, care, &self.cancelled)?;
             let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
             run.refine(factorisation, most, on_progress);

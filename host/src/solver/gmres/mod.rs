@@ -28,11 +28,16 @@ pub(super) const DESCRIPTION: Description = Description {
     // There is a kernel for bases of up to 8, 16 and 32.
     warm_up: |parameters| parameters.restart.min(33) as u32,
     ..Description::new("gmres", "GMRES", |parameters, is_fused| {
-        // How long a cycle without a restart is, nobody knows.
-        let cycle = if parameters.restart < MAX_RESTART { parameters.restart } else { SIDE_BY_SIDE };
+        let cycle = expected_cycle(parameters);
         if is_fused { cycle + 3 } else { 2 * cycle + 3 }
     })
 };
+
+/// Iterations that a cycle is expected to have: without a restart nobody knows, and vectors are made as they
+/// are needed.
+pub(super) fn expected_cycle(parameters: &Parameters) -> usize {
+    if parameters.restart < MAX_RESTART { parameters.restart } else { SIDE_BY_SIDE }
+}
 
 pub(super) fn make<T: Real, B: GmresSteps<T> + 'static>(
     backend: &B,
