@@ -4,18 +4,26 @@
 use std::sync::Arc;
 
 use super::rung::{COUNTED, LONG, Rung, cost_of};
-use super::ways::{AT_ONCE, EXPANDING, Maker, SMALL, SOON};
+use super::trial::Trial;
+use super::ways::{AT_ONCE, EXPANDING, LEAST_PATIENCE, Maker, SMALL, SOON};
 use super::{Method, Options, Precision};
-use crate::analysis::{Analysis, expansion};
+use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
 use crate::solver::direct::{Outlook, Prediction};
 
-/// Iterations that are waited for in any case.
-const LEAST_PATIENCE: u32 = 50;
+/// Seconds for an entry of the next way, from which on a factorisation is counted before it.
+const WORTH_COUNTING: f64 = 5e-7;
 
-/// The ways for a matrix, the first to be tried first; none where the options choose.
-pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook: &Outlook) -> Vec<Rung> {
-    let maker = Maker { a, analysis, options };
+/// The ways for a matrix, the first to be tried first; none where the options choose. `trial` is that of its
+/// unknowns one by one, where it was made.
+pub fn ladder(
+    a: &Arc<Csr<f64>>,
+    analysis: &Analysis,
+    trial: Option<&Trial>,
+    options: &Options,
+    outlook: &Outlook,
+) -> Vec<Rung> {
+    let maker = Maker { a, analysis, trial, options };
     // A format or a number type is of an iteration's products.
     let is_iterative =
         options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
@@ -24,9 +32,7 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
     let has_diagonal = analysis.values.diagonal.zero == 0;
     let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= AT_ONCE;
     let small = (a.nnz() <= SMALL).then(|| outlook.prediction(a)).flatten().filter(is_quick);
-    let suits_diagonal = analysis.is_like_diffusion()
-        && (maker.method() == Method::Cg || analysis.values.dominant_rows == a.n_rows());
-    let graph = (suits_diagonal && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());
+    let graph = (analysis.is_like_diffusion() && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());
     // Factors of a graph without a mesh fill even where it is small.
     let is_for_graph = graph
         .as_ref()
@@ -64,15 +70,15 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
                 false => iterative.len(),
             };
             let is_long = direct.seconds() > LONG;
-            let is_indefinite = analysis.values.is_symmetric && maker.method() != Method::Cg;
-            let first = if at == 0 && is_indefinite { maker.soon(&direct) } else { None };
             iterative.insert(at, direct);
-            iterative.splice(0..0, first);
             iterative.extend(is_long.then(|| maker.larger_factors()));
             iterative
         }
     };
-    bound(&mut rungs, a.nnz());
+    if !is_iterative && let Some(simple) = rungs.first().and_then(|next| maker.before(next)) {
+        rungs.insert(0, simple);
+    }
+    bound(&mut rungs, &analysis.structure);
     if let Some(last) = rungs.last_mut() {
         last.patience = None;
     }
@@ -80,11 +86,11 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
 }
 
 /// No way is worth waiting for longer than the factorisation after it takes, where that was counted.
-fn bound(rungs: &mut [Rung], nnz: usize) {
+fn bound(rungs: &mut [Rung], structure: &Structure) {
     let Some(at) = rungs.iter().position(|rung| rung.method == Method::Direct) else { return };
     let seconds = rungs[at].seconds();
     for rung in &mut rungs[..at] {
-        let most = (seconds / rung.iteration_seconds(nnz)).max(f64::from(LEAST_PATIENCE)) as u32;
+        let most = (seconds / rung.iteration_seconds(structure)).max(f64::from(LEAST_PATIENCE)) as u32;
         rung.patience = rung.patience.map(|patience| patience.min(most));
     }
 }
@@ -93,7 +99,8 @@ fn bound(rungs: &mut [Rung], nnz: usize) {
 /// is worth counting.
 pub fn reconsider(rungs: &mut [Rung], a: &Arc<Csr<f64>>, outlook: &Outlook) {
     let Some(at) = rungs.iter().position(|rung| rung.method == Method::Direct) else { return };
-    if at == 0 || rungs[at].cost.is_some() || a.nnz() > COUNTED {
+    let is_uncounted = at > 0 && rungs[at].cost.is_none() && a.nnz() <= COUNTED;
+    if !is_uncounted || rungs[0].seconds() < WORTH_COUNTING * a.nnz() as f64 {
         return;
     }
     let Some(prediction) = outlook.prediction(a).filter(|prediction| prediction.check_memory().is_ok())
@@ -118,12 +125,12 @@ pub fn of_indefinite(
     options: &Options,
     outlook: &Outlook,
 ) -> Vec<Rung> {
-    let maker = Maker { a, analysis, options };
+    let maker = Maker { a, analysis, trial: None, options };
     let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
     let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());
     let mut rungs = match fits && direct.seconds() <= SOON {
-        true => maker.soon(&direct).into_iter().chain([direct, minres]).collect(),
+        true => maker.before(&direct).into_iter().chain([direct, minres]).collect(),
         false => vec![minres, Rung { method: maker.minimising(), ..maker.factors() }, direct],
     };
     if rungs.last().is_some_and(|rung| rung.method == Method::Direct && rung.seconds() > LONG) {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Method, Options, Precond};
+use crate::analysis::Structure;
 use crate::matrix::Csr;
 use crate::precond::{amg, ilu};
 use crate::solver::direct::{Outlook, Prediction};
@@ -22,8 +23,8 @@ pub const MULTIGRID: f64 = 4e-7;
 pub const SCHUR: f64 = 1.5e-6;
 /// Seconds for an entry that incomplete factors by size and a hundred iterations take.
 pub const INCOMPLETE: f64 = 4e-6;
-/// Seconds for an entry of an iteration with the diagonal.
-pub const ITERATION: f64 = 1e-9;
+/// Seconds for an entry, and for a row, of an iteration with the diagonal.
+const ITERATION: [f64; 2] = [1e-9, 1e-8];
 
 /// One way to solve.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,15 +75,20 @@ impl Rung {
         self.cost.map_or(f64::INFINITY, |cost| cost.seconds)
     }
 
-    /// Seconds of an iteration, for so many entries.
-    pub(super) fn iteration_seconds(&self, nnz: usize) -> f64 {
-        let an_entry = match self.precond {
-            Precond::Amg => MULTIGRID / 40.0,
-            Precond::Ilu => INCOMPLETE / 200.0,
-            Precond::Schur => SCHUR / 40.0,
-            _ => ITERATION,
-        };
-        an_entry * nnz as f64
+    /// Seconds of an iteration, for a matrix of this structure.
+    pub(super) fn iteration_seconds(&self, structure: &Structure) -> f64 {
+        let nnz = structure.nonzeros as f64;
+        match self.precond {
+            Precond::Amg => MULTIGRID / 40.0 * nnz,
+            Precond::Ilu => INCOMPLETE / 200.0 * nnz,
+            Precond::Schur => SCHUR / 40.0 * nnz,
+            _ => diagonal_iteration_seconds(structure),
+        }
+    }
+
+    /// Whether it is an iteration with the diagonal, or with nothing.
+    pub(super) fn is_simple(&self) -> bool {
+        self.method != Method::Direct && matches!(self.precond, Precond::Jacobi | Precond::None)
     }
 
     /// Why it is left out where there is another way: a factorisation that would take too long. What it takes
@@ -103,6 +109,11 @@ impl Rung {
         let (amg, ilu) = (self.amg.clone(), self.ilu.clone());
         Options { method, precond, block_size, amg, ilu, ..options.clone() }
     }
+}
+
+/// Seconds of an iteration with the diagonal.
+pub fn diagonal_iteration_seconds(structure: &Structure) -> f64 {
+    ITERATION[0] * structure.nonzeros as f64 + ITERATION[1] * structure.rows as f64
 }
 
 /// What a factorisation takes, ordering and all, of a matrix with so many entries.

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::backend::cpu::Cpu;
-use crate::backend::{Memory, Operator};
+use crate::backend::cpu::{Cpu, CpuMatrix};
+use crate::backend::{Memory, Operator, Products};
 use crate::error::Result;
-use crate::matrix::Csr;
+use crate::matrix::{AnyMatrix, Csr};
 use crate::precond::amg::{Coarsening, Hierarchies, Params};
+use crate::precond::{Jacobi, Preconditioner};
 use crate::problem::random::uniform;
 use crate::solver::{Cg, IterativeSolver, Stop, StopReason};
 
 /// Rows of the piece.
-const ROWS: usize = 2400;
+pub(super) const ROWS: usize = 2400;
 /// Neighbourhoods that it is made of, around rows that are far apart in the numbering.
 const PLACES: usize = 2;
 /// A candidate that needs no more iterations than this is taken, without a look at the others.
@@ -67,6 +68,19 @@ pub(super) fn best(a: &Csr<f64>, block: usize) -> Trial {
     if second.iterations.is_some() && second.bytes < MORE * first.bytes { second } else { first }
 }
 
+/// Iterations of CG with the diagonal on a piece of the symmetric matrix `a`; `None` where that takes more
+/// than so many.
+pub(super) fn diagonal_iterations(a: &Csr<f64>, most: u32) -> Option<u32> {
+    let cpu = Cpu::new(1).ok()?;
+    let piece = Arc::new(piece(a, 1));
+    let found = cpu.install(|| {
+        let matrix = cpu.matrix(&Arc::new(AnyMatrix::Crs(piece.clone())))?;
+        let mut m = Jacobi::setup(&cpu, &piece)?;
+        iterations(&cpu, &matrix, &mut m, most)
+    });
+    found.ok().flatten()
+}
+
 fn run(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: Params) -> Trial {
     let (iterations, bytes) = cpu.install(|| solve(cpu, a, block, &params)).unwrap_or((None, f64::INFINITY));
     Trial { params, iterations, bytes }
@@ -74,20 +88,29 @@ fn run(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: Params) -> Trial {
 
 /// Iterations, and bytes moved for each entry.
 fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Result<(Option<u32>, f64)> {
-    let n = a.n_rows();
     // A piece has fewer levels than the whole.
     let params = Params { coarse_rows: 60, ..params.clone() };
     let assembled = Hierarchies::<f64>::assembled(cpu, a, block)?;
     let matrix = Hierarchies::<f64>::operator(cpu, &assembled)?;
     let (mut m, info) = cpu.amg(assembled, Some(&matrix), &params, None, true)?;
+    let found = iterations(cpu, &matrix, &mut *m, MOST)?;
+    let bytes = found.map(|count| (info.cycle_bytes + matrix.traffic()) as f64 * f64::from(count));
+    Ok((found, bytes.map_or(f64::INFINITY, |bytes| bytes / a.nnz().max(1) as f64)))
+}
+
+/// Iterations of CG for a random right-hand side; `None` for more than so many.
+fn iterations(
+    cpu: &Cpu,
+    matrix: &CpuMatrix<f64>,
+    m: &mut dyn Preconditioner<f64, Cpu>,
+    most: u32,
+) -> Result<Option<u32>> {
+    let n = matrix.n_rows();
     let b: Vec<f64> = (0..n as u64).map(|i| uniform(1, i) - 0.5).collect();
     let (b, mut x) = (cpu.vector(&b)?, Memory::<f64>::zeros(cpu, n)?);
-    let stop = Stop { rtol: 1e-8, atol: 0.0, max_iterations: MOST };
-    let outcome = Cg::new(cpu, n, &*m)?.solve(cpu, &matrix, &mut *m, &b, &mut x, &stop, &mut |_, _| ())?;
-    let converged = outcome.reason == StopReason::Converged;
-    let bytes = (info.cycle_bytes + matrix.traffic()) as f64 * f64::from(outcome.iterations);
-    let bytes = if converged { bytes / a.nnz().max(1) as f64 } else { f64::INFINITY };
-    Ok((converged.then_some(outcome.iterations), bytes))
+    let stop = Stop { rtol: 1e-8, atol: 0.0, max_iterations: most };
+    let outcome = Cg::new(cpu, n, &*m)?.solve(cpu, matrix, m, &b, &mut x, &stop, &mut |_, _| ())?;
+    Ok((outcome.reason == StopReason::Converged).then_some(outcome.iterations))
 }
 
 /// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many, in

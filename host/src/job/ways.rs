@@ -1,7 +1,8 @@
 //! The ways to solve that there are for a matrix, each with what it is expected to take.
 
-use super::rung::{Cost, INCOMPLETE, ITERATION, MULTIGRID, Rung, SCHUR, cost_of};
-use super::{Method, Options, Precond, trial};
+use super::rung::{Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, diagonal_iteration_seconds};
+use super::trial::{self, Trial};
+use super::{Method, Options, Precond};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
@@ -19,11 +20,12 @@ pub const SOON: f64 = 10.0;
 const MULTIGRID_PATIENCE: u32 = 200;
 const FACTORS_PATIENCE: u32 = 400;
 const DIAGONAL_PATIENCE: u32 = 2000;
-/// Seconds of a factorisation from which on MINRES is tried before it, for no longer than that: whether a
-/// symmetric indefinite matrix is among the few that it solves soon shows in its first fifty iterations.
-const WORTH_A_TRY: f64 = 0.1;
-/// Seconds for an entry, and for a row, of an iteration of MINRES.
-const MINRES: [f64; 2] = [1.5e-9, 1e-8];
+/// Iterations that show whether the diagonal will do,
+pub const LEAST_PATIENCE: u32 = 50;
+/// and the share of the seconds of the next way that they may take to be tried before it.
+const A_LOOK: f64 = 0.1;
+/// The share of the seconds of multigrid that CG with the diagonal is expected to take to be tried before it.
+const CLEARLY: f64 = 0.7;
 /// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
 const VOLUME: f64 = 8.0;
 /// Seconds for the square of the rows of such a mesh that a factorisation takes at least.
@@ -37,6 +39,8 @@ pub const EXPANDING: f64 = 25.0;
 pub struct Maker<'a> {
     pub a: &'a Csr<f64>,
     pub analysis: &'a Analysis,
+    /// That of unknowns one by one, where it was made.
+    pub trial: Option<&'a Trial>,
     pub options: &'a Options,
 }
 
@@ -63,7 +67,7 @@ impl Maker<'_> {
         let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
         let mut block_size = if is_system { structure.block_size } else { self.options.block_size };
         let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
-        let mut trial = has_trial.then(|| trial::best(self.a, block_size));
+        let mut trial = has_trial.then(|| self.trial_of(block_size));
         let found = structure.block_size;
         if found > block_size
             && let Some(scalar) = &trial
@@ -94,6 +98,11 @@ impl Maker<'_> {
             amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
             ilu: self.options.ilu.clone(),
         }
+    }
+
+    fn trial_of(&self, block_size: usize) -> Trial {
+        let made = self.trial.filter(|_| block_size == 1).cloned();
+        made.unwrap_or_else(|| trial::best(self.a, block_size))
     }
 
     /// The simplest that there is for the matrix.
@@ -167,7 +176,7 @@ impl Maker<'_> {
             block_size: self.options.block_size,
             patience: Some(DIAGONAL_PATIENCE),
             cost: Some(Cost {
-                seconds: ITERATION * nnz * f64::from(DIAGONAL_PATIENCE),
+                seconds: diagonal_iteration_seconds(&self.analysis.structure) * f64::from(DIAGONAL_PATIENCE),
                 bytes: 12.0 * nnz + vectors,
             }),
             reason: "the simplest preconditioner".into(),
@@ -180,12 +189,12 @@ impl Maker<'_> {
     /// while the diagonal may do: such graphs have no long ways. Whether it does is known soon, and it may
     /// take as long as such a hierarchy.
     pub fn diagonal_of_graph(&self) -> Rung {
-        let nnz = self.analysis.structure.nonzeros as f64;
         let simple = match self.method() {
             Method::Cg => self.diagonal(),
             _ => self.short_recurrence(),
         };
-        let cost = simple.cost.map(|cost| Cost { seconds: GRAPH_PATIENCE as f64 * ITERATION * nnz, ..cost });
+        let seconds = f64::from(GRAPH_PATIENCE) * diagonal_iteration_seconds(&self.analysis.structure);
+        let cost = simple.cost.map(|cost| Cost { seconds, ..cost });
         let reason = "the graph is none of a mesh: coarse levels would be full".into();
         Rung { patience: Some(GRAPH_PATIENCE), cost, reason, ..simple }
     }
@@ -205,18 +214,43 @@ impl Maker<'_> {
         Rung { method, precond, reason: reason.into(), ..self.diagonal() }
     }
 
-    /// MINRES for no longer than a factorisation of an indefinite matrix takes, where that is worth it.
-    pub fn soon(&self, direct: &Rung) -> Option<Rung> {
+    /// The diagonal, or nothing, before a way that takes longer: for no longer than that, and where a look at
+    /// it costs little.
+    pub fn before(&self, next: &Rung) -> Option<Rung> {
+        let has_diagonal = self.analysis.values.diagonal.zero == 0;
+        if next.is_simple() || !(has_diagonal || self.analysis.values.is_symmetric) {
+            return None;
+        }
         let Structure { rows, nonzeros, .. } = self.analysis.structure;
-        let iteration = MINRES[0] * nonzeros as f64 + MINRES[1] * rows as f64;
-        let is_worth = (WORTH_A_TRY..=SOON).contains(&direct.seconds());
-        let patience = (direct.seconds() / iteration) as u32;
-        is_worth.then(|| Rung {
-            patience: Some(patience),
-            cost: Some(Cost { seconds: f64::from(patience) * iteration, bytes: 12.0 * nonzeros as f64 }),
-            reason: "if it takes less than a factorisation".into(),
-            ..self.short_recurrence()
+        let iteration = diagonal_iteration_seconds(&self.analysis.structure);
+        let most = next.seconds() / iteration;
+        let (simple, seconds) = match (self.method(), next.precond) {
+            (Method::Cg, Precond::Amg) => {
+                (self.diagonal(), iteration * self.diagonal_iterations(CLEARLY * most)?)
+            }
+            (method, _) if f64::from(LEAST_PATIENCE) < A_LOOK * most => match method {
+                Method::Cg => (self.diagonal(), next.seconds()),
+                _ => (self.short_recurrence(), next.seconds()),
+            },
+            _ => return None,
+        };
+        Some(Rung {
+            patience: Some(most.min(f64::from(DIAGONAL_PATIENCE)) as u32),
+            cost: Some(Cost { seconds, bytes: 12.0 * nonzeros as f64 + 34.0 * 8.0 * rows as f64 }),
+            reason: "if it takes less than what comes after it".into(),
+            ..simple
         })
+    }
+
+    /// Iterations that CG is expected to take with the diagonal, by those that a piece of the matrix takes;
+    /// `None` for more than so many.
+    fn diagonal_iterations(&self, most: f64) -> Option<f64> {
+        let rows = self.a.n_rows() as f64;
+        // They grow with the length of the mesh.
+        let power = if expansion(self.a) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
+        let growth = (rows / trial::ROWS as f64).max(1.0).powf(power);
+        let of_piece = trial::diagonal_iterations(self.a, (most / growth) as u32)?;
+        Some(growth * f64::from(of_piece))
     }
 
     pub fn direct(&self, prediction: Option<Prediction>) -> Rung {

@@ -70,10 +70,18 @@ impl Columns {
         &self.values[self.col_ptr[j]..self.col_ptr[j + 1]]
     }
 
-    /// The pattern of `P A`: row i becomes row `to[i]`. Rows of a column are in no order.
-    pub fn with_rows(&self, to: &[usize]) -> Columns {
-        let row_idx = self.row_idx.iter().map(|&i| to[i]).collect();
-        Columns { n: self.n, col_ptr: self.col_ptr.clone(), row_idx, values: self.values.clone() }
+    /// `P A`, of which row i becomes row `to[i]`, with the entries that are to be kept by their row and column
+    /// there. Rows of a column are in no order.
+    pub fn with_rows(&self, to: &[usize], is_kept: impl Fn(usize, usize) -> bool) -> Columns {
+        let mut columns = Columns { n: self.n, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() };
+        for j in 0..self.n {
+            for (&i, &v) in self.rows(j).iter().zip(self.values(j)).filter(|(i, _)| is_kept(to[**i], j)) {
+                columns.row_idx.push(to[i]);
+                columns.values.push(v);
+            }
+            columns.col_ptr.push(columns.row_idx.len());
+        }
+        columns
     }
 
     /// Where entries are, rows of a column in any order.

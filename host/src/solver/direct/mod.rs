@@ -33,6 +33,7 @@ use crate::matrix::{Csr, backward_error};
 use crate::precond::{Precond, Preconditioner};
 
 mod apart;
+mod block_triangular;
 mod blocks;
 mod columns;
 mod condition;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::backend::cpu::Cpu;
-use crate::job::{self, Device, Method, Options};
+use crate::job::{self, Device, Method, Options, Solution};
 use crate::problem::generate;
 use crate::problem::random::{below, permutation, uniform};
 use crate::solver::Stop;
@@ -48,7 +48,7 @@ fn problem(name: &str) -> Csr<f64> {
     generate(&name.parse().unwrap(), 1).unwrap()
 }
 
-fn solved(a: &Csr<f64>, b: &[f64], device: &Device) -> job::Solution {
+fn solved(a: &Csr<f64>, b: &[f64], device: &Device) -> Solution {
     let options = Options { method: Some(Method::Direct), ..Options::default() };
     job::solve(a, b, &options, device).unwrap()
 }
@@ -71,7 +71,7 @@ fn every_kind_of_matrix_is_solved_everywhere() {
         for (name, a, kind) in &systems {
             // The right-hand side of an x of one size, whatever the scaling.
             let b = a.mul_vec(&rhs(a.n_rows()));
-            let job::Solution { x, report } = solved(a, &b, &device);
+            let Solution { x, report } = solved(a, &b, &device);
             assert!(report.converged(), "{name}: {report}");
             assert!(job::relative_residual(a, &x, &b) <= 1e-8, "{name}");
             assert!(report.outcome.iterations <= 4, "{name}: {report}");
@@ -116,12 +116,12 @@ fn the_factors_are_kept_for_other_right_hand_sides() {
     let mut solver = job::Solver::builder().method(Method::Direct).device(device).build(&a).unwrap();
     for scale in [1.0, -3.5] {
         let b: Vec<f64> = rhs(150).iter().map(|v| scale * v).collect();
-        let job::Solution { x, report } = solver.solve(&b).unwrap();
+        let Solution { x, report } = solver.solve(&b).unwrap();
         assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8);
     }
     let twice = a.map_values(|v| 2.0 * v);
     solver.update_values(&twice).unwrap();
-    let job::Solution { x, .. } = solver.solve(&rhs(150)).unwrap();
+    let Solution { x, .. } = solver.solve(&rhs(150)).unwrap();
     assert!(job::relative_residual(&twice, &x, &rhs(150)) <= 1e-8);
 }
 
@@ -156,7 +156,7 @@ fn singular_systems_are_solved_where_they_can_be_and_proven_unsolvable_elsewhere
         let n = 120 + 3 * deficiency;
         let a = singular(n, deficiency, 31);
         let b = a.mul_vec(&rhs(n));
-        let job::Solution { x, report } = solved(&a, &b, &device);
+        let Solution { x, report } = solved(&a, &b, &device);
         assert!(report.converged(), "{deficiency}: {report}");
         assert!(job::relative_residual(&a, &x, &b) <= 1e-8);
         let report = solved(&a, &rhs(n), &device).report;
@@ -177,7 +177,7 @@ fn structurally_singular_systems_too() {
     let a = Csr::from_triplets(40, 40, entries).unwrap();
     let device = Device::cpu(1).unwrap();
     let b = a.mul_vec(&rhs(40));
-    let job::Solution { x, report } = solved(&a, &b, &device);
+    let Solution { x, report } = solved(&a, &b, &device);
     assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8, "{report}");
     let report = solved(&a, &[1.0; 40], &device).report;
     let StopReason::NoSolution { least } = report.outcome.reason else { panic!("{report}") };
@@ -263,7 +263,7 @@ fn a_row_of_ones_fills_nothing() {
     let skewed = Csr::from_triplets(n + 1, n + 1, entries.chain([(5, 3, 0.25)])).unwrap();
     for (a, kind) in [(a.clone(), Kind::Ldlt), (skewed, Kind::Lu)] {
         let b = a.mul_vec(&rhs(n + 1));
-        let job::Solution { x, report } = solved(&a, &b, &Device::cpu(1).unwrap());
+        let Solution { x, report } = solved(&a, &b, &Device::cpu(1).unwrap());
         assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8, "{report}");
         let info = report.factorisation.unwrap();
         assert_eq!(info.prediction.kind, kind);
@@ -272,6 +272,40 @@ fn a_row_of_ones_fills_nothing() {
 }
 
 /// Rows whose scales differ so much that the rounding of x leaves more than b.
+/// Blocks of random matrices on the diagonal, entries on one side of them, rows and columns in any order.
+fn block_triangular(blocks: usize, size: usize) -> Csr<f64> {
+    let n = blocks * size;
+    let inside = random(size, 3, 8);
+    let mut entries = Vec::new();
+    for i in 0..n {
+        let (first, (columns, values)) = (i - i % size, inside.row(i % size));
+        entries.extend(columns.iter().zip(values).map(|(&j, &v)| (i, first + j as usize, v)));
+        let beside =
+            (2 * i..2 * i + 2).map(|k| (i, below(6, k as u64, n as u64) as usize, uniform(7, k as u64)));
+        entries.extend(beside.filter(|(_, j, _)| *j < first).map(|(i, j, v)| (i, j, 0.1 * (v - 0.5))));
+    }
+    let (rows, columns) = (permutation(n as u32, 3), permutation(n as u32, 4));
+    let permuted = entries.into_iter().map(|(i, j, v)| (rows[i] as usize, columns[j] as usize, v));
+    Csr::from_triplets(n, n, permuted).unwrap()
+}
+
+#[test]
+fn triangles_and_blocks_in_any_order_fill_nothing_beyond_their_blocks() {
+    let triangle = block_triangular(3000, 1);
+    let prediction = predict(&triangle);
+    assert!(prediction.entries <= 1.01 * triangle.nnz() as f64, "{prediction:?} {}", triangle.nnz());
+    for (a, size) in [(triangle, 1), (block_triangular(150, 20), 20)] {
+        let x = rhs(a.n_rows());
+        let b = a.mul_vec(&x);
+        let Solution { x: found, report } = solved(&a, &b, &Device::cpu(1).unwrap());
+        assert!(report.converged(), "{report}");
+        let error = x.iter().zip(&found).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        assert!(error < 1e-9, "{error}");
+        let entries = report.factorisation.unwrap().entries.unwrap();
+        assert!(entries <= size * a.nnz(), "{entries} {}", a.nnz());
+    }
+}
+
 #[test]
 fn a_solution_to_rounding_is_one_whatever_it_leaves() {
     let a = badly_scaled(&problem("convection-diffusion:21:400"), 9);
@@ -290,7 +324,7 @@ fn rows_of_any_scale_make_no_matrix_singular() {
         laplacian.row(i).0.iter().zip(laplacian.row(i).1).map(move |(&j, &v)| (i, j as usize, scale(i) * v))
     });
     let a = Csr::from_triplets(n, n, entries).unwrap();
-    let job::Solution { x, report } = solved(&a, &vec![1.0; n], &Device::cpu(1).unwrap());
+    let Solution { x, report } = solved(&a, &vec![1.0; n], &Device::cpu(1).unwrap());
     assert!(matches!(report.outcome.reason, StopReason::AtRounding | StopReason::Converged), "{report}");
     assert!(report.backward_error <= 16.0 * f64::EPSILON, "{report}");
     // What was found is handed over, however large its residual.
@@ -308,7 +342,7 @@ fn consistent_singular_systems_have_their_solution_of_least_norm() {
     let last = (0..n).map(|j| (n - 1, j, sum(j))).filter(|entry| entry.2 != 0.0);
     let a = Csr::from_triplets(n, n, rows.chain(last)).unwrap();
     let b = a.mul_vec(&rhs(n));
-    let job::Solution { x, report } = solved(&a, &b, &Device::cpu(1).unwrap());
+    let Solution { x, report } = solved(&a, &b, &Device::cpu(1).unwrap());
     assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8, "{report}");
     assert_eq!(report.warnings, [job::Warning::NotUnique { dimension: 1 }], "{report}");
     let dense = faer::Mat::from_fn(n, n, |i, j| a.get(i, j).unwrap_or(0.0));
