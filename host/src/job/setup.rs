@@ -77,7 +77,7 @@ impl Number for f32 {
     }
 }
 
-/// The matrix where it is used: ready to be multiplied, and as a hierarchy is built from it.
+/// The matrix where it is used: ready to be multiplied, and as the preconditioner is made from it.
 pub(super) struct Operators<M, C> {
     pub matrix: Arc<M>,
     pub csr: Option<Blocks<C>>,
@@ -106,17 +106,19 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
 
     watch.tell(Stage::SetUp);
     let start = Instant::now();
-    let (matrix, csr) = match (made, csr) {
-        (Some(matrix), None) => (matrix, None),
-        (Some(matrix), Some(csr)) => (matrix, Some(for_preconditioner(plan, backend, csr)?)),
+    let operators = match (made, csr) {
+        (Some(matrix), csr) => {
+            let csr = csr.map(|csr| for_preconditioner(plan, backend, csr)).transpose()?;
+            Operators { matrix: Arc::new(matrix), csr }
+        }
         (None, Some(csr)) => converted(plan, backend, csr)?,
         (None, None) => unreachable!("what is converted on the device is there in CRS"),
     };
     times.setup += start.elapsed().as_secs_f64();
-    Ok(Operators { matrix: Arc::new(matrix), csr })
+    Ok(operators)
 }
 
-/// The matrix in CRS as the preconditioner is made from it: a hierarchy of blocks from their planes.
+/// The matrix as the preconditioner is made from it: a hierarchy of blocks from their planes.
 fn for_preconditioner<T: Real, B: Computes<T>>(
     plan: &Plan,
     backend: &B,
@@ -126,19 +128,20 @@ fn for_preconditioner<T: Real, B: Computes<T>>(
     backend.planes(csr, block)
 }
 
-/// The matrix in the format that suits it, and what its preconditioner is made from.
+/// The matrix in the format that suits it, made from CRS.
 fn converted<T: Real, B: Computes<T>>(
     plan: &Plan,
     backend: &B,
     csr: B::Csr,
-) -> Result<(B::Matrix, Option<Blocks<B::Csr>>)> {
+) -> Result<Operators<B::Matrix, B::Csr>> {
     if plan.options.block_size == 1 || plan.has_hierarchy() {
         let csr = for_preconditioner(plan, backend, csr)?;
-        return Ok((Formats::<T, T>::operator(backend, &csr)?, Some(csr)));
+        let matrix = Arc::new(Formats::<T, T>::operator(backend, &csr)?);
+        return Ok(Operators { matrix, csr: Some(csr) });
     }
     let kept = plan.needs_csr().then(|| Blocks::scalar(csr.clone()));
     let (matrix, planes) = Formats::<T, T>::operator_of_nodes(backend, csr, plan.options.block_size)?;
-    Ok((matrix, kept.or(planes)))
+    Ok(Operators { matrix: Arc::new(matrix), csr: kept.or(planes) })
 }
 
 /// The preconditioner, kept out of the null space; none where the method brings its own.

@@ -140,7 +140,12 @@ pub fn diagonal_blocks<T: Real>(a: &Csr<T>, block: usize) -> Vec<T> {
     let mut blocks = vec![T::ZERO; a.n_rows() / block * block * block];
     blocks.par_chunks_mut(block).with_min_len(CHUNK).enumerate().for_each(|(i, row)| {
         let first = i - i % block;
-        row.iter_mut().zip(first..).for_each(|(v, j)| *v = a.get(i, j).unwrap_or(T::ZERO));
+        let (columns, values) = a.row(i);
+        let start = columns.partition_point(|&j| (j as usize) < first);
+        for (&j, &v) in columns[start..].iter().zip(&values[start..]) {
+            let Some(place) = row.get_mut(j as usize - first) else { break };
+            *place = v;
+        }
     });
     blocks
 }

@@ -131,7 +131,7 @@ pub(super) fn inverse_diagonal<T: Real>(a: &Csr<T>, b: usize, singular: Singular
 pub(super) fn inverse_diagonal_of<T: Real, B: Algebra<T>>(source: &Source<T, B>) -> Result<B::Vector> {
     let Source { backend, a, csr, parameters, .. } = source;
     let &&Parameters { block_size, singular_blocks, .. } = parameters;
-    if let Some(planes) = csr.as_ref().filter(|planes| planes.block() == block_size && block_size > 1)
+    if let Some(planes) = csr.as_ref().filter(|planes| planes.block() > 1)
         && backend.singular_blocks(planes)? == 0
     {
         return backend.invert_diagonal(planes);
