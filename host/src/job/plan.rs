@@ -80,7 +80,7 @@ impl Plan {
         }
         let converts_on_device = match options.block_size {
             1 => precond.description().from_csr && options.format.is_none(),
-            _ => converts_blocks_on_device(&options, has_hierarchy, target),
+            _ => converts_blocks_on_device(&a, &options, has_hierarchy, target),
         };
         let format = match options.block_size {
             2.. if converts_on_device => Choice::to_be_made_of_blocks(options.block_size, a.nnz()),
@@ -257,9 +257,16 @@ fn choose_method(
 }
 
 /// Whether a format of blocks is chosen and made where a matrix is used. A hierarchy of blocks is of blocks,
-/// however many of their values are zero; without one a CPU's matrix needs no planes.
-pub(super) fn converts_blocks_on_device(options: &Options, has_hierarchy: bool, target: Target) -> bool {
-    options.block_size > 1 && options.format.is_none() && (has_hierarchy || target == Target::Gpu)
+/// however many of their values are zero. Without one a CPU's matrix needs no planes, and a GPU's is made on
+/// the host where row pointers of 32 bits do not reach.
+pub(super) fn converts_blocks_on_device(
+    a: &Csr<f64>,
+    options: &Options,
+    has_hierarchy: bool,
+    target: Target,
+) -> bool {
+    let is_made_of_planes = has_hierarchy || target == Target::Gpu && a.nnz() <= u32::MAX as usize;
+    options.block_size > 1 && options.format.is_none() && is_made_of_planes
 }
 
 /// The format of a matrix, or of the rows of one rank, that is made on the host.

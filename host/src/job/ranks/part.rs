@@ -172,7 +172,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         a: &Arc<Csr<T>>,
         piece: &Piece,
     ) -> Result<(B::Matrix, String)> {
-        if converts_blocks_on_device(options, false, device.target()) && a.nnz() > 0 {
+        if a.nnz() > 0 && converts_blocks_on_device(&piece.local, options, false, device.target()) {
             let (local, _) = Formats::<T, T>::operator_of_nodes(inner, inner.csr(a)?, options.block_size)?;
             return Ok(with_its_reason(local));
         }
