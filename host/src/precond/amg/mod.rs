@@ -118,8 +118,8 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::of(backend, Blocks::scalar(Matrices::<T>::csr(backend, a)?), None, params, None)
     }
 
-    /// Builds the hierarchy of a square matrix of blocks, `block_size` unknowns a node. Nodes are coarsened by
-    /// the blocks' norms and smoothed with the inverted diagonal blocks.
+    /// Builds the hierarchy of a square matrix with `block_size` unknowns a node. Nodes are coarsened by the
+    /// blocks' norms and smoothed with the inverted diagonal blocks.
     ///
     /// [`crate::Error::Block`] where a diagonal block is missing or singular; [`crate::Error::Option`] as
     /// [`Amg::setup`], and for a smoother that does not take blocks.

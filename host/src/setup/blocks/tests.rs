@@ -45,8 +45,8 @@ fn agrees<T: Real, B: Algebra<T>>(b: &B) {
     }
 }
 
-/// Matrices with b unknowns a node whose blocks miss entries: without any, of blocks that are full or have one
-/// entry, empty nodes, rows of other lengths within a node, a full row, more columns than rows and fewer.
+/// Matrices with b unknowns a node whose blocks miss entries: without any, of blocks that are full or have
+/// one entry, empty nodes, rows of other lengths within a node, a full row, more columns than rows and fewer.
 pub fn with_gaps<T: Real>(b: usize) -> Vec<Arc<Csr<T>>> {
     let n = 37 * b;
     let columns = |i: usize| {
