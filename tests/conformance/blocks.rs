@@ -6,10 +6,10 @@ use warpsolve::solver::Steps;
 
 use warpsolve::backend::reference::Reference;
 use warpsolve::job::Options;
-use warpsolve::matrix::{AnyMatrix, BlockCsr, Csr, Format};
+use warpsolve::matrix::{AnyMatrix, Csr, Format};
 use warpsolve::precond::amg::{Amg, AnyPrecision, Coarsening, Params};
 use warpsolve::precond::{BlockJacobi, JacobiSweeps, Parameters, Preconditioner, SingularBlocks};
-use warpsolve::setup::{BlockMatrices, Diagonals, Matrices};
+use warpsolve::setup::{BlockMatrices, Blocks, Diagonals};
 use warpsolve::solver::{Cg, IterativeSolver, Stop, StopReason};
 use warpsolve::{Error, Real};
 
@@ -66,7 +66,7 @@ pub fn sweeps_of_blocks<T: Real, B: Steps<T>>(g: &B) {
 }
 
 /// Coupled anisotropic problems on an n x n grid, b unknowns a point; symmetric positive definite.
-pub fn coupled<T: Real>(b: usize, n: usize) -> BlockCsr<T> {
+pub fn coupled<T: Real>(b: usize, n: usize) -> Arc<Csr<T>> {
     let points = n * n;
     let neighbours = |p: usize| {
         let (i, j) = (p / n, p % n);
@@ -94,20 +94,22 @@ pub fn coupled<T: Real>(b: usize, n: usize) -> BlockCsr<T> {
             row_ptr.push(columns.len());
         }
     }
-    let a = Csr::new(points * b, points * b, row_ptr, columns, values).unwrap();
-    BlockCsr::from_csr(&a, b).unwrap()
+    Arc::new(Csr::new(points * b, points * b, row_ptr, columns, values).unwrap())
 }
 
 const COARSENINGS: [Coarsening; 3] =
     [Coarsening::SmoothedAggregation, Coarsening::MandelBrezina, Coarsening::Pmis];
+
+fn in_planes<T: Real, B: BlockMatrices<T>>(g: &B, a: &Arc<Csr<T>>, block: usize) -> Blocks<B::Csr> {
+    g.in_planes(a, block).unwrap()
+}
 
 /// Planes, norms, inverted blocks and damping are those of the reference, to the last bit.
 pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     let host = Reference::new();
     for b in [2, 3] {
         let a = coupled::<T>(b, 9);
-        let (mut found, mut reference) =
-            (Matrices::<T>::blocks(g, &a).unwrap(), Matrices::<T>::blocks(&host, &a).unwrap());
+        let (mut found, mut reference) = (in_planes(g, &a, b), in_planes(&host, &a, b));
         let same = |found: &B::Csr, reference: &Arc<Csr<T>>| {
             let found = g.csr_to_host(found).unwrap();
             assert_eq!((found.row_ptr(), found.col_idx()), (reference.row_ptr(), reference.col_idx()));
@@ -125,14 +127,13 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
         }
         let hx = random::<T>(4, b * 81);
         let (x, mut y) = (g.vector(&hx).unwrap(), g.vector(&poison(b * 81)).unwrap());
-        let written_out = BlockCsr::to_csr(&a);
-        let on_g = Matrices::<T>::blocks(g, &a).unwrap();
+        let on_g = in_planes(g, &a, b);
         g.multiply(&g.in_crs(&on_g).unwrap(), &x, Then::Store { y: &mut y }).unwrap();
-        assert_close(&g.to_host(&y).unwrap(), &dense_product(&written_out, &hx), 40.0);
+        assert_close(&g.to_host(&y).unwrap(), &dense_product(&a, &hx), 40.0);
         for coarsening in COARSENINGS {
             let params = Params { coarsening, coarse_rows: 10, ..Params::default() };
-            let found = Amg::<T, T, B>::setup_blocks(g, &a, &params).unwrap();
-            let reference = Amg::<T, T, Reference>::setup_blocks(&host, &a, &params).unwrap();
+            let found = Amg::<T, T, B>::setup_blocks(g, &a, b, &params).unwrap();
+            let reference = Amg::<T, T, Reference>::setup_blocks(&host, &a, b, &params).unwrap();
             let sizes = |info: &warpsolve::precond::amg::Info| {
                 info.levels.iter().map(|level| (level.rows, level.nnz)).collect::<Vec<_>>()
             };
@@ -144,11 +145,11 @@ pub fn hierarchies_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
 
 fn iterations<T: Real, B: AnyPrecision<T> + Steps<T>, M: Preconditioner<T, B>>(
     g: &B,
-    a: &BlockCsr<T>,
+    (a, b): (&Arc<Csr<T>>, usize),
     mut m: M,
 ) -> u32 {
-    let n = a.block() * a.block_rows();
-    let matrix = AnyMatrix::from_csr(&Arc::new(a.to_csr()), Format::BlockSell(a.block()), 1).unwrap();
+    let n = a.n_rows();
+    let matrix = AnyMatrix::from_csr(a, Format::BlockSell(b), 1).unwrap();
     let matrix = g.matrix(&Arc::new(matrix)).unwrap();
     let hb = random::<T>(5, n);
     let (b, mut x) = (g.vector(&hb).unwrap(), g.zeros(n).unwrap());
@@ -157,7 +158,7 @@ fn iterations<T: Real, B: AnyPrecision<T> + Steps<T>, M: Preconditioner<T, B>>(
     let mut cg = Cg::new(g, n, &m).unwrap();
     let outcome = cg.solve(g, &matrix, &mut m, &b, &mut x, &stop, &mut |_, _| ()).unwrap();
     assert_eq!(outcome.reason, StopReason::Converged);
-    let ax = dense_product(&a.to_csr(), &g.to_host(&x).unwrap());
+    let ax = dense_product(a, &g.to_host(&x).unwrap());
     let square = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
     let residual = square(&mut hb.iter().zip(&ax).map(|(b, ax)| b.to_f64() - ax));
     assert!(residual <= 3.0 * rtol * square(&mut hb.iter().map(|b| b.to_f64())), "{residual:e}");
@@ -167,11 +168,11 @@ fn iterations<T: Real, B: AnyPrecision<T> + Steps<T>, M: Preconditioner<T, B>>(
 pub fn block_jacobi<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     for b in [2, 3] {
         let a = coupled::<T>(b, 9);
-        let found = iterations(g, &a, BlockJacobi::setup(g, &a.to_csr(), b, SingularBlocks::Refuse).unwrap());
+        let found = iterations(g, (&a, b), BlockJacobi::setup(g, &a, b, SingularBlocks::Refuse).unwrap());
         let host = Reference::new();
         assert_eq!(
             found,
-            iterations(&host, &a, BlockJacobi::setup(&host, &a.to_csr(), b, SingularBlocks::Refuse).unwrap())
+            iterations(&host, (&a, b), BlockJacobi::setup(&host, &a, b, SingularBlocks::Refuse).unwrap())
         );
     }
 }
@@ -229,9 +230,12 @@ pub fn multigrid_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
         let a = coupled::<T>(b, 12);
         for coarsening in COARSENINGS {
             let params = Params { coarsening, coarse_rows: 12, ..Params::default() };
-            let found = iterations(g, &a, Amg::<T, T, B>::setup_blocks(g, &a, &params).unwrap());
-            let expected =
-                iterations(&host, &a, Amg::<T, T, Reference>::setup_blocks(&host, &a, &params).unwrap());
+            let found = iterations(g, (&a, b), Amg::<T, T, B>::setup_blocks(g, &a, b, &params).unwrap());
+            let expected = iterations(
+                &host,
+                (&a, b),
+                Amg::<T, T, Reference>::setup_blocks(&host, &a, b, &params).unwrap(),
+            );
             assert!(found.abs_diff(expected) <= 1 && found < 20, "{coarsening}: {found}, {expected}");
         }
     }

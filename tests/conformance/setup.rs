@@ -10,7 +10,7 @@ use warpsolve::matrix::Csr;
 use warpsolve::precond::amg::hierarchy::{LevelMatrices, build};
 use warpsolve::precond::amg::{AnyPrecision, Coarsening, Params, SetupOptions};
 use warpsolve::problem::generate;
-use warpsolve::setup::{Algebra, Blocks, Matrices, NO_AGGREGATE, Strength};
+use warpsolve::setup::{Algebra, BlockMatrices, Blocks, NO_AGGREGATE, Strength};
 
 use crate::blocks::coupled;
 use crate::data::{irregular, rectangular};
@@ -296,9 +296,9 @@ fn written_out<T: Real, B: Algebra<T>>(b: &B, a: &Blocks<B::Csr>) -> Mat<f64> {
 pub fn levels_of_blocks<T: Real, B: AnyPrecision<T>>(b: &B) {
     for block in [2, 3] {
         let host = coupled::<T>(block, 9);
-        let a = Matrices::<T>::blocks(b, &host).unwrap();
+        let a = BlockMatrices::<T>::in_planes(b, &host, block).unwrap();
         let full = written_out(b, &a);
-        assert!(full == dense(&host.to_csr()));
+        assert!(full == dense(&host));
         // Frobenius norms of the blocks, with the other sign off the diagonal.
         let nodes = full.nrows() / block;
         let norms = Mat::from_fn(nodes, nodes, |i, j| {
@@ -308,7 +308,7 @@ pub fn levels_of_blocks<T: Real, B: AnyPrecision<T>>(b: &B) {
         assert_close::<T>(&on_the_host(b, &b.norms(&a).unwrap()), &norms, 10.0, "norms");
         for coarsening in [Coarsening::SmoothedAggregation, Coarsening::Pmis, Coarsening::MandelBrezina] {
             let params = Params { coarsening, coarse_rows: 20, ..Params::default() };
-            let a = Matrices::<T>::blocks(b, &host).unwrap();
+            let a = BlockMatrices::<T>::in_planes(b, &host, block).unwrap();
             let hierarchy = build::<T, _>(b, a, None, &params, SetupOptions::default()).unwrap();
             let coarser = hierarchy.levels[1..].iter().map(|level| &level.a).chain([&hierarchy.coarsest]);
             assert!(!hierarchy.levels.is_empty(), "{coarsening}");

@@ -1,8 +1,8 @@
 //! Matrices of B x B blocks as B^2 matrices of one pattern, the planes: plane `k B + l` has the (k, l)
 //! entries.
 
-use arithmetic::blocks::{damped, inverse_or_diagonal, norm};
-use cuda_std::{Real, kernel, memory::*};
+use arithmetic::blocks::{damped, inverse_or_diagonal, is_regular, norm};
+use cuda_std::{Real, atomic, kernel, memory::*};
 
 use super::sub_warp::{Pattern, SubWarp};
 
@@ -79,6 +79,38 @@ pub unsafe fn invert_diagonal_blocks<T: Real, const B: usize>(
                 }
             }
         });
+    }
+}
+
+/// Adds to `singular` the number of block rows without a block on the diagonal, or with one that is not
+/// [regular](is_regular).
+#[kernel(T = [f32, f64], B = [2, 3])]
+pub unsafe fn count_singular_blocks<T: Real, const B: usize>(
+    n: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    values: Planes<T>,
+    singular: *mut u32,
+) {
+    let sub_warp = SubWarp::of(log2_lanes);
+    let mut i = sub_warp.first();
+    // SAFETY: the launcher's arguments describe valid CRS matrices of n rows; `singular` is one number.
+    unsafe {
+        while i < n as usize {
+            let (start, end) = a.range(i);
+            let mut is_invertible = false;
+            let mut e = start + sub_warp.lane as usize;
+            while e < end {
+                if a.col_idx.ld_nc(e) == i as u32 {
+                    is_invertible = is_regular(values.block::<B>(e));
+                }
+                e += sub_warp.lanes as usize;
+            }
+            if sub_warp.ballot(is_invertible) == 0 && sub_warp.lane == 0 {
+                atomic::atomic_add_u32(singular, 1);
+            }
+            i += sub_warp.stride();
+        }
     }
 }
 

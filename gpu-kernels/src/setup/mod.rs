@@ -15,6 +15,7 @@ pub mod interpolate;
 pub mod inverse;
 pub mod near_null;
 pub mod parts;
+pub mod planes;
 pub mod product;
 pub mod scan;
 pub mod strength;

@@ -127,6 +127,19 @@ impl SubWarp {
         }
     }
 
+    /// The sum of the values of the lanes before this one.
+    #[inline(always)]
+    pub fn sum_before(self, value: u32) -> u32 {
+        let mut sum = value;
+        let mut distance = 1;
+        while distance < self.lanes {
+            let before = self.from_lane(sum, self.lane.wrapping_sub(distance) & (self.lanes - 1));
+            sum += if self.lane < distance { 0 } else { before };
+            distance *= 2;
+        }
+        sum - value
+    }
+
     /// Combines the values of all lanes by an operation that is commutative and associative; all get the
     /// result.
     #[inline(always)]

@@ -66,10 +66,18 @@ impl Plan {
         (self.vectors() * self.a.n_rows()) as u64 * self.number()
     }
 
+    /// About what it takes to make a format of blocks from CRS, beside it. A set-up of multigrid, which comes
+    /// after that, takes more.
+    fn conversion_bytes(&self) -> u64 {
+        let makes_blocks = self.options.block_size > 1 && self.converts_on_device && !self.has_hierarchy();
+        if makes_blocks { self.matrix_bytes() } else { 0 }
+    }
+
     /// Bytes on the device at most, set-up and all.
     pub fn expected_bytes(&self) -> u64 {
         let hierarchy = if self.has_hierarchy() { self.setup_bytes() } else { 0 };
-        self.matrix_bytes() + self.vector_bytes() + hierarchy + self.factor_bytes()
+        let around = self.conversion_bytes() + self.factor_bytes();
+        self.matrix_bytes() + self.vector_bytes() + hierarchy + around
     }
 
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory) where the GPU has less free.
@@ -78,6 +86,9 @@ impl Plan {
         let mut parts = vec![("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())];
         if self.has_hierarchy() {
             parts.push(("multigrid set-up, about", self.setup_bytes()));
+        }
+        if self.conversion_bytes() > 0 {
+            parts.push(("conversion to blocks, about", self.conversion_bytes()));
         }
         if self.factor_bytes() > 0 {
             parts.push(("incomplete factors, about", self.factor_bytes()));

@@ -6,9 +6,7 @@ use super::report::{Obstacle, Warning};
 use super::{Method, Options, Precision, Precond};
 use crate::analysis::Known;
 use crate::error::{Error, Result};
-use crate::matrix::{
-    AnyMatrix, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks, choose_in_blocks,
-};
+use crate::matrix::{AnyMatrix, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks};
 use crate::parallel::*;
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
 use crate::solver::direct::Outlook;
@@ -27,6 +25,8 @@ pub(super) struct Plan {
     pub method: Method,
     pub precond: Precond,
     pub format: Choice,
+    /// Whether the format is chosen and made where the matrix is used, from CRS.
+    pub converts_on_device: bool,
     /// What the solution is kept out of, where the matrix is singular in a way that is known.
     pub null_space: Option<NullSpace>,
     /// Whether a hierarchy is applied in f32.
@@ -78,7 +78,14 @@ impl Plan {
         if has_hierarchy && method.description().needs_symmetry && pre != post {
             warnings.push(Warning::UnsymmetricCycle { method, pre, post });
         }
-        let format = choose_format(&a, &options, has_hierarchy, target)?;
+        let converts_on_device = match options.block_size {
+            1 => precond.description().from_csr && options.format.is_none(),
+            _ => converts_blocks_on_device(&a, &options, has_hierarchy, target),
+        };
+        let format = match options.block_size {
+            2.. if converts_on_device => Choice::to_be_made_of_blocks(options.block_size, a.nnz()),
+            _ => choose_format(&a, &options, target)?,
+        };
         // Also of blocks that were not named: their null space decides whether there is a solution.
         let sizes = if options.block_size > 1 {
             options.block_size..=options.block_size
@@ -99,6 +106,7 @@ impl Plan {
             method,
             precond,
             format,
+            converts_on_device,
             null_space,
             hierarchy_in_f32,
             outlook,
@@ -162,13 +170,7 @@ impl Plan {
 
     /// Whether the preconditioner is made from the matrix in CRS where that is used.
     pub fn needs_csr(&self) -> bool {
-        let is_of_blocks = self.options.block_size > 1;
-        self.precond.description().from_csr && (self.has_hierarchy() || !is_of_blocks)
-    }
-
-    /// Whether the matrix's format is made where the matrix is used: from CRS, if that is there.
-    pub fn converts_on_device(&self) -> bool {
-        self.needs_csr() && self.options.format.is_none()
+        self.precond.description().from_csr
     }
 }
 
@@ -254,16 +256,22 @@ fn choose_method(
     }
 }
 
-/// The format of a matrix, or of the rows of one rank.
-pub(super) fn choose_format(
+/// Whether a format of blocks is chosen and made where a matrix is used. A hierarchy of blocks is of blocks,
+/// however many of their values are zero. Without one a CPU's matrix needs no planes, and a GPU's is made on
+/// the host where row pointers of 32 bits do not reach.
+pub(super) fn converts_blocks_on_device(
     a: &Csr<f64>,
     options: &Options,
     has_hierarchy: bool,
     target: Target,
-) -> Result<Choice> {
+) -> bool {
+    let is_made_of_planes = has_hierarchy || target == Target::Gpu && a.nnz() <= u32::MAX as usize;
+    options.block_size > 1 && options.format.is_none() && is_made_of_planes
+}
+
+/// The format of a matrix, or of the rows of one rank, that is made on the host.
+pub(super) fn choose_format(a: &Csr<f64>, options: &Options, target: Target) -> Result<Choice> {
     match options.format {
-        // A hierarchy of blocks is of blocks, however many of their values are zero.
-        None if options.block_size > 1 && has_hierarchy => choose_in_blocks(a, options.block_size, target),
         None if options.block_size > 1 => choose_blocks(a, options.block_size, target),
         None => Ok(choose(a, target)),
         Some(format) => as_asked(a, format, options.sigma.unwrap_or(1)),

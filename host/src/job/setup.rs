@@ -77,7 +77,7 @@ impl Number for f32 {
     }
 }
 
-/// The matrix where it is used: ready to be multiplied, and as a hierarchy is built from it.
+/// The matrix where it is used: ready to be multiplied, and as the preconditioner is made from it.
 pub(super) struct Operators<M, C> {
     pub matrix: Arc<M>,
     pub csr: Option<Blocks<C>>,
@@ -91,28 +91,57 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
     times: &mut Times,
 ) -> Result<Operators<B::Matrix, B::Csr>> {
     let start = Instant::now();
-    let matrix = Arc::new(match plan.converts_on_device() {
-        true => AnyMatrix::Crs(a.clone()),
-        false => AnyMatrix::from_csr(a, plan.format.format, plan.format.sigma)?,
-    });
+    let made = match plan.converts_on_device {
+        true => None,
+        false => Some(Arc::new(AnyMatrix::from_csr(a, plan.format.format, plan.format.sigma)?)),
+    };
     times.setup += start.elapsed().as_secs_f64();
 
     watch.tell(Stage::Upload);
     let start = Instant::now();
-    let csr = plan.needs_csr().then(|| backend.in_planes(a, plan.options.block_size)).transpose()?;
-    let uploaded = if plan.converts_on_device() { None } else { Some(backend.matrix(&matrix)?) };
+    let csr = (made.is_none() || plan.needs_csr()).then(|| backend.csr(a)).transpose()?;
+    let made = made.map(|matrix| backend.matrix(&matrix)).transpose()?;
     backend.synchronize()?;
     times.upload += start.elapsed().as_secs_f64();
 
     watch.tell(Stage::SetUp);
     let start = Instant::now();
-    let matrix = match (uploaded, &csr) {
-        (Some(matrix), _) => matrix,
-        (None, Some(csr)) => Formats::<T, T>::operator(backend, csr)?,
+    let operators = match (made, csr) {
+        (Some(matrix), csr) => {
+            let csr = csr.map(|csr| for_preconditioner(plan, backend, csr)).transpose()?;
+            Operators { matrix: Arc::new(matrix), csr }
+        }
+        (None, Some(csr)) => converted(plan, backend, csr)?,
         (None, None) => unreachable!("what is converted on the device is there in CRS"),
     };
     times.setup += start.elapsed().as_secs_f64();
-    Ok(Operators { matrix: Arc::new(matrix), csr })
+    Ok(operators)
+}
+
+/// The matrix as the preconditioner is made from it: a hierarchy of blocks from their planes.
+fn for_preconditioner<T: Real, B: Computes<T>>(
+    plan: &Plan,
+    backend: &B,
+    csr: B::Csr,
+) -> Result<Blocks<B::Csr>> {
+    let block = if plan.has_hierarchy() { plan.options.block_size } else { 1 };
+    backend.planes(csr, block)
+}
+
+/// The matrix in the format that suits it, made from CRS.
+fn converted<T: Real, B: Computes<T>>(
+    plan: &Plan,
+    backend: &B,
+    csr: B::Csr,
+) -> Result<Operators<B::Matrix, B::Csr>> {
+    if plan.options.block_size == 1 || plan.has_hierarchy() {
+        let csr = for_preconditioner(plan, backend, csr)?;
+        let matrix = Arc::new(Formats::<T, T>::operator(backend, &csr)?);
+        return Ok(Operators { matrix, csr: Some(csr) });
+    }
+    let kept = plan.needs_csr().then(|| Blocks::scalar(csr.clone()));
+    let (matrix, planes) = Formats::<T, T>::operator_of_nodes(backend, csr, plan.options.block_size)?;
+    Ok(Operators { matrix: Arc::new(matrix), csr: kept.or(planes) })
 }
 
 /// The preconditioner, kept out of the null space; none where the method brings its own.

@@ -9,6 +9,7 @@ use crate::problem::generate;
 use crate::problem::random::uniform;
 use crate::solver::{Outcome, Stop, StopReason};
 
+mod blocks;
 mod ladder;
 mod many;
 mod reorder;

@@ -93,27 +93,10 @@ impl<T: Real> BlockCsr<T> {
 
     /// The matrix of the (k, l) entries of the blocks.
     pub fn plane(&self, k: usize, l: usize) -> Csr<T> {
-        let (row_ptr, col_idx) = (self.row_ptr.clone(), self.col_idx.clone());
-        Csr::from_valid_parts(self.n_rows, self.n_cols, row_ptr, col_idx, self.plane_values(k, l))
-    }
-
-    /// The (k, l) entries of the blocks.
-    pub(crate) fn plane_values(&self, k: usize, l: usize) -> Vec<T> {
         let b = self.block;
-        self.values.par_chunks(b * b).with_min_len(CHUNK).map(|v| v[k * b + l]).collect()
-    }
-
-    /// The diagonal blocks, b^2 values each; zeros where none is stored.
-    pub fn diagonal_blocks(&self) -> Vec<T> {
-        let square = self.block * self.block;
-        let mut blocks = vec![T::ZERO; square * self.n_rows];
-        blocks.par_chunks_mut(square).with_min_len(CHUNK).enumerate().for_each(|(i, block)| {
-            let (columns, values) = self.row(i);
-            if let Ok(place) = columns.binary_search(&(i as u32)) {
-                block.copy_from_slice(&values[square * place..square * (place + 1)]);
-            }
-        });
-        blocks
+        let values = self.values.par_chunks(b * b).with_min_len(CHUNK).map(|v| v[k * b + l]).collect();
+        let (row_ptr, col_idx) = (self.row_ptr.clone(), self.col_idx.clone());
+        Csr::from_valid_parts(self.n_rows, self.n_cols, row_ptr, col_idx, values)
     }
 
     /// Unknowns a node.
@@ -154,22 +137,32 @@ impl<T: Real> BlockCsr<T> {
 
 /// The diagonal blocks of a matrix in CRS, `block^2` values each; 0 where no entry is stored.
 pub fn diagonal_blocks<T: Real>(a: &Csr<T>, block: usize) -> Vec<T> {
-    let n = a.n_rows() / block * block;
-    let row = |i: usize| {
+    let mut blocks = vec![T::ZERO; a.n_rows() / block * block * block];
+    blocks.par_chunks_mut(block).with_min_len(CHUNK).enumerate().for_each(|(i, row)| {
         let first = i - i % block;
-        (first..first + block).map(move |j| a.get(i, j).unwrap_or(T::ZERO)).collect::<Vec<_>>()
-    };
-    (0..n).into_par_iter().with_min_len(CHUNK).flat_map_collect(row)
+        let (columns, values) = a.row(i);
+        let start = columns.partition_point(|&j| (j as usize) < first);
+        for (&j, &v) in columns[start..].iter().zip(&values[start..]) {
+            let Some(place) = row.get_mut(j as usize - first) else { break };
+            *place = v;
+        }
+    });
+    blocks
 }
 
 /// [`Error::Option`] and [`Error::Matrix`] as [`BlockCsr::from_csr`] says.
 pub fn check_block<T: Real>(a: &Csr<T>, block: usize) -> Result<()> {
+    check_sizes((a.n_rows(), a.n_cols()), block)
+}
+
+/// The same of so many rows and columns.
+pub(crate) fn check_sizes((n_rows, n_cols): (usize, usize), block: usize) -> Result<()> {
     if !BLOCK_SIZES.contains(&block) {
         return Err(Error::Option(format!(
             "block size {block}; there are kernels for 2 and 3 unknowns a node"
         )));
     }
-    for (n, what) in [(a.n_rows(), "rows"), (a.n_cols(), "columns")] {
+    for (n, what) in [(n_rows, "rows"), (n_cols, "columns")] {
         if !n.is_multiple_of(block) {
             return Err(Error::Matrix(format!(
                 "{n} {what} are not whole blocks of {block}; number the unknowns node by node, {block} a node"
@@ -193,7 +186,7 @@ pub fn block_padding<T: Real>(a: &Csr<T>, block: usize, sigma: Option<usize>) ->
 }
 
 /// Blocks of each block row with an entry stored. Errors are those of [`check_block`].
-pub(super) fn block_lengths<T: Real>(a: &Csr<T>, block: usize) -> Result<Vec<u32>> {
+pub(crate) fn block_lengths<T: Real>(a: &Csr<T>, block: usize) -> Result<Vec<u32>> {
     check_block(a, block)?;
     let length = |i: usize| {
         let mut merged = Merged::of(a, block, i);
@@ -203,7 +196,7 @@ pub(super) fn block_lengths<T: Real>(a: &Csr<T>, block: usize) -> Result<Vec<u32
 }
 
 /// Blocks of all block rows.
-pub(super) fn blocks_in(lengths: &[u32]) -> u64 {
+pub(crate) fn blocks_in(lengths: &[u32]) -> u64 {
     lengths.iter().map(|&length| u64::from(length)).sum()
 }
 

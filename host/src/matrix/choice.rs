@@ -80,30 +80,32 @@ const WORTHWHILE_FILL: f64 = 1.3;
 /// [`choose`] for b unknowns a node: a format of blocks, unless they would be mostly zeros.
 pub fn choose_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Result<Choice> {
     let lengths = block_lengths(a, block)?;
-    let stored = blocks_in(&lengths) * (block * block) as u64;
-    let fill = Padding { stored, nnz: a.nnz() as u64 };
-    if fill.factor() > WORTHWHILE_FILL {
-        let mut choice = choose(a, target);
-        choice.reason += &format!("; {block} x {block} blocks would have {:.0} % zeros more", fill.percent());
-        return Ok(choice);
+    let blocks = blocks_in(&lengths);
+    if let Some(objection) = objection_to_blocks(block, blocks, a.nnz()) {
+        let choice = choose(a, target);
+        return Ok(Choice { reason: format!("{}; {objection}", choice.reason), ..choice });
     }
-    Ok(choose_by_lengths(&lengths, block, a.nnz(), target))
-}
-
-/// [`choose`] among the formats of blocks. Errors are those of [`choose_blocks`].
-pub(crate) fn choose_in_blocks<T: Real>(a: &Csr<T>, block: usize, target: Target) -> Result<Choice> {
-    Ok(choose_by_lengths(&block_lengths(a, block)?, block, a.nnz(), target))
-}
-
-fn choose_by_lengths(lengths: &[u32], block: usize, nnz: usize, target: Target) -> Choice {
-    let blocks = blocks_in(lengths);
-    let padding = |sigma| sell_padding_of(lengths.to_vec(), blocks, sigma);
+    let padding = |sigma| sell_padding_of(lengths.clone(), blocks, sigma);
     let mut choice = choose_by(lengths.len(), blocks as usize, target, padding).for_blocks(block);
-    choice.padding.nnz = nnz as u64;
-    choice
+    choice.padding.nnz = a.nnz() as u64;
+    Ok(choice)
+}
+
+/// Why a matrix with so many entries is not stored in so many blocks, where they would be mostly zeros.
+pub(crate) fn objection_to_blocks(block: usize, blocks: u64, nnz: usize) -> Option<String> {
+    let fill = Padding { stored: blocks * (block * block) as u64, nnz: nnz as u64 };
+    let is_worthwhile = fill.factor() <= WORTHWHILE_FILL;
+    (!is_worthwhile)
+        .then(|| format!("{block} x {block} blocks would have {:.0} % zeros more", fill.percent()))
 }
 
 impl Choice {
+    /// Of a format of blocks that is chosen when the matrix is where it is used: what it takes there is about
+    /// what CRS would.
+    pub(crate) fn to_be_made_of_blocks(block: usize, nnz: usize) -> Self {
+        Choice { format: Format::BlockSell(block), ..Choice::crs(nnz, String::new()) }
+    }
+
     fn crs(nnz: usize, reason: String) -> Self {
         let nnz = nnz as u64;
         Choice { format: Format::Crs, sigma: 1, padding: Padding { stored: nnz, nnz }, reason }

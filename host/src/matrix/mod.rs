@@ -28,7 +28,7 @@ pub use block::{BlockCsr, block_padding, diagonal_blocks};
 pub use block_sell::BlockSell;
 pub use check::Symmetry;
 pub use choice::{Choice, Target, choose, choose_blocks};
-pub(crate) use choice::{SORTING_WINDOWS, choose_for_gpu, choose_in_blocks};
+pub(crate) use choice::{SORTING_WINDOWS, choose_for_gpu, objection_to_blocks};
 pub use convert::IntoCsr;
 pub use coo::Coo;
 pub use csr::Csr;

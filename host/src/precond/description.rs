@@ -76,7 +76,7 @@ pub(crate) struct Source<'a, T: Real, B: Algebra<T>> {
     /// The matrix.
     pub a: &'a Arc<Csr<T>>,
     /// The matrix where the backend computes, for a preconditioner that is [made of
-    /// it](Description::from_csr).
+    /// it](Description::from_csr); for another the planes of its blocks, where they are there.
     pub csr: Option<Blocks<B::Csr>>,
     /// The matrix, ready to be multiplied.
     pub product: &'a Arc<B::Matrix>,

@@ -7,7 +7,7 @@ use arithmetic::blocks::{inverse_or_diagonal, is_regular};
 use cuda_std::Real;
 use faer::Mat;
 
-use super::description::{Description, SingularBlocks, Source};
+use super::description::{Description, Parameters, SingularBlocks, Source};
 use super::preconditioner::ForColumns;
 use super::{Preconditioner, Shape, Traffic};
 use crate::backend::{Backend, ColumnVector, Columns, OneColumn};
@@ -31,10 +31,10 @@ pub(super) const DESCRIPTION: Description = Description {
 pub(super) fn make<T: Real, B: Algebra<T> + 'static>(
     source: Source<T, B>,
 ) -> Result<Box<dyn Preconditioner<T, B>>> {
-    let (Source { backend, a, .. }, parameters) = (&source, source.parameters);
-    Ok(match parameters.block_size {
-        1 => Box::new(Jacobi::setup(*backend, a)?),
-        b => Box::new(BlockJacobi::setup(*backend, a, b, parameters.singular_blocks)?),
+    let inverse = Arc::new(inverse_diagonal_of(&source)?);
+    Ok(match source.parameters.block_size {
+        1 => Box::new(Jacobi { inverse_diagonal: inverse }),
+        b => Box::new(BlockJacobi { omega: T::ONE, block: b, inverse_blocks: inverse }),
     })
 }
 
@@ -124,6 +124,19 @@ pub(super) fn inverse_diagonal<T: Real>(a: &Csr<T>, b: usize, singular: Singular
         2 => inverted::<T, 2>(&blocks),
         _ => inverted::<T, 3>(&blocks),
     })
+}
+
+/// [`inverse_diagonal`] where the backend computes: from the planes that are there, unless blocks are
+/// singular.
+pub(super) fn inverse_diagonal_of<T: Real, B: Algebra<T>>(source: &Source<T, B>) -> Result<B::Vector> {
+    let Source { backend, a, csr, parameters, .. } = source;
+    let &&Parameters { block_size, singular_blocks, .. } = parameters;
+    if let Some(planes) = csr.as_ref().filter(|planes| planes.block() > 1)
+        && backend.singular_blocks(planes)? == 0
+    {
+        return backend.invert_diagonal(planes);
+    }
+    backend.vector(&inverse_diagonal(a, block_size, singular_blocks)?)
 }
 
 fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::description::{Description, Parameters, Source};
-use super::jacobi::inverse_diagonal;
+use super::jacobi::{inverse_diagonal, inverse_diagonal_of};
 use super::preconditioner::ForColumns;
 use super::{Preconditioner, Traffic};
 use crate::backend::{Backend, Coef, ColumnVector, Columns, Memory, OneColumn, Operator, Then};
@@ -28,8 +28,8 @@ pub(super) const DESCRIPTION: Description = Description {
 pub(super) fn make<T: Real, B: Algebra<T> + 'static>(
     source: Source<T, B>,
 ) -> Result<Box<dyn Preconditioner<T, B>>> {
-    let Source { backend, a, product, parameters, .. } = source;
-    Ok(Box::new(JacobiSweeps::setup(backend, a, product.clone(), parameters)?))
+    let inverse = inverse_diagonal_of(&source)?;
+    Ok(Box::new(JacobiSweeps::of(source.backend, inverse, source.product.clone(), source.parameters)?))
 }
 
 /// `z = M r` after nu sweeps of `z_{k+1} = z_k + omega D^-1 (r - A z_k)` from `z_0 = 0`, with D the diagonal
@@ -63,21 +63,27 @@ impl<T: Real, B: Backend<T>> JacobiSweeps<T, B> {
     /// [`Error::Option`] for no sweeps, or a weight that is not between 0 and 2; as
     /// [`BlockJacobi`](super::BlockJacobi) and [`Jacobi`](super::Jacobi) have them.
     pub fn setup(backend: &B, a: &Csr<T>, product: Arc<B::Matrix>, parameters: &Parameters) -> Result<Self> {
-        let &Parameters { block_size, singular_blocks, sweeps, omega, .. } = parameters;
+        let inverse = inverse_diagonal(a, parameters.block_size, parameters.singular_blocks)?;
+        Self::of(backend, backend.vector(&inverse)?, product, parameters)
+    }
+
+    /// The same of the inverse.
+    fn of(backend: &B, inverse: B::Vector, product: Arc<B::Matrix>, parameters: &Parameters) -> Result<Self> {
+        let &Parameters { block_size, sweeps, omega, .. } = parameters;
         if sweeps == 0 || !(omega > 0.0 && omega < 2.0) {
             return Err(Error::Option(format!(
                 "{sweeps} sweeps of Jacobi with weight {omega}; take 1 or more, and a weight between 0 and 2"
             )));
         }
-        let inverse = inverse_diagonal(a, block_size, singular_blocks)?;
+        let n = product.n_rows();
         Ok(JacobiSweeps {
             a: product,
             omega: T::from_f64(omega),
             sweeps,
             block: block_size,
-            inverse_diagonal: Arc::new(backend.vector(&inverse)?),
-            other: backend.zeros(a.n_rows())?,
-            blocks: correction(backend, block_size, a.n_rows())?,
+            inverse_diagonal: Arc::new(inverse),
+            other: backend.zeros(n)?,
+            blocks: correction(backend, block_size, n)?,
         })
     }
 

@@ -16,7 +16,7 @@
 //! | `product` | [`SparseProducts`] | A B |
 //! | `transpose` | [`Transposes`] | A^T |
 //! | `diagonal` | [`Diagonals`] | what smoothers divide by, and numbers of rows |
-//! | `blocks` | [`BlockMatrices`] | norms, inverses and damping of blocks |
+//! | `blocks` | [`BlockMatrices`] | rows merged into blocks; norms and damping of these |
 //! | `near_null` | [`NearNullSpaces`] | interpolation of given vectors |
 //! | `parts` | [`Parts`] | rows and elements that ranks take from each other |
 //! | `inverse` | [`Inverses`] | the dense inverse of the coarsest matrix |

@@ -12,7 +12,7 @@ use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Excha
 use crate::backend::{Memory, Operator, Storage};
 use crate::comm::{Comm, Partition, Piece, agree_within};
 use crate::error::Result;
-use crate::job::plan::{Plan, choose_format};
+use crate::job::plan::{Plan, choose_format, converts_blocks_on_device};
 use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::job::{Device, Options, Precision, Precond};
@@ -172,10 +172,14 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         a: &Arc<Csr<T>>,
         piece: &Piece,
     ) -> Result<(B::Matrix, String)> {
+        if a.nnz() > 0 && converts_blocks_on_device(&piece.local, options, false, device.target()) {
+            let (local, _) = Formats::<T, T>::operator_of_nodes(inner, inner.csr(a)?, options.block_size)?;
+            return Ok(with_its_reason(local));
+        }
         let (format, sigma, reason) = match piece.local.n_rows() {
             0 => (Format::Crs, 1, String::new()),
             _ => {
-                let choice = choose_format(&piece.local, options, false, device.target())?;
+                let choice = choose_format(&piece.local, options, device.target())?;
                 (choice.format, choice.sigma, choice.reason)
             }
         };
@@ -195,11 +199,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
             let planes = inner.in_planes(&a, options.block_size)?;
             let (local, reason) = match options.format.is_some() || a.nnz() == 0 {
                 true => Self::converted(inner, device, options, &a, piece)?,
-                false => {
-                    let local = Formats::<T, T>::operator(inner, &planes)?;
-                    let reason = local.reason().unwrap_or_default().to_string();
-                    (local, reason)
-                }
+                false => with_its_reason(Formats::<T, T>::operator(inner, &planes)?),
             };
             Ok((a, planes, local, reason))
         });
@@ -289,6 +289,11 @@ impl<T: Number, B: Computes<T>> Whole<T, B> {
         let Whole { a, operators: Operators { matrix: product, csr }, parameters, .. } = self;
         Source { backend, a, csr: csr.take(), product, parameters }
     }
+}
+
+fn with_its_reason<M: Operator>(matrix: M) -> (M, String) {
+    let reason = matrix.reason().unwrap_or_default().to_string();
+    (matrix, reason)
 }
 
 fn rounded<T: Real>(values: &[f64]) -> Vec<T> {

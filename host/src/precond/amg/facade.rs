@@ -8,7 +8,7 @@ use super::precisions::Precisions;
 use super::{Amg, Info, NearNull, Params};
 use crate::backend::{Backend, Operator};
 use crate::error::{Error, Result};
-use crate::matrix::{BlockCsr, Csr};
+use crate::matrix::Csr;
 use crate::precond::Preconditioner;
 use crate::setup::{Blocks, Formats, Matrices};
 
@@ -51,10 +51,7 @@ impl<T: Real, B: AnyPrecision<T>> Hierarchies<T> for B {
     type Assembled = Blocks<<B as Matrices<T>>::Csr>;
 
     fn assembled(&self, a: &Arc<Csr<T>>, block: usize) -> Result<Self::Assembled> {
-        match block {
-            1 => Ok(Blocks::scalar(self.csr(a)?)),
-            _ => self.blocks(&BlockCsr::from_csr(a, block)?),
-        }
+        self.in_planes(a, block)
     }
 
     fn operator(&self, a: &Self::Assembled) -> Result<Self::Matrix> {

@@ -27,7 +27,7 @@ use super::preconditioner::{self, ForColumns};
 use super::{Preconditioner, cg_step_by_primitives};
 use crate::backend::{Columns, Memory, OneColumn, Products};
 use crate::error::{Error, Result};
-use crate::matrix::{BlockCsr, Csr, check};
+use crate::matrix::{Csr, block, check};
 pub use crate::setup::{Blocks, DeviceCsr};
 use crate::setup::{Matrices, Size};
 use crate::solver::cg::{CgStep, CgSteps};
@@ -118,18 +118,17 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         Self::of(backend, Blocks::scalar(Matrices::<T>::csr(backend, a)?), None, params, None)
     }
 
-    /// Builds the hierarchy of a square matrix of blocks, b unknowns a node. Nodes are coarsened by the
+    /// Builds the hierarchy of a square matrix with `block_size` unknowns a node. Nodes are coarsened by the
     /// blocks' norms and smoothed with the inverted diagonal blocks.
     ///
     /// [`crate::Error::Block`] where a diagonal block is missing or singular; [`crate::Error::Option`] as
     /// [`Amg::setup`], and for a smoother that does not take blocks.
-    pub fn setup_blocks(backend: &B, a: &BlockCsr<T>, params: &Params) -> Result<Self> {
+    pub fn setup_blocks(backend: &B, a: &Arc<Csr<T>>, block_size: usize, params: &Params) -> Result<Self> {
         params.check()?;
-        if a.block_rows() != a.block_cols() {
-            check::check_square(&a.to_csr())?;
-        }
-        check::check_diagonal_blocks(&a.diagonal_blocks(), a.block(), "amg")?;
-        Self::of(backend, Matrices::<T>::blocks(backend, a)?, None, params, None)
+        block::check_block(a, block_size)?;
+        check::check_square(a)?;
+        check::check_divisible(a, block_size, "amg")?;
+        Self::of(backend, backend.in_planes(a, block_size)?, None, params, None)
     }
 
     /// [`Amg::setup`] with smoothed aggregation that interpolates given vectors well, instead of a constant.

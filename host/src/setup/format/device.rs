@@ -32,6 +32,10 @@ impl<T: Real, S: Real> Formats<T, S> for Gpu {
         self.shorten(self.in_chosen_format(a)?)
     }
 
+    fn with_reason(&self, matrix: DeviceMatrix<S>, reason: String) -> DeviceMatrix<S> {
+        DeviceMatrix { reason: Some(reason), ..matrix }
+    }
+
     fn smoothing_operator(&self, a: &Blocks<DeviceCsr<T>>, pivot: Pivot) -> Result<DeviceMatrix<S>> {
         self.shorten(self.compress(self.in_chosen_format(a)?, pivot)?)
     }

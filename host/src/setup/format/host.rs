@@ -37,6 +37,14 @@ macro_rules! formats_of_the_host {
                 Ok(self.chosen(matrix, choice.reason))
             }
 
+            fn with_reason(
+                &self,
+                matrix: <$backend as Products<S>>::Matrix,
+                reason: String,
+            ) -> <$backend as Products<S>>::Matrix {
+                self.chosen(matrix, reason)
+            }
+
             fn smoothing_operator(
                 &self,
                 a: &Blocks<Arc<Csr<T>>>,

@@ -19,7 +19,7 @@ use crate::backend::gpu::transfer;
 use crate::backend::gpu::{Gpu, UNGUARDED, Work, constant};
 use crate::error::{Error, Result};
 use crate::launch::Launch;
-use crate::matrix::{BlockCsr, Csr};
+use crate::matrix::Csr;
 
 /// A CRS matrix in device memory, columns ascending within a row.
 #[derive(Clone)]
@@ -33,6 +33,7 @@ pub struct DeviceCsr<T> {
 }
 
 /// Where the entries of a matrix in CRS are, in device memory.
+#[derive(Clone)]
 pub(in crate::setup) struct DevicePattern {
     pub size: Size,
     /// `n_rows + 1` of 32 bits.
@@ -279,20 +280,6 @@ impl<T: Real> Matrices<T> for Gpu {
     }
     fn indices_to_host(&self, indices: &DeviceIndices) -> Result<Vec<u32>> {
         indices.to_host()
-    }
-    fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<DeviceCsr<T>>> {
-        let size = Size { n_rows: a.block_rows(), n_cols: a.block_cols(), nnz: a.blocks() };
-        check_reach(size.nnz as u64)?;
-        let row_ptr: Vec<u32> = a.row_ptr().iter().map(|&p| p as u32).collect();
-        let row_ptr = Buffer::from_slice(self.device(), &row_ptr)?;
-        let col_idx = Buffer::from_slice(self.device(), a.col_idx())?;
-        let b = a.block();
-        let plane = |kl: usize| {
-            let values = Buffer::from_slice(self.device(), &a.plane_values(kl / b, kl % b))?;
-            let (row_ptr, col_idx) = (row_ptr.clone(), col_idx.clone());
-            Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
-        };
-        Ok(Blocks::from_planes((0..b * b).map(plane).collect::<Result<_>>()?))
     }
     fn size(&self, a: &DeviceCsr<T>) -> Size {
         a.size

@@ -11,7 +11,7 @@ use super::{Blocks, Matrices, Size};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::{Numbering, agree_within, sums};
 use crate::error::{Error, Result};
-use crate::matrix::{BlockCsr, Csr};
+use crate::matrix::Csr;
 use crate::setup::parts::Parts;
 
 /// The part of a matrix that a rank has.
@@ -115,9 +115,6 @@ impl<T: Real, B: Parts<T> + Borders<T>> Matrices<T> for Distributed<B> {
     }
     fn indices_to_host(&self, indices: &Self::Indices) -> Result<Vec<u32>> {
         self.inner().indices_to_host(&indices.local)
-    }
-    fn blocks(&self, _: &BlockCsr<T>) -> Result<Blocks<Self::Csr>> {
-        Err(only_alone("a matrix of blocks that no rank has"))
     }
     fn set_values(&self, _: &mut Self::Csr, _: &Csr<T>) -> Result<()> {
         Err(only_alone("new values"))

@@ -9,7 +9,7 @@ use super::{Blocks, Matrices, Size};
 use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
 use crate::error::Result;
-use crate::matrix::{BlockCsr, Csr};
+use crate::matrix::Csr;
 
 macro_rules! matrices_of_the_host {
     ($($backend:ty),*) => {$(
@@ -28,10 +28,6 @@ macro_rules! matrices_of_the_host {
             }
             fn indices_to_host(&self, indices: &Vec<u32>) -> Result<Vec<u32>> {
                 Ok(indices.clone())
-            }
-            fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Arc<Csr<T>>>> {
-                let b = a.block();
-                Ok(Blocks::from_planes((0..b * b).map(|kl| Arc::new(a.plane(kl / b, kl % b))).collect()))
             }
             fn size(&self, a: &Arc<Csr<T>>) -> Size {
                 Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() }

@@ -7,7 +7,7 @@ use cuda_std::Real;
 
 use crate::backend::Backend;
 use crate::error::Result;
-use crate::matrix::{BlockCsr, Csr};
+use crate::matrix::Csr;
 
 pub(super) mod device;
 pub(super) mod distributed;
@@ -87,15 +87,6 @@ pub trait Matrices<T: Real>: Backend<T> + 'static {
     fn indices(&self, values: &[u32]) -> Result<Self::Indices>;
     /// The numbers on the host.
     fn indices_to_host(&self, indices: &Self::Indices) -> Result<Vec<u32>>;
-    /// The planes of a matrix of blocks, where this backend computes.
-    fn blocks(&self, a: &BlockCsr<T>) -> Result<Blocks<Self::Csr>>;
-    /// The matrix where this backend computes, in planes if it has `block` unknowns a node.
-    fn in_planes(&self, a: &Arc<Csr<T>>, block: usize) -> Result<Blocks<Self::Csr>> {
-        match block {
-            1 => self.csr(a).map(Blocks::scalar),
-            _ => self.blocks(&BlockCsr::from_csr(a, block)?),
-        }
-    }
     /// Rows, columns, entries.
     fn size(&self, a: &Self::Csr) -> Size;
     /// Rows of it that are here: on several ranks those of this one.

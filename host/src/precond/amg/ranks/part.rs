@@ -15,7 +15,7 @@ use crate::precond::amg::level::{Correction, Level, LevelMatrix, Vectors};
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Sweeps;
-use crate::setup::{Blocks, Formats, Matrices, Size};
+use crate::setup::{BlockMatrices, Blocks, Formats, Matrices, Size};
 
 /// The rows that one rank has of a matrix of a level, on the host.
 pub struct PieceOfMatrix {
@@ -33,7 +33,11 @@ pub struct PartOfMatrix<M> {
 
 impl PieceOfMatrix {
     /// It where `backend` computes, of nodes of `block` unknowns.
-    pub fn part<T: Real, B: Matrices<T>>(self, backend: &B, block: usize) -> Result<PartOfMatrix<B::Csr>> {
+    pub fn part<T: Real, B: BlockMatrices<T>>(
+        self,
+        backend: &B,
+        block: usize,
+    ) -> Result<PartOfMatrix<B::Csr>> {
         let PieceOfMatrix { piece: Piece { local, border }, pivot } = self;
         Ok(PartOfMatrix { local: backend.in_planes(&Csr::in_type(&local), block)?, border, pivot })
     }

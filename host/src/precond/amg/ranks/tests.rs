@@ -17,7 +17,7 @@ use crate::precond::amg::hierarchy::{LevelMatrices, Range, build, build_range};
 use crate::precond::amg::spectrum::Spectrum;
 use crate::precond::amg::{Coarsening, Params};
 use crate::problem::{generate, with_slivers};
-use crate::setup::{Blocks, DistributedCsr, Matrices};
+use crate::setup::{BlockMatrices, Blocks, DistributedCsr, Matrices};
 
 /// A level as it can be compared.
 #[derive(Debug, PartialEq)]
@@ -33,7 +33,7 @@ struct OnHost {
 type Found = (Vec<OnHost>, Csr<f64>);
 
 fn alone<B: SetsUp<f64, f64>>(backend: &B, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Found {
-    let whole = Matrices::<f64>::in_planes(backend, a, block).unwrap();
+    let whole = BlockMatrices::<f64>::in_planes(backend, a, block).unwrap();
     let made = build::<f64, B>(backend, whole, None, params, SetupOptions::default()).unwrap();
     let host = |m: &Blocks<B::Csr>| {
         let planes = m.map(|plane| Matrices::<f64>::csr_to_host(backend, plane)).unwrap();

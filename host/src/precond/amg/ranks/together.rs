@@ -24,7 +24,8 @@ use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Input;
 use crate::precond::amg::{Above, Amg, LevelInfo};
 use crate::setup::{
-    Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Parts, RoundedRows, Size,
+    BlockMatrices, Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Parts,
+    RoundedRows, Size,
 };
 
 /// What a rank has of a hierarchy.
@@ -87,7 +88,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
         let coarse = Rows::<T>::at_root(backend, &made.coarsest)?;
         let rest = (comm.rank() == 0).then(|| {
             let inner = backend.inner();
-            let a = Matrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.a.block())?;
+            let a = BlockMatrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.a.block())?;
             let range = Range { first: count, least_rows: 0 };
             let mut below = build_range::<T, B>(inner, a, None, params, options(), range)?;
             phases.add(&below.phases);
