@@ -111,7 +111,7 @@ fn wrong_options_are_named_and_exit_with_1() {
             assert!(stderr.contains(part), "{line}: {part:?} is not in\n{stderr}");
         }
     }
-    let metis = "solve a.mtx --ranks 2 --partition metis";
+    let metis = "solve a.mtx --ranks 2 --partition metis --solver cg";
     if cfg!(feature = "metis") {
         assert!(shell.run(metis, 0).0.contains("ranks         2 of 0 to 3 rows, metis"));
     } else {

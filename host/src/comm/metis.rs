@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use ::metis::{Graph, Idx, option};
 
-use super::partition::weight;
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 
@@ -16,12 +15,17 @@ const SEED: Idx = 1;
 const LEAST_NODES: usize = 8;
 
 /// The rank of each row of a square matrix; rows of a node, `block` each, stay together. What is minimised are
-/// the entries of A that are cut; ranks have about as many entries each. Where there are fewer than
+/// the entries of A that are cut; the nodes of each rank weigh about as much. Where there are fewer than
 /// [`LEAST_NODES`] nodes for each rank some ranks get none.
 ///
 /// # Errors
 /// [`Error::Option`] where the matrix has more entries than METIS's 32-bit numbers count, or METIS fails.
-pub(super) fn owners(a: &Csr<f64>, size: usize, block: usize) -> Result<Vec<u32>> {
+pub(super) fn owners(
+    a: &Csr<f64>,
+    size: usize,
+    block: usize,
+    weight: impl Fn(usize) -> u64,
+) -> Result<Vec<u32>> {
     let nodes = a.n_rows() / block;
     let parts = size.min(nodes / LEAST_NODES).max(1);
     if Idx::try_from(2 * a.nnz() + a.n_rows()).is_err() {
@@ -34,7 +38,7 @@ pub(super) fn owners(a: &Csr<f64>, size: usize, block: usize) -> Result<Vec<u32>
     let first: Vec<Idx> = graph.row_ptr().iter().map(|&p| p as Idx).collect();
     let neighbours: &[Idx] = bytemuck::cast_slice(graph.col_idx());
     let entries: Vec<Idx> = graph.values().iter().map(|&count| count as Idx).collect();
-    let weights: Vec<Idx> = (0..nodes).map(|node| weight(a, block, node) as Idx).collect();
+    let weights: Vec<Idx> = (0..nodes).map(|node| weight(node) as Idx).collect();
     let mut part = vec![0; nodes];
     one_at_a_time(|| {
         let graph = Graph::new(1, parts as Idx, &first, neighbours).map_err(refused)?;
@@ -72,6 +76,7 @@ fn one_at_a_time<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// What METIS says; also where it was asked to end by SIGTERM, which it takes for an error while it runs.
 fn refused(error: impl std::fmt::Display) -> Error {
     Error::Option(format!("METIS does not partition this matrix: {error}; --partition rcm does"))
 }

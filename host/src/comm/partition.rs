@@ -79,7 +79,7 @@ impl Partition {
             Partitioning::Blocks => in_blocks(a, size, block, None),
             Partitioning::Rcm => in_blocks(a, size, block, Some(&ilu::reverse_cuthill_mckee(a)?)),
             #[cfg(feature = "metis")]
-            Partitioning::Metis => super::metis::owners(a, size, block)?,
+            Partitioning::Metis => super::metis::owners(a, size, block, |node| weight(a, block, node))?,
             #[cfg(not(feature = "metis"))]
             Partitioning::Metis => return Err(without_metis()),
             Partitioning::Given(owner) => {
@@ -137,7 +137,7 @@ impl Partition {
 }
 
 /// What a node weighs: each of its rows as many as it has entries, and one more for its vectors.
-pub(super) fn weight(a: &Csr<f64>, block: usize, node: usize) -> u64 {
+fn weight(a: &Csr<f64>, block: usize, node: usize) -> u64 {
     (node * block..(node + 1) * block).map(|i| a.row_len(i) as u64 + 1).sum()
 }
 
