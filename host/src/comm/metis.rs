@@ -14,8 +14,8 @@ const SEED: Idx = 1;
 /// Nodes of a part, at least: where there are hardly more nodes than parts METIS complains on stdout.
 const LEAST_NODES: usize = 8;
 
-/// The rank of each row of a square matrix; rows of a node, `block` each, stay together. What is minimised are
-/// the entries of A that are cut; the nodes of each rank weigh about as much. Where there are fewer than
+/// The rank of each row of a square matrix; rows of a node, `block` each, stay together. What is minimised
+/// are the entries of A that are cut; the nodes of each rank weigh about as much. Where there are fewer than
 /// [`LEAST_NODES`] nodes for each rank some ranks get none.
 ///
 /// # Errors

@@ -281,8 +281,8 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let counts = comm.all_gather(&[n as f64])?;
         let of = |ranks: &[f64]| ranks.iter().sum::<f64>() as usize;
         let (first, total) = (of(&counts[..comm.rank()]), of(&counts));
-        let planes = backend.agreed(inner.csr(a))?;
-        let rows = OwnRows { a: &Blocks::scalar(planes), piece, product: matrix };
+        let there = backend.agreed(inner.csr(a))?;
+        let rows = OwnRows { a: &Blocks::scalar(there), piece, product: matrix };
         let rows = rows.numbered(backend, (first as u32..(first + n) as u32).collect(), total)?;
         let make = |block: &B::Csr| ilu::make_there(inner, block, params);
         Ok(Box::new(RestrictedSchwarz::setup(backend, rows.first(), params.overlap, make)?))
