@@ -55,6 +55,7 @@
 //!   out, with `default-features = false`.
 //! - `cardiac` (part of `cli`): `warpsolve::cardiac`, electrical waves in the heart.
 //! - `mpi`: `warpsolve::mpi`, ranks that are processes; needs an MPI library and libclang to build.
+//! - `metis`: `comm::Partitioning::Metis`, ranks with few entries between them; needs a C compiler to build.
 
 #[cfg(feature = "cardiac")]
 pub use warpsolve_cardiac as cardiac;

@@ -194,8 +194,9 @@ pub struct SolveArgs {
     /// process is one, without this [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub ranks: Option<u16>,
-    /// With ranks: blocks of rows as they come, rcm (after an order that brings neighbours together), or a
-    /// file with the rank of each row, one a line, from 0 [default: blocks]
+    /// With ranks: blocks of rows as they come, rcm (after an order that brings neighbours together), metis
+    /// (few entries between ranks; a feature of the build), or a file with the rank of each row, one a line,
+    /// from 0 [default: blocks]
     #[arg(long, value_name = "HOW")]
     pub partition: Option<PartitionName>,
     /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and

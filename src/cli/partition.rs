@@ -12,6 +12,7 @@ use warpsolve::{Error, Result};
 pub enum PartitionName {
     Blocks,
     Rcm,
+    Metis,
     /// A file with the rank of each row, one a line.
     File(String),
 }
@@ -22,16 +23,19 @@ impl FromStr for PartitionName {
         Ok(match name {
             "blocks" => PartitionName::Blocks,
             "rcm" => PartitionName::Rcm,
+            "metis" => PartitionName::Metis,
             _ => PartitionName::File(name.into()),
         })
     }
 }
 
 impl PartitionName {
+    /// What it names; before a matrix is read it is known whether this program can share out so.
     pub fn read(&self) -> Result<Partitioning> {
         match self {
             PartitionName::Blocks => Ok(Partitioning::Blocks),
             PartitionName::Rcm => Ok(Partitioning::Rcm),
+            PartitionName::Metis => Partitioning::Metis.check().map(|()| Partitioning::Metis),
             PartitionName::File(path) => {
                 read(Path::new(path)).map(|owner| Partitioning::Given(Arc::new(owner)))
             }

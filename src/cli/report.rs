@@ -212,6 +212,10 @@ fn incomplete_factors(info: &ilu::Info, nnz: usize) -> String {
         levels => format!("{} levels", thousands(levels as u64)),
     };
     let matched = if info.is_matched { ", rows permuted" } else { "" };
+    let overlap = match info.params.overlap {
+        0 => String::new(),
+        layers => format!(", overlap {layers}"),
+    };
     let changed = match info.changed_pivots {
         0 => String::new(),
         1 => ", 1 pivot changed".into(),
@@ -220,7 +224,7 @@ fn incomplete_factors(info: &ilu::Info, nnz: usize) -> String {
     let shift =
         if info.shift > 0.0 { format!(", diagonal + {} %", 100.0 * info.shift) } else { String::new() };
     format!(
-        "{}, {order}{matched}, {entries} entries ({share:.1} of the matrix's), {levels}{shift}{changed}",
+        "{}, {order}{matched}{overlap}, {entries} entries ({share:.1} of the matrix's), {levels}{shift}{changed}",
         info.title()
     )
 }

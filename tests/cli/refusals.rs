@@ -111,6 +111,12 @@ fn wrong_options_are_named_and_exit_with_1() {
             assert!(stderr.contains(part), "{line}: {part:?} is not in\n{stderr}");
         }
     }
+    let metis = "solve a.mtx --ranks 2 --partition metis --solver cg";
+    if cfg!(feature = "metis") {
+        assert!(shell.run(metis, 0).0.contains("ranks         2 of 0 to 3 rows, metis"));
+    } else {
+        assert!(shell.run(metis, 1).1.contains("cargo install --path . --features metis"));
+    }
     let (stdout, _) = shell.run("--version", 0);
     assert_eq!(stdout, format!("warpsolve {}\n", env!("CARGO_PKG_VERSION")));
     for line in ["--help", "solve --help", "gen --help", "spmv --help", "info --help"] {

@@ -6,6 +6,7 @@
 //! | `threads` | ranks that are threads of one process |
 //! | `launcher` | whether a launcher such as mpirun has started this process as one of many |
 //! | `partition` | which rank has which rows |
+//! | `metis` | the same by METIS, with the feature of this name |
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
 //! | `numbering` | unknowns of one rank and of others around them |
 //! | `message` | arrays of numbers as bytes |
@@ -18,6 +19,8 @@ use crate::error::{Error, Result};
 
 pub mod launcher;
 mod message;
+#[cfg(feature = "metis")]
+mod metis;
 mod numbering;
 mod one_process;
 mod partition;

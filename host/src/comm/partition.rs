@@ -17,6 +17,8 @@ pub enum Partitioning {
     Blocks,
     /// The same after reverse Cuthill-McKee's order, which brings neighbours together.
     Rcm,
+    /// Parts with few entries between them, by METIS; with the feature `metis`.
+    Metis,
     /// The rank of every row.
     Given(Arc<Vec<u32>>),
 }
@@ -26,9 +28,31 @@ impl fmt::Display for Partitioning {
         f.write_str(match self {
             Partitioning::Blocks => "blocks",
             Partitioning::Rcm => "rcm",
+            Partitioning::Metis => "metis",
             Partitioning::Given(_) => "given",
         })
     }
+}
+
+impl Partitioning {
+    /// Whether this program can share out so.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for METIS where it was built without.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Partitioning::Metis if !cfg!(feature = "metis") => Err(without_metis()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn without_metis() -> Error {
+    Error::Option(
+        "this program was built without METIS. With a C compiler this installs one that has it: cargo install \
+         --path . --features metis"
+            .into(),
+    )
 }
 
 /// Rows of a matrix, shared out among ranks. A rank may have none.
@@ -48,12 +72,16 @@ impl Partition {
     ///
     /// # Errors
     /// [`Error::Option`] for a given partition of another length, with ranks that are not there, or that
-    /// takes nodes apart.
+    /// takes nodes apart; where METIS fails, or is not there.
     pub fn new(a: &Csr<f64>, size: usize, block: usize, how: &Partitioning) -> Result<Partition> {
         let n = a.n_rows();
         let owner = match how {
             Partitioning::Blocks => in_blocks(a, size, block, None),
             Partitioning::Rcm => in_blocks(a, size, block, Some(&ilu::reverse_cuthill_mckee(a)?)),
+            #[cfg(feature = "metis")]
+            Partitioning::Metis => super::metis::owners(a, size, block, |node| weight(a, block, node))?,
+            #[cfg(not(feature = "metis"))]
+            Partitioning::Metis => return Err(without_metis()),
             Partitioning::Given(owner) => {
                 check_given(owner, n, size, block)?;
                 owner.to_vec()
@@ -108,11 +136,14 @@ impl Partition {
     }
 }
 
-/// Cuts the rows, in their order or in that of `order`, where the share of entries before them is due. Row i
-/// weighs as many as it has entries, and one more for its vectors.
+/// What a node weighs: each of its rows as many as it has entries, and one more for its vectors.
+fn weight(a: &Csr<f64>, block: usize, node: usize) -> u64 {
+    (node * block..(node + 1) * block).map(|i| a.row_len(i) as u64 + 1).sum()
+}
+
+/// Cuts the rows, in their order or in that of `order`, where the share of entries before them is due.
 fn in_blocks(a: &Csr<f64>, size: usize, block: usize, order: Option<&[u32]>) -> Vec<u32> {
     let nodes = a.n_rows() / block;
-    let weight = |node: usize| (0..block).map(|k| a.row_len(node * block + k) as u64 + 1).sum::<u64>();
     // The node of a row comes where its first row comes.
     let order: Vec<usize> = match order {
         None => (0..nodes).collect(),
@@ -124,7 +155,7 @@ fn in_blocks(a: &Csr<f64>, size: usize, block: usize, order: Option<&[u32]>) -> 
     let mut owner = vec![0; a.n_rows()];
     let (mut rank, mut before) = (0, 0);
     for node in order {
-        let weight = weight(node);
+        let weight = weight(a, block, node);
         // By the middle of the node, so that a long row goes where most of it belongs.
         let is_due = |rank: usize| {
             u128::from(2 * before + weight) * size as u128 >= 2 * u128::from(total) * (rank as u128 + 1)

@@ -114,7 +114,10 @@ fn pieces_are_the_whole_matrix() {
         let expected = a.mul_vec(&x);
         for size in [1, 2, 3, 5, 7, n + 2] {
             let scattered = (0..n).map(|i| (i / block * 7 % 5 % size) as u32).collect();
-            for how in [Partitioning::Blocks, Partitioning::Rcm, Partitioning::Given(Arc::new(scattered))] {
+            let mut hows = vec![Partitioning::Blocks, Partitioning::Rcm];
+            hows.push(Partitioning::Given(Arc::new(scattered)));
+            hows.extend(cfg!(feature = "metis").then_some(Partitioning::Metis));
+            for how in hows {
                 let partition = Arc::new(Partition::new(&a, size, block, &how).unwrap());
                 for (y, expected) in product(&a, &partition, &x).iter().zip(&expected) {
                     assert!((y - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{name} {size} {how}");
@@ -140,6 +143,54 @@ fn partitions_that_do_not_fit_are_refused() {
     assert!(refused(vec![0, 1], 1).contains("2 rows, but the matrix has 4"));
     assert!(refused(vec![0, 1, 2, 0], 1).contains("gives row 3 to rank 2"));
     assert!(refused(vec![0, 0, 0, 1], 2).contains("node 2 apart"));
+}
+
+#[cfg(not(feature = "metis"))]
+#[test]
+fn without_metis_it_says_what_installs_it() {
+    let a: Csr<f64> = generate(&"poisson2d:2".parse().unwrap(), 1).unwrap();
+    let error = Partition::new(&a, 2, 1, &Partitioning::Metis).unwrap_err().to_string();
+    assert!(error.contains("--features metis"), "{error}");
+}
+
+#[cfg(feature = "metis")]
+#[test]
+fn metis_cuts_little_of_a_mesh_that_is_numbered_at_random() {
+    use crate::problem::shuffle;
+
+    for (name, block) in [("tet:14", 1), ("bidomain:12", 2)] {
+        let a: Csr<f64> = generate(&name.parse().unwrap(), 1).unwrap();
+        let a = Arc::new(shuffle(&a, block, 3).unwrap());
+        for size in [2, 3, 8] {
+            let quality = |how| {
+                let partition = Arc::new(Partition::new(&a, size, block, &how).unwrap());
+                let quality = Pieces::of(&a, &partition).quality();
+                (partition, quality)
+            };
+            let (first, metis) = quality(Partitioning::Metis);
+            assert_eq!(first, quality(Partitioning::Metis).0, "{name}: the same matrix, the same partition");
+            let [blocks, rcm] = [Partitioning::Blocks, Partitioning::Rcm].map(|how| quality(how).1);
+            assert!(3 * metis.cut < blocks.cut, "{name}, {size}: {metis:?}, {blocks:?}");
+            // In slices of a small cube little is cut, too.
+            assert!(size < 8 || metis.cut < rcm.cut, "{name}, {size}: {metis:?}, {rcm:?}");
+            assert!(metis.imbalance < 1.1 && metis.least_rows > 0, "{name}, {size}: {metis:?}");
+        }
+    }
+}
+
+#[cfg(feature = "metis")]
+#[test]
+fn metis_leaves_ranks_of_small_matrices_without_rows() {
+    let diagonal = Csr::identity(40);
+    // Parts that nothing connects, and rows that are long.
+    let arrow = (0..40).flat_map(|i| [(i, i, 2.0), (i, 0, 1.0), (0, i, 1.0)]).skip(2);
+    let arrow = Csr::from_triplets(40, 40, arrow).unwrap();
+    for a in [diagonal, arrow, Csr::identity(1), Csr::identity(0)] {
+        for size in [1, 2, 5, 17, 64] {
+            let partition = Partition::new(&a, size, 1, &Partitioning::Metis).unwrap();
+            assert_eq!((0..size).map(|rank| partition.rows(rank).len()).sum::<usize>(), a.n_rows());
+        }
+    }
 }
 
 /// 13 unknowns in turn on three ranks, of which each looks at the next one of its own.

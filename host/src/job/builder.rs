@@ -225,6 +225,11 @@ impl Builder {
     fn plan(mut self, a: impl IntoCsr) -> Result<Solver> {
         self.watch.tell(Stage::SetUp);
         let start = Instant::now();
+        let ranks = self.ranks.take().filter(|ranks| ranks.size() > 1);
+        if ranks.is_none() {
+            // Around all rows there are no others.
+            self.options.ilu.overlap = 0;
+        }
         let mut a = Arc::new(a.into_csr()?);
         if self.options.block_size != 1 {
             // Blocks were asked for: the ways that have none are no way around this.
@@ -256,8 +261,7 @@ impl Builder {
             Ok((scaled, ladder, plan, Some(Arc::new(numbering))))
         })?;
         let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
-        let (ranks, watch) = (self.ranks.filter(|ranks| ranks.size() > 1), self.watch);
-        let (prepared, needs_f64) = (None, false);
+        let (watch, prepared, needs_f64) = (self.watch, None, false);
         Ok(Solver { device, ranks, ladder, plan, scaled, numbering, prepared, needs_f64, watch, times })
     }
 }

@@ -70,7 +70,12 @@ impl Plan {
         let check_divisible =
             |precond| if is_divisible { Ok(()) } else { check_divisible(&a, precond, &options) };
         let precond = choose_preconditioner(&check_divisible, &options, &mut warnings)?;
-        let method = choose_method(&a, all(|d| d > 0.0), &options, is_symmetric, &mut warnings);
+        let overlaps = precond == Precond::Ilu && options.ilu.overlap > 0;
+        let may_be_cg = all(|d| d > 0.0) && !overlaps;
+        let method = choose_method(&a, may_be_cg, &options, is_symmetric, &mut warnings);
+        if overlaps && method.description().needs_symmetry {
+            return Err(refuse_overlap(method, options.ilu.overlap));
+        }
         let applied = method.description().own_preconditioner().unwrap_or(precond);
         check_divisible(applied).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
@@ -202,6 +207,13 @@ fn explain_empty_row(a: &Csr<f64>, error: Error) -> Error {
     }
 }
 
+fn refuse_overlap(method: Method, overlap: u32) -> Error {
+    Error::Option(format!(
+        "with overlap={overlap} the preconditioner ilu is not symmetric on several ranks, and {method} needs one \
+         that is; take --solver bicgstab or gmres, or overlap=0"
+    ))
+}
+
 fn choose_preconditioner(
     check_divisible: &dyn Fn(Precond) -> Result<()>,
     options: &Options,
@@ -232,10 +244,10 @@ fn choose_preconditioner(
     }
 }
 
-/// The method; `is_symmetric` where that is known already.
+/// The method; CG for a symmetric matrix where it `may_be_cg`. `is_symmetric` where that is known already.
 fn choose_method(
     a: &Csr<f64>,
-    has_positive_diagonal: bool,
+    may_be_cg: bool,
     options: &Options,
     is_symmetric: bool,
     warnings: &mut Vec<Warning>,
@@ -249,9 +261,7 @@ fn choose_method(
             }
             method
         }
-        None if has_positive_diagonal && (is_symmetric || a.is_symmetric(check::ROUNDING).is_symmetric()) => {
-            Method::Cg
-        }
+        None if may_be_cg && (is_symmetric || a.is_symmetric(check::ROUNDING).is_symmetric()) => Method::Cg,
         None => Method::Gmres,
     }
 }

@@ -19,6 +19,7 @@ mod null_space;
 mod preconditioner;
 mod projected;
 pub mod schur;
+mod schwarz;
 mod subdomain;
 
 pub use amg::Amg;
@@ -37,6 +38,7 @@ pub(crate) use preconditioner::cg_step_by_primitives;
 pub use preconditioner::{ForColumns, Preconditioner, Shape, Traffic};
 pub use projected::Projected;
 pub use schur::Schur;
+pub(crate) use schwarz::RestrictedSchwarz;
 pub(crate) use subdomain::Subdomain;
 
 /// The preconditioners by name, each of a module with `DESCRIPTION` and `make`.

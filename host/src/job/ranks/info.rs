@@ -7,7 +7,7 @@ use crate::comm::Quality;
 pub struct Info {
     /// How many ranks.
     pub ranks: usize,
-    /// How rows were shared out: "blocks", "rcm", "given".
+    /// How rows were shared out: "blocks", "rcm", "metis", "given".
     pub partition: String,
     /// How good that is.
     pub quality: Quality,

@@ -19,8 +19,8 @@ use crate::job::{Device, Options, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format};
 use crate::precond::amg::{Cycle, Known, OnAll, OwnRows};
 use crate::precond::{
-    AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, Source, Subdomain,
-    amg, ilu,
+    AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, RestrictedSchwarz,
+    Source, Subdomain, amg, ilu,
 };
 use crate::setup::{Blocks, Formats};
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
@@ -128,7 +128,10 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
             (m, rows) = Self::with_hierarchy(&backend, device, &piece, choices, root)?;
         } else {
             rows = Self::rows(&backend, device, options, T::matrix(&piece.local), &piece)?;
-            let of_rows = Self::of_rows(&backend, choices, &rows.a, &rows.matrix);
+            let of_rows = match (choices.precond, options.ilu.overlap) {
+                (Precond::Ilu, 1..) => Self::overlapping(&backend, &piece, &rows, &options.ilu),
+                _ => Self::of_rows(&backend, choices, &rows.a, &rows.matrix),
+            };
             // Nobody begins the reductions of a basis where another has come to an end.
             m = if basis.is_empty() { of_rows? } else { agree_within(&**comm, of_rows)? };
         }
@@ -264,6 +267,25 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         };
         let is_fused = (choices.precond.description().is_fused)(choices.options.block_size);
         Ok(Box::new(Subdomain::new(m, is_fused)))
+    }
+
+    /// Incomplete factors of the rows of each rank and of layers around them. All ranks call this.
+    fn overlapping(
+        backend: &Distributed<B>,
+        piece: &Piece,
+        Rows { a, matrix, .. }: &Rows<T, B>,
+        params: &ilu::Params,
+    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+        let (comm, inner, n) = (&**backend.comm(), backend.inner(), a.n_rows());
+        // Numbered one rank after the other: any numbers do that all ranks know.
+        let counts = comm.all_gather(&[n as f64])?;
+        let of = |ranks: &[f64]| ranks.iter().sum::<f64>() as usize;
+        let (first, total) = (of(&counts[..comm.rank()]), of(&counts));
+        let there = backend.agreed(inner.csr(a))?;
+        let rows = OwnRows { a: &Blocks::scalar(there), piece, product: matrix };
+        let rows = rows.numbered(backend, (first as u32..(first + n) as u32).collect(), total)?;
+        let make = |block: &B::Csr| ilu::make_there(inner, block, params);
+        Ok(Box::new(RestrictedSchwarz::setup(backend, rows.first(), params.overlap, make)?))
     }
 }
 

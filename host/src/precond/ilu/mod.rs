@@ -58,6 +58,15 @@ pub(super) fn make<T: Real, B: Algebra<T> + Factorisations<T> + 'static>(
     Ok(Box::new(Ilu::of(source.backend, source.a, there, &source.parameters.ilu)?))
 }
 
+/// The same for a matrix that is where the backend computes.
+pub(crate) fn make_there<T: Real, B: Algebra<T> + Factorisations<T>>(
+    backend: &B,
+    a: &B::Csr,
+    params: &Params,
+) -> Result<Box<dyn Preconditioner<T, B>>> {
+    Ok(Box::new(Ilu::of(backend, &*backend.csr_to_host(a)?, Some(a), params)?))
+}
+
 /// `M = U^-1 L^-1` for one matrix on one backend.
 pub struct Ilu<T: Real, B: TriangularSolves<T>> {
     info: Info,

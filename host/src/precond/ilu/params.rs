@@ -65,6 +65,12 @@ parameters! {
     /// Whether rows are permuted so that the largest product of entries is on the diagonal, and the matrix is
     /// scaled; auto: where the diagonal has zeros.
     matching: Option<bool> = None, takes "true, false or auto";
+
+    /// On several ranks: each factorises its rows and so many layers of others' around them, and keeps its
+    /// part of the solution (restricted additive Schwarz, Cai and Sarkis 1999). 0: its own alone, block
+    /// Jacobi. More layers save iterations and need more memory; the preconditioner is not symmetric then,
+    /// so that CG and MINRES do not go with it.
+    overlap: u32 = 0, takes "a whole number up to 20", if |overlap| overlap <= 20;
 }
 
 impl Params {

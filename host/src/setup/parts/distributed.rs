@@ -98,6 +98,29 @@ impl<B> Distributed<B> {
         self.of_local(local, wanted, &Arc::new(columns))
     }
 
+    /// The square block of a matrix in the rows and columns of this rank's unknowns and of `layers` around
+    /// them: those that are at most so many entries away, from a row to its columns. `a` has this rank's
+    /// rows. Beside the block its unknowns. All ranks call this.
+    pub(crate) fn enlarged<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+        layers: u32,
+    ) -> Result<(B::Csr, Arc<Numbering>)>
+    where
+        B: Parts<T>,
+    {
+        let mut rows = a.clone();
+        for _ in 0..layers {
+            rows = self.completed(a, &rows.columns)?;
+        }
+        let unknowns = &rows.rows;
+        let place = |&number: &u32| unknowns.place(number).map_or(NOWHERE, |place| place as u32);
+        let places: Vec<u32> = rows.columns.numbers().iter().map(place).collect();
+        let all: Vec<u32> = (0..unknowns.len() as u32).collect();
+        let block = self.put_together(&all, &rows, &places, &Arc::new(without_rows(unknowns.len())));
+        Ok((self.agreed(block)?, unknowns.clone()))
+    }
+
     /// [`Parts::put_together`] on this rank.
     fn put_together<T: Real>(
         &self,

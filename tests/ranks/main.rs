@@ -17,6 +17,8 @@ use warpsolve::problem::generate;
 use warpsolve::solver::{Stop, StopReason};
 use warpsolve::{Error, Result};
 
+mod overlap;
+
 fn cpu() -> Device {
     Device::Cpu(Cpu::new(1).unwrap())
 }
@@ -493,6 +495,29 @@ fn coarsenings_take_as_many_iterations_on_every_number_of_ranks() {
                     (1..hierarchy.levels.len() - 1).take_while(|&l| rows(l) >= rank_rows * size).count();
                 assert_eq!(hierarchy.on_ranks, 1 + shared, "{name}, {coarsening}, {size} ranks");
             }
+        }
+    }
+}
+
+#[cfg(feature = "metis")]
+#[test]
+fn metis_s_ranks_take_as_many_iterations() {
+    use warpsolve::problem::shuffle;
+
+    let a = Arc::new(shuffle(&matrix("tet:10"), 1, 3).unwrap());
+    for options in [options(Method::Cg, Precond::Jacobi), multigrid(Coarsening::SmoothedAggregation)] {
+        let alone = solve(a.clone(), &rhs(a.n_rows()), &options, &cpu()).unwrap().report;
+        for size in [2, 3, 5, 8] {
+            let [metis, blocks] = [Partitioning::Metis, Partitioning::Blocks].map(|how| {
+                let Solution { x, report } = solved(&a, &options, cpu(), &cpus(size, how));
+                assert!(relative_residual(&a, &x, &rhs(a.n_rows())) <= 1.0001e-8, "{size} ranks: {report}");
+                let (mine, its) = (report.outcome.iterations, alone.outcome.iterations);
+                let rounding = if report.precond == Precond::Amg { 0 } else { 1 };
+                assert!(mine.abs_diff(its) <= rounding, "{size} ranks: {mine} and {its}");
+                report.ranks.unwrap()
+            });
+            assert_eq!(metis.partition, "metis");
+            assert!(3 * metis.quality.cut < blocks.quality.cut, "{metis:?}, {blocks:?}");
         }
     }
 }
