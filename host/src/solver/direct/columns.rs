@@ -70,8 +70,8 @@ impl Columns {
         &self.values[self.col_ptr[j]..self.col_ptr[j + 1]]
     }
 
-    /// `P A`, of which row i becomes row `to[i]`, with the entries that are to be kept by their row and column
-    /// there. Rows of a column are in no order.
+    /// `P A`, of which row i becomes row `to[i]`, with the entries that are to be kept by their row and
+    /// column there. Rows of a column are in no order.
     pub fn with_rows(&self, to: &[usize], is_kept: impl Fn(usize, usize) -> bool) -> Columns {
         let mut columns = Columns { n: self.n, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() };
         for j in 0..self.n {

@@ -14,8 +14,8 @@ use crate::error::Result;
 /// The share of the entries of L in a block that an entry beside the block meets, as on a mesh.
 const REACHED: f64 = 0.3;
 
-/// The order of the columns, and what LU takes if the pivot of each column is in row `row_of`: within the blocks
-/// of the block triangular form, or of all columns, where that promises less.
+/// The order of the columns, and what LU takes if the pivot of each column is in row `row_of`: within the
+/// blocks of the block triangular form, or of all columns, where that promises less.
 pub fn minimum_degree(a: &Columns, row_of: &[u32]) -> Result<(Vec<usize>, Prediction)> {
     let mut column_of = vec![0; a.n];
     row_of.iter().enumerate().for_each(|(j, &i)| column_of[i as usize] = j);
