@@ -26,6 +26,8 @@ pub const LEAST_PATIENCE: u32 = 50;
 const A_LOOK: f64 = 0.1;
 /// The share of the seconds of multigrid that CG with the diagonal is expected to take to be tried before it.
 const CLEARLY: f64 = 0.7;
+/// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
+const FEWEST: f64 = 25.0;
 /// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
 const VOLUME: f64 = 8.0;
 /// Seconds for the square of the rows of such a mesh that a factorisation takes at least.
@@ -249,7 +251,8 @@ impl Maker<'_> {
         // They grow with the length of the mesh.
         let power = if expansion(self.a) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
         let growth = (rows / trial::ROWS as f64).max(1.0).powf(power);
-        let of_piece = trial::diagonal_iterations(self.a, (most / growth) as u32)?;
+        let most = most / growth;
+        let of_piece = (most >= FEWEST).then(|| trial::diagonal_iterations(self.a, most as u32)).flatten()?;
         Some(growth * f64::from(of_piece))
     }
 
