@@ -67,8 +67,8 @@ const MORE_OF_BLOCKS: u32 = 2;
 ///
 /// With [`Params::plain_diagonal`] D is the diagonal everywhere, and there are no rows of slivers.
 ///
-/// Lanczos's method takes [`Params::lanczos_steps`], or [`MORE_OF_BLOCKS`] times as many; `product` is `a` ready to be multiplied, where there is
-/// that already.
+/// Lanczos's method takes [`Params::lanczos_steps`], or [`MORE_OF_BLOCKS`] times as many. `product` is `a`
+/// ready to be multiplied, where there is that already.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
