@@ -44,10 +44,10 @@ const RADIUS_OF_M_MATRICES: f64 = 2.0;
 /// of the coarser level.
 const FEW: f64 = 0.2;
 
-/// Steps of Lanczos's method for blocks, for each of other matrices: nothing bounds the radius from above
-/// there, and of elastic bodies of a million unknowns 8 steps find so little of it that Chebyshev's
+/// More nodes with blocks than this take twice as many steps of Lanczos's method: nothing bounds the radius
+/// from above there, and of elastic bodies of a million nodes 8 steps find so little of it that Chebyshev's
 /// polynomial amplifies what is above.
-const MORE_OF_BLOCKS: u32 = 2;
+const MANY_NODES: usize = 200_000;
 
 /// `D^-1`, the spectrum of `D^-1 A`, and the rows of slivers.
 ///
@@ -67,8 +67,8 @@ const MORE_OF_BLOCKS: u32 = 2;
 ///
 /// With [`Params::plain_diagonal`] D is the diagonal everywhere, and there are no rows of slivers.
 ///
-/// Lanczos's method takes [`Params::lanczos_steps`], or [`MORE_OF_BLOCKS`] times as many. `product` is `a`
-/// ready to be multiplied, where there is that already.
+/// Lanczos's method takes [`Params::lanczos_steps`], twice as many for [`MANY_NODES`] with blocks. `product` is
+/// `a` ready to be multiplied, where there is that already.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,
@@ -98,7 +98,8 @@ pub fn diagonal<T: Real, B: Algebra<T>>(
             inverse = found.inverse;
         }
     }
-    let steps = params.lanczos_steps * if a.block() > 1 { MORE_OF_BLOCKS } else { 1 };
+    let is_large = a.block() > 1 && backend.size(a.first()).n_rows > MANY_NODES;
+    let steps = params.lanczos_steps * if is_large { 2 } else { 1 };
     let Spectrum { radius, imaginary } = spectrum(backend, a, &inverse, product, steps)?;
     // Gershgorin's bound knows nothing of the smaller diagonal; a bound that is NaN does not count.
     Ok(Diagonal { inverse, spectrum: Spectrum { radius: radius.min(bound), imaginary }, slivers })
