@@ -67,8 +67,8 @@ const MANY_NODES: usize = 200_000;
 ///
 /// With [`Params::plain_diagonal`] D is the diagonal everywhere, and there are no rows of slivers.
 ///
-/// Lanczos's method takes [`Params::lanczos_steps`], twice as many for [`MANY_NODES`] with blocks. `product` is
-/// `a` ready to be multiplied, where there is that already.
+/// Lanczos's method takes [`Params::lanczos_steps`], twice as many for [`MANY_NODES`] with blocks. `product`
+/// is `a` ready to be multiplied, where there is that already.
 pub fn diagonal<T: Real, B: Algebra<T>>(
     backend: &B,
     a: &Blocks<B::Csr>,

@@ -125,8 +125,8 @@ parameters! {
         if |x| x.is_none_or(|factor| (1.0..2.0).contains(&factor));
 
     /// Steps of Lanczos's method for a spectral radius, twice as many for blocks of more than 200,000 nodes.
-    /// With fewer than 4 it is so far below that smoothers amplify; 0 takes Gershgorin's bound, which is never
-    /// below, but may be far above, and every matrix for a symmetric one.
+    /// With fewer than 4 it is so far below that smoothers amplify; 0 takes Gershgorin's bound, which is
+    /// never below, but may be far above, and every matrix for a symmetric one.
     lanczos_steps: u32 = 8, takes "a whole number from 4 to 100, or 0 for Gershgorin's bound",
         if |steps| steps == 0 || (4..=100).contains(&steps),
         with "coarsening=sa, smoother=chebyshev, or smoother=jacobi with omega=auto" where |p| {
