@@ -37,6 +37,11 @@ for gen in tet:96 poisson3d:128 poisson2d:1000 convection-diffusion:700:300; do
     row "$gen --precond amg" --gen "$gen" --precond amg
     row "$gen --precond jacobi" --gen "$gen" --precond jacobi
 done
+for blocks in 'bidomain:75 2' 'elasticity:63 3'; do
+    for precond in amg jacobi; do
+        row "${blocks% *} in blocks, $precond" --gen "${blocks% *}" --block-size "${blocks#* }" --solver cg --precond "$precond"
+    done
+done
 for matrix in "$bin"/*.mtx.gz; do
     name=$(basename "$matrix" .mtx.gz)
     case $name in *_coordinates) continue ;; esac
