@@ -28,7 +28,7 @@ fn solved(a: &Arc<Csr<f64>>, options: &Options) -> (Solution, Counts) {
 
 fn options(precond: Precond, block_size: usize) -> Options {
     let amg = amg::Params { coarse_rows: 20, ..amg::Params::default() };
-    let stop = Stop { max_iterations: 25, ..Stop::default() };
+    let stop = Stop { max_iterations: 8, ..Stop::default() };
     Options { method: Some(Method::Cg), precond: Some(precond), block_size, amg, stop, ..Options::default() }
 }
 
