@@ -9,18 +9,16 @@ least of two runs counts for both.
 """
 
 import argparse
-import json
 import os
-import subprocess
-import sys
-import tempfile
+
+from try_all import named, run, seconds_of
 
 CHOICES = [
     "--solver direct",
     "--solver cg --precond jacobi",
     "--solver cg --precond amg",
     "--solver cg --precond amg --amg coarsening=pmis,strength=0.35",
-    "--solver cg --precond ilu --ilu kind=ic0",
+    "--solver cg --precond ilu",
     "--solver minres --precond jacobi",
     "--solver minres --precond none",
     "--solver gmres --precond amg",
@@ -38,24 +36,11 @@ CHOICES = [
 
 def solve(binary, path, options, limit):
     """Seconds without the reading, and the report; None where there is none in time, or x is not the best that there is."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "r.json")
-        command = [binary, "solve", path, "--quiet", "--json", report, *options.split()]
-        try:
-            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit)
-        except subprocess.TimeoutExpired:
+    match run(binary, path, options.split(), limit):
+        case (status, _, dict(found)) if status == 0 or found["stop_reason"] in ("at_rounding", "no_solution"):
+            return seconds_of(found), found
+        case _:
             return None
-        if done.returncode not in (0, 2) or not os.path.exists(report):
-            return None
-        with open(report) as file:
-            found = json.load(file)
-    if done.returncode == 2 and found["stop_reason"] not in ("at_rounding", "no_solution"):
-        return None
-    return found["total_seconds"] - found["read_seconds"], found
-
-
-def named(part):
-    return part["solver"] + ("" if part["precond"] == "none" else "+" + part["precond"])
 
 
 def row(binary, path, options, limit):

@@ -38,27 +38,41 @@ def superlu(path, limit):
         return ()
 
 
-def named(part):
-    return part["solver"] + ("" if part["precond"] == "none" else "+" + part["precond"])
-
-
-def solve(binary, path, options, limit):
-    """The cells of a row, without the name; None for a matrix that is not square."""
+def run(binary, path, options, limit):
+    """The exit status, what was printed, and the report, None where there is none; None where it does not end in time."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "r.json")
         command = [binary, "solve", path, "--quiet", "--json", report, *options]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit)
         except subprocess.TimeoutExpired:
-            return ["", "", "", "", "", "", f"> {limit:g}", "ended", ""]
+            return None
         if not os.path.exists(report):
-            message = done.stdout.strip().splitlines()[-1:] or [""]
-            if "square" in message[0]:
-                return None
-            return ["", "", "", "", "", "", "", str(done.returncode), message[0]]
+            return done.returncode, done.stdout, None
         with open(report) as file:
-            found = json.load(file)
-    seconds = found["total_seconds"] - found["read_seconds"]
+            return done.returncode, done.stdout, json.load(file)
+
+
+def seconds_of(report):
+    """Without the reading."""
+    return report["total_seconds"] - report["read_seconds"]
+
+
+def named(part):
+    return part["solver"] + ("" if part["precond"] == "none" else "+" + part["precond"])
+
+
+def solve(binary, path, options, limit):
+    """The cells of a row, without the name; None for a matrix that is not square."""
+    done = run(binary, path, options, limit)
+    if done is None:
+        return ["", "", "", "", "", "", f"> {limit:g}", "ended", ""]
+    status, printed, found = done
+    if found is None:
+        message = printed.strip().splitlines()[-1:] or [""]
+        if "square" in message[0]:
+            return None
+        return ["", "", "", "", "", "", "", str(status), message[0]]
     return [
         str(found["rows"]),
         str(found["nonzeros"]),
@@ -66,9 +80,9 @@ def solve(binary, path, options, limit):
         ", ".join(named(attempt) for attempt in found["attempts"]),
         f"{found['relative_residual']:.1e}",
         f"{found['backward_error']:.1e}",
-        f"{seconds:.3f}",
-        str(done.returncode),
-        "" if done.returncode == 0 else found["stop_reason"],
+        f"{seconds_of(found):.3f}",
+        str(status),
+        "" if status == 0 else found["stop_reason"],
     ]
 
 
