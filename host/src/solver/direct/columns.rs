@@ -27,12 +27,18 @@ impl Columns {
 
     /// The rows of `a` as columns, those of its transpose, with what is to be kept.
     fn rows_of(a: &Csr<f64>, is_kept: impl Fn(f64) -> bool) -> Columns {
-        let n = a.n_rows();
+        Columns::collected(a.n_rows(), |j| {
+            let (rows, values) = a.row(j);
+            rows.iter().zip(values).map(|(&i, &v)| (i as usize, v)).filter(|(_, v)| is_kept(*v))
+        })
+    }
+
+    /// The entries of each of `n` columns, with their rows.
+    fn collected<I: Iterator<Item = (usize, f64)>>(n: usize, column: impl Fn(usize) -> I) -> Columns {
         let mut columns = Columns { n, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() };
         for j in 0..n {
-            let (rows, values) = a.row(j);
-            for (&i, &v) in rows.iter().zip(values).filter(|(_, v)| is_kept(**v)) {
-                columns.row_idx.push(i as usize);
+            for (i, v) in column(j) {
+                columns.row_idx.push(i);
                 columns.values.push(v);
             }
             columns.col_ptr.push(columns.row_idx.len());
@@ -73,15 +79,11 @@ impl Columns {
     /// `P A`, of which row i becomes row `to[i]`, with the entries that are to be kept by their row and
     /// column there. Rows of a column are in no order.
     pub fn with_rows(&self, to: &[usize], is_kept: impl Fn(usize, usize) -> bool) -> Columns {
-        let mut columns = Columns { n: self.n, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() };
-        for j in 0..self.n {
-            for (&i, &v) in self.rows(j).iter().zip(self.values(j)).filter(|(i, _)| is_kept(to[**i], j)) {
-                columns.row_idx.push(to[i]);
-                columns.values.push(v);
-            }
-            columns.col_ptr.push(columns.row_idx.len());
-        }
-        columns
+        let is_kept = &is_kept;
+        Columns::collected(self.n, |j| {
+            let entries = self.rows(j).iter().zip(self.values(j)).map(|(&i, &v)| (to[i], v));
+            entries.filter(move |(i, _)| is_kept(*i, j))
+        })
     }
 
     /// Where entries are, rows of a column in any order.
