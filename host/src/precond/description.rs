@@ -6,6 +6,7 @@ use cuda_std::Real;
 
 use super::schur::Split;
 use super::{amg, ilu};
+use crate::error::Result;
 use crate::matrix::Csr;
 use crate::named::named;
 use crate::setup::{Algebra, Blocks};
@@ -82,6 +83,17 @@ pub(crate) struct Source<'a, T: Real, B: Algebra<T>> {
     pub product: &'a Arc<B::Matrix>,
     /// What was asked for.
     pub parameters: &'a Parameters,
+}
+
+impl<T: Real, B: Algebra<T>> Source<'_, T, B> {
+    /// The planes of blocks, where they are there and every block on the diagonal can be inverted. Where one
+    /// cannot, the host says which.
+    pub fn regular_planes(&self) -> Result<Option<&Blocks<B::Csr>>> {
+        match self.csr.as_ref().filter(|planes| planes.block() > 1) {
+            Some(planes) if self.backend.singular_blocks(planes)? == 0 => Ok(Some(planes)),
+            _ => Ok(None),
+        }
+    }
 }
 
 impl Description {

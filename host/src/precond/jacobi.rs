@@ -7,7 +7,7 @@ use arithmetic::blocks::{inverse_or_diagonal, is_regular};
 use cuda_std::Real;
 use faer::Mat;
 
-use super::description::{Description, Parameters, SingularBlocks, Source};
+use super::description::{Description, SingularBlocks, Source};
 use super::preconditioner::ForColumns;
 use super::{Preconditioner, Shape, Traffic};
 use crate::backend::{Backend, ColumnVector, Columns, OneColumn};
@@ -129,14 +129,11 @@ pub(super) fn inverse_diagonal<T: Real>(a: &Csr<T>, b: usize, singular: Singular
 /// [`inverse_diagonal`] where the backend computes: from the planes that are there, unless blocks are
 /// singular.
 pub(super) fn inverse_diagonal_of<T: Real, B: Algebra<T>>(source: &Source<T, B>) -> Result<B::Vector> {
-    let Source { backend, a, csr, parameters, .. } = source;
-    let &&Parameters { block_size, singular_blocks, .. } = parameters;
-    if let Some(planes) = csr.as_ref().filter(|planes| planes.block() > 1)
-        && backend.singular_blocks(planes)? == 0
-    {
-        return backend.invert_diagonal(planes);
+    let Source { backend, a, parameters, .. } = source;
+    match source.regular_planes()? {
+        Some(planes) => backend.invert_diagonal(planes),
+        None => backend.vector(&inverse_diagonal(a, parameters.block_size, parameters.singular_blocks)?),
     }
-    backend.vector(&inverse_diagonal(a, block_size, singular_blocks)?)
 }
 
 fn inverted<T: Real, const B: usize>(blocks: &[T]) -> Vec<T> {

@@ -21,12 +21,10 @@ pub const DESCRIPTION: Description = Description {
 };
 
 pub fn make<T: Real, B: AnyPrecision<T>>(source: Source<T, B>) -> Result<Box<dyn Preconditioner<T, B>>> {
-    let Source { backend, a, csr, product, parameters } = source;
-    let planes = csr.as_ref().filter(|planes| planes.block() > 1);
-    // The host says which block is singular.
-    if planes.map(|planes| backend.singular_blocks(planes)).transpose()? != Some(0) {
-        check::check_divisible(a, parameters.block_size, DESCRIPTION.name)?;
+    if source.regular_planes()?.is_none() {
+        check::check_divisible(source.a, source.parameters.block_size, DESCRIPTION.name)?;
     }
+    let Source { backend, a, csr, product, parameters } = source;
     let (amg, in_f32) = (&parameters.amg, parameters.hierarchy_in_f32);
     // Blocks and near-null vectors keep nothing, and are set up anew.
     let near_null = parameters.near_null.as_deref();
