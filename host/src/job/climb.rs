@@ -8,8 +8,6 @@ use super::ladder::{ladder, of_indefinite, reconsider};
 use super::plan::Plan;
 use super::rung::Rung;
 use super::scaled::ScaledSystem;
-use super::trial;
-use super::ways::SMALL;
 use super::{Device, Options};
 use crate::analysis::{Analysis, Known, components};
 use crate::error::Result;
@@ -56,11 +54,7 @@ impl Ladder {
             *a = Arc::new(isolated.completed(a));
             survey = Survey::of(a);
         }
-        // Most such matrices are tried with multigrid. That takes one thread; the rest is waiting for memory.
-        let is_promising = survey.is_mirrored && survey.diagonal.iter().all(|d| *d > 0.0) && a.nnz() > SMALL;
-        let trial = || (is_promising && made.options.block_size == 1).then(|| trial::best(a, 1));
-        let (known, trial) = rayon::join(|| Known::of(a, survey), trial);
-        let mut known = known?;
+        let mut known = Known::of(a, survey)?;
         // As they were given these rows add up to 0.
         known.analysis.values.zero_sums += made.isolated.as_ref().map_or(0, Isolated::count);
         made.is_negated = known.analysis.may_be_negative_definite() && a.n_rows() > 0;
@@ -68,7 +62,7 @@ impl Ladder {
             *a = Arc::new(a.map_values(|v| -v));
             known.negate();
         }
-        made.rungs = ladder(a, &known.analysis, trial.as_ref(), &made.options, &made.outlook);
+        made.rungs = ladder(a, &known.analysis, &made.options, &made.outlook);
         made.known = Some(known);
         Ok(made)
     }

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::rung::{COUNTED, LONG, Rung, cost_of};
-use super::trial::Trial;
 use super::ways::{AT_ONCE, EXPANDING, LEAST_PATIENCE, Maker, SMALL, SOON};
 use super::{Method, Options, Precision};
 use crate::analysis::{Analysis, Structure, expansion};
@@ -14,16 +13,9 @@ use crate::solver::direct::{Outlook, Prediction};
 /// Seconds for an entry of the next way, from which on a factorisation is counted before it.
 const WORTH_COUNTING: f64 = 5e-7;
 
-/// The ways for a matrix, the first to be tried first; none where the options choose. `trial` is that of its
-/// unknowns one by one, where it was made.
-pub fn ladder(
-    a: &Arc<Csr<f64>>,
-    analysis: &Analysis,
-    trial: Option<&Trial>,
-    options: &Options,
-    outlook: &Outlook,
-) -> Vec<Rung> {
-    let maker = Maker { a, analysis, trial, options };
+/// The ways for a matrix, the first to be tried first; none where the options choose.
+pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook: &Outlook) -> Vec<Rung> {
+    let maker = Maker { a, analysis, options };
     // A format or a number type is of an iteration's products.
     let is_iterative =
         options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
@@ -125,7 +117,7 @@ pub fn of_indefinite(
     options: &Options,
     outlook: &Outlook,
 ) -> Vec<Rung> {
-    let maker = Maker { a, analysis, trial: None, options };
+    let maker = Maker { a, analysis, options };
     let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
     let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());

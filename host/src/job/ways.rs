@@ -1,9 +1,8 @@
 //! The ways to solve that there are for a matrix, each with what it is expected to take.
 
 use super::rung::{Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, diagonal_iteration_seconds};
-use super::trial::{self, Trial};
-use super::{Method, Options, Precond};
-use crate::analysis::{Analysis, Structure, expansion};
+use super::{Method, Options, Precond, trial};
+use crate::analysis::{Analysis, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
 use crate::precond::schur::{Parts, is_like_gradient, part};
@@ -41,8 +40,6 @@ pub const EXPANDING: f64 = 25.0;
 pub struct Maker<'a> {
     pub a: &'a Csr<f64>,
     pub analysis: &'a Analysis,
-    /// That of unknowns one by one, where it was made.
-    pub trial: Option<&'a Trial>,
     pub options: &'a Options,
 }
 
@@ -69,7 +66,7 @@ impl Maker<'_> {
         let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
         let mut block_size = if is_system { structure.block_size } else { self.options.block_size };
         let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
-        let mut trial = has_trial.then(|| self.trial_of(block_size));
+        let mut trial = has_trial.then(|| trial::best(self.a, block_size));
         let found = structure.block_size;
         if found > block_size
             && let Some(scalar) = &trial
@@ -100,11 +97,6 @@ impl Maker<'_> {
             amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
             ilu: self.options.ilu.clone(),
         }
-    }
-
-    fn trial_of(&self, block_size: usize) -> Trial {
-        let made = self.trial.filter(|_| block_size == 1).cloned();
-        made.unwrap_or_else(|| trial::best(self.a, block_size))
     }
 
     /// The simplest that there is for the matrix.
@@ -191,14 +183,9 @@ impl Maker<'_> {
     /// while the diagonal may do: such graphs have no long ways. Whether it does is known soon, and it may
     /// take as long as such a hierarchy.
     pub fn diagonal_of_graph(&self) -> Rung {
-        let simple = match self.method() {
-            Method::Cg => self.diagonal(),
-            _ => self.short_recurrence(),
-        };
         let seconds = f64::from(GRAPH_PATIENCE) * diagonal_iteration_seconds(&self.analysis.structure);
-        let cost = simple.cost.map(|cost| Cost { seconds, ..cost });
-        let reason = "the graph is none of a mesh: coarse levels would be full".into();
-        Rung { patience: Some(GRAPH_PATIENCE), cost, reason, ..simple }
+        let reason = "the graph is none of a mesh: coarse levels would be full";
+        self.simple_within(GRAPH_PATIENCE, seconds, reason)
     }
 
     /// A method that needs few vectors and does not restart: MINRES for symmetric matrices, IDR for others.
@@ -223,25 +210,25 @@ impl Maker<'_> {
         if next.is_simple() || !(has_diagonal || self.analysis.values.is_symmetric) {
             return None;
         }
-        let Structure { rows, nonzeros, .. } = self.analysis.structure;
         let iteration = diagonal_iteration_seconds(&self.analysis.structure);
         let most = next.seconds() / iteration;
-        let (simple, seconds) = match (self.method(), next.precond) {
-            (Method::Cg, Precond::Amg) => {
-                (self.diagonal(), iteration * self.diagonal_iterations(CLEARLY * most)?)
-            }
-            (method, _) if f64::from(LEAST_PATIENCE) < A_LOOK * most => match method {
-                Method::Cg => (self.diagonal(), next.seconds()),
-                _ => (self.short_recurrence(), next.seconds()),
-            },
+        let seconds = match (self.method(), next.precond) {
+            (Method::Cg, Precond::Amg) => iteration * self.diagonal_iterations(CLEARLY * most)?,
+            _ if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
             _ => return None,
         };
-        Some(Rung {
-            patience: Some(most.min(f64::from(DIAGONAL_PATIENCE)) as u32),
-            cost: Some(Cost { seconds, bytes: 12.0 * nonzeros as f64 + 34.0 * 8.0 * rows as f64 }),
-            reason: "if it takes less than what comes after it".into(),
-            ..simple
-        })
+        let patience = most.min(f64::from(DIAGONAL_PATIENCE)) as u32;
+        Some(self.simple_within(patience, seconds, "if it takes less than what comes after it"))
+    }
+
+    /// The diagonal, or nothing, with a method that needs few vectors, for so many iterations.
+    fn simple_within(&self, patience: u32, seconds: f64, reason: &str) -> Rung {
+        let simple = match self.method() {
+            Method::Cg => self.diagonal(),
+            _ => self.short_recurrence(),
+        };
+        let cost = simple.cost.map(|cost| Cost { seconds, ..cost });
+        Rung { patience: Some(patience), cost, reason: reason.into(), ..simple }
     }
 
     /// Iterations that CG is expected to take with the diagonal, by those that a piece of the matrix takes;

@@ -237,7 +237,7 @@ fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
 fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     let (a, _) = stokes::<3>(13, 0.2, 0.0);
     let a = Arc::new(a);
-    let rungs = ladder(&a, &Analysis::of(&a), None, &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
     let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
     assert_eq!(schur.method, Method::Gmres);
     let b = a.mul_vec(&rhs(a.n_rows()));
@@ -246,7 +246,7 @@ fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     assert!(report.converged() && report.outcome.iterations < 40, "{report}");
     // Larger ones are not even counted.
     let a = Arc::new(stokes::<3>(34, 0.2, 0.0).0);
-    let rungs = ladder(&a, &Analysis::of(&a), None, &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
     assert_eq!(rungs.iter().find(|rung| !rung.is_simple()).unwrap().precond, Precond::Schur);
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
 }
@@ -254,7 +254,7 @@ fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
 #[test]
 fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
     let (a, outlook) = (Arc::new(problem("convection-diffusion:60".into())), Outlook::default());
-    let rungs = ladder(&a, &Analysis::of(&a), None, &Options::default(), &outlook);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook);
     let direct = rungs.into_iter().find(|rung| rung.method == Method::Direct).unwrap();
     assert_eq!(direct.is_too_long(&a, &outlook), None);
     let uncounted = Rung { cost: None, ..direct.clone() };
@@ -294,7 +294,7 @@ fn the_diagonal_is_tried_first_where_a_look_costs_little() {
     let n = 15_000;
     let far = (0..4 * n).map(|k| (k / 4, below(3, k as u64, n as u64) as usize, 0.3 * (k % 3) as f64 - 0.2));
     let a = Arc::new(square(n, far.chain((0..n).map(|i| (i, i, 2.0)))));
-    let rungs = ladder(&a, &Analysis::of(&a), None, &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
     assert_eq!((rungs[0].method, rungs[0].precond), (Method::Idr, Precond::Jacobi), "{rungs:?}");
     let b = a.mul_vec(&rhs(n));
     let report = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
