@@ -48,7 +48,6 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
             let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
             let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
-            let is_soon = fits && direct.seconds() <= SOON;
             let mut iterative = match (has_diagonal, maker.method()) {
                 (true, Method::Cg) => vec![maker.multigrid(), maker.factors(), maker.diagonal()],
                 (true, _) => vec![maker.factors(), maker.multigrid(), maker.short_recurrence()],
@@ -56,11 +55,7 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
                 (false, _) => vec![maker.factors()],
             };
             iterative.splice(0..0, schur);
-            let at = match is_soon {
-                true if direct.seconds() <= iterative[0].seconds() => 0,
-                true => 1,
-                false => iterative.len(),
-            };
+            let at = if fits { place(&direct, &iterative) } else { iterative.len() };
             let is_long = direct.seconds() > LONG;
             iterative.insert(at, direct);
             iterative.extend(is_long.then(|| maker.larger_factors()));
@@ -75,6 +70,13 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
         last.patience = None;
     }
     rungs
+}
+
+/// Where a factorisation comes among other ways: before those that take longer, and where it takes little
+/// after the first at the latest.
+pub(super) fn place(direct: &Rung, others: &[Rung]) -> usize {
+    let at = others.iter().position(|rung| rung.seconds() >= direct.seconds()).unwrap_or(others.len());
+    if direct.seconds() <= SOON { at.min(1) } else { at }
 }
 
 /// No way is worth waiting for longer than the factorisation after it takes, where that was counted.
@@ -123,7 +125,12 @@ pub fn of_indefinite(
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());
     let mut rungs = match fits && direct.seconds() <= SOON {
         true => maker.before(&direct).into_iter().chain([direct, minres]).collect(),
-        false => vec![minres, Rung { method: maker.minimising(), ..maker.factors() }, direct],
+        false => {
+            let mut rungs = vec![minres, Rung { method: maker.minimising(), ..maker.factors() }];
+            let at = if fits { place(&direct, &rungs) } else { rungs.len() };
+            rungs.insert(at, direct);
+            rungs
+        }
     };
     if rungs.last().is_some_and(|rung| rung.method == Method::Direct && rung.seconds() > LONG) {
         rungs.push(Rung { method: Method::Gmres, ..maker.larger_factors() });

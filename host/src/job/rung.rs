@@ -11,7 +11,7 @@ use crate::solver::direct::{Outlook, Prediction};
 
 /// Entries up to which the factors are counted before the ways are put in order: counting takes about as long
 /// as a set-up of multigrid.
-pub const COUNTED: usize = 4_000_000;
+pub const COUNTED: usize = 50_000_000;
 /// Seconds beyond which a factorisation is left out where there is another way.
 pub const LONG: f64 = 600.0;
 /// Entries a second of a factorisation's ordering.

@@ -27,6 +27,8 @@ const A_LOOK: f64 = 0.1;
 const CLEARLY: f64 = 0.7;
 /// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
 const FEWEST: f64 = 25.0;
+/// Iterations with the diagonal that a piece of a block takes at most whose diagonal stands for it.
+const NEAR_DIAGONAL: u32 = 60;
 /// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
 const VOLUME: f64 = 8.0;
 /// Seconds for the square of the rows of such a mesh that a factorisation takes at least.
@@ -138,14 +140,25 @@ impl Maker<'_> {
             return None;
         }
         let nnz = self.analysis.structure.nonzeros as f64;
-        let block = Analysis::of(&part(self.a, &first, &first));
-        block.is_like_diffusion().then(|| Rung {
+        let block = part(self.a, &first, &first);
+        let analysis = Analysis::of(&block);
+        let reason = match () {
+            () if analysis.is_like_diffusion() => "a pressure, and a block for which multigrid is made",
+            // As that of flows through porous media.
+            () if analysis.may_be_definite()
+                && trial::diagonal_iterations(&block, NEAR_DIAGONAL).is_some() =>
+            {
+                "a pressure, and a block that is near its diagonal"
+            }
+            () => return None,
+        };
+        Some(Rung {
             method: Method::Gmres,
             precond: Precond::Schur,
             block_size: 1,
             patience: Some(MULTIGRID_PATIENCE),
             cost: Some(Cost { seconds: SCHUR * nnz, bytes: 120.0 * nnz }),
-            reason: "a pressure, and a block for which multigrid is made".into(),
+            reason: reason.into(),
             amg: self.options.amg.clone(),
             ilu: self.options.ilu.clone(),
         })

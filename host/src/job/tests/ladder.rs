@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::analysis::Analysis;
-use crate::job::ladder::ladder;
+use crate::job::ladder::{ladder, place};
 use crate::job::rung::{Cost, Rung};
 use crate::matrix::Csr;
 use crate::precond::schur::tests::stokes;
@@ -249,6 +249,39 @@ fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
     assert_eq!(rungs.iter().find(|rung| !rung.is_simple()).unwrap().precond, Precond::Schur);
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
+}
+
+/// Flows through porous media: the first block is a mass matrix, whose entries are positive.
+#[test]
+fn a_block_that_is_near_its_diagonal_is_met_so_too() {
+    let (stokes, velocities) = stokes::<3>(17, 0.1, 0.0);
+    let mass =
+        |(i, j, v): Entry| (i, j, if i.max(j) < velocities { v.abs() + 0.3 * f64::from(i == j) } else { v });
+    let a = Arc::new(square(stokes.n_rows(), entries(&stokes).map(mass)));
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
+    assert!(schur.reason.contains("near its diagonal"), "{schur:?}");
+    let b = a.mul_vec(&rhs(a.n_rows()));
+    let options = schur.options(&Options::default());
+    let report = solve(&*a, &b, &options, &Device::cpu(2).unwrap()).unwrap().report;
+    assert!(report.converged() && report.outcome.iterations < 40, "{report}");
+}
+
+#[test]
+fn a_factorisation_comes_before_ways_that_take_longer() {
+    let rung = |method, seconds| {
+        let cost = Some(Cost { seconds, bytes: 1e6 });
+        let Options { amg, ilu, .. } = Options::default();
+        let (precond, patience, reason) = (Precond::None, None, String::new());
+        Rung { method, precond, block_size: 1, amg, ilu, patience, cost, reason }
+    };
+    let others = [rung(Method::Cg, 2.0), rung(Method::Gmres, 40.0), rung(Method::Minres, 20.0)];
+    let at = |seconds| place(&rung(Method::Direct, seconds), &others);
+    assert_eq!([1.0, 3.0, 30.0, 50.0].map(at), [0, 1, 1, 3]);
+    // What takes little is not left for last.
+    let quick = [rung(Method::Cg, 2.0), rung(Method::Gmres, 3.0)];
+    assert_eq!(place(&rung(Method::Direct, 5.0), &quick), 1);
+    assert_eq!(place(&rung(Method::Direct, 50.0), &quick), 2);
 }
 
 #[test]

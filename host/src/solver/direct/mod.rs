@@ -29,7 +29,7 @@ use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::outcome::{Outcome, Stop, StopReason};
 use crate::backend::Backend;
 use crate::error::Result;
-use crate::matrix::{Csr, backward_error};
+use crate::matrix::Csr;
 use crate::precond::{Precond, Preconditioner};
 
 mod apart;
@@ -151,38 +151,71 @@ impl Direct {
         Ok(())
     }
 
-    /// Solves from a start; why it ended.
+    /// Solves from a start, with one factorisation after the other; why it ended.
     fn refined(&mut self, run: &mut Refinement, most: u32, on_progress: OnProgress) -> Result<StopReason> {
         if self.factorisation.is_none() {
             let ordered = Ordered::of(&self.a, &kinds(&self.a))?;
             self.factorisation = Factorisation::of(&self.a, ordered, Care::Usual, &self.cancelled)?;
         }
-        let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
         let start = run.x.clone();
-        if self.null.as_ref().is_none_or(|null| null.left.is_empty()) {
-            run.refine(factorisation, most, on_progress);
-        }
-        if !run.is_done() && is_rounding(run) && run.norm() <= ROUNDED * norm(run.b) {
-            return Ok(StopReason::AtRounding);
-        }
-        let is_lu = factorisation.prediction.kind == Kind::Lu;
-        let is_short = factorisation.prediction.seconds() < WORTH_A_LOOK;
-        let may_be_better = !is_lu || factorisation.factor.is_relaxed() || is_short;
-        if !run.is_done() && !self.is_best && may_be_better {
-            let lu = if is_lu { Ordered::by_means(&self.a)? } else { Ordered::of(&self.a, &[Kind::Lu])? };
-            if is_rounding(run) && lu.prediction().flops > HOPELESS_FLOPS {
+        loop {
+            let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
+            let is_singular = self.null.as_ref().is_some_and(|null| !null.left.is_empty());
+            if !is_singular {
+                run.refine(factorisation, most, on_progress);
+            }
+            let is_last = self.is_last();
+            let is_left = !run.is_done() && !run.is_at_rounding();
+            let mut least = 0.0;
+            if is_left && (is_last || is_singular || self.shows_null_space(run)) {
+                least = self.refine_within_range(run, start.clone(), most, on_progress);
+            }
+            match () {
+                () if run.is_done() => return Ok(StopReason::Converged),
+                () if on_progress.is_cancelled() => return Ok(StopReason::Interrupted),
+                () if least > run.threshold && run.norm() >= HONEST * least => {
+                    return Ok(StopReason::NoSolution { least });
+                }
+                () if run.is_at_rounding() || is_last && run.is_rounding() => {
+                    return Ok(StopReason::AtRounding);
+                }
+                () if is_last => return Ok(StopReason::Stagnated),
+                () => {}
+            }
+            if !self.factorise_better(run)? {
                 return Ok(StopReason::AtRounding);
             }
-            let care = if is_lu { Care::Most } else { Care::Usual };
-            (self.condition, self.is_best) = (None, is_lu);
-            self.factorisation = Factorisation::of(&self.a, lu, care, &self.cancelled)?;
-            let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
-            run.refine(factorisation, most, on_progress);
         }
-        if run.is_done() {
-            return Ok(StopReason::Converged);
-        }
-        let Some(factorisation) = &mut self.factorisation else { return Ok(StopReason::Interrupted) };
+    }
+
+    /// Whether no other factorisation may serve where this one has not.
+    fn is_last(&self) -> bool {
+        let may_be_better = |factorisation: &Factorisation| {
+            let is_lu = factorisation.prediction.kind == Kind::Lu;
+            let is_short = factorisation.prediction.seconds() < WORTH_A_LOOK;
+            !is_lu || factorisation.factor.is_relaxed() || is_short
+        };
+        self.is_best || !self.factorisation.as_ref().is_some_and(may_be_better)
+    }
+
+    /// Whether these factors may tell of a null space, where others would take long. Pairs are scaled so that
+    /// their entries are near 1; other scalings may leave a regular matrix singular in f64.
+    fn shows_null_space(&self, run: &Refinement) -> bool {
+        let is_long =
+            |prediction: Prediction| prediction.kind == Kind::Ldlt && prediction.seconds() >= WORTH_A_LOOK;
+        run.has_exploded() && self.factorisation.as_ref().is_some_and(|f| is_long(f.prediction))
+    }
+
+    /// Keeps x out of the null space, where there is one, and the residual within the range; returns the
+    /// residual norm that every x leaves.
+    fn refine_within_range(
+        &mut self,
+        run: &mut Refinement,
+        start: Vec<f64>,
+        most: u32,
+        on_progress: OnProgress,
+    ) -> f64 {
+        let Some(factorisation) = &mut self.factorisation else { return 0.0 };
         let null = match self.null.take() {
             Some(null) => null,
             None => {
@@ -194,24 +227,24 @@ impl Direct {
         if !null.left.is_empty() {
             least = run.refine_singular(factorisation, &null, start, most, on_progress);
         }
-        let is_regular = null.left.is_empty();
-        self.null = Some(null).filter(|null| null.is_complete);
-        // Of rows that differ much in scale the rounding of a large x may leave more than b is.
-        if let Some((x, r)) = run.refused.take()
-            && is_regular
-            && run.history.len() == 1
-            && backward_error(run.a, &x, run.b, &r) <= ROUNDING_UNITS * f64::EPSILON
-        {
-            (run.x, run.r) = (x, r);
-            run.history.push(run.norm());
+        if null.left.is_empty() && self.is_last() {
+            run.take_refused();
         }
-        Ok(match () {
-            () if run.is_done() => StopReason::Converged,
-            () if on_progress.is_cancelled() => StopReason::Interrupted,
-            () if least > run.threshold && run.norm() >= HONEST * least => StopReason::NoSolution { least },
-            () if is_rounding(run) => StopReason::AtRounding,
-            () => StopReason::Stagnated,
-        })
+        self.null = Some(null).filter(|null| null.is_complete);
+        least
+    }
+
+    /// Factorises by LU, or with more care; whether that was worth it.
+    fn factorise_better(&mut self, run: &Refinement) -> Result<bool> {
+        let was_lu = self.factorisation.as_ref().is_some_and(|f| f.prediction.kind == Kind::Lu);
+        let lu = if was_lu { Ordered::by_means(&self.a)? } else { Ordered::of(&self.a, &[Kind::Lu])? };
+        if run.is_rounding() && lu.prediction().flops > HOPELESS_FLOPS {
+            return Ok(false);
+        }
+        let care = if was_lu { Care::Most } else { Care::Usual };
+        (self.condition, self.null, self.is_best) = (None, None, was_lu);
+        self.factorisation = Factorisation::of(&self.a, lu, care, &self.cancelled)?;
+        Ok(true)
     }
 }
 
@@ -226,21 +259,9 @@ const WORTH_A_LOOK: f64 = 1.0;
 /// large x may leave less.
 const HONEST: f64 = 0.999;
 
-/// A residual of this share of b that is no more than rounding is of an x of usual size, which no other
-/// factorisation improves.
-const ROUNDED: f64 = 1e-12;
-
 /// Multiply-adds that LU must not take where a symmetric factorisation has left no more than rounding: it
 /// would hardly leave less.
 const HOPELESS_FLOPS: f64 = 2e10;
-
-/// Units of rounding.
-const ROUNDING_UNITS: f64 = 16.0;
-
-/// Whether the residual is no larger than what rounding of x alone leaves.
-fn is_rounding(run: &Refinement) -> bool {
-    backward_error(run.a, &run.x, run.b, &run.r) <= ROUNDING_UNITS * f64::EPSILON
-}
 
 impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
     fn solve(

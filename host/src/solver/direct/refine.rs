@@ -4,13 +4,24 @@ use super::doubled::residual;
 use super::factorisation::Factorisation;
 use super::singular::NullVectors;
 use super::vectors::{norm, orthonormalise, remove};
-use crate::matrix::Csr;
+use crate::matrix::{Csr, backward_error};
 use crate::solver::iterative::OnProgress;
 
 /// Steps at most.
 const STEPS: u32 = 20;
 /// A step that leaves more of the residual than this is the last.
 const CLEAR: f64 = 0.5;
+
+/// A residual of this share of b that is no more than rounding is of an x of usual size, which no other
+/// factorisation improves.
+const ROUNDED: f64 = 1e-12;
+/// A step of this share of x changes nothing of what rounding of x leaves.
+const SHORT: f64 = 1e-10;
+/// Units of rounding.
+const ROUNDING_UNITS: f64 = 16.0;
+/// How many times as long as the residual, divided by the largest entry, a step is with a matrix that is
+/// singular in f64.
+const EXPLODED: f64 = 1e14;
 
 /// A solution on its way.
 pub struct Refinement<'a> {
@@ -24,7 +35,11 @@ pub struct Refinement<'a> {
     /// Norms of residuals, after each step.
     pub history: Vec<f64>,
     /// What the last step came to where it was not taken: x and its residual.
-    pub refused: Option<(Vec<f64>, Vec<f64>)>,
+    refused: Option<(Vec<f64>, Vec<f64>)>,
+    /// `||d|| / ||x||` of the last step d that was taken.
+    step: f64,
+    /// `||d|| / ||r||` at most, of the steps d from residuals r.
+    growth: f64,
 }
 
 impl<'a> Refinement<'a> {
@@ -32,7 +47,7 @@ impl<'a> Refinement<'a> {
     pub fn new(a: &'a Csr<f64>, b: &'a [f64], x: Vec<f64>, threshold: f64) -> Self {
         let r = residual(a, &x, b);
         let history = vec![norm(&r)];
-        Refinement { a, b, threshold, x, r, history, refused: None }
+        Refinement { a, b, threshold, x, r, history, refused: None, step: f64::INFINITY, growth: 0.0 }
     }
 
     /// `||b - A x||_2`.
@@ -43,6 +58,40 @@ impl<'a> Refinement<'a> {
     /// Whether that is small enough.
     pub fn is_done(&self) -> bool {
         self.norm() <= self.threshold
+    }
+
+    /// Whether the residual is what rounding of x alone leaves, and no other factors would find another x: the
+    /// residual is small beside b, or the last step was short beside x.
+    pub fn is_at_rounding(&self) -> bool {
+        let is_final = self.norm() <= ROUNDED * norm(self.b) || self.step <= SHORT;
+        is_final && self.is_rounding()
+    }
+
+    /// Whether the residual is no larger than what rounding of x alone leaves.
+    pub fn is_rounding(&self) -> bool {
+        self.would_be_rounding(&self.x, &self.r)
+    }
+
+    fn would_be_rounding(&self, x: &[f64], r: &[f64]) -> bool {
+        backward_error(self.a, x, self.b, r) <= ROUNDING_UNITS * f64::EPSILON
+    }
+
+    /// Takes what was refused where nothing else was found, and its residual is rounding: of rows that differ
+    /// much in scale the rounding of a large x may leave more than b is.
+    pub fn take_refused(&mut self) {
+        if let Some((x, r)) = self.refused.take()
+            && self.history.len() == 1
+            && self.would_be_rounding(&x, &r)
+        {
+            (self.x, self.r) = (x, r);
+            self.history.push(self.norm());
+        }
+    }
+
+    /// Whether a step was as long as only a matrix makes it that is singular in f64.
+    pub fn has_exploded(&self) -> bool {
+        let largest = self.a.values().iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        self.growth * largest >= EXPLODED
     }
 
     /// `x = x + A^-1 (b - A x)` until that is small enough, or helps no more.
@@ -97,25 +146,43 @@ impl<'a> Refinement<'a> {
             remove(kept.projected, &mut r);
             r
         };
-        let mut left = part(&self.r);
+        // Where the iteration stands: at the best x, but while it is astray.
+        let (mut at, mut left) = (self.x.clone(), part(&self.r));
+        let (first, mut best) = (self.history.len(), norm(&left));
+        // A first step may leave more than there was, of an x that is much larger than b. If the steps get
+        // shorter all the same, they lead to the solution; here is the length of the last.
+        let mut astray: Option<f64> = None;
         for _ in 0..most.min(STEPS) {
             if self.is_done() || on_progress.is_cancelled() {
                 return;
             }
             let d = factorisation.solve(&left, kept.left, kept.right);
-            let x: Vec<f64> = self.x.iter().zip(&d).map(|(x, d)| x + d).collect();
-            let r = residual(self.a, &x, self.b);
-            let (before, next) = (norm(&left), part(&r));
-            let after = norm(&next);
-            // NaN is no progress.
-            if after.is_nan() || after >= before {
-                self.refused = Some((x, r));
+            let length = norm(&d);
+            if astray.is_some_and(|last| length.is_nan() || length > CLEAR * last) {
                 return;
             }
-            (self.x, self.r, left) = (x, r, next);
+            self.growth = self.growth.max(length / norm(&left));
+            let x: Vec<f64> = at.iter().zip(&d).map(|(x, d)| x + d).collect();
+            let r = residual(self.a, &x, self.b);
+            let (before, next) = (best, part(&r));
+            let after = norm(&next);
+            // NaN is no progress.
+            if after.is_nan() || after >= best {
+                let is_first = self.history.len() == first;
+                self.refused = Some((x.clone(), r));
+                if after.is_nan() || !is_first {
+                    return;
+                }
+                (at, left, astray) = (x, next, Some(length));
+                continue;
+            }
+            (self.x, self.r, left, best) = (x, r, next, after);
+            at.clone_from(&self.x);
+            self.step = length / norm(&self.x);
             self.history.push(norm(&self.r));
             on_progress.observe(self.history.len() as u32 - 1, self.norm());
-            if after > CLEAR * before {
+            astray = astray.map(|_| length);
+            if astray.is_none() && after > CLEAR * before {
                 return;
             }
         }

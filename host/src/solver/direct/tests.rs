@@ -313,6 +313,22 @@ fn a_solution_to_rounding_is_one_whatever_it_leaves() {
     assert!(matches!(report.outcome.reason, StopReason::AtRounding | StopReason::Converged), "{report}");
 }
 
+/// Nearly a null vector: x is large, its rounding leaves more than was asked for, and LU would find the same x.
+#[test]
+fn what_a_symmetric_factorisation_leaves_to_rounding_is_left_so() {
+    let laplacian = problem("poisson2d:40");
+    let n = laplacian.n_rows();
+    let sums = laplacian.mul_vec(&vec![1.0; n]);
+    let entries = (0..n).flat_map(|i| {
+        laplacian.row(i).0.iter().zip(laplacian.row(i).1).map(move |(&j, &v)| (i, j as usize, v))
+    });
+    let diagonal = sums.iter().enumerate().map(|(i, sum)| (i, i, 1e-11 - sum));
+    let a = Csr::from_triplets(n, n, entries.chain(diagonal)).unwrap();
+    let report = solved(&a, &vec![1.0; n], &Device::cpu(1).unwrap()).report;
+    assert_eq!(report.outcome.reason, StopReason::AtRounding, "{report}");
+    assert_eq!(report.factorisation.unwrap().prediction.kind, Kind::Cholesky);
+}
+
 /// Rows of scales by chance over 30 decades: equilibration by the largest entries leaves a matrix that is
 /// singular in f64, means do not.
 #[test]
