@@ -44,7 +44,8 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
         () => {
             let schur = maker.schur();
             let is_hopeless = schur.as_ref().is_some_and(|schur| maker.least_seconds() > schur.seconds());
-            let is_counted = a.nnz() <= COUNTED && !is_hopeless;
+            let soon_seen = maker.before_counting();
+            let is_counted = a.nnz() <= COUNTED && !is_hopeless && soon_seen.is_none();
             let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
             let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
@@ -59,6 +60,7 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
             let is_long = direct.seconds() > LONG;
             iterative.insert(at, direct);
             iterative.extend(is_long.then(|| maker.larger_factors()));
+            iterative.splice(0..0, soon_seen);
             iterative
         }
     };
@@ -102,7 +104,7 @@ pub fn reconsider(rungs: &mut [Rung], a: &Arc<Csr<f64>>, outlook: &Outlook) {
         return;
     };
     rungs[at].cost = Some(cost_of(&prediction, a.nnz()));
-    if rungs[at].seconds() <= SOON.min(rungs[0].seconds()) {
+    if rungs[at].seconds() <= rungs[0].seconds() {
         rungs[..=at].rotate_right(1);
         let is_last = at + 1 == rungs.len();
         if is_last && let Some(last) = rungs.last_mut() {

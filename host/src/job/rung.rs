@@ -116,7 +116,13 @@ pub fn diagonal_iteration_seconds(structure: &Structure) -> f64 {
     ITERATION[0] * structure.nonzeros as f64 + ITERATION[1] * structure.rows as f64
 }
 
+/// Seconds in which the columns of a matrix with so many entries are ordered, and the entries of its factors
+/// counted.
+pub fn counting_seconds(nnz: usize) -> f64 {
+    nnz as f64 / ORDERED
+}
+
 /// What a factorisation takes, ordering and all, of a matrix with so many entries.
 pub fn cost_of(prediction: &Prediction, nnz: usize) -> Cost {
-    Cost { seconds: prediction.seconds() + nnz as f64 / ORDERED, bytes: prediction.bytes }
+    Cost { seconds: prediction.seconds() + counting_seconds(nnz), bytes: prediction.bytes }
 }

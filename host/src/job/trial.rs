@@ -9,7 +9,7 @@ use crate::matrix::{AnyMatrix, Csr};
 use crate::precond::amg::{Coarsening, Hierarchies, Params};
 use crate::precond::{Jacobi, Preconditioner};
 use crate::problem::random::uniform;
-use crate::solver::{Cg, IterativeSolver, Stop, StopReason};
+use crate::solver::{Cg, Idr, IterativeSolver, Stop, StopReason};
 
 /// Rows of the piece.
 pub(super) const ROWS: usize = 2400;
@@ -68,15 +68,19 @@ pub(super) fn best(a: &Csr<f64>, block: usize) -> Trial {
     if second.iterations.is_some() && second.bytes < MORE * first.bytes { second } else { first }
 }
 
-/// Iterations of CG with the diagonal on a piece of the symmetric matrix `a`; `None` where that takes more
-/// than so many.
-pub(super) fn diagonal_iterations(a: &Csr<f64>, most: u32) -> Option<u32> {
+/// Iterations with the diagonal on a piece of `a`, of CG where that is symmetric, and of IDR; `None` where
+/// that takes more than so many.
+pub(super) fn diagonal_iterations(a: &Csr<f64>, is_symmetric: bool, most: u32) -> Option<u32> {
     let cpu = Cpu::new(1).ok()?;
     let piece = Arc::new(piece(a, 1));
     let found = cpu.install(|| {
         let matrix = cpu.matrix(&Arc::new(AnyMatrix::Crs(piece.clone())))?;
         let mut m = Jacobi::setup(&cpu, &piece)?;
-        iterations(&cpu, &matrix, &mut m, most)
+        let n = piece.n_rows();
+        match is_symmetric {
+            true => iterations(&cpu, &mut Cg::new(&cpu, n, &m)?, &matrix, &mut m, most),
+            false => iterations(&cpu, &mut Idr::new(&cpu, n)?, &matrix, &mut m, most),
+        }
     });
     found.ok().flatten()
 }
@@ -93,14 +97,16 @@ fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Result<
     let assembled = Hierarchies::<f64>::assembled(cpu, a, block)?;
     let matrix = Hierarchies::<f64>::operator(cpu, &assembled)?;
     let (mut m, info) = cpu.amg(assembled, Some(&matrix), &params, None, true)?;
-    let found = iterations(cpu, &matrix, &mut *m, MOST)?;
+    let mut cg = Cg::new(cpu, matrix.n_rows(), &*m)?;
+    let found = iterations(cpu, &mut cg, &matrix, &mut *m, MOST)?;
     let bytes = found.map(|count| (info.cycle_bytes + matrix.traffic()) as f64 * f64::from(count));
     Ok((found, bytes.map_or(f64::INFINITY, |bytes| bytes / a.nnz().max(1) as f64)))
 }
 
-/// Iterations of CG for a random right-hand side; `None` for more than so many.
+/// Iterations of a method for a random right-hand side; `None` for more than so many.
 fn iterations(
     cpu: &Cpu,
+    method: &mut dyn IterativeSolver<f64, Cpu>,
     matrix: &CpuMatrix<f64>,
     m: &mut dyn Preconditioner<f64, Cpu>,
     most: u32,
@@ -109,7 +115,7 @@ fn iterations(
     let b: Vec<f64> = (0..n as u64).map(|i| uniform(1, i) - 0.5).collect();
     let (b, mut x) = (cpu.vector(&b)?, Memory::<f64>::zeros(cpu, n)?);
     let stop = Stop { rtol: 1e-8, atol: 0.0, max_iterations: most };
-    let outcome = Cg::new(cpu, n, &*m)?.solve(cpu, matrix, m, &b, &mut x, &stop, &mut |_, _| ())?;
+    let outcome = method.solve(cpu, matrix, m, &b, &mut x, &stop, &mut |_, _| ())?;
     Ok((outcome.reason == StopReason::Converged).then_some(outcome.iterations))
 }
 

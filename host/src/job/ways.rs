@@ -1,6 +1,8 @@
 //! The ways to solve that there are for a matrix, each with what it is expected to take.
 
-use super::rung::{Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, diagonal_iteration_seconds};
+use super::rung::{
+    Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, counting_seconds, diagonal_iteration_seconds,
+};
 use super::{Method, Options, Precond, trial};
 use crate::analysis::{Analysis, expansion};
 use crate::matrix::Csr;
@@ -29,6 +31,8 @@ const CLEARLY: f64 = 0.7;
 const FEWEST: f64 = 25.0;
 /// Iterations with the diagonal that a piece of a block takes at most whose diagonal stands for it.
 const NEAR_DIAGONAL: u32 = 60;
+/// How many times as long as counting the entries of factors the diagonal may take to be tried before that.
+const SOON_SEEN: f64 = 2.0;
 /// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
 const VOLUME: f64 = 8.0;
 /// Seconds for the square of the rows of such a mesh that a factorisation takes at least.
@@ -146,7 +150,7 @@ impl Maker<'_> {
             () if analysis.is_like_diffusion() => "a pressure, and a block for which multigrid is made",
             // As that of flows through porous media.
             () if analysis.may_be_definite()
-                && trial::diagonal_iterations(&block, NEAR_DIAGONAL).is_some() =>
+                && trial::diagonal_iterations(&block, true, NEAR_DIAGONAL).is_some() =>
             {
                 "a pressure, and a block that is near its diagonal"
             }
@@ -244,15 +248,33 @@ impl Maker<'_> {
         Rung { patience: Some(patience), cost, reason: reason.into(), ..simple }
     }
 
-    /// Iterations that CG is expected to take with the diagonal, by those that a piece of the matrix takes;
-    /// `None` for more than so many.
+    /// The diagonal, where a piece of the matrix says that it takes about as long as counting the entries of
+    /// factors alone.
+    pub fn before_counting(&self) -> Option<Rung> {
+        let has_diagonal = self.analysis.values.diagonal.zero == 0;
+        let is_indefinite = self.analysis.values.is_symmetric && self.method() != Method::Cg;
+        if !has_diagonal || is_indefinite {
+            return None;
+        }
+        let iteration = diagonal_iteration_seconds(&self.analysis.structure);
+        let most = SOON_SEEN * counting_seconds(self.a.nnz()) / iteration;
+        let iterations = self.diagonal_iterations(most)?;
+        let reason = "a piece of the matrix took few iterations";
+        Some(self.simple_within(most as u32, iteration * iterations, reason))
+    }
+
+    /// Iterations that CG, or IDR, is expected to take with the diagonal, by those that a piece of the matrix
+    /// takes; `None` for more than so many.
     fn diagonal_iterations(&self, most: f64) -> Option<f64> {
+        let is_symmetric = self.method() == Method::Cg;
         let rows = self.a.n_rows() as f64;
         // They grow with the length of the mesh.
         let power = if expansion(self.a) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
         let growth = (rows / trial::ROWS as f64).max(1.0).powf(power);
         let most = most / growth;
-        let of_piece = (most >= FEWEST).then(|| trial::diagonal_iterations(self.a, most as u32)).flatten()?;
+        let of_piece = (most >= FEWEST)
+            .then(|| trial::diagonal_iterations(self.a, is_symmetric, most as u32))
+            .flatten()?;
         Some(growth * f64::from(of_piece))
     }
 

@@ -267,6 +267,22 @@ fn a_block_that_is_near_its_diagonal_is_met_so_too() {
     assert!(report.converged() && report.outcome.iterations < 40, "{report}");
 }
 
+/// A step in time, of which the diagonal is most: no factors are counted.
+#[test]
+fn what_a_piece_shows_to_be_near_its_diagonal_is_not_counted() {
+    let elastic = problem("elasticity:12".into());
+    let a = Arc::new(square(
+        elastic.n_rows(),
+        entries(&elastic).chain((0..elastic.n_rows()).map(|i| (i, i, 3.0))),
+    ));
+    let outlook = Outlook::default();
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook);
+    assert_eq!((rungs[0].method, rungs[0].precond), (Method::Cg, Precond::Jacobi), "{rungs:?}");
+    assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()), "{rungs:?}");
+    let report = solve(&*a, &rhs(a.n_rows()), &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
+    assert!(report.converged() && report.attempts.is_empty(), "{report}");
+}
+
 #[test]
 fn a_factorisation_comes_before_ways_that_take_longer() {
     let rung = |method, seconds| {
