@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use super::report::{Obstacle, Warning};
+use super::residual::{Equation, Norms, residual};
 use super::{Method, Options, Precision, Precond};
 use crate::analysis::Known;
 use crate::error::{Error, Result};
-use crate::matrix::{AnyMatrix, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks};
+use crate::matrix::{
+    AnyMatrix, Choice, Csr, Format, Survey, Symmetry, Target, block, check, choose, choose_blocks,
+};
 use crate::parallel::*;
 use crate::precond::{self, NullSpace, SingularBlocks, amg};
 use crate::solver::direct::Outlook;
@@ -72,7 +75,8 @@ impl Plan {
         let precond = choose_preconditioner(&check_divisible, &options, &mut warnings)?;
         let overlaps = precond == Precond::Ilu && options.ilu.overlap > 0;
         let may_be_cg = all(|d| d > 0.0) && !overlaps;
-        let method = choose_method(&a, may_be_cg, &options, is_symmetric, &mut warnings);
+        let symmetry = || a.is_symmetric(check::ROUNDING);
+        let method = choose_method(&symmetry, may_be_cg, &options, is_symmetric, &mut warnings);
         if overlaps && method.description().needs_symmetry {
             return Err(refuse_overlap(method, options.ilu.overlap));
         }
@@ -179,14 +183,27 @@ impl Plan {
     }
 }
 
+impl Equation for Plan {
+    fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>> {
+        Ok(residual(&self.a, x, b))
+    }
+    fn norms(&self, x: &[f64], b: &[f64]) -> Result<Norms> {
+        Ok(Norms::of(&self.a, x, b))
+    }
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        Plan::project(self, x);
+        Ok(())
+    }
+}
+
 /// Whether f32 holds the number and its inverse with room for the residual's decrease.
-fn fits_f32(v: f64) -> bool {
+pub(super) fn fits_f32(v: f64) -> bool {
     const ROOM: f64 = 1e15;
     v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM)
 }
 
 /// Refuses a diagonal that the preconditioner would have to divide by, and cannot.
-fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options) -> Result<()> {
+pub(super) fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options) -> Result<()> {
     let description = precond.description();
     let is_pseudo = options.singular_blocks == SingularBlocks::PseudoInverse
         && description.takes_parameter("singular-blocks");
@@ -214,7 +231,7 @@ fn refuse_overlap(method: Method, overlap: u32) -> Error {
     ))
 }
 
-fn choose_preconditioner(
+pub(super) fn choose_preconditioner(
     check_divisible: &dyn Fn(Precond) -> Result<()>,
     options: &Options,
     warnings: &mut Vec<Warning>,
@@ -245,8 +262,8 @@ fn choose_preconditioner(
 }
 
 /// The method; CG for a symmetric matrix where it `may_be_cg`. `is_symmetric` where that is known already.
-fn choose_method(
-    a: &Csr<f64>,
+pub(super) fn choose_method(
+    symmetry: &dyn Fn() -> Symmetry,
     may_be_cg: bool,
     options: &Options,
     is_symmetric: bool,
@@ -255,13 +272,13 @@ fn choose_method(
     match options.method {
         Some(method) => {
             if method.description().needs_symmetry && !is_symmetric {
-                let symmetry = a.is_symmetric(check::ROUNDING);
+                let symmetry = symmetry();
                 let warning = Warning::UnsymmetricMatrix { method, symmetry };
                 warnings.extend((!symmetry.is_symmetric()).then_some(warning));
             }
             method
         }
-        None if may_be_cg && (is_symmetric || a.is_symmetric(check::ROUNDING).is_symmetric()) => Method::Cg,
+        None if may_be_cg && (is_symmetric || symmetry().is_symmetric()) => Method::Cg,
         None => Method::Gmres,
     }
 }

@@ -2,6 +2,7 @@
 
 mod anisotropic;
 mod bidomain;
+mod by_row;
 mod convection_diffusion;
 mod elasticity;
 pub(crate) mod kuhn;
@@ -16,6 +17,7 @@ mod tet;
 
 pub use anisotropic::anisotropic;
 pub use bidomain::bidomain;
+pub use by_row::Rows;
 pub use convection_diffusion::convection_diffusion;
 pub use elasticity::{Elements, elasticity, elasticity_coordinates};
 pub use poisson::{poisson2d, poisson3d};

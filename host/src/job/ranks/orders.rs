@@ -42,7 +42,7 @@ impl Choices {
     }
 
     /// A line for each choice.
-    fn written(&self) -> String {
+    pub fn written(&self) -> String {
         let Choices { options, method, precond, projections, has_near_null } = self;
         let mut lines = vec![
             format!("method {method}"),
@@ -67,7 +67,7 @@ impl Choices {
         lines.join("\n")
     }
 
-    fn read(text: &str) -> Result<Choices> {
+    pub fn read(text: &str) -> Result<Choices> {
         let mut options = Options::default();
         let (mut method, mut precond, mut projections) = (Method::Cg, Precond::None, 0);
         let mut has_near_null = false;

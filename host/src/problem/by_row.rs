@@ -1,0 +1,69 @@
+//! Matrices whose rows are computed each by itself.
+
+use std::ops::Range;
+
+use super::{Problem, anisotropic, convection_diffusion, poisson, tet};
+use crate::error::{Error, Result};
+use crate::matrix::Csr;
+use crate::parallel::*;
+
+/// A square matrix, row by row.
+pub(super) trait ByRow: Send + Sync {
+    fn n_rows(&self) -> usize;
+    /// How many entries a row has.
+    fn length(&self, row: usize) -> usize;
+    /// Writes them, columns ascending.
+    fn fill(&self, row: usize, columns: &mut [u32], values: &mut [f64]);
+}
+
+/// Some rows, with all columns.
+pub(super) fn rows<A: ByRow + ?Sized>(a: &A, rows: Range<usize>) -> Csr<f64> {
+    let first = rows.start;
+    let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| a.fill(first + k, columns, values);
+    Csr::from_rows(rows.len(), a.n_rows(), |k| a.length(first + k), fill)
+}
+
+/// The whole matrix.
+pub(super) fn whole<A: ByRow>(a: &A) -> Csr<f64> {
+    rows(a, 0..a.n_rows())
+}
+
+/// The rows of a model problem, any of which can be made without the others.
+pub struct Rows(Box<dyn ByRow>);
+
+impl Rows {
+    /// Those of the matrix that [`generate`](super::generate) makes.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for a problem whose rows are not computed each by itself.
+    pub fn of(problem: &Problem, seed: u64) -> Result<Rows> {
+        Ok(Rows(match *problem {
+            Problem::Tet { n } => Box::new(tet::Tet::new(n, seed)),
+            Problem::Poisson2d { n } => Box::new(poisson::on_square(n)),
+            Problem::Poisson3d { n } => Box::new(poisson::on_cube(n)),
+            Problem::Anisotropic { n, epsilon } => Box::new(anisotropic::stencil(n, epsilon)),
+            Problem::ConvectionDiffusion { n, peclet } => Box::new(convection_diffusion::stencil(n, peclet)),
+            Problem::RandomSpd { .. } | Problem::Bidomain { .. } | Problem::Elasticity { .. } => {
+                return Err(Error::Option(format!(
+                    "{problem} is made as a whole; tet, poisson2d, poisson3d, anisotropic and convection-diffusion \
+                     are made row by row"
+                )));
+            }
+        }))
+    }
+
+    /// Rows of the whole matrix.
+    pub fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    /// How many entries each of these rows has.
+    pub fn lengths(&self, rows: Range<usize>) -> Vec<usize> {
+        rows.into_par_iter().with_min_len(1024).map(|row| self.0.length(row)).collect()
+    }
+
+    /// These rows, with all columns.
+    pub fn rows(&self, rows: Range<usize>) -> Csr<f64> {
+        self::rows(&*self.0, rows)
+    }
+}
