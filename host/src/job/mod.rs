@@ -7,7 +7,7 @@
 //! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `isolated` | unknowns in no equation |
-//! | `plan` | checks and choices, before anything is allocated |
+//! | `plan`, `choice` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
 //! | `many`, `columns` | several right-hand sides |
@@ -25,6 +25,7 @@ use crate::matrix::IntoCsr;
 mod attempt;
 mod bandwidth;
 mod builder;
+mod choice;
 mod climb;
 mod columns;
 mod device;
