@@ -160,8 +160,7 @@ impl Plan {
 
     /// When a run that launches every kernel of the method once, and warms up, stops.
     pub fn warm_up_stop(&self, threshold: f64) -> Stop {
-        let max_iterations = (self.method.description().warm_up)(&self.method_parameters());
-        Stop { rtol: 0.0, atol: threshold, max_iterations }
+        warm_up_stop(self.method, &self.method_parameters(), threshold)
     }
 
     /// What the preconditioner is made with.
@@ -187,6 +186,11 @@ impl Equation for Plan {
         Plan::project(self, x);
         Ok(())
     }
+}
+
+/// When a run that launches every kernel of the method once, and warms up, stops.
+pub(super) fn warm_up_stop(method: Method, parameters: &solver::Parameters, threshold: f64) -> Stop {
+    Stop { rtol: 0.0, atol: threshold, max_iterations: (method.description().warm_up)(parameters) }
 }
 
 /// Whether f32 holds the number and its inverse with room for the residual's decrease.

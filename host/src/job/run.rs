@@ -56,6 +56,18 @@ pub(super) struct Solved {
     pub ranks: Option<Info>,
 }
 
+impl Solved {
+    /// Whether it came to what comes of a preconditioner of too little accuracy.
+    pub fn failed_inexactly(&self) -> bool {
+        let failed = matches!(
+            self.outcome.reason,
+            StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
+        );
+        // Recurrences that rounding has taken over may leave an x of which they know nothing.
+        failed || !self.residual.two.is_finite()
+    }
+}
+
 /// A [`System`] whose number type and backend are forgotten.
 pub(super) trait Prepared: Send {
     /// Solves. What comes before the iterations is added to `times`.

@@ -344,12 +344,7 @@ impl Solver {
         let could_be_better = self.plan.hierarchy_in_f32
             && self.plan.options.precision == Precision::F64
             && !self.plan.method.description().is_stationary();
-        let failed = matches!(
-            solved.outcome.reason,
-            StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
-        );
-        // Recurrences that rounding has taken over may leave an x of which they know nothing.
-        could_be_better && (failed || !solved.residual.two.is_finite())
+        could_be_better && solved.failed_inexactly()
     }
 
     /// Solves once more with a hierarchy in f64. Where even that fails nothing changes.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{Problem, anisotropic, convection_diffusion, poisson, tet};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
+use crate::memory::free_memory;
 use crate::parallel::*;
 
 /// A square matrix, row by row.
@@ -29,7 +30,10 @@ pub(super) fn whole<A: ByRow>(a: &A) -> Csr<f64> {
 }
 
 /// The rows of a model problem, any of which can be made without the others.
-pub struct Rows(Box<dyn ByRow>);
+pub struct Rows {
+    problem: Problem,
+    made: Box<dyn ByRow>,
+}
 
 impl Rows {
     /// Those of the matrix that [`generate`](super::generate) makes.
@@ -37,7 +41,7 @@ impl Rows {
     /// # Errors
     /// [`Error::Option`] for a problem whose rows are not computed each by itself.
     pub fn of(problem: &Problem, seed: u64) -> Result<Rows> {
-        Ok(Rows(match *problem {
+        let made: Box<dyn ByRow> = match *problem {
             Problem::Tet { n } => Box::new(tet::Tet::new(n, seed)),
             Problem::Poisson2d { n } => Box::new(poisson::on_square(n)),
             Problem::Poisson3d { n } => Box::new(poisson::on_cube(n)),
@@ -49,21 +53,26 @@ impl Rows {
                      are made row by row"
                 )));
             }
-        }))
+        };
+        Ok(Rows { problem: *problem, made })
     }
 
     /// Rows of the whole matrix.
     pub fn n_rows(&self) -> usize {
-        self.0.n_rows()
+        self.made.n_rows()
     }
 
     /// How many entries each of these rows has.
     pub fn lengths(&self, rows: Range<usize>) -> Vec<usize> {
-        rows.into_par_iter().with_min_len(1024).map(|row| self.0.length(row)).collect()
+        rows.into_par_iter().with_min_len(1024).map(|row| self.made.length(row)).collect()
     }
 
     /// These rows, with all columns.
-    pub fn rows(&self, rows: Range<usize>) -> Csr<f64> {
-        self::rows(&*self.0, rows)
+    ///
+    /// # Errors
+    /// [`Error::Option`] for rows that do not fit into the machine's free memory.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Csr<f64>> {
+        self.problem.check_memory(rows.len() as u64, free_memory())?;
+        Ok(self::rows(&*self.made, rows))
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `by_rows` | the same where no rank has the whole |
 //! | `exchange` | what an exchange costs, measured |
 //! | `info` | what a solve was like |
 //! | `orders` | what rank 0 says |
@@ -22,6 +23,7 @@ use super::Device;
 use crate::comm::{Comm, Partitioning, Team, agree};
 use crate::error::{Error, Result};
 
+pub mod by_rows;
 pub mod exchange;
 mod info;
 mod observer;

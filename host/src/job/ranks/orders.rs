@@ -41,6 +41,13 @@ impl Choices {
         Choices { options: plan.options.clone(), method: plan.method, precond, projections, has_near_null }
     }
 
+    /// Where no rank has the whole matrix.
+    pub fn of_rows(options: Options, method: Method, precond: Precond) -> Choices {
+        let brings = method.description().own_preconditioner().is_some();
+        let precond = if brings { Precond::None } else { precond };
+        Choices { options, method, precond, projections: 0, has_near_null: false }
+    }
+
     /// A line for each choice.
     pub fn written(&self) -> String {
         let Choices { options, method, precond, projections, has_near_null } = self;

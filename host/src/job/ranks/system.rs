@@ -150,6 +150,8 @@ impl System {
         Info {
             ranks: self.ranks.size(),
             partition: self.ranks.partitioning.to_string(),
+            by_rows: false,
+            choice: None,
             quality: self.quality,
             peer_memory: self.part.is_connected(),
             exchanges,
