@@ -12,6 +12,7 @@
 //! | `choice` | which method and preconditioner |
 //! | `equation` | the residual |
 //! | `solver` | the front door |
+//! | `vector` | vectors from files and to files |
 
 mod checks;
 mod choice;
@@ -19,6 +20,8 @@ mod equation;
 mod solver;
 mod source;
 mod symmetry;
+mod vector;
 
 pub use solver::Solver;
 pub use source::{RowSource, own_rows};
+pub use vector::{read_vector, write_vector};

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::comm::{Comm, Ranges, agree};
 use crate::error::{Error, Result};
+use crate::io::binary::{RowFile, Sums};
 use crate::matrix::Csr;
 use crate::problem;
 
@@ -71,5 +72,29 @@ impl RowSource for problem::Rows {
     }
     fn lengths(&self, rows: Range<usize>) -> Result<Vec<usize>> {
         Ok(problem::Rows::lengths(self, rows))
+    }
+}
+
+impl RowSource for RowFile {
+    fn n_rows(&self) -> usize {
+        RowFile::n_rows(self)
+    }
+    fn rows(&self, rows: Range<usize>) -> Result<Csr<f64>> {
+        self.matrix(RowFile::rows(self, rows)?.0)
+    }
+    fn lengths(&self, rows: Range<usize>) -> Result<Vec<usize>> {
+        RowFile::lengths(self, rows)
+    }
+
+    /// Each rank reads its rows; together they have read the whole file, and compare its checksums.
+    fn own_rows(&self, comm: &dyn Comm, ranges: &Ranges) -> Result<Csr<f64>> {
+        let (rows, Sums(own)) = agree(comm, RowFile::rows(self, ranges.of(comm.rank())))?;
+        let own: Vec<f64> = own.iter().flat_map(|&(sum, bytes)| [f64::from(sum), bytes as f64]).collect();
+        let all = comm.all_gather(&own)?;
+        let of_rank = |sums: &[f64]| {
+            Sums(std::array::from_fn(|k| (sums[2 * k] as u32, sums[2 * k + 1] as u64)))
+        };
+        let sums: Vec<Sums> = all.chunks_exact(own.len()).map(of_rank).collect();
+        agree(comm, self.check(&sums).and_then(|()| self.matrix(rows)))
     }
 }
