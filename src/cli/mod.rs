@@ -3,6 +3,7 @@
 mod advice;
 mod args;
 mod bench;
+mod by_rows;
 mod capacity;
 mod cardiac;
 mod completions;

@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use warpsolve::comm::Comm;
+use warpsolve::io::matrix::Summary;
 use warpsolve::io::matrix_market::write_vectors;
 use warpsolve::job::{
     self, Builder, CancellationToken, Device, Options, Precond, Ranks, Solution, Solver, Stage,
 };
-use warpsolve::matrix::{Csr, row_stats};
+use warpsolve::matrix::{Csr, RowStats, row_stats};
 use warpsolve::precond::amg::NearNull;
 use warpsolve::precond::schur::Split;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
 
 use super::args::SolveArgs;
-use super::device::{self, DeviceName};
+use super::device::{self, DeviceName, Opened};
 use super::facts::{Facts, Pass, worst};
 use super::load::{self, NearNullFile, Source, System};
 use super::output::{check_outputs, check_solution_file, complain, print, warn, write};
@@ -29,26 +30,27 @@ use super::ranks;
 use super::rigid::with_rigid_motions;
 use super::status::{self, SUCCESS};
 use super::values::Restart;
-use super::{advice, config, json, report, signals, split};
+use super::{advice, by_rows, config, json, report, signals, split};
 
 /// What is to be done, with every option checked.
-struct Job {
-    source: Source,
-    rhs: Option<PathBuf>,
+pub struct Job {
+    pub source: Source,
+    pub rhs: Option<PathBuf>,
     near_null: Option<NearNullFile>,
-    options: Options,
+    pub options: Options,
     unrestarted: bool,
-    device: DeviceName,
-    threads: usize,
-    ranks: usize,
-    partition: Option<PartitionName>,
-    out: Option<PathBuf>,
+    pub device: DeviceName,
+    pub threads: usize,
+    pub ranks: usize,
+    pub partition: Option<PartitionName>,
+    pub by_rows: bool,
+    pub out: Option<PathBuf>,
     history: Option<PathBuf>,
     json: Option<PathBuf>,
     plan: bool,
     repeat: u32,
     new_values: bool,
-    quiet: bool,
+    pub quiet: bool,
     verbose: bool,
     warnings: Vec<String>,
 }
@@ -100,6 +102,7 @@ impl TryFrom<SolveArgs> for Job {
             threads: settings.threads.unwrap_or(0).into(),
             ranks: ranks::count(args.ranks.map(usize::from), device)?,
             partition: args.partition,
+            by_rows: args.by_rows,
             out: args.out,
             history: args.history,
             json: args.json,
@@ -139,6 +142,9 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         return Err(Error::Option("--partition goes with --ranks, or a launcher that starts several".into()));
     }
     load::start_threads(job.threads)?;
+    if job.by_rows {
+        return by_rows::run(job, comm, profiler, start);
+    }
     let partitioning = job.partition.as_ref().unwrap_or(&PartitionName::Blocks).read()?;
     job.options.near_null = job.near_null.as_ref().map(NearNullFile::read).transpose()?.map(Arc::new);
     if let Some(coordinates) = job.source.coordinates() {
@@ -183,6 +189,37 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
     progress.clear();
     let Solved { x, reports, passes } = solved?;
     let total_seconds = start.elapsed().as_secs_f64();
+    // Everything is tried, whatever fails before it: the solution may have taken hours.
+    let written = job.out.as_ref().map_or(Ok(()), |path| write_vectors(path, &x));
+    let (summary, rows) = (system.summary, row_stats(&system.a));
+    let read_seconds = system.read_seconds;
+    let ended =
+        Ended { reports, passes, summary, rows, read_seconds, device_seconds, total_seconds, written };
+    tell(job, opened, &progress, ended)
+}
+
+/// A solve that has come to its end.
+pub struct Ended {
+    /// Of each right-hand side.
+    pub reports: Vec<job::Report>,
+    /// Of each solve.
+    pub passes: Vec<Pass>,
+    /// What was found in the file.
+    pub summary: Option<Summary>,
+    /// Row lengths.
+    pub rows: RowStats,
+    /// See [`Facts`].
+    pub read_seconds: f64,
+    pub device_seconds: f64,
+    pub total_seconds: f64,
+    /// Whether the solution was, where that was asked for.
+    pub written: Result<()>,
+}
+
+/// Tells what came of a solve, in all the ways that were asked for; returns the exit status.
+pub fn tell(job: Job, opened: Opened, progress: &Progress, ended: Ended) -> Result<u8> {
+    let Ended { reports, passes, summary, rows, read_seconds, device_seconds, total_seconds, written } =
+        ended;
     let is_incomplete = passes.len() < job.repeat as usize;
     let Some(report) = worst(&reports) else { unreachable!("a file of vectors has a column") };
 
@@ -194,11 +231,7 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         warn(&report::outcome(&report));
     }
 
-    // Everything is tried, whatever fails before it: the solution may have taken hours.
-    let mut failures = Vec::new();
-    if let Some(path) = &job.out {
-        failures.extend(write_vectors(path, &x).err());
-    }
+    let mut failures: Vec<Error> = written.err().into_iter().collect();
     if let Some(path) = &job.history {
         failures.extend(write(path, &history_csv(&reports)).err());
     }
@@ -211,8 +244,8 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         let facts = Facts {
             capacity,
             matrix: job.source.name(),
-            summary: system.summary,
-            rows: row_stats(&system.a),
+            summary,
+            rows,
             options: job.options,
             gpu: opened.device.gpu().map(|gpu| gpu.device().info().clone()),
             no_gpu: opened.no_gpu,
@@ -221,7 +254,7 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
             passes,
             columns: if reports.len() > 1 { reports } else { Vec::new() },
             warnings,
-            read_seconds: system.read_seconds,
+            read_seconds,
             device_seconds,
             total_seconds,
             copy_bandwidth: copy_bandwidth.unwrap_or_else(|error| {
@@ -276,6 +309,9 @@ fn solve(job: &Job, builder: Builder, system: &System, cancellation: &Cancellati
 /// What every process of a launcher but the first does.
 pub fn work(args: SolveArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
     let job = Job::try_from(args)?;
+    if job.by_rows {
+        return by_rows::work(&job, comm);
+    }
     ranks::work(comm, job.device, job.threads)
 }
 

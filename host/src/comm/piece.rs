@@ -273,8 +273,12 @@ impl Piece {
         ghosts.dedup();
         let before = ghosts.partition_point(|&j| (j as usize) < own.start);
         let (own_numbers, n_own) = (own.start as u32..own.end as u32, own.len());
-        let numbers: Vec<u32> =
-            ghosts[..before].iter().copied().chain(own_numbers).chain(ghosts[before..].iter().copied()).collect();
+        let numbers: Vec<u32> = ghosts[..before]
+            .iter()
+            .copied()
+            .chain(own_numbers)
+            .chain(ghosts[before..].iter().copied())
+            .collect();
         let owners = numbers.iter().map(|&j| ranges.owner(j as usize) as u32).collect();
         let place = |&j: &u32| match own.contains(&(j as usize)) {
             true => (before + j as usize - own.start) as u32,

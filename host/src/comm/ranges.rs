@@ -68,7 +68,8 @@ impl Ranges {
             before += weight;
         }
         let cuts = comm.all_gather(&cuts)?;
-        let cut = |next: usize| cuts.iter().skip(next).step_by(size - 1).fold(n_rows as f64, |a, &b| a.min(b));
+        let cut =
+            |next: usize| cuts.iter().skip(next).step_by(size - 1).fold(n_rows as f64, |a, &b| a.min(b));
         let cuts = (0..size - 1).map(|next| cut(next) as usize);
         Ok(Ranges { firsts: std::iter::once(0).chain(cuts).chain([n_rows]).collect() })
     }

@@ -79,12 +79,7 @@ fn choose_preconditioner(
 }
 
 /// The method; CG for a symmetric matrix with a positive diagonal where it `may_be_cg`.
-fn choose_method(
-    matrix: &Traits,
-    may_be_cg: bool,
-    options: &Options,
-    warnings: &mut Vec<Warning>,
-) -> Method {
+fn choose_method(matrix: &Traits, may_be_cg: bool, options: &Options, warnings: &mut Vec<Warning>) -> Method {
     match options.method {
         Some(method) => {
             if method.description().needs_symmetry && !matrix.is_symmetric {

@@ -509,12 +509,7 @@ pub(super) fn reason_of_loss(method: Method, reason: StopReason, growth: f64) ->
 /// a residual norm that is `growth` times that of the start. A method cut short may be on its way through large residuals,
 /// but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that takes what it
 /// left for the solution is at its end.
-pub(super) fn is_worse_than_start(
-    method: Method,
-    reason: StopReason,
-    is_finite: bool,
-    growth: f64,
-) -> bool {
+pub(super) fn is_worse_than_start(method: Method, reason: StopReason, is_finite: bool, growth: f64) -> bool {
     /// More than rounding.
     const WORSE: f64 = 2.0;
     let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Interrupted);

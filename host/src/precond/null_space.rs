@@ -50,7 +50,8 @@ impl NullSpace {
         }
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
         let is_shifted = |kind: usize| {
-            let all_of = |sign: f64| rows().all(|i| sign * sums(a.row(i), b, kind).0 > 0.0 || is_alone(a.row(i), i));
+            let all_of =
+                |sign: f64| rows().all(|i| sign * sums(a.row(i), b, kind).0 > 0.0 || is_alone(a.row(i), i));
             n >= FEW && (all_of(1.0) || all_of(-1.0))
         };
         let all_vanish = |kind: usize| {

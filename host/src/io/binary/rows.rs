@@ -92,7 +92,9 @@ impl RowFile {
         let is_end = |&p: &usize| p as u64 <= self.header.nnz;
         match pointers.windows(2).position(|p| p[0] > p[1]) {
             None if pointers.last().is_some_and(is_end) => Ok((pointers, sum)),
-            None => Err(Fault::Structure(format!("row {}: row_ptr is beyond the last entry", rows.end)).into()),
+            None => {
+                Err(Fault::Structure(format!("row {}: row_ptr is beyond the last entry", rows.end)).into())
+            }
             Some(k) => Err(Fault::Structure(format!("row {}: row_ptr decreases", rows.start + k + 1)).into()),
         }
     }

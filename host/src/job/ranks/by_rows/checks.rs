@@ -76,7 +76,9 @@ fn check_sizes(a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<()> {
 /// The sum over ranks, modulo 2^64, in halves that f64 holds.
 fn add_up(comm: &dyn Comm, mine: u64) -> Result<u64> {
     let halves = comm.all_gather(&[(mine >> 32) as f64, (mine & 0xffff_ffff) as f64])?;
-    Ok(halves.chunks_exact(2).fold(0, |sum: u64, half| sum.wrapping_add(((half[0] as u64) << 32) + half[1] as u64)))
+    Ok(halves
+        .chunks_exact(2)
+        .fold(0, |sum: u64, half| sum.wrapping_add(((half[0] as u64) << 32) + half[1] as u64)))
 }
 
 /// A pure Neumann problem would have to be kept out of its null space.

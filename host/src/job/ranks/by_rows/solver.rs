@@ -62,8 +62,7 @@ impl Solver {
     /// preconditioner cannot do with it; [`Error::Option`] for what needs the whole matrix; [`Error::Rank`] where
     /// another rank has failed. Every rank gets an error then.
     pub fn new(comm: &Arc<dyn Comm>, device: &Device, a: Csr<f64>, options: &Options) -> Result<Solver> {
-        let made = device.clone().run(|| Self::of_rows(comm, device, a, options));
-        made.inspect_err(|error| end(&**comm, error))
+        device.clone().run(|| Self::of_rows(comm, device, a, options))
     }
 
     fn of_rows(comm: &Arc<dyn Comm>, device: &Device, a: Csr<f64>, options: &Options) -> Result<Solver> {
@@ -71,7 +70,7 @@ impl Solver {
         agree(&**comm, check_options(options))?;
         let ranges = Ranges::of_counts(&**comm, a.n_rows())?;
         let (facts, piece) = examine(&**comm, a, &ranges, options.block_size)?;
-        let chosen = choose(&**comm, &facts, (&piece, &ranges), options)?;
+        let chosen = agree(&**comm, choose(&**comm, &facts, (&piece, &ranges), options))?;
         let in_f32 = chosen.precond.description().has_hierarchy
             && options.amg_precision.map_or(facts.fits_f32, |precision| precision == Precision::F32);
         Ok(Solver {
@@ -123,8 +122,7 @@ impl Solver {
     /// [`Error::Device`] where the device fails; [`Error::Rank`] where another rank has failed. Every rank gets
     /// an error then.
     pub fn solve(&mut self, b: &[f64]) -> Result<Solution> {
-        let solved = self.device.clone().run(|| self.solve_part(b));
-        solved.inspect_err(|error| end(&*self.rows.comm, error))
+        self.device.clone().run(|| self.solve_part(b))
     }
 
     fn solve_part(&mut self, b: &[f64]) -> Result<Solution> {
@@ -194,7 +192,7 @@ impl Solver {
         if !self.is_warm {
             let start = Instant::now();
             let stop = warm_up_stop(self.chosen.method, &self.options.method_parameters(), threshold);
-            self.part()?.solve(rhs.b, None, &stop, None)?;
+            self.run_once(rhs.b, None, &stop, None)?;
             self.is_warm = true;
             self.times.warm_up += start.elapsed().as_secs_f64();
         }
@@ -224,6 +222,19 @@ impl Solver {
             Some(part) => Ok(&mut **part),
             None => Err(Error::Option("nothing is set up: a mistake of this library".into())),
         }
+    }
+
+    /// One run of all ranks.
+    fn run_once(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        stop: &Stop,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<part::Solved> {
+        let solved = self.part()?.solve(b, start, stop, observer);
+        // The others may wait for this rank.
+        solved.inspect_err(|error| end(&*self.rows.comm, error))
     }
 
     /// What came of a run that ended with x, not refined yet.
@@ -362,7 +373,7 @@ impl Refined for Solver {
         let is_first = self.rows.comm.rank() == 0;
         let watching = is_first.then_some(&mut *observer as &mut dyn Observer);
         let part::Solved { x, mut outcome, exchanged, bytes_moved, around } =
-            self.part()?.solve(b, start, &stop, watching)?;
+            self.run_once(b, start, &stop, watching)?;
         self.exchanged.add(exchanged);
         self.bytes_moved += bytes_moved;
         self.around = [self.around[0] + around[0], self.around[1] + around[1]];

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::comm::{Comm, Ranges, agree};
 use crate::error::{Error, Result};
 use crate::io::binary::{RowFile, Sums};
+use crate::job::Device;
 use crate::matrix::Csr;
 use crate::problem;
 
@@ -39,12 +40,16 @@ pub trait RowSource: Send + Sync {
 }
 
 /// This rank's rows of a matrix with `block` unknowns a node: blocks of rows as they are numbered, of about as
-/// many entries each, those of [`Partitioning::Blocks`](crate::comm::Partitioning::Blocks). All ranks call
-/// this.
+/// many entries each, those of [`Partitioning::Blocks`](crate::comm::Partitioning::Blocks). The threads of the
+/// device's host read or make them. All ranks call this.
 ///
 /// # Errors
 /// Those of the source; [`Error::Rank`] where another rank has failed.
-pub fn own_rows(comm: &dyn Comm, source: &dyn RowSource, block: usize) -> Result<Csr<f64>> {
+pub fn own_rows(comm: &dyn Comm, device: &Device, source: &dyn RowSource, block: usize) -> Result<Csr<f64>> {
+    device.run(|| shared_out(comm, source, block))
+}
+
+fn shared_out(comm: &dyn Comm, source: &dyn RowSource, block: usize) -> Result<Csr<f64>> {
     let n = source.n_rows();
     let asked = |rows: Range<usize>| {
         let lengths = source.lengths(rows.clone())?;
@@ -60,7 +65,9 @@ fn check_count(rows: &Range<usize>, found: usize) -> Result<()> {
         return Ok(());
     }
     let (first, last) = (rows.start + 1, rows.end);
-    Err(Error::Matrix(format!("of rows {first} to {last} there are {found}; a source gives those it is asked for")))
+    Err(Error::Matrix(format!(
+        "of rows {first} to {last} there are {found}; a source gives those it is asked for"
+    )))
 }
 
 impl RowSource for problem::Rows {
@@ -91,9 +98,8 @@ impl RowSource for RowFile {
         let (rows, Sums(own)) = agree(comm, RowFile::rows(self, ranges.of(comm.rank())))?;
         let own: Vec<f64> = own.iter().flat_map(|&(sum, bytes)| [f64::from(sum), bytes as f64]).collect();
         let all = comm.all_gather(&own)?;
-        let of_rank = |sums: &[f64]| {
-            Sums(std::array::from_fn(|k| (sums[2 * k] as u32, sums[2 * k + 1] as u64)))
-        };
+        let of_rank =
+            |sums: &[f64]| Sums(std::array::from_fn(|k| (sums[2 * k] as u32, sums[2 * k + 1] as u64)));
         let sums: Vec<Sums> = all.chunks_exact(own.len()).map(of_rank).collect();
         agree(comm, self.check(&sums).and_then(|()| self.matrix(rows)))
     }

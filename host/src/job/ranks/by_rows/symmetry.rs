@@ -54,7 +54,8 @@ impl Fault {
 /// The first fault of all ranks, row by row.
 fn first_of_all(comm: &dyn Comm, mine: Option<Fault>) -> Result<Symmetry> {
     let none = [f64::INFINITY; 4];
-    let mine = mine.map_or(none, |fault| [fault.row as f64, fault.column as f64, fault.value, fault.mirrored]);
+    let mine =
+        mine.map_or(none, |fault| [fault.row as f64, fault.column as f64, fault.value, fault.mirrored]);
     let all = comm.all_gather(&mine)?;
     let faults = all.chunks_exact(4).filter(|fault| fault[0].is_finite());
     let first = faults.min_by(|a, b| (a[0], a[1]).partial_cmp(&(b[0], b[1])).expect("they are finite"));
