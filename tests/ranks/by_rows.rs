@@ -78,11 +78,11 @@ fn every_way_gives_the_bits_of_a_solve_with_the_whole() {
                 assert_eq!(one.report.converged(), residual <= 1.0001 * options.stop.rtol, "{what}");
                 assert_eq!(one.report.outcome.reason, other.report.outcome.reason, "{what}");
                 if size > 1 {
-                    assert!(one.x == other.x, "{what}");
+                    assert!(one.x == other.x, "{what}: another x");
                     let [mine, its] = [&one, &other].map(|solution| &solution.report);
-                    // A run that refines begins with a norm of b - A x, whose terms are added in another order.
-                    let same = mine.refinements > 0 || mine.outcome.history == its.outcome.history;
-                    assert!(same && mine.outcome.iterations == its.outcome.iterations, "{what}");
+                    let same = mine.outcome.history == its.outcome.history;
+                    let (count, as_many) = (mine.outcome.iterations, its.outcome.iterations);
+                    assert!(same && count == as_many, "{what}: {count} and {as_many}");
                     let [mine, its] = [mine, its].map(|report| report.ranks.clone().unwrap());
                     assert!(mine.by_rows && !its.by_rows);
                     assert_eq!(mine.quality, its.quality, "{what}");
@@ -151,9 +151,9 @@ fn what_nobody_named_follows_from_the_matrix() {
         assert_eq!((method, precond), (Method::Cg, Precond::Amg));
         assert_eq!(why, "the matrix is symmetric, with a positive diagonal");
         // A difference within rounding is none.
-        let rounded = changed(&tet, (70, 3), 1.0 + 1e-15);
+        let rounded = changed(&tet, (70, 0), 1.0 + 1e-15);
         assert_eq!(chosen(rounded, size).0, Method::Cg);
-        let (method, precond, why) = chosen(changed(&tet, (70, 3), 1.25), size);
+        let (method, precond, why) = chosen(changed(&tet, (70, 0), 1.25), size);
         assert_eq!((method, precond), (Method::Gmres, Precond::Ilu));
         assert!(why.starts_with("the matrix is not symmetric: entry ("), "{why}");
         let negative = tet.map_values(|v| -v);

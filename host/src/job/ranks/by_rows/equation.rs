@@ -29,22 +29,32 @@ impl OwnRows {
     }
 }
 
+/// What some entries of a row add to its product with x.
+fn product(sum: f64, (columns, values): (&[u32], &[f64]), x: &[f64]) -> f64 {
+    columns.iter().zip(values).fold(sum, |sum, (&j, &v)| sum + v * x[j as usize])
+}
+
 fn squares(v: &[f64]) -> f64 {
     let chunks: Vec<f64> = v.par_chunks(CHUNK).map(|v| v.iter().fold(0.0, |sum, v| sum + v * v)).collect();
     chunks.iter().fold(0.0, |sum, chunk| sum + chunk)
 }
 
 impl Equation for OwnRows {
+    /// The terms of a row are added in the order of the whole matrix, and so have its bits.
     fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>> {
         let Piece { local, border: Border { rows, entries, links } } = &self.piece;
         let ghosts = links.received(&*self.comm, x)?;
-        let product = |(columns, values): (&[u32], &[f64]), x: &[f64]| -> f64 {
-            columns.iter().zip(values).map(|(&j, &v)| v * x[j as usize]).sum()
-        };
+        let of_lower = links.receives.iter().filter(|(from, _)| *from < self.comm.rank());
+        let before: usize = of_lower.map(|(_, count)| count).sum();
         let own = (0..local.n_rows()).into_par_iter().with_min_len(CHUNK);
-        let mut r: Vec<f64> = own.map(|i| b[i] - product(local.row(i), x)).collect();
-        rows.iter().enumerate().for_each(|(k, &i)| r[i as usize] -= product(entries.row(k), &ghosts));
-        Ok(r)
+        let of_row = |i: usize| {
+            let beside = rows.binary_search(&(i as u32)).map_or((&[][..], &[][..]), |k| entries.row(k));
+            let split = beside.0.partition_point(|&ghost| (ghost as usize) < before);
+            let sum = product(0.0, (&beside.0[..split], &beside.1[..split]), &ghosts);
+            let sum = product(sum, local.row(i), x);
+            b[i] - product(sum, (&beside.0[split..], &beside.1[split..]), &ghosts)
+        };
+        Ok(own.map(of_row).collect())
     }
 
     fn norms(&self, x: &[f64], b: &[f64]) -> Result<Norms> {
