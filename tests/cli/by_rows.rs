@@ -28,7 +28,8 @@ fn files_and_generators_give_the_bits_of_the_whole() {
             let report = shell.json(&format!("solve {source} {way} {of_rows} --by-rows --out x.mtx"), 0);
             assert!(fs::read(shell.path("x.mtx")).unwrap() == whole, "{source} {of_rows}");
             assert_eq!(report["stop_reason"], "converged");
-            assert_eq!((&report["rows"], &report["nonzeros"]), (&Value::from(448), &Value::from(5336)));
+            let entries = shell.matrix("a.wsm").nnz();
+            assert_eq!((&report["rows"], &report["nonzeros"]), (&Value::from(448), &Value::from(entries)));
             assert_eq!(report["ranks"]["by_rows"], true);
             assert_eq!(report["ranks"]["choice"], Value::Null);
             assert_eq!(undocumented(&report["ranks"]), Vec::<&String>::new());
@@ -76,6 +77,6 @@ fn what_it_does_not_do_is_refused() {
     bytes[place] ^= 1;
     fs::write(shell.path("bad.wsm"), bytes).unwrap();
     refused("bad.wsm", "damaged: the checksum of the values does not agree");
-    let (_, stderr) = shell.run("solve --gen tet:4 --by-rows --plan", 2);
+    let (_, stderr) = shell.run("solve --gen tet:4 --by-rows --plan", 1);
     assert!(stderr.contains("cannot be used with '--plan'"), "{stderr}");
 }
