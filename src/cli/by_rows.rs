@@ -25,6 +25,7 @@ use super::status::{FAILURE, SUCCESS};
 
 /// Solves on all ranks, of which this is the first, and reports; returns the exit status.
 pub fn run(job: Job, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler, start: Instant) -> Result<u8> {
+    load::start_threads(threads_of_all(&job))?;
     let progress = Progress::new(job.quiet);
     let on_first = |comm: &Arc<dyn Comm>| {
         agree(&**comm, check(&job))?;
@@ -50,6 +51,13 @@ pub fn run(job: Job, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler, start: I
     let ended =
         Ended { reports, passes, summary, rows, read_seconds, device_seconds, total_seconds, written };
     tell(job, opened, &progress, ended)
+}
+
+/// Threads of the host, where ranks of one process make their rows at the same time: those of all ranks, as
+/// far as there are cores.
+fn threads_of_all(job: &Job) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    (job.threads * job.ranks).min(cores).max(job.threads)
 }
 
 /// What every process of a launcher but the first does: it says nothing.

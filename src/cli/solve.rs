@@ -141,10 +141,10 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
     if comm.is_none() && job.ranks == 1 && job.partition.is_some() {
         return Err(Error::Option("--partition goes with --ranks, or a launcher that starts several".into()));
     }
-    load::start_threads(job.threads)?;
     if job.by_rows {
         return by_rows::run(job, comm, profiler, start);
     }
+    load::start_threads(job.threads)?;
     let partitioning = job.partition.as_ref().unwrap_or(&PartitionName::Blocks).read()?;
     job.options.near_null = job.near_null.as_ref().map(NearNullFile::read).transpose()?.map(Arc::new);
     if let Some(coordinates) = job.source.coordinates() {

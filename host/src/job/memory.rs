@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::precond::amg::prediction::Prediction;
 use crate::precond::{NullSpace, ilu};
 
-/// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of what that
-/// is kept out of.
+/// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of what
+/// that is kept out of.
 pub(super) fn vectors((method, precond): (Method, Precond), options: &Options, projections: usize) -> usize {
     let (method, precond, block_size) = (method.description(), precond.description(), options.block_size);
     let is_brought = method.own_preconditioner().is_some();

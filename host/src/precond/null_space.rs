@@ -70,8 +70,8 @@ impl NullSpace {
     }
 
     /// What this rank has of the null space of a symmetric matrix as [`NullSpace::of`] takes it, whose graph
-    /// over the unknowns of one kind is connected. `own` are the columns in `a` of this rank's unknowns; the row of
-    /// unknown i is row `i - first` of `a`. All ranks call this.
+    /// over the unknowns of one kind is connected. `own` are the columns in `a` of this rank's unknowns; the
+    /// row of unknown i is row `i - first` of `a`. All ranks call this.
     ///
     /// # Errors
     /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.

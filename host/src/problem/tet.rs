@@ -49,8 +49,8 @@ impl Tet {
         [row / (n * n) + 1, row / n % n, row % n]
     }
 
-    /// Whether the node at `place` around that `at` is in the box. Along an axis 0 is a step back and 2 a step
-    /// forward.
+    /// Whether the node at `place` around that `at` is in the box. Along an axis 0 is a step back and 2 a
+    /// step forward.
     fn is_inside(&self, at: [usize; 3], place: usize) -> bool {
         let step = steps(place);
         (0..3).all(|axis| at[axis] + step[axis] >= 1 && at[axis] + step[axis] <= self.n)

@@ -99,8 +99,8 @@ fn refuse_null_space(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges, block: usiz
     Ok(())
 }
 
-/// Refuses a diagonal that the preconditioner would have to divide by, and cannot: with the same error on every
-/// rank. All ranks call this.
+/// Refuses a diagonal that the preconditioner would have to divide by, and cannot: with the same error on
+/// every rank. All ranks call this.
 ///
 /// # Errors
 /// [`Error::Diagonal`] and [`Error::Block`] with the first such row; [`Error::Rank`] where a rank has failed.

@@ -28,9 +28,10 @@ use crate::matrix::{Csr, Padding, check};
 use crate::precond::amg::Known;
 use crate::solver::{Observer, Outcome, Stop, StopReason};
 
-/// Solves `A x = b` on ranks each of which has its rows of A, x and b, and no more: the rows of the first rank
-/// come first, and so on. All ranks make one, with the same options, and call the same methods; what they get is
-/// their part of x, and a report of the whole. What was set up on rank 0 alone is in its report alone.
+/// Solves `A x = b` on ranks each of which has its rows of A, x and b, and no more: the rows of the first
+/// rank come first, and so on. All ranks make one, with the same options, and call the same methods; what
+/// they get is their part of x, and a report of the whole. What was set up on rank 0 alone is in its report
+/// alone.
 ///
 /// With one rank it is a solver like any other, but for what needs more than rows: see [`Solver::new`].
 pub struct Solver {
@@ -53,14 +54,15 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// For the matrix of which `a` are this rank's rows, with the columns of the whole matrix. Where nobody has
-    /// named method and preconditioner, it is CG with multigrid for a symmetric matrix with a positive diagonal,
-    /// and else GMRES with incomplete factors, those of each rank its own: [`Info::choice`] says why.
+    /// For the matrix of which `a` are this rank's rows, with the columns of the whole matrix. Where nobody
+    /// has named method and preconditioner, it is CG with multigrid for a symmetric matrix with a positive
+    /// diagonal, and else GMRES with incomplete factors, those of each rank its own: [`Info::choice`] says
+    /// why.
     ///
     /// # Errors
     /// A matrix that is not square or not finite, with the first such row of the whole; what method and
-    /// preconditioner cannot do with it; [`Error::Option`] for what needs the whole matrix; [`Error::Rank`] where
-    /// another rank has failed. Every rank gets an error then.
+    /// preconditioner cannot do with it; [`Error::Option`] for what needs the whole matrix; [`Error::Rank`]
+    /// where another rank has failed. Every rank gets an error then.
     pub fn new(comm: &Arc<dyn Comm>, device: &Device, a: Csr<f64>, options: &Options) -> Result<Solver> {
         device.clone().run(|| Self::of_rows(comm, device, a, options))
     }
@@ -113,14 +115,15 @@ impl Solver {
         self.facts.n_rows
     }
 
-    /// Solves from `x = 0` for the right-hand side of which this rank has `b`. The solution comes back also where
-    /// the solver did not converge, which the report says, and is 0 where a method that failed left something
-    /// worse. "Converged" is said of `b - A x` recomputed in f64, which every rank does for its rows.
+    /// Solves from `x = 0` for the right-hand side of which this rank has `b`. The solution comes back also
+    /// where the solver did not converge, which the report says, and is 0 where a method that failed left
+    /// something worse. "Converged" is said of `b - A x` recomputed in f64, which every rank does for its
+    /// rows.
     ///
     /// # Errors
     /// [`Error::Dimension`] and [`Error::NotFinite`] for a `b` that is too short or too long, or not finite;
-    /// [`Error::Device`] where the device fails; [`Error::Rank`] where another rank has failed. Every rank gets
-    /// an error then.
+    /// [`Error::Device`] where the device fails; [`Error::Rank`] where another rank has failed. Every rank
+    /// gets an error then.
     pub fn solve(&mut self, b: &[f64]) -> Result<Solution> {
         self.device.clone().run(|| self.solve_part(b))
     }

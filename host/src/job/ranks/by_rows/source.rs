@@ -20,8 +20,8 @@ pub trait RowSource: Send + Sync {
     /// Whatever keeps them from being had.
     fn rows(&self, rows: Range<usize>) -> Result<Csr<f64>>;
 
-    /// How many entries each of these rows has, by which rows are shared out. It is asked for an even share of
-    /// all rows, which need not be those that a rank gets in the end.
+    /// How many entries each of these rows has, by which rows are shared out. It is asked for an even share
+    /// of all rows, which need not be those that a rank gets in the end.
     ///
     /// # Errors
     /// As [`RowSource::rows`], which this asks where there is no shorter way.
@@ -39,9 +39,9 @@ pub trait RowSource: Send + Sync {
     }
 }
 
-/// This rank's rows of a matrix with `block` unknowns a node: blocks of rows as they are numbered, of about as
-/// many entries each, those of [`Partitioning::Blocks`](crate::comm::Partitioning::Blocks). The threads of the
-/// device's host read or make them. All ranks call this.
+/// This rank's rows of a matrix with `block` unknowns a node: blocks of rows as they are numbered, of about
+/// as many entries each, those of [`Partitioning::Blocks`](crate::comm::Partitioning::Blocks). The threads of
+/// the device's host read or make them. All ranks call this.
 ///
 /// # Errors
 /// Those of the source; [`Error::Rank`] where another rank has failed.

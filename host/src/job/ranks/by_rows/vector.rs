@@ -9,8 +9,8 @@ use crate::io::binary::RowFile;
 use crate::io::matrix_market::write_parts;
 
 /// Writes the vector of which each rank has a part, in the order of ranks, as
-/// [`write_vector`](crate::io::matrix_market::write_vector) writes one. Rank 0 writes, and never has more than a
-/// part of another rank beside its own. All ranks call this.
+/// [`write_vector`](crate::io::matrix_market::write_vector) writes one. Rank 0 writes, and never has more
+/// than a part of another rank beside its own. All ranks call this.
 ///
 /// # Errors
 /// [`Error::Io`] where it cannot be written, on rank 0; elsewhere [`Error::Rank`] with that.
