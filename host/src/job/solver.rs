@@ -483,13 +483,20 @@ const LOST: &str = "rounding errors outgrew the solution";
 /// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than
 /// rounding.
 pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
+    let found = null_space.project(b);
+    projection(null_space.dimension(), null_space.has_every_unknown(), found)
+}
+
+/// What is said of a right-hand side of this norm of which so much was taken out, which a null space has of this
+/// dimension, and where every unknown may have a part in it.
+pub(super) fn projection(
+    dimension: usize,
+    every_unknown: bool,
+    (norm, removed): (f64, f64),
+) -> Option<Warning> {
     const ROUNDING: f64 = 1e-10;
-    let (norm, removed) = null_space.project(b);
-    (removed > ROUNDING * norm).then(|| Warning::Projected {
-        dimension: null_space.dimension(),
-        every_unknown: null_space.has_every_unknown(),
-        share: removed / norm,
-    })
+    let warning = Warning::Projected { dimension, every_unknown, share: removed / norm };
+    (removed > ROUNDING * norm).then_some(warning)
 }
 
 /// Why a method stopped that left something worse than its start, with a residual norm that is `growth` times

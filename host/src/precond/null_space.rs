@@ -168,18 +168,39 @@ impl NullSpace {
     /// Where nothing but rounding is left of `x`, it is set to 0.
     pub fn project(&self, x: &mut [f64]) -> (f64, f64) {
         let before = norm(x);
-        let means: Vec<f64> = self.sums(x).iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
+        let removed = self.take_out(&self.sums(x), x);
+        if norm(x) <= ROUNDING * before {
+            x.fill(0.0);
+        }
+        (before, removed)
+    }
+
+    /// The same of a vector of which this rank has a part, as of the [null space](NullSpace::on_ranks). All
+    /// ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub fn project_on_ranks(&self, comm: &dyn Comm, x: &mut [f64]) -> Result<(f64, f64)> {
+        let norm_of_all = |x: &[f64]| Ok(comm::sums(comm, &[norm(x).powi(2)])?[0].sqrt());
+        let before = norm_of_all(x)?;
+        let removed = self.take_out(&comm::sums(comm, &self.sums(x))?, x);
+        if norm_of_all(x)? <= ROUNDING * before {
+            x.fill(0.0);
+        }
+        Ok((before, removed))
+    }
+
+    /// Takes the mean of each component out of x, given the sums over them, and returns the 2-norm of all that.
+    fn take_out(&self, sums: &[f64], x: &mut [f64]) -> f64 {
+        let means: Vec<f64> = sums.iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
         let each = x.par_iter_mut().with_min_len(CHUNK).zip(self.component.par_iter());
         each.for_each(|(x, &k)| {
             if k != REGULAR {
                 *x -= means[k as usize];
             }
         });
-        if norm(x) <= ROUNDING * before {
-            x.fill(0.0);
-        }
         let removed = means.iter().zip(&self.sizes).map(|(mean, &m)| mean * mean * m as f64).sum::<f64>();
-        (before, removed.sqrt())
+        removed.sqrt()
     }
 
     /// The sum over each component.

@@ -42,10 +42,10 @@ impl Choices {
     }
 
     /// Where no rank has the whole matrix.
-    pub fn of_rows(options: Options, method: Method, precond: Precond) -> Choices {
+    pub fn of_rows(options: Options, method: Method, precond: Precond, projections: usize) -> Choices {
         let brings = method.description().own_preconditioner().is_some();
         let precond = if brings { Precond::None } else { precond };
-        Choices { options, method, precond, projections: 0, has_near_null: false }
+        Choices { options, method, precond, projections, has_near_null: false }
     }
 
     /// A line for each choice.

@@ -21,14 +21,16 @@ pub(super) struct Facts {
     /// The first row without entries, counted from 0.
     pub empty_row: Option<usize>,
     pub quality: Quality,
+    /// What this rank has of what the solution is kept out of.
+    pub null_space: Option<NullSpace>,
 }
 
 /// The facts of the matrix of which `a` are this rank's rows, and the rows as a piece of it. All ranks call
 /// this.
 ///
 /// # Errors
-/// A matrix that is not square, not finite or not of whole blocks; one that is singular as a pure Neumann
-/// problem is; [`Error::Rank`] where another rank has failed.
+/// A matrix that is not square, not finite or not of whole blocks; [`Error::Rank`] where another rank has
+/// failed.
 pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usize) -> Result<(Facts, Piece)> {
     let own = ranges.of(comm.rank());
     agree(comm, check_sizes(&a, ranges, block))?;
@@ -40,9 +42,10 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
         true => Symmetry::Symmetric,
         false => compare_mirrored(comm, &piece, ranges)?,
     };
-    if symmetry.is_symmetric() {
-        refuse_null_space(comm, &a, ranges, block)?;
-    }
+    let null_space = match symmetry.is_symmetric() {
+        true => null_space(comm, &a, ranges, block)?,
+        false => None,
+    };
     let holds = |all: bool| if all { 0.0 } else { 1.0 };
     let all = |holds: fn(f64) -> bool| survey.diagonal.iter().all(|&d| holds(d));
     let empty_row = check::empty_row(&a).map_or(f64::NEG_INFINITY, |i| -((own.start + i) as f64));
@@ -57,6 +60,7 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
         fits_f32: most[2] == 0.0,
         empty_row: most[3].is_finite().then_some(-most[3] as usize),
         quality: piece.quality(comm)?,
+        null_space,
     };
     Ok((facts, piece))
 }
@@ -81,22 +85,19 @@ fn add_up(comm: &dyn Comm, mine: u64) -> Result<u64> {
         .fold(0, |sum: u64, half| sum.wrapping_add(((half[0] as u64) << 32) + half[1] as u64)))
 }
 
-/// A pure Neumann problem would have to be kept out of its null space.
-fn refuse_null_space(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<()> {
+/// What this rank has of the null space of a symmetric matrix, if it is one that [`NullSpace::on_ranks`] knows.
+fn null_space(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<Option<NullSpace>> {
     let own = ranges.of(comm.rank());
     let unknowns: Vec<u32> = (own.start as u32..own.end as u32).collect();
-    for kinds in if block > 1 { block..=block } else { 1..=*block::BLOCK_SIZES.end() } {
-        let divides = ranges.n_rows().is_multiple_of(kinds);
-        if divides && NullSpace::on_ranks(comm, a, &unknowns, own.start, kinds)?.is_some() {
-            return Err(Error::Matrix(
-                "the matrix is singular, the entries of every row add up to 0; ranks that have but their rows do not \
-                 look for its null space: fix an unknown, with a row of the identity in place of its own, or let rank 0 \
-                 have the whole matrix"
-                    .into(),
-            ));
+    // Also of blocks that were not named, as where one rank has the whole matrix.
+    let kinds = if block > 1 { block..=block } else { 1..=*block::BLOCK_SIZES.end() };
+    for kinds in kinds.filter(|&kinds| ranges.n_rows().is_multiple_of(kinds)) {
+        let found = NullSpace::on_ranks(comm, a, &unknowns, own.start, kinds)?;
+        if found.is_some() {
+            return Ok(found);
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Refuses a diagonal that the preconditioner would have to divide by, and cannot: with the same error on

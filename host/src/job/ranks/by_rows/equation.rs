@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::job::residual::{Equation, Norms};
 use crate::matrix::backward_error::larger;
 use crate::parallel::*;
+use crate::precond::NullSpace;
 
 /// Rows whose sum is one number, so that the order of additions does not depend on the threads.
 const CHUNK: usize = 4096;
@@ -15,6 +16,7 @@ const CHUNK: usize = 4096;
 pub(super) struct OwnRows {
     pub comm: Arc<dyn Comm>,
     pub piece: Piece,
+    pub null_space: Option<NullSpace>,
 }
 
 impl OwnRows {
@@ -62,8 +64,8 @@ impl Equation for OwnRows {
         Ok(Norms { two: self.norm(&r)?, max: self.most(&r)? })
     }
 
-    /// A matrix with a null space is refused.
-    fn project(&self, _: &mut [f64]) -> Result<()> {
-        Ok(())
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        let null_space = self.null_space.as_ref();
+        null_space.map_or(Ok(()), |space| space.project_on_ranks(&*self.comm, x).map(drop))
     }
 }

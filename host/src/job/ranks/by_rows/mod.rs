@@ -39,6 +39,7 @@
 //! | `choice` | which method and preconditioner |
 //! | `equation` | the residual |
 //! | `solver` | the front door |
+//! | `told` | what is reported |
 //! | `vector` | vectors from files and to files |
 
 mod checks;
@@ -47,6 +48,7 @@ mod equation;
 mod solver;
 mod source;
 mod symmetry;
+mod told;
 mod vector;
 
 pub use solver::Solver;

@@ -1,5 +1,6 @@
 //! A solver on each rank, for the rows that this rank has.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,24 +8,24 @@ use std::time::Instant;
 use super::checks::{Facts, examine};
 use super::choice::{Chosen, check_options, choose};
 use super::equation::OwnRows;
-use crate::backend::Storage;
 use crate::backend::distributed::Exchanged;
-use crate::comm::{Comm, Ranges, agree, sums};
+use crate::comm::{Comm, Ranges, agree, maxima, sums};
 use crate::error::{Error, Result};
 use crate::job::judge::Judge;
 use crate::job::plan::{fits_f32, warm_up_stop};
 use crate::job::progress::{CancellationToken, Iterations, Stage, Watch};
+use crate::job::ranks::end;
 use crate::job::ranks::orders::Choices;
 use crate::job::ranks::part::{self, Part};
 use crate::job::ranks::share::Share;
-use crate::job::ranks::{Info, end};
-use crate::job::report::{About, Report, Warning};
-use crate::job::residual::{Equation, Norms, relative};
+use crate::job::report::{Report, Warning};
+use crate::job::residual::{Equation, relative};
 use crate::job::run::{Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
-use crate::job::solver::{Solution, is_worse_than_start, proof, reason_of_loss};
-use crate::job::{Device, Options, Precision, memory};
-use crate::matrix::{Csr, Padding, check};
+use crate::job::solver::{Solution, is_worse_than_start, projection, proof, reason_of_loss};
+use crate::job::{Device, Options, Precision};
+use crate::matrix::{Csr, check};
+use crate::precond::NullSpace;
 use crate::precond::amg::Known;
 use crate::solver::{Observer, Outcome, Stop, StopReason};
 
@@ -35,19 +36,19 @@ use crate::solver::{Observer, Outcome, Stop, StopReason};
 ///
 /// With one rank it is a solver like any other, but for what needs more than rows: see [`Solver::new`].
 pub struct Solver {
-    rows: OwnRows,
+    pub(super) rows: OwnRows,
     ranges: Ranges,
-    device: Device,
-    options: Options,
-    facts: Facts,
-    chosen: Chosen,
+    pub(super) device: Device,
+    pub(super) options: Options,
+    pub(super) facts: Facts,
+    pub(super) chosen: Chosen,
     in_f32: bool,
-    part: Option<Box<dyn Part>>,
+    pub(super) part: Option<Box<dyn Part>>,
     is_warm: bool,
     watch: Watch,
-    times: Times,
+    pub(super) times: Times,
     /// What this rank told others in the solve that runs, and the bytes that it moved.
-    exchanged: Exchanged,
+    pub(super) exchanged: Exchanged,
     bytes_moved: u64,
     /// Seconds in which b went to where it is used, and x came from there.
     around: [f64; 2],
@@ -56,7 +57,7 @@ pub struct Solver {
 impl Solver {
     /// For the matrix of which `a` are this rank's rows, with the columns of the whole matrix. Where nobody
     /// has named method and preconditioner, it is CG with multigrid for a symmetric matrix with a positive
-    /// diagonal, and else GMRES with incomplete factors, those of each rank its own: [`Info::choice`] says
+    /// diagonal, and else GMRES with incomplete factors, those of each rank its own: [`Info::choice`](crate::job::ranks::Info::choice) says
     /// why.
     ///
     /// # Errors
@@ -71,12 +72,12 @@ impl Solver {
         let start = Instant::now();
         agree(&**comm, check_options(options))?;
         let ranges = Ranges::of_counts(&**comm, a.n_rows())?;
-        let (facts, piece) = examine(&**comm, a, &ranges, options.block_size)?;
+        let (mut facts, piece) = examine(&**comm, a, &ranges, options.block_size)?;
         let chosen = agree(&**comm, choose(&**comm, &facts, (&piece, &ranges), options))?;
         let in_f32 = chosen.precond.description().has_hierarchy
             && options.amg_precision.map_or(facts.fits_f32, |precision| precision == Precision::F32);
         Ok(Solver {
-            rows: OwnRows { comm: comm.clone(), piece },
+            rows: OwnRows { comm: comm.clone(), piece, null_space: facts.null_space.take() },
             ranges,
             device: device.clone(),
             options: options.clone(),
@@ -130,17 +131,21 @@ impl Solver {
 
     fn solve_part(&mut self, b: &[f64]) -> Result<Solution> {
         agree(&*self.rows.comm, self.check(b))?;
-        let rhs = Rhs { b, norm: self.rows.norm(b)?, start: None };
-        if self.in_f32 && self.options.amg_precision.is_none() && !fits_f32(self.rows.most(b)?) {
+        let mut b = Cow::Borrowed(b);
+        let projection = self.project(&mut b)?;
+        let rhs = Rhs { b: &b, norm: self.rows.norm(&b)?, start: None };
+        if self.in_f32 && self.options.amg_precision.is_none() && !fits_f32(self.rows.most(&b)?) {
             self.use_f64();
         }
         let mut warnings = self.chosen.warnings.clone();
+        let projected = projection.is_some();
+        warnings.extend(projection);
         let mut solved = self.attempt(&rhs)?;
         if self.is_inexact(&solved) {
             warnings.push(self.attempt_again(&rhs, &mut solved)?);
         }
         warnings.extend(self.settle(&rhs, &mut solved)?);
-        let report = self.report(&rhs, warnings, &solved)?;
+        let report = Report { projected, ..self.report(&rhs, warnings, &solved)? };
         Ok(Solution { x: solved.x, report })
     }
 
@@ -153,6 +158,20 @@ impl Solver {
             check::check_vector("right-hand side of this rank", &rounded, n)?;
         }
         Ok(())
+    }
+
+    /// Takes the part out of b that is outside of the range of a singular matrix, and says so.
+    fn project(&self, b: &mut Cow<[f64]>) -> Result<Option<Warning>> {
+        let (comm, Some(null_space)) = (&*self.rows.comm, &self.rows.null_space) else { return Ok(None) };
+        let found = null_space.project_on_ranks(comm, b.to_mut())?;
+        let has_others = maxima(comm, &[f64::from(u8::from(!null_space.has_every_unknown()))])?[0] > 0.0;
+        Ok(projection(null_space.dimension(), !has_others, found))
+    }
+
+    /// What the preconditioner is kept out of. One that the method brings is not.
+    pub(super) fn projections(&self) -> Option<&NullSpace> {
+        let brings = self.chosen.method.description().own_preconditioner().is_some();
+        self.rows.null_space.as_ref().filter(|_| !brings)
     }
 
     /// Lets the hierarchy be applied in f64 from now on.
@@ -170,8 +189,10 @@ impl Solver {
         let comm = &self.rows.comm;
         let numbers = self.rows().map(|row| row as u32).collect();
         let known = Known { numbers, total: self.facts.n_rows, in_f32: self.in_f32 };
-        let share = Share { piece: self.rows.piece.clone(), basis: Vec::new(), known: Some(known) };
-        let choices = Choices::of_rows(self.options.clone(), self.chosen.method, self.chosen.precond);
+        let basis: Vec<Vec<f64>> = self.projections().into_iter().flat_map(NullSpace::basis).collect();
+        let choices =
+            Choices::of_rows(self.options.clone(), self.chosen.method, self.chosen.precond, basis.len());
+        let share = Share { piece: self.rows.piece.clone(), basis, known: Some(known) };
         let part = part::set_up(comm, &self.device, &choices, share, None);
         self.part = Some(agree(&**comm, part)?);
         self.times.setup += start.elapsed().as_secs_f64();
@@ -220,7 +241,7 @@ impl Solver {
         Ok(solved)
     }
 
-    fn part(&mut self) -> Result<&mut dyn Part> {
+    pub(super) fn part(&mut self) -> Result<&mut dyn Part> {
         match &mut self.part {
             Some(part) => Ok(&mut **part),
             None => Err(Error::Option("nothing is set up: a mistake of this library".into())),
@@ -238,33 +259,6 @@ impl Solver {
         let solved = self.part()?.solve(b, start, stop, observer);
         // The others may wait for this rank.
         solved.inspect_err(|error| end(&*self.rows.comm, error))
-    }
-
-    /// What came of a run that ended with x, not refined yet.
-    fn solved(&mut self, x: Vec<f64>, outcome: Outcome, residual: Norms) -> Result<Solved> {
-        let (n, nnz, comm) = (self.facts.n_rows, self.facts.nnz, self.rows.comm.clone());
-        let vectors = memory::vectors((self.chosen.method, self.chosen.precond), &self.options, 0);
-        let vector_bytes = (vectors * n) as u64 * memory::number(&self.options);
-        let part = self.part()?;
-        let (hierarchy, ilu) = (part.hierarchy().cloned(), part.factors().cloned());
-        let format = storage_of_all(&*comm, part.storage(), nnz)?;
-        let levels = hierarchy.iter().flat_map(|info| &info.levels).map(|level| level.bytes).sum::<u64>();
-        let bytes = format.bytes + levels + vector_bytes;
-        Ok(Solved {
-            residual,
-            x,
-            outcome,
-            refinements: 0,
-            seconds: 0.0,
-            counts: None,
-            bytes,
-            bytes_moved: 0,
-            format,
-            hierarchy,
-            ilu,
-            factorisation: None,
-            ranks: None,
-        })
     }
 
     /// Whether the method failed as it does with a hierarchy of too little accuracy.
@@ -304,50 +298,6 @@ impl Solver {
         solved.residual = self.rows.norms(&solved.x, rhs.b)?;
         Ok(Some(Warning::WorseThanStart { relative_residual: growth, from_zero: true }))
     }
-
-    fn report(&mut self, rhs: &Rhs, warnings: Vec<Warning>, solved: &Solved) -> Result<Report> {
-        let Facts { n_rows, nnz, norm, .. } = self.facts;
-        let (x, b) = (self.rows.most(&solved.x)?, self.rows.most(rhs.b)?);
-        let backward_error = match solved.residual.max {
-            0.0 => 0.0,
-            max => max / (norm * x + b),
-        };
-        let about = About {
-            n_rows,
-            nnz,
-            method: self.chosen.method,
-            precond: self.chosen.precond,
-            options: &self.options,
-            device: &self.device,
-            norm_b: rhs.norm,
-            backward_error,
-            times: std::mem::take(&mut self.times),
-            warnings,
-        };
-        Ok(Report::new(about, solved))
-    }
-
-    fn info(&self) -> Result<Info> {
-        let comm = &*self.rows.comm;
-        Ok(Info {
-            ranks: comm.size(),
-            partition: "blocks".into(),
-            by_rows: true,
-            choice: self.chosen.reason.clone(),
-            quality: self.facts.quality,
-            peer_memory: self.part.as_ref().is_some_and(|part| part.is_connected()),
-            exchanges: self.exchanged.exchanges,
-            exchanged_bytes: sums(comm, &[self.exchanged.bytes as f64])?[0] as u64,
-            reductions: self.exchanged.reductions,
-        })
-    }
-}
-
-/// How this rank stores its rows, with the bytes and entries of all. All ranks call this.
-fn storage_of_all(comm: &dyn Comm, own: Storage, nnz: usize) -> Result<Storage> {
-    let of_all = sums(comm, &[own.bytes as f64, own.traffic as f64, own.padding.stored as f64])?;
-    let padding = Padding { stored: of_all[2] as u64, nnz: nnz as u64 };
-    Ok(Storage { bytes: of_all[0] as u64, traffic: of_all[1] as u64, padding, ..own })
 }
 
 impl Refined for Solver {
@@ -375,8 +325,9 @@ impl Refined for Solver {
         let stop = observer.stop(&self.options.stop, threshold);
         let is_first = self.rows.comm.rank() == 0;
         let watching = is_first.then_some(&mut *observer as &mut dyn Observer);
-        let part::Solved { x, mut outcome, exchanged, bytes_moved, around } =
+        let part::Solved { mut x, mut outcome, exchanged, bytes_moved, around } =
             self.run_once(b, start, &stop, watching)?;
+        self.rows.project(&mut x)?;
         self.exchanged.add(exchanged);
         self.bytes_moved += bytes_moved;
         self.around = [self.around[0] + around[0], self.around[1] + around[1]];
