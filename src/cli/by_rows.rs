@@ -14,13 +14,14 @@ use warpsolve::problem::Rows;
 use warpsolve::{Error, Result};
 
 use super::device;
+use super::ended::{Ended, tell};
 use super::facts::Pass;
+use super::job::Job;
 use super::load::{self, Source};
 use super::partition::PartitionName;
 use super::profile::Profiler;
-use super::progress::Progress;
+use super::progress::{Progress, show};
 use super::ranks;
-use super::solve::{Ended, Job, show, tell};
 use super::status::{FAILURE, SUCCESS};
 
 /// Solves on all ranks, of which this is the first, and reports; returns the exit status.

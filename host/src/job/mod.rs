@@ -15,13 +15,14 @@
 //! | `scaled` | rows and columns scaled, and rows permuted |
 //! | `ranks` | the same on several ranks |
 //! | `residual` | what every claim is checked with |
-//! | `report` | what was done |
+//! | `report`, `account` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
 //! | `bandwidth`, `spmv`, `dot`, `patterns`, `loops`, `shapes`, `timing` | how fast the machine is |
 
 use crate::error::Result;
 use crate::matrix::IntoCsr;
 
+mod account;
 mod attempt;
 mod bandwidth;
 mod builder;

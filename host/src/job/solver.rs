@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::Device;
 use super::Method;
+use super::account::About;
 use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
 use super::isolated;
@@ -16,7 +17,7 @@ use super::prepare::prepare;
 use super::progress::Watch;
 use super::ranks::Ranks;
 use super::reorder::Numbering;
-use super::report::{About, Report, Warning};
+use super::report::{Report, Warning};
 use super::residual::{Norms, norm, relative};
 use super::run::{Prepared, Rhs, Solved};
 use super::scaled::ScaledSystem;

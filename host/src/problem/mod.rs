@@ -9,6 +9,7 @@ pub(crate) mod kuhn;
 mod poisson;
 pub mod random;
 mod random_spd;
+mod rows;
 mod slivers;
 mod stencil;
 #[cfg(test)]
@@ -17,11 +18,11 @@ mod tet;
 
 pub use anisotropic::anisotropic;
 pub use bidomain::bidomain;
-pub use by_row::Rows;
 pub use convection_diffusion::convection_diffusion;
 pub use elasticity::{Elements, elasticity, elasticity_coordinates};
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
+pub use rows::Rows;
 pub use slivers::with_slivers;
 pub use tet::tet;
 
