@@ -488,8 +488,8 @@ pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> 
     projection(null_space.dimension(), null_space.has_every_unknown(), found)
 }
 
-/// What is said of a right-hand side of this norm of which so much was taken out, which a null space has of this
-/// dimension, and where every unknown may have a part in it.
+/// What is said of a right-hand side of this norm of which so much was taken out, which a null space has of
+/// this dimension, and where every unknown may have a part in it.
 pub(super) fn projection(
     dimension: usize,
     every_unknown: bool,
@@ -514,9 +514,9 @@ pub(super) fn reason_of_loss(method: Method, reason: StopReason, growth: f64) ->
 }
 
 /// Whether the start is better than the x that a method left that did not converge, be it finite or not, with
-/// a residual norm that is `growth` times that of the start. A method cut short may be on its way through large residuals,
-/// but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that takes what it
-/// left for the solution is at its end.
+/// a residual norm that is `growth` times that of the start. A method cut short may be on its way through
+/// large residuals, but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that
+/// takes what it left for the solution is at its end.
 pub(super) fn is_worse_than_start(method: Method, reason: StopReason, is_finite: bool, growth: f64) -> bool {
     /// More than rounding.
     const WORSE: f64 = 2.0;

@@ -190,7 +190,8 @@ impl NullSpace {
         Ok((before, removed))
     }
 
-    /// Takes the mean of each component out of x, given the sums over them, and returns the 2-norm of all that.
+    /// Takes the mean of each component out of x, given the sums over them, and returns the 2-norm of all
+    /// that.
     fn take_out(&self, sums: &[f64], x: &mut [f64]) -> f64 {
         let means: Vec<f64> = sums.iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
         let each = x.par_iter_mut().with_min_len(CHUNK).zip(self.component.par_iter());

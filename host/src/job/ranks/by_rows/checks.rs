@@ -85,7 +85,8 @@ fn add_up(comm: &dyn Comm, mine: u64) -> Result<u64> {
         .fold(0, |sum: u64, half| sum.wrapping_add(((half[0] as u64) << 32) + half[1] as u64)))
 }
 
-/// What this rank has of the null space of a symmetric matrix, if it is one that [`NullSpace::on_ranks`] knows.
+/// What this rank has of the null space of a symmetric matrix, if it is one that [`NullSpace::on_ranks`]
+/// knows.
 fn null_space(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<Option<NullSpace>> {
     let own = ranges.of(comm.rank());
     let unknowns: Vec<u32> = (own.start as u32..own.end as u32).collect();

@@ -57,8 +57,8 @@ pub struct Solver {
 impl Solver {
     /// For the matrix of which `a` are this rank's rows, with the columns of the whole matrix. Where nobody
     /// has named method and preconditioner, it is CG with multigrid for a symmetric matrix with a positive
-    /// diagonal, and else GMRES with incomplete factors, those of each rank its own: [`Info::choice`](crate::job::ranks::Info::choice) says
-    /// why.
+    /// diagonal, and else GMRES with incomplete factors, those of each rank its own:
+    /// [`Info::choice`](crate::job::ranks::Info::choice) says why.
     ///
     /// # Errors
     /// A matrix that is not square or not finite, with the first such row of the whole; what method and
