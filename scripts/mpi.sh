@@ -29,6 +29,17 @@ for way in "cg jacobi" "bicgstab jacobi" "gmres ilu" "gmres ilu --ilu overlap=2"
     done
 done
 
+"$program" convert A.mtx A.wsm --quiet
+for asked in "A.wsm --solver cg --precond amg --amg rank_rows=50" "--gen convection-diffusion:20"; do
+    # shellcheck disable=SC2206
+    asked=(solve $asked --by-rows --device cpu --threads 1 --quiet)
+    timeout 120 mpirun --oversubscribe -n 3 "$program" "${asked[@]}" --out x.mtx --json mpi.json
+    "$program" "${asked[@]}" --ranks 3 --out y.mtx --json threads.json
+    cmp x.mtx y.mtx || refuse "by rows: 3 processes and 3 threads give different bits"
+    grep -q '"by_rows": true' mpi.json || refuse "by rows: the report says otherwise"
+    printf 'by rows: 3 processes: %s iterations, the bits of threads\n' "$(number iterations mpi.json)"
+done
+
 for way in "monodomain" "bidomain"; do
     asked=("$way" --slab 3,1,1 --spacing 0.25 --model mitchell-schaeffer --every 3 --device cpu --threads 1 --quiet)
     timeout 120 mpirun --oversubscribe -n 3 "$program" "${asked[@]}" --t-end 6 --out mpi --checkpoint mpi.state
@@ -41,7 +52,7 @@ for way in "monodomain" "bidomain"; do
 done
 
 # One message, and an end.
-for asked in "solve nothing.mtx" "monodomain nothing.vtu" "bidomain --slab 1,1,1 --spacing 0.5 --stimulus ball:9,9,9,1"; do
+for asked in "solve nothing.mtx" "solve nothing.wsm --by-rows" "solve --gen bidomain:3 --by-rows" "monodomain nothing.vtu" "bidomain --slab 1,1,1 --spacing 0.5 --stimulus ball:9,9,9,1"; do
     status=0
     # shellcheck disable=SC2086
     timeout 30 mpirun --oversubscribe -n 3 "$program" $asked --device cpu >out.txt 2>err.txt || status=$?

@@ -199,6 +199,10 @@ pub struct SolveArgs {
     /// from 0 [default: blocks]
     #[arg(long, value_name = "HOW")]
     pub partition: Option<PartitionName>,
+    /// Each rank reads or makes its own rows, and none has the whole matrix: of a .wsm, or of --gen tet,
+    /// poisson2d, poisson3d, anisotropic or convection-diffusion. --rhs is a .wsm with one column
+    #[arg(long, conflicts_with_all = ["plan", "shuffle", "repeat", "coordinates", "near_null"])]
+    pub by_rows: bool,
     /// Settings from a file, .json or .toml, under the names of the options above: solver, max_iter, ..., and
     /// tables amg and ilu; the command line goes before it
     #[arg(long, value_name = "FILE")]

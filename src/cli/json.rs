@@ -158,6 +158,8 @@ impl From<&job::Report> for Column {
 struct Ranks<'a> {
     count: usize,
     partition: &'a str,
+    by_rows: bool,
+    choice: Option<&'a str>,
     imbalance: f64,
     cut: u64,
     shared: u64,
@@ -176,11 +178,21 @@ impl<'a> Ranks<'a> {
     fn of(info: &'a ranks::Info, hierarchy: Option<&amg::Info>) -> Self {
         let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
         let &ranks::Info {
-            ranks, ref partition, peer_memory, exchanges, exchanged_bytes, reductions, ..
+            ranks,
+            ref partition,
+            by_rows,
+            ref choice,
+            peer_memory,
+            exchanges,
+            exchanged_bytes,
+            reductions,
+            ..
         } = info;
         Ranks {
             count: ranks,
             partition,
+            by_rows,
+            choice: choice.as_deref(),
             imbalance,
             cut,
             shared,

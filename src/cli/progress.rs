@@ -4,6 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use warpsolve::job::{CancellationToken, Stage};
+
+use super::output::warn;
+use super::signals;
 
 /// The solve's bar is so many steps long, from `||r|| = ||b||` to the tolerance on a logarithmic scale.
 const STEPS: u64 = 1000;
@@ -107,6 +111,30 @@ impl Progress {
     pub fn clear(&self) {
         if let Some(last) = self.shown().take() {
             last.bar.finish_and_clear();
+        }
+    }
+}
+
+/// Shows what is being done, and lets Ctrl-C cancel from the first iteration or factorisation on: before that
+/// nothing would be lost.
+pub fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
+    let mut is_listening = false;
+    move |stage| {
+        let can_be_cancelled = matches!(stage, Stage::Solve | Stage::Factorisation { .. });
+        if can_be_cancelled && !is_listening {
+            is_listening = true;
+            if let Err(error) = signals::raise(&cancellation.flag()) {
+                warn(&format!("a signal will end the program at once: {error}"));
+            }
+        }
+        match stage {
+            Stage::SetUp => progress.stage("set-up"),
+            Stage::Upload => progress.stage("upload"),
+            Stage::Factorisation { seconds, bytes } => progress.factorising(seconds, bytes),
+            Stage::Iteration { iterations, norm, norm_b, threshold } => {
+                progress.solving(iterations, norm, norm_b, threshold);
+            }
+            _ => {}
         }
     }
 }

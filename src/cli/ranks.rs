@@ -58,7 +58,7 @@ fn on_this_machine(comm: &dyn Comm) -> (usize, usize) {
 
 /// The threads and the device of this process of a launcher: what was asked for, or its share of the cores;
 /// of `cuda` the GPU that is its turn.
-fn share(comm: &dyn Comm, name: DeviceName, threads: usize) -> (DeviceName, usize) {
+pub fn share(comm: &dyn Comm, name: DeviceName, threads: usize) -> (DeviceName, usize) {
     let (size, rank) = on_this_machine(comm);
     let threads = if threads == 0 { self::threads(size) } else { threads };
     (device_of(name, rank), threads)

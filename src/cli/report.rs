@@ -147,8 +147,9 @@ fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     let Quality { imbalance, cut, shared, neighbours, least_rows, most_rows } = info.quality;
     let (least, most) = (thousands(least_rows as u64), thousands(most_rows as u64));
     let rows = if least_rows == most_rows { most } else { format!("{least} to {most}") };
-    lines
-        .add("ranks", format!("{} of {rows} rows, {}, imbalance {imbalance:.2}", info.ranks, info.partition));
+    let own = if info.by_rows { ", each its own rows" } else { "" };
+    let (count, how) = (info.ranks, &info.partition);
+    lines.add("ranks", format!("{count} of {rows} rows, {how}, imbalance {imbalance:.2}{own}"));
     let (cut, shared) = (thousands(cut), thousands(shared));
     let plural = if neighbours == 1 { "" } else { "s" };
     let neighbours = format!("{neighbours} neighbour{plural} at most");
@@ -156,6 +157,9 @@ fn ranks(lines: &mut Lines, info: &ranks::Info, hierarchy: Option<&amg::Info>) {
     lines.add("", told(info.exchanges, info.exchanged_bytes, info.reductions, info.peer_memory));
     if let Some(hierarchy) = hierarchy {
         lines.add("", levels_on_ranks(hierarchy));
+    }
+    if let Some(why) = &info.choice {
+        lines.add("chosen", why);
     }
 }
 

@@ -1,132 +1,29 @@
 //! `warpsolve solve`: from the arguments to the solution, and the files that were asked for.
 
-use std::fmt::Write;
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use warpsolve::comm::Comm;
 use warpsolve::io::matrix_market::write_vectors;
-use warpsolve::job::{
-    self, Builder, CancellationToken, Device, Options, Precond, Ranks, Solution, Solver, Stage,
-};
+use warpsolve::job::{self, Builder, CancellationToken, Device, Ranks, Solution, Solver};
 use warpsolve::matrix::{Csr, row_stats};
 use warpsolve::precond::amg::NearNull;
-use warpsolve::precond::schur::Split;
-use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
 
 use super::args::SolveArgs;
-use super::device::{self, DeviceName};
-use super::facts::{Facts, Pass, worst};
-use super::load::{self, NearNullFile, Source, System};
-use super::output::{check_outputs, check_solution_file, complain, print, warn, write};
+use super::ended::{Ended, tell};
+use super::facts::Pass;
+use super::job::Job;
+use super::load::{self, NearNullFile, System};
+use super::output::{print, write};
 use super::partition::PartitionName;
 use super::profile::Profiler;
-use super::progress::Progress;
-use super::ranks;
+use super::progress::{Progress, show};
 use super::rigid::with_rigid_motions;
-use super::status::{self, SUCCESS};
-use super::values::Restart;
-use super::{advice, config, json, report, signals, split};
-
-/// What is to be done, with every option checked.
-struct Job {
-    source: Source,
-    rhs: Option<PathBuf>,
-    near_null: Option<NearNullFile>,
-    options: Options,
-    unrestarted: bool,
-    device: DeviceName,
-    threads: usize,
-    ranks: usize,
-    partition: Option<PartitionName>,
-    out: Option<PathBuf>,
-    history: Option<PathBuf>,
-    json: Option<PathBuf>,
-    plan: bool,
-    repeat: u32,
-    new_values: bool,
-    quiet: bool,
-    verbose: bool,
-    warnings: Vec<String>,
-}
-
-impl TryFrom<SolveArgs> for Job {
-    type Error = Error;
-
-    fn try_from(args: SolveArgs) -> Result<Job> {
-        let given = args.settings.normalised()?;
-        let (settings, options) = match &args.config {
-            None => (given.clone(), given.options()?),
-            Some(path) => {
-                let named = |what: &str, error| Error::Option(format!("{what}{}: {error}", path.display()));
-                let settings = given.over(config::read(path)?).map_err(|error| named("", error))?;
-                let options = settings.options().map_err(|error| named("with ", error))?;
-                (settings, options)
-            }
-        };
-        let source: Source = args.matrix.into();
-        let vectors = |path| NearNullFile::Vectors(path, options.block_size);
-        let near_null = args.coordinates.map(NearNullFile::Coordinates).or(args.near_null.map(vectors));
-        if let (Some(NearNullFile::Coordinates(_)), 2..) = (&near_null, options.block_size) {
-            let message =
-                "--block-size does not go with --coordinates, which say how many unknowns a node has";
-            return Err(Error::Option(message.into()));
-        }
-        let options = if near_null.is_some() { with_near_null(options)? } else { options };
-        let options = match &args.split {
-            Some(name) => with_split(options, split::read(name)?)?,
-            None => options,
-        };
-        let inputs = [
-            source.file(),
-            args.rhs.as_deref(),
-            near_null.as_ref().map(NearNullFile::path),
-            args.config.as_deref(),
-        ];
-        args.out.as_deref().map_or(Ok(()), check_solution_file)?;
-        check_outputs(&[&args.out, &args.history, &args.json].map(|path| path.as_deref()), &inputs)?;
-        let device = settings.device.unwrap_or(DeviceName::Auto);
-        Ok(Job {
-            source,
-            rhs: args.rhs,
-            near_null,
-            warnings: settings.ignored(&options),
-            options,
-            unrestarted: settings.restart == Some(Restart::Never),
-            device,
-            threads: settings.threads.unwrap_or(0).into(),
-            ranks: ranks::count(args.ranks.map(usize::from), device)?,
-            partition: args.partition,
-            out: args.out,
-            history: args.history,
-            json: args.json,
-            plan: args.plan,
-            repeat: args.repeat,
-            new_values: args.new_values,
-            quiet: args.quiet,
-            verbose: args.verbose,
-        })
-    }
-}
-
-/// Multigrid that takes near-null vectors: it works on unknowns one by one, and aggregates nodes.
-fn with_near_null(options: Options) -> Result<Options> {
-    match options.precond {
-        None | Some(Precond::Amg) => Ok(Options { precond: Some(Precond::Amg), block_size: 1, ..options }),
-        Some(_) => Err(Error::Option("--coordinates and --near-null go with --precond amg".into())),
-    }
-}
-
-/// The preconditioner that takes the two kinds of unknowns apart.
-fn with_split(options: Options, split: Split) -> Result<Options> {
-    match options.precond {
-        None | Some(Precond::Schur) => Ok(Options { precond: Some(Precond::Schur), split, ..options }),
-        Some(_) => Err(Error::Option("--split goes with --precond schur".into())),
-    }
-}
+use super::status::SUCCESS;
+use super::{by_rows, device, json, ranks, report};
 
 /// Solves and reports; returns the exit status.
 ///
@@ -137,6 +34,9 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
     (job.device, job.threads) = ranks::device_and_threads(comm, job.ranks, job.device, job.threads)?;
     if comm.is_none() && job.ranks == 1 && job.partition.is_some() {
         return Err(Error::Option("--partition goes with --ranks, or a launcher that starts several".into()));
+    }
+    if job.by_rows {
+        return by_rows::run(job, comm, profiler, start);
     }
     load::start_threads(job.threads)?;
     let partitioning = job.partition.as_ref().unwrap_or(&PartitionName::Blocks).read()?;
@@ -183,63 +83,13 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
     progress.clear();
     let Solved { x, reports, passes } = solved?;
     let total_seconds = start.elapsed().as_secs_f64();
-    let is_incomplete = passes.len() < job.repeat as usize;
-    let Some(report) = worst(&reports) else { unreachable!("a file of vectors has a column") };
-
-    let warnings = warnings(&job, &reports, &opened.no_gpu);
-    warnings.iter().for_each(|message| warn(message));
-    let reason = report.outcome.reason;
-    let shows_text = !job.quiet && job.json.as_deref() != Some(Path::new("-"));
-    if reason != StopReason::Converged && !shows_text {
-        warn(&report::outcome(&report));
-    }
-
     // Everything is tried, whatever fails before it: the solution may have taken hours.
-    let mut failures = Vec::new();
-    if let Some(path) = &job.out {
-        failures.extend(write_vectors(path, &x).err());
-    }
-    if let Some(path) = &job.history {
-        failures.extend(write(path, &history_csv(&reports)).err());
-    }
-    if shows_text || job.json.is_some() {
-        progress.stage("bandwidth");
-        let copy_bandwidth = opened.copy_bandwidth();
-        progress.clear();
-        // To ask about a kernel loads it, which a short report need not wait for.
-        let capacity = (job.verbose || job.json.is_some()).then(|| opened.capacity()).flatten();
-        let facts = Facts {
-            capacity,
-            matrix: job.source.name(),
-            summary: system.summary,
-            rows: row_stats(&system.a),
-            options: job.options,
-            gpu: opened.device.gpu().map(|gpu| gpu.device().info().clone()),
-            no_gpu: opened.no_gpu,
-            threads: rayon::current_num_threads(),
-            report,
-            passes,
-            columns: if reports.len() > 1 { reports } else { Vec::new() },
-            warnings,
-            read_seconds: system.read_seconds,
-            device_seconds,
-            total_seconds,
-            copy_bandwidth: copy_bandwidth.unwrap_or_else(|error| {
-                warn(&format!("the copy bandwidth could not be measured: {error}"));
-                None
-            }),
-        };
-        if let Some(path) = &job.json {
-            failures.extend(write(path, &json::text(&json::Solve::from(&facts))).err());
-        }
-        if shows_text {
-            failures.extend(print(&report::solve(&facts, job.verbose)).err());
-        }
-    }
-    failures.iter().for_each(complain);
-    // The first solve may have converged before the signal came.
-    let is_cut_short = reason == StopReason::Converged && is_incomplete;
-    Ok(status::of_solve(if is_cut_short { StopReason::Interrupted } else { reason }, &failures))
+    let written = job.out.as_ref().map_or(Ok(()), |path| write_vectors(path, &x));
+    let (summary, rows) = (system.summary, row_stats(&system.a));
+    let read_seconds = system.read_seconds;
+    let ended =
+        Ended { reports, passes, summary, rows, read_seconds, device_seconds, total_seconds, written };
+    tell(job, opened, &progress, ended)
 }
 
 /// What came of all solves.
@@ -276,6 +126,9 @@ fn solve(job: &Job, builder: Builder, system: &System, cancellation: &Cancellati
 /// What every process of a launcher but the first does.
 pub fn work(args: SolveArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
     let job = Job::try_from(args)?;
+    if job.by_rows {
+        return by_rows::work(&job, comm);
+    }
     ranks::work(comm, job.device, job.threads)
 }
 
@@ -290,69 +143,4 @@ fn prospect(job: &Job, a: &Arc<Csr<f64>>, device: &Device) -> Result<u8> {
         print(&report::prospect(&name, &prospect))?;
     }
     Ok(SUCCESS)
-}
-
-/// Shows what is being done, and lets Ctrl-C cancel from the first iteration or factorisation on: before that
-/// nothing would be lost.
-pub fn show(progress: Progress, cancellation: CancellationToken) -> impl FnMut(Stage) + Send {
-    let mut is_listening = false;
-    move |stage| {
-        let can_be_cancelled = matches!(stage, Stage::Solve | Stage::Factorisation { .. });
-        if can_be_cancelled && !is_listening {
-            is_listening = true;
-            if let Err(error) = signals::raise(&cancellation.flag()) {
-                warn(&format!("a signal will end the program at once: {error}"));
-            }
-        }
-        match stage {
-            Stage::SetUp => progress.stage("set-up"),
-            Stage::Upload => progress.stage("upload"),
-            Stage::Factorisation { seconds, bytes } => progress.factorising(seconds, bytes),
-            Stage::Iteration { iterations, norm, norm_b, threshold } => {
-                progress.solving(iterations, norm, norm_b, threshold);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The solve's own warnings, and what only the options tell.
-fn warnings(job: &Job, reports: &[job::Report], no_gpu: &Option<Error>) -> Vec<String> {
-    let mut warnings = job.warnings.clone();
-    for message in reports.iter().flat_map(|report| &report.warnings).map(advice::warning) {
-        // What is said of the matrix is said of every right-hand side.
-        if !warnings.contains(&message) {
-            warnings.push(message);
-        }
-    }
-    if let Some(error) = no_gpu
-        && !matches!(error, Error::NoDevice(_))
-    {
-        warnings.push(format!("the GPU cannot be used: {error}"));
-    }
-    let is_long = |report: &&job::Report| {
-        let restarts = report.method.description().takes_parameter("restart");
-        restarts && report.outcome.iterations as usize > MAX_RESTART
-    };
-    if let Some(report) = reports.iter().find(is_long).filter(|_| job.unrestarted) {
-        let title = report.method.description().title;
-        warnings.push(format!("{title} restarted after {MAX_RESTART} iterations, its longest cycle"));
-    }
-    warnings
-}
-
-/// `iteration,residual_norm,relative`: relative to `||b||`, or the norm again where b = 0; of several
-/// right-hand sides behind the number of the column, from 1.
-fn history_csv(reports: &[job::Report]) -> String {
-    let several = reports.len() > 1;
-    let mut text = String::from(if several { "column," } else { "" });
-    text += "iteration,residual_norm,relative\n";
-    for (column, report) in reports.iter().enumerate() {
-        let scale = if report.norm_b == 0.0 { 1.0 } else { report.norm_b };
-        let column = if several { format!("{},", column + 1) } else { String::new() };
-        for (iteration, norm) in report.outcome.history.iter().enumerate() {
-            let _ = writeln!(text, "{column}{iteration},{norm:e},{:e}", norm / scale);
-        }
-    }
-    text
 }

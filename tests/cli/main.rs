@@ -5,6 +5,7 @@
 mod amg;
 mod bench;
 mod bidomain;
+mod by_rows;
 mod cardiac;
 mod config;
 mod convert;

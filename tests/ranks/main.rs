@@ -17,6 +17,7 @@ use warpsolve::problem::generate;
 use warpsolve::solver::{Stop, StopReason};
 use warpsolve::{Error, Result};
 
+mod by_rows;
 mod overlap;
 
 fn cpu() -> Device {

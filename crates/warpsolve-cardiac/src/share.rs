@@ -176,7 +176,7 @@ impl Share {
     /// ranks call this.
     pub fn null_space(&self, a: &Csr<f64>, unknowns: Unknowns, kinds: usize) -> Result<Option<NullSpace>> {
         match (self.comm(), self.numbering(unknowns)) {
-            (Some(comm), Some(numbering)) => NullSpace::on_ranks(&**comm, a, numbering.own(), kinds),
+            (Some(comm), Some(numbering)) => NullSpace::on_ranks(&**comm, a, numbering.own(), 0, kinds),
             _ => Ok(NullSpace::of(a, kinds)),
         }
     }

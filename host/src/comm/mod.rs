@@ -6,6 +6,7 @@
 //! | `threads` | ranks that are threads of one process |
 //! | `launcher` | whether a launcher such as mpirun has started this process as one of many |
 //! | `partition` | which rank has which rows |
+//! | `ranges` | the same where each has rows in a row |
 //! | `metis` | the same by METIS, with the feature of this name |
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
 //! | `numbering` | unknowns of one rank and of others around them |
@@ -25,6 +26,7 @@ mod numbering;
 mod one_process;
 mod partition;
 mod piece;
+mod ranges;
 mod threads;
 
 pub(crate) use message::{Reader, Writer};
@@ -34,6 +36,7 @@ pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
 pub use piece::{Border, Links, Piece};
+pub use ranges::Ranges;
 pub use threads::Team;
 
 /// How a rank talks to the others.
@@ -151,10 +154,15 @@ pub fn agreed<R>(comm: Option<&Arc<dyn Comm>>, result: Result<R>) -> Result<R> {
 
 /// The same within what ranks agree on later: every rank gets [`Error::Rank`], and they do not agree again.
 pub(crate) fn agree_within<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
-    agree(comm, result).map_err(|error| match error {
+    agree(comm, result).map_err(|error| told(comm, error))
+}
+
+/// An error that every rank has, as that of the rank where it happened.
+pub(crate) fn told(comm: &dyn Comm, error: Error) -> Error {
+    match error {
         Error::Rank { .. } => error,
         own => Error::Rank { rank: comm.rank(), message: own.to_string() },
-    })
+    }
 }
 
 #[cfg(test)]

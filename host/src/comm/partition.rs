@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::parallel::*;
 
+use super::ranges::is_due;
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::precond::ilu;
@@ -156,11 +157,7 @@ fn in_blocks(a: &Csr<f64>, size: usize, block: usize, order: Option<&[u32]>) -> 
     let (mut rank, mut before) = (0, 0);
     for node in order {
         let weight = weight(a, block, node);
-        // By the middle of the node, so that a long row goes where most of it belongs.
-        let is_due = |rank: usize| {
-            u128::from(2 * before + weight) * size as u128 >= 2 * u128::from(total) * (rank as u128 + 1)
-        };
-        while rank + 1 < size && is_due(rank) {
+        while rank + 1 < size && is_due((before, weight, total), rank, size) {
             rank += 1;
         }
         owner[node * block..(node + 1) * block].fill(rank as u32);

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_std::Real;
 
 use super::message::{Reader, Writer};
 use super::numbering::Numbering;
 use super::partition::{Partition, Quality};
-use super::{Comm, all_to_all};
+use super::ranges::Ranges;
+use super::{Comm, all_to_all, maxima, sums};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -22,6 +24,31 @@ pub struct Links {
     pub sends: Vec<(usize, Vec<u32>)>,
     /// Ranks of which this one needs elements, and how many. They come one rank after the other.
     pub receives: Vec<(usize, usize)>,
+}
+
+impl Links {
+    /// The elements of others, as they are received, of a vector of which this rank has `own`. All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub(crate) fn received<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, own: &[U]) -> Result<Vec<U>> {
+        let of = |places: &Vec<u32>| places.iter().map(|&place| own[place as usize]).collect::<Vec<U>>();
+        let sent: Vec<(usize, Vec<U>)> = self.sends.iter().map(|(to, places)| (*to, of(places))).collect();
+        let messages: Vec<(usize, &[u8])> =
+            sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
+        let count: usize = self.receives.iter().map(|&(_, count)| count).sum();
+        let mut received = vec![U::zeroed(); count];
+        let mut rest = &mut received[..];
+        let mut into: Vec<(usize, &mut [u8])> = Vec::with_capacity(self.receives.len());
+        for &(from, count) in &self.receives {
+            let part;
+            (part, rest) = std::mem::take(&mut rest).split_at_mut(count);
+            into.push((from, bytemuck::cast_slice_mut(part)));
+        }
+        comm.exchange(&messages, &mut into)?;
+        Ok(received)
+    }
 }
 
 /// Entries of one rank's rows in columns of others.
@@ -200,6 +227,30 @@ impl Piece {
         self.local.nnz() + self.border.entries.nnz()
     }
 
+    /// How good the partition is by which each rank has its self. All ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub fn quality(&self, comm: &dyn Comm) -> Result<Quality> {
+        let (entries, rows) = (self.nnz() as f64, self.local.n_rows() as f64);
+        let links = &self.border.links;
+        let received: usize = links.receives.iter().map(|&(_, count)| count).sum();
+        let mut others: Vec<usize> = links.receives.iter().map(|&(from, _)| from).collect();
+        others.extend(links.sends.iter().map(|&(to, _)| to));
+        others.sort_unstable();
+        others.dedup();
+        let all = sums(comm, &[entries, self.border.entries.nnz() as f64, received as f64])?;
+        let most = maxima(comm, &[entries, others.len() as f64, rows, -rows])?;
+        Ok(Quality {
+            imbalance: if all[0] == 0.0 { 1.0 } else { most[0] * comm.size() as f64 / all[0] },
+            cut: all[1] as u64,
+            shared: all[2] as u64,
+            neighbours: most[1] as usize,
+            least_rows: -most[3] as usize,
+            most_rows: most[2] as usize,
+        })
+    }
+
     /// Of what each rank has assembled: rows and columns of `a` have these unknowns, of which this rank's own
     /// rows are complete. All ranks call this.
     ///
@@ -207,6 +258,38 @@ impl Piece {
     /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
     pub fn assembled(comm: &dyn Comm, a: &Csr<f64>, rows: &Numbering, columns: &Numbering) -> Result<Piece> {
         Self::of_rows(comm, &a.chosen_rows(rows.own()), columns)
+    }
+
+    /// Of this rank's rows, which have the columns of the whole matrix, where ranks have such ranges of rows.
+    /// All ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub fn of_range(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges) -> Result<Piece> {
+        let own = ranges.of(comm.rank());
+        let is_other = |&j: &u32| !own.contains(&(j as usize));
+        let mut ghosts: Vec<u32> = a.col_idx().iter().copied().filter(is_other).collect();
+        ghosts.sort_unstable();
+        ghosts.dedup();
+        let before = ghosts.partition_point(|&j| (j as usize) < own.start);
+        let (own_numbers, n_own) = (own.start as u32..own.end as u32, own.len());
+        let numbers: Vec<u32> = ghosts[..before]
+            .iter()
+            .copied()
+            .chain(own_numbers)
+            .chain(ghosts[before..].iter().copied())
+            .collect();
+        let owners = numbers.iter().map(|&j| ranges.owner(j as usize) as u32).collect();
+        let place = |&j: &u32| match own.contains(&(j as usize)) {
+            true => (before + j as usize - own.start) as u32,
+            false => {
+                let k = ghosts.binary_search(&j).unwrap_or(0);
+                (if k < before { k } else { k + n_own }) as u32
+            }
+        };
+        let col_idx = a.col_idx().par_iter().with_min_len(LEAST_ROWS).map(place).collect();
+        let columns = Numbering::new(comm.rank(), numbers, owners, ranges.n_rows());
+        Self::of_rows(comm, &a.with_columns(columns.len(), col_idx), &columns)
     }
 
     /// Of this rank's rows, whose columns are `columns`. All ranks call this.

@@ -256,3 +256,42 @@ fn more_unknowns_keep_the_order_of_numbers() {
     assert_eq!(unknowns.own_numbers(), [4, 5, 18, 19]);
     assert_eq!(unknowns.of_nodes(1, 2).with_owners(), all.with_owners());
 }
+
+#[test]
+fn ranges_are_the_blocks_of_a_partition_and_pieces_those_of_the_whole() {
+    let uneven = || {
+        let long = (0..60usize).map(|j| (17, j, 1.0)).chain((0..60).map(|i| (i, 17, 1.0)));
+        let all = (0..60).map(|i| (i, i, 9.0)).chain(long.filter(|&(i, j, _)| i != j));
+        Csr::from_triplets(60, 60, all.collect::<Vec<_>>()).unwrap()
+    };
+    let named = |name: &str| generate(&name.parse().unwrap(), 1).unwrap();
+    let none = Csr::from_triplets(0, 0, []).unwrap();
+    for a in [named("tet:5"), named("random-spd:61"), uneven(), named("poisson2d:2"), none] {
+        let a = Arc::new(a);
+        for (size, block) in [(1, 1), (2, 1), (3, 2), (5, 1), (7, 1), (70, 1)] {
+            if !a.n_rows().is_multiple_of(block) {
+                continue;
+            }
+            let partition = Arc::new(Partition::new(&a, size, block, &Partitioning::Blocks).unwrap());
+            let whole = Pieces::of(&a, &partition);
+            let (quality, pieces) = (whole.quality(), whole);
+            let expected: Vec<_> = (0..size).map(|rank| pieces.piece(rank)).collect();
+            let its = a.clone();
+            let found = on_team(size, move |team| {
+                let lengths = |rows: std::ops::Range<usize>| Ok(rows.map(|i| its.row_len(i)).collect());
+                let ranges = Ranges::by_entries(&team, its.n_rows(), block, lengths).unwrap();
+                let own: Vec<u32> = ranges.of(team.rank()).map(|row| row as u32).collect();
+                let piece = Piece::of_range(&team, &its.chosen_rows(&own), &ranges).unwrap();
+                let quality = piece.quality(&team).unwrap();
+                (ranges, piece, quality)
+            });
+            for (rank, (ranges, piece, its)) in found.into_iter().enumerate() {
+                let rows: Vec<u64> = ranges.of(rank).map(|row| row as u64).collect();
+                assert_eq!(rows, partition.rows(rank), "{size} ranks, {block}");
+                assert!(rows.iter().all(|&row| ranges.owner(row as usize) == rank));
+                assert_eq!(piece, expected[rank], "{size} ranks, {block}");
+                assert_eq!(its, quality);
+            }
+        }
+    }
+}

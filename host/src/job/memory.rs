@@ -1,31 +1,40 @@
 //! How much device memory a plan takes, known before anything is allocated.
 
 use super::plan::Plan;
-use super::{Precision, Precond};
+use super::{Method, Options, Precision, Precond};
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
 use crate::precond::amg::prediction::Prediction;
 use crate::precond::{NullSpace, ilu};
 
+/// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of what
+/// that is kept out of.
+pub(super) fn vectors((method, precond): (Method, Precond), options: &Options, projections: usize) -> usize {
+    let (method, precond, block_size) = (method.description(), precond.description(), options.block_size);
+    let is_brought = method.own_preconditioner().is_some();
+    let preconditioner = if is_brought { 0 } else { (precond.vectors)(block_size) };
+    let is_fused = (precond.is_fused)(block_size) && projections == 0;
+    2 + (method.vectors)(&options.method_parameters(), is_fused) + preconditioner + projections
+}
+
+/// Bytes of a number.
+pub(super) fn number(options: &Options) -> u64 {
+    match options.precision {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    }
+}
+
 impl Plan {
-    /// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of
-    /// what that is kept out of.
+    /// [`vectors`] of this plan.
     fn vectors(&self) -> usize {
-        let (precond, block_size) = (self.precond.description(), self.options.block_size);
         let projections = self.projections().map_or(0, NullSpace::dimension);
-        let preconditioner = if self.brings_preconditioner() { 0 } else { (precond.vectors)(block_size) };
-        let is_fused = (precond.is_fused)(block_size) && projections == 0;
-        2 + (self.method.description().vectors)(&self.method_parameters(), is_fused)
-            + preconditioner
-            + projections
+        vectors((self.method, self.precond), &self.options, projections)
     }
 
     /// Bytes of a number.
     fn number(&self) -> u64 {
-        match self.options.precision {
-            Precision::F32 => 4,
-            Precision::F64 => 8,
-        }
+        number(&self.options)
     }
 
     fn matrix_bytes(&self) -> u64 {

@@ -7,7 +7,7 @@
 //! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `isolated` | unknowns in no equation |
-//! | `plan` | checks and choices, before anything is allocated |
+//! | `plan`, `choice` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
 //! | `many`, `columns` | several right-hand sides |
@@ -15,16 +15,18 @@
 //! | `scaled` | rows and columns scaled, and rows permuted |
 //! | `ranks` | the same on several ranks |
 //! | `residual` | what every claim is checked with |
-//! | `report` | what was done |
+//! | `report`, `account` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
 //! | `bandwidth`, `spmv`, `dot`, `patterns`, `loops`, `shapes`, `timing` | how fast the machine is |
 
 use crate::error::Result;
 use crate::matrix::IntoCsr;
 
+mod account;
 mod attempt;
 mod bandwidth;
 mod builder;
+mod choice;
 mod climb;
 mod columns;
 mod device;

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::report::{Obstacle, Warning};
+use super::choice::{Traits, choose_way};
+use super::report::Warning;
+use super::residual::{Equation, Norms, residual};
 use super::{Method, Options, Precision, Precond};
 use crate::analysis::Known;
 use crate::error::{Error, Result};
 use crate::matrix::{AnyMatrix, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks};
 use crate::parallel::*;
-use crate::precond::{self, NullSpace, SingularBlocks, amg};
+use crate::precond::{self, NullSpace, SingularBlocks};
 use crate::solver::direct::Outlook;
-use crate::solver::{self, Stop, Takes};
+use crate::solver::{self, Stop};
 
 /// Entries of the diagonal, or of a vector, that a task looks at.
 const CHUNK: usize = 4096;
@@ -69,20 +71,15 @@ impl Plan {
         let is_divisible = options.block_size == 1 && all(|d| d != 0.0 && d.is_finite());
         let check_divisible =
             |precond| if is_divisible { Ok(()) } else { check_divisible(&a, precond, &options) };
-        let precond = choose_preconditioner(&check_divisible, &options, &mut warnings)?;
-        let overlaps = precond == Precond::Ilu && options.ilu.overlap > 0;
-        let may_be_cg = all(|d| d > 0.0) && !overlaps;
-        let method = choose_method(&a, may_be_cg, &options, is_symmetric, &mut warnings);
-        if overlaps && method.description().needs_symmetry {
-            return Err(refuse_overlap(method, options.ilu.overlap));
-        }
-        let applied = method.description().own_preconditioner().unwrap_or(precond);
-        check_divisible(applied).map_err(|error| explain_empty_row(&a, error))?;
+        let matrix = Traits {
+            is_symmetric,
+            has_positive_diagonal: all(|d| d > 0.0),
+            symmetry: &|| a.is_symmetric(check::ROUNDING),
+            check_divisible: &check_divisible,
+        };
+        let (method, precond) =
+            choose_way(&matrix, &options, &mut warnings).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
-        let amg::Params { pre, post, .. } = options.amg;
-        if has_hierarchy && method.description().needs_symmetry && pre != post {
-            warnings.push(Warning::UnsymmetricCycle { method, pre, post });
-        }
         let converts_on_device = match options.block_size {
             1 => precond.description().from_csr && options.format.is_none(),
             _ => converts_blocks_on_device(&a, &options, has_hierarchy, target),
@@ -163,8 +160,7 @@ impl Plan {
 
     /// When a run that launches every kernel of the method once, and warms up, stops.
     pub fn warm_up_stop(&self, threshold: f64) -> Stop {
-        let max_iterations = (self.method.description().warm_up)(&self.method_parameters());
-        Stop { rtol: 0.0, atol: threshold, max_iterations }
+        warm_up_stop(self.method, &self.method_parameters(), threshold)
     }
 
     /// What the preconditioner is made with.
@@ -179,14 +175,32 @@ impl Plan {
     }
 }
 
+impl Equation for Plan {
+    fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>> {
+        Ok(residual(&self.a, x, b))
+    }
+    fn norms(&self, x: &[f64], b: &[f64]) -> Result<Norms> {
+        Ok(Norms::of(&self.a, x, b))
+    }
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        Plan::project(self, x);
+        Ok(())
+    }
+}
+
+/// When a run that launches every kernel of the method once, and warms up, stops.
+pub(super) fn warm_up_stop(method: Method, parameters: &solver::Parameters, threshold: f64) -> Stop {
+    Stop { rtol: 0.0, atol: threshold, max_iterations: (method.description().warm_up)(parameters) }
+}
+
 /// Whether f32 holds the number and its inverse with room for the residual's decrease.
-fn fits_f32(v: f64) -> bool {
+pub(super) fn fits_f32(v: f64) -> bool {
     const ROOM: f64 = 1e15;
     v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM)
 }
 
 /// Refuses a diagonal that the preconditioner would have to divide by, and cannot.
-fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options) -> Result<()> {
+pub(super) fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options) -> Result<()> {
     let description = precond.description();
     let is_pseudo = options.singular_blocks == SingularBlocks::PseudoInverse
         && description.takes_parameter("singular-blocks");
@@ -204,65 +218,6 @@ fn explain_empty_row(a: &Csr<f64>, error: Error) -> Error {
              and its unknown out of the system, or put an entry there"
         )),
         error => error,
-    }
-}
-
-fn refuse_overlap(method: Method, overlap: u32) -> Error {
-    Error::Option(format!(
-        "with overlap={overlap} the preconditioner ilu is not symmetric on several ranks, and {method} needs one \
-         that is; take --solver bicgstab or gmres, or overlap=0"
-    ))
-}
-
-fn choose_preconditioner(
-    check_divisible: &dyn Fn(Precond) -> Result<()>,
-    options: &Options,
-    warnings: &mut Vec<Warning>,
-) -> Result<Precond> {
-    let method = options.method.map(Method::description);
-    let takes = method.map_or(Takes::Any, |method| method.takes);
-    let name = method.map_or("", |method| method.name);
-    match (takes, options.precond) {
-        (Takes::Only(its) | Takes::Own(its), None) => Ok(its),
-        (Takes::Only(its), Some(precond)) if precond != its => {
-            Err(Error::Preconditioner { method: name, precond: precond.to_string() })
-        }
-        (Takes::Own(its), Some(precond)) if precond != its && precond != Precond::None => Err(Error::Option(
-            format!("the method {name} takes no preconditioner, and it was given {precond}"),
-        )),
-        (_, Some(precond)) => Ok(precond),
-        (Takes::Any, None) => {
-            let obstacle = match check_divisible(Precond::Jacobi) {
-                Ok(()) => return Ok(Precond::Jacobi),
-                Err(Error::Diagonal { row, what, .. }) => Some(Obstacle::Entry { row, what }),
-                Err(Error::Block { node, what, .. }) => Some(Obstacle::Block { node, what }),
-                Err(_) => None,
-            };
-            warnings.extend(obstacle.map(Warning::NoPreconditioner));
-            Ok(Precond::None)
-        }
-    }
-}
-
-/// The method; CG for a symmetric matrix where it `may_be_cg`. `is_symmetric` where that is known already.
-fn choose_method(
-    a: &Csr<f64>,
-    may_be_cg: bool,
-    options: &Options,
-    is_symmetric: bool,
-    warnings: &mut Vec<Warning>,
-) -> Method {
-    match options.method {
-        Some(method) => {
-            if method.description().needs_symmetry && !is_symmetric {
-                let symmetry = a.is_symmetric(check::ROUNDING);
-                let warning = Warning::UnsymmetricMatrix { method, symmetry };
-                warnings.extend((!symmetry.is_symmetric()).then_some(warning));
-            }
-            method
-        }
-        None if may_be_cg && (is_symmetric || a.is_symmetric(check::ROUNDING).is_symmetric()) => Method::Cg,
-        None => Method::Gmres,
     }
 }
 

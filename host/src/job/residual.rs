@@ -2,6 +2,7 @@
 
 use crate::parallel::*;
 
+use crate::error::Result;
 use crate::matrix::Csr;
 use crate::matrix::backward_error::larger;
 
@@ -24,6 +25,25 @@ fn entry(a: &Csr<f64>, x: &[f64], b: &[f64], i: usize) -> f64 {
 /// `b - A x`.
 pub(super) fn residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> Vec<f64> {
     (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).map(|i| entry(a, x, b, i)).collect()
+}
+
+/// A system as its solutions are checked: all of it, or on each of several ranks its rows.
+pub(super) trait Equation {
+    /// `b - A x`.
+    ///
+    /// # Errors
+    /// Those of ranks.
+    fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>>;
+    /// How large that is, of all rows.
+    ///
+    /// # Errors
+    /// Those of ranks.
+    fn norms(&self, x: &[f64], b: &[f64]) -> Result<Norms>;
+    /// Takes the part in the null space out of x.
+    ///
+    /// # Errors
+    /// Those of ranks.
+    fn project(&self, x: &mut [f64]) -> Result<()>;
 }
 
 /// How large a residual is.

@@ -9,9 +9,9 @@ use super::columns::ColumnSolver;
 use super::plan::Plan;
 use super::progress::{CancellationToken, Iterations, Stage, Watch};
 use super::ranks::Info;
-use super::residual::{Norms, residual};
+use super::residual::{Equation, Norms};
 use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
-use super::{Device, Method, Precision};
+use super::{Device, Method, Options, Precision};
 use crate::backend::gpu::check_memory;
 use crate::backend::{ColumnVector, Operator, Storage};
 use crate::error::Result;
@@ -54,6 +54,18 @@ pub(super) struct Solved {
     pub factorisation: Option<direct::Info>,
     /// The ranks, where there are several.
     pub ranks: Option<Info>,
+}
+
+impl Solved {
+    /// Whether it came to what comes of a preconditioner of too little accuracy.
+    pub fn failed_inexactly(&self) -> bool {
+        let failed = matches!(
+            self.outcome.reason,
+            StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
+        );
+        // Recurrences that rounding has taken over may leave an x of which they know nothing.
+        failed || !self.residual.two.is_finite()
+    }
 }
 
 /// A [`System`] whose number type and backend are forgotten.
@@ -275,8 +287,17 @@ fn make_solver<T: Number, B: Computes<T>>(
 
 /// What can be started again.
 pub(super) trait Refined {
-    /// What is carried out.
-    fn plan(&self) -> &Plan;
+    /// What is solved.
+    fn equation(&self) -> &dyn Equation;
+    /// How.
+    fn options(&self) -> &Options;
+    /// Whether somebody has cancelled the solve.
+    ///
+    /// # Errors
+    /// Those of ranks.
+    fn is_cancelled(&self, watch: &Watch) -> Result<bool> {
+        Ok(watch.cancellation.is_cancelled())
+    }
     /// One run of the solver from `start`, or from 0, down to a residual norm of `threshold`: what x is then,
     /// on the host, without its part in the null space.
     fn run(
@@ -289,8 +310,11 @@ pub(super) trait Refined {
 }
 
 impl<T: Number, B: Computes<T>> Refined for System<T, B> {
-    fn plan(&self) -> &Plan {
+    fn equation(&self) -> &dyn Equation {
         &self.plan
+    }
+    fn options(&self) -> &Options {
+        &self.plan.options
     }
     fn run(
         &mut self,
@@ -325,13 +349,13 @@ pub(super) fn refine(
     /// Below what was asked, so that rounding does not call for another refinement.
     const AIM: f64 = 0.9;
     // More than that one run in T cannot take off.
-    let least_share = match system.plan().options.precision {
+    let least_share = match system.options().precision {
         Precision::F64 => f64::EPSILON.sqrt(),
         Precision::F32 => f64::from(f32::EPSILON).sqrt(),
     };
     let threshold = solved.outcome.threshold;
     let claimed = solved.outcome.history.last().copied().unwrap_or(f64::NAN);
-    let max_iterations = system.plan().options.stop.max_iterations;
+    let max_iterations = system.options().stop.max_iterations;
     loop {
         let found = solved.residual.two;
         let claims = matches!(solved.outcome.reason, StopReason::Converged | StopReason::Inaccurate { .. });
@@ -345,18 +369,18 @@ pub(super) fn refine(
         solved.outcome.reason = StopReason::Inaccurate { claimed, found };
         let before = solved.outcome.iterations;
         let gives_up = solved.refinements == MOST || before >= max_iterations || !found.is_finite();
-        if gives_up || watch.cancellation.is_cancelled() {
+        if gives_up || system.is_cancelled(watch)? {
             return Ok(());
         }
 
         // A d = b - A x,  x = x + d
-        let r = residual(&system.plan().a, &solved.x, rhs.b);
+        let r = system.equation().residual(&solved.x, rhs.b)?;
         let mut observer = Iterations { watch, before, norm_b: rhs.norm, threshold };
         let aim = (AIM * threshold).max(least_share * found);
         let (d, run) = system.run(&r, None, aim, &mut observer)?;
         let mut x: Vec<f64> = solved.x.iter().zip(&d).map(|(x, d)| x + d).collect();
-        system.plan().project(&mut x);
-        let norms = Norms::of(&system.plan().a, &x, rhs.b);
+        system.equation().project(&mut x)?;
+        let norms = system.equation().norms(&x, rhs.b)?;
         if norms.two < found {
             (solved.x, solved.residual) = (x, norms);
         }

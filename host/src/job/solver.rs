@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::Device;
 use super::Method;
+use super::account::About;
 use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
 use super::isolated;
@@ -344,12 +345,7 @@ impl Solver {
         let could_be_better = self.plan.hierarchy_in_f32
             && self.plan.options.precision == Precision::F64
             && !self.plan.method.description().is_stationary();
-        let failed = matches!(
-            solved.outcome.reason,
-            StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
-        );
-        // Recurrences that rounding has taken over may leave an x of which they know nothing.
-        could_be_better && (failed || !solved.residual.two.is_finite())
+        could_be_better && solved.failed_inexactly()
     }
 
     /// Solves once more with a hierarchy in f64. Where even that fails nothing changes.
@@ -390,7 +386,8 @@ impl Solver {
     pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if solved.outcome.reason == StopReason::Converged {
-            solved.outcome.reason = proof(rhs, solved.outcome.threshold);
+            let b_is_zero = rhs.b.iter().all(|b| *b == 0.0);
+            solved.outcome.reason = proof(rhs.norm, b_is_zero, solved.outcome.threshold);
         }
         if self.is_rounding(rhs, solved) {
             solved.outcome.reason = StopReason::AtRounding;
@@ -419,21 +416,13 @@ impl Solver {
             Some(x) => Norms::of(a, x, rhs.b).two,
         };
         let growth = relative(solved.residual.two, start_norm);
-        if is_worse_than_start(self.plan.method, reason, &solved.x, growth) {
+        let is_finite = solved.x.iter().all(|v| v.is_finite());
+        if is_worse_than_start(self.plan.method, reason, is_finite, growth) {
             warnings.push(Warning::WorseThanStart {
                 relative_residual: relative(solved.residual.two, rhs.norm),
                 from_zero: rhs.start.is_none(),
             });
-            let method = self.plan.method.description();
-            if method.is_stationary() && !method.is_on_host && reason != StopReason::Interrupted {
-                solved.outcome.reason = StopReason::Diverged;
-            } else if !growth.is_finite()
-                && matches!(reason, StopReason::IterationLimit | StopReason::Stagnated)
-            {
-                solved.outcome.reason = StopReason::NotFinite;
-            } else if matches!(reason, StopReason::IterationLimit | StopReason::Inaccurate { .. }) {
-                solved.outcome.reason = StopReason::Breakdown(LOST);
-            }
+            solved.outcome.reason = reason_of_loss(self.plan.method, reason, growth);
             match rhs.start {
                 None => solved.x.fill(0.0),
                 Some(x) => solved.x.copy_from_slice(x),
@@ -453,56 +442,35 @@ impl Solver {
     ) -> Report {
         let plan = &self.plan;
         let start = Instant::now();
-        let error = backward_error::of_norms(plan.norm, &solved.x, rhs.b, solved.residual.max);
-        let times = std::mem::take(&mut self.times);
-        let check = times.check + start.elapsed().as_secs_f64();
-        Report {
+        let backward_error = backward_error::of_norms(plan.norm, &solved.x, rhs.b, solved.residual.max);
+        let mut times = std::mem::take(&mut self.times);
+        times.check += start.elapsed().as_secs_f64();
+        let about = About {
             n_rows: plan.a.n_rows(),
             nnz: plan.a.nnz(),
-            format: solved.format.clone(),
-            reordered: self.numbering.as_ref().map(|numbering| numbering.info),
-            scaled: None,
             method: plan.method,
             precond: plan.precond,
-            block_size: plan.options.block_size,
-            precision: plan.options.precision,
-            device: self.device.name(),
-            columns: 1,
-            outcome: solved.outcome.clone(),
-            refinements: solved.refinements,
-            relative_residual: relative(solved.residual.two, rhs.norm),
-            backward_error: error,
+            options: &plan.options,
+            device: &self.device,
             norm_b: rhs.norm,
-            projected,
-            setup_seconds: times.setup,
-            warm_up_seconds: times.warm_up,
-            upload_seconds: times.upload,
-            solve_seconds: solved.seconds,
-            download_seconds: times.download,
-            check_seconds: check,
-            expected_bytes: self.device.gpu().map(|_| plan.expected_bytes()),
-            device_bytes: solved.bytes,
-            bytes_moved: solved.bytes_moved,
-            counts: solved.counts,
-            amg: solved.hierarchy.clone(),
-            ilu: solved.ilu.clone(),
-            factorisation: solved.factorisation,
-            ranks: solved.ranks.clone(),
-            analysis: None,
-            attempts: Vec::new(),
+            backward_error,
+            times,
             warnings,
-        }
+        };
+        let reordered = self.numbering.as_ref().map(|numbering| numbering.info);
+        let expected_bytes = self.device.gpu().map(|_| plan.expected_bytes());
+        Report { reordered, projected, expected_bytes, ..Report::new(about, solved) }
     }
 }
 
 /// What is left of the claim to have converged: nothing where a norm that it rests on is none, because the
 /// squares of the right-hand side overflow, or those of the residual that was asked for underflow.
-fn proof(rhs: &Rhs, threshold: f64) -> StopReason {
+pub(super) fn proof(norm_b: f64, b_is_zero: bool, threshold: f64) -> StopReason {
     /// The square of such a norm has a digit or two left.
     const LEAST: f64 = 1e-158;
     // Of any other right-hand side such a norm of the residual can be the norm of zeros.
-    let is_tiny = rhs.norm < LEAST / f64::EPSILON.sqrt() && rhs.b.iter().any(|b| *b != 0.0);
-    match rhs.norm.is_finite() {
+    let is_tiny = norm_b < LEAST / f64::EPSILON.sqrt() && !b_is_zero;
+    match norm_b.is_finite() {
         false => StopReason::NotFinite,
         true if is_tiny && threshold < LEAST => StopReason::Breakdown(TINY),
         true => StopReason::Converged,
@@ -516,20 +484,40 @@ const LOST: &str = "rounding errors outgrew the solution";
 /// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than
 /// rounding.
 pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
-    const ROUNDING: f64 = 1e-10;
-    let (norm, removed) = null_space.project(b);
-    (removed > ROUNDING * norm).then(|| Warning::Projected {
-        dimension: null_space.dimension(),
-        every_unknown: null_space.has_every_unknown(),
-        share: removed / norm,
-    })
+    let found = null_space.project(b);
+    projection(null_space.dimension(), null_space.has_every_unknown(), found)
 }
 
-/// Whether the start is better than the `x` that a method left that did not converge, with a residual norm
-/// that is `growth` times that of the start. A method cut short may be on its way through large residuals,
-/// but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that takes what it
-/// left for the solution is at its end.
-pub(super) fn is_worse_than_start(method: Method, reason: StopReason, x: &[f64], growth: f64) -> bool {
+/// What is said of a right-hand side of this norm of which so much was taken out, which a null space has of
+/// this dimension, and where every unknown may have a part in it.
+pub(super) fn projection(
+    dimension: usize,
+    every_unknown: bool,
+    (norm, removed): (f64, f64),
+) -> Option<Warning> {
+    const ROUNDING: f64 = 1e-10;
+    let warning = Warning::Projected { dimension, every_unknown, share: removed / norm };
+    (removed > ROUNDING * norm).then_some(warning)
+}
+
+/// Why a method stopped that left something worse than its start, with a residual norm that is `growth` times
+/// that of the start.
+pub(super) fn reason_of_loss(method: Method, reason: StopReason, growth: f64) -> StopReason {
+    let method = method.description();
+    match reason {
+        StopReason::Interrupted => reason,
+        _ if method.is_stationary() && !method.is_on_host => StopReason::Diverged,
+        StopReason::IterationLimit | StopReason::Stagnated if !growth.is_finite() => StopReason::NotFinite,
+        StopReason::IterationLimit | StopReason::Inaccurate { .. } => StopReason::Breakdown(LOST),
+        _ => reason,
+    }
+}
+
+/// Whether the start is better than the x that a method left that did not converge, be it finite or not, with
+/// a residual norm that is `growth` times that of the start. A method cut short may be on its way through
+/// large residuals, but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that
+/// takes what it left for the solution is at its end.
+pub(super) fn is_worse_than_start(method: Method, reason: StopReason, is_finite: bool, growth: f64) -> bool {
     /// More than rounding.
     const WORSE: f64 = 2.0;
     let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Interrupted);
@@ -537,5 +525,5 @@ pub(super) fn is_worse_than_start(method: Method, reason: StopReason, x: &[f64],
     // NaN is worse.
     let grew = growth.is_nan() || growth > limit;
     let worse = grew && (method.description().descends || !cut_short);
-    worse || !x.iter().all(|v| v.is_finite())
+    worse || !is_finite
 }

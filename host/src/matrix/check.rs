@@ -25,9 +25,14 @@ pub fn check_square<T: Real>(a: &Csr<T>) -> Result<()> {
 
 /// Refuses NaN and infinite entries, naming the first.
 pub fn check_finite<T: Real>(a: &Csr<T>) -> Result<()> {
+    check_rows_finite(a, 0)
+}
+
+/// The same of some rows of a matrix, of which `first` is the first.
+pub(crate) fn check_rows_finite<T: Real>(a: &Csr<T>, first: usize) -> Result<()> {
     let Some(k) = first_not_finite(a.values()) else { return Ok(()) };
     // The last row that starts at or before entry k; empty rows start there too, so it is the last.
-    let row = a.row_ptr().partition_point(|&start| start <= k);
+    let row = first + a.row_ptr().partition_point(|&start| start <= k);
     Err(Error::NotFinite {
         what: "matrix entry",
         value: a.values()[k].to_f64(),

@@ -27,16 +27,25 @@ pub struct Survey<T> {
 impl<T: Real> Survey<T> {
     /// Reads a matrix once, in order and in parallel, whatever the numbering of its unknowns.
     pub fn of(a: &Csr<T>) -> Self {
+        let (mut survey, fingerprint) = Self::of_rows(a, 0);
+        survey.diagonal.truncate(a.n_cols());
+        survey.is_mirrored = a.n_rows() == a.n_cols() && fingerprint == 0;
+        survey
+    }
+
+    /// What is found in some rows of a square matrix, of which `first` is the first, and their fingerprint:
+    /// if those of all rows add up to 0, modulo 2^64, the matrix is symmetric to the last bit. That is not
+    /// said of some rows alone.
+    pub(crate) fn of_rows(a: &Csr<T>, first: usize) -> (Self, u64) {
         let keys = [0, 1].map(|k| random::number(0, k));
         let mut diagonal = vec![T::ZERO; a.n_rows()];
         let chunk = |(c, diagonal): (usize, &mut [T])| {
-            let row = |(k, d): (usize, &mut T)| of_row(a, c * CHUNK + k, d, keys);
+            let row = |(k, d): (usize, &mut T)| of_row(a, c * CHUNK + k, first, d, keys);
             diagonal.iter_mut().enumerate().map(row).fold(Rows::NONE, Rows::with)
         };
         let chunks = diagonal.par_chunks_mut(CHUNK).enumerate();
         let Rows { is_finite, fingerprint, norm } = chunks.map(chunk).reduce(|| Rows::NONE, Rows::with);
-        diagonal.truncate(a.n_cols());
-        Survey { is_finite, is_mirrored: a.n_rows() == a.n_cols() && fingerprint == 0, norm, diagonal }
+        (Survey { is_finite, is_mirrored: false, norm, diagonal }, fingerprint)
     }
 }
 
@@ -67,12 +76,12 @@ impl Rows {
     }
 }
 
-/// What is found in a row. Sets `diagonal`.
-fn of_row<T: Real>(a: &Csr<T>, row: usize, diagonal: &mut T, keys: [u64; 2]) -> Rows {
+/// What is found in a row of `a`, whose rows begin with `first` of the matrix. Sets `diagonal`.
+fn of_row<T: Real>(a: &Csr<T>, row: usize, first: usize, diagonal: &mut T, keys: [u64; 2]) -> Rows {
     let (columns, values) = a.row(row);
     let (mut is_finite, mut norm, mut sum) = (true, 0.0, 0u64);
     for (&j, &entry) in columns.iter().zip(values) {
-        let (i, value) = (row as u32, entry.to_f64());
+        let (i, value) = ((first + row) as u32, entry.to_f64());
         is_finite &= value.is_finite();
         norm += value.abs();
         if i == j {

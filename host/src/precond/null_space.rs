@@ -50,12 +50,13 @@ impl NullSpace {
         }
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
         let is_shifted = |kind: usize| {
-            let all_of = |sign: f64| rows().all(|i| sign * sums(a, i, b, kind).0 > 0.0 || is_alone(a, i));
+            let all_of =
+                |sign: f64| rows().all(|i| sign * sums(a.row(i), b, kind).0 > 0.0 || is_alone(a.row(i), i));
             n >= FEW && (all_of(1.0) || all_of(-1.0))
         };
         let all_vanish = |kind: usize| {
-            vanishes(a, kind.min(n - 1), b, kind)
-                && rows().all(|i| vanishes(a, i, b, kind))
+            vanishes(a.row(kind.min(n - 1)), kind.min(n - 1), b, kind)
+                && rows().all(|i| vanishes(a.row(i), i, b, kind))
                 && !is_shifted(kind)
         };
         let kinds: Vec<bool> = (0..b).map(all_vanish).collect();
@@ -69,25 +70,32 @@ impl NullSpace {
     }
 
     /// What this rank has of the null space of a symmetric matrix as [`NullSpace::of`] takes it, whose graph
-    /// over the unknowns of one kind is connected. `own` are the places in `a` of this rank's rows. All ranks
-    /// call this.
+    /// over the unknowns of one kind is connected. `own` are the columns in `a` of this rank's unknowns; the
+    /// row of unknown i is row `i - first` of `a`. All ranks call this.
     ///
     /// # Errors
     /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
-    pub fn on_ranks(comm: &dyn Comm, a: &Csr<f64>, own: &[u32], b: usize) -> Result<Option<NullSpace>> {
+    pub fn on_ranks(
+        comm: &dyn Comm,
+        a: &Csr<f64>,
+        own: &[u32],
+        first: usize,
+        b: usize,
+    ) -> Result<Option<NullSpace>> {
+        let row = |i: usize| a.row(i - first);
         let rows = || own.par_iter().with_min_len(CHUNK).map(|&i| i as usize);
         let count = |is_so: &(dyn Fn(usize) -> bool + Sync)| {
             rows().map(|i| usize::from(is_so(i))).sum::<usize>() as f64
         };
         // Of each kind: rows whose sums do not vanish, that are above 0, below 0; all; unknowns.
         let counts = |kind: usize| {
-            let sum = |i: usize| sums(a, i, b, kind).0;
+            let sum = |i: usize| sums(row(i), b, kind).0;
             [
-                count(&|i| !vanishes(a, i, b, kind)),
-                count(&|i| sum(i) > 0.0 || is_alone(a, i)),
-                count(&|i| sum(i) < 0.0 || is_alone(a, i)),
+                count(&|i| !vanishes(row(i), i, b, kind)),
+                count(&|i| sum(i) > 0.0 || is_alone(row(i), i)),
+                count(&|i| sum(i) < 0.0 || is_alone(row(i), i)),
                 own.len() as f64,
-                count(&|i| i % b == kind && !is_alone(a, i)),
+                count(&|i| i % b == kind && !is_alone(row(i), i)),
             ]
         };
         let of_all = comm::sums(comm, &(0..b).flat_map(counts).collect::<Vec<f64>>())?;
@@ -102,7 +110,7 @@ impl NullSpace {
         }
         let component_of = |&i: &u32| {
             let i = i as usize;
-            let k = kinds.iter().position(|&kind| i % b == kind && !is_alone(a, i));
+            let k = kinds.iter().position(|&kind| i % b == kind && !is_alone(row(i), i));
             k.map_or(REGULAR, |k| k as u32)
         };
         let component = own.iter().map(component_of).collect();
@@ -160,18 +168,40 @@ impl NullSpace {
     /// Where nothing but rounding is left of `x`, it is set to 0.
     pub fn project(&self, x: &mut [f64]) -> (f64, f64) {
         let before = norm(x);
-        let means: Vec<f64> = self.sums(x).iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
+        let removed = self.take_out(&self.sums(x), x);
+        if norm(x) <= ROUNDING * before {
+            x.fill(0.0);
+        }
+        (before, removed)
+    }
+
+    /// The same of a vector of which this rank has a part, as of the [null space](NullSpace::on_ranks). All
+    /// ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub fn project_on_ranks(&self, comm: &dyn Comm, x: &mut [f64]) -> Result<(f64, f64)> {
+        let norm_of_all = |x: &[f64]| Ok(comm::sums(comm, &[norm(x).powi(2)])?[0].sqrt());
+        let before = norm_of_all(x)?;
+        let removed = self.take_out(&comm::sums(comm, &self.sums(x))?, x);
+        if norm_of_all(x)? <= ROUNDING * before {
+            x.fill(0.0);
+        }
+        Ok((before, removed))
+    }
+
+    /// Takes the mean of each component out of x, given the sums over them, and returns the 2-norm of all
+    /// that.
+    fn take_out(&self, sums: &[f64], x: &mut [f64]) -> f64 {
+        let means: Vec<f64> = sums.iter().zip(&self.sizes).map(|(s, &m)| s / m as f64).collect();
         let each = x.par_iter_mut().with_min_len(CHUNK).zip(self.component.par_iter());
         each.for_each(|(x, &k)| {
             if k != REGULAR {
                 *x -= means[k as usize];
             }
         });
-        if norm(x) <= ROUNDING * before {
-            x.fill(0.0);
-        }
         let removed = means.iter().zip(&self.sizes).map(|(mean, &m)| mean * mean * m as f64).sum::<f64>();
-        (before, removed.sqrt())
+        removed.sqrt()
     }
 
     /// The sum over each component.
@@ -196,17 +226,20 @@ impl NullSpace {
     }
 }
 
-/// The sums of the entries of row i over the unknowns of one of `b` kinds, and of their magnitudes.
-fn sums(a: &Csr<f64>, i: usize, b: usize, kind: usize) -> (f64, f64) {
-    let entries = a.row(i).0.iter().zip(a.row(i).1).filter(|(j, _)| **j as usize % b == kind);
+/// Columns and values of a row.
+type Row<'a> = (&'a [u32], &'a [f64]);
+
+/// The sums of the entries of a row over the unknowns of one of `b` kinds, and of their magnitudes.
+fn sums((columns, values): Row, b: usize, kind: usize) -> (f64, f64) {
+    let entries = columns.iter().zip(values).filter(|(j, _)| **j as usize % b == kind);
     entries.fold((0.0, 0.0), |(s, m), (_, v)| (s + v, m + v.abs()))
 }
 
-/// Whether the first of [`sums`] is 0 but for rounding, or the row says nothing of the others.
-fn vanishes(a: &Csr<f64>, i: usize, b: usize, kind: usize) -> bool {
-    let (sum, magnitude) = sums(a, i, b, kind);
+/// Whether the first of [`sums`], of row i, is 0 but for rounding, or the row says nothing of the others.
+fn vanishes(row: Row, i: usize, b: usize, kind: usize) -> bool {
+    let (sum, magnitude) = sums(row, b, kind);
     // A row without entries is none of these: its unknown is in no system.
-    sum.abs() <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind) || is_alone(a, i)
+    sum.abs() <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind) || is_alone(row, i)
 }
 
 fn norm(x: &[f64]) -> f64 {
@@ -214,9 +247,9 @@ fn norm(x: &[f64]) -> f64 {
     squares.iter().sum::<f64>().sqrt()
 }
 
-/// Whether a row's only entry that is not 0 is that of the diagonal.
-fn is_alone(a: &Csr<f64>, i: usize) -> bool {
-    let mut entries = a.row(i).0.iter().zip(a.row(i).1).filter(|(_, v)| **v != 0.0);
+/// Whether the only entry of row i that is not 0 is that of the diagonal.
+fn is_alone((columns, values): Row, i: usize) -> bool {
+    let mut entries = columns.iter().zip(values).filter(|(_, v)| **v != 0.0);
     entries.next().is_some_and(|(&j, _)| j as usize == i) && entries.next().is_none()
 }
 
@@ -246,7 +279,7 @@ fn components(a: &Csr<f64>, b: usize, kinds: &[bool]) -> Option<(Vec<u32>, usize
     }
     let mut component = vec![REGULAR; n];
     let mut count = 0;
-    for i in (0..n).filter(|i| kinds[i % b] && !is_alone(a, *i)) {
+    for i in (0..n).filter(|i| kinds[i % b] && !is_alone(a.row(*i), *i)) {
         let root = root(&mut parent, i as u32) as usize;
         component[i] = if root == i { count } else { component[root] };
         count += u32::from(root == i);
@@ -360,7 +393,7 @@ pub(super) mod tests {
             let own = |comm: &Arc<dyn Comm>| {
                 // Every third row, counted from that of the rank.
                 let own: Vec<u32> = (comm.rank() as u32..49).step_by(3).collect();
-                let found = NullSpace::on_ranks(&**comm, a, &own, 1)?;
+                let found = NullSpace::on_ranks(&**comm, a, &own, 0, 1)?;
                 let part = |v: Vec<f64>| own.iter().map(|&i| v[i as usize]).collect::<Vec<f64>>();
                 let expected = whole.as_ref().map(|space| space.basis().map(part).collect::<Vec<_>>());
                 assert_eq!(found.map(|space| space.basis::<f64>().collect::<Vec<_>>()), expected);

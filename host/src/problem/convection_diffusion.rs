@@ -1,6 +1,7 @@
 //! Convection and diffusion on the unit square: a nonsymmetric M-matrix.
 
-use super::stencil::{assemble, five_point};
+use super::by_row::whole;
+use super::stencil::{Stencil, five_point};
 use crate::matrix::Csr;
 
 /// -Δu + v . ∇u = f on the unit square, u = 0 around it, with the constant velocity
@@ -15,7 +16,12 @@ use crate::matrix::Csr;
 ///
 /// It is weakly diagonally dominant for every Péclet number, which must not be negative.
 pub fn convection_diffusion(n: usize, peclet: f64) -> Csr<f64> {
+    whole(&stencil(n, peclet))
+}
+
+/// Its rows.
+pub(super) fn stencil(n: usize, peclet: f64) -> Stencil {
     let h = 1.0 / (n as f64 + 1.0);
     let (x, y) = (h * peclet * 2.0 / 5f64.sqrt(), h * peclet / 5f64.sqrt());
-    assemble([1, n, n], &five_point(4.0 + x + y, -1.0 - x, -1.0, -1.0 - y, -1.0))
+    Stencil::new([1, n, n], &five_point(4.0 + x + y, -1.0 - x, -1.0, -1.0 - y, -1.0))
 }

@@ -2,12 +2,14 @@
 
 mod anisotropic;
 mod bidomain;
+mod by_row;
 mod convection_diffusion;
 mod elasticity;
 pub(crate) mod kuhn;
 mod poisson;
 pub mod random;
 mod random_spd;
+mod rows;
 mod slivers;
 mod stencil;
 #[cfg(test)]
@@ -20,6 +22,7 @@ pub use convection_diffusion::convection_diffusion;
 pub use elasticity::{Elements, elasticity, elasticity_coordinates};
 pub use poisson::{poisson2d, poisson3d};
 pub use random_spd::random_spd;
+pub use rows::Rows;
 pub use slivers::with_slivers;
 pub use tet::tet;
 
@@ -232,23 +235,29 @@ impl Problem {
         {
             return fault(format!("{nnz_per_row} entries in a row of {n}"));
         }
-        let (rows, nnz) = match self.size() {
-            Some((rows, nnz)) if rows <= u64::from(u32::MAX) => (rows, nnz),
-            _ => return fault(format!("more rows than 32-bit indices reach ({})", u32::MAX)),
-        };
+        match self.size() {
+            Some((rows, _)) if rows <= u64::from(u32::MAX) => self.check_memory(rows, memory),
+            _ => fault(format!("more rows than 32-bit indices reach ({})", u32::MAX)),
+        }
+    }
+
+    /// Refuses so many of its rows where they take more than `memory` bytes.
+    fn check_memory(&self, rows: u64, memory: u64) -> Result<()> {
+        let (all, nnz) = self.size().unwrap_or((1, u64::MAX));
+        let per_row = nnz / all.max(1);
         // An entry takes 12 bytes and a row pointer 8. Random pairs that are sorted take 16 more for an
         // entry; so do the mesh, and the parts of the bidomain matrix.
         let assembled =
             matches!(self, Problem::RandomSpd { .. } | Problem::Bidomain { .. } | Problem::Elasticity { .. });
         let per_entry = if assembled { 28 } else { 12 };
-        let bytes = nnz.saturating_mul(per_entry).saturating_add(8 * rows);
+        let bytes = rows.saturating_mul(per_row).saturating_mul(per_entry).saturating_add(8 * rows);
         if bytes > memory {
             let gib = |bytes: u64| bytes as f64 / (1u64 << 30) as f64;
-            return fault(format!(
-                "{rows} rows take {:.1} GiB, and {:.1} GiB are free; use a smaller size",
+            return Err(Error::Option(format!(
+                "problem '{self}': {rows} rows take {:.1} GiB, and {:.1} GiB are free; use a smaller size",
                 gib(bytes),
                 gib(memory)
-            ));
+            )));
         }
         Ok(())
     }

@@ -1,17 +1,26 @@
 //! Matrices of constant stencils on boxes of points that are surrounded by zeros.
 
-use crate::matrix::Csr;
+use super::by_row::ByRow;
 
 /// The coupling to the neighbour at an offset.
 pub(super) type Coupling = ([i64; 3], f64);
 
 /// The matrix of a stencil on `n[0] * n[1] * n[2]` points, the last coordinate fastest. Neighbours
 /// outside the box are zero (Dirichlet) and dropped. `stencil` is sorted by offset.
-pub(super) fn assemble(n: [usize; 3], stencil: &[Coupling]) -> Csr<f64> {
-    let rows = n[0] * n[1] * n[2];
-    let neighbours = |row: usize| {
+pub(super) struct Stencil {
+    n: [usize; 3],
+    couplings: Vec<Coupling>,
+}
+
+impl Stencil {
+    pub fn new(n: [usize; 3], stencil: &[Coupling]) -> Stencil {
+        Stencil { n, couplings: stencil.to_vec() }
+    }
+
+    fn neighbours(&self, row: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let n = self.n;
         let at = [row / (n[1] * n[2]), row / n[2] % n[1], row % n[2]];
-        stencil.iter().filter_map(move |&(offset, coupling)| {
+        self.couplings.iter().filter_map(move |&(offset, coupling)| {
             let mut column = 0;
             for axis in 0..3 {
                 let x = at[axis].checked_add_signed(offset[axis] as isize).filter(|&x| x < n[axis])?;
@@ -19,17 +28,21 @@ pub(super) fn assemble(n: [usize; 3], stencil: &[Coupling]) -> Csr<f64> {
             }
             Some((column as u32, coupling))
         })
-    };
-    Csr::from_rows(
-        rows,
-        rows,
-        |row| neighbours(row).count(),
-        |row, columns, values| {
-            for (k, (column, coupling)) in neighbours(row).enumerate() {
-                (columns[k], values[k]) = (column, coupling);
-            }
-        },
-    )
+    }
+}
+
+impl ByRow for Stencil {
+    fn n_rows(&self) -> usize {
+        self.n.iter().product()
+    }
+    fn length(&self, row: usize) -> usize {
+        self.neighbours(row).count()
+    }
+    fn fill(&self, row: usize, columns: &mut [u32], values: &mut [f64]) {
+        for (k, (column, coupling)) in self.neighbours(row).enumerate() {
+            (columns[k], values[k]) = (column, coupling);
+        }
+    }
 }
 
 /// Couplings of a five-point stencil to (i, j), (i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1).

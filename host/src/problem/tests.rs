@@ -257,3 +257,29 @@ fn what_cannot_be_generated_is_explained() {
     assert!(free_memory() > 1 << 20);
     assert!(matches!(generate(&Problem::Tet { n: 0 }, 1), Err(Error::Option(_))));
 }
+
+#[test]
+fn rows_are_those_of_the_whole() {
+    for name in ["tet:5", "poisson2d:7", "poisson3d:4", "anisotropic:6:0.1", "convection-diffusion:5"] {
+        let problem = name.parse().unwrap();
+        let (a, rows) = (generate(&problem, 3).unwrap(), Rows::of(&problem, 3).unwrap());
+        let n = a.n_rows();
+        assert_eq!(rows.n_rows(), n, "{name}");
+        for range in [0..n, 0..0, 3..n / 2, n / 2..n, n..n] {
+            let part = rows.rows(range.clone()).unwrap();
+            assert_eq!((part.n_rows(), part.n_cols()), (range.len(), n));
+            let lengths: Vec<usize> = range.clone().map(|i| a.row_len(i)).collect();
+            assert_eq!(rows.lengths(range.clone()), lengths, "{name} {range:?}");
+            for (k, i) in range.enumerate() {
+                let bits = |(columns, values): (&[u32], &[f64])| {
+                    (columns.to_vec(), values.iter().map(|v| v.to_bits()).collect::<Vec<u64>>())
+                };
+                assert_eq!(bits(part.row(k)), bits(a.row(i)), "{name}: row {i}");
+            }
+        }
+    }
+    let refused = |name: &str| Rows::of(&name.parse().unwrap(), 1).err().unwrap().to_string();
+    for name in ["random-spd:9", "bidomain:3", "elasticity:3"] {
+        assert!(refused(name).contains("is made as a whole; tet, "), "{}", refused(name));
+    }
+}

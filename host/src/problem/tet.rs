@@ -1,5 +1,6 @@
 //! Anisotropic diffusion on tetrahedra: the project's benchmark matrix.
 
+use super::by_row::{ByRow, whole};
 use super::kuhn::{cut, fibre, position};
 use crate::fem::{Point, Vec3, dot};
 use crate::matrix::Csr;
@@ -25,46 +26,75 @@ const CENTRE: usize = 13;
 /// It has (n - 1) n^2 rows of up to 15 entries, and is symmetric to the last bit: both mirror images sum the
 /// same terms in the same order. `n` is at least 2.
 pub fn tet(n: usize, seed: u64) -> Csr<f64> {
-    let fibre = fibre();
-    let star = star();
-    let neighbours = neighbours();
-    let rows = (n - 1) * n * n;
-    // Unknown 0 is the first node with i = 1. Along an axis 0 is a step back and 2 a step forward.
-    let node_of = |row: usize| [row / (n * n) + 1, row / n % n, row % n];
-    let inside = |at: [usize; 3], place: usize| {
-        let step = steps(place);
-        (0..3).all(|axis| at[axis] + step[axis] >= 1 && at[axis] + step[axis] <= n)
-    };
-    let unknown = |at: [usize; 3], place: usize| inside(at, place) && at[0] + steps(place)[0] >= 2;
+    whole(&Tet::new(n, seed))
+}
 
-    Csr::from_rows(
-        rows,
-        rows,
-        |row| neighbours.iter().filter(|&&place| unknown(node_of(row), place)).count(),
-        |row, columns, values| {
-            let at = node_of(row);
-            let mut nodes = [[0.0; 3]; 27];
-            for place in neighbours {
-                if inside(at, place) {
-                    let step = steps(place);
-                    nodes[place] = position(std::array::from_fn(|x| at[x] + step[x] - 1), [n; 3], seed);
-                }
-            }
-            let mut couplings = [0.0; 27];
-            for tetrahedron in star.iter().filter(|t| inside(at, t[0]) && inside(at, t[3])) {
-                let element = couplings_in(tetrahedron, &nodes, fibre);
-                for (&place, coupling) in tetrahedron.iter().zip(element) {
-                    couplings[place] += coupling;
-                }
-            }
-            let row_places = neighbours.into_iter().filter(|&place| unknown(at, place));
-            for (k, place) in row_places.enumerate() {
+/// Its rows.
+pub(super) struct Tet {
+    n: usize,
+    seed: u64,
+    fibre: Vec3,
+    star: Vec<[usize; 4]>,
+    neighbours: [usize; 15],
+}
+
+impl Tet {
+    pub fn new(n: usize, seed: u64) -> Tet {
+        Tet { n, seed, fibre: fibre(), star: star(), neighbours: neighbours() }
+    }
+
+    /// Where the node of a row is, counted from 1 along the first axis, whose first nodes are no unknowns.
+    fn node_of(&self, row: usize) -> [usize; 3] {
+        let n = self.n;
+        [row / (n * n) + 1, row / n % n, row % n]
+    }
+
+    /// Whether the node at `place` around that `at` is in the box. Along an axis 0 is a step back and 2 a
+    /// step forward.
+    fn is_inside(&self, at: [usize; 3], place: usize) -> bool {
+        let step = steps(place);
+        (0..3).all(|axis| at[axis] + step[axis] >= 1 && at[axis] + step[axis] <= self.n)
+    }
+
+    /// The places of the unknowns around a node.
+    fn unknowns(&self, at: [usize; 3]) -> impl Iterator<Item = usize> + '_ {
+        let is_unknown = move |place: &usize| self.is_inside(at, *place) && at[0] + steps(*place)[0] >= 2;
+        self.neighbours.iter().copied().filter(is_unknown)
+    }
+}
+
+impl ByRow for Tet {
+    fn n_rows(&self) -> usize {
+        (self.n - 1) * self.n * self.n
+    }
+
+    fn length(&self, row: usize) -> usize {
+        self.unknowns(self.node_of(row)).count()
+    }
+
+    fn fill(&self, row: usize, columns: &mut [u32], values: &mut [f64]) {
+        let (n, at) = (self.n, self.node_of(row));
+        let mut nodes = [[0.0; 3]; 27];
+        for place in self.neighbours {
+            if self.is_inside(at, place) {
                 let step = steps(place);
-                let column = ((at[0] + step[0] - 2) * n + at[1] + step[1] - 1) * n + at[2] + step[2] - 1;
-                (columns[k], values[k]) = (column as u32, couplings[place]);
+                nodes[place] = position(std::array::from_fn(|x| at[x] + step[x] - 1), [n; 3], self.seed);
             }
-        },
-    )
+        }
+        let mut couplings = [0.0; 27];
+        let is_there = |t: &&[usize; 4]| self.is_inside(at, t[0]) && self.is_inside(at, t[3]);
+        for tetrahedron in self.star.iter().filter(is_there) {
+            let element = couplings_in(tetrahedron, &nodes, self.fibre);
+            for (&place, coupling) in tetrahedron.iter().zip(element) {
+                couplings[place] += coupling;
+            }
+        }
+        for (k, place) in self.unknowns(at).enumerate() {
+            let step = steps(place);
+            let column = ((at[0] + step[0] - 2) * n + at[1] + step[1] - 1) * n + at[2] + step[2] - 1;
+            (columns[k], values[k]) = (column as u32, couplings[place]);
+        }
+    }
 }
 
 /// Steps from the node before the centre to `place`, along each axis.

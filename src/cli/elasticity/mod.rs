@@ -23,11 +23,10 @@ use warpsolve::{Error, Result};
 
 use super::output::{check_outputs, complain, print, warn, write};
 use super::profile::Profiler;
-use super::progress::Progress;
+use super::progress::{Progress, show};
 use super::report::outcome;
 use super::rigid::with_rigid_motions;
 use super::settings::Settings;
-use super::solve::show;
 use super::status;
 use super::{advice, device, load};
 use body::{Body, State};

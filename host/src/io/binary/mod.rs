@@ -8,6 +8,7 @@ mod checksum;
 mod fault;
 mod header;
 mod read;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -20,6 +21,7 @@ use header::MAGIC;
 
 pub use fault::{Fault, Section};
 pub use read::read_matrix;
+pub use rows::{RowFile, SomeRows, Sums};
 pub use write::write_matrix;
 
 // The arrays are read and written as they are.

@@ -22,7 +22,7 @@ use crate::matrix::{Csr, in_large_pages};
 const BATCH: usize = 128 * CHUNK;
 
 /// What goes wrong within a file.
-enum Failure {
+pub(super) enum Failure {
     Io(io::Error),
     Fault(Fault),
 }
@@ -45,23 +45,60 @@ impl From<Fault> for Failure {
 /// [`Error::Io`] when the file cannot be read, or is larger than the memory; [`Error::Binary`] when it is not
 /// what [`write_matrix`](super::write_matrix) wrote.
 pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(Csr<f64>, Summary)> {
-    read(path, progress).map_err(|failure| match failure {
-        Failure::Io(source) => Error::io("read", path, source),
-        Failure::Fault(fault) => Error::Binary { path: path.into(), fault },
-    })
+    read(path, progress).map_err(|failure| failure.of(path))
 }
 
-fn read(
-    path: &Path,
-    progress: &mut dyn FnMut(u64, u64),
-) -> std::result::Result<(Csr<f64>, Summary), Failure> {
+impl Failure {
+    /// The error of a file.
+    pub fn of(self, path: &Path) -> Error {
+        match self {
+            Failure::Io(source) => Error::io("read", path, source),
+            Failure::Fault(fault) => Error::Binary { path: path.into(), fault },
+        }
+    }
+}
+
+/// A file and its header, which agrees with its length.
+pub(super) fn open(path: &Path) -> std::result::Result<(File, Header, header::Layout), Failure> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     let mut start = [0; header::SIZE];
     let start = &mut start[..length.min(header::SIZE as u64) as usize];
     file.read_exact_at(start, 0)?;
     let (header, layout) = Header::read(start, length)?;
+    Ok((file, header, layout))
+}
 
+/// Fills `bytes` with those from `at` on, and gives their checksum.
+pub(super) fn fill(file: &File, bytes: &mut [u8], at: u64) -> io::Result<Hasher> {
+    let chunks = bytes.par_chunks_mut(CHUNK).enumerate().map(|(c, chunk)| {
+        file.read_exact_at(chunk, at + (c * CHUNK) as u64)?;
+        Ok::<_, io::Error>(checksum(chunk))
+    });
+    chunks.try_reduce(Hasher::new, |first, second| Ok(joined(first, second)))
+}
+
+/// The checksum of a section that ends there and of its padding.
+pub(super) fn padded(mut sum: Hasher, file: &File, end: u64) -> io::Result<Hasher> {
+    let mut padding = [0; header::ALIGN as usize];
+    let padding = &mut padding[..(end.next_multiple_of(header::ALIGN) - end) as usize];
+    file.read_exact_at(padding, end)?;
+    sum.update(padding);
+    Ok(sum)
+}
+
+/// So many elements, in large pages, to be filled.
+pub(super) fn elements<T: Pod>(count: usize) -> io::Result<Vec<T>> {
+    let elements = try_zeroed_vec(count).map_err(|()| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    Ok(in_large_pages(elements))
+}
+
+fn read(
+    path: &Path,
+    progress: &mut dyn FnMut(u64, u64),
+) -> std::result::Result<(Csr<f64>, Summary), Failure> {
+    let (file, header, layout) = open(path)?;
+    let length = layout.file_len;
     let mut sections = Sections { file, header: &header, layout, progress: &mut *progress };
     let row_ptr = sections.read(0)?;
     let col_idx = sections.read(1)?;
@@ -122,25 +159,14 @@ impl Sections<'_> {
     fn read<T: Pod>(&mut self, k: usize) -> std::result::Result<Vec<T>, Failure> {
         let header::Layout { offsets, ends, file_len } = self.layout;
         let (start, end) = (offsets[k], ends[k]);
-        let elements = try_zeroed_vec((end - start) as usize / size_of::<T>())
-            .map_err(|()| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        let mut elements = in_large_pages(elements);
-
+        let mut elements = elements((end - start) as usize / size_of::<T>())?;
         let (mut at, mut sum) = (start, Hasher::new());
         for batch in bytemuck::cast_slice_mut::<T, u8>(&mut elements).chunks_mut(BATCH) {
-            let chunks = batch.par_chunks_mut(CHUNK).enumerate().map(|(c, chunk)| {
-                self.file.read_exact_at(chunk, at + (c * CHUNK) as u64)?;
-                Ok::<_, io::Error>(checksum(chunk))
-            });
-            let batch_sum = chunks.try_reduce(Hasher::new, |first, second| Ok(joined(first, second)))?;
-            sum = joined(sum, batch_sum);
+            sum = joined(sum, fill(&self.file, batch, at)?);
             at += batch.len() as u64;
             (self.progress)(at, file_len);
         }
-        let mut padding = [0; header::ALIGN as usize];
-        let padding = &mut padding[..(end.next_multiple_of(header::ALIGN) - end) as usize];
-        self.file.read_exact_at(padding, end)?;
-        sum.update(padding);
+        let sum = padded(sum, &self.file, end)?;
         if sum.finalize() != self.header.checksums[k] {
             return Err(Fault::Checksum(SECTIONS[k]).into());
         }

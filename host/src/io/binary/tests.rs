@@ -342,3 +342,42 @@ proptest! {
         folder.fault(&[&good[..after], &noise].concat());
     }
 }
+
+#[test]
+fn rows_are_those_of_the_whole_and_so_are_their_checksums() {
+    let a = crate::problem::generate(&"random-spd:300".parse().unwrap(), 1).unwrap();
+    let folder = Folder::new();
+    let bytes = folder.bytes_of(&a, Symmetry::Symmetric, "comment");
+    let ranges = [0..0, 0..7, 7..7, 7..201, 201..300, 300..300];
+    let file = RowFile::open(&folder.path()).unwrap();
+    assert_eq!((file.n_rows(), file.n_cols()), (300, 300));
+    let mut sums = Vec::new();
+    for range in &ranges {
+        let lengths: Vec<usize> = range.clone().map(|i| a.row_len(i)).collect();
+        assert_eq!(file.lengths(range.clone()).unwrap(), lengths);
+        let (rows, its) = file.rows(range.clone()).unwrap();
+        let numbers: Vec<u32> = range.clone().map(|i| i as u32).collect();
+        assert_eq!(bits(&file.matrix(rows).unwrap()), bits(&a.chosen_rows(&numbers)));
+        sums.push(its);
+    }
+    file.check(&sums).unwrap();
+    assert!(file.check(&sums[1..4]).unwrap_err().to_string().contains("the row pointers"));
+
+    // A bit of a value is another.
+    let (_, layout) = Header::read(&bytes, bytes.len() as u64).unwrap();
+    let mut damaged = bytes.clone();
+    damaged[layout.offsets[2] as usize + 1700] ^= 1;
+    std::fs::write(folder.path(), &damaged).unwrap();
+    let file = RowFile::open(&folder.path()).unwrap();
+    let sums: Vec<Sums> = ranges.iter().map(|range| file.rows(range.clone()).unwrap().1).collect();
+    let error = file.check(&sums).unwrap_err().to_string();
+    assert!(error.contains("the checksum of the values does not agree"), "{error}");
+
+    // Row pointers that lead out of the file are no reason to read there.
+    let mut damaged = bytes.clone();
+    damaged[layout.offsets[0] as usize + 8 * 7 + 6] = 0x7f;
+    std::fs::write(folder.path(), &damaged).unwrap();
+    let file = RowFile::open(&folder.path()).unwrap();
+    assert!(file.rows(0..7).err().unwrap().to_string().contains("row 7: row_ptr is beyond the last entry"));
+    assert!(file.rows(7..9).err().unwrap().to_string().contains("row 8: row_ptr decreases"));
+}

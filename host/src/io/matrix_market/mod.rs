@@ -25,7 +25,7 @@ use header::Header;
 use source::Source;
 
 pub use super::summary::{Field, Layout, Summary, Symmetry};
-pub use write::{symmetry_of, write_matrix, write_vector, write_vectors};
+pub use write::{symmetry_of, write_matrix, write_parts, write_vector, write_vectors};
 
 /// Reads a matrix. `progress(bytes done, bytes in all)`, in bytes of the file on disk, is called now and
 /// then.

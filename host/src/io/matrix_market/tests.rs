@@ -407,3 +407,19 @@ fn matrices_of_the_collections() {
         assert_eq!((b.len(), b[0]), (17_758, -2.3401143219373e-13));
     }
 }
+
+#[test]
+fn parts_of_a_vector_make_the_file_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, parts] = ["whole.mtx", "parts.mtx"].map(|name| folder.path().join(name));
+    let x: Vec<f64> = (0..100).map(|i| (f64::from(i)).sqrt() - 3.0).collect();
+    write_vector(&whole, &x).unwrap();
+    let pieces = || [0..40, 40..40, 40..100].into_iter().map(|rows| Ok(x[rows].to_vec()));
+    write_parts(&parts, 100, pieces()).unwrap();
+    assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&parts).unwrap());
+    // Without one of them the old file stays.
+    let lost = Error::Rank { rank: 2, message: "lost".into() };
+    let error = write_parts(&parts, 100, pieces().take(1).chain([Err(lost)])).unwrap_err();
+    assert_eq!(error.to_string(), "rank 2: lost");
+    assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&parts).unwrap());
+}

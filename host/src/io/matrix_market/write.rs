@@ -1,6 +1,6 @@
 //! Writing: numbers as the shortest decimals that read back to the same bits.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::parallel::*;
@@ -85,12 +85,39 @@ pub fn write_vectors<T: Real>(path: &Path, columns: &[Vec<T>]) -> Result<()> {
 
 fn write_columns<T: Real>(path: &Path, columns: &[&[T]]) -> Result<()> {
     let rows = columns.first().map_or(0, |column| column.len());
-    let head = format!("%%MatrixMarket matrix array real general\n{rows} {}\n", columns.len());
-    let blocks: Vec<&[T]> = columns.iter().flat_map(|column| column.chunks(BLOCK_ENTRIES)).collect();
-    write_blocks(path, head, blocks.len(), |block, text| {
-        let mut line = Line::default();
-        blocks[block].iter().for_each(|&value| line.value(value, text));
+    write_atomically(path, |file| {
+        let mut text = Text::new(path, file);
+        text.head(head_of_array(rows, columns.len()))?;
+        text.columns(columns)
     })
+}
+
+fn head_of_array(rows: usize, columns: usize) -> String {
+    format!("%%MatrixMarket matrix array real general\n{rows} {columns}\n")
+}
+
+/// Writes a vector of `rows` elements that comes in parts, of which no more than one is held, as
+/// [`write_vector`] writes one.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be written; that of a part that does not come.
+pub fn write_parts(path: &Path, rows: usize, parts: impl Iterator<Item = Result<Vec<f64>>>) -> Result<()> {
+    let mut missing = None;
+    let written = write_atomically(path, |file| {
+        let mut text = Text::new(path, file);
+        text.head(head_of_array(rows, 1))?;
+        for part in parts {
+            match part {
+                Ok(part) => text.columns(&[&part])?,
+                Err(error) => {
+                    missing = Some(error);
+                    return Err(io::Error::other("a part of it is missing"));
+                }
+            }
+        }
+        Ok(())
+    });
+    missing.map_or(written, Err)
 }
 
 /// The strongest symmetry that holds exactly: symmetric, skew-symmetric, or general.
@@ -134,39 +161,72 @@ fn row_blocks(row_ptr: &[usize]) -> Vec<std::ops::Range<usize>> {
     blocks
 }
 
-/// Writes `head` and the blocks in order, formatting some blocks at a time in parallel.
-///
-/// Compressed, each block is a gzip member of its own. Members in a row make one gzip file (RFC 1952, 2.2).
+/// Writes `head` and the blocks in order.
 fn write_blocks(
     path: &Path,
     head: String,
     n_blocks: usize,
     format: impl Fn(usize, &mut Vec<u8>) + Sync,
 ) -> Result<()> {
-    let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let pack = |text: Vec<u8>| {
-        if !gzip {
-            return Ok(text);
-        }
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(&text)?;
-        encoder.finish()
-    };
-    let at_once = 4 * rayon::current_num_threads();
     write_atomically(path, |file| {
-        file.write_all(&pack(head.into_bytes())?)?;
+        let mut text = Text::new(path, file);
+        text.head(head)?;
+        text.blocks(n_blocks, format)
+    })
+}
+
+/// A file of text that is being written.
+///
+/// Compressed, each block is a gzip member of its own. Members in a row make one gzip file (RFC 1952, 2.2).
+struct Text<'a> {
+    file: &'a mut dyn Write,
+    gzip: bool,
+}
+
+impl<'a> Text<'a> {
+    fn new(path: &Path, file: &'a mut dyn Write) -> Self {
+        let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Text { file, gzip }
+    }
+
+    fn head(&mut self, head: String) -> io::Result<()> {
+        let head = pack(head.into_bytes(), self.gzip)?;
+        self.file.write_all(&head)
+    }
+
+    /// Writes blocks in order, formatting some at a time in parallel.
+    fn blocks(&mut self, n_blocks: usize, format: impl Fn(usize, &mut Vec<u8>) + Sync) -> io::Result<()> {
+        let (at_once, gzip) = (4 * rayon::current_num_threads(), self.gzip);
         for first in (0..n_blocks).step_by(at_once) {
             let texts = (first..n_blocks.min(first + at_once)).into_par_iter().map(|block| {
                 let mut text = Vec::with_capacity(40 * BLOCK_ENTRIES);
                 format(block, &mut text);
-                pack(text)
+                pack(text, gzip)
             });
             for text in texts.collect() {
-                file.write_all(&text?)?;
+                self.file.write_all(&text?)?;
             }
         }
         Ok(())
-    })
+    }
+
+    /// Writes columns of an array, one after the other.
+    fn columns<T: Real>(&mut self, columns: &[&[T]]) -> io::Result<()> {
+        let blocks: Vec<&[T]> = columns.iter().flat_map(|column| column.chunks(BLOCK_ENTRIES)).collect();
+        self.blocks(blocks.len(), |block, text| {
+            let mut line = Line::default();
+            blocks[block].iter().for_each(|&value| line.value(value, text));
+        })
+    }
+}
+
+fn pack(text: Vec<u8>, gzip: bool) -> io::Result<Vec<u8>> {
+    if !gzip {
+        return Ok(text);
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&text)?;
+    encoder.finish()
 }
 
 /// Buffers in which numbers are formatted.

@@ -9,6 +9,11 @@ pub struct Info {
     pub ranks: usize,
     /// How rows were shared out: "blocks", "rcm", "metis", "given".
     pub partition: String,
+    /// Whether no rank had more of the matrix than its rows; otherwise rank 0 had the whole.
+    pub by_rows: bool,
+    /// Why method and preconditioner are what they are, where nobody had named them and no rank had the whole
+    /// matrix to try ways with.
+    pub choice: Option<String>,
     /// How good that is.
     pub quality: Quality,
     /// Whether ranks wrote each other's device memory; otherwise all went through the host.

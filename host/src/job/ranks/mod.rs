@@ -5,6 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `by_rows` | the same where no rank has the whole |
 //! | `exchange` | what an exchange costs, measured |
 //! | `info` | what a solve was like |
 //! | `orders` | what rank 0 says |
@@ -22,6 +23,7 @@ use super::Device;
 use crate::comm::{Comm, Partitioning, Team, agree};
 use crate::error::{Error, Result};
 
+pub mod by_rows;
 pub mod exchange;
 mod info;
 mod observer;
@@ -159,8 +161,16 @@ fn no_rank() -> Error {
 /// # Errors
 /// Those of `work`.
 pub fn guarded<R>(comm: &Arc<dyn Comm>, work: impl FnOnce() -> Result<R>) -> Result<R> {
+    caught(comm, work).inspect_err(|error| end(&**comm, error))
+}
+
+/// What `work` of this rank gives; where it panics all ranks end. Its errors are those that all ranks have.
+///
+/// # Errors
+/// Those of `work`; [`Error::Rank`] for a panic.
+pub fn caught<R>(comm: &Arc<dyn Comm>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(worked) => worked.inspect_err(|error| end(&**comm, error)),
+        Ok(worked) => worked,
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");

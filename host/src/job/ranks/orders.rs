@@ -41,8 +41,15 @@ impl Choices {
         Choices { options: plan.options.clone(), method: plan.method, precond, projections, has_near_null }
     }
 
+    /// Where no rank has the whole matrix.
+    pub fn of_rows(options: Options, method: Method, precond: Precond, projections: usize) -> Choices {
+        let brings = method.description().own_preconditioner().is_some();
+        let precond = if brings { Precond::None } else { precond };
+        Choices { options, method, precond, projections, has_near_null: false }
+    }
+
     /// A line for each choice.
-    fn written(&self) -> String {
+    pub fn written(&self) -> String {
         let Choices { options, method, precond, projections, has_near_null } = self;
         let mut lines = vec![
             format!("method {method}"),
@@ -67,7 +74,7 @@ impl Choices {
         lines.join("\n")
     }
 
-    fn read(text: &str) -> Result<Choices> {
+    pub fn read(text: &str) -> Result<Choices> {
         let mut options = Options::default();
         let (mut method, mut precond, mut projections) = (Method::Cg, Precond::None, 0);
         let mut has_near_null = false;

@@ -10,7 +10,7 @@ use super::orders::Choices;
 use super::share::Share;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Partition, Piece, agree_within};
+use crate::comm::{Comm, Partition, Piece, agree_within, told};
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format, converts_blocks_on_device};
 use crate::job::progress::Watch;
@@ -64,7 +64,7 @@ pub(super) trait Part: Send {
     fn factors(&self) -> Option<&ilu::Info>;
 }
 
-/// Sets a rank up with its share.
+/// Sets a rank up with its share; `root` is rank 0's, where that has the whole matrix.
 pub(super) fn set_up(
     comm: &Arc<dyn Comm>,
     device: &Device,
@@ -115,7 +115,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         device: &Device,
         inner: &B,
         choices: &Choices,
-        Share { piece, basis }: Share,
+        Share { piece, basis, known }: Share,
         root: Option<Root>,
     ) -> Result<Self> {
         let backend = Distributed::connected::<T>(inner.clone(), comm.clone())?;
@@ -125,7 +125,10 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let rows;
         if choices.precond.description().has_hierarchy {
             // It is set up together: by all ranks or by none.
-            (m, rows) = Self::with_hierarchy(&backend, device, &piece, choices, root)?;
+            (m, rows) = match known {
+                Some(known) => Self::with_hierarchy_of_rows(&backend, device, &piece, choices, &known)?,
+                None => Self::with_hierarchy(&backend, device, &piece, choices, root)?,
+            };
         } else {
             rows = Self::rows(&backend, device, options, T::matrix(&piece.local), &piece)?;
             let of_rows = match (choices.precond, options.ilu.overlap) {
@@ -209,6 +212,22 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let (a, planes, local, reason) = agree_within(&**backend.comm(), made)?;
         let matrix = Arc::new(backend.assembled(local, &piece.border)?);
         Ok((Rows { a, matrix, reason }, planes))
+    }
+
+    /// Multigrid of a matrix of which each rank has but its rows. Beside it the rows.
+    fn with_hierarchy_of_rows(
+        backend: &Distributed<B>,
+        device: &Device,
+        piece: &Piece,
+        choices: &Choices,
+        known: &Known,
+    ) -> Result<(OnAll<T, B>, Rows<T, B>)> {
+        let options = &choices.options;
+        let (rows, planes) = Self::rows_in_planes(backend, device, options, piece)?;
+        let own = OwnRows { a: &planes, piece, product: &rows.matrix };
+        let m = amg::amg_from_rows(backend, &own, &options.amg, known);
+        // They agree on the whole set-up later.
+        Ok((m.map_err(|error| told(&**backend.comm(), error))?, rows))
     }
 
     /// Multigrid on all ranks, set up there or on rank 0; where ranks cannot compute the smoother together on

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::comm::{Comm, Partition, Piece, Pieces, Reader, Writer};
 use crate::error::{Error, Result};
+use crate::precond::amg::Known;
 
 /// The share of one rank.
 pub(super) struct Share {
@@ -11,6 +12,8 @@ pub(super) struct Share {
     pub piece: Piece,
     /// Its part of the basis of a null space.
     pub basis: Vec<Vec<f64>>,
+    /// Which rows these are, where every rank has brought its own and rank 0 has not the whole.
+    pub known: Option<Known>,
 }
 
 /// Those of all ranks.
@@ -24,7 +27,7 @@ pub(super) struct Shares {
 impl Shares {
     fn of(&self, rank: usize) -> Share {
         let basis = self.basis.iter().map(|v| self.partition.part(v, rank)).collect();
-        Share { piece: self.pieces.piece(rank), basis }
+        Share { piece: self.pieces.piece(rank), basis, known: None }
     }
 
     /// Gives the other ranks theirs, and returns that of rank 0. In one process each takes its own out of
@@ -36,7 +39,7 @@ impl Shares {
             return Share::taken(comm, &shares);
         }
         for rank in 1..comm.size() {
-            let Share { piece, basis } = self.of(rank);
+            let Share { piece, basis, .. } = self.of(rank);
             let message = piece.written(Writer::new());
             comm.send(rank, &basis.iter().fold(message, |message, v| message.put(v)).bytes())?;
         }
@@ -55,7 +58,7 @@ impl Share {
         let mut message = Reader::new(&message);
         let piece = Piece::read(&mut message)?;
         let basis = (0..vectors).map(|_| message.take()).collect::<Result<_>>()?;
-        Ok(Share { piece, basis })
+        Ok(Share { piece, basis, known: None })
     }
 
     fn taken(comm: &dyn Comm, shares: &Option<Shares>) -> Result<Share> {

@@ -14,10 +14,10 @@ use crate::comm::{Partition, Pieces, Quality, Reader, Writer, agree};
 use crate::error::{Error, Result};
 use crate::job::plan::Plan;
 use crate::job::progress::{Iterations, Stage, Watch};
-use crate::job::residual::Norms;
+use crate::job::residual::{Equation, Norms};
 use crate::job::run::{Prepared, Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
-use crate::job::{Device, Precond};
+use crate::job::{Device, Options, Precond};
 use crate::solver::{Observer, Outcome, Stop};
 
 /// Carries `plan` out on all ranks, of which this computes on `device`.
@@ -150,6 +150,8 @@ impl System {
         Info {
             ranks: self.ranks.size(),
             partition: self.ranks.partitioning.to_string(),
+            by_rows: false,
+            choice: None,
             quality: self.quality,
             peer_memory: self.part.is_connected(),
             exchanges,
@@ -176,8 +178,11 @@ fn storage_of_all(ranks: &Ranks, part: &dyn Part, nnz: usize) -> Result<Storage>
 }
 
 impl Refined for System {
-    fn plan(&self) -> &Plan {
+    fn equation(&self) -> &dyn Equation {
         &self.plan
+    }
+    fn options(&self) -> &Options {
+        &self.plan.options
     }
 
     fn run(

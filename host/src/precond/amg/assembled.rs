@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use super::facade::{AnyPrecision, Hierarchies};
-use super::ranks::{AmgOnRanks, Known, OwnRows, are_set_up_together, whole_at_root};
-use super::{Blocks, Cycle, Info, Params};
+use super::ranks::{AmgOnRanks, Known, OwnRows, amg_from_rows};
+use super::{Blocks, Info, Params};
 use crate::backend::Products;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::comm::{Comm, Numbering, Piece, agree};
 use crate::error::{Error, Result};
 use crate::matrix::AnyMatrix;
-use crate::precond::{Gathered, Preconditioner};
+use crate::precond::Preconditioner;
 use crate::setup::{Formats, Parts};
 
 /// Backends on which programs assemble their matrices, in f64: those of one rank, and of one of several.
@@ -145,23 +145,10 @@ impl<B: AmgOnRanks<f64>> Assembles for Distributed<B> {
             Error::Option("the rows of a rank have no numbers: a mistake of this library".into())
         })?;
         let RowsOfRank { piece, planes, product } = rows;
-        let (comm, inner) = (&**Distributed::comm(self), self.inner());
         let own = OwnRows { a: planes, piece, product };
-        let known = || Known { numbers: numbers.own_numbers(), total: numbers.total(), in_f32 };
-        if params.smoother.is_of_sweeps()
-            && are_set_up_together(params, planes.block(), false)
-            && let Some(m) = B::amg_set_up_together(self, &own, params, known())?
-        {
-            let info = m.hierarchy().cloned();
-            return Ok((m, info));
-        }
-        let whole = whole_at_root(self, &own, known())?;
-        let made = whole.map(|(a, partition)| {
-            let a = inner.in_planes(&Arc::new(a), planes.block())?;
-            let (m, info) = inner.amg(a, None, params, None, in_f32)?;
-            Ok(((m, partition), info))
-        });
-        let (m, info) = agree(comm, made.transpose())?.unzip();
-        Ok((Box::new(Gathered::new(self, m, params.cycle != Some(Cycle::K))?), info))
+        let known = Known { numbers: numbers.own_numbers(), total: numbers.total(), in_f32 };
+        let m = amg_from_rows(self, &own, params, &known)?;
+        let info = m.hierarchy().cloned();
+        Ok((m, info))
     }
 }

@@ -84,7 +84,7 @@ pub use near_null::NearNull;
 pub use params::{Coarsening, Cycle, Params, SetupOn, SmootherKind, Splitting};
 pub use phases::Phases;
 use precisions::Precisions;
-pub(crate) use ranks::{AmgOnRanks, Known, OnAll, OwnRows, are_set_up_together};
+pub(crate) use ranks::{AmgOnRanks, Known, OnAll, OwnRows, amg_from_rows, are_set_up_together};
 pub use traffic::Stored;
 use traffic::Traffic;
 use update::{Reusable, check_pattern, update};

@@ -4,6 +4,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `from_rows` | by all ranks or by rank 0, where each rank has but its rows |
 //! | `together` | levels that all ranks set up |
 //! | `own_rows`, `rows` | the rows of a rank before that, and after |
 //! | `whole` | a hierarchy that rank 0 has set up, and which rank gets what |
@@ -32,6 +33,7 @@ use crate::precond::{Gathered, Preconditioner, cg_step_by_primitives, preconditi
 use crate::setup::{Parts, Size};
 use crate::solver::cg::{CgStep, CgSteps};
 use below::AtRoot;
+pub(crate) use from_rows::amg_from_rows;
 pub(crate) use own_rows::OwnRows;
 use part::Part;
 use rows::Rows;
@@ -39,6 +41,7 @@ use together::{SetsUp, Together};
 use whole::{Whole, count_of};
 
 mod below;
+mod from_rows;
 mod own_rows;
 mod part;
 mod rows;
@@ -54,6 +57,7 @@ pub(crate) type Root<'a, T, B> = (Arc<Partition>, Source<'a, T, B>);
 pub(crate) type OnAll<T, B> = Box<dyn Preconditioner<T, Distributed<B>>>;
 
 /// What every rank knows before all set up together.
+#[derive(Clone)]
 pub(crate) struct Known {
     /// The numbers that its rows have in the whole matrix, ascending.
     pub numbers: Vec<u32>,

@@ -69,16 +69,6 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
 
 /// The numbers of what this rank receives, with the ranks that have it.
 fn numbers_of_others(comm: &dyn Comm, links: &Links, numbers: &[u32]) -> Result<Vec<(u32, u32)>> {
-    let Links { sends, receives } = links;
-    let of = |places: &Vec<u32>| places.iter().map(|&place| numbers[place as usize]).collect::<Vec<u32>>();
-    let sent: Vec<(usize, Vec<u32>)> = sends.iter().map(|(to, places)| (*to, of(places))).collect();
-    let mut received: Vec<(usize, Vec<u32>)> =
-        receives.iter().map(|&(from, count)| (from, vec![0; count])).collect();
-    let messages: Vec<(usize, &[u8])> =
-        sent.iter().map(|(to, numbers)| (*to, bytemuck::cast_slice(numbers))).collect();
-    let mut places: Vec<(usize, &mut [u8])> =
-        received.iter_mut().map(|(from, numbers)| (*from, bytemuck::cast_slice_mut(numbers))).collect();
-    comm.exchange(&messages, &mut places)?;
-    let of_rank = |(from, numbers): (usize, Vec<u32>)| numbers.into_iter().map(move |n| (n, from as u32));
-    Ok(received.into_iter().flat_map(of_rank).collect())
+    let owners = links.receives.iter().flat_map(|&(from, count)| std::iter::repeat_n(from as u32, count));
+    Ok(links.received(comm, numbers)?.into_iter().zip(owners).collect())
 }

@@ -1,0 +1,134 @@
+//! What ranks find out of a matrix of which each has its rows, and what they refuse.
+
+use super::symmetry::compare_mirrored;
+use crate::comm::{Comm, Piece, Quality, Ranges, agree, maxima, sums};
+use crate::error::{Error, Result};
+use crate::job::plan::fits_f32;
+use crate::job::{Options, Precond, plan};
+use crate::matrix::{Csr, Survey, Symmetry, block, check};
+use crate::precond::NullSpace;
+
+/// What every rank knows of the matrix.
+pub(super) struct Facts {
+    pub n_rows: usize,
+    pub nnz: usize,
+    /// `||A||_inf`.
+    pub norm: f64,
+    pub symmetry: Symmetry,
+    pub has_positive_diagonal: bool,
+    /// Whether f32 holds the diagonal.
+    pub fits_f32: bool,
+    /// The first row without entries, counted from 0.
+    pub empty_row: Option<usize>,
+    pub quality: Quality,
+    /// What this rank has of what the solution is kept out of.
+    pub null_space: Option<NullSpace>,
+}
+
+/// The facts of the matrix of which `a` are this rank's rows, and the rows as a piece of it. All ranks call
+/// this.
+///
+/// # Errors
+/// A matrix that is not square, not finite or not of whole blocks; [`Error::Rank`] where another rank has
+/// failed.
+pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usize) -> Result<(Facts, Piece)> {
+    let own = ranges.of(comm.rank());
+    agree(comm, check_sizes(&a, ranges, block))?;
+    let (survey, fingerprint) = Survey::of_rows(&a, own.start);
+    agree(comm, if survey.is_finite { Ok(()) } else { check::check_rows_finite(&a, own.start) })?;
+    let is_mirrored = add_up(comm, fingerprint)? == 0;
+    let piece = Piece::of_range(comm, &a, ranges)?;
+    let symmetry = match is_mirrored {
+        true => Symmetry::Symmetric,
+        false => compare_mirrored(comm, &piece, ranges)?,
+    };
+    let null_space = match symmetry.is_symmetric() {
+        true => null_space(comm, &a, ranges, block)?,
+        false => None,
+    };
+    let holds = |all: bool| if all { 0.0 } else { 1.0 };
+    let all = |holds: fn(f64) -> bool| survey.diagonal.iter().all(|&d| holds(d));
+    let empty_row = check::empty_row(&a).map_or(f64::NEG_INFINITY, |i| -((own.start + i) as f64));
+    let most = [survey.norm, holds(all(|d| d > 0.0)), holds(all(fits_f32)), empty_row];
+    let most = maxima(comm, &most)?;
+    let facts = Facts {
+        n_rows: ranges.n_rows(),
+        nnz: sums(comm, &[a.nnz() as f64])?[0] as usize,
+        norm: most[0],
+        symmetry,
+        has_positive_diagonal: most[1] == 0.0,
+        fits_f32: most[2] == 0.0,
+        empty_row: most[3].is_finite().then_some(-most[3] as usize),
+        quality: piece.quality(comm)?,
+        null_space,
+    };
+    Ok((facts, piece))
+}
+
+fn check_sizes(a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<()> {
+    let n = ranges.n_rows();
+    if a.n_cols() != n {
+        let columns = a.n_cols();
+        return Err(Error::Matrix(format!(
+            "the ranks have {n} rows in all, and the rows of this one have {columns} columns; solving needs as many of \
+             both, and every rank's rows have the columns of the whole matrix"
+        )));
+    }
+    if block == 1 { Ok(()) } else { block::check_sizes((a.n_rows(), n), block) }
+}
+
+/// The sum over ranks, modulo 2^64, in halves that f64 holds.
+fn add_up(comm: &dyn Comm, mine: u64) -> Result<u64> {
+    let halves = comm.all_gather(&[(mine >> 32) as f64, (mine & 0xffff_ffff) as f64])?;
+    Ok(halves
+        .chunks_exact(2)
+        .fold(0, |sum: u64, half| sum.wrapping_add(((half[0] as u64) << 32) + half[1] as u64)))
+}
+
+/// What this rank has of the null space of a symmetric matrix, if it is one that [`NullSpace::on_ranks`]
+/// knows.
+fn null_space(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<Option<NullSpace>> {
+    let own = ranges.of(comm.rank());
+    let unknowns: Vec<u32> = (own.start as u32..own.end as u32).collect();
+    // Also of blocks that were not named, as where one rank has the whole matrix.
+    let kinds = if block > 1 { block..=block } else { 1..=*block::BLOCK_SIZES.end() };
+    for kinds in kinds.filter(|&kinds| ranges.n_rows().is_multiple_of(kinds)) {
+        let found = NullSpace::on_ranks(comm, a, &unknowns, own.start, kinds)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a diagonal that the preconditioner would have to divide by, and cannot: with the same error on
+/// every rank. All ranks call this.
+///
+/// # Errors
+/// [`Error::Diagonal`] and [`Error::Block`] with the first such row; [`Error::Rank`] where a rank has failed.
+pub(super) fn check_divisible(
+    comm: &dyn Comm,
+    local: &Csr<f64>,
+    ranges: &Ranges,
+    precond: Precond,
+    options: &Options,
+) -> Result<()> {
+    const WHATS: [&str; 5] = ["missing", "zero", "not finite", "missing or zero", "singular or badly scaled"];
+    let (first, b) = (ranges.of(comm.rank()).start, options.block_size);
+    let found = match plan::check_divisible(local, precond, options) {
+        Ok(()) => None,
+        Err(Error::Diagonal { row, what, .. }) => Some((row - 1, what)),
+        Err(Error::Block { first, what, .. }) => Some((first - 1, what)),
+        Err(other) => return Err(other),
+    };
+    let none = [f64::INFINITY, 0.0];
+    let place = |what: &str| WHATS.iter().position(|known| *known == what).unwrap_or(0);
+    let mine = found.map_or(none, |(row, what)| [(first + row) as f64, place(what) as f64]);
+    let all = comm.all_gather(&mine)?;
+    let Some(fault) = all.chunks_exact(2).find(|fault| fault[0].is_finite()) else { return Ok(()) };
+    let (row, what, method) = (fault[0] as usize, WHATS[fault[1] as usize], precond.description().name);
+    Err(match b {
+        1 => Error::Diagonal { row: row + 1, what, method },
+        _ => Error::Block { node: row / b + 1, first: row + 1, last: row + b, what, method },
+    })
+}

@@ -1,0 +1,340 @@
+//! A solver on each rank, for the rows that this rank has.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::checks::{Facts, examine};
+use super::choice::{Chosen, check_options, choose};
+use super::equation::OwnRows;
+use crate::backend::distributed::Exchanged;
+use crate::comm::{Comm, Ranges, agree, maxima, sums};
+use crate::error::{Error, Result};
+use crate::job::judge::Judge;
+use crate::job::plan::{fits_f32, warm_up_stop};
+use crate::job::progress::{CancellationToken, Iterations, Stage, Watch};
+use crate::job::ranks::end;
+use crate::job::ranks::orders::Choices;
+use crate::job::ranks::part::{self, Part};
+use crate::job::ranks::share::Share;
+use crate::job::report::{Report, Warning};
+use crate::job::residual::{Equation, relative};
+use crate::job::run::{Refined, Rhs, Solved, refine};
+use crate::job::setup::Times;
+use crate::job::solver::{Solution, is_worse_than_start, projection, proof, reason_of_loss};
+use crate::job::{Device, Options, Precision};
+use crate::matrix::{Csr, check};
+use crate::precond::NullSpace;
+use crate::precond::amg::Known;
+use crate::solver::{Observer, Outcome, Stop, StopReason};
+
+/// Solves `A x = b` on ranks each of which has its rows of A, x and b, and no more: the rows of the first
+/// rank come first, and so on. All ranks make one, with the same options, and call the same methods; what
+/// they get is their part of x, and a report of the whole. What was set up on rank 0 alone is in its report
+/// alone.
+///
+/// With one rank it is a solver like any other, but for what needs more than rows: see [`Solver::new`].
+pub struct Solver {
+    pub(super) rows: OwnRows,
+    ranges: Ranges,
+    pub(super) device: Device,
+    pub(super) options: Options,
+    pub(super) facts: Facts,
+    pub(super) chosen: Chosen,
+    in_f32: bool,
+    pub(super) part: Option<Box<dyn Part>>,
+    is_warm: bool,
+    watch: Watch,
+    pub(super) times: Times,
+    /// What this rank told others in the solve that runs, and the bytes that it moved.
+    pub(super) exchanged: Exchanged,
+    bytes_moved: u64,
+    /// Seconds in which b went to where it is used, and x came from there.
+    around: [f64; 2],
+}
+
+impl Solver {
+    /// For the matrix of which `a` are this rank's rows, with the columns of the whole matrix. Where nobody
+    /// has named method and preconditioner, it is CG with multigrid for a symmetric matrix with a positive
+    /// diagonal, and else GMRES with incomplete factors, those of each rank its own:
+    /// [`Info::choice`](crate::job::ranks::Info::choice) says why.
+    ///
+    /// # Errors
+    /// A matrix that is not square or not finite, with the first such row of the whole; what method and
+    /// preconditioner cannot do with it; [`Error::Option`] for what needs the whole matrix; [`Error::Rank`]
+    /// where another rank has failed. Every rank gets an error then.
+    pub fn new(comm: &Arc<dyn Comm>, device: &Device, a: Csr<f64>, options: &Options) -> Result<Solver> {
+        device.clone().run(|| Self::of_rows(comm, device, a, options))
+    }
+
+    fn of_rows(comm: &Arc<dyn Comm>, device: &Device, a: Csr<f64>, options: &Options) -> Result<Solver> {
+        let start = Instant::now();
+        agree(&**comm, check_options(options))?;
+        let ranges = Ranges::of_counts(&**comm, a.n_rows())?;
+        let (mut facts, piece) = examine(&**comm, a, &ranges, options.block_size)?;
+        let chosen = agree(&**comm, choose(&**comm, &facts, (&piece, &ranges), options))?;
+        let in_f32 = chosen.precond.description().has_hierarchy
+            && options.amg_precision.map_or(facts.fits_f32, |precision| precision == Precision::F32);
+        Ok(Solver {
+            rows: OwnRows { comm: comm.clone(), piece, null_space: facts.null_space.take() },
+            ranges,
+            device: device.clone(),
+            options: options.clone(),
+            facts,
+            chosen,
+            in_f32,
+            part: None,
+            is_warm: device.real_gpu().is_none(),
+            watch: Watch::default(),
+            times: Times { setup: start.elapsed().as_secs_f64(), ..Times::default() },
+            exchanged: Exchanged::default(),
+            bytes_moved: 0,
+            around: [0.0; 2],
+        })
+    }
+
+    /// Is called with what is being done, from the thread that solves; on rank 0.
+    pub fn on_progress(mut self, tell: impl FnMut(Stage) + Send + 'static) -> Self {
+        self.watch.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// What can stop a solve of all ranks; on rank 0.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.watch.cancellation = token;
+        self
+    }
+
+    /// This rank's rows, as the whole matrix counts them from 0.
+    pub fn rows(&self) -> Range<usize> {
+        self.ranges.of(self.rows.comm.rank())
+    }
+
+    /// Rows of all ranks.
+    pub fn n_rows(&self) -> usize {
+        self.facts.n_rows
+    }
+
+    /// Solves from `x = 0` for the right-hand side of which this rank has `b`. The solution comes back also
+    /// where the solver did not converge, which the report says, and is 0 where a method that failed left
+    /// something worse. "Converged" is said of `b - A x` recomputed in f64, which every rank does for its
+    /// rows.
+    ///
+    /// # Errors
+    /// [`Error::Dimension`] and [`Error::NotFinite`] for a `b` that is too short or too long, or not finite;
+    /// [`Error::Device`] where the device fails; [`Error::Rank`] where another rank has failed. Every rank
+    /// gets an error then.
+    pub fn solve(&mut self, b: &[f64]) -> Result<Solution> {
+        self.device.clone().run(|| self.solve_part(b))
+    }
+
+    fn solve_part(&mut self, b: &[f64]) -> Result<Solution> {
+        agree(&*self.rows.comm, self.check(b))?;
+        let mut b = Cow::Borrowed(b);
+        let projection = self.project(&mut b)?;
+        let rhs = Rhs { b: &b, norm: self.rows.norm(&b)?, start: None };
+        if self.in_f32 && self.options.amg_precision.is_none() && !fits_f32(self.rows.most(&b)?) {
+            self.use_f64();
+        }
+        let mut warnings = self.chosen.warnings.clone();
+        let projected = projection.is_some();
+        warnings.extend(projection);
+        let mut solved = self.attempt(&rhs)?;
+        if self.is_inexact(&solved) {
+            warnings.push(self.attempt_again(&rhs, &mut solved)?);
+        }
+        warnings.extend(self.settle(&rhs, &mut solved)?);
+        let report = Report { projected, ..self.report(&rhs, warnings, &solved)? };
+        Ok(Solution { x: solved.x, report })
+    }
+
+    fn check(&self, b: &[f64]) -> Result<()> {
+        let n = self.rows().len();
+        check::check_vector("right-hand side of this rank", b, n)?;
+        if self.options.precision == Precision::F32 {
+            // A value may overflow.
+            let rounded: Vec<f32> = b.iter().map(|&v| v as f32).collect();
+            check::check_vector("right-hand side of this rank", &rounded, n)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the part out of b that is outside of the range of a singular matrix, and says so.
+    fn project(&self, b: &mut Cow<[f64]>) -> Result<Option<Warning>> {
+        let (comm, Some(null_space)) = (&*self.rows.comm, &self.rows.null_space) else { return Ok(None) };
+        let found = null_space.project_on_ranks(comm, b.to_mut())?;
+        let has_others = maxima(comm, &[f64::from(u8::from(!null_space.has_every_unknown()))])?[0] > 0.0;
+        Ok(projection(null_space.dimension(), !has_others, found))
+    }
+
+    /// What the preconditioner is kept out of. One that the method brings is not.
+    pub(super) fn projections(&self) -> Option<&NullSpace> {
+        let brings = self.chosen.method.description().own_preconditioner().is_some();
+        self.rows.null_space.as_ref().filter(|_| !brings)
+    }
+
+    /// Lets the hierarchy be applied in f64 from now on.
+    fn use_f64(&mut self) {
+        (self.in_f32, self.part) = (false, None);
+    }
+
+    /// What this rank solves with, set up where it is not there yet.
+    fn prepare(&mut self) -> Result<()> {
+        if self.part.is_some() {
+            return Ok(());
+        }
+        self.watch.tell(Stage::SetUp);
+        let start = Instant::now();
+        let comm = &self.rows.comm;
+        let numbers = self.rows().map(|row| row as u32).collect();
+        let known = Known { numbers, total: self.facts.n_rows, in_f32: self.in_f32 };
+        let basis: Vec<Vec<f64>> = self.projections().into_iter().flat_map(NullSpace::basis).collect();
+        let choices =
+            Choices::of_rows(self.options.clone(), self.chosen.method, self.chosen.precond, basis.len());
+        let share = Share { piece: self.rows.piece.clone(), basis, known: Some(known) };
+        let part = part::set_up(comm, &self.device, &choices, share, None);
+        self.part = Some(agree(&**comm, part)?);
+        self.times.setup += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Sets up what there is not yet, and solves.
+    fn attempt(&mut self, rhs: &Rhs) -> Result<Solved> {
+        self.prepare()?;
+        let options = &self.options;
+        let threshold = options.stop.threshold(rhs.norm);
+        self.watch.judge =
+            (options.stop.max_iterations == Stop::BY_RATE).then(|| Judge::of_the_last(Stop::BY_RATE));
+        let mut watch = std::mem::take(&mut self.watch);
+        let solved = self.solve_watched(rhs, threshold, &mut watch);
+        self.watch = watch;
+        solved
+    }
+
+    fn solve_watched(&mut self, rhs: &Rhs, threshold: f64, watch: &mut Watch) -> Result<Solved> {
+        if !self.is_warm {
+            let start = Instant::now();
+            let stop = warm_up_stop(self.chosen.method, &self.options.method_parameters(), threshold);
+            self.run_once(rhs.b, None, &stop, None)?;
+            self.is_warm = true;
+            self.times.warm_up += start.elapsed().as_secs_f64();
+        }
+        (self.exchanged, self.bytes_moved, self.around) = (Exchanged::default(), 0, [0.0; 2]);
+        watch.tell(Stage::Solve);
+        let start = Instant::now();
+        let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
+        let (x, outcome) = self.run(rhs.b, None, threshold, &mut observer)?;
+        // Without the look at the residual.
+        let unrefined = start.elapsed().as_secs_f64();
+        let residual = self.rows.norms(&x, rhs.b)?;
+        self.times.check += start.elapsed().as_secs_f64() - unrefined;
+        let mut solved = self.solved(x, outcome, residual)?;
+        refine(self, rhs, &mut solved, watch)?;
+        let seconds = if solved.refinements > 0 { start.elapsed().as_secs_f64() } else { unrefined };
+        let [ahead, behind] = self.around;
+        solved.seconds = (seconds - ahead - behind).max(0.0);
+        self.times.upload += ahead;
+        self.times.download += behind;
+        solved.bytes_moved = sums(&*self.rows.comm, &[self.bytes_moved as f64])?[0] as u64;
+        solved.ranks = Some(self.info()?);
+        Ok(solved)
+    }
+
+    pub(super) fn part(&mut self) -> Result<&mut dyn Part> {
+        match &mut self.part {
+            Some(part) => Ok(&mut **part),
+            None => Err(Error::Option("nothing is set up: a mistake of this library".into())),
+        }
+    }
+
+    /// One run of all ranks.
+    fn run_once(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        stop: &Stop,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<part::Solved> {
+        let solved = self.part()?.solve(b, start, stop, observer);
+        // The others may wait for this rank.
+        solved.inspect_err(|error| end(&*self.rows.comm, error))
+    }
+
+    /// Whether the method failed as it does with a hierarchy of too little accuracy.
+    fn is_inexact(&self, solved: &Solved) -> bool {
+        self.in_f32
+            && self.options.precision == Precision::F64
+            && !self.chosen.method.description().is_stationary()
+            && solved.failed_inexactly()
+    }
+
+    /// Solves once more with a hierarchy in f64, unless f32 was asked for.
+    fn attempt_again(&mut self, rhs: &Rhs, solved: &mut Solved) -> Result<Warning> {
+        if self.options.amg_precision.is_some() {
+            return Ok(Warning::HierarchyInF32);
+        }
+        let Outcome { iterations, reason, .. } = solved.outcome;
+        self.use_f64();
+        self.times.setup += solved.seconds;
+        *solved = self.attempt(rhs)?;
+        Ok(Warning::HierarchyInF64 { iterations, reason, failure: None })
+    }
+
+    /// What becomes of a solution that is none: 0, where that is better.
+    fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Result<Option<Warning>> {
+        let is_finite = self.rows.most(&solved.x)?.is_finite();
+        if solved.outcome.reason == StopReason::Converged {
+            let b_is_zero = self.rows.most(rhs.b)? == 0.0;
+            solved.outcome.reason = proof(rhs.norm, b_is_zero, solved.outcome.threshold);
+        }
+        let (method, reason) = (self.chosen.method, solved.outcome.reason);
+        let growth = relative(solved.residual.two, rhs.norm);
+        if reason == StopReason::Converged || !is_worse_than_start(method, reason, is_finite, growth) {
+            return Ok(None);
+        }
+        solved.outcome.reason = reason_of_loss(method, reason, growth);
+        solved.x.fill(0.0);
+        solved.residual = self.rows.norms(&solved.x, rhs.b)?;
+        Ok(Some(Warning::WorseThanStart { relative_residual: growth, from_zero: true }))
+    }
+}
+
+impl Refined for Solver {
+    fn equation(&self) -> &dyn Equation {
+        &self.rows
+    }
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Whether rank 0 has been told so.
+    fn is_cancelled(&self, watch: &Watch) -> Result<bool> {
+        let mut message = vec![u8::from(watch.cancellation.is_cancelled())];
+        self.rows.comm.broadcast(&mut message)?;
+        Ok(message == [1])
+    }
+
+    fn run(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        threshold: f64,
+        observer: &mut Iterations,
+    ) -> Result<(Vec<f64>, Outcome)> {
+        let stop = observer.stop(&self.options.stop, threshold);
+        let is_first = self.rows.comm.rank() == 0;
+        let watching = is_first.then_some(&mut *observer as &mut dyn Observer);
+        let part::Solved { mut x, mut outcome, exchanged, bytes_moved, around } =
+            self.run_once(b, start, &stop, watching)?;
+        self.rows.project(&mut x)?;
+        self.exchanged.add(exchanged);
+        self.bytes_moved += bytes_moved;
+        self.around = [self.around[0] + around[0], self.around[1] + around[1]];
+        if outcome.reason == StopReason::Interrupted && !self.is_cancelled(observer.watch)? {
+            // It was the judge.
+            outcome.reason = StopReason::Stagnated;
+        }
+        Ok((x, outcome))
+    }
+}
