@@ -60,8 +60,8 @@ impl<'a> Refinement<'a> {
         self.norm() <= self.threshold
     }
 
-    /// Whether the residual is what rounding of x alone leaves, and no other factors would find another x: the
-    /// residual is small beside b, or the last step was short beside x.
+    /// Whether the residual is what rounding of x alone leaves, and no other factors would find another x:
+    /// the residual is small beside b, or the last step was short beside x.
     pub fn is_at_rounding(&self) -> bool {
         let is_final = self.norm() <= ROUNDED * norm(self.b) || self.step <= SHORT;
         is_final && self.is_rounding()

@@ -313,7 +313,8 @@ fn a_solution_to_rounding_is_one_whatever_it_leaves() {
     assert!(matches!(report.outcome.reason, StopReason::AtRounding | StopReason::Converged), "{report}");
 }
 
-/// Nearly a null vector: x is large, its rounding leaves more than was asked for, and LU would find the same x.
+/// Nearly a null vector: x is large, its rounding leaves more than was asked for, and LU would find the
+/// same x.
 #[test]
 fn what_a_symmetric_factorisation_leaves_to_rounding_is_left_so() {
     let laplacian = problem("poisson2d:40");
