@@ -6,6 +6,7 @@ use bytemuck::{AnyBitPattern, NoUninit};
 
 use super::{Comm, Reader, Writer, all_to_all};
 use crate::error::Result;
+use crate::parallel::*;
 
 /// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
 /// unknowns has its entries in the order in which the whole matrix has them.
@@ -95,16 +96,18 @@ impl Numbering {
     /// over all ranks. It looks at no unknown without having all of its own.
     pub fn new(rank: usize, numbers: Vec<u32>, owners: Vec<u32>, total: usize) -> Self {
         debug_assert!(numbers.is_sorted() && numbers.len() == owners.len());
+        let places = || (0..numbers.len() as u32).into_par_iter().with_min_len(MANY);
         let is_own = |&place: &u32| owners[place as usize] as usize == rank;
-        let (own, others) = (0..numbers.len() as u32).partition(is_own);
+        let (own, others) =
+            (places().filter_collect(is_own), places().filter_collect(|place| !is_own(place)));
         Numbering { numbers, owners, own, others, total, halo: OnceLock::new() }
     }
 
     /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that
     /// have the largest number, which stands for none.
     pub(crate) fn of_all(rank: usize, unknowns: &[[u32; 2]], total: usize) -> Self {
-        let mut all: Vec<[u32; 2]> =
-            unknowns.iter().copied().filter(|&[number, _]| number != u32::MAX).collect();
+        let unknowns = unknowns.par_iter().with_min_len(MANY).map(|unknown| *unknown);
+        let mut all = unknowns.filter_collect(|&[number, _]| number != u32::MAX);
         all.sort_unstable();
         all.dedup();
         let (numbers, owners) = all.iter().map(|&[number, owner]| (number, owner)).unzip();
@@ -179,11 +182,12 @@ impl Numbering {
     }
     /// The numbers of this rank's own.
     pub(crate) fn own_numbers(&self) -> Vec<u32> {
-        self.own.iter().map(|&place| self.numbers[place as usize]).collect()
+        self.own.par_iter().with_min_len(MANY).map(|&place| self.numbers[place as usize]).collect()
     }
     /// The number of each, with the rank that has it.
     pub(crate) fn with_owners(&self) -> Vec<(u32, u32)> {
-        self.numbers.iter().copied().zip(self.owners.iter().copied()).collect()
+        let places = (0..self.len()).into_par_iter().with_min_len(MANY);
+        places.map(|place| (self.numbers[place], self.owners[place])).collect()
     }
     /// Whether there are none but its own.
     pub(crate) fn is_own(&self) -> bool {
@@ -231,22 +235,17 @@ impl Numbering {
     /// The numbers that own unknowns get if those that are `chosen`, by their places, are numbered over all
     /// ranks in the order that they have now; and how many there are. All ranks call this.
     pub(crate) fn renumbered(&self, comm: &dyn Comm, chosen: &[u32]) -> Result<(Vec<u32>, usize)> {
+        let number = |k: usize| self.numbers[self.own[k] as usize];
+        let is_first = |&k: &usize| k == 0 || number(k) != number(k - 1) + 1;
+        let firsts = (0..self.own.len()).into_par_iter().with_min_len(MANY).filter_collect(is_first);
         // Runs of consecutive unknowns: where they begin, and how many are chosen.
-        let mut runs: Vec<[u32; 2]> = Vec::new();
-        let mut next = None;
-        let mut chosen_left = chosen.iter().copied().peekable();
-        for &place in &self.own {
-            let number = self.numbers[place as usize];
-            if next != Some(number) {
-                runs.push([number, 0]);
-            }
-            next = Some(number + 1);
-            if chosen_left.next_if_eq(&place).is_some()
-                && let Some([_, count]) = runs.last_mut()
-            {
-                *count += 1;
-            }
-        }
+        let chosen_before = |k: usize| match self.own.get(k) {
+            Some(&place) => chosen.partition_point(|&chosen| chosen < place),
+            None => chosen.len(),
+        };
+        let ends = firsts.iter().copied().skip(1).chain([self.own.len()]);
+        let run = |(first, end)| [number(first), (chosen_before(end) - chosen_before(first)) as u32];
+        let mut runs: Vec<[u32; 2]> = firsts.iter().copied().zip(ends).map(run).collect();
         runs.retain(|&[_, count]| count > 0);
         let (firsts, total) = firsts_of_runs(comm, &runs)?;
         let numbers = runs.iter().zip(firsts).flat_map(|(&[_, count], first)| first..first + count);

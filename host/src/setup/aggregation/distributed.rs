@@ -8,6 +8,7 @@ use super::{Aggregation, NO_AGGREGATE};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
+use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
 
@@ -18,40 +19,35 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<
         let (comm, rows) = (&**self.comm(), &s.rows);
         let joined = self.inner().join(&s.local, &roots.local);
         let root_of = self.agreed(joined.and_then(|root_of| self.inner().indices_to_host(&root_of)))?;
-        let own_roots: Vec<u32> =
-            rows.own().iter().copied().filter(|&place| root_of[place as usize] == place).collect();
+        let rank = comm.rank() as u32;
+        let own = || rows.own().par_iter().with_min_len(MANY).map(|place| *place);
+        let own_roots = own().filter_collect(|&place| root_of[place as usize] == place);
         let (numbers, count) = rows.renumbered(comm, &own_roots)?;
         // The aggregate of each root, and then of each unknown, with the rank that has it.
         const NONE: [u32; 2] = [NO_AGGREGATE; 2];
-        let mut of_root = vec![NONE; rows.len()];
-        for (&place, number) in own_roots.iter().zip(numbers) {
-            of_root[place as usize] = [number, comm.rank() as u32];
-        }
+        let mut of_root = spread_out(rows.len(), &own_roots, NONE, |k| [numbers[k], rank]);
         rows.update(comm, &mut of_root)?;
-        let joined = |place: &u32| of_root.get(root_of[*place as usize] as usize).copied().unwrap_or(NONE);
-        let mut aggregates = vec![NONE; rows.len()];
-        rows.own().iter().for_each(|place| aggregates[*place as usize] = joined(place));
+        let joined = |k: usize| root_of[rows.own()[k] as usize] as usize;
+        let aggregate = |k: usize| of_root.get(joined(k)).copied().unwrap_or(NONE);
+        let mut aggregates = spread_out(rows.len(), rows.own(), NONE, aggregate);
         rows.update(comm, &mut aggregates)?;
-        // Aggregates with a member here: those of roots that somebody joined, and those of others' unknowns.
-        let mut has_members = vec![false; rows.len()];
-        for &place in rows.own() {
-            if let Some(has_members) = has_members.get_mut(root_of[place as usize] as usize) {
-                *has_members = true;
-            }
-        }
+        // Aggregates with a member here: those of own roots, of others' roots that somebody joined, and those
+        // of others' unknowns.
+        let is_of_other = |root: &u32| rows.owners().get(*root as usize).is_some_and(|owner| *owner != rank);
+        let roots_of_others = own().map(|place| root_of[place as usize]).filter_collect(is_of_other);
         let of_others = rows.halo(comm)?.receives.iter().flat_map(|(_, places)| places);
         let of_others = of_others.map(|&place| aggregates[place as usize]);
-        let joined = of_root.iter().zip(&has_members).filter(|(_, is)| **is).map(|(&aggregate, _)| aggregate);
-        let values =
-            Arc::new(Numbering::of_all(comm.rank(), &joined.chain(of_others).collect::<Vec<_>>(), count));
-        let place = |&[number, _]: &[u32; 2]| values.place(number).map_or(NO_AGGREGATE, |place| place as u32);
+        let roots = own_roots.iter().chain(&roots_of_others).map(|&root| of_root[root as usize]);
+        let members: Vec<[u32; 2]> = roots.chain(of_others).collect();
+        let values = Arc::new(Numbering::of_all(comm.rank(), &members, count));
+        let place = |&[number, _]: &[u32; 2]| match number {
+            NO_AGGREGATE => NO_AGGREGATE,
+            _ => values.place(number).map_or(NO_AGGREGATE, |place| place as u32),
+        };
         // Many have the same: each is looked up once where it has its root here.
-        let of_roots: Vec<u32> = of_root.iter().map(place).collect();
-        let mut places = vec![NO_AGGREGATE; rows.len()];
-        for &at in rows.own() {
-            let place = of_roots.get(root_of[at as usize] as usize);
-            places[at as usize] = place.copied().unwrap_or(NO_AGGREGATE);
-        }
+        let of_roots = of_root.par_iter().with_min_len(MANY).map(place).collect();
+        let joined = |k: usize| of_roots.get(joined(k)).copied().unwrap_or(NO_AGGREGATE);
+        let mut places = spread_out(rows.len(), rows.own(), NO_AGGREGATE, joined);
         for &at in rows.halo(comm)?.receives.iter().flat_map(|(_, places)| places) {
             places[at as usize] = place(&aggregates[at as usize]);
         }

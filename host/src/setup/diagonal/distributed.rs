@@ -8,6 +8,7 @@ use super::{Diagonals, RowWeight, SmoothingDiagonal};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::sums;
 use crate::error::Result;
+use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, local_planes};
 use crate::setup::{Blocks, Parts};
 
@@ -41,11 +42,13 @@ impl<T: Real, B: Parts<T> + Borders<T>> Diagonals<T> for Distributed<B> {
     /// By the numbers that rows have in the whole matrix.
     fn noise(&self, a: &DistributedCsr<B::Csr>, d: &B::Vector, n: usize) -> Result<B::Vector> {
         let noise = self.inner().to_host(d).and_then(|d| {
-            let block = d.len() / n.max(1);
-            let rows = a.rows.own().iter().map(|&place| block as u32 * a.rows.numbers()[place as usize]);
-            let numbers = rows.flat_map(|first| first..first + block as u32);
-            let element = |(i, number): (usize, u32)| scaled_noise(number, d[block * i + i % block]);
-            self.inner().vector(&numbers.enumerate().map(element).collect::<Vec<T>>())
+            let (block, rows) = (d.len() / n.max(1), &*a.rows);
+            let element = |i: usize| {
+                let node = rows.numbers()[rows.own()[i / block] as usize];
+                scaled_noise(node * block as u32 + (i % block) as u32, d[block * i + i % block])
+            };
+            let unknowns = (0..block * rows.own().len()).into_par_iter().with_min_len(MANY);
+            self.inner().vector(&unknowns.map(element).collect())
         });
         self.agreed(noise)
     }

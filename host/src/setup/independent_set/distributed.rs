@@ -8,6 +8,7 @@ use cuda_std::Real;
 use super::{IndependentSets, IndependentSetsOnRanks, Others};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
+use crate::parallel::spread_out;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
 use crate::setup::{Matrices, Parts};
 
@@ -43,10 +44,8 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
             Some(&others),
         );
         let found = self.agreed(found.and_then(|found| self.inner().indices_to_host(&found)))?;
-        let mut members = vec![0; s.rows.len()];
-        for (&place, &at) in s.rows.own().iter().zip(all.own()) {
-            members[place as usize] = found[at as usize];
-        }
+        let member = |k: usize| found[all.own()[k] as usize];
+        let mut members = spread_out(s.rows.len(), s.rows.own(), 0, member);
         s.rows.update(comm, &mut members)?;
         let local = self.agreed(self.inner().indices(&members))?;
         Ok(DistributedIndices { local, rows: s.rows.clone(), values: None })

@@ -8,6 +8,7 @@ use super::{Interpolation, Truncation};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
+use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, NO_AGGREGATE, Parts};
 
@@ -93,13 +94,11 @@ impl<B> Distributed<B> {
     {
         let (comm, rows) = (&**self.comm(), &coarse.rows);
         let is_coarse = self.agreed(self.inner().indices_to_host(&coarse.local))?;
-        let own: Vec<u32> =
-            rows.own().iter().copied().filter(|&place| is_coarse[place as usize] == 1).collect();
+        let own = rows.own().par_iter().with_min_len(MANY).map(|place| *place);
+        let own = own.filter_collect(|&place| is_coarse[place as usize] == 1);
         let (numbers, count) = rows.renumbered(comm, &own)?;
-        let mut of_rows = vec![[NO_AGGREGATE; 2]; rows.len()];
-        for (&place, number) in own.iter().zip(numbers) {
-            of_rows[place as usize] = [number, comm.rank() as u32];
-        }
+        let rank = comm.rank() as u32;
+        let mut of_rows = spread_out(rows.len(), &own, [NO_AGGREGATE; 2], |k| [numbers[k], rank]);
         rows.update(comm, &mut of_rows)?;
         Ok(Arc::new(Numbering::of_all(comm.rank(), &of_rows, count)))
     }

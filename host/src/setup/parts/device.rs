@@ -13,6 +13,7 @@ use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::parallel::*;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
 impl<T: Real> Parts<T> for Gpu {
@@ -62,7 +63,9 @@ impl<T: Real> Parts<T> for Gpu {
         };
         // SAFETY: the matrix is valid, and the arrays were made for its size.
         unsafe { self.launch_on_rows(a, &kernel) }?;
-        Ok(marks.to_host()?.iter().zip(0..).filter(|(mark, _)| **mark == 1).map(|(_, row)| row).collect())
+        let marks = marks.to_host()?;
+        let rows = (0..marks.len() as u32).into_par_iter().with_min_len(MANY);
+        Ok(rows.filter_collect(|&row| marks[row as usize] == 1))
     }
 
     fn elements(

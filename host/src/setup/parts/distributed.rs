@@ -9,6 +9,7 @@ use crate::backend::distributed::Distributed;
 use crate::comm::{Border, Halo, Numbering, Reader, Writer, all_to_all};
 use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
+use crate::parallel::*;
 use crate::setup::matrix::Blocks;
 use crate::setup::matrix::distributed::{DistributedCsr, only_alone};
 use crate::setup::matrix::exchange::{Received, packed, received_rows};
@@ -55,8 +56,7 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let (rows, columns) = (&a.first().rows, &a.first().columns);
-        let mut places = vec![NOWHERE; columns.len()];
-        columns.own().iter().zip(0..).for_each(|(&column, k)| places[column as usize] = k);
+        let places = spread_out(columns.len(), columns.own(), NOWHERE, |k| k as u32);
         let none = Arc::new(without_rows(columns.own().len()));
         let local = a.map(|plane| self.agreed(self.put_together(rows.own(), plane, &places, &none)))?;
         let (block, rank) = (a.block(), self.comm().rank());
@@ -88,10 +88,8 @@ impl<B> Distributed<B> {
         let halo = wanted.halo(&**self.comm())?;
         let received = self.rows_of_others(b, wanted, halo)?;
         let (columns, places) = b.columns.united(self.comm().rank(), &received.columns());
-        let mut source = vec![0; wanted.len()];
-        for (&place, &row) in wanted.own().iter().zip(b.rows.own()) {
-            source[place as usize] = row;
-        }
+        let own = b.rows.own();
+        let mut source = spread_out(wanted.len(), wanted.own(), 0, |k| own[k]);
         let others = halo.receives.iter().flat_map(|(_, places)| places);
         others.zip(b.rows.len() as u32..).for_each(|(&place, row)| source[place as usize] = row);
         let local = self.put_together(&source, b, &places, &received.matrix(&columns));
@@ -179,8 +177,7 @@ impl<B> Distributed<B> {
         for (k, &(number, _)) in others.iter().enumerate() {
             source[rows.place(number).unwrap_or(0)] = (a.rows.len() + k) as u32;
         }
-        let mut places = vec![NOWHERE; a.columns.len()];
-        a.columns.own().iter().zip(0..).for_each(|(&column, k)| places[column as usize] = k);
+        let places = spread_out(a.columns.len(), a.columns.own(), NOWHERE, |k| k as u32);
         let local = self.put_together(&source, a, &places, &received.matrix(&columns));
         Ok((self.agreed(local)?, Arc::new(rows), Arc::new(columns)))
     }
@@ -229,7 +226,7 @@ impl<B> Distributed<B> {
     {
         let rank = self.comm().rank() as u32;
         let place = |&owner: &u32| if owner == rank { NOWHERE } else { 0 };
-        let places: Vec<u32> = a.columns.owners().iter().map(place).collect();
+        let places = a.columns.owners().par_iter().with_min_len(MANY).map(place).collect();
         let mut rows = self.inner().rows_in_places(&a.local, &places)?;
         rows.retain(|&row| a.rows.owners()[row as usize] == rank);
         Ok(rows)
@@ -249,13 +246,14 @@ impl<B> Distributed<B> {
         let (columns, places) = a.columns.united(comm.rank(), &received.columns());
         // Of the unknowns that those rows look at, the diagonal entry.
         let diagonal = self.diagonal_of_others(a, &columns)?;
-        let mut source = vec![u32::MAX; columns.len()];
-        a.rows.own().iter().zip(columns.own()).for_each(|(&row, &place)| source[place as usize] = row);
+        let own = a.rows.own();
+        let mut source = spread_out(columns.len(), columns.own(), u32::MAX, |k| own[k]);
         let first = a.rows.len();
         let others = halo.receives.iter().flat_map(|(_, others)| others).map(|&place| places[place as usize]);
         others.zip(first as u32..).for_each(|(place, row)| source[place as usize] = row);
-        for (place, source) in source.iter_mut().enumerate().filter(|(_, source)| **source == u32::MAX) {
-            *source = (first + received.n_rows()) as u32;
+        let all = (0..source.len()).into_par_iter().with_min_len(MANY);
+        for place in all.filter_collect(|&place| source[place] == u32::MAX) {
+            source[place] = (first + received.n_rows()) as u32;
             let (number, owner) = (columns.numbers()[place], columns.owners()[place]);
             received.add_row([((number, owner), diagonal[place])]);
         }
@@ -322,7 +320,7 @@ impl<B> Distributed<B> {
         if a.rows.is_own() {
             return self.of_local(Ok(a.local.clone()), &rows, &a.columns);
         }
-        let same: Vec<u32> = (0..a.columns.len() as u32).collect();
+        let same = (0..a.columns.len() as u32).into_par_iter().with_min_len(MANY).collect();
         let local = self.put_together(a.rows.own(), a, &same, &Arc::new(without_rows(a.columns.len())));
         self.of_local(local, &rows, &a.columns)
     }
@@ -340,12 +338,10 @@ impl<B> Distributed<B> {
     {
         // An empty row for what is not there.
         let empty = Csr::from_rows(1, columns.len(), |_| 0, |_, _, _| ());
-        let mut source = vec![a.rows.len() as u32; rows.len()];
-        for (&place, &row) in rows.own().iter().zip(a.rows.own()) {
-            source[place as usize] = row;
-        }
+        let own = a.rows.own();
+        let source = spread_out(rows.len(), rows.own(), a.rows.len() as u32, |k| own[k]);
         let place = |&number: &u32| columns.place(number).map_or(NOWHERE, |place| place as u32);
-        let places: Vec<u32> = a.columns.numbers().iter().map(place).collect();
+        let places = a.columns.numbers().par_iter().with_min_len(MANY).map(place).collect();
         self.agreed(self.put_together(&source, a, &places, &Arc::new(empty)))
     }
 
@@ -367,8 +363,7 @@ impl<B> Distributed<B> {
         let sent = self.agreed(sent.and_then(|sent| self.inner().to_host(&sent)))?;
         let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();
         let received: Vec<T> = halo.received(comm, &sent, per_row)?.into_iter().map(T::from_f64).collect();
-        let mut source = vec![0; rows.len()];
-        rows.own().iter().zip(0..).for_each(|(&place, k)| source[place as usize] = k);
+        let mut source = spread_out(rows.len(), rows.own(), 0, |k| k as u32);
         let others = halo.receives.iter().flat_map(|(_, places)| places);
         others.zip(rows.own().len() as u32..).for_each(|(&place, k)| source[place as usize] = k);
         self.agreed(self.inner().elements(&source, per_row, own, &received))
