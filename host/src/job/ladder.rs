@@ -44,11 +44,6 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
         () => {
             let schur = maker.schur();
             let is_hopeless = schur.as_ref().is_some_and(|schur| maker.least_seconds() > schur.seconds());
-            let soon_seen = maker.before_counting();
-            let is_counted = a.nnz() <= COUNTED && !is_hopeless && soon_seen.is_none();
-            let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
-            let direct = maker.direct(prediction);
-            let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
             let mut iterative = match (has_diagonal, maker.method()) {
                 (true, Method::Cg) => vec![maker.multigrid(), maker.factors(), maker.diagonal()],
                 (true, _) => vec![maker.factors(), maker.multigrid(), maker.short_recurrence()],
@@ -56,6 +51,11 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
                 (false, _) => vec![maker.factors()],
             };
             iterative.splice(0..0, schur);
+            let soon_seen = maker.before_counting(&iterative[0]);
+            let is_counted = a.nnz() <= COUNTED && !is_hopeless && soon_seen.is_none();
+            let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
+            let direct = maker.direct(prediction);
+            let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
             let at = if fits { place(&direct, &iterative) } else { iterative.len() };
             let is_long = direct.seconds() > LONG;
             iterative.insert(at, direct);

@@ -249,15 +249,15 @@ impl Maker<'_> {
     }
 
     /// The diagonal, where a piece of the matrix says that it takes about as long as counting the entries of
-    /// factors alone.
-    pub fn before_counting(&self) -> Option<Rung> {
+    /// factors alone, and less than the next way.
+    pub fn before_counting(&self, next: &Rung) -> Option<Rung> {
         let has_diagonal = self.analysis.values.diagonal.zero == 0;
         let is_indefinite = self.analysis.values.is_symmetric && self.method() != Method::Cg;
         if !has_diagonal || is_indefinite {
             return None;
         }
         let iteration = diagonal_iteration_seconds(&self.analysis.structure);
-        let most = SOON_SEEN * counting_seconds(self.a.nnz()) / iteration;
+        let most = (SOON_SEEN * counting_seconds(self.a.nnz())).min(CLEARLY * next.seconds()) / iteration;
         let iterations = self.diagonal_iterations(most)?;
         let reason = "a piece of the matrix took few iterations";
         Some(self.simple_within(most as u32, iteration * iterations, reason))
