@@ -76,18 +76,20 @@ impl Parts {
 }
 
 /// Whether a matrix maps constants to nearly nothing in most of its rows, as the gradient of a pressure does.
-/// Multipliers of other origin, such as currents of sources, or constraints, differ.
+/// Rows of a single entry, as a boundary has them, do not count, if they are not the most. Multipliers of
+/// other origin, such as currents of sources, or constraints, differ.
 pub fn is_like_gradient(g: &Csr<f64>) -> bool {
     const ROUNDING: f64 = 1e-8;
     const MOST: f64 = 0.8;
-    let (mut rows, mut zero) = (0, 0);
+    let (mut single, mut rows, mut zero) = (0, 0, 0);
     for i in (0..g.n_rows()).filter(|&i| g.row_len(i) > 0) {
         let values = g.row(i).1;
         let magnitudes = values.iter().map(|v| v.abs()).sum::<f64>();
-        rows += 1;
+        single += usize::from(values.len() == 1);
+        rows += usize::from(values.len() > 1);
         zero += usize::from(values.iter().sum::<f64>().abs() <= ROUNDING * magnitudes);
     }
-    rows > 0 && f64::from(zero as u32) >= MOST * f64::from(rows as u32)
+    rows > single && f64::from(zero as u32) >= MOST * f64::from(rows as u32)
 }
 
 /// The rows and columns of a matrix with these numbers, both ascending.
@@ -144,6 +146,13 @@ mod tests {
         let of = |v: f64| Csr::from_triplets(3, 2, [(0, 0, 1.0), (0, 1, -v), (2, 0, -2.0), (2, 1, 2.0 * v)]);
         assert!(is_like_gradient(&of(1.0).unwrap()) && !is_like_gradient(&of(1.1).unwrap()));
         assert!(!is_like_gradient(&Csr::from_triplets(3, 2, []).unwrap()));
+        // At a boundary there is one pressure; sources have one node each.
+        let with_single = |more: usize| {
+            let pairs = [(0, 0, 1.0), (0, 1, -1.0), (1, 0, 2.0), (1, 1, -2.0)].into_iter();
+            let single = (2..2 + more).map(|row| (row, 1, 1.0));
+            Csr::from_triplets(5, 2, pairs.chain(single)).unwrap()
+        };
+        assert!(is_like_gradient(&with_single(1)) && !is_like_gradient(&with_single(2)));
     }
 
     #[test]
