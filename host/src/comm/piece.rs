@@ -9,7 +9,7 @@ use super::message::{Reader, Writer};
 use super::numbering::Numbering;
 use super::partition::{Partition, Quality};
 use super::ranges::Ranges;
-use super::{Comm, all_to_all, maxima, sums};
+use super::{Comm, all_to_all, maxima, received, sums};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -37,17 +37,7 @@ impl Links {
         let sent: Vec<(usize, Vec<U>)> = self.sends.iter().map(|(to, places)| (*to, of(places))).collect();
         let messages: Vec<(usize, &[u8])> =
             sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
-        let count: usize = self.receives.iter().map(|&(_, count)| count).sum();
-        let mut received = vec![U::zeroed(); count];
-        let mut rest = &mut received[..];
-        let mut into: Vec<(usize, &mut [u8])> = Vec::with_capacity(self.receives.len());
-        for &(from, count) in &self.receives {
-            let part;
-            (part, rest) = std::mem::take(&mut rest).split_at_mut(count);
-            into.push((from, bytemuck::cast_slice_mut(part)));
-        }
-        comm.exchange(&messages, &mut into)?;
-        Ok(received)
+        received(comm, &messages, &self.receives)
     }
 }
 
@@ -296,8 +286,7 @@ impl Piece {
     pub(crate) fn of_rows<T: Real>(comm: &dyn Comm, a: &Csr<T>, columns: &Numbering) -> Result<Piece> {
         const OTHERS: u32 = u32::MAX;
         let own = columns.own();
-        let mut place = vec![OTHERS; columns.len()];
-        own.iter().zip(0..).for_each(|(&column, k)| place[column as usize] = k);
+        let place = spread_out(columns.len(), own, OTHERS, |k| k as u32);
         let inside = |i: usize| {
             let (columns, values) = a.row(i);
             let places = columns.iter().map(|&j| place[j as usize]);

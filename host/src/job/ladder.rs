@@ -55,10 +55,8 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
             let is_counted = a.nnz() <= COUNTED && !is_hopeless && soon_seen.is_none();
             let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
-            let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
-            let at = if fits { place(&direct, &iterative) } else { iterative.len() };
             let is_long = direct.seconds() > LONG;
-            iterative.insert(at, direct);
+            insert(&mut iterative, direct, fits(prediction));
             iterative.extend(is_long.then(|| maker.larger_factors()));
             iterative.splice(0..0, soon_seen);
             iterative
@@ -72,6 +70,17 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
         last.patience = None;
     }
     rungs
+}
+
+/// Whether there is memory for a factorisation that was counted.
+fn fits(prediction: Option<Prediction>) -> bool {
+    prediction.is_some_and(|prediction| prediction.check_memory().is_ok())
+}
+
+/// Puts a factorisation among other ways, behind them where it does not fit.
+fn insert(rungs: &mut Vec<Rung>, direct: Rung, fits: bool) {
+    let at = if fits { place(&direct, rungs) } else { rungs.len() };
+    rungs.insert(at, direct);
 }
 
 /// Where a factorisation comes among other ways: before those that take longer, and where it takes little
@@ -123,14 +132,13 @@ pub fn of_indefinite(
 ) -> Vec<Rung> {
     let maker = Maker { a, analysis, options };
     let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
-    let fits = prediction.is_some_and(|prediction| prediction.check_memory().is_ok());
+    let fits = fits(prediction);
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());
     let mut rungs = match fits && direct.seconds() <= SOON {
         true => maker.before(&direct).into_iter().chain([direct, minres]).collect(),
         false => {
             let mut rungs = vec![minres, Rung { method: maker.minimising(), ..maker.factors() }];
-            let at = if fits { place(&direct, &rungs) } else { rungs.len() };
-            rungs.insert(at, direct);
+            insert(&mut rungs, direct, fits);
             rungs
         }
     };

@@ -57,14 +57,16 @@ pub(super) struct Solved {
 }
 
 impl Solved {
-    /// Whether it came to what comes of a preconditioner of too little accuracy.
-    pub fn failed_inexactly(&self) -> bool {
+    /// Whether the method failed as it does with a hierarchy of too little accuracy. A stationary one
+    /// corrects that by itself.
+    pub fn is_inexact(&self, method: Method, precision: Precision) -> bool {
+        let could_be_better = precision == Precision::F64 && !method.description().is_stationary();
         let failed = matches!(
             self.outcome.reason,
             StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
         );
         // Recurrences that rounding has taken over may leave an x of which they know nothing.
-        failed || !self.residual.two.is_finite()
+        could_be_better && (failed || !self.residual.two.is_finite())
     }
 }
 

@@ -324,14 +324,7 @@ impl Solver {
     }
 
     pub(super) fn check(&self, what: &'static str, v: &[f64]) -> Result<()> {
-        let n = self.plan.a.n_rows();
-        check::check_vector(what, v, n)?;
-        if self.plan.options.precision == Precision::F32 {
-            // A value may overflow.
-            let rounded: Vec<f32> = v.iter().map(|&v| v as f32).collect();
-            check::check_vector(what, &rounded, n)?;
-        }
-        Ok(())
+        check_given(what, v, self.plan.a.n_rows(), self.plan.options.precision)
     }
 
     /// Lets the hierarchy be applied in f64 from now on.
@@ -342,10 +335,8 @@ impl Solver {
     /// Whether the method failed as it does with a hierarchy of too little accuracy. A stationary one
     /// corrects that by itself.
     pub(super) fn is_inexact(&self, solved: &Solved) -> bool {
-        let could_be_better = self.plan.hierarchy_in_f32
-            && self.plan.options.precision == Precision::F64
-            && !self.plan.method.description().is_stationary();
-        could_be_better && solved.failed_inexactly()
+        let Plan { hierarchy_in_f32, method, ref options, .. } = self.plan;
+        hierarchy_in_f32 && solved.is_inexact(method, options.precision)
     }
 
     /// Solves once more with a hierarchy in f64. Where even that fails nothing changes.
@@ -461,6 +452,17 @@ impl Solver {
         let expected_bytes = self.device.gpu().map(|_| plan.expected_bytes());
         Report { reordered, projected, expected_bytes, ..Report::new(about, solved) }
     }
+}
+
+/// Refuses a vector that is not of n elements, or not finite in the precision that it is used in.
+pub(super) fn check_given(what: &'static str, v: &[f64], n: usize, precision: Precision) -> Result<()> {
+    check::check_vector(what, v, n)?;
+    if precision == Precision::F32 {
+        // A value may overflow.
+        let rounded: Vec<f32> = v.iter().map(|&v| v as f32).collect();
+        check::check_vector(what, &rounded, n)?;
+    }
+    Ok(())
 }
 
 /// What is left of the claim to have converged: nothing where a norm that it rests on is none, because the

@@ -21,14 +21,19 @@ pub fn backward_error(a: &Csr<f64>, x: &[f64], b: &[f64], r: &[f64]) -> f64 {
 
 /// [`backward_error`] by `||A||` and `||r||`.
 pub(crate) fn of_norms(norm_a: f64, x: &[f64], b: &[f64], norm_r: f64) -> f64 {
+    of_maxima(norm_a, most(x), most(b), norm_r)
+}
+
+/// The same by all norms.
+pub(crate) fn of_maxima(norm_a: f64, norm_x: f64, norm_b: f64, norm_r: f64) -> f64 {
     match norm_r {
         0.0 => 0.0,
-        _ => norm_r / (norm_a * most(x) + most(b)),
+        _ => norm_r / (norm_a * norm_x + norm_b),
     }
 }
 
 /// The maximum norm, NaN where an element is.
-fn most(v: &[f64]) -> f64 {
+pub(crate) fn most(v: &[f64]) -> f64 {
     let of_chunk = |chunk: &[f64]| chunk.iter().fold(0.0, |most, v| larger(most, v.abs()));
     v.par_chunks(CHUNK).map(of_chunk).reduce(|| 0.0, larger)
 }

@@ -35,10 +35,10 @@ pub(super) struct Choices {
 
 impl Choices {
     pub fn of(plan: &Plan) -> Choices {
-        let precond = if plan.brings_preconditioner() { Precond::None } else { plan.precond };
         let projections = plan.projections().map_or(0, |space| space.dimension());
         let has_near_null = plan.options.near_null.is_some();
-        Choices { options: plan.options.clone(), method: plan.method, precond, projections, has_near_null }
+        let choices = Choices::of_rows(plan.options.clone(), plan.method, plan.precond, projections);
+        Choices { has_near_null, ..choices }
     }
 
     /// Where no rank has the whole matrix.
@@ -49,7 +49,7 @@ impl Choices {
     }
 
     /// A line for each choice.
-    pub fn written(&self) -> String {
+    fn written(&self) -> String {
         let Choices { options, method, precond, projections, has_near_null } = self;
         let mut lines = vec![
             format!("method {method}"),
@@ -74,7 +74,7 @@ impl Choices {
         lines.join("\n")
     }
 
-    pub fn read(text: &str) -> Result<Choices> {
+    fn read(text: &str) -> Result<Choices> {
         let mut options = Options::default();
         let (mut method, mut precond, mut projections) = (Method::Cg, Precond::None, 0);
         let mut has_near_null = false;

@@ -10,13 +10,13 @@ use super::orders::Choices;
 use super::share::Share;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Partition, Piece, agree_within, told};
+use crate::comm::{Comm, Partition, Piece, agree_within, sums, told};
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format, converts_blocks_on_device};
 use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::job::{Device, Options, Precision, Precond};
-use crate::matrix::{AnyMatrix, Csr, Format};
+use crate::matrix::{AnyMatrix, Csr, Format, Padding};
 use crate::precond::amg::{Cycle, Known, OnAll, OwnRows};
 use crate::precond::{
     AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, RestrictedSchwarz,
@@ -330,6 +330,14 @@ impl<T: Number, B: Computes<T>> Whole<T, B> {
         let Whole { a, operators: Operators { matrix: product, csr }, parameters, .. } = self;
         Source { backend, a, csr: csr.take(), product, parameters }
     }
+}
+
+/// How this rank stores its rows, with the bytes and entries of all, of which the matrix has `nnz`. All ranks
+/// call this.
+pub(super) fn storage_of_all(comm: &dyn Comm, own: Storage, nnz: usize) -> Result<Storage> {
+    let of_all = sums(comm, &[own.bytes as f64, own.traffic as f64, own.padding.stored as f64])?;
+    let padding = Padding { stored: of_all[2] as u64, nnz: nnz as u64 };
+    Ok(Storage { bytes: of_all[0] as u64, traffic: of_all[1] as u64, padding, ..own })
 }
 
 fn with_its_reason<M: Operator>(matrix: M) -> (M, String) {

@@ -34,10 +34,8 @@ fn carry_out(comm: &Arc<dyn Comm>, device: &Device, systems: &mut Systems) -> Re
                     .and_then(|share| part::set_up(comm, device, &choices, share, None));
                 // An error here is rank 0's to tell: another way may do.
                 if let Ok(part) = agree(&**comm, made) {
-                    let stored = part.storage();
-                    comm.gather(
-                        Writer::new().put(&[stored.bytes, stored.padding.stored, stored.traffic]).bytes(),
-                    )?;
+                    // Rank 0 tells how all of them are stored.
+                    part::storage_of_all(&**comm, part.storage(), 0)?;
                     systems.insert(system, part);
                 }
             }

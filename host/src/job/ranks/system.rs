@@ -80,7 +80,7 @@ impl System {
         let root = Root { plan: &plan, partition: &partition, watch, times };
         let part = part::set_up(comm, device, &choices, share, Some(root));
         let part = agree(&**comm, part)?;
-        let storage = ranks.fatal(|| storage_of_all(ranks, &*part, plan.a.nnz()))?;
+        let storage = ranks.fatal(|| part::storage_of_all(&**comm, part.storage(), plan.a.nnz()))?;
         let uploaded = times.upload - before.1;
         times.setup = before.0 + start.elapsed().as_secs_f64() - uploaded;
         let is_warm = device.real_gpu().is_none();
@@ -159,22 +159,6 @@ impl System {
             reductions,
         }
     }
-}
-
-/// How rank 0 stores its rows, with the bytes and entries of all.
-fn storage_of_all(ranks: &Ranks, part: &dyn Part, nnz: usize) -> Result<Storage> {
-    let mut storage = part.storage();
-    for message in ranks.comm.gather(Vec::new())?.iter().flatten().skip(1) {
-        let counts: Vec<u64> = Reader::new(message).take()?;
-        let &[bytes, stored, traffic] = &counts[..] else {
-            return Err(Error::Option("a rank tells something else".into()));
-        };
-        storage.bytes += bytes;
-        storage.traffic += traffic;
-        storage.padding.stored += stored;
-    }
-    storage.padding.nnz = nnz as u64;
-    Ok(storage)
 }
 
 impl Refined for System {

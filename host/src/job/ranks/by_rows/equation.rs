@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::comm::{Border, Comm, Piece, maxima, sums};
 use crate::error::Result;
 use crate::job::residual::{Equation, Norms};
-use crate::matrix::backward_error::larger;
+use crate::matrix::backward_error::most;
 use crate::parallel::*;
 use crate::precond::NullSpace;
 
@@ -27,7 +27,7 @@ impl OwnRows {
 
     /// The largest magnitude in a vector; NaN where an element is.
     pub fn most(&self, v: &[f64]) -> Result<f64> {
-        Ok(maxima(&*self.comm, &[v.iter().fold(0.0, |most, v| larger(most, v.abs()))])?[0])
+        Ok(maxima(&*self.comm, &[most(v)])?[0])
     }
 }
 

@@ -22,9 +22,9 @@ use crate::job::report::{Report, Warning};
 use crate::job::residual::{Equation, relative};
 use crate::job::run::{Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
-use crate::job::solver::{Solution, is_worse_than_start, projection, proof, reason_of_loss};
+use crate::job::solver::{Solution, check_given, is_worse_than_start, projection, proof, reason_of_loss};
 use crate::job::{Device, Options, Precision};
-use crate::matrix::{Csr, check};
+use crate::matrix::Csr;
 use crate::precond::NullSpace;
 use crate::precond::amg::Known;
 use crate::solver::{Observer, Outcome, Stop, StopReason};
@@ -130,7 +130,9 @@ impl Solver {
     }
 
     fn solve_part(&mut self, b: &[f64]) -> Result<Solution> {
-        agree(&*self.rows.comm, self.check(b))?;
+        let checked =
+            check_given("right-hand side of this rank", b, self.rows().len(), self.options.precision);
+        agree(&*self.rows.comm, checked)?;
         let mut b = Cow::Borrowed(b);
         let projection = self.project(&mut b)?;
         let rhs = Rhs { b: &b, norm: self.rows.norm(&b)?, start: None };
@@ -141,23 +143,12 @@ impl Solver {
         let projected = projection.is_some();
         warnings.extend(projection);
         let mut solved = self.attempt(&rhs)?;
-        if self.is_inexact(&solved) {
+        if self.in_f32 && solved.is_inexact(self.chosen.method, self.options.precision) {
             warnings.push(self.attempt_again(&rhs, &mut solved)?);
         }
         warnings.extend(self.settle(&rhs, &mut solved)?);
         let report = Report { projected, ..self.report(&rhs, warnings, &solved)? };
         Ok(Solution { x: solved.x, report })
-    }
-
-    fn check(&self, b: &[f64]) -> Result<()> {
-        let n = self.rows().len();
-        check::check_vector("right-hand side of this rank", b, n)?;
-        if self.options.precision == Precision::F32 {
-            // A value may overflow.
-            let rounded: Vec<f32> = b.iter().map(|&v| v as f32).collect();
-            check::check_vector("right-hand side of this rank", &rounded, n)?;
-        }
-        Ok(())
     }
 
     /// Takes the part out of b that is outside of the range of a singular matrix, and says so.
@@ -259,14 +250,6 @@ impl Solver {
         let solved = self.part()?.solve(b, start, stop, observer);
         // The others may wait for this rank.
         solved.inspect_err(|error| end(&*self.rows.comm, error))
-    }
-
-    /// Whether the method failed as it does with a hierarchy of too little accuracy.
-    fn is_inexact(&self, solved: &Solved) -> bool {
-        self.in_f32
-            && self.options.precision == Precision::F64
-            && !self.chosen.method.description().is_stationary()
-            && solved.failed_inexactly()
     }
 
     /// Solves once more with a hierarchy in f64, unless f32 was asked for.

@@ -2,16 +2,16 @@
 
 use super::checks::Facts;
 use super::solver::Solver;
-use crate::backend::Storage;
-use crate::comm::{Comm, sums};
+use crate::comm::sums;
 use crate::error::Result;
 use crate::job::account::About;
 use crate::job::memory;
 use crate::job::ranks::Info;
+use crate::job::ranks::part::storage_of_all;
 use crate::job::report::{Report, Warning};
 use crate::job::residual::Norms;
 use crate::job::run::{Rhs, Solved};
-use crate::matrix::Padding;
+use crate::matrix::backward_error::of_maxima;
 use crate::precond::NullSpace;
 use crate::solver::Outcome;
 
@@ -48,10 +48,7 @@ impl Solver {
     pub(super) fn report(&mut self, rhs: &Rhs, warnings: Vec<Warning>, solved: &Solved) -> Result<Report> {
         let Facts { n_rows, nnz, norm, .. } = self.facts;
         let (x, b) = (self.rows.most(&solved.x)?, self.rows.most(rhs.b)?);
-        let backward_error = match solved.residual.max {
-            0.0 => 0.0,
-            max => max / (norm * x + b),
-        };
+        let backward_error = of_maxima(norm, x, b, solved.residual.max);
         let about = About {
             n_rows,
             nnz,
@@ -82,11 +79,4 @@ impl Solver {
             reductions: self.exchanged.reductions,
         })
     }
-}
-
-/// How this rank stores its rows, with the bytes and entries of all. All ranks call this.
-fn storage_of_all(comm: &dyn Comm, own: Storage, nnz: usize) -> Result<Storage> {
-    let of_all = sums(comm, &[own.bytes as f64, own.traffic as f64, own.padding.stored as f64])?;
-    let padding = Padding { stored: of_all[2] as u64, nnz: nnz as u64 };
-    Ok(Storage { bytes: of_all[0] as u64, traffic: of_all[1] as u64, padding, ..own })
 }
