@@ -208,32 +208,6 @@ fn collect<T: Send>(cut: Cut, item: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
     all
 }
 
-/// `n` elements: `of(k)` at `places[k]`, which ascend, and `rest` at all others.
-pub(crate) fn spread_out<E: Copy + Send + Sync>(
-    n: usize,
-    places: &[u32],
-    rest: E,
-    of: impl Fn(usize) -> E + Sync,
-) -> Vec<E> {
-    let cut = Loop::new(n, |i| i).with_min_len(MANY).cut();
-    let mut all = Vec::<E>::with_capacity(n);
-    let elements = Places(all.as_mut_ptr());
-    cut.run(&|p| {
-        let piece = cut.piece(p);
-        let mut k = places.partition_point(|&place| (place as usize) < piece.start);
-        for i in piece {
-            let is_there = places.get(k).is_some_and(|&place| place as usize == i);
-            let element = if is_there { of(k) } else { rest };
-            k += usize::from(is_there);
-            // SAFETY: there is room for n elements, and each is written once.
-            unsafe { elements.at(i).write(element) };
-        }
-    });
-    // SAFETY: all of them were.
-    unsafe { all.set_len(n) };
-    all
-}
-
 /// Parts put together.
 trait Parts<T> {
     fn concat_all(self) -> Vec<T>;
@@ -376,16 +350,6 @@ mod tests {
         let boxes: Vec<Box<usize>> = names.into_iter().map(Box::new).collect();
         let back = boxes.into_par_iter().map(|name| *name + 1).collect();
         assert_eq!(back, (1..=1_003).collect::<Vec<usize>>());
-    }
-
-    #[test]
-    fn what_is_spread_out_lies_at_its_places() {
-        for n in [0, 5, 3 * MANY + 7] {
-            let places: Vec<u32> = (0..n as u32).filter(|i| i % 7 < 3).collect();
-            let mut expected = vec![u32::MAX; n];
-            places.iter().zip(0..).for_each(|(&place, k)| expected[place as usize] = 2 * k);
-            assert_eq!(spread_out(n, &places, u32::MAX, |k| 2 * k as u32), expected);
-        }
     }
 
     #[test]

@@ -81,16 +81,13 @@ impl Share {
     ) -> Self {
         let rank = comm.rank();
         let owner = |node: &u32| owners[*node as usize];
-        let of_nodes = || {
-            let its = part.nodes.iter().map(owner).collect();
-            Numbering::new(rank, part.nodes.clone(), its, owners.len())
-        };
+        let of_nodes =
+            || Numbering::new(rank, part.nodes.iter().map(|node| (*node, owner(node))), owners.len());
         let cells = match (cell_nodes, local_cells) {
             (Some(all), Some(local)) => {
                 let nodes = || local.iter().map(|&k| part.nodes[k as usize]);
                 let number = |node: u32| all.partition_point(|&other| other < node) as u32;
-                let its = nodes().map(|node| owner(&node)).collect();
-                Numbering::new(rank, nodes().map(number).collect(), its, all.len())
+                Numbering::new(rank, nodes().map(|node| (number(node), owner(&node))), all.len())
             }
             _ => of_nodes(),
         };
@@ -118,7 +115,7 @@ impl Share {
     /// Nodes of this rank, and those of others that it looks at.
     pub fn nodes(&self) -> [usize; 2] {
         let own = self.own[1];
-        [own, self.numbering(Unknowns::Nodes(1)).map_or(0, |numbering| numbering.numbers().len() - own)]
+        [own, self.numbering(Unknowns::Nodes(1)).map_or(0, |numbering| numbering.len() - own)]
     }
 
     /// Whether this is the first of several ranks, or alone: it has the results.
@@ -153,7 +150,7 @@ impl Share {
     pub fn own<T: Copy>(&self, values: Vec<T>, of: Unknowns) -> Vec<T> {
         match self.numbering(of) {
             None => values,
-            Some(numbering) => numbering.own().iter().map(|&k| values[k as usize]).collect(),
+            Some(numbering) => numbering.own().iter().map(|k| values[k as usize]).collect(),
         }
     }
 
@@ -161,7 +158,7 @@ impl Share {
     pub fn assembled<T: Copy>(&self, values: Vec<T>, of: Unknowns) -> Vec<T> {
         match self.numbering(of) {
             None => values,
-            Some(numbering) => numbering.numbers().iter().map(|&k| values[k as usize]).collect(),
+            Some(numbering) => numbering.numbers().iter().map(|k| values[k as usize]).collect(),
         }
     }
 
@@ -176,7 +173,9 @@ impl Share {
     /// ranks call this.
     pub fn null_space(&self, a: &Csr<f64>, unknowns: Unknowns, kinds: usize) -> Result<Option<NullSpace>> {
         match (self.comm(), self.numbering(unknowns)) {
-            (Some(comm), Some(numbering)) => NullSpace::on_ranks(&**comm, a, numbering.own(), 0, kinds),
+            (Some(comm), Some(numbering)) => {
+                NullSpace::on_ranks(&**comm, a, &numbering.own().expanded(), 0, kinds)
+            }
             _ => Ok(NullSpace::of(a, kinds)),
         }
     }

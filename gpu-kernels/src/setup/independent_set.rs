@@ -12,6 +12,7 @@
 use arithmetic::smoothing::SINGLETON;
 use cuda_std::{Real, kernel, memory::*, thread};
 
+use super::parts::NOWHERE;
 use super::sub_warp::{Pattern, SubWarp};
 use crate::unroll::unroll;
 use arithmetic::noise::weight;
@@ -161,8 +162,8 @@ pub unsafe fn independent_reach(
 }
 
 /// Members of round `round` are entered and marked with their neighbours (where `st` is given: with those in
-/// its row); `open` is set to `round` if anybody else is undecided. Where `is_own` is not null only unknowns
-/// that have 1 there are looked at.
+/// its row); `open` is set to `round` if anybody else is undecided. Where `own` is not null only unknowns
+/// that have not [`NOWHERE`] there are looked at.
 #[kernel]
 pub unsafe fn independent_select(
     n: u64,
@@ -173,7 +174,7 @@ pub unsafe fn independent_select(
     round: u32,
     weights: *const u32,
     largest: *const u64,
-    is_own: *const u32,
+    own: *const u32,
     marks: *mut u32,
     members: *mut u32,
     open: *mut u32,
@@ -187,7 +188,7 @@ pub unsafe fn independent_select(
         let mut i = sub_warp.first();
         while i < n as usize {
             let weight = weights.ld_nc(i);
-            if weight != 0 && (is_own.is_null() || is_own.ld_nc(i) != 0) {
+            if weight != 0 && (own.is_null() || own.ld_nc(i) != NOWHERE) {
                 let own = key(weight, i);
                 let joins = largest.ld_nc(i) == own
                     && (distance < 2 || all_neighbours(sub_warp, [s, st], i, |j| largest.ld_nc(j) <= own));

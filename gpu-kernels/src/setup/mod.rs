@@ -27,14 +27,22 @@ use arithmetic::noise::scaled_noise;
 use cuda_std::{Real, kernel, memory::*, thread};
 
 /// `x_i = scaled_noise(i, d_ii)`, D diagonal or with blocks on its diagonal: element `block i + l` of `d` is
-/// the l-th of row i in its block.
+/// the l-th of row i in its block. Where `numbers` is not null, it has the numbers of nodes of `block` rows, by
+/// which their rows are numbered.
 #[kernel(T = [f32, f64])]
-pub unsafe fn noisy<T: Real>(n: u64, block: u32, d: *const T, x: *mut T) {
-    let block = block as usize;
+pub unsafe fn noisy<T: Real>(n: u64, block: u32, numbers: *const u32, d: *const T, x: *mut T) {
+    let size = block as usize;
     let mut i = thread::index_x();
-    while i < n as usize {
-        // SAFETY: the launcher's vector has n elements, and d as many rows.
-        unsafe { x.st(i, scaled_noise(i as u32, d.ld(block * i + i % block))) };
-        i += thread::stride();
+    // SAFETY: the launcher's vector has n elements, d as many rows, and there is a number for each node.
+    unsafe {
+        while i < n as usize {
+            let l = i % size;
+            let number = match numbers.is_null() {
+                true => i as u32,
+                false => numbers.ld_nc(i / size) * block + l as u32,
+            };
+            x.st(i, scaled_noise(number, d.ld(size * i + l)));
+            i += thread::stride();
+        }
     }
 }

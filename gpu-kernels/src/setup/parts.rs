@@ -184,6 +184,90 @@ pub unsafe fn part_elements<T: Real>(
     }
 }
 
+/// The numbers of runs: `out[i] = number + i - start` for the last of the pairs (start, number) with a start
+/// up to i, or [`NOWHERE`] where the number is that. The first start is 0.
+#[kernel]
+pub unsafe fn numbers_of_runs(n: u64, runs: u64, pairs: *const u32, out: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements.
+    unsafe {
+        while i < n as usize {
+            // The first run behind i is between these.
+            let (mut low, mut high) = (1, runs as usize);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if pairs.ld_nc(2 * middle) as usize <= i {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            let (start, number) = (pairs.ld_nc(2 * (low - 1)), pairs.ld_nc(2 * (low - 1) + 1));
+            out.st(i, if number == NOWHERE { NOWHERE } else { number + (i as u32 - start) });
+            i += thread::stride();
+        }
+    }
+}
+
+/// `out[i]` = 1 for places that are marked with 1, and for which `own` has not [`NOWHERE`], else 0.
+#[kernel]
+pub unsafe fn mark_own(n: u64, own: *const u32, marks: *const u32, out: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements.
+    unsafe {
+        while i < n as usize {
+            out.st(i, (own.ld_nc(i) != NOWHERE && marks.ld_nc(i) == 1) as u32);
+            i += thread::stride();
+        }
+    }
+}
+
+/// The rows that are marked, of which there are `before[i]` in front of row i.
+#[kernel]
+pub unsafe fn marked_rows(n: u64, before: *const u32, rows: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements, and one more of `before`.
+    unsafe {
+        while i < n as usize {
+            let k = before.ld_nc(i);
+            if before.ld_nc(i + 1) != k {
+                rows.st(k as usize, i as u32);
+            }
+            i += thread::stride();
+        }
+    }
+}
+
+/// `out[i]` = `numbers[before[i]]` for the places that are marked, of which there are `before[i]` in front of
+/// place i, [`NOWHERE`] for others.
+#[kernel]
+pub unsafe fn numbers_of_marked(n: u64, before: *const u32, numbers: *const u32, out: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements, and one more of `before`.
+    unsafe {
+        while i < n as usize {
+            let k = before.ld_nc(i);
+            let is_marked = before.ld_nc(i + 1) != k;
+            out.st(i, if is_marked { numbers.ld_nc(k as usize) } else { NOWHERE });
+            i += thread::stride();
+        }
+    }
+}
+
+/// `out[i] = second[first[i]]`, [`NOWHERE`] where `first[i]` is that.
+#[kernel]
+pub unsafe fn numbers_through(n: u64, first: *const u32, second: *const u32, out: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements, and the first has places of the second.
+    unsafe {
+        while i < n as usize {
+            let place = first.ld_nc(i);
+            out.st(i, if place == NOWHERE { NOWHERE } else { second.ld_nc(place as usize) });
+            i += thread::stride();
+        }
+    }
+}
+
 /// `some_k = all[places_k]`.
 #[kernel]
 pub unsafe fn take_numbers(n: u64, places: *const u32, all: *const u32, some: *mut u32) {

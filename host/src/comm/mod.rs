@@ -10,6 +10,7 @@
 //! | `metis` | the same by METIS, with the feature of this name |
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
 //! | `numbering` | unknowns of one rank and of others around them |
+//! | `runs` | long lists of numbers that mostly follow each other |
 //! | `message` | arrays of numbers as bytes |
 
 use std::sync::Arc;
@@ -28,16 +29,18 @@ mod one_process;
 mod partition;
 mod piece;
 mod ranges;
+mod runs;
 mod threads;
 
 pub(crate) use message::{Reader, Writer};
-pub(crate) use numbering::Halo;
 pub use numbering::Numbering;
+pub(crate) use numbering::{Halo, Row, singly};
 pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
 pub use piece::{Border, Links, Piece};
 pub use ranges::Ranges;
+pub use runs::{NOWHERE, Runs};
 pub use threads::Team;
 
 /// How a rank talks to the others.

@@ -4,25 +4,39 @@ use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
+use super::runs::{NOWHERE, Runs};
 use super::{Comm, Reader, Writer, all_to_all, received};
 use crate::error::Result;
-use crate::parallel::*;
 
 /// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
 /// unknowns has its entries in the order in which the whole matrix has them.
 #[derive(Debug)]
 pub struct Numbering {
-    /// The number of each in the whole vector, ascending.
-    numbers: Vec<u32>,
-    /// The rank that has it.
-    owners: Vec<u32>,
+    /// Unknowns of one rank each, with numbers that follow each other.
+    runs: Vec<Run>,
     /// Places of this rank's own, and of those of others.
-    own: Vec<u32>,
+    own: Runs,
     others: Vec<u32>,
+    len: usize,
     /// Unknowns of all ranks.
     total: usize,
     halo: OnceLock<Halo>,
 }
+
+/// A run of unknowns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Run {
+    /// Where it begins.
+    place: u32,
+    /// The number of its first unknown in the whole vector.
+    number: u32,
+    /// The rank that has them.
+    owner: u32,
+}
+
+/// Unknowns with numbers that follow each other: the first number, how many there are, and the rank that has
+/// them.
+pub(crate) type Row = (u32, usize, u32);
 
 /// What is exchanged so that a rank has the elements of others that it looks at.
 #[derive(Debug)]
@@ -66,9 +80,29 @@ impl Halo {
         self.update(comm, elements)
     }
 
+    /// The places of all that is sent, one rank after the other, and of all that is received.
+    pub fn places(&self) -> (Vec<u32>, Vec<u32>) {
+        let of = |lists: &[(usize, Vec<u32>)]| lists.iter().flat_map(|(_, places)| places).copied().collect();
+        (of(&self.sends), of(&self.receives))
+    }
+
+    /// The places of what is received, ascending, each with its number if all that is received is counted from
+    /// `first` on.
+    pub fn received_from(&self, first: usize) -> impl Iterator<Item = (u32, u32)> {
+        let places = self.receives.iter().flat_map(|(_, places)| places).copied();
+        let mut numbered: Vec<(u32, u32)> = places.zip(first as u32..).collect();
+        numbered.sort_unstable();
+        numbered.into_iter()
+    }
+
     /// What others have for the unknowns that are received, one rank after the other, `per_row` numbers each;
     /// `sent` are those of this rank's. All ranks call this.
-    pub fn received(&self, comm: &dyn Comm, sent: &[f64], per_row: usize) -> Result<Vec<f64>> {
+    pub fn received<U: NoUninit + AnyBitPattern>(
+        &self,
+        comm: &dyn Comm,
+        sent: &[U],
+        per_row: usize,
+    ) -> Result<Vec<U>> {
         let Halo { sends, receives } = self;
         let mut first = 0;
         let messages = sends.iter().map(|(to, places)| {
@@ -84,88 +118,122 @@ impl Halo {
 }
 
 impl Numbering {
-    /// Of `rank`, which has those of its unknowns among these that `owners` says; `total` is their number
-    /// over all ranks. It looks at no unknown without having all of its own.
-    pub fn new(rank: usize, numbers: Vec<u32>, owners: Vec<u32>, total: usize) -> Self {
-        debug_assert!(numbers.is_sorted() && numbers.len() == owners.len());
-        let places = || (0..numbers.len() as u32).into_par_iter().with_min_len(MANY);
-        let is_own = |&place: &u32| owners[place as usize] as usize == rank;
-        let (own, others) =
-            (places().filter_collect(is_own), places().filter_collect(|place| !is_own(place)));
-        Numbering { numbers, owners, own, others, total, halo: OnceLock::new() }
+    /// Of `rank`: unknowns in ascending order of their numbers, each with the rank that has it; `total` is
+    /// their number over all ranks. A rank looks at no unknown without having all of its own.
+    pub fn new(rank: usize, unknowns: impl IntoIterator<Item = (u32, u32)>, total: usize) -> Self {
+        Self::of_rows(rank, unknowns.into_iter().map(|(number, owner)| (number, 1, owner)), total)
     }
 
-    /// Of `rank`: all unknowns among these, each as its number and the rank that has it, but for those that
-    /// have the largest number, which stands for none.
-    pub(crate) fn of_all(rank: usize, unknowns: &[[u32; 2]], total: usize) -> Self {
-        let unknowns = unknowns.par_iter().with_min_len(MANY).map(|unknown| *unknown);
-        let mut all = unknowns.filter_collect(|&[number, _]| number != u32::MAX);
-        all.sort_unstable();
-        all.dedup();
-        let (numbers, owners) = all.iter().map(|&[number, owner]| (number, owner)).unzip();
-        Numbering::new(rank, numbers, owners, total)
+    /// The same of runs.
+    pub(crate) fn of_rows(rank: usize, rows: impl IntoIterator<Item = Row>, total: usize) -> Self {
+        let (mut runs, mut len): (Vec<Run>, usize) = (Vec::new(), 0);
+        let (mut own, mut others) = (Runs::default(), Vec::new());
+        for (number, count, owner) in rows.into_iter().filter(|&(_, count, _)| count > 0) {
+            let place = len as u32;
+            debug_assert!(runs.last().is_none_or(|run| run.number + (place - run.place) <= number));
+            let follows = |run: &Run| run.owner == owner && run.number + (place - run.place) == number;
+            if !runs.last().is_some_and(follows) {
+                runs.push(Run { place, number, owner });
+            }
+            match owner as usize == rank {
+                true => own.push(place, count),
+                false => others.extend(place..place + count as u32),
+            }
+            len += count;
+        }
+        Numbering { runs, own, others, len, total, halo: OnceLock::new() }
+    }
+
+    /// Of `rank`, which has the unknowns `own`, and looks at those of others, which are in any order.
+    pub(crate) fn of_own_and(rank: usize, own: &Runs, mut others: Vec<(u32, u32)>, total: usize) -> Self {
+        others.sort_unstable();
+        others.dedup();
+        let own = own.iter_runs().map(|(number, count)| (number, count, rank as u32));
+        Self::of_rows(rank, own, total).united(rank, singly(&others)).0
     }
 
     /// The rank's own alone.
     pub(crate) fn of_own(&self, rank: usize) -> Self {
-        Numbering::new(rank, self.own_numbers(), vec![rank as u32; self.own.len()], self.total)
+        let is_own = |&(_, _, owner): &Row| owner as usize == rank;
+        Self::of_rows(rank, self.rows().filter(is_own), self.total)
     }
 
-    /// These and `more`, ascending numbers with the ranks that have them; and where each of these is there.
-    pub(crate) fn united(&self, rank: usize, more: &[(u32, u32)]) -> (Self, Vec<u32>) {
-        let most = self.len() + more.len();
-        let (mut numbers, mut owners) = (Vec::with_capacity(most), Vec::with_capacity(most));
-        let mut places: Vec<u32> = Vec::with_capacity(self.len());
-        let mut first = 0;
-        // Whole runs of these between two that are new.
-        for &(new, its) in more {
-            let run = first..first + self.numbers[first..].partition_point(|&number| number < new);
-            places.extend(numbers.len() as u32..(numbers.len() + run.len()) as u32);
-            numbers.extend_from_slice(&self.numbers[run.clone()]);
-            owners.extend_from_slice(&self.owners[run.clone()]);
-            first = run.end;
-            if self.numbers.get(first) != Some(&new) {
-                numbers.push(new);
-                owners.push(its);
+    /// These and `more`, which ascend; and where each of these is there.
+    pub(crate) fn united(&self, rank: usize, more: impl IntoIterator<Item = Row>) -> (Self, Runs) {
+        let (mut mine, mut more) = (self.rows(), more.into_iter());
+        let (mut a, mut b) = (mine.next(), more.next());
+        let (mut rows, mut places, mut len) = (Vec::new(), Runs::default(), 0);
+        // Up to where the next run begins, of these or of the others.
+        while let Some((next, is_mine)) = match (a, b) {
+            (None, None) => None,
+            (Some(a), Some(b)) if a.0 > b.0 => Some(((b.0, b.1.min((a.0 - b.0) as usize), b.2), false)),
+            (Some(a), Some(b)) if a.0 < b.0 => Some(((a.0, a.1.min((b.0 - a.0) as usize), a.2), true)),
+            (Some(a), Some(b)) => Some(((a.0, a.1.min(b.1), a.2), true)),
+            (Some(a), None) => Some((a, true)),
+            (None, Some(b)) => Some((b, false)),
+        } {
+            let (number, count, _) = next;
+            if is_mine {
+                places.push(len as u32, count);
             }
+            len += count;
+            rows.push(next);
+            let end = number + count as u32;
+            a = rest_behind(a, end).or_else(|| mine.next());
+            b = rest_behind(b, end).or_else(|| more.next());
         }
-        places.extend(numbers.len() as u32..(numbers.len() + self.len() - first) as u32);
-        numbers.extend_from_slice(&self.numbers[first..]);
-        owners.extend_from_slice(&self.owners[first..]);
-        (Numbering::new(rank, numbers, owners, self.total), places)
+        (Self::of_rows(rank, rows, self.total), places)
     }
 
     /// Those of nodes of `block` unknowns each, all of whose unknowns these are.
     pub(crate) fn of_nodes(&self, rank: usize, block: usize) -> Self {
-        let numbers = self.numbers.iter().step_by(block).map(|&number| number / block as u32).collect();
-        let owners = self.owners.iter().step_by(block).copied().collect();
-        Numbering::new(rank, numbers, owners, self.total / block)
+        let nodes = self.rows().map(|(number, count, owner)| (number / block as u32, count / block, owner));
+        Self::of_rows(rank, nodes, self.total / block)
     }
 
     /// The unknowns of these, which are nodes of `block` each.
     pub fn written_out(&self, rank: usize, block: usize) -> Self {
-        let of_node = |&node: &u32| node * block as u32..(node + 1) * block as u32;
-        let numbers = self.numbers.iter().flat_map(of_node).collect();
-        let owners = self.owners.iter().flat_map(|&owner| std::iter::repeat_n(owner, block)).collect();
-        Numbering::new(rank, numbers, owners, self.total * block)
+        let rows = self.rows().map(|(number, count, owner)| (number * block as u32, count * block, owner));
+        Self::of_rows(rank, rows, self.total * block)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
+    /// How many these are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
     /// Unknowns of all ranks.
     pub fn total(&self) -> usize {
         self.total
     }
-    /// The number of each, ascending.
-    pub fn numbers(&self) -> &[u32] {
-        &self.numbers
+    /// These in runs.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row> {
+        let ends = self.runs.iter().skip(1).map(|run| run.place).chain([self.len as u32]);
+        self.runs.iter().zip(ends).map(|(run, end)| (run.number, (end - run.place) as usize, run.owner))
     }
-    pub(crate) fn owners(&self) -> &[u32] {
-        &self.owners
+    /// The number of each, ascending.
+    pub fn numbers(&self) -> Runs {
+        let mut numbers = Runs::default();
+        self.rows().for_each(|(number, count, _)| numbers.push(number, count));
+        numbers
+    }
+    fn run(&self, place: u32) -> Run {
+        self.runs[self.runs.partition_point(|run| run.place <= place) - 1]
+    }
+    /// The number of the one at a place.
+    pub(crate) fn number(&self, place: u32) -> u32 {
+        let run = self.run(place);
+        run.number + (place - run.place)
+    }
+    /// The rank that has the one at a place.
+    pub(crate) fn owner(&self, place: u32) -> u32 {
+        self.run(place).owner
     }
     /// Places of this rank's own, ascending.
-    pub fn own(&self) -> &[u32] {
+    pub fn own(&self) -> &Runs {
         &self.own
     }
     /// Places of others' unknowns, ascending.
@@ -173,13 +241,12 @@ impl Numbering {
         &self.others
     }
     /// The numbers of this rank's own.
-    pub(crate) fn own_numbers(&self) -> Vec<u32> {
-        self.own.par_iter().with_min_len(MANY).map(|&place| self.numbers[place as usize]).collect()
+    pub(crate) fn own_numbers(&self) -> Runs {
+        self.own.then(&self.numbers())
     }
-    /// The number of each, with the rank that has it.
-    pub(crate) fn with_owners(&self) -> Vec<(u32, u32)> {
-        let places = (0..self.len()).into_par_iter().with_min_len(MANY);
-        places.map(|place| (self.numbers[place], self.owners[place])).collect()
+    /// Which of its own this rank has at a place: counted in their order.
+    pub(crate) fn own_at(&self, place: u32) -> usize {
+        self.own.position(place).unwrap_or(0)
     }
     /// Whether there are none but its own.
     pub(crate) fn is_own(&self) -> bool {
@@ -187,7 +254,37 @@ impl Numbering {
     }
     /// Where the unknown of this number is.
     pub(crate) fn place(&self, number: u32) -> Option<usize> {
-        self.numbers.binary_search(&number).ok()
+        let run = self.runs.partition_point(|run| run.number <= number).checked_sub(1)?;
+        let end = self.runs.get(run + 1).map_or(self.len as u32, |run| run.place);
+        let place = self.runs[run].place + (number - self.runs[run].number);
+        (place < end).then_some(place as usize)
+    }
+    /// Where each of these is in `all`, which may lack some.
+    pub(crate) fn places_in(&self, all: &Numbering) -> Runs {
+        let mut places = Runs::default();
+        let mut others = all.rows().scan(0, |place, (number, count, _)| {
+            *place += count as u32;
+            Some((number, count, *place - count as u32))
+        });
+        let mut other = others.next();
+        for (mut number, mut count, _) in self.rows() {
+            while count > 0 {
+                while other.is_some_and(|(first, of_run, _)| first + of_run as u32 <= number) {
+                    other = others.next();
+                }
+                let (taken, place) = match other {
+                    Some((first, of_run, place)) if first <= number => {
+                        (count.min((first + of_run as u32 - number) as usize), place + (number - first))
+                    }
+                    Some((first, ..)) => (count.min((first - number) as usize), NOWHERE),
+                    None => (count, NOWHERE),
+                };
+                places.push(place, taken);
+                number += taken as u32;
+                count -= taken;
+            }
+        }
+        places
     }
 
     /// What is exchanged. All ranks call this.
@@ -197,10 +294,10 @@ impl Numbering {
         }
         let mut places = vec![Vec::new(); comm.size()];
         for &place in &self.others {
-            places[self.owners[place as usize] as usize].push(place);
+            places[self.owner(place) as usize].push(place);
         }
         let asked = |places: &Vec<u32>| {
-            let numbers: Vec<u32> = places.iter().map(|&place| self.numbers[place as usize]).collect();
+            let numbers: Vec<u32> = places.iter().map(|&place| self.number(place)).collect();
             if numbers.is_empty() { Vec::new() } else { Writer::new().put(&numbers).bytes() }
         };
         let mut sends = Vec::new();
@@ -215,34 +312,40 @@ impl Numbering {
         Ok(self.halo.get_or_init(|| Halo { sends, receives }))
     }
 
-    /// [`Halo::update`] of elements that are there for all of these.
-    pub(crate) fn update<U: NoUninit + AnyBitPattern>(
-        &self,
-        comm: &dyn Comm,
-        elements: &mut [U],
-    ) -> Result<()> {
-        self.halo(comm)?.update(comm, elements)
+    /// Where runs of own unknowns begin, and where they end.
+    pub(crate) fn own_ranges(&self, rank: usize) -> (Vec<u32>, Vec<u32>) {
+        let ends = self.runs.iter().skip(1).map(|run| run.place).chain([self.len as u32]);
+        let own = self.runs.iter().zip(ends).filter(|(run, _)| run.owner as usize == rank);
+        own.map(|(run, end)| (run.place, end)).unzip()
     }
 
-    /// The numbers that own unknowns get if those that are `chosen`, by their places, are numbered over all
-    /// ranks in the order that they have now; and how many there are. All ranks call this.
-    pub(crate) fn renumbered(&self, comm: &dyn Comm, chosen: &[u32]) -> Result<(Vec<u32>, usize)> {
-        let number = |k: usize| self.numbers[self.own[k] as usize];
-        let is_first = |&k: &usize| k == 0 || number(k) != number(k - 1) + 1;
-        let firsts = (0..self.own.len()).into_par_iter().with_min_len(MANY).filter_collect(is_first);
-        // Runs of consecutive unknowns: where they begin, and how many are chosen.
-        let chosen_before = |k: usize| match self.own.get(k) {
-            Some(&place) => chosen.partition_point(|&chosen| chosen < place),
-            None => chosen.len(),
-        };
-        let ends = firsts.iter().copied().skip(1).chain([self.own.len()]);
-        let run = |(first, end)| [number(first), (chosen_before(end) - chosen_before(first)) as u32];
-        let mut runs: Vec<[u32; 2]> = firsts.iter().copied().zip(ends).map(run).collect();
-        runs.retain(|&[_, count]| count > 0);
+    /// The numbers that some of the own unknowns get, `counts` of each [range](Self::own_ranges), if they are
+    /// numbered over all ranks in the order that they have now; and how many there are. All ranks call this.
+    pub(crate) fn renumbered(
+        &self,
+        comm: &dyn Comm,
+        counts: impl IntoIterator<Item = u32>,
+    ) -> Result<(Runs, usize)> {
+        let own = self.runs.iter().filter(|run| run.owner as usize == comm.rank());
+        let runs = own.zip(counts).map(|(run, count)| [run.number, count]);
+        let runs: Vec<[u32; 2]> = runs.filter(|&[_, count]| count > 0).collect();
         let (firsts, total) = firsts_of_runs(comm, &runs)?;
-        let numbers = runs.iter().zip(firsts).flat_map(|(&[_, count], first)| first..first + count);
-        Ok((numbers.collect(), total))
+        let mut numbers = Runs::default();
+        runs.iter().zip(firsts).for_each(|(&[_, count], first)| numbers.push(first, count as usize));
+        Ok((numbers, total))
     }
+}
+
+/// What is left of a run from a number on.
+fn rest_behind(run: Option<Row>, end: u32) -> Option<Row> {
+    let (number, count, owner) = run?;
+    let gone = end.saturating_sub(number).min(count as u32);
+    Some((number + gone, count - gone as usize, owner)).filter(|&(_, count, _)| count > 0)
+}
+
+/// Unknowns one by one, each with the rank that has it, as runs.
+pub(crate) fn singly(unknowns: &[(u32, u32)]) -> impl Iterator<Item = Row> {
+    unknowns.iter().map(|&(number, owner)| (number, 1, owner))
 }
 
 /// The elements at the places of `sends` go there; those that come, with the places of `receives`.

@@ -9,6 +9,7 @@ use super::message::{Reader, Writer};
 use super::numbering::Numbering;
 use super::partition::{Partition, Quality};
 use super::ranges::Ranges;
+use super::runs::{NOWHERE, Runs};
 use super::{Comm, all_to_all, maxima, received, sums};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -27,13 +28,17 @@ pub struct Links {
 }
 
 impl Links {
-    /// The elements of others, as they are received, of a vector of which this rank has `own`. All ranks call
-    /// this.
+    /// The elements of others, as they are received, of a vector of which this rank has `own` at each place.
+    /// All ranks call this.
     ///
     /// # Errors
     /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
-    pub(crate) fn received<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, own: &[U]) -> Result<Vec<U>> {
-        let of = |places: &Vec<u32>| places.iter().map(|&place| own[place as usize]).collect::<Vec<U>>();
+    pub(crate) fn received<U: NoUninit + AnyBitPattern>(
+        &self,
+        comm: &dyn Comm,
+        own: impl Fn(u32) -> U,
+    ) -> Result<Vec<U>> {
+        let of = |places: &Vec<u32>| places.iter().map(|&place| own(place)).collect::<Vec<U>>();
         let sent: Vec<(usize, Vec<U>)> = self.sends.iter().map(|(to, places)| (*to, of(places))).collect();
         let messages: Vec<(usize, &[u8])> =
             sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
@@ -173,20 +178,20 @@ impl Border {
         rows: Vec<u32>,
         columns: &Numbering,
     ) -> Result<Border> {
-        let owner = |j: u32| columns.owners()[j as usize] as usize;
+        let owner = |j: u32| columns.owner(j) as usize;
         let is_other = |j: &u32| owner(*j) != comm.rank();
         // They are received one rank after the other.
         let mut ghosts: Vec<u32> = a.col_idx().iter().copied().filter(is_other).collect();
         ghosts.sort_unstable_by_key(|&j| (owner(j), j));
         ghosts.dedup();
         let mut asked: Vec<Vec<u32>> = vec![Vec::new(); comm.size()];
-        ghosts.iter().for_each(|&j| asked[owner(j)].push(columns.numbers()[j as usize]));
+        ghosts.iter().for_each(|&j| asked[owner(j)].push(columns.number(j)));
         let receives = asked.iter().map(Vec::len).enumerate().filter(|&(_, count)| count > 0).collect();
         let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
         let mut sends = Vec::new();
         for (to, message) in all_to_all(comm, asked.iter().map(written).collect())?.iter().enumerate() {
             let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
-            let place = |&number: &u32| columns.own().binary_search(&(columns.place(number)? as u32)).ok();
+            let place = |&number: &u32| columns.own().position(columns.place(number)? as u32);
             let places: Vec<u32> = numbers.iter().filter_map(place).map(|place| place as u32).collect();
             if !places.is_empty() {
                 sends.push((to, places));
@@ -247,7 +252,7 @@ impl Piece {
     /// # Errors
     /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
     pub fn assembled(comm: &dyn Comm, a: &Csr<f64>, rows: &Numbering, columns: &Numbering) -> Result<Piece> {
-        Self::of_rows(comm, &a.chosen_rows(rows.own()), columns)
+        Self::of_rows(comm, &a.chosen_rows(&rows.own().expanded()), columns)
     }
 
     /// Of this rank's rows, which have the columns of the whole matrix, where ranks have such ranges of rows.
@@ -262,14 +267,7 @@ impl Piece {
         ghosts.sort_unstable();
         ghosts.dedup();
         let before = ghosts.partition_point(|&j| (j as usize) < own.start);
-        let (own_numbers, n_own) = (own.start as u32..own.end as u32, own.len());
-        let numbers: Vec<u32> = ghosts[..before]
-            .iter()
-            .copied()
-            .chain(own_numbers)
-            .chain(ghosts[before..].iter().copied())
-            .collect();
-        let owners = numbers.iter().map(|&j| ranges.owner(j as usize) as u32).collect();
+        let n_own = own.len();
         let place = |&j: &u32| match own.contains(&(j as usize)) {
             true => (before + j as usize - own.start) as u32,
             false => {
@@ -278,19 +276,19 @@ impl Piece {
             }
         };
         let col_idx = a.col_idx().par_iter().with_min_len(LEAST_ROWS).map(place).collect();
-        let columns = Numbering::new(comm.rank(), numbers, owners, ranges.n_rows());
+        let others = ghosts.iter().map(|&j| (j, ranges.owner(j as usize) as u32)).collect();
+        let columns = Numbering::of_own_and(comm.rank(), &Runs::from(own), others, ranges.n_rows());
         Self::of_rows(comm, &a.with_columns(columns.len(), col_idx), &columns)
     }
 
     /// Of this rank's rows, whose columns are `columns`. All ranks call this.
     pub(crate) fn of_rows<T: Real>(comm: &dyn Comm, a: &Csr<T>, columns: &Numbering) -> Result<Piece> {
-        const OTHERS: u32 = u32::MAX;
         let own = columns.own();
-        let place = spread_out(columns.len(), own, OTHERS, |k| k as u32);
+        let place = own.inverse(columns.len()).expanded();
         let inside = |i: usize| {
             let (columns, values) = a.row(i);
             let places = columns.iter().map(|&j| place[j as usize]);
-            places.zip(values).filter(|&(place, _)| place != OTHERS)
+            places.zip(values).filter(|&(place, _)| place != NOWHERE)
         };
         let fill = |i: usize, columns: &mut [u32], values: &mut [f64]| {
             for ((column, value), (place, v)) in columns.iter_mut().zip(values).zip(inside(i)) {

@@ -197,30 +197,31 @@ fn metis_leaves_ranks_of_small_matrices_without_rows() {
 fn in_turn(team: &Team) -> Numbering {
     let rank = team.rank() as u32;
     let is_there = |&number: &u32| number % 3 == rank || (number > 0 && (number - 1) % 3 == rank);
-    let numbers: Vec<u32> = (0..13).filter(is_there).collect();
-    let owners = numbers.iter().map(|number| number % 3).collect();
-    Numbering::new(team.rank(), numbers, owners, 13)
+    let unknowns = (0..13).filter(is_there).map(|number| (number, number % 3));
+    Numbering::new(team.rank(), unknowns, 13)
 }
 
 #[test]
 fn ranks_have_the_elements_of_others_and_agree_on_zeros() {
     for elements in on_team(3, |team| {
         let numbering = in_turn(&team);
-        let of_owner = |(&number, &owner): (&u32, &u32)| {
+        let of_owner = |place: u32| {
             // Others' are not known yet.
-            if owner as usize == team.rank() { 100 + number } else { 7 }
+            let is_own = numbering.owner(place) as usize == team.rank();
+            if is_own { 100 + numbering.number(place) } else { 7 }
         };
-        let mut elements: Vec<u32> =
-            numbering.numbers().iter().zip(numbering.owners()).map(of_owner).collect();
-        numbering.update(&team, &mut elements).unwrap();
-        let known = numbering.numbers().iter().map(|number| 100 + number);
+        let mut elements: Vec<u32> = (0..numbering.len() as u32).map(of_owner).collect();
+        let halo = numbering.halo(&team).unwrap();
+        halo.update(&team, &mut elements).unwrap();
+        let numbers = numbering.numbers();
+        let known = numbers.iter().map(|number| 100 + number);
         assert!(known.eq(elements.iter().copied()));
         // Rank 1 alone decides about 5, which is rank 2's.
         if team.rank() == 1 {
             elements[numbering.place(5).unwrap()] = 0;
         }
-        numbering.halo(&team).unwrap().settle(&team, &mut elements).unwrap();
-        numbering.numbers().iter().copied().zip(elements).collect::<Vec<_>>()
+        halo.settle(&team, &mut elements).unwrap();
+        numbers.iter().zip(elements).collect::<Vec<_>>()
     }) {
         for (number, element) in elements {
             assert_eq!(element, if number == 5 { 0 } else { 100 + number });
@@ -233,13 +234,16 @@ fn chosen_unknowns_are_numbered_in_the_order_of_all() {
     let chosen = [0, 1, 4, 5, 9, 12];
     let found = on_team(3, move |team| {
         let numbering = in_turn(&team);
-        let own = numbering.own().iter().copied();
-        let places: Vec<u32> =
-            own.filter(|&place| chosen.contains(&numbering.numbers()[place as usize])).collect();
-        let (numbers, count) = numbering.renumbered(&team, &places).unwrap();
+        let old: Vec<u32> = numbering.own_numbers().iter().filter(|number| chosen.contains(number)).collect();
+        let (starts, ends) = numbering.own_ranges(team.rank());
+        let is_in = |(start, end): (u32, u32)| {
+            let numbers = (start..end).map(|place| numbering.number(place));
+            numbers.filter(|number| chosen.contains(number)).count() as u32
+        };
+        let counts = starts.into_iter().zip(ends).map(is_in);
+        let (numbers, count) = numbering.renumbered(&team, counts).unwrap();
         assert_eq!(count, chosen.len());
-        let old = places.iter().map(|&place| numbering.numbers()[place as usize]);
-        old.zip(numbers).collect::<Vec<_>>()
+        old.into_iter().zip(numbers.iter().collect::<Vec<_>>()).collect::<Vec<_>>()
     });
     for (old, new) in found.into_iter().flatten() {
         assert_eq!(chosen[new as usize], old);
@@ -248,13 +252,27 @@ fn chosen_unknowns_are_numbered_in_the_order_of_all() {
 
 #[test]
 fn more_unknowns_keep_the_order_of_numbers() {
-    let numbering = Numbering::new(1, vec![2, 5, 9], vec![1, 0, 1], 12);
-    let (all, places) = numbering.united(1, &[(0, 2), (5, 0), (10, 0)]);
-    assert_eq!((all.numbers(), all.owners()), (&[0, 2, 5, 9, 10][..], &[2, 1, 0, 1, 0][..]));
-    assert_eq!((places, all.own()), (vec![1, 2, 3], &[1, 3][..]));
+    let numbering = Numbering::new(1, [(2, 1), (3, 1), (4, 1), (5, 0), (9, 1)], 12);
+    let more = [(0, 1, 2), (3, 3, 1), (6, 1, 0), (10, 1, 0)];
+    let (all, places) = numbering.united(1, more);
+    assert!(all.numbers().iter().eq([0, 2, 3, 4, 5, 6, 9, 10]));
+    let owners: Vec<u32> = (0..8).map(|place| all.owner(place)).collect();
+    assert_eq!(owners, [2, 1, 1, 1, 0, 0, 1, 0]);
+    assert!(places.iter().eq([1, 2, 3, 4, 6]) && all.own().iter().eq([1, 2, 3, 6]));
+    assert_eq!((all.others(), all.own_at(6)), (&[0, 4, 5, 7][..], 3));
+    assert_eq!(numbering.places_in(&all), places);
+    assert!(all.places_in(&numbering).iter().eq([NOWHERE, 0, 1, 2, 3, NOWHERE, 4, NOWHERE]));
+    for number in 0..12 {
+        let place = all.numbers().iter().position(|other| other == number);
+        assert_eq!(all.place(number), place);
+    }
     let unknowns = all.written_out(1, 2);
-    assert_eq!(unknowns.own_numbers(), [4, 5, 18, 19]);
-    assert_eq!(unknowns.of_nodes(1, 2).with_owners(), all.with_owners());
+    assert!(unknowns.own_numbers().iter().eq([4, 5, 6, 7, 8, 9, 18, 19]));
+    assert!(unknowns.of_nodes(1, 2).rows().eq(all.rows()));
+    let of_own =
+        Numbering::of_own_and(1, &all.own_numbers(), vec![(10, 0), (0, 2), (6, 0), (5, 0), (0, 2)], 12);
+    assert!(of_own.rows().eq(all.rows()));
+    assert!(all.of_own(1).rows().eq([(2, 3, 1), (9, 1, 1)]));
 }
 
 #[test]

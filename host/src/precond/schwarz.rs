@@ -49,7 +49,7 @@ impl<T: Real, B: Parts<T> + Borders<T>> RestrictedSchwarz<T, B> {
             n,
             |_| 1,
             |k, columns, values| {
-                (columns[0], values[0]) = (own[k], T::ONE);
+                (columns[0], values[0]) = (own.get(k), T::ONE);
             },
         );
         let in_crs = |a: Csr<T>| inner.matrix(&Arc::new(AnyMatrix::from_csr(&Arc::new(a), Format::Crs, 1)?));
@@ -64,7 +64,7 @@ impl<T: Real, B: Parts<T> + Borders<T>> RestrictedSchwarz<T, B> {
 /// The elements of other ranks among these unknowns, as entries 1 in their rows.
 fn others(comm: &dyn Comm, unknowns: &Numbering) -> Result<Border> {
     let halo = unknowns.halo(comm)?;
-    let place = |place: &u32| unknowns.own().binary_search(place).unwrap_or(0) as u32;
+    let place = |&place: &u32| unknowns.own_at(place) as u32;
     let sends = halo.sends.iter().map(|(to, places)| (*to, places.iter().map(place).collect())).collect();
     let receives = halo.receives.iter().map(|(from, places)| (*from, places.len())).collect();
     let mut received: Vec<(u32, u32)> =

@@ -148,8 +148,8 @@ fn rows_of_a_rank_have_the_bits_of_one_rank() {
         let domain = Domain::new(&mesh, &order, &params, Some(comm))?;
         let a = domain.space()?.stiffness(|t| domain.conductivity(t, Conductivities::sigma_ie));
         let numbering = domain.share().numbering(Unknowns::Nodes(1)).unwrap();
-        let numbers = numbering.numbers();
-        for &row in numbering.own() {
+        let numbers = numbering.numbers().expanded();
+        for row in numbering.own().iter() {
             let (columns, values) = a.row(row as usize);
             let (expected, bits) = whole.row(numbers[row as usize] as usize);
             assert!(columns.iter().map(|&j| numbers[j as usize]).eq(expected.iter().copied()));

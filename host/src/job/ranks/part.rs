@@ -10,7 +10,7 @@ use super::orders::Choices;
 use super::share::Share;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Partition, Piece, agree_within, sums, told};
+use crate::comm::{Comm, Partition, Piece, Runs, agree_within, sums, told};
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format, converts_blocks_on_device};
 use crate::job::progress::Watch;
@@ -302,7 +302,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let (first, total) = (of(&counts[..comm.rank()]), of(&counts));
         let there = backend.agreed(inner.csr(a))?;
         let rows = OwnRows { a: &Blocks::scalar(there), piece, product: matrix };
-        let rows = rows.numbered(backend, (first as u32..(first + n) as u32).collect(), total)?;
+        let rows = rows.numbered(backend, &Runs::from(first..first + n), total)?;
         let make = |block: &B::Csr| ilu::make_there(inner, block, params);
         Ok(Box::new(RestrictedSchwarz::setup(backend, rows.first(), params.overlap, make)?))
     }

@@ -24,8 +24,9 @@ impl<T: Real> Aggregation<T> for Gpu {
         Ok((root_of, count as usize))
     }
 
-    fn join(&self, s: &DeviceCsr<T>, roots: &DeviceIndices) -> Result<DeviceIndices> {
-        self.joined(s, roots).map(|(root_of, _)| root_of)
+    fn join(&self, s: &DeviceCsr<T>, roots: &DeviceIndices) -> Result<(DeviceIndices, DeviceIndices)> {
+        let (root_of, is_root) = self.joined(s, roots)?;
+        Ok((root_of, DeviceIndices { len: s.size.n_rows, buffer: is_root }))
     }
 
     fn tentative(&self, aggregates: &DeviceIndices, n_aggregates: usize) -> Result<DeviceCsr<T>> {

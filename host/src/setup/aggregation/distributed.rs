@@ -1,5 +1,6 @@
 //! [`Aggregation`] on several ranks: an aggregate belongs to the rank of its root.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -8,54 +9,69 @@ use super::{Aggregation, NO_AGGREGATE};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
-use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
+
+/// An unknown without an aggregate.
+const NONE: [u32; 2] = [NO_AGGREGATE; 2];
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 
 impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<T> for Distributed<B> {
     fn aggregate(&self, s: &DistributedCsr<B::Csr>, roots: &Indices<T, B>) -> Result<(Indices<T, B>, usize)> {
-        let (comm, rows) = (&**self.comm(), &s.rows);
-        let joined = self.inner().join(&s.local, &roots.local);
-        let root_of = self.agreed(joined.and_then(|root_of| self.inner().indices_to_host(&root_of)))?;
+        let (comm, inner, rows) = (&**self.comm(), self.inner(), &s.rows);
         let rank = comm.rank() as u32;
-        let own = || rows.own().par_iter().with_min_len(MANY).map(|place| *place);
-        let own_roots = own().filter_collect(|&place| root_of[place as usize] == place);
-        let (numbers, count) = rows.renumbered(comm, &own_roots)?;
-        // The aggregate of each root, and then of each unknown, with the rank that has it.
-        const NONE: [u32; 2] = [NO_AGGREGATE; 2];
-        let mut of_root = spread_out(rows.len(), &own_roots, NONE, |k| [numbers[k], rank]);
-        rows.update(comm, &mut of_root)?;
-        let joined = |k: usize| root_of[rows.own()[k] as usize] as usize;
-        let aggregate = |k: usize| of_root.get(joined(k)).copied().unwrap_or(NONE);
-        let mut aggregates = spread_out(rows.len(), rows.own(), NONE, aggregate);
-        rows.update(comm, &mut aggregates)?;
-        // Aggregates with a member here: those of own roots, of others' roots that somebody joined, and those
-        // of others' unknowns.
-        let is_of_other = |root: &u32| rows.owners().get(*root as usize).is_some_and(|owner| *owner != rank);
-        let roots_of_others = own().map(|place| root_of[place as usize]).filter_collect(is_of_other);
-        let of_others = rows.halo(comm)?.receives.iter().flat_map(|(_, places)| places);
-        let of_others = of_others.map(|&place| aggregates[place as usize]);
-        let roots = own_roots.iter().chain(&roots_of_others).map(|&root| of_root[root as usize]);
-        let members: Vec<[u32; 2]> = roots.chain(of_others).collect();
-        let values = Arc::new(Numbering::of_all(comm.rank(), &members, count));
+        let joined = inner.join(&s.local, &roots.local);
+        let counted =
+            joined.and_then(|(root_of, is_root)| Ok((inner.marked_before(&is_root, rows.own())?, root_of)));
+        let (before, root_of) = self.agreed(counted)?;
+        let (numbers, count) = self.numbers_of_marked(&before, rows)?;
+        // Others look at some unknowns: which root these have, and how many roots are in front of it.
+        let halo = rows.halo(comm)?;
+        let (sends, receives) = halo.places();
+        let roots_of_sent = inner.taken(&root_of, &sends).and_then(|roots| {
+            let places: Vec<u32> =
+                roots.iter().map(|&root| if root == NO_AGGREGATE { 0 } else { root }).collect();
+            Ok(roots.into_iter().zip(inner.taken(&before, &places)?).collect::<Vec<_>>())
+        });
+        let roots_of_sent = self.agreed(roots_of_sent)?;
+        // The aggregates of roots, each with the rank that has it, and then those of all unknowns.
+        let own = |before: u32| [numbers.get(before as usize), rank];
+        let of_root = |(&place, &(root, before)): (&u32, &(u32, u32))| {
+            if root == place { own(before) } else { NONE }
+        };
+        let of_roots: Vec<[u32; 2]> = sends.iter().zip(&roots_of_sent).map(of_root).collect();
+        let of_roots = halo.received(comm, &of_roots, 1)?;
+        let of_others: HashMap<u32, [u32; 2]> =
+            receives.iter().copied().zip(of_roots.iter().copied()).collect();
+        let joined = |&(root, before): &(u32, u32)| match root {
+            NO_AGGREGATE => NONE,
+            _ if rows.owner(root) == rank => own(before),
+            _ => of_others.get(&root).copied().unwrap_or(NONE),
+        };
+        let aggregates: Vec<[u32; 2]> = roots_of_sent.iter().map(joined).collect();
+        let aggregates = halo.received(comm, &aggregates, 1)?;
+        // Those with a member here: own ones, and those of others' unknowns, which are all that own unknowns
+        // can have joined.
+        let known = aggregates.iter().filter(|aggregate| **aggregate != NONE);
+        let known = known.map(|&[number, owner]| (number, owner)).collect();
+        let values = Arc::new(Numbering::of_own_and(comm.rank(), &numbers, known, count));
         let place = |&[number, _]: &[u32; 2]| match number {
             NO_AGGREGATE => NO_AGGREGATE,
             _ => values.place(number).map_or(NO_AGGREGATE, |place| place as u32),
         };
-        // Many have the same: each is looked up once where it has its root here.
-        let of_roots = of_root.par_iter().with_min_len(MANY).map(place).collect();
-        let joined = |k: usize| of_roots.get(joined(k)).copied().unwrap_or(NO_AGGREGATE);
-        let mut places = spread_out(rows.len(), rows.own(), NO_AGGREGATE, joined);
-        for &at in rows.halo(comm)?.receives.iter().flat_map(|(_, places)| places) {
-            places[at as usize] = place(&aggregates[at as usize]);
-        }
-        let local = self.agreed(self.inner().indices(&places))?;
+        let places = |aggregates: &[[u32; 2]]| aggregates.iter().map(place).collect::<Vec<u32>>();
+        let local = inner.of_marked(&before, values.own()).and_then(|mut of_root| {
+            inner.put_at(&mut of_root, &receives, &places(&of_roots))?;
+            let mut local = inner.through(&root_of, &of_root)?;
+            inner.put_at(&mut local, &receives, &places(&aggregates))?;
+            Ok(local)
+        });
+        let local = self.agreed(local)?;
         Ok((DistributedIndices { local, rows: rows.clone(), values: Some(values) }, count))
     }
 
-    fn join(&self, _: &DistributedCsr<B::Csr>, _: &Indices<T, B>) -> Result<Indices<T, B>> {
+    fn join(&self, _: &DistributedCsr<B::Csr>, _: &Indices<T, B>) -> Result<(Indices<T, B>, Indices<T, B>)> {
         Err(only_alone("roots that no rank has"))
     }
 

@@ -16,21 +16,18 @@ const CHUNK: usize = 2048;
 
 impl<T: Real> Aggregation<T> for Cpu {
     fn aggregate(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<(Vec<u32>, usize)> {
-        let joined_root = self.join(s, roots)?;
-        let n = s.n_rows();
-        let mut numbers = vec![NO_AGGREGATE; n];
+        let (joined_root, is_root) = self.join(s, roots)?;
+        let mut numbers = vec![NO_AGGREGATE; s.n_rows()];
         let mut count = 0;
-        for i in 0..n {
-            if joined_root[i] == i as u32 {
-                numbers[i] = count;
-                count += 1;
-            }
+        for (number, _) in numbers.iter_mut().zip(is_root).filter(|(_, is_root)| *is_root == 1) {
+            *number = count;
+            count += 1;
         }
         let number = |&root: &u32| if root == NO_AGGREGATE { NO_AGGREGATE } else { numbers[root as usize] };
         Ok((joined_root.par_iter().with_min_len(CHUNK).map(number).collect(), count as usize))
     }
 
-    fn join(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<Vec<u32>> {
+    fn join(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<(Vec<u32>, Vec<u32>)> {
         let n = s.n_rows();
         let rows = || (0..n).into_par_iter().with_min_len(CHUNK);
         let root = |j: usize| if roots[j] == 1 { j as u32 } else { NO_AGGREGATE };
@@ -45,7 +42,7 @@ impl<T: Real> Aggregation<T> for Cpu {
             let is_isolated = || s.row(i).0.iter().all(|&j| j as usize == i);
             if joined == NO_AGGREGATE && !is_isolated() { i as u32 } else { joined }
         };
-        Ok(rows().map(root_of).collect())
+        Ok(rows().map(|i| (root_of(i), u32::from(root_of(i) == i as u32))).unzip())
     }
 
     fn tentative(&self, aggregates: &Vec<u32>, n_aggregates: usize) -> Result<Arc<Csr<T>>> {

@@ -25,8 +25,9 @@ pub trait Aggregation<T: Real>: Matrices<T> {
     /// `roots` has [`SINGLETON`](super::independent_set::SINGLETON) are roots that nobody joins.
     fn aggregate(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, usize)>;
 
-    /// The root of each unknown's aggregate as [`Aggregation::aggregate`] has it, or [`NO_AGGREGATE`].
-    fn join(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<Self::Indices>;
+    /// The root of each unknown's aggregate as [`Aggregation::aggregate`] has it, or [`NO_AGGREGATE`]; and 1
+    /// for roots, 0 for others.
+    fn join(&self, s: &Self::Csr, roots: &Self::Indices) -> Result<(Self::Indices, Self::Indices)>;
 
     /// The piecewise constant interpolation P_0: 1 in row `i`, column `aggregates[i]`.
     fn tentative(&self, aggregates: &Self::Indices, n_aggregates: usize) -> Result<Self::Csr>;

@@ -13,7 +13,7 @@ use crate::setup::sequential::{entries, from_entries};
 
 impl<T: Real> Aggregation<T> for Reference {
     fn aggregate(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<(Vec<u32>, usize)> {
-        let root_of = self.join(s, roots)?;
+        let (root_of, _) = self.join(s, roots)?;
         let all: Vec<u32> = (0..s.n_rows() as u32).filter(|&i| root_of[i as usize] == i).collect();
         let number = |root: u32| match root {
             NO_AGGREGATE => NO_AGGREGATE,
@@ -22,7 +22,7 @@ impl<T: Real> Aggregation<T> for Reference {
         Ok((root_of.into_iter().map(number).collect(), all.len()))
     }
 
-    fn join(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<Vec<u32>> {
+    fn join(&self, s: &Arc<Csr<T>>, roots: &Vec<u32>) -> Result<(Vec<u32>, Vec<u32>)> {
         let n = s.n_rows();
         let is_singleton = |i: usize| roots[i] == SINGLETON;
         let is_root = |i: usize| roots[i] == 1;
@@ -38,7 +38,8 @@ impl<T: Real> Aggregation<T> for Reference {
                 if is_singleton(i) { Some(i) } else { joined.or(has_neighbour.then_some(i)) }
             })
             .collect();
-        Ok(second.into_iter().map(|root| root.map_or(NO_AGGREGATE, |root| root as u32)).collect())
+        let is_root = second.iter().enumerate().map(|(i, root)| u32::from(*root == Some(i))).collect();
+        Ok((second.into_iter().map(|root| root.map_or(NO_AGGREGATE, |root| root as u32)).collect(), is_root))
     }
 
     fn tentative(&self, aggregates: &Vec<u32>, n_aggregates: usize) -> Result<Arc<Csr<T>>> {

@@ -12,7 +12,7 @@ use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu, block_of};
 use crate::error::Result;
 use crate::setup::matrix::Blocks;
-use crate::setup::matrix::device::{DeviceCsr, download};
+use crate::setup::matrix::device::{DeviceCsr, DeviceIndices, download};
 
 impl<T: Real> Diagonals<T> for Gpu {
     fn row_weights(&self, a: &DeviceCsr<T>, weight: RowWeight) -> Result<DeviceVector<T>> {
@@ -71,15 +71,31 @@ impl<T: Real> Diagonals<T> for Gpu {
     }
 
     fn noise(&self, _: &DeviceCsr<T>, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
-        let mut x = self.zeros(n)?;
-        let block = block_of(d, &x) as u32;
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(n, &noisy { n: n as u64, block, d: d.ptr(), x: x.ptr_mut() }) }?;
-        Ok(x)
+        self.noise_at(None, d, n)
     }
 }
 
 impl Gpu {
+    /// [`Diagonals::noise`] of nodes with these numbers; with `None` they are numbered as they come.
+    pub(in crate::setup) fn noise_at<T: Real>(
+        &self,
+        numbers: Option<&DeviceIndices>,
+        d: &DeviceVector<T>,
+        n: usize,
+    ) -> Result<DeviceVector<T>> {
+        let mut x = self.zeros(n)?;
+        let kernel = noisy {
+            n: n as u64,
+            block: block_of(d, &x) as u32,
+            numbers: numbers.map_or(std::ptr::null(), DeviceIndices::ptr),
+            d: d.ptr(),
+            x: x.ptr_mut(),
+        };
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(x)
+    }
+
     fn invert_blocks<T: Real, const B: usize>(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceVector<T>> {
         let first = a.first();
         let mut d = self.allocate(B * B * first.size.n_rows)?;

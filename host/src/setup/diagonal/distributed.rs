@@ -1,6 +1,5 @@
 //! [`Diagonals`] on several ranks: vectors have the elements of this rank.
 
-use arithmetic::noise::scaled_noise;
 use arithmetic::smoothing::Limits;
 use cuda_std::Real;
 
@@ -8,7 +7,6 @@ use super::{Diagonals, RowWeight, SmoothingDiagonal};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::sums;
 use crate::error::Result;
-use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, local_planes};
 use crate::setup::{Blocks, Parts};
 
@@ -41,15 +39,6 @@ impl<T: Real, B: Parts<T> + Borders<T>> Diagonals<T> for Distributed<B> {
 
     /// By the numbers that rows have in the whole matrix.
     fn noise(&self, a: &DistributedCsr<B::Csr>, d: &B::Vector, n: usize) -> Result<B::Vector> {
-        let noise = self.inner().to_host(d).and_then(|d| {
-            let (block, rows) = (d.len() / n.max(1), &*a.rows);
-            let element = |i: usize| {
-                let node = rows.numbers()[rows.own()[i / block] as usize];
-                scaled_noise(node * block as u32 + (i % block) as u32, d[block * i + i % block])
-            };
-            let unknowns = (0..block * rows.own().len()).into_par_iter().with_min_len(MANY);
-            self.inner().vector(&unknowns.map(element).collect())
-        });
-        self.agreed(noise)
+        self.agreed(self.inner().noise_of(&a.rows.own_numbers(), d, n))
     }
 }

@@ -9,6 +9,7 @@ use gpu_kernels::setup::convert::{reach_of_rows, round_rows};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::backend::{Memory, Slot};
+use crate::comm::Runs;
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::matrix::rounding::{Pivot, Rounding, pivots};
@@ -16,24 +17,25 @@ use crate::setup::matrix::Matrices;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
 /// Matrices some of whose rows are rounded for smoothing. The diagonal entry of row i is in column
-/// `diagonal[i]`.
+/// `diagonal[i]`, of which there is one for each row.
 pub trait RoundedRows<T: Real>: Matrices<T> {
     /// How far columns are from those of their rows' pivots at most; column j has the number `numbers[j]` in
     /// the whole matrix.
-    fn reach(&self, a: &Self::Csr, pivot: Pivot, diagonal: &[u32], numbers: &[u32]) -> Result<u32>;
+    fn reach(&self, a: &Self::Csr, pivot: Pivot, diagonal: &Runs, numbers: &Runs) -> Result<u32>;
 
     /// The rows with values that can be compressed so, but for the pivots, which get what the others lose.
     fn rounded(
         &self,
         a: &Self::Csr,
         pivot: Pivot,
-        diagonal: &[u32],
+        diagonal: &Runs,
         compression: Compression,
     ) -> Result<Self::Csr>;
 }
 
 impl<T: Real> RoundedRows<T> for Cpu {
-    fn reach(&self, a: &Arc<Csr<T>>, pivot: Pivot, diagonal: &[u32], numbers: &[u32]) -> Result<u32> {
+    fn reach(&self, a: &Arc<Csr<T>>, pivot: Pivot, diagonal: &Runs, numbers: &Runs) -> Result<u32> {
+        let (diagonal, numbers) = (diagonal.expanded(), numbers.expanded());
         let number = |j: u32| numbers.get(j as usize).copied().unwrap_or(0);
         Ok(pivots(a, pivot, |i| diagonal.get(i).copied().unwrap_or(0), number).1)
     }
@@ -42,9 +44,10 @@ impl<T: Real> RoundedRows<T> for Cpu {
         &self,
         a: &Arc<Csr<T>>,
         pivot: Pivot,
-        diagonal: &[u32],
+        diagonal: &Runs,
         compression: Compression,
     ) -> Result<Arc<Csr<T>>> {
+        let diagonal = diagonal.expanded();
         let diagonal = |i: usize| diagonal.get(i).copied().unwrap_or(0);
         let rounding = Rounding::of_rows(a, pivot, diagonal, compression);
         Ok(Arc::new(a.with_rows(|range, values| rounding.values(range, values))))
@@ -52,8 +55,8 @@ impl<T: Real> RoundedRows<T> for Cpu {
 }
 
 impl<T: Real> RoundedRows<T> for Gpu {
-    fn reach(&self, a: &DeviceCsr<T>, pivot: Pivot, diagonal: &[u32], numbers: &[u32]) -> Result<u32> {
-        let (diagonal, numbers) = (self.diagonal_of(pivot, diagonal)?, self.indices_of(numbers)?);
+    fn reach(&self, a: &DeviceCsr<T>, pivot: Pivot, diagonal: &Runs, numbers: &Runs) -> Result<u32> {
+        let (diagonal, numbers) = (self.diagonal_of(pivot, diagonal)?, self.numbers_of_runs(numbers)?);
         let s = Memory::<f64>::scalars(self, 1)?;
         let kernel = reach_of_rows::<T> {
             n: a.size.n_rows as u64,
@@ -71,7 +74,7 @@ impl<T: Real> RoundedRows<T> for Gpu {
         &self,
         a: &DeviceCsr<T>,
         pivot: Pivot,
-        diagonal: &[u32],
+        diagonal: &Runs,
         compression: Compression,
     ) -> Result<DeviceCsr<T>> {
         let diagonal = self.diagonal_of(pivot, diagonal)?;
@@ -90,12 +93,8 @@ impl<T: Real> RoundedRows<T> for Gpu {
 }
 
 impl Gpu {
-    fn indices_of(&self, numbers: &[u32]) -> Result<DeviceIndices> {
-        DeviceIndices::from_slice(self.device(), numbers)
-    }
-
     /// None where the pivot is the largest entry.
-    fn diagonal_of(&self, pivot: Pivot, diagonal: &[u32]) -> Result<Option<DeviceIndices>> {
-        (pivot == Pivot::Diagonal).then(|| self.indices_of(diagonal)).transpose()
+    fn diagonal_of(&self, pivot: Pivot, diagonal: &Runs) -> Result<Option<DeviceIndices>> {
+        (pivot == Pivot::Diagonal).then(|| self.numbers_of_runs(diagonal)).transpose()
     }
 }

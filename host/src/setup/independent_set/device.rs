@@ -13,6 +13,7 @@ use super::{IndependentSets, IndependentSetsOnRanks, Others};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::transfer;
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
+use crate::comm::Runs;
 use crate::error::Result;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
@@ -61,11 +62,12 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
         let (isolated, members_ptr) = (isolated as u32, members.ptr_mut());
         let slivers = pointer_or_null(slivers);
         let upload = |numbers: &[u32]| DeviceIndices::from_slice(self.device(), numbers);
-        let numbers = others.map(|others| upload(others.numbering.numbers())).transpose()?;
-        let is_own = others.map(|others| upload(&others.is_own())).transpose()?;
+        let numbers_of = |numbers: Runs| self.numbers_of_runs(&numbers);
+        let numbers = others.map(|others| numbers_of(others.numbering.numbers())).transpose()?;
+        let own = others.map(|others| numbers_of(others.own())).transpose()?;
         let pointer =
             |indices: &Option<DeviceIndices>| indices.as_ref().map_or(null(), |indices| indices.ptr());
-        let (numbers, is_own) = (pointer(&numbers), pointer(&is_own));
+        let (numbers, own) = (pointer(&numbers), pointer(&own));
         let kernel =
             independent_start { n, s, st, numbers, isolated, slivers, weights, marks, members: members_ptr };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
@@ -94,7 +96,7 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
                     round,
                     weights,
                     largest,
-                    is_own,
+                    own,
                     marks,
                     members: members_ptr,
                     open,

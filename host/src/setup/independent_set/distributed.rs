@@ -8,7 +8,6 @@ use cuda_std::Real;
 use super::{IndependentSets, IndependentSetsOnRanks, Others};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
-use crate::parallel::spread_out;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
 use crate::setup::{Matrices, Parts};
 
@@ -28,7 +27,7 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
         let (all, s_local, st_local) = match st {
             None => (s.columns.clone(), s.local.clone(), None),
             Some(st) => {
-                let (all, _) = s.columns.united(rank, &st.columns.with_owners());
+                let (all, _) = s.columns.united(rank, st.columns.rows());
                 let (s_local, st_local) = (self.spread(s, &all, &all)?, self.spread(st, &all, &all)?);
                 (Arc::new(all), s_local, Some(st_local))
             }
@@ -43,11 +42,12 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
             slivers.as_ref(),
             Some(&others),
         );
-        let found = self.agreed(found.and_then(|found| self.inner().indices_to_host(&found)))?;
-        let member = |k: usize| found[all.own()[k] as usize];
-        let mut members = spread_out(s.rows.len(), s.rows.own(), 0, member);
-        s.rows.update(comm, &mut members)?;
-        let local = self.agreed(self.inner().indices(&members))?;
-        Ok(DistributedIndices { local, rows: s.rows.clone(), values: None })
+        let members = found.and_then(|found| match st {
+            None => Ok(found),
+            Some(_) => self.inner().picked(&found, &s.rows.places_in(&all)),
+        });
+        let mut members = self.agreed(members)?;
+        self.update_numbers(&mut members, &s.rows)?;
+        Ok(DistributedIndices { local: members, rows: s.rows.clone(), values: None })
     }
 }

@@ -9,6 +9,7 @@ use cuda_std::Real;
 
 use super::{IndependentSets, IndependentSetsOnRanks, Others, SINGLETON};
 use crate::backend::cpu::Cpu;
+use crate::comm::NOWHERE;
 use crate::error::Result;
 use crate::matrix::Csr;
 
@@ -71,9 +72,8 @@ impl<T: Real> IndependentSetsOnRanks<T> for Cpu {
         };
         let first = |i: u32| if is_sliver(i) { SINGLETON } else { (isolated && get(i) == 0) as u32 };
         let mut members: Vec<u32> = (0..n as u32).map(first).collect();
-        let is_own = others.map(Others::is_own);
-        let candidate =
-            |&i: &u32| get(i) != 0 && is_own.as_ref().is_none_or(|is_own| is_own[i as usize] == 1);
+        let own = others.map(|others| others.own().expanded());
+        let candidate = |&i: &u32| get(i) != 0 && own.as_ref().is_none_or(|own| own[i as usize] != NOWHERE);
         let all = (0..n as u32).into_par_iter().with_min_len(CHUNK);
         let mut undecided: Vec<u32> = all.filter_collect(candidate);
         if let Some(others) = others {

@@ -3,7 +3,7 @@
 use cuda_std::Real;
 
 use super::matrix::Matrices;
-use crate::comm::{Comm, Halo, Numbering, sums};
+use crate::comm::{Comm, Halo, Numbering, Runs, sums};
 use crate::error::Result;
 
 mod device;
@@ -74,14 +74,12 @@ impl<'a> Others<'a> {
 
     /// The number of an unknown in the whole graph.
     fn number(&self, place: u32) -> u32 {
-        self.numbering.numbers()[place as usize]
+        self.numbering.number(place)
     }
 
-    /// 1 for unknowns of this rank, 0 for others.
-    fn is_own(&self) -> Vec<u32> {
-        let mut is_own = vec![0; self.numbering.len()];
-        self.numbering.own().iter().for_each(|&place| is_own[place as usize] = 1);
-        is_own
+    /// Which unknown of this rank is at each place.
+    fn own(&self) -> Runs {
+        self.numbering.own().inverse(self.numbering.len())
     }
 
     /// Before the first round, of the border: the weights of others' unknowns become those that their ranks

@@ -8,7 +8,6 @@ use super::{Interpolation, Truncation};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
-use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, NO_AGGREGATE, Parts};
 
@@ -90,16 +89,25 @@ impl<B> Distributed<B> {
         coarse: &DistributedIndices<<B as Matrices<T>>::Indices>,
     ) -> Result<Arc<Numbering>>
     where
-        B: Matrices<T>,
+        B: Parts<T>,
     {
         let (comm, rows) = (&**self.comm(), &coarse.rows);
-        let is_coarse = self.agreed(self.inner().indices_to_host(&coarse.local))?;
-        let own = rows.own().par_iter().with_min_len(MANY).map(|place| *place);
-        let own = own.filter_collect(|&place| is_coarse[place as usize] == 1);
-        let (numbers, count) = rows.renumbered(comm, &own)?;
-        let rank = comm.rank() as u32;
-        let mut of_rows = spread_out(rows.len(), &own, [NO_AGGREGATE; 2], |k| [numbers[k], rank]);
-        rows.update(comm, &mut of_rows)?;
-        Ok(Arc::new(Numbering::of_all(comm.rank(), &of_rows, count)))
+        let before = self.agreed(self.inner().marked_before(&coarse.local, rows.own()))?;
+        let (numbers, count) = self.numbers_of_marked(&before, rows)?;
+        let halo = rows.halo(comm)?;
+        let (sends, _) = halo.places();
+        let behind: Vec<u32> = sends.iter().map(|place| place + 1).collect();
+        let taken = |places: &[u32]| self.inner().taken(&before, places);
+        let (before, behind) = self.agreed(taken(&sends).and_then(|before| Ok((before, taken(&behind)?))))?;
+        let number = |(&before, &behind): (&u32, &u32)| match behind == before {
+            true => NO_AGGREGATE,
+            false => numbers.get(before as usize),
+        };
+        let sent: Vec<[u32; 2]> =
+            before.iter().zip(&behind).map(|of| [number(of), comm.rank() as u32]).collect();
+        let others = halo.received(comm, &sent, 1)?.into_iter();
+        let others = others.filter(|&[number, _]| number != NO_AGGREGATE);
+        let others = others.map(|[number, owner]| (number, owner)).collect();
+        Ok(Arc::new(Numbering::of_own_and(comm.rank(), &numbers, others, count)))
     }
 }

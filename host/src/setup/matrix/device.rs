@@ -10,6 +10,7 @@ use gpu_kernels::blas1::axpby;
 use gpu_kernels::setup::blocks::{MAX_PLANES, Planes};
 use gpu_kernels::setup::check::check_rows;
 use gpu_kernels::setup::interpolate::Rows;
+use gpu_kernels::setup::parts::numbers_of_runs;
 use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::{Blocks, Matrices, Size};
@@ -17,6 +18,7 @@ use crate::backend::gpu::buffer::{Buffer, check_reach};
 use crate::backend::gpu::matrix::log2_lanes;
 use crate::backend::gpu::transfer;
 use crate::backend::gpu::{Gpu, UNGUARDED, Work, constant};
+use crate::comm::Runs;
 use crate::error::{Error, Result};
 use crate::launch::Launch;
 use crate::matrix::Csr;
@@ -88,6 +90,21 @@ impl DeviceIndices {
 
     pub(in crate::setup) fn to_host(&self) -> Result<Vec<u32>> {
         download(&self.buffer, self.len, 0u32)
+    }
+}
+
+impl Gpu {
+    /// The numbers of runs, one by one.
+    pub(in crate::setup) fn numbers_of_runs(&self, numbers: &Runs) -> Result<DeviceIndices> {
+        let (n, runs) = (numbers.len(), numbers.runs());
+        let out = DeviceIndices::new(self.device(), n)?;
+        let pairs = Buffer::from_slice(self.device(), runs.as_flattened())?;
+        let runs = runs.len() as u64;
+        let kernel =
+            numbers_of_runs { n: n as u64, runs, pairs: pairs.address as *const u32, out: out.ptr_mut() };
+        // SAFETY: the first run begins at 0, and the arrays were made for so many numbers and runs.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(out)
     }
 }
 

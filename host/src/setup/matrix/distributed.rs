@@ -9,7 +9,7 @@ use cuda_std::Real;
 
 use super::{Blocks, Matrices, Size};
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Numbering, agree_within, sums};
+use crate::comm::{Numbering, Runs, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::setup::parts::Parts;
@@ -79,6 +79,39 @@ impl<B> Distributed<B> {
         let nnz = sums(&**self.comm(), &[entries as f64])?[0] as usize;
         let size = Size { n_rows: rows.total(), n_cols: columns.total(), nnz };
         Ok(DistributedCsr { local, rows: rows.clone(), columns: columns.clone(), size })
+    }
+
+    /// The numbers that own unknowns of `rows` get which are marked, of which there are `before` in front of
+    /// each, in the order of all ranks; and how many all ranks have. They call this together.
+    pub(in crate::setup) fn numbers_of_marked<T: Real>(
+        &self,
+        before: &B::Indices,
+        rows: &Numbering,
+    ) -> Result<(Runs, usize)>
+    where
+        B: Parts<T>,
+    {
+        let comm = &**self.comm();
+        let (starts, ends) = rows.own_ranges(comm.rank());
+        let taken = |places: &[u32]| self.inner().taken(before, places);
+        let (before, behind) = self.agreed(taken(&starts).and_then(|before| Ok((before, taken(&ends)?))))?;
+        rows.renumbered(comm, before.iter().zip(behind).map(|(before, behind)| behind - before))
+    }
+
+    /// Replaces the numbers of others among those of `rows` by what their ranks have. All ranks call this.
+    pub(in crate::setup) fn update_numbers<T: Real>(
+        &self,
+        all: &mut B::Indices,
+        rows: &Numbering,
+    ) -> Result<()>
+    where
+        B: Parts<T>,
+    {
+        let comm = &**self.comm();
+        let (sends, receives) = rows.halo(comm)?.places();
+        let sent = self.agreed(self.inner().taken(all, &sends))?;
+        let received = rows.halo(comm)?.received(comm, &sent, 1)?;
+        self.agreed(self.inner().put_at(all, &receives, &received))
     }
 
     /// `a` with other values, or some of its entries.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use crate::comm::{Comm, Numbering, Reader, Writer, all_to_all};
+use crate::comm::{Comm, Numbering, Reader, Runs, Writer, all_to_all, singly};
 use crate::error::Result;
 use crate::matrix::Csr;
 
@@ -17,9 +17,12 @@ pub(in crate::setup) fn packed<T: Real>(
 ) -> Writer {
     let rows = || rows.iter().map(|&i| a.row(i as usize));
     let lengths: Vec<u32> = rows().map(|(columns, _)| columns.len() as u32).collect();
-    let of = |all: &[u32]| rows().flat_map(|row| row.0).map(|&j| all[j as usize]).collect::<Vec<u32>>();
+    let of = |of_column: &dyn Fn(u32) -> u32| {
+        rows().flat_map(|row| row.0).map(|&j| of_column(j)).collect::<Vec<u32>>()
+    };
     let values: Vec<f64> = rows().flat_map(|(_, values)| values).map(|v| v.to_f64()).collect();
-    message.put(&lengths).put(&of(columns.numbers())).put(&of(columns.owners())).put(&values)
+    let (numbers, owners) = (of(&|j| columns.number(j)), of(&|j| columns.owner(j)));
+    message.put(&lengths).put(&numbers).put(&owners).put(&values)
 }
 
 /// Rows of other ranks.
@@ -49,13 +52,15 @@ pub(in crate::setup) fn received_rows(comm: &dyn Comm, messages: Vec<Vec<u8>>) -
 /// and what their columns are there. All ranks call this.
 pub(crate) fn rows_at_root<T: Real>(
     comm: &dyn Comm,
-    (rows, numbers): (&Csr<T>, &[u32]),
+    (rows, numbers): (&Csr<T>, &Runs),
     columns: &Numbering,
     n_rows: usize,
 ) -> Result<(Csr<T>, Numbering)> {
     let own: Vec<u32> = (0..rows.n_rows() as u32).collect();
     let (mut all, mut source) = (Received::default(), Vec::new());
-    if let Some(messages) = comm.gather(packed(Writer::new().put(numbers), rows, &own, columns).bytes())? {
+    if let Some(messages) =
+        comm.gather(packed(Writer::new().put(&numbers.expanded()), rows, &own, columns).bytes())?
+    {
         source.resize(n_rows, 0);
         for message in &messages {
             let mut message = Reader::new(message);
@@ -64,7 +69,7 @@ pub(crate) fn rows_at_root<T: Real>(
             all.add(&mut message)?;
         }
     }
-    let (columns, _) = columns.of_own(comm.rank()).united(comm.rank(), &all.columns());
+    let (columns, _) = columns.of_own(comm.rank()).united(comm.rank(), singly(&all.columns()));
     Ok((all.matrix(&columns).chosen_rows(&source), columns))
 }
 

@@ -4,32 +4,34 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::parts::{
-    Choice, part_elements, part_entries, part_lengths, rows_in_places, take_numbers,
+    Choice, mark_own, marked_rows, numbers_of_marked, numbers_through, part_elements, part_entries,
+    part_lengths, put_numbers, rows_in_places, take_numbers,
 };
 
 use super::Parts;
 use crate::backend::Memory;
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu};
+use crate::comm::Runs;
 use crate::error::Result;
 use crate::matrix::Csr;
-use crate::parallel::*;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
 impl<T: Real> Parts<T> for Gpu {
     fn put_together(
         &self,
-        source: &[u32],
+        source: &Runs,
         a: &DeviceCsr<T>,
-        places: &[u32],
+        places: &Runs,
         below: &Arc<Csr<T>>,
     ) -> Result<DeviceCsr<T>> {
-        self.chosen(source, a, Some(places), below)
+        self.chosen(&self.numbers_of_runs(source)?, a, Some(&self.numbers_of_runs(places)?), below)
     }
 
     fn rows_to_host(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<Arc<Csr<T>>> {
         let none = Csr::from_rows(0, a.size.n_cols, |_| 0, |_, _, _| ());
-        self.chosen(rows, a, None, &none)?.to_host().map(Arc::new)
+        let rows = DeviceIndices::from_slice(self.device(), rows)?;
+        self.chosen(&rows, a, None, &none)?.to_host().map(Arc::new)
     }
 
     fn entries_of_rows(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<u64> {
@@ -51,32 +53,36 @@ impl<T: Real> Parts<T> for Gpu {
         Ok(found.to_host()?.chunks(2).map(|ends| u64::from(ends[1] - ends[0])).sum())
     }
 
-    fn rows_in_places(&self, a: &DeviceCsr<T>, places: &[u32]) -> Result<Vec<u32>> {
-        let places = DeviceIndices::from_slice(self.device(), places)?;
-        let marks = DeviceIndices::new(self.device(), a.size.n_rows)?;
+    fn rows_in_places(&self, a: &DeviceCsr<T>, places: &Runs) -> Result<Vec<u32>> {
+        let (places, rows) = (self.numbers_of_runs(places)?, a.size.n_rows);
+        let before = self.room_for_sums(rows)?;
+        let n = rows as u64;
         let kernel = rows_in_places {
-            n: a.size.n_rows as u64,
+            n,
             log2_lanes: a.log2_lanes(),
             a: a.pattern(),
             places: places.ptr(),
-            marks: marks.ptr_mut(),
+            marks: before.ptr_mut(),
         };
         // SAFETY: the matrix is valid, and the arrays were made for its size.
         unsafe { self.launch_on_rows(a, &kernel) }?;
-        let marks = marks.to_host()?;
-        let rows = (0..marks.len() as u32).into_par_iter().with_min_len(MANY);
-        Ok(rows.filter_collect(|&row| marks[row as usize] == 1))
+        let count = self.row_pointers(&before.buffer, rows)? as usize;
+        let found = DeviceIndices::new(self.device(), count)?;
+        let kernel = marked_rows { n, before: before.ptr(), rows: found.ptr_mut() };
+        // SAFETY: there is room for all that are marked.
+        unsafe { self.launch(rows, &kernel) }?;
+        found.to_host()
     }
 
     fn elements(
         &self,
-        source: &[u32],
+        source: &Runs,
         per_row: usize,
         v: &DeviceVector<T>,
         below: &[T],
     ) -> Result<DeviceVector<T>> {
         let lower = self.vector(below)?;
-        let sources = DeviceIndices::from_slice(self.device(), source)?;
+        let sources = self.numbers_of_runs(source)?;
         let mut out = self.zeros(per_row * source.len())?;
         let kernel = part_elements {
             n: out.len() as u64,
@@ -91,23 +97,89 @@ impl<T: Real> Parts<T> for Gpu {
         unsafe { self.launch(out.len(), &kernel) }?;
         Ok(out)
     }
+
+    fn picked(&self, all: &DeviceIndices, source: &Runs) -> Result<DeviceIndices> {
+        self.taken_at(all, &self.numbers_of_runs(source)?)
+    }
+
+    fn taken(&self, all: &DeviceIndices, places: &[u32]) -> Result<Vec<u32>> {
+        self.taken_at(all, &DeviceIndices::from_slice(self.device(), places)?)?.to_host()
+    }
+
+    fn put_at(&self, all: &mut DeviceIndices, places: &[u32], numbers: &[u32]) -> Result<()> {
+        let upload = |numbers: &[u32]| DeviceIndices::from_slice(self.device(), numbers);
+        let (places, some, n) = (upload(places)?, upload(numbers)?, places.len());
+        let kernel = put_numbers { n: n as u64, places: places.ptr(), some: some.ptr(), all: all.ptr_mut() };
+        // SAFETY: these are places of all, and none is there twice.
+        unsafe { self.launch(n, &kernel) }
+    }
+
+    fn marked_before(&self, marks: &DeviceIndices, own: &Runs) -> Result<DeviceIndices> {
+        let n = marks.len;
+        let own = self.numbers_of_runs(&own.inverse(n))?;
+        let before = self.room_for_sums(n)?;
+        let kernel = mark_own { n: n as u64, own: own.ptr(), marks: marks.ptr(), out: before.ptr_mut() };
+        // SAFETY: the arrays were made for so many.
+        unsafe { self.launch(n, &kernel) }?;
+        self.row_pointers(&before.buffer, n)?;
+        Ok(DeviceIndices { len: n + 1, ..before })
+    }
+
+    fn of_marked(&self, before: &DeviceIndices, numbers: &Runs) -> Result<DeviceIndices> {
+        let n = before.len - 1;
+        let (numbers, out) = (self.numbers_of_runs(numbers)?, DeviceIndices::new(self.device(), n)?);
+        let kernel = numbers_of_marked {
+            n: n as u64,
+            before: before.ptr(),
+            numbers: numbers.ptr(),
+            out: out.ptr_mut(),
+        };
+        // SAFETY: the arrays were made for so many, and there is a number for each that is marked.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(out)
+    }
+
+    fn through(&self, first: &DeviceIndices, second: &DeviceIndices) -> Result<DeviceIndices> {
+        let (n, out) = (first.len, DeviceIndices::new(self.device(), first.len)?);
+        let kernel =
+            numbers_through { n: n as u64, first: first.ptr(), second: second.ptr(), out: out.ptr_mut() };
+        // SAFETY: the arrays were made for so many, and the first has places of the second.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(out)
+    }
+
+    fn noise_of(&self, numbers: &Runs, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
+        self.noise_at(Some(&self.numbers_of_runs(numbers)?), d, n)
+    }
 }
 
 impl Gpu {
+    /// So many numbers, undefined, with room for one more, which is to be their sum.
+    fn room_for_sums(&self, n: usize) -> Result<DeviceIndices> {
+        Ok(DeviceIndices { len: n, ..DeviceIndices::new(self.device(), n + 1)? })
+    }
+
+    fn taken_at(&self, all: &DeviceIndices, places: &DeviceIndices) -> Result<DeviceIndices> {
+        let some = DeviceIndices::new(self.device(), places.len)?;
+        let (n, places) = (places.len, places.ptr());
+        let kernel = take_numbers { n: n as u64, places, all: all.ptr(), some: some.ptr_mut() };
+        // SAFETY: these are places of all.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(some)
+    }
+
     /// [`Parts::put_together`]; without places columns stay where they are.
     fn chosen<T: Real>(
         &self,
-        source: &[u32],
+        source: &DeviceIndices,
         a: &DeviceCsr<T>,
-        places: Option<&[u32]>,
+        places: Option<&DeviceIndices>,
         below: &Csr<T>,
     ) -> Result<DeviceCsr<T>> {
         let lower = DeviceCsr::upload(self.device(), below)?;
-        let upload = |numbers: &[u32]| DeviceIndices::from_slice(self.device(), numbers);
-        let (sources, places) = (upload(source)?, places.map(upload).transpose()?);
-        let places = places.as_ref().map_or(std::ptr::null(), DeviceIndices::ptr);
-        let choice = Choice { source: sources.ptr(), n_upper: a.size.n_rows as u64, places };
-        let (rows, log2_lanes) = (source.len(), a.log2_lanes());
+        let places = places.map_or(std::ptr::null(), DeviceIndices::ptr);
+        let choice = Choice { source: source.ptr(), n_upper: a.size.n_rows as u64, places };
+        let (rows, log2_lanes) = (source.len, a.log2_lanes());
         let lengths = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
         let kernel = part_lengths {
             n: rows as u64,

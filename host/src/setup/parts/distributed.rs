@@ -1,15 +1,15 @@
 //! Parts on several ranks: which rows and elements they take from each other.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::{NOWHERE, Parts};
+use super::Parts;
 use crate::backend::distributed::Distributed;
-use crate::comm::{Border, Halo, Numbering, Reader, Writer, all_to_all};
+use crate::comm::{Border, Halo, Numbering, Reader, Runs, Writer, all_to_all, singly};
 use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
-use crate::parallel::*;
 use crate::setup::matrix::Blocks;
 use crate::setup::matrix::distributed::{DistributedCsr, only_alone};
 use crate::setup::matrix::exchange::{Received, packed, received_rows};
@@ -30,8 +30,7 @@ impl<B> Distributed<B> {
         let (block, rank) = (a.block(), self.comm().rank());
         let columns = Arc::new(columns.of_nodes(rank, block));
         let rows = Arc::new(columns.of_own(rank));
-        let mut source: Vec<u32> = (0..rows.len() as u32).collect();
-        nodes.iter().zip(rows.len() as u32..).for_each(|(&node, k)| source[node as usize] = k);
+        let source = Runs::from(0..rows.len()).replaced(nodes.iter().copied().zip(rows.len() as u32..));
         let whole = match block {
             1 => vec![whole],
             _ => {
@@ -56,14 +55,14 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let (rows, columns) = (&a.first().rows, &a.first().columns);
-        let places = spread_out(columns.len(), columns.own(), NOWHERE, |k| k as u32);
+        let places = columns.own().inverse(columns.len());
         let none = Arc::new(without_rows(columns.own().len()));
         let local = a.map(|plane| self.agreed(self.put_together(rows.own(), plane, &places, &none)))?;
         let (block, rank) = (a.block(), self.comm().rank());
         let at_border = self.agreed(self.rows_at_border(a.first()))?;
         let planes = a.map(|plane| self.inner().rows_to_host(&plane.local, &at_border));
         let planes: Vec<Arc<Csr<T>>> = self.agreed(planes)?.planes().to_vec();
-        let of_own = |place: &u32| rows.own().binary_search(place).unwrap_or(0) as u32 * block as u32;
+        let of_own = |&place: &u32| rows.own_at(place) as u32 * block as u32;
         let border_rows =
             at_border.iter().map(of_own).flat_map(|first| first..first + block as u32).collect();
         let border = match block {
@@ -87,11 +86,9 @@ impl<B> Distributed<B> {
     {
         let halo = wanted.halo(&**self.comm())?;
         let received = self.rows_of_others(b, wanted, halo)?;
-        let (columns, places) = b.columns.united(self.comm().rank(), &received.columns());
-        let own = b.rows.own();
-        let mut source = spread_out(wanted.len(), wanted.own(), 0, |k| own[k]);
-        let others = halo.receives.iter().flat_map(|(_, places)| places);
-        others.zip(b.rows.len() as u32..).for_each(|(&place, row)| source[place as usize] = row);
+        let (columns, places) = b.columns.united(self.comm().rank(), singly(&received.columns()));
+        let source = wanted.own().inverse(wanted.len()).then(b.rows.own());
+        let source = source.replaced(halo.received_from(b.rows.len()));
         let local = self.put_together(&source, b, &places, &received.matrix(&columns));
         self.of_local(local, wanted, &Arc::new(columns))
     }
@@ -112,9 +109,7 @@ impl<B> Distributed<B> {
             rows = self.completed(a, &rows.columns)?;
         }
         let unknowns = &rows.rows;
-        let place = |&number: &u32| unknowns.place(number).map_or(NOWHERE, |place| place as u32);
-        let places: Vec<u32> = rows.columns.numbers().iter().map(place).collect();
-        let all: Vec<u32> = (0..unknowns.len() as u32).collect();
+        let (all, places) = (Runs::from(0..unknowns.len()), rows.columns.places_in(unknowns));
         let block = self.put_together(&all, &rows, &places, &Arc::new(without_rows(unknowns.len())));
         Ok((self.agreed(block)?, unknowns.clone()))
     }
@@ -122,9 +117,9 @@ impl<B> Distributed<B> {
     /// [`Parts::put_together`] on this rank.
     fn put_together<T: Real>(
         &self,
-        source: &[u32],
+        source: &Runs,
         a: &DistributedCsr<B::Csr>,
-        places: &[u32],
+        places: &Runs,
         below: &Arc<Csr<T>>,
     ) -> Result<B::Csr>
     where
@@ -143,7 +138,7 @@ impl<B> Distributed<B> {
     where
         B: Parts<T>,
     {
-        let row = |place: &u32| b.rows.own()[wanted.own().binary_search(place).unwrap_or(0)];
+        let row = |&place: &u32| b.rows.own().get(wanted.own_at(place));
         let sent: Vec<u32> = halo.sends.iter().flat_map(|(_, places)| places).map(row).collect();
         let sent = self.agreed(self.inner().rows_to_host(&b.local, &sent))?;
         let mut messages = vec![Vec::new(); self.comm().size()];
@@ -171,13 +166,16 @@ impl<B> Distributed<B> {
         let columns = a.columns.of_own(rank);
         let mut sorted = others.clone();
         sorted.sort_unstable();
-        let (rows, places) = a.rows.of_own(rank).united(rank, &sorted);
-        let mut source = vec![0; rows.len()];
-        places.iter().zip(a.rows.own()).for_each(|(&place, &row)| source[place as usize] = row);
-        for (k, &(number, _)) in others.iter().enumerate() {
-            source[rows.place(number).unwrap_or(0)] = (a.rows.len() + k) as u32;
-        }
-        let places = spread_out(a.columns.len(), a.columns.own(), NOWHERE, |k| k as u32);
+        let (rows, places) = a.rows.of_own(rank).united(rank, singly(&sorted));
+        let place = |number: u32| rows.place(number).unwrap_or(0) as u32;
+        let mut received_rows: Vec<(u32, u32)> = others
+            .iter()
+            .zip(a.rows.len() as u32..)
+            .map(|(&(number, _), row)| (place(number), row))
+            .collect();
+        received_rows.sort_unstable();
+        let source = places.inverse(rows.len()).then(a.rows.own()).replaced(received_rows);
+        let places = a.columns.own().inverse(a.columns.len());
         let local = self.put_together(&source, a, &places, &received.matrix(&columns));
         Ok((self.agreed(local)?, Arc::new(rows), Arc::new(columns)))
     }
@@ -194,7 +192,7 @@ impl<B> Distributed<B> {
         let mut rows_of = vec![Vec::new(); comm.size()];
         for row in 0..border.n_rows() as u32 {
             for &column in border.row(row as usize).0 {
-                let owner = a.columns.owners()[column as usize] as usize;
+                let owner = a.columns.owner(column) as usize;
                 if owner != comm.rank() && rows_of[owner].last() != Some(&row) {
                     rows_of[owner].push(row);
                 }
@@ -204,7 +202,7 @@ impl<B> Distributed<B> {
             if rows.is_empty() {
                 return Vec::new();
             }
-            let number = |&row: &u32| a.rows.numbers()[at_border[row as usize] as usize];
+            let number = |&row: &u32| a.rows.number(at_border[row as usize]);
             let numbers: Vec<u32> = rows.iter().map(number).collect();
             packed(Writer::new().put(&numbers), &border, rows, &a.columns).bytes()
         };
@@ -225,10 +223,9 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let rank = self.comm().rank() as u32;
-        let place = |&owner: &u32| if owner == rank { NOWHERE } else { 0 };
-        let places = a.columns.owners().par_iter().with_min_len(MANY).map(place).collect();
-        let mut rows = self.inner().rows_in_places(&a.local, &places)?;
-        rows.retain(|&row| a.rows.owners()[row as usize] == rank);
+        let others: Runs = a.columns.others().iter().copied().collect();
+        let mut rows = self.inner().rows_in_places(&a.local, &others.inverse(a.columns.len()))?;
+        rows.retain(|&row| a.rows.owner(row) == rank);
         Ok(rows)
     }
 
@@ -243,43 +240,48 @@ impl<B> Distributed<B> {
         let comm = &**self.comm();
         let halo = a.columns.halo(comm)?;
         let mut received = self.rows_of_others(a, &a.columns, halo)?;
-        let (columns, places) = a.columns.united(comm.rank(), &received.columns());
+        let (columns, places) = a.columns.united(comm.rank(), singly(&received.columns()));
         // Of the unknowns that those rows look at, the diagonal entry.
         let diagonal = self.diagonal_of_others(a, &columns)?;
-        let own = a.rows.own();
-        let mut source = spread_out(columns.len(), columns.own(), u32::MAX, |k| own[k]);
-        let first = a.rows.len();
-        let others = halo.receives.iter().flat_map(|(_, others)| others).map(|&place| places[place as usize]);
-        others.zip(first as u32..).for_each(|(place, row)| source[place as usize] = row);
-        let all = (0..source.len()).into_par_iter().with_min_len(MANY);
-        for place in all.filter_collect(|&place| source[place] == u32::MAX) {
-            source[place] = (first + received.n_rows()) as u32;
-            let (number, owner) = (columns.numbers()[place], columns.owners()[place]);
-            received.add_row([((number, owner), diagonal[place])]);
+        let diagonal = |place: u32| diagonal.get(&place).copied().unwrap_or(0.0);
+        let first = a.rows.len() as u32;
+        let rows = halo.received_from(a.rows.len()).map(|(place, row)| (places.get(place as usize), row));
+        let mut source: Vec<(u32, u32)> = rows.collect();
+        let are_there = source.len();
+        for &place in columns.others() {
+            if source[..are_there].binary_search_by_key(&place, |&(place, _)| place).is_err() {
+                source.push((place, first + received.n_rows() as u32));
+                received.add_row([((columns.number(place), columns.owner(place)), diagonal(place))]);
+            }
         }
+        source.sort_unstable();
+        let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(source);
         let local = self.put_together(&source, a, &places, &received.matrix(&columns));
         let columns = Arc::new(columns);
         self.of_local(local, &columns, &columns)
     }
 
-    /// The diagonal entries of a square matrix that other ranks have and this one looks at, at their places
-    /// in `all`, 0 for what is not there.
-    fn diagonal_of_others<T: Real>(&self, a: &DistributedCsr<B::Csr>, all: &Numbering) -> Result<Vec<f64>>
+    /// The diagonal entries of a square matrix that other ranks have and this one looks at, by their places in
+    /// `all`; 0 for what is not there. All ranks call this.
+    fn diagonal_of_others<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+        all: &Numbering,
+    ) -> Result<HashMap<u32, f64>>
     where
         B: Parts<T>,
     {
         let comm = &**self.comm();
-        let asked: Vec<u32> = all.halo(comm)?.sends.iter().flat_map(|(_, places)| places).copied().collect();
-        let own: Vec<usize> = asked.iter().map(|place| all.own().binary_search(place).unwrap_or(0)).collect();
-        let rows: Vec<u32> = own.iter().map(|&k| a.rows.own()[k]).collect();
+        let halo = all.halo(comm)?;
+        let asked = halo.sends.iter().flat_map(|(_, places)| places);
+        let own: Vec<usize> = asked.map(|&place| all.own_at(place)).collect();
+        let rows: Vec<u32> = own.iter().map(|&k| a.rows.own().get(k)).collect();
         let rows = self.agreed(self.inner().rows_to_host(&a.local, &rows))?;
-        let mut diagonal = vec![0.0; all.len()];
-        for (row, (&k, &place)) in own.iter().zip(&asked).enumerate() {
-            let entry = rows.get(row, a.columns.own()[k] as usize);
-            diagonal[place as usize] = entry.map_or(0.0, Real::to_f64);
-        }
-        all.update(comm, &mut diagonal)?;
-        Ok(diagonal)
+        let entry = |(row, &k): (usize, &usize)| rows.get(row, a.columns.own().get(k) as usize);
+        let sent = own.iter().enumerate().map(|of_own| entry(of_own).map_or(0.0, Real::to_f64));
+        let received = halo.received(comm, &sent.collect::<Vec<f64>>(), 1)?;
+        let places = halo.receives.iter().flat_map(|(_, places)| places);
+        Ok(places.copied().zip(received).collect())
     }
 
     /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call
@@ -306,7 +308,7 @@ impl<B> Distributed<B> {
     {
         let rows = match a.rows.is_own() {
             true => self.inner().csr_to_host(&a.local),
-            false => self.inner().rows_to_host(&a.local, a.rows.own()),
+            false => self.inner().rows_to_host(&a.local, &a.rows.own().expanded()),
         };
         self.agreed(rows)
     }
@@ -320,7 +322,7 @@ impl<B> Distributed<B> {
         if a.rows.is_own() {
             return self.of_local(Ok(a.local.clone()), &rows, &a.columns);
         }
-        let same = (0..a.columns.len() as u32).into_par_iter().with_min_len(MANY).collect();
+        let same = Runs::from(0..a.columns.len());
         let local = self.put_together(a.rows.own(), a, &same, &Arc::new(without_rows(a.columns.len())));
         self.of_local(local, &rows, &a.columns)
     }
@@ -338,10 +340,9 @@ impl<B> Distributed<B> {
     {
         // An empty row for what is not there.
         let empty = Csr::from_rows(1, columns.len(), |_| 0, |_, _, _| ());
-        let own = a.rows.own();
-        let source = spread_out(rows.len(), rows.own(), a.rows.len() as u32, |k| own[k]);
-        let place = |&number: &u32| columns.place(number).map_or(NOWHERE, |place| place as u32);
-        let places = a.columns.numbers().par_iter().with_min_len(MANY).map(place).collect();
+        let nothing = rows.others().iter().map(|&place| (place, a.rows.len() as u32));
+        let source = rows.own().inverse(rows.len()).then(a.rows.own()).replaced(nothing);
+        let places = a.columns.places_in(columns);
         self.agreed(self.put_together(&source, a, &places, &Arc::new(empty)))
     }
 
@@ -357,15 +358,13 @@ impl<B> Distributed<B> {
     {
         let comm = &**self.comm();
         let halo = rows.halo(comm)?;
-        let of = |place: &u32| rows.own().binary_search(place).unwrap_or(0) as u32;
-        let asked: Vec<u32> = halo.sends.iter().flat_map(|(_, places)| places).map(of).collect();
+        let of = |&place: &u32| rows.own_at(place) as u32;
+        let asked: Runs = halo.sends.iter().flat_map(|(_, places)| places).map(of).collect();
         let sent = self.inner().elements(&asked, per_row, own, &[]);
         let sent = self.agreed(sent.and_then(|sent| self.inner().to_host(&sent)))?;
         let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();
         let received: Vec<T> = halo.received(comm, &sent, per_row)?.into_iter().map(T::from_f64).collect();
-        let mut source = spread_out(rows.len(), rows.own(), 0, |k| k as u32);
-        let others = halo.receives.iter().flat_map(|(_, places)| places);
-        others.zip(rows.own().len() as u32..).for_each(|(&place, k)| source[place as usize] = k);
+        let source = rows.own().inverse(rows.len()).replaced(halo.received_from(rows.own().len()));
         self.agreed(self.inner().elements(&source, per_row, own, &received))
     }
 

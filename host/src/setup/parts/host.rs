@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use arithmetic::noise::scaled_noise;
 use cuda_std::Real;
 
-use super::{NOWHERE, Parts};
+use super::Parts;
 use crate::backend::cpu::Cpu;
+use crate::comm::{NOWHERE, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -16,11 +18,12 @@ const LEAST_ROWS: usize = 4096;
 impl<T: Real> Parts<T> for Cpu {
     fn put_together(
         &self,
-        source: &[u32],
+        source: &Runs,
         a: &Arc<Csr<T>>,
-        places: &[u32],
+        places: &Runs,
         below: &Arc<Csr<T>>,
     ) -> Result<Arc<Csr<T>>> {
+        let (source, places) = (source.expanded(), places.expanded());
         let n_upper = a.n_rows();
         let entries = |row: usize| {
             let (columns, values) = a.row(row);
@@ -54,17 +57,62 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(rows.iter().map(|&i| a.row_len(i as usize) as u64).sum())
     }
 
-    fn rows_in_places(&self, a: &Arc<Csr<T>>, places: &[u32]) -> Result<Vec<u32>> {
+    fn rows_in_places(&self, a: &Arc<Csr<T>>, places: &Runs) -> Result<Vec<u32>> {
+        let places = places.expanded();
         let is_there = |&i: &u32| a.row(i as usize).0.iter().any(|&j| places[j as usize] != NOWHERE);
         Ok((0..a.n_rows() as u32).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(is_there))
     }
 
-    fn elements(&self, source: &[u32], per_row: usize, v: &Vec<T>, below: &[T]) -> Result<Vec<T>> {
+    fn elements(&self, source: &Runs, per_row: usize, v: &Vec<T>, below: &[T]) -> Result<Vec<T>> {
         let n_upper = v.len() / per_row;
-        let row = |&row: &u32| match row as usize {
+        let row = |row: u32| match row as usize {
             row if row < n_upper => &v[per_row * row..][..per_row],
             row => &below[per_row * (row - n_upper)..][..per_row],
         };
         Ok(source.iter().flat_map(row).copied().collect())
+    }
+
+    fn picked(&self, all: &Vec<u32>, source: &Runs) -> Result<Vec<u32>> {
+        Ok(source.iter().map(|place| all[place as usize]).collect())
+    }
+
+    fn taken(&self, all: &Vec<u32>, places: &[u32]) -> Result<Vec<u32>> {
+        Ok(places.iter().map(|&place| all[place as usize]).collect())
+    }
+
+    fn put_at(&self, all: &mut Vec<u32>, places: &[u32], numbers: &[u32]) -> Result<()> {
+        places.iter().zip(numbers).for_each(|(&place, &number)| all[place as usize] = number);
+        Ok(())
+    }
+
+    fn marked_before(&self, marks: &Vec<u32>, own: &Runs) -> Result<Vec<u32>> {
+        let own = own.inverse(marks.len()).expanded();
+        let is_marked = |i: usize| u32::from(own[i] != NOWHERE && marks[i] == 1);
+        let mut count = 0;
+        let before = (0..marks.len()).map(|i| {
+            count += is_marked(i);
+            count
+        });
+        Ok(std::iter::once(0).chain(before).collect())
+    }
+
+    fn of_marked(&self, before: &Vec<u32>, numbers: &Runs) -> Result<Vec<u32>> {
+        let numbers = numbers.expanded();
+        let of = |ends: &[u32]| if ends[0] == ends[1] { NOWHERE } else { numbers[ends[0] as usize] };
+        Ok(before.windows(2).map(of).collect())
+    }
+
+    fn through(&self, first: &Vec<u32>, second: &Vec<u32>) -> Result<Vec<u32>> {
+        let of = |&place: &u32| if place == NOWHERE { NOWHERE } else { second[place as usize] };
+        Ok(first.par_iter().with_min_len(LEAST_ROWS).map(of).collect())
+    }
+
+    fn noise_of(&self, numbers: &Runs, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
+        let (block, numbers) = (d.len() / n.max(1), numbers.expanded());
+        let element = |i: usize| {
+            let number = numbers[i / block] * block as u32 + (i % block) as u32;
+            scaled_noise(number, d[block * i + i % block])
+        };
+        Ok((0..n).into_par_iter().with_min_len(LEAST_ROWS).map(element).collect())
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::algebra::Algebra;
+use crate::comm::Runs;
 use crate::error::Result;
 use crate::matrix::Csr;
 
@@ -14,19 +15,16 @@ mod host;
 #[cfg(test)]
 mod tests;
 
-/// The place of columns whose entries are left out.
-pub use gpu_kernels::setup::parts::NOWHERE;
-
 /// A set-up whose matrices can be taken apart and put together.
 pub trait Parts<T: Real>: Algebra<T> {
     /// The matrix whose row i is row `source[i]` of `a`, with column j at `places[j]` and without those that
-    /// are [`NOWHERE`]; or, counted on behind the rows of `a`, a row of `below`, which has the columns of the
-    /// result. Places ascend.
+    /// are [`NOWHERE`](crate::comm::NOWHERE); or, counted on behind the rows of `a`, a row of `below`, which
+    /// has the columns of the result. Places ascend.
     fn put_together(
         &self,
-        source: &[u32],
+        source: &Runs,
         a: &Self::Csr,
-        places: &[u32],
+        places: &Runs,
         below: &Arc<Csr<T>>,
     ) -> Result<Self::Csr>;
 
@@ -36,11 +34,35 @@ pub trait Parts<T: Real>: Algebra<T> {
     /// How many entries these rows of `a` have.
     fn entries_of_rows(&self, a: &Self::Csr, rows: &[u32]) -> Result<u64>;
 
-    /// The rows of `a` with an entry in a column whose place is not [`NOWHERE`], ascending.
-    fn rows_in_places(&self, a: &Self::Csr, places: &[u32]) -> Result<Vec<u32>>;
+    /// The rows of `a` with an entry in a column whose place is not [`NOWHERE`](crate::comm::NOWHERE),
+    /// ascending.
+    fn rows_in_places(&self, a: &Self::Csr, places: &Runs) -> Result<Vec<u32>>;
 
     /// The vector whose row k, of `per_row` elements, is row `source[k]` of `v`, or, counted on behind the
     /// rows of `v`, of `below`.
-    fn elements(&self, source: &[u32], per_row: usize, v: &Self::Vector, below: &[T])
-    -> Result<Self::Vector>;
+    fn elements(&self, source: &Runs, per_row: usize, v: &Self::Vector, below: &[T]) -> Result<Self::Vector>;
+
+    /// The numbers of `all` at each of these places.
+    fn picked(&self, all: &Self::Indices, source: &Runs) -> Result<Self::Indices>;
+
+    /// The numbers of `all` at these places, on the host.
+    fn taken(&self, all: &Self::Indices, places: &[u32]) -> Result<Vec<u32>>;
+
+    /// Replaces the numbers of `all` at these places, of which none is there twice.
+    fn put_at(&self, all: &mut Self::Indices, places: &[u32], numbers: &[u32]) -> Result<()>;
+
+    /// For each place, and behind the last, how many of the places in front of it that are in `own`, which
+    /// ascend, are marked with 1.
+    fn marked_before(&self, marks: &Self::Indices, own: &Runs) -> Result<Self::Indices>;
+
+    /// `numbers[k]` for the k-th place that is marked, of which there are `before` in front of each; for others
+    /// [`NOWHERE`](crate::comm::NOWHERE).
+    fn of_marked(&self, before: &Self::Indices, numbers: &Runs) -> Result<Self::Indices>;
+
+    /// What `second` has where `first` points to; nothing where that points nowhere.
+    fn through(&self, first: &Self::Indices, second: &Self::Indices) -> Result<Self::Indices>;
+
+    /// Numbers that look random, as [`noise`](crate::setup::Diagonals::noise) has them, for nodes with these
+    /// numbers.
+    fn noise_of(&self, numbers: &Runs, d: &Self::Vector, n: usize) -> Result<Self::Vector>;
 }

@@ -4,6 +4,7 @@ use cuda_std::Real;
 
 use super::*;
 use crate::backend::cpu::Cpu;
+use crate::comm::NOWHERE;
 use crate::setup::testing::{Dense, dense, random, strict};
 
 /// The same from the entries, one by one.
@@ -28,11 +29,13 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
         let place = |j: u32| if j % 3 == 1 { NOWHERE } else { j + j / 7 };
         let places: Vec<u32> = (0..50).map(place).collect();
         let source: Vec<u32> = (0..133).map(|i| (29 * i + 5) % (rows as u32 + 17)).collect();
-        let whole = b.put_together(&source, &on_b, &places, &Arc::new(below.clone())).unwrap();
+        let runs = |numbers: &[u32]| numbers.iter().copied().collect::<Runs>();
+        let (sources, to) = (runs(&source), runs(&places));
+        let whole = b.put_together(&sources, &on_b, &to, &Arc::new(below.clone())).unwrap();
         let whole = b.csr_to_host(&whole).unwrap();
         let (a, below) = (dense(&a.cast()), dense(&below.cast()));
         assert_eq!(dense(&whole.cast()), expected(&source, &a, &places, &below));
-        let found = b.rows_in_places(&on_b, &places).unwrap();
+        let found = b.rows_in_places(&on_b, &to).unwrap();
         let is_there = |i: &u32| (0..50).any(|j| places[j] != NOWHERE && a[*i as usize][j] != 0.0);
         assert_eq!(found, (0..rows as u32).filter(is_there).collect::<Vec<_>>());
         let some: Vec<u32> = (0..rows as u32).rev().step_by(3).collect();
@@ -46,12 +49,46 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
         let numbers = |n: usize, first: usize| (first..first + n).map(|k| T::from_f64(k as f64 / 3.0));
         let (v, below): (Vec<T>, Vec<T>) =
             (numbers(40 * per_row, 0).collect(), numbers(9 * per_row, 500).collect());
-        let source: Vec<u32> = (0..77).map(|k| 13 * k % 49).collect();
+        let source: Runs = (0..77).map(|k| 13 * k % 49).collect();
         let found = b.elements(&source, per_row, &b.vector(&v).unwrap(), &below).unwrap();
         let all = [v, below].concat();
-        let of_row = |&row: &u32| all[per_row * row as usize..][..per_row].to_vec();
+        let of_row = |row: u32| all[per_row * row as usize..][..per_row].to_vec();
         assert_eq!(b.to_host(&found).unwrap(), source.iter().flat_map(of_row).collect::<Vec<T>>());
     }
+}
+
+/// Numbers, of which some are marked, against the same one by one.
+fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
+    for n in [1_u32, 37, 300] {
+        let marks: Vec<u32> = (0..n).map(|i| u32::from(i % 3 == 0) + u32::from(i % 7 == 1) * 2).collect();
+        let own: Runs = (0..n).filter(|i| i % 5 != 2 && i / 40 != 1).collect();
+        let there = |numbers: &[u32]| b.indices(numbers).unwrap();
+        let host = |numbers: B::Indices| b.indices_to_host(&numbers).unwrap();
+        let is_marked = |i: u32| marks[i as usize] == 1 && own.position(i).is_some();
+        let count = |i: u32| (0..i).filter(|&i| is_marked(i)).count() as u32;
+        let before = b.marked_before(&there(&marks), &own).unwrap();
+        let ends: Vec<u32> = (0..=n).collect();
+        assert_eq!(b.taken(&before, &ends).unwrap(), ends.iter().map(|&i| count(i)).collect::<Vec<_>>());
+        let numbers: Runs = (0..count(n)).map(|k| 10 + k + k / 4).collect();
+        let of_marked = b.of_marked(&before, &numbers).unwrap();
+        let number = |i: u32| if is_marked(i) { numbers.get(count(i) as usize) } else { NOWHERE };
+        let expected: Vec<u32> = (0..n).map(number).collect();
+        let first: Vec<u32> = (0..2 * n).map(|i| if i % 11 == 3 { NOWHERE } else { i * 7 % n }).collect();
+        let through = b.through(&there(&first), &of_marked).unwrap();
+        let number = |&i: &u32| if i == NOWHERE { NOWHERE } else { expected[i as usize] };
+        assert_eq!(host(through), first.iter().map(number).collect::<Vec<_>>());
+        let picked = b.picked(&of_marked, &own).unwrap();
+        assert_eq!(host(picked), own.iter().map(|i| expected[i as usize]).collect::<Vec<_>>());
+        let mut changed = of_marked;
+        b.put_at(&mut changed, &[n - 1], &[77]).unwrap();
+        assert_eq!(host(changed), [&expected[..n as usize - 1], &[77]].concat());
+    }
+}
+
+#[test]
+fn every_backend_agrees_about_numbers() {
+    numbers_agree::<f64, _>(&Cpu::new(3).unwrap());
+    numbers_agree::<f32, _>(&strict());
 }
 
 #[test]

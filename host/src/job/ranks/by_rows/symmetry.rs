@@ -97,8 +97,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn of(piece: &'a Piece, own: Range<usize>, comm: &dyn Comm) -> Result<Self> {
-        let numbers: Vec<u32> = (own.start as u32..own.end as u32).collect();
-        let ghosts = piece.border.links.received(comm, &numbers)?;
+        let ghosts = piece.border.links.received(comm, |place| own.start as u32 + place)?;
         let most = |values: &[f64]| values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         let local = (0..piece.local.n_rows()).into_par_iter().with_min_len(BLOCK);
         let mut largest: Vec<f64> = local.map(|i| most(piece.local.row(i).1)).collect();

@@ -25,7 +25,7 @@ use super::traffic::Traffic;
 use super::{Amg, AnyPrecision, Coarsening, Info, Params, SetupOn, Splitting};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Comm, Partition, Reader, Writer, agree_within, sums};
+use crate::comm::{Comm, Partition, Reader, Runs, Writer, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::precond::description::Source;
@@ -60,7 +60,7 @@ pub(crate) type OnAll<T, B> = Box<dyn Preconditioner<T, Distributed<B>>>;
 #[derive(Clone)]
 pub(crate) struct Known {
     /// The numbers that its rows have in the whole matrix, ascending.
-    pub numbers: Vec<u32>,
+    pub numbers: Runs,
     /// Rows of the whole matrix.
     pub total: usize,
     /// Whether the hierarchy is applied in f32.
@@ -75,9 +75,10 @@ impl Known {
             None => comm.receive(0)?,
             Some((partition, in_f32)) => {
                 let message = |rank| {
-                    let numbers: Vec<u32> = partition.rows(rank).iter().map(|&row| row as u32).collect();
+                    let rows = partition.rows(rank).iter().map(|&row| row as u32).collect::<Runs>();
+                    let runs: Vec<[u32; 2]> = rows.iter_runs().map(|(row, n)| [row, n as u32]).collect();
                     let known = [partition.n_rows() as u64, u64::from(in_f32)];
-                    Writer::new().put(&known).put(&numbers).bytes()
+                    Writer::new().put(&known).put(&runs).bytes()
                 };
                 (1..comm.size()).try_for_each(|rank| comm.send(rank, &message(rank)))?;
                 message(0)
@@ -86,7 +87,10 @@ impl Known {
         let mut message = Reader::new(&message);
         match message.take::<u64>()?[..] {
             [total, in_f32] => {
-                Ok(Known { numbers: message.take()?, total: total as usize, in_f32: in_f32 != 0 })
+                let mut numbers = Runs::default();
+                let runs = message.take::<[u32; 2]>()?.into_iter();
+                runs.for_each(|[row, count]| numbers.push(row, count as usize));
+                Ok(Known { numbers, total: total as usize, in_f32: in_f32 != 0 })
             }
             _ => Err(Error::Option("rank 0 tells something else".into())),
         }
@@ -142,8 +146,8 @@ where
     ) -> Result<Option<OnAll<T, B>>> {
         let (comm, Known { numbers, total, in_f32 }) = (&**backend.comm(), known);
         let made = match in_f32 {
-            false => set_up_together::<T, T, B>(backend, rows, numbers, total, params),
-            true => set_up_together::<T, f32, B>(backend, rows, numbers, total, params),
+            false => set_up_together::<T, T, B>(backend, rows, &numbers, total, params),
+            true => set_up_together::<T, f32, B>(backend, rows, &numbers, total, params),
         };
         made.map_err(|error| match error {
             Error::Rank { .. } => error,
@@ -179,8 +183,8 @@ pub(crate) fn whole_at_root<T: Real, B: Parts<T> + Borders<T>>(
     Known { numbers, total, .. }: Known,
 ) -> Result<Option<(Csr<T>, Arc<Partition>)>> {
     let comm = &**backend.comm();
-    let gathered = comm.gather(Writer::new().put(&numbers).bytes())?;
-    let rows = Rows::<T>::at_root(backend, &own.numbered(backend, numbers, total)?)?;
+    let gathered = comm.gather(Writer::new().put(&numbers.expanded()).bytes())?;
+    let rows = Rows::<T>::at_root(backend, &own.numbered(backend, &numbers, total)?)?;
     let Some(messages) = gathered else { return Ok(None) };
     let mut owners = vec![0; total];
     for (rank, message) in messages.iter().enumerate() {
@@ -251,7 +255,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
 fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     backend: &Distributed<B>,
     rows: &OwnRows<T, B>,
-    numbers: Vec<u32>,
+    numbers: &Runs,
     total: usize,
     params: &Params,
 ) -> Result<Option<OnAll<T, B>>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
-use crate::comm::{Border, Comm, Links, Numbering, Piece};
+use crate::comm::{Border, Comm, Links, Numbering, Piece, Runs, singly};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::{Blocks, DistributedCsr, Parts};
@@ -25,12 +25,12 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
     pub fn numbered(
         &self,
         backend: &Distributed<B>,
-        numbers: Vec<u32>,
+        numbers: &Runs,
         total: usize,
     ) -> Result<Blocks<DistributedCsr<B::Csr>>> {
         let Piece { local, border: Border { rows, entries, links } } = self.piece;
         let (comm, block) = (&**backend.comm(), self.a.block());
-        let others = numbers_of_others(comm, links, &numbers)?;
+        let others = numbers_of_others(comm, links, numbers)?;
         let node = |&(number, owner): &(u32, u32)| {
             let first = number - number % block as u32;
             (first..first + block as u32).map(move |number| (number, owner))
@@ -38,9 +38,8 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
         let mut needed: Vec<(u32, u32)> = others.iter().flat_map(node).collect();
         needed.sort_unstable();
         needed.dedup();
-        let owners = vec![comm.rank() as u32; numbers.len()];
-        let own = Numbering::new(comm.rank(), numbers, owners, total);
-        let (columns, places) = own.united(comm.rank(), &needed);
+        let own = Numbering::of_own_and(comm.rank(), numbers, Vec::new(), total);
+        let (columns, places) = own.united(comm.rank(), singly(&needed));
         let place = |&(number, _): &(u32, u32)| columns.place(number).unwrap_or(0) as u32;
         let others: Vec<u32> = others.iter().map(place).collect();
         let mut nodes: Vec<u32> = rows.iter().map(|row| row / block as u32).collect();
@@ -50,7 +49,7 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
             let i = block * nodes[k / block] as usize + k % block;
             let beside = rows.binary_search(&(i as u32)).ok().map(|k| entries.row(k));
             let (inside, values) = local.row(i);
-            let inside = inside.iter().map(|&j| places[j as usize]).zip(values.iter().copied());
+            let inside = inside.iter().map(|&j| places.get(j as usize)).zip(values.iter().copied());
             let outside = beside.into_iter().flat_map(|(columns, values)| columns.iter().zip(values));
             let mut row: Vec<(u32, f64)> =
                 inside.chain(outside.map(|(&j, &v)| (others[j as usize], v))).collect();
@@ -68,7 +67,8 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
 }
 
 /// The numbers of what this rank receives, with the ranks that have it.
-fn numbers_of_others(comm: &dyn Comm, links: &Links, numbers: &[u32]) -> Result<Vec<(u32, u32)>> {
+fn numbers_of_others(comm: &dyn Comm, links: &Links, numbers: &Runs) -> Result<Vec<(u32, u32)>> {
     let owners = links.receives.iter().flat_map(|&(from, count)| std::iter::repeat_n(from as u32, count));
-    Ok(links.received(comm, numbers)?.into_iter().zip(owners).collect())
+    let received = links.received(comm, |place| numbers.get(place as usize))?;
+    Ok(received.into_iter().zip(owners).collect())
 }

@@ -7,7 +7,7 @@ use cuda_std::Real;
 
 use super::part::{PartOfMatrix, PieceOfMatrix};
 use crate::backend::distributed::Distributed;
-use crate::comm::{Comm, Numbering, Piece, Reader, Writer, maxima, sums};
+use crate::comm::{Comm, Numbering, Piece, Reader, Row, Writer, maxima, sums};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{Csr, Format, Padding, SORTING_WINDOWS, choose_for_gpu, sell_padding_of};
@@ -52,7 +52,7 @@ fn rounded_plane<T: Real, B: Parts<T> + RoundedRows<T>>(
     if !would_be_sell(comm, own, &lengths)? {
         return Ok(None);
     }
-    let reach = backend.agreed(inner.reach(own.local(), pivot, columns.own(), columns.numbers()))?;
+    let reach = backend.agreed(inner.reach(own.local(), pivot, columns.own(), &columns.numbers()))?;
     let reach = maxima(comm, &[f64::from(reach)])?[0] as u32;
     let Some(compression) = Compression::reaching(reach) else { return Ok(None) };
     let rounded = inner.rounded(own.local(), pivot, columns.own(), compression);
@@ -63,7 +63,7 @@ fn rounded_plane<T: Real, B: Parts<T> + RoundedRows<T>>(
 /// all its own, rank 0 at the others. All ranks call this.
 fn would_be_sell<M>(comm: &dyn Comm, own: &DistributedCsr<M>, lengths: &[u32]) -> Result<bool> {
     let Size { n_rows, nnz, .. } = own.size();
-    let (whole, split) = windows(own.rows().numbers(), lengths, n_rows);
+    let (whole, split) = windows(&own.rows().numbers().expanded(), lengths, n_rows);
     let mut of_several = Vec::new();
     for message in comm.gather(Writer::new().put(&split).bytes())?.iter().flatten() {
         of_several.extend(Reader::new(message).take::<[u32; 2]>()?);
@@ -112,7 +112,7 @@ impl<T: Real> Rows<T> {
         let comm = &**backend.comm();
         let (rows, columns) = backend.own_rows(m)?;
         let numbers = m.first().rows().of_own(comm.rank()).written_out(comm.rank(), m.block());
-        let (rows, columns) = rows_at_root(comm, (&rows, numbers.numbers()), &columns, numbers.total())?;
+        let (rows, columns) = rows_at_root(comm, (&rows, &numbers.numbers()), &columns, numbers.total())?;
         Ok(Rows { rows: Arc::new(rows), columns: Arc::new(columns) })
     }
 
@@ -125,7 +125,8 @@ impl<T: Real> Rows<T> {
     /// The rows with columns as the whole matrix has them.
     pub fn in_numbers(&self) -> Csr<T> {
         let Rows { rows, columns } = self;
-        let col_idx = rows.col_idx().iter().map(|&j| columns.numbers()[j as usize]).collect();
+        let numbers = columns.numbers().expanded();
+        let col_idx = rows.col_idx().iter().map(|&j| numbers[j as usize]).collect();
         let (row_ptr, values) = (rows.row_ptr().to_vec(), rows.values().to_vec());
         Csr::from_valid_parts(rows.n_rows(), columns.total(), row_ptr, col_idx, values)
     }
@@ -133,9 +134,12 @@ impl<T: Real> Rows<T> {
     /// The same where rank 0 has all elements that they are multiplied by.
     pub fn given_to_root(self, rank: usize) -> Self {
         let total = self.columns.total();
-        let numbers = if rank == 0 { (0..total as u32).collect() } else { self.columns.numbers().to_vec() };
-        let owners = vec![0; numbers.len()];
-        let columns = Arc::new(Numbering::new(rank, numbers, owners, total));
+        let given = |(number, count, _): Row| (number, count, 0);
+        let columns = match rank {
+            0 => Numbering::of_rows(rank, [(0, total, 0)], total),
+            _ => Numbering::of_rows(rank, self.columns.rows().map(given), total),
+        };
+        let columns = Arc::new(columns);
         let rows = if rank == 0 { Arc::new(self.in_numbers()) } else { self.rows };
         Rows { rows, columns }
     }

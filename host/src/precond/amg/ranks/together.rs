@@ -10,7 +10,7 @@ use super::rows::{Rows, part, rounded};
 use super::whole::RANK_ROWS;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, agree_within, sums};
+use crate::comm::{Comm, Runs, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::matrix::Padding;
 use crate::matrix::rounding::Pivot;
@@ -56,7 +56,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
     pub fn new(
         backend: &Distributed<B>,
         rows: &OwnRows<T, B>,
-        numbers: Vec<u32>,
+        numbers: &Runs,
         total: usize,
         params: &Params,
     ) -> Result<Option<Self>> {

@@ -1,0 +1,201 @@
+//! Long lists of numbers, most of which are one more than the last.
+
+use std::ops::Range;
+
+use crate::parallel::*;
+
+/// What a list has where there is no number.
+pub use gpu_kernels::setup::parts::NOWHERE;
+
+/// A number for each index below a length, in runs: within one numbers grow by 1, or there are none,
+/// [`NOWHERE`].
+///
+/// The unknowns of a rank, and the places that they have elsewhere, are few runs. So a list of millions takes
+/// no memory and no time on the host, and goes to a device as what it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// The first index of each run, ascending, and its number.
+    runs: Vec<[u32; 2]>,
+    len: usize,
+}
+
+/// What comes `by` indices behind a number.
+fn behind(number: u32, by: u32) -> u32 {
+    if number == NOWHERE { NOWHERE } else { number + by }
+}
+
+impl FromIterator<u32> for Runs {
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
+        let mut all = Runs::default();
+        numbers.into_iter().for_each(|number| all.push(number, 1));
+        all
+    }
+}
+
+impl From<Range<usize>> for Runs {
+    fn from(range: Range<usize>) -> Self {
+        let mut all = Runs::default();
+        all.push(range.start as u32, range.len());
+        all
+    }
+}
+
+impl Runs {
+    /// Goes on with so many numbers from `first` on.
+    pub(crate) fn push(&mut self, first: u32, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let end = self.len as u32;
+        let goes_on = self.runs.last().is_some_and(|&[start, number]| behind(number, end - start) == first);
+        if !goes_on {
+            self.runs.push([end, first]);
+        }
+        self.len += count;
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// The first index of each run, ascending, and its number.
+    pub(crate) fn runs(&self) -> &[[u32; 2]] {
+        &self.runs
+    }
+
+    /// The first number of each run, and how many it has.
+    pub(crate) fn iter_runs(&self) -> impl Iterator<Item = (u32, usize)> {
+        self.part(0..self.len)
+    }
+
+    /// Those of a range of indices, in runs.
+    fn part(&self, indices: Range<usize>) -> impl Iterator<Item = (u32, usize)> {
+        let first = self.runs.partition_point(|&[start, _]| start as usize <= indices.start).max(1) - 1;
+        let ends = self.runs.iter().skip(first + 1).map(|&[start, _]| start as usize).chain([self.len]);
+        let runs = self.runs[first.min(self.runs.len())..].iter().zip(ends);
+        let runs = runs.take_while(move |&(&[start, _], _)| (start as usize) < indices.end);
+        runs.map(move |(&[start, number], end)| {
+            let from = indices.start.max(start as usize);
+            (behind(number, from as u32 - start), indices.end.min(end).saturating_sub(from))
+        })
+        .filter(|&(_, count)| count > 0)
+    }
+
+    /// The numbers.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.iter_runs().flat_map(|(first, count)| (0..count as u32).map(move |k| behind(first, k)))
+    }
+
+    /// The number of an index, which is below the length.
+    pub fn get(&self, index: usize) -> u32 {
+        let run = self.runs.partition_point(|&[start, _]| start as usize <= index);
+        let [start, number] = self.runs[run - 1];
+        behind(number, index as u32 - start)
+    }
+
+    /// Where a number is, of numbers that ascend.
+    pub fn position(&self, number: u32) -> Option<usize> {
+        let run = self.runs.partition_point(|&[_, first]| first <= number).checked_sub(1)?;
+        let [start, first] = self.runs[run];
+        let end = self.runs.get(run + 1).map_or(self.len, |&[start, _]| start as usize);
+        Some((start + number - first) as usize).filter(|&index| index < end)
+    }
+
+    /// All of them, one by one.
+    pub fn expanded(&self) -> Vec<u32> {
+        let mut all = vec![0; self.len];
+        all.par_chunks_mut(MANY).enumerate().for_each(|(chunk, all)| {
+            let first = chunk * MANY;
+            let mut rest = all;
+            for (number, count) in self.part(first..first + rest.len()) {
+                let numbers;
+                (numbers, rest) = rest.split_at_mut(count);
+                numbers.iter_mut().zip(0..).for_each(|(place, k)| *place = behind(number, k));
+            }
+        });
+        all
+    }
+
+    /// Where each number below `n` is among these, which ascend.
+    pub(crate) fn inverse(&self, n: usize) -> Runs {
+        let mut all = Runs::default();
+        let mut index = 0;
+        for (first, count) in self.iter_runs() {
+            all.push(NOWHERE, first as usize - all.len);
+            all.push(index, count);
+            index += count as u32;
+        }
+        all.push(NOWHERE, n - all.len);
+        all
+    }
+
+    /// What `next` has at each of these numbers.
+    pub(crate) fn then(&self, next: &Runs) -> Runs {
+        let mut all = Runs::default();
+        for (first, count) in self.iter_runs() {
+            match first {
+                NOWHERE => all.push(NOWHERE, count),
+                _ => next
+                    .part(first as usize..first as usize + count)
+                    .for_each(|(first, count)| all.push(first, count)),
+            }
+        }
+        all
+    }
+
+    /// These with other numbers at some indices, which ascend: (index, number).
+    pub(crate) fn replaced(&self, at: impl IntoIterator<Item = (u32, u32)>) -> Runs {
+        let mut all = Runs::default();
+        for (index, number) in at {
+            self.part(all.len..index as usize).for_each(|(first, count)| all.push(first, count));
+            all.push(number, 1);
+        }
+        self.part(all.len..self.len).for_each(|(first, count)| all.push(first, count));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lists() -> Vec<Vec<u32>> {
+        let long = (0..3 * MANY as u32).map(|i| i + i / 1000).collect();
+        vec![vec![], vec![7], vec![0, 1, 2], vec![3, 4, 9, 11, 12], vec![0, 2, 4], long]
+    }
+
+    #[test]
+    fn numbers_and_where_they_are() {
+        for list in lists() {
+            let runs: Runs = list.iter().copied().collect();
+            assert!(runs.iter().eq(list.iter().copied()));
+            assert_eq!((runs.len(), runs.expanded()), (list.len(), list.clone()));
+            let n = list.last().map_or(0, |&last| last + 3);
+            let places: Vec<Option<usize>> = (0..n).map(|i| list.binary_search(&i).ok()).collect();
+            for (i, &place) in places.iter().enumerate().take(2000) {
+                assert_eq!(runs.position(i as u32), place);
+            }
+            list.iter().enumerate().for_each(|(k, &number)| assert_eq!(runs.get(k), number));
+            let inverse = runs.inverse(n as usize);
+            let expected = places.iter().map(|place| place.map_or(NOWHERE, |k| k as u32));
+            assert!(inverse.iter().eq(expected));
+            assert!(runs.then(&inverse).iter().eq(0..list.len() as u32));
+            assert_eq!(runs.then(&inverse), Runs::from(0..list.len()));
+        }
+    }
+
+    #[test]
+    fn some_are_replaced() {
+        let runs: Runs = [3, 4, 5, NOWHERE, NOWHERE, 8, 9].into_iter().collect();
+        assert_eq!(runs.runs().len(), 3);
+        let replaced = runs.replaced([(0, 2), (1, 3), (4, 1), (6, NOWHERE)]);
+        assert!(replaced.iter().eq([2, 3, 5, NOWHERE, 1, 8, NOWHERE]));
+        assert_eq!(runs.replaced([]), runs);
+        let places: Runs = [5, NOWHERE, 0, 1].into_iter().collect();
+        assert!(places.then(&runs).iter().eq([8, NOWHERE, 3, 4]));
+    }
+}
