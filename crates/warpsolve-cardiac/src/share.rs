@@ -92,7 +92,7 @@ impl Share {
             _ => of_nodes(),
         };
         let nodes = of_nodes();
-        let partition = |owners: Vec<u32>| Partition::of_owners(owners, comm.size());
+        let partition = |owners: Vec<u32>| Partition::of_owners(&owners, comm.size());
         let partitions = (rank == 0).then(|| {
             let of_cells = cell_nodes.map_or(owners.clone(), |all| all.iter().map(owner).collect());
             [partition(of_cells), partition(owners.clone())]
@@ -227,6 +227,6 @@ fn places(
     let rows = partition.rows(rank);
     let plane = each * partition.n_rows();
     (0..planes)
-        .flat_map(move |p| rows.iter().map(move |&row| p * plane + each * row as usize))
+        .flat_map(move |p| rows.iter().map(move |row| p * plane + each * row as usize))
         .flat_map(move |first| first..first + each)
 }

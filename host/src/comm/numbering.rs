@@ -16,7 +16,7 @@ pub struct Numbering {
     runs: Vec<Run>,
     /// Places of this rank's own, and of those of others.
     own: Runs,
-    others: Vec<u32>,
+    others: Runs,
     len: usize,
     /// Unknowns of all ranks.
     total: usize,
@@ -127,7 +127,7 @@ impl Numbering {
     /// The same of runs.
     pub(crate) fn of_rows(rank: usize, rows: impl IntoIterator<Item = Row>, total: usize) -> Self {
         let (mut runs, mut len): (Vec<Run>, usize) = (Vec::new(), 0);
-        let (mut own, mut others) = (Runs::default(), Vec::new());
+        let (mut own, mut others) = (Runs::default(), Runs::default());
         for (number, count, owner) in rows.into_iter().filter(|&(_, count, _)| count > 0) {
             let place = len as u32;
             debug_assert!(runs.last().is_none_or(|run| run.number + (place - run.place) <= number));
@@ -135,10 +135,8 @@ impl Numbering {
             if !runs.last().is_some_and(follows) {
                 runs.push(Run { place, number, owner });
             }
-            match owner as usize == rank {
-                true => own.push(place, count),
-                false => others.extend(place..place + count as u32),
-            }
+            let its = if owner as usize == rank { &mut own } else { &mut others };
+            its.push(place, count);
             len += count;
         }
         Numbering { runs, own, others, len, total, halo: OnceLock::new() }
@@ -237,7 +235,7 @@ impl Numbering {
         &self.own
     }
     /// Places of others' unknowns, ascending.
-    pub(crate) fn others(&self) -> &[u32] {
+    pub(crate) fn others(&self) -> &Runs {
         &self.others
     }
     /// The numbers of this rank's own.
@@ -293,7 +291,7 @@ impl Numbering {
             return Ok(halo);
         }
         let mut places = vec![Vec::new(); comm.size()];
-        for &place in &self.others {
+        for place in self.others.iter() {
             places[self.owner(place) as usize].push(place);
         }
         let asked = |places: &Vec<u32>| {

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::parallel::*;
-
-use super::ranges::is_due;
+use super::ranges::{Ranges, is_due};
+use super::runs::Runs;
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::precond::ilu;
@@ -59,12 +58,11 @@ fn without_metis() -> Error {
 /// Rows of a matrix, shared out among ranks. A rank may have none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partition {
-    /// The rank of each row.
-    pub(super) owner: Vec<u32>,
-    /// The place of each row among those of its rank.
-    pub(super) place: Vec<u32>,
+    /// The first of consecutive rows of one rank, ascending, and the rank.
+    owners: Vec<[u32; 2]>,
+    n_rows: usize,
     /// The rows of each rank, ascending.
-    rows: Vec<Vec<u64>>,
+    rows: Vec<Runs>,
 }
 
 impl Partition {
@@ -77,8 +75,8 @@ impl Partition {
     pub fn new(a: &Csr<f64>, size: usize, block: usize, how: &Partitioning) -> Result<Partition> {
         let n = a.n_rows();
         let owner = match how {
-            Partitioning::Blocks => in_blocks(a, size, block, None),
-            Partitioning::Rcm => in_blocks(a, size, block, Some(&ilu::reverse_cuthill_mckee(a)?)),
+            Partitioning::Blocks => return Ok(Self::of_ranges(&in_blocks(a, size, block))),
+            Partitioning::Rcm => in_order(a, size, block, &ilu::reverse_cuthill_mckee(a)?),
             #[cfg(feature = "metis")]
             Partitioning::Metis => super::metis::owners(a, size, block, |node| weight(a, block, node))?,
             #[cfg(not(feature = "metis"))]
@@ -88,22 +86,34 @@ impl Partition {
                 owner.to_vec()
             }
         };
-        Ok(Self::of_owners(owner, size))
+        Ok(Self::of_owners(&owner, size))
     }
 
     /// The rows of these ranks, of which there are `size`.
-    pub fn of_owners(owner: Vec<u32>, size: usize) -> Partition {
-        let mut counts = vec![0; size];
-        owner.iter().for_each(|&rank| counts[rank as usize] += 1);
-        let mut rows: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
-        let (mut place, mut first) = (Vec::with_capacity(owner.len()), 0);
-        for run in owner.chunk_by(|a, b| a == b) {
-            let its = &mut rows[run[0] as usize];
-            place.extend(its.len() as u32..(its.len() + run.len()) as u32);
-            its.extend(first..first + run.len() as u64);
-            first += run.len() as u64;
+    pub fn of_owners(owner: &[u32], size: usize) -> Partition {
+        Self::of_runs(owner.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())), size)
+    }
+
+    /// Rows in ranges.
+    pub fn of_ranges(ranges: &Ranges) -> Partition {
+        let size = ranges.size();
+        Self::of_runs((0..size).map(|rank| (rank as u32, ranges.of(rank).len())), size)
+    }
+
+    /// All rows at one of `size` ranks.
+    pub(crate) fn at(rank: usize, n_rows: usize, size: usize) -> Partition {
+        Self::of_runs([(rank as u32, n_rows)], size)
+    }
+
+    /// Of so many rows of one rank after so many of another.
+    fn of_runs(runs: impl IntoIterator<Item = (u32, usize)>, size: usize) -> Partition {
+        let (mut owners, mut n_rows, mut rows) = (Vec::new(), 0, vec![Runs::default(); size]);
+        for (rank, count) in runs.into_iter().filter(|&(_, count)| count > 0) {
+            owners.push([n_rows as u32, rank]);
+            rows[rank as usize].push(n_rows as u32, count);
+            n_rows += count;
         }
-        Partition { owner, place, rows }
+        Partition { owners, n_rows, rows }
     }
 
     /// How many ranks there are.
@@ -113,27 +123,37 @@ impl Partition {
 
     /// Rows of all ranks.
     pub fn n_rows(&self) -> usize {
-        self.owner.len()
+        self.n_rows
     }
 
     /// The rows of a rank, ascending.
-    pub fn rows(&self, rank: usize) -> &[u64] {
+    pub fn rows(&self, rank: usize) -> &Runs {
         &self.rows[rank]
     }
 
     /// The rank of a row.
     pub(crate) fn owner(&self, row: usize) -> usize {
-        self.owner[row] as usize
+        let behind = self.owners.partition_point(|&[first, _]| first as usize <= row);
+        self.owners[behind - 1][1] as usize
     }
 
     /// The elements of `v` that belong to a rank.
     pub(crate) fn part(&self, v: &[f64], rank: usize) -> Vec<f64> {
-        self.rows[rank].iter().map(|&i| v[i as usize]).collect()
+        let mut part = Vec::with_capacity(self.rows[rank].len());
+        for (first, count) in self.rows[rank].iter_runs() {
+            part.extend_from_slice(&v[first as usize..][..count]);
+        }
+        part
     }
 
     /// Puts the elements that belong to a rank into `v`.
     pub(crate) fn put(&self, part: &[f64], rank: usize, v: &mut [f64]) {
-        self.rows[rank].iter().zip(part).for_each(|(&i, &value)| v[i as usize] = value);
+        let mut rest = part;
+        for (first, count) in self.rows[rank].iter_runs() {
+            let elements;
+            (elements, rest) = rest.split_at(count);
+            v[first as usize..][..count].copy_from_slice(elements);
+        }
     }
 }
 
@@ -142,20 +162,39 @@ fn weight(a: &Csr<f64>, block: usize, node: usize) -> u64 {
     (node * block..(node + 1) * block).map(|i| a.row_len(i) as u64 + 1).sum()
 }
 
-/// Cuts the rows, in their order or in that of `order`, where the share of entries before them is due.
-fn in_blocks(a: &Csr<f64>, size: usize, block: usize, order: Option<&[u32]>) -> Vec<u32> {
-    let nodes = a.n_rows() / block;
-    // The node of a row comes where its first row comes.
-    let order: Vec<usize> = match order {
-        None => (0..nodes).collect(),
-        Some(rows) => {
-            rows.iter().map(|&i| i as usize).filter(|i| i.is_multiple_of(block)).map(|i| i / block).collect()
+/// What all rows weigh.
+fn weight_of_all(a: &Csr<f64>) -> u64 {
+    (a.nnz() + a.n_rows()).max(1) as u64
+}
+
+/// Cuts the rows where the share of entries before them is due.
+fn in_blocks(a: &Csr<f64>, size: usize, block: usize) -> Ranges {
+    let (nodes, total) = (a.n_rows() / block, weight_of_all(a));
+    let before = |node: usize| (a.row_ptr()[node * block] + node * block) as u64;
+    // The first node that is due to a later rank; what is due to it ascends.
+    let cut = |rank: usize| {
+        let is_due = |node: usize| is_due((before(node), weight(a, block, node), total), rank, size);
+        let (mut low, mut high) = (0, nodes);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_due(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
         }
+        low * block
     };
-    let total = (a.nnz() + a.n_rows()).max(1) as u64;
+    Ranges::cut((0..size - 1).map(cut), a.n_rows())
+}
+
+/// The rank of each row, where rows in this order are cut so.
+fn in_order(a: &Csr<f64>, size: usize, block: usize, order: &[u32]) -> Vec<u32> {
+    let total = weight_of_all(a);
     let mut owner = vec![0; a.n_rows()];
     let (mut rank, mut before) = (0, 0);
-    for node in order {
+    // The node of a row comes where its first row comes.
+    for node in order.iter().map(|&i| i as usize).filter(|i| i.is_multiple_of(block)).map(|i| i / block) {
         let weight = weight(a, block, node);
         while rank + 1 < size && is_due((before, weight, total), rank, size) {
             rank += 1;
@@ -206,23 +245,25 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Of a partition of `a`, of which each rank needs these elements of others.
-    pub(super) fn of(a: &Csr<f64>, partition: &Partition, ghosts: &[Vec<u32>]) -> Quality {
-        let (owner, size) = (&partition.owner, partition.size());
-        let entries = |rows: &Vec<u64>| rows.iter().map(|&i| a.row_len(i as usize)).sum::<usize>();
+    /// Of a partition of `a`, of which each rank needs these elements of others, and has so many entries in
+    /// their columns.
+    pub(super) fn of(a: &Csr<f64>, partition: &Partition, ghosts: &[Vec<u32>], cut: &[usize]) -> Quality {
+        let size = partition.size();
+        let of_run =
+            |(first, count): (u32, usize)| a.row_ptr()[first as usize + count] - a.row_ptr()[first as usize];
+        let entries = |rows: &Runs| rows.iter_runs().map(of_run).sum::<usize>();
         let most = partition.rows.iter().map(entries).max().unwrap_or(0);
-        let cut_of = |i: usize| a.row(i).0.iter().filter(|&&j| owner[j as usize] != owner[i]).count() as u64;
         let mut talks = vec![false; size * size];
         for (rank, ghosts) in ghosts.iter().enumerate() {
             for &j in ghosts {
-                let from = owner[j as usize] as usize;
+                let from = partition.owner(j as usize);
                 (talks[rank * size + from], talks[from * size + rank]) = (true, true);
             }
         }
-        let rows = || partition.rows.iter().map(Vec::len);
+        let rows = || partition.rows.iter().map(Runs::len);
         Quality {
             imbalance: if a.nnz() == 0 { 1.0 } else { most as f64 * size as f64 / a.nnz() as f64 },
-            cut: (0..a.n_rows()).into_par_iter().with_min_len(4096).map(cut_of).sum(),
+            cut: cut.iter().sum::<usize>() as u64,
             shared: ghosts.iter().map(|ghosts| ghosts.len() as u64).sum(),
             neighbours: talks.chunks(size).map(|row| row.iter().filter(|&&t| t).count()).max().unwrap_or(0),
             least_rows: rows().min().unwrap_or(0),

@@ -73,6 +73,8 @@ pub(crate) struct Pieces {
     columns: Arc<Partition>,
     /// Columns of others that each rank needs, rank after rank.
     ghosts: Vec<Vec<u32>>,
+    /// Entries that each rank has in them.
+    cut: Vec<usize>,
 }
 
 impl Pieces {
@@ -83,61 +85,68 @@ impl Pieces {
 
     /// Of a matrix from vectors that are shared out as `columns` to such that are as `rows`.
     pub fn between(a: Arc<Csr<f64>>, rows: Arc<Partition>, columns: Arc<Partition>) -> Self {
-        let Partition { owner, place, .. } = &*columns;
         let needed = |rank: usize| {
-            let others = |&i: &u64| {
-                a.row(i as usize).0.iter().copied().filter(|&j| owner[j as usize] as usize != rank)
+            let own = columns.rows(rank).lookup(columns.n_rows());
+            let others = |(first, count): (u32, usize)| {
+                let of_row = |i: usize| a.row(i).0.iter().copied().filter(|&j| own.place(j) == NOWHERE);
+                let rows = (first as usize..first as usize + count).into_par_iter();
+                rows.with_min_len(LEAST_ROWS).flat_map_collect(of_row)
             };
-            let rows = rows.rows(rank).par_iter().with_min_len(LEAST_ROWS);
-            let mut ghosts: Vec<u32> = rows.flat_map_collect(others);
-            ghosts.sort_unstable_by_key(|&j| (owner[j as usize], place[j as usize]));
+            let mut ghosts: Vec<u32> = rows.rows(rank).iter_runs().flat_map(others).collect();
+            let entries = ghosts.len();
+            ghosts.sort_unstable();
             ghosts.dedup();
-            ghosts
+            // Stable, so that those of a rank stay in their order.
+            ghosts.sort_by_key(|&j| columns.owner(j as usize));
+            (ghosts, entries)
         };
-        let ghosts = (0..rows.size()).map(needed).collect();
-        Pieces { a, rows, columns, ghosts }
+        let (ghosts, cut) = (0..rows.size()).map(needed).unzip();
+        Pieces { a, rows, columns, ghosts, cut }
     }
 
     pub fn quality(&self) -> Quality {
-        Quality::of(&self.a, &self.rows, &self.ghosts)
+        Quality::of(&self.a, &self.rows, &self.ghosts, &self.cut)
     }
 
     /// That of one rank.
     pub fn piece(&self, rank: usize) -> Piece {
-        let Partition { owner, place, .. } = &*self.columns;
-        let (rows, ghosts) = (self.rows.rows(rank), &self.ghosts[rank]);
-        let is_own = |j: u32| owner[j as usize] as usize == rank;
+        let (columns, ghosts) = (&self.columns, &self.ghosts[rank]);
+        let (rows, own) = (self.rows.rows(rank), columns.rows(rank).lookup(columns.n_rows()));
+        let row = |k: usize| rows.get(k) as usize;
         let entries = |k: usize| {
-            let (columns, values) = self.a.row(rows[k] as usize);
-            columns.iter().copied().zip(values.iter().copied())
+            let (columns, values) = self.a.row(row(k));
+            columns.iter().map(|&j| (j, own.place(j))).zip(values.iter().copied())
         };
-        let inside = |k: usize| entries(k).filter(|&(j, _)| is_own(j));
+        let inside = |k: usize| entries(k).filter(|&((_, place), _)| place != NOWHERE);
         // Places ascend with the columns.
         let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
-            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(inside(k)) {
-                (*column, *value) = (place[j as usize], v);
+            for ((column, value), ((_, place), v)) in columns.iter_mut().zip(values).zip(inside(k)) {
+                (*column, *value) = (place, v);
             }
         };
-        let n = self.columns.rows(rank).len();
+        let n = columns.rows(rank).len();
         let local = Arc::new(Csr::from_rows(rows.len(), n, |k| inside(k).count(), fill));
-        let key = |&j: &u32| (owner[j as usize], place[j as usize]);
+        let key = |&j: &u32| (columns.owner(j as usize), j);
         // It is there: ghosts are all columns of others.
         let ghost = |j: u32| ghosts.binary_search_by_key(&key(&j), key).unwrap_or(0) as u32;
-        let outside = |k: usize| entries(k).filter(|&(j, _)| !is_own(j)).map(|(j, v)| (ghost(j), v));
-        let length = |k: usize| self.a.row_len(rows[k] as usize);
-        let has_others = |&k: &usize| local.row_len(k) < length(k);
+        let outside = |k: usize| {
+            let others = entries(k).filter(|&((_, place), _)| place == NOWHERE);
+            others.map(|((j, _), v)| (ghost(j), v))
+        };
+        let has_others = |&k: &usize| local.row_len(k) < self.a.row_len(row(k));
         let border_rows: Vec<u32> = (0..rows.len()).filter(has_others).map(|k| k as u32).collect();
         let entries = entries_outside(&border_rows, outside, ghosts.len());
         Piece { local, border: Border { rows: border_rows, entries, links: self.links(rank) } }
     }
 
     fn links(&self, rank: usize) -> Links {
-        let Partition { owner, place, .. } = &*self.columns;
+        let columns = &self.columns;
         let from = |of: usize, rank: usize| {
-            self.ghosts[of].iter().copied().filter(move |&j| owner[j as usize] as usize == rank)
+            self.ghosts[of].iter().copied().filter(move |&j| columns.owner(j as usize) == rank)
         };
-        let others = || (0..self.columns.size()).filter(|&other| other != rank);
-        let sends = others().map(|to| (to, from(to, rank).map(|j| place[j as usize]).collect::<Vec<_>>()));
+        let place = |j: u32| columns.rows(rank).position(j).map(|place| place as u32);
+        let others = || (0..columns.size()).filter(|&other| other != rank);
+        let sends = others().map(|to| (to, from(to, rank).filter_map(place).collect::<Vec<_>>()));
         let receives = others().map(|of| (of, from(rank, of).count()));
         Links {
             sends: sends.filter(|(_, places)| !places.is_empty()).collect(),
@@ -164,6 +173,22 @@ fn entries_outside<E: Iterator<Item = (u32, f64)>>(
     Csr::from_rows(rows.len(), ghosts, length, fill)
 }
 
+/// The places of others' unknowns that these rows have entries for, in the order in which they are received,
+/// one rank after the other; and which of them each of others' unknowns is.
+fn looked_at<T: Real>(a: &Csr<T>, columns: &Numbering) -> (Vec<u32>, Vec<u32>) {
+    let others = columns.others();
+    let mut which = vec![NOWHERE; others.len()];
+    a.col_idx().iter().filter_map(|&j| others.position(j)).for_each(|k| which[k] = 0);
+    let seen = others.iter().zip(&which).filter(|(_, which)| **which != NOWHERE);
+    let mut places: Vec<u32> = seen.map(|(place, _)| place).collect();
+    // Stable, so that those of a rank stay in their order.
+    places.sort_by_key(|&place| columns.owner(place));
+    for (&place, ghost) in places.iter().zip(0..) {
+        which[others.position(place).unwrap_or(0)] = ghost;
+    }
+    (places, which)
+}
+
 impl Border {
     /// Of a matrix without columns of others.
     pub(crate) fn none() -> Border {
@@ -178,14 +203,11 @@ impl Border {
         rows: Vec<u32>,
         columns: &Numbering,
     ) -> Result<Border> {
-        let owner = |j: u32| columns.owner(j) as usize;
-        let is_other = |j: &u32| owner(*j) != comm.rank();
-        // They are received one rank after the other.
-        let mut ghosts: Vec<u32> = a.col_idx().iter().copied().filter(is_other).collect();
-        ghosts.sort_unstable_by_key(|&j| (owner(j), j));
-        ghosts.dedup();
+        let (ghosts, ghost_of) = looked_at(a, columns);
         let mut asked: Vec<Vec<u32>> = vec![Vec::new(); comm.size()];
-        ghosts.iter().for_each(|&j| asked[owner(j)].push(columns.number(j)));
+        for &place in &ghosts {
+            asked[columns.owner(place) as usize].push(columns.number(place));
+        }
         let receives = asked.iter().map(Vec::len).enumerate().filter(|&(_, count)| count > 0).collect();
         let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
         let mut sends = Vec::new();
@@ -197,12 +219,10 @@ impl Border {
                 sends.push((to, places));
             }
         }
-        let key = |&j: &u32| (owner(j), j);
-        let ghost = |j: u32| ghosts.binary_search_by_key(&key(&j), key).unwrap_or(0) as u32;
         let outside = |k: usize| {
-            let (columns, values) = a.row(k);
-            let others = columns.iter().zip(values).filter(|(j, _)| is_other(j));
-            others.map(|(&j, v)| (ghost(j), v.to_f64()))
+            let (of_row, values) = a.row(k);
+            let entries = of_row.iter().zip(values);
+            entries.filter_map(|(&j, v)| Some((ghost_of[columns.others().position(j)?], v.to_f64())))
         };
         let all: Vec<u32> = (0..a.n_rows() as u32).collect();
         let entries = entries_outside(&all, outside, ghosts.len());

@@ -70,8 +70,12 @@ impl Ranges {
         let cuts = comm.all_gather(&cuts)?;
         let cut =
             |next: usize| cuts.iter().skip(next).step_by(size - 1).fold(n_rows as f64, |a, &b| a.min(b));
-        let cuts = (0..size - 1).map(|next| cut(next) as usize);
-        Ok(Ranges { firsts: std::iter::once(0).chain(cuts).chain([n_rows]).collect() })
+        Ok(Ranges::cut((0..size - 1).map(|next| cut(next) as usize), n_rows))
+    }
+
+    /// Cut in front of these rows, which ascend, of `n_rows`.
+    pub(super) fn cut(cuts: impl IntoIterator<Item = usize>, n_rows: usize) -> Ranges {
+        Ranges { firsts: std::iter::once(0).chain(cuts).chain([n_rows]).collect() }
     }
 
     /// How many ranks there are.

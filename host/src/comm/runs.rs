@@ -19,6 +19,26 @@ pub struct Runs {
     len: usize,
 }
 
+/// Where a number is among some that ascend, found at once.
+pub(crate) enum Lookup {
+    /// Of numbers that follow each other.
+    Range(Range<u32>),
+    /// For each number where it is, or [`NOWHERE`].
+    Table(Vec<u32>),
+}
+
+impl Lookup {
+    /// Where it is, or [`NOWHERE`].
+    #[inline]
+    pub fn place(&self, number: u32) -> u32 {
+        match self {
+            Lookup::Range(range) if range.contains(&number) => number - range.start,
+            Lookup::Range(_) => NOWHERE,
+            Lookup::Table(places) => places[number as usize],
+        }
+    }
+}
+
 /// What comes `by` indices behind a number.
 fn behind(number: u32, by: u32) -> u32 {
     if number == NOWHERE { NOWHERE } else { number + by }
@@ -133,6 +153,15 @@ impl Runs {
         all
     }
 
+    /// The same, to look up many of them.
+    pub(crate) fn lookup(&self, n: usize) -> Lookup {
+        match self.runs[..] {
+            [] => Lookup::Range(0..0),
+            [[_, first]] => Lookup::Range(first..first + self.len as u32),
+            _ => Lookup::Table(self.inverse(n).expanded()),
+        }
+    }
+
     /// What `next` has at each of these numbers.
     pub(crate) fn then(&self, next: &Runs) -> Runs {
         let mut all = Runs::default();
@@ -183,6 +212,8 @@ mod tests {
             let inverse = runs.inverse(n as usize);
             let expected = places.iter().map(|place| place.map_or(NOWHERE, |k| k as u32));
             assert!(inverse.iter().eq(expected));
+            let lookup = runs.lookup(n as usize);
+            assert!((0..n).map(|number| lookup.place(number)).eq(inverse.iter()));
             assert!(runs.then(&inverse).iter().eq(0..list.len() as u32));
             assert_eq!(runs.then(&inverse), Runs::from(0..list.len()));
         }

@@ -34,7 +34,7 @@ impl<T: Real, B: Borders<T>> Gathered<T, B> {
     pub fn new(backend: &Distributed<B>, m: Option<Whole<T, B>>, is_fixed: bool) -> Result<Self> {
         let (m, parts) = m.unzip();
         let n = parts.as_ref().map_or(0, |parts| parts.n_rows());
-        let root = Arc::new(Partition::of_owners(vec![0; n], backend.comm().size()));
+        let root = Arc::new(Partition::at(0, n, backend.comm().size()));
         let inner = backend.inner();
         Ok(Gathered {
             gather: identity(backend, parts.as_ref().map(|parts| (&root, parts)))?,

@@ -102,10 +102,12 @@ impl Received {
 
     /// All columns, ascending.
     pub fn columns(&self) -> Vec<(u32, u32)> {
-        let mut columns = self.columns.clone();
+        // As one number each, which are sorted in half the time.
+        let joined = |&(number, owner): &(u32, u32)| u64::from(number) << 32 | u64::from(owner);
+        let mut columns: Vec<u64> = self.columns.iter().map(joined).collect();
         columns.sort_unstable();
         columns.dedup();
-        columns
+        columns.into_iter().map(|joined| ((joined >> 32) as u32, joined as u32)).collect()
     }
 
     /// The rows, those of their entries whose columns are among these.

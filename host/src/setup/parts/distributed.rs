@@ -223,8 +223,8 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let rank = self.comm().rank() as u32;
-        let others: Runs = a.columns.others().iter().copied().collect();
-        let mut rows = self.inner().rows_in_places(&a.local, &others.inverse(a.columns.len()))?;
+        let others = a.columns.others().inverse(a.columns.len());
+        let mut rows = self.inner().rows_in_places(&a.local, &others)?;
         rows.retain(|&row| a.rows.owner(row) == rank);
         Ok(rows)
     }
@@ -248,7 +248,7 @@ impl<B> Distributed<B> {
         let rows = halo.received_from(a.rows.len()).map(|(place, row)| (places.get(place as usize), row));
         let mut source: Vec<(u32, u32)> = rows.collect();
         let are_there = source.len();
-        for &place in columns.others() {
+        for place in columns.others().iter() {
             if source[..are_there].binary_search_by_key(&place, |&(place, _)| place).is_err() {
                 source.push((place, first + received.n_rows() as u32));
                 received.add_row([((columns.number(place), columns.owner(place)), diagonal(place))]);
@@ -340,7 +340,7 @@ impl<B> Distributed<B> {
     {
         // An empty row for what is not there.
         let empty = Csr::from_rows(1, columns.len(), |_| 0, |_, _, _| ());
-        let nothing = rows.others().iter().map(|&place| (place, a.rows.len() as u32));
+        let nothing = rows.others().iter().map(|place| (place, a.rows.len() as u32));
         let source = rows.own().inverse(rows.len()).then(a.rows.own()).replaced(nothing);
         let places = a.columns.places_in(columns);
         self.agreed(self.put_together(&source, a, &places, &Arc::new(empty)))

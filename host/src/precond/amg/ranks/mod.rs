@@ -75,8 +75,8 @@ impl Known {
             None => comm.receive(0)?,
             Some((partition, in_f32)) => {
                 let message = |rank| {
-                    let rows = partition.rows(rank).iter().map(|&row| row as u32).collect::<Runs>();
-                    let runs: Vec<[u32; 2]> = rows.iter_runs().map(|(row, n)| [row, n as u32]).collect();
+                    let rows = partition.rows(rank).iter_runs();
+                    let runs: Vec<[u32; 2]> = rows.map(|(row, count)| [row, count as u32]).collect();
                     let known = [partition.n_rows() as u64, u64::from(in_f32)];
                     Writer::new().put(&known).put(&runs).bytes()
                 };
@@ -190,7 +190,7 @@ pub(crate) fn whole_at_root<T: Real, B: Parts<T> + Borders<T>>(
     for (rank, message) in messages.iter().enumerate() {
         Reader::new(message).take::<u32>()?.into_iter().for_each(|row| owners[row as usize] = rank as u32);
     }
-    Ok(Some((rows.in_numbers(), Arc::new(Partition::of_owners(owners, comm.size())))))
+    Ok(Some((rows.in_numbers(), Arc::new(Partition::of_owners(&owners, comm.size())))))
 }
 
 /// The cycle of one rank.

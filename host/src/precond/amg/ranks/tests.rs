@@ -9,7 +9,7 @@ use crate::backend::Memory;
 use crate::backend::cpu::Cpu;
 use crate::backend::distributed::Distributed;
 use crate::backend::gpu::Gpu;
-use crate::comm::{Comm, Partition, Partitioning, Pieces, Reader, Runs, Team, Writer};
+use crate::comm::{Comm, Partition, Partitioning, Pieces, Reader, Team, Writer};
 use crate::matrix::{AnyMatrix, Csr};
 use crate::precond::amg::coarsening::SetupOptions;
 use crate::precond::amg::coarsest::as_ordinary;
@@ -66,8 +66,7 @@ fn together<B: SetsUp<f64, f64>>(
         let product = backend.rows(&Arc::new(AnyMatrix::Crs(piece.local.clone())), &piece.border).unwrap();
         let planes = backend.inner().in_planes(&piece.local, block).unwrap();
         let rows = OwnRows { a: &planes, piece: &piece, product: &Arc::new(product) };
-        let numbers: Runs = partition.rows(rank).iter().map(|&row| row as u32).collect();
-        let a = rows.numbered(&backend, &numbers, partition.n_rows()).unwrap();
+        let a = rows.numbered(&backend, partition.rows(rank), partition.n_rows()).unwrap();
         let (product, options) = (Some(&**rows.product), SetupOptions::default());
         let made = build_range::<f64, _>(&backend, a, product, params, options, Range::default()).unwrap();
         let host = |m: &Blocks<DistributedCsr<<B as Matrices<f64>>::Csr>>| {

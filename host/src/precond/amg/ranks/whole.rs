@@ -74,7 +74,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
         let coarse = match self.shared.is_empty() {
             false => coarse_partition(&r.0, &self.partition, level.block),
             // What is below stays here.
-            true => Partition::of_owners(vec![0; r.0.n_rows()], comm.size()),
+            true => Partition::at(0, r.0.n_rows(), comm.size()),
         };
         let fine = std::mem::replace(&mut self.partition, Arc::new(coarse));
         let coarse = &self.partition;
@@ -84,7 +84,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
             (Pieces::between(r.0, coarse.clone(), fine.clone()), r.1),
         ];
         let part = |rank: usize| {
-            let of_row = |&i: &u64| &level.d[level.block * i as usize..][..level.block];
+            let of_row = |i: u32| &level.d[level.block * i as usize..][..level.block];
             Part {
                 block: level.block,
                 matrices: [0, 1, 2].map(|k| {
@@ -177,5 +177,5 @@ fn coarse_partition(r: &Csr<f64>, fine: &Partition, block: usize) -> Partition {
     };
     let nodes = (0..r.n_rows() / block).into_par_iter().with_min_len(1024);
     let owner = nodes.flat_map_collect(|node| std::iter::repeat_n(owner_of(node), block));
-    Partition::of_owners(owner, fine.size())
+    Partition::of_owners(&owner, fine.size())
 }
