@@ -141,7 +141,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let m: Box<dyn Preconditioner<T, _>> = match &basis[..] {
             [] => m,
             _ => {
-                let vector = |v: &Vec<f64>| backend.vector(&rounded(v));
+                let vector = |v: &Vec<f64>| backend.vector(&T::rounded(v));
                 let basis = basis.iter().map(vector).collect::<Result<_>>()?;
                 Box::new(Projected::with_basis(&backend, m, basis)?)
             }
@@ -345,10 +345,6 @@ fn with_its_reason<M: Operator>(matrix: M) -> (M, String) {
     (matrix, reason)
 }
 
-fn rounded<T: Real>(values: &[f64]) -> Vec<T> {
-    values.iter().map(|&v| T::from_f64(v)).collect()
-}
-
 impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
     fn solve(
         &mut self,
@@ -359,10 +355,10 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
     ) -> Result<Solved> {
         let Local { backend, matrix, m, solver, .. } = self;
         let begin = Instant::now();
-        let b = backend.vector(&rounded::<T>(b))?;
+        let b = backend.vector(&T::rounded(b))?;
         let mut x = match start {
             None => backend.zeros(self.n)?,
-            Some(x) => backend.vector(&rounded::<T>(x))?,
+            Some(x) => backend.vector(&T::rounded(x))?,
         };
         let before = backend.exchanged()?;
         let comm = backend.comm().clone();

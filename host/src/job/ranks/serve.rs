@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::orders::Order;
-use super::part::{self, Part};
-use super::share::Share;
-use crate::comm::{Comm, Reader, Writer, agree};
+use super::part::{self, Part, Solved};
+use super::share::{Found, Share, Sides};
+use crate::comm::{Comm, agree};
 use crate::error::{Error, Result};
 use crate::job::Device;
 use crate::solver::Stop;
@@ -54,14 +54,7 @@ fn no_system(system: u64) -> Error {
 }
 
 fn solve(comm: &dyn Comm, part: &mut dyn Part, stop: &Stop) -> Result<()> {
-    let message = comm.receive(0)?;
-    let mut message = Reader::new(&message);
-    let b: Vec<f64> = message.take()?;
-    let start: Vec<f64> = message.take()?;
-    let start = (start.len() == b.len()).then_some(&start[..]);
-    let solved = part.solve(&b, start, stop, None)?;
-    let told = solved.exchanged;
-    let counts = [told.exchanges, told.bytes, told.reductions, solved.bytes_moved];
-    comm.gather(Writer::new().put(&solved.x).put(&counts).bytes())?;
-    Ok(())
+    let Sides { b, start } = Sides::receive(comm)?;
+    let Solved { x, exchanged, bytes_moved, .. } = part.solve(&b, start.as_deref(), stop, None)?;
+    Found { x, exchanged, bytes_moved }.gather(comm).map(drop)
 }

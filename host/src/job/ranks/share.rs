@@ -1,7 +1,9 @@
-//! What each rank gets of a system.
+//! What each rank gets of a system, of a right-hand side, and gives back of a solution. Ranks of one process
+//! hand vectors over as they are.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Partition, Piece, Pieces, Reader, Writer};
 use crate::error::{Error, Result};
 use crate::precond::amg::Known;
@@ -64,5 +66,84 @@ impl Share {
     fn taken(comm: &dyn Comm, shares: &Option<Shares>) -> Result<Share> {
         let shares = shares.as_ref().map(|shares| shares.of(comm.rank()));
         shares.ok_or_else(|| Error::Option("rank 0 shares nothing out: a mistake of this library".into()))
+    }
+}
+
+/// A rank's part of b, and of the x to start from.
+#[derive(Default)]
+pub(super) struct Sides {
+    pub b: Vec<f64>,
+    pub start: Option<Vec<f64>>,
+}
+
+impl Sides {
+    /// Gives the other ranks theirs, and returns that of rank 0.
+    pub fn give(comm: &dyn Comm, of: impl Fn(usize) -> Sides) -> Result<Sides> {
+        if let Some(process) = comm.one_process() {
+            let sides = (1..comm.size()).map(|rank| Mutex::new(of(rank))).collect::<Vec<_>>();
+            process.share(Arc::new(sides))?;
+            return Ok(of(0));
+        }
+        for rank in 1..comm.size() {
+            let Sides { b, start } = of(rank);
+            // A start that is not as long as b is none; of no rows there is nothing to start from.
+            let start = start.unwrap_or_else(|| if b.is_empty() { vec![0.0] } else { Vec::new() });
+            comm.send(rank, &Writer::new().put(&b).put(&start).bytes())?;
+        }
+        Ok(of(0))
+    }
+
+    /// What rank 0 gives this one.
+    pub fn receive(comm: &dyn Comm) -> Result<Sides> {
+        if let Some(process) = comm.one_process() {
+            let all = process.share(Arc::new(Vec::<Mutex<Sides>>::new()))?;
+            let mut mine = all[0][comm.rank() - 1].lock().unwrap_or_else(PoisonError::into_inner);
+            return Ok(std::mem::take(&mut *mine));
+        }
+        let message = comm.receive(0)?;
+        let mut message = Reader::new(&message);
+        let (b, start): (Vec<f64>, Vec<f64>) = (message.take()?, message.take()?);
+        let start = Some(start).filter(|start| start.len() == b.len());
+        Ok(Sides { b, start })
+    }
+}
+
+/// A rank's part of x, and what it counted.
+#[derive(Default)]
+pub(super) struct Found {
+    pub x: Vec<f64>,
+    pub exchanged: Exchanged,
+    pub bytes_moved: u64,
+}
+
+impl Found {
+    /// Those of all ranks, at rank 0, which is the first. All ranks call this.
+    pub fn gather(self, comm: &dyn Comm) -> Result<Vec<Found>> {
+        if let Some(process) = comm.one_process() {
+            let all = process.share(Arc::new(Mutex::new(self)))?;
+            let all = all.iter().filter(|_| comm.rank() == 0);
+            let taken = |found: &Arc<Mutex<Found>>| {
+                std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))
+            };
+            return Ok(all.map(taken).collect());
+        }
+        let Exchanged { exchanges, bytes, reductions } = self.exchanged;
+        let counts = [exchanges, bytes, reductions, self.bytes_moved];
+        let message = match comm.rank() {
+            0 => Vec::new(),
+            _ => Writer::new().put(&self.x).put(&counts).bytes(),
+        };
+        let Some(messages) = comm.gather(message)? else { return Ok(Vec::new()) };
+        let others = messages.iter().skip(1).map(|message| {
+            let mut message = Reader::new(message);
+            let (x, counts) = (message.take()?, message.take::<u64>()?);
+            match counts[..] {
+                [exchanges, bytes, reductions, bytes_moved] => {
+                    Ok(Found { x, exchanged: Exchanged { exchanges, bytes, reductions }, bytes_moved })
+                }
+                _ => Err(Error::Option("a rank tells something else".into())),
+            }
+        });
+        std::iter::once(Ok(self)).chain(others).collect()
     }
 }

@@ -7,10 +7,10 @@ use super::Ranks;
 use super::info::Info;
 use super::orders::{Choices, Order};
 use super::part::{self, Part, Root};
-use super::share::Shares;
+use super::share::{Found, Shares, Sides};
 use crate::backend::Storage;
 use crate::backend::distributed::Exchanged;
-use crate::comm::{Partition, Pieces, Quality, Reader, Writer, agree};
+use crate::comm::{Partition, Pieces, Quality, agree};
 use crate::error::{Error, Result};
 use crate::job::plan::Plan;
 use crate::job::progress::{Iterations, Stage, Watch};
@@ -112,32 +112,23 @@ impl System {
         let System { ranks, partition, part, exchanged, bytes_moved, around, number, .. } = self;
         let begin = Instant::now();
         let comm = &ranks.comm;
-        let parts = |rank| (partition.part(b, rank), start.map(|x| partition.part(x, rank)));
+        let sides =
+            |rank| Sides { b: partition.part(b, rank), start: start.map(|x| partition.part(x, rank)) };
         ranks.fatal(|| {
             ranks.order(&Order::Solve { system: *number, stop })?;
-            for rank in 1..ranks.size() {
-                let (b, start) = parts(rank);
-                // A start that is not as long as b is none; of no rows there is nothing to start from.
-                let start = start.unwrap_or_else(|| if b.is_empty() { vec![0.0] } else { Vec::new() });
-                comm.send(rank, &Writer::new().put(&b).put(&start).bytes())?;
-            }
-            let (b, start) = parts(0);
+            let Sides { b, start } = Sides::give(&**comm, sides)?;
             let ahead = begin.elapsed().as_secs_f64();
             let mine = part.solve(&b, start.as_deref(), &stop, Some(observer))?;
             let end = Instant::now();
-            exchanged.add(mine.exchanged);
-            *bytes_moved += mine.bytes_moved;
+            let found = Found { x: mine.x, exchanged: mine.exchanged, bytes_moved: mine.bytes_moved };
             let mut x = vec![0.0; partition.n_rows()];
-            partition.put(&mine.x, 0, &mut x);
-            for (rank, message) in comm.gather(Vec::new())?.iter().flatten().enumerate().skip(1) {
-                let mut message = Reader::new(message);
-                partition.put(&message.take::<f64>()?, rank, &mut x);
-                let counts: Vec<u64> = message.take()?;
-                let &[_, bytes, _, moved] = &counts[..] else {
-                    return Err(Error::Option(format!("rank {rank} tells something else")));
-                };
-                exchanged.bytes += bytes;
-                *bytes_moved += moved;
+            for (rank, found) in found.gather(&**comm)?.into_iter().enumerate() {
+                partition.put(&found.x, rank, &mut x);
+                match rank {
+                    0 => exchanged.add(found.exchanged),
+                    _ => exchanged.bytes += found.exchanged.bytes,
+                }
+                *bytes_moved += found.bytes_moved;
             }
             around[0] += ahead + mine.around[0];
             around[1] += mine.around[1] + end.elapsed().as_secs_f64();

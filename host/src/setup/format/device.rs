@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arithmetic::compression::Compression;
@@ -42,13 +43,13 @@ impl<T: Real, S: Real> Formats<T, S> for Gpu {
 }
 
 /// Where the rows of a matrix go in reduced SELL.
-struct Widths {
+pub(super) struct Widths {
     /// Prefix sums of the slices' widths, in units of 32 entries.
     starts: Arc<Buffer>,
     /// The row at each position, unless rows stay in order.
     permutation: Option<Arc<Buffer>>,
     /// Entries with padding.
-    stored: u64,
+    pub stored: u64,
 }
 
 impl Gpu {
@@ -57,7 +58,7 @@ impl Gpu {
         let (pattern, nnz) = (a.first(), a.first().size.nnz);
         let mut widths = None;
         let choice = choose_for_gpu(pattern.size.n_rows, nnz, |sigma| {
-            let stored = widths.insert(self.widths(pattern, sigma)?).stored;
+            let stored = widths.insert(self.widths(pattern, 0..pattern.size.n_rows, sigma)?).stored;
             Ok(Padding { stored, nnz: nnz as u64 })
         })?;
         let matrix = match widths {
@@ -143,10 +144,15 @@ impl Gpu {
         })
     }
 
-    /// The slices of `a`, rows sorted within windows of `sigma`, 1 or a multiple of 32 up to 1024.
-    fn widths<T: Real>(&self, a: &DeviceCsr<T>, sigma: usize) -> Result<Widths> {
-        let (n_rows, row_ptr) = (a.size.n_rows as u64, a.row_ptr());
-        let n_slices = a.size.n_rows.div_ceil(SLICE);
+    /// The slices of these rows of `a`, sorted within windows of `sigma`, 1 or a multiple of 32 up to 1024.
+    pub(super) fn widths<T: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+        rows: Range<usize>,
+        sigma: usize,
+    ) -> Result<Widths> {
+        let (count, row_ptr) = (rows.len(), a.row_ptr().wrapping_add(rows.start));
+        let (n_rows, n_slices) = (count as u64, count.div_ceil(SLICE));
         let starts = Buffer::new(self.device(), (n_slices + 1) * size_of::<u32>())?;
         let widths = starts.address as *mut u32;
         let permutation = if sigma == 1 {
@@ -158,7 +164,7 @@ impl Gpu {
             let permutation = rows.address as *mut u32;
             let kernel = sort_windows { n_rows, row_ptr, permutation, widths };
             // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-            unsafe { self.launch_in_blocks_of(sigma as u32, a.size.n_rows, &kernel) }?;
+            unsafe { self.launch_in_blocks_of(sigma as u32, count, &kernel) }?;
             Some(rows)
         };
         let stored = SLICE as u64 * self.row_pointers(&starts, n_slices)?;

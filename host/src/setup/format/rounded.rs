@@ -1,5 +1,6 @@
 //! Rows whose values are rounded as a GPU will compress them, while they are shared out among ranks.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arithmetic::compression::Compression;
@@ -7,12 +8,13 @@ use cuda_std::Real;
 use gpu_kernels::setup::convert::{reach_of_rows, round_rows};
 
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::Gpu;
+use crate::backend::gpu::{Gpu, transfer};
 use crate::backend::{Memory, Slot};
 use crate::comm::Runs;
 use crate::error::Result;
-use crate::matrix::Csr;
+use crate::launch::Address;
 use crate::matrix::rounding::{Pivot, Rounding, pivots};
+use crate::matrix::{Csr, sell_padding_of};
 use crate::setup::matrix::Matrices;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
@@ -31,6 +33,12 @@ pub trait RoundedRows<T: Real>: Matrices<T> {
         diagonal: &Runs,
         compression: Compression,
     ) -> Result<Self::Csr>;
+
+    /// Entries of these rows of `a`.
+    fn row_lengths(&self, a: &Self::Csr, rows: Range<usize>) -> Result<Vec<u32>>;
+
+    /// What reduced SELL would store of these rows of `a`, sorted within windows of `sigma`.
+    fn stored_in_sell(&self, a: &Self::Csr, rows: Range<usize>, sigma: usize) -> Result<u64>;
 }
 
 impl<T: Real> RoundedRows<T> for Cpu {
@@ -51,6 +59,14 @@ impl<T: Real> RoundedRows<T> for Cpu {
         let diagonal = |i: usize| diagonal.get(i).copied().unwrap_or(0);
         let rounding = Rounding::of_rows(a, pivot, diagonal, compression);
         Ok(Arc::new(a.with_rows(|range, values| rounding.values(range, values))))
+    }
+
+    fn row_lengths(&self, a: &Arc<Csr<T>>, rows: Range<usize>) -> Result<Vec<u32>> {
+        Ok(rows.map(|i| a.row_len(i) as u32).collect())
+    }
+
+    fn stored_in_sell(&self, a: &Arc<Csr<T>>, rows: Range<usize>, sigma: usize) -> Result<u64> {
+        Ok(sell_padding_of(self.row_lengths(a, rows)?, 0, sigma)?.stored)
     }
 }
 
@@ -89,6 +105,18 @@ impl<T: Real> RoundedRows<T> for Gpu {
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(a.size.n_rows, &kernel) }?;
         Ok(rounded)
+    }
+
+    fn row_lengths(&self, a: &DeviceCsr<T>, rows: Range<usize>) -> Result<Vec<u32>> {
+        let start = a.row_ptr.address + (rows.start * size_of::<u32>()) as Address;
+        let mut ends = vec![0u32; rows.len() + 1];
+        // SAFETY: the matrix has those rows.
+        unsafe { transfer::download(&**self.device(), &mut ends, start)? };
+        Ok(ends.windows(2).map(|ends| ends[1] - ends[0]).collect())
+    }
+
+    fn stored_in_sell(&self, a: &DeviceCsr<T>, rows: Range<usize>, sigma: usize) -> Result<u64> {
+        self.widths(a, rows, sigma).map(|widths| widths.stored)
     }
 }
 

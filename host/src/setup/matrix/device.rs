@@ -301,10 +301,6 @@ impl<T: Real> Matrices<T> for Gpu {
     fn size(&self, a: &DeviceCsr<T>) -> Size {
         a.size
     }
-    fn row_lengths(&self, a: &DeviceCsr<T>) -> Result<Vec<u32>> {
-        let ends = download(&a.row_ptr, a.size.n_rows + 1, 0u32)?;
-        Ok(ends.windows(2).map(|ends| ends[1] - ends[0]).collect())
-    }
     fn set_values(&self, a: &mut DeviceCsr<T>, values: &Csr<T>) -> Result<()> {
         assert_eq!(a.size.nnz, values.nnz());
         // SAFETY: the buffer has as many elements.

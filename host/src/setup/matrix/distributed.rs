@@ -158,9 +158,6 @@ impl<T: Real, B: Parts<T> + Borders<T>> Matrices<T> for Distributed<B> {
     fn rows_here(&self, a: &Self::Csr) -> usize {
         a.rows.own().len()
     }
-    fn row_lengths(&self, a: &Self::Csr) -> Result<Vec<u32>> {
-        self.inner().row_lengths(&a.local)
-    }
     fn surrounded(&self, a: &Blocks<Self::Csr>) -> Result<Blocks<Self::Csr>> {
         let mut planes = a.map(|plane| self.surrounded_plane(plane))?;
         // The planes have one pattern.

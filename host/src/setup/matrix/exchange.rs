@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use crate::comm::{Comm, Numbering, Reader, Runs, Writer, all_to_all, singly};
+use crate::comm::{Comm, NOWHERE, Numbering, Reader, Runs, Writer, all_to_all, singly};
 use crate::error::Result;
 use crate::matrix::Csr;
 
-/// Adds these rows of `a`, whose columns are `columns`, to a message.
+/// Adds these rows of `a`, whose columns are `columns`, to a message: their lengths; the columns that they
+/// have, ascending, each with its number and the rank that has it; for each entry which of those it is in, and
+/// its value.
 pub(in crate::setup) fn packed<T: Real>(
     message: Writer,
     a: &Csr<T>,
@@ -17,26 +19,38 @@ pub(in crate::setup) fn packed<T: Real>(
 ) -> Writer {
     let rows = || rows.iter().map(|&i| a.row(i as usize));
     let lengths: Vec<u32> = rows().map(|(columns, _)| columns.len() as u32).collect();
-    let of = |of_column: &dyn Fn(u32) -> u32| {
-        rows().flat_map(|row| row.0).map(|&j| of_column(j)).collect::<Vec<u32>>()
-    };
-    let values: Vec<f64> = rows().flat_map(|(_, values)| values).map(|v| v.to_f64()).collect();
-    let (numbers, owners) = (of(&|j| columns.number(j)), of(&|j| columns.owner(j)));
-    message.put(&lengths).put(&numbers).put(&owners).put(&values)
+    let entries = lengths.iter().map(|&length| length as usize).sum();
+    let first = rows().filter_map(|(columns, _)| columns.first()).min().copied().unwrap_or(0);
+    let behind = rows().filter_map(|(columns, _)| columns.last()).max().map_or(first, |last| last + 1);
+    // Which columns there are, and then which of them each is.
+    let mut which = vec![0u32; (behind - first) as usize];
+    rows().for_each(|(columns, _)| columns.iter().for_each(|&j| which[(j - first) as usize] = 1));
+    let mut there: Vec<[u32; 2]> = Vec::new();
+    for (j, which) in (first..behind).zip(&mut which).filter(|(_, which)| **which == 1) {
+        *which = there.len() as u32;
+        there.push([columns.number(j), columns.owner(j)]);
+    }
+    let (mut indices, mut values): (Vec<u32>, Vec<f64>) =
+        (Vec::with_capacity(entries), Vec::with_capacity(entries));
+    for (columns, of_row) in rows() {
+        indices.extend(columns.iter().map(|&j| which[(j - first) as usize]));
+        values.extend(of_row.iter().map(|v| v.to_f64()));
+    }
+    message.put(&lengths).put(&there).put(&indices).put(&values)
 }
 
 /// Rows of other ranks.
+#[derive(Default)]
 pub(in crate::setup) struct Received {
-    row_ptr: Vec<usize>,
-    /// The number of each entry's column, and the rank that has it.
-    columns: Vec<(u32, u32)>,
-    values: Vec<f64>,
+    parts: Vec<Part>,
 }
 
-impl Default for Received {
-    fn default() -> Self {
-        Received { row_ptr: vec![0], columns: Vec::new(), values: Vec::new() }
-    }
+/// Some of them, as [`packed`] describes them.
+struct Part {
+    lengths: Vec<u32>,
+    columns: Vec<[u32; 2]>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
 }
 
 /// What ranks send each other: the rows of one after those of another. All ranks call this.
@@ -75,52 +89,52 @@ pub(crate) fn rows_at_root<T: Real>(
 
 impl Received {
     pub fn n_rows(&self) -> usize {
-        self.row_ptr.len() - 1
+        self.parts.iter().map(|part| part.lengths.len()).sum()
     }
 
     /// Adds what [`packed`] has put into a message.
     pub fn add(&mut self, message: &mut Reader) -> Result<()> {
-        let mut end = self.columns.len();
-        for length in message.take::<u32>()? {
-            end += length as usize;
-            self.row_ptr.push(end);
-        }
-        let (numbers, owners) = (message.take::<u32>()?, message.take::<u32>()?);
-        self.columns.extend(numbers.into_iter().zip(owners));
-        self.values.extend(message.take::<f64>()?);
+        let (lengths, columns) = (message.take()?, message.take()?);
+        self.parts.push(Part { lengths, columns, indices: message.take()?, values: message.take()? });
         Ok(())
     }
 
-    /// Adds a row of ((number, rank) of the column, value).
-    pub fn add_row(&mut self, entries: impl IntoIterator<Item = ((u32, u32), f64)>) {
-        for (column, value) in entries {
-            self.columns.push(column);
-            self.values.push(value);
-        }
-        self.row_ptr.push(self.columns.len());
+    /// Adds rows of one entry each, in these columns, which ascend.
+    pub fn add_diagonal(&mut self, columns: Vec<[u32; 2]>, values: Vec<f64>) {
+        let (lengths, indices) = (vec![1; values.len()], (0..values.len() as u32).collect());
+        self.parts.push(Part { lengths, columns, indices, values });
     }
 
-    /// All columns, ascending.
+    /// All columns, ascending, each with the rank that has it.
     pub fn columns(&self) -> Vec<(u32, u32)> {
-        // As one number each, which are sorted in half the time.
-        let joined = |&(number, owner): &(u32, u32)| u64::from(number) << 32 | u64::from(owner);
-        let mut columns: Vec<u64> = self.columns.iter().map(joined).collect();
-        columns.sort_unstable();
+        let columns = self.parts.iter().flat_map(|part| &part.columns);
+        let mut columns: Vec<(u32, u32)> = columns.map(|&[number, owner]| (number, owner)).collect();
+        // What is sorted in parts is merged.
+        columns.sort();
         columns.dedup();
-        columns.into_iter().map(|joined| ((joined >> 32) as u32, joined as u32)).collect()
+        columns
     }
 
     /// The rows, those of their entries whose columns are among these.
     pub fn matrix<T: Real>(&self, columns: &Numbering) -> Arc<Csr<T>> {
-        let (mut row_ptr, mut col_idx, mut values) = (vec![0], Vec::new(), Vec::new());
-        for range in self.row_ptr.windows(2).map(|ends| ends[0]..ends[1]) {
-            for (&(number, _), &value) in self.columns[range.clone()].iter().zip(&self.values[range]) {
-                if let Some(place) = columns.place(number) {
-                    col_idx.push(place as u32);
+        let entries = self.parts.iter().map(|part| part.values.len()).sum();
+        let (mut col_idx, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        let mut row_ptr = Vec::with_capacity(self.n_rows() + 1);
+        row_ptr.push(0);
+        for part in &self.parts {
+            let place = |&[number, _]: &[u32; 2]| columns.place(number).map_or(NOWHERE, |place| place as u32);
+            let places: Vec<u32> = part.columns.iter().map(place).collect();
+            let mut first = 0;
+            for &length in &part.lengths {
+                let row = first..first + length as usize;
+                first = row.end;
+                let entries = part.indices[row.clone()].iter().map(|&k| places[k as usize]);
+                for (place, &value) in entries.zip(&part.values[row]).filter(|&(place, _)| place != NOWHERE) {
+                    col_idx.push(place);
                     values.push(T::from_f64(value));
                 }
+                row_ptr.push(col_idx.len());
             }
-            row_ptr.push(col_idx.len());
         }
         Arc::new(Csr::from_valid_parts(self.n_rows(), columns.len(), row_ptr, col_idx, values))
     }

@@ -32,9 +32,6 @@ macro_rules! matrices_of_the_host {
             fn size(&self, a: &Arc<Csr<T>>) -> Size {
                 Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() }
             }
-            fn row_lengths(&self, a: &Arc<Csr<T>>) -> Result<Vec<u32>> {
-                Ok((0..a.n_rows()).map(|i| a.row_len(i) as u32).collect())
-            }
             fn set_values(&self, a: &mut Arc<Csr<T>>, values: &Csr<T>) -> Result<()> {
                 Arc::make_mut(a).values_mut().copy_from_slice(values.values());
                 Ok(())

@@ -93,8 +93,6 @@ pub trait Matrices<T: Real>: Backend<T> + 'static {
     fn rows_here(&self, a: &Self::Csr) -> usize {
         self.size(a).n_rows
     }
-    /// Entries of each row that is here.
-    fn row_lengths(&self, a: &Self::Csr) -> Result<Vec<u32>>;
     /// A square matrix with what the operations of a set-up look at: on several ranks rows of others, those
     /// that this rank's have columns of, and the diagonal entries of the columns of these.
     fn surrounded(&self, a: &Blocks<Self::Csr>) -> Result<Blocks<Self::Csr>> {

@@ -1,6 +1,5 @@
 //! Parts on several ranks: which rows and elements they take from each other.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -243,17 +242,19 @@ impl<B> Distributed<B> {
         let (columns, places) = a.columns.united(comm.rank(), singly(&received.columns()));
         // Of the unknowns that those rows look at, the diagonal entry.
         let diagonal = self.diagonal_of_others(a, &columns)?;
-        let diagonal = |place: u32| diagonal.get(&place).copied().unwrap_or(0.0);
         let first = a.rows.len() as u32;
         let rows = halo.received_from(a.rows.len()).map(|(place, row)| (places.get(place as usize), row));
         let mut source: Vec<(u32, u32)> = rows.collect();
         let are_there = source.len();
-        for place in columns.others().iter() {
+        let (mut alone, mut values) = (Vec::new(), Vec::new());
+        for (place, value) in columns.others().iter().zip(diagonal) {
             if source[..are_there].binary_search_by_key(&place, |&(place, _)| place).is_err() {
-                source.push((place, first + received.n_rows() as u32));
-                received.add_row([((columns.number(place), columns.owner(place)), diagonal(place))]);
+                source.push((place, first + (received.n_rows() + alone.len()) as u32));
+                alone.push([columns.number(place), columns.owner(place)]);
+                values.push(value);
             }
         }
+        received.add_diagonal(alone, values);
         source.sort_unstable();
         let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(source);
         let local = self.put_together(&source, a, &places, &received.matrix(&columns));
@@ -261,13 +262,9 @@ impl<B> Distributed<B> {
         self.of_local(local, &columns, &columns)
     }
 
-    /// The diagonal entries of a square matrix that other ranks have and this one looks at, by their places in
+    /// The diagonal entries of a square matrix that other ranks have and this one looks at, in the order of
     /// `all`; 0 for what is not there. All ranks call this.
-    fn diagonal_of_others<T: Real>(
-        &self,
-        a: &DistributedCsr<B::Csr>,
-        all: &Numbering,
-    ) -> Result<HashMap<u32, f64>>
+    fn diagonal_of_others<T: Real>(&self, a: &DistributedCsr<B::Csr>, all: &Numbering) -> Result<Vec<f64>>
     where
         B: Parts<T>,
     {
@@ -280,8 +277,7 @@ impl<B> Distributed<B> {
         let entry = |(row, &k): (usize, &usize)| rows.get(row, a.columns.own().get(k) as usize);
         let sent = own.iter().enumerate().map(|of_own| entry(of_own).map_or(0.0, Real::to_f64));
         let received = halo.received(comm, &sent.collect::<Vec<f64>>(), 1)?;
-        let places = halo.receives.iter().flat_map(|(_, places)| places);
-        Ok(places.copied().zip(received).collect())
+        Ok(halo.received_from(0).map(|(_, k)| received[k as usize]).collect())
     }
 
     /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call

@@ -1,5 +1,6 @@
 //! The rows that a rank has of a matrix of a level, on their way to where they are multiplied.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arithmetic::compression::Compression;
@@ -48,8 +49,7 @@ fn rounded_plane<T: Real, B: Parts<T> + RoundedRows<T>>(
     pivot: Pivot,
 ) -> Result<Option<DistributedCsr<B::Csr>>> {
     let (comm, inner, columns) = (&**backend.comm(), backend.inner(), own.columns());
-    let lengths = backend.agreed(inner.row_lengths(own.local()))?;
-    if !would_be_sell(comm, own, &lengths)? {
+    if !would_be_sell(backend, own)? {
         return Ok(None);
     }
     let reach = backend.agreed(inner.reach(own.local(), pivot, columns.own(), &columns.numbers()))?;
@@ -61,9 +61,18 @@ fn rounded_plane<T: Real, B: Parts<T> + RoundedRows<T>>(
 
 /// Whether a GPU would hold the whole matrix in reduced SELL. Each rank looks at the windows of rows that are
 /// all its own, rank 0 at the others. All ranks call this.
-fn would_be_sell<M>(comm: &dyn Comm, own: &DistributedCsr<M>, lengths: &[u32]) -> Result<bool> {
+fn would_be_sell<T: Real, B: Parts<T> + RoundedRows<T>>(
+    backend: &Distributed<B>,
+    own: &DistributedCsr<B::Csr>,
+) -> Result<bool> {
+    let (comm, inner) = (&**backend.comm(), backend.inner());
     let Size { n_rows, nnz, .. } = own.size();
-    let (whole, split) = windows(&own.rows().numbers().expanded(), lengths, n_rows);
+    let Windows { whole, split } = Windows::of(own.rows(), n_rows);
+    let lengths = |(number, rows): (u32, Range<usize>)| {
+        let lengths = inner.row_lengths(own.local(), rows)?;
+        Ok((number..).zip(lengths).map(|(number, length)| [number, length]).collect::<Vec<_>>())
+    };
+    let split = backend.agreed(split.into_iter().map(lengths).collect::<Result<Vec<_>>>())?.concat();
     let mut of_several = Vec::new();
     for message in comm.gather(Writer::new().put(&split).bytes())?.iter().flatten() {
         of_several.extend(Reader::new(message).take::<[u32; 2]>()?);
@@ -71,30 +80,47 @@ fn would_be_sell<M>(comm: &dyn Comm, own: &DistributedCsr<M>, lengths: &[u32]) -
     of_several.sort_unstable();
     let of_several: Vec<u32> = of_several.into_iter().map(|[_, length]| length).collect();
     let choice = choose_for_gpu(n_rows, nnz, |sigma| {
-        let stored = |lengths: &[u32]| Ok(sell_padding_of(lengths.to_vec(), 0, sigma)?.stored);
-        let stored = (stored(&whole)? + stored(&of_several)?) as f64;
+        let stored = |rows: &Range<usize>| inner.stored_in_sell(own.local(), rows.clone(), sigma);
+        let here = backend.agreed(whole.iter().map(stored).sum::<Result<u64>>())?;
+        let stored = (here + sell_padding_of(of_several.clone(), 0, sigma)?.stored) as f64;
         Ok(Padding { stored: sums(comm, &[stored])?[0] as u64, nnz: nnz as u64 })
     })?;
     Ok(choice.format == Format::Sell)
 }
 
-/// The lengths of rows, which have these numbers, in windows that are whole here; and number and length of
-/// the others. Windows are the largest that rows are sorted in, which the smaller ones divide.
-fn windows(numbers: &[u32], lengths: &[u32], n_rows: usize) -> (Vec<u32>, Vec<[u32; 2]>) {
-    const WINDOW: usize = SORTING_WINDOWS[SORTING_WINDOWS.len() - 1];
-    let (mut whole, mut split) = (Vec::with_capacity(lengths.len()), Vec::new());
-    let mut first = 0;
-    for of_window in numbers.chunk_by(|a, b| *a as usize / WINDOW == *b as usize / WINDOW) {
-        let range = first..first + of_window.len();
-        first = range.end;
-        let start = of_window[0] as usize / WINDOW * WINDOW;
-        if of_window.len() == WINDOW.min(n_rows - start) {
-            whole.extend_from_slice(&lengths[range]);
-        } else {
-            split.extend(of_window.iter().zip(&lengths[range]).map(|(&number, &length)| [number, length]));
+/// Windows of rows, of the largest size that rows are sorted in, which the smaller ones divide.
+struct Windows {
+    /// Rows in windows that are all here.
+    whole: Vec<Range<usize>>,
+    /// The others; in front their first numbers.
+    split: Vec<(u32, Range<usize>)>,
+}
+
+impl Windows {
+    /// Of rows that are all this rank's, of `n_rows`.
+    fn of(rows: &Numbering, n_rows: usize) -> Windows {
+        const WINDOW: usize = SORTING_WINDOWS[SORTING_WINDOWS.len() - 1];
+        let (mut whole, mut split) = (Vec::new(), Vec::new());
+        let mut place = 0;
+        for (number, count, _) in rows.rows() {
+            let (number, run) = (number as usize, place..place + count);
+            place = run.end;
+            // The last window ends with the matrix.
+            let behind = if number + count == n_rows { n_rows } else { (number + count) / WINDOW * WINDOW };
+            let first = number.next_multiple_of(WINDOW).min(number + count);
+            let there = first..behind.max(first);
+            let places = |numbers: Range<usize>| {
+                run.start + (numbers.start - number)..run.start + (numbers.end - number)
+            };
+            whole.push(places(there.clone()));
+            for numbers in [number..there.start, there.end..number + count] {
+                split.push((numbers.start as u32, places(numbers)));
+            }
         }
+        whole.retain(|rows| !rows.is_empty());
+        split.retain(|(_, rows)| !rows.is_empty());
+        Windows { whole, split }
     }
-    (whole, split)
 }
 
 /// Rows on the host, of the last level that is shared out.
