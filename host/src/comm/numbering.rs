@@ -54,7 +54,8 @@ impl Halo {
         let mut all: Vec<u32> = lists.flat_map(|(_, places)| places).copied().collect();
         all.sort_unstable();
         all.dedup();
-        let position = |place: &u32| all.binary_search(place).unwrap_or(0) as u32;
+        let runs: Runs = all.iter().copied().collect();
+        let position = |&place: &u32| runs.position(place).unwrap_or(0) as u32;
         let of = |lists: &Vec<(usize, Vec<u32>)>| {
             lists.iter().map(|(rank, places)| (*rank, places.iter().map(position).collect())).collect()
         };

@@ -88,9 +88,10 @@ impl Pieces {
         let needed = |rank: usize| {
             let own = columns.rows(rank).lookup(columns.n_rows());
             let others = |(first, count): (u32, usize)| {
-                let of_row = |i: usize| a.row(i).0.iter().copied().filter(|&j| own.place(j) == NOWHERE);
                 let rows = (first as usize..first as usize + count).into_par_iter();
-                rows.with_min_len(LEAST_ROWS).flat_map_collect(of_row)
+                let rows = rows.with_min_len(LEAST_ROWS).filter_collect(|&i| !own.has_all(a.row(i).0));
+                let of_row = |i: usize| a.row(i).0.iter().copied().filter(|&j| own.place(j) == NOWHERE);
+                rows.into_iter().flat_map(of_row)
             };
             let mut ghosts: Vec<u32> = rows.rows(rank).iter_runs().flat_map(others).collect();
             let entries = ghosts.len();
@@ -118,14 +119,24 @@ impl Pieces {
             columns.iter().map(|&j| (j, own.place(j))).zip(values.iter().copied())
         };
         let inside = |k: usize| entries(k).filter(|&((_, place), _)| place != NOWHERE);
+        let length = |k: usize| match self.a.row(row(k)).0 {
+            all if own.has_all(all) => all.len(),
+            _ => inside(k).count(),
+        };
         // Places ascend with the columns.
         let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
+            let (all, of_all) = self.a.row(row(k));
+            if all.len() == columns.len() {
+                columns.iter_mut().zip(all).for_each(|(column, &j)| *column = own.place(j));
+                values.copy_from_slice(of_all);
+                return;
+            }
             for ((column, value), ((_, place), v)) in columns.iter_mut().zip(values).zip(inside(k)) {
                 (*column, *value) = (place, v);
             }
         };
         let n = columns.rows(rank).len();
-        let local = Arc::new(Csr::from_rows(rows.len(), n, |k| inside(k).count(), fill));
+        let local = Arc::new(Csr::from_rows(rows.len(), n, length, fill));
         let key = |&j: &u32| (columns.owner(j as usize), j);
         // It is there: ghosts are all columns of others.
         let ghost = |j: u32| ghosts.binary_search_by_key(&key(&j), key).unwrap_or(0) as u32;
@@ -134,7 +145,8 @@ impl Pieces {
             others.map(|((j, _), v)| (ghost(j), v))
         };
         let has_others = |&k: &usize| local.row_len(k) < self.a.row_len(row(k));
-        let border_rows: Vec<u32> = (0..rows.len()).filter(has_others).map(|k| k as u32).collect();
+        let border_rows = (0..rows.len()).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(has_others);
+        let border_rows: Vec<u32> = border_rows.into_iter().map(|k| k as u32).collect();
         let entries = entries_outside(&border_rows, outside, ghosts.len());
         Piece { local, border: Border { rows: border_rows, entries, links: self.links(rank) } }
     }
@@ -163,11 +175,17 @@ fn entries_outside<E: Iterator<Item = (u32, f64)>>(
 ) -> Csr<f64> {
     let length = |k: usize| outside(rows[k] as usize).count();
     let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
-        // They come rank after rank, which need not be ascending.
-        let mut entries: Vec<(u32, f64)> = outside(rows[k] as usize).collect();
-        entries.sort_unstable_by_key(|entry| entry.0);
-        for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(entries) {
+        let entries = || outside(rows[k] as usize);
+        for ((column, value), (j, v)) in columns.iter_mut().zip(&mut *values).zip(entries()) {
             (*column, *value) = (j, v);
+        }
+        // They come rank after rank, which need not be ascending.
+        if !columns.is_sorted() {
+            let mut entries: Vec<(u32, f64)> = entries().collect();
+            entries.sort_unstable_by_key(|entry| entry.0);
+            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(entries) {
+                (*column, *value) = (j, v);
+            }
         }
     };
     Csr::from_rows(rows.len(), ghosts, length, fill)

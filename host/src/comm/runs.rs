@@ -37,6 +37,16 @@ impl Lookup {
             Lookup::Table(places) => places[number as usize],
         }
     }
+
+    /// Whether all of these are there, which ascend.
+    pub fn has_all(&self, numbers: &[u32]) -> bool {
+        match self {
+            Lookup::Range(range) => {
+                [numbers.first(), numbers.last()].into_iter().flatten().all(|n| range.contains(n))
+            }
+            Lookup::Table(_) => numbers.iter().all(|&number| self.place(number) != NOWHERE),
+        }
+    }
 }
 
 /// What comes `by` indices behind a number.
@@ -214,6 +224,7 @@ mod tests {
             assert!(inverse.iter().eq(expected));
             let lookup = runs.lookup(n as usize);
             assert!((0..n).map(|number| lookup.place(number)).eq(inverse.iter()));
+            assert!(lookup.has_all(&list) && !lookup.has_all(&[&list[..], &[n + 5]].concat()));
             assert!(runs.then(&inverse).iter().eq(0..list.len() as u32));
             assert_eq!(runs.then(&inverse), Runs::from(0..list.len()));
         }

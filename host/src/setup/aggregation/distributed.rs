@@ -1,6 +1,5 @@
 //! [`Aggregation`] on several ranks: an aggregate belongs to the rank of its root.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use cuda_std::Real;
@@ -42,12 +41,11 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<
         };
         let of_roots: Vec<[u32; 2]> = sends.iter().zip(&roots_of_sent).map(of_root).collect();
         let of_roots = halo.received(comm, &of_roots, 1)?;
-        let of_others: HashMap<u32, [u32; 2]> =
-            receives.iter().copied().zip(of_roots.iter().copied()).collect();
+        let of_others: Vec<[u32; 2]> = halo.received_from(0).map(|(_, k)| of_roots[k as usize]).collect();
         let joined = |&(root, before): &(u32, u32)| match root {
             NO_AGGREGATE => NONE,
             _ if rows.owner(root) == rank => own(before),
-            _ => of_others.get(&root).copied().unwrap_or(NONE),
+            _ => rows.others().position(root).map_or(NONE, |k| of_others[k]),
         };
         let aggregates: Vec<[u32; 2]> = roots_of_sent.iter().map(joined).collect();
         let aggregates = halo.received(comm, &aggregates, 1)?;

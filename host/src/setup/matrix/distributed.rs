@@ -71,7 +71,7 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let entries = |local: &B::Csr| {
-            let of_others = self.inner().entries_of_rows(local, &rows.others().expanded())?;
+            let of_others = self.inner().entries_of_rows(local, rows.others())?;
             Ok(self.inner().size(local).nnz as u64 - of_others)
         };
         let counted = local.and_then(|local| Ok((entries(&local)?, local)));

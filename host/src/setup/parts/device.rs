@@ -34,23 +34,16 @@ impl<T: Real> Parts<T> for Gpu {
         self.chosen(&rows, a, None, &none)?.to_host().map(Arc::new)
     }
 
-    fn entries_of_rows(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<u64> {
+    fn entries_of_rows(&self, a: &DeviceCsr<T>, rows: &Runs) -> Result<u64> {
         if rows.is_empty() {
             return Ok(0);
         }
-        // Where each row begins, and where the next one does.
-        let ends: Vec<u32> = rows.iter().flat_map(|&row| [row, row + 1]).collect();
-        let places = DeviceIndices::from_slice(self.device(), &ends)?;
-        let found = DeviceIndices::new(self.device(), ends.len())?;
-        let kernel = take_numbers {
-            n: ends.len() as u64,
-            places: places.ptr(),
-            all: a.row_ptr(),
-            some: found.ptr_mut(),
-        };
-        // SAFETY: the matrix has those rows.
-        unsafe { self.launch(ends.len(), &kernel) }?;
-        Ok(found.to_host()?.chunks(2).map(|ends| u64::from(ends[1] - ends[0])).sum())
+        // Where each run begins, and where what is behind it does.
+        let ends = rows.iter_runs().flat_map(|(first, count)| [first, first + count as u32]);
+        let ends = DeviceIndices::from_slice(self.device(), &ends.collect::<Vec<u32>>())?;
+        let row_ptr = DeviceIndices { len: a.size.n_rows + 1, buffer: a.row_ptr.clone() };
+        let found = self.taken_at(&row_ptr, &ends)?.to_host()?;
+        Ok(found.chunks(2).map(|ends| u64::from(ends[1] - ends[0])).sum())
     }
 
     fn rows_in_places(&self, a: &DeviceCsr<T>, places: &Runs) -> Result<Vec<u32>> {

@@ -53,8 +53,8 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(Arc::new(a.chosen_rows(rows)))
     }
 
-    fn entries_of_rows(&self, a: &Arc<Csr<T>>, rows: &[u32]) -> Result<u64> {
-        Ok(rows.iter().map(|&i| a.row_len(i as usize) as u64).sum())
+    fn entries_of_rows(&self, a: &Arc<Csr<T>>, rows: &Runs) -> Result<u64> {
+        Ok(rows.iter().map(|i| a.row_len(i as usize) as u64).sum())
     }
 
     fn rows_in_places(&self, a: &Arc<Csr<T>>, places: &Runs) -> Result<Vec<u32>> {

@@ -32,7 +32,7 @@ pub trait Parts<T: Real>: Algebra<T> {
     fn rows_to_host(&self, a: &Self::Csr, rows: &[u32]) -> Result<Arc<Csr<T>>>;
 
     /// How many entries these rows of `a` have.
-    fn entries_of_rows(&self, a: &Self::Csr, rows: &[u32]) -> Result<u64>;
+    fn entries_of_rows(&self, a: &Self::Csr, rows: &Runs) -> Result<u64>;
 
     /// The rows of `a` with an entry in a column whose place is not [`NOWHERE`](crate::comm::NOWHERE),
     /// ascending.
