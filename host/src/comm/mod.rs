@@ -11,6 +11,7 @@
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
 //! | `numbering` | unknowns of one rank and of others around them |
 //! | `runs` | long lists of numbers that mostly follow each other |
+//! | `looked_at` | which columns some rows have |
 //! | `message` | arrays of numbers as bytes |
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use cuda_std::Real;
 use crate::error::{Error, Result};
 
 pub mod launcher;
+mod looked_at;
 mod message;
 #[cfg(feature = "metis")]
 mod metis;
@@ -32,6 +34,7 @@ mod ranges;
 mod runs;
 mod threads;
 
+pub(crate) use looked_at::LookedAt;
 pub(crate) use message::{Reader, Writer};
 pub use numbering::Numbering;
 pub(crate) use numbering::{Halo, Row, singly};

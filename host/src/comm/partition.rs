@@ -7,6 +7,7 @@ use super::ranges::{Ranges, is_due};
 use super::runs::Runs;
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
+use crate::parallel::*;
 use crate::precond::ilu;
 
 /// How rows are shared out.
@@ -139,9 +140,12 @@ impl Partition {
 
     /// The elements of `v` that belong to a rank.
     pub(crate) fn part(&self, v: &[f64], rank: usize) -> Vec<f64> {
-        let mut part = Vec::with_capacity(self.rows[rank].len());
+        let mut part = vec![0.0; self.rows[rank].len()];
+        let mut rest = &mut part[..];
         for (first, count) in self.rows[rank].iter_runs() {
-            part.extend_from_slice(&v[first as usize..][..count]);
+            let elements;
+            (elements, rest) = rest.split_at_mut(count);
+            copy(&v[first as usize..][..count], elements);
         }
         part
     }
@@ -152,9 +156,15 @@ impl Partition {
         for (first, count) in self.rows[rank].iter_runs() {
             let elements;
             (elements, rest) = rest.split_at(count);
-            v[first as usize..][..count].copy_from_slice(elements);
+            copy(elements, &mut v[first as usize..][..count]);
         }
     }
+}
+
+/// Copies by several threads: what is written may be memory that was never touched.
+fn copy(from: &[f64], to: &mut [f64]) {
+    let chunks = to.par_chunks_mut(MANY).zip(from.par_chunks(MANY));
+    chunks.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 /// What a node weighs: each of its rows as many as it has entries, and one more for its vectors.

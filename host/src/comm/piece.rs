@@ -10,7 +10,7 @@ use super::numbering::Numbering;
 use super::partition::{Partition, Quality};
 use super::ranges::Ranges;
 use super::runs::{NOWHERE, Runs};
-use super::{Comm, all_to_all, maxima, received, sums};
+use super::{Comm, LookedAt, all_to_all, maxima, received, sums};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -191,22 +191,6 @@ fn entries_outside<E: Iterator<Item = (u32, f64)>>(
     Csr::from_rows(rows.len(), ghosts, length, fill)
 }
 
-/// The places of others' unknowns that these rows have entries for, in the order in which they are received,
-/// one rank after the other; and which of them each of others' unknowns is.
-fn looked_at<T: Real>(a: &Csr<T>, columns: &Numbering) -> (Vec<u32>, Vec<u32>) {
-    let others = columns.others();
-    let mut which = vec![NOWHERE; others.len()];
-    a.col_idx().iter().filter_map(|&j| others.position(j)).for_each(|k| which[k] = 0);
-    let seen = others.iter().zip(&which).filter(|(_, which)| **which != NOWHERE);
-    let mut places: Vec<u32> = seen.map(|(place, _)| place).collect();
-    // Stable, so that those of a rank stay in their order.
-    places.sort_by_key(|&place| columns.owner(place));
-    for (&place, ghost) in places.iter().zip(0..) {
-        which[others.position(place).unwrap_or(0)] = ghost;
-    }
-    (places, which)
-}
-
 impl Border {
     /// Of a matrix without columns of others.
     pub(crate) fn none() -> Border {
@@ -221,11 +205,22 @@ impl Border {
         rows: Vec<u32>,
         columns: &Numbering,
     ) -> Result<Border> {
-        let (ghosts, ghost_of) = looked_at(a, columns);
-        let mut asked: Vec<Vec<u32>> = vec![Vec::new(); comm.size()];
-        for &place in &ghosts {
-            asked[columns.owner(place) as usize].push(columns.number(place));
-        }
+        let rank = comm.rank() as u32;
+        // The columns of others that these rows have: each is counted, and asked for from its rank.
+        let (mut owners, mut asked) = (Vec::new(), vec![Vec::new(); comm.size()]);
+        let looked_at = LookedAt::by((0..a.n_rows()).map(|k| a.row(k).0), |j| match columns.owner(j) {
+            owner if owner == rank => NOWHERE,
+            owner => {
+                asked[owner as usize].push(columns.number(j));
+                owners.push(owner);
+                owners.len() as u32 - 1
+            }
+        });
+        // They are received one rank after the other.
+        let mut received: Vec<u32> = (0..owners.len() as u32).collect();
+        received.sort_by_key(|&k| owners[k as usize]);
+        let mut ghost_of = vec![0; owners.len()];
+        received.iter().zip(0..).for_each(|(&k, ghost)| ghost_of[k as usize] = ghost);
         let receives = asked.iter().map(Vec::len).enumerate().filter(|&(_, count)| count > 0).collect();
         let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
         let mut sends = Vec::new();
@@ -239,11 +234,11 @@ impl Border {
         }
         let outside = |k: usize| {
             let (of_row, values) = a.row(k);
-            let entries = of_row.iter().zip(values);
-            entries.filter_map(|(&j, v)| Some((ghost_of[columns.others().position(j)?], v.to_f64())))
+            let entries = of_row.iter().map(|&j| looked_at.number(j)).zip(values);
+            entries.filter(|&(k, _)| k != NOWHERE).map(|(k, v)| (ghost_of[k as usize], v.to_f64()))
         };
         let all: Vec<u32> = (0..a.n_rows() as u32).collect();
-        let entries = entries_outside(&all, outside, ghosts.len());
+        let entries = entries_outside(&all, outside, owners.len());
         let links = Links { sends, receives };
         Ok(Border { rows, entries, links })
     }

@@ -1,65 +1,82 @@
 //! Rows of a matrix that ranks send each other: columns go by their numbers, with the ranks that have them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_std::Real;
 
-use crate::comm::{Comm, NOWHERE, Numbering, Reader, Runs, Writer, all_to_all, singly};
+use crate::comm::{Comm, LookedAt, NOWHERE, Numbering, Reader, Runs, Writer, all_to_all, singly};
 use crate::error::Result;
 use crate::matrix::Csr;
 
-/// Adds these rows of `a`, whose columns are `columns`, to a message: their lengths; the columns that they
-/// have, ascending, each with its number and the rank that has it; for each entry which of those it is in, and
-/// its value.
-pub(in crate::setup) fn packed<T: Real>(
-    message: Writer,
-    a: &Csr<T>,
-    rows: &[u32],
-    columns: &Numbering,
-) -> Writer {
-    let rows = || rows.iter().map(|&i| a.row(i as usize));
-    let lengths: Vec<u32> = rows().map(|(columns, _)| columns.len() as u32).collect();
-    let entries = lengths.iter().map(|&length| length as usize).sum();
-    let first = rows().filter_map(|(columns, _)| columns.first()).min().copied().unwrap_or(0);
-    let behind = rows().filter_map(|(columns, _)| columns.last()).max().map_or(first, |last| last + 1);
-    // Which columns there are, and then which of them each is.
-    let mut which = vec![0u32; (behind - first) as usize];
-    rows().for_each(|(columns, _)| columns.iter().for_each(|&j| which[(j - first) as usize] = 1));
-    let mut there: Vec<[u32; 2]> = Vec::new();
-    for (j, which) in (first..behind).zip(&mut which).filter(|(_, which)| **which == 1) {
-        *which = there.len() as u32;
-        there.push([columns.number(j), columns.owner(j)]);
-    }
-    let (mut indices, mut values): (Vec<u32>, Vec<f64>) =
-        (Vec::with_capacity(entries), Vec::with_capacity(entries));
-    for (columns, of_row) in rows() {
-        indices.extend(columns.iter().map(|&j| which[(j - first) as usize]));
-        values.extend(of_row.iter().map(|v| v.to_f64()));
-    }
-    message.put(&lengths).put(&there).put(&indices).put(&values)
-}
-
-/// Rows of other ranks.
+/// Some rows of a matrix, as ranks send them.
 #[derive(Default)]
-pub(in crate::setup) struct Received {
-    parts: Vec<Part>,
-}
-
-/// Some of them, as [`packed`] describes them.
-struct Part {
+pub(in crate::setup) struct SentRows {
+    /// The numbers of the rows, where others do not know them.
+    pub numbers: Vec<u32>,
     lengths: Vec<u32>,
+    /// The columns that they have, ascending, each with its number and the rank that has it.
     columns: Vec<[u32; 2]>,
+    /// For each entry which of those it is in.
     indices: Vec<u32>,
     values: Vec<f64>,
 }
 
-/// What ranks send each other: the rows of one after those of another. All ranks call this.
-pub(in crate::setup) fn received_rows(comm: &dyn Comm, messages: Vec<Vec<u8>>) -> Result<Received> {
-    let mut received = Received::default();
-    for message in all_to_all(comm, messages)?.iter().filter(|message| !message.is_empty()) {
-        received.add(&mut Reader::new(message))?;
+impl SentRows {
+    /// These rows of `a`, whose columns are `columns`.
+    pub fn of<T: Real>(a: &Csr<T>, rows: &[u32], columns: &Numbering) -> Self {
+        let rows = || rows.iter().map(|&i| a.row(i as usize));
+        let lengths: Vec<u32> = rows().map(|(columns, _)| columns.len() as u32).collect();
+        let entries = lengths.iter().map(|&length| length as usize).sum();
+        let mut there = Vec::new();
+        let looked_at = LookedAt::by(rows().map(|(columns, _)| columns), |j| {
+            there.push([columns.number(j), columns.owner(j)]);
+            there.len() as u32 - 1
+        });
+        let (mut indices, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        for (columns, of_row) in rows() {
+            indices.extend(columns.iter().map(|&j| looked_at.number(j)));
+            values.extend(of_row.iter().map(|v| v.to_f64()));
+        }
+        SentRows { numbers: Vec::new(), lengths, columns: there, indices, values }
     }
-    Ok(received)
+
+    /// With the numbers of the rows.
+    pub fn numbered(self, numbers: Vec<u32>) -> Self {
+        SentRows { numbers, ..self }
+    }
+
+    /// As a message; none of no rows.
+    fn written(&self) -> Vec<u8> {
+        if self.lengths.is_empty() {
+            return Vec::new();
+        }
+        let message = Writer::new().put(&self.numbers).put(&self.lengths).put(&self.columns);
+        message.put(&self.indices).put(&self.values).bytes()
+    }
+
+    fn read(message: &[u8]) -> Result<Self> {
+        if message.is_empty() {
+            return Ok(SentRows::default());
+        }
+        let mut message = Reader::new(message);
+        let (numbers, lengths, columns) = (message.take()?, message.take()?, message.take()?);
+        Ok(SentRows { numbers, lengths, columns, indices: message.take()?, values: message.take()? })
+    }
+
+    /// Sends rows to every rank, and receives from each what it sent. Ranks of one process hand them over as
+    /// they are. All ranks call this.
+    pub fn exchanged(comm: &dyn Comm, rows: Vec<SentRows>) -> Result<Vec<SentRows>> {
+        if let Some(process) = comm.one_process() {
+            let mine: Vec<Mutex<SentRows>> = rows.into_iter().map(Mutex::new).collect();
+            let all = process.share(Arc::new(mine))?;
+            let taken = |of_rank: &Arc<Vec<Mutex<SentRows>>>| {
+                std::mem::take(&mut *of_rank[comm.rank()].lock().unwrap_or_else(PoisonError::into_inner))
+            };
+            return Ok(all.iter().map(taken).collect());
+        }
+        let messages = all_to_all(comm, rows.iter().map(SentRows::written).collect())?;
+        messages.iter().map(|message| SentRows::read(message)).collect()
+    }
 }
 
 /// All of `n_rows` rows on rank 0, and none elsewhere, of those that each rank has, which have these numbers;
@@ -71,20 +88,19 @@ pub(crate) fn rows_at_root<T: Real>(
     n_rows: usize,
 ) -> Result<(Csr<T>, Numbering)> {
     let own: Vec<u32> = (0..rows.n_rows() as u32).collect();
-    let (mut all, mut source) = (Received::default(), Vec::new());
-    if let Some(messages) =
-        comm.gather(packed(Writer::new().put(&numbers.expanded()), rows, &own, columns).bytes())?
-    {
-        source.resize(n_rows, 0);
-        for message in &messages {
-            let mut message = Reader::new(message);
-            let numbers = message.take::<u32>()?;
-            numbers.into_iter().zip(all.n_rows()..).for_each(|(row, k)| source[row as usize] = k as u32);
-            all.add(&mut message)?;
-        }
-    }
+    let mut sent: Vec<SentRows> = (0..comm.size()).map(|_| SentRows::default()).collect();
+    sent[0] = SentRows::of(rows, &own, columns).numbered(numbers.expanded());
+    let all = Received { parts: SentRows::exchanged(comm, sent)? };
+    let mut source = if comm.rank() == 0 { vec![0; n_rows] } else { Vec::new() };
+    let numbers = all.parts.iter().flat_map(|part| &part.numbers);
+    numbers.zip(0..).for_each(|(&row, k)| source[row as usize] = k);
     let (columns, _) = columns.of_own(comm.rank()).united(comm.rank(), singly(&all.columns()));
     Ok((all.matrix(&columns).chosen_rows(&source), columns))
+}
+
+/// Rows of other ranks.
+pub(in crate::setup) struct Received {
+    pub parts: Vec<SentRows>,
 }
 
 impl Received {
@@ -92,17 +108,10 @@ impl Received {
         self.parts.iter().map(|part| part.lengths.len()).sum()
     }
 
-    /// Adds what [`packed`] has put into a message.
-    pub fn add(&mut self, message: &mut Reader) -> Result<()> {
-        let (lengths, columns) = (message.take()?, message.take()?);
-        self.parts.push(Part { lengths, columns, indices: message.take()?, values: message.take()? });
-        Ok(())
-    }
-
     /// Adds rows of one entry each, in these columns, which ascend.
     pub fn add_diagonal(&mut self, columns: Vec<[u32; 2]>, values: Vec<f64>) {
         let (lengths, indices) = (vec![1; values.len()], (0..values.len() as u32).collect());
-        self.parts.push(Part { lengths, columns, indices, values });
+        self.parts.push(SentRows { numbers: Vec::new(), lengths, columns, indices, values });
     }
 
     /// All columns, ascending, each with the rank that has it.

@@ -6,12 +6,12 @@ use cuda_std::Real;
 
 use super::Parts;
 use crate::backend::distributed::Distributed;
-use crate::comm::{Border, Halo, Numbering, Reader, Runs, Writer, all_to_all, singly};
+use crate::comm::{Border, Halo, Numbering, Runs, singly};
 use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
 use crate::setup::matrix::Blocks;
 use crate::setup::matrix::distributed::{DistributedCsr, only_alone};
-use crate::setup::matrix::exchange::{Received, packed, received_rows};
+use crate::setup::matrix::exchange::{Received, SentRows};
 
 impl<B> Distributed<B> {
     /// The matrix of whose nodes of this rank `a` has the rows in its own columns, and `whole` those of
@@ -140,14 +140,14 @@ impl<B> Distributed<B> {
         let row = |&place: &u32| b.rows.own().get(wanted.own_at(place));
         let sent: Vec<u32> = halo.sends.iter().flat_map(|(_, places)| places).map(row).collect();
         let sent = self.agreed(self.inner().rows_to_host(&b.local, &sent))?;
-        let mut messages = vec![Vec::new(); self.comm().size()];
+        let mut rows: Vec<SentRows> = (0..self.comm().size()).map(|_| SentRows::default()).collect();
         let mut first = 0;
         for (to, places) in &halo.sends {
-            let rows: Vec<u32> = (first..first + places.len() as u32).collect();
+            let here: Vec<u32> = (first..first + places.len() as u32).collect();
             first += places.len() as u32;
-            messages[*to] = packed(Writer::new(), &sent, &rows, &b.columns).bytes();
+            rows[*to] = SentRows::of(&sent, &here, &b.columns);
         }
-        received_rows(&**self.comm(), messages)
+        Ok(Received { parts: SentRows::exchanged(&**self.comm(), rows)? })
     }
 
     /// The rows of all ranks that have columns of this one, in its columns alone; then whose rows and columns
@@ -197,23 +197,16 @@ impl<B> Distributed<B> {
                 }
             }
         }
-        let message = |rows: &Vec<u32>| {
-            if rows.is_empty() {
-                return Vec::new();
-            }
+        let sent = |rows: &Vec<u32>| {
             let number = |&row: &u32| a.rows.number(at_border[row as usize]);
-            let numbers: Vec<u32> = rows.iter().map(number).collect();
-            packed(Writer::new().put(&numbers), &border, rows, &a.columns).bytes()
+            SentRows::of(&border, rows, &a.columns).numbered(rows.iter().map(number).collect())
         };
-        let (mut received, mut others) = (Received::default(), Vec::new());
-        for (from, message) in all_to_all(comm, rows_of.iter().map(message).collect())?.iter().enumerate() {
-            if !message.is_empty() {
-                let mut message = Reader::new(message);
-                others.extend(message.take::<u32>()?.into_iter().map(|number| (number, from as u32)));
-                received.add(&mut message)?;
-            }
-        }
-        Ok((received, others))
+        let parts = SentRows::exchanged(comm, rows_of.iter().map(sent).collect())?;
+        let of_rank = |(part, from): (&SentRows, u32)| {
+            part.numbers.iter().map(|&number| (number, from)).collect::<Vec<_>>()
+        };
+        let others = parts.iter().zip(0..).flat_map(of_rank).collect();
+        Ok((Received { parts }, others))
     }
 
     /// Places of this rank's rows with columns of others.
