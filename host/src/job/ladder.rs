@@ -50,16 +50,18 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
                 (false, _) if analysis.values.is_symmetric => vec![maker.factors(), maker.short_recurrence()],
                 (false, _) => vec![maker.factors()],
             };
-            let is_tried = schur.is_none() && maker.method() != Method::Cg && !is_iterative;
+            let is_plain = schur.is_none() && maker.method() != Method::Cg;
             iterative.splice(0..0, schur);
+            let soon_seen = maker.before_counting(&iterative[0]);
+            let is_tried = is_plain && soon_seen.is_none();
             let tried = is_tried.then(|| maker.factors_of_piece()).flatten();
-            let is_soon_seen = tried.as_ref().is_some_and(|tried| maker.is_soon_seen(tried));
+            let is_soon_seen =
+                soon_seen.is_some() || tried.as_ref().is_some_and(|way| maker.is_soon_seen(way));
             if let Some(tried) = tried {
                 let replaced = usize::from(iterative[0].ilu == tried.ilu);
                 iterative.splice(0..replaced, [tried]);
             }
-            let soon_seen = maker.before_counting(&iterative[0]);
-            let is_counted = a.nnz() <= COUNTED && !is_hopeless && soon_seen.is_none() && !is_soon_seen;
+            let is_counted = a.nnz() <= COUNTED && !is_hopeless && !is_soon_seen;
             let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
             let is_long = direct.seconds() > LONG;
