@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::rung::{COUNTED, LONG, Rung, cost_of};
-use super::ways::{AT_ONCE, EXPANDING, LEAST_PATIENCE, Maker, SMALL, SOON};
+use super::ways::{AT_ONCE, EXPANDING, LEAST_PATIENCE, Maker, SMALL, SOON, least_seconds};
 use super::{Method, Options, Precision};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
@@ -43,16 +43,25 @@ pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook
         }
         () => {
             let schur = maker.schur();
-            let is_hopeless = schur.as_ref().is_some_and(|schur| maker.least_seconds() > schur.seconds());
+            let is_hopeless = schur.as_ref().is_some_and(|schur| least_seconds(a) > schur.seconds());
             let mut iterative = match (has_diagonal, maker.method()) {
                 (true, Method::Cg) => vec![maker.multigrid(), maker.factors(), maker.diagonal()],
                 (true, _) => vec![maker.factors(), maker.multigrid(), maker.short_recurrence()],
                 (false, _) if analysis.values.is_symmetric => vec![maker.factors(), maker.short_recurrence()],
                 (false, _) => vec![maker.factors()],
             };
+            let is_plain = schur.is_none() && maker.method() != Method::Cg;
             iterative.splice(0..0, schur);
             let soon_seen = maker.before_counting(&iterative[0]);
-            let is_counted = a.nnz() <= COUNTED && !is_hopeless && soon_seen.is_none();
+            let is_tried = is_plain && soon_seen.is_none();
+            let tried = is_tried.then(|| maker.factors_of_piece()).flatten();
+            let is_soon_seen =
+                soon_seen.is_some() || tried.as_ref().is_some_and(|way| maker.is_soon_seen(way));
+            if let Some(tried) = tried {
+                let replaced = usize::from(iterative[0].ilu == tried.ilu);
+                iterative.splice(0..replaced, [tried]);
+            }
+            let is_counted = a.nnz() <= COUNTED && !is_hopeless && !is_soon_seen;
             let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
             let is_long = direct.seconds() > LONG;
@@ -105,7 +114,7 @@ fn bound(rungs: &mut [Rung], structure: &Structure) {
 pub fn reconsider(rungs: &mut [Rung], a: &Arc<Csr<f64>>, outlook: &Outlook) {
     let Some(at) = rungs.iter().position(|rung| rung.method == Method::Direct) else { return };
     let is_uncounted = at > 0 && rungs[at].cost.is_none() && a.nnz() <= COUNTED;
-    if !is_uncounted || rungs[0].seconds() < WORTH_COUNTING * a.nnz() as f64 {
+    if !is_uncounted || rungs[0].seconds() < (WORTH_COUNTING * a.nnz() as f64).max(least_seconds(a)) {
         return;
     }
     let Some(prediction) = outlook.prediction(a).filter(|prediction| prediction.check_memory().is_ok())

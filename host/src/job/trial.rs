@@ -7,8 +7,10 @@ use crate::backend::{Memory, Operator, Products};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, Csr};
 use crate::precond::amg::{Coarsening, Hierarchies, Params};
+use crate::precond::ilu::{self, Ilu};
 use crate::precond::{Jacobi, Preconditioner};
 use crate::problem::random::uniform;
+use crate::solver::gmres::{Gmres, MAX_RESTART};
 use crate::solver::{Cg, Idr, IterativeSolver, Stop, StopReason};
 
 /// Rows of the piece.
@@ -83,6 +85,36 @@ pub(super) fn diagonal_iterations(a: &Csr<f64>, is_symmetric: bool, most: u32) -
         }
     });
     found.ok().flatten()
+}
+
+/// How incomplete factors did.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Factors {
+    /// Which.
+    pub kind: ilu::Kind,
+    /// Iterations of GMRES on the piece.
+    pub iterations: u32,
+    /// Entries of the factors for each of the piece.
+    pub fill: f64,
+}
+
+/// The incomplete factors that take few iterations of GMRES on a piece of `a`: those of its pattern, which
+/// are soon made, else those by size; `None` where they take more than so many. Factors by size of a graph
+/// that is none of a mesh fill as no piece shows.
+pub(super) fn factors(a: &Csr<f64>, params: &ilu::Params, is_mesh: bool, most: u32) -> Option<Factors> {
+    let cpu = Cpu::new(1).ok()?;
+    let piece = Arc::new(piece(a, 1));
+    let attempt = |kind: ilu::Kind, most: u32| -> Result<Option<Factors>> {
+        let matrix = cpu.matrix(&Arc::new(AnyMatrix::Crs(piece.clone())))?;
+        let mut m = Ilu::setup(&cpu, &piece, &ilu::Params { kind, ..params.clone() })?;
+        let fill = m.info().entries as f64 / piece.nnz().max(1) as f64;
+        let mut gmres = Gmres::new(&cpu, piece.n_rows(), (most as usize).clamp(1, MAX_RESTART))?;
+        let found = iterations(&cpu, &mut gmres, &matrix, &mut m, most)?;
+        Ok(found.map(|iterations| Factors { kind, iterations, fill }))
+    };
+    let found = |kind, most| cpu.install(|| attempt(kind, most)).ok().flatten();
+    let by_size = || if is_mesh { found(ilu::Kind::Threshold, most) } else { None };
+    found(ilu::Kind::Levels, most.min(GOOD)).or_else(by_size)
 }
 
 fn run(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: Params) -> Trial {

@@ -31,6 +31,11 @@ const CLEARLY: f64 = 0.7;
 const FEWEST: f64 = 25.0;
 /// Iterations with the diagonal that a piece of a block takes at most whose diagonal stands for it.
 const NEAR_DIAGONAL: u32 = 60;
+/// Seconds for an entry of the matrix to arrange it for incomplete factors, to eliminate, for the square of
+/// the fill and each entry of a row, and to solve, for each entry of matrix and factors, on two cores.
+const ARRANGED: f64 = 1.5e-7;
+const ELIMINATED: f64 = 4e-9;
+const SOLVED: f64 = 1.5e-9;
 /// How many times as long as counting the entries of factors the diagonal may take to be tried before that.
 const SOON_SEEN: f64 = 2.0;
 /// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
@@ -126,13 +131,6 @@ impl Maker<'_> {
             amg: self.options.amg.clone(),
             ilu: ilu::Params { kind: ilu::Kind::Threshold, ..self.options.ilu.clone() },
         }
-    }
-
-    /// Seconds that a factorisation takes at least where the graph is that of a mesh in space: separators of
-    /// `n^(2/3)` rows. 0 where it may be another.
-    pub fn least_seconds(&self) -> f64 {
-        let rows = self.a.n_rows() as f64;
-        if (VOLUME..EXPANDING).contains(&expansion(self.a)) { VOLUME_SECONDS * rows.powi(2) } else { 0.0 }
     }
 
     /// For saddle points as those of Stokes' and Darcy's equations: multigrid is made for their first block,
@@ -267,15 +265,52 @@ impl Maker<'_> {
     /// takes; `None` for more than so many.
     fn diagonal_iterations(&self, most: f64) -> Option<f64> {
         let is_symmetric = self.method() == Method::Cg;
-        let rows = self.a.n_rows() as f64;
-        // They grow with the length of the mesh.
-        let power = if expansion(self.a) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
-        let growth = (rows / trial::ROWS as f64).max(1.0).powf(power);
+        let growth = self.lengthening();
         let most = most / growth;
         let of_piece = (most >= FEWEST)
             .then(|| trial::diagonal_iterations(self.a, is_symmetric, most as u32))
             .flatten()?;
         Some(growth * f64::from(of_piece))
+    }
+
+    /// How many times as long as a piece the mesh is: iterations grow with that.
+    fn lengthening(&self) -> f64 {
+        let power = if expansion(self.a) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
+        (self.a.n_rows() as f64 / trial::ROWS as f64).max(1.0).powf(power)
+    }
+
+    /// Incomplete factors that a piece of the matrix says to be good, with what they are expected to take by
+    /// that; where a piece is little of the matrix. Rows of a piece may have their large entries beside it
+    /// where the diagonal has zeros.
+    pub fn factors_of_piece(&self) -> Option<Rung> {
+        let structure = &self.analysis.structure;
+        let (rows, nnz) = (structure.rows as f64, structure.nonzeros as f64);
+        let has_zeros = self.analysis.values.diagonal.zero > 0;
+        if has_zeros || A_LOOK * rows < trial::ROWS as f64 {
+            return None;
+        }
+        let growth = self.lengthening();
+        let is_mesh = expansion(self.a) < EXPANDING;
+        let most = (f64::from(FACTORS_PATIENCE) / growth) as u32;
+        let found = trial::factors(self.a, &self.options.ilu, is_mesh, most)?;
+        let (expected, fill) = (growth * f64::from(found.iterations), found.fill);
+        let elimination = ELIMINATED * nnz * fill.powi(2) * nnz / rows;
+        let iteration = SOLVED * nnz * (1.0 + fill) + diagonal_iteration_seconds(structure);
+        let seconds = ARRANGED * nnz + elimination + expected * iteration;
+        let patience = (4.0 * expected).clamp(f64::from(LEAST_PATIENCE), f64::from(FACTORS_PATIENCE));
+        let factors = self.factors();
+        Some(Rung {
+            cost: Some(Cost { seconds, bytes: 12.0 * nnz * (2.0 + fill) }),
+            patience: Some(patience as u32),
+            reason: format!("a piece of the matrix took {} iterations", found.iterations),
+            ilu: ilu::Params { kind: found.kind, ..factors.ilu.clone() },
+            ..factors
+        })
+    }
+
+    /// Whether a way takes about as long as counting the entries of complete factors alone.
+    pub fn is_soon_seen(&self, rung: &Rung) -> bool {
+        rung.seconds() <= SOON_SEEN * counting_seconds(self.a.nnz())
     }
 
     pub fn direct(&self, prediction: Option<Prediction>) -> Rung {
@@ -294,4 +329,11 @@ impl Maker<'_> {
             ilu: self.options.ilu.clone(),
         }
     }
+}
+
+/// Seconds that a factorisation takes at least where the graph is that of a mesh in space: separators of
+/// `n^(2/3)` rows. 0 where it may be another.
+pub fn least_seconds(a: &Csr<f64>) -> f64 {
+    let rows = a.n_rows() as f64;
+    if (VOLUME..EXPANDING).contains(&expansion(a)) { VOLUME_SECONDS * rows.powi(2) } else { 0.0 }
 }

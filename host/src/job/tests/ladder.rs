@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::analysis::Analysis;
-use crate::job::ladder::{ladder, place};
+use crate::job::ladder::{ladder, place, reconsider};
 use crate::job::rung::{Cost, Rung};
 use crate::matrix::Csr;
 use crate::precond::schur::tests::stokes;
@@ -249,6 +249,28 @@ fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
     assert_eq!(rungs.iter().find(|rung| !rung.is_simple()).unwrap().precond, Precond::Schur);
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
+    // Nor when another way before them has been left.
+    let schur = rungs.iter().position(|rung| rung.precond == Precond::Schur).unwrap();
+    let mut left = rungs[schur..].to_vec();
+    reconsider(&mut left, &a, &Outlook::default());
+    assert_eq!(left, rungs[schur..]);
+}
+
+/// Entries of both signs beside a diagonal that is not dominant: nothing for multigrid.
+#[test]
+fn incomplete_factors_are_expected_to_take_what_a_piece_shows() {
+    let mesh = problem("poisson3d:30".into());
+    let sign = |i: usize, j: usize| if uniform(5, (30_000 * i + j) as u64) < 0.3 { -1.0 } else { 1.0 };
+    let value = |(i, j, v): Entry| (i, j, if i == j { 0.6 * v } else { sign(i, j) * v });
+    let a = Arc::new(square(mesh.n_rows(), entries(&mesh).map(value)));
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let (factors, direct) = (&rungs[0], rungs.iter().find(|rung| rung.method == Method::Direct).unwrap());
+    assert!(factors.precond == Precond::Ilu && factors.reason.contains("a piece"), "{rungs:?}");
+    assert!(factors.seconds() < direct.seconds(), "{rungs:?}");
+    let b = a.mul_vec(&rhs(a.n_rows()));
+    let Solution { x, report } = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap();
+    assert!(report.attempts.is_empty() && relative_residual(&a, &x, &b) <= 1e-8, "{report}");
+    assert_eq!(report.precond, Precond::Ilu);
 }
 
 /// Flows through porous media: the first block is a mass matrix, whose entries are positive.

@@ -11,6 +11,7 @@ use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
 use crate::backend::reference::Reference;
 use crate::job::{self, Device, Method, Options, Precond};
+use crate::precond::schur::tests::stokes;
 use crate::problem::generate;
 use crate::problem::random::uniform;
 
@@ -212,4 +213,23 @@ fn iterations_are_saved() {
     let hidden = Arc::new(random(300, 8, true));
     let params = Params { kind: Kind::Threshold, ..Params::default() };
     assert!(iterations(&hidden, Method::Gmres, Some(params)) <= 10);
+}
+
+/// Of a flow: permuted rows lead to factors that grow without bounds, the rows as they are do not.
+#[test]
+fn factors_that_grow_without_bounds_are_replaced_or_refused() {
+    let (flow, _) = stokes::<2>(16, 0.1, 3.0);
+    let params = Params { kind: Kind::Threshold, ..Params::default() };
+    let with = |matching| factorised::<f64, f64>(&flow, &Params { matching, ..params.clone() });
+    assert!(with(Some(true)).is_err(), "a test that shows nothing");
+    let (_, info) = with(None).unwrap();
+    assert!(!info.is_matched && info.changed_pivots > 0, "{info:?}");
+    let z = applied(&Reference::new(), &flow, &params, &flow.mul_vec(&vec![1.0; flow.n_rows()]));
+    assert!(z.iter().all(|z| z.is_finite()));
+    // The inverse of this one overflows.
+    let n = 300;
+    let steep = (0..n).map(|i| (i, i, 1.0)).chain((1..n).map(|i| (i, i - 1, 1e3)));
+    let a = Csr::from_triplets(n, n, steep).unwrap();
+    let why = Ilu::<f64, _>::setup(&Reference::new(), &a, &params).err().unwrap().to_string();
+    assert!(why.contains("useless") && why.contains("--solver direct"), "{why}");
 }

@@ -97,8 +97,8 @@ pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots, may_change:
         while let Some(Reverse(k)) = left.pop() {
             let value = std::mem::take(&mut w[k as usize]);
             is_in[k as usize] = false;
-            // As an entry of the row it is small; so is what it would bring.
-            if value.abs() <= least {
+            // As an entry of the row it is small; so is what it would bring. What overflowed is no number.
+            if value.abs() <= least || !value.is_finite() {
                 continue;
             }
             let factor = value / diagonal[k as usize];
@@ -119,7 +119,7 @@ pub(super) fn factors(a: &Csr<f64>, params: &Params, pivots: Pivots, may_change:
                     return None;
                 }
                 changed += usize::from(is_changed);
-            } else if value.abs() > least {
+            } else if value.abs() > least && value.is_finite() {
                 rest.push((j, value));
             }
         }

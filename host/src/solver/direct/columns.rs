@@ -76,6 +76,32 @@ impl Columns {
         &self.values[self.col_ptr[j]..self.col_ptr[j + 1]]
     }
 
+    /// `b - A x`.
+    pub fn residual(&self, x: &[f64], b: &[f64]) -> Vec<f64> {
+        let mut r = b.to_vec();
+        for (j, x) in x.iter().enumerate() {
+            self.rows(j).iter().zip(self.values(j)).for_each(|(&i, v)| r[i] -= v * x);
+        }
+        r
+    }
+
+    /// Puts numbers of this size where the diagonal has zeros, of the sign that most of it does not have;
+    /// whether it has any.
+    pub fn fill_diagonal(&mut self, size: f64) -> bool {
+        let place = |j: usize| Some(self.col_ptr[j] + self.rows(j).binary_search(&j).ok()?);
+        let places: Vec<usize> = (0..self.n).filter_map(place).collect();
+        let balance: f64 =
+            places.iter().map(|&at| self.values[at]).filter(|v| *v != 0.0).map(f64::signum).sum();
+        let mut has_zeros = false;
+        for at in places {
+            if self.values[at] == 0.0 {
+                self.values[at] = if balance < 0.0 { size } else { -size };
+                has_zeros = true;
+            }
+        }
+        has_zeros
+    }
+
     /// `P A`, of which row i becomes row `to[i]`, with the entries that are to be kept by their row and
     /// column there. Rows of a column are in no order.
     pub fn with_rows(&self, to: &[usize], is_kept: impl Fn(usize, usize) -> bool) -> Columns {

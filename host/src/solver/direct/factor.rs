@@ -81,6 +81,14 @@ impl Factor {
         Ok(Ok(Factor { numbers, workspace: workspace(request)? }))
     }
 
+    /// Computes `L D L^T` again, of a matrix with other numbers.
+    pub fn recompute(&mut self, a: &Columns) -> Result<()> {
+        if let Numbers::Ldlt { symbolic, values, below, within } = &mut self.numbers {
+            ldlt_numbers(a, symbolic, values, below, within)?;
+        }
+        Ok(())
+    }
+
     /// `A^-1 x` in place of x.
     pub fn solve(&mut self, x: &mut [f64]) {
         self.apply(x, false);
@@ -161,21 +169,32 @@ fn cholesky(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Made> {
 fn ldlt(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Numbers> {
     let mut values = vec![0.0; symbolic.len_val()];
     let mut below = vec![0.0; a.n];
-    let [mut forward, mut inverse] = [vec![0; a.n], vec![0; a.n]];
+    let mut within = [vec![0; a.n], vec![0; a.n]];
+    ldlt_numbers(a, &symbolic, &mut values, &mut below, &mut within)?;
+    Ok(Numbers::Ldlt { symbolic, values, below, within })
+}
+
+fn ldlt_numbers(
+    a: &Columns,
+    symbolic: &SymbolicCholesky<usize>,
+    values: &mut [f64],
+    below: &mut [f64],
+    [forward, inverse]: &mut [Vec<usize>; 2],
+) -> Result<()> {
     let request = symbolic.factorize_numeric_intranode_lblt_scratch::<f64>(PAR, Spec::default());
     let mut memory = workspace(request)?;
     symbolic.factorize_numeric_intranode_lblt(
-        &mut values,
-        &mut below,
-        &mut forward,
-        &mut inverse,
+        values,
+        below,
+        forward,
+        inverse,
         a.matrix(),
         Side::Lower,
         PAR,
         MemStack::new(&mut memory),
         Spec::default(),
     );
-    Ok(Numbers::Ldlt { symbolic, values, below, within: [forward, inverse] })
+    Ok(())
 }
 
 /// LU of single entries; `None` where it takes too much.

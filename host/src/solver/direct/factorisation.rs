@@ -7,6 +7,7 @@ use super::factor::{Factor, Failure};
 use super::kind::Kind;
 use super::ordered::{Counted, Ordered};
 use super::prediction::Prediction;
+use super::quality::Quality;
 use super::scaling::Scaling;
 use super::symbolic::Care;
 use super::vectors::{orthonormalise, remove};
@@ -19,6 +20,10 @@ use crate::problem::random::uniform;
 const SMALL: f64 = 1.0 / (1u64 << 50) as f64;
 /// and where that is not enough.
 const LESS_SMALL: f64 = 1.0 / (1u64 << 40) as f64;
+
+/// What zeros on the diagonal become in a symmetric matrix scaled to entries near 1, where pivots vanish
+/// without: half of the digits are left (Vanderbei 1995; Schenk and Gaertner 2006).
+const HELD: f64 = 1.0 / (1u64 << 26) as f64;
 
 /// `S = R A C` and its factors. Where S has no regular factors they are those of a matrix that differs from
 /// it by rounding.
@@ -145,18 +150,20 @@ fn numbers(counted: Counted, care: Care, cancelled: &AtomicBool) -> Result<Made>
     }
 }
 
-fn numbers_here(Counted { columns, symbolic, prediction }: Counted, care: Care) -> Result<Made> {
+fn numbers_here(counted: Counted, care: Care) -> Result<Made> {
+    let Counted { mut columns, symbolic, prediction } = counted;
     let mut factor = match Factor::of(&columns, symbolic, prediction.kind == Kind::Cholesky, care)? {
         Ok(factor) => factor,
         Err(failure) => return Ok(Err(failure)),
     };
-    // A pivot that vanished shows in every solve.
-    let mut trial: Vec<f64> = (0..columns.n).map(|i| uniform(3, i as u64) - 0.5).collect();
-    factor.solve(&mut trial);
-    Ok(match trial.iter().all(|v| v.is_finite()) {
-        true => Ok((factor, prediction)),
-        false => Err(Failure::Singular),
-    })
+    let mut quality = Quality::of(&mut factor, &columns);
+    // Leading blocks of a saddle point may be singular, or nearly, and the matrix regular all the same.
+    let may_be_held = prediction.kind == Kind::Ldlt && quality != Quality::Usual;
+    if may_be_held && columns.fill_diagonal(HELD) {
+        factor.recompute(&columns)?;
+        quality = Quality::of(&mut factor, &columns);
+    }
+    Ok(if quality == Quality::NotFinite { Err(Failure::Singular) } else { Ok((factor, prediction)) })
 }
 
 /// The matrix with numbers of this size added where pivots may be.

@@ -10,9 +10,11 @@
 //! | `symbolic`, `minimum_degree`, `blocks`, `prediction` | order, structure, and what they will cost |
 //! | `ordered` | all of that for a matrix, once |
 //! | `factor`, `factorisation` | the numbers |
+//! | `quality` | what they are worth |
 //! | `apart` | how they are left, where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
 //! | `doubled`, `refine` | residuals, and refinement with them |
+//! | `krylov` | GMRES, where factors are too inaccurate for that |
 //! | `singular` | null spaces |
 //! | `condition` | an estimate of the condition |
 //! | `info` | what reports say of it |
@@ -42,10 +44,12 @@ mod factor;
 mod factorisation;
 mod info;
 mod kind;
+mod krylov;
 mod minimum_degree;
 mod ordered;
 mod pairs;
 mod prediction;
+mod quality;
 mod refine;
 mod scaling;
 mod singular;
@@ -163,6 +167,7 @@ impl Direct {
             let is_singular = self.null.as_ref().is_some_and(|null| !null.left.is_empty());
             if !is_singular {
                 run.refine(factorisation, most, on_progress);
+                self.correct(run, on_progress)?;
             }
             let is_last = self.is_last();
             let is_left = !run.is_done() && !run.is_at_rounding();
@@ -186,6 +191,21 @@ impl Direct {
                 return Ok(StopReason::AtRounding);
             }
         }
+    }
+
+    /// GMRES with the factors of a symmetric matrix, where refinement has shown that they are inaccurate but
+    /// not useless: LU, the next, takes longer.
+    fn correct(&mut self, run: &mut Refinement, on_progress: OnProgress) -> Result<()> {
+        let Some(factorisation) = self.factorisation.as_mut().filter(|f| f.prediction.kind != Kind::Lu)
+        else {
+            return Ok(());
+        };
+        let mut goes_on = run.has_advanced() && !run.has_exploded();
+        while goes_on && !run.is_done() && !run.is_at_rounding() && !on_progress.is_cancelled() {
+            let d = krylov::correction(&self.a, &run.r, factorisation, run.threshold, on_progress)?;
+            goes_on = run.take(&d);
+        }
+        Ok(())
     }
 
     /// Whether no other factorisation may serve where this one has not.

@@ -2,6 +2,7 @@
 
 use super::doubled::residual;
 use super::factorisation::Factorisation;
+use super::quality::{CLEAR, EXPLODED};
 use super::singular::NullVectors;
 use super::vectors::{norm, orthonormalise, remove};
 use crate::matrix::{Csr, backward_error};
@@ -9,9 +10,6 @@ use crate::solver::iterative::OnProgress;
 
 /// Steps at most.
 const STEPS: u32 = 20;
-/// A step that leaves more of the residual than this is the last.
-const CLEAR: f64 = 0.5;
-
 /// A residual of this share of b that is no more than rounding is of an x of usual size, which no other
 /// factorisation improves.
 const ROUNDED: f64 = 1e-12;
@@ -19,9 +17,6 @@ const ROUNDED: f64 = 1e-12;
 const SHORT: f64 = 1e-10;
 /// Units of rounding.
 const ROUNDING_UNITS: f64 = 16.0;
-/// How many times as long as the residual, divided by the largest entry, a step is with a matrix that is
-/// singular in f64.
-const EXPLODED: f64 = 1e14;
 
 /// A solution on its way.
 pub struct Refinement<'a> {
@@ -92,6 +87,27 @@ impl<'a> Refinement<'a> {
     pub fn has_exploded(&self) -> bool {
         let largest = self.a.values().iter().fold(0.0f64, |most, v| most.max(v.abs()));
         self.growth * largest >= EXPLODED
+    }
+
+    /// Whether some step was taken.
+    pub fn has_advanced(&self) -> bool {
+        self.history.len() > 1
+    }
+
+    /// Takes a step that leaves less of the residual; whether it leaves clearly less.
+    pub fn take(&mut self, d: &[f64]) -> bool {
+        let before = self.norm();
+        let x: Vec<f64> = self.x.iter().zip(d).map(|(x, d)| x + d).collect();
+        let r = residual(self.a, &x, self.b);
+        let after = norm(&r);
+        // NaN is no progress.
+        if after.is_nan() || after >= before {
+            return false;
+        }
+        (self.x, self.r) = (x, r);
+        self.step = norm(d) / norm(&self.x);
+        self.history.push(after);
+        after <= CLEAR * before
     }
 
     /// `x = x + A^-1 (b - A x)` until that is small enough, or helps no more.

@@ -369,3 +369,51 @@ fn consistent_singular_systems_have_their_solution_of_least_norm() {
     let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
     assert!(along.abs() <= 1e-6 * norm, "{along:e} of {norm:e}");
 }
+
+/// `[[M, B^T], [B, 0]]` with M near 1. B has rings of four rows that add up to 0 but for small entries in
+/// columns of all rings: the largest product of entries is within the rings.
+fn rings(count: usize) -> Csr<f64> {
+    let (rows, columns) = (4 * count, 5 * count);
+    let ring = (0..rows).flat_map(|i| [(i, i, 1.0), (i / 4 * 4 + (i + 1) % 4, i, -1.0)]);
+    let shared = (0..rows * count).map(|k| {
+        let (row, column) = (k / count, rows + k % count);
+        (row, column, 0.05 + 0.05 * uniform(8, k as u64))
+    });
+    let constraints = ring.chain(shared);
+    let mirrored = constraints.flat_map(|(i, j, v)| [(columns + i, j, v), (j, columns + i, v)]);
+    let masses = (0..columns).map(|j| (j, j, 1.0));
+    let between = (0..count * count).map(|k| (rows + k / count, rows + k % count, 0.1));
+    let n = columns + rows;
+    Csr::from_triplets(n, n, mirrored.chain(masses).chain(between)).unwrap()
+}
+
+#[test]
+fn pivots_that_vanish_in_a_regular_saddle_point_are_held() {
+    for count in [6, 8, 10, 12] {
+        let a = rings(count);
+        let b = a.mul_vec(&rhs(a.n_rows()));
+        let Solution { x, report } = solved(&a, &b, &Device::cpu(1).unwrap());
+        assert!(report.converged() && job::relative_residual(&a, &x, &b) <= 1e-8, "{count}: {report}");
+        let info = report.factorisation.unwrap();
+        assert_eq!((info.prediction.kind, info.null_space), (Kind::Ldlt, 0), "{count}");
+    }
+}
+
+/// Factors of a matrix that differs in some entries of the diagonal.
+#[test]
+fn inaccurate_factors_of_a_symmetric_matrix_are_used_by_gmres_before_lu() {
+    let a = Arc::new(shifted(&problem("poisson2d:23"), 1.03));
+    let changes = (0..8).map(|k| (61 * k, 61 * k, 20.0));
+    let row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v));
+    let other =
+        Csr::from_triplets(a.n_rows(), a.n_rows(), (0..a.n_rows()).flat_map(row).chain(changes)).unwrap();
+    let mut direct = Direct::new(a.clone(), &Options::default().method_parameters()).unwrap();
+    let ordered = Ordered::of(&other, &[Kind::Ldlt]).unwrap();
+    direct.factorisation = Factorisation::of(&other, ordered, Care::Usual, &AtomicBool::new(false)).unwrap();
+    let b = a.mul_vec(&rhs(a.n_rows()));
+    let mut run = Refinement::new(&a, &b, vec![0.0; b.len()], 1e-10 * norm(&b));
+    let reason = direct.refined(&mut run, 100, &mut |_, _| ()).unwrap();
+    assert_eq!(reason, StopReason::Converged);
+    assert!(job::relative_residual(&a, &run.x, &b) <= 1e-10);
+    assert_eq!(direct.info().unwrap().prediction.kind, Kind::Ldlt, "{:?}", run.history);
+}

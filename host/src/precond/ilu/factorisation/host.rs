@@ -10,7 +10,7 @@ use super::super::params::{Kind, Params};
 use super::super::schedule::{Triangle, Unscheduled};
 use super::super::solve::Triangles;
 use super::super::{pattern, threshold};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{Csr, check};
 use arithmetic::pivots::Pivots;
 
@@ -20,19 +20,22 @@ pub(super) const SHIFT: f64 = 1e-3;
 /// Shifts that are tried.
 pub(super) const SHIFTS: u32 = 12;
 
+/// What is wrong, and what to do.
+const USELESS: &str = "the incomplete factors are useless: what is solved with them grows beyond the digits of f64. \
+                       Larger factors (--ilu drop=1e-5,growth=50), another order (order=rcm), or kind=ilu may \
+                       serve; --solver direct does without them";
+
 /// The factors of a square matrix, finite, in the order of their solution, rounded to S.
 pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Triangles<S>, Info)> {
     let diagonal = a.diagonal();
     let is_symmetric =
         diagonal.iter().all(|&d| d > T::ZERO) && a.is_symmetric(check::ROUNDING).is_symmetric();
-    let is_matched = params.matching.unwrap_or_else(|| diagonal.contains(&T::ZERO)) && !is_symmetric;
-    let arrangement = Arrangement::of(a, params, is_matched, is_symmetric)?;
-    let factors = factors(&|| arrangement.apply(a), params, is_symmetric);
+    let (arrangement, factors) = useful_factors(a, params, is_symmetric)?;
     let triangles = scheduled(&factors, &arrangement);
     let info = Info {
         params: params.clone(),
         is_symmetric,
-        is_matched,
+        is_matched: arrangement.scales.is_some(),
         entries: factors.whole.nnz(),
         changed_pivots: factors.changed,
         shift: factors.shift,
@@ -40,6 +43,26 @@ pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Tria
         bytes: triangles.bytes(),
     };
     Ok((triangles, info))
+}
+
+/// The factors in their arrangement. Where rows were permuted although nobody asked for it, and factors by
+/// size are useless, those without: zeros on the diagonal fill in where others are eliminated before them.
+fn useful_factors<T: Real>(
+    a: &Csr<T>,
+    params: &Params,
+    is_symmetric: bool,
+) -> Result<(Arrangement, Factors)> {
+    let has_zeros = || a.diagonal().contains(&T::ZERO);
+    let is_matched = params.matching.unwrap_or_else(has_zeros) && !is_symmetric;
+    let otherwise = (is_matched && params.matching.is_none()).then_some(false);
+    for is_matched in std::iter::once(is_matched).chain(otherwise) {
+        let arrangement = Arrangement::of(a, params, is_matched, is_symmetric)?;
+        let factors = factors(&|| arrangement.apply(a), params, is_symmetric);
+        if params.kind != Kind::Threshold || factors.are_useful(&arrangement.apply(a)) {
+            return Ok((arrangement, factors));
+        }
+    }
+    Err(Error::Matrix(USELESS.into()))
 }
 
 /// Of a square matrix, `arranged()` in its order of elimination. With `is_symmetric`, of a symmetric
