@@ -27,8 +27,8 @@ use arithmetic::noise::scaled_noise;
 use cuda_std::{Real, kernel, memory::*, thread};
 
 /// `x_i = scaled_noise(i, d_ii)`, D diagonal or with blocks on its diagonal: element `block i + l` of `d` is
-/// the l-th of row i in its block. Where `numbers` is not null, it has the numbers of nodes of `block` rows, by
-/// which their rows are numbered.
+/// the l-th of row i in its block. Where `numbers` is not null, it has the numbers of nodes of `block` rows,
+/// by which their rows are numbered.
 #[kernel(T = [f32, f64])]
 pub unsafe fn noisy<T: Real>(n: u64, block: u32, numbers: *const u32, d: *const T, x: *mut T) {
     let size = block as usize;

@@ -87,8 +87,8 @@ impl Halo {
         (of(&self.sends), of(&self.receives))
     }
 
-    /// The places of what is received, ascending, each with its number if all that is received is counted from
-    /// `first` on.
+    /// The places of what is received, ascending, each with its number if all that is received is counted
+    /// from `first` on.
     pub fn received_from(&self, first: usize) -> impl Iterator<Item = (u32, u32)> {
         let places = self.receives.iter().flat_map(|(_, places)| places).copied();
         let mut numbered: Vec<(u32, u32)> = places.zip(first as u32..).collect();

@@ -55,8 +55,8 @@ pub trait Parts<T: Real>: Algebra<T> {
     /// ascend, are marked with 1.
     fn marked_before(&self, marks: &Self::Indices, own: &Runs) -> Result<Self::Indices>;
 
-    /// `numbers[k]` for the k-th place that is marked, of which there are `before` in front of each; for others
-    /// [`NOWHERE`](crate::comm::NOWHERE).
+    /// `numbers[k]` for the k-th place that is marked, of which there are `before` in front of each; for
+    /// others [`NOWHERE`](crate::comm::NOWHERE).
     fn of_marked(&self, before: &Self::Indices, numbers: &Runs) -> Result<Self::Indices>;
 
     /// What `second` has where `first` points to; nothing where that points nowhere.
