@@ -1,12 +1,11 @@
 //! `warpsolve solve --by-rows`: no rank has more of the matrix than its rows.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use warpsolve::comm::{Comm, agree};
 use warpsolve::io::binary::{self, RowFile};
-use warpsolve::job::ranks::by_rows::{RowSource, Solver, own_rows, read_vector, write_vector};
+use warpsolve::job::ranks::by_rows::{MarketRows, RowSource, Solver, own_rows, read_vector, write_vector};
 use warpsolve::job::ranks::{caught, together};
 use warpsolve::job::{CancellationToken, Device, Report, Solution};
 use warpsolve::matrix::{Csr, RowStats, row_stats};
@@ -101,7 +100,7 @@ fn solve(
     begin: Instant,
 ) -> Result<Solved> {
     let start = Instant::now();
-    let source = agree(&**comm, source(&job.source))?;
+    let source = source(&**comm, device, job)?;
     let a = own_rows(&**comm, device, &*source, job.options.block_size)?;
     let rows = stats_of_all(&**comm, &a)?;
     let read_seconds = start.elapsed().as_secs_f64();
@@ -109,7 +108,7 @@ fn solve(
     let mut solver = watched(Solver::new(comm, device, a, &job.options)?);
     let b = match &job.rhs {
         None => vec![1.0; solver.rows().len()],
-        Some(path) => agree(&**comm, read_vector(path, solver.n_rows(), solver.rows()))?,
+        Some(path) => read_vector(&**comm, path, solver.n_rows(), solver.rows())?,
     };
     let Solution { x, report } = solver.solve(&b)?;
     let pass = Pass::of(std::slice::from_ref(&report), start.elapsed().as_secs_f64());
@@ -120,28 +119,20 @@ fn solve(
 
 /// Refuses what needs the whole matrix, in the words of the options.
 fn check(job: &Job) -> Result<()> {
-    let refuse = |what: &str| Err(Error::Option(format!("--by-rows {what}")));
-    if job.partition.as_ref().is_some_and(|partition| *partition != PartitionName::Blocks) {
-        return refuse("shares rows out in blocks, without the whole matrix; leave --partition out");
-    }
-    match &job.source {
-        Source::File(path) if !binary::is_binary(path) => {
-            let path = path.display();
-            refuse(&format!("reads .wsm; this writes one: warpsolve convert {path} A.wsm"))
-        }
-        _ => match job.rhs.as_deref().filter(|path| !binary::is_binary(path)).map(Path::display) {
-            Some(path) => {
-                refuse(&format!("reads --rhs of .wsm; this writes one: warpsolve convert {path} b.wsm"))
-            }
-            None => Ok(()),
-        },
+    match job.partition {
+        None | Some(PartitionName::Blocks) => Ok(()),
+        Some(_) => Err(Error::Option(
+            "--by-rows shares rows out in blocks, without the whole matrix; leave --partition out".into(),
+        )),
     }
 }
 
-fn source(source: &Source) -> Result<Box<dyn RowSource>> {
-    Ok(match source {
-        Source::File(path) => Box::new(RowFile::open(path)?),
-        Source::Generated { problem, seed, .. } => Box::new(Rows::of(problem, *seed)?),
+/// Where rows are from. All ranks call this.
+fn source(comm: &dyn Comm, device: &Device, job: &Job) -> Result<Box<dyn RowSource>> {
+    Ok(match &job.source {
+        Source::File(path) if binary::is_binary(path) => Box::new(agree(comm, RowFile::open(path))?),
+        Source::File(path) => Box::new(MarketRows::read(comm, device, path, job.options.block_size)?),
+        Source::Generated { problem, seed, .. } => Box::new(agree(comm, Rows::of(problem, *seed))?),
     })
 }
 

@@ -21,10 +21,11 @@ fn files_and_generators_give_the_bits_of_the_whole() {
     vector(&shell, "b.mtx", &b);
     shell.run("convert b.mtx b.wsm -q", 0);
     let way = format!("--solver cg --precond amg --amg rank_rows=60 --ranks 3 {CPU}");
-    for (rhs, of_rows) in [("", ""), ("--rhs b.mtx", "--rhs b.wsm")] {
+    shell.run("convert a.wsm a.mtx -q", 0);
+    for (rhs, of_rows) in [("", ""), ("--rhs b.mtx", "--rhs b.wsm"), ("--rhs b.mtx", "--rhs b.mtx")] {
         shell.run(&format!("solve a.wsm {way} {rhs} --out whole.mtx -q"), 0);
         let whole = fs::read(shell.path("whole.mtx")).unwrap();
-        for source in ["a.wsm", "--gen tet:8"] {
+        for source in ["a.wsm", "a.mtx", "--gen tet:8"] {
             let report = shell.json(&format!("solve {source} {way} {of_rows} --by-rows --out x.mtx"), 0);
             assert!(fs::read(shell.path("x.mtx")).unwrap() == whole, "{source} {of_rows}");
             assert_eq!(report["stop_reason"], "converged");
@@ -63,8 +64,12 @@ fn what_it_does_not_do_is_refused() {
         assert!(stderr.starts_with("error: ") && stderr.contains(what), "{line}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
     };
-    refused("a.mtx", "--by-rows reads .wsm; this writes one: warpsolve convert a.mtx A.wsm");
-    refused("a.wsm --rhs b.mtx", "warpsolve convert b.mtx b.wsm");
+    shell.run("convert a.wsm a.mtx.gz -q", 0);
+    refused("a.mtx.gz", "a.mtx.gz is compressed, of which no part can be read alone");
+    vector(&shell, "b.mtx", &[1.0; 15]);
+    refused("b.mtx", "warpsolve convert b.mtx A.wsm");
+    refused("a.wsm --rhs b.mtx", "b.mtx has 15 rows and 1 columns; the right-hand side has 16 rows");
+    refused("a.wsm --rhs none.mtx", "none.mtx");
     refused("a.wsm --rhs a.wsm", "a.wsm has 16 rows and 16 columns; the right-hand side has 16 rows");
     refused("a.wsm --partition rcm", "leave --partition out");
     refused("a.wsm --solver direct", "the method direct needs the whole matrix");

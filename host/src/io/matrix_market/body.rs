@@ -129,7 +129,7 @@ impl Entries {
 }
 
 /// Cuts text at line ends into pieces of about `size` bytes.
-fn cut(mut text: &[u8], size: usize) -> Vec<&[u8]> {
+pub(super) fn cut(mut text: &[u8], size: usize) -> Vec<&[u8]> {
     let mut pieces = Vec::with_capacity(text.len() / size + 1);
     while !text.is_empty() {
         let rest = text.get(size..).unwrap_or_default();

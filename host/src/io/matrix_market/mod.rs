@@ -10,6 +10,7 @@
 mod body;
 mod header;
 mod parse;
+mod part;
 mod source;
 #[cfg(test)]
 pub(in crate::io) mod tests;
@@ -25,6 +26,7 @@ use header::Header;
 use source::Source;
 
 pub use super::summary::{Field, Layout, Summary, Symmetry};
+pub use part::{Count, EntryFile, Part};
 pub use write::{symmetry_of, write_matrix, write_parts, write_vector, write_vectors};
 
 /// Reads a matrix. `progress(bytes done, bytes in all)`, in bytes of the file on disk, is called now and

@@ -108,6 +108,10 @@ impl<'a> Source<'a> {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
+    /// Whether it is compressed in the file.
+    pub fn is_compressed(&self) -> bool {
+        self.compressed
+    }
     /// Bytes of the file that were read, and its size.
     pub fn progress(&self) -> (u64, u64) {
         (self.position.load(Ordering::Relaxed).min(self.size), self.size)

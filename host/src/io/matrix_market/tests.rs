@@ -209,6 +209,54 @@ fn faults_are_reported_with_their_line() {
         if !text.is_empty() {
             assert_eq!(parse(&gzip(crlf.as_bytes())).expect_err(&crlf).to_string(), found);
         }
+        let (_folder, path) = on_disk(text.as_bytes());
+        for count in [1, 2, 5].into_iter().filter(|_| !text.contains(" array ")) {
+            let in_parts = by_parts(&path, count).expect_err(&text).to_string();
+            let found = in_parts.split_once("t.mtx:").map(|(_, found)| found);
+            let is_same = |found: &str| found.starts_with(&format!("{line}: ")) && found.contains(message);
+            assert!(found.is_some_and(is_same), "{text:?} in {count} parts: {in_parts}");
+        }
+    }
+}
+
+/// Reads a file in so many parts, one after the other; entries as they are in the file.
+fn by_parts(path: &Path, count: usize) -> Result<(Vec<(u32, u32, u64)>, Option<f64>)> {
+    let file = EntryFile::open(path)?;
+    let parts = (0..count).map(|k| file.part(k, count)).collect::<Result<Vec<Part>>>()?;
+    let counts: Vec<Count> = parts.iter().map(Part::count).collect();
+    parts.iter().enumerate().try_for_each(|(k, part)| file.check(part, k, &counts))?;
+    let entries = |Part { rows, cols, values, .. }: Part| {
+        let places = rows.into_iter().zip(cols).zip(values);
+        places.map(|((row, col), value)| (row, col, value.to_bits())).collect::<Vec<_>>()
+    };
+    Ok((parts.into_iter().flat_map(entries).collect(), file.mirrored()))
+}
+
+/// A file of this text, in a folder that goes with it.
+fn on_disk(text: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.mtx");
+    std::fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn parts_of_a_file_are_the_whole() {
+    let lines: Vec<String> = (1..=300).map(|k| format!("{k} {} -0.{k}", 1 + k * 7 % k)).collect();
+    for (kind, sign) in [("general", None), ("symmetric", Some(1.0)), ("skew-symmetric", Some(-1.0))] {
+        for end in ["\n", "\r\n"] {
+            let kept = lines.iter().skip(usize::from(sign == Some(-1.0)));
+            let kept: Vec<String> = kept.cloned().collect();
+            let body = kept.join(end).replace("100 ", &format!("% note{end}{end}100 "));
+            let text =
+                format!("%%MatrixMarket matrix coordinate real {kind}{end}300 300 {}{end}", kept.len());
+            let (_folder, path) = on_disk(format!("{text}{body}").as_bytes());
+            let (whole, _) = by_parts(&path, 1).unwrap();
+            assert_eq!(whole.len(), kept.len());
+            for count in [2, 3, 7, 64, 5000] {
+                assert_eq!(by_parts(&path, count).unwrap(), (whole.clone(), sign), "{kind}, {count}");
+            }
+        }
     }
 }
 

@@ -34,7 +34,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `source` | where rows come from |
+//! | `source`, `market` | where rows come from |
 //! | `checks`, `symmetry` | what is known of the matrix, and what is refused |
 //! | `choice` | which method and preconditioner |
 //! | `equation` | the residual |
@@ -45,12 +45,14 @@
 mod checks;
 mod choice;
 mod equation;
+mod market;
 mod solver;
 mod source;
 mod symmetry;
 mod told;
 mod vector;
 
+pub use market::MarketRows;
 pub use solver::Solver;
 pub use source::{RowSource, own_rows};
 pub use vector::{read_vector, write_vector};

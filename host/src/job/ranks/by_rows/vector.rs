@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::comm::{Comm, agree, sums};
 use crate::error::{Error, Result};
-use crate::io::binary::RowFile;
-use crate::io::matrix_market::write_parts;
+use crate::io::binary::{RowFile, is_binary};
+use crate::io::matrix_market::{self, write_parts};
 
 /// Writes the vector of which each rank has a part, in the order of ranks, as
 /// [`write_vector`](crate::io::matrix_market::write_vector) writes one. Rank 0 writes, and never has more
@@ -28,18 +28,43 @@ pub fn write_vector(comm: &dyn Comm, path: &Path, part: Vec<f64>) -> Result<()> 
     agree(comm, written)
 }
 
-/// These elements of a vector of `n_rows` in a binary file: a matrix with one column.
+/// This rank's elements of a vector of `n_rows` in a file: of a binary one each rank reads its own, of a
+/// Matrix Market file rank 0 reads all, and sends each rank its own. All ranks call this.
 ///
 /// # Errors
-/// [`Error::Io`] and [`Error::Binary`] where it cannot be read; [`Error::Option`] where it is no such vector.
-pub fn read_vector(path: &Path, n_rows: usize, rows: Range<usize>) -> Result<Vec<f64>> {
-    let file = RowFile::open(path)?;
-    if (file.n_rows(), file.n_cols()) != (n_rows, 1) {
-        let (found, columns, path) = (file.n_rows(), file.n_cols(), path.display());
-        return Err(Error::Option(format!(
-            "{path} has {found} rows and {columns} columns; the right-hand side has {n_rows} rows and 1 column"
-        )));
+/// [`Error::Io`], [`Error::Parse`] and [`Error::Binary`] where it cannot be read; [`Error::Option`] where it
+/// is no such vector; [`Error::Rank`] where another rank has failed.
+pub fn read_vector(comm: &dyn Comm, path: &Path, n_rows: usize, rows: Range<usize>) -> Result<Vec<f64>> {
+    if is_binary(path) {
+        return agree(comm, elements(path, n_rows, rows));
     }
+    let ends = comm.all_gather(&[rows.start as f64, rows.end as f64])?;
+    if comm.rank() != 0 {
+        agree(comm, Ok(()))?;
+        return Ok(bytemuck::pod_collect_to_vec(&comm.receive(0)?));
+    }
+    let whole = matrix_market::read_vector(path)
+        .and_then(|whole| check_sizes(path, (whole.len(), 1), n_rows).map(|()| whole));
+    let whole = agree(comm, whole)?;
+    let its = |rank: usize| &whole[ends[2 * rank] as usize..ends[2 * rank + 1] as usize];
+    (1..comm.size()).try_for_each(|rank| comm.send(rank, bytemuck::cast_slice(its(rank))))?;
+    Ok(its(0).to_vec())
+}
+
+/// These elements of a vector in a binary file: a matrix with one column.
+fn elements(path: &Path, n_rows: usize, rows: Range<usize>) -> Result<Vec<f64>> {
+    let file = RowFile::open(path)?;
+    check_sizes(path, (file.n_rows(), file.n_cols()), n_rows)?;
     let part = file.matrix(file.rows(rows)?.0)?;
     Ok((0..part.n_rows()).map(|i| part.get(i, 0).unwrap_or(0.0)).collect())
+}
+
+fn check_sizes(path: &Path, found: (usize, usize), n_rows: usize) -> Result<()> {
+    if found == (n_rows, 1) {
+        return Ok(());
+    }
+    let ((found, columns), path) = (found, path.display());
+    Err(Error::Option(format!(
+        "{path} has {found} rows and {columns} columns; the right-hand side has {n_rows} rows and 1 column"
+    )))
 }
