@@ -50,7 +50,7 @@ PYTHON
     fi
 }
 
-for way in "cg jacobi" "bicgstab jacobi" "gmres jacobi" "cg ilu" "cg amg"; do
+for way in "cg jacobi" "bicgstab jacobi" "gmres amg" "cg ilu" "cg amg"; do
     read -r solver precond <<<"$way"
     name=$solver-$precond
     for ranks in 1 2; do
