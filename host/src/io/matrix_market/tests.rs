@@ -219,8 +219,11 @@ fn faults_are_reported_with_their_line() {
     }
 }
 
+/// Row, column and the bits of a value.
+type Entry = (u32, u32, u64);
+
 /// Reads a file in so many parts, one after the other; entries as they are in the file.
-fn by_parts(path: &Path, count: usize) -> Result<(Vec<(u32, u32, u64)>, Option<f64>)> {
+fn by_parts(path: &Path, count: usize) -> Result<(Vec<Entry>, Option<f64>)> {
     let file = EntryFile::open(path)?;
     let parts = (0..count).map(|k| file.part(k, count)).collect::<Result<Vec<Part>>>()?;
     let counts: Vec<Count> = parts.iter().map(Part::count).collect();
