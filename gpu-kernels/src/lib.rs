@@ -121,7 +121,6 @@ pub fn entries() -> Vec<&'static str> {
         NORM_MAX_ENTRIES,
         ranks::REDUCE_RANKS_ENTRIES,
         OBSERVE_ENTRIES,
-        parts::MARKED_ROWS_ENTRIES,
         parts::MARK_OWN_ENTRIES,
         parts::NUMBERS_OF_MARKED_ENTRIES,
         parts::NUMBERS_OF_RUNS_ENTRIES,

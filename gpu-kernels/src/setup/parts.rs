@@ -222,22 +222,6 @@ pub unsafe fn mark_own(n: u64, own: *const u32, marks: *const u32, out: *mut u32
     }
 }
 
-/// The rows that are marked, of which there are `before[i]` in front of row i.
-#[kernel]
-pub unsafe fn marked_rows(n: u64, before: *const u32, rows: *mut u32) {
-    let mut i = thread::index_x();
-    // SAFETY: the launcher's arrays have those elements, and one more of `before`.
-    unsafe {
-        while i < n as usize {
-            let k = before.ld_nc(i);
-            if before.ld_nc(i + 1) != k {
-                rows.st(k as usize, i as u32);
-            }
-            i += thread::stride();
-        }
-    }
-}
-
 /// `out[i]` = `numbers[before[i]]` for the places that are marked, of which there are `before[i]` in front of
 /// place i, [`NOWHERE`] for others.
 #[kernel]

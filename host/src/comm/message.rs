@@ -3,6 +3,7 @@
 use bytemuck::{AnyBitPattern, NoUninit};
 
 use crate::error::{Error, Result};
+use crate::matrix::Csr;
 
 /// A message that is being written.
 #[derive(Default)]
@@ -16,6 +17,10 @@ impl Writer {
         self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
         self.0.extend_from_slice(bytemuck::cast_slice(values));
         self
+    }
+    pub fn matrix(self, a: &Csr<f64>) -> Self {
+        let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
+        self.put(&[a.n_cols() as u64]).put(&row_ptr).put(a.col_idx()).put(a.values())
     }
     pub fn text(self, text: &str) -> Self {
         self.put(text.as_bytes())
@@ -49,6 +54,13 @@ impl<'a> Reader<'a> {
     /// An array of one number.
     pub fn one<U: NoUninit + AnyBitPattern>(&mut self) -> Result<U> {
         self.take()?.first().copied().ok_or_else(cut_short)
+    }
+
+    pub fn matrix(&mut self) -> Result<Csr<f64>> {
+        let n_cols = self.one::<u64>()? as usize;
+        let row_ptr: Vec<usize> = self.take::<u64>()?.into_iter().map(|p| p as usize).collect();
+        let n_rows = row_ptr.len().checked_sub(1).ok_or_else(cut_short)?;
+        Csr::new(n_rows, n_cols, row_ptr, self.take()?, self.take()?)
     }
 
     pub fn text(&mut self) -> Result<String> {

@@ -96,6 +96,11 @@ impl Halo {
         numbered.into_iter()
     }
 
+    /// What was received, in the order of the places.
+    pub fn in_order<U: Copy>(&self, received: &[U]) -> Vec<U> {
+        self.received_from(0).map(|(_, k)| received[k as usize]).collect()
+    }
+
     /// What others have for the unknowns that are received, one rank after the other, `per_row` numbers each;
     /// `sent` are those of this rank's. All ranks call this.
     pub fn received<U: NoUninit + AnyBitPattern>(
@@ -208,10 +213,15 @@ impl Numbering {
     pub fn total(&self) -> usize {
         self.total
     }
+    /// These in runs, each with the place where it begins and the one behind it.
+    fn ranges(&self) -> impl Iterator<Item = (Row, u32, u32)> {
+        let ends = self.runs.iter().skip(1).map(|run| run.place).chain([self.len as u32]);
+        let runs = self.runs.iter().zip(ends);
+        runs.map(|(&Run { place, number, owner }, end)| ((number, (end - place) as usize, owner), place, end))
+    }
     /// These in runs.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row> {
-        let ends = self.runs.iter().skip(1).map(|run| run.place).chain([self.len as u32]);
-        self.runs.iter().zip(ends).map(|(run, end)| (run.number, (end - run.place) as usize, run.owner))
+        self.ranges().map(|(row, ..)| row)
     }
     /// The number of each, ascending.
     pub fn numbers(&self) -> Runs {
@@ -261,10 +271,7 @@ impl Numbering {
     /// Where each of these is in `all`, which may lack some.
     pub(crate) fn places_in(&self, all: &Numbering) -> Runs {
         let mut places = Runs::default();
-        let mut others = all.rows().scan(0, |place, (number, count, _)| {
-            *place += count as u32;
-            Some((number, count, *place - count as u32))
-        });
+        let mut others = all.ranges().map(|((number, count, _), place, _)| (number, count, place));
         let mut other = others.next();
         for (mut number, mut count, _) in self.rows() {
             while count > 0 {
@@ -313,9 +320,8 @@ impl Numbering {
 
     /// Where runs of own unknowns begin, and where they end.
     pub(crate) fn own_ranges(&self, rank: usize) -> (Vec<u32>, Vec<u32>) {
-        let ends = self.runs.iter().skip(1).map(|run| run.place).chain([self.len as u32]);
-        let own = self.runs.iter().zip(ends).filter(|(run, _)| run.owner as usize == rank);
-        own.map(|(run, end)| (run.place, end)).unzip()
+        let own = self.ranges().filter(|&((_, _, owner), ..)| owner as usize == rank);
+        own.map(|(_, place, end)| (place, end)).unzip()
     }
 
     /// The numbers that some of the own unknowns get, `counts` of each [range](Self::own_ranges), if they are

@@ -1,7 +1,7 @@
 //! What ranks that are threads of one process can do beside sending messages.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
@@ -30,5 +30,15 @@ impl dyn OneProcess + '_ {
         let items = self.share_items(mine)?.into_iter().map(|item| item.downcast().ok());
         let different = || Error::Option("ranks share different things: a mistake of this library".into());
         items.collect::<Option<_>>().ok_or_else(different)
+    }
+
+    /// Hands the k-th of these over to rank k, as it is, and takes what every rank has for this one, `rank`:
+    /// nothing of a rank that gives fewer. All ranks call this.
+    pub(crate) fn hand_over<U: Default + Send + 'static>(&self, rank: usize, mine: Vec<U>) -> Result<Vec<U>> {
+        let mine: Vec<Mutex<U>> = mine.into_iter().map(Mutex::new).collect();
+        let take =
+            |place: &Mutex<U>| std::mem::take(&mut *place.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = self.share(Arc::new(mine))?;
+        Ok(all.iter().map(|of_rank| of_rank.get(rank).map(take).unwrap_or_default()).collect())
     }
 }

@@ -336,13 +336,10 @@ impl Piece {
     }
 
     /// As a message.
-    pub(crate) fn written(&self, mut message: Writer) -> Writer {
+    pub(crate) fn written(&self, message: Writer) -> Writer {
         let Border { rows, entries, links: Links { sends, receives } } = &self.border;
-        for a in [&*self.local, entries] {
-            let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
-            message = message.put(&[a.n_cols() as u64]).put(&row_ptr).put(a.col_idx()).put(a.values());
-        }
-        message = message.put(rows).put(&[sends.len() as u64]);
+        let message = message.matrix(&self.local).matrix(entries);
+        let mut message = message.put(rows).put(&[sends.len() as u64]);
         for (to, places) in sends {
             message = message.put(&[*to as u64]).put(places);
         }
@@ -352,12 +349,7 @@ impl Piece {
 
     /// What [`Piece::written`] wrote.
     pub(crate) fn read(message: &mut Reader) -> Result<Piece> {
-        let mut matrix = || {
-            let n_cols = message.one::<u64>()? as usize;
-            let row_ptr: Vec<usize> = message.take::<u64>()?.into_iter().map(|p| p as usize).collect();
-            Csr::new(row_ptr.len() - 1, n_cols, row_ptr, message.take()?, message.take()?)
-        };
-        let (local, entries) = (Arc::new(matrix()?), matrix()?);
+        let (local, entries) = (Arc::new(message.matrix()?), message.matrix()?);
         let rows = message.take()?;
         let mut sends = Vec::new();
         for _ in 0..message.one::<u64>()? {

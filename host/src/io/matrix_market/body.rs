@@ -72,24 +72,17 @@ impl Entries {
         if let Some(e) = batch.take_failure() {
             return Err(source.failure(e));
         }
-        let found = entries.values.len() as u64;
-        if found < header.entries {
-            let (announced, word) = (header.entries, header.entry_word());
-            let message =
-                format!("truncated: the header announces {announced} {word}, but the file has {found}");
-            return Err(Error::parse(source.name(), source.line(), message));
+        match header.truncated(entries.values.len() as u64) {
+            Some(message) => Err(Error::parse(source.name(), source.line(), message)),
+            None => Ok(entries),
         }
-        Ok(entries)
     }
 
     /// Refuses the first faulty or surplus line of a chunk.
     fn check(&self, chunk: &Chunk, text: &[u8], header: &Header, source: &Source) -> Result<()> {
-        let room = header.entries - self.values.len() as u64;
-        let found = chunk.values.len() as u64;
-        if found > room || (found == room && chunk.fault.is_some()) {
-            let line = source.lines() + line_of_entry(text, room as usize);
-            let (announced, word) = (header.entries, header.entry_word());
-            let message = format!("the header announces {announced} {word}, but here is one more");
+        let (before, found) = (self.values.len() as u64, chunk.values.len() as u64);
+        if let Some((entry, message)) = header.surplus(before, found, chunk.fault.is_some()) {
+            let line = source.lines() + line_of_entry(text, entry);
             return Err(Error::parse(source.name(), line, message));
         }
         match &chunk.fault {

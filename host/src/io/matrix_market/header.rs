@@ -113,9 +113,23 @@ impl Header {
         Ok(Header { layout, field, symmetry, n_rows, n_cols, entries, comment: String::new() })
     }
 
-    /// What the lines of the body hold: "entries" or "values".
-    pub fn entry_word(&self) -> &'static str {
-        if self.layout == Layout::Coordinate { "entries" } else { "values" }
+    /// How many entries are announced, in words.
+    fn announced(&self) -> String {
+        let word = if self.layout == Layout::Coordinate { "entries" } else { "values" };
+        format!("the header announces {} {word}", self.entries)
+    }
+
+    /// Which of `found` entries behind `before` others is one more than announced, if any is, and what to say
+    /// of it; what is faulty behind the last one is one more too.
+    pub fn surplus(&self, before: u64, found: u64, is_faulty: bool) -> Option<(usize, String)> {
+        let room = self.entries.saturating_sub(before);
+        let is_surplus = found > room || (found == room && is_faulty);
+        is_surplus.then(|| (room as usize, format!("{}, but here is one more", self.announced())))
+    }
+
+    /// What to say of a file that ends after so many entries, where that is too early.
+    pub fn truncated(&self, found: u64) -> Option<String> {
+        (found < self.entries).then(|| format!("truncated: {}, but the file has {found}", self.announced()))
     }
 
     /// Refuses anything but an n x 1 vector.

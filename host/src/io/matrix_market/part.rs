@@ -146,21 +146,14 @@ impl EntryFile {
     pub fn check(&self, part: &Part, k: usize, counts: &[Count]) -> Result<()> {
         let lines = self.lines + counts[..k].iter().map(|count| count.lines).sum::<u64>();
         let before: u64 = counts[..k].iter().map(|count| count.entries).sum();
-        let Header { entries: announced, .. } = self.header;
-        let (found, room) = (part.values.len() as u64, announced.saturating_sub(before));
-        let word = self.header.entry_word();
-        if found > room || (found == room && part.fault.is_some()) {
-            let line = lines + line_of_entry(&self.text(k, counts.len())?, room as usize);
-            let message = format!("the header announces {announced} {word}, but here is one more");
+        let found = part.values.len() as u64;
+        if let Some((entry, message)) = self.header.surplus(before, found, part.fault.is_some()) {
+            let line = lines + line_of_entry(&self.text(k, counts.len())?, entry);
             return Err(Error::parse(&self.path, line, message));
         }
-        if let Some(message) = &part.fault {
-            return Err(Error::parse(&self.path, lines + part.lines, message));
-        }
-        if k + 1 == counts.len() && before + found < announced {
-            let found = before + found;
-            let message =
-                format!("truncated: the header announces {announced} {word}, but the file has {found}");
+        let is_last = k + 1 == counts.len();
+        let truncated = || self.header.truncated(before + found).filter(|_| is_last);
+        if let Some(message) = part.fault.clone().or_else(truncated) {
             return Err(Error::parse(&self.path, lines + part.lines, message));
         }
         Ok(())

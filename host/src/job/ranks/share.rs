@@ -1,7 +1,7 @@
 //! What each rank gets of a system, of a right-hand side, and gives back of a solution. Ranks of one process
 //! hand vectors over as they are.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Partition, Piece, Pieces, Reader, Writer};
@@ -80,9 +80,8 @@ impl Sides {
     /// Gives the other ranks theirs, and returns that of rank 0.
     pub fn give(comm: &dyn Comm, of: impl Fn(usize) -> Sides) -> Result<Sides> {
         if let Some(process) = comm.one_process() {
-            let sides = (1..comm.size()).map(|rank| Mutex::new(of(rank))).collect::<Vec<_>>();
-            process.share(Arc::new(sides))?;
-            return Ok(of(0));
+            let given = process.hand_over(0, (0..comm.size()).map(of).collect())?;
+            return Ok(given.into_iter().next().unwrap_or_default());
         }
         for rank in 1..comm.size() {
             let Sides { b, start } = of(rank);
@@ -96,9 +95,8 @@ impl Sides {
     /// What rank 0 gives this one.
     pub fn receive(comm: &dyn Comm) -> Result<Sides> {
         if let Some(process) = comm.one_process() {
-            let all = process.share(Arc::new(Vec::<Mutex<Sides>>::new()))?;
-            let mut mine = all[0][comm.rank() - 1].lock().unwrap_or_else(PoisonError::into_inner);
-            return Ok(std::mem::take(&mut *mine));
+            let given = process.hand_over(comm.rank(), Vec::new())?;
+            return Ok(given.into_iter().next().unwrap_or_default());
         }
         let message = comm.receive(0)?;
         let mut message = Reader::new(&message);
@@ -117,15 +115,11 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Those of all ranks, at rank 0, which is the first. All ranks call this.
+    /// Those of all ranks, at rank 0, which is the first; nothing elsewhere. All ranks call this.
     pub fn gather(self, comm: &dyn Comm) -> Result<Vec<Found>> {
         if let Some(process) = comm.one_process() {
-            let all = process.share(Arc::new(Mutex::new(self)))?;
-            let all = all.iter().filter(|_| comm.rank() == 0);
-            let taken = |found: &Arc<Mutex<Found>>| {
-                std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))
-            };
-            return Ok(all.map(taken).collect());
+            let all = process.hand_over(comm.rank(), vec![self])?;
+            return Ok(if comm.rank() == 0 { all } else { Vec::new() });
         }
         let Exchanged { exchanges, bytes, reductions } = self.exchanged;
         let counts = [exchanges, bytes, reductions, self.bytes_moved];

@@ -38,12 +38,12 @@ impl Factors {
     /// Whether a solution with them says anything about `a`, whose factors they are nearly (compare Chow and
     /// Saad 1997): not where it overflows, or nearly.
     pub fn are_useful(&self, a: &Csr<f64>) -> bool {
-        let squares = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
         let random: Vec<f64> = (0..a.n_rows()).map(|i| uniform(5, i as u64) - 0.5).collect();
         let before = a.mul_vec(&random);
         let after = a.mul_vec(&self.solve(&before));
         // NaN is not.
-        squares(&after) <= USELESS * squares(&before)
+        norm(&after) <= USELESS * norm(&before)
     }
 
     /// `U^-1 L^-1 r`.

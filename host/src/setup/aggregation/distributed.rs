@@ -41,7 +41,7 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<
         };
         let of_roots: Vec<[u32; 2]> = sends.iter().zip(&roots_of_sent).map(of_root).collect();
         let of_roots = halo.received(comm, &of_roots, 1)?;
-        let of_others: Vec<[u32; 2]> = halo.received_from(0).map(|(_, k)| of_roots[k as usize]).collect();
+        let of_others = halo.in_order(&of_roots);
         let joined = |&(root, before): &(u32, u32)| match root {
             NO_AGGREGATE => NONE,
             _ if rows.owner(root) == rank => own(before),

@@ -90,10 +90,18 @@ impl<T: Real> Diagonals<T> for Cpu {
     }
 
     fn noise(&self, _: &Arc<Csr<T>>, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
-        let block = d.len() / n.max(1);
-        let element = |i: usize| scaled_noise(i as u32, d[block * i + i % block]);
-        Ok((0..n).into_par_iter().with_min_len(CHUNK).map(element).collect())
+        Ok(noise_of(|node| node as u32, d, n))
     }
+}
+
+/// [`Diagonals::noise`] of nodes with these numbers.
+pub(in crate::setup) fn noise_of<T: Real>(number: impl Fn(usize) -> u32 + Sync, d: &[T], n: usize) -> Vec<T> {
+    let block = d.len() / n.max(1);
+    let element = |i: usize| {
+        let l = i % block;
+        scaled_noise(number(i / block) * block as u32 + l as u32, d[block * i + l])
+    };
+    (0..n).into_par_iter().with_min_len(CHUNK).map(element).collect()
 }
 
 fn invert_blocks<T: Real, const B: usize>(a: &Blocks<Arc<Csr<T>>>) -> Vec<T> {

@@ -8,7 +8,7 @@ use crate::error::Result;
 
 mod device;
 mod distributed;
-mod host;
+pub(in crate::setup) mod host;
 mod reference;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,6 @@ use cuda_std::Real;
 use gpu_kernels::setup::independent_set::{
     independent_reach, independent_remove, independent_select, independent_start,
 };
-use gpu_kernels::setup::parts::{put_numbers, take_numbers};
 use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::{IndependentSets, IndependentSetsOnRanks, Others};
@@ -73,12 +72,12 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows, &kernel) }?;
         let border = others.map(|others| upload(&others.border)).transpose()?;
-        let exchange = |others: &Others, exchange: &dyn Fn(&mut [u32]) -> Result<()>| match &border {
+        let exchange = |exchange: &dyn Fn(&mut [u32]) -> Result<()>| match &border {
             None => Ok(()),
-            Some(border) => self.exchange_border(others, border, weights, exchange),
+            Some(border) => self.exchange_border(border, weights, exchange),
         };
         if let Some(others) = others {
-            exchange(others, &|weights| others.begin(weights))?;
+            exchange(&|weights| others.begin(weights))?;
         }
         let mut round = 0;
         loop {
@@ -108,7 +107,7 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
                 unsafe { self.launch(rows << log2_lanes, &kernel) }?;
             }
             if let Some(others) = others {
-                exchange(others, &|weights| others.settle(weights))?;
+                exchange(&|weights| others.settle(weights))?;
             }
             let mut last_open = [0u32];
             // SAFETY: within the allocation.
@@ -125,22 +124,14 @@ impl Gpu {
     /// What ranks find together about the weights of the border, which may change.
     fn exchange_border(
         &self,
-        others: &Others,
         border: &DeviceIndices,
         weights: *mut u32,
         exchange: &dyn Fn(&mut [u32]) -> Result<()>,
     ) -> Result<()> {
-        let (n, places) = (border.len, border.ptr());
-        debug_assert_eq!(n, others.border.len());
-        let of_border = DeviceIndices::new(self.device(), n)?;
-        // SAFETY: the border's places are those of weights.
-        unsafe {
-            self.launch(n, &take_numbers { n: n as u64, places, all: weights, some: of_border.ptr_mut() })
-        }?;
-        let mut on_host = of_border.to_host()?;
+        // SAFETY: the border's places are those of weights, and none is there twice.
+        let mut on_host = unsafe { self.numbers_at(weights, border) }?.to_host()?;
         exchange(&mut on_host)?;
-        let changed = DeviceIndices::from_slice(self.device(), &on_host)?;
-        // SAFETY: as above, and no place is there twice.
-        unsafe { self.launch(n, &put_numbers { n: n as u64, places, some: changed.ptr(), all: weights }) }
+        // SAFETY: as above.
+        unsafe { self.put_numbers_at(weights, border, &on_host) }
     }
 }

@@ -97,14 +97,14 @@ impl<B> Distributed<B> {
         let halo = rows.halo(comm)?;
         let (sends, _) = halo.places();
         let behind: Vec<u32> = sends.iter().map(|place| place + 1).collect();
-        let taken = |places: &[u32]| self.inner().taken(&before, places);
-        let (before, behind) = self.agreed(taken(&sends).and_then(|before| Ok((before, taken(&behind)?))))?;
+        let counts = self.agreed(self.inner().taken(&before, &[&sends[..], &behind].concat()))?;
+        let (before, behind) = counts.split_at(sends.len());
         let number = |(&before, &behind): (&u32, &u32)| match behind == before {
             true => NO_AGGREGATE,
             false => numbers.get(before as usize),
         };
         let sent: Vec<[u32; 2]> =
-            before.iter().zip(&behind).map(|of| [number(of), comm.rank() as u32]).collect();
+            before.iter().zip(behind).map(|of| [number(of), comm.rank() as u32]).collect();
         let others = halo.received(comm, &sent, 1)?.into_iter();
         let others = others.filter(|&[number, _]| number != NO_AGGREGATE);
         let others = others.map(|[number, owner]| (number, owner)).collect();

@@ -93,8 +93,8 @@ impl<B> Distributed<B> {
     {
         let comm = &**self.comm();
         let (starts, ends) = rows.own_ranges(comm.rank());
-        let taken = |places: &[u32]| self.inner().taken(before, places);
-        let (before, behind) = self.agreed(taken(&starts).and_then(|before| Ok((before, taken(&ends)?))))?;
+        let counts = self.agreed(self.inner().taken(before, &[&starts[..], &ends].concat()))?;
+        let (before, behind) = counts.split_at(starts.len());
         rows.renumbered(comm, before.iter().zip(behind).map(|(before, behind)| behind - before))
     }
 

@@ -1,6 +1,6 @@
 //! Rows of a matrix that ranks send each other: columns go by their numbers, with the ranks that have them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cuda_std::Real;
 
@@ -67,12 +67,7 @@ impl SentRows {
     /// they are. All ranks call this.
     pub fn exchanged(comm: &dyn Comm, rows: Vec<SentRows>) -> Result<Vec<SentRows>> {
         if let Some(process) = comm.one_process() {
-            let mine: Vec<Mutex<SentRows>> = rows.into_iter().map(Mutex::new).collect();
-            let all = process.share(Arc::new(mine))?;
-            let taken = |of_rank: &Arc<Vec<Mutex<SentRows>>>| {
-                std::mem::take(&mut *of_rank[comm.rank()].lock().unwrap_or_else(PoisonError::into_inner))
-            };
-            return Ok(all.iter().map(taken).collect());
+            return process.hand_over(comm.rank(), rows);
         }
         let messages = all_to_all(comm, rows.iter().map(SentRows::written).collect())?;
         messages.iter().map(|message| SentRows::read(message)).collect()

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::parts::{
-    Choice, mark_own, marked_rows, numbers_of_marked, numbers_through, part_elements, part_entries,
-    part_lengths, put_numbers, rows_in_places, take_numbers,
+    Choice, mark_own, numbers_of_marked, numbers_through, part_elements, part_entries, part_lengths,
+    put_numbers, rows_in_places, take_numbers,
 };
+use gpu_kernels::setup::twins::list_rows;
 
 use super::Parts;
 use crate::backend::Memory;
@@ -41,14 +42,14 @@ impl<T: Real> Parts<T> for Gpu {
         // Where each run begins, and where what is behind it does.
         let ends = rows.iter_runs().flat_map(|(first, count)| [first, first + count as u32]);
         let ends = DeviceIndices::from_slice(self.device(), &ends.collect::<Vec<u32>>())?;
-        let row_ptr = DeviceIndices { len: a.size.n_rows + 1, buffer: a.row_ptr.clone() };
-        let found = self.taken_at(&row_ptr, &ends)?.to_host()?;
+        // SAFETY: the matrix has those rows.
+        let found = unsafe { self.numbers_at(a.row_ptr(), &ends) }?.to_host()?;
         Ok(found.chunks(2).map(|ends| u64::from(ends[1] - ends[0])).sum())
     }
 
     fn rows_in_places(&self, a: &DeviceCsr<T>, places: &Runs) -> Result<Vec<u32>> {
         let (places, rows) = (self.numbers_of_runs(places)?, a.size.n_rows);
-        let before = self.room_for_sums(rows)?;
+        let before = self.room_for_one_more(rows)?;
         let n = rows as u64;
         let kernel = rows_in_places {
             n,
@@ -60,9 +61,9 @@ impl<T: Real> Parts<T> for Gpu {
         // SAFETY: the matrix is valid, and the arrays were made for its size.
         unsafe { self.launch_on_rows(a, &kernel) }?;
         let count = self.row_pointers(&before.buffer, rows)? as usize;
-        let found = DeviceIndices::new(self.device(), count)?;
-        let kernel = marked_rows { n, before: before.ptr(), rows: found.ptr_mut() };
-        // SAFETY: there is room for all that are marked.
+        let found = self.room_for_one_more(count)?;
+        let kernel = list_rows { n, numbers: before.ptr(), rows: found.ptr_mut() };
+        // SAFETY: there is room for all that are marked, and one more.
         unsafe { self.launch(rows, &kernel) }?;
         found.to_host()
     }
@@ -92,25 +93,26 @@ impl<T: Real> Parts<T> for Gpu {
     }
 
     fn picked(&self, all: &DeviceIndices, source: &Runs) -> Result<DeviceIndices> {
-        self.taken_at(all, &self.numbers_of_runs(source)?)
+        // SAFETY: these are places of all.
+        unsafe { self.numbers_at(all.ptr(), &self.numbers_of_runs(source)?) }
     }
 
     fn taken(&self, all: &DeviceIndices, places: &[u32]) -> Result<Vec<u32>> {
-        self.taken_at(all, &DeviceIndices::from_slice(self.device(), places)?)?.to_host()
+        let places = DeviceIndices::from_slice(self.device(), places)?;
+        // SAFETY: these are places of all.
+        unsafe { self.numbers_at(all.ptr(), &places) }?.to_host()
     }
 
     fn put_at(&self, all: &mut DeviceIndices, places: &[u32], numbers: &[u32]) -> Result<()> {
-        let upload = |numbers: &[u32]| DeviceIndices::from_slice(self.device(), numbers);
-        let (places, some, n) = (upload(places)?, upload(numbers)?, places.len());
-        let kernel = put_numbers { n: n as u64, places: places.ptr(), some: some.ptr(), all: all.ptr_mut() };
+        let places = DeviceIndices::from_slice(self.device(), places)?;
         // SAFETY: these are places of all, and none is there twice.
-        unsafe { self.launch(n, &kernel) }
+        unsafe { self.put_numbers_at(all.ptr_mut(), &places, numbers) }
     }
 
     fn marked_before(&self, marks: &DeviceIndices, own: &Runs) -> Result<DeviceIndices> {
         let n = marks.len;
         let own = self.numbers_of_runs(&own.inverse(n))?;
-        let before = self.room_for_sums(n)?;
+        let before = self.room_for_one_more(n)?;
         let kernel = mark_own { n: n as u64, own: own.ptr(), marks: marks.ptr(), out: before.ptr_mut() };
         // SAFETY: the arrays were made for so many.
         unsafe { self.launch(n, &kernel) }?;
@@ -147,18 +149,42 @@ impl<T: Real> Parts<T> for Gpu {
 }
 
 impl Gpu {
-    /// So many numbers, undefined, with room for one more, which is to be their sum.
-    fn room_for_sums(&self, n: usize) -> Result<DeviceIndices> {
+    /// So many numbers, undefined, with room for one more behind them.
+    fn room_for_one_more(&self, n: usize) -> Result<DeviceIndices> {
         Ok(DeviceIndices { len: n, ..DeviceIndices::new(self.device(), n + 1)? })
     }
 
-    fn taken_at(&self, all: &DeviceIndices, places: &DeviceIndices) -> Result<DeviceIndices> {
-        let some = DeviceIndices::new(self.device(), places.len)?;
-        let (n, places) = (places.len, places.ptr());
-        let kernel = take_numbers { n: n as u64, places, all: all.ptr(), some: some.ptr_mut() };
-        // SAFETY: these are places of all.
+    /// The numbers of `all` at these places.
+    ///
+    /// # Safety
+    /// There are such places in `all`, which are in memory of this device.
+    pub(in crate::setup) unsafe fn numbers_at(
+        &self,
+        all: *const u32,
+        places: &DeviceIndices,
+    ) -> Result<DeviceIndices> {
+        let (n, some) = (places.len, DeviceIndices::new(self.device(), places.len)?);
+        let kernel = take_numbers { n: n as u64, places: places.ptr(), all, some: some.ptr_mut() };
+        // SAFETY: the caller's promise.
         unsafe { self.launch(n, &kernel) }?;
         Ok(some)
+    }
+
+    /// Replaces the numbers of `all` at these places by as many others.
+    ///
+    /// # Safety
+    /// As of [`Gpu::numbers_at`], and no place is there twice.
+    pub(in crate::setup) unsafe fn put_numbers_at(
+        &self,
+        all: *mut u32,
+        places: &DeviceIndices,
+        numbers: &[u32],
+    ) -> Result<()> {
+        debug_assert_eq!(places.len, numbers.len());
+        let (n, some) = (places.len, DeviceIndices::from_slice(self.device(), numbers)?);
+        let kernel = put_numbers { n: n as u64, places: places.ptr(), some: some.ptr(), all };
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(n, &kernel) }
     }
 
     /// [`Parts::put_together`]; without places columns stay where they are.

@@ -270,7 +270,7 @@ impl<B> Distributed<B> {
         let entry = |(row, &k): (usize, &usize)| rows.get(row, a.columns.own().get(k) as usize);
         let sent = own.iter().enumerate().map(|of_own| entry(of_own).map_or(0.0, Real::to_f64));
         let received = halo.received(comm, &sent.collect::<Vec<f64>>(), 1)?;
-        Ok(halo.received_from(0).map(|(_, k)| received[k as usize]).collect())
+        Ok(halo.in_order(&received))
     }
 
     /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call

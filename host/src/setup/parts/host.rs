@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arithmetic::noise::scaled_noise;
 use cuda_std::Real;
 
 use super::Parts;
@@ -11,6 +10,7 @@ use crate::comm::{NOWHERE, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
+use crate::setup::diagonal::host::noise_of;
 
 /// Rows that a thread looks at, at least.
 const LEAST_ROWS: usize = 4096;
@@ -108,11 +108,7 @@ impl<T: Real> Parts<T> for Cpu {
     }
 
     fn noise_of(&self, numbers: &Runs, d: &Vec<T>, n: usize) -> Result<Vec<T>> {
-        let (block, numbers) = (d.len() / n.max(1), numbers.expanded());
-        let element = |i: usize| {
-            let number = numbers[i / block] * block as u32 + (i % block) as u32;
-            scaled_noise(number, d[block * i + i % block])
-        };
-        Ok((0..n).into_par_iter().with_min_len(LEAST_ROWS).map(element).collect())
+        let numbers = numbers.expanded();
+        Ok(noise_of(|node| numbers[node], d, n))
     }
 }

@@ -108,19 +108,16 @@ impl RowSource for MarketRows {
             if rows.is_empty() {
                 return Vec::new();
             }
-            let a = self.some(&rows);
-            let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
-            Writer::new().put(&row_ptr).put(a.col_idx()).put(a.values()).bytes()
+            Writer::new().matrix(&self.some(&rows)).bytes()
         };
         let messages = all_to_all(comm, (0..comm.size()).map(message).collect())?;
         let joined = || {
             let (mut row_ptr, mut col_idx, mut values) = (vec![0], Vec::new(), Vec::new());
             for message in messages.iter().filter(|message| !message.is_empty()) {
-                let mut message = Reader::new(message);
-                let before = values.len();
-                row_ptr.extend(message.take::<u64>()?.iter().skip(1).map(|&p| before + p as usize));
-                col_idx.extend(message.take::<u32>()?);
-                values.extend(message.take::<f64>()?);
+                let (a, before) = (Reader::new(message).matrix()?, values.len());
+                row_ptr.extend(a.row_ptr().iter().skip(1).map(|p| before + p));
+                col_idx.extend_from_slice(a.col_idx());
+                values.extend_from_slice(a.values());
             }
             Csr::new(row_ptr.len() - 1, self.a.n_cols(), row_ptr, col_idx, values)
         };
