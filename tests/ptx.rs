@@ -50,7 +50,10 @@ fn barriers(name: &str) -> usize {
         ("add_border_dot_", 1 + grid_reduction),
         ("add_border_", 1),
         ("cg_step_", grid_reduction),
+        // A sum over the block.
+        ("compare_mirrored", 1),
         ("count_columns_long", bitmap),
+        ("count_indefinite_pairs", 1),
         // A sum over the block.
         ("dense_dots", 1),
         // Around each tile's sums, and behind each row's.
@@ -76,6 +79,8 @@ fn barriers(name: &str) -> usize {
         ("span_scan", 2),
         ("span_sums", 5),
         ("sum_", grid_reduction),
+        // Sums and maxima over the block.
+        ("survey_rows", 2),
         // Behind each level.
         ("triangle_chain", 1),
         ("write_columns_long", bitmap),

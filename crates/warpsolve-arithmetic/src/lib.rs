@@ -11,6 +11,7 @@
 //! | [`orthonormal`] | the QR decomposition of a few vectors |
 //! | [`pivots`] | pivots of incomplete factorisations that are too small |
 //! | [`compression`] | a column and a rounded value in 32 bits |
+//! | [`survey`] | what one look at every entry of a matrix finds |
 //! | [`cells`] | ionic models of heart cells |
 //! | [`stencil`], [`pi`], [`patterns`] | the small programs |
 #![cfg_attr(target_arch = "nvptx64", no_std)]
@@ -28,3 +29,4 @@ pub mod pivots;
 pub mod smoothing;
 pub mod status;
 pub mod stencil;
+pub mod survey;

@@ -20,6 +20,7 @@ pub mod product;
 pub mod scan;
 pub mod strength;
 pub mod sub_warp;
+pub mod survey;
 pub mod transpose;
 pub mod twins;
 

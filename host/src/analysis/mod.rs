@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::error::Result;
-use crate::matrix::{Csr, Survey, check};
+use crate::matrix::{Csr, Survey};
 
+mod closer;
 mod components;
 mod cuthill_mckee;
 mod expansion;
@@ -17,6 +17,7 @@ mod product_matching;
 mod structure;
 mod values;
 
+pub(crate) use closer::{Closer, Mirrored};
 pub use components::components;
 pub(crate) use cuthill_mckee::{Neighbours, reverse_cuthill_mckee};
 pub use expansion::expansion;
@@ -24,33 +25,7 @@ pub(crate) use locality::lines_per_entry;
 pub use matching::{Deficiency, Matching};
 pub use product_matching::ProductMatching;
 pub use structure::Structure;
-pub use values::{Diagonal, Values};
-
-/// What a plan is made from.
-pub(crate) struct Known {
-    pub survey: Survey<f64>,
-    pub analysis: Analysis,
-}
-
-impl Known {
-    /// Of a square matrix that was surveyed, in a pass and what [`Analysis::of`] says.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite).
-    pub fn of(a: &Csr<f64>, survey: Survey<f64>) -> Result<Known> {
-        if !survey.is_finite {
-            check::check_finite(a)?;
-        }
-        let analysis = Analysis::after(a, &survey);
-        Ok(Known { survey, analysis })
-    }
-
-    /// Makes it that of the negative matrix.
-    pub fn negate(&mut self) {
-        self.survey.negate();
-        self.analysis.values.negate();
-    }
-}
+pub use values::Values;
 
 /// What is known of a square matrix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,18 +37,22 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Looks at a square matrix: one pass for its symmetry, one for each of the rest, and a matching where
-    /// the diagonal has zeros.
+    /// Looks at a square matrix: one pass over its entries, others where that has not shown that it is
+    /// symmetric and definite, and a matching where the diagonal has zeros.
     pub fn of(a: &Csr<f64>) -> Analysis {
-        Analysis::after(a, &Survey::of(a))
+        let Ok(analysis) = Analysis::after(a, &Survey::of(a), a);
+        analysis
     }
 
-    /// The same after a pass that was made already.
-    fn after(a: &Csr<f64>, survey: &Survey<f64>) -> Analysis {
-        let is_symmetric = survey.is_mirrored || a.compare_mirrored(check::ROUNDING).is_symmetric();
-        let values = Values::of(a, is_symmetric);
-        let structure = Structure::of(a, is_symmetric, values.diagonal.zero > 0);
-        Analysis { structure, values }
+    /// The same after the first pass; `closer` makes the others.
+    ///
+    /// # Errors
+    /// Those of `closer`.
+    pub(crate) fn after<C: Closer>(a: &Csr<f64>, survey: &Survey, closer: &C) -> Result<Analysis, C::Error> {
+        let Mirrored { is_symmetric, share } =
+            if survey.is_mirrored { Mirrored::SYMMETRIC } else { closer.mirrored()? };
+        let values = Values::of(survey, is_symmetric, closer)?;
+        Ok(Analysis { structure: Structure::of(a, survey, share), values })
     }
 
     /// Whether the matrix may be positive definite: symmetric, with a positive diagonal, and nothing that

@@ -6,7 +6,7 @@ use crate::parallel::*;
 use serde::Serialize;
 
 use super::matching::{Deficiency, Matching};
-use crate::matrix::{Csr, block::BLOCK_SIZES};
+use crate::matrix::{Csr, Survey, block::BLOCK_SIZES};
 
 /// Rows of one task.
 const CHUNK: usize = 4096;
@@ -31,28 +31,20 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// That of a matrix; the diagonal of one that has zeros there is matched.
-    pub fn of(a: &Csr<f64>, is_symmetric: bool, has_zeros: bool) -> Structure {
-        let n = a.n_rows();
-        let dense = 10.0 * (n as f64).sqrt();
-        let is_dense = |i: usize| usize::from(a.row_len(i) as f64 > dense);
+    /// That of a matrix of which is known what a [survey](Survey) says, and the share of entries that have
+    /// mirror images; the diagonal of one that has zeros there is matched.
+    pub(super) fn of(a: &Csr<f64>, survey: &Survey, symmetry: f64) -> Structure {
+        let has_zeros = survey.diagonal.zero > 0;
         let deficiency = has_zeros.then(|| Matching::of(a).deficiency(a)).flatten();
         Structure {
-            rows: n,
+            rows: a.n_rows(),
             nonzeros: a.nnz(),
-            symmetry: if is_symmetric { 1.0 } else { symmetry(a) },
-            dense_rows: (0..n).into_par_iter().with_min_len(CHUNK).map(is_dense).sum(),
+            symmetry,
+            dense_rows: survey.dense_rows,
             block_size: block_size(a),
             deficiency,
         }
     }
-}
-
-/// The share of entries whose mirror image is stored too.
-fn symmetry(a: &Csr<f64>) -> f64 {
-    let has_image = |i: usize| a.row(i).0.iter().filter(|&&j| a.get(j as usize, i).is_some()).count();
-    let count: usize = (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).map(has_image).sum();
-    count as f64 / a.nnz().max(1) as f64
 }
 
 /// The largest blocks that the matrix falls into, nearly full.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::matrix::Diagonal;
 use crate::problem::generate;
 
 fn problem(name: &str) -> Csr<f64> {

@@ -50,12 +50,14 @@ impl<const C: usize> Point<C> {
     };
 
     /// Point `q` of the cell of these corners, of either orientation.
+    #[inline]
     pub(crate) fn new(corners: [Vec3; C], q: usize) -> Self {
         let (point, det) = Self::oriented(corners, q);
         Point { det: det.abs(), ..point }
     }
 
     /// The same, and det with its sign.
+    #[inline]
     pub(crate) fn oriented(corners: [Vec3; C], q: usize) -> (Self, f64) {
         const { assert!(C == 3 || C == 4 || C == 8) };
         if C == 8 {
@@ -65,6 +67,8 @@ impl<const C: usize> Point<C> {
         }
     }
 
+    /// Inlined, so that the corners stay in registers.
+    #[inline(always)]
     fn in_simplex(corners: [Vec3; C]) -> (Self, f64) {
         let edge = |c: usize| match corners.get(c) {
             Some(p) => std::array::from_fn(|x| p[x] - corners[0][x]),
@@ -100,11 +104,13 @@ impl<const C: usize> Point<C> {
 
     /// V / det^2 with the volume V that belongs to this point: 1 / (6 |det|) for a tetrahedron, 1 / (2 |det|)
     /// for a triangle. Times n_a . n_b it is V grad phi_a . grad phi_b.
+    #[inline]
     pub(crate) fn scale(&self) -> f64 {
         1.0 / (Self::FACTORIAL * self.det)
     }
 
     /// V
+    #[inline]
     pub(crate) fn volume(&self) -> f64 {
         self.det / Self::FACTORIAL
     }
@@ -118,11 +124,13 @@ pub fn signed_volume<const C: usize>(corners: [Vec3; C]) -> f64 {
 }
 
 /// a . b
+#[inline]
 pub fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// a x b
+#[inline]
 pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::climb::Ladder;
+use super::look::Look;
 use super::options::{Options, Permute, Precision, Reorder, Scale};
 use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
@@ -14,7 +15,7 @@ use super::setup::Times;
 use super::solver::{Solution, Solver};
 use super::{Device, Method, Precond};
 use crate::error::Result;
-use crate::matrix::{Format, IntoCsr, block, check};
+use crate::matrix::{Csr, Format, IntoCsr, block, check};
 use crate::precond::{amg, ilu};
 
 impl Solver {
@@ -239,7 +240,10 @@ impl Builder {
             Some(device) => device,
             None => Device::auto()?,
         };
-        let (scaled, ladder, plan, numbering) = device.run(|| {
+        // On several ranks the device will have a part of the matrix.
+        let here = Some(&device).filter(|_| ranks.is_none());
+        let mut times = Times::default();
+        let (scaled, ladder, plan, copy, numbering) = device.run(|| {
             let scaled = match ScaledSystem::of(&a, &mut self.options)? {
                 None => None,
                 Some((system, s)) => {
@@ -247,21 +251,25 @@ impl Builder {
                     Some(Arc::new(system))
                 }
             };
-            let numbering = Numbering::of(&a, &self.options)?;
-            let mut ladder = Ladder::of(&mut a, self.options.clone())?;
-            let mut plan = ladder.plan(&a, device.target())?;
-            let Some((numbering, reordered)) = numbering else {
-                return Result::Ok((scaled, ladder, plan, None));
+            let mut look_at = |a: &Csr<f64>| Look::at(a, here, &self.options, &mut times);
+            let Some((numbering, reordered)) = Numbering::of(&a, &self.options)? else {
+                let mut look = look_at(&a)?;
+                let mut ladder = Ladder::of(&mut a, self.options.clone(), &mut look)?;
+                let plan = ladder.plan(&a, device.target())?;
+                return Result::Ok((scaled, ladder, plan, look.copy, None));
             };
             // What is said of rows names those of the matrix as it was given.
-            let warnings = std::mem::take(&mut plan.warnings);
-            (a, ladder.left) = (reordered, Vec::new());
-            ladder = Ladder::of(&mut a, self.options)?;
-            plan = Plan { warnings, ..ladder.plan(&a, device.target())? };
-            Ok((scaled, ladder, plan, Some(Arc::new(numbering))))
+            let mut look = look_at(&a)?;
+            let warnings =
+                Ladder::of(&mut a, self.options.clone(), &mut look)?.plan(&a, device.target())?.warnings;
+            a = reordered;
+            look = look_at(&a)?;
+            let mut ladder = Ladder::of(&mut a, self.options.clone(), &mut look)?;
+            let plan = Plan { warnings, ..ladder.plan(&a, device.target())? };
+            Ok((scaled, ladder, plan, look.copy, Some(Arc::new(numbering))))
         })?;
-        let times = Times { setup: start.elapsed().as_secs_f64(), ..Times::default() };
+        times.setup = start.elapsed().as_secs_f64() - times.upload;
         let (watch, prepared, needs_f64) = (self.watch, None, false);
-        Ok(Solver { device, ranks, ladder, plan, scaled, numbering, prepared, needs_f64, watch, times })
+        Ok(Solver { device, ranks, ladder, plan, scaled, numbering, copy, prepared, needs_f64, watch, times })
     }
 }

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use super::attempt::Attempt;
 use super::isolated::Isolated;
 use super::ladder::{ladder, of_indefinite, reconsider};
+use super::look::Look;
 use super::plan::Plan;
 use super::rung::Rung;
 use super::scaled::ScaledSystem;
+use super::setup::Times;
 use super::{Device, Options};
-use crate::analysis::{Analysis, Known, components};
+use crate::analysis::{Analysis, components};
 use crate::error::Result;
-use crate::matrix::{Csr, IntoCsr, Survey, Target, check};
+use crate::matrix::{Csr, IntoCsr, Survey, Target};
 use crate::solver::StopReason;
 use crate::solver::direct::Outlook;
 
@@ -19,8 +21,10 @@ use crate::solver::direct::Outlook;
 pub(super) struct Ladder {
     /// What the job leaves open.
     options: Options,
-    /// What is known of the matrix; `None` where the options choose.
-    pub known: Option<Known>,
+    /// What a look at the matrix has found.
+    survey: Survey,
+    /// What more is known of it; `None` where the options choose.
+    analysis: Option<Analysis>,
     rungs: Vec<Rung>,
     at: usize,
     /// What is known of a factorisation.
@@ -34,36 +38,44 @@ pub(super) struct Ladder {
 }
 
 impl Ladder {
-    /// For a matrix, which it may negate and complete.
+    /// For a matrix that was looked at. It may negate and complete the matrix, and what was found with it;
+    /// then the copy is another's.
     ///
     /// # Errors
-    /// [`Error::Matrix`](crate::Error::Matrix) and [`Error::NotFinite`](crate::Error::NotFinite) for a matrix
-    /// that is not square or not finite.
-    pub fn of(a: &mut Arc<Csr<f64>>, options: Options) -> Result<Ladder> {
-        let (rungs, left, outlook) = (Vec::new(), Vec::new(), Outlook::default());
-        let mut made =
-            Ladder { options, known: None, rungs, at: 0, outlook, isolated: None, left, is_negated: false };
+    /// Those of a device.
+    pub fn of(a: &mut Arc<Csr<f64>>, options: Options, look: &mut Look) -> Result<Ladder> {
+        let mut made = Ladder {
+            options,
+            survey: look.survey,
+            analysis: None,
+            rungs: Vec::new(),
+            at: 0,
+            outlook: Outlook::default(),
+            isolated: None,
+            left: Vec::new(),
+            is_negated: false,
+        };
         if made.options.method.is_some() || made.options.precond.is_some() {
             return Ok(made);
         }
-        check::check_square(a)?;
-        let mut survey = Survey::of(a);
         // Their diagonal entries are zeros.
-        made.isolated = survey.diagonal.contains(&0.0).then(|| Isolated::of(a)).flatten();
+        made.isolated = (made.survey.diagonal.zero > 0).then(|| Isolated::of(a)).flatten();
         if let Some(isolated) = &made.isolated {
             *a = Arc::new(isolated.completed(a));
-            survey = Survey::of(a);
+            (made.survey, look.copy) = (Survey::of(a), None);
         }
-        let mut known = Known::of(a, survey)?;
+        let mut analysis = Analysis::after(a, &made.survey, &look.closer(a))?;
         // As they were given these rows add up to 0.
-        known.analysis.values.zero_sums += made.isolated.as_ref().map_or(0, Isolated::count);
-        made.is_negated = known.analysis.may_be_negative_definite() && a.n_rows() > 0;
+        analysis.values.zero_sums += made.isolated.as_ref().map_or(0, Isolated::count);
+        made.is_negated = analysis.may_be_negative_definite() && a.n_rows() > 0;
         if made.is_negated {
             *a = Arc::new(a.map_values(|v| -v));
-            known.negate();
+            look.copy = None;
+            made.survey.negate();
+            analysis.values.negate();
         }
-        made.rungs = ladder(a, &known.analysis, &made.options, &made.outlook);
-        made.known = Some(known);
+        made.rungs = ladder(a, &analysis, &made.options, &made.outlook);
+        made.analysis = Some(analysis);
         Ok(made)
     }
 
@@ -81,7 +93,9 @@ impl Ladder {
                 continue;
             }
             let options = rung.as_ref().map_or(self.options.clone(), |rung| rung.options(&self.options));
-            match (Plan::new(a.clone(), options, self.known.as_ref(), target), rung) {
+            let is_symmetric =
+                self.analysis().map_or(self.survey.is_mirrored, |analysis| analysis.values.is_symmetric);
+            match (Plan::new(a.clone(), options, &self.survey, is_symmetric, target), rung) {
                 (Err(error), Some(rung)) if !self.is_last() => {
                     self.leave(a, Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
                 }
@@ -96,7 +110,7 @@ impl Ladder {
 
     /// What the matrix is, where that has decided.
     pub fn analysis(&self) -> Option<&Analysis> {
-        self.known.as_ref().map(|known| &known.analysis)
+        self.analysis.as_ref()
     }
 
     /// Iterations that the way tried now is worth waiting for.
@@ -111,11 +125,12 @@ impl Ladder {
 
     /// Takes into account that CG has found the matrix indefinite, which no other preconditioner changes.
     pub fn learn(&mut self, a: &Arc<Csr<f64>>, reason: StopReason) {
-        let Some(known) = self.known.as_ref().filter(|_| reason == StopReason::IndefiniteOperator) else {
+        let Some(analysis) = self.analysis.as_ref().filter(|_| reason == StopReason::IndefiniteOperator)
+        else {
             return;
         };
         self.rungs.truncate(self.at + 1);
-        self.rungs.extend(of_indefinite(a, &known.analysis, &self.options, &self.outlook));
+        self.rungs.extend(of_indefinite(a, analysis, &self.options, &self.outlook));
     }
 
     /// Leaves the way tried now, for the matrix, for the next.
@@ -146,7 +161,8 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
     if let Some((_, s)) = ScaledSystem::of(&a, &mut options)? {
         a = s;
     }
-    let mut ladder = Ladder::of(&mut a, options.clone())?;
+    let mut look = Look::at(&a, Some(device), &options, &mut Times::default())?;
+    let mut ladder = Ladder::of(&mut a, options.clone(), &mut look)?;
     let Plan { method, precond, .. } = ladder.plan(&a, device.target())?;
     let asked = Rung {
         method,
@@ -159,7 +175,7 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
         reason: "as asked".into(),
     };
     let rungs = if ladder.rungs.is_empty() { vec![asked] } else { ladder.rungs };
-    let analysis = ladder.known.map_or_else(|| Analysis::of(&a), |known| known.analysis);
+    let analysis = ladder.analysis.unwrap_or_else(|| Analysis::of(&a));
     Ok(Prospect { analysis, components: components(&a), rungs })
 }
 

@@ -1,11 +1,13 @@
 //! How much device memory a plan takes, known before anything is allocated.
 
-use super::plan::Plan;
+use super::plan::{Plan, choose_format};
 use super::{Method, Options, Precision, Precond};
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
+use crate::matrix::Target;
 use crate::precond::amg::prediction::Prediction;
 use crate::precond::{NullSpace, ilu};
+use crate::setup::DeviceCsr;
 
 /// Vectors of length n that a solve holds: x, b, the method's, the preconditioner's, and the basis of what
 /// that is kept out of.
@@ -75,11 +77,11 @@ impl Plan {
         (self.vectors() * self.a.n_rows()) as u64 * self.number()
     }
 
-    /// About what it takes to make a format of blocks from CRS, beside it. A set-up of multigrid, which comes
-    /// after that, takes more.
+    /// About what CRS takes while a format is made from it, where that is not counted with what needs it
+    /// longer.
     fn conversion_bytes(&self) -> u64 {
-        let makes_blocks = self.options.block_size > 1 && self.converts_on_device && !self.has_hierarchy();
-        if makes_blocks { self.matrix_bytes() } else { 0 }
+        let is_counted = self.has_hierarchy() || self.options.block_size == 1 && self.needs_csr();
+        if self.converts_on_device && !is_counted { self.matrix_bytes() } else { 0 }
     }
 
     /// Bytes on the device at most, set-up and all.
@@ -87,6 +89,23 @@ impl Plan {
         let hierarchy = if self.has_hierarchy() { self.setup_bytes() } else { 0 };
         let around = self.conversion_bytes() + self.factor_bytes();
         self.matrix_bytes() + self.vector_bytes() + hierarchy + around
+    }
+
+    /// The copy of the matrix, if that leaves room enough for the plan. Where a conversion on the GPU takes
+    /// too much, it is left to the host.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory) where there is too little all the same.
+    pub fn fitted(&mut self, gpu: &Gpu, copy: Option<DeviceCsr<f64>>) -> Result<Option<DeviceCsr<f64>>> {
+        if self.check_memory(gpu).is_ok() {
+            return Ok(copy);
+        }
+        drop(copy);
+        if self.check_memory(gpu).is_err() && self.conversion_bytes() > 0 && self.options.block_size == 1 {
+            self.converts_on_device = false;
+            self.format = choose_format(&self.a, &self.options, Target::Gpu)?;
+        }
+        self.check_memory(gpu).map(|()| None)
     }
 
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory) where the GPU has less free.
@@ -97,7 +116,7 @@ impl Plan {
             parts.push(("multigrid set-up, about", self.setup_bytes()));
         }
         if self.conversion_bytes() > 0 {
-            parts.push(("conversion to blocks, about", self.conversion_bytes()));
+            parts.push(("conversion from CRS, about", self.conversion_bytes()));
         }
         if self.factor_bytes() > 0 {
             parts.push(("incomplete factors, about", self.factor_bytes()));

@@ -7,6 +7,7 @@
 //! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
 //! | `trial` | the coarsening that suits a matrix, found with a piece of it |
 //! | `isolated` | unknowns in no equation |
+//! | `look` | the first look at a matrix |
 //! | `plan`, `choice` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
@@ -35,6 +36,7 @@ mod given;
 mod isolated;
 mod judge;
 mod ladder;
+mod look;
 pub mod loops;
 mod many;
 mod memory;

@@ -6,11 +6,12 @@ use super::choice::{Traits, choose_way};
 use super::report::Warning;
 use super::residual::{Equation, Norms, residual};
 use super::{Method, Options, Precision, Precond};
-use crate::analysis::Known;
 use crate::error::{Error, Result};
-use crate::matrix::{AnyMatrix, Choice, Csr, Format, Survey, Target, block, check, choose, choose_blocks};
+use crate::matrix::{
+    AnyMatrix, Choice, Csr, Format, Magnitudes, Survey, Target, block, check, choose, choose_blocks,
+};
 use crate::parallel::*;
-use crate::precond::{self, NullSpace, SingularBlocks};
+use crate::precond::{self, Description, NullSpace, SingularBlocks};
 use crate::solver::direct::Outlook;
 use crate::solver::{self, Stop};
 
@@ -39,53 +40,39 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Checks the matrix and chooses. What is known of the matrix is not looked for again.
+    /// Checks a square matrix of finite entries and chooses. What a look at it has found is not looked for
+    /// again: whether it `is_symmetric` where that is known.
     ///
     /// # Errors
     /// What the method or the preconditioner cannot do with this matrix, and a format whose padding would
     /// explode.
-    pub fn new(a: Arc<Csr<f64>>, options: Options, known: Option<&Known>, target: Target) -> Result<Plan> {
-        if known.is_none() {
-            check::check_square(&a)?;
-        }
+    pub fn new(
+        a: Arc<Csr<f64>>,
+        options: Options,
+        survey: &Survey,
+        is_symmetric: bool,
+        target: Target,
+    ) -> Result<Plan> {
         if options.block_size != 1 {
             block::check_block(&a, options.block_size)?;
         }
-        let new;
-        let (survey, is_symmetric) = match known {
-            Some(known) => (&known.survey, known.analysis.values.is_symmetric),
-            None => {
-                new = Survey::of(&a);
-                if !new.is_finite {
-                    check::check_finite(&a)?;
-                }
-                (&new, new.is_mirrored)
-            }
-        };
-        let (norm, diagonal) = (survey.norm, &survey.diagonal);
-        let all = |holds: fn(f64) -> bool| diagonal.par_chunks(CHUNK).all(|d| d.iter().all(|&d| holds(d)));
-        let mut warnings = Vec::new();
-        if let Some(row) = check::empty_row(&a) {
-            warnings.push(Warning::EmptyRow { row: row + 1 });
-        }
-        let is_divisible = options.block_size == 1 && all(|d| d != 0.0 && d.is_finite());
+        let empty_row = survey.empty_row.map(|row| Warning::EmptyRow { row: row + 1 });
+        let mut warnings: Vec<Warning> = empty_row.into_iter().collect();
+        let is_divisible = options.block_size == 1 && survey.diagonal.zero == 0;
         let check_divisible =
             |precond| if is_divisible { Ok(()) } else { check_divisible(&a, precond, &options) };
         let matrix = Traits {
             is_symmetric,
-            has_positive_diagonal: all(|d| d > 0.0),
+            has_positive_diagonal: survey.has_positive_diagonal(),
             symmetry: &|| a.is_symmetric(check::ROUNDING),
             check_divisible: &check_divisible,
         };
         let (method, precond) =
             choose_way(&matrix, &options, &mut warnings).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
-        let converts_on_device = match options.block_size {
-            1 => precond.description().from_csr && options.format.is_none(),
-            _ => converts_blocks_on_device(&a, &options, has_hierarchy, target),
-        };
-        let format = match options.block_size {
-            2.. if converts_on_device => Choice::to_be_made_of_blocks(options.block_size, a.nnz()),
+        let converts_on_device = converts_on_device(&a, &options, precond, target);
+        let format = match target {
+            Target::Gpu if converts_on_device => Choice::to_be_made(options.block_size, a.nnz()),
             _ => choose_format(&a, &options, target)?,
         };
         // Also of blocks that were not named: their null space decides whether there is a solution.
@@ -98,12 +85,12 @@ impl Plan {
         let hierarchy_in_f32 = has_hierarchy
             && match options.amg_precision {
                 Some(precision) => precision == Precision::F32,
-                None => all(fits_f32),
+                None => fits_f32(survey.diagonal_magnitudes),
             };
         let outlook = Outlook::default();
         Ok(Plan {
             a,
-            norm,
+            norm: survey.norm,
             options,
             method,
             precond,
@@ -119,8 +106,9 @@ impl Plan {
     /// Whether the hierarchy's number type can hold this right-hand side.
     pub fn suits(&self, b: &[f64]) -> bool {
         let chosen = self.hierarchy_in_f32 && self.options.amg_precision.is_none();
-        let most = |b: &[f64]| b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        !chosen || fits_f32(b.par_chunks(CHUNK).map(most).reduce(|| 0.0, f64::max))
+        let largest = |b: &[f64]| b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let most = || b.par_chunks(CHUNK).map(largest).reduce(|| 0.0, f64::max);
+        !chosen || fits_f32(Magnitudes::of_one(most()))
     }
 
     /// Whether what was set up for `other`, a plan of a matrix of the same pattern, serves this one with
@@ -193,10 +181,10 @@ pub(super) fn warm_up_stop(method: Method, parameters: &solver::Parameters, thre
     Stop { rtol: 0.0, atol: threshold, max_iterations: (method.description().warm_up)(parameters) }
 }
 
-/// Whether f32 holds the number and its inverse with room for the residual's decrease.
-pub(super) fn fits_f32(v: f64) -> bool {
+/// Whether f32 holds such numbers and their inverses with room for the residual's decrease.
+pub(super) fn fits_f32(of: Magnitudes) -> bool {
     const ROOM: f64 = 1e15;
-    v == 0.0 || (v.abs() > 1.0 / ROOM && v.abs() < ROOM)
+    of.most == 0.0 || (of.least > 1.0 / ROOM && of.most < ROOM)
 }
 
 /// Refuses a diagonal that the preconditioner would have to divide by, and cannot.
@@ -221,17 +209,15 @@ fn explain_empty_row(a: &Csr<f64>, error: Error) -> Error {
     }
 }
 
-/// Whether a format of blocks is chosen and made where a matrix is used. A hierarchy of blocks is of blocks,
-/// however many of their values are zero. Without one a CPU's matrix needs no planes, and a GPU's is made on
-/// the host where row pointers of 32 bits do not reach.
-pub(super) fn converts_blocks_on_device(
-    a: &Csr<f64>,
-    options: &Options,
-    has_hierarchy: bool,
-    target: Target,
-) -> bool {
-    let is_made_of_planes = has_hierarchy || target == Target::Gpu && a.nnz() <= u32::MAX as usize;
-    options.block_size > 1 && options.format.is_none() && is_made_of_planes
+/// Whether a format that nobody asked for is chosen and made where a matrix is used, from CRS. A
+/// preconditioner that is made from that has it there. A hierarchy of blocks is of blocks, however many of
+/// their values are zero; without one a CPU's matrix needs no planes. A GPU's is made on the host where row
+/// pointers of 32 bits do not reach.
+pub(super) fn converts_on_device(a: &Csr<f64>, options: &Options, precond: Precond, target: Target) -> bool {
+    let Description { has_hierarchy, from_csr, .. } = *precond.description();
+    let is_needed = if options.block_size > 1 { has_hierarchy } else { from_csr };
+    let is_quick = target == Target::Gpu && a.nnz() <= u32::MAX as usize;
+    options.format.is_none() && (is_needed || is_quick)
 }
 
 /// The format of a matrix, or of the rows of one rank, that is made on the host.

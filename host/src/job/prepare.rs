@@ -9,10 +9,13 @@ use super::ranks::{self, Ranks};
 use super::run::{Prepared, on_device};
 use super::setup::Times;
 use crate::error::Result;
+use crate::setup::DeviceCsr;
 
-/// Carries `plan` out on `device`, and on the devices of other ranks, where there are some.
+/// Carries `plan` out on `device`, where there may be a copy of its matrix, and on the devices of other
+/// ranks, where there are some.
 pub(super) fn prepare(
     plan: Plan,
+    copy: Option<DeviceCsr<f64>>,
     device: &Device,
     ranks: Option<&Arc<Ranks>>,
     watch: &mut Watch,
@@ -20,6 +23,6 @@ pub(super) fn prepare(
 ) -> Result<Box<dyn Prepared>> {
     match ranks.filter(|_| !plan.method.description().is_on_host) {
         Some(ranks) => ranks::prepare(plan, device, ranks, watch, times),
-        None => on_device(plan, device, watch, times),
+        None => on_device(plan, copy, device, watch, times),
     }
 }

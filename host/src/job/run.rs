@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::launch::Counts;
 use crate::matrix::Csr;
 use crate::precond::{Preconditioner, amg, ilu};
+use crate::setup::{Blocks, DeviceCsr};
 use crate::solver::{IterativeSolver, Outcome, Parameters, Parts, StopReason, direct};
 
 /// A right-hand side, in the range of a singular matrix.
@@ -82,33 +83,35 @@ pub(super) trait Prepared: Send {
         watch: &mut Watch,
         times: &mut Times,
     ) -> Result<Option<Vec<Solved>>>;
-    /// Takes the values of a plan that [is like](Plan::is_like) this one. After an error it is of no more
-    /// use.
-    fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()>;
+    /// Takes the values of a plan that [is like](Plan::is_like) this one, of whose matrix the device may
+    /// have a copy. After an error it is of no more use.
+    fn update(&mut self, plan: Plan, copy: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()>;
 }
 
-/// Carries `plan` out on `device`.
+/// Carries `plan` out on `device`, where there may be a copy of its matrix.
 pub(super) fn on_device(
-    plan: Plan,
+    mut plan: Plan,
+    copy: Option<DeviceCsr<f64>>,
     device: &Device,
     watch: &mut Watch,
     times: &mut Times,
 ) -> Result<Box<dyn Prepared>> {
-    if let Device::Gpu(gpu) = device {
-        plan.check_memory(gpu)?;
-    }
+    let copy = match device {
+        Device::Cpu(_) => None,
+        Device::Gpu(gpu) => plan.fitted(gpu, copy)?,
+    };
     Ok(match (plan.options.precision, device) {
         (Precision::F64, Device::Cpu(cpu)) => {
-            Box::new(System::<f64, _>::new(plan, device, cpu, watch, times)?)
+            Box::new(System::<f64, _>::new(plan, copy, device, cpu, watch, times)?)
         }
         (Precision::F64, Device::Gpu(gpu)) => {
-            Box::new(System::<f64, _>::new(plan, device, gpu, watch, times)?)
+            Box::new(System::<f64, _>::new(plan, copy, device, gpu, watch, times)?)
         }
         (Precision::F32, Device::Cpu(cpu)) => {
-            Box::new(System::<f32, _>::new(plan, device, cpu, watch, times)?)
+            Box::new(System::<f32, _>::new(plan, copy, device, cpu, watch, times)?)
         }
         (Precision::F32, Device::Gpu(gpu)) => {
-            Box::new(System::<f32, _>::new(plan, device, gpu, watch, times)?)
+            Box::new(System::<f32, _>::new(plan, copy, device, gpu, watch, times)?)
         }
     })
 }
@@ -131,11 +134,19 @@ struct System<T: Real, B: Computes<T>> {
 }
 
 impl<T: Number, B: Computes<T>> System<T, B> {
-    fn new(plan: Plan, device: &Device, backend: &B, watch: &mut Watch, times: &mut Times) -> Result<Self> {
+    fn new(
+        plan: Plan,
+        copy: Option<DeviceCsr<f64>>,
+        device: &Device,
+        backend: &B,
+        watch: &mut Watch,
+        times: &mut Times,
+    ) -> Result<Self> {
         let a = T::matrix(&plan.a)?;
-        let held_before = device.counts().map_or(0, |counts| counts.allocated_bytes);
+        let copied = copy.as_ref().map_or(0, DeviceCsr::bytes);
+        let held_before = device.counts().map_or(0, |counts| counts.allocated_bytes - copied);
         let loaded_before = device.loading_seconds();
-        let Operators { matrix, csr } = operators(&plan, backend, &a, watch, times)?;
+        let Operators { matrix, csr } = operators(&plan, backend, &a, copy, watch, times)?;
         let start = Instant::now();
         let m = preconditioner(&plan, backend, &a, csr, &matrix)?;
         let cancellation = watch.cancellation.clone();
@@ -502,14 +513,15 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         Ok(Some(all))
     }
 
-    fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()> {
+    fn update(&mut self, plan: Plan, copy: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()> {
         let a = T::matrix(&plan.a)?;
         let watch = &mut Watch::default();
-        let Operators { matrix, csr } = operators(&plan, &self.backend, &a, watch, times)?;
+        let Operators { matrix, csr } = operators(&plan, &self.backend, &a, copy, watch, times)?;
         let start = Instant::now();
         self.columns = None;
         self.matrix = matrix;
-        if !self.m.update_values(&self.backend, &a)? {
+        let there = csr.as_ref().map(Blocks::first);
+        if !self.m.update_values(&self.backend, &a, there)? {
             self.m = preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;
         }
         if plan.brings_preconditioner() {

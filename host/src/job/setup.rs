@@ -1,5 +1,6 @@
 //! What a plan is carried out with: the matrix and its preconditioner where a backend computes.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +15,7 @@ use crate::matrix::{AnyMatrix, Csr, check};
 use crate::precond::amg::AnyPrecision;
 use crate::precond::ilu::Factorisations;
 use crate::precond::{Identity, Preconditioner, Projected, Source};
-use crate::setup::{Blocks, Formats};
+use crate::setup::{Blocks, DeviceCsr, Formats};
 use crate::solver::Steps;
 
 /// Backends that a system can be solved on.
@@ -83,10 +84,12 @@ pub(super) struct Operators<M, C> {
     pub csr: Option<Blocks<C>>,
 }
 
+/// Those of a plan, of whose matrix `a` there may be a copy.
 pub(super) fn operators<T: Real, B: Computes<T>>(
     plan: &Plan,
     backend: &B,
     a: &Arc<Csr<T>>,
+    copy: Option<DeviceCsr<f64>>,
     watch: &mut Watch,
     times: &mut Times,
 ) -> Result<Operators<B::Matrix, B::Csr>> {
@@ -99,7 +102,8 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
 
     watch.tell(Stage::Upload);
     let start = Instant::now();
-    let csr = (made.is_none() || plan.needs_csr()).then(|| backend.csr(a)).transpose()?;
+    let taken = || copy.and_then(taken_as).map_or_else(|| backend.csr(a), Ok);
+    let csr = (made.is_none() || plan.needs_csr()).then(taken).transpose()?;
     let made = made.map(|matrix| backend.matrix(&matrix)).transpose()?;
     backend.synchronize()?;
     times.upload += start.elapsed().as_secs_f64();
@@ -116,6 +120,12 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
     };
     times.setup += start.elapsed().as_secs_f64();
     Ok(operators)
+}
+
+/// The copy, where a backend's matrices are such.
+fn taken_as<C: 'static>(copy: DeviceCsr<f64>) -> Option<C> {
+    let copy: Box<dyn Any> = Box::new(copy);
+    copy.downcast().ok().map(|copy| *copy)
 }
 
 /// The matrix as the preconditioner is made from it: a hierarchy of blocks from their planes.

@@ -11,6 +11,7 @@ use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
 use super::isolated;
 use super::judge::Judge;
+use super::look::Look;
 use super::options::Precision;
 use super::plan::Plan;
 use super::prepare::prepare;
@@ -25,6 +26,7 @@ use super::setup::Times;
 use crate::error::{Error, Result};
 use crate::matrix::{IntoCsr, backward_error, check};
 use crate::precond::NullSpace;
+use crate::setup::DeviceCsr;
 use crate::solver::{Stop, StopReason};
 
 /// A solution and how it was found.
@@ -72,6 +74,9 @@ pub struct Solver {
     pub(super) scaled: Option<Arc<ScaledSystem>>,
     /// The numbering that is solved in, where it is not the given one.
     pub(super) numbering: Option<Arc<Numbering>>,
+    /// The matrix of the plan on the device, where it was looked at there, until something is set up with
+    /// it.
+    pub(super) copy: Option<DeviceCsr<f64>>,
     pub(super) prepared: Option<Box<dyn Prepared>>,
     /// Whether f32 turned out to be too little for the hierarchy.
     pub(super) needs_f64: bool,
@@ -141,21 +146,22 @@ impl Solver {
             Some(isolated) => Arc::new(isolated.of_other_values(&a)?),
             None => a,
         };
-        let old = &*self.plan.a;
-        if sizes(&a) != sizes(old) || a.row_ptr() != old.row_ptr() || a.col_idx() != old.col_idx() {
-            return Err(Error::Matrix("the pattern is another one; only values can be updated".into()));
-        }
+        let other = || Error::Matrix("the pattern is another one; only values can be updated".into());
+        let a = Arc::new(a.in_pattern_of(&self.plan.a).ok_or_else(other)?);
         self.device.clone().run(|| {
             let a = if self.ladder.is_negated { Arc::new(a.map_values(|v| -v)) } else { a };
-            let mut plan = Plan::new(a, self.plan.options.clone(), None, self.device.target())?;
+            let (options, mut times) = (self.plan.options.clone(), Times::default());
+            let here = Some(&self.device).filter(|_| self.ranks.is_none());
+            let Look { survey, copy, .. } = Look::at(&a, here, &options, &mut times)?;
+            let mut plan = Plan::new(a, options, &survey, survey.is_mirrored, self.device.target())?;
             plan.hierarchy_in_f32 &= !self.needs_f64;
-            self.times.setup += start.elapsed().as_secs_f64();
+            self.times.upload += times.upload;
+            self.times.setup += start.elapsed().as_secs_f64() - times.upload;
             let same = plan.is_like(&self.plan);
-            self.scaled = scaled;
-            self.plan = plan;
+            (self.scaled, self.plan, self.copy) = (scaled, plan, copy);
             match self.prepared.take() {
                 Some(mut prepared) if same => {
-                    prepared.update(self.plan.clone(), &mut self.times)?;
+                    prepared.update(self.plan.clone(), self.copy.take(), &mut self.times)?;
                     self.prepared = Some(prepared);
                     Ok(())
                 }
@@ -167,8 +173,8 @@ impl Solver {
 
 impl Solver {
     pub(super) fn prepare(&mut self) -> Result<()> {
-        let Solver { device, ranks, plan, watch, times, .. } = self;
-        self.prepared = Some(prepare(plan.clone(), device, ranks.as_ref(), watch, times)?);
+        let Solver { device, ranks, plan, watch, times, copy, .. } = self;
+        self.prepared = Some(prepare(plan.clone(), copy.take(), device, ranks.as_ref(), watch, times)?);
         Ok(())
     }
 

@@ -154,8 +154,10 @@ fn iterations(
 /// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many, in
 /// whole nodes of `block` unknowns.
 fn piece(a: &Csr<f64>, block: usize) -> Csr<f64> {
-    const OUTSIDE: u32 = u32::MAX;
+    /// Zeros cost nothing until they are looked at.
+    const OUTSIDE: u32 = 0;
     let n = a.n_rows();
+    // Counted from 1.
     let mut number = vec![OUTSIDE; n];
     let mut rows: Vec<u32> = Vec::new();
     for place in 0..PLACES {
@@ -166,7 +168,7 @@ fn piece(a: &Csr<f64>, block: usize) -> Csr<f64> {
             let node = unknown - unknown % block;
             if number[node] == OUTSIDE {
                 for i in node..node + block {
-                    number[i] = 0;
+                    number[i] = 1;
                     rows.push(i as u32);
                 }
             }
@@ -185,11 +187,11 @@ fn piece(a: &Csr<f64>, block: usize) -> Csr<f64> {
         }
     }
     rows.sort_unstable();
-    rows.iter().enumerate().for_each(|(k, &i)| number[i as usize] = k as u32);
+    rows.iter().enumerate().for_each(|(k, &i)| number[i as usize] = k as u32 + 1);
     let entries = |k: usize| {
         let (columns, values) = a.row(rows[k] as usize);
-        let inside = columns.iter().zip(values).map(|(&j, &v)| (number[j as usize], v));
-        inside.filter(|(j, _)| *j != OUTSIDE)
+        let numbered = columns.iter().zip(values).map(|(&j, &v)| (number[j as usize], v));
+        numbered.filter(|(j, _)| *j != OUTSIDE).map(|(j, v)| (j - 1, v))
     };
     Csr::from_rows(
         rows.len(),

@@ -60,11 +60,6 @@ fn first_not_finite<T: Real>(values: &[T]) -> Option<usize> {
     values[first..].iter().position(is_fault).map(|k| first + k)
 }
 
-/// The first row without entries, counted from 0. A square matrix that has one is singular.
-pub fn empty_row<T: Real>(a: &Csr<T>) -> Option<usize> {
-    (0..a.n_rows()).into_par_iter().with_min_len(BLOCK).position_first(|i| a.row_len(i) == 0)
-}
-
 /// Refuses a matrix whose diagonal cannot be divided by, as `method` does: a missing, zero or not
 /// finite entry ([`Error::Diagonal`], the first such row).
 pub fn check_diagonal<T: Real>(a: &Csr<T>, method: &'static str) -> Result<()> {

@@ -100,10 +100,11 @@ pub(crate) fn objection_to_blocks(block: usize, blocks: u64, nnz: usize) -> Opti
 }
 
 impl Choice {
-    /// Of a format of blocks that is chosen when the matrix is where it is used: what it takes there is about
-    /// what CRS would.
-    pub(crate) fn to_be_made_of_blocks(block: usize, nnz: usize) -> Self {
-        Choice { format: Format::BlockSell(block), ..Choice::crs(nnz, String::new()) }
+    /// Of a format that is chosen when the matrix is where it is used: what it takes there is about what CRS
+    /// would.
+    pub(crate) fn to_be_made(block: usize, nnz: usize) -> Self {
+        let format = if block > 1 { Format::BlockSell(block) } else { Format::Sell };
+        Choice { format, ..Choice::crs(nnz, String::new()) }
     }
 
     fn crs(nnz: usize, reason: String) -> Self {

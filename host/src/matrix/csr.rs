@@ -83,6 +83,28 @@ impl<T: Real> Csr<T> {
         Csr { n_rows, n_cols, row_ptr, col_idx, values }
     }
 
+    /// Whether it has entries in the same places as `other`.
+    pub fn has_pattern_of<U>(&self, other: &Csr<U>) -> bool {
+        fn are_same<V: PartialEq + Send + Sync>(a: &Arc<Vec<V>>, b: &Arc<Vec<V>>) -> bool {
+            let chunks = |v: &Arc<Vec<V>>| v.len().div_ceil(BLOCK);
+            let is_same = |k: usize| {
+                let of = k * BLOCK..((k + 1) * BLOCK).min(a.len());
+                a[of.clone()] == b[of]
+            };
+            Arc::ptr_eq(a, b) || a.len() == b.len() && (0..chunks(a)).into_par_iter().all(is_same)
+        }
+        (self.n_rows, self.n_cols) == (other.n_rows, other.n_cols)
+            && are_same(&self.row_ptr, &other.row_ptr)
+            && are_same(&self.col_idx, &other.col_idx)
+    }
+
+    /// This matrix, which shares its pattern with `other` then; `None` where that has another.
+    pub(crate) fn in_pattern_of(&self, other: &Csr<T>) -> Option<Csr<T>> {
+        let (row_ptr, col_idx) = (other.row_ptr.clone(), other.col_idx.clone());
+        let (n_rows, n_cols, values) = (self.n_rows, self.n_cols, self.values.clone());
+        self.has_pattern_of(other).then_some(Csr { n_rows, n_cols, row_ptr, col_idx, values })
+    }
+
     /// A matrix with the pattern of this one and `values`, as many as it has entries.
     pub(crate) fn with_values<U>(&self, values: Vec<U>) -> Csr<U> {
         assert_eq!(values.len(), self.nnz());

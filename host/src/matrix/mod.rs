@@ -40,7 +40,8 @@ pub use padding::{MAX_PADDING, Padding, RowStats, ell_padding, row_stats, sell_p
 pub(crate) use pages::in_large_pages;
 pub use sell::Sell;
 pub use stored::Stored;
-pub use survey::Survey;
+pub(crate) use survey::usual_entries;
+pub use survey::{Diagonal, Magnitudes, Survey};
 pub(crate) use traffic::matrix_traffic;
 pub use traffic::spmv_bytes;
 

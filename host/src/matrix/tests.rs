@@ -1,6 +1,6 @@
 //! The formats, the checks and the transformations, against entry-by-entry definitions.
 
-use super::check::{check_diagonal, check_finite, check_square, check_vector, empty_row};
+use super::check::{check_diagonal, check_finite, check_square, check_vector};
 use super::sell::NO_ROW;
 use super::*;
 use crate::Error;

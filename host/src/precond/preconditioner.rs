@@ -1,11 +1,14 @@
 //! What every preconditioner does.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use super::{amg, ilu};
 use crate::backend::{Backend, Coef, Columns, OneColumn};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::setup::Matrices;
 use crate::solver::cg::{CgStep, CgSteps};
 
 /// What a solver may fuse into its own passes instead of calling [`Preconditioner::apply`].
@@ -93,9 +96,12 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
         Ok(None)
     }
 
-    /// Takes the values of another matrix of the same pattern. `false` where it cannot, and is to be set up
-    /// again.
-    fn update_values(&mut self, _backend: &B, _a: &Csr<T>) -> Result<bool> {
+    /// Takes the values of `a`, another matrix of the same pattern, which may be where the backend computes
+    /// already. `false` where it cannot, and is to be set up again.
+    fn update_values(&mut self, _backend: &B, _a: &Arc<Csr<T>>, _there: Option<&B::Csr>) -> Result<bool>
+    where
+        B: Matrices<T>,
+    {
         Ok(false)
     }
 }

@@ -9,6 +9,7 @@ use super::{NullSpace, Preconditioner, Traffic, amg, ilu};
 use crate::backend::{Backend, Coef, ColumnVector, Columns, Memory, OneColumn, Slot};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::setup::Matrices;
 
 /// `z = (I - V V^T) M r` with V the orthonormal basis of a null space: search directions and solution stay
 /// orthogonal to it, and a singular system whose right-hand side is orthogonal to it behaves like a regular
@@ -66,8 +67,11 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Projected<'_, T, B> {
         self.m.factors()
     }
 
-    fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {
-        self.m.update_values(backend, a)
+    fn update_values(&mut self, backend: &B, a: &Arc<Csr<T>>, there: Option<&B::Csr>) -> Result<bool>
+    where
+        B: Matrices<T>,
+    {
+        self.m.update_values(backend, a, there)
     }
 
     fn for_columns(&self, columns: &Columns<B>) -> Result<Option<ForColumns<T, B>>>

@@ -16,6 +16,7 @@ pub(super) fn fibre() -> Vec3 {
 /// The position of node (i, j, k) of a box with n nodes along each axis, at unit spacing. Each coordinate is
 /// moved by a jitter uniform in [-0.2, 0.2): number 3 node + axis of the random sequence of `seed`, with node
 /// = (i n_y + j) n_z + k.
+#[inline]
 pub(super) fn position([i, j, k]: [usize; 3], n: [usize; 3], seed: u64) -> Vec3 {
     let node = ((i * n[1] + j) * n[2] + k) as u64;
     let jitter = |axis: u64| 0.4 * (uniform(seed, 3 * node + axis) - 0.5);

@@ -8,6 +8,7 @@
 const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Number `index` of the sequence of `seed`.
+#[inline]
 pub fn number(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(STRIDE));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -16,12 +17,14 @@ pub fn number(seed: u64, index: u64) -> u64 {
 }
 
 /// Number `index` of the sequence of `seed`, uniform in [0, 1) in steps of 2^-53.
+#[inline]
 pub fn uniform(seed: u64, index: u64) -> f64 {
     const STEP: f64 = 1.0 / (1u64 << 53) as f64;
     (number(seed, index) >> 11) as f64 * STEP
 }
 
 /// Number `index` of the sequence of `seed`, uniform in 0..n (to 1 part in 2^64 / n).
+#[inline]
 pub fn below(seed: u64, index: u64, n: u64) -> u64 {
     ((u128::from(number(seed, index)) * u128::from(n)) >> 64) as u64
 }

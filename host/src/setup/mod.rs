@@ -45,6 +45,7 @@ mod launch;
 mod rows;
 mod scan;
 mod sequential;
+mod survey;
 
 #[cfg(test)]
 pub(crate) mod testing;

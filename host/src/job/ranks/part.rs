@@ -12,7 +12,7 @@ use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Excha
 use crate::backend::{Memory, Operator, Storage};
 use crate::comm::{Comm, Partition, Piece, Runs, agree_within, sums, told};
 use crate::error::Result;
-use crate::job::plan::{Plan, choose_format, converts_blocks_on_device};
+use crate::job::plan::{Plan, choose_format, converts_on_device};
 use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::job::{Device, Options, Precision, Precond};
@@ -178,7 +178,8 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         a: &Arc<Csr<T>>,
         piece: &Piece,
     ) -> Result<(B::Matrix, String)> {
-        if a.nnz() > 0 && converts_blocks_on_device(&piece.local, options, false, device.target()) {
+        let are_blocks = options.block_size > 1 && a.nnz() > 0;
+        if are_blocks && converts_on_device(&piece.local, options, Precond::None, device.target()) {
             let (local, _) = Formats::<T, T>::operator_of_nodes(inner, inner.csr(a)?, options.block_size)?;
             return Ok(with_its_reason(local));
         }
@@ -320,7 +321,7 @@ struct Whole<T: Real, B: Computes<T>> {
 impl<T: Number, B: Computes<T>> Whole<T, B> {
     fn new(backend: &B, Root { plan, partition, watch, times }: Root) -> Result<Self> {
         let a = T::matrix(&plan.a)?;
-        let operators = operators(plan, backend, &a, watch, times)?;
+        let operators = operators(plan, backend, &a, None, watch, times)?;
         // New values are set up anew.
         let parameters = Parameters { reusable: false, ..plan.preconditioner_parameters() };
         Ok(Whole { a, operators, parameters, precond: plan.precond, partition: partition.clone() })

@@ -18,6 +18,7 @@ use crate::job::residual::{Equation, Norms};
 use crate::job::run::{Prepared, Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
 use crate::job::{Device, Options, Precond};
+use crate::setup::DeviceCsr;
 use crate::solver::{Observer, Outcome, Stop};
 
 /// Carries `plan` out on all ranks, of which this computes on `device`.
@@ -223,7 +224,7 @@ impl Prepared for System {
         Ok(None)
     }
 
-    fn update(&mut self, plan: Plan, times: &mut Times) -> Result<()> {
+    fn update(&mut self, plan: Plan, _: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()> {
         *self = System::new(plan, &self.device, &self.ranks, &mut Watch::default(), times)?;
         Ok(())
     }

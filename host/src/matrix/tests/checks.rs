@@ -34,7 +34,7 @@ fn bad_input_is_found_in_its_lowest_row() {
     check_square(&a).unwrap();
     check_finite(&a).unwrap();
     check_diagonal(&a, "jacobi").unwrap();
-    assert_eq!(empty_row(&a), None);
+    assert_eq!(Survey::of(&a).empty_row, None);
 
     for (row, value) in [(15_000, f64::NAN), (9_999, f64::NEG_INFINITY)] {
         let k = a.row_ptr()[row];
@@ -49,7 +49,7 @@ fn bad_input_is_found_in_its_lowest_row() {
     let gaps = csr(3, &[&[], &[(1, 2.0)], &[], &[], &[(2, f64::INFINITY)]]);
     let Err(Error::NotFinite { position, .. }) = check_finite(&gaps) else { panic!("not refused") };
     assert_eq!(position, "row 5, column 3");
-    assert_eq!(empty_row(&gaps), Some(0));
+    assert_eq!(Survey::of(&gaps).empty_row, Some(0));
     assert!(check_square(&gaps).unwrap_err().to_string().starts_with("the matrix is 5 x 3"));
 
     for (entry, fault) in [(None, "missing"), (Some(0.0), "zero"), (Some(f64::NAN), "not finite")] {

@@ -258,7 +258,11 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// [`Error::Matrix`] for another pattern, and where the preconditioner was not made by
     /// [`Amg::setup_reusable`]; [`Error::Diagonal`] as there: then nothing has changed. After an error of the
     /// device it must not be used any more.
-    pub fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<()> {
+    pub fn update_values(&mut self, backend: &B, a: &Arc<Csr<T>>) -> Result<()> {
+        self.update_from(backend, a, None)
+    }
+
+    fn update_from(&mut self, backend: &B, a: &Arc<Csr<T>>, there: Option<&B::Csr>) -> Result<()> {
         let Some(Reusable { pattern, .. }) = &self.reusable else {
             return Err(Error::Matrix(
                 "this hierarchy keeps nothing to be updated; make it by setup_reusable".into(),
@@ -266,8 +270,12 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         };
         check_pattern(pattern, a)?;
         check::check_diagonal(a, "amg")?;
+        let a = match there {
+            Some(a) => a.clone(),
+            None => backend.csr(a)?,
+        };
         let mut reusable = self.reusable.take().expect("looked at above");
-        update(backend, &mut reusable, a)?;
+        update(backend, &mut reusable, &a)?;
         *self = Self::from_hierarchy(backend, &mut reusable.hierarchy, &reusable.params)?;
         self.reusable = Some(reusable);
         Ok(())
@@ -299,11 +307,11 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Preconditioner<T, B> for Amg<T, S, B
         Some(&self.info)
     }
 
-    fn update_values(&mut self, backend: &B, a: &Csr<T>) -> Result<bool> {
+    fn update_values(&mut self, backend: &B, a: &Arc<Csr<T>>, there: Option<&B::Csr>) -> Result<bool> {
         if self.reusable.is_none() {
             return Ok(false);
         }
-        Amg::update_values(self, backend, a).map(|()| true)
+        self.update_from(backend, a, there).map(|()| true)
     }
 
     fn is_fixed(&self) -> bool {

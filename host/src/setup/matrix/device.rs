@@ -219,6 +219,11 @@ impl<T: Real> DeviceCsr<T> {
         }
     }
 
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        [&self.row_ptr, &self.col_idx, &self.values].iter().map(|buffer| buffer.bytes()).sum()
+    }
+
     /// A matrix of this pattern with undefined values.
     pub(in crate::setup) fn with_new_values(&self, device: &Arc<dyn Launch>) -> Result<Self> {
         Ok(DeviceCsr { values: Buffer::new(device, self.size.nnz * size_of::<T>())?, ..self.clone() })
@@ -301,10 +306,9 @@ impl<T: Real> Matrices<T> for Gpu {
     fn size(&self, a: &DeviceCsr<T>) -> Size {
         a.size
     }
-    fn set_values(&self, a: &mut DeviceCsr<T>, values: &Csr<T>) -> Result<()> {
-        assert_eq!(a.size.nnz, values.nnz());
-        // SAFETY: the buffer has as many elements.
-        unsafe { transfer::upload(&**self.device(), a.values.address, values.values()) }
+    fn take_values(&self, a: &mut DeviceCsr<T>, from: &DeviceCsr<T>) {
+        assert_eq!(a.size, from.size);
+        a.values = from.values.clone();
     }
     fn scale_values(&self, a: &mut DeviceCsr<T>, factor: T) -> Result<()> {
         let (n, x, z) = (a.size.nnz as u64, a.values(), a.values_mut());

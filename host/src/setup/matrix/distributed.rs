@@ -149,8 +149,8 @@ impl<T: Real, B: Parts<T> + Borders<T>> Matrices<T> for Distributed<B> {
     fn indices_to_host(&self, indices: &Self::Indices) -> Result<Vec<u32>> {
         self.inner().indices_to_host(&indices.local)
     }
-    fn set_values(&self, _: &mut Self::Csr, _: &Csr<T>) -> Result<()> {
-        Err(only_alone("new values"))
+    fn take_values(&self, a: &mut Self::Csr, from: &Self::Csr) {
+        self.inner().take_values(&mut a.local, &from.local);
     }
     fn size(&self, a: &Self::Csr) -> Size {
         a.size

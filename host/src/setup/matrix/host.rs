@@ -32,9 +32,8 @@ macro_rules! matrices_of_the_host {
             fn size(&self, a: &Arc<Csr<T>>) -> Size {
                 Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() }
             }
-            fn set_values(&self, a: &mut Arc<Csr<T>>, values: &Csr<T>) -> Result<()> {
-                Arc::make_mut(a).values_mut().copy_from_slice(values.values());
-                Ok(())
+            fn take_values(&self, a: &mut Arc<Csr<T>>, from: &Arc<Csr<T>>) {
+                *a = from.clone();
             }
             fn scale_values(&self, a: &mut Arc<Csr<T>>, factor: T) -> Result<()> {
                 Arc::make_mut(a).values_mut().par_iter_mut().for_each(|v| *v = factor * *v);

@@ -75,7 +75,7 @@ impl<M> Blocks<M> {
 /// Sparse matrices where a backend computes.
 pub trait Matrices<T: Real>: Backend<T> + 'static {
     /// A sparse matrix in CRS, columns ascending in each row; a clone shares it.
-    type Csr: Clone + Send;
+    type Csr: Clone + Send + 'static;
     /// A 32-bit number for each row.
     type Indices;
 
@@ -98,8 +98,8 @@ pub trait Matrices<T: Real>: Backend<T> + 'static {
     fn surrounded(&self, a: &Blocks<Self::Csr>) -> Result<Blocks<Self::Csr>> {
         Ok(a.clone())
     }
-    /// Overwrites the values of `a` with those of `values`, which has the same pattern.
-    fn set_values(&self, a: &mut Self::Csr, values: &Csr<T>) -> Result<()>;
+    /// Gives `a` the values of a matrix of the same pattern, which share them then.
+    fn take_values(&self, a: &mut Self::Csr, from: &Self::Csr);
     /// `A = factor A`.
     fn scale_values(&self, a: &mut Self::Csr, factor: T) -> Result<()>;
     /// A matrix of zeros in the pattern of `a`.

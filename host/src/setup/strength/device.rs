@@ -35,7 +35,7 @@ impl<T: Real> StrengthOfConnection<T> for Gpu {
 
 impl Gpu {
     /// The diagonal, 0 where it is not stored.
-    fn diagonal<T: Real>(&self, a: &DeviceCsr<T>) -> Result<DeviceVector<T>> {
+    pub(in crate::setup) fn diagonal<T: Real>(&self, a: &DeviceCsr<T>) -> Result<DeviceVector<T>> {
         let mut diagonal = self.allocate(a.size.n_rows)?;
         let kernel = extract_diagonal {
             n: a.size.n_rows as u64,

@@ -47,9 +47,9 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
         false => None,
     };
     let holds = |all: bool| if all { 0.0 } else { 1.0 };
-    let all = |holds: fn(f64) -> bool| survey.diagonal.iter().all(|&d| holds(d));
-    let empty_row = check::empty_row(&a).map_or(f64::NEG_INFINITY, |i| -((own.start + i) as f64));
-    let most = [survey.norm, holds(all(|d| d > 0.0)), holds(all(fits_f32)), empty_row];
+    let empty_row = survey.empty_row.map_or(f64::NEG_INFINITY, |i| -(i as f64));
+    let fits = fits_f32(survey.diagonal_magnitudes);
+    let most = [survey.norm, holds(survey.has_positive_diagonal()), holds(fits), empty_row];
     let most = maxima(comm, &most)?;
     let facts = Facts {
         n_rows: ranges.n_rows(),

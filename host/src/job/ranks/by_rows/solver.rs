@@ -24,7 +24,7 @@ use crate::job::run::{Refined, Rhs, Solved, refine};
 use crate::job::setup::Times;
 use crate::job::solver::{Solution, check_given, is_worse_than_start, projection, proof, reason_of_loss};
 use crate::job::{Device, Options, Precision};
-use crate::matrix::Csr;
+use crate::matrix::{Csr, Magnitudes};
 use crate::precond::NullSpace;
 use crate::precond::amg::Known;
 use crate::solver::{Observer, Outcome, Stop, StopReason};
@@ -136,7 +136,8 @@ impl Solver {
         let mut b = Cow::Borrowed(b);
         let projection = self.project(&mut b)?;
         let rhs = Rhs { b: &b, norm: self.rows.norm(&b)?, start: None };
-        if self.in_f32 && self.options.amg_precision.is_none() && !fits_f32(self.rows.most(&b)?) {
+        let is_chosen = self.in_f32 && self.options.amg_precision.is_none();
+        if is_chosen && !fits_f32(Magnitudes::of_one(self.rows.most(&b)?)) {
             self.use_f64();
         }
         let mut warnings = self.chosen.warnings.clone();
