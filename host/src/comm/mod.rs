@@ -12,6 +12,7 @@
 //! | `numbering` | unknowns of one rank and of others around them |
 //! | `runs` | long lists of numbers that mostly follow each other |
 //! | `looked_at` | which columns some rows have |
+//! | `same` | whether ranks were given the same |
 //! | `message` | arrays of numbers as bytes |
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ mod partition;
 mod piece;
 mod ranges;
 mod runs;
+mod same;
 mod threads;
 
 pub(crate) use looked_at::LookedAt;
@@ -44,6 +46,7 @@ pub(crate) use piece::Pieces;
 pub use piece::{Border, Links, Piece};
 pub use ranges::Ranges;
 pub use runs::{NOWHERE, Runs};
+pub use same::{Given, check_same};
 pub use threads::Team;
 
 /// How a rank talks to the others.
