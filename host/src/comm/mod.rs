@@ -9,6 +9,7 @@
 //! | `ranges` | the same where each has rows in a row |
 //! | `metis` | the same by METIS, with the feature of this name |
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
+//! | `inside` | the rows of one rank in its own columns |
 //! | `numbering` | unknowns of one rank and of others around them |
 //! | `runs` | long lists of numbers that mostly follow each other |
 //! | `looked_at` | which columns some rows have |
@@ -22,6 +23,7 @@ use cuda_std::Real;
 
 use crate::error::{Error, Result};
 
+mod inside;
 pub mod launcher;
 mod looked_at;
 mod message;
@@ -36,6 +38,8 @@ mod runs;
 mod same;
 mod threads;
 
+pub(crate) use inside::Block;
+pub use inside::Inside;
 pub(crate) use looked_at::LookedAt;
 pub(crate) use message::{Reader, Writer};
 pub use numbering::Numbering;
