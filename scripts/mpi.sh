@@ -59,6 +59,34 @@ for asked in "solve nothing.mtx" "solve nothing.wsm --by-rows" "solve --gen bido
     [ "$status" != 0 ] && [ "$status" != 124 ] || refuse "$asked: exit status $status"
     [ "$(grep -c '^error: ' err.txt)" = 1 ] || refuse "$asked: $(cat err.txt)"
 done
+# What processes were given is compared, but for what is each one's own.
+"$program" gen poisson2d 20 C.wsm --quiet
+mkdir one two
+cp A.wsm one/A.wsm && cp C.wsm two/A.wsm
+cp A.mtx one/A.mtx && cp A.mtx two/A.mtx
+# The last digit of the last entry.
+printf 7 | dd of=two/A.mtx bs=1 seek=$(($(stat -c %s A.mtx) - 2)) conv=notrunc status=none
+cmp -s one/A.mtx two/A.mtx && refuse "the files are the same"
+differ() { # differ EXPECTED ONE : ANOTHER
+    local expected=$1 status=0
+    shift
+    timeout 30 mpirun --oversubscribe -n 2 "${@//warpsolve/$program}" >out.txt 2>err.txt || status=$?
+    [ "$status" != 0 ] && [ "$status" != 124 ] || refuse "$*: exit status $status"
+    [ "$(grep -c '^error: ' err.txt)" = 1 ] && grep -qF "error: rank 2: $expected" err.txt || refuse "$*: $(cat err.txt)"
+}
+differ "--rtol is 1e-6 here, and not given on rank 0; file is C.wsm here, and A.wsm on rank 0" \
+    warpsolve solve A.wsm : -n 1 warpsolve solve C.wsm --rtol 1e-6
+differ "command is monodomain here, and bidomain on rank 0" \
+    warpsolve bidomain --slab 3,1,1 --spacing 0.25 : -n 1 warpsolve monodomain --slab 3,1,1 --spacing 0.25
+for file in A.wsm A.mtx; do
+    differ "the matrix is " -wdir "$folder/one" warpsolve solve $file --by-rows --device cpu : \
+        -n 1 -wdir "$folder/two" warpsolve solve $file --by-rows --device cpu
+done
+timeout 60 mpirun --oversubscribe -n 1 "$program" solve A.wsm --by-rows --device cpu --threads 2 --out x.mtx --quiet : \
+    -n 1 "$program" solve A.wsm --by-rows --device cpu --threads 1
+[ -s x.mtx ] || refuse "the first process writes"
+echo "processes with other options or files are refused"
+
 status=0
 timeout 30 mpirun --oversubscribe -n 2 "$program" solve A.mtx --device cuda >out.txt 2>err.txt || status=$?
 [ "$status" != 124 ] || refuse "processes without a GPU wait for each other"

@@ -1,5 +1,6 @@
 //! `warpsolve solve --by-rows`: no rank has more of the matrix than its rows.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -113,8 +114,16 @@ fn solve(
     let Solution { x, report } = solver.solve(&b)?;
     let pass = Pass::of(std::slice::from_ref(&report), start.elapsed().as_secs_f64());
     let total_seconds = begin.elapsed().as_secs_f64();
-    let written = job.out.as_ref().map_or(Ok(()), |path| write_vector(&**comm, path, x));
+    let written = match asked_of_first(&**comm, job.out.is_some())? {
+        true => write_vector(&**comm, job.out.as_deref().unwrap_or(Path::new("")), x),
+        false => Ok(()),
+    };
     Ok(Solved { report, pass, rows, read_seconds, total_seconds, written })
+}
+
+/// What rank 0 was asked for, which alone writes. All ranks call this.
+fn asked_of_first(comm: &dyn Comm, mine: bool) -> Result<bool> {
+    Ok(comm.all_gather(&[f64::from(u8::from(mine))])?[0] > 0.0)
 }
 
 /// Refuses what needs the whole matrix, in the words of the options.

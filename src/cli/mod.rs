@@ -16,6 +16,7 @@ mod example;
 mod explain;
 mod facts;
 mod r#gen;
+mod given;
 mod info;
 mod job;
 mod json;
@@ -46,11 +47,12 @@ use std::sync::Arc;
 use clap::Parser;
 
 use args::{Cli, Command};
+use given::given;
 use output::complain;
 use profile::Profiler;
 use status::{FAILURE, SUCCESS};
-use warpsolve::comm::Comm;
-use warpsolve::comm::launcher::launched;
+use warpsolve::comm::launcher::{Launched, launched};
+use warpsolve::comm::{Comm, agree, check_same};
 use warpsolve::{Error, Result};
 
 /// What is printed without a command.
@@ -72,17 +74,27 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version come this way too, and are no failure. A closed pipe is no news.
+            // Help and version come this way too, and are no failure, but where other processes wait for this
+            // one. A closed pipe is no news.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { FAILURE } else { SUCCESS });
+            return ExitCode::from(if error.use_stderr() || by_launcher().is_some() {
+                FAILURE
+            } else {
+                SUCCESS
+            });
         }
     };
     ExitCode::from(run_on_ranks(cli))
 }
 
+/// The launcher that has started this process as one of many.
+fn by_launcher() -> Option<Launched> {
+    launched(|name| std::env::var(name).ok())
+}
+
 /// Runs a command in one process, or in the first of many while the others serve it; the exit status.
 fn run_on_ranks(cli: Cli) -> u8 {
-    let launched = launched(|name| std::env::var(name).ok());
+    let launched = by_launcher();
     let is_first = launched.as_ref().is_none_or(|launched| launched.rank == 0);
     let comm = match ranks::processes(launched.as_ref()) {
         Ok(comm) => comm,
@@ -94,19 +106,37 @@ fn run_on_ranks(cli: Cli) -> u8 {
             return FAILURE;
         }
     };
-    let status = match (&comm, cli) {
-        (Some(comm), Cli { command: Some(command) }) if !is_first => work(command, comm),
-        (Some(_), Cli { command }) if !command.as_ref().is_some_and(Command::runs_on_ranks) => {
-            Err(only_one())
-        }
-        (_, cli) => run(cli, comm.as_ref()),
-    };
-    status.unwrap_or_else(|error| {
-        if is_first {
+    match &comm {
+        None => run(cli, None).unwrap_or_else(|error| {
             complain(&error);
-        }
-        if let Some(comm) = &comm {
-            comm.fail("");
+            FAILURE
+        }),
+        Some(comm) => run_together(cli, comm),
+    }
+}
+
+/// The same in one process of many.
+fn run_together(cli: Cli, comm: &Arc<dyn Comm>) -> u8 {
+    let is_first = comm.rank() == 0;
+    let runs_on_ranks = match cli.command.as_ref().is_some_and(Command::runs_on_ranks) {
+        true => Ok(()),
+        false => Err(only_one()),
+    };
+    let same = given(std::env::args_os()).iter().try_for_each(|given| check_same(&**comm, given));
+    let checked = same.and_then(|()| agree(&**comm, runs_on_ranks));
+    let status = checked.and_then(|()| match cli.command {
+        Some(command) if !is_first => work(command, comm),
+        command => run(Cli { command }, Some(comm)),
+    });
+    status.unwrap_or_else(|error| {
+        match &error {
+            // The first says what all know, and what it alone knows, and ends all.
+            _ if is_first => {
+                complain(&error);
+                comm.fail("");
+            }
+            Error::Rank { .. } => {}
+            own => comm.fail(&own.to_string()),
         }
         FAILURE
     })

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use warpsolve::comm::Comm;
+use warpsolve::comm::{Comm, agree, agreed};
 use warpsolve::io::matrix_market::write_vectors;
 use warpsolve::job::{self, Builder, CancellationToken, Device, Ranks, Solution, Solver};
 use warpsolve::matrix::{Csr, row_stats};
@@ -30,7 +30,7 @@ use super::{by_rows, device, json, ranks, report};
 /// Under a launcher `comm` is how this process, the first, talks to the others.
 pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -> Result<u8> {
     let start = Instant::now();
-    let mut job = Job::try_from(args)?;
+    let mut job = agreed(comm, Job::try_from(args))?;
     (job.device, job.threads) = ranks::device_and_threads(comm, job.ranks, job.device, job.threads)?;
     if comm.is_none() && job.ranks == 1 && job.partition.is_some() {
         return Err(Error::Option("--partition goes with --ranks, or a launcher that starts several".into()));
@@ -125,7 +125,9 @@ fn solve(job: &Job, builder: Builder, system: &System, cancellation: &Cancellati
 
 /// What every process of a launcher but the first does.
 pub fn work(args: SolveArgs, comm: &Arc<dyn Comm>) -> Result<u8> {
-    let job = Job::try_from(args)?;
+    // The first writes.
+    let args = SolveArgs { out: None, json: None, history: None, ..args };
+    let job = agree(&**comm, Job::try_from(args))?;
     if job.by_rows {
         return by_rows::work(&job, comm);
     }

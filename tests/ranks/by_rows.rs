@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use warpsolve::comm::{Comm, Partitioning};
-use warpsolve::job::ranks::by_rows::{RowSource, Solver, own_rows};
+use warpsolve::io::binary::RowFile;
+use warpsolve::io::matrix::write_matrix;
+use warpsolve::job::ranks::by_rows::{MarketRows, RowSource, Solver, own_rows};
 use warpsolve::job::ranks::together;
 use warpsolve::job::{CancellationToken, Device, Method, Options, Permute, Precond, Ranks, Reorder};
 use warpsolve::job::{Scale, Solution, Stage, relative_residual};
@@ -263,6 +265,55 @@ fn a_rank_without_its_rows_ends_all() {
     let source = Broken(Whole(matrix("poisson2d:5")));
     let error = by_rows(&source, 3, &Options::default(), cpu).unwrap_err().to_string();
     assert_eq!(error, "rank 2: the disk is gone");
+}
+
+/// What ranks say of which each has rows of the source, and options, that `given` gives it.
+fn said(given: impl Fn(usize) -> (Box<dyn RowSource>, Options) + Sync) -> String {
+    let on_rank = |comm: &Arc<dyn Comm>| {
+        let (source, options) = given(comm.rank());
+        let a = own_rows(&**comm, &cpu(), &*source, 1)?;
+        Solver::new(comm, &cpu(), a, &options).map(drop)
+    };
+    together(3, on_rank, on_rank).unwrap_err().to_string()
+}
+
+#[test]
+fn ranks_that_were_given_other_options_or_files_are_named() {
+    let poisson = |size: usize| Box::new(Whole(matrix(&format!("poisson2d:{size}"))));
+    let way = |rank: usize| {
+        let mut way = options(Method::Cg, Precond::Amg);
+        if rank == 1 {
+            way.stop.rtol = 1e-6;
+            way.amg.pre = 3;
+        }
+        way
+    };
+    let error = said(|rank| (poisson(5), way(rank)));
+    assert!(
+        error.starts_with("rank 1: amg.pre is 3 here, and 1 on rank 0; rtol is 1e-6 here, and 1e-8 on"),
+        "{error}"
+    );
+    let error = said(|rank| (poisson(5 + rank / 2), Options::default()));
+    assert!(
+        error.starts_with("rank 2: the matrix is one of 36 rows here, and one of 25 rows on rank 0"),
+        "{error}"
+    );
+
+    // Of the same sizes.
+    let folder = tempfile::tempdir().unwrap();
+    let path = |rank: usize, kind: &str| folder.path().join(format!("{}.{kind}", rank / 2));
+    for rank in [0, 2] {
+        let a = changed(&matrix("poisson2d:5"), (12, 1), 2.0 + rank as f64);
+        for kind in ["wsm", "mtx"] {
+            write_matrix(&path(rank, kind), &a, "").unwrap();
+        }
+    }
+    let error = said(|rank| (Box::new(RowFile::open(&path(rank, "wsm")).unwrap()), Options::default()));
+    assert!(error.starts_with("rank 2: the matrix is 25 x 25 with 105 entries and checksum"), "{error}");
+    let on_rank =
+        |comm: &Arc<dyn Comm>| MarketRows::read(&**comm, &cpu(), &path(comm.rank(), "mtx"), 1).map(drop);
+    let error = together(3, on_rank, on_rank).unwrap_err().to_string();
+    assert!(error.starts_with("rank 2: the matrix is 25 x 25 in"), "{error}");
 }
 
 #[test]

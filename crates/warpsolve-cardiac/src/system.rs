@@ -80,7 +80,7 @@ impl<R> OnDevice<R> {
         let piece = share.piece(a, unknowns, unknowns)?;
         Ok(OnDevice {
             unknowns,
-            local: piece.local.clone(),
+            local: piece.local.csr().clone(),
             nnz: piece.nnz(),
             rows: backend.rows(piece, unknowns.each())?,
             diagonal_norm: square.sqrt(),

@@ -9,9 +9,11 @@
 //! | `ranges` | the same where each has rows in a row |
 //! | `metis` | the same by METIS, with the feature of this name |
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
+//! | `inside` | the rows of one rank in its own columns |
 //! | `numbering` | unknowns of one rank and of others around them |
 //! | `runs` | long lists of numbers that mostly follow each other |
 //! | `looked_at` | which columns some rows have |
+//! | `same` | whether ranks were given the same |
 //! | `message` | arrays of numbers as bytes |
 
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use cuda_std::Real;
 
 use crate::error::{Error, Result};
 
+mod inside;
 pub mod launcher;
 mod looked_at;
 mod message;
@@ -32,8 +35,11 @@ mod partition;
 mod piece;
 mod ranges;
 mod runs;
+mod same;
 mod threads;
 
+pub(crate) use inside::Block;
+pub use inside::Inside;
 pub(crate) use looked_at::LookedAt;
 pub(crate) use message::{Reader, Writer};
 pub use numbering::Numbering;
@@ -44,6 +50,7 @@ pub(crate) use piece::Pieces;
 pub use piece::{Border, Links, Piece};
 pub use ranges::Ranges;
 pub use runs::{NOWHERE, Runs};
+pub use same::{Given, check_same};
 pub use threads::Team;
 
 /// How a rank talks to the others.

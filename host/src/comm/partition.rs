@@ -237,6 +237,16 @@ fn check_given(owner: &[u32], n: usize, size: usize, block: usize) -> Result<()>
     }
 }
 
+/// What a rank needs of others.
+pub(super) struct Needs {
+    /// Its rows that have entries in columns of others.
+    pub rows: Vec<u32>,
+    /// Columns of others, rank after rank.
+    pub columns: Vec<u32>,
+    /// Entries in them.
+    pub entries: usize,
+}
+
 /// How good a partition is.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Quality {
@@ -255,17 +265,16 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Of a partition of `a`, of which each rank needs these elements of others, and has so many entries in
-    /// their columns.
-    pub(super) fn of(a: &Csr<f64>, partition: &Partition, ghosts: &[Vec<u32>], cut: &[usize]) -> Quality {
+    /// Of a partition of `a`, of which each rank needs these elements of others.
+    pub(super) fn of(a: &Csr<f64>, partition: &Partition, needs: &[Needs]) -> Quality {
         let size = partition.size();
         let of_run =
             |(first, count): (u32, usize)| a.row_ptr()[first as usize + count] - a.row_ptr()[first as usize];
         let entries = |rows: &Runs| rows.iter_runs().map(of_run).sum::<usize>();
         let most = partition.rows.iter().map(entries).max().unwrap_or(0);
         let mut talks = vec![false; size * size];
-        for (rank, ghosts) in ghosts.iter().enumerate() {
-            for &j in ghosts {
+        for (rank, needs) in needs.iter().enumerate() {
+            for &j in &needs.columns {
                 let from = partition.owner(j as usize);
                 (talks[rank * size + from], talks[from * size + rank]) = (true, true);
             }
@@ -273,8 +282,8 @@ impl Quality {
         let rows = || partition.rows.iter().map(Runs::len);
         Quality {
             imbalance: if a.nnz() == 0 { 1.0 } else { most as f64 * size as f64 / a.nnz() as f64 },
-            cut: cut.iter().sum::<usize>() as u64,
-            shared: ghosts.iter().map(|ghosts| ghosts.len() as u64).sum(),
+            cut: needs.iter().map(|needs| needs.entries as u64).sum(),
+            shared: needs.iter().map(|needs| needs.columns.len() as u64).sum(),
             neighbours: talks.chunks(size).map(|row| row.iter().filter(|&&t| t).count()).max().unwrap_or(0),
             least_rows: rows().min().unwrap_or(0),
             most_rows: rows().max().unwrap_or(0),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_std::Real;
 
+use super::inside::{Block, Inside};
 use super::message::{Reader, Writer};
 use super::numbering::Numbering;
-use super::partition::{Partition, Quality};
+use super::partition::{Needs, Partition, Quality};
 use super::ranges::Ranges;
-use super::runs::{NOWHERE, Runs};
+use super::runs::{Lookup, NOWHERE, Runs};
 use super::{Comm, LookedAt, all_to_all, maxima, received, sums};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -60,8 +61,8 @@ pub struct Border {
 /// The rows of one rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// Its rows and columns, in their order in the whole matrix.
-    pub local: Arc<Csr<f64>>,
+    /// Its rows in its own columns.
+    pub local: Inside,
     /// The rest of them.
     pub border: Border,
 }
@@ -71,10 +72,8 @@ pub(crate) struct Pieces {
     a: Arc<Csr<f64>>,
     rows: Arc<Partition>,
     columns: Arc<Partition>,
-    /// Columns of others that each rank needs, rank after rank.
-    ghosts: Vec<Vec<u32>>,
-    /// Entries that each rank has in them.
-    cut: Vec<usize>,
+    /// What each rank needs of others.
+    needs: Vec<Needs>,
 }
 
 impl Pieces {
@@ -85,76 +84,77 @@ impl Pieces {
 
     /// Of a matrix from vectors that are shared out as `columns` to such that are as `rows`.
     pub fn between(a: Arc<Csr<f64>>, rows: Arc<Partition>, columns: Arc<Partition>) -> Self {
-        let needed = |rank: usize| {
+        let needs = |rank: usize| {
             let own = columns.rows(rank).lookup(columns.n_rows());
-            let others = |(first, count): (u32, usize)| {
-                let rows = (first as usize..first as usize + count).into_par_iter();
-                let rows = rows.with_min_len(LEAST_ROWS).filter_collect(|&i| !own.has_all(a.row(i).0));
-                let of_row = |i: usize| a.row(i).0.iter().copied().filter(|&j| own.place(j) == NOWHERE);
-                rows.into_iter().flat_map(of_row)
-            };
-            let mut ghosts: Vec<u32> = rows.rows(rank).iter_runs().flat_map(others).collect();
+            let (mut at_border, mut ghosts, mut before) = (Vec::new(), Vec::new(), 0);
+            for (first, count) in rows.rows(rank).iter_runs() {
+                let its = (first as usize..first as usize + count).into_par_iter();
+                let others = its.with_min_len(LEAST_ROWS).filter_collect(|&i| !own.has_all(a.row(i).0));
+                let of_row = |&i: &usize| a.row(i).0.iter().copied().filter(|&j| own.place(j) == NOWHERE);
+                ghosts.extend(others.iter().flat_map(of_row));
+                at_border.extend(others.iter().map(|&i| before + i as u32 - first));
+                before += count as u32;
+            }
             let entries = ghosts.len();
             ghosts.sort_unstable();
             ghosts.dedup();
             // Stable, so that those of a rank stay in their order.
             ghosts.sort_by_key(|&j| columns.owner(j as usize));
-            (ghosts, entries)
+            Needs { rows: at_border, columns: ghosts, entries }
         };
-        let (ghosts, cut) = (0..rows.size()).map(needed).unzip();
-        Pieces { a, rows, columns, ghosts, cut }
+        let needs = (0..rows.size()).map(needs).collect();
+        Pieces { a, rows, columns, needs }
     }
 
     pub fn quality(&self) -> Quality {
-        Quality::of(&self.a, &self.rows, &self.ghosts, &self.cut)
+        Quality::of(&self.a, &self.rows, &self.needs)
     }
 
     /// That of one rank.
     pub fn piece(&self, rank: usize) -> Piece {
-        let (columns, ghosts) = (&self.columns, &self.ghosts[rank]);
-        let (rows, own) = (self.rows.rows(rank), columns.rows(rank).lookup(columns.n_rows()));
-        let row = |k: usize| rows.get(k) as usize;
-        let entries = |k: usize| {
-            let (columns, values) = self.a.row(row(k));
-            columns.iter().map(|&j| (j, own.place(j))).zip(values.iter().copied())
-        };
-        let inside = |k: usize| entries(k).filter(|&((_, place), _)| place != NOWHERE);
-        let length = |k: usize| match self.a.row(row(k)).0 {
-            all if own.has_all(all) => all.len(),
-            _ => inside(k).count(),
-        };
-        // Places ascend with the columns.
-        let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
-            let (all, of_all) = self.a.row(row(k));
-            if all.len() == columns.len() {
-                columns.iter_mut().zip(all).for_each(|(column, &j)| *column = own.place(j));
-                values.copy_from_slice(of_all);
-                return;
-            }
-            for ((column, value), ((_, place), v)) in columns.iter_mut().zip(values).zip(inside(k)) {
-                (*column, *value) = (place, v);
-            }
-        };
-        let n = columns.rows(rank).len();
-        let local = Arc::new(Csr::from_rows(rows.len(), n, length, fill));
+        let (columns, Needs { rows, columns: ghosts, .. }) = (&self.columns, &self.needs[rank]);
+        let own = columns.rows(rank).lookup(columns.n_rows());
         let key = |&j: &u32| (columns.owner(j as usize), j);
         // It is there: ghosts are all columns of others.
         let ghost = |j: u32| ghosts.binary_search_by_key(&key(&j), key).unwrap_or(0) as u32;
         let outside = |k: usize| {
-            let others = entries(k).filter(|&((_, place), _)| place == NOWHERE);
-            others.map(|((j, _), v)| (ghost(j), v))
+            let (columns, values) = self.a.row(self.rows.rows(rank).get(k) as usize);
+            let others = columns.iter().zip(values).filter(|&(&j, _)| own.place(j) == NOWHERE);
+            others.map(|(&j, &v)| (ghost(j), v))
         };
-        let has_others = |&k: &usize| local.row_len(k) < self.a.row_len(row(k));
-        let border_rows = (0..rows.len()).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(has_others);
-        let border_rows: Vec<u32> = border_rows.into_iter().map(|k| k as u32).collect();
-        let entries = entries_outside(&border_rows, outside, ghosts.len());
-        Piece { local, border: Border { rows: border_rows, entries, links: self.links(rank) } }
+        let entries = entries_outside(rows, outside, ghosts.len());
+        let border = Border { rows: rows.clone(), entries, links: self.links(rank) };
+        Piece { local: self.inside(rank, &own), border }
+    }
+
+    /// The rows of a rank in its own columns, which are looked up so.
+    fn inside(&self, rank: usize, own: &Lookup) -> Inside {
+        let rows = self.rows.rows(rank);
+        if let (Some(rows), Lookup::Range(columns)) = (rows.as_range(), own) {
+            let rows = rows.start as usize..rows.end as usize;
+            let entries = self.a.row_ptr()[rows.end] - self.a.row_ptr()[rows.start];
+            let (a, nnz) = (self.a.clone(), entries - self.needs[rank].entries);
+            return Inside::of_block(Block { a, rows, columns: columns.clone(), nnz });
+        }
+        let inside = |k: usize| {
+            let (columns, values) = self.a.row(rows.get(k) as usize);
+            let places = columns.iter().map(|&j| own.place(j));
+            places.zip(values).filter(|&(place, _)| place != NOWHERE)
+        };
+        // Places ascend with the columns.
+        let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
+            for ((column, value), (place, &v)) in columns.iter_mut().zip(values).zip(inside(k)) {
+                (*column, *value) = (place, v);
+            }
+        };
+        let n = self.columns.rows(rank).len();
+        Csr::from_rows(rows.len(), n, |k| inside(k).count(), fill).into()
     }
 
     fn links(&self, rank: usize) -> Links {
         let columns = &self.columns;
         let from = |of: usize, rank: usize| {
-            self.ghosts[of].iter().copied().filter(move |&j| columns.owner(j as usize) == rank)
+            self.needs[of].columns.iter().copied().filter(move |&j| columns.owner(j as usize) == rank)
         };
         let place = |j: u32| columns.rows(rank).position(j).map(|place| place as u32);
         let others = || (0..columns.size()).filter(|&other| other != rank);
@@ -247,7 +247,7 @@ impl Border {
 impl Piece {
     /// Of a matrix that is all on one rank.
     pub fn whole(a: Arc<Csr<f64>>) -> Piece {
-        Piece { local: a, border: Border::none() }
+        Piece { local: a.into(), border: Border::none() }
     }
 
     /// Entries of its rows.
@@ -293,25 +293,28 @@ impl Piece {
     ///
     /// # Errors
     /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
-    pub fn of_range(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges) -> Result<Piece> {
+    pub fn of_range(comm: &dyn Comm, a: &Arc<Csr<f64>>, ranges: &Ranges) -> Result<Piece> {
         let own = ranges.of(comm.rank());
-        let is_other = |&j: &u32| !own.contains(&(j as usize));
-        let mut ghosts: Vec<u32> = a.col_idx().iter().copied().filter(is_other).collect();
+        let columns = own.start as u32..own.end as u32;
+        let all_own = Lookup::Range(columns.clone());
+        let rows = (0..a.n_rows()).into_par_iter().with_min_len(LEAST_ROWS);
+        let rows = rows.filter_collect(|&i| !all_own.has_all(a.row(i).0));
+        let rows: Vec<u32> = rows.into_iter().map(|i| i as u32).collect();
+        let at_border = a.chosen_rows(&rows);
+        let mut ghosts = at_border.col_idx().to_vec();
+        ghosts.retain(|j| !columns.contains(j));
+        let nnz = a.nnz() - ghosts.len();
         ghosts.sort_unstable();
         ghosts.dedup();
-        let before = ghosts.partition_point(|&j| (j as usize) < own.start);
-        let n_own = own.len();
-        let place = |&j: &u32| match own.contains(&(j as usize)) {
-            true => (before + j as usize - own.start) as u32,
-            false => {
-                let k = ghosts.binary_search(&j).unwrap_or(0);
-                (if k < before { k } else { k + n_own }) as u32
-            }
-        };
-        let col_idx = a.col_idx().par_iter().with_min_len(LEAST_ROWS).map(place).collect();
         let others = ghosts.iter().map(|&j| (j, ranges.owner(j as usize) as u32)).collect();
-        let columns = Numbering::of_own_and(comm.rank(), &Runs::from(own), others, ranges.n_rows());
-        Self::of_rows(comm, &a.with_columns(columns.len(), col_idx), &columns)
+        let unknowns = Numbering::of_own_and(comm.rank(), &Runs::from(own), others, ranges.n_rows());
+        // They are there.
+        let place = |&j: &u32| unknowns.place(j).unwrap_or(0) as u32;
+        let places = at_border.col_idx().iter().map(place).collect();
+        let border = Border::of_rows(comm, &at_border.with_columns(unknowns.len(), places), rows, &unknowns)?;
+        // So the rows in all columns need not be kept.
+        let local = Block { a: a.clone(), rows: 0..a.n_rows(), columns, nnz }.copied();
+        Ok(Piece { local: local.into(), border })
     }
 
     /// Of this rank's rows, whose columns are `columns`. All ranks call this.
@@ -332,13 +335,13 @@ impl Piece {
         let has_others = |i: &u32| local.row_len(*i as usize) < a.row_len(*i as usize);
         let rows: Vec<u32> = (0..a.n_rows() as u32).filter(has_others).collect();
         let border = Border::of_rows(comm, &a.chosen_rows(&rows), rows, columns)?;
-        Ok(Piece { local: Arc::new(local), border })
+        Ok(Piece { local: local.into(), border })
     }
 
     /// As a message.
     pub(crate) fn written(&self, message: Writer) -> Writer {
         let Border { rows, entries, links: Links { sends, receives } } = &self.border;
-        let message = message.matrix(&self.local).matrix(entries);
+        let message = message.matrix(self.local.csr()).matrix(entries);
         let mut message = message.put(rows).put(&[sends.len() as u64]);
         for (to, places) in sends {
             message = message.put(&[*to as u64]).put(places);
@@ -349,7 +352,7 @@ impl Piece {
 
     /// What [`Piece::written`] wrote.
     pub(crate) fn read(message: &mut Reader) -> Result<Piece> {
-        let (local, entries) = (Arc::new(message.matrix()?), message.matrix()?);
+        let (local, entries) = (message.matrix()?.into(), message.matrix()?);
         let rows = message.take()?;
         let mut sends = Vec::new();
         for _ in 0..message.one::<u64>()? {

@@ -163,13 +163,18 @@ impl Runs {
         all
     }
 
-    /// The same, to look up many of them.
-    pub(crate) fn lookup(&self, n: usize) -> Lookup {
+    /// The numbers, where each is one more than the last.
+    pub(crate) fn as_range(&self) -> Option<Range<u32>> {
         match self.runs[..] {
-            [] => Lookup::Range(0..0),
-            [[_, first]] => Lookup::Range(first..first + self.len as u32),
-            _ => Lookup::Table(self.inverse(n).expanded()),
+            [] => Some(0..0),
+            [[_, first]] => Some(first..first + self.len as u32),
+            _ => None,
         }
+    }
+
+    /// Where each number below `n` is among these, which ascend, to look up many of them.
+    pub(crate) fn lookup(&self, n: usize) -> Lookup {
+        self.as_range().map_or_else(|| Lookup::Table(self.inverse(n).expanded()), Lookup::Range)
     }
 
     /// What `next` has at each of these numbers.

@@ -96,7 +96,7 @@ fn product(a: &Arc<Csr<f64>>, partition: &Arc<Partition>, x: &[f64]) -> Vec<f64>
             let its = partition.part(x, from);
             ghosts.extend(places.iter().map(|&place| its[place as usize]));
         }
-        let mut part = piece.local.mul_vec(&partition.part(x, rank));
+        let mut part = piece.local.csr().mul_vec(&partition.part(x, rank));
         for (&i, value) in piece.border.rows.iter().zip(piece.border.entries.mul_vec(&ghosts)) {
             part[i as usize] += value;
         }
@@ -299,7 +299,7 @@ fn ranges_are_the_blocks_of_a_partition_and_pieces_those_of_the_whole() {
                 let lengths = |rows: std::ops::Range<usize>| Ok(rows.map(|i| its.row_len(i)).collect());
                 let ranges = Ranges::by_entries(&team, its.n_rows(), block, lengths).unwrap();
                 let own: Vec<u32> = ranges.of(team.rank()).map(|row| row as u32).collect();
-                let piece = Piece::of_range(&team, &its.chosen_rows(&own), &ranges).unwrap();
+                let piece = Piece::of_range(&team, &Arc::new(its.chosen_rows(&own)), &ranges).unwrap();
                 let quality = piece.quality(&team).unwrap();
                 (ranges, piece, quality)
             });

@@ -149,6 +149,11 @@ impl<T: Real> Csr<T> {
         self.map_values(|v| U::from_f64(v.to_f64()))
     }
 
+    /// The matrix where its type is this one.
+    pub(crate) fn of_type<U: Real>(&self) -> Option<&Csr<U>> {
+        (self as &dyn Any).downcast_ref()
+    }
+
     /// [`Csr::cast`], or the matrix itself where the type is the same.
     pub(crate) fn in_type<U: Real>(a: &Arc<Csr<T>>) -> Arc<Csr<U>> {
         match (a as &dyn Any).downcast_ref::<Arc<Csr<U>>>() {

@@ -63,7 +63,7 @@ fn identity<T: Real, B: Borders<T>>(
         }
         None => Piece::read(&mut Reader::new(&comm.receive(0)?))?,
     };
-    backend.rows(&Arc::new(AnyMatrix::Crs(Arc::new(piece.local.cast()))), &piece.border)
+    backend.rows(&Arc::new(AnyMatrix::Crs(Arc::new(piece.local.csr().cast()))), &piece.border)
 }
 
 impl<T: Real, B: Borders<T>> Preconditioner<T, Distributed<B>> for Gathered<T, B> {

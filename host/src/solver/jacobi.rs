@@ -4,6 +4,7 @@ use cuda_std::Real;
 
 use super::description::{Description, Parameter, Parameters, Takes};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
+use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop};
 use super::richardson::Richardson;
 use super::run::Run;
@@ -25,16 +26,16 @@ pub(super) const DESCRIPTION: Description = Description {
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     backend: &B,
-    a: &Csr<T>,
+    a: &dyn OnHost<T>,
     _: &dyn Preconditioner<T, B>,
     parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
     let &Parameters { omega, block_size, singular_blocks, .. } = parameters;
     if block_size == 1 {
-        return Ok(Box::new(JacobiIteration::new(backend, a, omega)?));
+        return Ok(Box::new(JacobiIteration::new(backend, &a.csr(), omega)?));
     }
     let iteration = Richardson::new(backend, a.n_rows())?;
-    let m = BlockJacobi::setup(backend, a, block_size, singular_blocks)?.weighted(omega);
+    let m = BlockJacobi::setup(backend, &a.csr(), block_size, singular_blocks)?.weighted(omega);
     Ok(Box::new(OfBlocks { iteration, m }))
 }
 

@@ -7,8 +7,8 @@ use cuda_std::Real;
 use super::description::{Description, Parameter, Parameters};
 use super::gmres::{DESCRIPTION as GMRES, Gmres, GmresSteps, expected_cycle};
 use super::iterative::IterativeSolver;
+use super::on_host::OnHost;
 use crate::error::Result;
-use crate::matrix::Csr;
 use crate::precond::Preconditioner;
 
 /// Cycles that are remembered, of which the paper tries 1 to 5.
@@ -32,7 +32,7 @@ fn remembered(restart: usize) -> usize {
 
 pub(super) fn make<T: Real, B: GmresSteps<T> + 'static>(
     backend: &B,
-    a: &Csr<T>,
+    a: &dyn OnHost<T>,
     _: &dyn Preconditioner<T, B>,
     parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {

@@ -10,11 +10,11 @@ use cuda_std::Real;
 
 use super::description::{Description, Parameters};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
+use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop, StopReason};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
-use crate::matrix::Csr;
 use crate::precond::Preconditioner;
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -25,7 +25,7 @@ pub(super) const DESCRIPTION: Description = Description {
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     backend: &B,
-    a: &Csr<T>,
+    a: &dyn OnHost<T>,
     _: &dyn Preconditioner<T, B>,
     _: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {

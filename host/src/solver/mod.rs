@@ -7,12 +7,9 @@
 //! for nothing: the decision to stop is taken where the vectors are, and the host, which may be some
 //! iterations ahead, learns of it later (see [`Monitoring::guarded`](crate::backend::Monitoring::guarded)).
 
-use std::sync::Arc;
-
 use cuda_std::Real;
 
 use crate::error::Result;
-use crate::matrix::Csr;
 use crate::named::named;
 use crate::precond::Preconditioner;
 
@@ -26,6 +23,7 @@ mod iterative;
 mod jacobi;
 mod lgmres;
 mod minres;
+mod on_host;
 mod outcome;
 mod richardson;
 mod run;
@@ -39,6 +37,7 @@ pub use idr::Idr;
 pub use iterative::{IterativeSolver, Observer, OnProgress, Parts};
 pub use jacobi::JacobiIteration;
 pub use minres::Minres;
+pub(crate) use on_host::OnHost;
 pub use outcome::{Outcome, Stop, StopReason};
 pub use richardson::Richardson;
 pub(crate) use run::Run;
@@ -61,7 +60,7 @@ macro_rules! methods {
             pub(crate) fn make<T: Real, B: Steps<T> + 'static>(
                 self,
                 backend: &B,
-                a: &Arc<Csr<T>>,
+                a: &dyn OnHost<T>,
                 m: &dyn Preconditioner<T, B>,
                 parameters: &Parameters,
             ) -> Result<Box<dyn IterativeSolver<T, B>>> {

@@ -5,11 +5,11 @@ use cuda_std::Real;
 
 use super::description::{Description, Parameters, Takes};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
+use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Slot, Then};
 use crate::error::Result;
-use crate::matrix::Csr;
 use crate::precond::{Precond, Preconditioner};
 
 /// Multigrid by itself.
@@ -21,7 +21,7 @@ pub(super) const DESCRIPTION: Description = Description {
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     backend: &B,
-    a: &Csr<T>,
+    a: &dyn OnHost<T>,
     _: &dyn Preconditioner<T, B>,
     _: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
@@ -84,7 +84,7 @@ mod tests {
     use crate::backend::gpu::Gpu;
     use crate::error::Error;
     use crate::job::{self, Device, Method, Options};
-    use crate::matrix::AnyMatrix;
+    use crate::matrix::{AnyMatrix, Csr};
     use crate::precond::Jacobi;
     use crate::precond::amg::Params;
     use crate::problem::generate;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bytemuck::Pod;
 use crc32fast::Hasher;
 
-use super::checksum::joined;
+use super::checksum::{checksum, joined};
 use super::fault::Fault;
 use super::header::{Header, Layout, SECTIONS};
 use super::read::{Failure, elements, fill, open, padded};
@@ -55,6 +55,13 @@ impl RowFile {
     /// Columns of the matrix.
     pub fn n_cols(&self) -> usize {
         self.header.n_cols as usize
+    }
+
+    /// What tells this file from another: its sizes and checksums.
+    pub fn fingerprint(&self) -> String {
+        let Header { n_rows, n_cols, nnz, checksums, .. } = &self.header;
+        let sum = checksum(bytemuck::cast_slice(checksums)).finalize();
+        format!("{n_rows} x {n_cols} with {nnz} entries and checksum {sum:08x}")
     }
 
     /// How many entries each of these rows has.

@@ -2,9 +2,10 @@
 //! one had read all of them.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crc32fast::Hasher;
 use rayon::prelude::*;
 
 use super::body::{Pieces, cut};
@@ -13,6 +14,10 @@ use super::parse::{Chunk, line_of_entry};
 use super::source::Source;
 use super::{Layout, Symmetry};
 use crate::error::{Error, Result};
+
+/// How many samples of a text are compared, and the bytes of each.
+const SAMPLES: u64 = 63;
+const SAMPLE: u64 = 4096;
 
 /// A file of plain text with an entry on each line.
 pub struct EntryFile {
@@ -78,6 +83,31 @@ impl EntryFile {
     pub fn n_cols(&self) -> usize {
         self.header.n_cols as usize
     }
+
+    /// What tells this file from another, without a look at all of it: sizes, and a checksum of some of its
+    /// text.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where it cannot be read.
+    pub fn fingerprint(&self) -> Result<String> {
+        let sum = self.checksum().map_err(|error| Error::io("read", &self.path, error))?;
+        let Header { n_rows, n_cols, .. } = &self.header;
+        Ok(format!("{n_rows} x {n_cols} in {} bytes with checksum {sum:08x}", self.end))
+    }
+
+    /// Of samples from the beginning to the end.
+    fn checksum(&self) -> io::Result<u32> {
+        let mut file = File::open(&self.path)?;
+        let mut sum = Hasher::new();
+        for k in 0..=SAMPLES {
+            let mut sample = Vec::new();
+            file.seek(SeekFrom::Start(self.end.saturating_sub(SAMPLE) * k / SAMPLES))?;
+            file.by_ref().take(SAMPLE).read_to_end(&mut sample)?;
+            sum.update(&sample);
+        }
+        Ok(sum.finalize())
+    }
+
     /// The sign of the entries that are left out: those above the diagonal; `None` where none are.
     pub fn mirrored(&self) -> Option<f64> {
         match self.header.symmetry {

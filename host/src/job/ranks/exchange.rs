@@ -113,7 +113,7 @@ fn products<B: Borders<f64>>(
     repeat: usize,
 ) -> Result<Part> {
     let backend = Distributed::connected::<f64>(inner.clone(), comm.clone())?;
-    let local = Arc::new(AnyMatrix::Crs(piece.local.clone()));
+    let local = Arc::new(AnyMatrix::Crs(piece.local.csr().clone()));
     let a = backend.rows(&local, &piece.border)?;
     let (mut on_device, mut y) = (inner.vector(x)?, inner.zeros(piece.local.n_rows())?);
     let mut seconds = Vec::with_capacity(repeat);

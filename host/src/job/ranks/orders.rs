@@ -1,6 +1,6 @@
 //! What rank 0 tells the others to do.
 
-use crate::comm::{Reader, Writer};
+use crate::comm::{Comm, Given, Reader, Writer, check_same};
 use crate::error::{Error, Result};
 use crate::job::plan::Plan;
 use crate::job::{Method, Options, Precond};
@@ -18,6 +18,46 @@ pub(super) enum Order {
     Drop { system: u64 },
     /// End.
     Quit,
+}
+
+/// What every rank must know of the options of a solve, by name.
+fn told(options: &Options) -> Given {
+    let format = options.format.map(|format| ("format".to_string(), format.to_string()));
+    let given = [
+        ("sigma", options.sigma.unwrap_or(0).to_string()),
+        ("block_size", options.block_size.to_string()),
+        ("singular_blocks", options.singular_blocks.to_string()),
+        ("precision", options.precision.to_string()),
+        ("max_iterations", options.stop.max_iterations.to_string()),
+        ("restart", options.restart.to_string()),
+        ("sweeps", options.sweeps.to_string()),
+        ("omega", format!("{:?}", options.omega)),
+    ];
+    let given = given.into_iter().map(|(name, value)| (name.to_string(), value));
+    let ilu = ilu::Params::KEYS.iter().map(|key| (format!("ilu.{}", key.name), (key.written)(&options.ilu)));
+    let amg = amg::Params::KEYS.iter().map(|key| (format!("amg.{}", key.name), (key.written)(&options.amg)));
+    given.chain(format).chain(ilu).chain(amg).collect()
+}
+
+/// Refuses other options than those of rank 0, where each rank brings its own. All ranks call this.
+///
+/// # Errors
+/// [`Error::Rank`] with the first rank whose options are others, and which.
+pub(super) fn check_same_options(comm: &dyn Comm, options: &Options) -> Result<()> {
+    let mut given = told(options);
+    let more = [
+        ("method", or_auto(options.method)),
+        ("precond", or_auto(options.precond)),
+        ("amg_precision", or_auto(options.amg_precision)),
+        ("rtol", format!("{:?}", options.stop.rtol)),
+        ("atol", format!("{:?}", options.stop.atol)),
+    ];
+    given.extend(more.map(|(name, value)| (name.to_string(), value)));
+    check_same(comm, &given)
+}
+
+fn or_auto(name: Option<impl ToString>) -> String {
+    name.map_or("auto".into(), |name| name.to_string())
 }
 
 /// What was chosen of a solve, as far as every rank must know it.
@@ -51,27 +91,14 @@ impl Choices {
     /// A line for each choice.
     fn written(&self) -> String {
         let Choices { options, method, precond, projections, has_near_null } = self;
-        let mut lines = vec![
+        let own = [
             format!("method {method}"),
             format!("precond {precond}"),
             format!("projections {projections}"),
             format!("near_null {has_near_null}"),
-            format!("sigma {}", options.sigma.unwrap_or(0)),
-            format!("block_size {}", options.block_size),
-            format!("singular_blocks {}", options.singular_blocks),
-            format!("precision {}", options.precision),
-            format!("max_iterations {}", options.stop.max_iterations),
-            format!("restart {}", options.restart),
-            format!("sweeps {}", options.sweeps),
-            format!("omega {:?}", options.omega),
         ];
-        lines.extend(options.format.map(|format| format!("format {format}")));
-        let ilu =
-            ilu::Params::KEYS.iter().map(|key| format!("ilu.{} {}", key.name, (key.written)(&options.ilu)));
-        let amg =
-            amg::Params::KEYS.iter().map(|key| format!("amg.{} {}", key.name, (key.written)(&options.amg)));
-        lines.extend(ilu.chain(amg));
-        lines.join("\n")
+        let lines = told(options).into_iter().map(|(name, value)| format!("{name} {value}"));
+        own.into_iter().chain(lines).collect::<Vec<_>>().join("\n")
     }
 
     fn read(text: &str) -> Result<Choices> {

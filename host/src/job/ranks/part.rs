@@ -88,11 +88,8 @@ pub(super) fn set_up(
     })
 }
 
-/// The rows of a rank.
+/// The rows of a rank, ready to be multiplied.
 struct Rows<T: Real, B: Borders<T>> {
-    /// In its own columns.
-    a: Arc<Csr<T>>,
-    /// Ready to be multiplied.
     matrix: Arc<DistributedMatrix<T, B>>,
     /// Why they are stored so.
     reason: String,
@@ -130,10 +127,11 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 None => Self::with_hierarchy(&backend, device, &piece, choices, root)?,
             };
         } else {
-            rows = Self::rows(&backend, device, options, T::matrix(&piece.local), &piece)?;
+            let a;
+            (rows, a) = Self::rows(&backend, device, options, &piece)?;
             let of_rows = match (choices.precond, options.ilu.overlap) {
-                (Precond::Ilu, 1..) => Self::overlapping(&backend, &piece, &rows, &options.ilu),
-                _ => Self::of_rows(&backend, choices, &rows.a, &rows.matrix),
+                (Precond::Ilu, 1..) => Self::overlapping(&backend, &piece, (&a, &rows.matrix), &options.ilu),
+                _ => Self::of_rows(&backend, choices, &a, &rows.matrix),
             };
             // Nobody begins the reductions of a basis where another has come to an end.
             m = if basis.is_empty() { of_rows? } else { agree_within(&**comm, of_rows)? };
@@ -146,28 +144,27 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 Box::new(Projected::with_basis(&backend, m, basis)?)
             }
         };
-        let Rows { a, matrix, reason } = rows;
-        let solver = choices.method.make(&backend, &a, &*m, &options.method_parameters())?;
+        let Rows { matrix, reason } = rows;
+        let solver = choices.method.make(&backend, &piece.local, &*m, &options.method_parameters())?;
         inner.synchronize()?;
         Ok(Local { backend, n, nnz, reason, matrix, m, solver })
     }
 
-    /// The rows of this rank, `a` in its own columns, ready to be multiplied, and why they are stored so. All
-    /// ranks call this.
+    /// The rows of this rank, and beside them those in its own columns, on the host. All ranks call this.
+    #[allow(clippy::type_complexity)]
     fn rows(
         backend: &Distributed<B>,
         device: &Device,
         options: &Options,
-        a: Result<Arc<Csr<T>>>,
         piece: &Piece,
-    ) -> Result<Rows<T, B>> {
-        let local = a.and_then(|a| {
+    ) -> Result<(Rows<T, B>, Arc<Csr<T>>)> {
+        let local = T::matrix(piece.local.csr()).and_then(|a| {
             let (local, reason) = Self::converted(backend.inner(), device, options, &a, piece)?;
             Ok((a, local, reason))
         });
         // They join their rows together: none where another has come to an end.
         let (a, local, reason) = agree_within(&**backend.comm(), local)?;
-        Ok(Rows { a, matrix: Arc::new(backend.assembled(local, &piece.border)?), reason })
+        Ok((Rows { matrix: Arc::new(backend.assembled(local, &piece.border)?), reason }, a))
     }
 
     /// The rows in their own columns, in a format that is chosen for them, and why.
@@ -179,18 +176,27 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         piece: &Piece,
     ) -> Result<(B::Matrix, String)> {
         let are_blocks = options.block_size > 1 && a.nnz() > 0;
-        if are_blocks && converts_on_device(&piece.local, options, Precond::None, device.target()) {
+        if are_blocks && converts_on_device(piece.local.csr(), options, Precond::None, device.target()) {
             let (local, _) = Formats::<T, T>::operator_of_nodes(inner, inner.csr(a)?, options.block_size)?;
             return Ok(with_its_reason(local));
         }
         let (format, sigma, reason) = match piece.local.n_rows() {
             0 => (Format::Crs, 1, String::new()),
             _ => {
-                let choice = choose_format(&piece.local, options, device.target())?;
+                let choice = choose_format(piece.local.csr(), options, device.target())?;
                 (choice.format, choice.sigma, choice.reason)
             }
         };
         Ok((inner.matrix(&Arc::new(AnyMatrix::from_csr(a, format, sigma)?))?, reason))
+    }
+
+    /// The rows in their own columns, where they compute. Those that are rounded come by way of the host,
+    /// which sees what overflows.
+    fn inside(inner: &B, piece: &Piece) -> Result<B::Csr> {
+        match T::NAME == f64::NAME {
+            true => inner.rows_inside(&piece.local),
+            false => inner.csr(&T::matrix(piece.local.csr())?),
+        }
     }
 
     /// [`Self::rows`] beside the rows in CRS, in planes, from which they are converted where they compute.
@@ -202,17 +208,17 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         piece: &Piece,
     ) -> Result<(Rows<T, B>, Blocks<B::Csr>)> {
         let inner = backend.inner();
-        let made = T::matrix(&piece.local).and_then(|a| {
-            let planes = inner.in_planes(&a, options.block_size)?;
-            let (local, reason) = match options.format.is_some() || a.nnz() == 0 {
-                true => Self::converted(inner, device, options, &a, piece)?,
+        let made = Self::inside(inner, piece).and_then(|a| {
+            let planes = inner.planes(a, options.block_size)?;
+            let (local, reason) = match options.format.is_some() || piece.local.nnz() == 0 {
+                true => Self::converted(inner, device, options, &T::matrix(piece.local.csr())?, piece)?,
                 false => with_its_reason(Formats::<T, T>::operator(inner, &planes)?),
             };
-            Ok((a, planes, local, reason))
+            Ok((planes, local, reason))
         });
-        let (a, planes, local, reason) = agree_within(&**backend.comm(), made)?;
+        let (planes, local, reason) = agree_within(&**backend.comm(), made)?;
         let matrix = Arc::new(backend.assembled(local, &piece.border)?);
-        Ok((Rows { a, matrix, reason }, planes))
+        Ok((Rows { matrix, reason }, planes))
     }
 
     /// Multigrid of a matrix of which each rank has but its rows. Beside it the rows.
@@ -254,12 +260,12 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 return Ok((m, rows));
             }
         }
-        let rows = Self::rows(backend, device, options, T::matrix(&piece.local), piece)?;
+        let (rows, _) = Self::rows(backend, device, options, piece)?;
         let whole = root.map(|root| Whole::new(inner, root)).transpose();
         let mut whole = agree_within(comm, whole)?;
         if is_shared {
             let root = whole.as_mut().map(|whole| (whole.partition.clone(), whole.source(inner)));
-            return Ok((B::amg_on_ranks(backend, rows.a.n_rows(), params, root)?, rows));
+            return Ok((B::amg_on_ranks(backend, piece.local.n_rows(), params, root)?, rows));
         }
         let m = whole
             .as_mut()
@@ -293,7 +299,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
     fn overlapping(
         backend: &Distributed<B>,
         piece: &Piece,
-        Rows { a, matrix, .. }: &Rows<T, B>,
+        (a, matrix): (&Arc<Csr<T>>, &Arc<DistributedMatrix<T, B>>),
         params: &ilu::Params,
     ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
         let (comm, inner, n) = (&**backend.comm(), backend.inner(), a.n_rows());

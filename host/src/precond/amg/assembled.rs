@@ -74,7 +74,7 @@ impl<B: AnyPrecision<f64>> Assembles for B {
         None
     }
     fn rows(&self, piece: Piece, block: usize) -> Result<Blocks<B::Csr>> {
-        self.assembled(&piece.local, block)
+        self.assembled(piece.local.csr(), block)
     }
     fn product(&self, rows: &Blocks<B::Csr>) -> Result<Arc<B::Matrix>> {
         Hierarchies::operator(self, rows).map(Arc::new)
@@ -115,9 +115,9 @@ impl<B: AmgOnRanks<f64>> Assembles for Distributed<B> {
 
     fn rows(&self, piece: Piece, block: usize) -> Result<RowsOfRank<B>> {
         let inner = self.inner();
-        let made = inner.in_planes(&piece.local, block).and_then(|planes| {
+        let made = inner.in_planes(piece.local.csr(), block).and_then(|planes| {
             let local = match piece.local.nnz() {
-                0 => inner.matrix(&Arc::new(AnyMatrix::Crs(piece.local.clone())))?,
+                0 => inner.matrix(&Arc::new(AnyMatrix::Crs(piece.local.csr().clone())))?,
                 _ => Formats::<f64, f64>::operator(inner, &planes)?,
             };
             Ok((planes, local))

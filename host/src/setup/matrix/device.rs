@@ -1,6 +1,7 @@
 //! [`Matrices`] in device memory: CRS with 32-bit row pointers.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::parallel::*;
@@ -112,14 +113,26 @@ impl<T: Real> DeviceCsr<T> {
     /// Copies `a` to the device. [`Error::Matrix`](crate::Error::Matrix) where its entries are more than
     /// 32-bit row pointers reach.
     pub(crate) fn upload(device: &Arc<dyn Launch>, a: &Csr<T>) -> Result<Self> {
-        let size = Size { n_rows: a.n_rows(), n_cols: a.n_cols(), nnz: a.nnz() };
+        Self::upload_rows(device, a, 0..a.n_rows())
+    }
+
+    /// The same of some rows.
+    pub(in crate::setup) fn upload_rows(
+        device: &Arc<dyn Launch>,
+        a: &Csr<T>,
+        rows: Range<usize>,
+    ) -> Result<Self> {
+        let row_ptr = &a.row_ptr()[rows.start..=rows.end];
+        let (begin, end) = (row_ptr[0], row_ptr[rows.len()]);
+        let size = Size { n_rows: rows.len(), n_cols: a.n_cols(), nnz: end - begin };
         check_reach(size.nnz as u64)?;
-        let row_ptr: Vec<u32> = a.row_ptr().par_iter().with_min_len(1 << 16).map(|&p| p as u32).collect();
+        let row_ptr: Vec<u32> =
+            row_ptr.par_iter().with_min_len(1 << 16).map(|&p| (p - begin) as u32).collect();
         Ok(DeviceCsr {
             size,
             row_ptr: Buffer::from_slice(device, &row_ptr)?,
-            col_idx: Buffer::from_slice(device, a.col_idx())?,
-            values: Buffer::from_slice(device, a.values())?,
+            col_idx: Buffer::from_slice(device, &a.col_idx()[begin..end])?,
+            values: Buffer::from_slice(device, &a.values()[begin..end])?,
             element: PhantomData,
         })
     }

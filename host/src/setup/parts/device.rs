@@ -13,7 +13,7 @@ use super::Parts;
 use crate::backend::Memory;
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu};
-use crate::comm::Runs;
+use crate::comm::{Block, Inside, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
@@ -27,6 +27,18 @@ impl<T: Real> Parts<T> for Gpu {
         below: &Arc<Csr<T>>,
     ) -> Result<DeviceCsr<T>> {
         self.chosen(&self.numbers_of_runs(source)?, a, Some(&self.numbers_of_runs(places)?), below)
+    }
+
+    /// Rows that are still in the whole matrix go to the device as they are, and are taken apart there.
+    fn rows_inside(&self, rows: &Inside) -> Result<DeviceCsr<T>> {
+        let block = rows.block().and_then(|block| Some((block, block.a.of_type::<T>()?)));
+        let Some((Block { rows, columns, .. }, a)) = block else {
+            return DeviceCsr::upload(self.device(), &*Csr::in_type(rows.csr()));
+        };
+        let (all, columns) = (Runs::from(0..rows.len()), columns.start as usize..columns.end as usize);
+        let none = Arc::new(Csr::from_rows(0, columns.len(), |_| 0, |_, _, _| ()));
+        let there = DeviceCsr::upload_rows(self.device(), a, rows.clone())?;
+        self.put_together(&all, &there, &Runs::from(columns).inverse(a.n_cols()), &none)
     }
 
     fn rows_to_host(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<Arc<Csr<T>>> {

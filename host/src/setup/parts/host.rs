@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::Parts;
 use crate::backend::cpu::Cpu;
-use crate::comm::{NOWHERE, Runs};
+use crate::comm::{Inside, NOWHERE, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -47,6 +47,10 @@ impl<T: Real> Parts<T> for Cpu {
             }
         };
         Ok(Arc::new(Csr::from_rows(source.len(), below.n_cols(), length, fill)))
+    }
+
+    fn rows_inside(&self, rows: &Inside) -> Result<Arc<Csr<T>>> {
+        Ok(Csr::in_type(rows.csr()))
     }
 
     fn rows_to_host(&self, a: &Arc<Csr<T>>, rows: &[u32]) -> Result<Arc<Csr<T>>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use super::algebra::Algebra;
-use crate::comm::Runs;
+use crate::comm::{Inside, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 
@@ -27,6 +27,9 @@ pub trait Parts<T: Real>: Algebra<T> {
         places: &Runs,
         below: &Arc<Csr<T>>,
     ) -> Result<Self::Csr>;
+
+    /// The rows of a rank in its own columns, where this backend computes.
+    fn rows_inside(&self, rows: &Inside) -> Result<Self::Csr>;
 
     /// These rows of `a`, on the host.
     fn rows_to_host(&self, a: &Self::Csr, rows: &[u32]) -> Result<Arc<Csr<T>>>;

@@ -4,7 +4,7 @@ use cuda_std::Real;
 
 use super::*;
 use crate::backend::cpu::Cpu;
-use crate::comm::NOWHERE;
+use crate::comm::{Block, NOWHERE};
 use crate::setup::testing::{Dense, dense, random, strict};
 
 /// The same from the entries, one by one.
@@ -58,6 +58,34 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
     }
 }
 
+/// Rows of a rank, those that are still in the whole matrix and those that are not.
+fn takes_rows_inside<T: Real, B: Parts<T>>(b: &B) {
+    let a = Arc::new(random(90, 80, 6, 5));
+    let whole = dense(&a);
+    for (rows, columns) in
+        [(0..90, 0..80), (0..31, 0..20), (17..60, 33..71), (60..90, 79..80), (9..9, 4..8), (3..8, 5..5)]
+    {
+        let expected: Dense = whole[rows.clone()].iter().map(|row| row[columns.clone()].to_vec()).collect();
+        let nnz = expected.iter().flatten().filter(|v| **v != 0.0).count();
+        let columns = columns.start as u32..columns.end as u32;
+        let inside =
+            Inside::of_block(Block { a: a.clone(), rows: rows.clone(), columns: columns.clone(), nnz });
+        let places = |j: u32| columns.contains(&j).then(|| j - columns.start);
+        for (k, i) in rows.clone().enumerate() {
+            let (of_row, values) = a.row(i);
+            let its = of_row.iter().zip(values).filter_map(|(&j, &v)| Some((places(j)?, v)));
+            assert!(inside.row(k).eq(its));
+        }
+        for inside in [inside.clone(), inside.csr().clone().into()] {
+            assert_eq!((inside.n_rows(), inside.nnz()), (rows.len(), nnz));
+            let there = b.csr_to_host(&b.rows_inside(&inside).unwrap()).unwrap();
+            assert_eq!((there.n_cols(), there.nnz()), (columns.len(), nnz));
+            assert_eq!(*there, inside.csr().cast());
+            assert_eq!(dense(inside.csr()), expected);
+        }
+    }
+}
+
 /// Numbers, of which some are marked, against the same one by one.
 fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
     for n in [1_u32, 37, 300] {
@@ -90,6 +118,14 @@ fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
 fn every_backend_agrees_about_numbers() {
     numbers_agree::<f64, _>(&Cpu::new(3).unwrap());
     numbers_agree::<f32, _>(&strict());
+}
+
+#[test]
+fn every_backend_takes_rows_inside() {
+    takes_rows_inside::<f64, _>(&Cpu::new(3).unwrap());
+    takes_rows_inside::<f32, _>(&Cpu::new(1).unwrap());
+    takes_rows_inside::<f64, _>(&strict());
+    takes_rows_inside::<f32, _>(&strict());
 }
 
 #[test]

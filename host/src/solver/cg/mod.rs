@@ -6,11 +6,11 @@ use cuda_std::Real;
 
 use super::description::{Description, Parameters};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
+use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Columns, Memory, Slot, Then};
 use crate::error::Result;
-use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
 
 mod columns;
@@ -29,7 +29,7 @@ pub(super) const DESCRIPTION: Description = Description {
 
 pub(super) fn make<T: Real, B: CgSteps<T> + 'static>(
     backend: &B,
-    a: &Csr<T>,
+    a: &dyn OnHost<T>,
     m: &dyn Preconditioner<T, B>,
     _: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::backend::gpu::Gpu;
     use crate::backend::reference::Reference;
-    use crate::matrix::AnyMatrix;
+    use crate::matrix::{AnyMatrix, Csr};
     use crate::problem::generate;
     use crate::problem::random::uniform;
 

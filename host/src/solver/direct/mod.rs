@@ -28,6 +28,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::description::{Description, Parameters, Takes};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
+use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop, StopReason};
 use crate::backend::Backend;
 use crate::error::Result;
@@ -85,11 +86,11 @@ pub(super) const DESCRIPTION: Description = Description {
 
 pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     _: &B,
-    a: &Arc<Csr<T>>,
+    a: &dyn OnHost<T>,
     _: &dyn Preconditioner<T, B>,
     parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
-    Ok(Box::new(Direct::new(Csr::in_type(a), parameters)?))
+    Ok(Box::new(Direct::new(Csr::in_type(&a.csr()), parameters)?))
 }
 
 /// A factorised matrix.

@@ -6,11 +6,11 @@ use cuda_std::Real;
 
 use super::description::{Description, Parameter, Parameters};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
+use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop, StopReason};
 use super::run::Run;
 use crate::backend::{Backend, Coef, Then};
 use crate::error::{Error, Result};
-use crate::matrix::Csr;
 use crate::precond::{Preconditioner, Shape};
 
 mod device;
@@ -41,7 +41,7 @@ pub(super) fn expected_cycle(parameters: &Parameters) -> usize {
 
 pub(super) fn make<T: Real, B: GmresSteps<T> + 'static>(
     backend: &B,
-    a: &Csr<T>,
+    a: &dyn OnHost<T>,
     _: &dyn Preconditioner<T, B>,
     parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {

@@ -1,5 +1,7 @@
 //! What ranks find out of a matrix of which each has its rows, and what they refuse.
 
+use std::sync::Arc;
+
 use super::symmetry::compare_mirrored;
 use crate::comm::{Comm, Piece, Quality, Ranges, agree, maxima, sums};
 use crate::error::{Error, Result};
@@ -34,6 +36,7 @@ pub(super) struct Facts {
 pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usize) -> Result<(Facts, Piece)> {
     let own = ranges.of(comm.rank());
     agree(comm, check_sizes(&a, ranges, block))?;
+    let a = Arc::new(a);
     let (survey, fingerprint) = Survey::of_rows(&a, own.start);
     agree(comm, if survey.is_finite { Ok(()) } else { check::check_rows_finite(&a, own.start) })?;
     let is_mirrored = add_up(comm, fingerprint)? == 0;

@@ -53,7 +53,7 @@ pub(super) fn choose(
     let mut warnings = Vec::new();
     warnings.extend(facts.empty_row.map(|row| Warning::EmptyRow { row: row + 1 }));
     let is_symmetric = facts.symmetry.is_symmetric();
-    let divides = |precond| check_divisible(comm, &piece.local, ranges, precond, options);
+    let divides = |precond| check_divisible(comm, piece.local.csr(), ranges, precond, options);
     let named = options.method.is_some() || options.precond.is_some();
     let (suggested, reason) = match named {
         true => (options.clone(), None),

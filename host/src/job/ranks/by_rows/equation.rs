@@ -45,6 +45,7 @@ impl Equation for OwnRows {
     /// The terms of a row are added in the order of the whole matrix, and so have its bits.
     fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>> {
         let Piece { local, border: Border { rows, entries, links } } = &self.piece;
+        let local = local.csr();
         let ghosts = links.received(&*self.comm, |place| x[place as usize])?;
         let of_lower = links.receives.iter().filter(|(from, _)| *from < self.comm.rank());
         let before: usize = of_lower.map(|(_, count)| count).sum();

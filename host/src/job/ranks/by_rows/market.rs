@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::RowSource;
+use super::source::{RowSource, check_same_matrix};
 use crate::comm::{Comm, Ranges, Reader, Writer, agree, all_to_all};
 use crate::error::{Error, Result};
 use crate::io::matrix_market::{Count, EntryFile, Part};
@@ -32,6 +32,7 @@ impl MarketRows {
     fn together(comm: &dyn Comm, path: &Path, block: usize) -> Result<Self> {
         let (rank, size) = (comm.rank(), comm.size());
         let file = agree(comm, EntryFile::open(path))?;
+        check_same_matrix(comm, file.fingerprint())?;
         let part = agree(comm, file.part(rank, size))?;
         let Count { lines, entries } = part.count();
         let counts = comm.all_gather(&[lines as f64, entries as f64])?;

@@ -15,7 +15,7 @@ use crate::job::judge::Judge;
 use crate::job::plan::{fits_f32, warm_up_stop};
 use crate::job::progress::{CancellationToken, Iterations, Stage, Watch};
 use crate::job::ranks::end;
-use crate::job::ranks::orders::Choices;
+use crate::job::ranks::orders::{Choices, check_same_options};
 use crate::job::ranks::part::{self, Part};
 use crate::job::ranks::share::Share;
 use crate::job::report::{Report, Warning};
@@ -61,9 +61,9 @@ impl Solver {
     /// [`Info::choice`](crate::job::ranks::Info::choice) says why.
     ///
     /// # Errors
-    /// A matrix that is not square or not finite, with the first such row of the whole; what method and
-    /// preconditioner cannot do with it; [`Error::Option`] for what needs the whole matrix; [`Error::Rank`]
-    /// where another rank has failed. Every rank gets an error then.
+    /// Other options than those of rank 0; a matrix that is not square or not finite, with the first such row
+    /// of the whole; what method and preconditioner cannot do with it; [`Error::Option`] for what needs the
+    /// whole matrix; [`Error::Rank`] where another rank has failed. Every rank gets an error then.
     pub fn new(comm: &Arc<dyn Comm>, device: &Device, a: Csr<f64>, options: &Options) -> Result<Solver> {
         device.clone().run(|| Self::of_rows(comm, device, a, options))
     }
@@ -71,6 +71,7 @@ impl Solver {
     fn of_rows(comm: &Arc<dyn Comm>, device: &Device, a: Csr<f64>, options: &Options) -> Result<Solver> {
         let start = Instant::now();
         agree(&**comm, check_options(options))?;
+        check_same_options(&**comm, options)?;
         let ranges = Ranges::of_counts(&**comm, a.n_rows())?;
         let (mut facts, piece) = examine(&**comm, a, &ranges, options.block_size)?;
         let chosen = agree(&**comm, choose(&**comm, &facts, (&piece, &ranges), options))?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::comm::{Comm, Ranges, agree};
+use crate::comm::{Comm, Given, Ranges, agree, check_same};
 use crate::error::{Error, Result};
 use crate::io::binary::{RowFile, Sums};
 use crate::job::Device;
@@ -13,6 +13,14 @@ use crate::problem;
 pub trait RowSource: Send + Sync {
     /// Rows of the whole matrix.
     fn n_rows(&self) -> usize;
+
+    /// What tells this matrix from another. Ranks whose sources say something else are refused.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being known.
+    fn fingerprint(&self) -> Result<String> {
+        Ok(format!("one of {} rows", self.n_rows()))
+    }
 
     /// These rows, with the columns of the whole matrix.
     ///
@@ -50,6 +58,7 @@ pub fn own_rows(comm: &dyn Comm, device: &Device, source: &dyn RowSource, block:
 }
 
 fn shared_out(comm: &dyn Comm, source: &dyn RowSource, block: usize) -> Result<Csr<f64>> {
+    check_same_matrix(comm, source.fingerprint())?;
     let n = source.n_rows();
     let asked = |rows: Range<usize>| {
         let lengths = source.lengths(rows.clone())?;
@@ -58,6 +67,11 @@ fn shared_out(comm: &dyn Comm, source: &dyn RowSource, block: usize) -> Result<C
     let ranges = Ranges::by_entries(comm, n, block.max(1), asked)?;
     let a = source.own_rows(comm, &ranges)?;
     agree(comm, check_count(&ranges.of(comm.rank()), a.n_rows()).map(|()| a))
+}
+
+/// Refuses another matrix than that of rank 0. All ranks call this.
+pub(super) fn check_same_matrix(comm: &dyn Comm, fingerprint: Result<String>) -> Result<()> {
+    check_same(comm, &Given::from([("the matrix".into(), agree(comm, fingerprint)?)]))
 }
 
 fn check_count(rows: &Range<usize>, found: usize) -> Result<()> {
@@ -85,6 +99,9 @@ impl RowSource for problem::Rows {
 impl RowSource for RowFile {
     fn n_rows(&self) -> usize {
         RowFile::n_rows(self)
+    }
+    fn fingerprint(&self) -> Result<String> {
+        Ok(RowFile::fingerprint(self))
     }
     fn rows(&self, rows: Range<usize>) -> Result<Csr<f64>> {
         self.matrix(RowFile::rows(self, rows)?.0)

@@ -99,8 +99,9 @@ impl<'a> Rows<'a> {
     fn of(piece: &'a Piece, own: Range<usize>, comm: &dyn Comm) -> Result<Self> {
         let ghosts = piece.border.links.received(comm, |place| own.start as u32 + place)?;
         let most = |values: &[f64]| values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
-        let local = (0..piece.local.n_rows()).into_par_iter().with_min_len(BLOCK);
-        let mut largest: Vec<f64> = local.map(|i| most(piece.local.row(i).1)).collect();
+        let local = piece.local.csr();
+        let own_rows = (0..local.n_rows()).into_par_iter().with_min_len(BLOCK);
+        let mut largest: Vec<f64> = own_rows.map(|i| most(local.row(i).1)).collect();
         let Border { rows, entries, .. } = &piece.border;
         for (k, &i) in rows.iter().enumerate() {
             largest[i as usize] = largest[i as usize].max(most(entries.row(k).1));
@@ -115,7 +116,7 @@ impl<'a> Rows<'a> {
 
     /// The first fault of an own row among own columns.
     fn fault_inside(&self, i: usize) -> Option<Fault> {
-        let (local, first) = (&self.piece.local, self.own.start);
+        let (local, first) = (self.piece.local.csr(), self.own.start);
         let (columns, values) = local.row(i);
         columns.iter().zip(values).find_map(|(&j, &value)| {
             let j = j as usize;

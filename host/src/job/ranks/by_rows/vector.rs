@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::comm::{Comm, agree, sums};
+use crate::comm::{Comm, Given, agree, check_same, sums};
 use crate::error::{Error, Result};
 use crate::io::binary::{RowFile, is_binary};
 use crate::io::matrix_market::{self, write_parts};
@@ -36,7 +36,9 @@ pub fn write_vector(comm: &dyn Comm, path: &Path, part: Vec<f64>) -> Result<()> 
 /// is no such vector; [`Error::Rank`] where another rank has failed.
 pub fn read_vector(comm: &dyn Comm, path: &Path, n_rows: usize, rows: Range<usize>) -> Result<Vec<f64>> {
     if is_binary(path) {
-        return agree(comm, elements(path, n_rows, rows));
+        let file = agree(comm, RowFile::open(path))?;
+        check_same(comm, &Given::from([("the right-hand side".into(), file.fingerprint())]))?;
+        return agree(comm, elements(&file, path, n_rows, rows));
     }
     let ends = comm.all_gather(&[rows.start as f64, rows.end as f64])?;
     if comm.rank() != 0 {
@@ -52,8 +54,7 @@ pub fn read_vector(comm: &dyn Comm, path: &Path, n_rows: usize, rows: Range<usiz
 }
 
 /// These elements of a vector in a binary file: a matrix with one column.
-fn elements(path: &Path, n_rows: usize, rows: Range<usize>) -> Result<Vec<f64>> {
-    let file = RowFile::open(path)?;
+fn elements(file: &RowFile, path: &Path, n_rows: usize, rows: Range<usize>) -> Result<Vec<f64>> {
     check_sizes(path, (file.n_rows(), file.n_cols()), n_rows)?;
     let part = file.matrix(file.rows(rows)?.0)?;
     Ok((0..part.n_rows()).map(|i| part.get(i, 0).unwrap_or(0.0)).collect())

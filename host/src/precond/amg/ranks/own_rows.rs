@@ -48,8 +48,7 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
         let row = |k: usize| {
             let i = block * nodes[k / block] as usize + k % block;
             let beside = rows.binary_search(&(i as u32)).ok().map(|k| entries.row(k));
-            let (inside, values) = local.row(i);
-            let inside = inside.iter().map(|&j| places.get(j as usize)).zip(values.iter().copied());
+            let inside = local.row(i).map(|(j, v)| (places.get(j as usize), v));
             let outside = beside.into_iter().flat_map(|(columns, values)| columns.iter().zip(values));
             let mut row: Vec<(u32, f64)> =
                 inside.chain(outside.map(|(&j, &v)| (others[j as usize], v))).collect();

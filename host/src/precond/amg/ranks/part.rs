@@ -39,7 +39,7 @@ impl PieceOfMatrix {
         block: usize,
     ) -> Result<PartOfMatrix<B::Csr>> {
         let PieceOfMatrix { piece: Piece { local, border }, pivot } = self;
-        Ok(PartOfMatrix { local: backend.in_planes(&Csr::in_type(&local), block)?, border, pivot })
+        Ok(PartOfMatrix { local: backend.in_planes(&Csr::in_type(local.csr()), block)?, border, pivot })
     }
 }
 

@@ -63,8 +63,9 @@ fn together<B: SetsUp<f64, f64>>(
         let (rank, comm) = (team.rank(), Arc::new(team) as Arc<dyn Comm>);
         let backend = Distributed::connected::<f64>(open(), comm.clone()).unwrap();
         let piece = pieces.piece(rank);
-        let product = backend.rows(&Arc::new(AnyMatrix::Crs(piece.local.clone())), &piece.border).unwrap();
-        let planes = backend.inner().in_planes(&piece.local, block).unwrap();
+        let product =
+            backend.rows(&Arc::new(AnyMatrix::Crs(piece.local.csr().clone())), &piece.border).unwrap();
+        let planes = backend.inner().in_planes(piece.local.csr(), block).unwrap();
         let rows = OwnRows { a: &planes, piece: &piece, product: &Arc::new(product) };
         let a = rows.numbered(&backend, partition.rows(rank), partition.n_rows()).unwrap();
         let (product, options) = (Some(&**rows.product), SetupOptions::default());
