@@ -1,6 +1,7 @@
 #!/bin/sh
 # The whole way on a GPU: from the system on the host to the solution there, first solve and tenth, by phases, and
 # several right-hand sides at once against one. Prints tables; the JSON reports are in the folder OUT.
+# NAME-default are those without options.
 #
 #   scripts/whole_way.sh [WARPSOLVE] [OUT] [PROBLEM..]
 set -eu
@@ -21,7 +22,9 @@ run() { # name, arguments..
 for problem in "$@"; do
     name=$(echo "$problem" | tr -d ' ' | tr ':' '-')
     # shellcheck disable=SC2086
-    set -- --gen $problem --device cuda --solver cg --rtol 1e-8
+    set -- --gen $problem --device cuda --rtol 1e-8
+    run "$name-default" "$@" --repeat 10
+    set -- "$@" --solver cg
     run "$name-amg" "$@" --precond amg --repeat 10
     run "$name-amg-new-values" "$@" --precond amg --repeat 10 --new-values
     run "$name-jacobi" "$@" --precond jacobi --repeat 3

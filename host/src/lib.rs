@@ -13,6 +13,7 @@ pub mod launch;
 pub mod matrix;
 mod memory;
 pub mod named;
+mod norm;
 pub mod number;
 mod parallel;
 pub mod precond;

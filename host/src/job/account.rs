@@ -2,8 +2,8 @@
 
 use super::report::{Report, Warning};
 use super::residual::relative;
-use super::run::Solved;
 use super::setup::Times;
+use super::solved::Solved;
 use super::{Device, Method, Options, Precond};
 
 /// What is reported of a system and its solve, beside what came of that.

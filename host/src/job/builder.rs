@@ -251,7 +251,7 @@ impl Builder {
                     Some(Arc::new(system))
                 }
             };
-            let mut look_at = |a: &Csr<f64>| Look::at(a, here, &self.options, &mut times);
+            let mut look_at = |a: &Arc<Csr<f64>>| Look::at(a, here, &self.options, &mut times);
             let Some((numbering, reordered)) = Numbering::of(&a, &self.options)? else {
                 let mut look = look_at(&a)?;
                 let mut ladder = Ladder::of(&mut a, self.options.clone(), &mut look)?;

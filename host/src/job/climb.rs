@@ -62,7 +62,8 @@ impl Ladder {
         made.isolated = (made.survey.diagonal.zero > 0).then(|| Isolated::of(a)).flatten();
         if let Some(isolated) = &made.isolated {
             *a = Arc::new(isolated.completed(a));
-            (made.survey, look.copy) = (Survey::of(a), None);
+            made.survey = Survey::of(a);
+            look.forget();
         }
         let mut analysis = Analysis::after(a, &made.survey, &look.closer(a))?;
         // As they were given these rows add up to 0.
@@ -70,11 +71,11 @@ impl Ladder {
         made.is_negated = analysis.may_be_negative_definite() && a.n_rows() > 0;
         if made.is_negated {
             *a = Arc::new(a.map_values(|v| -v));
-            look.copy = None;
+            look.forget();
             made.survey.negate();
             analysis.values.negate();
         }
-        made.rungs = ladder(a, &analysis, &made.options, &made.outlook);
+        made.rungs = ladder(a, &analysis, &made.options, &made.outlook, look.ahead.take());
         made.analysis = Some(analysis);
         Ok(made)
     }

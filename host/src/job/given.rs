@@ -1,11 +1,12 @@
 //! A solve of the system that was given as a scaled and permuted one.
 
 use super::report::Report;
-use super::residual::{norm, relative, residual};
+use super::residual::{relative, residual};
 use super::scaled::ScaledSystem;
 use super::solver::{Solution, Solver};
 use crate::error::Result;
 use crate::matrix::backward_error;
+use crate::norm::norm;
 use crate::solver::StopReason;
 
 impl Solver {

@@ -3,9 +3,10 @@
 //! most methods away from all of the matrix.
 
 use super::report::{Report, Warning};
-use super::residual::{norm, relative, residual};
+use super::residual::{relative, residual};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, backward_error};
+use crate::norm::norm;
 use crate::parallel::*;
 use crate::solver::StopReason;
 

@@ -1,9 +1,11 @@
 //! Ways to solve a system, one after the other, where nobody has chosen: a ladder, made from what the matrix
 //! is.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::rung::{COUNTED, LONG, Rung, cost_of};
+use super::trial::Ahead;
 use super::ways::{AT_ONCE, EXPANDING, LEAST_PATIENCE, Maker, SMALL, SOON, least_seconds};
 use super::{Method, Options, Precision};
 use crate::analysis::{Analysis, Structure, expansion};
@@ -13,9 +15,16 @@ use crate::solver::direct::{Outlook, Prediction};
 /// Seconds for an entry of the next way, from which on a factorisation is counted before it.
 const WORTH_COUNTING: f64 = 5e-7;
 
-/// The ways for a matrix, the first to be tried first; none where the options choose.
-pub fn ladder(a: &Arc<Csr<f64>>, analysis: &Analysis, options: &Options, outlook: &Outlook) -> Vec<Rung> {
-    let maker = Maker { a, analysis, options };
+/// The ways for a matrix, the first to be tried first; none where the options choose. Another thread may have
+/// tried a piece of it `ahead`.
+pub fn ladder(
+    a: &Arc<Csr<f64>>,
+    analysis: &Analysis,
+    options: &Options,
+    outlook: &Outlook,
+    ahead: Option<Ahead>,
+) -> Vec<Rung> {
+    let maker = Maker { a, analysis, options, ahead: Cell::new(ahead) };
     // A format or a number type is of an iteration's products.
     let is_iterative =
         options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
@@ -139,7 +148,7 @@ pub fn of_indefinite(
     options: &Options,
     outlook: &Outlook,
 ) -> Vec<Rung> {
-    let maker = Maker { a, analysis, options };
+    let maker = Maker { a, analysis, options, ahead: Cell::default() };
     let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
     let fits = fits(prediction);
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());

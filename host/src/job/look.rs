@@ -1,9 +1,11 @@
 //! The first look at a matrix, where it is going to be solved with: a device reads it tens of times as fast
 //! as the host, and has to have it anyway.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::setup::Times;
+use super::trial::Ahead;
 use super::{Device, Options, Precision};
 use crate::analysis::{Closer, Mirrored};
 use crate::backend::gpu::{Gpu, check_memory};
@@ -20,6 +22,8 @@ pub(super) struct Look {
     /// The matrix that was looked at, where that is on a device.
     pub copy: Option<DeviceCsr<f64>>,
     gpu: Option<Gpu>,
+    /// What the host tries with a piece of the matrix meanwhile, where nobody has chosen.
+    pub ahead: Option<Ahead>,
 }
 
 impl Look {
@@ -28,9 +32,16 @@ impl Look {
     /// # Errors
     /// [`Error::Matrix`](crate::Error::Matrix) and [`Error::NotFinite`](crate::Error::NotFinite) for a matrix
     /// that is not square or not finite; those of a device.
-    pub fn at(a: &Csr<f64>, device: Option<&Device>, options: &Options, times: &mut Times) -> Result<Look> {
+    pub fn at(
+        a: &Arc<Csr<f64>>,
+        device: Option<&Device>,
+        options: &Options,
+        times: &mut Times,
+    ) -> Result<Look> {
         check::check_square(a)?;
         let gpu = device.and_then(Device::gpu).filter(|gpu| is_worthwhile(a, gpu, options));
+        let is_open = options.method.is_none() && options.precond.is_none() && options.block_size == 1;
+        let ahead = gpu.filter(|_| is_open).map(|_| Ahead::of(a));
         let copy = match gpu {
             None => None,
             Some(gpu) => {
@@ -47,7 +58,12 @@ impl Look {
         if !survey.is_finite {
             check::check_finite(a)?;
         }
-        Ok(Look { survey, copy, gpu: gpu.cloned() })
+        Ok(Look { survey, copy, gpu: gpu.cloned(), ahead })
+    }
+
+    /// The matrix has become another one.
+    pub fn forget(&mut self) {
+        (self.copy, self.ahead) = (None, None);
     }
 
     /// Who looks once more at the matrix, which is `a`.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::climb::is_conclusive;
-use super::residual::norm;
-use super::run::{Rhs, Solved};
+use super::solved::{Rhs, Solved};
 use super::solver::{Solution, Solver, project};
 use crate::error::Result;
+use crate::norm::norm;
 
 /// Right-hand sides that are solved for at once, at most. With 8 a matrix is an eighth of its bytes for each,
 /// and the vectors are most of what an iteration moves.

@@ -10,12 +10,12 @@
 //! | `look` | the first look at a matrix |
 //! | `plan`, `choice` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
-//! | `prepare`, `setup`, `run` | a plan carried out, on one device or several |
+//! | `prepare`, `setup`, `run`, `solved` | a plan carried out, on one device or several, and what came of it |
 //! | `many`, `columns` | several right-hand sides |
 //! | `reorder` | another numbering of the unknowns |
 //! | `scaled` | rows and columns scaled, and rows permuted |
 //! | `ranks` | the same on several ranks |
-//! | `residual` | what every claim is checked with |
+//! | `residual`, `refine`, `verdict` | what every claim is checked with, what follows, and what is said then |
 //! | `report`, `account` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
 //! | `bandwidth`, `spmv`, `dot`, `patterns`, `loops`, `shapes`, `timing` | how fast the machine is |
@@ -46,6 +46,7 @@ mod plan;
 mod prepare;
 mod progress;
 pub mod ranks;
+mod refine;
 mod reorder;
 mod report;
 mod residual;
@@ -54,12 +55,14 @@ mod rung;
 mod scaled;
 mod setup;
 pub mod shapes;
+mod solved;
 mod solver;
 pub mod spmv;
 #[cfg(test)]
 mod tests;
 mod timing;
 mod trial;
+mod verdict;
 mod ways;
 
 pub use crate::precond::Precond;

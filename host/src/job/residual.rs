@@ -5,15 +5,10 @@ use crate::parallel::*;
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::matrix::backward_error::larger;
+use crate::norm::norm;
 
 /// Rows whose sum is one number, so that the order of additions does not depend on the threads.
 const CHUNK: usize = 4096;
-
-/// `||v||_2`, added up from the first entry to the last.
-pub(super) fn norm(v: &[f64]) -> f64 {
-    // The sum of nothing is -0 in Rust.
-    v.iter().fold(0.0, |sum, v| sum + v * v).sqrt()
-}
 
 /// `b_i - (A x)_i`.
 fn entry(a: &Csr<f64>, x: &[f64], b: &[f64], i: usize) -> f64 {

@@ -8,68 +8,19 @@ use cuda_std::Real;
 use super::columns::ColumnSolver;
 use super::plan::Plan;
 use super::progress::{CancellationToken, Iterations, Stage, Watch};
-use super::ranks::Info;
+use super::refine::{Refined, refine};
 use super::residual::{Equation, Norms};
 use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
+use super::solved::{Rhs, Solved};
 use super::{Device, Method, Options, Precision};
 use crate::backend::gpu::check_memory;
 use crate::backend::{ColumnVector, Operator, Storage};
 use crate::error::Result;
 use crate::launch::Counts;
 use crate::matrix::Csr;
-use crate::precond::{Preconditioner, amg, ilu};
+use crate::precond::Preconditioner;
 use crate::setup::{Blocks, DeviceCsr};
-use crate::solver::{IterativeSolver, Outcome, Parameters, Parts, StopReason, direct};
-
-/// A right-hand side, in the range of a singular matrix.
-pub(super) struct Rhs<'a> {
-    pub b: &'a [f64],
-    /// `||b||_2`.
-    pub norm: f64,
-    /// Where to start from; `None` for 0.
-    pub start: Option<&'a [f64]>,
-}
-
-/// What came of a solve.
-pub(super) struct Solved {
-    pub x: Vec<f64>,
-    pub outcome: Outcome,
-    /// `b - A x`, in f64 on the host.
-    pub residual: Norms,
-    /// How often the solver was started again from the true residual.
-    pub refinements: u32,
-    pub seconds: f64,
-    /// What the device was asked for in these seconds.
-    pub counts: Option<Counts>,
-    /// Bytes held.
-    pub bytes: u64,
-    /// Bytes that the iterations had to move.
-    pub bytes_moved: u64,
-    /// How the matrix was stored.
-    pub format: Storage,
-    /// The hierarchy, where there is one.
-    pub hierarchy: Option<amg::Info>,
-    /// The incomplete factorisation, where the preconditioner is one.
-    pub ilu: Option<ilu::Info>,
-    /// The factorisation, where the method is one.
-    pub factorisation: Option<direct::Info>,
-    /// The ranks, where there are several.
-    pub ranks: Option<Info>,
-}
-
-impl Solved {
-    /// Whether the method failed as it does with a hierarchy of too little accuracy. A stationary one
-    /// corrects that by itself.
-    pub fn is_inexact(&self, method: Method, precision: Precision) -> bool {
-        let could_be_better = precision == Precision::F64 && !method.description().is_stationary();
-        let failed = matches!(
-            self.outcome.reason,
-            StopReason::IndefinitePreconditioner | StopReason::Breakdown(_) | StopReason::NotFinite
-        );
-        // Recurrences that rounding has taken over may leave an x of which they know nothing.
-        could_be_better && (failed || !self.residual.two.is_finite())
-    }
-}
+use crate::solver::{IterativeSolver, Outcome, Parameters, Parts};
 
 /// A [`System`] whose number type and backend are forgotten.
 pub(super) trait Prepared: Send {
@@ -298,30 +249,6 @@ fn make_solver<T: Number, B: Computes<T>>(
     plan.method.make(backend, a, m, &parameters)
 }
 
-/// What can be started again.
-pub(super) trait Refined {
-    /// What is solved.
-    fn equation(&self) -> &dyn Equation;
-    /// How.
-    fn options(&self) -> &Options;
-    /// Whether somebody has cancelled the solve.
-    ///
-    /// # Errors
-    /// Those of ranks.
-    fn is_cancelled(&self, watch: &Watch) -> Result<bool> {
-        Ok(watch.cancellation.is_cancelled())
-    }
-    /// One run of the solver from `start`, or from 0, down to a residual norm of `threshold`: what x is then,
-    /// on the host, without its part in the null space.
-    fn run(
-        &mut self,
-        b: &[f64],
-        start: Option<&[f64]>,
-        threshold: f64,
-        observer: &mut Iterations,
-    ) -> Result<(Vec<f64>, Outcome)>;
-}
-
 impl<T: Number, B: Computes<T>> Refined for System<T, B> {
     fn equation(&self) -> &dyn Equation {
         &self.plan
@@ -340,83 +267,6 @@ impl<T: Number, B: Computes<T>> Refined for System<T, B> {
         let mut x = self.start(start)?;
         let outcome = self.iterate(&b, &mut x, threshold, observer)?;
         Ok((self.to_host(&x)?, outcome))
-    }
-}
-
-/// Starts the solver again where it has converged by its own measure and `||b - A x||` is still too
-/// large: iterative refinement (Higham 2002, chapter 12), `A d = b - A x`, `x += d`, with residual and x
-/// in f64 on the host. It goes on while it helps clearly.
-///
-/// A method's own residual drifts from the true one by rounding; one that starts from the true residual
-/// does not carry that along.
-pub(super) fn refine(
-    system: &mut dyn Refined,
-    rhs: &Rhs,
-    solved: &mut Solved,
-    watch: &mut Watch,
-) -> Result<()> {
-    /// Times at most.
-    const MOST: u32 = 10;
-    /// What a clear reduction of the residual leaves of it at most.
-    const CLEAR: f64 = 0.5;
-    /// Below what was asked, so that rounding does not call for another refinement.
-    const AIM: f64 = 0.9;
-    // More than that one run in T cannot take off.
-    let least_share = match system.options().precision {
-        Precision::F64 => f64::EPSILON.sqrt(),
-        Precision::F32 => f64::from(f32::EPSILON).sqrt(),
-    };
-    let threshold = solved.outcome.threshold;
-    let claimed = solved.outcome.history.last().copied().unwrap_or(f64::NAN);
-    let max_iterations = system.options().stop.max_iterations;
-    loop {
-        let found = solved.residual.two;
-        let claims = matches!(solved.outcome.reason, StopReason::Converged | StopReason::Inaccurate { .. });
-        if !claims {
-            return Ok(());
-        }
-        if found <= threshold {
-            solved.outcome.reason = StopReason::Converged;
-            return Ok(());
-        }
-        solved.outcome.reason = StopReason::Inaccurate { claimed, found };
-        let before = solved.outcome.iterations;
-        let gives_up = solved.refinements == MOST || before >= max_iterations || !found.is_finite();
-        if gives_up || system.is_cancelled(watch)? {
-            return Ok(());
-        }
-
-        // A d = b - A x,  x = x + d
-        let r = system.equation().residual(&solved.x, rhs.b)?;
-        let mut observer = Iterations { watch, before, norm_b: rhs.norm, threshold };
-        let aim = (AIM * threshold).max(least_share * found);
-        let (d, run) = system.run(&r, None, aim, &mut observer)?;
-        let mut x: Vec<f64> = solved.x.iter().zip(&d).map(|(x, d)| x + d).collect();
-        system.equation().project(&mut x)?;
-        let norms = system.equation().norms(&x, rhs.b)?;
-        if norms.two < found {
-            (solved.x, solved.residual) = (x, norms);
-        }
-
-        solved.refinements += 1;
-        solved.outcome.iterations += run.iterations;
-        // The run begins where the last one ended, with the true norm.
-        solved.outcome.history.pop();
-        solved.outcome.history.extend(run.history);
-        let is_clear = norms.two <= CLEAR * found;
-        match run.reason {
-            StopReason::IterationLimit | StopReason::Interrupted | StopReason::Stagnated
-                if solved.residual.two > threshold =>
-            {
-                solved.outcome.reason = run.reason;
-            }
-            _ if !is_clear && solved.residual.two > threshold => {
-                let found = solved.residual.two;
-                solved.outcome.reason = StopReason::Inaccurate { claimed, found };
-                return Ok(());
-            }
-            _ => {}
-        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Device;
-use super::Method;
 use super::account::About;
 use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
@@ -19,12 +18,13 @@ use super::progress::Watch;
 use super::ranks::Ranks;
 use super::reorder::Numbering;
 use super::report::{Report, Warning};
-use super::residual::{Norms, norm, relative};
-use super::run::{Prepared, Rhs, Solved};
+use super::run::Prepared;
 use super::scaled::ScaledSystem;
 use super::setup::Times;
+use super::solved::{Rhs, Solved};
 use crate::error::{Error, Result};
 use crate::matrix::{IntoCsr, backward_error, check};
+use crate::norm::norm;
 use crate::precond::NullSpace;
 use crate::setup::DeviceCsr;
 use crate::solver::{Stop, StopReason};
@@ -367,68 +367,6 @@ impl Solver {
         Warning::HierarchyInF64 { iterations, reason, failure }
     }
 
-    /// Whether a factorisation has refined x until nothing but its rounding is left, and b - A x, computed in
-    /// f64, is larger than asked by the rounding of that.
-    fn is_rounding(&self, rhs: &Rhs, solved: &Solved) -> bool {
-        /// Units of rounding.
-        const UNITS: f64 = 16.0;
-        let error = || backward_error::of_norms(self.plan.norm, &solved.x, rhs.b, solved.residual.max);
-        solved.factorisation.is_some()
-            && matches!(solved.outcome.reason, StopReason::Inaccurate { .. })
-            && error() <= UNITS * f64::EPSILON
-    }
-
-    /// What becomes of a solution that is none: why there may not be one, and the start again where that is
-    /// better.
-    pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        if solved.outcome.reason == StopReason::Converged {
-            let b_is_zero = rhs.b.iter().all(|b| *b == 0.0);
-            solved.outcome.reason = proof(rhs.norm, b_is_zero, solved.outcome.threshold);
-        }
-        if self.is_rounding(rhs, solved) {
-            solved.outcome.reason = StopReason::AtRounding;
-        }
-        let reason = solved.outcome.reason;
-        if reason == StopReason::AtRounding {
-            // b - A x in f64 may be 0 where x is so large that its rounding hides the rest.
-            let doubled = solved.outcome.history.last().copied().unwrap_or_default();
-            solved.residual = solved.residual.at_least(doubled, solved.x.len());
-        }
-        let null_space = solved.factorisation.map_or(0, |info| info.null_space);
-        warnings.extend((null_space > 0).then_some(Warning::NotUnique { dimension: null_space }));
-        // What is left at the limit of f64 is the best that there is, however large its residual.
-        if matches!(reason, StopReason::Converged | StopReason::AtRounding) {
-            return warnings;
-        }
-        let a = &self.plan.a;
-        if reason != StopReason::Interrupted {
-            let analysis = self.ladder.analysis();
-            let deficiency = analysis.and_then(|analysis| analysis.structure.deficiency.as_ref());
-            warnings.extend(deficiency.map(|deficiency| Warning::Singular(deficiency.to_string())));
-            warnings.extend(NullSpace::why_singular(a, rhs.b).map(Warning::Singular));
-        }
-        let start_norm = match rhs.start {
-            None => rhs.norm,
-            Some(x) => Norms::of(a, x, rhs.b).two,
-        };
-        let growth = relative(solved.residual.two, start_norm);
-        let is_finite = solved.x.iter().all(|v| v.is_finite());
-        if is_worse_than_start(self.plan.method, reason, is_finite, growth) {
-            warnings.push(Warning::WorseThanStart {
-                relative_residual: relative(solved.residual.two, rhs.norm),
-                from_zero: rhs.start.is_none(),
-            });
-            solved.outcome.reason = reason_of_loss(self.plan.method, reason, growth);
-            match rhs.start {
-                None => solved.x.fill(0.0),
-                Some(x) => solved.x.copy_from_slice(x),
-            }
-            solved.residual = Norms::of(a, &solved.x, rhs.b);
-        }
-        warnings
-    }
-
     /// Of the last solve, and of what was set up for it.
     pub(super) fn report(
         &mut self,
@@ -471,24 +409,6 @@ pub(super) fn check_given(what: &'static str, v: &[f64], n: usize, precision: Pr
     Ok(())
 }
 
-/// What is left of the claim to have converged: nothing where a norm that it rests on is none, because the
-/// squares of the right-hand side overflow, or those of the residual that was asked for underflow.
-pub(super) fn proof(norm_b: f64, b_is_zero: bool, threshold: f64) -> StopReason {
-    /// The square of such a norm has a digit or two left.
-    const LEAST: f64 = 1e-158;
-    // Of any other right-hand side such a norm of the residual can be the norm of zeros.
-    let is_tiny = norm_b < LEAST / f64::EPSILON.sqrt() && !b_is_zero;
-    match norm_b.is_finite() {
-        false => StopReason::NotFinite,
-        true if is_tiny && threshold < LEAST => StopReason::Breakdown(TINY),
-        true => StopReason::Converged,
-    }
-}
-
-const TINY: &str = "the squares of so small a right-hand side vanish in f64, and with them every norm of a \
-                    residual; multiply it by a number, and x has the same factor";
-const LOST: &str = "rounding errors outgrew the solution";
-
 /// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than
 /// rounding.
 pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
@@ -506,32 +426,4 @@ pub(super) fn projection(
     const ROUNDING: f64 = 1e-10;
     let warning = Warning::Projected { dimension, every_unknown, share: removed / norm };
     (removed > ROUNDING * norm).then_some(warning)
-}
-
-/// Why a method stopped that left something worse than its start, with a residual norm that is `growth` times
-/// that of the start.
-pub(super) fn reason_of_loss(method: Method, reason: StopReason, growth: f64) -> StopReason {
-    let method = method.description();
-    match reason {
-        StopReason::Interrupted => reason,
-        _ if method.is_stationary() && !method.is_on_host => StopReason::Diverged,
-        StopReason::IterationLimit | StopReason::Stagnated if !growth.is_finite() => StopReason::NotFinite,
-        StopReason::IterationLimit | StopReason::Inaccurate { .. } => StopReason::Breakdown(LOST),
-        _ => reason,
-    }
-}
-
-/// Whether the start is better than the x that a method left that did not converge, be it finite or not, with
-/// a residual norm that is `growth` times that of the start. A method cut short may be on its way through
-/// large residuals, but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that
-/// takes what it left for the solution is at its end.
-pub(super) fn is_worse_than_start(method: Method, reason: StopReason, is_finite: bool, growth: f64) -> bool {
-    /// More than rounding.
-    const WORSE: f64 = 2.0;
-    let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Interrupted);
-    let limit = if matches!(reason, StopReason::Inaccurate { .. }) { 1.0 } else { WORSE };
-    // NaN is worse.
-    let grew = growth.is_nan() || growth > limit;
-    let worse = grew && (method.description().descends || !cut_short);
-    worse || !is_finite
 }

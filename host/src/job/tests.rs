@@ -1,6 +1,6 @@
 //! Tests of the path of a solve.
 
-use super::solver::is_worse_than_start;
+use super::verdict::is_worse_than_start;
 use super::*;
 use crate::backend::cpu::Cpu;
 use crate::error::Error;

@@ -1,11 +1,12 @@
 //! Which coarsening suits a matrix: candidates solve a small piece of it.
 
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use crate::backend::cpu::{Cpu, CpuMatrix};
 use crate::backend::{Memory, Operator, Products};
 use crate::error::Result;
-use crate::matrix::{AnyMatrix, Csr};
+use crate::matrix::{AnyMatrix, Csr, Survey, check};
 use crate::precond::amg::{Coarsening, Hierarchies, Params};
 use crate::precond::ilu::{self, Ilu};
 use crate::precond::{Jacobi, Preconditioner};
@@ -57,7 +58,32 @@ impl Trial {
 /// that lies between the directions of the mesh, nor jumps of coefficients. Classical coarsening with a high
 /// threshold does; but not in blocks, where `block` unknowns a node are more than one.
 pub(super) fn best(a: &Csr<f64>, block: usize) -> Trial {
-    let piece = Arc::new(piece(a, block));
+    best_of_piece(Arc::new(piece(a, block)), block)
+}
+
+/// [`best`] of a matrix without blocks, which another thread finds before anybody knows that it will be asked
+/// for.
+pub(super) struct Ahead(JoinHandle<Option<Trial>>);
+
+impl Ahead {
+    /// Begins.
+    pub fn of(a: &Arc<Csr<f64>>) -> Ahead {
+        let a = a.clone();
+        Ahead(std::thread::spawn(move || {
+            let piece = Arc::new(piece(&a, 1));
+            let is_made_for_it = piece.is_symmetric(check::ROUNDING).is_symmetric()
+                && Survey::of(&*piece).has_positive_diagonal();
+            is_made_for_it.then(|| best_of_piece(piece, 1))
+        }))
+    }
+
+    /// Waits for what was found; `None` where nothing was to be tried.
+    pub fn found(self) -> Option<Trial> {
+        self.0.join().ok().flatten()
+    }
+}
+
+fn best_of_piece(piece: Arc<Csr<f64>>, block: usize) -> Trial {
     // So little work that waking other threads takes longer.
     let Ok(cpu) = Cpu::new(1) else { return Trial::unknown() };
     let classical = Params { coarsening: Coarsening::Pmis, strength: Some(0.35), ..Params::default() };
@@ -245,6 +271,20 @@ mod tests {
         let size = (n * n) as usize;
         let trial = best(&Csr::from_triplets(size, size, triplets).unwrap(), 1);
         assert_eq!(trial.params.coarsening, Coarsening::Pmis, "{trial:?}");
+    }
+
+    #[test]
+    fn another_thread_finds_the_same() {
+        for problem in ["poisson2d:90", "tet:18"] {
+            let a = Arc::new(matrix(problem));
+            assert_eq!(Ahead::of(&a).found(), Some(best(&a, 1)), "{problem}");
+        }
+        let unsymmetric = matrix("convection-diffusion:60:100");
+        let negative = matrix("poisson2d:60").map_values(|v| -v);
+        let empty = Csr::from_triplets(3, 3, []).unwrap();
+        for a in [unsymmetric, negative, empty] {
+            assert_eq!(Ahead::of(&Arc::new(a)).found(), None);
+        }
     }
 
     #[test]

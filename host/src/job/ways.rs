@@ -1,9 +1,12 @@
 //! The ways to solve that there are for a matrix, each with what it is expected to take.
 
+use std::cell::Cell;
+
 use super::rung::{
     Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, counting_seconds, diagonal_iteration_seconds,
 };
-use super::{Method, Options, Precond, trial};
+use super::trial::{self, Ahead, Trial};
+use super::{Method, Options, Precond};
 use crate::analysis::{Analysis, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
@@ -52,6 +55,8 @@ pub struct Maker<'a> {
     pub a: &'a Csr<f64>,
     pub analysis: &'a Analysis,
     pub options: &'a Options,
+    /// What another thread has found out meanwhile.
+    pub ahead: Cell<Option<Ahead>>,
 }
 
 impl Maker<'_> {
@@ -77,12 +82,12 @@ impl Maker<'_> {
         let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
         let mut block_size = if is_system { structure.block_size } else { self.options.block_size };
         let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
-        let mut trial = has_trial.then(|| trial::best(self.a, block_size));
+        let mut trial = has_trial.then(|| self.best_coarsening(block_size));
         let found = structure.block_size;
         if found > block_size
             && let Some(scalar) = &trial
         {
-            let blocks = trial::best(self.a, found);
+            let blocks = self.best_coarsening(found);
             if blocks.is_better_than(scalar) {
                 (trial, block_size) = (Some(blocks), found);
             }
@@ -108,6 +113,11 @@ impl Maker<'_> {
             amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
             ilu: self.options.ilu.clone(),
         }
+    }
+
+    fn best_coarsening(&self, block_size: usize) -> Trial {
+        let ahead = if block_size == 1 { self.ahead.take() } else { None };
+        ahead.and_then(Ahead::found).unwrap_or_else(|| trial::best(self.a, block_size))
     }
 
     /// The simplest that there is for the matrix.

@@ -6,6 +6,7 @@ use cuda_std::Real;
 use crate::comm::{self, Comm};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::norm::norm;
 
 /// Rows that one task looks at, and values whose sum is one number, so that the order of additions does not
 /// depend on the threads.
@@ -240,11 +241,6 @@ fn vanishes(row: Row, i: usize, b: usize, kind: usize) -> bool {
     let (sum, magnitude) = sums(row, b, kind);
     // A row without entries is none of these: its unknown is in no system.
     sum.abs() <= ROUNDING * magnitude && (magnitude > 0.0 || i % b != kind) || is_alone(row, i)
-}
-
-fn norm(x: &[f64]) -> f64 {
-    let squares: Vec<f64> = x.par_chunks(CHUNK).map(|x| x.iter().map(|v| v * v).sum()).collect();
-    squares.iter().sum::<f64>().sqrt()
 }
 
 /// Whether the only entry of row i that is not 0 is that of the diagonal.

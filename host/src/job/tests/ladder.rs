@@ -237,7 +237,7 @@ fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
 fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     let (a, _) = stokes::<3>(13, 0.2, 0.0);
     let a = Arc::new(a);
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
     let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
     assert_eq!(schur.method, Method::Gmres);
     let b = a.mul_vec(&rhs(a.n_rows()));
@@ -246,7 +246,7 @@ fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     assert!(report.converged() && report.outcome.iterations < 40, "{report}");
     // Larger ones are not even counted.
     let a = Arc::new(stokes::<3>(34, 0.2, 0.0).0);
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
     assert_eq!(rungs.iter().find(|rung| !rung.is_simple()).unwrap().precond, Precond::Schur);
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
     // Nor when another way before them has been left.
@@ -263,7 +263,7 @@ fn incomplete_factors_are_expected_to_take_what_a_piece_shows() {
     let sign = |i: usize, j: usize| if uniform(5, (30_000 * i + j) as u64) < 0.3 { -1.0 } else { 1.0 };
     let value = |(i, j, v): Entry| (i, j, if i == j { 0.6 * v } else { sign(i, j) * v });
     let a = Arc::new(square(mesh.n_rows(), entries(&mesh).map(value)));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
     let (factors, direct) = (&rungs[0], rungs.iter().find(|rung| rung.method == Method::Direct).unwrap());
     assert!(factors.precond == Precond::Ilu && factors.reason.contains("a piece"), "{rungs:?}");
     assert!(factors.seconds() < direct.seconds(), "{rungs:?}");
@@ -280,7 +280,7 @@ fn a_block_that_is_near_its_diagonal_is_met_so_too() {
     let mass =
         |(i, j, v): Entry| (i, j, if i.max(j) < velocities { v.abs() + 0.3 * f64::from(i == j) } else { v });
     let a = Arc::new(square(stokes.n_rows(), entries(&stokes).map(mass)));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
     let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
     assert!(schur.reason.contains("near its diagonal"), "{schur:?}");
     let b = a.mul_vec(&rhs(a.n_rows()));
@@ -298,7 +298,7 @@ fn what_a_piece_shows_to_be_near_its_diagonal_is_not_counted() {
         entries(&elastic).chain((0..elastic.n_rows()).map(|i| (i, i, 3.0))),
     ));
     let outlook = Outlook::default();
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook, None);
     assert_eq!((rungs[0].method, rungs[0].precond), (Method::Cg, Precond::Jacobi), "{rungs:?}");
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()), "{rungs:?}");
     let report = solve(&*a, &rhs(a.n_rows()), &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
@@ -325,7 +325,7 @@ fn a_factorisation_comes_before_ways_that_take_longer() {
 #[test]
 fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
     let (a, outlook) = (Arc::new(problem("convection-diffusion:60".into())), Outlook::default());
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook, None);
     let direct = rungs.into_iter().find(|rung| rung.method == Method::Direct).unwrap();
     assert_eq!(direct.is_too_long(&a, &outlook), None);
     let uncounted = Rung { cost: None, ..direct.clone() };
@@ -365,7 +365,7 @@ fn the_diagonal_is_tried_first_where_a_look_costs_little() {
     let n = 15_000;
     let far = (0..4 * n).map(|k| (k / 4, below(3, k as u64, n as u64) as usize, 0.3 * (k % 3) as f64 - 0.2));
     let a = Arc::new(square(n, far.chain((0..n).map(|i| (i, i, 2.0)))));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default());
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
     assert_eq!((rungs[0].method, rungs[0].precond), (Method::Idr, Precond::Jacobi), "{rungs:?}");
     let b = a.mul_vec(&rhs(n));
     let report = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;

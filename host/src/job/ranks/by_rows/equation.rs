@@ -6,6 +6,7 @@ use crate::comm::{Border, Comm, Piece, maxima, sums};
 use crate::error::Result;
 use crate::job::residual::{Equation, Norms};
 use crate::matrix::backward_error::most;
+use crate::norm::squares;
 use crate::parallel::*;
 use crate::precond::NullSpace;
 
@@ -34,11 +35,6 @@ impl OwnRows {
 /// What some entries of a row add to its product with x.
 fn product(sum: f64, (columns, values): (&[u32], &[f64]), x: &[f64]) -> f64 {
     columns.iter().zip(values).fold(sum, |sum, (&j, &v)| sum + v * x[j as usize])
-}
-
-fn squares(v: &[f64]) -> f64 {
-    let chunks: Vec<f64> = v.par_chunks(CHUNK).map(|v| v.iter().fold(0.0, |sum, v| sum + v * v)).collect();
-    chunks.iter().fold(0.0, |sum, chunk| sum + chunk)
 }
 
 impl Equation for OwnRows {

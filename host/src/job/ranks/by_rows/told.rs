@@ -10,7 +10,7 @@ use crate::job::ranks::Info;
 use crate::job::ranks::part::storage_of_all;
 use crate::job::report::{Report, Warning};
 use crate::job::residual::Norms;
-use crate::job::run::{Rhs, Solved};
+use crate::job::solved::{Rhs, Solved};
 use crate::matrix::backward_error::of_maxima;
 use crate::precond::NullSpace;
 use crate::solver::Outcome;
