@@ -4,6 +4,7 @@ use super::report::Report;
 use super::residual::{relative, residual};
 use super::scaled::ScaledSystem;
 use super::solver::{Solution, Solver};
+use super::verdict::proof;
 use crate::error::Result;
 use crate::matrix::backward_error;
 use crate::norm::norm;
@@ -62,7 +63,7 @@ impl ScaledSystem {
         let claimed = report.outcome.history.last().copied().unwrap_or(f64::NAN);
         report.outcome.threshold = threshold;
         report.outcome.reason = match report.outcome.reason {
-            _ if found <= threshold => StopReason::Converged,
+            _ if found <= threshold => proof(norm_b, b.iter().all(|b| *b == 0.0), threshold),
             StopReason::Converged if report.backward_error <= UNITS * f64::EPSILON => StopReason::AtRounding,
             StopReason::Converged => StopReason::Inaccurate { claimed, found },
             // How much is left at least was said of S.
