@@ -251,22 +251,21 @@ impl Builder {
                     Some(Arc::new(system))
                 }
             };
-            let mut look_at = |a: &Arc<Csr<f64>>| Look::at(a, here, &self.options, &mut times);
-            let Some((numbering, reordered)) = Numbering::of(&a, &self.options)? else {
-                let mut look = look_at(&a)?;
-                let mut ladder = Ladder::of(&mut a, self.options.clone(), &mut look)?;
-                let plan = ladder.plan(&a, device.target())?;
-                return Result::Ok((scaled, ladder, plan, look.copy, None));
+            let mut planned = |a: &mut Arc<Csr<f64>>, here| {
+                let mut look = Look::at(a, here, &self.options, &mut times)?;
+                let mut ladder = Ladder::of(a, self.options.clone(), &mut look)?;
+                let plan = ladder.plan(a, device.target())?;
+                Result::Ok((ladder, plan, look.copy))
             };
-            // What is said of rows names those of the matrix as it was given.
-            let mut look = look_at(&a)?;
-            let warnings =
-                Ladder::of(&mut a, self.options.clone(), &mut look)?.plan(&a, device.target())?.warnings;
+            let Some((numbering, reordered)) = Numbering::of(&a, &self.options)? else {
+                let (ladder, plan, copy) = planned(&mut a, here)?;
+                return Result::Ok((scaled, ladder, plan, copy, None));
+            };
+            // What is said of rows names those of the matrix as it was given, which the device does not need.
+            let (_, Plan { warnings, .. }, _) = planned(&mut a, None)?;
             a = reordered;
-            look = look_at(&a)?;
-            let mut ladder = Ladder::of(&mut a, self.options.clone(), &mut look)?;
-            let plan = Plan { warnings, ..ladder.plan(&a, device.target())? };
-            Ok((scaled, ladder, plan, look.copy, Some(Arc::new(numbering))))
+            let (ladder, plan, copy) = planned(&mut a, here)?;
+            Ok((scaled, ladder, Plan { warnings, ..plan }, copy, Some(Arc::new(numbering))))
         })?;
         times.setup = start.elapsed().as_secs_f64() - times.upload;
         let (watch, prepared, needs_f64) = (self.watch, None, false);

@@ -55,7 +55,7 @@ impl Ladder {
             left: Vec::new(),
             is_negated: false,
         };
-        if made.options.method.is_some() || made.options.precond.is_some() {
+        if made.options.name_a_way() {
             return Ok(made);
         }
         // Their diagonal entries are zeros.

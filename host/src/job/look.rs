@@ -8,6 +8,7 @@ use super::setup::Times;
 use super::trial::Ahead;
 use super::{Device, Options, Precision};
 use crate::analysis::{Closer, Mirrored};
+use crate::backend::gpu::buffer::check_reach;
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Survey, check};
@@ -40,7 +41,7 @@ impl Look {
     ) -> Result<Look> {
         check::check_square(a)?;
         let gpu = device.and_then(Device::gpu).filter(|gpu| is_worthwhile(a, gpu, options));
-        let is_open = options.method.is_none() && options.precond.is_none() && options.block_size == 1;
+        let is_open = !options.name_a_way() && options.block_size == 1;
         let ahead = gpu.filter(|_| is_open).map(|_| Ahead::of(a));
         let copy = match gpu {
             None => None,
@@ -102,7 +103,7 @@ impl Closer for Again<'_> {
 fn is_worthwhile(a: &Csr<f64>, gpu: &Gpu, options: &Options) -> bool {
     let bytes = (12 * a.nnz() + 4 * a.n_rows()) as u64;
     a.nnz() > SMALL
-        && a.nnz() <= u32::MAX as usize
+        && check_reach(a.nnz() as u64).is_ok()
         && options.precision == Precision::F64
         && options.format.is_none()
         && check_memory(&**gpu.device(), &[("matrix", bytes)]).is_ok()

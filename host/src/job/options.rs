@@ -103,6 +103,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether method or preconditioner were named: then nothing else is tried.
+    pub(super) fn name_a_way(&self) -> bool {
+        self.method.is_some() || self.precond.is_some()
+    }
+
     /// What a method is made with. No cycle is longer than the iteration limit.
     pub fn method_parameters(&self) -> Parameters {
         let &Options { omega, block_size, singular_blocks, .. } = self;

@@ -6,6 +6,7 @@ use super::choice::{Traits, choose_way};
 use super::report::Warning;
 use super::residual::{Equation, Norms, residual};
 use super::{Method, Options, Precision, Precond};
+use crate::backend::gpu::buffer::check_reach;
 use crate::error::{Error, Result};
 use crate::matrix::{
     AnyMatrix, Choice, Csr, Format, Magnitudes, Survey, Target, block, check, choose, choose_blocks,
@@ -71,9 +72,10 @@ impl Plan {
             choose_way(&matrix, &options, &mut warnings).map_err(|error| explain_empty_row(&a, error))?;
         let has_hierarchy = precond.description().has_hierarchy;
         let converts_on_device = converts_on_device(&a, &options, precond, target);
-        let format = match target {
-            Target::Gpu if converts_on_device => Choice::to_be_made(options.block_size, a.nnz()),
-            _ => choose_format(&a, &options, target)?,
+        // On a CPU the host chooses at once, but for blocks.
+        let format = match converts_on_device && (target == Target::Gpu || options.block_size > 1) {
+            true => Choice::to_be_made(options.block_size, a.nnz()),
+            false => choose_format(&a, &options, target)?,
         };
         // Also of blocks that were not named: their null space decides whether there is a solution.
         let sizes = if options.block_size > 1 {
@@ -216,7 +218,7 @@ fn explain_empty_row(a: &Csr<f64>, error: Error) -> Error {
 pub(super) fn converts_on_device(a: &Csr<f64>, options: &Options, precond: Precond, target: Target) -> bool {
     let Description { has_hierarchy, from_csr, .. } = *precond.description();
     let is_needed = if options.block_size > 1 { has_hierarchy } else { from_csr };
-    let is_quick = target == Target::Gpu && a.nnz() <= u32::MAX as usize;
+    let is_quick = target == Target::Gpu && check_reach(a.nnz() as u64).is_ok();
     options.format.is_none() && (is_needed || is_quick)
 }
 

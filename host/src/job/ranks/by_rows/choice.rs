@@ -54,8 +54,7 @@ pub(super) fn choose(
     warnings.extend(facts.empty_row.map(|row| Warning::EmptyRow { row: row + 1 }));
     let is_symmetric = facts.symmetry.is_symmetric();
     let divides = |precond| check_divisible(comm, piece.local.csr(), ranges, precond, options);
-    let named = options.method.is_some() || options.precond.is_some();
-    let (suggested, reason) = match named {
+    let (suggested, reason) = match options.name_a_way() {
         true => (options.clone(), None),
         false => suggest(facts, options, &divides)?,
     };
