@@ -121,6 +121,7 @@ pub fn entries() -> Vec<&'static str> {
         NORM_MAX_ENTRIES,
         ranks::REDUCE_RANKS_ENTRIES,
         OBSERVE_ENTRIES,
+        parts::ENTRIES_AT_ENTRIES,
         parts::MARK_OWN_ENTRIES,
         parts::NUMBERS_OF_MARKED_ENTRIES,
         parts::NUMBERS_OF_RUNS_ENTRIES,

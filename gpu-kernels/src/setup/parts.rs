@@ -134,6 +134,25 @@ pub unsafe fn part_entries<T: Real>(
     }
 }
 
+/// `out[k]` = the entry of A in row `rows[k]` and column `columns[k]`, 0 where there is none.
+#[kernel(T = [f32, f64])]
+pub unsafe fn entries_at<T: Real>(n: u64, a: Rows<T>, rows: *const u32, columns: *const u32, out: *mut T) {
+    let mut k = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements, and the matrix those rows.
+    unsafe {
+        while k < n as usize {
+            let (mut p, end) = a.pattern.range(rows.ld_nc(k) as usize);
+            let column = columns.ld_nc(k);
+            while p < end && a.pattern.col_idx.ld_nc(p) < column {
+                p += 1;
+            }
+            let is_there = p < end && a.pattern.col_idx.ld_nc(p) == column;
+            out.st(k, if is_there { a.values.ld_nc(p) } else { T::ZERO });
+            k += thread::stride();
+        }
+    }
+}
+
 /// `marks[i]` = 1 for the rows with an entry in a column whose place is not [`NOWHERE`], else 0.
 #[kernel]
 pub unsafe fn rows_in_places(n: u64, log2_lanes: u32, a: Pattern, places: *const u32, marks: *mut u32) {

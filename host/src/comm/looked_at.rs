@@ -1,6 +1,15 @@
 //! Which columns some rows have.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cuda_std::Real;
+
 use super::runs::NOWHERE;
+use crate::matrix::Csr;
+use crate::parallel::*;
+
+/// Rows that a thread looks at, at least.
+const LEAST_ROWS: usize = 1024;
 
 /// A number for each column that some rows have, [`NOWHERE`] for others, looked up at once. It is as long as
 /// those columns are apart.
@@ -10,18 +19,22 @@ pub(crate) struct LookedAt {
 }
 
 impl LookedAt {
-    /// The columns of these rows, in which they ascend; `number` is asked for each of them, in ascending
+    /// The columns of a matrix, or of some of its rows; `number` is asked for each of them, in ascending
     /// order.
-    pub fn by<'a>(
-        rows: impl Iterator<Item = &'a [u32]> + Clone,
-        mut number: impl FnMut(u32) -> u32,
-    ) -> LookedAt {
-        let first = rows.clone().filter_map(|columns| columns.first()).min().copied().unwrap_or(0);
-        let behind = rows.clone().filter_map(|columns| columns.last()).max().map_or(first, |last| last + 1);
-        let mut numbers = vec![0; (behind - first) as usize];
-        rows.for_each(|columns| columns.iter().for_each(|&j| numbers[(j - first) as usize] = 1));
-        for (j, place) in (first..behind).zip(&mut numbers) {
-            *place = if *place == 1 { number(j) } else { NOWHERE };
+    pub fn by<T: Real>(a: &Csr<T>, mut number: impl FnMut(u32) -> u32) -> LookedAt {
+        let rows = || (0..a.n_rows()).into_par_iter().with_min_len(LEAST_ROWS).map(|i| a.row(i).0);
+        let ends = |columns: &[u32]| match columns {
+            [] => (u32::MAX, 0),
+            [first, ..] => (*first, columns[columns.len() - 1] + 1),
+        };
+        let both = |(a, b): (u32, u32), (c, d)| (a.min(c), b.max(d));
+        let (first, behind) = rows().map(ends).reduce(|| (u32::MAX, 0), both);
+        let numbers: Vec<AtomicU32> = (first..behind).map(|_| AtomicU32::new(NOWHERE)).collect();
+        let mark = |&j: &u32| numbers[(j - first) as usize].store(0, Ordering::Relaxed);
+        rows().for_each(|columns| columns.iter().for_each(mark));
+        let mut numbers: Vec<u32> = numbers.into_iter().map(AtomicU32::into_inner).collect();
+        for (j, place) in (first..behind).zip(&mut numbers).filter(|(_, place)| **place == 0) {
+            *place = number(j);
         }
         LookedAt { first, numbers }
     }
@@ -40,13 +53,15 @@ mod tests {
     #[test]
     fn columns_are_asked_for_once() {
         let rows: [&[u32]; 4] = [&[7, 9, 12], &[], &[5, 7], &[12]];
+        let fill = |i: usize, columns: &mut [u32], _: &mut [f64]| columns.copy_from_slice(rows[i]);
+        let a = Csr::from_rows(rows.len(), 20, |i| rows[i].len(), fill);
         let mut asked = Vec::new();
-        let found = LookedAt::by(rows.into_iter(), |j| {
+        let found = LookedAt::by(&a, |j| {
             asked.push(j);
             asked.len() as u32
         });
         assert_eq!(asked, [5, 7, 9, 12]);
         assert_eq!([5, 6, 7, 9, 10, 12].map(|j| found.number(j)), [1, NOWHERE, 2, 3, NOWHERE, 4]);
-        LookedAt::by(std::iter::empty(), |_| unreachable!("no column"));
+        LookedAt::by(&Csr::<f64>::identity(0), |_| unreachable!("no column"));
     }
 }

@@ -7,6 +7,10 @@ use bytemuck::{AnyBitPattern, NoUninit};
 use super::runs::{NOWHERE, Runs};
 use super::{Comm, Reader, Writer, all_to_all, received};
 use crate::error::Result;
+use crate::parallel::*;
+
+/// Numbers that a thread looks up, at least.
+const LEAST_LOOKED_UP: usize = 1024;
 
 /// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
 /// unknowns has its entries in the order in which the whole matrix has them.
@@ -65,19 +69,16 @@ impl Halo {
 
     /// Overwrites the elements of others with what their ranks have. All ranks call this.
     pub fn update<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, elements: &mut [U]) -> Result<()> {
-        for (place, element) in exchanged(comm, &self.sends, &self.receives, elements)? {
-            elements[place] = element;
-        }
-        Ok(())
+        exchange(comm, &self.sends, &self.receives, elements, |element, its| *element = its)
     }
 
     /// Makes elements 0 where any rank has 0 for them, on all ranks, which call this.
     pub fn settle(&self, comm: &dyn Comm, elements: &mut [u32]) -> Result<()> {
-        for (place, element) in exchanged(comm, &self.receives, &self.sends, elements)? {
-            if element == 0 {
-                elements[place] = 0;
+        exchange(comm, &self.receives, &self.sends, elements, |element, its| {
+            if its == 0 {
+                *element = 0;
             }
-        }
+        })?;
         self.update(comm, elements)
     }
 
@@ -160,6 +161,12 @@ impl Numbering {
     pub(crate) fn of_own(&self, rank: usize) -> Self {
         let is_own = |&(_, _, owner): &Row| owner as usize == rank;
         Self::of_rows(rank, self.rows().filter(is_own), self.total)
+    }
+
+    /// Those of other ranks alone.
+    pub(crate) fn of_others(&self, rank: usize) -> Self {
+        let is_others = |&(_, _, owner): &Row| owner as usize != rank;
+        Self::of_rows(rank, self.rows().filter(is_others), self.total)
     }
 
     /// These and `more`, which ascend; and where each of these is there.
@@ -298,20 +305,21 @@ impl Numbering {
         if let Some(halo) = self.halo.get() {
             return Ok(halo);
         }
-        let mut places = vec![Vec::new(); comm.size()];
-        for place in self.others.iter() {
-            places[self.owner(place) as usize].push(place);
+        let (mut places, mut numbers) = (vec![Vec::new(); comm.size()], vec![Vec::new(); comm.size()]);
+        for ((number, count, owner), place, end) in self.ranges() {
+            let owner = owner as usize;
+            if owner != comm.rank() {
+                places[owner].extend(place..end);
+                numbers[owner].extend(number..number + count as u32);
+            }
         }
-        let asked = |places: &Vec<u32>| {
-            let numbers: Vec<u32> = places.iter().map(|&place| self.number(place)).collect();
-            if numbers.is_empty() { Vec::new() } else { Writer::new().put(&numbers).bytes() }
-        };
+        let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
         let mut sends = Vec::new();
-        for (to, message) in all_to_all(comm, places.iter().map(asked).collect())?.iter().enumerate() {
+        for (to, message) in all_to_all(comm, numbers.iter().map(written).collect())?.iter().enumerate() {
             if !message.is_empty() {
-                let numbers: Vec<u32> = Reader::new(message).take()?;
+                let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
                 let place = |&number: &u32| self.place(number).map(|place| place as u32);
-                sends.push((to, numbers.iter().filter_map(place).collect()));
+                sends.push((to, numbers.par_iter().with_min_len(LEAST_LOOKED_UP).flat_map_collect(place)));
             }
         }
         let receives = places.into_iter().enumerate().filter(|(_, places)| !places.is_empty()).collect();
@@ -353,21 +361,24 @@ pub(crate) fn singly(unknowns: &[(u32, u32)]) -> impl Iterator<Item = Row> {
     unknowns.iter().map(|&(number, owner)| (number, 1, owner))
 }
 
-/// The elements at the places of `sends` go there; those that come, with the places of `receives`.
-fn exchanged<U: NoUninit + AnyBitPattern>(
+/// The elements at the places of `sends` go there; `put` gets those at the places of `receives`, each with
+/// what comes for it.
+fn exchange<U: NoUninit + AnyBitPattern>(
     comm: &dyn Comm,
     sends: &[(usize, Vec<u32>)],
     receives: &[(usize, Vec<u32>)],
-    elements: &[U],
-) -> Result<Vec<(usize, U)>> {
+    elements: &mut [U],
+    put: impl Fn(&mut U, U),
+) -> Result<()> {
     let of = |places: &Vec<u32>| places.iter().map(|&place| elements[place as usize]).collect::<Vec<U>>();
     let sent: Vec<(usize, Vec<U>)> = sends.iter().map(|(to, places)| (*to, of(places))).collect();
     let messages: Vec<(usize, &[u8])> =
         sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
     let counts: Vec<(usize, usize)> = receives.iter().map(|(from, places)| (*from, places.len())).collect();
     let received: Vec<U> = received(comm, &messages, &counts)?;
-    let places = receives.iter().flat_map(|(_, places)| places).map(|&place| place as usize);
-    Ok(places.zip(received).collect())
+    let places = receives.iter().flat_map(|(_, places)| places);
+    places.zip(received).for_each(|(&place, its)| put(&mut elements[place as usize], its));
+    Ok(())
 }
 
 /// How many are chosen in all runs of all ranks in front of each of these; and how many there are.

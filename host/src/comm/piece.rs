@@ -18,6 +18,8 @@ use crate::parallel::*;
 
 /// Rows that a thread looks at, at least.
 const LEAST_ROWS: usize = 4096;
+/// Numbers that a thread looks up, at least.
+const LEAST_LOOKED_UP: usize = 1024;
 
 /// What a rank exchanges before a product.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -191,30 +193,42 @@ fn entries_outside<E: Iterator<Item = (u32, f64)>>(
     Csr::from_rows(rows.len(), ghosts, length, fill)
 }
 
+/// Of these rows of `a` the entries in columns that have a place.
+fn outside<T: Real>(a: &Csr<T>, rows: &[u32], place: impl Fn(u32) -> u32 + Sync, n_cols: usize) -> Csr<T> {
+    let entries = |k: usize| {
+        let (columns, values) = a.row(rows[k] as usize);
+        columns.iter().map(|&j| place(j)).zip(values).filter(|&(place, _)| place != NOWHERE)
+    };
+    let fill = |k: usize, columns: &mut [u32], values: &mut [T]| {
+        for ((column, value), (place, &v)) in columns.iter_mut().zip(values).zip(entries(k)) {
+            (*column, *value) = (place, v);
+        }
+    };
+    Csr::from_rows(rows.len(), n_cols, |k| entries(k).count(), fill)
+}
+
 impl Border {
     /// Of a matrix without columns of others.
     pub(crate) fn none() -> Border {
         Border { rows: Vec::new(), entries: Csr::identity(0), links: Links::default() }
     }
 
-    /// Of a rank of whose rows `a` has those at the places `rows`, all that have columns of others; its
-    /// columns are `columns`. All ranks call this.
+    /// Of a rank whose rows have the columns `columns`. Those at the places `rows` have entries in columns of
+    /// others, which are `outside`: column k there is the k-th of others. All ranks call this.
     pub(crate) fn of_rows<T: Real>(
         comm: &dyn Comm,
-        a: &Csr<T>,
+        outside: &Csr<T>,
         rows: Vec<u32>,
         columns: &Numbering,
     ) -> Result<Border> {
-        let rank = comm.rank() as u32;
-        // The columns of others that these rows have: each is counted, and asked for from its rank.
+        // The columns that these rows have: each is counted, and asked for from its rank.
         let (mut owners, mut asked) = (Vec::new(), vec![Vec::new(); comm.size()]);
-        let looked_at = LookedAt::by((0..a.n_rows()).map(|k| a.row(k).0), |j| match columns.owner(j) {
-            owner if owner == rank => NOWHERE,
-            owner => {
-                asked[owner as usize].push(columns.number(j));
-                owners.push(owner);
-                owners.len() as u32 - 1
-            }
+        let looked_at = LookedAt::by(outside, |k| {
+            let place = columns.others().get(k as usize);
+            let owner = columns.owner(place);
+            asked[owner as usize].push(columns.number(place));
+            owners.push(owner);
+            owners.len() as u32 - 1
         });
         // They are received one rank after the other.
         let mut received: Vec<u32> = (0..owners.len() as u32).collect();
@@ -227,18 +241,19 @@ impl Border {
         for (to, message) in all_to_all(comm, asked.iter().map(written).collect())?.iter().enumerate() {
             let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
             let place = |&number: &u32| columns.own().position(columns.place(number)? as u32);
-            let places: Vec<u32> = numbers.iter().filter_map(place).map(|place| place as u32).collect();
+            let place = |number: &u32| place(number).map(|place| place as u32);
+            let places = numbers.par_iter().with_min_len(LEAST_LOOKED_UP).flat_map_collect(place);
             if !places.is_empty() {
                 sends.push((to, places));
             }
         }
-        let outside = |k: usize| {
-            let (of_row, values) = a.row(k);
-            let entries = of_row.iter().map(|&j| looked_at.number(j)).zip(values);
-            entries.filter(|&(k, _)| k != NOWHERE).map(|(k, v)| (ghost_of[k as usize], v.to_f64()))
+        let received = |k: usize| {
+            let (of_row, values) = outside.row(k);
+            let ghosts = of_row.iter().map(|&j| ghost_of[looked_at.number(j) as usize]);
+            ghosts.zip(values.iter().map(|v| v.to_f64()))
         };
-        let all: Vec<u32> = (0..a.n_rows() as u32).collect();
-        let entries = entries_outside(&all, outside, owners.len());
+        let all: Vec<u32> = (0..outside.n_rows() as u32).collect();
+        let entries = entries_outside(&all, received, owners.len());
         let links = Links { sends, receives };
         Ok(Border { rows, entries, links })
     }
@@ -300,18 +315,15 @@ impl Piece {
         let rows = (0..a.n_rows()).into_par_iter().with_min_len(LEAST_ROWS);
         let rows = rows.filter_collect(|&i| !all_own.has_all(a.row(i).0));
         let rows: Vec<u32> = rows.into_iter().map(|i| i as u32).collect();
-        let at_border = a.chosen_rows(&rows);
-        let mut ghosts = at_border.col_idx().to_vec();
-        ghosts.retain(|j| !columns.contains(j));
+        let ghosts_of = |&i: &u32| a.row(i as usize).0.iter().copied().filter(|j| !columns.contains(j));
+        let mut ghosts = rows.par_iter().with_min_len(LEAST_ROWS).flat_map_collect(ghosts_of);
         let nnz = a.nnz() - ghosts.len();
         ghosts.sort_unstable();
         ghosts.dedup();
         let others = ghosts.iter().map(|&j| (j, ranges.owner(j as usize) as u32)).collect();
         let unknowns = Numbering::of_own_and(comm.rank(), &Runs::from(own), others, ranges.n_rows());
-        // They are there.
-        let place = |&j: &u32| unknowns.place(j).unwrap_or(0) as u32;
-        let places = at_border.col_idx().iter().map(place).collect();
-        let border = Border::of_rows(comm, &at_border.with_columns(unknowns.len(), places), rows, &unknowns)?;
+        let ghost = |j: u32| ghosts.binary_search(&j).map_or(NOWHERE, |k| k as u32);
+        let border = Border::of_rows(comm, &outside(a, &rows, ghost, ghosts.len()), rows, &unknowns)?;
         // So the rows in all columns need not be kept.
         let local = Block { a: a.clone(), rows: 0..a.n_rows(), columns, nnz }.copied();
         Ok(Piece { local: local.into(), border })
@@ -334,7 +346,9 @@ impl Piece {
         let local = Csr::from_rows(a.n_rows(), own.len(), |i| inside(i).count(), fill);
         let has_others = |i: &u32| local.row_len(*i as usize) < a.row_len(*i as usize);
         let rows: Vec<u32> = (0..a.n_rows() as u32).filter(has_others).collect();
-        let border = Border::of_rows(comm, &a.chosen_rows(&rows), rows, columns)?;
+        let place = columns.others().inverse(columns.len()).expanded();
+        let outside = outside(a, &rows, |j| place[j as usize], columns.others().len());
+        let border = Border::of_rows(comm, &outside, rows, columns)?;
         Ok(Piece { local: local.into(), border })
     }
 

@@ -112,13 +112,6 @@ impl<T: Real> Csr<T> {
         Csr { n_rows: self.n_rows, n_cols: self.n_cols, row_ptr, col_idx, values: Arc::new(values) }
     }
 
-    /// A matrix of these rows with other columns, which ascend as those of this one do.
-    pub(crate) fn with_columns(&self, n_cols: usize, col_idx: Vec<u32>) -> Csr<T> {
-        debug_assert_eq!(col_idx.len(), self.nnz());
-        let (row_ptr, values) = (self.row_ptr.clone(), self.values.clone());
-        Csr { n_rows: self.n_rows, n_cols, row_ptr, col_idx: Arc::new(col_idx), values }
-    }
-
     /// Copies three arrays, of any types of integers, after checking every invariant.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use cuda_std::Real;
 use crate::comm::{Comm, LookedAt, NOWHERE, Numbering, Reader, Runs, Writer, all_to_all, singly};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::parallel::*;
 
 /// Some rows of a matrix, as ranks send them.
 #[derive(Default)]
@@ -24,19 +25,16 @@ pub(in crate::setup) struct SentRows {
 impl SentRows {
     /// These rows of `a`, whose columns are `columns`.
     pub fn of<T: Real>(a: &Csr<T>, rows: &[u32], columns: &Numbering) -> Self {
-        let rows = || rows.iter().map(|&i| a.row(i as usize));
-        let lengths: Vec<u32> = rows().map(|(columns, _)| columns.len() as u32).collect();
-        let entries = lengths.iter().map(|&length| length as usize).sum();
+        let sent = a.chosen_rows(rows);
         let mut there = Vec::new();
-        let looked_at = LookedAt::by(rows().map(|(columns, _)| columns), |j| {
+        let looked_at = LookedAt::by(&sent, |j| {
             there.push([columns.number(j), columns.owner(j)]);
             there.len() as u32 - 1
         });
-        let (mut indices, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
-        for (columns, of_row) in rows() {
-            indices.extend(columns.iter().map(|&j| looked_at.number(j)));
-            values.extend(of_row.iter().map(|v| v.to_f64()));
-        }
+        let lengths = (0..rows.len()).map(|i| sent.row_len(i) as u32).collect();
+        let index = |&j: &u32| looked_at.number(j);
+        let indices = sent.col_idx().par_iter().with_min_len(MANY).map(index).collect();
+        let values = sent.values().par_iter().with_min_len(MANY).map(|v| v.to_f64()).collect();
         SentRows { numbers: Vec::new(), lengths, columns: there, indices, values }
     }
 
@@ -121,25 +119,29 @@ impl Received {
 
     /// The rows, those of their entries whose columns are among these.
     pub fn matrix<T: Real>(&self, columns: &Numbering) -> Arc<Csr<T>> {
-        let entries = self.parts.iter().map(|part| part.values.len()).sum();
-        let (mut col_idx, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
-        let mut row_ptr = Vec::with_capacity(self.n_rows() + 1);
-        row_ptr.push(0);
-        for part in &self.parts {
-            let place = |&[number, _]: &[u32; 2]| columns.place(number).map_or(NOWHERE, |place| place as u32);
-            let places: Vec<u32> = part.columns.iter().map(place).collect();
-            let mut first = 0;
-            for &length in &part.lengths {
-                let row = first..first + length as usize;
-                first = row.end;
-                let entries = part.indices[row.clone()].iter().map(|&k| places[k as usize]);
-                for (place, &value) in entries.zip(&part.values[row]).filter(|&(place, _)| place != NOWHERE) {
-                    col_idx.push(place);
-                    values.push(T::from_f64(value));
-                }
-                row_ptr.push(col_idx.len());
-            }
+        let place = |&[number, _]: &[u32; 2]| columns.place(number).map_or(NOWHERE, |place| place as u32);
+        let places = |part: &SentRows| part.columns.par_iter().with_min_len(MANY).map(place).collect();
+        let places: Vec<Vec<u32>> = self.parts.iter().map(places).collect();
+        // Which part each row is of, and its entries there.
+        let mut rows = Vec::with_capacity(self.n_rows());
+        for (part, SentRows { lengths, .. }) in self.parts.iter().enumerate() {
+            let mut end = 0;
+            rows.extend(lengths.iter().map(|&length| {
+                end += length as usize;
+                (part, end - length as usize..end)
+            }));
         }
-        Arc::new(Csr::from_valid_parts(self.n_rows(), columns.len(), row_ptr, col_idx, values))
+        let entries = |i: usize| {
+            let (part, row) = &rows[i];
+            let SentRows { indices, values, .. } = &self.parts[*part];
+            let of_row = indices[row.clone()].iter().map(|&k| places[*part][k as usize]);
+            of_row.zip(&values[row.clone()]).filter(|&(place, _)| place != NOWHERE)
+        };
+        let fill = |i: usize, columns: &mut [u32], values: &mut [T]| {
+            for ((column, value), (place, &v)) in columns.iter_mut().zip(values).zip(entries(i)) {
+                (*column, *value) = (place, T::from_f64(v));
+            }
+        };
+        Arc::new(Csr::from_rows(rows.len(), columns.len(), |i| entries(i).count(), fill))
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::parts::{
-    Choice, mark_own, numbers_of_marked, numbers_through, part_elements, part_entries, part_lengths,
-    put_numbers, rows_in_places, take_numbers,
+    Choice, entries_at, mark_own, numbers_of_marked, numbers_through, part_elements, part_entries,
+    part_lengths, put_numbers, rows_in_places, take_numbers,
 };
 use gpu_kernels::setup::twins::list_rows;
 
@@ -45,6 +45,22 @@ impl<T: Real> Parts<T> for Gpu {
         let none = Csr::from_rows(0, a.size.n_cols, |_| 0, |_, _, _| ());
         let rows = DeviceIndices::from_slice(self.device(), rows)?;
         self.chosen(&rows, a, None, &none)?.to_host().map(Arc::new)
+    }
+
+    fn entries_at(&self, a: &DeviceCsr<T>, rows: &[u32], columns: &[u32]) -> Result<Vec<T>> {
+        let upload = |numbers| DeviceIndices::from_slice(self.device(), numbers);
+        let (n, rows, columns) = (rows.len(), upload(rows)?, upload(columns)?);
+        let mut found = self.zeros(n)?;
+        let kernel = entries_at::<T> {
+            n: n as u64,
+            a: a.rows(),
+            rows: rows.ptr(),
+            columns: columns.ptr(),
+            out: found.ptr_mut(),
+        };
+        // SAFETY: the matrix has those rows, and there is a column beside each.
+        unsafe { self.launch(n, &kernel) }?;
+        self.to_host(&found)
     }
 
     fn entries_of_rows(&self, a: &DeviceCsr<T>, rows: &Runs) -> Result<u64> {

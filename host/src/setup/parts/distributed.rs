@@ -58,16 +58,14 @@ impl<B> Distributed<B> {
         let none = Arc::new(without_rows(columns.own().len()));
         let local = a.map(|plane| self.agreed(self.put_together(rows.own(), plane, &places, &none)))?;
         let (block, rank) = (a.block(), self.comm().rank());
-        let at_border = self.agreed(self.rows_at_border(a.first()))?;
-        let planes = a.map(|plane| self.inner().rows_to_host(&plane.local, &at_border));
-        let planes: Vec<Arc<Csr<T>>> = self.agreed(planes)?.planes().to_vec();
+        let (at_border, outside) = self.outside(a)?;
         let of_own = |&place: &u32| rows.own_at(place) as u32 * block as u32;
         let border_rows =
             at_border.iter().map(of_own).flat_map(|first| first..first + block as u32).collect();
         let border = match block {
-            1 => Border::of_rows(&**self.comm(), &planes[0], border_rows, columns)?,
+            1 => Border::of_rows(&**self.comm(), &outside[0], border_rows, columns)?,
             _ => {
-                let entries: Csr<T> = BlockCsr::from_planes(&planes).to_csr();
+                let entries: Csr<T> = BlockCsr::from_planes(&outside).to_csr();
                 Border::of_rows(&**self.comm(), &entries, border_rows, &columns.written_out(rank, block))?
             }
         };
@@ -186,20 +184,21 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let comm = &**self.comm();
-        let at_border = self.agreed(self.rows_at_border(a))?;
-        let border = self.agreed(self.inner().rows_to_host(&a.local, &at_border))?;
+        let (at_border, outside) = self.outside(&Blocks::scalar(a.clone()))?;
+        let (border, columns) = (&outside[0], a.columns.of_others(comm.rank()));
+        let owners: Vec<u32> = (0..columns.len() as u32).map(|k| columns.owner(k)).collect();
         let mut rows_of = vec![Vec::new(); comm.size()];
         for row in 0..border.n_rows() as u32 {
             for &column in border.row(row as usize).0 {
-                let owner = a.columns.owner(column) as usize;
-                if owner != comm.rank() && rows_of[owner].last() != Some(&row) {
-                    rows_of[owner].push(row);
+                let rows = &mut rows_of[owners[column as usize] as usize];
+                if rows.last() != Some(&row) {
+                    rows.push(row);
                 }
             }
         }
         let sent = |rows: &Vec<u32>| {
             let number = |&row: &u32| a.rows.number(at_border[row as usize]);
-            SentRows::of(&border, rows, &a.columns).numbered(rows.iter().map(number).collect())
+            SentRows::of(border, rows, &columns).numbered(rows.iter().map(number).collect())
         };
         let parts = SentRows::exchanged(comm, rows_of.iter().map(sent).collect())?;
         let of_rank = |(part, from): (&SentRows, u32)| {
@@ -209,16 +208,26 @@ impl<B> Distributed<B> {
         Ok((Received { parts }, others))
     }
 
-    /// Places of this rank's rows with columns of others.
-    fn rows_at_border<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Vec<u32>>
+    /// Places of this rank's rows with columns of others, and on the host the entries that they have there:
+    /// column k is the k-th of others.
+    #[allow(clippy::type_complexity)]
+    fn outside<T: Real>(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<(Vec<u32>, Vec<Arc<Csr<T>>>)>
     where
         B: Parts<T>,
     {
-        let rank = self.comm().rank() as u32;
-        let others = a.columns.others().inverse(a.columns.len());
-        let mut rows = self.inner().rows_in_places(&a.local, &others)?;
-        rows.retain(|&row| a.rows.owner(row) == rank);
-        Ok(rows)
+        let (inner, rows, columns) = (self.inner(), &a.first().rows, &a.first().columns);
+        let others = columns.others().inverse(columns.len());
+        let none = Arc::new(without_rows(columns.others().len()));
+        let found = inner.rows_in_places(&a.first().local, &others).and_then(|mut at_border| {
+            let rank = self.comm().rank() as u32;
+            at_border.retain(|&row| rows.owner(row) == rank);
+            let source: Runs = at_border.iter().copied().collect();
+            let plane = |plane: &DistributedCsr<B::Csr>| {
+                inner.csr_to_host(&self.put_together(&source, plane, &others, &none)?)
+            };
+            Ok((at_border, a.planes().iter().map(plane).collect::<Result<_>>()?))
+        });
+        self.agreed(found)
     }
 
     /// [`Matrices::surrounded`](crate::setup::Matrices::surrounded) of a plane.
@@ -235,20 +244,18 @@ impl<B> Distributed<B> {
         let (columns, places) = a.columns.united(comm.rank(), singly(&received.columns()));
         // Of the unknowns that those rows look at, the diagonal entry.
         let diagonal = self.diagonal_of_others(a, &columns)?;
-        let first = a.rows.len() as u32;
         let rows = halo.received_from(a.rows.len()).map(|(place, row)| (places.get(place as usize), row));
-        let mut source: Vec<(u32, u32)> = rows.collect();
-        let are_there = source.len();
+        let (mut rows, mut source) = (rows.peekable(), Vec::with_capacity(columns.others().len()));
         let (mut alone, mut values) = (Vec::new(), Vec::new());
         for (place, value) in columns.others().iter().zip(diagonal) {
-            if source[..are_there].binary_search_by_key(&place, |&(place, _)| place).is_err() {
-                source.push((place, first + (received.n_rows() + alone.len()) as u32));
+            source.extend(rows.next_if(|&(received, _)| received == place).or_else(|| {
+                let row = a.rows.len() + received.n_rows() + alone.len();
                 alone.push([columns.number(place), columns.owner(place)]);
                 values.push(value);
-            }
+                Some((place, row as u32))
+            }));
         }
         received.add_diagonal(alone, values);
-        source.sort_unstable();
         let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(source);
         let local = self.put_together(&source, a, &places, &received.matrix(&columns));
         let columns = Arc::new(columns);
@@ -265,11 +272,11 @@ impl<B> Distributed<B> {
         let halo = all.halo(comm)?;
         let asked = halo.sends.iter().flat_map(|(_, places)| places);
         let own: Vec<usize> = asked.map(|&place| all.own_at(place)).collect();
-        let rows: Vec<u32> = own.iter().map(|&k| a.rows.own().get(k)).collect();
-        let rows = self.agreed(self.inner().rows_to_host(&a.local, &rows))?;
-        let entry = |(row, &k): (usize, &usize)| rows.get(row, a.columns.own().get(k) as usize);
-        let sent = own.iter().enumerate().map(|of_own| entry(of_own).map_or(0.0, Real::to_f64));
-        let received = halo.received(comm, &sent.collect::<Vec<f64>>(), 1)?;
+        let places = |of: &Runs| own.iter().map(|&k| of.get(k)).collect::<Vec<u32>>();
+        let (rows, columns) = (places(a.rows.own()), places(a.columns.own()));
+        let sent = self.agreed(self.inner().entries_at(&a.local, &rows, &columns))?;
+        let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();
+        let received = halo.received(comm, &sent, 1)?;
         Ok(halo.in_order(&received))
     }
 

@@ -57,6 +57,11 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(Arc::new(a.chosen_rows(rows)))
     }
 
+    fn entries_at(&self, a: &Arc<Csr<T>>, rows: &[u32], columns: &[u32]) -> Result<Vec<T>> {
+        let entry = |(&i, &j): (&u32, &u32)| a.get(i as usize, j as usize).unwrap_or(T::ZERO);
+        Ok(rows.iter().zip(columns).map(entry).collect())
+    }
+
     fn entries_of_rows(&self, a: &Arc<Csr<T>>, rows: &Runs) -> Result<u64> {
         Ok(rows.iter().map(|i| a.row_len(i as usize) as u64).sum())
     }

@@ -34,6 +34,10 @@ pub trait Parts<T: Real>: Algebra<T> {
     /// These rows of `a`, on the host.
     fn rows_to_host(&self, a: &Self::Csr, rows: &[u32]) -> Result<Arc<Csr<T>>>;
 
+    /// The entries of `a` in each of these rows and the column beside it, on the host; 0 for what is not
+    /// there.
+    fn entries_at(&self, a: &Self::Csr, rows: &[u32], columns: &[u32]) -> Result<Vec<T>>;
+
     /// How many entries these rows of `a` have.
     fn entries_of_rows(&self, a: &Self::Csr, rows: &Runs) -> Result<u64>;
 

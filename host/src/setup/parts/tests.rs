@@ -45,6 +45,11 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
         assert_eq!(b.entries_of_rows(&on_b, &ascending).unwrap(), entries);
         let of_some = b.rows_to_host(&on_b, &some).unwrap();
         assert_eq!(dense(&of_some.cast()), some.iter().map(|&i| a[i as usize].clone()).collect::<Dense>());
+        // Entries that are there, and such that are not.
+        let columns: Vec<u32> = (0..some.len() as u32).map(|k| 7 * k % 50).collect();
+        let found = b.entries_at(&on_b, &some, &columns).unwrap();
+        let expected = some.iter().zip(&columns).map(|(&i, &j)| T::from_f64(a[i as usize][j as usize]));
+        assert_eq!(found, expected.collect::<Vec<T>>());
     }
     for per_row in [1, 3] {
         let numbers = |n: usize, first: usize| (first..first + n).map(|k| T::from_f64(k as f64 / 3.0));

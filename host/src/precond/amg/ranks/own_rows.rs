@@ -44,23 +44,28 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
         let others: Vec<u32> = others.iter().map(place).collect();
         let mut nodes: Vec<u32> = rows.iter().map(|row| row / block as u32).collect();
         nodes.dedup();
-        // Both parts of a row of these nodes, in ascending columns.
+        // Both parts of a row of these nodes.
         let row = |k: usize| {
             let i = block * nodes[k / block] as usize + k % block;
             let beside = rows.binary_search(&(i as u32)).ok().map(|k| entries.row(k));
-            let inside = local.row(i).map(|(j, v)| (places.get(j as usize), v));
             let outside = beside.into_iter().flat_map(|(columns, values)| columns.iter().zip(values));
-            let mut row: Vec<(u32, f64)> =
-                inside.chain(outside.map(|(&j, &v)| (others[j as usize], v))).collect();
-            row.sort_unstable_by_key(|entry| entry.0);
-            row
+            (local.row(i), outside)
+        };
+        let length = |k: usize| {
+            let (inside, outside) = row(k);
+            inside.count() + outside.count()
         };
         let fill = |k: usize, columns: &mut [u32], values: &mut [T]| {
-            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row(k)) {
+            let (inside, outside) = row(k);
+            let inside = inside.map(|(j, v)| (places.get(j as usize), v));
+            let both = inside.chain(outside.map(|(&j, &v)| (others[j as usize], v)));
+            let mut row: Vec<(u32, f64)> = both.collect();
+            row.sort_unstable_by_key(|entry| entry.0);
+            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row) {
                 (*column, *value) = (j, T::from_f64(v));
             }
         };
-        let whole = Csr::from_rows(block * nodes.len(), columns.len(), |k| row(k).len(), fill);
+        let whole = Csr::from_rows(block * nodes.len(), columns.len(), length, fill);
         backend.of_own_rows(self.a, (&nodes, Arc::new(whole)), &columns)
     }
 }
