@@ -248,6 +248,18 @@ impl Numbering {
     pub(crate) fn owner(&self, place: u32) -> u32 {
         self.run(place).owner
     }
+    /// Number and owner of the one at a place, to be asked for places that ascend.
+    pub(crate) fn walk(&self) -> impl FnMut(u32) -> [u32; 2] {
+        let mut ranges = self.ranges();
+        let mut range = ranges.next();
+        move |place| {
+            while range.is_some_and(|(_, _, end)| end <= place) {
+                range = ranges.next();
+            }
+            // A place is in one of the runs.
+            range.map_or([NOWHERE; 2], |((number, _, owner), first, _)| [number + (place - first), owner])
+        }
+    }
     /// Places of this rank's own, ascending.
     pub fn own(&self) -> &Runs {
         &self.own

@@ -223,10 +223,11 @@ impl Border {
     ) -> Result<Border> {
         // The columns that these rows have: each is counted, and asked for from its rank.
         let (mut owners, mut asked) = (Vec::new(), vec![Vec::new(); comm.size()]);
+        let others = columns.of_others(comm.rank());
+        let mut walk = others.walk();
         let looked_at = LookedAt::by(outside, |k| {
-            let place = columns.others().get(k as usize);
-            let owner = columns.owner(place);
-            asked[owner as usize].push(columns.number(place));
+            let [number, owner] = walk(k);
+            asked[owner as usize].push(number);
             owners.push(owner);
             owners.len() as u32 - 1
         });

@@ -26,9 +26,9 @@ impl SentRows {
     /// These rows of `a`, whose columns are `columns`.
     pub fn of<T: Real>(a: &Csr<T>, rows: &[u32], columns: &Numbering) -> Self {
         let sent = a.chosen_rows(rows);
-        let mut there = Vec::new();
+        let (mut there, mut walk) = (Vec::new(), columns.walk());
         let looked_at = LookedAt::by(&sent, |j| {
-            there.push([columns.number(j), columns.owner(j)]);
+            there.push(walk(j));
             there.len() as u32 - 1
         });
         let lengths = (0..rows.len()).map(|i| sent.row_len(i) as u32).collect();

@@ -186,7 +186,8 @@ impl<B> Distributed<B> {
         let comm = &**self.comm();
         let (at_border, outside) = self.outside(&Blocks::scalar(a.clone()))?;
         let (border, columns) = (&outside[0], a.columns.of_others(comm.rank()));
-        let owners: Vec<u32> = (0..columns.len() as u32).map(|k| columns.owner(k)).collect();
+        let mut walk = columns.walk();
+        let owners: Vec<u32> = (0..columns.len() as u32).map(|k| walk(k)[1]).collect();
         let mut rows_of = vec![Vec::new(); comm.size()];
         for row in 0..border.n_rows() as u32 {
             for &column in border.row(row as usize).0 {
@@ -246,15 +247,16 @@ impl<B> Distributed<B> {
         let diagonal = self.diagonal_of_others(a, &columns)?;
         let rows = halo.received_from(a.rows.len()).map(|(place, row)| (places.get(place as usize), row));
         let (mut rows, mut source) = (rows.peekable(), Vec::with_capacity(columns.others().len()));
-        let (mut alone, mut values) = (Vec::new(), Vec::new());
+        let (mut alone, mut values, mut walk) = (Vec::new(), Vec::new(), columns.walk());
         for (place, value) in columns.others().iter().zip(diagonal) {
             source.extend(rows.next_if(|&(received, _)| received == place).or_else(|| {
                 let row = a.rows.len() + received.n_rows() + alone.len();
-                alone.push([columns.number(place), columns.owner(place)]);
+                alone.push(walk(place));
                 values.push(value);
                 Some((place, row as u32))
             }));
         }
+        drop(walk);
         received.add_diagonal(alone, values);
         let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(source);
         let local = self.put_together(&source, a, &places, &received.matrix(&columns));
