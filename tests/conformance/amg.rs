@@ -163,7 +163,7 @@ fn check<T: Real, B: AnyPrecision<T> + Steps<T>>(
 }
 
 pub fn every_part_with_cg<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
-    let a = problem::<T>("tet:7");
+    let a = problem::<T>("tet:6");
     let (_, alone) = run(b, Which::Cg, &mut Identity, &a, &random::<T>(70, a.n_rows()));
     let mut all = coarsenings();
     let smoothers = [SmootherKind::Jacobi, SmootherKind::L1Jacobi, SmootherKind::Spai0, SmootherKind::Ilu];
@@ -264,19 +264,18 @@ pub fn a_raised_guard_leaves_a_cycle_alone<T: Real, B: AnyPrecision<T> + Steps<T
 pub fn compressed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Steps<T> + Formats<T, f32>>(
     b: &B,
 ) {
-    for text in ["tet:7", "poisson2d:23", "anisotropic:20:0.01"] {
-        for cycle in [Cycle::V, Cycle::K] {
-            let [compressed, not] = [true, false].map(|compressed| {
-                check(
-                    b,
-                    Which::Cg,
-                    &problem(text),
-                    &Params { compressed, cycle: Some(cycle), ..deep() },
-                    true,
-                )
-            });
-            assert!(compressed.abs_diff(not) <= 1, "{text}: {compressed} iterations compressed, {not} not");
-        }
+    let cases = [
+        ("tet:6", Cycle::V),
+        ("tet:6", Cycle::K),
+        ("poisson2d:17", Cycle::V),
+        ("anisotropic:15:0.01", Cycle::V),
+    ];
+    for (text, cycle) in cases {
+        let [compressed, not] = [true, false].map(|compressed| {
+            let params = Params { compressed, cycle: Some(cycle), ..deep() };
+            check(b, Which::Cg, &problem(text), &params, true)
+        });
+        assert!(compressed.abs_diff(not) <= 1, "{text}: {compressed} iterations compressed, {not} not");
     }
 }
 

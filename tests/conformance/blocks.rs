@@ -227,7 +227,7 @@ pub fn jacobi_sweeps<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
 pub fn multigrid_of_blocks<T: Real, B: AnyPrecision<T> + Steps<T>>(g: &B) {
     let host = Reference::new();
     for b in [2, 3] {
-        let a = coupled::<T>(b, 12);
+        let a = coupled::<T>(b, 9);
         for coarsening in COARSENINGS {
             let params = Params { coarsening, coarse_rows: 12, ..Params::default() };
             let found = iterations(g, (&a, b), Amg::<T, T, B>::setup_blocks(g, &a, b, &params).unwrap());

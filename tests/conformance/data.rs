@@ -93,17 +93,26 @@ pub fn in_every_format<T: Real>(a: &Arc<Csr<T>>) -> Vec<(String, Arc<AnyMatrix<T
         (Format::BlockCrs(3), 1),
         (Format::BlockSell(3), 256),
     ];
-    let all: Vec<_> = formats
-        .into_iter()
-        .filter_map(|(format, sigma)| {
-            let matrix = AnyMatrix::from_csr(a, format, sigma).ok()?;
-            Some((format!("{format} sigma {sigma}"), Arc::new(matrix)))
-        })
-        .collect();
+    let all = in_formats(a, &formats);
     let blocks =
         [2, 3].iter().filter(|b| a.n_rows().is_multiple_of(**b) && a.n_cols().is_multiple_of(**b)).count();
     assert!(all.len() >= 4 + blocks, "only ELLPACK and padding may be refused");
     all
+}
+
+/// In one format of each kernel, for whole solves: what sorting and the size of blocks change is seen in
+/// products.
+pub fn in_a_format_of_each_kernel<T: Real>(a: &Arc<Csr<T>>) -> Vec<(String, Arc<AnyMatrix<T>>)> {
+    in_formats(a, &[(Format::Crs, 1), (Format::Ell, 1), (Format::Sell, 32), (Format::BlockSell(2), 32)])
+}
+
+/// In those of these formats that it can be stored in.
+fn in_formats<T: Real>(a: &Arc<Csr<T>>, formats: &[(Format, usize)]) -> Vec<(String, Arc<AnyMatrix<T>>)> {
+    let stored = |&(format, sigma): &(Format, usize)| {
+        let matrix = AnyMatrix::from_csr(a, format, sigma).ok()?;
+        Some((format!("{format} sigma {sigma}"), Arc::new(matrix)))
+    };
+    formats.iter().filter_map(stored).collect()
 }
 
 /// A x, summed in f64 by faer.

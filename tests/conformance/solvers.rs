@@ -130,13 +130,13 @@ fn run<T: Real, B: Steps<T>>(
     (b.to_host(&x).unwrap(), outcome)
 }
 
-/// Solves in every format; the recomputed residual must be small and the count that of the reference.
+/// Solves in some formats; the recomputed residual must be small and the count that of the reference.
 fn check<T: Real, B: Steps<T>>(b: &B, which: Which, jacobi: bool, a: &Csr<f64>) {
     let a: Arc<Csr<T>> = Arc::new(a.cast());
     let rtol = if T::NAME == "f64" { 1e-8 } else { 1e-4 };
     let stop = Stop { rtol, atol: 0.0, max_iterations: 500 };
     let rhs = random::<T>(60, a.n_rows());
-    let formats = in_every_format(&a);
+    let formats = in_a_format_of_each_kernel(&a);
     let (_, expected) = run(&Reference::new(), which, jacobi, &a, &formats[0].1, &rhs, &stop);
     for (name, matrix) in formats {
         let (x, outcome) = run(b, which, jacobi, &a, &matrix, &rhs, &stop);
@@ -181,10 +181,10 @@ pub fn lgmres<T: Real, B: Steps<T>>(b: &B) {
     for jacobi in [false, true] {
         check(b, Which::Lgmres(12), jacobi, &problem("poisson2d:13"));
     }
-    let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:21").cast());
+    let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:17").cast());
     let stop = Stop { rtol: 1e-4, atol: 0.0, max_iterations: 2000 };
     let rhs = random::<T>(62, a.n_rows());
-    let counts = [Which::Gmres(6), Which::Lgmres(6)].map(|which| {
+    let counts = [Which::Gmres(4), Which::Lgmres(4)].map(|which| {
         let (_, outcome) = run(b, which, false, &a, &crs(&a), &rhs, &stop);
         assert_eq!(outcome.reason, StopReason::Converged);
         outcome.iterations
@@ -208,7 +208,7 @@ fn shifted(a: &Csr<f64>, shift: f64) -> Csr<f64> {
 
 pub fn minres<T: Real, B: Steps<T>>(b: &B) {
     check(b, Which::Minres, true, &problem("tet:7"));
-    check(b, Which::Minres, false, &shifted(&problem("poisson2d:15"), 0.11));
+    check(b, Which::Minres, false, &shifted(&problem("poisson2d:11"), 0.11));
     // Singular, b in the range.
     let a = from_dense::<T>(&[&[1.0, -1.0, 0.0], &[-1.0, 2.0, -1.0], &[0.0, -1.0, 1.0]]);
     let rhs = [1.0, -3.0, 2.0].map(T::from_f64);
@@ -231,7 +231,7 @@ pub fn idr<T: Real, B: Steps<T>>(b: &B) {
 }
 
 pub fn jacobi<T: Real, B: Steps<T>>(b: &B) {
-    check(b, Which::Jacobi(0.9), true, &problem("random-spd:501"));
+    check(b, Which::Jacobi(0.9), true, &problem("random-spd:201"));
 }
 
 pub fn limits<T: Real, B: Steps<T>>(b: &B) {
