@@ -53,6 +53,11 @@ impl<V> Jacobi<V> {
         Ok(Jacobi { inverse_diagonal: Arc::new(backend.vector(&inverse)?) })
     }
 
+    /// Of `1 / diag(A)`.
+    pub(crate) fn of_inverse(inverse_diagonal: V) -> Self {
+        Jacobi { inverse_diagonal: Arc::new(inverse_diagonal) }
+    }
+
     /// `1 / diag(A)`.
     pub fn inverse_diagonal(&self) -> &V {
         &self.inverse_diagonal

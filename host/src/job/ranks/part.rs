@@ -9,6 +9,7 @@ use super::observer::Agreed;
 use super::orders::Choices;
 use super::share::Share;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
+use crate::backend::gpu::buffer::check_reach;
 use crate::backend::{Memory, Operator, Storage};
 use crate::comm::{Comm, Partition, Piece, Runs, agree_within, sums, told};
 use crate::error::Result;
@@ -16,11 +17,11 @@ use crate::job::plan::{Plan, choose_format, converts_on_device};
 use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::job::{Device, Options, Precision, Precond};
-use crate::matrix::{AnyMatrix, Csr, Format, Padding};
+use crate::matrix::{AnyMatrix, Csr, Format, Padding, Target};
 use crate::precond::amg::{Cycle, Known, OnAll, OwnRows};
 use crate::precond::{
-    AmgOnRanks, Gathered, Identity, JacobiSweeps, Parameters, Preconditioner, Projected, RestrictedSchwarz,
-    Source, Subdomain, amg, ilu,
+    AmgOnRanks, Gathered, Identity, Jacobi, JacobiSweeps, Parameters, Preconditioner, Projected,
+    RestrictedSchwarz, Source, Subdomain, amg, ilu,
 };
 use crate::setup::{Blocks, Formats};
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
@@ -88,6 +89,16 @@ pub(super) fn set_up(
     })
 }
 
+/// Whether all that a solve is set up with is made on a GPU, of the rows as they are in the whole matrix: the
+/// host copies none of them.
+fn is_of_diagonal(device: &Device, choices: &Choices, piece: &Piece) -> bool {
+    let options = &choices.options;
+    matches!(choices.precond, Precond::Jacobi | Precond::None)
+        && (options.block_size, options.format) == (1, None)
+        && device.target() == Target::Gpu
+        && check_reach(piece.local.nnz() as u64).is_ok()
+}
+
 /// The rows of a rank, ready to be multiplied.
 struct Rows<T: Real, B: Borders<T>> {
     matrix: Arc<DistributedMatrix<T, B>>,
@@ -126,6 +137,12 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
                 Some(known) => Self::with_hierarchy_of_rows(&backend, device, &piece, choices, &known)?,
                 None => Self::with_hierarchy(&backend, device, &piece, choices, root)?,
             };
+        } else if is_of_diagonal(device, choices, &piece) {
+            let planes;
+            (rows, planes) = Self::rows_in_planes(&backend, device, options, &piece)?;
+            let of_diagonal = Self::of_diagonal(inner, choices.precond, &planes);
+            // As below.
+            m = if basis.is_empty() { of_diagonal? } else { agree_within(&**comm, of_diagonal)? };
         } else {
             let a;
             (rows, a) = Self::rows(&backend, device, options, &piece)?;
@@ -272,6 +289,19 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
             .map(|whole| Ok((whole.precond.make(whole.source(inner))?, whole.partition.clone())));
         let m = agree_within(comm, m.transpose())?;
         Ok((Box::new(Gathered::new(backend, m, params.cycle != Some(Cycle::K))?), rows))
+    }
+
+    /// The preconditioner of a rank that is its diagonal or nothing, made where it computes.
+    fn of_diagonal(
+        inner: &B,
+        precond: Precond,
+        planes: &Blocks<B::Csr>,
+    ) -> Result<Box<dyn Preconditioner<T, Distributed<B>>>> {
+        let m: Box<dyn Preconditioner<T, B>> = match precond {
+            Precond::Jacobi => Box::new(Jacobi::of_inverse(inner.invert_diagonal(planes)?)),
+            _ => Box::new(Identity),
+        };
+        Ok(Box::new(Subdomain::new(m, true)))
     }
 
     /// The preconditioner that each rank makes of its rows.
