@@ -162,7 +162,7 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
     if let Some((_, s)) = ScaledSystem::of(&a, &mut options)? {
         a = s;
     }
-    let mut look = Look::at(&a, Some(device), &options, &mut Times::default())?;
+    let mut look = Look::at(&mut a, Some(device), &options, &mut Times::default())?;
     let mut ladder = Ladder::of(&mut a, options.clone(), &mut look)?;
     let Plan { method, precond, .. } = ladder.plan(&a, device.target())?;
     let asked = Rung {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Csr, backward_error};
 use crate::norm::norm;
 use crate::parallel::*;
-use crate::solver::StopReason;
+use crate::solver::{Stop, StopReason};
 
 /// Rows of a task.
 const CHUNK: usize = 4096;
@@ -88,11 +88,11 @@ pub(super) fn tell(
     report: &mut Report,
     (a, x, b): (&Csr<f64>, &[f64], &[f64]),
     out_of_reach: f64,
-    threshold: impl Fn(f64) -> f64,
+    stop: Stop,
 ) {
     let r = residual(a, x, b);
     let (found, norm_b) = (norm(&r), norm(b));
-    let threshold = threshold(norm_b);
+    let threshold = stop.threshold(norm_b);
     (report.norm_b, report.projected, report.outcome.threshold) = (norm_b, false, threshold);
     report.relative_residual = relative(found, norm_b);
     report.backward_error = backward_error(a, x, b, &r);

@@ -145,7 +145,7 @@ pub enum Obstacle {
     Entry {
         /// Its row, counted from 1.
         row: usize,
-        /// "missing", "zero" or "not finite".
+        /// "missing", "zero", "too small" or "not finite".
         what: &'static str,
     },
     /// A diagonal block.

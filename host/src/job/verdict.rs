@@ -25,10 +25,6 @@ impl Solver {
     /// better.
     pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if solved.outcome.reason == StopReason::Converged {
-            let b_is_zero = rhs.b.iter().all(|b| *b == 0.0);
-            solved.outcome.reason = proof(rhs.norm, b_is_zero, solved.outcome.threshold);
-        }
         if self.is_rounding(rhs, solved) {
             solved.outcome.reason = StopReason::AtRounding;
         }
@@ -73,22 +69,6 @@ impl Solver {
     }
 }
 
-/// What is left of the claim to have converged: nothing where a norm that it rests on is none, because the
-/// squares of the right-hand side overflow, or those of the residual that was asked for underflow.
-pub(super) fn proof(norm_b: f64, b_is_zero: bool, threshold: f64) -> StopReason {
-    /// The square of such a norm has a digit or two left.
-    const LEAST: f64 = 1e-158;
-    // Of any other right-hand side such a norm of the residual can be the norm of zeros.
-    let is_tiny = norm_b < LEAST / f64::EPSILON.sqrt() && !b_is_zero;
-    match norm_b.is_finite() {
-        false => StopReason::NotFinite,
-        true if is_tiny && threshold < LEAST => StopReason::Breakdown(TINY),
-        true => StopReason::Converged,
-    }
-}
-
-const TINY: &str = "the squares of so small a right-hand side vanish in f64, and with them every norm of a \
-                    residual; multiply it by a number, and x has the same factor";
 const LOST: &str = "rounding errors outgrew the solution";
 
 /// Why a method stopped that left something worse than its start, with a residual norm that is `growth` times
