@@ -4,6 +4,7 @@
 
 use super::report::{Report, Warning};
 use super::residual::{relative, residual};
+use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, backward_error};
 use crate::norm::norm;
@@ -70,6 +71,21 @@ impl Isolated {
             Some(found) if found.unknowns == self.unknowns => Ok(self.completed(a)),
             _ => Err(Error::Matrix("the rows that are empty are other ones; make a new solver".into())),
         }
+    }
+
+    /// Takes the entries that were put on the diagonal out of what is known of the completed matrix.
+    pub fn take_out_of(&self, analysis: &mut Analysis) {
+        let (count, diagonal) = (self.count(), &mut analysis.values.diagonal);
+        analysis.structure.nonzeros -= count;
+        analysis.values.dominant_rows -= count;
+        diagonal.zero += count;
+        // All have the sign of the first, which may have been changed with the others.
+        let of_sign = if diagonal.positive >= diagonal.negative {
+            &mut diagonal.positive
+        } else {
+            &mut diagonal.negative
+        };
+        *of_sign -= count;
     }
 
     /// Takes them out of a right-hand side, of which no x reaches them; their norm.

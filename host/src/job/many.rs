@@ -101,7 +101,7 @@ impl Solver {
             warnings.extend(projection);
             warnings.extend(self.settle(rhs, &mut solved));
             let mut report = self.report(rhs, projected, warnings, &solved);
-            (report.columns, report.analysis) = (group.len(), self.ladder.analysis().cloned());
+            (report.columns, report.analysis) = (group.len(), self.ladder.told());
             let mut solution = Solution { x: solved.x, report };
             size.give_back(&*self.plan.a, rhs.b, &mut solution)?;
             solutions.push(solution);

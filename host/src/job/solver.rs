@@ -8,7 +8,7 @@ use super::Device;
 use super::account::About;
 use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
-use super::isolated;
+use super::isolated::{self, Isolated};
 use super::judge::Judge;
 use super::look::Look;
 use super::plan::Plan;
@@ -279,7 +279,7 @@ impl Solver {
         solution.report.attempts = std::mem::take(&mut self.ladder.left);
         let left = solution.report.attempts.iter().map(|attempt| attempt.seconds);
         solution.report.setup_seconds += left.sum::<f64>();
-        solution.report.analysis = self.ladder.analysis().cloned();
+        solution.report.analysis = self.ladder.told();
         if out_of_reach > 0.0 {
             let system = (&*self.plan.a, &solution.x[..], asked.b);
             let stop = Stop { atol: asked.atol, ..self.plan.options.stop };
@@ -384,7 +384,7 @@ impl Solver {
         times.check += start.elapsed().as_secs_f64();
         let about = About {
             n_rows: plan.a.n_rows(),
-            nnz: plan.a.nnz(),
+            nnz: plan.a.nnz() - self.ladder.isolated.as_ref().map_or(0, Isolated::count),
             method: plan.method,
             precond: plan.precond,
             options: &plan.options,

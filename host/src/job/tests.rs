@@ -14,6 +14,7 @@ mod ladder;
 mod many;
 mod reorder;
 mod scaled;
+mod singular;
 mod size;
 mod traffic;
 

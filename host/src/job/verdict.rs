@@ -5,6 +5,7 @@ use super::report::Warning;
 use super::residual::{Norms, relative};
 use super::solved::{Rhs, Solved};
 use super::solver::Solver;
+use crate::analysis::Analysis;
 use crate::matrix::backward_error;
 use crate::precond::NullSpace;
 use crate::solver::StopReason;
@@ -38,6 +39,9 @@ impl Solver {
         warnings.extend((null_space > 0).then_some(Warning::NotUnique { dimension: null_space }));
         // What is left at the limit of f64 is the best that there is, however large its residual.
         if matches!(reason, StopReason::Converged | StopReason::AtRounding) {
+            let is_said = null_space > 0 || self.plan.null_space.is_some();
+            let is_open = !is_said && self.ladder.analysis().is_some_and(Analysis::maps_constants_to_zero);
+            warnings.extend(is_open.then_some(Warning::NotUnique { dimension: 1 }));
             return warnings;
         }
         let a = &self.plan.a;

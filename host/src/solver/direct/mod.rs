@@ -160,6 +160,7 @@ impl Direct {
         let b = factorisation.scaled_rhs(b);
         let null = NullVectors::of(&mut factorisation, &b);
         if null.right.is_empty() {
+            self.condition = estimated(&self.a, &mut factorisation);
             return Ok(());
         }
         (self.null_space, self.factorisation, self.condition) = (null.right.len(), Some(factorisation), None);
@@ -263,6 +264,7 @@ impl Direct {
         if null.left.is_empty() && self.is_last() {
             run.take_refused();
         }
+        self.null_space = null.right.len();
         self.null = Some(null).filter(|null| null.is_complete);
         least
     }
@@ -275,14 +277,16 @@ impl Direct {
             return Ok(false);
         }
         let care = if was_lu { Care::Most } else { Care::Usual };
-        (self.condition, self.null, self.is_best) = (None, None, was_lu);
+        (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, was_lu);
         self.factorisation = Factorisation::of(&self.a, lu, care, &self.cancelled)?;
         Ok(true)
     }
 }
 
-/// A condition from which on a matrix may be singular but for rounding, although it was solved with.
-const SINGULAR: f64 = 1e15;
+/// The condition, where that does not overflow.
+fn estimated(a: &Csr<f64>, factorisation: &mut Factorisation) -> Option<f64> {
+    Some(condition(a, factorisation)).filter(|condition| condition.is_finite())
+}
 
 /// Seconds of a factorisation from which on another one, scaled otherwise, does not have to say whether the
 /// matrix is singular.
@@ -330,10 +334,10 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             && matches!(reason, StopReason::Converged | StopReason::AtRounding)
             && is_regular
         {
-            self.condition = Some(condition(&a, factorisation)).filter(|condition| condition.is_finite());
-            let may_be_singular =
-                !self.is_rounded && self.condition.is_none_or(|condition| condition > SINGULAR);
-            if may_be_singular && factorisation.prediction.seconds() < WORTH_A_LOOK {
+            self.condition = estimated(&a, factorisation);
+            let doubtful = factorisation.doubtful();
+            let may_be_singular = self.condition.is_none_or(|condition| condition > doubtful);
+            if may_be_singular && !self.is_rounded && factorisation.prediction.seconds() < WORTH_A_LOOK {
                 self.look_for_null_space(&b)?;
             }
         }
