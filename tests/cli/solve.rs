@@ -119,7 +119,10 @@ fn no_right_hand_side_is_too_large_or_too_small() {
         let x = fs::read_to_string(shell.path("x.mtx")).unwrap();
         let x: Vec<f64> = x.lines().skip(2).map(|line| line.parse().unwrap()).collect();
         for (x, b) in x.chunks(2).zip([1.0, 1e308, 1e-300, 3.0]) {
-            assert!((x[0] / b - 0.5).abs() < 1e-7 && (x[1] * (3.0 / b) - 1.0).abs() < 1e-7, "{options}: {x:?}");
+            assert!(
+                (x[0] / b - 0.5).abs() < 1e-7 && (x[1] * (3.0 / b) - 1.0).abs() < 1e-7,
+                "{options}: {x:?}"
+            );
         }
     }
     // x would be 5e320.

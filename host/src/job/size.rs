@@ -124,7 +124,7 @@ impl Size {
         let lost = system.norms(&lost, &zeros)?;
         if !lost.max.is_finite() || x.iter().any(|x| !x.is_finite()) {
             x.fill(0.0);
-            report.outcome.reason = StopReason::Breakdown(OVERFLOWS);
+            report.outcome.reason = StopReason::OutOfRange(OVERFLOWS);
             (report.relative_residual, report.backward_error) = (1.0, 1.0);
         } else if lost.max > 0.0 {
             report.relative_residual += relative(lost.two, report.norm_b);
@@ -132,7 +132,7 @@ impl Size {
             report.backward_error = (report.backward_error + lost_of_b).min(1.0);
             let is_met = report.relative_residual * report.norm_b <= report.outcome.threshold;
             if report.converged() && !is_met {
-                report.outcome.reason = StopReason::Breakdown(VANISHES);
+                report.outcome.reason = StopReason::OutOfRange(VANISHES);
             }
         }
         multiply(report, self.rhs);

@@ -123,7 +123,7 @@ fn a_solution_that_f64_does_not_hold_is_not_called_one() {
     let options = Options::default();
     let a = Csr::<f64>::identity(3).map_values(|v| v * 1e-200);
     let Solution { x, report } = builder(&options).solve(&a, &[1e200; 3]).unwrap();
-    assert!(matches!(report.outcome.reason, StopReason::Breakdown(_)) && x == [0.0; 3], "{report}");
+    assert!(matches!(report.outcome.reason, StopReason::OutOfRange(_)) && x == [0.0; 3], "{report}");
     assert_eq!(report.relative_residual, 1.0);
     let a = a.map_values(|_| 1e200);
     for (b, held) in [(1e-200, false), (1e-119, false), (1e-100, true)] {
@@ -139,7 +139,7 @@ fn what_vanishes_in_f32_is_refused_by_name_and_nothing_is_proven_with_it() {
     let a = Csr::from_triplets(3, 3, [(0, 0, 1.0), (1, 1, 3e-60), (2, 2, 2.0), (2, 1, 1e-60)]).unwrap();
     let error = builder(&f32).solve(&a, &[1.0; 3]).err().unwrap();
     assert!(matches!(error, Error::Vanishes { line: "row", number: 2, .. }), "{error}");
-    let error = builder(&f32).solve(&a.transpose(), &[1.0; 3]).err().unwrap();
+    let error = builder(&f32).solve(a.transpose(), &[1.0; 3]).err().unwrap();
     assert!(matches!(error, Error::Vanishes { line: "row", number: 2, .. }), "{error}");
     let scaled = Options { scaling: Scale::Ruiz, ..f32.clone() };
     assert!(builder(&scaled).solve(&a, &[1.0; 3]).unwrap().report.converged());
