@@ -62,7 +62,7 @@ impl Look {
         if !survey.is_finite {
             check::check_finite(a)?;
         }
-        let divided = size::of_matrix(survey.norm, options.precision);
+        let divided = size::of_matrix(&survey, options.precision);
         if divided != 0 {
             *a = size::divided(a, divided);
             return Ok(Look { divided, ..Look::at(a, device, options, times)? });

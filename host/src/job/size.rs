@@ -9,7 +9,7 @@ use super::report::Report;
 use super::residual::{Equation, relative};
 use super::solved::{Asked, Solution};
 use crate::error::Result;
-use crate::matrix::Csr;
+use crate::matrix::{Csr, Survey};
 use crate::parallel::*;
 use crate::powers::{exponent, times};
 use crate::solver::StopReason;
@@ -30,13 +30,16 @@ impl Room {
     }
 }
 
-/// By what a matrix with this maximum norm is divided: 2 to this power. A small one is brought near 1, a
-/// large one no further than necessary, since others of its entries may be small.
-pub(super) fn of_matrix(norm: f64, precision: Precision) -> i32 {
+/// By what a matrix is divided: 2 to this power. A small one is brought near 1, a large one no further than
+/// necessary, since others of its entries may be small, nor so far that these lose digits.
+pub(super) fn of_matrix(survey: &Survey, precision: Precision) -> i32 {
     let Room { matrix: room, .. } = Room::of(precision);
-    match exponent(norm.min(f64::MAX)) {
-        _ if norm == 0.0 || norm.is_nan() => 0,
-        e if e > room => e - room,
+    let (norm, least) = (survey.norm.min(f64::MAX), survey.magnitudes.least);
+    if norm == 0.0 {
+        return 0;
+    }
+    match exponent(norm) {
+        e if e > room => (e - room).min(exponent(least) - f64::MIN_EXP + 1).max(0),
         e if e < -room => e,
         _ => 0,
     }

@@ -118,6 +118,24 @@ fn matrices_of_extreme_size_are_solved_with_too() {
     }
 }
 
+/// Of the smallest entries no digit is lost beside the largest.
+#[test]
+fn entries_of_all_sizes_keep_their_digits() {
+    for [large, small] in [[1e200, 1.3e-200], [1e90, 2.7e-308]] {
+        let a = Csr::from_triplets(2, 2, [(0, 0, large), (1, 1, small)]).unwrap();
+        let b = [large, 3.0 * small.max(1e-200)];
+        for options in [Options::default(), Options { method: Some(Method::Direct), ..Options::default() }] {
+            let Solution { x, report } = builder(&options).solve(&a, &b).unwrap();
+            assert!(report.converged(), "{report}");
+            assert_eq!(x[0], 1.0, "{large:e} {small:e}: {report}");
+            let found = builder(&options).solve(&a, &[1.0, 1.0 / 64.0]).unwrap();
+            let right = 1.0 / 64.0 / small;
+            let is_right = (found.x[1] / right - 1.0).abs() < 1e-7;
+            assert!(!found.report.converged() || is_right, "{large:e} {small:e}: {}", found.report);
+        }
+    }
+}
+
 #[test]
 fn a_solution_that_f64_does_not_hold_is_not_called_one() {
     let options = Options::default();
