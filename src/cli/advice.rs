@@ -62,7 +62,7 @@ pub fn stop(report: &Report) -> String {
         (StopReason::IndefiniteOperator, _) => "use --solver minres or gmres".into(),
         (StopReason::IndefinitePreconditioner, _) => match report.precond {
             Precond::JacobiSweeps => {
-                "with an even number of --sweeps use an odd one, or a smaller --omega; else --solver gmres or bicgstab"
+                "use an odd number of --sweeps where it is even, a smaller --omega, or --solver gmres or bicgstab"
                     .into()
             }
             // That is the diagonal, which is positive where the matrix is definite.
