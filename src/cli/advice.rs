@@ -3,11 +3,13 @@
 use warpsolve::Error;
 use warpsolve::error::MeshFault;
 use warpsolve::job::{Precision, Precond, Report, Warning};
+use warpsolve::matrix::check;
 use warpsolve::solver::StopReason;
 
 /// The error, and what to do.
 pub fn error(error: &Error) -> String {
     let advice = match error {
+        Error::Diagonal { what: check::TOO_SMALL_FOR_F32, .. } => "use --precision f64".into(),
         Error::Diagonal { .. } => "use --precond ilu, which permutes the rows".into(),
         Error::Block { method, .. } => {
             let pseudo = if *method == "jacobi" { ", or --singular-blocks pseudo-inverse" } else { "" };

@@ -70,7 +70,7 @@ fn sweeps_that_make_it_worse_are_named_with_what_helps() {
     // CG needs a positive definite preconditioner, which an even number of sweeps is not for every weight.
     let line = "solve --gen bidomain:6 --block-size 2 --precond jacobi-sweeps --sweeps 2 --device cpu";
     let (stdout, _) = shell.run(line, 2);
-    assert!(stdout.contains("an odd number of --sweeps, or a smaller --omega"), "{stdout}");
+    assert!(stdout.contains("an odd number of --sweeps where it is even, a smaller --omega"), "{stdout}");
     shell.run(&format!("{line} --omega 0.9"), 0);
 }
 

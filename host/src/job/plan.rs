@@ -187,9 +187,16 @@ pub(super) fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options)
     if !description.divides_by_diagonal || is_pseudo && options.block_size > 1 {
         return Ok(());
     }
+    check::check_divisible(a, options.block_size, description.name)?;
     match options.precision {
-        Precision::F64 => check::check_divisible(a, options.block_size, description.name),
-        Precision::F32 => check::check_divisible(&a.cast::<f32>(), options.block_size, description.name),
+        Precision::F64 => Ok(()),
+        Precision::F32 => check::check_divisible(&a.cast::<f32>(), options.block_size, description.name)
+            .map_err(|error| match error {
+                Error::Diagonal { row, method, .. } => {
+                    Error::Diagonal { row, what: check::TOO_SMALL_FOR_F32, method }
+                }
+                error => error,
+            }),
     }
 }
 

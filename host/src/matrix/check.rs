@@ -11,6 +11,9 @@ use std::fmt;
 /// Rows that one task checks.
 const BLOCK: usize = 4096;
 
+/// What a diagonal entry is that only f64 can divide by.
+pub const TOO_SMALL_FOR_F32: &str = "too small for f32";
+
 /// Refuses a rectangular matrix.
 pub fn check_square<T: Real>(a: &Csr<T>) -> Result<()> {
     if a.n_rows() == a.n_cols() {

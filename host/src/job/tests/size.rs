@@ -121,7 +121,7 @@ fn matrices_of_extreme_size_are_solved_with_too() {
 /// Of the smallest entries no digit is lost beside the largest.
 #[test]
 fn entries_of_all_sizes_keep_their_digits() {
-    for [large, small] in [[1e200, 1.3e-200], [1e90, 2.7e-308]] {
+    for [large, small] in [[1e200f64, 1.3e-200], [1e90, 2.7e-308]] {
         let a = Csr::from_triplets(2, 2, [(0, 0, large), (1, 1, small)]).unwrap();
         let b = [large, 3.0 * small.max(1e-200)];
         for options in [Options::default(), Options { method: Some(Method::Direct), ..Options::default() }] {
