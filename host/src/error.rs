@@ -61,7 +61,7 @@ pub enum Error {
     Diagonal {
         /// The row, counted from 1.
         row: usize,
-        /// "missing", "zero" or "not finite".
+        /// "missing", "zero", "too small" or "not finite".
         what: &'static str,
         /// Who needs it.
         method: &'static str,
@@ -111,6 +111,19 @@ pub enum Error {
         value: f64,
         /// "row 3, column 4" or "entry 7".
         position: String,
+    },
+    /// All that a row or a column holds vanishes in f32, in which the matrix would be singular.
+    #[error(
+        "{line} {number}: the largest entry of the matrix is {ratio:.1e} times as large as any there, all of which \
+         vanish beside it in f32"
+    )]
+    Vanishes {
+        /// "row" or "column".
+        line: &'static str,
+        /// Which, counted from 1.
+        number: usize,
+        /// The largest magnitude of the matrix over the largest there.
+        ratio: f64,
     },
     /// A padded format would take far more memory than the matrix is worth.
     #[error(

@@ -16,6 +16,7 @@ pub mod named;
 mod norm;
 pub mod number;
 mod parallel;
+mod powers;
 pub mod precond;
 pub mod problem;
 pub mod ptx;

@@ -3,16 +3,19 @@
 use warpsolve::Error;
 use warpsolve::error::MeshFault;
 use warpsolve::job::{Precision, Precond, Report, Warning};
+use warpsolve::matrix::check;
 use warpsolve::solver::StopReason;
 
 /// The error, and what to do.
 pub fn error(error: &Error) -> String {
     let advice = match error {
+        Error::Diagonal { what: check::TOO_SMALL_FOR_F32, .. } => "use --precision f64".into(),
         Error::Diagonal { .. } => "use --precond ilu, which permutes the rows".into(),
         Error::Block { method, .. } => {
             let pseudo = if *method == "jacobi" { ", or --singular-blocks pseudo-inverse" } else { "" };
             format!("see whether the unknowns are numbered node by node, or use --block-size 1{pseudo}")
         }
+        Error::Vanishes { .. } => "use --precision f64, or --scaling ruiz".into(),
         Error::Padding { advice, .. } => format!("use --format {advice}"),
         Error::NoDevice(_) => "--device cpu works without".into(),
         Error::DeviceMemory { .. } => {
@@ -60,13 +63,21 @@ pub fn stop(report: &Report) -> String {
     let advice = match (reason, report.method.description().after_breakdown) {
         (StopReason::IndefiniteOperator, _) => "use --solver minres or gmres".into(),
         (StopReason::IndefinitePreconditioner, _) => match report.precond {
-            Precond::JacobiSweeps => "use an odd number of --sweeps, or a smaller --omega".into(),
-            _ => "use --precond none, or --solver gmres or bicgstab".into(),
+            Precond::JacobiSweeps => {
+                "use an odd number of --sweeps where it is even, a smaller --omega, or --solver gmres or bicgstab"
+                    .into()
+            }
+            // That is the diagonal, which is positive where the matrix is definite.
+            Precond::Jacobi => "nor is the matrix then; use --solver gmres or bicgstab".into(),
+            _ => "use --solver gmres or bicgstab, or with a positive definite matrix --precond none".into(),
         },
         (StopReason::Diverged, _) => match report.method.description().takes_parameter("omega") {
             true => "use a smaller --omega, or --solver cg or gmres".into(),
             false => "use --solver cg or gmres with --precond amg".into(),
         },
+        (StopReason::Breakdown(_) | StopReason::Stagnated, _) if report.precision == Precision::F32 => {
+            "use --precision f64".into()
+        }
         (StopReason::Breakdown(_), Some(other)) => format!("try --solver {other}"),
         (StopReason::Inaccurate { .. }, _) => match report.precision {
             Precision::F32 => "use --precision f64, or a larger --rtol".into(),

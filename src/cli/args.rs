@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use warpsolve::examples::{Loops, Program, Transfers};
 use warpsolve::job::Precision;
@@ -145,9 +145,10 @@ impl Command {
 
 /// Where the matrix comes from: a file or a generator, one of them.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("matrix").required(true).args(["file", "generate"]))]
 pub struct MatrixArgs {
     /// The matrix: a Matrix Market file, .mtx or .mtx.gz, or a binary one, .wsm
-    #[arg(value_name = "A.mtx", required_unless_present = "generate", conflicts_with = "generate")]
+    #[arg(value_name = "A.mtx")]
     pub file: Option<PathBuf>,
     /// A model problem instead of a file, such as tet:32, poisson2d:300 or anisotropic:100:0.001
     #[arg(long = "gen", value_name = "KIND:SIZE", id = "generate")]

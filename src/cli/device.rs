@@ -103,7 +103,8 @@ impl FromStr for DeviceName {
     type Err = Error;
     fn from_str(name: &str) -> Result<Self> {
         let unknown = || {
-            let devices = "auto, cpu, cuda, cuda:N with N counted from 0, sim";
+            let devices =
+                "auto, cpu, cuda, cuda:N with N counted from 0, cuda:N,M,.. and cuda:all for several, sim";
             Error::Option(format!("unknown device '{name}'; there are {devices}"))
         };
         match name {

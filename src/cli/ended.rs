@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use warpsolve::io::matrix::Summary;
-use warpsolve::job;
+use warpsolve::job::{self, Method};
 use warpsolve::matrix::RowStats;
 use warpsolve::solver::{MAX_RESTART, StopReason};
 use warpsolve::{Error, Result};
@@ -14,7 +14,8 @@ use super::facts::{Facts, Pass, worst};
 use super::job::Job;
 use super::output::{complain, print, warn, write};
 use super::progress::Progress;
-use super::{advice, json, report, status};
+use super::values::Restart;
+use super::{advice, json, report, settings, status};
 
 /// A solve that has come to its end.
 pub struct Ended {
@@ -107,11 +108,19 @@ fn warnings(job: &Job, reports: &[job::Report], no_gpu: &Option<Error>) -> Vec<S
     {
         warnings.push(format!("the GPU cannot be used: {error}"));
     }
-    let is_long = |report: &&job::Report| {
-        let restarts = report.method.description().takes_parameter("restart");
-        restarts && report.outcome.iterations as usize > MAX_RESTART
+    let restarts = |method: Method| method.description().takes_parameter("restart");
+    let is_long =
+        |report: &&job::Report| restarts(report.method) && report.outcome.iterations as usize > MAX_RESTART;
+    let methods = |report: &job::Report| {
+        let left = report.attempts.iter().map(|attempt| attempt.method);
+        left.chain([report.method]).collect::<Vec<_>>()
     };
-    if let Some(report) = reports.iter().find(is_long).filter(|_| job.unrestarted) {
+    let is_ignored = job.restart.is_some() && !reports.iter().flat_map(methods).any(restarts);
+    if let Some(report) = reports.first().filter(|_| is_ignored) {
+        let (title, others) = (report.method.description().title, settings::takers("restart"));
+        warnings.push(format!("--restart is ignored: {title} was chosen; it goes with {others}"));
+    }
+    if let Some(report) = reports.iter().find(is_long).filter(|_| job.restart == Some(Restart::Never)) {
         let title = report.method.description().title;
         warnings.push(format!("{title} restarted after {MAX_RESTART} iterations, its longest cycle"));
     }

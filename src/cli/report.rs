@@ -198,8 +198,8 @@ fn factors(info: &Info) -> String {
     let entries = thousands(info.entries.map_or(predicted as u64, |entries| entries as u64));
     let null_space = match info.null_space {
         0 => String::new(),
-        1 => ", a null space of 1 vector".into(),
-        count => format!(", a null space of {count} vectors"),
+        1 => ", 1 vector of a null space".into(),
+        count => format!(", {count} vectors of a null space"),
     };
     let condition =
         info.condition.map_or(String::new(), |condition| format!(", condition about {condition:.1e}"));

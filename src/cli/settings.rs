@@ -123,7 +123,7 @@ fn precond_help() -> String {
 }
 
 /// "--solver gmres": the methods and preconditioners that take a parameter.
-fn takers(parameter: &str) -> String {
+pub fn takers(parameter: &str) -> String {
     let methods = Method::ALL.iter().map(|method| method.description());
     let methods = methods.filter(|method| method.takes_parameter(parameter)).map(|method| method.name);
     let preconditioners = Precond::ALL.iter().filter(|&&precond| of(precond, parameter));

@@ -169,13 +169,13 @@ fn reports_for_programs_stay_what_they_are() {
 #[test]
 fn a_run_that_fails_shows_what_it_did() {
     let shell = Shell::new();
-    // Zero in f32: found when the hierarchy is built, after the matrix was moved.
-    let entries = "1 1 1\n1 2 1\n2 1 1\n2 2 1e-60\n";
-    shell.file("a.mtx", &format!("%%MatrixMarket matrix coordinate real general\n2 2 4\n{entries}"));
-    let options =
-        "--solver gmres --precond amg --precision f32 --device sim --profile --profile-trace t.json";
+    // Solutions overflow: found when the factors are tried, after the matrix was moved.
+    let entries: String = (1..60).map(|i| format!("{i} {i} 1e-8\n{i} {} 1\n", i + 1)).collect();
+    let head = "%%MatrixMarket matrix coordinate real general\n60 60 119\n60 60 1e-8\n";
+    shell.file("a.mtx", &format!("{head}{entries}"));
+    let options = "--solver direct --device sim --profile --profile-trace t.json";
     let (stdout, stderr) = shell.run(&format!("solve a.mtx {options}"), 1);
-    assert!(stderr.contains("row 2"), "{stderr}");
+    assert!(stderr.contains("overflow f64"), "{stderr}");
     assert!(stdout.contains("\nprofile       simulator: "), "{stdout}");
     assert!(trace(&shell)["profiles"][0]["uploads"]["count"].as_u64() > Some(1));
 }

@@ -58,7 +58,7 @@ fn wrong_options_are_named_and_exit_with_1() {
     let [methods, preconditioners] = [Method::NAMES, Precond::NAMES].map(|names| names.join(", ") + ", auto");
     let formats = [&["--format"], Format::NAMES, &["auto"]].concat();
     for (line, parts) in [
-        ("solve", &["A.mtx"][..]),
+        ("solve", &["A.mtx", "--gen"][..]),
         ("solve a.mtx --gen tet:4", &["--gen"]),
         ("solve a.mtx --shuffle", &["--shuffle", "A.mtx"]),
         ("solve --gen tett:4", &["did you mean 'tet'"]),
@@ -79,7 +79,7 @@ fn wrong_options_are_named_and_exit_with_1() {
         ("solve a.mtx --precond ssor", &["--precond", &preconditioners]),
         ("solve a.mtx --format coo", &formats),
         ("solve a.mtx --precision f16", &["--precision", "f32, f64"]),
-        ("solve a.mtx --device gpu", &["--device", "auto, cpu, cuda, cuda:N", "sim"]),
+        ("solve a.mtx --device gpu", &["--device", "auto, cpu, cuda, cuda:N", "cuda:all", "sim"]),
         ("solve a.mtx --threads 0", &["--threads", "1..=4096"]),
         ("solve a.mtx --out a.mtx", &["a.mtx is an input"]),
         ("solve a.mtx --out x.mtx --json x.mtx", &["x.mtx is named twice"]),

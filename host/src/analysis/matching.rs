@@ -19,14 +19,16 @@ pub struct Matching {
     row_of: Vec<u32>,
 }
 
-/// Why a matrix is singular whatever its numbers are: `rows` have entries in fewer `columns` than they are.
-/// Counted from 0, ascending.
+/// Why a matrix is singular whatever its numbers are: `rows` have entries in fewer `columns` than they are,
+/// and there may be a column without entries. Counted from 0, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Deficiency {
     /// The rows.
     pub rows: Vec<usize>,
     /// All columns in which they have entries.
     pub columns: Vec<usize>,
+    /// The first column without entries.
+    pub empty_column: Option<usize>,
 }
 
 impl Matching {
@@ -160,7 +162,13 @@ impl Matching {
         }
         rows.sort_unstable();
         columns.sort_unstable();
-        Some(Deficiency { rows, columns })
+        Some(Deficiency { rows, columns, empty_column: self.empty_column(a) })
+    }
+
+    fn empty_column(&self, a: &Csr<f64>) -> Option<usize> {
+        let mut is_empty = vec![true; a.n_cols()];
+        (0..a.n_rows()).flat_map(|i| entries(a, i)).for_each(|j| is_empty[j as usize] = false);
+        self.free_columns().into_iter().find(|&j| is_empty[j])
     }
 }
 
@@ -216,6 +224,7 @@ mod tests {
         let zero = Csr::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 0.0), (1, 0, 2.0)]).unwrap();
         let matching = Matching::of(&zero);
         assert_eq!((matching.size(), matching.free_columns()), (1, vec![1]));
-        assert_eq!(matching.deficiency(&zero).unwrap().columns, [0]);
+        let found = matching.deficiency(&zero).unwrap();
+        assert_eq!((found.columns, found.empty_column), (vec![0], Some(1)));
     }
 }

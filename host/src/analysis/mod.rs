@@ -70,6 +70,11 @@ impl Analysis {
             && self.values.diagonal.negative == self.structure.rows
     }
 
+    /// Whether the entries of every row add up to 0: `A 1 = 0`.
+    pub fn maps_constants_to_zero(&self) -> bool {
+        self.structure.rows > 0 && self.values.zero_sums == self.structure.rows
+    }
+
     /// Whether multigrid's coarsenings are made for it: nearly an M-matrix, as discretised diffusion is. An
     /// unsymmetric one must be diagonally dominant too in most rows.
     pub fn is_like_diffusion(&self) -> bool {

@@ -93,15 +93,16 @@ impl fmt::Display for Structure {
 impl fmt::Display for Deficiency {
     /// Rows and columns are printed from 1.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Deficiency { rows, columns } = self;
+        let Deficiency { rows, columns, empty_column } = self;
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         write!(f, "structurally singular: row{} {} ", plural(rows.len()), listed(rows))?;
         let have = if rows.len() == 1 { "has" } else { "have" };
         match columns.len() {
-            0 => write!(f, "{have} no entries"),
-            1 => write!(f, "{have} entries in column {} alone", listed(columns)),
-            count => write!(f, "{have} entries in {count} columns alone, {}", listed(columns)),
+            0 => return write!(f, "{have} no entries"),
+            1 => write!(f, "{have} entries in column {} alone", listed(columns))?,
+            count => write!(f, "{have} entries in {count} columns alone, {}", listed(columns))?,
         }
+        empty_column.iter().try_for_each(|column| write!(f, "; column {} has no entries", column + 1))
     }
 }
 

@@ -67,9 +67,11 @@ fn blocks_parts_and_faults_are_found() {
     let text = analysis.to_string();
     assert!(text.contains("structurally singular: row 3 has no entries"), "{text}");
     assert_eq!(components(&a), 2);
-    let few = Deficiency { rows: (0..9).collect(), columns: vec![1, 3] };
+    let few = Deficiency { rows: (0..9).collect(), columns: vec![1, 3], empty_column: None };
     assert_eq!(
         few.to_string(),
         "structurally singular: rows 1, 2, 3, 4, 5 and 4 others have entries in 2 columns alone, 2, 4"
     );
+    let text = Deficiency { empty_column: Some(5), ..few }.to_string();
+    assert!(text.ends_with("in 2 columns alone, 2, 4; column 6 has no entries"), "{text}");
 }

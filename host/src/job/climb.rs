@@ -14,6 +14,7 @@ use super::{Device, Options};
 use crate::analysis::{Analysis, components};
 use crate::error::Result;
 use crate::matrix::{Csr, IntoCsr, Survey, Target};
+use crate::powers::times;
 use crate::solver::StopReason;
 use crate::solver::direct::Outlook;
 
@@ -33,6 +34,8 @@ pub(super) struct Ladder {
     pub isolated: Option<Isolated>,
     /// What was left since the last report.
     pub left: Vec<Attempt>,
+    /// 2 to this power times the matrix is the one that was given.
+    divided: i32,
     /// Whether it is -A that is solved with, since that may be positive definite.
     pub is_negated: bool,
 }
@@ -53,6 +56,7 @@ impl Ladder {
             outlook: Outlook::default(),
             isolated: None,
             left: Vec::new(),
+            divided: look.divided,
             is_negated: false,
         };
         if made.options.name_a_way() {
@@ -114,6 +118,17 @@ impl Ladder {
         self.analysis.as_ref()
     }
 
+    /// The same of the matrix as it was given, for reports; but of -A where that is solved with.
+    pub fn told(&self) -> Option<Analysis> {
+        let mut analysis = self.analysis.clone()?;
+        let values = &mut analysis.values;
+        (values.least, values.most) = (times(values.least, self.divided), times(values.most, self.divided));
+        if let Some(isolated) = &self.isolated {
+            isolated.take_out_of(&mut analysis);
+        }
+        Some(analysis)
+    }
+
     /// Iterations that the way tried now is worth waiting for.
     pub fn patience(&self) -> Option<u32> {
         self.rungs.get(self.at).and_then(|rung| rung.patience)
@@ -162,7 +177,7 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
     if let Some((_, s)) = ScaledSystem::of(&a, &mut options)? {
         a = s;
     }
-    let mut look = Look::at(&a, Some(device), &options, &mut Times::default())?;
+    let mut look = Look::at(&mut a, Some(device), &options, &mut Times::default())?;
     let mut ladder = Ladder::of(&mut a, options.clone(), &mut look)?;
     let Plan { method, precond, .. } = ladder.plan(&a, device.target())?;
     let asked = Rung {
@@ -175,8 +190,8 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
         cost: None,
         reason: "as asked".into(),
     };
+    let analysis = ladder.told().unwrap_or_else(|| Analysis::of(&a));
     let rungs = if ladder.rungs.is_empty() { vec![asked] } else { ladder.rungs };
-    let analysis = ladder.analysis.unwrap_or_else(|| Analysis::of(&a));
     Ok(Prospect { analysis, components: components(&a), rungs })
 }
 

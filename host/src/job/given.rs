@@ -3,31 +3,49 @@
 use super::report::Report;
 use super::residual::{relative, residual};
 use super::scaled::ScaledSystem;
-use super::solver::{Solution, Solver};
-use super::verdict::proof;
+use super::size::Size;
+use super::solved::{Asked, Solution};
+use super::solver::Solver;
 use crate::error::Result;
 use crate::matrix::backward_error;
+use crate::matrix::backward_error::most;
 use crate::norm::norm;
-use crate::solver::StopReason;
+use crate::solver::{Stop, StopReason};
 
 impl Solver {
     /// Solves the system that was given, whatever it is solved as.
     pub(super) fn solve_given(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+        self.check("right-hand side", b)?;
+        start.map_or(Ok(()), |x| self.check("start", x))?;
+        let Some(scaled) = self.scaled.clone() else { return self.solve_numbered(self.asked(start, b)) };
+        let size = Size::of(most(b), 0, self.plan.options.precision);
+        let asked = Asked { b, start, atol: scaled.stop.atol };
+        size.solve(&*scaled.given, asked, |asked| self.solve_scaled(&scaled, asked))
+    }
+
+    /// The same for vectors in the given numbering.
+    fn solve_numbered(&mut self, asked: Asked) -> Result<Solution> {
+        let Some(numbering) = self.numbering.clone() else { return self.solve_from(asked) };
+        let (start, b) = (asked.start.map(|x| numbering.vector(x)), numbering.vector(asked.b));
+        let Solution { x, report } = self.solve_from(Asked { b: &b, start: start.as_deref(), ..asked })?;
+        Ok(Solution { x: numbering.given(&x), report })
+    }
+
+    /// The same of a system that is solved as a scaled and permuted one.
+    fn solve_scaled(&mut self, scaled: &ScaledSystem, asked: Asked) -> Result<Solution> {
         /// Times at most that what is left is solved for.
         const MOST: u32 = 10;
         /// What a time leaves at most for there to be another.
         const CLEAR: f64 = 0.5;
-        let Some(scaled) = self.scaled.clone() else { return self.solve_numbered(start, b) };
-        self.check("right-hand side", b)?;
-        start.map_or(Ok(()), |x| self.check("start", x))?;
-        let threshold = scaled.stop.threshold(norm(b));
+        let Asked { b, start, atol } = asked;
+        let threshold = Stop { atol, ..scaled.stop }.threshold(norm(b));
         let mut x = start.map_or_else(|| vec![0.0; b.len()], <[f64]>::to_vec);
         let mut r = residual(&scaled.given, &x, b);
         let mut all: Option<Report> = None;
         for _ in 0..MOST {
             // S y = P R r,  x = x + C y
             let rhs = if norm(&r) > threshold { scaled.rhs(&r) } else { vec![0.0; r.len()] };
-            let Solution { x: y, report } = self.solve_numbered(None, &rhs)?;
+            let Solution { x: y, report } = self.solve_numbered(self.asked(None, &rhs))?;
             let d = y.iter().zip(&scaled.scales.columns).map(|(y, c)| y * c);
             let next: Vec<f64> = x.iter().zip(d).map(|(x, d)| x + d).collect();
             let rest = residual(&scaled.given, &next, b);
@@ -63,7 +81,7 @@ impl ScaledSystem {
         let claimed = report.outcome.history.last().copied().unwrap_or(f64::NAN);
         report.outcome.threshold = threshold;
         report.outcome.reason = match report.outcome.reason {
-            _ if found <= threshold => proof(norm_b, b.iter().all(|b| *b == 0.0), threshold),
+            _ if found <= threshold => StopReason::Converged,
             StopReason::Converged if report.backward_error <= UNITS * f64::EPSILON => StopReason::AtRounding,
             StopReason::Converged => StopReason::Inaccurate { claimed, found },
             // How much is left at least was said of S.

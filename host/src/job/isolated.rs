@@ -4,11 +4,12 @@
 
 use super::report::{Report, Warning};
 use super::residual::{relative, residual};
+use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, backward_error};
 use crate::norm::norm;
 use crate::parallel::*;
-use crate::solver::StopReason;
+use crate::solver::{Stop, StopReason};
 
 /// Rows of a task.
 const CHUNK: usize = 4096;
@@ -72,6 +73,21 @@ impl Isolated {
         }
     }
 
+    /// Takes the entries that were put on the diagonal out of what is known of the completed matrix.
+    pub fn take_out_of(&self, analysis: &mut Analysis) {
+        let (count, diagonal) = (self.count(), &mut analysis.values.diagonal);
+        analysis.structure.nonzeros -= count;
+        analysis.values.dominant_rows -= count;
+        diagonal.zero += count;
+        // All have the sign of the first, which may have been changed with the others.
+        let of_sign = if diagonal.positive >= diagonal.negative {
+            &mut diagonal.positive
+        } else {
+            &mut diagonal.negative
+        };
+        *of_sign -= count;
+    }
+
     /// Takes them out of a right-hand side, of which no x reaches them; their norm.
     pub fn take_out(&self, b: &mut [f64]) -> f64 {
         let taken: Vec<f64> = self.unknowns.iter().map(|&i| std::mem::take(&mut b[i as usize])).collect();
@@ -88,11 +104,11 @@ pub(super) fn tell(
     report: &mut Report,
     (a, x, b): (&Csr<f64>, &[f64], &[f64]),
     out_of_reach: f64,
-    threshold: impl Fn(f64) -> f64,
+    stop: Stop,
 ) {
     let r = residual(a, x, b);
     let (found, norm_b) = (norm(&r), norm(b));
-    let threshold = threshold(norm_b);
+    let threshold = stop.threshold(norm_b);
     (report.norm_b, report.projected, report.outcome.threshold) = (norm_b, false, threshold);
     report.relative_residual = relative(found, norm_b);
     report.backward_error = backward_error(a, x, b, &r);

@@ -28,8 +28,7 @@ pub fn ladder(
     // A format or a number type is of an iteration's products.
     let is_iterative =
         options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
-    let is_singular =
-        analysis.values.is_symmetric && analysis.values.zero_sums == a.n_rows() && a.n_rows() > 0;
+    let is_singular = analysis.values.is_symmetric && analysis.maps_constants_to_zero();
     let has_diagonal = analysis.values.diagonal.zero == 0;
     let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= AT_ONCE;
     let small = (a.nnz() <= SMALL).then(|| outlook.prediction(a)).flatten().filter(is_quick);

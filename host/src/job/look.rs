@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::setup::Times;
 use super::trial::Ahead;
-use super::{Device, Options, Precision};
+use super::{Device, Options, Precision, size};
 use crate::analysis::{Closer, Mirrored};
 use crate::backend::gpu::buffer::check_reach;
 use crate::backend::gpu::{Gpu, check_memory};
@@ -20,6 +20,8 @@ const SMALL: usize = 50_000;
 /// What a look has found.
 pub(super) struct Look {
     pub survey: Survey,
+    /// By 2 to this power the matrix was divided.
+    pub divided: i32,
     /// The matrix that was looked at, where that is on a device.
     pub copy: Option<DeviceCsr<f64>>,
     gpu: Option<Gpu>,
@@ -28,13 +30,14 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Looks at a matrix on the device that is to solve with it, where there is one.
+    /// Looks at a matrix on the device that is to solve with it, where there is one. A matrix of extreme size
+    /// becomes one of ordinary size.
     ///
     /// # Errors
     /// [`Error::Matrix`](crate::Error::Matrix) and [`Error::NotFinite`](crate::Error::NotFinite) for a matrix
     /// that is not square or not finite; those of a device.
     pub fn at(
-        a: &Arc<Csr<f64>>,
+        a: &mut Arc<Csr<f64>>,
         device: Option<&Device>,
         options: &Options,
         times: &mut Times,
@@ -59,7 +62,12 @@ impl Look {
         if !survey.is_finite {
             check::check_finite(a)?;
         }
-        Ok(Look { survey, copy, gpu: gpu.cloned(), ahead })
+        let divided = size::of_matrix(&survey, options.precision);
+        if divided != 0 {
+            *a = size::divided(a, divided);
+            return Ok(Look { divided, ..Look::at(a, device, options, times)? });
+        }
+        Ok(Look { survey, divided, copy, gpu: gpu.cloned(), ahead })
     }
 
     /// The matrix has become another one.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::climb::is_conclusive;
-use super::solved::{Rhs, Solved};
-use super::solver::{Solution, Solver, project};
+use super::size::Size;
+use super::solved::{Asked, Rhs, Solution, Solved};
+use super::solver::{Solver, project};
 use crate::error::Result;
-use crate::norm::norm;
 
 /// Right-hand sides that are solved for at once, at most. With 8 a matrix is an eighth of its bytes for each,
 /// and the vectors are most of what an iteration moves.
@@ -42,12 +42,15 @@ impl Solver {
         // Where nobody has chosen, the first finds the way.
         let alone = if self.ladder.is_last() { 0 } else { b.len().min(1) };
         let (first, others) = b.split_at(alone);
-        let mut solutions = first.iter().map(|b| self.solve_from(None, b)).collect::<Result<Vec<_>>>()?;
+        let mut solutions =
+            first.iter().map(|b| self.solve_from(self.asked(None, b))).collect::<Result<Vec<_>>>()?;
         for group in others.chunks(AT_ONCE) {
             let together = if group.len() > 1 { self.solve_together(group)? } else { None };
             match together {
                 Some(found) => solutions.extend(found),
-                None => group.iter().try_for_each(|b| self.solve_from(None, b).map(|s| solutions.push(s)))?,
+                None => group
+                    .iter()
+                    .try_for_each(|b| self.solve_from(self.asked(None, b)).map(|s| solutions.push(s)))?,
             }
         }
         Ok(solutions)
@@ -57,14 +60,15 @@ impl Solver {
     /// tried in another way is solved for alone once more.
     fn solve_together(&mut self, group: &[&[f64]]) -> Result<Option<Vec<Solution>>> {
         let begin = Instant::now();
-        if self.ladder.isolated.is_some() || !group.iter().all(|b| self.plan.suits(b)) {
+        if self.ladder.isolated.is_some() {
             return Ok(None);
         }
         let sign = if self.ladder.is_negated { -1.0 } else { 1.0 };
+        let sizes: Vec<Size> = group.iter().map(|b| self.size(b)).collect();
         let mut projections = Vec::new();
         let mut ready: Vec<Cow<[f64]>> = Vec::new();
-        for b in group {
-            let mut b = Cow::Borrowed(*b);
+        for (b, size) in group.iter().zip(&sizes) {
+            let mut b = size.rhs(b);
             if self.ladder.is_negated {
                 b.to_mut().iter_mut().for_each(|v| *v *= sign);
             }
@@ -72,7 +76,9 @@ impl Solver {
             projections.push(space.and_then(|space| project(space, b.to_mut())));
             ready.push(b);
         }
-        let rhs: Vec<Rhs> = ready.iter().map(|b| Rhs { b, norm: norm(b), start: None }).collect();
+        let atol = |size: &Size| size.atol(self.plan.options.stop.atol);
+        let asked = ready.iter().zip(&sizes).map(|(b, size)| Asked { b, start: None, atol: atol(size) });
+        let rhs: Vec<Rhs> = asked.map(|asked| self.rhs(asked)).collect();
         self.times.setup += begin.elapsed().as_secs_f64();
         self.watch.judge = None;
         if self.prepared.is_none() {
@@ -83,7 +89,8 @@ impl Solver {
             return Ok(None);
         };
         let mut solutions = Vec::new();
-        for (((mut solved, rhs), projection), b) in all.into_iter().zip(&rhs).zip(projections).zip(group) {
+        let columns = all.into_iter().zip(&rhs).zip(projections).zip(group.iter().zip(sizes));
+        for (((mut solved, rhs), projection), (b, size)) in columns {
             let is_last = self.ladder.is_last() || is_conclusive(solved.outcome.reason);
             if self.is_inexact(&solved) || !is_last {
                 solutions.push(self.solve_again(&solved, b)?);
@@ -94,8 +101,10 @@ impl Solver {
             warnings.extend(projection);
             warnings.extend(self.settle(rhs, &mut solved));
             let mut report = self.report(rhs, projected, warnings, &solved);
-            (report.columns, report.analysis) = (group.len(), self.ladder.analysis().cloned());
-            solutions.push(Solution { x: solved.x, report });
+            (report.columns, report.analysis) = (group.len(), self.ladder.told());
+            let mut solution = Solution { x: solved.x, report };
+            size.give_back(&*self.plan.a, rhs.b, &mut solution)?;
+            solutions.push(solution);
         }
         Ok(Some(solutions))
     }
@@ -103,6 +112,6 @@ impl Solver {
     /// Solves alone what has not come to an end together with others.
     fn solve_again(&mut self, left: &Solved, b: &[f64]) -> Result<Solution> {
         self.times.setup += left.seconds;
-        self.solve_from(None, b)
+        self.solve_from(self.asked(None, b))
     }
 }

@@ -13,7 +13,8 @@
 //! | `prepare`, `setup`, `run`, `solved` | a plan carried out, on one device or several, and what came of it |
 //! | `many`, `columns` | several right-hand sides |
 //! | `reorder` | another numbering of the unknowns |
-//! | `scaled` | rows and columns scaled, and rows permuted |
+//! | `size` | systems of extreme size, solved at an ordinary one |
+//! | `scaled`, `given` | rows and columns scaled, and rows permuted |
 //! | `ranks` | the same on several ranks |
 //! | `residual`, `refine`, `verdict` | what every claim is checked with, what follows, and what is said then |
 //! | `report`, `account` | what was done |
@@ -55,6 +56,7 @@ mod rung;
 mod scaled;
 mod setup;
 pub mod shapes;
+mod size;
 mod solved;
 mod solver;
 pub mod spmv;
@@ -80,7 +82,8 @@ pub use report::{Obstacle, Report, Warning};
 pub use residual::relative_residual;
 pub use rung::{Cost, Rung};
 pub use scaled::Scaled;
-pub use solver::{Solution, Solver};
+pub use solved::Solution;
+pub use solver::Solver;
 pub use timing::Timing;
 
 /// Solves `A x = b` once, from `x = 0`; see [`Solver::solve`].

@@ -11,13 +11,9 @@ use crate::error::{Error, Result};
 use crate::matrix::{
     AnyMatrix, Choice, Csr, Format, Magnitudes, Survey, Target, block, check, choose, choose_blocks,
 };
-use crate::parallel::*;
 use crate::precond::{self, Description, NullSpace, SingularBlocks};
 use crate::solver::direct::Outlook;
 use crate::solver::{self, Stop};
-
-/// Entries of the diagonal, or of a vector, that a task looks at.
-const CHUNK: usize = 4096;
 
 /// A matrix and how it is going to be solved with.
 #[derive(Clone)]
@@ -59,7 +55,9 @@ impl Plan {
         }
         let empty_row = survey.empty_row.map(|row| Warning::EmptyRow { row: row + 1 });
         let mut warnings: Vec<Warning> = empty_row.into_iter().collect();
-        let is_divisible = options.block_size == 1 && survey.diagonal.zero == 0;
+        let may_vanish = options.precision == Precision::F32
+            && survey.diagonal_magnitudes.least < f64::from(f32::MIN_POSITIVE);
+        let is_divisible = options.block_size == 1 && survey.diagonal.zero == 0 && !may_vanish;
         let check_divisible =
             |precond| if is_divisible { Ok(()) } else { check_divisible(&a, precond, &options) };
         let matrix = Traits {
@@ -103,14 +101,6 @@ impl Plan {
             outlook,
             warnings,
         })
-    }
-
-    /// Whether the hierarchy's number type can hold this right-hand side.
-    pub fn suits(&self, b: &[f64]) -> bool {
-        let chosen = self.hierarchy_in_f32 && self.options.amg_precision.is_none();
-        let largest = |b: &[f64]| b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        let most = || b.par_chunks(CHUNK).map(largest).reduce(|| 0.0, f64::max);
-        !chosen || fits_f32(Magnitudes::of_one(most()))
     }
 
     /// Whether what was set up for `other`, a plan of a matrix of the same pattern, serves this one with
@@ -197,7 +187,17 @@ pub(super) fn check_divisible(a: &Csr<f64>, precond: Precond, options: &Options)
     if !description.divides_by_diagonal || is_pseudo && options.block_size > 1 {
         return Ok(());
     }
-    check::check_divisible(a, options.block_size, description.name)
+    check::check_divisible(a, options.block_size, description.name)?;
+    match options.precision {
+        Precision::F64 => Ok(()),
+        Precision::F32 => check::check_divisible(&a.cast::<f32>(), options.block_size, description.name)
+            .map_err(|error| match error {
+                Error::Diagonal { row, method, .. } => {
+                    Error::Diagonal { row, what: check::TOO_SMALL_FOR_F32, method }
+                }
+                error => error,
+            }),
+    }
 }
 
 /// The error of a diagonal entry, which cannot be had by another order where the whole row is empty.

@@ -145,7 +145,7 @@ pub enum Obstacle {
     Entry {
         /// Its row, counted from 1.
         row: usize,
-        /// "missing", "zero" or "not finite".
+        /// "missing", "zero", "too small" or "not finite".
         what: &'static str,
     },
     /// A diagonal block.
@@ -210,9 +210,10 @@ pub enum Warning {
         /// The norm of that part over that of the right-hand side.
         share: f64,
     },
-    /// The matrix is singular in f64: with x every `x + v` is a solution, v in its null space.
+    /// The matrix is singular in f64, or differs from a singular one by rounding: with x every `x + v` is a
+    /// solution to rounding, v in its null space.
     NotUnique {
-        /// Dimension of the null space.
+        /// Vectors of the null space that were found.
         dimension: usize,
     },
     /// The matrix is singular, and the solver has not converged: why.
@@ -286,7 +287,8 @@ impl fmt::Display for Warning {
                     if *dimension == 1 { "1 vector".into() } else { format!("{dimension} vectors") };
                 write!(
                     f,
-                    "the matrix is singular in f64, with a null space of {vectors}: a solution is not the only one"
+                    "the matrix is singular, or so nearly that rounding hides it, with at least {vectors} in its null \
+                     space: x is not the only solution, to rounding"
                 )
             }
             Warning::Singular(why) => f.write_str(why),

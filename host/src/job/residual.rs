@@ -5,7 +5,8 @@ use crate::parallel::*;
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::matrix::backward_error::larger;
-use crate::norm::norm;
+use crate::norm::{holds, norm, of_extreme};
+use crate::powers::times;
 
 /// Rows whose sum is one number, so that the order of additions does not depend on the threads.
 const CHUNK: usize = 4096;
@@ -41,6 +42,19 @@ pub(super) trait Equation {
     fn project(&self, x: &mut [f64]) -> Result<()>;
 }
 
+impl Equation for Csr<f64> {
+    fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>> {
+        Ok(residual(self, x, b))
+    }
+    fn norms(&self, x: &[f64], b: &[f64]) -> Result<Norms> {
+        Ok(Norms::of(self, x, b))
+    }
+    /// Nothing is known of one.
+    fn project(&self, _: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// How large a residual is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Norms {
@@ -53,20 +67,26 @@ pub(super) struct Norms {
 impl Norms {
     /// Those of `b - A x`, in one pass over A.
     pub fn of(a: &Csr<f64>, x: &[f64], b: &[f64]) -> Norms {
-        let chunk = |c: usize| {
-            let rows = c * CHUNK..((c + 1) * CHUNK).min(a.n_rows());
-            rows.map(|i| entry(a, x, b, i))
-                .fold((0.0, 0.0), |(sum, max), r| (sum + r * r, larger(max, r.abs())))
-        };
-        let chunks: Vec<(f64, f64)> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
-        let (squares, max) = chunks.iter().fold((0.0, 0.0), |(sum, max), c| (sum + c.0, larger(max, c.1)));
-        Norms { two: squares.sqrt(), max }
+        let (squares, max) = squares_and_max(a, x, b, |r| r);
+        let of_extreme = || of_extreme(max, |e| squares_and_max(a, x, b, |r| times(r, e)).0);
+        Norms { two: if holds(squares) { squares.sqrt() } else { of_extreme() }, max }
     }
 
     /// Those of n elements that are known to have at least this 2-norm.
     pub fn at_least(self, two: f64, n: usize) -> Norms {
         Norms { two: self.two.max(two), max: larger(self.max, two / (n.max(1) as f64).sqrt()) }
     }
+}
+
+/// The sum of squares and the largest magnitude of what is made of the elements of `b - A x`.
+fn squares_and_max(a: &Csr<f64>, x: &[f64], b: &[f64], of: impl Fn(f64) -> f64 + Sync) -> (f64, f64) {
+    let chunk = |c: usize| {
+        let rows = c * CHUNK..((c + 1) * CHUNK).min(a.n_rows());
+        rows.map(|i| of(entry(a, x, b, i)))
+            .fold((0.0, 0.0), |(sum, max), r| (sum + r * r, larger(max, r.abs())))
+    };
+    let chunks: Vec<(f64, f64)> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
+    chunks.iter().fold((0.0, 0.0), |(sum, max), c| (sum + c.0, larger(max, c.1)))
 }
 
 /// A norm as a share of `||b||_2`; the norm itself where that is 0.

@@ -272,7 +272,7 @@ impl<T: Number, B: Computes<T>> Refined for System<T, B> {
 
 impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved> {
-        let threshold = self.plan.options.stop.threshold(rhs.norm);
+        let threshold = rhs.threshold;
         watch.tell(Stage::Upload);
         let start = Instant::now();
         let b = self.vector(rhs.b)?;
@@ -332,8 +332,8 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let b = rhs.iter().map(|rhs| self.vector(rhs.b)).collect::<Result<Vec<_>>>()?;
         self.backend.synchronize()?;
         times.upload += start.elapsed().as_secs_f64();
-        let stop = self.plan.options.stop;
-        let thresholds: Vec<f64> = rhs.iter().map(|rhs| stop.threshold(rhs.norm)).collect();
+        let max_iterations = self.plan.options.stop.max_iterations;
+        let thresholds: Vec<f64> = rhs.iter().map(|rhs| rhs.threshold).collect();
 
         watch.tell(Stage::Solve);
         let before = self.device.counts();
@@ -343,7 +343,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let threshold = thresholds.iter().copied().fold(0.0, f64::max);
         let mut observer = Iterations { watch: &mut *watch, before: 0, norm_b, threshold };
         let b = ColumnVector::Each(b);
-        let (x, outcomes) = columns.solve(matrix, &b, thresholds, stop.max_iterations, &mut observer)?;
+        let (x, outcomes) = columns.solve(matrix, &b, thresholds, max_iterations, &mut observer)?;
         backend.synchronize()?;
         let seconds = start.elapsed().as_secs_f64() / rhs.len() as f64;
         let counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));

@@ -68,10 +68,8 @@ impl Number for f64 {
 
 impl Number for f32 {
     fn matrix(a: &Arc<Csr<f64>>) -> Result<Arc<Csr<f32>>> {
-        let a = Arc::new(a.cast::<f32>());
-        // A value may overflow.
-        check::check_finite(&a)?;
-        Ok(a)
+        check::check_in_f32(a)?;
+        Ok(Arc::new(a.cast::<f32>()))
     }
     fn rounded(values: &[f64]) -> Cow<'_, [f32]> {
         values.iter().map(|&v| v as f32).collect()

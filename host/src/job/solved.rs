@@ -1,6 +1,7 @@
 //! A right-hand side, and what came of a solve with it.
 
 use super::ranks::Info;
+use super::report::Report;
 use super::residual::Norms;
 use super::{Method, Precision};
 use crate::backend::Storage;
@@ -8,11 +9,32 @@ use crate::launch::Counts;
 use crate::precond::{amg, ilu};
 use crate::solver::{Outcome, StopReason, direct};
 
+/// A solution and how it was found.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// The solution.
+    pub x: Vec<f64>,
+    /// What was done.
+    pub report: Report,
+}
+
+/// What is solved for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub b: &'a [f64],
+    /// Where to start from; `None` for 0.
+    pub start: Option<&'a [f64]>,
+    /// The absolute tolerance.
+    pub atol: f64,
+}
+
 /// A right-hand side, in the range of a singular matrix.
 pub(super) struct Rhs<'a> {
     pub b: &'a [f64],
     /// `||b||_2`.
     pub norm: f64,
+    /// The norm of a residual that is small enough.
+    pub threshold: f64,
     /// Where to start from; `None` for 0.
     pub start: Option<&'a [f64]>,
 }

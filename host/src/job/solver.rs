@@ -8,10 +8,9 @@ use super::Device;
 use super::account::About;
 use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
-use super::isolated;
+use super::isolated::{self, Isolated};
 use super::judge::Judge;
 use super::look::Look;
-use super::options::Precision;
 use super::plan::Plan;
 use super::prepare::prepare;
 use super::progress::Watch;
@@ -21,22 +20,15 @@ use super::report::{Report, Warning};
 use super::run::Prepared;
 use super::scaled::ScaledSystem;
 use super::setup::Times;
-use super::solved::{Rhs, Solved};
+use super::size::Size;
+use super::solved::{Asked, Rhs, Solution, Solved};
 use crate::error::{Error, Result};
+use crate::matrix::backward_error::most;
 use crate::matrix::{IntoCsr, backward_error, check};
 use crate::norm::norm;
 use crate::precond::NullSpace;
 use crate::setup::DeviceCsr;
 use crate::solver::{Stop, StopReason};
-
-/// A solution and how it was found.
-#[derive(Debug, Clone)]
-pub struct Solution {
-    /// The solution.
-    pub x: Vec<f64>,
-    /// What was done.
-    pub report: Report,
-}
 
 /// Solves `A x = b` for one A and any number of b.
 ///
@@ -74,6 +66,8 @@ pub struct Solver {
     pub(super) scaled: Option<Arc<ScaledSystem>>,
     /// The numbering that is solved in, where it is not the given one.
     pub(super) numbering: Option<Arc<Numbering>>,
+    /// The matrix of the plan is what is solved with divided by 2 to this power.
+    pub(super) divided: i32,
     /// The matrix of the plan on the device, where it was looked at there, until something is set up with
     /// it.
     pub(super) copy: Option<DeviceCsr<f64>>,
@@ -149,16 +143,16 @@ impl Solver {
         let other = || Error::Matrix("the pattern is another one; only values can be updated".into());
         let a = Arc::new(a.in_pattern_of(&self.plan.a).ok_or_else(other)?);
         self.device.clone().run(|| {
-            let a = if self.ladder.is_negated { Arc::new(a.map_values(|v| -v)) } else { a };
+            let mut a = if self.ladder.is_negated { Arc::new(a.map_values(|v| -v)) } else { a };
             let (options, mut times) = (self.plan.options.clone(), Times::default());
             let here = Some(&self.device).filter(|_| self.ranks.is_none());
-            let Look { survey, copy, .. } = Look::at(&a, here, &options, &mut times)?;
+            let Look { survey, copy, divided, .. } = Look::at(&mut a, here, &options, &mut times)?;
             let mut plan = Plan::new(a, options, &survey, survey.is_mirrored, self.device.target())?;
             plan.hierarchy_in_f32 &= !self.needs_f64;
             self.times.upload += times.upload;
             self.times.setup += start.elapsed().as_secs_f64() - times.upload;
             let same = plan.is_like(&self.plan);
-            (self.scaled, self.plan, self.copy) = (scaled, plan, copy);
+            (self.scaled, self.plan, self.divided, self.copy) = (scaled, plan, divided, copy);
             match self.prepared.take() {
                 Some(mut prepared) if same => {
                     prepared.update(self.plan.clone(), self.copy.take(), &mut self.times)?;
@@ -224,31 +218,35 @@ impl Solver {
         Ok(())
     }
 
-    /// [`Solver::solve_from`] for vectors in the given numbering.
-    pub(super) fn solve_numbered(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
-        let Some(numbering) = self.numbering.clone() else { return self.solve_from(start, b) };
-        self.check("right-hand side", b)?;
-        start.map_or(Ok(()), |x| self.check("start", x))?;
-        let start = start.map(|x| numbering.vector(x));
-        let Solution { x, report } = self.solve_from(start.as_deref(), &numbering.vector(b))?;
-        Ok(Solution { x: numbering.given(&x), report })
+    /// With the absolute tolerance of the plan.
+    pub(super) fn asked<'a>(&self, start: Option<&'a [f64]>, b: &'a [f64]) -> Asked<'a> {
+        Asked { b, start, atol: self.plan.options.stop.atol }
+    }
+
+    /// The size of a right-hand side of the plan's system.
+    pub(super) fn size(&self, b: &[f64]) -> Size {
+        Size::of(most(b), self.divided, self.plan.options.precision)
+    }
+
+    /// Solves at ordinary size, with what the matrix was made to.
+    pub(super) fn solve_from(&mut self, asked: Asked) -> Result<Solution> {
+        let negated: Option<Vec<f64>> = self.ladder.is_negated.then(|| asked.b.iter().map(|v| -v).collect());
+        let asked = Asked { b: negated.as_deref().unwrap_or(asked.b), ..asked };
+        let (size, a) = (self.size(asked.b), self.plan.a.clone());
+        size.solve(&*a, asked, |asked| self.try_ways(asked))
     }
 
     /// Tries one way after the other until one is conclusive or the last. Each begins from the best x so far.
-    pub(super) fn solve_from(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
-        self.check("right-hand side", b)?;
-        start.map_or(Ok(()), |x| self.check("start", x))?;
-        let negated: Option<Vec<f64>> = self.ladder.is_negated.then(|| b.iter().map(|v| -v).collect());
-        let given = negated.as_deref().unwrap_or(b);
-        let mut b = Cow::Borrowed(given);
+    fn try_ways(&mut self, asked: Asked) -> Result<Solution> {
+        let mut b = Cow::Borrowed(asked.b);
         let isolated = self.ladder.isolated.as_ref();
         let out_of_reach = isolated.map_or(0.0, |isolated| isolated.take_out(b.to_mut()));
         let mut best: Option<Solution> = None;
         loop {
             let begin = Instant::now();
-            let from = best.as_ref().map(|best| best.x.as_slice()).or(start);
+            let start = best.as_ref().map(|best| best.x.as_slice()).or(asked.start);
             self.watch.judge = self.judge();
-            let solved = self.solve_once(from, &b);
+            let solved = self.solve_once(Asked { b: &b, start, ..asked });
             let is_better = |solution: &Solution| {
                 let residual = solution.report.relative_residual;
                 best.as_ref().is_none_or(|best| residual <= best.report.relative_residual)
@@ -281,11 +279,11 @@ impl Solver {
         solution.report.attempts = std::mem::take(&mut self.ladder.left);
         let left = solution.report.attempts.iter().map(|attempt| attempt.seconds);
         solution.report.setup_seconds += left.sum::<f64>();
-        solution.report.analysis = self.ladder.analysis().cloned();
+        solution.report.analysis = self.ladder.told();
         if out_of_reach > 0.0 {
-            let system = (&*self.plan.a, &solution.x[..], given);
-            let threshold = |norm| self.plan.options.stop.threshold(norm);
-            isolated::tell(&mut solution.report, system, out_of_reach, threshold);
+            let system = (&*self.plan.a, &solution.x[..], asked.b);
+            let stop = Stop { atol: asked.atol, ..self.plan.options.stop };
+            isolated::tell(&mut solution.report, system, out_of_reach, stop);
         }
         Ok(solution)
     }
@@ -303,17 +301,14 @@ impl Solver {
     }
 
     /// Solves the way that is tried now.
-    fn solve_once(&mut self, start: Option<&[f64]>, b: &[f64]) -> Result<Solution> {
+    fn solve_once(&mut self, asked: Asked) -> Result<Solution> {
         let begin = Instant::now();
         let mut warnings = self.plan.warnings.clone();
-        let mut b = Cow::Borrowed(b);
+        let mut b = Cow::Borrowed(asked.b);
         let projection = self.plan.null_space.as_ref().and_then(|space| project(space, b.to_mut()));
         let projected = projection.is_some();
         warnings.extend(projection);
-        let rhs = Rhs { b: &b, norm: norm(&b), start };
-        if !self.plan.suits(&b) {
-            self.use_f64();
-        }
+        let rhs = self.rhs(Asked { b: &b, ..asked });
         self.times.setup += begin.elapsed().as_secs_f64();
 
         let mut solved = self.attempt(&rhs)?;
@@ -329,8 +324,15 @@ impl Solver {
         Ok(Solution { x: solved.x, report })
     }
 
+    /// A right-hand side in the range of the matrix.
+    pub(super) fn rhs<'a>(&self, Asked { b, start, atol }: Asked<'a>) -> Rhs<'a> {
+        let norm = norm(b);
+        let threshold = Stop { atol, ..self.plan.options.stop }.threshold(norm);
+        Rhs { b, norm, threshold, start }
+    }
+
     pub(super) fn check(&self, what: &'static str, v: &[f64]) -> Result<()> {
-        check_given(what, v, self.plan.a.n_rows(), self.plan.options.precision)
+        check::check_vector(what, v, self.plan.a.n_rows())
     }
 
     /// Lets the hierarchy be applied in f64 from now on.
@@ -382,7 +384,7 @@ impl Solver {
         times.check += start.elapsed().as_secs_f64();
         let about = About {
             n_rows: plan.a.n_rows(),
-            nnz: plan.a.nnz(),
+            nnz: plan.a.nnz() - self.ladder.isolated.as_ref().map_or(0, Isolated::count),
             method: plan.method,
             precond: plan.precond,
             options: &plan.options,
@@ -396,17 +398,6 @@ impl Solver {
         let expected_bytes = self.device.gpu().map(|_| plan.expected_bytes());
         Report { reordered, projected, expected_bytes, ..Report::new(about, solved) }
     }
-}
-
-/// Refuses a vector that is not of n elements, or not finite in the precision that it is used in.
-pub(super) fn check_given(what: &'static str, v: &[f64], n: usize, precision: Precision) -> Result<()> {
-    check::check_vector(what, v, n)?;
-    if precision == Precision::F32 {
-        // A value may overflow.
-        let rounded: Vec<f32> = v.iter().map(|&v| v as f32).collect();
-        check::check_vector(what, &rounded, n)?;
-    }
-    Ok(())
 }
 
 /// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than

@@ -5,6 +5,7 @@ use super::report::Warning;
 use super::residual::{Norms, relative};
 use super::solved::{Rhs, Solved};
 use super::solver::Solver;
+use crate::analysis::Analysis;
 use crate::matrix::backward_error;
 use crate::precond::NullSpace;
 use crate::solver::StopReason;
@@ -25,10 +26,6 @@ impl Solver {
     /// better.
     pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if solved.outcome.reason == StopReason::Converged {
-            let b_is_zero = rhs.b.iter().all(|b| *b == 0.0);
-            solved.outcome.reason = proof(rhs.norm, b_is_zero, solved.outcome.threshold);
-        }
         if self.is_rounding(rhs, solved) {
             solved.outcome.reason = StopReason::AtRounding;
         }
@@ -42,6 +39,9 @@ impl Solver {
         warnings.extend((null_space > 0).then_some(Warning::NotUnique { dimension: null_space }));
         // What is left at the limit of f64 is the best that there is, however large its residual.
         if matches!(reason, StopReason::Converged | StopReason::AtRounding) {
+            let is_said = null_space > 0 || self.plan.null_space.is_some();
+            let is_open = !is_said && self.ladder.analysis().is_some_and(Analysis::maps_constants_to_zero);
+            warnings.extend(is_open.then_some(Warning::NotUnique { dimension: 1 }));
             return warnings;
         }
         let a = &self.plan.a;
@@ -73,22 +73,6 @@ impl Solver {
     }
 }
 
-/// What is left of the claim to have converged: nothing where a norm that it rests on is none, because the
-/// squares of the right-hand side overflow, or those of the residual that was asked for underflow.
-pub(super) fn proof(norm_b: f64, b_is_zero: bool, threshold: f64) -> StopReason {
-    /// The square of such a norm has a digit or two left.
-    const LEAST: f64 = 1e-158;
-    // Of any other right-hand side such a norm of the residual can be the norm of zeros.
-    let is_tiny = norm_b < LEAST / f64::EPSILON.sqrt() && !b_is_zero;
-    match norm_b.is_finite() {
-        false => StopReason::NotFinite,
-        true if is_tiny && threshold < LEAST => StopReason::Breakdown(TINY),
-        true => StopReason::Converged,
-    }
-}
-
-const TINY: &str = "the squares of so small a right-hand side vanish in f64, and with them every norm of a \
-                    residual; multiply it by a number, and x has the same factor";
 const LOST: &str = "rounding errors outgrew the solution";
 
 /// Why a method stopped that left something worse than its start, with a residual norm that is `growth` times

@@ -3,6 +3,7 @@
 use crate::parallel::*;
 
 use super::Csr;
+use crate::powers::times;
 
 /// Rows that a thread takes at least.
 const CHUNK: usize = 4096;
@@ -26,9 +27,17 @@ pub(crate) fn of_norms(norm_a: f64, x: &[f64], b: &[f64], norm_r: f64) -> f64 {
 
 /// The same by all norms.
 pub(crate) fn of_maxima(norm_a: f64, norm_x: f64, norm_b: f64, norm_r: f64) -> f64 {
+    /// So much smaller no product of what f64 holds overflows but with what vanishes.
+    const SMALLER: i32 = -600;
+    let whole = norm_a * norm_x + norm_b;
     match norm_r {
         0.0 => 0.0,
-        _ => norm_r / (norm_a * norm_x + norm_b),
+        // What overflows would make any residual nothing.
+        _ if whole == f64::INFINITY => {
+            let part = times(norm_a.min(f64::MAX), SMALLER) * norm_x + times(norm_b, SMALLER);
+            times(norm_r, SMALLER) / part
+        }
+        _ => norm_r / whole,
     }
 }
 
@@ -55,5 +64,8 @@ mod tests {
         assert_eq!(backward_error(&a, &x, &b, &r), 2.0 / (5.0 * 2.0 + 7.0));
         assert_eq!(backward_error(&a, &[0.0; 2], &[0.0; 2], &[0.0; 2]), 0.0);
         assert!(backward_error(&a, &x, &b, &[f64::NAN, 1.0]).is_nan());
+        let large = a.map_values(|v| v * 1e300);
+        let error = backward_error(&large, &[1e20, 0.0], &[0.0; 2], &[1e304, 0.0]);
+        assert!((error / 2e-17 - 1.0).abs() < 1e-12, "{error:e}");
     }
 }

@@ -11,6 +11,9 @@ use std::fmt;
 /// Rows that one task checks.
 const BLOCK: usize = 4096;
 
+/// What a diagonal entry is that only f64 can divide by.
+pub const TOO_SMALL_FOR_F32: &str = "too small for f32";
+
 /// Refuses a rectangular matrix.
 pub fn check_square<T: Real>(a: &Csr<T>) -> Result<()> {
     if a.n_rows() == a.n_cols() {
@@ -60,6 +63,31 @@ fn first_not_finite<T: Real>(values: &[T]) -> Option<usize> {
     values[first..].iter().position(is_fault).map(|k| first + k)
 }
 
+/// Refuses a matrix of which a row or a column vanishes in f32, where it would be singular.
+pub(crate) fn check_in_f32(a: &Csr<f64>) -> Result<()> {
+    const LEAST: f64 = f32::MIN_POSITIVE as f64;
+    let has_small = |values: &[f64]| values.iter().fold(false, |found, v| found | (v.abs() < LEAST));
+    if a.values().par_chunks(BLOCK).position_first(has_small).is_none() {
+        return Ok(());
+    }
+    let (mut of_rows, mut of_columns) = (vec![0.0f64; a.n_rows()], vec![0.0f64; a.n_cols()]);
+    for (i, of_row) in of_rows.iter_mut().enumerate() {
+        for (&j, v) in a.row(i).0.iter().zip(a.row(i).1) {
+            for most in [&mut *of_row, &mut of_columns[j as usize]] {
+                *most = most.max(v.abs());
+            }
+        }
+    }
+    let largest = of_rows.iter().fold(0.0f64, |most, v| most.max(*v));
+    for (line, of_lines) in [("row", of_rows), ("column", of_columns)] {
+        // A line of zeros is what it was.
+        if let Some(k) = of_lines.iter().position(|&most| most > 0.0 && most < LEAST) {
+            return Err(Error::Vanishes { line, number: k + 1, ratio: largest / of_lines[k] });
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a matrix whose diagonal cannot be divided by, as `method` does: a missing, zero or not
 /// finite entry ([`Error::Diagonal`], the first such row).
 pub fn check_diagonal<T: Real>(a: &Csr<T>, method: &'static str) -> Result<()> {
@@ -68,6 +96,7 @@ pub fn check_diagonal<T: Real>(a: &Csr<T>, method: &'static str) -> Result<()> {
             None => "missing",
             Some(d) if d == T::ZERO => "zero",
             Some(d) if !d.to_f64().is_finite() => "not finite",
+            Some(d) if !(T::ONE / d).to_f64().is_finite() => "too small",
             Some(_) => return None,
         };
         Some((i, what))

@@ -140,8 +140,8 @@ impl NullSpace {
         if columns && !vanishes(&b_sum) {
             Some(format!(
                 "the matrix is singular, the entries of every column add up to 0: there is no solution unless those of the \
-                 right-hand side do, which add up to {:.2e}",
-                b_sum.0
+                 right-hand side do, which add up to {:.2e} of the sum of their magnitudes",
+                b_sum.0 / b_sum.1
             ))
         } else if columns || rows {
             let which = if columns { "column" } else { "row" };
@@ -407,7 +407,8 @@ pub(super) mod tests {
         let columns = dense([1.5, -0.25, -1.5, 0.25]);
         let message = NullSpace::why_singular(&columns, &[1.0, 0.5]).unwrap();
         assert!(
-            message.contains("every column add up to 0") && message.ends_with("add up to 1.50e0"),
+            message.contains("every column add up to 0")
+                && message.ends_with("1.00e0 of the sum of their magnitudes"),
             "{message}"
         );
         let message = NullSpace::why_singular(&columns, &[1.0, -1.0]).unwrap();

@@ -43,6 +43,8 @@ pub enum StopReason {
     Breakdown(&'static str),
     /// A residual norm is NaN or infinite.
     NotFinite,
+    /// f64 does not hold the solution; the text says in which way, and what to do.
+    OutOfRange(&'static str),
     /// The method's own residual norm is small enough, but that of its solution, recomputed, is not, and to
     /// start again from there did not help.
     Inaccurate {
@@ -78,6 +80,7 @@ impl StopReason {
             StopReason::IterationLimit => "iteration_limit",
             StopReason::Breakdown(_) => "breakdown",
             StopReason::NotFinite => "not_finite",
+            StopReason::OutOfRange(_) => "out_of_range",
             StopReason::Inaccurate { .. } => "inaccurate",
             StopReason::Interrupted => "interrupted",
             StopReason::NoSolution { .. } => "no_solution",
@@ -96,6 +99,7 @@ impl fmt::Display for StopReason {
             StopReason::Converged => "converged",
             StopReason::IterationLimit => "iteration limit reached",
             StopReason::Breakdown(which) => return write!(f, "breakdown: {which}"),
+            StopReason::OutOfRange(how) => how,
             StopReason::NotFinite => "the residual became NaN or infinite",
             StopReason::Inaccurate { .. } => {
                 "the method's own residual meets the tolerance, but b - A x, recomputed, does not, and to start \

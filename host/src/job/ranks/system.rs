@@ -179,7 +179,7 @@ impl Refined for System {
 
 impl Prepared for System {
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved> {
-        let threshold = self.plan.options.stop.threshold(rhs.norm);
+        let threshold = rhs.threshold;
         if !self.is_warm {
             let start = Instant::now();
             self.run_once(rhs.b, rhs.start, self.plan.warm_up_stop(threshold), &mut |_, _| ())?;

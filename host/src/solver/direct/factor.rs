@@ -27,6 +27,8 @@ const PAR: Par = Par::Seq;
 /// The factors of a matrix.
 pub struct Factor {
     numbers: Numbers,
+    /// Whether they are of a matrix with other numbers.
+    is_of_other: bool,
     /// For solves.
     workspace: MemBuffer,
 }
@@ -78,15 +80,21 @@ impl Factor {
             Numbers::SparseLu { .. } => StackReq::EMPTY,
             Numbers::BlockLu { .. } => supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, PAR),
         };
-        Ok(Ok(Factor { numbers, workspace: workspace(request)? }))
+        Ok(Ok(Factor { numbers, is_of_other: false, workspace: workspace(request)? }))
     }
 
     /// Computes `L D L^T` again, of a matrix with other numbers.
     pub fn recompute(&mut self, a: &Columns) -> Result<()> {
         if let Numbers::Ldlt { symbolic, values, below, within } = &mut self.numbers {
             ldlt_numbers(a, symbolic, values, below, within)?;
+            self.is_of_other = true;
         }
         Ok(())
+    }
+
+    /// Whether they are of a matrix with other numbers.
+    pub fn is_of_other(&self) -> bool {
+        self.is_of_other
     }
 
     /// `A^-1 x` in place of x.

@@ -87,7 +87,22 @@ impl Factorisation {
                 Err(_) => {}
             }
         }
-        Err(Error::Matrix("the matrix has no factors, even with its pivots perturbed".into()))
+        // Pivots may be there, but so small that solutions overflow.
+        Err(Error::Matrix(
+            "the matrix is singular, or so nearly that solutions with its factors overflow f64, also where its pivots are \
+             perturbed"
+                .into(),
+        ))
+    }
+
+    /// A condition from which on these factors do not tell whether the matrix is singular: those whose zeros
+    /// on the diagonal became others, which a singular matrix becomes regular by.
+    pub fn doubtful(&self) -> f64 {
+        /// Of a matrix that is regular.
+        const SINGULAR: f64 = 1e15;
+        /// A singular one has a condition of about `1 / HELD` then.
+        const NEAR: f64 = 1e-2;
+        if self.factor.is_of_other() { NEAR / HELD } else { SINGULAR }
     }
 
     /// Rows.

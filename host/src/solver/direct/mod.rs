@@ -90,12 +90,15 @@ pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     _: &dyn Preconditioner<T, B>,
     parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
-    Ok(Box::new(Direct::new(Csr::in_type(&a.csr()), parameters)?))
+    let is_rounded = T::EPSILON.to_f64() > f64::EPSILON;
+    Ok(Box::new(Direct { is_rounded, ..Direct::new(Csr::in_type(&a.csr()), parameters)? }))
 }
 
 /// A factorised matrix.
 pub struct Direct {
     a: Arc<Csr<f64>>,
+    /// Whether matrix and right-hand sides were rounded to f32: nothing is proven of those that were given.
+    is_rounded: bool,
     /// None where it was cancelled.
     factorisation: Option<Factorisation>,
     /// Whether it is of the matrix scaled by means: there is no better one.
@@ -120,7 +123,16 @@ impl Direct {
         let cancelled = parameters.cancelled.clone();
         let ordered = parameters.outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
         let factorisation = Factorisation::of(&a, ordered, Care::Usual, &cancelled)?;
-        Ok(Direct { a, factorisation, is_best: false, cancelled, null: None, null_space: 0, condition: None })
+        Ok(Direct {
+            a,
+            is_rounded: false,
+            factorisation,
+            is_best: false,
+            cancelled,
+            null: None,
+            null_space: 0,
+            condition: None,
+        })
     }
 
     /// What was found out; `None` where it was cancelled.
@@ -133,7 +145,7 @@ impl Direct {
             prediction: factorisation.prediction,
             entries: lu.map(SparseLu::entries),
             condition: self.condition,
-            null_space: missing.max(found),
+            null_space: if self.is_rounded { 0 } else { missing.max(found) },
         })
     }
 
@@ -148,6 +160,7 @@ impl Direct {
         let b = factorisation.scaled_rhs(b);
         let null = NullVectors::of(&mut factorisation, &b);
         if null.right.is_empty() {
+            self.condition = estimated(&self.a, &mut factorisation);
             return Ok(());
         }
         (self.null_space, self.factorisation, self.condition) = (null.right.len(), Some(factorisation), None);
@@ -251,6 +264,7 @@ impl Direct {
         if null.left.is_empty() && self.is_last() {
             run.take_refused();
         }
+        self.null_space = null.right.len();
         self.null = Some(null).filter(|null| null.is_complete);
         least
     }
@@ -263,14 +277,16 @@ impl Direct {
             return Ok(false);
         }
         let care = if was_lu { Care::Most } else { Care::Usual };
-        (self.condition, self.null, self.is_best) = (None, None, was_lu);
+        (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, was_lu);
         self.factorisation = Factorisation::of(&self.a, lu, care, &self.cancelled)?;
         Ok(true)
     }
 }
 
-/// A condition from which on a matrix may be singular but for rounding, although it was solved with.
-const SINGULAR: f64 = 1e15;
+/// The condition, where that does not overflow.
+fn estimated(a: &Csr<f64>, factorisation: &mut Factorisation) -> Option<f64> {
+    Some(condition(a, factorisation)).filter(|condition| condition.is_finite())
+}
 
 /// Seconds of a factorisation from which on another one, scaled otherwise, does not have to say whether the
 /// matrix is singular.
@@ -305,7 +321,12 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
         let reason = match () {
             () if run.is_done() => StopReason::Converged,
             () if stop.max_iterations == 0 => StopReason::IterationLimit,
-            () => self.refined(&mut run, stop.max_iterations, on_progress)?,
+            () => match self.refined(&mut run, stop.max_iterations, on_progress)? {
+                StopReason::NoSolution { .. } | StopReason::AtRounding if self.is_rounded => {
+                    StopReason::Stagnated
+                }
+                reason => reason,
+            },
         };
         let is_regular = self.info().is_some_and(|info| info.null_space == 0);
         if let Some(factorisation) = &mut self.factorisation
@@ -313,9 +334,10 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             && matches!(reason, StopReason::Converged | StopReason::AtRounding)
             && is_regular
         {
-            self.condition = Some(condition(&a, factorisation)).filter(|condition| condition.is_finite());
-            let may_be_singular = self.condition.is_none_or(|condition| condition > SINGULAR);
-            if may_be_singular && factorisation.prediction.seconds() < WORTH_A_LOOK {
+            self.condition = estimated(&a, factorisation);
+            let doubtful = factorisation.doubtful();
+            let may_be_singular = self.condition.is_none_or(|condition| condition > doubtful);
+            if may_be_singular && !self.is_rounded && factorisation.prediction.seconds() < WORTH_A_LOOK {
                 self.look_for_null_space(&b)?;
             }
         }

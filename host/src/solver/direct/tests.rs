@@ -5,6 +5,8 @@ use crate::problem::generate;
 use crate::problem::random::{below, permutation, uniform};
 use crate::solver::Stop;
 
+mod singular;
+
 /// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
 fn random(n: usize, per_row: usize, seed: u64) -> Csr<f64> {
     let hidden = permutation(n as u32, seed);

@@ -116,7 +116,15 @@ pub(super) fn check_divisible(
     precond: Precond,
     options: &Options,
 ) -> Result<()> {
-    const WHATS: [&str; 5] = ["missing", "zero", "not finite", "missing or zero", "singular or badly scaled"];
+    const WHATS: [&str; 7] = [
+        "missing",
+        "zero",
+        "too small",
+        check::TOO_SMALL_FOR_F32,
+        "not finite",
+        "missing or zero",
+        "singular or badly scaled",
+    ];
     let (first, b) = (ranges.of(comm.rank()).start, options.block_size);
     let found = match plan::check_divisible(local, precond, options) {
         Ok(()) => None,

@@ -12,7 +12,7 @@ use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Ranges, agree, maxima, sums};
 use crate::error::{Error, Result};
 use crate::job::judge::Judge;
-use crate::job::plan::{fits_f32, warm_up_stop};
+use crate::job::plan::warm_up_stop;
 use crate::job::progress::{CancellationToken, Iterations, Stage, Watch};
 use crate::job::ranks::end;
 use crate::job::ranks::orders::{Choices, check_same_options};
@@ -22,11 +22,12 @@ use crate::job::refine::{Refined, refine};
 use crate::job::report::{Report, Warning};
 use crate::job::residual::{Equation, relative};
 use crate::job::setup::Times;
-use crate::job::solved::{Rhs, Solved};
-use crate::job::solver::{Solution, check_given, projection};
-use crate::job::verdict::{is_worse_than_start, proof, reason_of_loss};
+use crate::job::size::Size;
+use crate::job::solved::{Asked, Rhs, Solution, Solved};
+use crate::job::solver::projection;
+use crate::job::verdict::{is_worse_than_start, reason_of_loss};
 use crate::job::{Device, Options, Precision};
-use crate::matrix::{Csr, Magnitudes};
+use crate::matrix::{Csr, check};
 use crate::precond::NullSpace;
 use crate::precond::amg::Known;
 use crate::solver::{Observer, Outcome, Stop, StopReason};
@@ -38,7 +39,7 @@ use crate::solver::{Observer, Outcome, Stop, StopReason};
 ///
 /// With one rank it is a solver like any other, but for what needs more than rows: see [`Solver::new`].
 pub struct Solver {
-    pub(super) rows: OwnRows,
+    pub(super) rows: Arc<OwnRows>,
     ranges: Ranges,
     pub(super) device: Device,
     pub(super) options: Options,
@@ -80,7 +81,7 @@ impl Solver {
         let in_f32 = chosen.precond.description().has_hierarchy
             && options.amg_precision.map_or(facts.fits_f32, |precision| precision == Precision::F32);
         Ok(Solver {
-            rows: OwnRows { comm: comm.clone(), piece, null_space: facts.null_space.take() },
+            rows: Arc::new(OwnRows { comm: comm.clone(), piece, null_space: facts.null_space.take() }),
             ranges,
             device: device.clone(),
             options: options.clone(),
@@ -133,16 +134,20 @@ impl Solver {
     }
 
     fn solve_part(&mut self, b: &[f64]) -> Result<Solution> {
-        let checked =
-            check_given("right-hand side of this rank", b, self.rows().len(), self.options.precision);
+        let checked = check::check_vector("right-hand side of this rank", b, self.rows().len());
         agree(&*self.rows.comm, checked)?;
-        let mut b = Cow::Borrowed(b);
+        let size = Size::of(self.rows.most(b)?, 0, self.options.precision);
+        let asked = Asked { b, start: None, atol: self.options.stop.atol };
+        let rows = self.rows.clone();
+        size.solve(&*rows, asked, |asked| self.solve_sized(asked))
+    }
+
+    fn solve_sized(&mut self, asked: Asked) -> Result<Solution> {
+        let mut b = Cow::Borrowed(asked.b);
         let projection = self.project(&mut b)?;
-        let rhs = Rhs { b: &b, norm: self.rows.norm(&b)?, start: None };
-        let is_chosen = self.in_f32 && self.options.amg_precision.is_none();
-        if is_chosen && !fits_f32(Magnitudes::of_one(self.rows.most(&b)?)) {
-            self.use_f64();
-        }
+        let norm = self.rows.norm(&b)?;
+        let threshold = Stop { atol: asked.atol, ..self.options.stop }.threshold(norm);
+        let rhs = Rhs { b: &b, norm, threshold, start: None };
         let mut warnings = self.chosen.warnings.clone();
         let projected = projection.is_some();
         warnings.extend(projection);
@@ -197,17 +202,16 @@ impl Solver {
     /// Sets up what there is not yet, and solves.
     fn attempt(&mut self, rhs: &Rhs) -> Result<Solved> {
         self.prepare()?;
-        let options = &self.options;
-        let threshold = options.stop.threshold(rhs.norm);
         self.watch.judge =
-            (options.stop.max_iterations == Stop::BY_RATE).then(|| Judge::of_the_last(Stop::BY_RATE));
+            (self.options.stop.max_iterations == Stop::BY_RATE).then(|| Judge::of_the_last(Stop::BY_RATE));
         let mut watch = std::mem::take(&mut self.watch);
-        let solved = self.solve_watched(rhs, threshold, &mut watch);
+        let solved = self.solve_watched(rhs, &mut watch);
         self.watch = watch;
         solved
     }
 
-    fn solve_watched(&mut self, rhs: &Rhs, threshold: f64, watch: &mut Watch) -> Result<Solved> {
+    fn solve_watched(&mut self, rhs: &Rhs, watch: &mut Watch) -> Result<Solved> {
+        let threshold = rhs.threshold;
         if !self.is_warm {
             let start = Instant::now();
             let stop = warm_up_stop(self.chosen.method, &self.options.method_parameters(), threshold);
@@ -271,10 +275,6 @@ impl Solver {
     /// What becomes of a solution that is none: 0, where that is better.
     fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Result<Option<Warning>> {
         let is_finite = self.rows.most(&solved.x)?.is_finite();
-        if solved.outcome.reason == StopReason::Converged {
-            let b_is_zero = self.rows.most(rhs.b)? == 0.0;
-            solved.outcome.reason = proof(rhs.norm, b_is_zero, solved.outcome.threshold);
-        }
         let (method, reason) = (self.chosen.method, solved.outcome.reason);
         let growth = relative(solved.residual.two, rhs.norm);
         if reason == StopReason::Converged || !is_worse_than_start(method, reason, is_finite, growth) {
@@ -289,7 +289,7 @@ impl Solver {
 
 impl Refined for Solver {
     fn equation(&self) -> &dyn Equation {
-        &self.rows
+        &*self.rows
     }
     fn options(&self) -> &Options {
         &self.options

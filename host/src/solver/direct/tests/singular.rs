@@ -1,0 +1,40 @@
+//! What is said of singular matrices.
+
+use crate::job::{self, Method};
+use crate::matrix::Csr;
+
+/// Twice the same constraints: what holds pivots that vanish would make the matrix regular.
+#[test]
+fn a_singular_saddle_point_is_called_singular() {
+    let n = 24;
+    let chain = |i: usize| [(i, i, 2.5), (i, (i + 1) % n, -1.0), ((i + 1) % n, i, -1.0)];
+    let constraint = |k: usize| {
+        let (row, j) = (n + k, 3 * (k % 8));
+        [(row, j, 1.0), (j, row, 1.0), (row, j + 1, -2.0), (j + 1, row, -2.0)]
+    };
+    let entries = (0..n).flat_map(chain).chain((0..16).flat_map(constraint));
+    let a = Csr::from_triplets(n + 16, n + 16, entries).unwrap();
+    let b = a.mul_vec(&(0..n + 16).map(|i| 1.5 + (0.7 * i as f64).sin()).collect::<Vec<_>>());
+    let report = job::Solver::builder()
+        .method(Method::Direct)
+        .device(job::Device::cpu(1).unwrap())
+        .solve(&a, &b)
+        .unwrap()
+        .report;
+    assert!(report.converged(), "{report}");
+    assert_eq!(report.warnings, [job::Warning::NotUnique { dimension: 8 }], "{report}");
+}
+
+#[test]
+fn a_solution_that_overflows_is_said_to() {
+    let n = 60;
+    let entries = (0..n).map(|i| (i, i, 1e-8)).chain((1..n).map(|i| (i - 1, i, 1.0)));
+    let a = Csr::from_triplets(n, n, entries).unwrap();
+    let error = job::Solver::builder()
+        .method(Method::Direct)
+        .device(job::Device::cpu(1).unwrap())
+        .solve(&a, &vec![1.0; n])
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("or so nearly that solutions with its factors overflow"), "{error}");
+}
