@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::climb::is_conclusive;
+use super::projection::Projection;
 use super::solved::{Rhs, Solved};
-use super::solver::{Solution, Solver, project};
+use super::solver::{Solution, Solver};
 use crate::error::Result;
 use crate::norm::norm;
 
@@ -69,7 +70,7 @@ impl Solver {
                 b.to_mut().iter_mut().for_each(|v| *v *= sign);
             }
             let space = self.plan.null_space.as_ref();
-            projections.push(space.and_then(|space| project(space, b.to_mut())));
+            projections.push(space.and_then(|space| Projection::of(space, b.to_mut())));
             ready.push(b);
         }
         let rhs: Vec<Rhs> = ready.iter().map(|b| Rhs { b, norm: norm(b), start: None }).collect();
@@ -89,11 +90,13 @@ impl Solver {
                 solutions.push(self.solve_again(&solved, b)?);
                 continue;
             }
-            let projected = projection.is_some();
             let mut warnings = self.plan.warnings.clone();
-            warnings.extend(projection);
+            warnings.extend(projection.as_ref().map(Projection::warning));
             warnings.extend(self.settle(rhs, &mut solved));
-            let mut report = self.report(rhs, projected, warnings, &solved);
+            let mut report = self.report(rhs, warnings, &solved);
+            if let Some(projection) = projection {
+                projection.tell(&mut report, |norm| self.plan.options.stop.threshold(norm));
+            }
             (report.columns, report.analysis) = (group.len(), self.ladder.analysis().cloned());
             solutions.push(Solution { x: solved.x, report });
         }
