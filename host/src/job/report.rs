@@ -276,7 +276,9 @@ impl fmt::Display for Warning {
                     if *dimension == 1 { String::new() } else { format!(" on {dimension} components") };
                 write!(f, "the matrix is singular: its null space is {vectors}{components}; ")?;
                 match *share {
-                    1.0 => f.write_str("all of the right-hand side is outside of its range, where no x reaches"),
+                    1.0 => {
+                        f.write_str("all of the right-hand side is outside of its range, where no x reaches")
+                    }
                     share => write!(
                         f,
                         "{share:.1e} of the right-hand side is outside of its range, where no x reaches: it was \

@@ -100,15 +100,15 @@ impl<T: Real, B: Backend<T>> Minres<T, B> {
         let (norm, gradient) = (self.kept.norm(), self.kept.gradient());
         let claimed = history.last().copied().unwrap_or(f64::NAN);
         let squares = [backend.read(&self.scalars, SQUARE_Q[0])?, backend.read(&self.scalars, SQUARE_Q[1])?];
+        let is_over = matches!(reason, StopReason::Converged | StopReason::Breakdown(_));
+        let is_left = reason == StopReason::IterationLimit && is_running;
         Ok(match reason {
             StopReason::Converged if norm <= NEAR * threshold => reason,
-            StopReason::Interrupted | StopReason::NotFinite => reason,
-            StopReason::IterationLimit if !is_running => reason,
-            _ if gradient <= SMALL => StopReason::LeastSquares { gradient },
+            _ if (is_over || is_left) && gradient <= SMALL => StopReason::LeastSquares { gradient },
             StopReason::Converged => reason,
             _ if squares.iter().any(|&square| square < T::ZERO) => StopReason::IndefinitePreconditioner,
-            StopReason::Breakdown(_) => reason,
-            _ => StopReason::Inaccurate { claimed, found: norm },
+            _ if is_left => StopReason::Inaccurate { claimed, found: norm },
+            reason => reason,
         })
     }
 
@@ -197,7 +197,8 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Minres<T, B> {
     /// r, two directions; and what looks at x take.
     fn traffic(&self, iterations: u32, &Parts { product, vector, m }: &Parts) -> u64 {
         let looks = u64::from((iterations + 1).ilog2());
-        u64::from(iterations) * (product + 20 * vector + m.apply) + looks * (2 * product + 9 * vector + m.apply)
+        u64::from(iterations) * (product + 20 * vector + m.apply)
+            + looks * (2 * product + 9 * vector + m.apply)
     }
 }
 

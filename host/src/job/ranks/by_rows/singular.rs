@@ -36,7 +36,8 @@ pub(super) fn why_singular(
     for (&column, sum) in ghosts.iter().zip(&of_others) {
         messages[ranges.owner(column as usize)].push([f64::from(column), sum.sum, sum.magnitudes]);
     }
-    let written = |sums: Vec<[f64; 3]>| if sums.is_empty() { Vec::new() } else { Writer::new().put(&sums).bytes() };
+    let written =
+        |sums: Vec<[f64; 3]>| if sums.is_empty() { Vec::new() } else { Writer::new().put(&sums).bytes() };
     for message in all_to_all(comm, messages.into_iter().map(written).collect())? {
         if message.is_empty() {
             continue;
