@@ -41,8 +41,8 @@ impl Projection {
         Warning::Projected { dimension, every_unknown, share }
     }
 
-    /// Lets the report on the rest tell of it: where nothing was left to be solved for, of the right-hand side
-    /// that was given, which no x comes near.
+    /// Lets the report on the rest tell of it; where nothing was left to be solved for, of the right-hand
+    /// side that was given, which no x comes near.
     pub fn tell(&self, report: &mut Report, threshold: impl Fn(f64) -> f64) {
         report.projected = !self.is_all;
         let (norm, removed) = self.norms;
@@ -52,7 +52,7 @@ impl Projection {
                 true => StopReason::Converged,
                 false => StopReason::NoSolution { least: removed },
             };
-            (report.norm_b, report.relative_residual, report.backward_error) = (norm, removed / norm, 1.0);
+            (report.norm_b, report.relative_residual, report.backward_error) = (norm, 1.0, 1.0);
         }
     }
 }

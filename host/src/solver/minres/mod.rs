@@ -202,5 +202,5 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Minres<T, B> {
     }
 }
 
-const VANISHED: &str = "a product of directions, whose squares vanish or overflow where the numbers of the matrix or of its \
-                        preconditioner are far from 1; multiply the matrix by a number";
+const VANISHED: &str = "a product of directions, whose squares vanish or overflow where the numbers of the matrix \
+                        or of its preconditioner are far from 1; multiply the matrix by a number";
