@@ -22,13 +22,15 @@ const FAR: f64 = 1.1;
 const UNITS: f64 = 100.0;
 /// What a norm that goes down is of the one before.
 const LOWER: f64 = 0.999;
+/// The same of a gradient.
+const GAINED: f64 = 0.9;
 /// Units of rounding of a gradient that is 0 but for these.
 const ROUNDING: f64 = 16.0;
 
 /// How an iteration goes on.
 pub(super) enum Verdict {
     GoOn,
-    /// From x, to which rounding has done no harm.
+    /// From x, to which rounding has done no harm, and its true residual.
     Again,
     /// x becomes no better, or the iteration has stopped.
     End,
@@ -123,27 +125,35 @@ impl<T: Real, B: Backend<T>> Kept<T, B> {
         backend.norm_max(x, &self.scalars, OF_X)?;
         let (found, largest_x) = self.read(backend)?;
         let is_hidden = UNITS * T::EPSILON.to_f64() * self.largest * largest_x > self.begun.norm;
-        if is_hidden || self.is_worse(found, is_near(found.norm)) {
+        let is_near = is_near(found.norm);
+        let is_better = !is_hidden && self.is_better(found, is_near);
+        if is_better {
+            backend.copy(x, &mut self.x)?;
+            self.found = found;
+        } else {
             backend.copy(&self.x, x)?;
-            let Found { norm, product } = self.found;
-            let has_gained = norm < LOWER * self.from.norm || product < 0.5 * self.from.product;
-            self.from = self.found;
-            return Ok(if has_gained { Verdict::Again } else { Verdict::End });
         }
-        backend.copy(x, &mut self.x)?;
-        self.found = found;
-        let is_rounding = self.gradient() <= ROUNDING * T::EPSILON.to_f64();
-        Ok(if is_rounding { Verdict::End } else { Verdict::GoOn })
+        if is_better && is_near {
+            let is_rounding = self.gradient() <= ROUNDING * T::EPSILON.to_f64();
+            return Ok(if is_rounding { Verdict::End } else { Verdict::GoOn });
+        }
+        let from = std::mem::replace(&mut self.from, self.found);
+        let has_gained = self.found.norm < LOWER * from.norm || self.found.product < GAINED * from.product;
+        Ok(if has_gained { Verdict::Again } else { Verdict::End })
     }
 
-    /// Whether what was kept is better: where rounding has taken over, or where the residual is as small as
-    /// any, and goes no further down.
-    fn is_worse(&self, found: Found, is_near: bool) -> bool {
-        /// What a gradient may be below that.
+    /// Whether x, of which that was found, is better than what was kept. Near the residual that is updated it
+    /// is, but where the residual is as small as any, and goes no further down. Where rounding has taken over
+    /// it must be clearly so.
+    fn is_better(&self, found: Found, is_near: bool) -> bool {
+        /// What a gradient may be where the residual is as small as any.
         const SMALL: f64 = 1e-6;
-        let is_lower = found.norm < self.found.norm;
+        const CLEAR: f64 = 0.1;
+        if !is_near {
+            return found.norm < CLEAR * self.found.norm;
+        }
         let is_at_end = self.gradient() <= SMALL && self.gradient_of(found) > self.gradient();
-        !is_near && !is_lower || is_at_end && found.norm > LOWER * self.found.norm
+        !is_at_end || found.norm <= LOWER * self.found.norm
     }
 
     /// The largest elements of a vector and of its product with A.
