@@ -18,8 +18,9 @@ const SLOTS: usize = 6;
 
 /// The true residual beside the one that is updated, at most: more is no rounding.
 const FAR: f64 = 1.1;
-/// Units of rounding of `||A|| ||x||` that say nothing of a residual any more.
-const UNITS: f64 = 100.0;
+/// The power of a unit of rounding that, of `||A|| ||x||`, says nothing of a residual any more: more than the
+/// unit, which iterations have enlarged.
+const HIDING: f64 = 0.75;
 /// What a norm that goes down is of the one before.
 const LOWER: f64 = 0.999;
 /// The same of a gradient.
@@ -124,7 +125,7 @@ impl<T: Real, B: Backend<T>> Kept<T, B> {
         self.compare(backend, (z, az), OF_R)?;
         backend.norm_max(x, &self.scalars, OF_X)?;
         let (found, largest_x) = self.read(backend)?;
-        let is_hidden = UNITS * T::EPSILON.to_f64() * self.largest * largest_x > self.begun.norm;
+        let is_hidden = T::EPSILON.to_f64().powf(HIDING) * self.largest * largest_x > self.begun.norm;
         let is_near = is_near(found.norm);
         let is_better = !is_hidden && self.is_better(found, is_near);
         if is_better {
