@@ -38,13 +38,15 @@ fn check(device: Arc<dyn Launch>) {
         assert!(many.launches >= few.launches + 16, "{method}: the loop launches kernels");
         assert_eq!(many.allocations, few.allocations, "{method}");
         assert_eq!(many.uploads, few.uploads, "{method}");
+        // MINRES looks at its x, and at 6 scalars, after 1, 3, 7, 15, .. iterations and at the end.
+        let looks = if method == Method::Minres { 2 } else { 0 };
         assert_eq!(many.device_copies, few.device_copies, "{method}");
         // GMRES asks for one scalar at the end of a cycle.
         let cycles = if method.description().takes_parameter("restart") { 16 / CYCLE } else { 0 };
-        assert_eq!(many.downloads, few.downloads + cycles, "{method}");
-        assert_eq!(many.downloaded_bytes, few.downloaded_bytes + 8 * cycles, "{method}");
+        assert_eq!(many.downloads, few.downloads + cycles + looks, "{method}");
+        assert_eq!(many.downloaded_bytes, few.downloaded_bytes + 8 * cycles + 48 * looks, "{method}");
         // Outside of the loop there is no vector either.
-        assert!(few.downloaded_bytes + few.uploaded_bytes < 64, "{method}: {few:?}");
+        assert!(few.downloaded_bytes + few.uploaded_bytes < 256, "{method}: {few:?}");
     }
 }
 

@@ -55,6 +55,29 @@ fn what_was_chosen_is_said_with_its_reason() {
 }
 
 #[test]
+fn what_is_singular_is_warned_of_as_of_the_whole() {
+    let shell = Shell::new();
+    // A cycle, in one direction: rows and columns add up to 0.
+    let entries = (1..=6).map(|i| format!("{i} {i} 1\n{} {i} -1\n", i % 6 + 1)).collect::<String>();
+    shell.file("cycle.mtx", &format!("%%MatrixMarket matrix coordinate real general\n6 6 12\n{entries}"));
+    shell.file("hole.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2\n2 2 0\n3 3 1\n");
+    for (line, warning) in [
+        (
+            "cycle.mtx --solver gmres --precond none",
+            "warning: the matrix is singular, the entries of every column",
+        ),
+        ("hole.mtx --solver gmres --precond none", "warning: row 2 is empty: the matrix is singular"),
+    ] {
+        for ranks in ["", "--ranks 3 --by-rows"] {
+            let (_, stderr) = shell.run(&format!("solve {line} {ranks} {CPU}"), 2);
+            assert!(stderr.contains(warning), "{line} {ranks}: {stderr}");
+        }
+    }
+    let (_, stderr) = shell.run(&format!("solve hole.mtx --ranks 500 --by-rows {CPU}"), 1);
+    assert!(stderr.contains("there are 500 ranks for 3 rows"), "{stderr}");
+}
+
+#[test]
 fn what_it_does_not_do_is_refused() {
     let shell = Shell::new();
     shell.run("gen poisson2d 4 a.mtx -q", 0);
@@ -71,6 +94,8 @@ fn what_it_does_not_do_is_refused() {
     refused("a.wsm --rhs b.mtx", "b.mtx has 15 rows and 1 columns; the right-hand side has 16 rows");
     refused("a.wsm --rhs none.mtx", "none.mtx");
     refused("a.wsm --rhs a.wsm", "a.wsm has 16 rows and 16 columns; the right-hand side has 16 rows");
+    shell.file("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1\n2 2 1\n");
+    refused("wide.mtx", "the matrix is 2 x 3; solving needs as many rows as columns");
     refused("a.wsm --partition rcm", "leave --partition out");
     refused("a.wsm --solver direct", "the method direct needs the whole matrix");
     refused("a.wsm --scaling ruiz", "scaling needs the whole matrix");

@@ -1,5 +1,8 @@
 //! A solve of the system that was given as a scaled and permuted one.
 
+use std::borrow::Cow;
+
+use super::projection::Projection;
 use super::report::Report;
 use super::residual::{relative, residual};
 use super::scaled::ScaledSystem;
@@ -38,17 +41,24 @@ impl Solver {
         /// What a time leaves at most for there to be another.
         const CLEAR: f64 = 0.5;
         let Asked { b, start, atol } = asked;
-        let threshold = Stop { atol, ..scaled.stop }.threshold(norm(b));
+        let stop = Stop { atol, ..scaled.stop };
+        let mut b = Cow::Borrowed(b);
+        let projection = scaled.null_space.as_ref().and_then(|space| Projection::of(space, b.to_mut()));
+        let start = start.filter(|_| projection.as_ref().is_none_or(|projection| !projection.is_all));
+        let threshold = stop.threshold(norm(&b));
         let mut x = start.map_or_else(|| vec![0.0; b.len()], <[f64]>::to_vec);
-        let mut r = residual(&scaled.given, &x, b);
+        let mut r = residual(&scaled.given, &x, &b);
         let mut all: Option<Report> = None;
         for _ in 0..MOST {
             // S y = P R r,  x = x + C y
             let rhs = if norm(&r) > threshold { scaled.rhs(&r) } else { vec![0.0; r.len()] };
             let Solution { x: y, report } = self.solve_numbered(self.asked(None, &rhs))?;
             let d = y.iter().zip(&scaled.scales.columns).map(|(y, c)| y * c);
-            let next: Vec<f64> = x.iter().zip(d).map(|(x, d)| x + d).collect();
-            let rest = residual(&scaled.given, &next, b);
+            let mut next: Vec<f64> = x.iter().zip(d).map(|(x, d)| x + d).collect();
+            if let Some(space) = &scaled.null_space {
+                space.project(&mut next);
+            }
+            let rest = residual(&scaled.given, &next, &b);
             let (before, after) = (norm(&r), norm(&rest));
             // NaN is no progress.
             if after < before {
@@ -64,7 +74,11 @@ impl Solver {
             }
         }
         let mut report = all.expect("there is one time at least");
-        scaled.tell(&mut report, &x, b, &r, threshold);
+        scaled.tell(&mut report, &x, &b, &r, threshold);
+        if let Some(projection) = projection {
+            report.warnings.push(projection.warning());
+            projection.tell(&mut report, |norm| stop.threshold(norm));
+        }
         Ok(Solution { x, report })
     }
 }
@@ -84,8 +98,8 @@ impl ScaledSystem {
             _ if found <= threshold => StopReason::Converged,
             StopReason::Converged if report.backward_error <= UNITS * f64::EPSILON => StopReason::AtRounding,
             StopReason::Converged => StopReason::Inaccurate { claimed, found },
-            // How much is left at least was said of S.
-            StopReason::NoSolution { .. } => StopReason::Stagnated,
+            // It was said of S, whose residual is that of A times P R.
+            StopReason::NoSolution { least } => StopReason::NoSolution { least: least / self.largest_row() },
             reason => reason,
         };
     }

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::climb::is_conclusive;
+use super::projection::Projection;
 use super::size::Size;
 use super::solved::{Asked, Rhs, Solution, Solved};
-use super::solver::{Solver, project};
+use super::solver::Solver;
 use crate::error::Result;
+use crate::solver::Stop;
 
 /// Right-hand sides that are solved for at once, at most. With 8 a matrix is an eighth of its bytes for each,
 /// and the vectors are most of what an iteration moves.
@@ -73,7 +75,7 @@ impl Solver {
                 b.to_mut().iter_mut().for_each(|v| *v *= sign);
             }
             let space = self.plan.null_space.as_ref();
-            projections.push(space.and_then(|space| project(space, b.to_mut())));
+            projections.push(space.and_then(|space| Projection::of(space, b.to_mut())));
             ready.push(b);
         }
         let atol = |size: &Size| size.atol(self.plan.options.stop.atol);
@@ -96,11 +98,14 @@ impl Solver {
                 solutions.push(self.solve_again(&solved, b)?);
                 continue;
             }
-            let projected = projection.is_some();
             let mut warnings = self.plan.warnings.clone();
-            warnings.extend(projection);
+            warnings.extend(projection.as_ref().map(Projection::warning));
             warnings.extend(self.settle(rhs, &mut solved));
-            let mut report = self.report(rhs, projected, warnings, &solved);
+            let mut report = self.report(rhs, warnings, &solved);
+            if let Some(projection) = projection {
+                let stop = Stop { atol: size.atol(self.plan.options.stop.atol), ..self.plan.options.stop };
+                projection.tell(&mut report, |norm| stop.threshold(norm));
+            }
             (report.columns, report.analysis) = (group.len(), self.ladder.told());
             let mut solution = Solution { x: solved.x, report };
             size.give_back(&*self.plan.a, rhs.b, &mut solution)?;

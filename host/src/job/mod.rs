@@ -12,6 +12,7 @@
 //! | `memory` | the bytes that a plan needs |
 //! | `prepare`, `setup`, `run`, `solved` | a plan carried out, on one device or several, and what came of it |
 //! | `many`, `columns` | several right-hand sides |
+//! | `projection` | right-hand sides outside of the range of a singular matrix |
 //! | `reorder` | another numbering of the unknowns |
 //! | `size` | systems of extreme size, solved at an ordinary one |
 //! | `scaled`, `given` | rows and columns scaled, and rows permuted |
@@ -46,6 +47,7 @@ pub mod patterns;
 mod plan;
 mod prepare;
 mod progress;
+mod projection;
 pub mod ranks;
 mod refine;
 mod reorder;

@@ -53,7 +53,7 @@ impl Plan {
         if options.block_size != 1 {
             block::check_block(&a, options.block_size)?;
         }
-        let empty_row = survey.empty_row.map(|row| Warning::EmptyRow { row: row + 1 });
+        let empty_row = check::empty_row(&a, survey).map(|row| Warning::EmptyRow { row: row + 1 });
         let mut warnings: Vec<Warning> = empty_row.into_iter().collect();
         let may_vanish = options.precision == Precision::F32
             && survey.diagonal_magnitudes.least < f64::from(f32::MIN_POSITIVE);
@@ -75,13 +75,7 @@ impl Plan {
             true => Choice::to_be_made(options.block_size, a.nnz()),
             false => choose_format(&a, &options, target)?,
         };
-        // Also of blocks that were not named: their null space decides whether there is a solution.
-        let sizes = if options.block_size > 1 {
-            options.block_size..=options.block_size
-        } else {
-            1..=*block::BLOCK_SIZES.end()
-        };
-        let null_space = sizes.into_iter().find_map(|block| NullSpace::of(&a, block));
+        let null_space = NullSpace::of_any(&a, options.block_size);
         let hierarchy_in_f32 = has_hierarchy
             && match options.amg_precision {
                 Some(precision) => precision == Precision::F32,

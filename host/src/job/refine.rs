@@ -93,7 +93,10 @@ pub(super) fn refine(
         solved.outcome.history.extend(run.history);
         let is_clear = norms.two <= CLEAR * found;
         match run.reason {
-            StopReason::IterationLimit | StopReason::Interrupted | StopReason::Stagnated
+            StopReason::IterationLimit
+            | StopReason::Interrupted
+            | StopReason::Stagnated
+            | StopReason::LeastSquares { .. }
                 if solved.residual.two > threshold =>
             {
                 solved.outcome.reason = run.reason;

@@ -207,7 +207,7 @@ pub enum Warning {
         dimension: usize,
         /// Whether every unknown has a part in it.
         every_unknown: bool,
-        /// The norm of that part over that of the right-hand side.
+        /// The norm of that part over that of the right-hand side; 1 where nothing is left.
         share: f64,
     },
     /// The matrix is singular in f64, or differs from a singular one by rounding: with x every `x + v` is a
@@ -275,12 +275,17 @@ impl fmt::Display for Warning {
                 };
                 let components =
                     if *dimension == 1 { String::new() } else { format!(" on {dimension} components") };
-                write!(
-                    f,
-                    "the matrix is singular: its null space is {vectors}{components}; {share:.1e} of the right-hand \
-                     side is outside of its range, where no x reaches: it was projected, and the residual is that of \
-                     the projected system"
-                )
+                write!(f, "the matrix is singular: its null space is {vectors}{components}; ")?;
+                match *share {
+                    1.0 => {
+                        f.write_str("all of the right-hand side is outside of its range, where no x reaches")
+                    }
+                    share => write!(
+                        f,
+                        "{share:.1e} of the right-hand side is outside of its range, where no x reaches: it was \
+                         projected, and the residual is that of the projected system"
+                    ),
+                }
             }
             Warning::NotUnique { dimension } => {
                 let vectors =

@@ -7,6 +7,7 @@ use super::options::{Options, Permute, Scale};
 use crate::analysis::ProductMatching;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, check};
+use crate::precond::NullSpace;
 use crate::precond::schur::Split;
 use crate::solver::Stop;
 use crate::solver::direct::Scaling;
@@ -31,7 +32,10 @@ pub(super) struct ScaledSystem {
     pub scales: Scaling,
     /// When the solution of the given system is good enough.
     pub stop: Stop,
+    /// The null space of A, where that is known. That of S is another.
+    pub null_space: Option<NullSpace>,
     pub info: Scaled,
+    block_size: usize,
 }
 
 impl ScaledSystem {
@@ -77,7 +81,9 @@ impl ScaledSystem {
             (Permute::Matching, Some(matching)) => matching.row_of,
             _ => (0..n as u32).collect(),
         };
-        let system = ScaledSystem { given: a.clone(), rows, scales, stop: options.stop, info };
+        let null_space = NullSpace::of_any(a, options.block_size);
+        let (given, stop, block_size) = (a.clone(), options.stop, options.block_size);
+        let system = ScaledSystem { given, rows, scales, stop, null_space, info, block_size };
         // Norms of S are others: what is left of the given system is solved for again.
         let rtol = if options.stop.rtol > 0.0 { options.stop.rtol } else { Stop::default().rtol };
         options.stop = Stop { rtol, atol: 0.0, ..options.stop };
@@ -104,7 +110,13 @@ impl ScaledSystem {
 
     /// The same for another matrix.
     pub fn with(&self, given: Arc<Csr<f64>>) -> ScaledSystem {
-        ScaledSystem { given, ..self.clone() }
+        let null_space = NullSpace::of_any(&given, self.block_size);
+        ScaledSystem { given, null_space, ..self.clone() }
+    }
+
+    /// The largest factor of a row.
+    pub fn largest_row(&self) -> f64 {
+        self.scales.rows.iter().copied().fold(0.0, f64::max)
     }
 
     /// `P R b`.

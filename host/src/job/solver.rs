@@ -14,6 +14,7 @@ use super::look::Look;
 use super::plan::Plan;
 use super::prepare::prepare;
 use super::progress::Watch;
+use super::projection::Projection;
 use super::ranks::Ranks;
 use super::reorder::Numbering;
 use super::report::{Report, Warning};
@@ -26,7 +27,6 @@ use crate::error::{Error, Result};
 use crate::matrix::backward_error::most;
 use crate::matrix::{IntoCsr, backward_error, check};
 use crate::norm::norm;
-use crate::precond::NullSpace;
 use crate::setup::DeviceCsr;
 use crate::solver::{Stop, StopReason};
 
@@ -305,10 +305,11 @@ impl Solver {
         let begin = Instant::now();
         let mut warnings = self.plan.warnings.clone();
         let mut b = Cow::Borrowed(asked.b);
-        let projection = self.plan.null_space.as_ref().and_then(|space| project(space, b.to_mut()));
-        let projected = projection.is_some();
-        warnings.extend(projection);
-        let rhs = self.rhs(Asked { b: &b, ..asked });
+        let projection = self.plan.null_space.as_ref().and_then(|space| Projection::of(space, b.to_mut()));
+        warnings.extend(projection.as_ref().map(Projection::warning));
+        // Where nothing is left, 0 is the solution.
+        let start = asked.start.filter(|_| projection.as_ref().is_none_or(|projection| !projection.is_all));
+        let rhs = self.rhs(Asked { b: &b, start, atol: asked.atol });
         self.times.setup += begin.elapsed().as_secs_f64();
 
         let mut solved = self.attempt(&rhs)?;
@@ -320,7 +321,11 @@ impl Solver {
             }
         }
         warnings.extend(self.settle(&rhs, &mut solved));
-        let report = self.report(&rhs, projected, warnings, &solved);
+        let mut report = self.report(&rhs, warnings, &solved);
+        if let Some(projection) = projection {
+            let stop = Stop { atol: asked.atol, ..self.plan.options.stop };
+            projection.tell(&mut report, |norm| stop.threshold(norm));
+        }
         Ok(Solution { x: solved.x, report })
     }
 
@@ -370,13 +375,7 @@ impl Solver {
     }
 
     /// Of the last solve, and of what was set up for it.
-    pub(super) fn report(
-        &mut self,
-        rhs: &Rhs,
-        projected: bool,
-        warnings: Vec<Warning>,
-        solved: &Solved,
-    ) -> Report {
+    pub(super) fn report(&mut self, rhs: &Rhs, warnings: Vec<Warning>, solved: &Solved) -> Report {
         let plan = &self.plan;
         let start = Instant::now();
         let backward_error = backward_error::of_norms(plan.norm, &solved.x, rhs.b, solved.residual.max);
@@ -396,25 +395,6 @@ impl Solver {
         };
         let reordered = self.numbering.as_ref().map(|numbering| numbering.info);
         let expected_bytes = self.device.gpu().map(|_| plan.expected_bytes());
-        Report { reordered, projected, expected_bytes, ..Report::new(about, solved) }
+        Report { reordered, expected_bytes, ..Report::new(about, solved) }
     }
-}
-
-/// Projects `b` onto the range of a singular symmetric matrix, and says so if that changed more than
-/// rounding.
-pub(super) fn project(null_space: &NullSpace, b: &mut [f64]) -> Option<Warning> {
-    let found = null_space.project(b);
-    projection(null_space.dimension(), null_space.has_every_unknown(), found)
-}
-
-/// What is said of a right-hand side of this norm of which so much was taken out, which a null space has of
-/// this dimension, and where every unknown may have a part in it.
-pub(super) fn projection(
-    dimension: usize,
-    every_unknown: bool,
-    (norm, removed): (f64, f64),
-) -> Option<Warning> {
-    const ROUNDING: f64 = 1e-10;
-    let warning = Warning::Projected { dimension, every_unknown, share: removed / norm };
-    (removed > ROUNDING * norm).then_some(warning)
 }

@@ -90,13 +90,14 @@ pub(super) fn reason_of_loss(method: Method, reason: StopReason, growth: f64) ->
 
 /// Whether the start is better than the x that a method left that did not converge, be it finite or not, with
 /// a residual norm that is `growth` times that of the start. A method cut short may be on its way through
-/// large residuals, but not GMRES, which minimises them, nor a stationary iteration: that diverges. One that
-/// takes what it left for the solution is at its end.
+/// large residuals, but not GMRES, which minimises them, nor a stationary iteration: that diverges. Any other
+/// is at its end.
 pub(super) fn is_worse_than_start(method: Method, reason: StopReason, is_finite: bool, growth: f64) -> bool {
-    /// More than rounding.
+    /// More than rounding, and than a few sweeps that begin with a growing residual.
     const WORSE: f64 = 2.0;
+    const ROUNDING: f64 = 1e-10;
     let cut_short = matches!(reason, StopReason::IterationLimit | StopReason::Interrupted);
-    let limit = if matches!(reason, StopReason::Inaccurate { .. }) { 1.0 } else { WORSE };
+    let limit = if cut_short { WORSE } else { 1.0 + ROUNDING };
     // NaN is worse.
     let grew = growth.is_nan() || growth > limit;
     let worse = grew && (method.description().descends || !cut_short);

@@ -16,14 +16,24 @@ pub const TOO_SMALL_FOR_F32: &str = "too small for f32";
 
 /// Refuses a rectangular matrix.
 pub fn check_square<T: Real>(a: &Csr<T>) -> Result<()> {
-    if a.n_rows() == a.n_cols() {
+    check_shape((a.n_rows(), a.n_cols()))
+}
+
+/// The same of a matrix of so many rows and columns.
+pub(crate) fn check_shape((rows, columns): (usize, usize)) -> Result<()> {
+    if rows == columns {
         return Ok(());
     }
     Err(Error::Matrix(format!(
-        "the matrix is {} x {}; solving needs as many rows as columns (for least squares, form A^T A first)",
-        a.n_rows(),
-        a.n_cols()
+        "the matrix is {rows} x {columns}; solving needs as many rows as columns (for least squares, form A^T A first)"
     )))
+}
+
+/// The first row without an entry but zeros, of a matrix that was looked at.
+pub(crate) fn empty_row<T: Real>(a: &Csr<T>, survey: &Survey) -> Option<usize> {
+    let is_empty = |i: &usize| a.row(*i).1.iter().all(|v| *v == T::ZERO);
+    // Its diagonal entry is a zero too.
+    if survey.diagonal.zero == 0 { None } else { (0..a.n_rows()).find(is_empty) }
 }
 
 /// Refuses NaN and infinite entries, naming the first.

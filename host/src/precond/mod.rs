@@ -34,6 +34,7 @@ pub use jacobi::{BlockJacobi, Jacobi};
 pub use jacobi_sweeps::JacobiSweeps;
 pub use key::Key;
 pub use null_space::NullSpace;
+pub(crate) use null_space::Sum;
 pub(crate) use preconditioner::cg_step_by_primitives;
 pub use preconditioner::{ForColumns, Preconditioner, Shape, Traffic};
 pub use projected::Projected;

@@ -6,6 +6,7 @@ use cuda_std::Real;
 use crate::comm::{self, Comm};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::matrix::block::BLOCK_SIZES;
 use crate::norm::norm;
 
 /// Rows that one task looks at, and values whose sum is one number, so that the order of additions does not
@@ -26,6 +27,31 @@ pub struct NullSpace {
     component: Vec<u32>,
     /// Unknowns of each component.
     sizes: Vec<usize>,
+}
+
+/// A sum, and that of the magnitudes of what was added.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sum {
+    pub sum: f64,
+    pub magnitudes: f64,
+}
+
+impl Sum {
+    pub fn of(values: &[f64]) -> Sum {
+        let mut all = Sum::default();
+        values.iter().for_each(|&v| all.add(v));
+        all
+    }
+
+    pub fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.magnitudes += value.abs();
+    }
+
+    /// Whether it is 0 but for rounding.
+    pub fn vanishes(&self) -> bool {
+        self.sum.abs() <= ROUNDING * self.magnitudes
+    }
 }
 
 impl NullSpace {
@@ -68,6 +94,17 @@ impl NullSpace {
         let mut sizes = vec![0; count];
         component.iter().filter(|&&k| k != REGULAR).for_each(|&k| sizes[k as usize] += 1);
         Some(NullSpace { component, sizes })
+    }
+
+    /// The same for the first number of kinds with which there is one: it decides whether there is a solution,
+    /// whether blocks were named or not, and whether they are those of the null space.
+    pub fn of_any(a: &Csr<f64>, block: usize) -> Option<NullSpace> {
+        NullSpace::kinds(block).find_map(|kinds| NullSpace::of(a, kinds))
+    }
+
+    /// Numbers of kinds to try, with `block` unknowns a node.
+    pub fn kinds(block: usize) -> impl Iterator<Item = usize> {
+        std::iter::once(block).chain((1..=*BLOCK_SIZES.end()).filter(move |&kinds| kinds != block))
     }
 
     /// What this rank has of the null space of a symmetric matrix as [`NullSpace::of`] takes it, whose graph
@@ -123,25 +160,26 @@ impl NullSpace {
     /// the sum of their magnitudes: `1^T A = 0` asks for `1^T b = 0`, and `A 1 = 0` leaves x open. `None` for
     /// any other square matrix.
     pub fn why_singular(a: &Csr<f64>, b: &[f64]) -> Option<String> {
-        let mut column_sums = vec![(0.0, 0.0); a.n_cols()];
-        let mut row_sums = vec![(0.0, 0.0); a.n_rows()];
-        for (i, row_sum) in row_sums.iter_mut().enumerate() {
+        let mut columns = vec![Sum::default(); a.n_cols()];
+        let mut rows = vec![Sum::default(); a.n_rows()];
+        for (i, row) in rows.iter_mut().enumerate() {
             for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
-                for (sum, magnitude) in [&mut column_sums[j as usize], &mut *row_sum] {
-                    *sum += v;
-                    *magnitude += v.abs();
-                }
+                columns[j as usize].add(v);
+                row.add(v);
             }
         }
-        let vanishes = |&(sum, magnitude): &(f64, f64)| sum.abs() <= ROUNDING * magnitude;
-        let [columns, rows] =
-            [&column_sums, &row_sums].map(|sums| !sums.is_empty() && sums.iter().all(vanishes));
-        let b_sum = b.iter().fold((0.0, 0.0), |(sum, magnitude), v| (sum + v, magnitude + v.abs()));
-        if columns && !vanishes(&b_sum) {
+        let [columns, rows] = [columns, rows].map(|sums| !sums.is_empty() && sums.iter().all(Sum::vanishes));
+        NullSpace::why(columns, rows, Sum::of(b))
+    }
+
+    /// The same where it is known whether the entries of all columns and of all rows add up to 0, and what b
+    /// adds up to.
+    pub(crate) fn why(columns: bool, rows: bool, b: Sum) -> Option<String> {
+        if columns && !b.vanishes() {
             Some(format!(
                 "the matrix is singular, the entries of every column add up to 0: there is no solution unless those of the \
                  right-hand side do, which add up to {:.2e} of the sum of their magnitudes",
-                b_sum.0 / b_sum.1
+                b.sum / b.magnitudes
             ))
         } else if columns || rows {
             let which = if columns { "column" } else { "row" };

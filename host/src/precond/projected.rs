@@ -192,13 +192,14 @@ mod tests {
             assert_eq!(report.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), [message]);
             assert!(report.projected);
             assert!(mean(&x[..n / 2]).abs() < 1e-12 && mean(&x[n / 2..]).abs() < 1e-12);
-            // In the range: nothing to say. Constant: nothing to solve.
+            // In the range: nothing to say. Constant: no solution.
             let job::Solution { x: y, report } = solve(&a.mul_vec(&x));
             assert_eq!(report.warnings, []);
             assert!(!report.projected);
             assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-5));
             let job::Solution { x: zero, report } = solve(&vec![0.1; n]);
-            assert_eq!((zero, report.outcome.iterations, report.relative_residual), (vec![0.0; n], 0, 0.0));
+            assert_eq!((zero, report.outcome.iterations, report.relative_residual), (vec![0.0; n], 0, 1.0));
+            assert!(matches!(report.outcome.reason, StopReason::NoSolution { .. }), "{report}");
         }
     }
 }

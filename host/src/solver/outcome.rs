@@ -60,6 +60,12 @@ pub enum StopReason {
         /// `||b - A x||_2` is at least this, whatever x is.
         least: f64,
     },
+    /// MINRES has found the x with the smallest residual in the norm of its preconditioner M, and that is not
+    /// small: b is outside of the range of the matrix, which is singular.
+    LeastSquares {
+        /// `||A M r||` beside `||A|| ||M r||`: 0 where x is that x, but for rounding.
+        gradient: f64,
+    },
     /// The residual is what rounding of x leaves: f64 has no better solution to offer.
     AtRounding,
     /// The residual went down no further.
@@ -84,6 +90,7 @@ impl StopReason {
             StopReason::Inaccurate { .. } => "inaccurate",
             StopReason::Interrupted => "interrupted",
             StopReason::NoSolution { .. } => "no_solution",
+            StopReason::LeastSquares { .. } => "least_squares",
             StopReason::AtRounding => "at_rounding",
             StopReason::Stagnated => "stagnated",
             StopReason::Diverged => "diverged",
@@ -111,6 +118,13 @@ impl fmt::Display for StopReason {
                     f,
                     "there is no solution: the matrix is singular in f64 and the right-hand side is outside of its \
                      range, so that every x leaves a residual norm of at least {least:.2e}"
+                );
+            }
+            StopReason::LeastSquares { gradient } => {
+                return write!(
+                    f,
+                    "x is the solution of least squares: for the residual r and the preconditioner M, A M r is \
+                     {gradient:.1e} of ||A|| ||M r||, and where that is 0 no x leaves a smaller r in the norm of M"
                 );
             }
             StopReason::AtRounding => {

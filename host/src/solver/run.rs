@@ -1,5 +1,7 @@
 //! A running iteration, and how far the host is ahead of it.
 
+use std::ops::Range;
+
 use cuda_std::Real;
 
 use super::iterative::OnProgress;
@@ -70,23 +72,38 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
     pub(crate) fn iterate(
         &mut self,
         period: u32,
+        iteration: impl FnMut(&B, &B::Monitor, u32) -> Result<()>,
+    ) -> Result<()> {
+        self.stretch(0, 0..u32::MAX, period, iteration)
+    }
+
+    /// The same for these k alone, after `before` iterations that were counted otherwise.
+    pub(super) fn stretch(
+        &mut self,
+        before: u32,
+        steps: Range<u32>,
+        period: u32,
         mut iteration: impl FnMut(&B, &B::Monitor, u32) -> Result<()>,
     ) -> Result<()> {
         let mut recording = None;
-        let mut k = 0;
-        while self.goes_on(k)? {
-            if recording.is_none() && k == RECORD_FROM.max(period) {
+        let Range { start: mut k, end } = steps;
+        let record_from = RECORD_FROM.max(period).max(k);
+        while k < end && self.goes_on(before + k)? {
+            if recording.is_none() && k == record_from {
                 let mut one_period = |g: &B| (k..k + period).try_for_each(|k| iteration(g, &self.monitor, k));
                 recording = self.backend.record(&mut one_period)?;
             }
-            if let Some(recording) = &recording {
-                // SAFETY: recording refuses to allocate, so all that `iteration` used was there before; it is
-                // borrowed by it, or belongs to `self`, and is still there.
-                unsafe { self.backend.replay(recording)? };
-                k += period;
-            } else {
-                iteration(&self.backend, &self.monitor, k)?;
-                k += 1;
+            match &recording {
+                Some(recording) if k + period <= end => {
+                    // SAFETY: recording refuses to allocate, so all that `iteration` used was there before; it
+                    // is borrowed by it, or belongs to `self`, and is still there.
+                    unsafe { self.backend.replay(recording)? };
+                    k += period;
+                }
+                _ => {
+                    iteration(&self.backend, &self.monitor, k)?;
+                    k += 1;
+                }
             }
         }
         Ok(())

@@ -50,7 +50,8 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
         false => None,
     };
     let holds = |all: bool| if all { 0.0 } else { 1.0 };
-    let empty_row = survey.empty_row.map_or(f64::NEG_INFINITY, |i| -(i as f64));
+    // This one's rows are counted from its first.
+    let empty_row = check::empty_row(&a, &survey).map_or(f64::NEG_INFINITY, |i| -((own.start + i) as f64));
     let fits = fits_f32(survey.diagonal_magnitudes);
     let most = [survey.norm, holds(survey.has_positive_diagonal()), holds(fits), empty_row];
     let most = maxima(comm, &most)?;
@@ -68,15 +69,19 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
     Ok((facts, piece))
 }
 
+/// Refuses more ranks than rows, most of which would have nothing to do but to listen to all others.
+pub(super) fn check_size(comm: &dyn Comm, n_rows: usize) -> Result<()> {
+    match comm.size() {
+        size if size > n_rows.max(1) => Err(Error::Option(format!(
+            "there are {size} ranks for {n_rows} rows, and each needs rows of its own; take fewer ranks"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn check_sizes(a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<()> {
     let n = ranges.n_rows();
-    if a.n_cols() != n {
-        let columns = a.n_cols();
-        return Err(Error::Matrix(format!(
-            "the ranks have {n} rows in all, and the rows of this one have {columns} columns; solving needs as many of \
-             both, and every rank's rows have the columns of the whole matrix"
-        )));
-    }
+    check::check_shape((n, a.n_cols()))?;
     if block == 1 { Ok(()) } else { block::check_sizes((a.n_rows(), n), block) }
 }
 
@@ -93,9 +98,7 @@ fn add_up(comm: &dyn Comm, mine: u64) -> Result<u64> {
 fn null_space(comm: &dyn Comm, a: &Csr<f64>, ranges: &Ranges, block: usize) -> Result<Option<NullSpace>> {
     let own = ranges.of(comm.rank());
     let unknowns: Vec<u32> = (own.start as u32..own.end as u32).collect();
-    // Also of blocks that were not named, as where one rank has the whole matrix.
-    let kinds = if block > 1 { block..=block } else { 1..=*block::BLOCK_SIZES.end() };
-    for kinds in kinds.filter(|&kinds| ranges.n_rows().is_multiple_of(kinds)) {
+    for kinds in NullSpace::kinds(block).filter(|&kinds| ranges.n_rows().is_multiple_of(kinds)) {
         let found = NullSpace::on_ranks(comm, a, &unknowns, own.start, kinds)?;
         if found.is_some() {
             return Ok(found);

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use super::checks::check_size;
 use super::source::{RowSource, check_same_matrix};
 use crate::comm::{Comm, Ranges, Reader, Writer, agree, all_to_all};
 use crate::error::{Error, Result};
@@ -31,7 +32,8 @@ impl MarketRows {
 
     fn together(comm: &dyn Comm, path: &Path, block: usize) -> Result<Self> {
         let (rank, size) = (comm.rank(), comm.size());
-        let file = agree(comm, EntryFile::open(path))?;
+        let opened = EntryFile::open(path).and_then(|file| check_size(comm, file.n_rows()).map(|()| file));
+        let file = agree(comm, opened)?;
         check_same_matrix(comm, file.fingerprint())?;
         let part = agree(comm, file.part(rank, size))?;
         let Count { lines, entries } = part.count();

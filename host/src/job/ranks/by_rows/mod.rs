@@ -38,6 +38,7 @@
 //! | `checks`, `symmetry` | what is known of the matrix, and what is refused |
 //! | `choice` | which method and preconditioner |
 //! | `equation` | the residual |
+//! | `singular` | why there may be no solution |
 //! | `solver` | the front door |
 //! | `told` | what is reported |
 //! | `vector` | vectors from files and to files |
@@ -46,6 +47,7 @@ mod checks;
 mod choice;
 mod equation;
 mod market;
+mod singular;
 mod solver;
 mod source;
 mod symmetry;

@@ -5,26 +5,27 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::checks::{Facts, examine};
+use super::checks::{Facts, check_size, examine};
 use super::choice::{Chosen, check_options, choose};
 use super::equation::OwnRows;
+use super::singular::why_singular;
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Ranges, agree, maxima, sums};
 use crate::error::{Error, Result};
 use crate::job::judge::Judge;
 use crate::job::plan::warm_up_stop;
 use crate::job::progress::{CancellationToken, Iterations, Stage, Watch};
+use crate::job::projection::Projection;
 use crate::job::ranks::end;
 use crate::job::ranks::orders::{Choices, check_same_options};
 use crate::job::ranks::part::{self, Part};
 use crate::job::ranks::share::Share;
 use crate::job::refine::{Refined, refine};
-use crate::job::report::{Report, Warning};
+use crate::job::report::Warning;
 use crate::job::residual::{Equation, relative};
 use crate::job::setup::Times;
 use crate::job::size::Size;
 use crate::job::solved::{Asked, Rhs, Solution, Solved};
-use crate::job::solver::projection;
 use crate::job::verdict::{is_worse_than_start, reason_of_loss};
 use crate::job::{Device, Options, Precision};
 use crate::matrix::{Csr, check};
@@ -76,6 +77,7 @@ impl Solver {
         agree(&**comm, check_options(options))?;
         check_same_options(&**comm, options)?;
         let ranges = Ranges::of_counts(&**comm, a.n_rows())?;
+        check_size(&**comm, ranges.n_rows())?;
         let (mut facts, piece) = examine(&**comm, a, &ranges, options.block_size)?;
         let chosen = agree(&**comm, choose(&**comm, &facts, (&piece, &ranges), options))?;
         let in_f32 = chosen.precond.description().has_hierarchy
@@ -146,26 +148,29 @@ impl Solver {
         let mut b = Cow::Borrowed(asked.b);
         let projection = self.project(&mut b)?;
         let norm = self.rows.norm(&b)?;
-        let threshold = Stop { atol: asked.atol, ..self.options.stop }.threshold(norm);
-        let rhs = Rhs { b: &b, norm, threshold, start: None };
+        let stop = Stop { atol: asked.atol, ..self.options.stop };
+        let rhs = Rhs { b: &b, norm, threshold: stop.threshold(norm), start: None };
         let mut warnings = self.chosen.warnings.clone();
-        let projected = projection.is_some();
-        warnings.extend(projection);
+        warnings.extend(projection.as_ref().map(Projection::warning));
         let mut solved = self.attempt(&rhs)?;
         if self.in_f32 && solved.is_inexact(self.chosen.method, self.options.precision) {
             warnings.push(self.attempt_again(&rhs, &mut solved)?);
         }
         warnings.extend(self.settle(&rhs, &mut solved)?);
-        let report = Report { projected, ..self.report(&rhs, warnings, &solved)? };
+        let mut report = self.report(&rhs, warnings, &solved)?;
+        if let Some(projection) = projection {
+            projection.tell(&mut report, |norm| stop.threshold(norm));
+        }
         Ok(Solution { x: solved.x, report })
     }
 
-    /// Takes the part out of b that is outside of the range of a singular matrix, and says so.
-    fn project(&self, b: &mut Cow<[f64]>) -> Result<Option<Warning>> {
+    /// Takes the part out of b that is outside of the range of a singular matrix.
+    fn project(&self, b: &mut Cow<[f64]>) -> Result<Option<Projection>> {
         let (comm, Some(null_space)) = (&*self.rows.comm, &self.rows.null_space) else { return Ok(None) };
-        let found = null_space.project_on_ranks(comm, b.to_mut())?;
+        let norms = null_space.project_on_ranks(comm, b.to_mut())?;
         let has_others = maxima(comm, &[f64::from(u8::from(!null_space.has_every_unknown()))])?[0] > 0.0;
-        Ok(projection(null_space.dimension(), !has_others, found))
+        let (dimension, is_all) = (null_space.dimension(), self.rows.most(b)? == 0.0);
+        Ok(Projection { dimension, every_unknown: !has_others, norms, is_all }.beyond_rounding())
     }
 
     /// What the preconditioner is kept out of. One that the method brings is not.
@@ -272,18 +277,26 @@ impl Solver {
         Ok(Warning::HierarchyInF64 { iterations, reason, failure: None })
     }
 
-    /// What becomes of a solution that is none: 0, where that is better.
-    fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Result<Option<Warning>> {
+    /// What becomes of a solution that is none: why there may not be one, and 0 where that is better.
+    fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Result<Vec<Warning>> {
+        let mut warnings = Vec::new();
         let is_finite = self.rows.most(&solved.x)?.is_finite();
         let (method, reason) = (self.chosen.method, solved.outcome.reason);
-        let growth = relative(solved.residual.two, rhs.norm);
-        if reason == StopReason::Converged || !is_worse_than_start(method, reason, is_finite, growth) {
-            return Ok(None);
+        if reason == StopReason::Converged {
+            return Ok(warnings);
         }
-        solved.outcome.reason = reason_of_loss(method, reason, growth);
-        solved.x.fill(0.0);
-        solved.residual = self.rows.norms(&solved.x, rhs.b)?;
-        Ok(Some(Warning::WorseThanStart { relative_residual: growth, from_zero: true }))
+        let OwnRows { comm, piece, .. } = &*self.rows;
+        if reason != StopReason::Interrupted {
+            warnings.extend(why_singular(&**comm, piece, &self.ranges, rhs.b)?.map(Warning::Singular));
+        }
+        let growth = relative(solved.residual.two, rhs.norm);
+        if is_worse_than_start(method, reason, is_finite, growth) {
+            solved.outcome.reason = reason_of_loss(method, reason, growth);
+            solved.x.fill(0.0);
+            solved.residual = self.rows.norms(&solved.x, rhs.b)?;
+            warnings.push(Warning::WorseThanStart { relative_residual: growth, from_zero: true });
+        }
+        Ok(warnings)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::checks::check_size;
 use crate::comm::{Comm, Given, Ranges, agree, check_same};
 use crate::error::{Error, Result};
 use crate::io::binary::{RowFile, Sums};
@@ -58,8 +59,9 @@ pub fn own_rows(comm: &dyn Comm, device: &Device, source: &dyn RowSource, block:
 }
 
 fn shared_out(comm: &dyn Comm, source: &dyn RowSource, block: usize) -> Result<Csr<f64>> {
-    check_same_matrix(comm, source.fingerprint())?;
     let n = source.n_rows();
+    check_size(comm, n)?;
+    check_same_matrix(comm, source.fingerprint())?;
     let asked = |rows: Range<usize>| {
         let lengths = source.lengths(rows.clone())?;
         check_count(&rows, lengths.len()).map(|()| lengths)

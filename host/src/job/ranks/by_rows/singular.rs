@@ -1,0 +1,56 @@
+//! Why a system may have no solution, of which each rank has its rows.
+
+use crate::comm::{Comm, Piece, Ranges, Reader, Writer, all_to_all, sums};
+use crate::error::Result;
+use crate::precond::{NullSpace, Sum};
+
+/// What [`NullSpace::why_singular`] says of the whole. All ranks call this.
+///
+/// # Errors
+/// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+pub(super) fn why_singular(
+    comm: &dyn Comm,
+    piece: &Piece,
+    ranges: &Ranges,
+    b: &[f64],
+) -> Result<Option<String>> {
+    let own = ranges.of(comm.rank());
+    let (local, border) = (piece.local.csr(), &piece.border);
+    let ghosts = border.links.received(comm, |place| own.start as u32 + place)?;
+    let mut rows = vec![Sum::default(); local.n_rows()];
+    let mut columns = vec![Sum::default(); local.n_rows()];
+    let mut of_others = vec![Sum::default(); ghosts.len()];
+    for (i, row) in rows.iter_mut().enumerate() {
+        for (&j, &v) in local.row(i).0.iter().zip(local.row(i).1) {
+            columns[j as usize].add(v);
+            row.add(v);
+        }
+    }
+    for (k, &i) in border.rows.iter().enumerate() {
+        for (&ghost, &v) in border.entries.row(k).0.iter().zip(border.entries.row(k).1) {
+            of_others[ghost as usize].add(v);
+            rows[i as usize].add(v);
+        }
+    }
+    let mut messages = vec![Vec::new(); comm.size()];
+    for (&column, sum) in ghosts.iter().zip(&of_others) {
+        messages[ranges.owner(column as usize)].push([f64::from(column), sum.sum, sum.magnitudes]);
+    }
+    let written =
+        |sums: Vec<[f64; 3]>| if sums.is_empty() { Vec::new() } else { Writer::new().put(&sums).bytes() };
+    for message in all_to_all(comm, messages.into_iter().map(written).collect())? {
+        if message.is_empty() {
+            continue;
+        }
+        for [column, sum, magnitudes] in Reader::new(&message).take::<[f64; 3]>()? {
+            let of_column = &mut columns[column as usize - own.start];
+            of_column.sum += sum;
+            of_column.magnitudes += magnitudes;
+        }
+    }
+    let left = |sums: &[Sum]| sums.iter().filter(|sum| !sum.vanishes()).count() as f64;
+    let Sum { sum, magnitudes } = Sum::of(b);
+    let of_all = sums(comm, &[left(&columns), left(&rows), sum, magnitudes])?;
+    let b = Sum { sum: of_all[2], magnitudes: of_all[3] };
+    Ok(NullSpace::why(of_all[0] == 0.0, of_all[1] == 0.0, b))
+}
