@@ -96,8 +96,8 @@ impl NullSpace {
         Some(NullSpace { component, sizes })
     }
 
-    /// The same for the first number of kinds with which there is one: it decides whether there is a solution,
-    /// whether blocks were named or not, and whether they are those of the null space.
+    /// The same for the first number of kinds with which there is one: it decides whether there is a
+    /// solution, whether blocks were named or not, and whether they are those of the null space.
     pub fn of_any(a: &Csr<f64>, block: usize) -> Option<NullSpace> {
         NullSpace::kinds(block).find_map(|kinds| NullSpace::of(a, kinds))
     }

@@ -95,8 +95,8 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
             }
             match &recording {
                 Some(recording) if k + period <= end => {
-                    // SAFETY: recording refuses to allocate, so all that `iteration` used was there before; it
-                    // is borrowed by it, or belongs to `self`, and is still there.
+                    // SAFETY: recording refuses to allocate, so all that `iteration` used was there before;
+                    // it is borrowed by it, or belongs to `self`, and is still there.
                     unsafe { self.backend.replay(recording)? };
                     k += period;
                 }
