@@ -39,7 +39,11 @@ pub fn ladder(
         .zip(small)
         .is_some_and(|(graph, small)| graph.seconds() < maker.direct(Some(small)).seconds());
     let mut rungs = match () {
-        () if is_iterative || a.n_rows() == 0 => vec![maker.simple(), maker.direct(None)],
+        () if is_iterative || a.n_rows() == 0 => {
+            let is_for_multigrid = has_diagonal && maker.method() == Method::Cg && a.nnz() > SMALL;
+            let multigrid = is_for_multigrid.then(|| maker.multigrid());
+            multigrid.into_iter().chain([maker.simple(), maker.direct(None)]).collect()
+        }
         // Its null space is known, which iterations are kept out of.
         () if is_singular && has_diagonal => vec![maker.multigrid(), maker.diagonal(), maker.direct(None)],
         () if is_for_graph => graph.into_iter().chain([maker.direct(small), maker.simple()]).collect(),

@@ -305,6 +305,20 @@ fn what_a_piece_shows_to_be_near_its_diagonal_is_not_counted() {
     assert!(report.converged() && report.attempts.is_empty(), "{report}");
 }
 
+/// A format or a number type is of iterations, but of any.
+#[test]
+fn with_a_format_or_in_f32_multigrid_comes_first_too() {
+    let a = Arc::new(problem("poisson2d:102".into()));
+    let format = Options { format: Some(crate::Format::Sell), ..Options::default() };
+    for options in [format, Options { precision: Precision::F32, ..Options::default() }] {
+        let rungs = ladder(&a, &Analysis::of(&a), &options, &Outlook::default(), None);
+        let ways: Vec<_> = rungs.iter().map(|rung| (rung.method, rung.precond)).collect();
+        let expected =
+            [(Method::Cg, Precond::Amg), (Method::Cg, Precond::Jacobi), (Method::Direct, Precond::None)];
+        assert_eq!(ways, expected);
+    }
+}
+
 #[test]
 fn a_factorisation_comes_before_ways_that_take_longer() {
     let rung = |method, seconds| {
