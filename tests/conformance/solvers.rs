@@ -181,10 +181,10 @@ pub fn lgmres<T: Real, B: Steps<T>>(b: &B) {
     for jacobi in [false, true] {
         check(b, Which::Lgmres(12), jacobi, &problem("poisson2d:13"));
     }
-    let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:17").cast());
+    let a: Arc<Csr<T>> = Arc::new(problem("poisson2d:21").cast());
     let stop = Stop { rtol: 1e-4, atol: 0.0, max_iterations: 2000 };
     let rhs = random::<T>(62, a.n_rows());
-    let counts = [Which::Gmres(4), Which::Lgmres(4)].map(|which| {
+    let counts = [Which::Gmres(6), Which::Lgmres(6)].map(|which| {
         let (_, outcome) = run(b, which, false, &a, &crs(&a), &rhs, &stop);
         assert_eq!(outcome.reason, StopReason::Converged);
         outcome.iterations
@@ -307,7 +307,11 @@ pub fn indefinite_matrices<T: Real, B: Steps<T>>(b: &B) {
     let a = from_dense::<T>(&[&[1.0, 0.0], &[0.0, 0.0]]);
     for which in [Which::Minres, Which::Idr, Which::Lgmres(5)] {
         let (x, outcome) = run(b, which, false, &a, &crs(&a), &[T::ZERO, T::ONE], &stop);
-        assert!(matches!(outcome.reason, StopReason::Breakdown(_)), "{:?}", outcome.reason);
+        assert!(
+            matches!(outcome.reason, StopReason::Breakdown(_) | StopReason::LeastSquares { gradient: 0.0 }),
+            "{:?}",
+            outcome.reason
+        );
         assert_same_bits(&x, &[T::ZERO; 2]);
     }
     // A v = 0: nothing can be done.
