@@ -236,10 +236,7 @@ fn faults_name_the_row_of_the_whole_matrix() {
     );
     let narrow = Csr::from_triplets(25, 24, (0..24).map(|i| (i, i, 1.0))).unwrap();
     let error = refused(narrow, &jacobi);
-    assert!(
-        error.contains("the ranks have 25 rows in all, and the rows of this one have 24 columns"),
-        "{error}"
-    );
+    assert!(error.contains("the matrix is 25 x 24; solving needs as many rows as columns"), "{error}");
 }
 
 /// A source that fails for the rows of a rank.
@@ -361,12 +358,12 @@ fn one_solver_serves_many_right_hand_sides() {
         let device = cpu();
         let own = own_rows(&**comm, &device, &source, 1)?;
         let mut solver = Solver::new(comm, &device, own, &Options::default())?;
-        // One that f32 does not hold, and so a hierarchy in f64 from then on.
-        for (scale, precision) in [(1.0, "f32"), (1e30, "f64"), (1.0, "f64")] {
+        // One that f32 does not hold is divided first: the hierarchy stays in f32.
+        for scale in [1.0, 1e50, 1.0] {
             let b: Vec<f64> = rhs(400).iter().map(|b| scale * b).collect();
             let report = solver.solve(&b[solver.rows()])?.report;
             assert!(report.converged(), "{report}");
-            assert_eq!(report.amg.map(|info| info.precision), (comm.rank() == 0).then_some(precision));
+            assert_eq!(report.amg.map(|info| info.precision), (comm.rank() == 0).then_some("f32"));
         }
         let error = solver.solve(&[1.0]).unwrap_err().to_string();
         assert!(error.contains("has 1 entries, but the matrix has"), "{error}");

@@ -22,8 +22,9 @@ impl Gpu {
     pub(crate) fn row_pointers(&self, lengths: &Arc<Buffer>, n: usize) -> Result<u64> {
         let span = n.div_ceil(MAX_SPANS).next_multiple_of(TILE).max(TILE);
         let spans = n.div_ceil(span).max(1);
-        // Nothing else uses the memory for partial sums at the same time: there is one stream.
-        let (sums, counter) = (self.partials::<u64>(), self.counter());
+        // Memory of its own for partial sums: between two launches another rank may use the device.
+        let partials = Buffer::new(self.device(), (MAX_SPANS + 1) * size_of::<u64>())?;
+        let (sums, counter) = (partials.address as *mut u64, self.counter());
         let lengths = lengths.address as *mut u32;
         let (n, span) = (n as u64, span as u64);
         // SAFETY: the arrays were made for this many numbers.
@@ -31,7 +32,7 @@ impl Gpu {
         // SAFETY: the arrays were made for this many numbers.
         unsafe { self.launch_blocks(spans, &span_scan { n, span, lengths, sums }) }?;
         let mut total = [0u64];
-        let end = self.partials::<u64>() as u64 + (spans * size_of::<u64>()) as u64;
+        let end = partials.address + (spans * size_of::<u64>()) as u64;
         // SAFETY: the partial sums have room for `MAX_SPANS + 1` numbers of 64 bits.
         unsafe { transfer::download(&**self.device(), &mut total, end)? };
         Ok(total[0])

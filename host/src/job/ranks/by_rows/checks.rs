@@ -69,10 +69,12 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
     Ok((facts, piece))
 }
 
-/// Refuses more ranks than rows, most of which would have nothing to do but to listen to all others.
+/// Refuses many more ranks than rows, most of which would have nothing to do but to listen to all others.
 pub(super) fn check_size(comm: &dyn Comm, n_rows: usize) -> Result<()> {
+    /// Ranks that may be without rows.
+    const FEW: usize = 64;
     match comm.size() {
-        size if size > n_rows.max(1) => Err(Error::Option(format!(
+        size if size > n_rows.max(FEW) => Err(Error::Option(format!(
             "there are {size} ranks for {n_rows} rows, and each needs rows of its own; take fewer ranks"
         ))),
         _ => Ok(()),
