@@ -21,7 +21,7 @@ import math
 # Microseconds an iteration by number of GPUs: NVIDIA H200, one host, NVLink, 2026-11-26 (docs/guide/ranks.md).
 MEASURED = {
     "CG + Jacobi, tet:160": (4_070_400, {1: 273.0, 2: 165.6, 4: 95.6}),
-    "CG + Jacobi, tet:256": (16_711_680, {4: 335.5}),
+    "CG + Jacobi, tet:256": (16_711_680, {1: 1159.0, 2: 618.0, 4: 331.6}),
     "CG + multigrid, tet:256": (16_711_680, {1: 3323.0, 2: 2328.0, 4: 1740.0}),
     "CG + multigrid, poisson3d:640": (262_144_000, {2: 24_800.0, 4: 12_600.0}),
 }

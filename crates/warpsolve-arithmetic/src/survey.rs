@@ -67,7 +67,7 @@ pub struct Found {
     pub most: [f64; 2],
     /// The least magnitudes that are not 0; infinite where there is none.
     pub least: [f64; 2],
-    /// The first row without entries; infinite where there is none.
+    /// The first row without an entry but zeros; infinite where there is none.
     pub first_empty: f64,
 }
 
@@ -144,7 +144,7 @@ impl Found {
         // A comparison with NaN does not hold.
         self.norm = if self.norm >= magnitudes { self.norm } else { magnitudes };
         self.add_magnitude(1, diagonal);
-        if entries == 0 {
+        if magnitudes == 0.0 {
             self.first_empty = self.first_empty.min(f64::from(i));
         }
     }

@@ -325,17 +325,22 @@ impl Numbering {
                 numbers[owner].extend(number..number + count as u32);
             }
         }
-        let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
-        let mut sends = Vec::new();
-        for (to, message) in all_to_all(comm, numbers.iter().map(written).collect())?.iter().enumerate() {
-            if !message.is_empty() {
-                let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
-                let place = |&number: &u32| self.place(number).map(|place| place as u32);
-                sends.push((to, numbers.par_iter().with_min_len(LEAST_LOOKED_UP).flat_map_collect(place)));
-            }
-        }
+        let sends = self.asked_for(comm, &numbers)?;
         let receives = places.into_iter().enumerate().filter(|(_, places)| !places.is_empty()).collect();
         Ok(self.halo.get_or_init(|| Halo { sends, receives }))
+    }
+
+    /// Asks each rank for unknowns of these numbers; ranks that ask for some of these, and their places. All
+    /// ranks call this.
+    pub(crate) fn asked_for(&self, comm: &dyn Comm, numbers: &[Vec<u32>]) -> Result<Vec<(usize, Vec<u32>)>> {
+        let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
+        let messages = all_to_all(comm, numbers.iter().map(written).collect())?;
+        let place = |&number: &u32| self.place(number).map(|place| place as u32);
+        let asked = messages.iter().enumerate().map(|(rank, message)| {
+            let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
+            (rank, numbers.par_iter().with_min_len(LEAST_LOOKED_UP).flat_map_collect(place))
+        });
+        Ok(asked.filter(|(_, places)| !places.is_empty()).collect())
     }
 
     /// Where runs of own unknowns begin, and where they end.

@@ -11,15 +11,13 @@ use super::numbering::Numbering;
 use super::partition::{Needs, Partition, Quality};
 use super::ranges::Ranges;
 use super::runs::{Lookup, NOWHERE, Runs};
-use super::{Comm, LookedAt, all_to_all, maxima, received, sums};
+use super::{Comm, LookedAt, maxima, received, sums};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
 
 /// Rows that a thread looks at, at least.
 const LEAST_ROWS: usize = 4096;
-/// Numbers that a thread looks up, at least.
-const LEAST_LOOKED_UP: usize = 1024;
 
 /// What a rank exchanges before a product.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -124,7 +122,7 @@ impl Pieces {
             let others = columns.iter().zip(values).filter(|&(&j, _)| own.place(j) == NOWHERE);
             others.map(|(&j, &v)| (ghost(j), v))
         };
-        let entries = entries_outside(rows, outside, ghosts.len());
+        let entries = entries_outside(rows.len(), |k| outside(rows[k] as usize), ghosts.len());
         let border = Border { rows: rows.clone(), entries, links: self.links(rank) };
         Piece { local: self.inside(rank, &own), border }
     }
@@ -138,19 +136,9 @@ impl Pieces {
             let (a, nnz) = (self.a.clone(), entries - self.needs[rank].entries);
             return Inside::of_block(Block { a, rows, columns: columns.clone(), nnz });
         }
-        let inside = |k: usize| {
-            let (columns, values) = self.a.row(rows.get(k) as usize);
-            let places = columns.iter().map(|&j| own.place(j));
-            places.zip(values).filter(|&(place, _)| place != NOWHERE)
-        };
         // Places ascend with the columns.
-        let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
-            for ((column, value), (place, &v)) in columns.iter_mut().zip(values).zip(inside(k)) {
-                (*column, *value) = (place, v);
-            }
-        };
-        let n = self.columns.rows(rank).len();
-        Csr::from_rows(rows.len(), n, |k| inside(k).count(), fill).into()
+        let inside = |k: usize| placed(&self.a, rows.get(k), |j| own.place(j));
+        Csr::from_entries(rows.len(), self.columns.rows(rank).len(), inside).into()
     }
 
     fn links(&self, rank: usize) -> Links {
@@ -169,42 +157,33 @@ impl Pieces {
     }
 }
 
-/// The entries `outside(k)` of these rows k in columns of others, of which there are `ghosts`.
+/// The entries `outside(k)` of so many rows k in columns of others, of which there are `ghosts`.
 fn entries_outside<E: Iterator<Item = (u32, f64)>>(
-    rows: &[u32],
+    n_rows: usize,
     outside: impl Fn(usize) -> E + Sync,
     ghosts: usize,
 ) -> Csr<f64> {
-    let length = |k: usize| outside(rows[k] as usize).count();
     let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
-        let entries = || outside(rows[k] as usize);
-        for ((column, value), (j, v)) in columns.iter_mut().zip(&mut *values).zip(entries()) {
+        for ((column, value), (j, v)) in columns.iter_mut().zip(&mut *values).zip(outside(k)) {
             (*column, *value) = (j, v);
         }
         // They come rank after rank, which need not be ascending.
         if !columns.is_sorted() {
-            let mut entries: Vec<(u32, f64)> = entries().collect();
+            let mut entries: Vec<(u32, f64)> = outside(k).collect();
             entries.sort_unstable_by_key(|entry| entry.0);
             for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(entries) {
                 (*column, *value) = (j, v);
             }
         }
     };
-    Csr::from_rows(rows.len(), ghosts, length, fill)
+    Csr::from_rows(n_rows, ghosts, |k| outside(k).count(), fill)
 }
 
-/// Of these rows of `a` the entries in columns that have a place.
-fn outside<T: Real>(a: &Csr<T>, rows: &[u32], place: impl Fn(u32) -> u32 + Sync, n_cols: usize) -> Csr<T> {
-    let entries = |k: usize| {
-        let (columns, values) = a.row(rows[k] as usize);
-        columns.iter().map(|&j| place(j)).zip(values).filter(|&(place, _)| place != NOWHERE)
-    };
-    let fill = |k: usize, columns: &mut [u32], values: &mut [T]| {
-        for ((column, value), (place, &v)) in columns.iter_mut().zip(values).zip(entries(k)) {
-            (*column, *value) = (place, v);
-        }
-    };
-    Csr::from_rows(rows.len(), n_cols, |k| entries(k).count(), fill)
+/// The entries of a row in columns that have a place, with that.
+fn placed<T: Real>(a: &Csr<T>, row: u32, place: impl Fn(u32) -> u32) -> impl Iterator<Item = (u32, T)> {
+    let (columns, values) = a.row(row as usize);
+    let places = columns.iter().map(move |&j| place(j));
+    places.zip(values.iter().copied()).filter(|&(place, _)| place != NOWHERE)
 }
 
 impl Border {
@@ -237,24 +216,13 @@ impl Border {
         let mut ghost_of = vec![0; owners.len()];
         received.iter().zip(0..).for_each(|(&k, ghost)| ghost_of[k as usize] = ghost);
         let receives = asked.iter().map(Vec::len).enumerate().filter(|&(_, count)| count > 0).collect();
-        let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
-        let mut sends = Vec::new();
-        for (to, message) in all_to_all(comm, asked.iter().map(written).collect())?.iter().enumerate() {
-            let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
-            let place = |&number: &u32| columns.own().position(columns.place(number)? as u32);
-            let place = |number: &u32| place(number).map(|place| place as u32);
-            let places = numbers.par_iter().with_min_len(LEAST_LOOKED_UP).flat_map_collect(place);
-            if !places.is_empty() {
-                sends.push((to, places));
-            }
-        }
+        let sends = columns.of_own(comm.rank()).asked_for(comm, &asked)?;
         let received = |k: usize| {
             let (of_row, values) = outside.row(k);
             let ghosts = of_row.iter().map(|&j| ghost_of[looked_at.number(j) as usize]);
             ghosts.zip(values.iter().map(|v| v.to_f64()))
         };
-        let all: Vec<u32> = (0..outside.n_rows() as u32).collect();
-        let entries = entries_outside(&all, received, owners.len());
+        let entries = entries_outside(outside.n_rows(), received, owners.len());
         let links = Links { sends, receives };
         Ok(Border { rows, entries, links })
     }
@@ -324,7 +292,8 @@ impl Piece {
         let others = ghosts.iter().map(|&j| (j, ranges.owner(j as usize) as u32)).collect();
         let unknowns = Numbering::of_own_and(comm.rank(), &Runs::from(own), others, ranges.n_rows());
         let ghost = |j: u32| ghosts.binary_search(&j).map_or(NOWHERE, |k| k as u32);
-        let border = Border::of_rows(comm, &outside(a, &rows, ghost, ghosts.len()), rows, &unknowns)?;
+        let outside = Csr::from_entries(rows.len(), ghosts.len(), |k| placed(a, rows[k], ghost));
+        let border = Border::of_rows(comm, &outside, rows, &unknowns)?;
         // So the rows in all columns need not be kept.
         let local = Block { a: a.clone(), rows: 0..a.n_rows(), columns, nnz }.copied();
         Ok(Piece { local: local.into(), border })
@@ -334,21 +303,14 @@ impl Piece {
     pub(crate) fn of_rows<T: Real>(comm: &dyn Comm, a: &Csr<T>, columns: &Numbering) -> Result<Piece> {
         let own = columns.own();
         let place = own.inverse(columns.len()).expanded();
-        let inside = |i: usize| {
-            let (columns, values) = a.row(i);
-            let places = columns.iter().map(|&j| place[j as usize]);
-            places.zip(values).filter(|&(place, _)| place != NOWHERE)
-        };
-        let fill = |i: usize, columns: &mut [u32], values: &mut [f64]| {
-            for ((column, value), (place, v)) in columns.iter_mut().zip(values).zip(inside(i)) {
-                (*column, *value) = (place, v.to_f64());
-            }
-        };
-        let local = Csr::from_rows(a.n_rows(), own.len(), |i| inside(i).count(), fill);
+        let inside =
+            |i: usize| placed(a, i as u32, |j| place[j as usize]).map(|(place, v)| (place, v.to_f64()));
+        let local = Csr::from_entries(a.n_rows(), own.len(), inside);
         let has_others = |i: &u32| local.row_len(*i as usize) < a.row_len(*i as usize);
         let rows: Vec<u32> = (0..a.n_rows() as u32).filter(has_others).collect();
         let place = columns.others().inverse(columns.len()).expanded();
-        let outside = outside(a, &rows, |j| place[j as usize], columns.others().len());
+        let outside = |k: usize| placed(a, rows[k], |j| place[j as usize]);
+        let outside = Csr::from_entries(rows.len(), columns.others().len(), outside);
         let border = Border::of_rows(comm, &outside, rows, columns)?;
         Ok(Piece { local: local.into(), border })
     }

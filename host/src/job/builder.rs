@@ -244,7 +244,7 @@ impl Builder {
         // On several ranks the device will have a part of the matrix.
         let here = Some(&device).filter(|_| ranks.is_none());
         let mut times = Times::default();
-        let (scaled, ladder, plan, copy, divided, numbering) = device.run(|| {
+        let (scaled, ladder, plan, copy, numbering) = device.run(|| {
             let scaled = match ScaledSystem::of(&a, &mut self.options)? {
                 None => None,
                 Some((system, s)) => {
@@ -256,20 +256,20 @@ impl Builder {
                 let mut look = Look::at(a, here, &self.options, &mut times)?;
                 let mut ladder = Ladder::of(a, self.options.clone(), &mut look)?;
                 let plan = ladder.plan(a, device.target())?;
-                Result::Ok((ladder, plan, look.copy, look.divided))
+                Result::Ok((ladder, plan, look.copy))
             };
             let Some((numbering, reordered)) = Numbering::of(&a, &self.options)? else {
-                let (ladder, plan, copy, divided) = planned(&mut a, here)?;
-                return Result::Ok((scaled, ladder, plan, copy, divided, None));
+                let (ladder, plan, copy) = planned(&mut a, here)?;
+                return Result::Ok((scaled, ladder, plan, copy, None));
             };
             // What is said of rows names those of the matrix as it was given, which the device does not need.
-            let (_, Plan { warnings, .. }, ..) = planned(&mut a, None)?;
+            let (_, Plan { warnings, .. }, _) = planned(&mut a, None)?;
             a = reordered;
-            let (ladder, plan, copy, divided) = planned(&mut a, here)?;
-            Ok((scaled, ladder, Plan { warnings, ..plan }, copy, divided, Some(Arc::new(numbering))))
+            let (ladder, plan, copy) = planned(&mut a, here)?;
+            Ok((scaled, ladder, Plan { warnings, ..plan }, copy, Some(Arc::new(numbering))))
         })?;
         times.setup = start.elapsed().as_secs_f64() - times.upload;
-        let (watch, prepared, needs_f64) = (self.watch, None, false);
+        let (watch, prepared, needs_f64, divided) = (self.watch, None, false, ladder.divided);
         Ok(Solver {
             device,
             ranks,

@@ -35,7 +35,7 @@ pub(super) struct Ladder {
     /// What was left since the last report.
     pub left: Vec<Attempt>,
     /// 2 to this power times the matrix is the one that was given.
-    divided: i32,
+    pub divided: i32,
     /// Whether it is -A that is solved with, since that may be positive definite.
     pub is_negated: bool,
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::matrix::backward_error;
 use crate::matrix::backward_error::most;
 use crate::norm::norm;
-use crate::solver::{Stop, StopReason};
+use crate::solver::StopReason;
 
 impl Solver {
     /// Solves the system that was given, whatever it is solved as.
@@ -40,11 +40,10 @@ impl Solver {
         const MOST: u32 = 10;
         /// What a time leaves at most for there to be another.
         const CLEAR: f64 = 0.5;
-        let Asked { b, start, atol } = asked;
-        let stop = Stop { atol, ..scaled.stop };
-        let mut b = Cow::Borrowed(b);
-        let projection = scaled.null_space.as_ref().and_then(|space| Projection::of(space, b.to_mut()));
-        let start = start.filter(|_| projection.as_ref().is_none_or(|projection| !projection.is_all));
+        let stop = asked.stop(scaled.stop);
+        let mut b = Cow::Borrowed(asked.b);
+        let projection = Projection::of(scaled.null_space.as_ref(), &mut b);
+        let start = Projection::start(projection.as_ref(), asked.start);
         let threshold = stop.threshold(norm(&b));
         let mut x = start.map_or_else(|| vec![0.0; b.len()], <[f64]>::to_vec);
         let mut r = residual(&scaled.given, &x, &b);
@@ -77,7 +76,7 @@ impl Solver {
         scaled.tell(&mut report, &x, &b, &r, threshold);
         if let Some(projection) = projection {
             report.warnings.push(projection.warning());
-            projection.tell(&mut report, |norm| stop.threshold(norm));
+            projection.tell(&mut report, stop);
         }
         Ok(Solution { x, report })
     }

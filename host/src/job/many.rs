@@ -65,21 +65,22 @@ impl Solver {
         if self.ladder.isolated.is_some() {
             return Ok(None);
         }
-        let sign = if self.ladder.is_negated { -1.0 } else { 1.0 };
         let sizes: Vec<Size> = group.iter().map(|b| self.size(b)).collect();
         let mut projections = Vec::new();
         let mut ready: Vec<Cow<[f64]>> = Vec::new();
         for (b, size) in group.iter().zip(&sizes) {
             let mut b = size.rhs(b);
             if self.ladder.is_negated {
-                b.to_mut().iter_mut().for_each(|v| *v *= sign);
+                b.to_mut().iter_mut().for_each(|v| *v = -*v);
             }
-            let space = self.plan.null_space.as_ref();
-            projections.push(space.and_then(|space| Projection::of(space, b.to_mut())));
+            projections.push(Projection::of(self.plan.null_space.as_ref(), &mut b));
             ready.push(b);
         }
-        let atol = |size: &Size| size.atol(self.plan.options.stop.atol);
-        let asked = ready.iter().zip(&sizes).map(|(b, size)| Asked { b, start: None, atol: atol(size) });
+        let stop = self.plan.options.stop;
+        let asked = ready.iter().zip(&sizes).map(|(b, size)| {
+            let atol = size.atol(stop.atol);
+            Asked { b, start: None, atol }
+        });
         let rhs: Vec<Rhs> = asked.map(|asked| self.rhs(asked)).collect();
         self.times.setup += begin.elapsed().as_secs_f64();
         self.watch.judge = None;
@@ -103,8 +104,7 @@ impl Solver {
             warnings.extend(self.settle(rhs, &mut solved));
             let mut report = self.report(rhs, warnings, &solved);
             if let Some(projection) = projection {
-                let stop = Stop { atol: size.atol(self.plan.options.stop.atol), ..self.plan.options.stop };
-                projection.tell(&mut report, |norm| stop.threshold(norm));
+                projection.tell(&mut report, Stop { atol: size.atol(stop.atol), ..stop });
             }
             (report.columns, report.analysis) = (group.len(), self.ladder.told());
             let mut solution = Solution { x: solved.x, report };

@@ -53,7 +53,7 @@ impl Plan {
         if options.block_size != 1 {
             block::check_block(&a, options.block_size)?;
         }
-        let empty_row = check::empty_row(&a, survey).map(|row| Warning::EmptyRow { row: row + 1 });
+        let empty_row = survey.empty_row.map(|row| Warning::EmptyRow { row: row + 1 });
         let mut warnings: Vec<Warning> = empty_row.into_iter().collect();
         let may_vanish = options.precision == Precision::F32
             && survey.diagonal_magnitudes.least < f64::from(f32::MIN_POSITIVE);

@@ -1,8 +1,10 @@
 //! The part of a right-hand side that is outside of the range of a singular symmetric matrix, and taken out.
 
+use std::borrow::Cow;
+
 use super::report::{Report, Warning};
 use crate::precond::NullSpace;
-use crate::solver::StopReason;
+use crate::solver::{Stop, StopReason};
 
 /// What was taken out, where that was more than rounding.
 pub(super) struct Projection {
@@ -17,9 +19,10 @@ pub(super) struct Projection {
 }
 
 impl Projection {
-    /// Projects `b` onto the range.
-    pub fn of(null_space: &NullSpace, b: &mut [f64]) -> Option<Projection> {
-        let norms = null_space.project(b);
+    /// Projects `b` onto the range of a matrix with this null space.
+    pub fn of(null_space: Option<&NullSpace>, b: &mut Cow<[f64]>) -> Option<Projection> {
+        let null_space = null_space?;
+        let norms = null_space.project(b.to_mut());
         Projection {
             dimension: null_space.dimension(),
             every_unknown: null_space.has_every_unknown(),
@@ -35,6 +38,11 @@ impl Projection {
         (removed > ROUNDING * norm).then_some(self)
     }
 
+    /// Where to start from; where nothing is left to be solved for, 0 is the solution.
+    pub fn start<'a>(made: Option<&Projection>, start: Option<&'a [f64]>) -> Option<&'a [f64]> {
+        start.filter(|_| made.is_none_or(|projection| !projection.is_all))
+    }
+
     pub fn warning(&self) -> Warning {
         let &Projection { dimension, every_unknown, norms: (norm, removed), is_all } = self;
         let share = if is_all { 1.0 } else { (removed / norm).min(1.0 - f64::EPSILON) };
@@ -43,11 +51,11 @@ impl Projection {
 
     /// Lets the report on the rest tell of it; where nothing was left to be solved for, of the right-hand
     /// side that was given, which no x comes near.
-    pub fn tell(&self, report: &mut Report, threshold: impl Fn(f64) -> f64) {
+    pub fn tell(&self, report: &mut Report, stop: Stop) {
         report.projected = !self.is_all;
         let (norm, removed) = self.norms;
         if self.is_all && report.converged() {
-            report.outcome.threshold = threshold(norm);
+            report.outcome.threshold = stop.threshold(norm);
             report.outcome.reason = match removed <= report.outcome.threshold {
                 true => StopReason::Converged,
                 false => StopReason::NoSolution { least: removed },

@@ -7,7 +7,7 @@ use super::{Method, Precision};
 use crate::backend::Storage;
 use crate::launch::Counts;
 use crate::precond::{amg, ilu};
-use crate::solver::{Outcome, StopReason, direct};
+use crate::solver::{Outcome, Stop, StopReason, direct};
 
 /// A solution and how it was found.
 #[derive(Debug, Clone)]
@@ -26,6 +26,13 @@ pub(super) struct Asked<'a> {
     pub start: Option<&'a [f64]>,
     /// The absolute tolerance.
     pub atol: f64,
+}
+
+impl Asked<'_> {
+    /// When a solution is good enough, by what is asked of all but for the absolute tolerance.
+    pub fn stop(&self, of_all: Stop) -> Stop {
+        Stop { atol: self.atol, ..of_all }
+    }
 }
 
 /// A right-hand side, in the range of a singular matrix.

@@ -282,7 +282,7 @@ impl Solver {
         solution.report.analysis = self.ladder.told();
         if out_of_reach > 0.0 {
             let system = (&*self.plan.a, &solution.x[..], asked.b);
-            let stop = Stop { atol: asked.atol, ..self.plan.options.stop };
+            let stop = asked.stop(self.plan.options.stop);
             isolated::tell(&mut solution.report, system, out_of_reach, stop);
         }
         Ok(solution)
@@ -305,11 +305,10 @@ impl Solver {
         let begin = Instant::now();
         let mut warnings = self.plan.warnings.clone();
         let mut b = Cow::Borrowed(asked.b);
-        let projection = self.plan.null_space.as_ref().and_then(|space| Projection::of(space, b.to_mut()));
+        let projection = Projection::of(self.plan.null_space.as_ref(), &mut b);
         warnings.extend(projection.as_ref().map(Projection::warning));
-        // Where nothing is left, 0 is the solution.
-        let start = asked.start.filter(|_| projection.as_ref().is_none_or(|projection| !projection.is_all));
-        let rhs = self.rhs(Asked { b: &b, start, atol: asked.atol });
+        let start = Projection::start(projection.as_ref(), asked.start);
+        let rhs = self.rhs(Asked { b: &b, start, ..asked });
         self.times.setup += begin.elapsed().as_secs_f64();
 
         let mut solved = self.attempt(&rhs)?;
@@ -323,17 +322,16 @@ impl Solver {
         warnings.extend(self.settle(&rhs, &mut solved));
         let mut report = self.report(&rhs, warnings, &solved);
         if let Some(projection) = projection {
-            let stop = Stop { atol: asked.atol, ..self.plan.options.stop };
-            projection.tell(&mut report, |norm| stop.threshold(norm));
+            projection.tell(&mut report, asked.stop(self.plan.options.stop));
         }
         Ok(Solution { x: solved.x, report })
     }
 
     /// A right-hand side in the range of the matrix.
-    pub(super) fn rhs<'a>(&self, Asked { b, start, atol }: Asked<'a>) -> Rhs<'a> {
-        let norm = norm(b);
-        let threshold = Stop { atol, ..self.plan.options.stop }.threshold(norm);
-        Rhs { b, norm, threshold, start }
+    pub(super) fn rhs<'a>(&self, asked: Asked<'a>) -> Rhs<'a> {
+        let norm = norm(asked.b);
+        let threshold = asked.stop(self.plan.options.stop).threshold(norm);
+        Rhs { b: asked.b, norm, threshold, start: asked.start }
     }
 
     pub(super) fn check(&self, what: &'static str, v: &[f64]) -> Result<()> {

@@ -29,13 +29,6 @@ pub(crate) fn check_shape((rows, columns): (usize, usize)) -> Result<()> {
     )))
 }
 
-/// The first row without an entry but zeros, of a matrix that was looked at.
-pub(crate) fn empty_row<T: Real>(a: &Csr<T>, survey: &Survey) -> Option<usize> {
-    let is_empty = |i: &usize| a.row(*i).1.iter().all(|v| *v == T::ZERO);
-    // Its diagonal entry is a zero too.
-    if survey.diagonal.zero == 0 { None } else { (0..a.n_rows()).find(is_empty) }
-}
-
 /// Refuses NaN and infinite entries, naming the first.
 pub fn check_finite<T: Real>(a: &Csr<T>) -> Result<()> {
     check_rows_finite(a, 0)

@@ -187,6 +187,20 @@ impl<T: Real> Csr<T> {
         Csr::from_valid_parts(n_rows, n_cols, row_ptr, col_idx, values)
     }
 
+    /// From the entries of each row, in ascending columns; they are asked for twice, by several threads.
+    pub(crate) fn from_entries<E: Iterator<Item = (u32, T)>>(
+        n_rows: usize,
+        n_cols: usize,
+        entries: impl Fn(usize) -> E + Sync,
+    ) -> Self {
+        let fill = |i: usize, columns: &mut [u32], values: &mut [T]| {
+            for ((column, value), entry) in columns.iter_mut().zip(values).zip(entries(i)) {
+                (*column, *value) = entry;
+            }
+        };
+        Csr::from_rows(n_rows, n_cols, |i| entries(i).count(), fill)
+    }
+
     /// The identity of `n` rows.
     ///
     /// # Panics

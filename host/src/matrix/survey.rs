@@ -60,7 +60,7 @@ pub struct Survey {
     pub zero_sums: usize,
     /// Rows with more entries than ten times the square root of their number.
     pub dense_rows: usize,
-    /// The first row without entries.
+    /// The first row without an entry but zeros.
     pub empty_row: Option<usize>,
     /// The mean share, of rows with entries off the diagonal, of `sum |a_ij|` there in entries whose sign is
     /// not that of `a_ii`: 1 for an M-matrix.

@@ -48,6 +48,17 @@ impl Sum {
         self.magnitudes += value.abs();
     }
 
+    /// Adds the entries of a matrix to sums of their columns, and those of row i to `rows[row(i)]`.
+    pub fn add_entries(a: &Csr<f64>, rows: &mut [Sum], row: impl Fn(usize) -> usize, columns: &mut [Sum]) {
+        for i in 0..a.n_rows() {
+            let of_row = &mut rows[row(i)];
+            for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
+                columns[j as usize].add(v);
+                of_row.add(v);
+            }
+        }
+    }
+
     /// Whether it is 0 but for rounding.
     pub fn vanishes(&self) -> bool {
         self.sum.abs() <= ROUNDING * self.magnitudes
@@ -162,12 +173,7 @@ impl NullSpace {
     pub fn why_singular(a: &Csr<f64>, b: &[f64]) -> Option<String> {
         let mut columns = vec![Sum::default(); a.n_cols()];
         let mut rows = vec![Sum::default(); a.n_rows()];
-        for (i, row) in rows.iter_mut().enumerate() {
-            for (&j, &v) in a.row(i).0.iter().zip(a.row(i).1) {
-                columns[j as usize].add(v);
-                row.add(v);
-            }
-        }
+        Sum::add_entries(a, &mut rows, |i| i, &mut columns);
         let [columns, rows] = [columns, rows].map(|sums| !sums.is_empty() && sums.iter().all(Sum::vanishes));
         NullSpace::why(columns, rows, Sum::of(b))
     }

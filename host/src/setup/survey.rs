@@ -159,5 +159,9 @@ mod tests {
             assert_eq!((found.is_mirrored, found.diagonal), (expected.is_mirrored, expected.diagonal));
             assert_eq!(found.diagonal_magnitudes, expected.diagonal_magnitudes);
         }
+        // A row of zeros is empty too.
+        let zeros = Csr::from_triplets(4, 4, [(0, 0, 2.0), (1, 2, 0.0), (2, 1, 1.0), (3, 3, 1.0)]).unwrap();
+        let found = DeviceCsr::upload(gpu.device(), &zeros).unwrap().survey(&gpu).unwrap();
+        assert_eq!((found.empty_row, Survey::of(&zeros).empty_row), (Some(1), Some(1)));
     }
 }

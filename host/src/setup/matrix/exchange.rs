@@ -135,13 +135,9 @@ impl Received {
             let (part, row) = &rows[i];
             let SentRows { indices, values, .. } = &self.parts[*part];
             let of_row = indices[row.clone()].iter().map(|&k| places[*part][k as usize]);
-            of_row.zip(&values[row.clone()]).filter(|&(place, _)| place != NOWHERE)
+            let of_row = of_row.zip(values[row.clone()].iter().map(|&v| T::from_f64(v)));
+            of_row.filter(|&(place, _)| place != NOWHERE)
         };
-        let fill = |i: usize, columns: &mut [u32], values: &mut [T]| {
-            for ((column, value), (place, &v)) in columns.iter_mut().zip(values).zip(entries(i)) {
-                (*column, *value) = (place, T::from_f64(v));
-            }
-        };
-        Arc::new(Csr::from_rows(rows.len(), columns.len(), |i| entries(i).count(), fill))
+        Arc::new(Csr::from_entries(rows.len(), columns.len(), entries))
     }
 }

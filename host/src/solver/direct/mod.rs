@@ -90,7 +90,7 @@ pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     _: &dyn Preconditioner<T, B>,
     parameters: &Parameters,
 ) -> Result<Box<dyn IterativeSolver<T, B>>> {
-    let is_rounded = T::EPSILON.to_f64() > f64::EPSILON;
+    let is_rounded = T::NAME != f64::NAME;
     Ok(Box::new(Direct { is_rounded, ..Direct::new(Csr::in_type(&a.csr()), parameters)? }))
 }
 

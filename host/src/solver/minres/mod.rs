@@ -98,7 +98,7 @@ impl<T: Real, B: Backend<T>> Minres<T, B> {
         const NEAR: f64 = 2.0;
         let Outcome { reason, ref history, threshold, .. } = *outcome;
         let (norm, gradient) = (self.kept.norm(), self.kept.gradient());
-        let is_f64 = T::EPSILON.to_f64() == f64::EPSILON;
+        let is_f64 = T::NAME == f64::NAME;
         let claimed = history.last().copied().unwrap_or(f64::NAN);
         let squares = [backend.read(&self.scalars, SQUARE_Q[0])?, backend.read(&self.scalars, SQUARE_Q[1])?];
         let is_over = matches!(reason, StopReason::Converged | StopReason::Breakdown(_));

@@ -50,8 +50,7 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
         false => None,
     };
     let holds = |all: bool| if all { 0.0 } else { 1.0 };
-    // This one's rows are counted from its first.
-    let empty_row = check::empty_row(&a, &survey).map_or(f64::NEG_INFINITY, |i| -((own.start + i) as f64));
+    let empty_row = survey.empty_row.map_or(f64::NEG_INFINITY, |i| -(i as f64));
     let fits = fits_f32(survey.diagonal_magnitudes);
     let most = [survey.norm, holds(survey.has_positive_diagonal()), holds(fits), empty_row];
     let most = maxima(comm, &most)?;

@@ -20,18 +20,8 @@ pub(super) fn why_singular(
     let mut rows = vec![Sum::default(); local.n_rows()];
     let mut columns = vec![Sum::default(); local.n_rows()];
     let mut of_others = vec![Sum::default(); ghosts.len()];
-    for (i, row) in rows.iter_mut().enumerate() {
-        for (&j, &v) in local.row(i).0.iter().zip(local.row(i).1) {
-            columns[j as usize].add(v);
-            row.add(v);
-        }
-    }
-    for (k, &i) in border.rows.iter().enumerate() {
-        for (&ghost, &v) in border.entries.row(k).0.iter().zip(border.entries.row(k).1) {
-            of_others[ghost as usize].add(v);
-            rows[i as usize].add(v);
-        }
-    }
+    Sum::add_entries(local, &mut rows, |i| i, &mut columns);
+    Sum::add_entries(&border.entries, &mut rows, |k| border.rows[k] as usize, &mut of_others);
     let mut messages = vec![Vec::new(); comm.size()];
     for (&column, sum) in ghosts.iter().zip(&of_others) {
         messages[ranges.owner(column as usize)].push([f64::from(column), sum.sum, sum.magnitudes]);

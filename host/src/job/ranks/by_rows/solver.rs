@@ -148,7 +148,7 @@ impl Solver {
         let mut b = Cow::Borrowed(asked.b);
         let projection = self.project(&mut b)?;
         let norm = self.rows.norm(&b)?;
-        let stop = Stop { atol: asked.atol, ..self.options.stop };
+        let stop = asked.stop(self.options.stop);
         let rhs = Rhs { b: &b, norm, threshold: stop.threshold(norm), start: None };
         let mut warnings = self.chosen.warnings.clone();
         warnings.extend(projection.as_ref().map(Projection::warning));
@@ -159,7 +159,7 @@ impl Solver {
         warnings.extend(self.settle(&rhs, &mut solved)?);
         let mut report = self.report(&rhs, warnings, &solved)?;
         if let Some(projection) = projection {
-            projection.tell(&mut report, |norm| stop.threshold(norm));
+            projection.tell(&mut report, stop);
         }
         Ok(Solution { x: solved.x, report })
     }
