@@ -27,39 +27,45 @@ mod sparse;
 mod vectors;
 
 macro_rules! cases {
-    ($backend:expr) => {
-        cases! { $backend,
+    ($backend:expr, $of_solves:tt) => {
+        cases! { $backend, [in_f64: f64, in_f32: f32];
             vectors: copies_and_fills, updates, coefficients_from_scalars, diagonal_scaling,
                 a_breakdown_raises_the_guard, a_raised_guard_leaves_everything_alone;
             reductions: dots, sums, maxima, angle_steps, reductions_repeat_to_the_last_bit, empty_vectors;
             sparse: products, accumulated_products, scaled_products, residuals, sweeps, sweeps_of_corrections, sweeps_with_norm, products_with_dots, wide_and_empty_rows;
             blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, jacobi_sweeps, multigrid_of_blocks;
             setup: strong_entries, transposes, sparse_products, independent_sets, aggregates, levels, levels_of_blocks;
+            gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
+        }
+        cases! { $backend, $of_solves;
             amg: hierarchies, every_part_with_cg, numbers_of_steps, in_the_precision_of_the_solver, unsymmetric_matrices,
                 set_up_on_the_host, compressed_matrices_cost_no_iteration, a_raised_guard_leaves_a_cycle_alone, little_to_coarsen, disconnected_parts;
             compressed: smoothing_operators, rounded_corrections;
             ilu: incomplete_factors, triangles_of_another_size_are_refused, a_raised_guard_leaves_triangles_alone, gmres_with_factors;
-            gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
             solvers: cg_steps, directions, cg, cg_without_preconditioner, bicgstab, gmres, lgmres, minres, idr, jacobi, limits,
                 indefinite_matrices, not_finite, zero_right_hand_side, tiny_systems;
         }
     };
-    ($backend:expr, $($module:ident: $($case:ident),*;)*) => {
+    ($backend:expr, $types:tt; $($module:ident: $($case:ident),*;)*) => {
         $($(
             mod $case {
                 use super::*;
-                #[test]
-                fn in_f64() {
-                    let Some(backend) = $backend else { return };
-                    crate::$module::$case::<f64, _>(&backend);
-                }
-                #[test]
-                fn in_f32() {
-                    let Some(backend) = $backend else { return };
-                    crate::$module::$case::<f32, _>(&backend);
-                }
+                case! { $backend, $module, $case, $types }
             }
         )*)*
+    };
+}
+
+/// A case in each of these types.
+macro_rules! case {
+    ($backend:expr, $module:ident, $case:ident, [$($in_type:ident: $type:ty),*]) => {
+        $(
+            #[test]
+            fn $in_type() {
+                let Some(backend) = $backend else { return };
+                crate::$module::$case::<$type, _>(&backend);
+            }
+        )*
     };
 }
 
@@ -76,23 +82,25 @@ macro_rules! cases_in_f64 {
     };
 }
 
+/// What is made of kernels is in both types too, but where every access is watched: that takes long, and the
+/// kernels are the same.
 macro_rules! backends {
-    ($($name:ident = $backend:expr;)*) => {
+    ($($name:ident = $backend:expr, solves in $of_solves:tt;)*) => {
         $(mod $name {
             use super::*;
-            cases!($backend);
+            cases!($backend, $of_solves);
             cases_in_f64! { $backend, cells: reactions, no_cells_and_no_steps, activations, an_action_potential; }
         })*
     };
 }
 
 backends! {
-    reference = Some(Reference::new());
-    cpu_1_thread = Some(Cpu::new(1).unwrap());
-    cpu_3_threads = Some(Cpu::new(3).unwrap());
-    simulator = Some(Gpu::simulated().unwrap());
-    simulator_strict = Some(Gpu::new(Arc::new(Sim::strict())).unwrap());
-    driver = on_gpu();
+    reference = Some(Reference::new()), solves in [in_f64: f64, in_f32: f32];
+    cpu_1_thread = Some(Cpu::new(1).unwrap()), solves in [in_f64: f64, in_f32: f32];
+    cpu_3_threads = Some(Cpu::new(3).unwrap()), solves in [in_f64: f64, in_f32: f32];
+    simulator = Some(Gpu::simulated().unwrap()), solves in [in_f64: f64, in_f32: f32];
+    simulator_strict = Some(Gpu::new(Arc::new(Sim::strict())).unwrap()), solves in [in_f64: f64];
+    driver = on_gpu(), solves in [in_f64: f64, in_f32: f32];
 }
 
 /// The first GPU, opened once for all cases; see [`gpu::driver`].

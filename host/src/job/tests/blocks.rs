@@ -12,7 +12,7 @@ use crate::precond::{SingularBlocks, amg};
 use crate::problem::generate;
 use crate::solver::Stop;
 
-const PROBLEMS: [(&str, usize); 2] = [("bidomain:6", 2), ("elasticity:4", 3)];
+const PROBLEMS: [(&str, usize); 2] = [("bidomain:4", 2), ("elasticity:3", 3)];
 
 fn problem(name: &str) -> Arc<Csr<f64>> {
     Arc::new(generate(&name.parse().unwrap(), 1).unwrap())
@@ -28,7 +28,7 @@ fn solved(a: &Arc<Csr<f64>>, options: &Options) -> (Solution, Counts) {
 
 fn options(precond: Precond, block_size: usize) -> Options {
     let amg = amg::Params { coarse_rows: 20, ..amg::Params::default() };
-    let stop = Stop { max_iterations: 8, ..Stop::default() };
+    let stop = Stop { max_iterations: 5, ..Stop::default() };
     Options { method: Some(Method::Cg), precond: Some(precond), block_size, amg, stop, ..Options::default() }
 }
 

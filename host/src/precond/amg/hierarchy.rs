@@ -417,7 +417,7 @@ mod tests {
     fn a_bar_converges_with_its_rigid_motions() {
         rigid_motions(&Reference::new(), (24, 4, 4), 2.0);
         rigid_motions(&Cpu::new(2).unwrap(), (40, 6, 6), 2.0);
-        rigid_motions(&Gpu::simulated().unwrap(), (10, 4, 4), 1.0);
+        rigid_motions(&Gpu::simulated().unwrap(), (7, 3, 3), 1.0);
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn iterations_hardly_grow_with_the_size() {
 
 #[test]
 fn every_backend_takes_it_and_a_split_may_be_named() {
-    let (a, n) = stokes::<2>(9, 1.0, 0.0);
+    let (a, n) = stokes::<2>(7, 1.0, 0.0);
     let multipliers = Arc::new((n..a.n_rows()).collect());
     let cpu = Device::cpu(1).unwrap();
     let expected = iterations(&a, Split::Zeros, &cpu);

@@ -192,7 +192,7 @@ fn with_every_coarsening() {
         Params { coarsening: Coarsening::MandelBrezina, ..params() },
     ];
     for way in &ways {
-        for a in [problem("tet:7"), problem("convection-diffusion:17:30"), in_parts()] {
+        for a in [problem("tet:6"), problem("convection-diffusion:13:30"), in_parts()] {
             check(&cpu, (a, 1), way, &[1, 2, 3, 5]);
         }
     }
