@@ -73,6 +73,13 @@ fn what_is_singular_is_warned_of_as_of_the_whole() {
             assert!(stderr.contains(warning), "{line} {ranks}: {stderr}");
         }
     }
+    // Of b the empty row leaves 1, whatever x is.
+    for method in ["gmres --precond none", "bicgstab --precond jacobi-sweeps", "minres --precond none"] {
+        for ranks in ["", "--ranks 2 --by-rows"] {
+            let report = shell.json(&format!("solve hole.mtx --solver {method} {ranks} {CPU}"), 2);
+            assert_eq!(report["stop_reason"], "no_solution", "{method} {ranks}: {report}");
+        }
+    }
     let (_, stderr) = shell.run(&format!("solve hole.mtx --ranks 500 --by-rows {CPU}"), 1);
     assert!(stderr.contains("there are 500 ranks for 3 rows"), "{stderr}");
 }

@@ -144,7 +144,7 @@ fn the_simulator_runs_on_ranks() {
     }
 }
 
-/// A rank of a team that does not let on that the ranks share memory.
+/// A rank of a team that does not let on that the ranks are of one process.
 struct Apart(Team);
 
 impl Comm for Apart {
@@ -179,13 +179,33 @@ fn strict() -> Device {
     Device::Gpu(Gpu::new(Arc::new(Sim::strict())).unwrap())
 }
 
-fn simulators(size: usize, partitioning: Partitioning, device: fn() -> Device, peers: bool) -> Arc<Ranks> {
-    let comm = |team: Team| match peers {
-        true => Arc::new(team) as Arc<dyn Comm>,
-        false => Arc::new(Apart(team)),
+/// How ranks come by what others have.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// Their devices write each other's memory, of one process.
+    Threads,
+    /// The same, of memory that they import as processes do.
+    Processes,
+    /// They have one device, and exchange through the host.
+    Host,
+}
+
+/// Ranks with a simulator each, or one for all, and the device of the first.
+fn simulators(
+    size: usize,
+    partitioning: Partitioning,
+    device: fn() -> Device,
+    way: Way,
+) -> (Arc<Ranks>, Device) {
+    let comm = |team: Team| match way {
+        Way::Threads => Arc::new(team) as Arc<dyn Comm>,
+        Way::Processes | Way::Host => Arc::new(Apart(team)),
     };
     let team = Team::new(size).into_iter().map(comm).collect();
-    Arc::new(Ranks::of_team(team, partitioning, move |_| Ok(device())).unwrap())
+    let first = device();
+    let of_all = first.clone();
+    let open = move |_| Ok(if way == Way::Host { of_all.clone() } else { device() });
+    (Arc::new(Ranks::of_team(team, partitioning, open).unwrap()), first)
 }
 
 #[test]
@@ -193,7 +213,8 @@ fn peer_memory_gives_the_bits_of_the_way_through_the_host() {
     let a = matrix("poisson2d:9");
     let sim = || Device::simulator().unwrap();
     for size in [2, 3, 5, 7] {
-        let [peers, host] = [true, false].map(|peers| simulators(size, Partitioning::Rcm, sim, peers));
+        let ways = [Way::Threads, Way::Processes, Way::Host];
+        let [threads, processes, host] = ways.map(|way| simulators(size, Partitioning::Rcm, sim, way));
         for (method, precond, precision) in [
             (Method::Cg, Precond::Jacobi, Precision::F64),
             (Method::Cg, Precond::Ilu, Precision::F64),
@@ -206,15 +227,21 @@ fn peer_memory_gives_the_bits_of_the_way_through_the_host() {
             let mut options = Options { precision, restart: 7, ..options(method, precond) };
             options.amg.coarse_rows = 30;
             options.stop.rtol = if method == Method::Jacobi { 0.1 } else { 1e-4 };
-            let [one, other] = [&peers, &host].map(|ranks| solved(&a, &options, sim(), ranks));
+            let solved = |(ranks, device): &(Arc<Ranks>, Device)| solved(&a, &options, device.clone(), ranks);
+            let expected = solved(&host);
             let what = format!("{method} with {precond} on {size}");
-            assert!(one.report.converged(), "{what}: {}", one.report);
-            assert_eq!(one.x, other.x, "{what}");
-            assert_eq!(one.report.outcome.history, other.report.outcome.history, "{what}");
-            let [one, other] = [one, other].map(|solution| solution.report.ranks.unwrap());
-            assert!(one.peer_memory && !other.peer_memory);
+            assert!(expected.report.converged(), "{what}: {}", expected.report);
             let counts = |info: &Info| (info.exchanges, info.exchanged_bytes, info.reductions);
-            assert_eq!(counts(&one), counts(&other), "{what}");
+            let info = expected.report.ranks.unwrap();
+            assert!(!info.peer_memory, "{what}");
+            for ranks in [&threads, &processes] {
+                let Solution { x, report } = solved(ranks);
+                assert_eq!(x, expected.x, "{what}");
+                assert_eq!(report.outcome.history, expected.report.outcome.history, "{what}");
+                let found = report.ranks.unwrap();
+                assert!(found.peer_memory, "{what}");
+                assert_eq!(counts(&found), counts(&info), "{what}");
+            }
         }
     }
 }
@@ -222,12 +249,14 @@ fn peer_memory_gives_the_bits_of_the_way_through_the_host() {
 #[test]
 fn peer_memory_is_free_of_races() {
     let a = matrix("tet:4");
-    let ranks = simulators(3, Partitioning::Blocks, strict, true);
-    for method in [Method::Cg, Method::Bicgstab, Method::Gmres] {
-        let options = options(method, Precond::Jacobi);
-        let Solution { x, report } = solved(&a, &options, strict(), &ranks);
-        assert!(report.converged() && report.ranks.as_ref().unwrap().peer_memory, "{report}");
-        assert!(relative_residual(&a, &x, &rhs(a.n_rows())) <= 1.0001e-8);
+    for way in [Way::Threads, Way::Processes] {
+        let (ranks, device) = simulators(3, Partitioning::Blocks, strict, way);
+        for method in [Method::Cg, Method::Bicgstab, Method::Gmres] {
+            let options = options(method, Precond::Jacobi);
+            let Solution { x, report } = solved(&a, &options, device.clone(), &ranks);
+            assert!(report.converged() && report.ranks.as_ref().unwrap().peer_memory, "{report}");
+            assert!(relative_residual(&a, &x, &rhs(a.n_rows())) <= 1.0001e-8);
+        }
     }
 }
 
@@ -241,9 +270,10 @@ fn peers_may_have_no_rows_and_send_without_receiving() {
     let a = Arc::new(Csr::from_triplets(n, n, lower.collect::<Vec<_>>()).unwrap());
     let sim = || Device::simulator().unwrap();
     for size in [2, 5, 14] {
-        let ranks = simulators(size, Partitioning::Blocks, sim, true);
+        let (ranks, device) = simulators(size, Partitioning::Blocks, sim, Way::Threads);
         for method in [Method::Bicgstab, Method::Gmres] {
-            let Solution { x, report } = solved(&a, &options(method, Precond::Jacobi), sim(), &ranks);
+            let Solution { x, report } =
+                solved(&a, &options(method, Precond::Jacobi), device.clone(), &ranks);
             assert!(report.converged() && report.ranks.unwrap().peer_memory, "{size} {method}");
             assert!(relative_residual(&a, &x, &rhs(n)) <= 1.0001e-8, "{size} {method}");
         }

@@ -91,9 +91,9 @@ fn layers_are_the_same_in_the_simulator() {
             let mut options = Options { precision, ..overlapping(method, 1) };
             options.stop.rtol = if precision == Precision::F32 { 1e-5 } else { 1e-8 };
             let on_cpu = iterations(&a, &options, cpu(), &cpus(size, Partitioning::Rcm));
-            let [peers, host] = [true, false].map(|peers| {
-                let ranks = simulators(size, Partitioning::Rcm, sim, peers);
-                let Solution { x, report } = solved(&a, &options, sim(), &ranks);
+            let [peers, host] = [Way::Threads, Way::Host].map(|way| {
+                let (ranks, device) = simulators(size, Partitioning::Rcm, sim, way);
+                let Solution { x, report } = solved(&a, &options, device, &ranks);
                 assert!(report.outcome.iterations.abs_diff(on_cpu) <= 1, "{size} ranks: {report}");
                 let Info { exchanges, exchanged_bytes, .. } = report.ranks.unwrap();
                 (x, exchanges, exchanged_bytes)
@@ -101,8 +101,8 @@ fn layers_are_the_same_in_the_simulator() {
             assert_eq!(peers, host, "{method}, {size} ranks");
         }
     }
-    let ranks = simulators(3, Partitioning::Blocks, strict, true);
-    iterations(&matrix("tet:4"), &overlapping(Method::Bicgstab, 1), strict(), &ranks);
+    let (ranks, device) = simulators(3, Partitioning::Blocks, strict, Way::Threads);
+    iterations(&matrix("tet:4"), &overlapping(Method::Bicgstab, 1), device, &ranks);
 }
 
 #[test]

@@ -98,7 +98,10 @@ impl ScaledSystem {
             StopReason::Converged if report.backward_error <= UNITS * f64::EPSILON => StopReason::AtRounding,
             StopReason::Converged => StopReason::Inaccurate { claimed, found },
             // It was said of S, whose residual is that of A times P R.
-            StopReason::NoSolution { least } => StopReason::NoSolution { least: least / self.largest_row() },
+            StopReason::NoSolution { least } if least > threshold * self.largest_row() => {
+                StopReason::NoSolution { least: least / self.largest_row() }
+            }
+            StopReason::NoSolution { .. } => StopReason::Stagnated,
             reason => reason,
         };
     }

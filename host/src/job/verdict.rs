@@ -6,7 +6,8 @@ use super::residual::{Norms, relative};
 use super::solved::{Rhs, Solved};
 use super::solver::Solver;
 use crate::analysis::Analysis;
-use crate::matrix::backward_error;
+use crate::matrix::{Csr, backward_error};
+use crate::norm::norm;
 use crate::precond::NullSpace;
 use crate::solver::StopReason;
 
@@ -46,6 +47,9 @@ impl Solver {
         }
         let a = &self.plan.a;
         if reason != StopReason::Interrupted {
+            if self.ladder.is_last() {
+                prove(solved, out_of_reach(a, rhs.b), rhs);
+            }
             let analysis = self.ladder.analysis();
             let deficiency = analysis.and_then(|analysis| analysis.structure.deficiency.as_ref());
             warnings.extend(deficiency.map(|deficiency| Warning::Singular(deficiency.to_string())));
@@ -55,7 +59,7 @@ impl Solver {
             None => rhs.norm,
             Some(x) => Norms::of(a, x, rhs.b).two,
         };
-        let growth = relative(solved.residual.two, start_norm);
+        let (reason, growth) = (solved.outcome.reason, relative(solved.residual.two, start_norm));
         let is_finite = solved.x.iter().all(|v| v.is_finite());
         if is_worse_than_start(self.plan.method, reason, is_finite, growth) {
             warnings.push(Warning::WorseThanStart {
@@ -70,6 +74,22 @@ impl Solver {
             solved.residual = Norms::of(a, &solved.x, rhs.b);
         }
         warnings
+    }
+}
+
+/// The norm of what no x reaches in b: of its elements in rows without entries.
+fn out_of_reach(a: &Csr<f64>, b: &[f64]) -> f64 {
+    let is_empty = |i: usize| a.row(i).1.iter().all(|v| *v == 0.0);
+    norm(&(0..a.n_rows()).filter(|&i| is_empty(i)).map(|i| b[i]).collect::<Vec<f64>>())
+}
+
+/// Lets a solve end with the proof that no x reaches a part of b with this norm, where nothing better is
+/// known.
+pub(super) fn prove(solved: &mut Solved, out_of_reach: f64, rhs: &Rhs) {
+    let reason = &mut solved.outcome.reason;
+    let is_better = matches!(reason, StopReason::NoSolution { .. } | StopReason::LeastSquares { .. });
+    if out_of_reach > rhs.threshold && !is_better {
+        *reason = StopReason::NoSolution { least: out_of_reach };
     }
 }
 

@@ -19,7 +19,7 @@ mod staging;
 mod status;
 
 use crate::error::{Error, Result};
-use crate::launch::{Address, Counters, Cuda, DeviceInfo};
+use crate::launch::{Address, Counters, Cuda, DeviceInfo, Launch};
 use cust::context::{Context, CurrentContext};
 use cust::device::Device;
 use cust::memory::cuda_free_locked;
@@ -53,6 +53,9 @@ pub struct Driver {
     /// Page-locked memory given back, (bytes, address): every solve wants some of the same size, and the
     /// system takes longer to lock it than a short solve takes.
     idle_page_locked: Mutex<Vec<(usize, Address)>>,
+    /// Memory that other processes have had, (bytes, address), for what is exported next. Never given back to
+    /// the driver, which forbids that while another process may have it.
+    idle_exported: Mutex<Vec<(usize, Address)>>,
     /// Made for the first large copy; taken out while a copy uses it.
     staging: Mutex<Option<Staging>>,
     kernels: Kernels,
@@ -78,6 +81,8 @@ enum Kind {
     Device,
     /// On the device, outside of its pool, whose memory other devices do not see.
     Shared,
+    /// The same for devices of other processes.
+    Exported,
     /// Page-locked memory of the host.
     Host,
 }
@@ -131,6 +136,7 @@ impl Driver {
             memory: DeviceMemory::of(device),
             allocations: Mutex::default(),
             idle_page_locked: Mutex::default(),
+            idle_exported: Mutex::default(),
             staging: Mutex::default(),
             kernels,
             launcher: Launcher::from_env(),
@@ -208,6 +214,20 @@ impl Driver {
             Counters::add(&self.counters.allocated_bytes, bytes as u64);
         }
         address
+    }
+
+    /// Memory of so many bytes for others, set to zero before any of them writes there.
+    fn cleared(&self, address: Address, bytes: usize) -> Result<Address> {
+        // SAFETY: it was allocated with this size, and nobody has it yet.
+        let cleared = unsafe { self.zero(address, bytes) };
+        match cleared.and_then(|()| self.finish(|| format!("cuMemsetD8Async({bytes} bytes)"))) {
+            Ok(()) => Ok(address),
+            Err(error) => {
+                // SAFETY: nobody else has the address.
+                unsafe { self.free(address) };
+                Err(error)
+            }
+        }
     }
 
     /// Runs a copy with the staging buffers. They are taken out of their lock meanwhile: the copy runs

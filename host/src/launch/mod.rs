@@ -19,6 +19,9 @@ pub(crate) mod switch;
 /// An address in a device's memory (for the simulator: a host address).
 pub type Address = u64;
 
+/// How a device of another process finds memory that was [exported](Launch::alloc_exported).
+pub type Handle = [u8; 64];
+
 /// What is known of a device before anything runs on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceInfo {
@@ -136,8 +139,39 @@ pub trait Launch: Send + Sync {
     fn dismiss(&self, address: Address) {
         let _ = address;
     }
-    /// Gives memory of [`Launch::alloc`], [`Launch::alloc_shared`] or [`Launch::alloc_host_visible`] back,
-    /// after the work queued before.
+    /// What tells devices of all processes of this machine apart, if they can use each other's memory.
+    fn uuid(&self) -> Option<[u8; 16]> {
+        None
+    }
+    /// [`Launch::alloc_shared`] for kernels of devices of other processes, which [import](Launch::import) it.
+    /// When it has been given back it is not to be given away but to another memory that is exported: another
+    /// process may still have it.
+    ///
+    /// # Errors
+    /// There is not so much, or the device exports none.
+    fn alloc_exported(&self, bytes: usize) -> Result<(Address, Handle)> {
+        let message = format!("{} shares no memory with other processes", self.info().name);
+        Err(Error::Device { call: format!("alloc_exported({bytes} bytes)"), message })
+    }
+    /// Lets kernels of this device use `bytes` bytes that a device of another process has exported, until
+    /// [`Launch::close`]; their address here.
+    ///
+    /// # Safety
+    /// They stay there until then.
+    ///
+    /// # Errors
+    /// The device does not reach that one.
+    unsafe fn import(&self, handle: &Handle, bytes: usize) -> Result<Address> {
+        let _ = handle;
+        let message = format!("{} uses no memory of other processes", self.info().name);
+        Err(Error::Device { call: format!("import({bytes} bytes)"), message })
+    }
+    /// Takes [`Launch::import`] back. No kernel that uses the memory is queued.
+    fn close(&self, address: Address) {
+        let _ = address;
+    }
+    /// Gives memory of [`Launch::alloc`], [`Launch::alloc_shared`], [`Launch::alloc_exported`] or
+    /// [`Launch::alloc_host_visible`] back, after the work queued before.
     ///
     /// # Safety
     /// `address` came from this device, is given back once, and nothing uses it afterwards.

@@ -1,6 +1,6 @@
 //! The simulator as a device: kernels run on the host, thread by thread, with every access checked.
 
-use super::{Address, Counters, DeviceInfo, Event, Launch};
+use super::{Address, Counters, DeviceInfo, Event, Handle, Launch};
 use crate::error::{Error, Result};
 use cuda_std::host::Kernel;
 use cuda_std::sim::{self, Fault, Memory, Options, Order};
@@ -223,6 +223,38 @@ impl Launch for Sim {
 
     fn dismiss(&self, address: Address) {
         self.state().memory.unregister(address);
+    }
+
+    fn uuid(&self) -> Option<[u8; 16]> {
+        let mut uuid = [0; 16];
+        uuid[..8].copy_from_slice(&(self.identity() as u64).to_ne_bytes());
+        uuid[8..12].copy_from_slice(&std::process::id().to_ne_bytes());
+        Some(uuid)
+    }
+
+    /// The handle is the address, and the process whose memory it is.
+    fn alloc_exported(&self, bytes: usize) -> Result<(Address, Handle)> {
+        let address = self.alloc_shared(bytes)?;
+        let mut handle = [0; 64];
+        handle[..8].copy_from_slice(&address.to_ne_bytes());
+        handle[8..12].copy_from_slice(&std::process::id().to_ne_bytes());
+        Ok((address, handle))
+    }
+
+    /// Of this process alone, where ranks do as if they were not of one.
+    unsafe fn import(&self, handle: &Handle, bytes: usize) -> Result<Address> {
+        if handle[8..12] != std::process::id().to_ne_bytes() {
+            let message = "the memory is that of another process".into();
+            return Err(Error::Device { call: format!("import({bytes} bytes)"), message });
+        }
+        let address = Address::from_ne_bytes(handle[..8].try_into().expect("8 bytes"));
+        // SAFETY: the caller's condition is the same.
+        unsafe { self.admit(address, bytes) };
+        Ok(address)
+    }
+
+    fn close(&self, address: Address) {
+        self.dismiss(address);
     }
 
     unsafe fn free(&self, address: Address) {

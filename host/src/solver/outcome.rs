@@ -57,7 +57,8 @@ pub enum StopReason {
     Interrupted,
     /// The right-hand side is outside of the range of the matrix, which is singular in f64.
     NoSolution {
-        /// `||b - A x||_2` is at least this, whatever x is.
+        /// `||b - A x||_2` is at least this, whatever x is; but for an x as large as rounding of A makes it,
+        /// where it was found from factors.
         least: f64,
     },
     /// MINRES has found the x with the smallest residual in the norm of its preconditioner M, and that is not
@@ -66,7 +67,7 @@ pub enum StopReason {
         /// `||A M r||` beside `||A|| ||M r||`: 0 where x is that x, but for rounding.
         gradient: f64,
     },
-    /// The residual is what rounding of x leaves: f64 has no better solution to offer.
+    /// The residual is what rounding of x leaves: f64 has no clearly better solution to offer.
     AtRounding,
     /// The residual went down no further.
     Stagnated,
@@ -117,7 +118,7 @@ impl fmt::Display for StopReason {
                 return write!(
                     f,
                     "there is no solution: the matrix is singular in f64 and the right-hand side is outside of its \
-                     range, so that every x leaves a residual norm of at least {least:.2e}"
+                     range, so that every x of ordinary size leaves a residual norm of at least {least:.2e}"
                 );
             }
             StopReason::LeastSquares { gradient } => {
@@ -128,7 +129,7 @@ impl fmt::Display for StopReason {
                 );
             }
             StopReason::AtRounding => {
-                "the residual is what rounding of x leaves: f64 has no better solution to offer"
+                "the residual is what rounding of x leaves: f64 has no clearly better solution to offer"
             }
             StopReason::Stagnated => "the residual went down too slowly, or no further",
             StopReason::Diverged => "the iteration diverges: its residual grew",

@@ -147,6 +147,27 @@ impl Device {
         Ok(name.to_string_lossy().into_owned())
     }
 
+    /// What tells it from all other devices.
+    ///
+    /// ```no_run
+    /// # use cust::device::Device;
+    /// # use cust::prelude::CudaFlags;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let device = Device::get_device(0)?;
+    /// println!("{:02x?}", device.uuid()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn uuid(self) -> CudaResult<[u8; 16]> {
+        let mut uuid = sys::CUuuid::default();
+        // SAFETY: `uuid` is writable.
+        unsafe { sys::cuDeviceGetUuid(&mut uuid, self.device) }.to_result()?;
+        Ok(uuid.bytes)
+    }
+
     /// The value of a property.
     ///
     /// ```no_run

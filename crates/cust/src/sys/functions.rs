@@ -53,6 +53,7 @@ functions! {
     fn cuDeviceGetCount(count: *mut c_int);
     fn cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: CUdevice);
     fn cuDeviceGetName(name: *mut c_char, length: c_int, device: CUdevice);
+    fn cuDeviceGetUuid(uuid: *mut CUuuid, device: CUdevice);
     fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
 
     // Primary contexts
@@ -202,6 +203,11 @@ functions! {
     fn cuMemsetD32_v2(to: CUdeviceptr, value: c_uint, count: usize);
     fn cuMemsetD8Async(to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
     fn cuMemsetD8_v2(to: CUdeviceptr, value: c_uchar, count: usize);
+
+    // Memory of other processes
+    fn cuIpcCloseMemHandle(address: CUdeviceptr);
+    fn cuIpcGetMemHandle(handle: *mut CUipcMemHandle, address: CUdeviceptr);
+    fn cuIpcOpenMemHandle_v2(address: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
 
     // Streams
     fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);

@@ -40,6 +40,22 @@ pub type CUfunc_cache = c_uint;
 pub type CUlimit = c_uint;
 pub type CUsharedconfig = c_uint;
 
+/// What tells a device from all others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUuuid {
+    pub bytes: [u8; 16],
+}
+
+/// How another process finds memory of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUipcMemHandle {
+    pub reserved: [u8; 64],
+}
+
+/// Flag of `cuIpcOpenMemHandle`: peer access is enabled where the memory is another device's.
+pub const CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS: c_uint = 1;
 /// Flag of `cuMemAllocManaged`: any stream may use the memory.
 pub const CU_MEM_ATTACH_GLOBAL: c_uint = 1;
 

@@ -1,8 +1,9 @@
 //! Ranks on devices that write each other's memory: nothing between them goes through the host.
 //!
-//! Every rank has windows, memory that the others write: one for reductions, and one for each matrix. A
+//! Every rank has windows, memory that the others write: one for reductions, and one for each matrix. Ranks
+//! of one process tell each other where they are; those of several processes of one machine import them. A
 //! kernel that waits for what others write looks at times at a word of the host, which is set where a rank
-//! fails.
+//! fails; but a process that fails ends the others.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use gpu_kernels::ranks::{Circle, RANK_SCALARS, reduce_ranks};
 use super::exchanged::Exchanged;
 use crate::backend::gpu::{Buffer, DeviceScalars, Gpu, slot, transfer};
 use crate::backend::{Slot, check_slots};
-use crate::comm::{Alarm, Comm, OneProcess, agree_within};
+use crate::comm::{Alarm, Comm, OneProcess, agree_within, all_to_all};
 use crate::error::{Error, Result};
 use crate::launch::switch::is_on;
 use crate::launch::{Address, Launch};
@@ -28,7 +29,7 @@ fn words_bytes(size: usize) -> usize {
     (size * size_of::<u32>()).next_multiple_of(256)
 }
 
-/// What each rank shares when it joins the others.
+/// What each rank of a process shares when it joins the others.
 struct Joining {
     device: Option<Arc<dyn Launch>>,
 }
@@ -48,7 +49,8 @@ pub struct Peers {
     /// The addresses of words and places of all ranks.
     words: Arc<Buffer>,
     places: Arc<Buffer>,
-    /// The devices of all ranks: they and their memory are there as long as kernels here may write it.
+    /// The devices of all ranks of one process: they and their memory are there as long as kernels here may
+    /// write it.
     _devices: Vec<Arc<Joining>>,
 }
 
@@ -56,29 +58,55 @@ impl Peers {
     /// The ranks of `comm`, of which this computes on `device`; `None`, at every rank, where one computes on
     /// no device, or a device cannot write another's memory. All ranks call this.
     pub(super) fn of(comm: &Arc<dyn Comm>, device: Option<&Arc<dyn Launch>>) -> Result<Option<Arc<Peers>>> {
-        let Some(team) = comm.one_process().filter(|_| is_on(PEERS_VARIABLE)) else {
-            return Ok(None);
-        };
+        match comm.one_process() {
+            _ if comm.size() == 1 || !is_on(PEERS_VARIABLE) => Ok(None),
+            Some(team) => Peers::of_threads(comm, team, device),
+            None => Peers::of_processes(comm, device),
+        }
+    }
+
+    fn of_threads(
+        comm: &Arc<dyn Comm>,
+        team: &dyn OneProcess,
+        device: Option<&Arc<dyn Launch>>,
+    ) -> Result<Option<Arc<Peers>>> {
         let devices = team.share(Arc::new(Joining { device: device.cloned() }))?;
         let reaches = |device: &Arc<dyn Launch>| {
-            let others = devices.iter().enumerate().filter(|&(rank, _)| rank != comm.rank());
-            let mut others = others.map(|(_, other)| other.device.as_ref());
+            let mut others = others(&**comm, &devices).map(|(_, other)| other.device.as_ref());
             others.all(|other| other.is_some_and(|other| device.reaches(&**other)))
         };
         let device = device.filter(|device| reaches(device));
         let all = comm.all_gather(&[f64::from(u8::from(device.is_some()))])?;
         match device.filter(|_| all.iter().all(|&reaches| reaches > 0.0)) {
             None => Ok(None),
-            Some(device) => Peers::join(comm, team, device, devices).map(Arc::new).map(Some),
+            Some(device) => Peers::join(comm, device, devices).map(Arc::new).map(Some),
         }
     }
 
-    fn join(
-        comm: &Arc<dyn Comm>,
-        team: &dyn OneProcess,
-        device: &Arc<dyn Launch>,
-        devices: Vec<Arc<Joining>>,
-    ) -> Result<Peers> {
+    /// Processes that have a device of one machine each, and whether its memory reaches them shows when they
+    /// import it.
+    fn of_processes(comm: &Arc<dyn Comm>, device: Option<&Arc<dyn Launch>>) -> Result<Option<Arc<Peers>>> {
+        let mine = device.and_then(|device| device.uuid()).map_or_else(Vec::new, |uuid| {
+            // Another one after every start of every machine.
+            let machine = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+            [&uuid[..], &machine].concat()
+        });
+        let all = all_to_all(&**comm, vec![mine; comm.size()])?;
+        let uuid_and_machine: Option<Vec<_>> = all.iter().map(|of| of.split_first_chunk::<16>()).collect();
+        let is_machine = uuid_and_machine.is_some_and(|of| {
+            let mut uuids: Vec<_> = of.iter().map(|&(uuid, _)| uuid).collect();
+            uuids.sort_unstable();
+            uuids.dedup();
+            uuids.len() == comm.size() && of.iter().all(|(_, machine)| *machine == of[0].1)
+        });
+        let Some(device) = device.filter(|_| is_machine) else { return Ok(None) };
+        if Windows::open(comm, device, 1).is_err() {
+            return Ok(None);
+        }
+        Peers::join(comm, device, Vec::new()).map(Arc::new).map(Some)
+    }
+
+    fn join(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>, devices: Vec<Arc<Joining>>) -> Result<Peers> {
         let size = comm.size();
         let own = || {
             let failed = Buffer::host_visible(device, size_of::<u32>())?;
@@ -96,7 +124,9 @@ impl Peers {
                 unsafe { AtomicU32::from_ptr(word.address as *mut u32) }.store(1, Ordering::Release);
             }
         });
-        team.on_failure(&alarm);
+        if let Some(team) = comm.one_process() {
+            team.on_failure(&alarm);
+        }
         let bytes = words_bytes(size) + 2 * size * RANK_SCALARS * size_of::<f64>();
         let windows = Windows::open(comm, device, bytes)?;
         let addresses = |offset: usize| -> Vec<u64> {
@@ -105,8 +135,18 @@ impl Peers {
         let words = Buffer::from_slice(device, &addresses(0))?;
         let places = Buffer::from_slice(device, &addresses(words_bytes(size)))?;
         let (comm, device) = (comm.clone(), device.clone());
-        let (_alarm, _devices) = (alarm, devices);
-        Ok(Peers { _windows: windows, comm, device, failed, _alarm, epoch, counts, words, places, _devices })
+        Ok(Peers {
+            _windows: windows,
+            comm,
+            device,
+            failed,
+            _alarm: alarm,
+            epoch,
+            counts,
+            words,
+            places,
+            _devices: devices,
+        })
     }
 
     /// How they talk to each other through the host.
@@ -196,35 +236,74 @@ pub(super) struct Windows {
     device: Arc<dyn Launch>,
     /// Not given back where a rank has failed: another may still write it.
     own: ManuallyDrop<Arc<Buffer>>,
-    /// Where they are and how large, by rank.
-    all: Vec<(Address, usize)>,
+    /// Where they are for this rank's kernels, by rank.
+    all: Vec<Address>,
 }
 
 impl Windows {
     fn open(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>, bytes: usize) -> Result<Windows> {
-        let own = agree_within(&**comm, Buffer::shared(device, bytes))?;
-        let team = comm.one_process().ok_or_else(|| Error::Option("ranks share no memory".into()))?;
-        let all = team.share(Arc::new((own.address, bytes)))?.iter().map(|window| **window).collect();
-        let windows =
-            Windows { comm: comm.clone(), device: device.clone(), own: ManuallyDrop::new(own), all };
-        // SAFETY: ranks give their windows back when nobody waits for what comes through them any more.
-        windows.others().for_each(|(address, bytes)| unsafe { windows.device.admit(address, bytes) });
-        Ok(windows)
+        let (own, all) = match comm.one_process() {
+            Some(team) => Windows::told(&**comm, team, device, bytes)?,
+            None => Windows::imported(&**comm, device, bytes)?,
+        };
+        Ok(Windows { comm: comm.clone(), device: device.clone(), own: ManuallyDrop::new(own), all })
     }
 
-    fn others(&self) -> impl Iterator<Item = (Address, usize)> {
-        let others = self.all.iter().enumerate().filter(|&(rank, _)| rank != self.comm.rank());
-        others.map(|(_, &window)| window)
+    /// Of ranks that tell each other where their memory is.
+    fn told(
+        comm: &dyn Comm,
+        team: &dyn OneProcess,
+        device: &Arc<dyn Launch>,
+        bytes: usize,
+    ) -> Result<(Arc<Buffer>, Vec<Address>)> {
+        let own = agree_within(comm, Buffer::shared(device, bytes))?;
+        let all = team.share(Arc::new((own.address, bytes)))?;
+        for (_, window) in others(comm, &all) {
+            let (address, bytes) = **window;
+            // SAFETY: ranks give their windows back when nobody waits for what comes through them any more.
+            unsafe { device.admit(address, bytes) };
+        }
+        Ok((own, all.iter().map(|window| window.0).collect()))
+    }
+
+    /// Of processes that import the memory of the others.
+    fn imported(
+        comm: &dyn Comm,
+        device: &Arc<dyn Launch>,
+        bytes: usize,
+    ) -> Result<(Arc<Buffer>, Vec<Address>)> {
+        let (own, handle) = agree_within(comm, Buffer::exported(device, bytes))?;
+        let told = [&handle[..], &(bytes as u64).to_ne_bytes()].concat();
+        let told = all_to_all(comm, vec![told; comm.size()])?;
+        let import = |message: &Vec<u8>| {
+            let (handle, bytes) = message.split_first_chunk().ok_or_else(no_message)?;
+            let bytes = u64::from_ne_bytes(bytes.try_into().map_err(|_| no_message())?);
+            // SAFETY: as of windows of one process.
+            unsafe { device.import(handle, bytes as usize) }
+        };
+        let mut all = vec![own.address; comm.size()];
+        let mut imported = Ok(());
+        for (rank, message) in others(comm, &told) {
+            match import(message) {
+                Ok(address) => all[rank] = address,
+                Err(error) => imported = imported.and(Err(error)),
+            }
+        }
+        agree_within(comm, imported).inspect_err(|_| {
+            let of_others = others(comm, &all).filter(|&(_, &address)| address != own.address);
+            of_others.for_each(|(_, &address)| device.close(address));
+        })?;
+        Ok((own, all))
     }
 
     /// Where the windows are, by rank.
     pub(super) fn addresses(&self) -> impl Iterator<Item = Address> {
-        self.all.iter().map(|&(address, _)| address)
+        self.all.iter().copied()
     }
 
     /// Where that of a rank is.
     pub(super) fn of(&self, rank: usize) -> Address {
-        self.all[rank].0
+        self.all[rank]
     }
 
     /// Where what is exchanged begins in the window of a rank.
@@ -237,12 +316,25 @@ impl Drop for Windows {
     fn drop(&mut self) {
         // What this rank puts, its readers wait for; what it waits for has come when its device is idle.
         let is_idle = self.device.synchronize().is_ok();
-        for (address, _) in self.others() {
-            self.device.dismiss(address);
+        for (_, &address) in others(&*self.comm, &self.all) {
+            match self.comm.one_process() {
+                Some(_) => self.device.dismiss(address),
+                None => self.device.close(address),
+            }
         }
-        if is_idle && self.comm.one_process().is_some_and(|team| !team.has_failed()) {
+        if is_idle && self.comm.one_process().is_none_or(|team| !team.has_failed()) {
             // SAFETY: it is not used again.
             unsafe { ManuallyDrop::drop(&mut self.own) };
         }
     }
+}
+
+/// What there is of each rank but this one, with its number.
+fn others<'a, U>(comm: &dyn Comm, all: &'a [U]) -> impl Iterator<Item = (usize, &'a U)> {
+    let rank = comm.rank();
+    all.iter().enumerate().filter(move |&(other, _)| other != rank)
+}
+
+fn no_message() -> Error {
+    Error::Option("ranks tell each other other things: a mistake of this library".into())
 }

@@ -9,7 +9,7 @@ use cuda_std::{Real, memory::Word};
 use super::transfer;
 use crate::backend::Length;
 use crate::error::{Error, Result};
-use crate::launch::{Address, Launch};
+use crate::launch::{Address, Handle, Launch};
 
 /// A block of device memory.
 pub(crate) struct Buffer {
@@ -36,6 +36,12 @@ impl Buffer {
     pub(crate) fn shared(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc_shared(bytes)?;
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
+    }
+
+    /// The same for devices of other processes, and how they find it.
+    pub(crate) fn exported(device: &Arc<dyn Launch>, bytes: usize) -> Result<(Arc<Self>, Handle)> {
+        let (address, handle) = device.alloc_exported(bytes)?;
+        Ok((Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }), handle))
     }
 
     #[track_caller]

@@ -12,7 +12,7 @@ use crate::precond::{SingularBlocks, amg};
 use crate::problem::generate;
 use crate::solver::Stop;
 
-const PROBLEMS: [(&str, usize); 2] = [("bidomain:4", 2), ("elasticity:3", 3)];
+const PROBLEMS: [(&str, usize); 2] = [("bidomain:5", 2), ("elasticity:4", 3)];
 
 fn problem(name: &str) -> Arc<Csr<f64>> {
     Arc::new(generate(&name.parse().unwrap(), 1).unwrap())

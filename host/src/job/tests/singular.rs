@@ -18,6 +18,21 @@ fn neumann(n: usize) -> Csr<f64> {
 }
 
 #[test]
+fn no_x_reaches_a_value_of_b_in_an_empty_row() {
+    // Unknown 2 is in other rows, so that it is not set aside.
+    let entries = [(0, 0, 2.0), (0, 1, 1.0), (1, 2, 0.0), (2, 1, 1.0), (3, 3, 1.0)];
+    let a = Csr::from_triplets(4, 4, entries).unwrap();
+    let options = Options { method: Some(Method::Gmres), precond: Some(Precond::None), ..Options::default() };
+    for device in devices() {
+        let reason = |b: &[f64]| solve(a.clone(), b, &options, &device).unwrap().report.outcome.reason;
+        assert_eq!(reason(&[1.0, -3.0, 1.0, 1.0]), StopReason::NoSolution { least: 3.0 });
+        assert!(!matches!(reason(&[1.0, 0.0, 1.0, 1.0]), StopReason::NoSolution { .. }));
+        // Beyond the tolerance alone.
+        assert!(!matches!(reason(&[1.0, 1e-9, 1.0, 1.0]), StopReason::NoSolution { .. }));
+    }
+}
+
+#[test]
 fn minres_keeps_the_solution_of_least_squares() {
     // D L D with the Laplacian L of a ring with chords: its null space is D^-1 1, which nobody looks for.
     let n = 24;

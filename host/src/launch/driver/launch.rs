@@ -6,7 +6,7 @@ use super::status::failed;
 use super::{Driver, KEPT_PAGE_LOCKED, Kind, memory, staging};
 use crate::error::{Error, Result};
 use crate::launch::{
-    Address, Counters, Cuda, DeviceInfo, Event, Graph, KernelAttributes, Launch, NativeLaunch,
+    Address, Counters, Cuda, DeviceInfo, Event, Graph, Handle, KernelAttributes, Launch, NativeLaunch,
 };
 use cuda_std::host::Kernel;
 use cust::context::Context;
@@ -14,7 +14,7 @@ use cust::device::Device;
 use cust::error::CudaError;
 use cust::event::EventFlags;
 use cust::memory::cuda_free_locked;
-use cust::sys::{self, CUresult};
+use cust::sys::{self, CUipcMemHandle, CUresult};
 use std::sync::atomic::Ordering;
 
 impl Launch for Driver {
@@ -78,14 +78,56 @@ impl Launch for Driver {
         let mut address = 0;
         // SAFETY: `address` is writable.
         self.waited(unsafe { sys::cuMemAlloc_v2(&mut address, bytes.max(1)) }, call)?;
-        let address = self.allocated(address, bytes, Kind::Shared);
-        // Complete before any other device writes there.
-        // SAFETY: just allocated with this size.
-        unsafe { self.zero(address, bytes) }.and_then(|()| self.finish(call)).inspect_err(|_| {
+        self.cleared(self.allocated(address, bytes, Kind::Shared), bytes)
+    }
+
+    fn uuid(&self) -> Option<[u8; 16]> {
+        Device::get_device(self.info.ordinal).and_then(Device::uuid).ok()
+    }
+
+    /// Pieces of some sizes, so that the next that is exported finds one that was given back.
+    fn alloc_exported(&self, bytes: usize) -> Result<(Address, Handle)> {
+        /// What the driver gives other processes at least.
+        const LEAST: usize = 2 << 20;
+        let size = bytes.max(LEAST).next_power_of_two();
+        let call = || format!("cuMemAlloc({size} bytes for other processes)");
+        self.enter_now(call)?;
+        let kept = {
+            let mut idle = lock(&self.idle_exported);
+            idle.iter().position(|&(kept, _)| kept == size).map(|k| idle.swap_remove(k).1)
+        };
+        let mut address = kept.unwrap_or_default();
+        if kept.is_none() {
+            // SAFETY: `address` is writable.
+            self.waited(unsafe { sys::cuMemAlloc_v2(&mut address, size) }, call)?;
+        }
+        let address = self.cleared(self.allocated(address, size, Kind::Exported), size)?;
+        let mut handle = CUipcMemHandle { reserved: [0; 64] };
+        // SAFETY: `handle` is writable, and the memory is this device's.
+        let status = unsafe { sys::cuIpcGetMemHandle(&mut handle, address) };
+        self.waited(status, || "cuIpcGetMemHandle".into()).inspect_err(|_| {
             // SAFETY: nobody else has the address.
             unsafe { self.free(address) }
         })?;
+        Ok((address, handle.reserved))
+    }
+
+    unsafe fn import(&self, handle: &Handle, bytes: usize) -> Result<Address> {
+        let call = || format!("cuIpcOpenMemHandle({bytes} bytes)");
+        self.enter_now(call)?;
+        let (mut address, handle) = (0, CUipcMemHandle { reserved: *handle });
+        let flags = sys::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS;
+        // SAFETY: `address` is writable; a handle that is none is refused.
+        self.waited(unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, flags) }, call)?;
         Ok(address)
+    }
+
+    fn close(&self, address: Address) {
+        if self.enter().is_ok() {
+            let _ = self.finish(String::new);
+            // SAFETY: it was imported, and as the caller promises nothing uses it later.
+            unsafe { sys::cuIpcCloseMemHandle(address) };
+        }
     }
 
     /// A GPU with peer access, which is enabled then.
@@ -130,6 +172,7 @@ impl Launch for Driver {
                     let _ = self.finish(String::new);
                     sys::cuMemFree_v2(address);
                 }
+                Kind::Exported => lock(&self.idle_exported).push((allocation.bytes, address)),
                 Kind::Device => self.memory.give_back(address, self.stream.as_inner()),
             }
         }

@@ -7,7 +7,9 @@ mod log;
 mod tests;
 
 use crate::error::Result;
-use crate::launch::{Address, Counters, Cuda, DeviceInfo, Event, KernelAttributes, Launch, NativeLaunch};
+use crate::launch::{
+    Address, Counters, Cuda, DeviceInfo, Event, Handle, KernelAttributes, Launch, NativeLaunch,
+};
 use cuda_std::host::Kernel;
 use log::Log;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -115,6 +117,21 @@ impl Launch for Profiled {
     }
     fn dismiss(&self, address: Address) {
         self.device.dismiss(address);
+    }
+    fn uuid(&self) -> Option<[u8; 16]> {
+        self.device.uuid()
+    }
+    fn alloc_exported(&self, bytes: usize) -> Result<(Address, Handle)> {
+        let (address, handle) = self.device.alloc_exported(bytes)?;
+        self.log().allocated(self.now(), address, bytes as u64);
+        Ok((address, handle))
+    }
+    unsafe fn import(&self, handle: &Handle, bytes: usize) -> Result<Address> {
+        // SAFETY: the caller's conditions are the same.
+        unsafe { self.device.import(handle, bytes) }
+    }
+    fn close(&self, address: Address) {
+        self.device.close(address);
     }
     unsafe fn free(&self, address: Address) {
         // Before another thread can be given the same address.

@@ -137,10 +137,13 @@ impl<'a> Refinement<'a> {
             most,
             on_progress,
         );
+        self.history.extend(&other.history[1..]);
         if other.norm() < self.norm() {
             (self.x, self.r) = (other.x, other.r);
+        } else if let Some(last) = self.history.last_mut() {
+            // The steps led to nothing better.
+            *last = norm(&self.r);
         }
-        self.history.extend(&other.history[1..]);
         least
     }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::checks::{Facts, check_size, examine};
 use super::choice::{Chosen, check_options, choose};
 use super::equation::OwnRows;
-use super::singular::why_singular;
+use super::singular::{out_of_reach, why_singular};
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Ranges, agree, maxima, sums};
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ use crate::job::residual::{Equation, relative};
 use crate::job::setup::Times;
 use crate::job::size::Size;
 use crate::job::solved::{Asked, Rhs, Solution, Solved};
-use crate::job::verdict::{is_worse_than_start, reason_of_loss};
+use crate::job::verdict::{is_worse_than_start, prove, reason_of_loss};
 use crate::job::{Device, Options, Precision};
 use crate::matrix::{Csr, check};
 use crate::precond::NullSpace;
@@ -281,15 +281,16 @@ impl Solver {
     fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Result<Vec<Warning>> {
         let mut warnings = Vec::new();
         let is_finite = self.rows.most(&solved.x)?.is_finite();
-        let (method, reason) = (self.chosen.method, solved.outcome.reason);
-        if reason == StopReason::Converged {
+        let method = self.chosen.method;
+        if solved.outcome.reason == StopReason::Converged {
             return Ok(warnings);
         }
         let OwnRows { comm, piece, .. } = &*self.rows;
-        if reason != StopReason::Interrupted {
+        if solved.outcome.reason != StopReason::Interrupted {
+            prove(solved, out_of_reach(&**comm, piece, rhs.b)?, rhs);
             warnings.extend(why_singular(&**comm, piece, &self.ranges, rhs.b)?.map(Warning::Singular));
         }
-        let growth = relative(solved.residual.two, rhs.norm);
+        let (reason, growth) = (solved.outcome.reason, relative(solved.residual.two, rhs.norm));
         if is_worse_than_start(method, reason, is_finite, growth) {
             solved.outcome.reason = reason_of_loss(method, reason, growth);
             solved.x.fill(0.0);

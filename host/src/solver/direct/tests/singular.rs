@@ -2,6 +2,9 @@
 
 use crate::job::{self, Method};
 use crate::matrix::Csr;
+use crate::problem::random::uniform;
+use crate::solver::direct::doubled::residual;
+use crate::solver::direct::vectors::norm;
 
 /// Twice the same constraints: what holds pivots that vanish would make the matrix regular.
 #[test]
@@ -37,4 +40,23 @@ fn a_solution_that_overflows_is_said_to() {
         .err()
         .unwrap();
     assert!(error.to_string().contains("or so nearly that solutions with its factors overflow"), "{error}");
+}
+
+/// Where keeping x out of a null space leads to nothing better, the residual is told of the x that is given.
+#[test]
+fn the_last_norm_is_that_of_the_solution() {
+    for seed in 0..8 {
+        // I - (1 - 1e-15) u u^T: nearly singular, and b has a part along u.
+        let n = 9 + seed as usize;
+        let u: Vec<f64> = (0..n).map(|i| uniform(seed, i as u64) - 0.4).collect();
+        let square: f64 = u.iter().map(|v| v * v).sum();
+        let entry = |i: usize, j: usize| f64::from(u8::from(i == j)) - (1.0 - 1e-15) * u[i] * u[j] / square;
+        let entries = (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| (i, j, entry(i, j)));
+        let a = Csr::from_triplets(n, n, entries.collect::<Vec<_>>()).unwrap();
+        let b = vec![1.0; n];
+        let builder = job::Solver::builder().method(Method::Direct).device(job::Device::cpu(1).unwrap());
+        let job::Solution { x, report } = builder.solve(&a, &b).unwrap();
+        let (told, found) = (*report.outcome.history.last().unwrap(), norm(&residual(&a, &x, &b)));
+        assert!((told - found).abs() <= 1e-6 * found, "{seed}: {told}, not {found}: {report}");
+    }
 }
