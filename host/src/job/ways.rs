@@ -237,8 +237,8 @@ impl Maker<'_> {
         }
         let iteration = diagonal_iteration_seconds(&self.analysis.structure);
         let most = next.seconds() / iteration;
-        let seconds = match (self.method(), next.precond) {
-            (Method::Cg, Precond::Amg) => iteration * self.diagonal_iterations(CLEARLY * most)?,
+        let seconds = match next.precond {
+            Precond::Amg => iteration * self.diagonal_iterations(CLEARLY * most)?,
             _ if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
             _ => return None,
         };
