@@ -25,9 +25,8 @@ pub(super) struct Isolated {
 impl Isolated {
     /// Those of a square matrix; `None` where there are none.
     pub fn of(a: &Csr<f64>) -> Option<Isolated> {
-        let is_empty = |i: &usize| a.row(*i).1.iter().all(|v| *v == 0.0);
         let mut unknowns: Vec<usize> =
-            (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).filter_collect(is_empty);
+            (0..a.n_rows()).into_par_iter().with_min_len(CHUNK).filter_collect(|&i| a.is_empty_row(i));
         if unknowns.is_empty() {
             return None;
         }

@@ -79,8 +79,7 @@ impl Solver {
 
 /// The norm of what no x reaches in b: of its elements in rows without entries.
 fn out_of_reach(a: &Csr<f64>, b: &[f64]) -> f64 {
-    let is_empty = |i: usize| a.row(i).1.iter().all(|v| *v == 0.0);
-    norm(&(0..a.n_rows()).filter(|&i| is_empty(i)).map(|i| b[i]).collect::<Vec<f64>>())
+    norm(&(0..a.n_rows()).filter(|&i| a.is_empty_row(i)).map(|i| b[i]).collect::<Vec<f64>>())
 }
 
 /// Lets a solve end with the proof that no x reaches a part of b with this norm, where nothing better is

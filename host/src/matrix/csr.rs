@@ -253,6 +253,10 @@ impl<T: Real> Csr<T> {
     pub fn row_len(&self, i: usize) -> usize {
         self.row_ptr[i + 1] - self.row_ptr[i]
     }
+    /// Whether row `i` has no entry but zeros.
+    pub(crate) fn is_empty_row(&self, i: usize) -> bool {
+        self.row(i).1.iter().all(|v| *v == T::ZERO)
+    }
     /// Entry (i, j), or `None` where none is stored. Searches the row: O(log row length).
     #[inline]
     pub fn get(&self, i: usize, j: usize) -> Option<T> {

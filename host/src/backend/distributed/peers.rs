@@ -59,7 +59,7 @@ impl Peers {
     /// no device, or a device cannot write another's memory. All ranks call this.
     pub(super) fn of(comm: &Arc<dyn Comm>, device: Option<&Arc<dyn Launch>>) -> Result<Option<Arc<Peers>>> {
         match comm.one_process() {
-            _ if comm.size() == 1 || !is_on(PEERS_VARIABLE) => Ok(None),
+            _ if !is_on(PEERS_VARIABLE) => Ok(None),
             Some(team) => Peers::of_threads(comm, team, device),
             None => Peers::of_processes(comm, device),
         }
@@ -79,7 +79,10 @@ impl Peers {
         let all = comm.all_gather(&[f64::from(u8::from(device.is_some()))])?;
         match device.filter(|_| all.iter().all(|&reaches| reaches > 0.0)) {
             None => Ok(None),
-            Some(device) => Peers::join(comm, device, devices).map(Arc::new).map(Some),
+            Some(device) => {
+                let windows = Windows::of_reductions(comm, device)?;
+                Peers::join(comm, device, devices, windows).map(Arc::new).map(Some)
+            }
         }
     }
 
@@ -100,13 +103,16 @@ impl Peers {
             uuids.len() == comm.size() && of.iter().all(|(_, machine)| *machine == of[0].1)
         });
         let Some(device) = device.filter(|_| is_machine) else { return Ok(None) };
-        if Windows::open(comm, device, 1).is_err() {
-            return Ok(None);
-        }
-        Peers::join(comm, device, Vec::new()).map(Arc::new).map(Some)
+        let Ok(windows) = Windows::of_reductions(comm, device) else { return Ok(None) };
+        Peers::join(comm, device, Vec::new(), windows).map(Arc::new).map(Some)
     }
 
-    fn join(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>, devices: Vec<Arc<Joining>>) -> Result<Peers> {
+    fn join(
+        comm: &Arc<dyn Comm>,
+        device: &Arc<dyn Launch>,
+        devices: Vec<Arc<Joining>>,
+        windows: Windows,
+    ) -> Result<Peers> {
         let size = comm.size();
         let own = || {
             let failed = Buffer::host_visible(device, size_of::<u32>())?;
@@ -127,8 +133,6 @@ impl Peers {
         if let Some(team) = comm.one_process() {
             team.on_failure(&alarm);
         }
-        let bytes = words_bytes(size) + 2 * size * RANK_SCALARS * size_of::<f64>();
-        let windows = Windows::open(comm, device, bytes)?;
         let addresses = |offset: usize| -> Vec<u64> {
             windows.addresses().map(|address| address + offset as Address).collect()
         };
@@ -241,6 +245,12 @@ pub(super) struct Windows {
 }
 
 impl Windows {
+    /// For scalars of all ranks, in odd reductions and in even ones.
+    fn of_reductions(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>) -> Result<Windows> {
+        let size = comm.size();
+        Windows::open(comm, device, words_bytes(size) + 2 * size * RANK_SCALARS * size_of::<f64>())
+    }
+
     fn open(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>, bytes: usize) -> Result<Windows> {
         let (own, all) = match comm.one_process() {
             Some(team) => Windows::told(&**comm, team, device, bytes)?,

@@ -2,7 +2,6 @@
 
 use crate::comm::{Comm, Piece, Ranges, Reader, Writer, all_to_all, sums};
 use crate::error::Result;
-use crate::matrix::Csr;
 use crate::precond::{NullSpace, Sum};
 
 /// The norm of what no x reaches in b, of which this rank has its part: of the elements in rows without
@@ -12,10 +11,9 @@ use crate::precond::{NullSpace, Sum};
 /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
 pub(super) fn out_of_reach(comm: &dyn Comm, piece: &Piece, b: &[f64]) -> Result<f64> {
     let (local, border) = (piece.local.csr(), &piece.border);
-    let has_entry = |a: &Csr<f64>, row: usize| a.row(row).1.iter().any(|v| *v != 0.0);
-    let mut is_empty: Vec<bool> = (0..local.n_rows()).map(|row| !has_entry(local, row)).collect();
+    let mut is_empty: Vec<bool> = (0..local.n_rows()).map(|row| local.is_empty_row(row)).collect();
     for (k, &row) in border.rows.iter().enumerate() {
-        is_empty[row as usize] &= !has_entry(&border.entries, k);
+        is_empty[row as usize] &= border.entries.is_empty_row(k);
     }
     let squares = b.iter().zip(&is_empty).filter(|(_, is_empty)| **is_empty).map(|(b, _)| b * b);
     Ok(sums(comm, &[squares.sum::<f64>()])?[0].sqrt())
