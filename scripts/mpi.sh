@@ -48,8 +48,26 @@ for way in "monodomain" "bidomain"; do
     cmp mpi/activation.vtu threads/activation.vtu || refuse "$way: other activation times"
     cmp mpi/v_000002.vtu threads/v_000002.vtu || refuse "$way: other frames"
     timeout 120 mpirun --oversubscribe -n 2 "$program" "${asked[@]}" --t-end 7 --restart threads.state
-    printf '%-16s 3 processes: the bits of threads\n' "$way"
+    timeout 120 mpirun --oversubscribe -n 3 "$program" "${asked[@]}" --t-end 6 --out mpi-pieces --pieces
+    "$program" "${asked[@]}" --t-end 6 --ranks 3 --out pieces --pieces
+    for file in v.pvd {v_000000,v_000001,v_000002,activation}{.pvtu,_0.vtu,_1.vtu,_2.vtu}; do
+        cmp "mpi-pieces/$file" "pieces/$file" || refuse "$way: another $file"
+    done
+    rm -r mpi-pieces pieces
+    printf '%-16s 3 processes: the bits of threads, also in pieces\n' "$way"
 done
+
+# One has no room for its piece: one message, which names it, and no list of pieces.
+mkdir full
+ln -s /dev/full full/v_000001_2.vtu
+status=0
+timeout 60 mpirun --oversubscribe -n 3 "$program" monodomain --slab 3,1,1 --spacing 0.25 --t-end 6 --every 3 \
+    --model mitchell-schaeffer --device cpu --threads 1 --out full --pieces >out.txt 2>err.txt || status=$?
+[ "$status" != 0 ] && [ "$status" != 124 ] || refuse "a full disk: exit status $status"
+[ "$(grep -c '^error: ' err.txt)" = 1 ] && grep -q '^error: rank 2: .*v_000001_2.vtu' err.txt ||
+    refuse "a full disk: $(cat err.txt)"
+[ -s full/v_000000.pvtu ] && [ ! -e full/v_000001.pvtu ] || refuse "a list of pieces that are not there"
+echo "a full disk of one process ends all"
 
 # One message, and an end.
 for asked in "solve nothing.mtx" "solve nothing.wsm --by-rows" "solve --gen bidomain:3 --by-rows" "monodomain nothing.vtu" "bidomain --slab 1,1,1 --spacing 0.5 --stimulus ball:9,9,9,1"; do

@@ -43,8 +43,10 @@ impl<B: Assembles + CgSteps<f64> + 'static> Diffusion<B> {
         let assembly = share.agree(Assembly::new(backend, domain, params, &everywhere, inside))?;
         let systems = assembly.systems()?;
         let electrodes = match tissue {
-            None => electrodes(params, domain, &assembly.mass),
-            Some(_) => electrodes(params, domain, &mass(&everywhere, params.has_lumped_mass())),
+            None => electrodes(params, domain.places(), share, &assembly.mass),
+            Some(_) => {
+                electrodes(params, domain.places(), share, &mass(&everywhere, params.has_lumped_mass()))
+            }
         };
         let electrodes = share.agree(electrodes)?;
         let (unknowns, phi) = match systems {
@@ -118,23 +120,28 @@ impl<B: Assembles + CgSteps<f64> + 'static> Diffusion<B> {
         }
     }
 
-    /// phi of each node, on the first rank, with mean 0 over the nodes if nothing is grounded; `None` for the
+    /// phi of each node of this rank, with mean 0 over all nodes if nothing is grounded; `None` for the
     /// monodomain equation. All ranks call this.
     pub fn phi(&self, backend: &B, share: &Share) -> Result<Option<Vec<f64>>> {
-        let own = match &self.systems {
+        let mut phi: Vec<f64> = match &self.systems {
             Systems::Monodomain { .. } => return Ok(None),
             Systems::Splitting { for_phi, .. } => backend.to_host(&for_phi.x)?,
             Systems::OneSystem { for_both, phi, .. } => {
                 backend.to_host(&for_both.x)?.into_iter().skip(*phi).step_by(2).collect()
             }
         };
-        let mut phi = share.gather(own, Unknowns::Nodes(1), 1)?;
         if !self.is_grounded {
             // After many steps the mean holds rounding errors.
-            let mean = phi.iter().sum::<f64>() / phi.len() as f64;
+            let [sum, nodes] = share.sums([phi.iter().sum(), phi.len() as f64])?;
+            let mean = sum / nodes;
             phi.iter_mut().for_each(|phi| *phi -= mean);
         }
         Ok(Some(phi))
+    }
+
+    /// Whether there is a phi.
+    pub fn has_phi(&self) -> bool {
+        !matches!(self.systems, Systems::Monodomain { .. })
     }
 
     pub fn systems(&self) -> Vec<&System<B>> {

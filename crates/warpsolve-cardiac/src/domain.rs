@@ -4,177 +4,240 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::bisection::bisected;
+use super::checkpoint::{Fingerprint, fingerprint};
 use super::order::Order;
 use super::params::Params;
+use super::pieces::OwnPiece;
+use super::places::{Nodes, Placed, Places};
 use super::regions::Conductivities;
-use super::shape::Shape;
-use super::share::{Assembled, Share, Unknowns};
+use super::requests::check_same;
+use super::share::{Share, Unknowns};
+use super::whole::Whole;
 use crate::mesh::{Mesh, Part};
-use warpsolve_host::comm::Comm;
+use warpsolve_host::comm::{Comm, agree};
 use warpsolve_host::error::{Error, MeshFault, Result};
 use warpsolve_host::fem::{P1, transversely_isotropic};
 
-/// Points, elements, fibres and conductivities, of all of the mesh and of its tissue.
-pub(super) struct Domain<'m, const C: usize> {
-    /// Of the whole mesh.
-    points: Cow<'m, [[f64; 3]]>,
-    cells: Cow<'m, [[u32; C]]>,
-    fibres: Option<&'m [[f64; 3]]>,
-    regions: Option<&'m [i32]>,
-    params: &'m Params,
-    /// The nodes of the whole mesh that have a cell of the heart, ascending; `None` where all have.
-    cell_nodes: Option<Vec<u32>>,
-    /// The corners of the mesh's bounding box.
-    bounds: [[f64; 3]; 2],
-    /// What this rank assembles on; `None` where that is all.
-    assembled: Option<Part<C>>,
-    /// What of that has cells; `None` where all has.
+/// What a rank simulates of a mesh: alone all of it, one of several the elements around its nodes.
+pub struct Domain<'m, const C: usize> {
+    mesh: Assembled<'m, C>,
+    /// What of it has cells; `None` where all has.
     tissue: Option<Part<C>>,
-    share: Share,
+    places: Places,
+    of: Remains,
+}
+
+/// The elements that a rank assembles on.
+pub(super) struct Assembled<'m, const C: usize> {
+    pub points: Cow<'m, [[f64; 3]]>,
+    pub cells: Cow<'m, [[u32; C]]>,
+    pub fibres: Option<Cow<'m, [[f64; 3]]>>,
+    pub regions: Option<Cow<'m, [i32]>>,
+}
+
+/// What is left of a domain when its systems are assembled.
+pub(super) struct Remains {
+    pub params: Params,
+    pub fingerprint: Fingerprint,
+    pub whole: Whole,
+    pub share: Share,
+    pub piece: Option<OwnPiece>,
 }
 
 impl<'m, const C: usize> Domain<'m, C> {
-    /// Of one rank, or of one of several.
+    /// Of a rank that is alone, or of one of several, which talk like this. All ranks call this.
     ///
     /// # Errors
-    /// [`Error::MeshFault`] for a mesh of several components, or without fibres where the tissue conducts
-    /// differently along and across them; [`Error::Option`] for regions that are not there.
-    pub fn new(
-        mesh: &'m Mesh<C>,
-        order: &Order,
-        params: &'m Params,
-        comm: Option<&Arc<dyn Comm>>,
-    ) -> Result<Self> {
-        check_connected(mesh)?;
-        let is_tissue = params.tissue_cells(mesh)?;
-        let is_anisotropic = || {
-            let tissue = params.tissue.is_anisotropic();
-            tissue || params.regions.iter().any(|region| region.conductivities.is_anisotropic())
-        };
-        if mesh.fibres().is_none() && is_anisotropic() {
-            return Err(Error::MeshFault {
-                fault: MeshFault::NoFibres,
-                message: "the mesh has no fibres, along and across which the tissue conducts differently"
-                    .into(),
-            });
+    /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus or a ground that no
+    ///   node is within, a region that is not in the mesh, a mesh without tissue.
+    /// - [`Error::MeshFault`]: a mesh of several components, or without fibres where the tissue conducts
+    ///   differently along and across them.
+    /// - [`Error::Rank`] with those of another rank.
+    pub fn new(mesh: &'m Mesh<C>, params: &Params, comm: Option<&Arc<dyn Comm>>) -> Result<Self> {
+        match comm {
+            None => Self::alone(mesh, params),
+            Some(comm) => Domain::part(mesh, params, comm),
         }
-        let (points, cells) = order.renumbered(mesh);
-        let of_all = is_tissue.as_ref().map(|is_tissue| Part::of(&points, &cells, |t| is_tissue[t]));
-        let (nodes, cell_nodes) = (points.len(), of_all.as_ref().map(|tissue| tissue.nodes.clone()));
-        let count = cell_nodes.as_ref().map_or(nodes, Vec::len);
-        let (assembled, tissue, share) = match comm {
-            None => (None, of_all, Share::all(count, nodes)),
-            Some(comm) => {
-                let its = Assembled::new(&points, &cells, comm.rank(), comm.size());
-                let Part { points, cells, numbers, .. } = &its.part;
-                let tissue = is_tissue.map(|is| Part::of(points, cells, |t| is[numbers[t] as usize]));
-                let local = tissue.as_ref().map(|tissue| &tissue.nodes[..]);
-                let share = Share::of(comm, &its, cell_nodes.as_deref(), local);
-                (Some(its.part), tissue, share)
-            }
+    }
+
+    fn alone(mesh: &'m Mesh<C>, params: &Params) -> Result<Self> {
+        params.check()?;
+        let is_tissue = checked(mesh, params)?;
+        let order = Order::of(mesh, params.reorder);
+        let (points, cells) = (order.points(mesh), order.cells(mesh));
+        let (fibres, regions) = (mesh.fibres().map(Cow::from), mesh.regions().map(Cow::from));
+        let all = Assembled { points, cells, fibres, regions };
+        let tissue = is_tissue.map(|is_tissue| all.part(|t| is_tissue[t]));
+        let cell_nodes = tissue.as_ref().map(|tissue| tissue.nodes.clone());
+        let whole = Whole { order, nodes: all.points.len(), cell_nodes };
+        let share = Share::all(whole.cells(), whole.nodes);
+        let fingerprint = fingerprint(mesh, params);
+        let remains = Remains { params: params.clone(), fingerprint, whole, share, piece: None };
+        Self::placed(all, tissue, mesh.bounding_box(), remains)
+    }
+
+    /// That of one of several ranks, which no longer needs the mesh. All ranks call this.
+    ///
+    /// # Errors
+    /// Those of [`Domain::new`].
+    pub fn part(mesh: &Mesh<C>, params: &Params, comm: &Arc<dyn Comm>) -> Result<Domain<'static, C>> {
+        agree(&**comm, params.check())?;
+        let fingerprint = fingerprint(mesh, params);
+        agree(&**comm, check_same(&**comm, fingerprint))?;
+        let is_tissue = agree(&**comm, checked(mesh, params))?;
+        let order = Order::of(mesh, params.reorder);
+        let (points, renumbering) = (order.points(mesh), order.renumbering());
+        let owners = bisected(&points, comm.size());
+        let is_own = |&node: &u32| owners[node as usize] as usize == comm.rank();
+        let cells = || (0..).zip(mesh.cells()).map(|(t, &cell)| (t, renumbering.cell(cell)));
+        let part = Part::of(&points, cells().filter(|(_, cell)| cell.iter().any(is_own)));
+        let has_cells = |is_tissue: &Vec<bool>| {
+            let tissue = cells().filter(|&(t, _)| is_tissue[t as usize]);
+            nodes_of(tissue.map(|(_, cell)| cell), points.len())
         };
-        let (fibres, regions, bounds) = (mesh.fibres(), mesh.regions(), mesh.bounding_box());
-        Ok(Domain { points, cells, fibres, regions, params, cell_nodes, bounds, assembled, tissue, share })
+        let cell_nodes = is_tissue.as_ref().map(has_cells);
+        let (fibres, regions) = (part.of_cells(mesh.fibres()), part.of_cells(mesh.regions()));
+        let its = Assembled {
+            points: part.points.into(),
+            cells: part.cells.into(),
+            fibres: fibres.map(Cow::from),
+            regions: regions.map(Cow::from),
+        };
+        let tissue = is_tissue.map(|is_tissue| its.part(|t| is_tissue[part.numbers[t] as usize]));
+        let local_cells = tissue.as_ref().map(|tissue| &tissue.nodes[..]);
+        let share = Share::of(comm, (&part.nodes, &owners), cell_nodes.as_deref(), local_cells);
+        let whole = Whole { order, nodes: points.len(), cell_nodes };
+        let remains = Remains { params: params.clone(), fingerprint, whole, share, piece: None };
+        Domain::placed(its, tissue, mesh.bounding_box(), remains)
+    }
+
+    /// With stimuli and grounds in their places. All ranks call this.
+    fn placed(
+        mesh: Assembled<'m, C>,
+        tissue: Option<Part<C>>,
+        bounds: [[f64; 3]; 2],
+        of: Remains,
+    ) -> Result<Self> {
+        let nodes = Nodes {
+            points: &mesh.points,
+            cells: tissue.as_ref().map(|tissue| &tissue.nodes[..]),
+            bounds,
+            total: of.whole.nodes,
+            share: &of.share,
+        };
+        let places = of.share.agree(Places::of(&nodes, &of.params))?;
+        Ok(Domain { mesh, tissue, places, of })
+    }
+
+    /// The same, which can write results in pieces ([`Simulation::write_frame`](super::Simulation)). All
+    /// ranks call this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] where a rank has failed.
+    pub fn with_pieces(mut self) -> Result<Self> {
+        self.of.piece = Some(OwnPiece::of(&self.mesh, self.cell_nodes(), &self.of.whole, &self.of.share)?);
+        Ok(self)
+    }
+
+    pub(super) fn params(&self) -> &Params {
+        &self.of.params
     }
 
     /// What this rank has of it.
-    pub fn share(&self) -> &Share {
-        &self.share
+    pub(super) fn share(&self) -> &Share {
+        &self.of.share
     }
 
-    /// The same, with the number of all nodes, and those of them that have a cell of the heart; `None` where
-    /// all have.
-    pub fn into_share(self) -> (Share, usize, Option<Vec<u32>>) {
-        (self.share, self.points.len(), self.cell_nodes)
+    /// Where stimuli and grounds are.
+    pub(super) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    pub(super) fn into_remains(self) -> Remains {
+        self.of
     }
 
     /// The elements that this rank assembles on.
-    pub fn space(&self) -> Result<P1<'_, C>> {
-        match &self.assembled {
-            None => P1::new(&self.points, &self.cells),
-            Some(part) => P1::new(&part.points, &part.cells),
-        }
+    pub(super) fn space(&self) -> Result<P1<'_, C>> {
+        P1::new(&self.mesh.points, &self.mesh.cells)
     }
 
     /// Those of them on the tissue, with their own numbers of nodes; `None` where all are.
-    pub fn tissue_space(&self) -> Result<Option<P1<'_, C>>> {
+    pub(super) fn tissue_space(&self) -> Result<Option<P1<'_, C>>> {
         self.tissue.as_ref().map(|tissue| P1::new(&tissue.points, &tissue.cells)).transpose()
     }
 
     /// Nodes that this rank assembles for.
-    pub fn nodes(&self) -> usize {
-        self.assembled.as_ref().map_or(self.points.len(), |part| part.points.len())
+    pub(super) fn nodes(&self) -> usize {
+        self.mesh.points.len()
     }
 
     /// Those of them that have a cell of the heart, ascending; `None` where all have.
-    pub fn cell_nodes(&self) -> Option<&[u32]> {
+    pub(super) fn cell_nodes(&self) -> Option<&[u32]> {
         self.tissue.as_ref().map(|tissue| tissue.nodes.as_slice())
     }
 
     /// Whether some of the mesh has no cells.
-    pub fn has_bath(&self) -> bool {
-        self.cell_nodes.is_some()
+    pub(super) fn has_bath(&self) -> bool {
+        self.tissue.is_some()
     }
 
     /// The conductivity tensor of element t along and across its fibres. Without fibres all is isotropic,
     /// and their direction does not matter.
-    pub fn conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
-        let t = self.assembled.as_ref().map_or(t, |part| part.numbers[t] as usize);
-        let [along, across] = of(&self.params.conductivities(self.regions.map(|tags| tags[t])));
-        let fibre = self.fibres.map_or([1.0, 0.0, 0.0], |fibres| fibres[t]);
+    pub(super) fn conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
+        let Assembled { fibres, regions, .. } = &self.mesh;
+        let [along, across] = of(&self.params().conductivities(regions.as_ref().map(|tags| tags[t])));
+        let fibre = fibres.as_ref().map_or([1.0, 0.0, 0.0], |fibres| fibres[t]);
         transversely_isotropic(fibre, along, across)
     }
 
     /// [`Domain::conductivity`] of element t of the tissue.
-    pub fn tissue_conductivity(&self, t: usize, of: impl Fn(&Conductivities) -> [f64; 2]) -> [[f64; 3]; 3] {
+    pub(super) fn tissue_conductivity(
+        &self,
+        t: usize,
+        of: impl Fn(&Conductivities) -> [f64; 2],
+    ) -> [[f64; 3]; 3] {
         self.conductivity(self.tissue.as_ref().map_or(t, |tissue| tissue.numbers[t] as usize), of)
     }
 
-    /// Whether each node that this rank assembles for is inside. `what` stands at the place, for the message.
-    ///
-    /// # Errors
-    /// [`Error::Option`] where none of the mesh is.
-    pub fn nodes_within(&self, shape: &Shape, what: &str) -> Result<Vec<bool>> {
-        let within = shape.nodes(what, &self.points, self.bounds)?;
-        Ok(self.share.assembled(within, Unknowns::Nodes(1)))
-    }
-
     /// 1 for the cells of this rank at which a stimulus acts, 0 for the others.
-    ///
-    /// # Errors
-    /// [`Error::Option`] where it acts at none of the mesh.
-    pub fn cells_within(&self, shape: &Shape, what: &str) -> Result<Vec<f64>> {
-        let within = shape.nodes(what, &self.points, self.bounds)?;
-        let cells: Vec<bool> = match &self.cell_nodes {
-            None => within,
-            Some(nodes) => {
-                let cells: Vec<bool> = nodes.iter().map(|&node| within[node as usize]).collect();
-                if !cells.contains(&true) {
-                    return Err(Error::Option(format!(
-                        "{what} acts at no cell: all {} nodes within its {shape} are in the bath; move it into the \
-                         tissue, or make it extracellular",
-                        within.iter().filter(|is_in| **is_in).count()
-                    )));
-                }
-                cells
-            }
+    pub(super) fn cells_within(&self, placed: &Placed) -> Vec<f64> {
+        let within = match self.cell_nodes() {
+            None => placed.within.clone(),
+            Some(nodes) => nodes.iter().map(|&node| placed.within[node as usize]).collect(),
         };
-        let its = self.share.own(self.share.assembled(cells, Unknowns::Cells), Unknowns::Cells);
-        Ok(its.into_iter().map(f64::from).collect())
+        self.share().own(within, Unknowns::Cells).into_iter().map(f64::from).collect()
     }
+}
 
-    /// Whether each node that this rank assembles for is grounded.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for a ground that no node is within.
-    pub fn grounded(&self, params: &Params) -> Result<Vec<bool>> {
-        let mut grounded = vec![false; self.nodes()];
-        for (k, ground) in params.grounds.iter().enumerate() {
-            let within = self.nodes_within(ground, &format!("ground {}", k + 1))?;
-            grounded.iter_mut().zip(within).for_each(|(grounded, is_in)| *grounded |= is_in);
-        }
-        Ok(grounded)
+impl<const C: usize> Assembled<'_, C> {
+    /// The elements that `keep` says.
+    pub fn part(&self, keep: impl Fn(usize) -> bool) -> Part<C> {
+        let cells = (0..).zip(self.cells.iter().copied());
+        Part::of(&self.points, cells.filter(|&(t, _)| keep(t as usize)))
     }
+}
+
+/// The nodes of some elements, ascending, among so many.
+fn nodes_of<const C: usize>(cells: impl Iterator<Item = [u32; C]>, nodes: usize) -> Vec<u32> {
+    let mut is_used = vec![false; nodes];
+    cells.flatten().for_each(|node| is_used[node as usize] = true);
+    (0..nodes as u32).filter(|&node| is_used[node as usize]).collect()
+}
+
+/// Whether each element has cells of the heart, `None` where all have, of a mesh that can be simulated.
+fn checked<const C: usize>(mesh: &Mesh<C>, params: &Params) -> Result<Option<Vec<bool>>> {
+    check_connected(mesh)?;
+    let is_tissue = params.tissue_cells(mesh)?;
+    let regions = || params.regions.iter().any(|region| region.conductivities.is_anisotropic());
+    if mesh.fibres().is_none() && (params.tissue.is_anisotropic() || regions()) {
+        return Err(Error::MeshFault {
+            fault: MeshFault::NoFibres,
+            message: "the mesh has no fibres, along and across which the tissue conducts differently".into(),
+        });
+    }
+    Ok(is_tissue)
 }
 
 impl Params {

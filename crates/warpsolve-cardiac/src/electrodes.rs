@@ -4,10 +4,10 @@
 //! grounded, `K_ie phi = -K_i v + M I_e` has a solution only if they add up to 0: the rows of K_ie and K_i
 //! do.
 
-use super::domain::Domain;
 use super::params::Params;
+use super::places::{Placed, Places};
 use super::share::{Share, Unknowns};
-use super::stimulus::{Balance, Stimulus, StimulusKind};
+use super::stimulus::{Balance, Stimulus};
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::matrix::Csr;
 use warpsolve_host::number::plain;
@@ -25,23 +25,20 @@ pub(super) struct Electrode {
 /// All ranks call this.
 ///
 /// # Errors
-/// [`Error::Option`] for a stimulus that no node is within, or if they do not add up to 0 and
-/// [`Params::balance`] does not help.
-pub(super) fn electrodes<const C: usize>(
+/// [`Error::Option`] if they do not add up to 0 and [`Params::balance`] does not help.
+pub(super) fn electrodes(
     params: &Params,
-    domain: &Domain<C>,
+    places: &Places,
+    share: &Share,
     mass: &Csr<f64>,
 ) -> Result<Vec<Electrode>> {
-    let share = domain.share();
     // Rows of other ranks' nodes are not complete.
     let times_mass = |values: &[f64]| share.own(mass.mul_vec(values), Unknowns::Nodes(1));
     let mut names = Vec::new();
     let mut electrodes = Vec::new();
-    for (name, stimulus) in params.numbered_stimuli(StimulusKind::Extracellular) {
-        let within = domain.nodes_within(&stimulus.shape, &name)?;
-        let strengths: Vec<f64> =
-            within.into_iter().map(|is_in| stimulus.strength * f64::from(is_in)).collect();
-        names.push(name);
+    for Placed { name, stimulus, within } in &places.electrodes {
+        let strengths: Vec<f64> = within.iter().map(|&is_in| stimulus.strength * f64::from(is_in)).collect();
+        names.push(name.clone());
         electrodes.push(Electrode { stimulus: stimulus.clone(), currents: times_mass(&strengths) });
     }
     if params.grounds.is_empty() && !electrodes.is_empty() {

@@ -82,7 +82,7 @@ impl<'a, B: Assembles + CgSteps<f64> + 'static, const C: usize> Assembly<'a, B, 
         };
         let k = inside.stiffness(|t| domain.tissue_conductivity(t, of));
         check::check_finite(&k)?;
-        let (rows, mass) = (Rows::new(domain, params)?, mass(inside, params.has_lumped_mass()));
+        let (rows, mass) = (Rows::new(domain), mass(inside, params.has_lumped_mass()));
         Ok(Assembly { backend, domain, params, everywhere, inside, rows, k, mass })
     }
 

@@ -60,6 +60,9 @@
 //! | `checkpoint` | states in files |
 //! | `ranks`, `requests` | several ranks, and what the first asks of the others |
 //! | `share`, `bisection` | what each of them has |
+//! | `whole` | how its values come to the nodes of the mesh |
+//! | `pieces` | what each of them writes |
+//! | `places` | where stimuli and grounds are |
 //! | [`mesh`] | tetrahedra or triangles with regions and fibres |
 //! | [`io`] | mesh files, VTK files, pictures |
 
@@ -73,6 +76,8 @@ pub mod io;
 pub mod mesh;
 mod order;
 mod params;
+mod pieces;
+mod places;
 mod ranks;
 mod regions;
 mod requests;
@@ -84,8 +89,10 @@ mod stimulus;
 mod system;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use checkpoint::Checkpoint;
+pub use domain::Domain;
 pub use params::{Formulation, Params, Tissue};
 pub use ranks::RanksInfo;
 pub use regions::{Conductivities, Region};

@@ -12,27 +12,56 @@ const BITS: u32 = 21;
 /// The mesh's nodes in the order of the simulation; `None` for the order of the mesh.
 pub(super) struct Order(Option<Vec<u32>>);
 
+/// Where each of the mesh's nodes is in an order.
+pub(super) struct Renumbering(Option<Vec<u32>>);
+
+impl Renumbering {
+    /// The cell with its nodes in this order.
+    pub fn cell<const C: usize>(&self, cell: [u32; C]) -> [u32; C] {
+        match &self.0 {
+            None => cell,
+            Some(places) => cell.map(|node| places[node as usize]),
+        }
+    }
+}
+
 impl Order {
     /// The order along the Morton curve, or that of the mesh.
     pub fn of<const C: usize>(mesh: &Mesh<C>, along_curve: bool) -> Self {
         Order(along_curve.then(|| morton(mesh.points(), mesh.bounding_box())))
     }
 
-    /// Points and cells, with the nodes in this order.
-    #[allow(clippy::type_complexity)]
-    pub fn renumbered<'m, const C: usize>(
-        &self,
-        mesh: &'m Mesh<C>,
-    ) -> (Cow<'m, [[f64; 3]]>, Cow<'m, [[u32; C]]>) {
-        let Some(order) = &self.0 else { return (mesh.points().into(), mesh.cells().into()) };
-        let mut position = vec![0; order.len()];
-        for (place, &node) in order.iter().enumerate() {
-            position[node as usize] = place as u32;
+    /// The points in this order.
+    pub fn points<'m, const C: usize>(&self, mesh: &'m Mesh<C>) -> Cow<'m, [[f64; 3]]> {
+        match &self.0 {
+            None => mesh.points().into(),
+            Some(order) => order.iter().map(|&node| mesh.points()[node as usize]).collect(),
         }
-        let points: Vec<_> = order.iter().map(|&node| mesh.points()[node as usize]).collect();
-        let cells: Vec<_> =
-            mesh.cells().iter().map(|cell| cell.map(|node| position[node as usize])).collect();
-        (points.into(), cells.into())
+    }
+
+    /// The cells with the nodes in this order.
+    pub fn cells<'m, const C: usize>(&self, mesh: &'m Mesh<C>) -> Cow<'m, [[u32; C]]> {
+        match self.0 {
+            None => mesh.cells().into(),
+            Some(_) => {
+                let renumbering = self.renumbering();
+                mesh.cells().iter().map(|&cell| renumbering.cell(cell)).collect()
+            }
+        }
+    }
+
+    /// Where each of the mesh's nodes is in this order.
+    pub fn renumbering(&self) -> Renumbering {
+        Renumbering(self.0.as_ref().map(|order| {
+            let mut places = vec![0; order.len()];
+            order.iter().zip(0..).for_each(|(&node, place)| places[node as usize] = place);
+            places
+        }))
+    }
+
+    /// The mesh's node at a place of this order.
+    pub fn node(&self, place: u32) -> u32 {
+        self.0.as_ref().map_or(place, |order| order[place as usize])
     }
 
     /// Brings values from this order back to that of the mesh.

@@ -1,10 +1,12 @@
 //! A simulation on several ranks: the first is used like one alone, and asks the others to do their parts.
 
+use std::path::Path;
+
 use super::requests::{Request, is_of_all};
 use super::simulation::Simulation;
 use warpsolve_host::backend::cells::Cells;
 use warpsolve_host::backend::distributed::Exchanged;
-use warpsolve_host::error::Result;
+use warpsolve_host::error::{Error, Result};
 use warpsolve_host::precond::amg::Assembles;
 use warpsolve_host::solver::cg::CgSteps;
 
@@ -46,11 +48,14 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
                 Request::Checkpoint => self.state().map(|_| ()),
                 Request::Restore { steps } => self.take_over(&[], steps),
                 Request::Info => self.info().map(|_| ()),
+                Request::Piece { of, pvtu } => self.own_piece(of, Path::new(&pvtu)),
                 Request::Quit => return Ok(()),
             };
             match self.requests.watch(done) {
                 // Which rank 0 tells.
                 Err(error) if is_of_all(&error) => {}
+                // That all ranks have agreed on; if one has ended, so does the next request.
+                Err(Error::Rank { .. }) => {}
                 done => done?,
             }
         }

@@ -3,39 +3,53 @@
 use std::sync::Arc;
 
 use super::checkpoint::Fingerprint;
+use super::pieces::Fields;
 use warpsolve_host::comm::Comm;
 use warpsolve_host::error::{Error, Result};
 
 /// What the first rank asks of the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Request {
     Step,
     Voltage,
     Potential,
     Activation,
     Checkpoint,
-    Restore { steps: u64 },
+    Restore {
+        steps: u64,
+    },
     Info,
+    /// A piece of what this PVTU file lists.
+    Piece {
+        of: Fields,
+        pvtu: String,
+    },
     Quit,
 }
 
 impl Request {
-    fn written(self) -> Vec<u8> {
-        let (code, steps) = match self {
+    /// A code and a number, and the name of a file behind them.
+    fn written(&self) -> Vec<u8> {
+        let (code, number) = match self {
             Request::Step => (0, 0),
             Request::Voltage => (1, 0),
             Request::Potential => (2, 0),
             Request::Activation => (3, 0),
             Request::Checkpoint => (4, 0),
-            Request::Restore { steps } => (5, steps),
+            Request::Restore { steps } => (5, *steps),
             Request::Info => (6, 0),
-            Request::Quit => (7, 0),
+            Request::Piece { of: Fields::Potentials, .. } => (7, 0),
+            Request::Piece { of: Fields::Activation, .. } => (7, 1),
+            Request::Quit => (8, 0),
         };
-        [code, steps].into_iter().flat_map(u64::to_le_bytes).collect()
+        let file = if let Request::Piece { pvtu, .. } = self { pvtu.as_bytes() } else { &[] };
+        [code, number].into_iter().flat_map(u64::to_le_bytes).chain(file.iter().copied()).collect()
     }
 
     fn read(message: &[u8]) -> Result<Request> {
-        let words: Vec<u64> = message.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
+        let (head, file) = message.split_at_checked(16).unwrap_or((message, &[]));
+        let words: Vec<u64> = head.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
+        let piece = |of| Request::Piece { of, pvtu: String::from_utf8_lossy(file).into_owned() };
         Ok(match words[..] {
             [0, _] => Request::Step,
             [1, _] => Request::Voltage,
@@ -44,7 +58,9 @@ impl Request {
             [4, _] => Request::Checkpoint,
             [5, steps] => Request::Restore { steps },
             [6, _] => Request::Info,
-            [7, _] => Request::Quit,
+            [7, 0] => piece(Fields::Potentials),
+            [7, 1] => piece(Fields::Activation),
+            [8, _] => Request::Quit,
             _ => return Err(Error::Option("rank 0 asks for something else".into())),
         })
     }
@@ -108,8 +124,7 @@ pub(super) fn is_of_all(error: &Error) -> bool {
 }
 
 /// Refuses another mesh, or other parameters, than those of the first rank. All ranks call this.
-pub(super) fn check_same(comm: Option<&Arc<dyn Comm>>, own: Fingerprint) -> Result<()> {
-    let Some(comm) = comm else { return Ok(()) };
+pub(super) fn check_same(comm: &dyn Comm, own: Fingerprint) -> Result<()> {
     let own = [own.stimuli, own.rest].map(f64::from);
     match comm.all_gather(&own)?[..2] == own {
         true => Ok(()),
@@ -135,6 +150,8 @@ mod tests {
             Request::Checkpoint,
             Request::Restore { steps: u64::MAX },
             Request::Info,
+            Request::Piece { of: Fields::Potentials, pvtu: "/tmp/v_000001.pvtu".into() },
+            Request::Piece { of: Fields::Activation, pvtu: String::new() },
             Request::Quit,
         ] {
             assert_eq!(Request::read(&request.written()).unwrap(), request);

@@ -20,7 +20,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn new<const C: usize>(domain: &Domain<C>, params: &Params) -> Result<Self> {
+    pub fn new<const C: usize>(domain: &Domain<C>) -> Self {
         let nodes = domain.cell_nodes().map(<[u32]>::to_vec);
         let n = domain.nodes() as u32;
         let cells = match &nodes {
@@ -31,7 +31,7 @@ impl Rows {
                 cells
             }
         };
-        Ok(Rows { cells, grounded: domain.grounded(params)?, nodes })
+        Rows { cells, grounded: domain.places().grounded.clone(), nodes }
     }
 
     /// Nodes.

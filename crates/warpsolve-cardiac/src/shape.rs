@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use warpsolve_host::error::{Error, Result};
 use warpsolve_host::number::{plain, vector};
 
 /// Nodes outside of a shape by at most this share of the mesh's diameter count as inside.
@@ -57,27 +56,10 @@ impl Shape {
         }
     }
 
-    /// Whether each of `points` is inside. `what` stands at the place, for the message.
-    ///
-    /// # Errors
-    /// [`Error::Option`] where none is.
-    pub(super) fn nodes(
-        &self,
-        what: &str,
-        points: &[[f64; 3]],
-        [low, high]: [[f64; 3]; 2],
-    ) -> Result<Vec<bool>> {
+    /// Whether each of these points of a mesh is inside. The bounds are those of the mesh.
+    pub(super) fn nodes(&self, points: &[[f64; 3]], [low, high]: [[f64; 3]; 2]) -> Vec<bool> {
         let slack = SLACK * (0..3).map(|x| (high[x] - low[x]).powi(2)).sum::<f64>().sqrt();
-        let within: Vec<bool> = points.iter().map(|&point| self.contains(point, slack)).collect();
-        if within.contains(&true) {
-            return Ok(within);
-        }
-        Err(Error::Option(format!(
-            "{what} acts at no node: none of {} is within its {self}; the mesh reaches from {} to {} mm",
-            points.len(),
-            vector(low),
-            vector(high)
-        )))
+        points.iter().map(|&point| self.contains(point, slack)).collect()
     }
 }
 

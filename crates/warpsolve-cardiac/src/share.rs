@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use super::bisection::bisected;
-use crate::mesh::Part;
 use warpsolve_host::comm::{self, Comm, Numbering, Partition, Piece};
 use warpsolve_host::error::Result;
 use warpsolve_host::matrix::Csr;
@@ -48,54 +46,37 @@ struct OfRanks {
     partitions: Option<[Partition; 2]>,
 }
 
-/// The elements that a rank assembles on, and their nodes.
-pub(super) struct Assembled<const C: usize> {
-    pub part: Part<C>,
-    /// The rank of each node of the whole mesh.
-    owners: Vec<u32>,
-}
-
-impl<const C: usize> Assembled<C> {
-    /// Of one of so many ranks: the elements around its own nodes.
-    pub fn new(points: &[[f64; 3]], cells: &[[u32; C]], rank: usize, size: usize) -> Self {
-        let owners = bisected(points, size);
-        let is_own = |&node: &u32| owners[node as usize] as usize == rank;
-        let part = Part::of(points, cells, |t| cells[t].iter().any(is_own));
-        Assembled { part, owners }
-    }
-}
-
 impl Share {
     /// That of a rank which is alone.
     pub fn all(cells: usize, nodes: usize) -> Self {
         Share { own: [cells, nodes], ranks: None }
     }
 
-    /// That of one of several ranks. `cell_nodes` are the nodes of the whole mesh that have a cell, `None`
-    /// where all have; `local_cells` those among the nodes of the part.
-    pub fn of<const C: usize>(
+    /// That of one of several ranks, of the nodes of a part, and the rank of each node of the whole mesh.
+    /// `cell_nodes` are the nodes of the whole mesh that have a cell, `None` where all have; `local_cells`
+    /// those among the nodes of the part.
+    pub fn of(
         comm: &Arc<dyn Comm>,
-        Assembled { part, owners }: &Assembled<C>,
+        (part, owners): (&[u32], &[u32]),
         cell_nodes: Option<&[u32]>,
         local_cells: Option<&[u32]>,
     ) -> Self {
         let rank = comm.rank();
         let owner = |node: &u32| owners[*node as usize];
-        let of_nodes =
-            || Numbering::new(rank, part.nodes.iter().map(|node| (*node, owner(node))), owners.len());
+        let of_nodes = || Numbering::new(rank, part.iter().map(|node| (*node, owner(node))), owners.len());
         let cells = match (cell_nodes, local_cells) {
             (Some(all), Some(local)) => {
-                let nodes = || local.iter().map(|&k| part.nodes[k as usize]);
+                let nodes = || local.iter().map(|&k| part[k as usize]);
                 let number = |node: u32| all.partition_point(|&other| other < node) as u32;
                 Numbering::new(rank, nodes().map(|node| (number(node), owner(&node))), all.len())
             }
             _ => of_nodes(),
         };
         let nodes = of_nodes();
-        let partition = |owners: Vec<u32>| Partition::of_owners(&owners, comm.size());
+        let partition = |owners: &[u32]| Partition::of_owners(owners, comm.size());
         let partitions = (rank == 0).then(|| {
-            let of_cells = cell_nodes.map_or(owners.clone(), |all| all.iter().map(owner).collect());
-            [partition(of_cells), partition(owners.clone())]
+            let of_cells: Option<Vec<u32>> = cell_nodes.map(|all| all.iter().map(owner).collect());
+            [partition(of_cells.as_deref().unwrap_or(owners)), partition(owners)]
         });
         let own = [cells.own().len(), nodes.own().len()];
         let pairs = nodes.written_out(rank, 2);
@@ -154,12 +135,41 @@ impl Share {
         }
     }
 
-    /// The elements of the unknowns that this rank assembles for, of those of the whole mesh.
-    pub fn assembled<T: Copy>(&self, values: Vec<T>, of: Unknowns) -> Vec<T> {
+    /// The elements of the unknowns that this rank assembles for: its own, and what their ranks have of
+    /// others. All ranks call this.
+    pub fn with_others(&self, own: Vec<f64>, of: Unknowns) -> Result<Vec<f64>> {
+        let (Some(comm), Some(numbering)) = (self.comm(), self.numbering(of)) else { return Ok(own) };
+        let mut all = vec![0.0; numbering.len()];
+        numbering.own().iter().zip(own).for_each(|(k, value)| all[k as usize] = value);
+        numbering.update(&**comm, &mut all)?;
+        Ok(all)
+    }
+
+    /// The places of the unknowns that are this rank's own, of those that it assembles for.
+    pub fn own_places(&self, of: Unknowns) -> Vec<u32> {
         match self.numbering(of) {
-            None => values,
-            Some(numbering) => numbering.numbers().iter().map(|k| values[k as usize]).collect(),
+            None => (0..self.count(of) as u32).collect(),
+            Some(numbering) => numbering.own().expanded(),
         }
+    }
+
+    /// The number in the whole mesh of each of the unknowns that this rank assembles for.
+    pub fn numbers(&self, of: Unknowns) -> Vec<u32> {
+        match self.numbering(of) {
+            None => (0..self.count(of) as u32).collect(),
+            Some(numbering) => numbering.numbers().expanded(),
+        }
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.comm().map_or(0, |comm| comm.rank())
+    }
+
+    /// What each rank counts. All ranks call this.
+    pub fn counts(&self, mine: usize) -> Result<Vec<usize>> {
+        let Some(comm) = self.comm() else { return Ok(vec![mine]) };
+        Ok(comm.all_gather(&[mine as f64])?.into_iter().map(|count| count as usize).collect())
     }
 
     /// The sums over ranks. All ranks call this.

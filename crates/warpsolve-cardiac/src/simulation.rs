@@ -2,19 +2,19 @@
 
 use std::time::Instant;
 
-use super::checkpoint::{self, Checkpoint, Fingerprint};
+use super::checkpoint::{Checkpoint, Fingerprint};
 use super::diffusion::{Diffusion, Iterations};
-use super::domain::Domain;
-use super::order::Order;
+use super::domain::{Domain, Remains};
 use super::params::Params;
-use super::requests::{Request, Requests, check_same, is_of_all};
+use super::pieces::OwnPiece;
+use super::requests::{Request, Requests, is_of_all};
 use super::share::{Share, Unknowns};
-use super::stimulus::{Stimulus, StimulusKind};
+use super::stimulus::Stimulus;
 use super::system::{System, SystemInfo};
+use super::whole::Whole;
 use crate::mesh::Mesh;
 use warpsolve_host::backend::cells::{Cells, NOT_ACTIVATED};
 use warpsolve_host::backend::{Backend, Coef};
-use warpsolve_host::comm::agreed;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::precond::amg::Assembles;
 use warpsolve_host::solver::cg::CgSteps;
@@ -43,28 +43,30 @@ pub struct StepReport {
 /// alone, and the others [serve](Simulation::serve) it.
 pub struct Simulation<B: Backend<f64>> {
     pub(super) backend: B,
-    params: Params,
-    order: Order,
-    nodes: usize,
-    /// The node of each cell; `None` where every node has one.
-    cell_nodes: Option<Vec<u32>>,
+    pub(super) params: Params,
+    /// Cells of all ranks.
+    cells: usize,
+    /// Of the first rank, which has the results.
+    whole: Option<Whole>,
+    /// What this rank writes of results in pieces.
+    pub(super) piece: Option<OwnPiece>,
     pub(super) share: Share,
     pub(super) requests: Requests,
     fingerprint: Fingerprint,
     pub(super) steps: u64,
     /// mV.
-    v: B::Vector,
+    pub(super) v: B::Vector,
     /// v at the beginning of a step.
     before: B::Vector,
     /// The cells' own variables.
     states: B::Vector,
     /// When each node was activated (ms).
-    activation: B::Vector,
+    pub(super) activation: B::Vector,
     /// The transmembrane ones, each with a vector that is 1 at its nodes and 0 elsewhere.
     stimuli: Vec<(Stimulus, B::Vector)>,
     /// The sum of several stimuli (mV/ms).
     together: B::Vector,
-    diffusion: Diffusion<B>,
+    pub(super) diffusion: Diffusion<B>,
     scalars: B::Scalars,
 }
 
@@ -72,43 +74,38 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
     /// Assembles the systems on `mesh` (mm) and sets the preconditioners up. All ranks call this.
     ///
     /// # Errors
-    /// - [`Error::Option`]: a parameter out of its range ([`Params::check`]), a stimulus or a ground that
-    ///   no node is within, extracellular stimuli that do not add up to 0 where nothing is grounded, a region
-    ///   that is not in the mesh, a mesh without tissue.
-    /// - [`Error::MeshFault`]: a mesh of several components, or without fibres where the tissue conducts
-    ///   differently along and across them.
+    /// Those of [`Domain::new`] and of [`Simulation::on`].
+    pub fn new<const C: usize>(backend: &B, mesh: &Mesh<C>, params: &Params) -> Result<Self> {
+        Self::on(backend, Domain::new(mesh, params, backend.comm())?)
+    }
+
+    /// The same on what this rank has of a mesh. All ranks call this.
+    ///
+    /// # Errors
+    /// - [`Error::Option`]: extracellular stimuli that do not add up to 0 where nothing is grounded.
     /// - [`Error::Matrix`], [`Error::NotFinite`], [`Error::Diagonal`], [`Error::Block`]: sizes and
     ///   conductivities so far apart that the matrices are not what they should be.
     /// - Those of the device. On several ranks an error of this one must end all
     ///   ([`together`](warpsolve_host::job::ranks::together) sees to that).
-    pub fn new<const C: usize>(backend: &B, mesh: &Mesh<C>, params: &Params) -> Result<Self> {
-        let comm = backend.comm();
-        agreed(comm, params.check())?;
-        let order = Order::of(mesh, params.reorder);
-        let fingerprint = checkpoint::fingerprint(mesh, params);
-        agreed(comm, check_same(comm, fingerprint))?;
-        let domain = agreed(comm, Domain::new(mesh, &order, params, comm))?;
-        let diffusion = Diffusion::new(backend, &domain, params)?;
-
+    pub fn on<const C: usize>(backend: &B, domain: Domain<C>) -> Result<Self> {
+        let diffusion = Diffusion::new(backend, &domain, domain.params())?;
         let n = domain.share().count(Unknowns::Cells);
-        let (v, states) = params.model.at_rest(n);
-        let stimuli = params
-            .numbered_stimuli(StimulusKind::Transmembrane)
-            .map(|(name, stimulus)| {
-                Ok((stimulus.clone(), backend.vector(&domain.cells_within(&stimulus.shape, &name)?)?))
-            })
+        let (v, states) = domain.params().model.at_rest(n);
+        let stimuli = domain.places().stimuli.iter();
+        let stimuli = stimuli
+            .map(|placed| Ok((placed.stimulus.clone(), backend.vector(&domain.cells_within(placed))?)))
             .collect::<Result<_>>();
-        let stimuli = agreed(comm, stimuli)?;
-        let (share, nodes, cell_nodes) = domain.into_share();
+        let stimuli = domain.share().agree(stimuli)?;
+        let Remains { params, fingerprint, whole, share, piece } = domain.into_remains();
         Ok(Simulation {
             backend: backend.clone(),
-            params: params.clone(),
+            params,
             fingerprint,
-            nodes,
-            cell_nodes,
+            cells: whole.cells(),
+            whole: share.is_first().then_some(whole),
+            piece,
             requests: Requests::new(share.comm()),
             share,
-            order,
             steps: 0,
             v: backend.vector(&v)?,
             before: backend.vector(&v)?,
@@ -203,19 +200,14 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
 
     /// Nodes that have a cell: all but those in the bath.
     pub fn cells(&self) -> usize {
-        self.cell_nodes.as_ref().map_or(self.nodes, Vec::len)
+        self.cells
     }
 
     /// Values of the cells at all nodes in the order of the mesh, with `other` where there is no cell, on the
     /// first rank. All ranks call this.
     fn at_nodes(&self, values: &B::Vector, other: f64) -> Result<Vec<f64>> {
         let values = self.share.gather(self.backend.to_host(values)?, Unknowns::Cells, 1)?;
-        let Some(nodes) = self.cell_nodes.as_ref().filter(|_| self.share.is_first()) else {
-            return Ok(self.order.undo(values));
-        };
-        let mut all = vec![other; self.nodes];
-        nodes.iter().zip(values).for_each(|(&node, value)| all[node as usize] = value);
-        Ok(self.order.undo(all))
+        Ok(self.whole.as_ref().map(|whole| whole.at_nodes(values, other)).unwrap_or_default())
     }
 
     /// [`Simulation::v`], which all ranks call.
@@ -225,7 +217,9 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
 
     /// [`Simulation::phi_e`], which all ranks call.
     pub(super) fn potential(&self) -> Result<Option<Vec<f64>>> {
-        Ok(self.diffusion.phi(&self.backend, &self.share)?.map(|phi| self.order.undo(phi)))
+        let Some(own) = self.diffusion.phi(&self.backend, &self.share)? else { return Ok(None) };
+        let phi = self.share.gather(own, Unknowns::Nodes(1), 1)?;
+        Ok(Some(self.whole.as_ref().map(|whole| whole.order.undo(phi)).unwrap_or_default()))
     }
 
     /// [`Simulation::activation`], which all ranks call.

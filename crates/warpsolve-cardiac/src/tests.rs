@@ -3,6 +3,7 @@
 mod bath;
 mod checkpoints;
 mod electrodes;
+mod pieces;
 mod plane;
 mod ranks;
 mod refusals;

@@ -184,8 +184,8 @@ pub fn agreed<R>(comm: Option<&Arc<dyn Comm>>, result: Result<R>) -> Result<R> {
     }
 }
 
-/// The same within what ranks agree on later: every rank gets [`Error::Rank`], and they do not agree again.
-pub(crate) fn agree_within<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
+/// [`agree`], with [`Error::Rank`] at every rank, also at the one that has failed: they have agreed already.
+pub fn agree_within<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
     agree(comm, result).map_err(|error| told(comm, error))
 }
 

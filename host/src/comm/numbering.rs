@@ -330,6 +330,15 @@ impl Numbering {
         Ok(self.halo.get_or_init(|| Halo { sends, receives }))
     }
 
+    /// Overwrites the elements of others, of those at these places, with what their ranks have. All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.
+    pub fn update(&self, comm: &dyn Comm, elements: &mut [f64]) -> Result<()> {
+        self.halo(comm)?.update(comm, elements)
+    }
+
     /// Asks each rank for unknowns of these numbers; ranks that ask for some of these, and their places. All
     /// ranks call this.
     pub(crate) fn asked_for(&self, comm: &dyn Comm, numbers: &[Vec<u32>]) -> Result<Vec<(usize, Vec<u32>)>> {

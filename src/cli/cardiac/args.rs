@@ -238,6 +238,10 @@ pub struct OutputArgs {
     /// From one frame to the next, ms; 0 for none
     #[arg(long, value_name = "MS", value_parser = not_negative, allow_negative_numbers = true, default_value_t = 5.0)]
     pub every: f64,
+    /// Every rank writes its own part of the frames and of the activation times: NAME_R.vtu, listed in
+    /// NAME.pvtu, which ParaView opens
+    #[arg(long, requires = "out")]
+    pub pieces: bool,
     /// From where the picture is seen: a direction towards the viewer [default: what shows most]
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true, requires = "out")]
     pub view: Option<[f64; 3]>,

@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use warpsolve::Result;
-use warpsolve::backend::cells::Cells;
 use warpsolve::backend::distributed::{Borders, Distributed};
 use warpsolve::backend::gpu::{Gpu, check_memory};
 use warpsolve::cardiac::mesh::{AnyMesh, Mesh};
-use warpsolve::cardiac::{Formulation, Params, Simulation};
+use warpsolve::cardiac::{Domain, Formulation, Params, Simulation};
 use warpsolve::comm::{Comm, agreed};
 use warpsolve::job::Device;
 use warpsolve::job::ranks::{guarded, together};
-use warpsolve::precond::amg::Assembles;
-use warpsolve::solver::cg::CgSteps;
 
 use super::super::device::DeviceName;
 use super::super::ranks::{device_and_threads, device_of, open};
@@ -40,15 +37,15 @@ impl Ranks {
     /// Those of the set-up, and those of ranks that have ended.
     pub fn simulate<const C: usize>(&self, device: &Device, run: Run<C>) -> Result<Ran> {
         let &Ranks { ref comm, count, name, threads } = self;
-        let (mesh, params) = (run.mesh, &run.plan.params);
+        let (mesh, plan) = (run.mesh, run.plan);
+        let other = |comm: &Arc<dyn Comm>| {
+            let device = open(device_of(name, comm.rank()), threads)?;
+            serve(&device, comm, || part(&device, comm, mesh, plan))
+        };
         match comm {
             Some(comm) => first(device, Some(comm), run),
             None if count == 1 => first(device, None, run),
-            None => together(
-                count,
-                |comm| first(device, Some(comm), run),
-                |comm| serve(&open(device_of(name, comm.rank()), threads)?, comm, mesh, params),
-            ),
+            None => together(count, |comm| first(device, Some(comm), run), other),
         }
     }
 }
@@ -69,28 +66,36 @@ fn first<const C: usize>(device: &Device, comm: Option<&Arc<dyn Comm>>, run: Run
     }
 }
 
-/// What every other rank does.
-fn serve<const C: usize>(
+/// What a rank has of a mesh, which it then no longer needs.
+fn part<const C: usize>(
     device: &Device,
     comm: &Arc<dyn Comm>,
     mesh: &Mesh<C>,
-    params: &Params,
-) -> Result<()> {
-    match device {
-        Device::Cpu(cpu) => cpu.install(|| serve_on(&rank(cpu, comm)?, mesh, params)),
-        Device::Gpu(gpu) => {
-            check_fits(gpu, comm.size(), mesh, params)?;
-            serve_on(&rank(gpu, comm)?, mesh, params)
-        }
+    plan: &Plan,
+) -> Result<Domain<'static, C>> {
+    if let Device::Gpu(gpu) = device {
+        check_fits(gpu, comm.size(), mesh, &plan.params)?;
     }
+    let domain = Domain::part(mesh, &plan.params, comm)?;
+    if plan.pieces { domain.with_pieces() } else { Ok(domain) }
 }
 
-fn serve_on<B: Cells + Assembles + CgSteps<f64> + Clone + 'static, const C: usize>(
-    backend: &B,
-    mesh: &Mesh<C>,
-    params: &Params,
+/// What every other rank does, with what `domain` gives.
+fn serve<const C: usize>(
+    device: &Device,
+    comm: &Arc<dyn Comm>,
+    domain: impl FnOnce() -> Result<Domain<'static, C>> + Send,
 ) -> Result<()> {
-    Simulation::new(backend, mesh, params)?.serve()
+    match device {
+        Device::Cpu(cpu) => cpu.install(|| {
+            let rank = rank(cpu, comm)?;
+            Simulation::on(&rank, domain()?)?.serve()
+        }),
+        Device::Gpu(gpu) => {
+            let rank = rank(gpu, comm)?;
+            Simulation::on(&rank, domain()?)?.serve()
+        }
+    }
 }
 
 fn rank<B: Borders<f64>>(inner: &B, comm: &Arc<dyn Comm>) -> Result<Distributed<B>> {
@@ -129,10 +134,20 @@ fn prepare_and_serve(
     let (mesh, _) = agreed(Some(comm), plan.source.mesh())?;
     // A signal to all is for rank 0, which ends the simulation.
     signals::raise(&Arc::default())?;
-    let placed = |plan| agreed(Some(comm), plan);
     match mesh {
-        AnyMesh::Solid(mesh) => serve(&device, comm, &mesh, &placed(plan.placed(&mesh))?.params),
-        AnyMesh::Flat(mesh) => serve(&device, comm, &mesh, &placed(plan.placed(&mesh))?.params),
+        AnyMesh::Solid(mesh) => place_and_serve(&device, comm, mesh, plan),
+        AnyMesh::Flat(mesh) => place_and_serve(&device, comm, mesh, plan),
         AnyMesh::Hexahedra(_) => Ok(()),
     }
+}
+
+fn place_and_serve<const C: usize>(
+    device: &Device,
+    comm: &Arc<dyn Comm>,
+    mesh: Mesh<C>,
+    plan: Plan,
+) -> Result<()> {
+    let plan = agreed(Some(comm), plan.placed(&mesh))?;
+    // The mesh is dropped as soon as the part of this rank is known.
+    serve(device, comm, move || part(device, comm, &{ mesh }, &plan))
 }

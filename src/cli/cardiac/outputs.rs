@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::io::picture::write_activation;
-use warpsolve::cardiac::io::vtk::{VtuSeries, write_vtu};
+use warpsolve::cardiac::io::vtk::{Series, VtuWriter, write_vtu};
 use warpsolve::cardiac::mesh::Mesh;
 use warpsolve::cardiac::{Simulation, StepReport};
 use warpsolve::io::atomic::write_atomically;
@@ -19,7 +19,7 @@ use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
 
 use super::super::output::write;
-use super::files::{ACTIVATION, DIAGONAL, FRAMES, PICTURE, REPORT, RUN, STEPS};
+use super::files::{ACTIVATION, ACTIVATION_LIST, DIAGONAL, FRAMES, PICTURE, REPORT, RUN, STEPS};
 use super::niederer;
 use super::plan::Plan;
 
@@ -28,7 +28,9 @@ const HEADING: &str = "time_ms,parabolic_iterations,elliptic_iterations,seconds\
 /// Where results go; nowhere without `--out`.
 pub struct Outputs<'a> {
     plan: &'a Plan,
-    series: Option<VtuSeries>,
+    series: Option<Series>,
+    /// Writes frames, where ranks do not write them in pieces.
+    writer: Option<VtuWriter>,
     steps: Option<Table>,
     /// Spent on writing so far.
     pub seconds: f64,
@@ -49,14 +51,16 @@ impl<'a> Outputs<'a> {
         time: f64,
         continued: bool,
     ) -> Result<Outputs<'a>> {
-        let mut outputs = Outputs { plan, series: None, steps: None, seconds: 0.0 };
+        let mut outputs = Outputs { plan, series: None, writer: None, steps: None, seconds: 0.0 };
         if let Some(folder) = &plan.out {
             let path = folder.join(FRAMES);
             outputs.series = match plan.every {
                 None => None,
-                Some(_) if continued => Some(VtuSeries::resume(&path, mesh, time)?),
-                Some(_) => Some(VtuSeries::create(&path, mesh)?),
+                Some(_) if continued => Some(Series::resume(&path, time)?),
+                Some(_) => Some(Series::create(&path)?),
             };
+            let is_whole = outputs.series.is_some() && !plan.pieces;
+            outputs.writer = is_whole.then(|| VtuWriter::new(mesh));
             outputs.steps = Some(Table::open(folder.join(STEPS), if continued { time } else { 0.0 })?);
         }
         Ok(outputs)
@@ -88,9 +92,16 @@ impl<'a> Outputs<'a> {
         if let Some(series) = &mut self.series
             && series.times().last().is_none_or(|last| last < simulation.time())
         {
-            let (v, phi_e) = (simulation.v()?, simulation.phi_e()?);
-            let data = [Some(("v_m", v.as_slice())), phi_e.as_deref().map(|phi_e| ("phi_e", phi_e))];
-            series.write(simulation.time(), &data.into_iter().flatten().collect::<Vec<_>>())?;
+            let time = simulation.time();
+            match &self.writer {
+                None => series.add(time, "pvtu", |path| simulation.write_frame(path))?,
+                Some(writer) => {
+                    let (v, phi_e) = (simulation.v()?, simulation.phi_e()?);
+                    let data = [Some(("v_m", &v[..])), phi_e.as_deref().map(|phi_e| ("phi_e", phi_e))];
+                    let data: Vec<_> = data.into_iter().flatten().collect();
+                    series.add(time, "vtu", |path| writer.write(path, &data))?;
+                }
+            }
         }
         if let Some(table) = &mut self.steps {
             table.file.flush().map_err(|error| Error::io("write", &table.path, error))?;
@@ -131,7 +142,11 @@ impl<'a> Outputs<'a> {
             failures.extend(table.file.flush().map_err(|error| Error::io("write", &table.path, error)).err());
         }
         if let Some(folder) = self.plan.out.as_ref().filter(|_| !activation.is_empty()) {
-            failures.extend(write_vtu(&folder.join(ACTIVATION), mesh, &[("activation", activation)]).err());
+            let written = match self.plan.pieces {
+                true => simulation.write_activation(&folder.join(ACTIVATION_LIST)),
+                false => write_vtu(&folder.join(ACTIVATION), mesh, &[("activation", activation)]),
+            };
+            failures.extend(written.err());
             failures.extend(self.picture(&folder.join(PICTURE), mesh, activation).err());
             if self.plan.source.niederer().is_some() {
                 failures.extend(write(&folder.join(DIAGONAL), &niederer::diagonal(mesh, activation)).err());
@@ -178,7 +193,8 @@ pub fn names(plan: &Plan, frames: usize) -> String {
     let frame_files =
         plan.every.map(|_| format!("{FRAMES} with {frames} frame{plural}, ")).unwrap_or_default();
     let diagonal = plan.source.niederer().map(|_| format!("{DIAGONAL}, ")).unwrap_or_default();
-    format!("{frame_files}{ACTIVATION}, {PICTURE}, {diagonal}{STEPS}, {RUN}, {REPORT}")
+    let activation = if plan.pieces { ACTIVATION_LIST } else { ACTIVATION };
+    format!("{frame_files}{activation}, {PICTURE}, {diagonal}{STEPS}, {RUN}, {REPORT}")
 }
 
 /// Writes what was reported into the folder of results.

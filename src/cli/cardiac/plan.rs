@@ -32,6 +32,8 @@ pub struct Plan {
     pub out: Option<PathBuf>,
     /// From one frame to the next, ms; `None` for no frames.
     pub every: Option<f64>,
+    /// Whether every rank writes its own part.
+    pub pieces: bool,
     pub view: Option<[f64; 3]>,
     pub points: Vec<[f64; 3]>,
     pub checkpoint: Option<PathBuf>,
@@ -107,6 +109,7 @@ impl Plan {
             stops_when_activated: method.stop_when_activated || is_niederer,
             out: output.out,
             every: Some(output.every).filter(|&every| every > 0.0),
+            pieces: output.pieces,
             view: output.view,
             points: benchmark_points.chain(asked).collect(),
             checkpoint: output.checkpoint,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use warpsolve::backend::cells::Cells;
 use warpsolve::cardiac::mesh::Mesh;
-use warpsolve::cardiac::{Checkpoint, RanksInfo, Simulation, SystemInfo};
+use warpsolve::cardiac::{Checkpoint, Domain, RanksInfo, Simulation, SystemInfo};
 use warpsolve::precond::amg::Assembles;
 use warpsolve::solver::cg::CgSteps;
 use warpsolve::{Error, Result};
@@ -87,7 +87,9 @@ impl<const C: usize> Run<'_, C> {
     pub fn simulate<B: Cells + Assembles + CgSteps<f64> + Clone + 'static>(self, backend: &B) -> Result<Ran> {
         self.progress.stage("set-up");
         let start = Instant::now();
-        let mut simulation = Simulation::new(backend, self.mesh, &self.plan.params)?;
+        let domain = Domain::new(self.mesh, &self.plan.params, backend.comm())?;
+        let domain = if self.plan.pieces { domain.with_pieces()? } else { domain };
+        let mut simulation = Simulation::on(backend, domain)?;
         if let Some(state) = &self.state {
             match self.plan.other_stimuli {
                 true => simulation.restore_for_other_stimuli(state)?,

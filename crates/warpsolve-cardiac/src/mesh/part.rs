@@ -1,6 +1,6 @@
 //! Parts of meshes.
 
-use super::{Mesh, check::keep_nodes};
+use super::Mesh;
 
 /// Some of the cells of a mesh, with their nodes renumbered.
 pub(crate) struct Part<const C: usize> {
@@ -13,16 +13,26 @@ pub(crate) struct Part<const C: usize> {
 }
 
 impl<const C: usize> Part<C> {
-    /// The cells that `keep` says, of a mesh with these points.
-    pub fn of(points: &[[f64; 3]], cells: &[[u32; C]], keep: impl Fn(usize) -> bool) -> Self {
-        let numbers: Vec<u32> = (0..cells.len()).filter(|&t| keep(t)).map(|t| t as u32).collect();
-        let mut cells: Vec<[u32; C]> = numbers.iter().map(|&t| cells[t as usize]).collect();
-        let mut points = points.to_vec();
+    /// Of a mesh with these points: these cells, each behind its number, ascending.
+    pub fn of(points: &[[f64; 3]], cells: impl Iterator<Item = (u32, [u32; C])>) -> Self {
+        let (mut numbers, mut cells): (Vec<u32>, Vec<[u32; C]>) = cells.unzip();
+        numbers.shrink_to_fit();
+        cells.shrink_to_fit();
         let mut is_used = vec![false; points.len()];
         cells.as_flattened().iter().for_each(|&node| is_used[node as usize] = true);
-        let nodes = (0..points.len() as u32).filter(|&node| is_used[node as usize]).collect();
-        keep_nodes(&mut points, &mut cells, &mut Vec::new(), &is_used);
+        let is_used = |&node: &u32| is_used[node as usize];
+        let mut nodes: Vec<u32> = (0..points.len() as u32).filter(is_used).collect();
+        nodes.shrink_to_fit();
+        let mut places = vec![0; points.len()];
+        nodes.iter().zip(0..).for_each(|(&node, place)| places[node as usize] = place);
+        cells.as_flattened_mut().iter_mut().for_each(|node| *node = places[*node as usize]);
+        let points = nodes.iter().map(|&node| points[node as usize]).collect();
         Part { points, cells, numbers, nodes }
+    }
+
+    /// What its cells have of a list for all cells.
+    pub fn of_cells<T: Copy>(&self, all: Option<&[T]>) -> Option<Vec<T>> {
+        all.map(|all| self.numbers.iter().map(|&t| all[t as usize]).collect())
     }
 }
 
@@ -30,9 +40,22 @@ impl<const C: usize> Mesh<C> {
     /// The mesh of the cells that `keep` says, and the number that each of its nodes has here. Surfaces with
     /// numbers are left out.
     pub fn part(&self, keep: impl Fn(usize) -> bool) -> (Mesh<C>, Vec<u32>) {
-        let Part { points, cells, numbers, nodes } = Part::of(&self.points, &self.cells, keep);
-        let regions = self.regions.as_ref().map(|of| numbers.iter().map(|&t| of[t as usize]).collect());
-        let fibres = self.fibres.as_ref().map(|of| numbers.iter().map(|&t| of[t as usize]).collect());
-        (Mesh { points, cells, regions, fibres, tagged_faces: Vec::new() }, nodes)
+        let cells = (0..).zip(self.cells.iter().copied()).filter(|&(t, _)| keep(t as usize));
+        let part = Part::of(&self.points, cells);
+        let (regions, fibres) = (part.of_cells(self.regions()), part.of_cells(self.fibres()));
+        (
+            Mesh { points: part.points, cells: part.cells, regions, fibres, tagged_faces: Vec::new() },
+            part.nodes,
+        )
+    }
+
+    /// The mesh of these points and cells, which are those of a mesh.
+    pub(crate) fn of_parts(
+        points: Vec<[f64; 3]>,
+        cells: Vec<[u32; C]>,
+        regions: Option<Vec<i32>>,
+        fibres: Option<Vec<[f64; 3]>>,
+    ) -> Mesh<C> {
+        Mesh { points, cells, regions, fibres, tagged_faces: Vec::new() }
     }
 }

@@ -3,7 +3,6 @@
 use super::*;
 use crate::diffusion::Diffusion;
 use crate::domain::Domain;
-use crate::order::Order;
 use warpsolve_host::backend::Memory;
 use warpsolve_host::backend::cpu::Cpu;
 use warpsolve_host::backend::gpu::Gpu;
@@ -72,7 +71,7 @@ fn the_potential_in_tissue_and_bath_converges_with_second_order() {
                 // In so short a step v stays what it is.
                 let (regions, tissue, dt) = (bath(sigma_b), isotropic(), 1e-5);
                 let params = Params { regions, tissue, dt, ..accurate(formulation) };
-                let domain = Domain::new(&mesh, &Order::of(&mesh, false), &params, None).unwrap();
+                let domain = Domain::new(&mesh, &params, None).unwrap();
                 let mut diffusion = Diffusion::new(&cpu, &domain, &params).unwrap();
                 let tissue = params.tissue_of(&mesh).unwrap().unwrap().0;
                 let mut values = cpu.vector(&tissue.points().iter().map(v).collect::<Vec<_>>()).unwrap();

@@ -3,7 +3,6 @@
 use super::*;
 use crate::diffusion::Diffusion;
 use crate::domain::Domain;
-use crate::order::Order;
 use warpsolve_host::backend::Memory;
 use warpsolve_host::backend::cpu::Cpu;
 use warpsolve_host::backend::gpu::Gpu;
@@ -78,7 +77,7 @@ fn a_step_with_electrodes_fulfils_its_equations() {
             [(Balance::Scale, vec![]), (Balance::Spread, vec![]), (Balance::Refuse, vec![ground.clone()])]
         {
             let params = Params { grounds, ..with_poles(formulation, balance) };
-            let domain = Domain::new(&mesh, &Order::of(&mesh, false), &params, None).unwrap();
+            let domain = Domain::new(&mesh, &params, None).unwrap();
             let cpu = Cpu::new(2).unwrap();
             let mut diffusion = Diffusion::new(&cpu, &domain, &params).unwrap();
             let mut v = cpu.vector(&v_star).unwrap();

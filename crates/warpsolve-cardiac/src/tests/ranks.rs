@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::*;
 use crate::domain::Domain;
-use crate::order::Order;
 use crate::share::Unknowns;
 use warpsolve_host::backend::cpu::Cpu;
 use warpsolve_host::backend::distributed::{Borders, Distributed};
@@ -141,11 +140,11 @@ fn baths_electrodes_and_grounds_are_on_ranks_what_they_are_on_one() {
 #[test]
 fn rows_of_a_rank_have_the_bits_of_one_rank() {
     let (mesh, params) = with_electrodes(Formulation::Coupled, true);
-    let order = Order::of(&mesh, true);
-    let alone = Domain::new(&mesh, &order, &params, None).unwrap();
+    let params = Params { reorder: true, ..params };
+    let alone = Domain::new(&mesh, &params, None).unwrap();
     let whole = alone.space().unwrap().stiffness(|t| alone.conductivity(t, Conductivities::sigma_ie));
     let check = |comm: &Arc<dyn Comm>| {
-        let domain = Domain::new(&mesh, &order, &params, Some(comm))?;
+        let domain = Domain::part(&mesh, &params, comm)?;
         let a = domain.space()?.stiffness(|t| domain.conductivity(t, Conductivities::sigma_ie));
         let numbering = domain.share().numbering(Unknowns::Nodes(1)).unwrap();
         let numbers = numbering.numbers().expanded();

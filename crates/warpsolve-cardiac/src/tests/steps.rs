@@ -3,7 +3,6 @@
 use super::*;
 use crate::diffusion::Diffusion;
 use crate::domain::Domain;
-use crate::order::Order;
 use warpsolve_host::backend::cpu::Cpu;
 use warpsolve_host::backend::gpu::Gpu;
 use warpsolve_host::backend::reference::Reference;
@@ -46,7 +45,7 @@ fn norm(x: &[f64]) -> f64 {
 /// Two steps from random voltages, which fulfil the equations of the module and conserve charge.
 fn check<B: Assembles + CgSteps<f64> + 'static>(backend: &B, mesh: &TetMesh, params: &Params) {
     let Matrices { k_i, k_ie, k_m, mass, lumped } = matrices(mesh);
-    let domain = Domain::new(mesh, &Order::of(mesh, false), params, None).unwrap();
+    let domain = Domain::new(mesh, params, None).unwrap();
     let mut diffusion = Diffusion::new(backend, &domain, params).unwrap();
     let n = mesh.points().len();
     let mut phi_before = vec![0.0; n];

@@ -1,4 +1,5 @@
-//! VTK's unstructured grids: VTU and legacy files are read, VTU files and PVD series are written.
+//! VTK's unstructured grids: VTU and legacy files are read, VTU files, PVTU lists of them and PVD series are
+//! written.
 //!
 //! Formats: VTK File Formats (docs.vtk.org, "VTK File Formats"). The crate vtkio is not used: its stable
 //! release cannot read compressed inline arrays, its errors do not say where, and it accepts truncated legacy
@@ -14,8 +15,9 @@ mod vtu;
 mod write;
 
 pub(crate) use legacy::parse as parse_legacy;
-pub use pvd::VtuSeries;
+pub use pvd::Series;
 pub(crate) use vtu::parse as parse_vtu;
+pub use vtu::read_point_data;
 pub use write::{VtuWriter, write_vtu};
 
 use arrays::Values;

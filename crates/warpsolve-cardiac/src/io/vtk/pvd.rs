@@ -1,4 +1,4 @@
-//! Time series: a VTU file for each frame, and a PVD file that lists them for ParaView.
+//! Time series: a file for each frame, and a PVD file that lists them for ParaView.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,19 +8,16 @@ use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::VtuWriter;
 use crate::io::scan::{Encoding, Scanner};
-use crate::mesh::Mesh;
 use warpsolve_host::error::{Error, Result};
 use warpsolve_host::io::atomic::write_atomically;
 
-/// A series of frames on one mesh.
+/// A series of frames.
 ///
-/// `NAME.pvd` lists `NAME_000000.vtu`, `NAME_000001.vtu`, ... in the same folder. It is replaced whenever a
-/// frame is complete, so that the series of a run that was killed can be read.
-pub struct VtuSeries {
+/// `NAME.pvd` lists files such as `NAME_000000.vtu`, `NAME_000001.vtu`, ... in the same folder. It is replaced
+/// whenever a frame is complete, so that the series of a run that was killed can be read.
+pub struct Series {
     pvd: PathBuf,
-    writer: VtuWriter,
     frames: Vec<Frame>,
 }
 
@@ -33,13 +30,13 @@ struct Frame {
     file: String,
 }
 
-impl VtuSeries {
+impl Series {
     /// Starts a series without frames. An existing list is replaced.
     ///
     /// # Errors
     /// [`Error::Io`] when the list cannot be written.
-    pub fn create<const C: usize>(pvd: &Path, mesh: &Mesh<C>) -> Result<Self> {
-        let series = VtuSeries { pvd: pvd.to_path_buf(), writer: VtuWriter::new(mesh), frames: Vec::new() };
+    pub fn create(pvd: &Path) -> Result<Self> {
+        let series = Series { pvd: pvd.to_path_buf(), frames: Vec::new() };
         series.list()?;
         Ok(series)
     }
@@ -49,14 +46,14 @@ impl VtuSeries {
     ///
     /// # Errors
     /// [`Error::Io`] when the list cannot be read or written, [`Error::Parse`] when it is malformed.
-    pub fn resume<const C: usize>(pvd: &Path, mesh: &Mesh<C>, time: f64) -> Result<Self> {
+    pub fn resume(pvd: &Path, time: f64) -> Result<Self> {
         let mut frames = match fs::read(pvd) {
             Ok(bytes) => parse(pvd, &bytes)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(e) => return Err(Error::io("read", pvd, e)),
         };
         frames.retain(|frame| frame.time <= time);
-        let series = VtuSeries { pvd: pvd.to_path_buf(), writer: VtuWriter::new(mesh), frames };
+        let series = Series { pvd: pvd.to_path_buf(), frames };
         series.list()?;
         Ok(series)
     }
@@ -66,12 +63,12 @@ impl VtuSeries {
         self.frames.iter().map(|frame| frame.time)
     }
 
-    /// Adds a frame at `time` (ms), with values at the nodes as in [`write_vtu`](super::write_vtu).
+    /// Adds a frame at `time` (ms): what `write` writes to the file that it is given, of this extension.
     ///
     /// # Errors
-    /// [`Error::Option`] when `time` is not later than the last frame; those of
-    /// [`write_vtu`](super::write_vtu).
-    pub fn write(&mut self, time: f64, point_data: &[(&str, &[f64])]) -> Result<()> {
+    /// [`Error::Option`] when `time` is not later than the last frame; those of `write`; [`Error::Io`] when
+    /// the list cannot be written.
+    pub fn add(&mut self, time: f64, extension: &str, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         let last = self.frames.last().map_or(f64::NEG_INFINITY, |frame| frame.time);
         if !(time > last && time.is_finite()) {
             return Err(Error::Option(format!("a frame at {time} ms cannot follow one at {last} ms")));
@@ -79,9 +76,9 @@ impl VtuSeries {
         let stem = self.pvd.file_stem().unwrap_or_default().to_string_lossy();
         // A list that was edited may already have the file of this number.
         let is_free = |file: &String| self.frames.iter().all(|frame| frame.file != *file);
-        let mut names = (self.frames.len()..).map(|number| format!("{stem}_{number:06}.vtu"));
+        let mut names = (self.frames.len()..).map(|number| format!("{stem}_{number:06}.{extension}"));
         let file = names.find(is_free).expect("there are more numbers than frames");
-        self.writer.write(&self.pvd.with_file_name(&file), point_data)?;
+        write(&self.pvd.with_file_name(&file))?;
         self.frames.push(Frame { time, file });
         self.list()
     }

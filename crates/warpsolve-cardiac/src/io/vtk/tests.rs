@@ -331,11 +331,15 @@ fn a_series_lists_complete_frames_and_goes_on() {
     let pvd = folder.path().join("wave & more.pvd");
     let mesh = TetMesh::slab([1.0; 3], 1.0).unwrap();
     let values = |time: f64| vec![time; 8];
-    let mut series = VtuSeries::create(&pvd, &mesh).unwrap();
+    let writer = VtuWriter::new(&mesh);
+    let add = |series: &mut Series, time: f64| {
+        series.add(time, "vtu", |path| writer.write(path, &[("V", &values(time))]))
+    };
+    let mut series = Series::create(&pvd).unwrap();
     for time in [0.0, 0.5, 1.25] {
-        series.write(time, &[("V", &values(time))]).unwrap();
+        add(&mut series, time).unwrap();
     }
-    assert!(series.write(1.25, &[("V", &values(1.0))]).unwrap_err().to_string().contains("cannot follow"));
+    assert!(add(&mut series, 1.25).unwrap_err().to_string().contains("cannot follow"));
     let list = fs::read_to_string(&pvd).unwrap();
     assert!(
         list.contains("<DataSet timestep=\"1.25\" part=\"0\" file=\"wave &amp; more_000002.vtu\"/>"),
@@ -343,13 +347,14 @@ fn a_series_lists_complete_frames_and_goes_on() {
     );
     assert!(folder.path().join("wave & more_000002.vtu").is_file());
 
-    let mut series = VtuSeries::resume(&pvd, &mesh, 1.0).unwrap();
+    let mut series = Series::resume(&pvd, 1.0).unwrap();
     assert_eq!(series.times().collect::<Vec<_>>(), [0.0, 0.5]);
-    series.write(1.5, &[("V", &values(1.5))]).unwrap();
-    assert_eq!(VtuSeries::resume(&pvd, &mesh, 9.0).unwrap().times().collect::<Vec<_>>(), [0.0, 0.5, 1.5]);
+    add(&mut series, 1.5).unwrap();
+    assert_eq!(read_point_data(&folder.path().join("wave & more_000002.vtu"), "V").unwrap(), values(1.5));
+    assert_eq!(Series::resume(&pvd, 9.0).unwrap().times().collect::<Vec<_>>(), [0.0, 0.5, 1.5]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 
     fs::write(&pvd, "<Collection>\n<DataSet timestep=\"x\" file=\"y\"/>").unwrap();
-    let error = VtuSeries::resume(&pvd, &mesh, 9.0).err().unwrap().to_string();
+    let error = Series::resume(&pvd, 9.0).err().unwrap().to_string();
     assert!(error.contains("wave & more.pvd:2: a DataSet needs a timestep"), "{error}");
 }

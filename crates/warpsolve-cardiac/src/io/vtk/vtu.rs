@@ -9,7 +9,7 @@ use quick_xml::{Reader, XmlVersion};
 use super::arrays::{Kind, Values};
 use super::decode::{base64, inflate, uncompressed};
 use super::{Attribute, Grid, is_wanted};
-use crate::io::scan::{Encoding, Scanner};
+use crate::io::scan::{Encoding, Scanner, read_bytes};
 use crate::mesh::Raw;
 use warpsolve_host::error::{Error, Result};
 
@@ -19,6 +19,18 @@ pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Raw> {
     let fail = |message: String| Error::Mesh(format!("{}: {message}", path.display()));
     let file = Outline::read(path, bytes)?;
     file.grid()?.into_mesh().map_err(fail)
+}
+
+/// The values of this name at the nodes of a VTU file.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] or [`Error::Mesh`] when it is malformed, or has
+/// no such values.
+pub fn read_point_data(path: &Path, name: &str) -> Result<Vec<f64>> {
+    let bytes = read_bytes(path)?;
+    let file = Outline::read(path, &bytes)?;
+    let array = file.needed("PointData", Some(name))?;
+    Ok(file.values(array, file.n_points)?.into_real())
 }
 
 /// A DataArray: what it holds, and where its numbers are.

@@ -1,4 +1,4 @@
-//! Writing VTU files: appended data in 64 bits, compressed by zlib.
+//! Writing VTU files, and PVTU files that list some: appended data in 64 bits, compressed by zlib.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -32,6 +32,8 @@ pub fn write_vtu<const C: usize>(path: &Path, mesh: &Mesh<C>, point_data: &[(&st
 pub struct VtuWriter {
     n_points: usize,
     n_cells: usize,
+    /// What every file has at the nodes.
+    point_data: Vec<Array>,
     cell_data: Vec<Array>,
     points: Array,
     cells: Vec<Array>,
@@ -45,14 +47,24 @@ struct Array {
 
 impl Array {
     fn new(kind: &str, name: &str, components: usize, bytes: &[u8]) -> Self {
-        let name = escape(name);
-        let attributes = format!("type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\"");
-        Array { attributes, data: compress(bytes) }
+        Array { attributes: attributes(kind, name, components), data: compress(bytes) }
     }
 
     fn from_f64(name: &str, components: usize, values: &[f64]) -> Self {
         Array::new("Float64", name, components, &bytes_of(values, |x| x.to_le_bytes()))
     }
+}
+
+fn attributes(kind: &str, name: &str, components: usize) -> String {
+    format!("type=\"{kind}\" Name=\"{}\" NumberOfComponents=\"{components}\"", escape(name))
+}
+
+/// The beginning of a file of this type, up to the name of the tag with its contents.
+fn file_tag(kind: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"{kind}\" version=\"1.0\" byte_order=\"LittleEndian\" \
+         header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n<{kind}"
+    )
 }
 
 fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
@@ -93,6 +105,7 @@ impl VtuWriter {
         VtuWriter {
             n_points: mesh.points().len(),
             n_cells,
+            point_data: Vec::new(),
             cell_data: mesh.regions().map(region).into_iter().chain(mesh.fibres().map(fibre)).collect(),
             points: Array::from_f64("Points", 3, mesh.points().as_flattened()),
             cells: vec![
@@ -101,6 +114,41 @@ impl VtuWriter {
                 Array::new("UInt8", "types", 1, &vec![shape; n_cells]),
             ],
         }
+    }
+
+    /// The same of a part of a mesh, whose nodes have these numbers there: `node` of each.
+    pub fn numbered(mut self, nodes: &[u32]) -> Self {
+        let numbers = bytes_of(nodes, |node| i64::from(node).to_le_bytes());
+        self.point_data.push(Array::new("Int64", "node", 1, &numbers));
+        self
+    }
+
+    /// Writes a PVTU file, which lists files in the same folder that other writers have of parts of a mesh:
+    /// with regions and fibres as this one's, and these values at their nodes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be written.
+    pub fn write_list(&self, path: &Path, point_data: &[&str], files: &[String]) -> Result<()> {
+        let attributes_of = |arrays: &[Array]| arrays.iter().map(|array| array.attributes.clone()).collect();
+        let mut at_nodes: Vec<String> = attributes_of(&self.point_data);
+        at_nodes.extend(point_data.iter().map(|name| attributes("Float64", name, 1)));
+        let sections = [
+            ("PPointData", at_nodes),
+            ("PCellData", attributes_of(&self.cell_data)),
+            ("PPoints", vec![self.points.attributes.clone()]),
+        ];
+        write_atomically(path, |to| {
+            writeln!(to, "{} GhostLevel=\"0\">", file_tag("PUnstructuredGrid"))?;
+            for (section, arrays) in &sections {
+                writeln!(to, "<{section}>")?;
+                arrays.iter().try_for_each(|attributes| writeln!(to, "<PDataArray {attributes}/>"))?;
+                writeln!(to, "</{section}>")?;
+            }
+            files
+                .iter()
+                .try_for_each(|file| writeln!(to, "<Piece Source=\"{}\"/>", escape(file.as_str())))?;
+            writeln!(to, "</PUnstructuredGrid>\n</VTKFile>")
+        })
     }
 
     /// Writes a file with values at the nodes.
@@ -124,22 +172,16 @@ impl VtuWriter {
     }
 
     fn fill(&self, to: &mut dyn Write, point_data: &[Array]) -> io::Result<()> {
-        let sections = [
-            ("PointData", point_data),
-            ("CellData", &self.cell_data),
-            ("Points", std::slice::from_ref(&self.points)),
-            ("Cells", &self.cells),
+        let sections: [(&str, Vec<&Array>); 4] = [
+            ("PointData", self.point_data.iter().chain(point_data).collect()),
+            ("CellData", self.cell_data.iter().collect()),
+            ("Points", vec![&self.points]),
+            ("Cells", self.cells.iter().collect()),
         ];
-        writeln!(to, "<?xml version=\"1.0\"?>")?;
-        writeln!(
-            to,
-            "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" \
-             header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">"
-        )?;
-        writeln!(to, "<UnstructuredGrid>")?;
+        writeln!(to, "{}>", file_tag("UnstructuredGrid"))?;
         writeln!(to, "<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">", self.n_points, self.n_cells)?;
         let mut offset = 0;
-        for (section, arrays) in sections {
+        for (section, arrays) in &sections {
             writeln!(to, "<{section}>")?;
             for array in arrays {
                 writeln!(to, "<DataArray {} format=\"appended\" offset=\"{offset}\"/>", array.attributes)?;
