@@ -9,6 +9,7 @@ use crate::matrix::{Csr, Survey};
 
 mod closer;
 mod components;
+mod contraction;
 mod cuthill_mckee;
 mod expansion;
 mod locality;
@@ -19,6 +20,7 @@ mod values;
 
 pub(crate) use closer::{Closer, Mirrored};
 pub use components::components;
+pub use contraction::contraction;
 pub(crate) use cuthill_mckee::{Neighbours, reverse_cuthill_mckee};
 pub use expansion::expansion;
 pub(crate) use locality::lines_per_entry;

@@ -1,7 +1,6 @@
 //! Ways to solve a system, one after the other, where nobody has chosen: a ladder, made from what the matrix
 //! is.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use super::rung::{COUNTED, LONG, Rung, cost_of};
@@ -24,7 +23,7 @@ pub fn ladder(
     outlook: &Outlook,
     ahead: Option<Ahead>,
 ) -> Vec<Rung> {
-    let maker = Maker { a, analysis, options, ahead: Cell::new(ahead) };
+    let maker = Maker::new(a, analysis, options, ahead);
     // A format or a number type is of an iteration's products.
     let is_iterative =
         options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
@@ -50,8 +49,13 @@ pub fn ladder(
         () if small.is_some() => vec![maker.direct(small), maker.simple()],
         () if analysis.values.is_indefinite => return of_indefinite(a, analysis, options, outlook),
         () if analysis.is_like_diffusion() => {
-            let rest = [maker.multigrid(), maker.factors(), maker.direct(None), maker.diagonal()];
-            graph.into_iter().chain(rest).collect()
+            let (multigrid, factors) = (maker.multigrid(), maker.factors());
+            // Upwind differences are nearly triangular in the order of the flow.
+            let is_flow = graph.is_none() && multigrid.method != Method::Cg;
+            let tried = is_flow.then(|| maker.factors_of_piece()).flatten();
+            let mut first = [multigrid, tried.unwrap_or(factors)];
+            first.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+            graph.into_iter().chain(first).chain([maker.direct(None), maker.diagonal()]).collect()
         }
         () => {
             let schur = maker.schur();
@@ -151,7 +155,7 @@ pub fn of_indefinite(
     options: &Options,
     outlook: &Outlook,
 ) -> Vec<Rung> {
-    let maker = Maker { a, analysis, options, ahead: Cell::default() };
+    let maker = Maker::new(a, analysis, options, None);
     let prediction = (a.nnz() <= COUNTED).then(|| outlook.prediction(a)).flatten();
     let fits = fits(prediction);
     let (direct, minres) = (maker.direct(prediction), maker.short_recurrence());

@@ -1,13 +1,14 @@
 //! The ways to solve that there are for a matrix, each with what it is expected to take.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
+use std::f64::consts::LN_2;
 
 use super::rung::{
     Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, counting_seconds, diagonal_iteration_seconds,
 };
 use super::trial::{self, Ahead, Trial};
 use super::{Method, Options, Precond};
-use crate::analysis::{Analysis, expansion};
+use crate::analysis::{Analysis, contraction, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
 use crate::precond::schur::{Parts, is_like_gradient, part};
@@ -39,6 +40,10 @@ const NEAR_DIAGONAL: u32 = 60;
 const ARRANGED: f64 = 1.5e-7;
 const ELIMINATED: f64 = 4e-9;
 const SOLVED: f64 = 1.5e-9;
+/// Seconds for a row in which GMRES(30) makes a vector orthogonal to those before.
+const ORTHOGONALISED: f64 = 3e-8;
+/// The share of a matrix that a piece is at most, to be tried with incomplete factors.
+const PIECE: f64 = 0.25;
 /// How many times as long as counting the entries of factors the diagonal may take to be tried before that.
 const SOON_SEEN: f64 = 2.0;
 /// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
@@ -57,9 +62,20 @@ pub struct Maker<'a> {
     pub options: &'a Options,
     /// What another thread has found out meanwhile.
     pub ahead: Cell<Option<Ahead>>,
+    /// Iterations with the diagonal at most, once they were looked for.
+    most_steps: OnceCell<f64>,
 }
 
-impl Maker<'_> {
+impl<'a> Maker<'a> {
+    pub fn new(
+        a: &'a Csr<f64>,
+        analysis: &'a Analysis,
+        options: &'a Options,
+        ahead: Option<Ahead>,
+    ) -> Maker<'a> {
+        Maker { a, analysis, options, ahead: Cell::new(ahead), most_steps: OnceCell::new() }
+    }
+
     /// Negative definite matrices have been negated.
     pub fn method(&self) -> Method {
         if self.analysis.may_be_definite() { Method::Cg } else { Method::Gmres }
@@ -104,7 +120,10 @@ impl Maker<'_> {
             precond: Precond::Amg,
             block_size,
             patience: Some(MULTIGRID_PATIENCE),
-            cost: Some(Cost { seconds: MULTIGRID * nnz * (0.5 + expected / 40.0), bytes: 40.0 * nnz }),
+            cost: Some(Cost {
+                seconds: MULTIGRID * nnz * (0.5 + expected / 40.0) + self.vectors_seconds() * expected,
+                bytes: 40.0 * nnz,
+            }),
             reason: match (iterations, self.analysis.is_like_diffusion()) {
                 (Some(iterations), _) => format!("a piece of the matrix took {iterations} iterations"),
                 (None, true) => "nearly an M-matrix, for which multigrid is made".into(),
@@ -118,6 +137,11 @@ impl Maker<'_> {
     fn best_coarsening(&self, block_size: usize) -> Trial {
         let ahead = if block_size == 1 { self.ahead.take() } else { None };
         ahead.and_then(Ahead::found).unwrap_or_else(|| trial::best(self.a, block_size))
+    }
+
+    /// Seconds in which an iteration of the method makes a vector orthogonal to others.
+    fn vectors_seconds(&self) -> f64 {
+        if self.method() == Method::Gmres { ORTHOGONALISED * self.a.n_rows() as f64 } else { 0.0 }
     }
 
     /// The simplest that there is for the matrix.
@@ -239,6 +263,9 @@ impl Maker<'_> {
         let most = next.seconds() / iteration;
         let seconds = match next.precond {
             Precond::Amg => iteration * self.diagonal_iterations(CLEARLY * most)?,
+            Precond::Ilu if self.analysis.is_like_diffusion() => {
+                iteration * self.diagonal_iterations(CLEARLY * most)?
+            }
             _ if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
             _ => return None,
         };
@@ -272,21 +299,43 @@ impl Maker<'_> {
     }
 
     /// Iterations that CG, or IDR, is expected to take with the diagonal, by those that a piece of the matrix
-    /// takes; `None` for more than so many.
+    /// takes and by the dominance of the diagonal; `None` for more than so many.
     fn diagonal_iterations(&self, most: f64) -> Option<f64> {
         let is_symmetric = self.method() == Method::Cg;
+        let most_steps = self.most_steps();
+        if most_steps <= most {
+            return Some(most_steps);
+        }
         let growth = self.lengthening();
         let most = most / growth;
         let of_piece = (most >= FEWEST)
             .then(|| trial::diagonal_iterations(self.a, is_symmetric, most as u32))
             .flatten()?;
-        Some(growth * f64::from(of_piece))
+        Some((growth * f64::from(of_piece)).min(most_steps))
     }
 
-    /// How many times as long as a piece the mesh is: iterations grow with that.
+    /// Iterations with the diagonal at most, by its dominance; infinite without that. The bound of Jacobi's
+    /// iteration is that of a Krylov method in the same norm, and that of Chebyshev's the one of CG.
+    fn most_steps(&self) -> f64 {
+        *self.most_steps.get_or_init(|| {
+            let digits = -self.options.stop.rtol.max(f64::EPSILON).ln();
+            match contraction(self.a) {
+                None => f64::INFINITY,
+                Some(q) if self.method() == Method::Cg => {
+                    0.5 * ((1.0 + q) / (1.0 - q)).sqrt() * (digits + LN_2)
+                }
+                Some(q) => digits / -q.ln(),
+            }
+            .max(1.0)
+        })
+    }
+
+    /// How many times as long as a piece the mesh is: iterations grow with that. An unknown does not feel
+    /// others that are further away than there are iterations at most.
     fn lengthening(&self) -> f64 {
         let power = if expansion(self.a) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
-        (self.a.n_rows() as f64 / trial::ROWS as f64).max(1.0).powf(power)
+        let length = |rows: usize| (rows as f64).powf(power);
+        (length(self.a.n_rows()).min(self.most_steps()) / length(trial::ROWS)).max(1.0)
     }
 
     /// Incomplete factors that a piece of the matrix says to be good, with what they are expected to take by
@@ -296,7 +345,7 @@ impl Maker<'_> {
         let structure = &self.analysis.structure;
         let (rows, nnz) = (structure.rows as f64, structure.nonzeros as f64);
         let has_zeros = self.analysis.values.diagonal.zero > 0;
-        if has_zeros || A_LOOK * rows < trial::ROWS as f64 {
+        if has_zeros || PIECE * rows < trial::ROWS as f64 {
             return None;
         }
         let growth = self.lengthening();
@@ -305,7 +354,8 @@ impl Maker<'_> {
         let found = trial::factors(self.a, &self.options.ilu, is_mesh, most)?;
         let (expected, fill) = (growth * f64::from(found.iterations), found.fill);
         let elimination = ELIMINATED * nnz * fill.powi(2) * nnz / rows;
-        let iteration = SOLVED * nnz * (1.0 + fill) + diagonal_iteration_seconds(structure);
+        let products = SOLVED * nnz * (1.0 + fill) + diagonal_iteration_seconds(structure);
+        let iteration = products + self.vectors_seconds();
         let seconds = ARRANGED * nnz + elimination + expected * iteration;
         let patience = (4.0 * expected).clamp(f64::from(LEAST_PATIENCE), f64::from(FACTORS_PATIENCE));
         let factors = self.factors();
