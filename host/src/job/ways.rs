@@ -32,7 +32,7 @@ const A_LOOK: f64 = 0.1;
 /// The share of the seconds of multigrid that CG with the diagonal is expected to take to be tried before it.
 const CLEARLY: f64 = 0.7;
 /// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
-const FEWEST: f64 = 25.0;
+const FEWEST: f64 = 10.0;
 /// Iterations with the diagonal that a piece of a block takes at most whose diagonal stands for it.
 const NEAR_DIAGONAL: u32 = 60;
 /// Seconds for an entry of the matrix to arrange it for incomplete factors, to eliminate, for the square of
