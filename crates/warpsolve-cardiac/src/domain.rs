@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::assembled::Assembled;
 use super::bisection::bisected;
 use super::checkpoint::{Fingerprint, fingerprint};
 use super::order::Order;
 use super::params::Params;
-use super::pieces::OwnPiece;
+use super::piece::OwnPiece;
 use super::places::{Nodes, Placed, Places};
 use super::regions::Conductivities;
 use super::requests::check_same;
@@ -26,14 +27,6 @@ pub struct Domain<'m, const C: usize> {
     tissue: Option<Part<C>>,
     places: Places,
     of: Remains,
-}
-
-/// The elements that a rank assembles on.
-pub(super) struct Assembled<'m, const C: usize> {
-    pub points: Cow<'m, [[f64; 3]]>,
-    pub cells: Cow<'m, [[u32; C]]>,
-    pub fibres: Option<Cow<'m, [[f64; 3]]>>,
-    pub regions: Option<Cow<'m, [i32]>>,
 }
 
 /// What is left of a domain when its systems are assembled.
@@ -208,14 +201,6 @@ impl<'m, const C: usize> Domain<'m, C> {
             Some(nodes) => nodes.iter().map(|&node| placed.within[node as usize]).collect(),
         };
         self.share().own(within, Unknowns::Cells).into_iter().map(f64::from).collect()
-    }
-}
-
-impl<const C: usize> Assembled<'_, C> {
-    /// The elements that `keep` says.
-    pub fn part(&self, keep: impl Fn(usize) -> bool) -> Part<C> {
-        let cells = (0..).zip(self.cells.iter().copied());
-        Part::of(&self.points, cells.filter(|&(t, _)| keep(t as usize)))
     }
 }
 

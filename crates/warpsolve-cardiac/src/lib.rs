@@ -61,11 +61,13 @@
 //! | `ranks`, `requests` | several ranks, and what the first asks of the others |
 //! | `share`, `bisection` | what each of them has |
 //! | `whole` | how its values come to the nodes of the mesh |
-//! | `pieces` | what each of them writes |
+//! | `assembled` | the elements that it assembles on |
+//! | `piece`, `pieces` | those that it writes |
 //! | `places` | where stimuli and grounds are |
 //! | [`mesh`] | tetrahedra or triangles with regions and fibres |
 //! | [`io`] | mesh files, VTK files, pictures |
 
+mod assembled;
 mod bisection;
 mod checkpoint;
 mod diffusion;
@@ -76,6 +78,7 @@ pub mod io;
 pub mod mesh;
 mod order;
 mod params;
+mod piece;
 mod pieces;
 mod places;
 mod ranks;

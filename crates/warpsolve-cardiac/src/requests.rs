@@ -3,9 +3,16 @@
 use std::sync::Arc;
 
 use super::checkpoint::Fingerprint;
-use super::pieces::Fields;
 use warpsolve_host::comm::Comm;
 use warpsolve_host::error::{Error, Result};
+
+/// What files of results have at their nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fields {
+    /// `v_m`, and `phi_e` of the bidomain equations.
+    Potentials,
+    Activation,
+}
 
 /// What the first rank asks of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::checkpoint::{Checkpoint, Fingerprint};
 use super::diffusion::{Diffusion, Iterations};
 use super::domain::{Domain, Remains};
 use super::params::Params;
-use super::pieces::OwnPiece;
+use super::piece::OwnPiece;
 use super::requests::{Request, Requests, is_of_all};
 use super::share::{Share, Unknowns};
 use super::stimulus::Stimulus;

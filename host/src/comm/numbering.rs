@@ -330,8 +330,8 @@ impl Numbering {
         Ok(self.halo.get_or_init(|| Halo { sends, receives }))
     }
 
-    /// Overwrites the elements of others, of those at these places, with what their ranks have. All ranks call
-    /// this.
+    /// Overwrites the elements of others, of those at these places, with what their ranks have. All ranks
+    /// call this.
     ///
     /// # Errors
     /// [`Error::Rank`](crate::Error::Rank) where a rank has failed.

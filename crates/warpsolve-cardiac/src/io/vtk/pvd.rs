@@ -14,8 +14,8 @@ use warpsolve_host::io::atomic::write_atomically;
 
 /// A series of frames.
 ///
-/// `NAME.pvd` lists files such as `NAME_000000.vtu`, `NAME_000001.vtu`, ... in the same folder. It is replaced
-/// whenever a frame is complete, so that the series of a run that was killed can be read.
+/// `NAME.pvd` lists files such as `NAME_000000.vtu`, `NAME_000001.vtu`, ... in the same folder. It is
+/// replaced whenever a frame is complete, so that the series of a run that was killed can be read.
 pub struct Series {
     pvd: PathBuf,
     frames: Vec<Frame>,

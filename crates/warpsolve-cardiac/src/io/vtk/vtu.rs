@@ -24,8 +24,8 @@ pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Raw> {
 /// The values of this name at the nodes of a VTU file.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] or [`Error::Mesh`] when it is malformed, or has
-/// no such values.
+/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] or [`Error::Mesh`] when it is malformed, or
+/// has no such values.
 pub fn read_point_data(path: &Path, name: &str) -> Result<Vec<f64>> {
     let bytes = read_bytes(path)?;
     let file = Outline::read(path, &bytes)?;
