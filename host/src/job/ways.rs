@@ -42,7 +42,8 @@ const ELIMINATED: f64 = 4e-9;
 const SOLVED: f64 = 1.5e-9;
 /// Seconds for a row in which GMRES(30) makes a vector orthogonal to those before.
 const ORTHOGONALISED: f64 = 3e-8;
-/// The share of a matrix that a piece is at most, to be tried with incomplete factors.
+/// The share of a matrix like diffusion that a piece is at most, to be tried with incomplete factors. Of
+/// others a factorisation is counted, which shows as much.
 const PIECE: f64 = 0.25;
 /// How many times as long as counting the entries of factors the diagonal may take to be tried before that.
 const SOON_SEEN: f64 = 2.0;
@@ -139,9 +140,11 @@ impl<'a> Maker<'a> {
         ahead.and_then(Ahead::found).unwrap_or_else(|| trial::best(self.a, block_size))
     }
 
-    /// Seconds in which an iteration of the method makes a vector orthogonal to others.
+    /// Seconds in which an iteration of the method makes a vector orthogonal to others. Of matrices that are
+    /// not like diffusion nothing is expected that closely.
     fn vectors_seconds(&self) -> f64 {
-        if self.method() == Method::Gmres { ORTHOGONALISED * self.a.n_rows() as f64 } else { 0.0 }
+        let is_counted = self.method() == Method::Gmres && self.analysis.is_like_diffusion();
+        if is_counted { ORTHOGONALISED * self.a.n_rows() as f64 } else { 0.0 }
     }
 
     /// The simplest that there is for the matrix.
@@ -345,7 +348,8 @@ impl<'a> Maker<'a> {
         let structure = &self.analysis.structure;
         let (rows, nnz) = (structure.rows as f64, structure.nonzeros as f64);
         let has_zeros = self.analysis.values.diagonal.zero > 0;
-        if has_zeros || PIECE * rows < trial::ROWS as f64 {
+        let share = if self.analysis.is_like_diffusion() { PIECE } else { A_LOOK };
+        if has_zeros || share * rows < trial::ROWS as f64 {
             return None;
         }
         let growth = self.lengthening();
