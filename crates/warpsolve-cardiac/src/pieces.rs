@@ -16,8 +16,8 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
     /// Writes `v_m` and `phi_e` of each node in pieces, of a simulation
     /// [with them](super::Domain::with_pieces): every rank writes `NAME_R.vtu`, with R the rank, and the
     /// first then `NAME.pvtu`, which lists them. Each file appears when it is complete, and the list when all
-    /// pieces have. An element is in one piece, a node in those of its elements; `node` is its number in the mesh,
-    /// counted from 0. Other ranks write to this path too.
+    /// pieces have. An element is in one piece, a node in those of its elements; `node` is its number in the
+    /// mesh, counted from 0. Other ranks write to this path too.
     ///
     /// # Errors
     /// - [`Error::Io`] where a file cannot be written, of several ranks [`Error::Rank`], which all get.
