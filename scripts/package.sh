@@ -17,7 +17,7 @@ for crate in "$packed"/*.crate; do tar -xzf "$crate" -C "$packed"; done
 
 app=$packed/app
 mkdir -p "$app/src"
-cat > "$app/Cargo.toml" <<'EOT'
+cat > "$app/Cargo.toml" <<'EOF'
 [package]
 name = "app"
 version = "0.0.0"
@@ -25,8 +25,8 @@ edition = "2024"
 
 [dependencies]
 warpsolve = "0.1.0"
-EOT
-cat > "$app/src/main.rs" <<'EOT'
+EOF
+cat > "$app/src/main.rs" <<'EOF'
 use warpsolve::matrix::Csr;
 
 fn main() -> warpsolve::Result<()> {
@@ -40,7 +40,7 @@ fn main() -> warpsolve::Result<()> {
     }
     Ok(())
 }
-EOT
+EOF
 # What was packed stands in for the registry. Ours is not optimised, as it compiles in a third of the time.
 crates=$(cd "$packed" && ls -d warpsolve*/ | tr -d /)
 {

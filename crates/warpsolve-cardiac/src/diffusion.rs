@@ -42,13 +42,9 @@ impl<B: Assembles + CgSteps<f64> + 'static> Diffusion<B> {
         let inside = tissue.as_ref().unwrap_or(&everywhere);
         let assembly = share.agree(Assembly::new(backend, domain, params, &everywhere, inside))?;
         let systems = assembly.systems()?;
-        let electrodes = match tissue {
-            None => electrodes(params, domain.places(), share, &assembly.mass),
-            Some(_) => {
-                electrodes(params, domain.places(), share, &mass(&everywhere, params.has_lumped_mass()))
-            }
-        };
-        let electrodes = share.agree(electrodes)?;
+        let of_all = tissue.as_ref().map(|_| mass(&everywhere, params.has_lumped_mass()));
+        let of_all = of_all.as_ref().unwrap_or(&assembly.mass);
+        let electrodes = share.agree(electrodes(params, domain.places(), share, of_all))?;
         let (unknowns, phi) = match systems {
             Systems::OneSystem { phi, .. } => (2, phi),
             _ => (1, 0),
@@ -137,11 +133,6 @@ impl<B: Assembles + CgSteps<f64> + 'static> Diffusion<B> {
             phi.iter_mut().for_each(|phi| *phi -= mean);
         }
         Ok(Some(phi))
-    }
-
-    /// Whether there is a phi.
-    pub fn has_phi(&self) -> bool {
-        !matches!(self.systems, Systems::Monodomain { .. })
     }
 
     pub fn systems(&self) -> Vec<&System<B>> {

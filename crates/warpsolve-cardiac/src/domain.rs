@@ -15,7 +15,7 @@ use super::regions::Conductivities;
 use super::requests::check_same;
 use super::share::{Share, Unknowns};
 use super::whole::Whole;
-use crate::mesh::{Mesh, Part};
+use crate::mesh::{Mesh, Part, are_used, nodes_that};
 use warpsolve_host::comm::{Comm, agree};
 use warpsolve_host::error::{Error, MeshFault, Result};
 use warpsolve_host::fem::{P1, transversely_isotropic};
@@ -87,7 +87,7 @@ impl<'m, const C: usize> Domain<'m, C> {
         let part = Part::of(&points, cells().filter(|(_, cell)| cell.iter().any(is_own)));
         let has_cells = |is_tissue: &Vec<bool>| {
             let tissue = cells().filter(|&(t, _)| is_tissue[t as usize]);
-            nodes_of(tissue.map(|(_, cell)| cell), points.len())
+            nodes_that(&are_used(tissue.map(|(_, cell)| cell), points.len()))
         };
         let cell_nodes = is_tissue.as_ref().map(has_cells);
         let (fibres, regions) = (part.of_cells(mesh.fibres()), part.of_cells(mesh.regions()));
@@ -202,13 +202,6 @@ impl<'m, const C: usize> Domain<'m, C> {
         };
         self.share().own(within, Unknowns::Cells).into_iter().map(f64::from).collect()
     }
-}
-
-/// The nodes of some elements, ascending, among so many.
-fn nodes_of<const C: usize>(cells: impl Iterator<Item = [u32; C]>, nodes: usize) -> Vec<u32> {
-    let mut is_used = vec![false; nodes];
-    cells.flatten().for_each(|node| is_used[node as usize] = true);
-    (0..nodes as u32).filter(|&node| is_used[node as usize]).collect()
 }
 
 /// Whether each element has cells of the heart, `None` where all have, of a mesh that can be simulated.

@@ -6,7 +6,6 @@ use super::assembled::Assembled;
 use super::share::{Share, Unknowns};
 use super::whole::Whole;
 use crate::io::vtk::VtuWriter;
-use crate::mesh::{Mesh, Part};
 use warpsolve_host::error::Result;
 
 /// What a rank writes.
@@ -34,10 +33,8 @@ impl OwnPiece {
         share.own_places(Unknowns::Nodes(1)).into_iter().for_each(|node| is_own[node as usize] = true);
         let is_first_own = |t: usize| mesh.cells[t].iter().min().is_some_and(|&node| is_own[node as usize]);
         let part = mesh.part(is_first_own);
-        let (fibres, regions) = (mesh.fibres.as_deref(), mesh.regions.as_deref());
-        let (fibres, regions) = (part.of_cells(fibres), part.of_cells(regions));
-        let Part { points, cells, nodes, .. } = part;
-        let counts = share.counts(cells.len())?;
+        let counts = share.counts(part.cells.len())?;
+        let (mesh, nodes) = part.into_mesh(mesh.regions.as_deref(), mesh.fibres.as_deref());
         let numbers = share.numbers(Unknowns::Nodes(1));
         let numbers: Vec<u32> = nodes.iter().map(|&node| whole.order.node(numbers[node as usize])).collect();
         let cell = |&node: &u32| match cell_nodes {
@@ -45,7 +42,7 @@ impl OwnPiece {
             Some(nodes) => nodes.binary_search(&node).ok().map(|cell| cell as u32),
         };
         Ok(OwnPiece {
-            writer: VtuWriter::new(&Mesh::of_parts(points, cells, regions, fibres)).numbered(&numbers),
+            writer: VtuWriter::new(&mesh).numbered(&numbers),
             cells: nodes.iter().map(cell).collect(),
             nodes,
             ranks: (0..counts.len()).filter(|&rank| counts[rank] > 0).collect(),

@@ -45,12 +45,7 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
         })?;
         let piece = self.needed_piece()?;
         self.requests.ask(Request::Piece { of, pvtu: text })?;
-        self.requests.watch(self.own_piece(of, &path))?;
-        let names = match of {
-            Fields::Activation => vec!["activation"],
-            Fields::Potentials if self.diffusion.has_phi() => vec!["v_m", "phi_e"],
-            Fields::Potentials => vec!["v_m"],
-        };
+        let names = self.requests.watch(self.own_piece(of, &path))?;
         piece.list(&path, &names)
     }
 
@@ -58,8 +53,8 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
         self.piece.as_ref().ok_or_else(|| Error::Option("the simulation was made without pieces".into()))
     }
 
-    /// Writes that of this rank. All ranks call this.
-    pub(super) fn own_piece(&self, of: Fields, pvtu: &Path) -> Result<()> {
+    /// Writes that of this rank; returns the names of what it has at its nodes. All ranks call this.
+    pub(super) fn own_piece(&self, of: Fields, pvtu: &Path) -> Result<Vec<&'static str>> {
         let piece = self.needed_piece()?;
         let fields = match of {
             Fields::Activation => {
@@ -75,9 +70,10 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
         };
         let written = piece.write(self.share.rank(), pvtu, &fields);
         match self.share.comm() {
-            None => written,
-            Some(comm) => agree_within(&**comm, written),
+            None => written?,
+            Some(comm) => agree_within(&**comm, written)?,
         }
+        Ok(fields.into_iter().map(|(name, _)| name).collect())
     }
 
     /// Values of the cells at the nodes of a piece, with `other` where there is no cell.

@@ -48,7 +48,7 @@ impl<B: Cells + Assembles + CgSteps<f64> + Clone + 'static> Simulation<B> {
                 Request::Checkpoint => self.state().map(|_| ()),
                 Request::Restore { steps } => self.take_over(&[], steps),
                 Request::Info => self.info().map(|_| ()),
-                Request::Piece { of, pvtu } => self.own_piece(of, Path::new(&pvtu)),
+                Request::Piece { of, pvtu } => self.own_piece(of, Path::new(&pvtu)).map(|_| ()),
                 Request::Quit => return Ok(()),
             };
             match self.requests.watch(done) {

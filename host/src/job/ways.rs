@@ -264,13 +264,15 @@ impl<'a> Maker<'a> {
         }
         let iteration = diagonal_iteration_seconds(&self.analysis.structure);
         let most = next.seconds() / iteration;
-        let seconds = match next.precond {
-            Precond::Amg => iteration * self.diagonal_iterations(CLEARLY * most)?,
-            Precond::Ilu if self.analysis.is_like_diffusion() => {
-                iteration * self.diagonal_iterations(CLEARLY * most)?
-            }
-            _ if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
-            _ => return None,
+        let is_closely_expected = match next.precond {
+            Precond::Amg => true,
+            Precond::Ilu => self.analysis.is_like_diffusion(),
+            _ => false,
+        };
+        let seconds = match () {
+            () if is_closely_expected => iteration * self.diagonal_iterations(CLEARLY * most)?,
+            () if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
+            () => return None,
         };
         let patience = most.min(f64::from(DIAGONAL_PATIENCE)) as u32;
         Some(self.simple_within(patience, seconds, "if it takes less than what comes after it"))

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::face::Face;
+use super::part::{are_used, new_numbers};
 use super::{Mesh, TaggedFace, signed_volume};
 use warpsolve_host::error::{Error, MeshFault, Result};
 use warpsolve_host::number::plain;
@@ -112,8 +113,7 @@ impl Raw {
         if let Some(number) = hexahedra.numbers.first() {
             return Err(Error::Mesh(format!("element {number} is a hexahedron; {ONLY_TETRAHEDRA}")));
         }
-        let mut is_used = vec![false; solid.points.len()];
-        solid.cells.as_flattened().iter().for_each(|&node| is_used[node as usize] = true);
+        let is_used = are_used(solid.cells.iter().copied(), solid.points.len());
         let loose = flat.cells.iter().position(|face| face.iter().any(|&node| !is_used[node as usize]));
         solid.loose = loose.map(|face| flat.numbers[face]);
         Ok(solid)
@@ -324,10 +324,7 @@ impl<const C: usize> RawMesh<C> {
 
     /// Drops nodes without cells, whose rows would be zero in every matrix; returns how many.
     fn drop_unreferenced(&mut self, drop: bool) -> Result<usize> {
-        let mut is_used = vec![false; self.points.len()];
-        for &node in self.cells.as_flattened() {
-            is_used[node as usize] = true;
-        }
+        let is_used = are_used(self.cells.iter().copied(), self.points.len());
         let Some(first) = is_used.iter().position(|is_used| !is_used) else { return Ok(0) };
         if let Some(triangle) = self.loose.filter(|_| !drop) {
             return Err(Error::MeshFault {
@@ -387,13 +384,7 @@ pub(super) fn keep_nodes<const C: usize>(
     faces: &mut Vec<TaggedFace>,
     keep: &[bool],
 ) -> usize {
-    let before = points.len();
-    let mut new_numbers = Vec::with_capacity(before);
-    let mut kept = 0;
-    for &keep in keep {
-        new_numbers.push(kept);
-        kept += u32::from(keep);
-    }
+    let (before, new_numbers) = (points.len(), new_numbers(keep));
     faces.retain(|(face, _)| face.as_ref().iter().all(|&node| keep[node as usize]));
     let mut keep = keep.iter();
     points.retain(|_| *keep.next().expect("one for each node"));

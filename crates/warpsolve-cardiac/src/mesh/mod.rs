@@ -17,7 +17,7 @@ mod tests;
 
 pub(crate) use check::{ONLY_TETRAHEDRA, ONLY_TRIANGLES, Raw, RawMesh};
 pub use face::Face;
-pub(crate) use part::Part;
+pub(crate) use part::{Part, are_used, nodes_that};
 pub use read::{AnyMesh, ReadOptions, ReadSummary, read, read_any, read_with_summary};
 
 /// A mesh of linear tetrahedra (C = 4 corners), of triangles in a plane of constant z (C = 3), or of

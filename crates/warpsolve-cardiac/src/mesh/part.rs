@@ -18,13 +18,9 @@ impl<const C: usize> Part<C> {
         let (mut numbers, mut cells): (Vec<u32>, Vec<[u32; C]>) = cells.unzip();
         numbers.shrink_to_fit();
         cells.shrink_to_fit();
-        let mut is_used = vec![false; points.len()];
-        cells.as_flattened().iter().for_each(|&node| is_used[node as usize] = true);
-        let is_used = |&node: &u32| is_used[node as usize];
-        let mut nodes: Vec<u32> = (0..points.len() as u32).filter(is_used).collect();
+        let is_used = are_used(cells.iter().copied(), points.len());
+        let (mut nodes, places) = (nodes_that(&is_used), new_numbers(&is_used));
         nodes.shrink_to_fit();
-        let mut places = vec![0; points.len()];
-        nodes.iter().zip(0..).for_each(|(&node, place)| places[node as usize] = place);
         cells.as_flattened_mut().iter_mut().for_each(|node| *node = places[*node as usize]);
         let points = nodes.iter().map(|&node| points[node as usize]).collect();
         Part { points, cells, numbers, nodes }
@@ -34,6 +30,35 @@ impl<const C: usize> Part<C> {
     pub fn of_cells<T: Copy>(&self, all: Option<&[T]>) -> Option<Vec<T>> {
         all.map(|all| self.numbers.iter().map(|&t| all[t as usize]).collect())
     }
+
+    /// The mesh of its cells, with what all cells have, and the number that each node has in the whole mesh.
+    pub fn into_mesh(self, regions: Option<&[i32]>, fibres: Option<&[[f64; 3]]>) -> (Mesh<C>, Vec<u32>) {
+        let (regions, fibres) = (self.of_cells(regions), self.of_cells(fibres));
+        let Part { points, cells, nodes, .. } = self;
+        (Mesh { points, cells, regions, fibres, tagged_faces: Vec::new() }, nodes)
+    }
+}
+
+/// Whether each of so many nodes is one of these cells'.
+pub(crate) fn are_used<const C: usize>(cells: impl Iterator<Item = [u32; C]>, nodes: usize) -> Vec<bool> {
+    let mut are_used = vec![false; nodes];
+    cells.flatten().for_each(|node| are_used[node as usize] = true);
+    are_used
+}
+
+/// The nodes that `keep` says, ascending.
+pub(crate) fn nodes_that(keep: &[bool]) -> Vec<u32> {
+    keep.iter().zip(0..).filter(|(keep, _)| **keep).map(|(_, node)| node).collect()
+}
+
+/// The number that each node has where those that `keep` says are all; of others it says nothing.
+pub(super) fn new_numbers(keep: &[bool]) -> Vec<u32> {
+    let mut kept = 0;
+    let number = |&keep: &bool| {
+        kept += u32::from(keep);
+        kept - u32::from(keep)
+    };
+    keep.iter().map(number).collect()
 }
 
 impl<const C: usize> Mesh<C> {
@@ -41,21 +66,6 @@ impl<const C: usize> Mesh<C> {
     /// numbers are left out.
     pub fn part(&self, keep: impl Fn(usize) -> bool) -> (Mesh<C>, Vec<u32>) {
         let cells = (0..).zip(self.cells.iter().copied()).filter(|&(t, _)| keep(t as usize));
-        let part = Part::of(&self.points, cells);
-        let (regions, fibres) = (part.of_cells(self.regions()), part.of_cells(self.fibres()));
-        (
-            Mesh { points: part.points, cells: part.cells, regions, fibres, tagged_faces: Vec::new() },
-            part.nodes,
-        )
-    }
-
-    /// The mesh of these points and cells, which are those of a mesh.
-    pub(crate) fn of_parts(
-        points: Vec<[f64; 3]>,
-        cells: Vec<[u32; C]>,
-        regions: Option<Vec<i32>>,
-        fibres: Option<Vec<[f64; 3]>>,
-    ) -> Mesh<C> {
-        Mesh { points, cells, regions, fibres, tagged_faces: Vec::new() }
+        Part::of(&self.points, cells).into_mesh(self.regions(), self.fibres())
     }
 }
