@@ -17,7 +17,7 @@ pub struct Choice {
     pub source: *const u32,
     /// Rows of the upper matrix.
     pub n_upper: u64,
-    /// Where its columns go, ascending but for [`NOWHERE`]; null where they stay.
+    /// Where its columns go, ascending but for [`NOWHERE`].
     pub places: *const u32,
 }
 
@@ -39,10 +39,7 @@ impl Choice {
     #[inline(always)]
     unsafe fn place(self, upper: Pattern, p: usize) -> u32 {
         // SAFETY: the caller's promise, an entry; there is a place for each column.
-        unsafe {
-            let column = upper.col_idx.ld_nc(p);
-            if self.places.is_null() { column } else { self.places.ld_nc(column as usize) }
-        }
+        unsafe { self.places.ld_nc(upper.col_idx.ld_nc(p) as usize) }
     }
 }
 

@@ -151,6 +151,8 @@ impl Numbering {
 
     /// Of `rank`, which has the unknowns `own`, and looks at those of others, which are in any order.
     pub(crate) fn of_own_and(rank: usize, own: &Runs, mut others: Vec<(u32, u32)>, total: usize) -> Self {
+        // Most that are there twice follow each other.
+        others.dedup();
         others.sort_unstable();
         others.dedup();
         let own = own.iter_runs().map(|(number, count)| (number, count, rank as u32));
@@ -267,6 +269,13 @@ impl Numbering {
     /// Places of others' unknowns, ascending.
     pub(crate) fn others(&self) -> &Runs {
         &self.others
+    }
+    /// Places of the unknowns of one rank, ascending.
+    pub(crate) fn of_rank(&self, rank: usize) -> Runs {
+        let mut places = Runs::default();
+        let ranges = self.ranges().filter(|&((_, _, owner), ..)| owner as usize == rank);
+        ranges.for_each(|((_, count, _), place, _)| places.push(place, count));
+        places
     }
     /// The numbers of this rank's own.
     pub(crate) fn own_numbers(&self) -> Runs {

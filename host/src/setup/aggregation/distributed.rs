@@ -8,8 +8,12 @@ use super::{Aggregation, NO_AGGREGATE};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
+use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
+
+/// Unknowns that a thread looks up, at least.
+const LEAST_LOOKED_UP: usize = 1024;
 
 /// An unknown without an aggregate.
 const NONE: [u32; 2] = [NO_AGGREGATE; 2];
@@ -47,7 +51,8 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<
             _ if rows.owner(root) == rank => own(before),
             _ => rows.others().position(root).map_or(NONE, |k| of_others[k]),
         };
-        let aggregates: Vec<[u32; 2]> = roots_of_sent.iter().map(joined).collect();
+        let roots_of_sent = roots_of_sent.par_iter().with_min_len(LEAST_LOOKED_UP);
+        let aggregates: Vec<[u32; 2]> = roots_of_sent.map(joined).collect();
         let aggregates = halo.received(comm, &aggregates, 1)?;
         // Those with a member here: own ones, and those of others' unknowns, which are all that own unknowns
         // can have joined.
@@ -58,7 +63,9 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<
             NO_AGGREGATE => NO_AGGREGATE,
             _ => values.place(number).map_or(NO_AGGREGATE, |place| place as u32),
         };
-        let places = |aggregates: &[[u32; 2]]| aggregates.iter().map(place).collect::<Vec<u32>>();
+        let places = |aggregates: &[[u32; 2]]| -> Vec<u32> {
+            aggregates.par_iter().with_min_len(LEAST_LOOKED_UP).map(place).collect()
+        };
         let local = inner.of_marked(&before, values.own()).and_then(|mut of_root| {
             inner.put_at(&mut of_root, &receives, &places(&of_roots))?;
             let mut local = inner.through(&root_of, &of_root)?;

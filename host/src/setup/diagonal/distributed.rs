@@ -30,11 +30,13 @@ impl<T: Real, B: Parts<T> + Borders<T>> Diagonals<T> for Distributed<B> {
         let rows = &a.rows;
         let (g, d) = (self.extended(g, 1, rows)?, self.extended(d, 1, rows)?);
         let found = self.agreed(self.inner().smoothing_diagonal(&a.local, &g, &d, limits))?;
-        let slivers = self.restricted(Ok(found.slivers), 1, rows)?;
-        let is_sliver = |element: &&T| **element != T::ZERO;
-        let own = self.agreed(self.inner().to_host(&slivers))?.iter().filter(is_sliver).count();
+        // Those of others are few, and counted by their ranks.
+        let of_others = self.inner().elements(rows.others(), 1, &found.slivers, &[]);
+        let of_others = self.agreed(of_others.and_then(|elements| self.inner().to_host(&elements)))?;
+        let own = found.n_slivers - of_others.iter().filter(|&&element| element != T::ZERO).count();
         let n_slivers = sums(&**self.comm(), &[own as f64])?[0] as usize;
-        Ok(SmoothingDiagonal { inverse: self.restricted(Ok(found.inverse), 1, rows)?, slivers, n_slivers })
+        let [inverse, slivers] = [found.inverse, found.slivers].map(|all| self.restricted(Ok(all), 1, rows));
+        Ok(SmoothingDiagonal { inverse: inverse?, slivers: slivers?, n_slivers })
     }
 
     /// By the numbers that rows have in the whole matrix.

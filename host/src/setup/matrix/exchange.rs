@@ -4,38 +4,33 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use crate::comm::{Comm, LookedAt, NOWHERE, Numbering, Reader, Runs, Writer, all_to_all, singly};
+use crate::backend::cpu::Cpu;
+use crate::comm::{Comm, Numbering, Reader, Runs, Writer, all_to_all, singly};
 use crate::error::Result;
 use crate::matrix::Csr;
-use crate::parallel::*;
+use crate::setup::parts::Parts;
 
 /// Some rows of a matrix, as ranks send them.
-#[derive(Default)]
 pub(in crate::setup) struct SentRows {
     /// The numbers of the rows, where others do not know them.
     pub numbers: Vec<u32>,
-    lengths: Vec<u32>,
     /// The columns that they have, ascending, each with its number and the rank that has it.
     columns: Vec<[u32; 2]>,
-    /// For each entry which of those it is in.
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    /// The rows in these columns.
+    rows: Arc<Csr<f64>>,
+}
+
+impl Default for SentRows {
+    /// No rows.
+    fn default() -> Self {
+        SentRows { numbers: Vec::new(), columns: Vec::new(), rows: Arc::new(Csr::identity(0)) }
+    }
 }
 
 impl SentRows {
-    /// These rows of `a`, whose columns are `columns`.
-    pub fn of<T: Real>(a: &Csr<T>, rows: &[u32], columns: &Numbering) -> Self {
-        let sent = a.chosen_rows(rows);
-        let (mut there, mut walk) = (Vec::new(), columns.walk());
-        let looked_at = LookedAt::by(&sent, |j| {
-            there.push(walk(j));
-            there.len() as u32 - 1
-        });
-        let lengths = (0..rows.len()).map(|i| sent.row_len(i) as u32).collect();
-        let index = |&j: &u32| looked_at.number(j);
-        let indices = sent.col_idx().par_iter().with_min_len(MANY).map(index).collect();
-        let values = sent.values().par_iter().with_min_len(MANY).map(|v| v.to_f64()).collect();
-        SentRows { numbers: Vec::new(), lengths, columns: there, indices, values }
+    /// The rows of `a`, whose columns have these numbers and are these ranks'.
+    pub fn of<T: Real>(a: &Arc<Csr<T>>, columns: Vec<[u32; 2]>) -> Self {
+        SentRows { numbers: Vec::new(), columns, rows: Csr::in_type(a) }
     }
 
     /// With the numbers of the rows.
@@ -43,13 +38,17 @@ impl SentRows {
         SentRows { numbers, ..self }
     }
 
+    /// So many times no rows.
+    pub fn none(size: usize) -> Vec<SentRows> {
+        (0..size).map(|_| SentRows::default()).collect()
+    }
+
     /// As a message; none of no rows.
     fn written(&self) -> Vec<u8> {
-        if self.lengths.is_empty() {
+        if self.rows.n_rows() == 0 {
             return Vec::new();
         }
-        let message = Writer::new().put(&self.numbers).put(&self.lengths).put(&self.columns);
-        message.put(&self.indices).put(&self.values).bytes()
+        Writer::new().put(&self.numbers).put(&self.columns).matrix(&self.rows).bytes()
     }
 
     fn read(message: &[u8]) -> Result<Self> {
@@ -57,8 +56,8 @@ impl SentRows {
             return Ok(SentRows::default());
         }
         let mut message = Reader::new(message);
-        let (numbers, lengths, columns) = (message.take()?, message.take()?, message.take()?);
-        Ok(SentRows { numbers, lengths, columns, indices: message.take()?, values: message.take()? })
+        let (numbers, columns) = (message.take()?, message.take()?);
+        Ok(SentRows { numbers, columns, rows: Arc::new(message.matrix()?) })
     }
 
     /// Sends rows to every rank, and receives from each what it sent. Ranks of one process hand them over as
@@ -76,19 +75,20 @@ impl SentRows {
 /// and what their columns are there. All ranks call this.
 pub(crate) fn rows_at_root<T: Real>(
     comm: &dyn Comm,
-    (rows, numbers): (&Csr<T>, &Runs),
+    (rows, numbers): (&Arc<Csr<T>>, &Runs),
     columns: &Numbering,
     n_rows: usize,
 ) -> Result<(Csr<T>, Numbering)> {
-    let own: Vec<u32> = (0..rows.n_rows() as u32).collect();
-    let mut sent: Vec<SentRows> = (0..comm.size()).map(|_| SentRows::default()).collect();
-    sent[0] = SentRows::of(rows, &own, columns).numbered(numbers.expanded());
+    let mut sent = SentRows::none(comm.size());
+    let mut walk = columns.walk();
+    let of_rows = (0..columns.len() as u32).map(&mut walk).collect();
+    sent[0] = SentRows::of(rows, of_rows).numbered(numbers.expanded());
     let all = Received { parts: SentRows::exchanged(comm, sent)? };
     let mut source = if comm.rank() == 0 { vec![0; n_rows] } else { Vec::new() };
     let numbers = all.parts.iter().flat_map(|part| &part.numbers);
     numbers.zip(0..).for_each(|(&row, k)| source[row as usize] = k);
     let (columns, _) = columns.of_own(comm.rank()).united(comm.rank(), singly(&all.columns()));
-    Ok((all.matrix(&columns).chosen_rows(&source), columns))
+    Ok((all.matrix(&Cpu::shared(), &columns)?.chosen_rows(&source), columns))
 }
 
 /// Rows of other ranks.
@@ -98,13 +98,15 @@ pub(in crate::setup) struct Received {
 
 impl Received {
     pub fn n_rows(&self) -> usize {
-        self.parts.iter().map(|part| part.lengths.len()).sum()
+        self.parts.iter().map(|part| part.rows.n_rows()).sum()
     }
 
     /// Adds rows of one entry each, in these columns, which ascend.
     pub fn add_diagonal(&mut self, columns: Vec<[u32; 2]>, values: Vec<f64>) {
-        let (lengths, indices) = (vec![1; values.len()], (0..values.len() as u32).collect());
-        self.parts.push(SentRows { numbers: Vec::new(), lengths, columns, indices, values });
+        let n = values.len();
+        let entry = |i: usize| std::iter::once((i as u32, values[i]));
+        let rows = Arc::new(Csr::from_entries(n, n, entry));
+        self.parts.push(SentRows { numbers: Vec::new(), columns, rows });
     }
 
     /// All columns, ascending, each with the rank that has it.
@@ -117,27 +119,18 @@ impl Received {
         columns
     }
 
-    /// The rows, those of their entries whose columns are among these.
-    pub fn matrix<T: Real>(&self, columns: &Numbering) -> Arc<Csr<T>> {
-        let place = |&[number, _]: &[u32; 2]| columns.place(number).map_or(NOWHERE, |place| place as u32);
-        let places = |part: &SentRows| part.columns.par_iter().with_min_len(MANY).map(place).collect();
-        let places: Vec<Vec<u32>> = self.parts.iter().map(places).collect();
-        // Which part each row is of, and its entries there.
-        let mut rows = Vec::with_capacity(self.n_rows());
-        for (part, SentRows { lengths, .. }) in self.parts.iter().enumerate() {
-            let mut end = 0;
-            rows.extend(lengths.iter().map(|&length| {
-                end += length as usize;
-                (part, end - length as usize..end)
-            }));
+    /// The rows where `backend` computes, those of their entries whose columns are among these.
+    pub fn matrix<T: Real, B: Parts<T>>(&self, backend: &B, columns: &Numbering) -> Result<B::Csr> {
+        let mut all = backend.without_rows(columns.len())?;
+        for SentRows { columns: its, rows, .. } in self.parts.iter().rev() {
+            if rows.n_rows() == 0 {
+                continue;
+            }
+            let its = its.iter().map(|&[number, owner]| (number, 1, owner));
+            let places = Numbering::of_rows(0, its, columns.total()).places_in(columns);
+            let source = Runs::from(0..rows.n_rows() + backend.size(&all).n_rows);
+            all = backend.put_together(&source, &backend.csr(&Csr::in_type(rows))?, &places, &all)?;
         }
-        let entries = |i: usize| {
-            let (part, row) = &rows[i];
-            let SentRows { indices, values, .. } = &self.parts[*part];
-            let of_row = indices[row.clone()].iter().map(|&k| places[*part][k as usize]);
-            let of_row = of_row.zip(values[row.clone()].iter().map(|&v| T::from_f64(v)));
-            of_row.filter(|&(place, _)| place != NOWHERE)
-        };
-        Arc::new(Csr::from_entries(rows.len(), columns.len(), entries))
+        Ok(all)
     }
 }

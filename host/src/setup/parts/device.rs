@@ -16,6 +16,7 @@ use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::comm::{Block, Inside, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::setup::Transposes;
 use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
 
 impl<T: Real> Parts<T> for Gpu {
@@ -24,9 +25,36 @@ impl<T: Real> Parts<T> for Gpu {
         source: &Runs,
         a: &DeviceCsr<T>,
         places: &Runs,
-        below: &Arc<Csr<T>>,
+        below: &DeviceCsr<T>,
     ) -> Result<DeviceCsr<T>> {
-        self.chosen(&self.numbers_of_runs(source)?, a, Some(&self.numbers_of_runs(places)?), below)
+        let (source, places) = (self.numbers_of_runs(source)?, self.numbers_of_runs(places)?);
+        let choice = Choice { source: source.ptr(), n_upper: a.size.n_rows as u64, places: places.ptr() };
+        let (rows, log2_lanes) = (source.len, a.log2_lanes());
+        let lengths = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
+        let kernel = part_lengths {
+            n: rows as u64,
+            log2_lanes,
+            choice,
+            upper: a.pattern(),
+            lower: below.pattern(),
+            lengths: lengths.address as *mut u32,
+        };
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+        let whole = self.csr_of_lengths::<T>(lengths, rows, below.size.n_cols)?;
+        let kernel = part_entries::<T> {
+            n: rows as u64,
+            log2_lanes,
+            choice,
+            upper: a.rows(),
+            lower: below.rows(),
+            row_ptr: whole.row_ptr(),
+            columns: whole.col_idx_mut(),
+            values: whole.values_mut(),
+        };
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+        Ok(whole)
     }
 
     /// Rows that are still in the whole matrix go to the device as they are, and are taken apart there.
@@ -36,15 +64,14 @@ impl<T: Real> Parts<T> for Gpu {
             return DeviceCsr::upload(self.device(), &*Csr::in_type(rows.csr()));
         };
         let (all, columns) = (Runs::from(0..rows.len()), columns.start as usize..columns.end as usize);
-        let none = Arc::new(Csr::from_rows(0, columns.len(), |_| 0, |_, _, _| ()));
+        let none = self.without_rows(columns.len())?;
         let there = DeviceCsr::upload_rows(self.device(), a, rows.clone())?;
         self.put_together(&all, &there, &Runs::from(columns).inverse(a.n_cols()), &none)
     }
 
-    fn rows_to_host(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<Arc<Csr<T>>> {
-        let none = Csr::from_rows(0, a.size.n_cols, |_| 0, |_, _, _| ());
-        let rows = DeviceIndices::from_slice(self.device(), rows)?;
-        self.chosen(&rows, a, None, &none)?.to_host().map(Arc::new)
+    /// The rows of the transpose that have entries.
+    fn columns_with_entries(&self, a: &DeviceCsr<T>) -> Result<Vec<u32>> {
+        self.rows_in_places(&self.transpose(a)?, &Runs::from(0..a.size.n_rows))
     }
 
     fn entries_at(&self, a: &DeviceCsr<T>, rows: &[u32], columns: &[u32]) -> Result<Vec<T>> {
@@ -213,44 +240,5 @@ impl Gpu {
         let kernel = put_numbers { n: n as u64, places: places.ptr(), some: some.ptr(), all };
         // SAFETY: the caller's promise.
         unsafe { self.launch(n, &kernel) }
-    }
-
-    /// [`Parts::put_together`]; without places columns stay where they are.
-    fn chosen<T: Real>(
-        &self,
-        source: &DeviceIndices,
-        a: &DeviceCsr<T>,
-        places: Option<&DeviceIndices>,
-        below: &Csr<T>,
-    ) -> Result<DeviceCsr<T>> {
-        let lower = DeviceCsr::upload(self.device(), below)?;
-        let places = places.map_or(std::ptr::null(), DeviceIndices::ptr);
-        let choice = Choice { source: source.ptr(), n_upper: a.size.n_rows as u64, places };
-        let (rows, log2_lanes) = (source.len, a.log2_lanes());
-        let lengths = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
-        let kernel = part_lengths {
-            n: rows as u64,
-            log2_lanes,
-            choice,
-            upper: a.pattern(),
-            lower: lower.pattern(),
-            lengths: lengths.address as *mut u32,
-        };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
-        let whole = self.csr_of_lengths::<T>(lengths, rows, below.n_cols())?;
-        let kernel = part_entries::<T> {
-            n: rows as u64,
-            log2_lanes,
-            choice,
-            upper: a.rows(),
-            lower: lower.rows(),
-            row_ptr: whole.row_ptr(),
-            columns: whole.col_idx_mut(),
-            values: whole.values_mut(),
-        };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
-        Ok(whole)
     }
 }

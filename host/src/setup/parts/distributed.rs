@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::Parts;
 use crate::backend::distributed::Distributed;
-use crate::comm::{Border, Halo, Numbering, Runs, singly};
+use crate::comm::{Border, Halo, NOWHERE, Numbering, Runs, singly};
 use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
 use crate::setup::matrix::Blocks;
@@ -40,7 +40,9 @@ impl<B> Distributed<B> {
         let mut whole = whole.iter();
         a.map(|plane| {
             let whole = whole.next().ok_or_else(|| only_alone("planes that are not there"))?;
-            let local = self.inner().put_together(&source, plane, columns.own(), whole);
+            let below = self.inner().csr(whole);
+            let local =
+                below.and_then(|below| self.inner().put_together(&source, plane, columns.own(), &below));
             self.of_local(local, &rows, &columns)
         })
     }
@@ -55,8 +57,7 @@ impl<B> Distributed<B> {
     {
         let (rows, columns) = (&a.first().rows, &a.first().columns);
         let places = columns.own().inverse(columns.len());
-        let none = Arc::new(without_rows(columns.own().len()));
-        let local = a.map(|plane| self.agreed(self.put_together(rows.own(), plane, &places, &none)))?;
+        let local = a.map(|plane| self.agreed(self.taken_out(rows.own(), &plane.local, &places)))?;
         let (block, rank) = (a.block(), self.comm().rank());
         let (at_border, outside) = self.outside(a)?;
         let of_own = |&place: &u32| rows.own_at(place) as u32 * block as u32;
@@ -86,7 +87,7 @@ impl<B> Distributed<B> {
         let (columns, places) = b.columns.united(self.comm().rank(), singly(&received.columns()));
         let source = wanted.own().inverse(wanted.len()).then(b.rows.own());
         let source = source.replaced(halo.received_from(b.rows.len()));
-        let local = self.put_together(&source, b, &places, &received.matrix(&columns));
+        let local = self.put_together(&source, b, &places, &received, &columns);
         self.of_local(local, wanted, &Arc::new(columns))
     }
 
@@ -107,22 +108,47 @@ impl<B> Distributed<B> {
         }
         let unknowns = &rows.rows;
         let (all, places) = (Runs::from(0..unknowns.len()), rows.columns.places_in(unknowns));
-        let block = self.put_together(&all, &rows, &places, &Arc::new(without_rows(unknowns.len())));
+        let block = self.taken_out(&all, &rows.local, &places);
         Ok((self.agreed(block)?, unknowns.clone()))
     }
 
-    /// [`Parts::put_together`] on this rank.
+    /// [`Parts::put_together`] on this rank, of rows of its own and such that others sent.
     fn put_together<T: Real>(
         &self,
         source: &Runs,
         a: &DistributedCsr<B::Csr>,
         places: &Runs,
-        below: &Arc<Csr<T>>,
+        received: &Received,
+        columns: &Numbering,
     ) -> Result<B::Csr>
     where
         B: Parts<T>,
     {
-        self.inner().put_together(source, &a.local, places, below)
+        let below = received.matrix(self.inner(), columns)?;
+        self.inner().put_together(source, &a.local, places, &below)
+    }
+
+    /// The same of rows of its own alone, in as many columns as have a place.
+    fn taken_out<T: Real>(&self, source: &Runs, a: &B::Csr, places: &Runs) -> Result<B::Csr>
+    where
+        B: Parts<T>,
+    {
+        let n_cols = places.iter_runs().map(|(place, count)| if place == NOWHERE { 0 } else { count }).sum();
+        self.inner().put_together(source, a, places, &self.inner().without_rows(n_cols)?)
+    }
+
+    /// These rows as they are sent.
+    fn sent<T: Real>(&self, a: &DistributedCsr<B::Csr>, rows: &Runs) -> Result<SentRows>
+    where
+        B: Parts<T>,
+    {
+        let inner = self.inner();
+        let chosen = self.taken_out(rows, &a.local, &Runs::from(0..a.columns.len()))?;
+        let columns = inner.columns_with_entries(&chosen)?;
+        let places = columns.iter().copied().collect::<Runs>().inverse(a.columns.len());
+        let sent = self.taken_out(&Runs::from(0..rows.len()), &chosen, &places)?;
+        let columns = columns.into_iter().map(a.columns.walk()).collect();
+        Ok(SentRows::of(&inner.csr_to_host(&sent)?, columns))
     }
 
     /// The rows of `b` that other ranks have and this one wants.
@@ -136,16 +162,13 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let row = |&place: &u32| b.rows.own().get(wanted.own_at(place));
-        let sent: Vec<u32> = halo.sends.iter().flat_map(|(_, places)| places).map(row).collect();
-        let sent = self.agreed(self.inner().rows_to_host(&b.local, &sent))?;
-        let mut rows: Vec<SentRows> = (0..self.comm().size()).map(|_| SentRows::default()).collect();
-        let mut first = 0;
-        for (to, places) in &halo.sends {
-            let here: Vec<u32> = (first..first + places.len() as u32).collect();
-            first += places.len() as u32;
-            rows[*to] = SentRows::of(&sent, &here, &b.columns);
-        }
-        Ok(Received { parts: SentRows::exchanged(&**self.comm(), rows)? })
+        let mut sent = SentRows::none(self.comm().size());
+        let all_sent = halo.sends.iter().try_for_each(|(to, places)| {
+            sent[*to] = self.sent(b, &places.iter().map(row).collect())?;
+            Ok(())
+        });
+        self.agreed(all_sent)?;
+        Ok(Received { parts: SentRows::exchanged(&**self.comm(), sent)? })
     }
 
     /// The rows of all ranks that have columns of this one, in its columns alone; then whose rows and columns
@@ -173,7 +196,7 @@ impl<B> Distributed<B> {
         received_rows.sort_unstable();
         let source = places.inverse(rows.len()).then(a.rows.own()).replaced(received_rows);
         let places = a.columns.own().inverse(a.columns.len());
-        let local = self.put_together(&source, a, &places, &received.matrix(&columns));
+        let local = self.put_together(&source, a, &places, &received, &columns);
         Ok((self.agreed(local)?, Arc::new(rows), Arc::new(columns)))
     }
 
@@ -184,29 +207,38 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let comm = &**self.comm();
-        let (at_border, outside) = self.outside(&Blocks::scalar(a.clone()))?;
-        let (border, columns) = (&outside[0], a.columns.of_others(comm.rank()));
-        let mut walk = columns.walk();
-        let owners: Vec<u32> = (0..columns.len() as u32).map(|k| walk(k)[1]).collect();
-        let mut rows_of = vec![Vec::new(); comm.size()];
-        for row in 0..border.n_rows() as u32 {
-            for &column in border.row(row as usize).0 {
-                let rows = &mut rows_of[owners[column as usize] as usize];
-                if rows.last() != Some(&row) {
-                    rows.push(row);
-                }
-            }
-        }
-        let sent = |rows: &Vec<u32>| {
-            let number = |&row: &u32| a.rows.number(at_border[row as usize]);
-            SentRows::of(border, rows, &columns).numbered(rows.iter().map(number).collect())
+        let sent = |to: usize| match a.columns.of_rank(to) {
+            places if to == comm.rank() || places.is_empty() => Ok(SentRows::default()),
+            places => self.sent_in_columns(a, &places),
         };
-        let parts = SentRows::exchanged(comm, rows_of.iter().map(sent).collect())?;
+        let sent = self.agreed((0..comm.size()).map(sent).collect::<Result<Vec<_>>>())?;
+        let parts = SentRows::exchanged(comm, sent)?;
         let of_rank = |(part, from): (&SentRows, u32)| {
             part.numbers.iter().map(|&number| (number, from)).collect::<Vec<_>>()
         };
         let others = parts.iter().zip(0..).flat_map(of_rank).collect();
         Ok((Received { parts }, others))
+    }
+
+    /// This rank's rows with entries in the columns at these places, those entries alone, as they are sent.
+    fn sent_in_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>, columns: &Runs) -> Result<SentRows>
+    where
+        B: Parts<T>,
+    {
+        let inner = self.inner();
+        let places = columns.inverse(a.columns.len());
+        let (mut rows, mut numbers) = (Runs::default(), Vec::new());
+        let mut walk = a.rows.walk();
+        for row in inner.rows_in_places(&a.local, &places)? {
+            let [number, owner] = walk(row);
+            if owner as usize == self.comm().rank() {
+                rows.push(row, 1);
+                numbers.push(number);
+            }
+        }
+        let sent = self.taken_out(&rows, &a.local, &places)?;
+        let columns = columns.iter().map(a.columns.walk()).collect();
+        Ok(SentRows::of(&inner.csr_to_host(&sent)?, columns).numbered(numbers))
     }
 
     /// Places of this rank's rows with columns of others, and on the host the entries that they have there:
@@ -218,13 +250,12 @@ impl<B> Distributed<B> {
     {
         let (inner, rows, columns) = (self.inner(), &a.first().rows, &a.first().columns);
         let others = columns.others().inverse(columns.len());
-        let none = Arc::new(without_rows(columns.others().len()));
         let found = inner.rows_in_places(&a.first().local, &others).and_then(|mut at_border| {
             let rank = self.comm().rank() as u32;
             at_border.retain(|&row| rows.owner(row) == rank);
             let source: Runs = at_border.iter().copied().collect();
             let plane = |plane: &DistributedCsr<B::Csr>| {
-                inner.csr_to_host(&self.put_together(&source, plane, &others, &none)?)
+                inner.csr_to_host(&self.taken_out(&source, &plane.local, &others)?)
             };
             Ok((at_border, a.planes().iter().map(plane).collect::<Result<_>>()?))
         });
@@ -259,7 +290,7 @@ impl<B> Distributed<B> {
         drop(walk);
         received.add_diagonal(alone, values);
         let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(source);
-        let local = self.put_together(&source, a, &places, &received.matrix(&columns));
+        let local = self.put_together(&source, a, &places, &received, &columns);
         let columns = Arc::new(columns);
         self.of_local(local, &columns, &columns)
     }
@@ -306,7 +337,7 @@ impl<B> Distributed<B> {
     {
         let rows = match a.rows.is_own() {
             true => self.inner().csr_to_host(&a.local),
-            false => self.inner().rows_to_host(&a.local, &a.rows.own().expanded()),
+            false => self.own_alone(a).and_then(|own| self.inner().csr_to_host(&own)),
         };
         self.agreed(rows)
     }
@@ -320,9 +351,15 @@ impl<B> Distributed<B> {
         if a.rows.is_own() {
             return self.of_local(Ok(a.local.clone()), &rows, &a.columns);
         }
-        let same = Runs::from(0..a.columns.len());
-        let local = self.put_together(a.rows.own(), a, &same, &Arc::new(without_rows(a.columns.len())));
-        self.of_local(local, &rows, &a.columns)
+        self.of_local(self.own_alone(a), &rows, &a.columns)
+    }
+
+    /// The rows of this rank.
+    fn own_alone<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<B::Csr>
+    where
+        B: Parts<T>,
+    {
+        self.taken_out(a.rows.own(), &a.local, &Runs::from(0..a.columns.len()))
     }
 
     /// This rank's rows among those of `rows`, of which the others are empty, with `columns`, among which are
@@ -337,11 +374,12 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         // An empty row for what is not there.
-        let empty = Csr::from_rows(1, columns.len(), |_| 0, |_, _, _| ());
+        let empty = Arc::new(Csr::from_rows(1, columns.len(), |_| 0, |_, _, _| ()));
         let nothing = rows.others().iter().map(|place| (place, a.rows.len() as u32));
         let source = rows.own().inverse(rows.len()).then(a.rows.own()).replaced(nothing);
         let places = a.columns.places_in(columns);
-        self.agreed(self.put_together(&source, a, &places, &Arc::new(empty)))
+        let empty = self.inner().csr(&empty);
+        self.agreed(empty.and_then(|empty| self.inner().put_together(&source, &a.local, &places, &empty)))
     }
 
     /// A vector of this rank, `per_row` elements a row, and those of others around them.
@@ -378,9 +416,4 @@ impl<B> Distributed<B> {
     {
         self.agreed(all.and_then(|all| self.inner().elements(rows.own(), per_row, &all, &[])))
     }
-}
-
-/// A matrix of so many columns.
-fn without_rows<T: Real>(n_cols: usize) -> Csr<T> {
-    Csr::from_rows(0, n_cols, |_| 0, |_, _, _| ())
 }

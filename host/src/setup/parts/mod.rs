@@ -25,14 +25,19 @@ pub trait Parts<T: Real>: Algebra<T> {
         source: &Runs,
         a: &Self::Csr,
         places: &Runs,
-        below: &Arc<Csr<T>>,
+        below: &Self::Csr,
     ) -> Result<Self::Csr>;
+
+    /// A matrix of so many columns.
+    fn without_rows(&self, n_cols: usize) -> Result<Self::Csr> {
+        self.csr(&Arc::new(Csr::from_rows(0, n_cols, |_| 0, |_, _, _| ())))
+    }
 
     /// The rows of a rank in its own columns, where this backend computes.
     fn rows_inside(&self, rows: &Inside) -> Result<Self::Csr>;
 
-    /// These rows of `a`, on the host.
-    fn rows_to_host(&self, a: &Self::Csr, rows: &[u32]) -> Result<Arc<Csr<T>>>;
+    /// The columns of `a` that have entries, ascending.
+    fn columns_with_entries(&self, a: &Self::Csr) -> Result<Vec<u32>>;
 
     /// The entries of `a` in each of these rows and the column beside it, on the host; 0 for what is not
     /// there.
