@@ -147,7 +147,19 @@ impl Matching {
     /// matched among them (Hall 1935).
     pub fn deficiency(&self, a: &Csr<f64>) -> Option<Deficiency> {
         let first = *self.free_rows().first()?;
-        let (mut rows, mut columns) = (vec![first], Vec::new());
+        let (rows, columns) = self.reached(a, vec![first]);
+        Some(Deficiency { rows, columns, empty_column: self.empty_column(a) })
+    }
+
+    /// The rows that are more than all columns in which they have entries, and these columns: what
+    /// alternating paths reach from free rows (Dulmage and Mendelsohn 1958). Empty where all rows are matched.
+    pub fn overdetermined(&self, a: &Csr<f64>) -> (Vec<usize>, Vec<usize>) {
+        self.reached(a, self.free_rows())
+    }
+
+    /// The rows on alternating paths from free ones, and the columns, ascending.
+    fn reached(&self, a: &Csr<f64>, mut rows: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+        let mut columns = Vec::new();
         let mut is_seen = vec![false; a.n_cols()];
         let mut k = 0;
         while k < rows.len() {
@@ -162,7 +174,7 @@ impl Matching {
         }
         rows.sort_unstable();
         columns.sort_unstable();
-        Some(Deficiency { rows, columns, empty_column: self.empty_column(a) })
+        (rows, columns)
     }
 
     fn empty_column(&self, a: &Csr<f64>) -> Option<usize> {
@@ -226,5 +238,11 @@ mod tests {
         assert_eq!((matching.size(), matching.free_columns()), (1, vec![1]));
         let found = matching.deficiency(&zero).unwrap();
         assert_eq!((found.columns, found.empty_column), (vec![0], Some(1)));
+        // Two chains of an odd number of unknowns: of each the rows 0, 2, 4 have columns 1 and 3.
+        let chains = pattern(10, |i, j| i.abs_diff(j) == 1 && i.max(j) != 5);
+        let found = Matching::of(&chains).overdetermined(&chains);
+        assert_eq!(found, (vec![0, 2, 4, 5, 7, 9], vec![1, 3, 6, 8]));
+        let regular = pattern(6, |i, j| i.abs_diff(j) == 1);
+        assert_eq!(Matching::of(&regular).overdetermined(&regular), (vec![], vec![]));
     }
 }

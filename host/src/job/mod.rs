@@ -18,6 +18,7 @@
 //! | `scaled`, `given` | rows and columns scaled, and rows permuted |
 //! | `ranks` | the same on several ranks |
 //! | `residual`, `refine`, `verdict` | what every claim is checked with, what follows, and what is said then |
+//! | `reach` | what no x reaches |
 //! | `report`, `account` | what was done |
 //! | `progress` | reports of progress, and how a solve is stopped |
 //! | `bandwidth`, `spmv`, `dot`, `patterns`, `loops`, `shapes`, `timing` | how fast the machine is |
@@ -49,6 +50,7 @@ mod prepare;
 mod progress;
 mod projection;
 pub mod ranks;
+mod reach;
 mod refine;
 mod reorder;
 mod report;

@@ -300,6 +300,9 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             solved.seconds += start.elapsed().as_secs_f64();
             solved.counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
         }
+        let of_set_up = self.solver.take_set_up_seconds();
+        solved.seconds -= of_set_up;
+        times.setup += of_set_up;
         solved.factorisation = self.solver.factorisation();
         if self.device.gpu().is_none() {
             solved.bytes += solved.factorisation.map_or(0, |info| info.prediction.bytes as u64);

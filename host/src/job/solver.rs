@@ -242,6 +242,8 @@ impl Solver {
         let isolated = self.ladder.isolated.as_ref();
         let out_of_reach = isolated.map_or(0.0, |isolated| isolated.take_out(b.to_mut()));
         let mut best: Option<Solution> = None;
+        // Of the way that the loop ends with, which is not left.
+        let mut last_seconds = 0.0;
         loop {
             let begin = Instant::now();
             let start = best.as_ref().map(|best| best.x.as_slice()).or(asked.start);
@@ -258,7 +260,9 @@ impl Solver {
                         self.ladder.learn(&self.plan.a, reason);
                     }
                     let is_end = is_conclusive(reason) || self.ladder.is_last();
-                    if !is_end {
+                    if is_end {
+                        last_seconds = solution.report.seconds();
+                    } else {
                         self.climb(begin, Some(&solution.report), reason.to_string())?;
                     }
                     // A proof is the answer, whatever another way has left.
@@ -271,14 +275,19 @@ impl Solver {
                     }
                 }
                 Err(error) if self.ladder.is_last() && best.is_none() => return Err(error),
-                Err(_) if self.ladder.is_last() => break,
+                Err(_) if self.ladder.is_last() => {
+                    last_seconds = begin.elapsed().as_secs_f64();
+                    break;
+                }
                 Err(error) => self.climb(begin, None, error.to_string())?,
             }
         }
         let mut solution = best.expect("the loop ends with one");
         solution.report.attempts = std::mem::take(&mut self.ladder.left);
-        let left = solution.report.attempts.iter().map(|attempt| attempt.seconds);
-        solution.report.setup_seconds += left.sum::<f64>();
+        // The best may be of a way that was left.
+        let left: f64 = solution.report.attempts.iter().map(|attempt| attempt.seconds).sum();
+        let others = left + last_seconds - solution.report.seconds();
+        solution.report.setup_seconds += others.max(0.0);
         solution.report.analysis = self.ladder.told();
         if out_of_reach > 0.0 {
             let system = (&*self.plan.a, &solution.x[..], asked.b);

@@ -16,6 +16,8 @@ use crate::solver::{Cg, Idr, IterativeSolver, Stop, StopReason};
 
 /// Rows of the piece.
 pub(super) const ROWS: usize = 2400;
+/// Entries that as many rows have on average at most: a hierarchy of fuller ones takes longer than it tells.
+const ENTRIES: usize = 160 * ROWS;
 /// Neighbourhoods that it is made of, around rows that are far apart in the numbering.
 const PLACES: usize = 2;
 /// A candidate that needs no more iterations than this is taken, without a look at the others.
@@ -177,17 +179,18 @@ fn iterations(
     Ok((outcome.reason == StopReason::Converged).then_some(outcome.iterations))
 }
 
-/// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many, in
-/// whole nodes of `block` unknowns.
+/// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many and
+/// they have few entries, in whole nodes of `block` unknowns.
 fn piece(a: &Csr<f64>, block: usize) -> Csr<f64> {
     /// Zeros cost nothing until they are looked at.
     const OUTSIDE: u32 = 0;
     let n = a.n_rows();
+    let most = ROWS.min(ENTRIES / a.nnz().div_ceil(n.max(1)).max(1));
     // Counted from 1.
     let mut number = vec![OUTSIDE; n];
     let mut rows: Vec<u32> = Vec::new();
     for place in 0..PLACES {
-        let size = (rows.len() + ROWS / PLACES).min(ROWS);
+        let size = (rows.len() + most / PLACES).min(most);
         let start = (2 * place + 1) * n / (2 * PLACES);
         let mut next = rows.len();
         let mut enter = |unknown: usize, rows: &mut Vec<u32>| {
@@ -295,6 +298,15 @@ mod tests {
         let piece = piece(&matrix("poisson2d:90"), 1);
         assert_eq!((piece.n_rows(), piece.n_cols()), (ROWS, ROWS));
         assert!(best(&a, 1).iterations.is_some());
+    }
+
+    #[test]
+    fn a_piece_of_full_rows_is_smaller() {
+        let n = 3000;
+        let band = |i: usize| (i.saturating_sub(400)..(i + 400).min(n)).map(move |j| (i, j, 1.0));
+        let a = Csr::from_triplets(n, n, (0..n).flat_map(band)).unwrap();
+        let piece = piece(&a, 1);
+        assert!((100..ROWS / 4).contains(&piece.n_rows()), "{}", piece.n_rows());
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! What is said in the end of what a method has left.
 
 use super::Method;
+use super::reach::out_of_reach;
 use super::report::Warning;
 use super::residual::{Norms, relative};
 use super::solved::{Rhs, Solved};
 use super::solver::Solver;
 use crate::analysis::Analysis;
-use crate::matrix::{Csr, backward_error};
-use crate::norm::norm;
+use crate::matrix::backward_error;
 use crate::precond::NullSpace;
 use crate::solver::StopReason;
 
@@ -75,11 +75,6 @@ impl Solver {
         }
         warnings
     }
-}
-
-/// The norm of what no x reaches in b: of its elements in rows without entries.
-fn out_of_reach(a: &Csr<f64>, b: &[f64]) -> f64 {
-    norm(&(0..a.n_rows()).filter(|&i| a.is_empty_row(i)).map(|i| b[i]).collect::<Vec<f64>>())
 }
 
 /// Lets a solve end with the proof that no x reaches a part of b with this norm, where nothing better is

@@ -60,6 +60,12 @@ pub trait IterativeSolver<T: Real, B: Backend<T>>: Send {
         u64::from(iterations) * parts.product
     }
 
+    /// Seconds of the solves since this was asked last that belong to the set-up: factorisations of which
+    /// only a solve has shown that they are needed.
+    fn take_set_up_seconds(&mut self) -> f64 {
+        0.0
+    }
+
     /// What is known of a factorisation, where the method is one.
     fn factorisation(&self) -> Option<Info> {
         None

@@ -32,6 +32,21 @@ fn no_x_reaches_a_value_of_b_in_an_empty_row() {
     }
 }
 
+/// Of a chain of an odd number of unknowns without a diagonal LU overflows, perturbed or not.
+#[test]
+fn a_structurally_singular_matrix_without_factors_has_a_verdict() {
+    let n = 1001;
+    let size = |k: usize| if k.is_multiple_of(2) { 1.0 } else { 1000.0 };
+    let pairs = (0..n - 1).flat_map(|k| [(k, k + 1, size(k)), (k + 1, k, size(k))]);
+    let a = Csr::from_triplets(n, n, pairs).unwrap();
+    for device in devices() {
+        let report = solve(&a, &vec![1.0; n], &Options::default(), &device).unwrap().report;
+        let StopReason::NoSolution { least } = report.outcome.reason else { panic!("{report}") };
+        // b in the direction of (1, 0, -1e-3, 0, 1e-6, ..).
+        assert!((least - 1.0 / 1.001 * (1.0 - 1e-6f64).sqrt()).abs() < 1e-6, "{least}");
+    }
+}
+
 #[test]
 fn minres_keeps_the_solution_of_least_squares() {
     // D L D with the Laplacian L of a ring with chords: its null space is D^-1 1, which nobody looks for.

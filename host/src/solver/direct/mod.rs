@@ -25,6 +25,7 @@
 use cuda_std::Real;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use super::description::{Description, Parameters, Takes};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
@@ -111,6 +112,8 @@ pub struct Direct {
     null_space: usize,
     /// Of the factorisation, once it was estimated.
     condition: Option<f64>,
+    /// Of solves that had to factorise.
+    set_up_seconds: f64,
 }
 
 impl Direct {
@@ -132,6 +135,7 @@ impl Direct {
             null: None,
             null_space: 0,
             condition: None,
+            set_up_seconds: 0.0,
         })
     }
 
@@ -149,14 +153,22 @@ impl Direct {
         })
     }
 
-    /// Looks for what A maps to 0, with factors of the matrix scaled by means: others may leave a regular
-    /// matrix singular in f64. Where something is found these factors are kept.
+    /// Looks for what A maps to 0: with the factors that are there, and where these find something with
+    /// those of the matrix scaled by means, since others may leave a regular matrix singular in f64. Where
+    /// something is found by both, the second are kept.
     fn look_for_null_space(&mut self, b: &[f64]) -> Result<()> {
-        let ordered = Ordered::by_means(&self.a)?;
-        let Some(mut factorisation) = Factorisation::of(&self.a, ordered, Care::Most, &self.cancelled)?
-        else {
-            return Ok(());
+        let finds_nothing = |factorisation: &mut Factorisation| {
+            let b = factorisation.scaled_rhs(b);
+            !factorisation.factor.is_of_other() && NullVectors::of(factorisation, &b).right.is_empty()
         };
+        if self.factorisation.as_mut().is_some_and(finds_nothing) {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        let ordered = Ordered::by_means(&self.a)?;
+        let made = Factorisation::of(&self.a, ordered, Care::Most, &self.cancelled)?;
+        self.count_set_up(begin);
+        let Some(mut factorisation) = made else { return Ok(()) };
         let b = factorisation.scaled_rhs(b);
         let null = NullVectors::of(&mut factorisation, &b);
         if null.right.is_empty() {
@@ -172,8 +184,10 @@ impl Direct {
     /// Solves from a start, with one factorisation after the other; why it ended.
     fn refined(&mut self, run: &mut Refinement, most: u32, on_progress: OnProgress) -> Result<StopReason> {
         if self.factorisation.is_none() {
+            let begin = Instant::now();
             let ordered = Ordered::of(&self.a, &kinds(&self.a))?;
             self.factorisation = Factorisation::of(&self.a, ordered, Care::Usual, &self.cancelled)?;
+            self.count_set_up(begin);
         }
         let start = run.x.clone();
         loop {
@@ -201,10 +215,17 @@ impl Direct {
                 () if is_last => return Ok(StopReason::Stagnated),
                 () => {}
             }
-            if !self.factorise_better(run)? {
+            let begin = Instant::now();
+            let is_better = self.factorise_better(run)?;
+            self.count_set_up(begin);
+            if !is_better {
                 return Ok(StopReason::AtRounding);
             }
         }
+    }
+
+    fn count_set_up(&mut self, begin: Instant) {
+        self.set_up_seconds += begin.elapsed().as_secs_f64();
     }
 
     /// GMRES with the factors of a symmetric matrix, where refinement has shown that they are inaccurate but
@@ -360,5 +381,9 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
 
     fn factorisation(&self) -> Option<Info> {
         self.info()
+    }
+
+    fn take_set_up_seconds(&mut self) -> f64 {
+        std::mem::take(&mut self.set_up_seconds)
     }
 }
