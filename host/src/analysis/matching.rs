@@ -152,7 +152,8 @@ impl Matching {
     }
 
     /// The rows that are more than all columns in which they have entries, and these columns: what
-    /// alternating paths reach from free rows (Dulmage and Mendelsohn 1958). Empty where all rows are matched.
+    /// alternating paths reach from free rows (Dulmage and Mendelsohn 1958). Empty where all rows are
+    /// matched.
     pub fn overdetermined(&self, a: &Csr<f64>) -> (Vec<usize>, Vec<usize>) {
         self.reached(a, self.free_rows())
     }
