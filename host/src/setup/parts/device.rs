@@ -1,7 +1,5 @@
 //! [`Parts`] on a device: what is put together stays there, and what other ranks sent goes there.
 
-use std::sync::Arc;
-
 use cuda_std::Real;
 use gpu_kernels::setup::parts::{
     Choice, entries_at, mark_own, numbers_of_marked, numbers_through, part_elements, part_entries,
