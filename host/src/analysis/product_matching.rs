@@ -26,12 +26,6 @@ pub struct ProductMatching {
 }
 
 impl ProductMatching {
-    /// Whether no factor is so large that a matrix scaled by it hides that its solutions overflow f64.
-    pub fn has_moderate_scales(&self) -> bool {
-        const MOST: f64 = 1e100;
-        self.rows.iter().chain(&self.columns).all(|scale| (1.0 / MOST..=MOST).contains(scale))
-    }
-
     /// Factors of rows and columns alike, of a symmetric matrix: with them the entries of the pairs are near
     /// 1, and no other is much larger. Powers of two.
     pub fn symmetric_scales(&self) -> Vec<f64> {

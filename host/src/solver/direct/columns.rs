@@ -76,13 +76,6 @@ impl Columns {
         &self.values[self.col_ptr[j]..self.col_ptr[j + 1]]
     }
 
-    /// The number of entries of each row.
-    pub fn row_lengths(&self) -> Vec<u32> {
-        let mut lengths = vec![0; self.n];
-        self.row_idx.iter().for_each(|&i| lengths[i] += 1);
-        lengths
-    }
-
     /// `b - A x`.
     pub fn residual(&self, x: &[f64], b: &[f64]) -> Vec<f64> {
         let mut r = b.to_vec();

@@ -11,7 +11,7 @@ use super::pairs::Pairs;
 use super::prediction::Prediction;
 use super::scaling::Scaling;
 use super::symbolic::{MANY_FLOPS, Pivots, Symbolic};
-use crate::analysis::{Matching, ProductMatching};
+use crate::analysis::Matching;
 use crate::error::Result;
 use crate::matrix::Csr;
 
@@ -79,7 +79,8 @@ impl Ordered {
     /// The same of a matrix that is scaled already, which pivots of two rows scale once more.
     pub fn scaled(a: &Csr<f64>, mut scaling: Scaling, scaled: Csr<f64>, kinds: &[Kind]) -> Result<Ordered> {
         let Some((&kind, rest)) = kinds.split_first().filter(|(kind, _)| **kind != Kind::Lu) else {
-            return Ordered::lu(a, scaling, scaled);
+            let counted = Counted::lu(&scaled, Matching::of(&scaled).completed())?;
+            return Ok(Ordered { scaling, scaled, rather: None, counted, rest: Vec::new() });
         };
         let Some(pairs) = Pairs::for_kind(&scaled, kind) else {
             if has_zeros(&scaled) {
@@ -88,7 +89,7 @@ impl Ordered {
             let counted = Counted::of(Columns::of(&scaled), kind, &Pivots::Diagonal)?;
             return Ok(Ordered { scaling, scaled, rather: None, counted, rest: rest.to_vec() });
         };
-        scaling.multiply(&pairs.scales, &pairs.scales);
+        scaling.multiply(&pairs.scales);
         let scaled = scaling.apply(a);
         let counted = Counted::of(pairs.columns(&scaled), kind, &Pivots::Pairs)?;
         let is_long = counted.prediction.flops > MANY_FLOPS;
@@ -96,41 +97,10 @@ impl Ordered {
         Ok(Ordered { scaling, scaled, rather, counted, rest: rest.to_vec() })
     }
 
-    /// LU of a matrix that is scaled already. Pivots are thought to be on the diagonal; where too many of
-    /// these are small, in the rows of the largest product, which scale the matrix once more.
-    fn lu(a: &Csr<f64>, mut scaling: Scaling, mut scaled: Csr<f64>) -> Result<Ordered> {
-        let mut row_of = Matching::of(&scaled).completed();
-        if are_small(&scaled, &row_of) {
-            let matching = ProductMatching::of(&scaled);
-            if matching.size == a.n_rows() && matching.has_moderate_scales() {
-                scaling.multiply(&matching.rows, &matching.columns);
-                (scaled, row_of) = (scaling.apply(a), matching.row_of);
-            }
-        }
-        let counted = Counted::lu(&scaled, row_of)?;
-        Ok(Ordered { scaling, scaled, rather: None, counted, rest: Vec::new() })
-    }
-
     /// What is tried first will take.
     pub fn prediction(&self) -> Prediction {
         self.rather.as_ref().unwrap_or(&self.counted).prediction
     }
-}
-
-/// Whether many of the pivots in these rows are small beside other entries of their columns: then others
-/// would be taken, and fill be another than was thought of.
-fn are_small(a: &Csr<f64>, row_of: &[u32]) -> bool {
-    /// The share of the largest entry of the column.
-    const SMALL: f64 = 1e-3;
-    /// The share of the columns.
-    const MANY: f64 = 0.02;
-    let mut largest = vec![0.0f64; a.n_cols()];
-    for (&j, v) in a.col_idx().iter().zip(a.values()) {
-        largest[j as usize] = largest[j as usize].max(v.abs());
-    }
-    let pivot = |j: usize| a.get(row_of[j] as usize, j).unwrap_or(0.0).abs();
-    let small = (0..a.n_cols()).filter(|&j| pivot(j) < SMALL * largest[j]).count();
-    small as f64 > MANY * a.n_cols() as f64
 }
 
 /// LU of a symmetric matrix, where that takes less than `L D L^T` with its pairs, which are eliminated

@@ -54,8 +54,8 @@ impl Scaling {
     }
 
     /// Multiplies R and C by other factors.
-    pub fn multiply(&mut self, rows: &[f64], columns: &[f64]) {
-        for (scales, factors) in [(&mut self.rows, rows), (&mut self.columns, columns)] {
+    pub fn multiply(&mut self, factors: &[f64]) {
+        for scales in [&mut self.rows, &mut self.columns] {
             scales.iter_mut().zip(factors).for_each(|(scale, factor)| *scale *= factor);
         }
     }

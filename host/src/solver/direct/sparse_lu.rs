@@ -59,8 +59,6 @@ struct Work {
     seen: Vec<u32>,
     /// The path of the search: a row, and the place of the next entry of its column of L.
     path: Vec<(u32, usize)>,
-    /// The entries of each row of A.
-    lengths: Vec<u32>,
 }
 
 impl SparseLu {
@@ -82,13 +80,7 @@ impl SparseLu {
             upper: Entries::new(),
             pivots: Vec::with_capacity(n),
         };
-        let mut work = Work {
-            x: vec![0.0; n],
-            reached: Vec::new(),
-            seen: vec![NONE; n],
-            path: Vec::new(),
-            lengths: a.row_lengths(),
-        };
+        let mut work = Work { x: vec![0.0; n], reached: Vec::new(), seen: vec![NONE; n], path: Vec::new() };
         let mut step_of = vec![NONE; n];
         let mut put_off = (Vec::new(), Entries::new());
         let mut flops = 0;
@@ -267,30 +259,22 @@ impl Work {
         flops
     }
 
-    /// The row to divide by: the preferred one if it is large enough, else of those that are the one with the
-    /// fewest entries in A, and of these the largest. A long row, such as that of a supply rail, fills all
-    /// that come after it.
+    /// The row to divide by: the preferred one if it is large enough, else the largest.
     fn pivot(&self, step_of: &[u32], preferred: u32, threshold: f64) -> Option<u32> {
-        let (mut most, mut size) = (0.0f64, 0.0f64);
+        let (mut row, mut most, mut size) = (NONE, 0.0, 0.0f64);
         for &i in &self.reached {
             let v = self.x[i as usize].abs();
             size = size.max(v);
-            if step_of[i as usize] == NONE {
-                most = most.max(v);
+            if step_of[i as usize] == NONE && v > most {
+                (row, most) = (i, v);
             }
         }
-        if most <= RANK * size {
+        if row == NONE || most <= RANK * size {
             return None;
         }
-        let serves = |i: u32| step_of[i as usize] == NONE && self.x[i as usize].abs() >= threshold * most;
-        if preferred != NONE && serves(preferred) {
-            return Some(preferred);
-        }
-        let by_length = |i: &u32, j: &u32| {
-            let [a, b] = [i, j].map(|&i| (self.lengths[i as usize], self.x[i as usize].abs()));
-            a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
-        };
-        self.reached.iter().copied().filter(|&i| serves(i)).min_by(by_length)
+        let is_left = preferred != NONE && step_of[preferred as usize] == NONE;
+        let serves = is_left && self.x[preferred as usize].abs() >= threshold * most;
+        Some(if serves { preferred } else { row })
     }
 }
 

@@ -5,7 +5,6 @@ use crate::problem::generate;
 use crate::problem::random::{below, permutation, uniform};
 use crate::solver::Stop;
 
-mod pivots;
 mod singular;
 
 /// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
