@@ -43,7 +43,7 @@ pub use inside::Inside;
 pub(crate) use looked_at::LookedAt;
 pub(crate) use message::{Reader, Writer};
 pub use numbering::Numbering;
-pub(crate) use numbering::{Halo, Row, singly};
+pub(crate) use numbering::{Halo, LEAST_LOOKED_UP, Row, singly};
 pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;

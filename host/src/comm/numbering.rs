@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::parallel::*;
 
 /// Numbers that a thread looks up, at least.
-const LEAST_LOOKED_UP: usize = 1024;
+pub(crate) const LEAST_LOOKED_UP: usize = 1024;
 
 /// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
 /// unknowns has its entries in the order in which the whole matrix has them.

@@ -3,6 +3,7 @@
 use crate::analysis::Matching;
 use crate::matrix::Csr;
 use crate::norm::norm;
+use crate::precond::schur::part;
 
 /// Steps at most, and entries that all of them go through.
 const STEPS: usize = 10_000;
@@ -16,15 +17,9 @@ const PROOF: f64 = 1e-10;
 /// entries, such as rows without any. 0 where there are none, and where nothing is proven.
 pub(super) fn out_of_reach(a: &Csr<f64>, b: &[f64]) -> f64 {
     let (rows, columns) = Matching::of(a).overdetermined(a);
-    let mut number = vec![0; a.n_cols()];
-    columns.iter().enumerate().for_each(|(k, &j)| number[j] = k);
-    let row = |(k, &i): (usize, &usize)| {
-        let entries = a.row(i).0.iter().zip(a.row(i).1).filter(|(_, v)| **v != 0.0);
-        entries.map(|(&j, &v)| (k, number[j as usize], v)).collect::<Vec<_>>()
-    };
-    let b: Vec<f64> = rows.iter().map(|&i| b[i]).collect();
-    let part = Csr::from_triplets(rows.len(), columns.len(), rows.iter().enumerate().flat_map(row));
-    part.map_or(0.0, |part| least_squares(&part, b))
+    let numbers = |all: &[usize]| all.iter().map(|&i| i as u32).collect::<Vec<u32>>();
+    let b = rows.iter().map(|&i| b[i]).collect();
+    least_squares(&part(a, &numbers(&rows), &numbers(&columns)), b)
 }
 
 /// `min ||b - B y||_2` by conjugate gradients for least squares (Bjorck 1996, section 7.4), columns scaled to

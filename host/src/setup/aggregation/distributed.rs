@@ -6,14 +6,11 @@ use cuda_std::Real;
 
 use super::{Aggregation, NO_AGGREGATE};
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::Numbering;
+use crate::comm::{LEAST_LOOKED_UP, Numbering};
 use crate::error::Result;
 use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
-
-/// Unknowns that a thread looks up, at least.
-const LEAST_LOOKED_UP: usize = 1024;
 
 /// An unknown without an aggregate.
 const NONE: [u32; 2] = [NO_AGGREGATE; 2];

@@ -14,7 +14,7 @@ use crate::setup::parts::Parts;
 pub(in crate::setup) struct SentRows {
     /// The numbers of the rows, where others do not know them.
     pub numbers: Vec<u32>,
-    /// The columns that they have, ascending, each with its number and the rank that has it.
+    /// The columns that they may have, ascending, each with its number and the rank that has it.
     columns: Vec<[u32; 2]>,
     /// The rows in these columns.
     rows: Arc<Csr<f64>>,
@@ -80,9 +80,8 @@ pub(crate) fn rows_at_root<T: Real>(
     n_rows: usize,
 ) -> Result<(Csr<T>, Numbering)> {
     let mut sent = SentRows::none(comm.size());
-    let mut walk = columns.walk();
-    let of_rows = (0..columns.len() as u32).map(&mut walk).collect();
-    sent[0] = SentRows::of(rows, of_rows).numbered(numbers.expanded());
+    let all_columns = (0..columns.len() as u32).map(columns.walk()).collect();
+    sent[0] = SentRows::of(rows, all_columns).numbered(numbers.expanded());
     let all = Received { parts: SentRows::exchanged(comm, sent)? };
     let mut source = if comm.rank() == 0 { vec![0; n_rows] } else { Vec::new() };
     let numbers = all.parts.iter().flat_map(|part| &part.numbers);
