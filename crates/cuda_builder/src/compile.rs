@@ -188,7 +188,8 @@ impl Compilation<'_> {
         let key = format!("{flags:?} {made_by:?}");
         let key = text_hash(key.as_bytes());
         let file = self.target_dir.join(format!("{arch}-{}.s", &key[..16]));
-        let target_dir = self.target_dir.join("cargo");
+        // One for each target, as cargo locks it: targets are compiled at the same time.
+        let target_dir = self.target_dir.join("cargo").join(arch);
         let made = target_dir.join(TARGET);
         if made.is_dir() && !file.is_file() {
             fs::remove_dir_all(&made).map_err(BuildError::io("remove", &made))?;

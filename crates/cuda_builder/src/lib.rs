@@ -42,6 +42,7 @@ use compile::{Compilation, Profile};
 use sources::Sources;
 use std::env;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 /// The variable that chooses between kept and newly compiled PTX, see [`Policy::from_env`].
@@ -146,14 +147,19 @@ impl CudaBuilder {
         self.archs(&[arch])
     }
 
-    /// The targets, one PTX file for each.
+    /// The targets, one PTX file for each. They are compiled at the same time.
     ///
     /// ```no_run
     /// # use cuda_builder::CudaBuilder;
     /// let builder = CudaBuilder::new("kernels").archs(&["sm_70", "sm_80", "sm_90"]);
     /// ```
     pub fn archs<S: AsRef<str>>(mut self, archs: &[S]) -> Self {
-        self.archs = archs.iter().map(|arch| arch.as_ref().to_owned()).collect();
+        self.archs.clear();
+        for arch in archs.iter().map(AsRef::as_ref) {
+            if !self.archs.iter().any(|known| known == arch) {
+                self.archs.push(arch.to_owned());
+            }
+        }
         self
     }
 
@@ -490,23 +496,34 @@ impl CudaBuilder {
             return Ok(Vec::new());
         }
         let sysroot = compilation.sysroot()?;
-        let mut files = Vec::new();
-        for arch in &self.archs {
-            let ptx = text::strip(&compilation.assembly(arch, &sysroot)?, self.profile.line_info);
-            let ptx = text::complete(&text::move_to_shared(&ptx));
-            let ptx = self.profile.arithmetic.apply(newer::raise_version(&ptx));
-            newer::check(&ptx, arch)?;
-            let path = target_dir.join(format!("{arch}.ptx"));
-            fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
-            files.push(PtxFile {
-                arch: arch.clone(),
-                path,
-                origin: format!("built by {}", toolchain.version),
-                machine_code: Vec::new(),
-            });
-        }
+        // At the same time: most of a compilation runs on one core.
+        let files: Vec<_> = std::thread::scope(|scope| {
+            let one = |arch| {
+                let (compilation, sysroot) = (&compilation, &sysroot);
+                scope.spawn(move || self.compile_for(arch, compilation, sysroot))
+            };
+            let all: Vec<_> = self.archs.iter().map(|arch| one(arch.as_str())).collect();
+            all.into_iter().map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        let files = files.into_iter().collect::<Result<Vec<_>, _>>()?;
         self.copy(&files)?;
         Ok(files)
+    }
+
+    fn compile_for(
+        &self,
+        arch: &str,
+        compilation: &Compilation,
+        sysroot: &Path,
+    ) -> Result<PtxFile, BuildError> {
+        let ptx = text::strip(&compilation.assembly(arch, sysroot)?, self.profile.line_info);
+        let ptx = text::complete(&text::move_to_shared(&ptx));
+        let ptx = self.profile.arithmetic.apply(newer::raise_version(&ptx));
+        newer::check(&ptx, arch)?;
+        let path = compilation.target_dir.join(format!("{arch}.ptx"));
+        fs::write(&path, ptx).map_err(BuildError::io("write", &path))?;
+        let origin = format!("built by {}", compilation.toolchain.version);
+        Ok(PtxFile { arch: arch.to_owned(), path, origin, machine_code: Vec::new() })
     }
 
     fn copy(&self, files: &[PtxFile]) -> Result<(), BuildError> {
