@@ -8,11 +8,13 @@ use super::sub_warp::{Pattern, SubWarp};
 use crate::reduce::{Add, Max, block_reduce};
 use crate::unroll::unroll;
 
-/// What the rows of each block have, in `n` rows of which those with more than `usual` entries have many: of
-/// block b number k of [`Found::sums`], and behind these of [`Found::maxima`], at `k * grid + b`.
+/// What the rows of each block have, in `n` rows, the first of which is row `first` of the matrix; those with
+/// more than `usual` entries have many: of block b number k of [`Found::sums`], and behind these of
+/// [`Found::maxima`], at `k * grid + b`.
 #[kernel(T = [f32, f64])]
 pub unsafe fn survey_rows<T: Real>(
     n: u64,
+    first: u32,
     log2_lanes: u32,
     a: Pattern,
     values: *const T,
@@ -28,7 +30,7 @@ pub unsafe fn survey_rows<T: Real>(
         let mut mine = Found::NONE;
         let mut i = sub_warp.first();
         while i < n as usize {
-            let (start, end) = a.range(i);
+            let ((start, end), number) = (a.range(i), first + i as u32);
             let mut row = Row::NONE;
             let (mut is_here, mut own) = (false, 0.0);
             let mut base = start;
@@ -38,8 +40,8 @@ pub unsafe fn survey_rows<T: Real>(
                 if e < end {
                     let j = a.col_idx.ld_nc(e);
                     v = values.ld_nc(e).to_f64();
-                    mine.add_entry(i as u32, j, v);
-                    is_off_diagonal = j != i as u32;
+                    mine.add_entry(number, j, v);
+                    is_off_diagonal = j != number;
                     if !is_off_diagonal {
                         (is_here, own) = (true, v);
                     }
@@ -49,7 +51,7 @@ pub unsafe fn survey_rows<T: Real>(
             }
             row.diagonal = sub_warp.first_of(is_here, own, 0.0);
             if sub_warp.lane == 0 {
-                mine.add_row(i as u32, (end - start) as u64, usual, row);
+                mine.add_row(number, (end - start) as u64, usual, row);
             }
             i += sub_warp.stride();
         }

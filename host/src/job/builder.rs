@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::climb::Ladder;
-use super::look::Look;
+use super::look::{Look, Place};
 use super::options::{Options, Permute, Precision, Reorder, Scale};
 use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
@@ -241,8 +241,10 @@ impl Builder {
             Some(device) => device,
             None => Device::auto()?,
         };
-        // On several ranks the device will have a part of the matrix.
-        let here = Some(&device).filter(|_| ranks.is_none());
+        let here = match &ranks {
+            None => Place::Device(&device),
+            Some(ranks) => Place::Ranks(&device, ranks),
+        };
         let mut times = Times::default();
         let (scaled, ladder, plan, copy, numbering) = device.run(|| {
             let scaled = match ScaledSystem::of(&a, &mut self.options)? {
@@ -252,7 +254,7 @@ impl Builder {
                     Some(Arc::new(system))
                 }
             };
-            let mut planned = |a: &mut Arc<Csr<f64>>, here| {
+            let mut planned = |a: &mut Arc<Csr<f64>>, here: Place| {
                 let mut look = Look::at(a, here, &self.options, &mut times)?;
                 let mut ladder = Ladder::of(a, self.options.clone(), &mut look)?;
                 let plan = ladder.plan(a, device.target())?;
@@ -263,7 +265,7 @@ impl Builder {
                 return Result::Ok((scaled, ladder, plan, copy, None));
             };
             // What is said of rows names those of the matrix as it was given, which the device does not need.
-            let (_, Plan { warnings, .. }, _) = planned(&mut a, None)?;
+            let (_, Plan { warnings, .. }, _) = planned(&mut a, Place::Host)?;
             a = reordered;
             let (ladder, plan, copy) = planned(&mut a, here)?;
             Ok((scaled, ladder, Plan { warnings, ..plan }, copy, Some(Arc::new(numbering))))

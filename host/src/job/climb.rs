@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::attempt::Attempt;
 use super::isolated::Isolated;
 use super::ladder::{ladder, of_indefinite, reconsider};
-use super::look::Look;
+use super::look::{Look, Place};
 use super::plan::Plan;
 use super::rung::Rung;
 use super::scaled::ScaledSystem;
@@ -177,7 +177,7 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
     if let Some((_, s)) = ScaledSystem::of(&a, &mut options)? {
         a = s;
     }
-    let mut look = Look::at(&mut a, Some(device), &options, &mut Times::default())?;
+    let mut look = Look::at(&mut a, Place::Device(device), &options, &mut Times::default())?;
     let mut ladder = Ladder::of(&mut a, options.clone(), &mut look)?;
     let Plan { method, precond, .. } = ladder.plan(&a, device.target())?;
     let asked = Rung {

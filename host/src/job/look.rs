@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::ranks::{OnDevices, Ranks};
 use super::setup::Times;
 use super::trial::Ahead;
 use super::{Device, Options, Precision, size};
@@ -17,47 +18,83 @@ use crate::setup::DeviceCsr;
 /// With fewer entries the host is done before a device has begun.
 const SMALL: usize = 50_000;
 
+/// Where a matrix is looked at.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    Host,
+    /// The device that is to solve with it.
+    Device(&'a Device),
+    /// Those of several ranks, of which the first has this one.
+    Ranks(&'a Device, &'a Ranks),
+}
+
+/// The matrix where it was looked at, unless that was the host.
+#[derive(Default)]
+pub(super) enum Copied {
+    #[default]
+    Nowhere,
+    Whole(DeviceCsr<f64>),
+    OnRanks(OnDevices),
+}
+
+impl Copied {
+    pub fn take(&mut self) -> Copied {
+        std::mem::take(self)
+    }
+    /// On one device.
+    pub fn whole(self) -> Option<DeviceCsr<f64>> {
+        if let Copied::Whole(copy) = self { Some(copy) } else { None }
+    }
+    /// On those of several ranks.
+    pub fn on_ranks(self) -> Option<OnDevices> {
+        if let Copied::OnRanks(copy) = self { Some(copy) } else { None }
+    }
+}
+
 /// What a look has found.
 pub(super) struct Look {
     pub survey: Survey,
     /// By 2 to this power the matrix was divided.
     pub divided: i32,
-    /// The matrix that was looked at, where that is on a device.
-    pub copy: Option<DeviceCsr<f64>>,
+    /// The matrix that was looked at.
+    pub copy: Copied,
     gpu: Option<Gpu>,
     /// What the host tries with a piece of the matrix meanwhile, where nobody has chosen.
     pub ahead: Option<Ahead>,
 }
 
 impl Look {
-    /// Looks at a matrix on the device that is to solve with it, where there is one. A matrix of extreme size
+    /// Looks at a matrix at this place, or on the host where that is not worth it. A matrix of extreme size
     /// becomes one of ordinary size.
     ///
     /// # Errors
     /// [`Error::Matrix`](crate::Error::Matrix) and [`Error::NotFinite`](crate::Error::NotFinite) for a matrix
     /// that is not square or not finite; those of a device.
-    pub fn at(
-        a: &mut Arc<Csr<f64>>,
-        device: Option<&Device>,
-        options: &Options,
-        times: &mut Times,
-    ) -> Result<Look> {
+    pub fn at(a: &mut Arc<Csr<f64>>, place: Place, options: &Options, times: &mut Times) -> Result<Look> {
         check::check_square(a)?;
-        let gpu = device.and_then(Device::gpu).filter(|gpu| is_worthwhile(a, gpu, options));
+        let gpu = match place {
+            Place::Device(device) => device.gpu().filter(|gpu| is_worthwhile(a, options) && has_room(a, gpu)),
+            _ => None,
+        };
         let is_open = !options.name_a_way() && options.block_size == 1;
         let ahead = gpu.filter(|_| is_open).map(|_| Ahead::of(a));
-        let copy = match gpu {
-            None => None,
-            Some(gpu) => {
+        let on_ranks = match place {
+            Place::Ranks(device, ranks) if is_worthwhile(a, options) => {
+                ranks.look(a, device, options.block_size, times)?
+            }
+            _ => None,
+        };
+        let (survey, copy) = match (gpu, on_ranks) {
+            (Some(gpu), _) => {
                 let start = Instant::now();
                 let copy = DeviceCsr::upload(gpu.device(), a)?;
                 times.upload += start.elapsed().as_secs_f64();
-                Some(copy)
+                (copy.survey(gpu)?, Copied::Whole(copy))
             }
-        };
-        let survey = match gpu.zip(copy.as_ref()) {
-            None => Survey::of(a),
-            Some((gpu, copy)) => copy.survey(gpu)?,
+            (None, Some((found, copy))) => {
+                (Survey::made((a.n_rows(), a.n_cols()), &found), Copied::OnRanks(copy))
+            }
+            (None, None) => (Survey::of(a), Copied::Nowhere),
         };
         if !survey.is_finite {
             check::check_finite(a)?;
@@ -65,19 +102,20 @@ impl Look {
         let divided = size::of_matrix(&survey, options.precision);
         if divided != 0 {
             *a = size::divided(a, divided);
-            return Ok(Look { divided, ..Look::at(a, device, options, times)? });
+            return Ok(Look { divided, ..Look::at(a, place, options, times)? });
         }
         Ok(Look { survey, divided, copy, gpu: gpu.cloned(), ahead })
     }
 
     /// The matrix has become another one.
     pub fn forget(&mut self) {
-        (self.copy, self.ahead) = (None, None);
+        (self.copy, self.ahead) = (Copied::Nowhere, None);
     }
 
     /// Who looks once more at the matrix, which is `a`.
     pub fn closer<'a>(&'a self, a: &'a Csr<f64>) -> impl Closer<Error = Error> + use<'a> {
-        Again { a, copy: self.gpu.as_ref().zip(self.copy.as_ref()) }
+        let whole = if let Copied::Whole(copy) = &self.copy { Some(copy) } else { None };
+        Again { a, copy: self.gpu.as_ref().zip(whole) }
     }
 }
 
@@ -106,13 +144,13 @@ impl Closer for Again<'_> {
     }
 }
 
-/// Whether the matrix is copied to a device to be looked at: where it has room for that, and will be asked
-/// for it in these numbers.
-fn is_worthwhile(a: &Csr<f64>, gpu: &Gpu, options: &Options) -> bool {
+/// Whether a matrix is copied to devices to be looked at: where they will be asked for it in these numbers.
+fn is_worthwhile(a: &Csr<f64>, options: &Options) -> bool {
+    a.nnz() > SMALL && options.precision == Precision::F64 && options.format.is_none()
+}
+
+/// Whether a device has room for that.
+fn has_room(a: &Csr<f64>, gpu: &Gpu) -> bool {
     let bytes = (12 * a.nnz() + 4 * a.n_rows()) as u64;
-    a.nnz() > SMALL
-        && check_reach(a.nnz() as u64).is_ok()
-        && options.precision == Precision::F64
-        && options.format.is_none()
-        && check_memory(&**gpu.device(), &[("matrix", bytes)]).is_ok()
+    check_reach(a.nnz() as u64).is_ok() && check_memory(&**gpu.device(), &[("matrix", bytes)]).is_ok()
 }

@@ -3,26 +3,26 @@
 use std::sync::Arc;
 
 use super::Device;
+use super::look::Copied;
 use super::plan::Plan;
 use super::progress::Watch;
 use super::ranks::{self, Ranks};
 use super::run::{Prepared, on_device};
 use super::setup::Times;
 use crate::error::Result;
-use crate::setup::DeviceCsr;
 
-/// Carries `plan` out on `device`, where there may be a copy of its matrix, and on the devices of other
-/// ranks, where there are some.
+/// Carries `plan` out on `device`, and on the devices of other ranks, where there are some; they may have
+/// a copy of its matrix.
 pub(super) fn prepare(
     plan: Plan,
-    copy: Option<DeviceCsr<f64>>,
+    copy: Copied,
     device: &Device,
     ranks: Option<&Arc<Ranks>>,
     watch: &mut Watch,
     times: &mut Times,
 ) -> Result<Box<dyn Prepared>> {
     match ranks.filter(|_| !plan.method.description().is_on_host) {
-        Some(ranks) => ranks::prepare(plan, device, ranks, watch, times),
-        None => on_device(plan, copy, device, watch, times),
+        Some(ranks) => ranks::prepare(plan, copy.on_ranks(), device, ranks, watch, times),
+        None => on_device(plan, copy.whole(), device, watch, times),
     }
 }

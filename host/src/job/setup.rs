@@ -121,7 +121,7 @@ pub(super) fn operators<T: Real, B: Computes<T>>(
 }
 
 /// The copy, where a backend's matrices are such.
-fn taken_as<C: 'static>(copy: DeviceCsr<f64>) -> Option<C> {
+pub(super) fn taken_as<C: 'static>(copy: DeviceCsr<f64>) -> Option<C> {
     let copy: Box<dyn Any> = Box::new(copy);
     copy.downcast().ok().map(|copy| *copy)
 }

@@ -10,7 +10,7 @@ use super::attempt::Attempt;
 use super::climb::{Ladder, is_conclusive};
 use super::isolated::{self, Isolated};
 use super::judge::Judge;
-use super::look::Look;
+use super::look::{Copied, Look, Place};
 use super::plan::Plan;
 use super::prepare::prepare;
 use super::progress::Watch;
@@ -27,7 +27,6 @@ use crate::error::{Error, Result};
 use crate::matrix::backward_error::most;
 use crate::matrix::{IntoCsr, backward_error, check};
 use crate::norm::norm;
-use crate::setup::DeviceCsr;
 use crate::solver::{Stop, StopReason};
 
 /// Solves `A x = b` for one A and any number of b.
@@ -70,7 +69,7 @@ pub struct Solver {
     pub(super) divided: i32,
     /// The matrix of the plan on the device, where it was looked at there, until something is set up with
     /// it.
-    pub(super) copy: Option<DeviceCsr<f64>>,
+    pub(super) copy: Copied,
     pub(super) prepared: Option<Box<dyn Prepared>>,
     /// Whether f32 turned out to be too little for the hierarchy.
     pub(super) needs_f64: bool,
@@ -145,7 +144,7 @@ impl Solver {
         self.device.clone().run(|| {
             let mut a = if self.ladder.is_negated { Arc::new(a.map_values(|v| -v)) } else { a };
             let (options, mut times) = (self.plan.options.clone(), Times::default());
-            let here = Some(&self.device).filter(|_| self.ranks.is_none());
+            let here = if self.ranks.is_none() { Place::Device(&self.device) } else { Place::Host };
             let Look { survey, copy, divided, .. } = Look::at(&mut a, here, &options, &mut times)?;
             let mut plan = Plan::new(a, options, &survey, survey.is_mirrored, self.device.target())?;
             plan.hierarchy_in_f32 &= !self.needs_f64;
@@ -155,7 +154,7 @@ impl Solver {
             (self.scaled, self.plan, self.divided, self.copy) = (scaled, plan, divided, copy);
             match self.prepared.take() {
                 Some(mut prepared) if same => {
-                    prepared.update(self.plan.clone(), self.copy.take(), &mut self.times)?;
+                    prepared.update(self.plan.clone(), self.copy.take().whole(), &mut self.times)?;
                     self.prepared = Some(prepared);
                     Ok(())
                 }

@@ -17,6 +17,11 @@ const BLOCKS: usize = 8;
 impl<T: Real> DeviceCsr<T> {
     /// What [`Survey::of`] finds, its sums over all rows but for rounding. Waits for the device.
     pub(crate) fn survey(&self, gpu: &Gpu) -> Result<Survey> {
+        Ok(Survey::made((self.size.n_rows, self.size.n_cols), &self.found(gpu, 0)?))
+    }
+
+    /// What is found in these rows, the first of which is row `first` of the matrix. Waits for the device.
+    pub(crate) fn found(&self, gpu: &Gpu, first: usize) -> Result<Found> {
         const NUMBERS: usize = Found::SUMS + Found::MAXIMA;
         let n_rows = self.size.n_rows;
         let threads = n_rows << self.log2_lanes();
@@ -25,6 +30,7 @@ impl<T: Real> DeviceCsr<T> {
         let found = Buffer::new(gpu.device(), NUMBERS * blocks * size_of::<f64>())?;
         let kernel = survey_rows {
             n: n_rows as u64,
+            first: first as u32,
             log2_lanes: self.log2_lanes(),
             a: self.pattern(),
             values: self.values(),
@@ -38,8 +44,7 @@ impl<T: Real> DeviceCsr<T> {
             let number = |k: usize| numbers[k * blocks + b];
             Found::of(std::array::from_fn(number), std::array::from_fn(|k| number(Found::SUMS + k)))
         };
-        let all = (0..blocks).map(of_block).fold(Found::NONE, Found::with);
-        Ok(Survey::made((n_rows, self.size.n_cols), &all))
+        Ok((0..blocks).map(of_block).fold(Found::NONE, Found::with))
     }
 
     /// How the entries of this square matrix compare with their mirror images. Waits for the device.

@@ -8,11 +8,13 @@
 //! | `by_rows` | the same where no rank has the whole |
 //! | `exchange` | what an exchange costs, measured |
 //! | `info` | what a solve was like |
+//! | `look` | a look at the matrix before it is known how to solve |
 //! | `orders` | what rank 0 says |
 //! | `part` | what a rank has set up, and solves with |
 //! | `serve` | the other ranks |
 //! | `share` | what each rank gets of a system |
 //! | `system` | rank 0 |
+//! | `there` | rows that are on the devices already |
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,14 +28,17 @@ use crate::error::{Error, Result};
 pub mod by_rows;
 pub mod exchange;
 mod info;
+mod look;
 mod observer;
 mod orders;
 mod part;
 mod serve;
 mod share;
 mod system;
+mod there;
 
 pub use info::Info;
+pub(super) use look::OnDevices;
 use orders::Order;
 use serve::{Systems, serve};
 pub(super) use system::prepare;

@@ -10,6 +10,8 @@ use crate::solver::Stop;
 /// An order; `system` is the number of what was set up.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Order {
+    /// Take rows to the device, and look at them. Ranks of one process then get the matrix.
+    Look,
     /// Set up with these choices. Each rank then gets its piece.
     SetUp { system: u64, choices: Box<Choices> },
     /// Solve. Each rank then gets its part of the right-hand side, and of the start.
@@ -149,6 +151,7 @@ impl Order {
                 message.text("solve").put(&[*system]).put(&[stop.rtol, stop.atol]).put(&[most])
             }
             Order::Drop { system } => message.text("drop").put(&[*system]),
+            Order::Look => message.text("look"),
             Order::Quit => message.text("quit"),
         };
         message.bytes()
@@ -169,6 +172,7 @@ impl Order {
                 Order::Solve { system, stop }
             }
             "drop" => Order::Drop { system: message.one()? },
+            "look" => Order::Look,
             "quit" => Order::Quit,
             other => return Err(unknown(other)),
         })

@@ -11,11 +11,11 @@ use super::share::Share;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::gpu::buffer::check_reach;
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Partition, Piece, Runs, agree_within, sums, told};
+use crate::comm::{Block, Comm, Partition, Piece, Runs, agree_within, sums, told};
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format, converts_on_device};
 use crate::job::progress::Watch;
-use crate::job::setup::{Computes, Number, Operators, Times, operators};
+use crate::job::setup::{Computes, Number, Operators, Times, operators, taken_as};
 use crate::job::{Device, Options, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format, Padding, Target};
 use crate::precond::amg::{Cycle, Known, OnAll, OwnRows};
@@ -23,7 +23,7 @@ use crate::precond::{
     AmgOnRanks, Gathered, Identity, Jacobi, JacobiSweeps, Parameters, Preconditioner, Projected,
     RestrictedSchwarz, Source, Subdomain, amg, ilu,
 };
-use crate::setup::{Blocks, Formats};
+use crate::setup::{Blocks, DeviceCsr, Formats};
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
 
 /// What rank 0 has that the others have not: the whole.
@@ -123,7 +123,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         device: &Device,
         inner: &B,
         choices: &Choices,
-        Share { piece, basis, known }: Share,
+        Share { piece, basis, known, there }: Share,
         root: Option<Root>,
     ) -> Result<Self> {
         let backend = Distributed::connected::<T>(inner.clone(), comm.clone())?;
@@ -135,11 +135,11 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
             // It is set up together: by all ranks or by none.
             (m, rows) = match known {
                 Some(known) => Self::with_hierarchy_of_rows(&backend, device, &piece, choices, &known)?,
-                None => Self::with_hierarchy(&backend, device, &piece, choices, root)?,
+                None => Self::with_hierarchy(&backend, device, (&piece, there), choices, root)?,
             };
         } else if is_of_diagonal(device, choices, &piece) {
             let planes;
-            (rows, planes) = Self::rows_in_planes(&backend, device, options, &piece)?;
+            (rows, planes) = Self::rows_in_planes(&backend, device, options, &piece, there)?;
             let of_diagonal = Self::of_diagonal(inner, choices.precond, &planes);
             // As below.
             m = if basis.is_empty() { of_diagonal? } else { agree_within(&**comm, of_diagonal)? };
@@ -207,12 +207,13 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         Ok((inner.matrix(&Arc::new(AnyMatrix::from_csr(a, format, sigma)?))?, reason))
     }
 
-    /// The rows in their own columns, where they compute. Those that are rounded come by way of the host,
-    /// which sees what overflows.
-    fn inside(inner: &B, piece: &Piece) -> Result<B::Csr> {
-        match T::NAME == f64::NAME {
-            true => inner.rows_inside(&piece.local),
-            false => inner.csr(&T::matrix(piece.local.csr())?),
+    /// The rows in their own columns, where they compute, and where they may be `there` in all columns. Those
+    /// that are rounded come by way of the host, which sees what overflows.
+    fn inside(inner: &B, piece: &Piece, there: Option<DeviceCsr<f64>>) -> Result<B::Csr> {
+        match (there.and_then(taken_as), piece.local.block()) {
+            (Some(there), Some(Block { columns, .. })) => inner.in_columns(&there, columns),
+            _ if T::NAME == f64::NAME => inner.rows_inside(&piece.local),
+            _ => inner.csr(&T::matrix(piece.local.csr())?),
         }
     }
 
@@ -223,9 +224,10 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         device: &Device,
         options: &Options,
         piece: &Piece,
+        there: Option<DeviceCsr<f64>>,
     ) -> Result<(Rows<T, B>, Blocks<B::Csr>)> {
         let inner = backend.inner();
-        let made = Self::inside(inner, piece).and_then(|a| {
+        let made = Self::inside(inner, piece, there).and_then(|a| {
             let planes = inner.planes(a, options.block_size)?;
             let (local, reason) = match options.format.is_some() || piece.local.nnz() == 0 {
                 true => Self::converted(inner, device, options, &T::matrix(piece.local.csr())?, piece)?,
@@ -247,7 +249,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         known: &Known,
     ) -> Result<(OnAll<T, B>, Rows<T, B>)> {
         let options = &choices.options;
-        let (rows, planes) = Self::rows_in_planes(backend, device, options, piece)?;
+        let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, None)?;
         let own = OwnRows { a: &planes, piece, product: &rows.matrix };
         let m = amg::amg_from_rows(backend, &own, &options.amg, known);
         // They agree on the whole set-up later.
@@ -259,7 +261,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
     fn with_hierarchy(
         backend: &Distributed<B>,
         device: &Device,
-        piece: &Piece,
+        (piece, there): (&Piece, Option<DeviceCsr<f64>>),
         choices: &Choices,
         root: Option<Root>,
     ) -> Result<(OnAll<T, B>, Rows<T, B>)> {
@@ -267,7 +269,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let (params, block) = (&options.amg, options.block_size);
         let is_shared = params.smoother.is_of_sweeps();
         if is_shared && amg::are_set_up_together(params, block, choices.has_near_null) {
-            let (rows, planes) = Self::rows_in_planes(backend, device, options, piece)?;
+            let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, there)?;
             let known = root
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::orders::Order;
 use super::part::{self, Part, Solved};
 use super::share::{Found, Share, Sides};
+use super::there::take_rows;
 use crate::comm::{Comm, agree};
 use crate::error::{Error, Result};
 use crate::job::Device;
@@ -29,6 +30,8 @@ fn carry_out(comm: &Arc<dyn Comm>, device: &Device, systems: &mut Systems) -> Re
         let mut order = Vec::new();
         comm.broadcast(&mut order)?;
         match Order::read(&order)? {
+            // An error is rank 0's to tell.
+            Order::Look => drop(take_rows(&**comm, device, None)),
             Order::SetUp { system, choices } => {
                 let made = Share::receive(&**comm, choices.projections)
                     .and_then(|share| part::set_up(comm, device, &choices, share, None));

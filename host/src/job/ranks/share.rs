@@ -7,6 +7,7 @@ use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Partition, Piece, Pieces, Reader, Writer};
 use crate::error::{Error, Result};
 use crate::precond::amg::Known;
+use crate::setup::DeviceCsr;
 
 /// The share of one rank.
 pub(super) struct Share {
@@ -16,6 +17,8 @@ pub(super) struct Share {
     pub basis: Vec<Vec<f64>>,
     /// Which rows these are, where every rank has brought its own and rank 0 has not the whole.
     pub known: Option<Known>,
+    /// The rows on this rank's device with the columns of the whole matrix, where they are there already.
+    pub there: Option<DeviceCsr<f64>>,
 }
 
 /// Those of all ranks.
@@ -24,21 +27,24 @@ pub(super) struct Shares {
     pub partition: Arc<Partition>,
     /// The whole basis of a null space.
     pub basis: Vec<Vec<f64>>,
+    /// What each rank has on its device, where ranks are of one process.
+    pub there: Vec<Option<DeviceCsr<f64>>>,
 }
 
 impl Shares {
     fn of(&self, rank: usize) -> Share {
         let basis = self.basis.iter().map(|v| self.partition.part(v, rank)).collect();
-        Share { piece: self.pieces.piece(rank), basis, known: None }
+        Share { piece: self.pieces.piece(rank), basis, known: None, there: None }
     }
 
     /// Gives the other ranks theirs, and returns that of rank 0. In one process each takes its own out of
     /// the whole, all at the same time.
-    pub fn give(self, comm: &dyn Comm) -> Result<Share> {
+    pub fn give(mut self, comm: &dyn Comm) -> Result<Share> {
         if let Some(process) = comm.one_process() {
+            let there = process.hand_over(0, std::mem::take(&mut self.there))?;
             let shares = Arc::new(Some(self));
             process.share(shares.clone())?;
-            return Share::taken(comm, &shares);
+            return Share::taken(comm, &shares, there);
         }
         for rank in 1..comm.size() {
             let Share { piece, basis, .. } = self.of(rank);
@@ -53,19 +59,22 @@ impl Share {
     /// What rank 0 gives this one, with as many vectors of a basis.
     pub fn receive(comm: &dyn Comm, vectors: usize) -> Result<Share> {
         if let Some(process) = comm.one_process() {
+            let there = process.hand_over(comm.rank(), Vec::new())?;
             let shared = process.share(Arc::new(None::<Shares>))?;
-            return Share::taken(comm, &shared[0]);
+            return Share::taken(comm, &shared[0], there);
         }
         let message = comm.receive(0)?;
         let mut message = Reader::new(&message);
         let piece = Piece::read(&mut message)?;
         let basis = (0..vectors).map(|_| message.take()).collect::<Result<_>>()?;
-        Ok(Share { piece, basis, known: None })
+        Ok(Share { piece, basis, known: None, there: None })
     }
 
-    fn taken(comm: &dyn Comm, shares: &Option<Shares>) -> Result<Share> {
-        let shares = shares.as_ref().map(|shares| shares.of(comm.rank()));
-        shares.ok_or_else(|| Error::Option("rank 0 shares nothing out: a mistake of this library".into()))
+    /// Out of the whole; `there` is what every rank has on the device of this one: rank 0 has it.
+    fn taken(comm: &dyn Comm, shares: &Option<Shares>, there: Vec<Option<DeviceCsr<f64>>>) -> Result<Share> {
+        let there = there.into_iter().next().flatten();
+        let share = shares.as_ref().map(|shares| Share { there, ..shares.of(comm.rank()) });
+        share.ok_or_else(|| Error::Option("rank 0 shares nothing out: a mistake of this library".into()))
     }
 }
 

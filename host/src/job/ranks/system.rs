@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::Ranks;
 use super::info::Info;
+use super::look::OnDevices;
 use super::orders::{Choices, Order};
 use super::part::{self, Part, Root};
 use super::share::{Found, Shares, Sides};
@@ -23,9 +24,11 @@ use crate::job::{Device, Options, Precond};
 use crate::setup::DeviceCsr;
 use crate::solver::{Observer, Outcome, Stop};
 
-/// Carries `plan` out on all ranks, of which this computes on `device`.
+/// Carries `plan` out on all ranks, of which this computes on `device`, and whose devices may have their rows
+/// already.
 pub(in crate::job) fn prepare(
     plan: Plan,
+    there: Option<OnDevices>,
     device: &Device,
     ranks: &Arc<Ranks>,
     watch: &mut Watch,
@@ -34,7 +37,7 @@ pub(in crate::job) fn prepare(
     if plan.precond == Precond::Schur {
         return Err(Error::Option("--precond schur is for one rank: it takes the whole matrix apart".into()));
     }
-    Ok(Box::new(System::new(plan, device, ranks, watch, times)?))
+    Ok(Box::new(System::new(plan, there, device, ranks, watch, times)?))
 }
 
 struct System {
@@ -58,6 +61,7 @@ struct System {
 impl System {
     fn new(
         plan: Plan,
+        there: Option<OnDevices>,
         device: &Device,
         ranks: &Arc<Ranks>,
         watch: &mut Watch,
@@ -67,14 +71,17 @@ impl System {
         let comm = &ranks.comm;
         let partition = Partition::new(&plan.a, ranks.size(), plan.options.block_size, &ranks.partitioning)?;
         let partition = Arc::new(partition);
-        let pieces = Pieces::of(&plan.a, &partition);
+        let (pieces, there) = match there.and_then(|there| there.of(&partition)) {
+            Some((at_border, there)) => (Pieces::with_border_rows(&plan.a, &partition, at_border), there),
+            None => (Pieces::of(&plan.a, &partition), Vec::new()),
+        };
         let quality = pieces.quality();
         let (number, choices) = (ranks.new_system(), Choices::of(&plan));
         let basis: Vec<Vec<f64>> = match choices.projections {
             0 => Vec::new(),
             _ => plan.projections().into_iter().flat_map(|space| space.basis()).collect(),
         };
-        let shares = Shares { pieces, partition: partition.clone(), basis };
+        let shares = Shares { pieces, partition: partition.clone(), basis, there };
         let share = ranks.fatal(|| {
             ranks.order(&Order::SetUp { system: number, choices: Box::new(choices.clone()) })?;
             shares.give(&**comm)
@@ -227,7 +234,7 @@ impl Prepared for System {
     }
 
     fn update(&mut self, plan: Plan, _: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()> {
-        *self = System::new(plan, &self.device, &self.ranks, &mut Watch::default(), times)?;
+        *self = System::new(plan, None, &self.device, &self.ranks, &mut Watch::default(), times)?;
         Ok(())
     }
 }

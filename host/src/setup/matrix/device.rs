@@ -117,11 +117,7 @@ impl<T: Real> DeviceCsr<T> {
     }
 
     /// The same of some rows.
-    pub(in crate::setup) fn upload_rows(
-        device: &Arc<dyn Launch>,
-        a: &Csr<T>,
-        rows: Range<usize>,
-    ) -> Result<Self> {
+    pub(crate) fn upload_rows(device: &Arc<dyn Launch>, a: &Csr<T>, rows: Range<usize>) -> Result<Self> {
         let row_ptr = &a.row_ptr()[rows.start..=rows.end];
         let (begin, end) = (row_ptr[0], row_ptr[rows.len()]);
         let size = Size { n_rows: rows.len(), n_cols: a.n_cols(), nnz: end - begin };

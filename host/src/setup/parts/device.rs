@@ -61,10 +61,7 @@ impl<T: Real> Parts<T> for Gpu {
         let Some((Block { rows, columns, .. }, a)) = block else {
             return DeviceCsr::upload(self.device(), &*Csr::in_type(rows.csr()));
         };
-        let (all, columns) = (Runs::from(0..rows.len()), columns.start as usize..columns.end as usize);
-        let none = self.without_rows(columns.len())?;
-        let there = DeviceCsr::upload_rows(self.device(), a, rows.clone())?;
-        self.put_together(&all, &there, &Runs::from(columns).inverse(a.n_cols()), &none)
+        self.in_columns(&DeviceCsr::upload_rows(self.device(), a, rows.clone())?, columns)
     }
 
     /// The rows of the transpose that have entries.

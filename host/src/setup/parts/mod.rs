@@ -1,10 +1,12 @@
 //! Parts of matrices and vectors, as ranks take them apart and put them together.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cuda_std::Real;
 
 use super::algebra::Algebra;
+use super::matrix::Size;
 use crate::comm::{Inside, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -31,6 +33,14 @@ pub trait Parts<T: Real>: Algebra<T> {
     /// A matrix of so many columns.
     fn without_rows(&self, n_cols: usize) -> Result<Self::Csr> {
         self.csr(&Arc::new(Csr::from_rows(0, n_cols, |_| 0, |_, _, _| ())))
+    }
+
+    /// The entries of `a` in some of its columns.
+    fn in_columns(&self, a: &Self::Csr, columns: &Range<u32>) -> Result<Self::Csr> {
+        let Size { n_rows, n_cols, .. } = self.size(a);
+        let columns = Runs::from(columns.start as usize..columns.end as usize);
+        let none = self.without_rows(columns.len())?;
+        self.put_together(&Runs::from(0..n_rows), a, &columns.inverse(n_cols), &none)
     }
 
     /// The rows of a rank in its own columns, where this backend computes.

@@ -197,7 +197,7 @@ impl Solver {
         let basis: Vec<Vec<f64>> = self.projections().into_iter().flat_map(NullSpace::basis).collect();
         let choices =
             Choices::of_rows(self.options.clone(), self.chosen.method, self.chosen.precond, basis.len());
-        let share = Share { piece: self.rows.piece.clone(), basis, known: Some(known) };
+        let share = Share { piece: self.rows.piece.clone(), basis, known: Some(known), there: None };
         let part = part::set_up(comm, &self.device, &choices, share, None);
         self.part = Some(agree(&**comm, part)?);
         self.times.setup += start.elapsed().as_secs_f64();

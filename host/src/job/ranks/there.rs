@@ -1,0 +1,77 @@
+//! Rows that ranks take to their devices, and look at there, before it is known what is solved with them.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arithmetic::survey::Found;
+
+use crate::backend::gpu::buffer::check_reach;
+use crate::backend::gpu::{Gpu, check_memory};
+use crate::comm::{Comm, NOWHERE, Partition, Runs, agree};
+use crate::error::{Error, Result};
+use crate::job::Device;
+use crate::matrix::Csr;
+use crate::setup::{DeviceCsr, Parts};
+
+/// The rows of a rank on its device, with the columns of the whole matrix.
+pub(super) struct There {
+    pub rows: DeviceCsr<f64>,
+    /// Which of them have columns of other ranks.
+    pub at_border: Vec<u32>,
+    /// What a look at them has found.
+    pub found: Found,
+}
+
+/// A matrix, and which rank has which rows: a range each.
+pub(super) type Whole = (Arc<Csr<f64>>, Arc<Partition>);
+
+/// Takes the rows of every rank to its device, and looks at them there; what came of it, at rank 0, is `None`
+/// where a rank has no device or that has no room. In front are the seconds of the copies. All ranks of one
+/// process call this, rank 0 with the matrix.
+pub(super) fn take_rows(
+    comm: &dyn Comm,
+    device: &Device,
+    whole: Option<Whole>,
+) -> Result<(f64, Option<Vec<There>>)> {
+    let process = comm.one_process().ok_or_else(nothing_shared)?;
+    let given = process.share(Arc::new(whole))?;
+    let (a, partition) = given[0].as_ref().as_ref().ok_or_else(nothing_shared)?;
+    let start = Instant::now();
+    let own = partition.rows(comm.rank()).as_range().ok_or_else(nothing_shared)?;
+    let taken = agree(comm, taken(device, a, own.start as usize..own.end as usize))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let seen = taken.map(|(gpu, rows)| seen(gpu, rows, own)).transpose();
+    let all = process.hand_over(comm.rank(), vec![agree(comm, seen)?])?;
+    Ok((seconds, all.into_iter().collect()))
+}
+
+/// The rows on the device, where there is one that has room.
+fn taken<'a>(
+    device: &'a Device,
+    a: &Csr<f64>,
+    rows: Range<usize>,
+) -> Result<Option<(&'a Gpu, DeviceCsr<f64>)>> {
+    let nnz = a.row_ptr()[rows.end] - a.row_ptr()[rows.start];
+    let bytes = (12 * nnz + 4 * rows.len()) as u64;
+    let has_room = |gpu: &&Gpu| {
+        check_reach(nnz as u64).is_ok() && check_memory(&**gpu.device(), &[("rows", bytes)]).is_ok()
+    };
+    let Some(gpu) = device.gpu().filter(has_room) else { return Ok(None) };
+    Ok(Some((gpu, DeviceCsr::upload_rows(gpu.device(), a, rows)?)))
+}
+
+/// What is found in rows, which are `own` and have these columns of their rank.
+fn seen(gpu: &Gpu, rows: DeviceCsr<f64>, own: Range<u32>) -> Result<There> {
+    let found = rows.found(gpu, own.start as usize)?;
+    let mut others = Runs::default();
+    others.push(0, own.start as usize);
+    others.push(NOWHERE, own.len());
+    others.push(own.end, rows.size.n_cols - own.end as usize);
+    let at_border = gpu.rows_in_places(&rows, &others)?;
+    Ok(There { rows, at_border, found })
+}
+
+fn nothing_shared() -> Error {
+    Error::Option("rank 0 shares no rows out: a mistake of this library".into())
+}
