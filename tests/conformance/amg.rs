@@ -88,12 +88,12 @@ fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params:
 
 pub fn hierarchies<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     for params in coarsenings() {
-        assert_same_hierarchy(b, &problem::<T>("tet:7"), &params);
+        assert_same_hierarchy(b, &problem::<T>("tet:6"), &params);
     }
     // Rows of slivers, which become unknowns of the coarser level.
     assert_same_hierarchy(b, &slivers::<T>(), &deep());
     // Weak couplings; and values without symmetry.
-    for text in ["anisotropic:17:0.02", "convection-diffusion:17:30"] {
+    for text in ["anisotropic:15:0.02", "convection-diffusion:15:30"] {
         for coarsening in COARSENINGS {
             assert_same_hierarchy(b, &problem::<T>(text), &Params { coarsening, ..deep() });
         }
@@ -163,7 +163,7 @@ fn check<T: Real, B: AnyPrecision<T> + Steps<T>>(
 }
 
 pub fn every_part_with_cg<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
-    let a = problem::<T>("tet:6");
+    let a = problem::<T>("tet:5");
     let (_, alone) = run(b, Which::Cg, &mut Identity, &a, &random::<T>(70, a.n_rows()));
     let mut all = coarsenings();
     let smoothers = [SmootherKind::Jacobi, SmootherKind::L1Jacobi, SmootherKind::Spai0, SmootherKind::Ilu];
@@ -202,7 +202,7 @@ pub fn unsymmetric_matrices<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
 }
 
 pub fn set_up_on_the_host<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
-    let a = problem::<T>("tet:7");
+    let a = problem::<T>("tet:5");
     let r = b.vector(&random::<T>(71, a.n_rows())).unwrap();
     for params in coarsenings() {
         let z = [SetupOn::Device, SetupOn::Host].map(|setup| {
@@ -216,7 +216,7 @@ pub fn set_up_on_the_host<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
 }
 
 pub fn a_raised_guard_leaves_a_cycle_alone<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
-    let a = problem::<T>("tet:7");
+    let a = problem::<T>("tet:6");
     let n = a.n_rows();
     let s = b.scalars(2).unwrap();
     let monitor = b.monitor(10, f64::MAX).unwrap();
@@ -266,7 +266,7 @@ pub fn compressed_matrices_cost_no_iteration<T: Real, B: AnyPrecision<T> + Steps
 ) {
     let cases = [
         ("tet:6", Cycle::V),
-        ("tet:6", Cycle::K),
+        ("tet:5", Cycle::K),
         ("poisson2d:17", Cycle::V),
         ("anisotropic:15:0.01", Cycle::V),
     ];
@@ -301,7 +301,7 @@ pub fn disconnected_parts<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     // Two meshes of different scale, and unknowns between them that nothing is coupled to.
     let mut entries = Vec::new();
     let mut n = 0;
-    for (text, scale) in [("tet:5", 1.0), ("poisson2d:14", 100.0)] {
+    for (text, scale) in [("tet:4", 1.0), ("poisson2d:11", 100.0)] {
         let part = problem::<f64>(text);
         for i in 0..part.n_rows() {
             let (columns, values) = part.row(i);

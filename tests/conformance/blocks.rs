@@ -35,7 +35,7 @@ pub fn diagonals_of_blocks<T: Real, B: Steps<T>>(g: &B) {
 }
 
 pub fn sweeps_of_blocks<T: Real, B: Steps<T>>(g: &B) {
-    for (b, n, mean) in [(2, 258, 6), (2, 2100, 40), (3, 300, 19), (3, 999, 3)] {
+    for (b, n, mean) in [(2, 258, 6), (2, 1060, 40), (3, 300, 19), (3, 999, 3)] {
         let a = irregular::<T>(50, n, mean);
         let (hx, hb, hd) = (random::<T>(51, n), random::<T>(52, n), random::<T>(53, b * n));
         let product = dense_product(&a, &hx);
