@@ -173,6 +173,14 @@ pub enum Error {
         /// What takes them.
         detail: String,
     },
+    /// Pivots of a factorisation are not where they were thought to be, and its factors fill.
+    #[error("the factors were predicted to take {predicted:.1e} s, and would take more than {most:.1e} s")]
+    Outgrown {
+        /// Seconds that were predicted.
+        predicted: f64,
+        /// Seconds that they may take where there is another way to solve.
+        most: f64,
+    },
     /// There is no usable GPU, driver or kernel image.
     #[error("no GPU: {0}")]
     NoDevice(String),

@@ -10,13 +10,16 @@ use super::plan::Plan;
 use super::rung::Rung;
 use super::scaled::ScaledSystem;
 use super::setup::Times;
-use super::{Device, Options};
+use super::{Device, Method, Options};
 use crate::analysis::{Analysis, components};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{Csr, IntoCsr, Survey, Target};
 use crate::powers::times;
 use crate::solver::StopReason;
 use crate::solver::direct::Outlook;
+
+/// Iterations that a way is worth waiting for which was the last, when a factorisation comes after it.
+const PATIENCE: u32 = 1000;
 
 /// Where the choice of a way to solve stands.
 pub(super) struct Ladder {
@@ -105,7 +108,8 @@ impl Ladder {
                     self.leave(a, Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
                 }
                 (plan, _) => {
-                    let mut plan = Plan { outlook: self.outlook.clone(), ..plan? };
+                    let (outlook, is_bound) = (self.outlook.clone(), !self.is_last());
+                    let mut plan = Plan { outlook, is_bound, ..plan? };
                     plan.warnings.extend(self.isolated.as_ref().map(Isolated::warning));
                     return Ok(plan);
                 }
@@ -147,6 +151,18 @@ impl Ladder {
         };
         self.rungs.truncate(self.at + 1);
         self.rungs.extend(of_indefinite(a, analysis, &self.options, &self.outlook));
+    }
+
+    /// Puts the factorisation tried now, where this says that it takes longer than was predicted, behind the
+    /// ways that are left too: there nothing bounds it.
+    pub fn put_off(&mut self, error: &Error) {
+        let (Error::Outgrown { .. }, Some(tried)) = (error, self.rungs.get(self.at)) else { return };
+        let reason = "no other way has served, however long it takes".into();
+        let direct = Rung { reason, ..tried.clone() };
+        if let Some(last) = self.rungs.last_mut().filter(|last| last.method != Method::Direct) {
+            last.patience.get_or_insert(PATIENCE);
+        }
+        self.rungs.push(direct);
     }
 
     /// Leaves the way tried now, for the matrix, for the next.

@@ -113,7 +113,7 @@ impl Options {
         let &Options { omega, block_size, singular_blocks, .. } = self;
         let restart = self.restart.min(self.stop.max_iterations.max(1) as usize);
         let (outlook, cancelled) = Default::default();
-        Parameters { restart, omega, block_size, singular_blocks, outlook, cancelled }
+        Parameters { restart, omega, block_size, singular_blocks, outlook, is_bound: false, cancelled }
     }
 
     /// What a preconditioner is made with, a hierarchy in the precision of the solver.

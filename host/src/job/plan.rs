@@ -33,6 +33,8 @@ pub(super) struct Plan {
     pub hierarchy_in_f32: bool,
     /// What is known of a factorisation of the matrix.
     pub outlook: Outlook,
+    /// Whether such a factorisation is left where it takes much longer than was predicted.
+    pub is_bound: bool,
     pub warnings: Vec<Warning>,
 }
 
@@ -93,6 +95,7 @@ impl Plan {
             null_space,
             hierarchy_in_f32,
             outlook,
+            is_bound: false,
             warnings,
         })
     }
@@ -129,7 +132,8 @@ impl Plan {
 
     /// What the method is made with.
     pub fn method_parameters(&self) -> solver::Parameters {
-        solver::Parameters { outlook: self.outlook.clone(), ..self.options.method_parameters() }
+        let (outlook, is_bound) = (self.outlook.clone(), self.is_bound);
+        solver::Parameters { outlook, is_bound, ..self.options.method_parameters() }
     }
 
     /// When a run that launches every kernel of the method once, and warms up, stops.

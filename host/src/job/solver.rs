@@ -186,10 +186,16 @@ impl Solver {
         loop {
             let start = Instant::now();
             match self.prepare() {
-                Err(error) if !self.ladder.is_last() => self.climb(start, None, error.to_string())?,
+                Err(error) if !self.ladder.is_last() => self.climb_after(start, error)?,
                 done => return done,
             }
         }
+    }
+
+    /// Leaves the way tried since `start`, which came to nothing, for the next.
+    fn climb_after(&mut self, start: Instant, error: Error) -> Result<()> {
+        self.ladder.put_off(&error);
+        self.climb(start, None, error.to_string())
     }
 
     /// Leaves the way tried since `start` for the next.
@@ -278,7 +284,7 @@ impl Solver {
                     last_seconds = begin.elapsed().as_secs_f64();
                     break;
                 }
-                Err(error) => self.climb(begin, None, error.to_string())?,
+                Err(error) => self.climb_after(begin, error)?,
             }
         }
         let mut solution = best.expect("the loop ends with one");

@@ -31,6 +31,9 @@ pub const LEAST_PATIENCE: u32 = 50;
 const A_LOOK: f64 = 0.1;
 /// The share of the seconds of multigrid that CG with the diagonal is expected to take to be tried before it.
 const CLEARLY: f64 = 0.7;
+/// How many times the seconds of multigrid a bound of those with the diagonal may be, where the matrix is not
+/// symmetric: the bound holds, and of multigrid for such a matrix no more than a guess is known.
+const CERTAINLY: f64 = 2.5;
 /// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
 const FEWEST: f64 = 10.0;
 /// Iterations with the diagonal that a piece of a block takes at most whose diagonal stands for it.
@@ -263,18 +266,20 @@ impl<'a> Maker<'a> {
             return None;
         }
         let iteration = diagonal_iteration_seconds(&self.analysis.structure);
-        let most = next.seconds() / iteration;
+        let (most, certain) = (next.seconds() / iteration, self.most_steps());
+        let is_bound = next.precond == Precond::Amg && self.method() != Method::Cg;
         let is_closely_expected = match next.precond {
             Precond::Amg => true,
             Precond::Ilu => self.analysis.is_like_diffusion(),
             _ => false,
         };
         let seconds = match () {
+            () if is_bound && certain <= CERTAINLY * most => iteration * certain,
             () if is_closely_expected => iteration * self.diagonal_iterations(CLEARLY * most)?,
             () if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
             () => return None,
         };
-        let patience = most.min(f64::from(DIAGONAL_PATIENCE)) as u32;
+        let patience = most.max(seconds / iteration).min(f64::from(DIAGONAL_PATIENCE)) as u32;
         Some(self.simple_within(patience, seconds, "if it takes less than what comes after it"))
     }
 

@@ -50,6 +50,8 @@ pub struct Parameters {
     pub singular_blocks: SingularBlocks,
     /// What is known of a factorisation.
     pub outlook: Outlook,
+    /// Whether a factorisation is left that takes much longer than was predicted.
+    pub is_bound: bool,
     /// Ends what cannot be asked for its progress, when it is raised.
     pub cancelled: Arc<AtomicBool>,
 }

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::analysis::Analysis;
+use crate::job::climb::Ladder;
 use crate::job::ladder::{ladder, place, reconsider};
-use crate::job::rung::{Cost, Rung};
+use crate::job::look::Look;
+use crate::job::rung::{Cost, Rung, diagonal_iteration_seconds};
+use crate::job::setup::Times;
+use crate::job::ways::Maker;
 use crate::matrix::Csr;
 use crate::precond::schur::tests::stokes;
 use crate::problem::random::{below, permutation};
@@ -350,6 +354,25 @@ fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
 }
 
 #[test]
+fn a_factorisation_that_outgrew_its_prediction_is_taken_up_last() {
+    let (device, options) = (Device::cpu(1).unwrap(), Options::default());
+    let mut a = Arc::new(problem("convection-diffusion:20:400".into()));
+    let mut look = Look::at(&mut a, Some(&device), &options, &mut Times::default()).unwrap();
+    let mut ladder = Ladder::of(&mut a, options, &mut look).unwrap();
+    let mut next = |error: Option<Error>| {
+        if let Some(error) = error {
+            ladder.put_off(&error);
+            ladder.leave(&a, Attempt::without_a_start(Method::Direct, Precond::None, error.to_string()));
+        }
+        let plan = ladder.plan(&a, device.target()).unwrap();
+        (plan.method == Method::Direct, plan.is_bound, ladder.is_last())
+    };
+    assert_eq!(next(None), (true, true, false));
+    assert_eq!(next(Some(Error::Outgrown { predicted: 0.1, most: 1.0 })), (false, true, false));
+    assert_eq!(next(Some(Error::Matrix("another".into()))), (true, false, true));
+}
+
+#[test]
 fn what_is_seen_to_be_indefinite_is_factorised_at_once() {
     let a = problem("poisson2d:110".into());
     let a = square(a.n_rows(), entries(&a).chain((0..a.n_rows()).map(|i| (i, i, -0.37))));
@@ -408,6 +431,23 @@ fn dominance_by_a_factor_takes_the_diagonal_first() {
     let mesh = problem(format!("poisson2d:{side}"));
     let step = square(n, entries(&mesh).chain((0..n).map(|i| (i, i, 1.0))));
     assert_eq!(first(step), (Method::Cg, Precond::Jacobi));
+}
+
+/// Of `I - q S` with the shift S of a cycle no method knows anything before as many iterations as there are
+/// rows, or as the bound says.
+#[test]
+fn a_bound_of_the_diagonal_goes_before_a_guess_of_multigrid() {
+    let n = 600;
+    let a = square(n, (0..n).flat_map(|i| [(i, i, 1.0), (i, (i + 1) % n, -0.95)]));
+    let (analysis, options) = (Analysis::of(&a), Options::default());
+    let maker = Maker::new(&a, &analysis, &options, None);
+    let bound = diagonal_iteration_seconds(&analysis.structure) * 1e8f64.ln() / -0.95f64.ln();
+    let before = |share: f64| {
+        let cost = Some(Cost { seconds: share * bound, bytes: 0.0 });
+        maker.before(&Rung { cost, ..maker.multigrid() }).map(|rung| rung.seconds())
+    };
+    assert!((before(0.5).unwrap() / bound - 1.0).abs() < 1e-6);
+    assert_eq!(before(0.3), None);
 }
 
 /// Upwind differences of a strong wind are nearly triangular in the order of the wind.

@@ -10,8 +10,8 @@ use faer::{Conj, MatMut, Par, Side, Spec};
 
 use super::blocks::Blocks;
 use super::columns::Columns;
-use super::prediction::{failed, workspace};
-use super::sparse_lu::SparseLu;
+use super::prediction::{Prediction, failed, workspace};
+use super::sparse_lu::{Choice, SparseLu};
 use super::symbolic::{Care, General, Symbolic, flops_before};
 use crate::error::Result;
 
@@ -19,6 +19,13 @@ use crate::error::Result;
 const THRESHOLD: f64 = 0.1;
 /// and this one where that leads to much more fill than was thought of (as in KLU, Davis and Palamadai 2010).
 const RELAXED: f64 = 1e-3;
+
+const USUAL: Choice = Choice { threshold: THRESHOLD, comes_last: false };
+const SMALLER: Choice = Choice { threshold: RELAXED, comes_last: false };
+/// Columns without a pivot of that size come last.
+const LAST: Choice = Choice { threshold: RELAXED, comes_last: true };
+/// How many times the multiply-adds of a surprise smaller pivots may take before that.
+const SOON: f64 = 25.0;
 
 /// One thread. With more of them faer (0.24) divides the dense kernels of one block of columns after the
 /// other: its `L D L^T` then has other bits, and the rest gains little, since most blocks are small.
@@ -36,7 +43,7 @@ pub struct Factor {
 enum Numbers {
     Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64> },
     Ldlt { symbolic: SymbolicCholesky<usize>, values: Vec<f64>, below: Vec<f64>, within: [Vec<usize>; 2] },
-    SparseLu { lu: SparseLu, threshold: f64 },
+    SparseLu { lu: SparseLu, choice: Choice },
     BlockLu { blocks: Blocks, rows: [Vec<usize>; 2], factors: SupernodalLu<usize, f64> },
 }
 
@@ -46,27 +53,29 @@ pub enum Failure {
     Indefinite,
     /// There is no pivot at all.
     Singular,
-    /// There is much more fill than was thought of.
+    /// There is much more fill than was thought of, and less would do.
     Filled,
     /// Nobody waited for it.
     Cancelled,
 }
 
 impl Factor {
-    /// Factorises. The inner error where the matrix has no such factors.
+    /// Factorises, in about so many seconds at most where it is by LU. The inner error where the matrix has
+    /// no such factors.
     pub fn of(
         a: &Columns,
         symbolic: Symbolic,
         is_definite: bool,
         care: Care,
+        most_seconds: f64,
     ) -> Result<std::result::Result<Factor, Failure>> {
         let made = match symbolic {
             Symbolic::Symmetric(symbolic) if is_definite => cholesky(a, symbolic)?,
             Symbolic::Symmetric(symbolic) => Ok(ldlt(a, symbolic)?),
-            Symbolic::General(symbolic) => match single_entries(a, &symbolic, care) {
+            Symbolic::General(symbolic) => match single_entries(a, &symbolic, care, most_seconds) {
                 Some(lu) => Ok(lu),
                 None if care == Care::Little => Err(Failure::Filled),
-                None => in_blocks(a, symbolic, care)?,
+                None => in_blocks(a, symbolic, care, most_seconds)?,
             },
         };
         let numbers = match made {
@@ -146,7 +155,7 @@ impl Factor {
 
     /// Whether pivots were taken that are rather small.
     pub fn is_relaxed(&self) -> bool {
-        matches!(self.numbers, Numbers::SparseLu { threshold: RELAXED, .. })
+        matches!(&self.numbers, Numbers::SparseLu { choice, .. } if choice.threshold == RELAXED)
     }
 }
 
@@ -206,40 +215,45 @@ fn ldlt_numbers(
 }
 
 /// LU of single entries; `None` where it takes too much.
-fn single_entries(a: &Columns, symbolic: &General, care: Care) -> Option<Numbers> {
-    let most = symbolic.most_flops;
+fn single_entries(a: &Columns, symbolic: &General, care: Care, most_seconds: f64) -> Option<Numbers> {
+    let most = symbolic.most_flops.min(Prediction::entry_flops(most_seconds));
     let few = symbolic.surprising_flops().min(most);
+    let of = |choice, most_flops| sparse_lu(a, symbolic, choice, most_flops);
+    let soon = (SOON * few).min(most);
     match care {
-        Care::Little => {
-            sparse_lu(a, symbolic, THRESHOLD, few).or_else(|| sparse_lu(a, symbolic, RELAXED, few))
-        }
-        Care::Usual => {
-            sparse_lu(a, symbolic, THRESHOLD, few).or_else(|| sparse_lu(a, symbolic, RELAXED, most))
-        }
-        Care::Most => sparse_lu(a, symbolic, THRESHOLD, most),
+        Care::Little => of(USUAL, few).or_else(|| of(SMALLER, few)),
+        Care::Usual => of(USUAL, few)
+            .or_else(|| of(SMALLER, soon))
+            .or_else(|| of(LAST, few))
+            .or_else(|| of(SMALLER, most)),
+        Care::Most => of(USUAL, most),
     }
 }
 
-fn sparse_lu(a: &Columns, symbolic: &General, threshold: f64, most_flops: f64) -> Option<Numbers> {
+fn sparse_lu(a: &Columns, symbolic: &General, choice: Choice, most_flops: f64) -> Option<Numbers> {
     let General { order, preferred, .. } = symbolic;
-    SparseLu::of(a, order, preferred, threshold, most_flops).map(|lu| Numbers::SparseLu { lu, threshold })
+    SparseLu::of(a, order, preferred, choice, most_flops).map(|lu| Numbers::SparseLu { lu, choice })
 }
 
-fn in_blocks(a: &Columns, mut symbolic: General, care: Care) -> Result<Made> {
-    let blocks = match symbolic.blocks.take() {
+fn in_blocks(a: &Columns, mut symbolic: General, care: Care, most_seconds: f64) -> Result<Made> {
+    let (blocks, any_pivots) = match symbolic.blocks.take() {
         Some(blocks) => blocks,
         None => {
             let (blocks, any_pivots) = Blocks::of(a)?;
             // A row with entries in nearly all columns may be anywhere, for all that blocks know, and they
             // full.
-            let threshold = if care == Care::Most { THRESHOLD } else { RELAXED };
-            if let Some(lu) = sparse_lu(a, &symbolic, threshold, flops_before(&any_pivots)) {
+            let choice = if care == Care::Most { USUAL } else { SMALLER };
+            let most_flops = flops_before(&any_pivots).min(Prediction::entry_flops(most_seconds));
+            if let Some(lu) = sparse_lu(a, &symbolic, choice, most_flops) {
                 return Ok(Ok(lu));
             }
             any_pivots.check_memory()?;
-            blocks
+            (blocks, any_pivots)
         }
     };
+    if any_pivots.seconds() > most_seconds {
+        return Ok(Err(Failure::Filled));
+    }
     let mut rows = [vec![0; a.n], vec![0; a.n]];
     let [forward, inverse] = &mut rows;
     let supernodes = &blocks.supernodes;

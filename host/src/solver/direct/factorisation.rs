@@ -9,7 +9,7 @@ use super::ordered::{Counted, Ordered};
 use super::prediction::Prediction;
 use super::quality::Quality;
 use super::scaling::Scaling;
-use super::symbolic::Care;
+use super::symbolic::{Care, Effort};
 use super::vectors::{orthonormalise, remove};
 use crate::analysis::Matching;
 use crate::error::{Error, Result};
@@ -42,19 +42,20 @@ impl Factorisation {
     /// `cancelled` is raised meanwhile.
     ///
     /// # Errors
-    /// [`Error::HostMemory`] where it does not fit.
+    /// [`Error::HostMemory`] where it does not fit, and [`Error::Outgrown`] where LU takes longer than it
+    /// may.
     pub fn of(
         a: &Csr<f64>,
         mut ordered: Ordered,
-        care: Care,
+        effort: Effort,
         cancelled: &AtomicBool,
     ) -> Result<Option<Factorisation>> {
         loop {
             let Ordered { scaling, scaled, rather, counted, rest } = ordered;
             let is_lu = counted.prediction.kind == Kind::Lu;
-            let usual = if is_lu { care } else { Care::Usual };
-            for (counted, care) in rather.map(|lu| (lu, Care::Little)).into_iter().chain([(counted, usual)]) {
-                match numbers(counted, care, cancelled)? {
+            let care = if is_lu { effort.care } else { Care::Usual };
+            for (counted, care) in rather.map(|lu| (lu, Care::Little)).into_iter().chain([(counted, care)]) {
+                match numbers(counted, Effort { care, ..effort }, cancelled)? {
                     Ok((factor, prediction)) => {
                         return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
                     }
@@ -63,7 +64,7 @@ impl Factorisation {
                 }
             }
             if is_lu {
-                return Factorisation::perturbed(scaling, scaled, care, cancelled);
+                return Factorisation::perturbed(scaling, scaled, effort, cancelled);
             }
             ordered = Ordered::scaled(a, scaling, scaled, &rest)?;
         }
@@ -73,13 +74,13 @@ impl Factorisation {
     fn perturbed(
         scaling: Scaling,
         scaled: Csr<f64>,
-        care: Care,
+        effort: Effort,
         cancelled: &AtomicBool,
     ) -> Result<Option<Factorisation>> {
         let row_of = Matching::of(&scaled).completed();
         for size in [SMALL, LESS_SMALL] {
             let counted = Counted::lu(&plus(&scaled, &row_of, size)?, row_of.clone())?;
-            match numbers(counted, care, cancelled)? {
+            match numbers(counted, effort, cancelled)? {
                 Ok((factor, prediction)) => {
                     return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
                 }
@@ -154,21 +155,26 @@ const SHORT: f64 = 2e-3;
 type Made = std::result::Result<(Factor, Prediction), Failure>;
 
 /// The factors, if they are there and finite.
-fn numbers(counted: Counted, care: Care, cancelled: &AtomicBool) -> Result<Made> {
+fn numbers(counted: Counted, effort: Effort, cancelled: &AtomicBool) -> Result<Made> {
     counted.prediction.check_memory()?;
     match counted.prediction.seconds() < SHORT {
         _ if cancelled.load(Ordering::Relaxed) => Ok(Err(Failure::Cancelled)),
-        true => numbers_here(counted, care),
+        true => numbers_here(counted, effort),
         false => {
-            apart(move || numbers_here(counted, care), cancelled)?.unwrap_or(Ok(Err(Failure::Cancelled)))
+            apart(move || numbers_here(counted, effort), cancelled)?.unwrap_or(Ok(Err(Failure::Cancelled)))
         }
     }
 }
 
-fn numbers_here(counted: Counted, care: Care) -> Result<Made> {
+fn numbers_here(counted: Counted, effort: Effort) -> Result<Made> {
     let Counted { mut columns, symbolic, prediction } = counted;
-    let mut factor = match Factor::of(&columns, symbolic, prediction.kind == Kind::Cholesky, care)? {
+    let (is_definite, care) = (prediction.kind == Kind::Cholesky, effort.care);
+    let predicted = prediction.seconds();
+    let most = effort.most_seconds(predicted);
+    let mut factor = match Factor::of(&columns, symbolic, is_definite, care, most)? {
         Ok(factor) => factor,
+        // With little care it is another factorisation that would do.
+        Err(Failure::Filled) if care != Care::Little => return Err(Error::Outgrown { predicted, most }),
         Err(failure) => return Ok(Err(failure)),
     };
     let mut quality = Quality::of(&mut factor, &columns);

@@ -32,7 +32,7 @@ use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop, StopReason};
 use crate::backend::Backend;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::precond::{Precond, Preconditioner};
 
@@ -73,7 +73,7 @@ use refine::Refinement;
 pub use scaling::Scaling;
 use singular::NullVectors;
 use sparse_lu::SparseLu;
-use symbolic::Care;
+use symbolic::{Care, Effort};
 use vectors::norm;
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -106,6 +106,10 @@ pub struct Direct {
     is_best: bool,
     /// Ends a factorisation.
     cancelled: Arc<AtomicBool>,
+    /// How many times as long as predicted a factorisation may take.
+    excess: f64,
+    /// Whether that of the matrix scaled by means took too long.
+    is_out_of_hand: bool,
     /// Once it was looked for.
     null: Option<NullVectors>,
     /// Vectors of it that were found, where they may not be all.
@@ -121,22 +125,30 @@ impl Direct {
     /// parameters' flag is raised; the next solve begins it again.
     ///
     /// # Errors
-    /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit.
+    /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit, and
+    /// [`Error::Outgrown`](crate::Error::Outgrown) where the parameters bound it, and it takes longer.
     pub fn new(a: Arc<Csr<f64>>, parameters: &Parameters) -> Result<Direct> {
-        let cancelled = parameters.cancelled.clone();
         let ordered = parameters.outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
-        let factorisation = Factorisation::of(&a, ordered, Care::Usual, &cancelled)?;
-        Ok(Direct {
+        let mut direct = Direct {
             a,
             is_rounded: false,
-            factorisation,
+            factorisation: None,
             is_best: false,
-            cancelled,
+            cancelled: parameters.cancelled.clone(),
+            excess: if parameters.is_bound { EXCESS } else { f64::INFINITY },
+            is_out_of_hand: false,
             null: None,
             null_space: 0,
             condition: None,
             set_up_seconds: 0.0,
-        })
+        };
+        direct.factorisation = direct.factorised(ordered, Care::Usual)?;
+        Ok(direct)
+    }
+
+    /// Factorises what was ordered; `None` where it was cancelled.
+    fn factorised(&self, ordered: Ordered, care: Care) -> Result<Option<Factorisation>> {
+        Factorisation::of(&self.a, ordered, Effort { care, excess: self.excess }, &self.cancelled)
     }
 
     /// What was found out; `None` where it was cancelled.
@@ -166,9 +178,15 @@ impl Direct {
         }
         let begin = Instant::now();
         let ordered = Ordered::by_means(&self.a)?;
-        let made = Factorisation::of(&self.a, ordered, Care::Most, &self.cancelled)?;
+        let effort = Effort { care: Care::Most, excess: LOOK };
+        let made = Factorisation::of(&self.a, ordered, effort, &self.cancelled);
         self.count_set_up(begin);
-        let Some(mut factorisation) = made else { return Ok(()) };
+        let mut factorisation = match made {
+            Ok(Some(factorisation)) => factorisation,
+            // The solution is there without it.
+            Ok(None) | Err(Error::Outgrown { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
         let b = factorisation.scaled_rhs(b);
         let null = NullVectors::of(&mut factorisation, &b);
         if null.right.is_empty() {
@@ -186,7 +204,7 @@ impl Direct {
         if self.factorisation.is_none() {
             let begin = Instant::now();
             let ordered = Ordered::of(&self.a, &kinds(&self.a))?;
-            self.factorisation = Factorisation::of(&self.a, ordered, Care::Usual, &self.cancelled)?;
+            self.factorisation = self.factorised(ordered, Care::Usual)?;
             self.count_set_up(begin);
         }
         let start = run.x.clone();
@@ -298,8 +316,15 @@ impl Direct {
             return Ok(false);
         }
         let care = if was_lu { Care::Most } else { Care::Usual };
+        let excess = if run.is_rounding() { LOOK } else { self.excess };
+        self.factorisation = match Factorisation::of(&self.a, lu, Effort { care, excess }, &self.cancelled) {
+            Err(Error::Outgrown { .. }) if run.is_rounding() => {
+                self.is_out_of_hand = was_lu;
+                return Ok(false);
+            }
+            made => made?,
+        };
         (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, was_lu);
-        self.factorisation = Factorisation::of(&self.a, lu, care, &self.cancelled)?;
         Ok(true)
     }
 }
@@ -308,6 +333,12 @@ impl Direct {
 fn estimated(a: &Csr<f64>, factorisation: &mut Factorisation) -> Option<f64> {
     Some(condition(a, factorisation)).filter(|condition| condition.is_finite())
 }
+
+/// How many times as long as predicted a factorisation may take where there is another way to solve: beyond
+/// that pivots are not where they were thought to be, and nobody knows when it will end.
+const EXCESS: f64 = 10.0;
+/// And where what there is has left no more than rounding.
+const LOOK: f64 = 4.0;
 
 /// Seconds of a factorisation from which on another one, scaled otherwise, does not have to say whether the
 /// matrix is singular.
@@ -358,7 +389,8 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             self.condition = estimated(&a, factorisation);
             let doubtful = factorisation.doubtful();
             let may_be_singular = self.condition.is_none_or(|condition| condition > doubtful);
-            if may_be_singular && !self.is_rounded && factorisation.prediction.seconds() < WORTH_A_LOOK {
+            let is_open = may_be_singular && !self.is_rounded && !self.is_out_of_hand;
+            if is_open && factorisation.prediction.seconds() < WORTH_A_LOOK {
                 self.look_for_null_space(&b)?;
             }
         }

@@ -36,6 +36,11 @@ impl Prediction {
         self.flops / rate + STORED * self.entries
     }
 
+    /// Multiply-adds of single entries in so many seconds.
+    pub fn entry_flops(seconds: f64) -> f64 {
+        ENTRY_FLOPS * seconds
+    }
+
     /// Refuses what does not fit, with the figures.
     pub fn check_memory(&self) -> Result<()> {
         let Prediction { kind, entries, bytes, .. } = self;

@@ -22,6 +22,17 @@ pub struct SparseLu {
     pivots: Vec<f64>,
 }
 
+/// Which rows become pivots.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The preferred row is taken where its entry is at least this share of the largest.
+    pub threshold: f64,
+    /// Whether a column whose preferred row is not comes last, where it may have any row, instead of taking
+    /// another now. Then no column before has more entries than was thought of, but for those in rows that
+    /// are left.
+    pub comes_last: bool,
+}
+
 /// Entries of columns.
 struct Entries {
     start: Vec<usize>,
@@ -55,7 +66,7 @@ struct Work {
     x: Vec<f64>,
     /// The rows that it has entries in, those that others depend on last.
     reached: Vec<u32>,
-    /// The column that reached a row last.
+    /// The turn in which a row was reached last.
     seen: Vec<u32>,
     /// The path of the search: a row, and the place of the next entry of its column of L.
     path: Vec<(u32, usize)>,
@@ -63,13 +74,12 @@ struct Work {
 
 impl SparseLu {
     /// Factorises with columns in this order. `preferred` is the pivot row of each column that fill was
-    /// thought of with: it is taken where its entry is at least `threshold` times the largest. `None` where
-    /// it takes more than so many multiply-adds.
+    /// thought of with. `None` where it takes more than so many multiply-adds.
     pub fn of(
         a: &Columns,
         order: &[usize],
         preferred: &[u32],
-        threshold: f64,
+        choice: Choice,
         most_flops: f64,
     ) -> Option<SparseLu> {
         let n = a.n;
@@ -83,31 +93,22 @@ impl SparseLu {
         let mut work = Work { x: vec![0.0; n], reached: Vec::new(), seen: vec![NONE; n], path: Vec::new() };
         let mut step_of = vec![NONE; n];
         let mut put_off = (Vec::new(), Entries::new());
-        let mut flops = 0;
-        for &j in order {
-            work.reach(a, j, &lu.lower, &step_of);
+        let (mut last, mut flops) = (Vec::new(), 0);
+        for turn in 0.. {
+            let Some(j) = order.get(turn).or_else(|| last.get(turn - n)).copied() else { break };
+            work.reach(a, j, turn as u32, &lu.lower, &step_of);
             flops += work.eliminate(a, j, &lu.lower, &step_of);
             if flops as f64 > most_flops {
                 return None;
             }
-            match work.pivot(&step_of, preferred[j], threshold) {
-                Some(row) => {
-                    let pivot = work.x[row as usize];
-                    for &i in &work.reached {
-                        let v = std::mem::take(&mut work.x[i as usize]);
-                        match step_of[i as usize] {
-                            _ if v == 0.0 || i == row => {}
-                            NONE => lu.lower.push(i, v / pivot),
-                            step => lu.upper.push(step, v),
-                        }
-                    }
-                    lu.lower.end();
-                    lu.upper.end();
-                    step_of[row as usize] = lu.rows.len() as u32;
-                    lu.rows.push(row);
-                    lu.columns.push(j as u32);
-                    lu.pivots.push(pivot);
-                }
+            let row = work.pivot(&step_of, preferred[j], choice.threshold);
+            if choice.comes_last && turn < n && preferred[j] != NONE && row != Some(preferred[j]) {
+                work.reached.iter().for_each(|&i| work.x[i as usize] = 0.0);
+                last.push(j);
+                continue;
+            }
+            match row {
+                Some(row) => lu.take(&mut work, &mut step_of, j, row),
                 None => {
                     for &i in &work.reached {
                         let v = std::mem::take(&mut work.x[i as usize]);
@@ -128,6 +129,25 @@ impl SparseLu {
         lu.columns.extend(columns);
         lu.rows.extend((0..n as u32).filter(|&i| step_of[i as usize] == NONE));
         Some(lu)
+    }
+
+    /// Takes column j with this pivot.
+    fn take(&mut self, work: &mut Work, step_of: &mut [u32], j: usize, row: u32) {
+        let pivot = work.x[row as usize];
+        for &i in &work.reached {
+            let v = std::mem::take(&mut work.x[i as usize]);
+            match step_of[i as usize] {
+                _ if v == 0.0 || i == row => {}
+                NONE => self.lower.push(i, v / pivot),
+                step => self.upper.push(step, v),
+            }
+        }
+        self.lower.end();
+        self.upper.end();
+        step_of[row as usize] = self.rows.len() as u32;
+        self.rows.push(row);
+        self.columns.push(j as u32);
+        self.pivots.push(pivot);
     }
 
     /// The number of pivots.
@@ -220,11 +240,11 @@ impl SparseLu {
 impl Work {
     /// Finds the rows in which column j has entries once those before it are eliminated: a search in the
     /// graph of L, depth first, whose order of leaving is the order of dependence.
-    fn reach(&mut self, a: &Columns, j: usize, lower: &Entries, step_of: &[u32]) {
+    fn reach(&mut self, a: &Columns, j: usize, turn: u32, lower: &Entries, step_of: &[u32]) {
         self.reached.clear();
         for &i in a.rows(j) {
-            if self.seen[i] != j as u32 {
-                self.seen[i] = j as u32;
+            if self.seen[i] != turn {
+                self.seen[i] = turn;
                 self.path.push((i as u32, first(lower, step_of[i])));
             }
             while let Some((row, place)) = self.path.last_mut() {
@@ -236,8 +256,8 @@ impl Work {
                 }
                 let next = lower.at[*place];
                 *place += 1;
-                if self.seen[next as usize] != j as u32 {
-                    self.seen[next as usize] = j as u32;
+                if self.seen[next as usize] != turn {
+                    self.seen[next as usize] = turn;
                     self.path.push((next, first(lower, step_of[next as usize])));
                 }
             }

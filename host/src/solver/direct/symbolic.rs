@@ -44,6 +44,24 @@ pub enum Care {
     Most,
 }
 
+/// How much is done for factors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// For their pivots.
+    pub care: Care,
+    /// How many times as long as predicted they may take.
+    pub excess: f64,
+}
+
+impl Effort {
+    /// Seconds at most, of factors that were predicted to take so many.
+    pub fn most_seconds(self, predicted: f64) -> f64 {
+        /// What is predicted to take less is worth as much.
+        const LITTLE: f64 = 0.1;
+        self.excess * predicted.max(LITTLE)
+    }
+}
+
 /// The structure of a factorisation.
 pub enum Symbolic {
     /// `P A P^T = L L^T` or `L D L^T`, P by approximate minimum degree.
@@ -62,8 +80,8 @@ pub struct General {
     pub expected_flops: f64,
     /// Those beyond which dense blocks are faster.
     pub most_flops: f64,
-    /// Those, where they were looked for.
-    pub blocks: Option<Blocks>,
+    /// Those, and what they take at most, where they were looked for.
+    pub blocks: Option<(Blocks, Prediction)>,
 }
 
 impl Symbolic {
@@ -146,6 +164,7 @@ fn general(a: &Columns, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
         true => (0.0, any_pivots),
         false => (limit, Prediction { in_blocks: false, ..prediction }),
     };
-    let general = General { order, preferred, expected_flops, most_flops, blocks: Some(blocks) };
+    let general =
+        General { order, preferred, expected_flops, most_flops, blocks: Some((blocks, any_pivots)) };
     Ok((Symbolic::General(general), prediction))
 }

@@ -5,6 +5,8 @@ use crate::problem::generate;
 use crate::problem::random::{below, permutation, uniform};
 use crate::solver::Stop;
 
+mod bound;
+mod pivots;
 mod singular;
 
 /// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
@@ -101,10 +103,14 @@ fn saddle_point(of: &str) -> Csr<f64> {
 fn saddle_points_are_factorised_with_pivots_of_two_rows() {
     let a = saddle_point("poisson2d:9");
     let b = a.mul_vec(&rhs(a.n_rows()));
-    let mut factorisation =
-        Factorisation::of(&a, Ordered::of(&a, &[Kind::Ldlt]).unwrap(), Care::Usual, &AtomicBool::new(false))
-            .unwrap()
-            .unwrap();
+    let mut factorisation = Factorisation::of(
+        &a,
+        Ordered::of(&a, &[Kind::Ldlt]).unwrap(),
+        Effort { care: Care::Usual, excess: f64::INFINITY },
+        &AtomicBool::new(false),
+    )
+    .unwrap()
+    .unwrap();
     assert_eq!(factorisation.prediction.kind, Kind::Ldlt);
     let x = factorisation.solve(&b, &[], &[]);
     assert!(job::relative_residual(&a, &x, &b) <= 1e-10);
@@ -411,7 +417,13 @@ fn inaccurate_factors_of_a_symmetric_matrix_are_used_by_gmres_before_lu() {
         Csr::from_triplets(a.n_rows(), a.n_rows(), (0..a.n_rows()).flat_map(row).chain(changes)).unwrap();
     let mut direct = Direct::new(a.clone(), &Options::default().method_parameters()).unwrap();
     let ordered = Ordered::of(&other, &[Kind::Ldlt]).unwrap();
-    direct.factorisation = Factorisation::of(&other, ordered, Care::Usual, &AtomicBool::new(false)).unwrap();
+    direct.factorisation = Factorisation::of(
+        &other,
+        ordered,
+        Effort { care: Care::Usual, excess: f64::INFINITY },
+        &AtomicBool::new(false),
+    )
+    .unwrap();
     let b = a.mul_vec(&rhs(a.n_rows()));
     let mut run = Refinement::new(&a, &b, vec![0.0; b.len()], 1e-10 * norm(&b));
     let reason = direct.refined(&mut run, 100, &mut |_, _| ()).unwrap();
