@@ -6,7 +6,7 @@ use super::*;
 use crate::analysis::Analysis;
 use crate::job::climb::Ladder;
 use crate::job::ladder::{ladder, place, reconsider};
-use crate::job::look::Look;
+use crate::job::look::{Look, Place};
 use crate::job::rung::{Cost, Rung, diagonal_iteration_seconds};
 use crate::job::setup::Times;
 use crate::job::ways::Maker;
@@ -357,7 +357,7 @@ fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
 fn a_factorisation_that_outgrew_its_prediction_is_taken_up_last() {
     let (device, options) = (Device::cpu(1).unwrap(), Options::default());
     let mut a = Arc::new(problem("convection-diffusion:20:400".into()));
-    let mut look = Look::at(&mut a, Some(&device), &options, &mut Times::default()).unwrap();
+    let mut look = Look::at(&mut a, Place::Device(&device), &options, &mut Times::default()).unwrap();
     let mut ladder = Ladder::of(&mut a, options, &mut look).unwrap();
     let mut next = |error: Option<Error>| {
         if let Some(error) = error {

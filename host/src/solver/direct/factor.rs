@@ -219,13 +219,15 @@ fn single_entries(a: &Columns, symbolic: &General, care: Care, most_seconds: f64
     let most = symbolic.most_flops.min(Prediction::entry_flops(most_seconds));
     let few = symbolic.surprising_flops().min(most);
     let of = |choice, most_flops| sparse_lu(a, symbolic, choice, most_flops);
-    let soon = (SOON * few).min(most);
+    let soon = SOON * few;
     match care {
         Care::Little => of(USUAL, few).or_else(|| of(SMALLER, few)),
+        // Where blocks would soon take less, columns need not come last.
+        Care::Usual if symbolic.most_flops <= soon => of(USUAL, few).or_else(|| of(SMALLER, most)),
         Care::Usual => of(USUAL, few)
-            .or_else(|| of(SMALLER, soon))
+            .or_else(|| of(SMALLER, soon.min(most)))
             .or_else(|| of(LAST, few))
-            .or_else(|| of(SMALLER, most)),
+            .or_else(|| if soon < most { of(SMALLER, most) } else { None }),
         Care::Most => of(USUAL, most),
     }
 }
