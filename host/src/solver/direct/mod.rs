@@ -125,8 +125,8 @@ impl Direct {
     /// parameters' flag is raised; the next solve begins it again.
     ///
     /// # Errors
-    /// [`Error::HostMemory`](crate::Error::HostMemory) where that does not fit, and
-    /// [`Error::Outgrown`](crate::Error::Outgrown) where the parameters bound it, and it takes longer.
+    /// [`Error::HostMemory`] where that does not fit, and
+    /// [`Error::Outgrown`] where the parameters bound it, and it takes longer.
     pub fn new(a: Arc<Csr<f64>>, parameters: &Parameters) -> Result<Direct> {
         let ordered = parameters.outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
         let mut direct = Direct {
