@@ -88,7 +88,7 @@ fn assert_same_hierarchy<T: Real, B: Algebra<T>>(b: &B, a: &Arc<Csr<T>>, params:
 
 pub fn hierarchies<T: Real, B: AnyPrecision<T> + Steps<T>>(b: &B) {
     for params in coarsenings() {
-        assert_same_hierarchy(b, &problem::<T>("tet:6"), &params);
+        assert_same_hierarchy(b, &problem::<T>("tet:7"), &params);
     }
     // Rows of slivers, which become unknowns of the coarser level.
     assert_same_hierarchy(b, &slivers::<T>(), &deep());
