@@ -82,8 +82,8 @@ macro_rules! cases_in_f64 {
     };
 }
 
-/// What is made of kernels is in both types too, but not in each of the simulators, as the kernels are the same:
-/// where every access is watched, which takes long, in f64, and in f32 where it is not.
+/// What is made of kernels is in both types too, but not in each of the simulators, as the kernels are the
+/// same: where every access is watched, which takes long, in f64, and in f32 where it is not.
 macro_rules! backends {
     ($($name:ident = $backend:expr, solves in $of_solves:tt;)*) => {
         $(mod $name {
