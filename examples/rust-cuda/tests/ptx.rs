@@ -8,8 +8,8 @@ fn every_kernel_is_an_entry_point() {
         println!("skipped: {why}");
         return;
     }
-    // 7.5 is the oldest that all of 12.0 to 13.x of ptxas know.
-    let files = CudaBuilder::new(env!("CARGO_MANIFEST_DIR")).archs(&["sm_75", "sm_90"]).build().unwrap();
+    // 7.5 is the oldest that all of 12.0 to 13.x of ptxas know; 9.0 is compiled for below.
+    let files = CudaBuilder::new(env!("CARGO_MANIFEST_DIR")).arch("sm_75").build().unwrap();
     for file in &files {
         let text = std::fs::read_to_string(&file.path).unwrap();
         for entry in
