@@ -21,6 +21,7 @@
 //! ([`CudaBuilder::machine_code`]), so that their drivers need not translate it.
 
 mod arithmetic;
+mod at_once;
 mod compile;
 mod error;
 mod machine_code;
@@ -42,7 +43,6 @@ use compile::{Compilation, Profile};
 use sources::Sources;
 use std::env;
 use std::fs;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 /// The variable that chooses between kept and newly compiled PTX, see [`Policy::from_env`].
@@ -496,16 +496,7 @@ impl CudaBuilder {
             return Ok(Vec::new());
         }
         let sysroot = compilation.sysroot()?;
-        // At the same time: most of a compilation runs on one core.
-        let files: Vec<_> = std::thread::scope(|scope| {
-            let one = |arch| {
-                let (compilation, sysroot) = (&compilation, &sysroot);
-                scope.spawn(move || self.compile_for(arch, compilation, sysroot))
-            };
-            let all: Vec<_> = self.archs.iter().map(|arch| one(arch.as_str())).collect();
-            all.into_iter().map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-        let files = files.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let files = at_once::map(&self.archs, |arch| self.compile_for(arch, &compilation, &sysroot))?;
         self.copy(&files)?;
         Ok(files)
     }

@@ -5,6 +5,7 @@
 //! compute capability, and of the same or a newer minor one. So it is kept for a few, and PTX serves the
 //! rest.
 
+use crate::at_once;
 use crate::error::{BuildError, PTXAS_VARIABLE};
 use crate::ptx::PtxFile;
 use flate2::{Compression, GzBuilder};
@@ -13,7 +14,6 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -101,14 +101,7 @@ impl Ptxas {
     /// What `ptxas` says of the first that is wrong.
     pub fn check(&self, files: &[PtxFile]) -> Result<(), BuildError> {
         let arguments = ["-O0", "-o", "/dev/null"].map(OsStr::new);
-        std::thread::scope(|scope| {
-            let mut all = Vec::new();
-            for PtxFile { path, arch, .. } in files {
-                all.push(scope.spawn(|| self.translate(path, arch, &arguments)));
-            }
-            all.into_iter()
-                .try_for_each(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic)).map(drop))
-        })
+        at_once::map(files, |PtxFile { path, arch, .. }| self.translate(path, arch, &arguments)).map(drop)
     }
 
     /// The registers that a thread of each of these kernels of some PTX takes on a device ("sm_90").

@@ -83,14 +83,14 @@ impl Pieces {
     }
 
     /// The same where it is known which of each rank's rows, in their order, have columns of others.
-    pub fn with_border_rows(a: &Arc<Csr<f64>>, partition: &Arc<Partition>, at_border: Vec<Vec<u32>>) -> Self {
-        Self::of_border_rows(a.clone(), partition.clone(), partition.clone(), at_border)
+    pub fn with_border_rows(a: &Arc<Csr<f64>>, partition: &Arc<Partition>, at_border: &[Vec<u32>]) -> Self {
+        let known = |rank: usize, _: &Lookup| at_border[rank].clone();
+        Self::of_border_rows(a.clone(), partition.clone(), partition.clone(), known)
     }
 
     /// Of a matrix from vectors that are shared out as `columns` to such that are as `rows`.
     pub fn between(a: Arc<Csr<f64>>, rows: Arc<Partition>, columns: Arc<Partition>) -> Self {
-        let at_border = |rank: usize| {
-            let own = columns.rows(rank).lookup(columns.n_rows());
+        let at_border = |rank: usize, own: &Lookup| {
             let (mut at_border, mut before) = (Vec::new(), 0);
             for (first, count) in rows.rows(rank).iter_runs() {
                 let its = (first as usize..first as usize + count).into_par_iter();
@@ -100,23 +100,23 @@ impl Pieces {
             }
             at_border
         };
-        let at_border = (0..rows.size()).map(at_border).collect();
-        Self::of_border_rows(a, rows, columns, at_border)
+        Self::of_border_rows(a.clone(), rows.clone(), columns, at_border)
     }
 
+    /// `at_border` finds the rows of a rank that have columns of others, with a look-up of its own.
     fn of_border_rows(
         a: Arc<Csr<f64>>,
         rows: Arc<Partition>,
         columns: Arc<Partition>,
-        at_border: Vec<Vec<u32>>,
+        at_border: impl Fn(usize, &Lookup) -> Vec<u32> + Sync,
     ) -> Self {
-        let needs = |(rank, at_border): (usize, &Vec<u32>)| {
+        let needs = |rank: usize| {
             let own = columns.rows(rank).lookup(columns.n_rows());
+            let at_border = at_border(rank, &own);
             let ghosts_of = |&k: &u32| {
                 let of_row = a.row(rows.rows(rank).get(k as usize) as usize).0;
                 of_row.iter().copied().filter(|&j| own.place(j) == NOWHERE)
             };
-            let at_border = at_border.clone();
             let mut ghosts = at_border.par_iter().with_min_len(LEAST_ROWS).flat_map_collect(ghosts_of);
             let entries = ghosts.len();
             ghosts.sort_unstable();
@@ -125,7 +125,7 @@ impl Pieces {
             ghosts.sort_by_key(|&j| columns.owner(j as usize));
             Needs { rows: at_border, columns: ghosts, entries }
         };
-        let needs = at_border.par_iter().enumerate().map(needs).collect();
+        let needs = (0..rows.size()).into_par_iter().map(needs).collect();
         Pieces { a, rows, columns, needs }
     }
 

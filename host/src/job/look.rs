@@ -9,8 +9,7 @@ use super::setup::Times;
 use super::trial::Ahead;
 use super::{Device, Options, Precision, size};
 use crate::analysis::{Closer, Mirrored};
-use crate::backend::gpu::buffer::check_reach;
-use crate::backend::gpu::{Gpu, check_memory};
+use crate::backend::gpu::Gpu;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Survey, check};
 use crate::setup::DeviceCsr;
@@ -73,7 +72,9 @@ impl Look {
     pub fn at(a: &mut Arc<Csr<f64>>, place: Place, options: &Options, times: &mut Times) -> Result<Look> {
         check::check_square(a)?;
         let gpu = match place {
-            Place::Device(device) => device.gpu().filter(|gpu| is_worthwhile(a, options) && has_room(a, gpu)),
+            Place::Device(device) if is_worthwhile(a, options) => {
+                device.gpu().filter(|gpu| DeviceCsr::<f64>::has_room(gpu, a.n_rows(), a.nnz()))
+            }
             _ => None,
         };
         let is_open = !options.name_a_way() && options.block_size == 1;
@@ -147,10 +148,4 @@ impl Closer for Again<'_> {
 /// Whether a matrix is copied to devices to be looked at: where they will be asked for it in these numbers.
 fn is_worthwhile(a: &Csr<f64>, options: &Options) -> bool {
     a.nnz() > SMALL && options.precision == Precision::F64 && options.format.is_none()
-}
-
-/// Whether a device has room for that.
-fn has_room(a: &Csr<f64>, gpu: &Gpu) -> bool {
-    let bytes = (12 * a.nnz() + 4 * a.n_rows()) as u64;
-    check_reach(a.nnz() as u64).is_ok() && check_memory(&**gpu.device(), &[("matrix", bytes)]).is_ok()
 }

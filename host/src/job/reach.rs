@@ -3,7 +3,6 @@
 use crate::analysis::Matching;
 use crate::matrix::Csr;
 use crate::norm::norm;
-use crate::precond::schur::part;
 
 /// Steps at most, and entries that all of them go through.
 const STEPS: usize = 10_000;
@@ -19,7 +18,7 @@ pub(super) fn out_of_reach(a: &Csr<f64>, b: &[f64]) -> f64 {
     let (rows, columns) = Matching::of(a).overdetermined(a);
     let numbers = |all: &[usize]| all.iter().map(|&i| i as u32).collect::<Vec<u32>>();
     let b = rows.iter().map(|&i| b[i]).collect();
-    least_squares(&part(a, &numbers(&rows), &numbers(&columns)), b)
+    least_squares(&a.chosen_part(&numbers(&rows), &numbers(&columns)), b)
 }
 
 /// `min ||b - B y||_2` by conjugate gradients for least squares (Bjorck 1996, section 7.4), columns scaled to

@@ -11,7 +11,7 @@ use super::{Method, Options, Precond};
 use crate::analysis::{Analysis, contraction, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
-use crate::precond::schur::{Parts, is_like_gradient, part};
+use crate::precond::schur::{Parts, is_like_gradient};
 use crate::solver::direct::Prediction;
 
 /// Entries up to which a factorisation is taken at once where it takes at most so many seconds: that is less
@@ -178,11 +178,11 @@ impl<'a> Maker<'a> {
     pub fn schur(&self) -> Option<Rung> {
         let Parts { first, multipliers } =
             Parts::detected(self.a).filter(|_| self.options.block_size == 1 && self.a.nnz() > SMALL)?;
-        if !is_like_gradient(&part(self.a, &first, &multipliers)) {
+        if !is_like_gradient(&self.a.chosen_part(&first, &multipliers)) {
             return None;
         }
         let nnz = self.analysis.structure.nonzeros as f64;
-        let block = part(self.a, &first, &first);
+        let block = self.a.chosen_part(&first, &first);
         let analysis = Analysis::of(&block);
         let reason = match () {
             () if analysis.is_like_diffusion() => "a pressure, and a block for which multigrid is made",

@@ -382,3 +382,10 @@ fn small_csr_operations() {
     assert_eq!(identity.mul_vec(&[1.0, 2.0, 3.0, 4.0, 5.0]), [1.0, 2.0, 3.0, 4.0, 5.0]);
     assert_eq!(Csr::<f32>::identity(0).nnz(), 0);
 }
+
+#[test]
+fn a_part_has_its_rows_in_its_columns() {
+    let a = csr(3, &[&[(0, 2.0), (1, 1.0)], &[(0, 1.0), (2, -1.0)], &[(1, -1.0), (2, 3.0)]]);
+    let b = a.chosen_part(&[1], &[0, 2]);
+    assert_eq!((b.n_rows(), b.n_cols(), b.row(0)), (1, 2, (&[0u32, 1][..], &[1.0, -1.0][..])));
+}

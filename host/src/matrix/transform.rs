@@ -35,6 +35,18 @@ impl<T: Real> Csr<T> {
         Csr::from_rows(rows.len(), self.n_cols(), |k| self.row_len(rows[k] as usize), fill)
     }
 
+    /// The entries in these rows and columns, both ascending.
+    pub(crate) fn chosen_part(&self, rows: &[u32], columns: &[u32]) -> Csr<T> {
+        const OUTSIDE: u32 = u32::MAX;
+        let mut number = vec![OUTSIDE; self.n_cols()];
+        columns.iter().enumerate().for_each(|(k, &j)| number[j as usize] = k as u32);
+        Csr::from_entries(rows.len(), columns.len(), |k| {
+            let (columns, values) = self.row(rows[k] as usize);
+            let numbered = columns.iter().zip(values).map(|(&j, &v)| (number[j as usize], v));
+            numbered.filter(|(j, _)| *j != OUTSIDE)
+        })
+    }
+
     /// A^T, by counting the entries of each column.
     pub fn transpose(&self) -> Csr<T> {
         // Each thread takes a piece of the rows. There must not be more counts of a piece than entries in it.

@@ -94,7 +94,7 @@ mod tests {
             let partition = Arc::new(Partition::new(&a, size, 1, &Partitioning::Blocks).unwrap());
             let (at_border, rows) = there.of(&partition).unwrap();
             let (found, expected) =
-                (Pieces::with_border_rows(&a, &partition, at_border), Pieces::of(&a, &partition));
+                (Pieces::with_border_rows(&a, &partition, &at_border), Pieces::of(&a, &partition));
             for (rank, rows) in rows.into_iter().enumerate() {
                 assert_eq!(found.piece(rank), expected.piece(rank));
                 let gpu: &Gpu = device.gpu().unwrap();

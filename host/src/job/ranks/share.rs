@@ -9,6 +9,10 @@ use crate::error::{Error, Result};
 use crate::precond::amg::Known;
 use crate::setup::DeviceCsr;
 
+pub(super) fn nothing_shared() -> Error {
+    Error::Option("rank 0 shares nothing out: a mistake of this library".into())
+}
+
 /// The share of one rank.
 pub(super) struct Share {
     /// Its rows.
@@ -74,7 +78,7 @@ impl Share {
     fn taken(comm: &dyn Comm, shares: &Option<Shares>, there: Vec<Option<DeviceCsr<f64>>>) -> Result<Share> {
         let there = there.into_iter().next().flatten();
         let share = shares.as_ref().map(|shares| Share { there, ..shares.of(comm.rank()) });
-        share.ok_or_else(|| Error::Option("rank 0 shares nothing out: a mistake of this library".into()))
+        share.ok_or_else(nothing_shared)
     }
 }
 

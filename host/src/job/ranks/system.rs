@@ -72,7 +72,7 @@ impl System {
         let partition = Partition::new(&plan.a, ranks.size(), plan.options.block_size, &ranks.partitioning)?;
         let partition = Arc::new(partition);
         let (pieces, there) = match there.and_then(|there| there.of(&partition)) {
-            Some((at_border, there)) => (Pieces::with_border_rows(&plan.a, &partition, at_border), there),
+            Some((at_border, there)) => (Pieces::with_border_rows(&plan.a, &partition, &at_border), there),
             None => (Pieces::of(&plan.a, &partition), Vec::new()),
         };
         let quality = pieces.quality();

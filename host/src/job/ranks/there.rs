@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use arithmetic::survey::Found;
 
-use crate::backend::gpu::buffer::check_reach;
-use crate::backend::gpu::{Gpu, check_memory};
+use super::share::nothing_shared;
+use crate::backend::gpu::Gpu;
 use crate::comm::{Comm, NOWHERE, Partition, Runs, agree};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::job::Device;
 use crate::matrix::Csr;
 use crate::setup::{DeviceCsr, Parts};
@@ -53,10 +53,7 @@ fn taken<'a>(
     rows: Range<usize>,
 ) -> Result<Option<(&'a Gpu, DeviceCsr<f64>)>> {
     let nnz = a.row_ptr()[rows.end] - a.row_ptr()[rows.start];
-    let bytes = (12 * nnz + 4 * rows.len()) as u64;
-    let has_room = |gpu: &&Gpu| {
-        check_reach(nnz as u64).is_ok() && check_memory(&**gpu.device(), &[("rows", bytes)]).is_ok()
-    };
+    let has_room = |gpu: &&Gpu| DeviceCsr::<f64>::has_room(gpu, rows.len(), nnz);
     let Some(gpu) = device.gpu().filter(has_room) else { return Ok(None) };
     Ok(Some((gpu, DeviceCsr::upload_rows(gpu.device(), a, rows)?)))
 }
@@ -70,8 +67,4 @@ fn seen(gpu: &Gpu, rows: DeviceCsr<f64>, own: Range<u32>) -> Result<There> {
     others.push(own.end, rows.size.n_cols - own.end as usize);
     let at_border = gpu.rows_in_places(&rows, &others)?;
     Ok(There { rows, at_border, found })
-}
-
-fn nothing_shared() -> Error {
-    Error::Option("rank 0 shares no rows out: a mistake of this library".into())
 }

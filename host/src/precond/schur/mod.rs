@@ -39,8 +39,8 @@ mod split;
 pub(crate) mod tests;
 
 use complement::{diagonal, divided_columns, divided_rows, product_less};
+pub(crate) use split::is_like_gradient;
 pub use split::{Parts, Split};
-pub(crate) use split::{is_like_gradient, part};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "schur",
@@ -98,7 +98,8 @@ impl<T: Real, B: AnyPrecision<T> + Factorisations<T> + 'static> Schur<T, B> {
         let a: Arc<Csr<f64>> = Csr::in_type(a);
         let parts = Parts::of(&a, &parameters.split)?;
         let Parts { first: p, multipliers: q } = &parts;
-        let [f, g, b, c] = [(p, p), (p, q), (q, p), (q, q)].map(|(rows, columns)| part(&a, rows, columns));
+        let [f, g, b, c] =
+            [(p, p), (p, q), (q, p), (q, q)].map(|(rows, columns)| a.chosen_part(rows, columns));
         let d = diagonal(&f, p)?;
         let scaled_g = divided_rows(&g, &d);
         let s = product_less(&b, &scaled_g, &c)?;

@@ -92,28 +92,6 @@ pub fn is_like_gradient(g: &Csr<f64>) -> bool {
     rows > single && f64::from(zero as u32) >= MOST * f64::from(rows as u32)
 }
 
-/// The rows and columns of a matrix with these numbers, both ascending.
-pub fn part<T: Real>(a: &Csr<T>, rows: &[u32], columns: &[u32]) -> Csr<T> {
-    const OUTSIDE: u32 = u32::MAX;
-    let mut number = vec![OUTSIDE; a.n_cols()];
-    columns.iter().enumerate().for_each(|(k, &j)| number[j as usize] = k as u32);
-    let entries = |k: usize| {
-        let (columns, values) = a.row(rows[k] as usize);
-        let numbered = columns.iter().zip(values).map(|(&j, &v)| (number[j as usize], v));
-        numbered.filter(|(j, _)| *j != OUTSIDE)
-    };
-    Csr::from_rows(
-        rows.len(),
-        columns.len(),
-        |k| entries(k).count(),
-        |k, columns, values| {
-            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(entries(k)) {
-                (*column, *value) = (j, v);
-            }
-        },
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,11 +131,5 @@ mod tests {
             Csr::from_triplets(5, 2, pairs.chain(single)).unwrap()
         };
         assert!(is_like_gradient(&with_single(1)) && !is_like_gradient(&with_single(2)));
-    }
-
-    #[test]
-    fn parts_are_blocks() {
-        let b = part(&saddle(), &[1], &[0, 2]);
-        assert_eq!((b.n_rows(), b.n_cols(), b.row(0)), (1, 2, (&[0u32, 1][..], &[1.0, -1.0][..])));
     }
 }

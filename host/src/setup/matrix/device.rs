@@ -18,7 +18,7 @@ use super::{Blocks, Matrices, Size};
 use crate::backend::gpu::buffer::{Buffer, check_reach};
 use crate::backend::gpu::matrix::log2_lanes;
 use crate::backend::gpu::transfer;
-use crate::backend::gpu::{Gpu, UNGUARDED, Work, constant};
+use crate::backend::gpu::{Gpu, UNGUARDED, Work, check_memory, constant};
 use crate::comm::Runs;
 use crate::error::{Error, Result};
 use crate::launch::Launch;
@@ -110,6 +110,12 @@ impl Gpu {
 }
 
 impl<T: Real> DeviceCsr<T> {
+    /// Whether a device has room for a copy of so many rows and entries.
+    pub(crate) fn has_room(gpu: &Gpu, n_rows: usize, nnz: usize) -> bool {
+        let bytes = ((size_of::<u32>() + size_of::<T>()) * nnz + size_of::<u32>() * n_rows) as u64;
+        check_reach(nnz as u64).is_ok() && check_memory(&**gpu.device(), &[("matrix", bytes)]).is_ok()
+    }
+
     /// Copies `a` to the device. [`Error::Matrix`](crate::Error::Matrix) where its entries are more than
     /// 32-bit row pointers reach.
     pub(crate) fn upload(device: &Arc<dyn Launch>, a: &Csr<T>) -> Result<Self> {

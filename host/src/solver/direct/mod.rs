@@ -142,13 +142,13 @@ impl Direct {
             condition: None,
             set_up_seconds: 0.0,
         };
-        direct.factorisation = direct.factorised(ordered, Care::Usual)?;
+        direct.factorisation = direct.factorised(ordered, Care::Usual, direct.excess)?;
         Ok(direct)
     }
 
     /// Factorises what was ordered; `None` where it was cancelled.
-    fn factorised(&self, ordered: Ordered, care: Care) -> Result<Option<Factorisation>> {
-        Factorisation::of(&self.a, ordered, Effort { care, excess: self.excess }, &self.cancelled)
+    fn factorised(&self, ordered: Ordered, care: Care, excess: f64) -> Result<Option<Factorisation>> {
+        Factorisation::of(&self.a, ordered, Effort { care, excess }, &self.cancelled)
     }
 
     /// What was found out; `None` where it was cancelled.
@@ -178,8 +178,7 @@ impl Direct {
         }
         let begin = Instant::now();
         let ordered = Ordered::by_means(&self.a)?;
-        let effort = Effort { care: Care::Most, excess: LOOK };
-        let made = Factorisation::of(&self.a, ordered, effort, &self.cancelled);
+        let made = self.factorised(ordered, Care::Most, LOOK);
         self.count_set_up(begin);
         let mut factorisation = match made {
             Ok(Some(factorisation)) => factorisation,
@@ -204,7 +203,7 @@ impl Direct {
         if self.factorisation.is_none() {
             let begin = Instant::now();
             let ordered = Ordered::of(&self.a, &kinds(&self.a))?;
-            self.factorisation = self.factorised(ordered, Care::Usual)?;
+            self.factorisation = self.factorised(ordered, Care::Usual, self.excess)?;
             self.count_set_up(begin);
         }
         let start = run.x.clone();
@@ -317,7 +316,7 @@ impl Direct {
         }
         let care = if was_lu { Care::Most } else { Care::Usual };
         let excess = if run.is_rounding() { LOOK } else { self.excess };
-        self.factorisation = match Factorisation::of(&self.a, lu, Effort { care, excess }, &self.cancelled) {
+        self.factorisation = match self.factorised(lu, care, excess) {
             Err(Error::Outgrown { .. }) if run.is_rounding() => {
                 self.is_out_of_hand = was_lu;
                 return Ok(false);

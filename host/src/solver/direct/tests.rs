@@ -9,6 +9,12 @@ mod bound;
 mod pivots;
 mod singular;
 
+/// Factors of this kind that take at most so many times as long as predicted.
+fn factorised(a: &Csr<f64>, kind: Kind, excess: f64) -> Result<Option<Factorisation>> {
+    let ordered = Ordered::of(a, &[kind])?;
+    Factorisation::of(a, ordered, Effort { care: Care::Usual, excess }, &AtomicBool::new(false))
+}
+
 /// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
 fn random(n: usize, per_row: usize, seed: u64) -> Csr<f64> {
     let hidden = permutation(n as u32, seed);
@@ -103,14 +109,7 @@ fn saddle_point(of: &str) -> Csr<f64> {
 fn saddle_points_are_factorised_with_pivots_of_two_rows() {
     let a = saddle_point("poisson2d:9");
     let b = a.mul_vec(&rhs(a.n_rows()));
-    let mut factorisation = Factorisation::of(
-        &a,
-        Ordered::of(&a, &[Kind::Ldlt]).unwrap(),
-        Effort { care: Care::Usual, excess: f64::INFINITY },
-        &AtomicBool::new(false),
-    )
-    .unwrap()
-    .unwrap();
+    let mut factorisation = factorised(&a, Kind::Ldlt, f64::INFINITY).unwrap().unwrap();
     assert_eq!(factorisation.prediction.kind, Kind::Ldlt);
     let x = factorisation.solve(&b, &[], &[]);
     assert!(job::relative_residual(&a, &x, &b) <= 1e-10);
@@ -416,14 +415,7 @@ fn inaccurate_factors_of_a_symmetric_matrix_are_used_by_gmres_before_lu() {
     let other =
         Csr::from_triplets(a.n_rows(), a.n_rows(), (0..a.n_rows()).flat_map(row).chain(changes)).unwrap();
     let mut direct = Direct::new(a.clone(), &Options::default().method_parameters()).unwrap();
-    let ordered = Ordered::of(&other, &[Kind::Ldlt]).unwrap();
-    direct.factorisation = Factorisation::of(
-        &other,
-        ordered,
-        Effort { care: Care::Usual, excess: f64::INFINITY },
-        &AtomicBool::new(false),
-    )
-    .unwrap();
+    direct.factorisation = factorised(&other, Kind::Ldlt, f64::INFINITY).unwrap();
     let b = a.mul_vec(&rhs(a.n_rows()));
     let mut run = Refinement::new(&a, &b, vec![0.0; b.len()], 1e-10 * norm(&b));
     let reason = direct.refined(&mut run, 100, &mut |_, _| ()).unwrap();
