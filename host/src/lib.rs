@@ -15,6 +15,7 @@ mod memory;
 pub mod named;
 mod norm;
 pub mod number;
+mod pages;
 mod parallel;
 mod powers;
 pub mod precond;

@@ -4,6 +4,7 @@
 //! machine code. Here every loop is a closure over a range of indices, and rayon, which runs it, is compiled
 //! once. Results lie in the order of the indices, whatever the number of threads.
 
+use crate::pages::in_large_pages;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -195,7 +196,7 @@ impl<A: Send, B: Send, F: Fn(usize) -> (A, B) + Sync> Loop<F> {
 }
 
 fn collect<T: Send>(cut: Cut, item: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
-    let mut all = Vec::<T>::with_capacity(cut.n);
+    let mut all = in_large_pages(Vec::<T>::with_capacity(cut.n));
     let places = Places(all.as_mut_ptr());
     cut.run(&|p| {
         for i in cut.piece(p) {
@@ -306,6 +307,24 @@ impl<E: Send> IntoLoop for Vec<E> {
             // SAFETY: a loop asks for each index below n once, so no element is moved out twice.
             unsafe { places.at(i).read() }
         })
+    }
+}
+
+/// Runs `work` on this thread, and `help` on others of its pool, `most` of them at most. They may come late,
+/// or not before `work` has ended, which must not wait for them.
+pub(crate) fn with_helpers<R>(most: usize, help: &(dyn Fn() + Sync), work: impl FnOnce() -> R) -> R {
+    rayon::in_place_scope(|scope| {
+        for _ in 0..most.min(rayon::current_num_threads() - 1) {
+            scope.spawn(|_| help());
+        }
+        work()
+    })
+}
+
+/// Lets this thread of a pool do something else that is to be done, or another thread go on.
+pub(crate) fn give_way() {
+    if rayon::yield_now() != Some(rayon::Yield::Executed) {
+        std::thread::yield_now();
     }
 }
 

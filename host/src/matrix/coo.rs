@@ -2,8 +2,9 @@
 
 use crate::parallel::*;
 
-use super::{Csr, in_large_pages};
+use super::Csr;
 use crate::error::{Error, Result};
+use crate::pages::in_large_pages;
 use cuda_std::Real;
 
 /// Entries per bucket that the distribution aims at: few enough for a bucket to stay in the L2 cache.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::format::Format;
-use super::in_large_pages;
 use super::lanes::{prefetch, sum_gathered};
 use super::stored::Stored;
 use crate::error::{Error, Result};
+use crate::pages::in_large_pages;
 use crate::parallel::*;
 use crate::vectors::in_widest_vectors;
 use cuda_std::Real;

@@ -4,8 +4,9 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Csr, in_large_pages};
+use super::Csr;
 use crate::error::{Error, Result};
+use crate::pages::in_large_pages;
 use crate::parallel::*;
 use cuda_std::Real;
 

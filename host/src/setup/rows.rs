@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::parallel::*;
 use cuda_std::Real;
 
-use crate::matrix::{Csr, in_large_pages};
+use crate::matrix::Csr;
+use crate::pages::in_large_pages;
 
 /// Rows of one task.
 const CHUNK: usize = 512;

@@ -25,6 +25,7 @@ const INVALID_PTX: u32 = 218;
 const NO_BINARY_FOR_GPU: u32 = 209;
 const UNSUPPORTED_PTX_VERSION: u32 = 222;
 const NOT_FOUND: u32 = 500;
+const NOT_READY: u32 = 600;
 const ILLEGAL_ADDRESS: u32 = 700;
 
 /// Device memory in bytes.

@@ -81,11 +81,13 @@ pub(super) struct Event {
     stream: usize,
     /// How much work its stream had carried out when it came to it: the fake's clock, in ms.
     pub(super) at: usize,
+    /// Whether somebody has asked for it since it was recorded.
+    was_asked: bool,
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(event: *mut usize, _flags: c_uint) -> u32 {
-    unsafe { *event = Box::into_raw(Box::new(Event { stream: 0, at: 0 })) as usize };
+    unsafe { *event = Box::into_raw(Box::new(Event { stream: 0, at: 0, was_asked: false })) as usize };
     SUCCESS
 }
 
@@ -97,7 +99,8 @@ pub unsafe extern "C" fn cuEventDestroy_v2(event: usize) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventRecord(event: usize, handle: usize) -> u32 {
-    unsafe { (*(event as *mut Event)).stream = handle };
+    let this = unsafe { &mut *(event as *mut Event) };
+    (this.stream, this.was_asked) = (handle, false);
     stream(handle).done.remove(&event);
     queue(handle, Work::Event(event))
 }
@@ -110,6 +113,23 @@ pub unsafe extern "C" fn cuEventSynchronize(event: usize) -> u32 {
     }
     let mut stream = stream(handle);
     if stream.done.contains(&event) { stream.sticky } else { stream.drain(Some(event)) }
+}
+
+/// Says once that it is not ready, and then carries out what is in front of it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventQuery(event: usize) -> u32 {
+    let this = unsafe { &mut *(event as *mut Event) };
+    if this.stream == 0 {
+        return SUCCESS;
+    }
+    let mut stream = stream(this.stream);
+    if stream.done.contains(&event) {
+        return stream.sticky;
+    }
+    match std::mem::replace(&mut this.was_asked, true) {
+        false => NOT_READY,
+        true => stream.drain(Some(event)),
+    }
 }
 
 #[unsafe(no_mangle)]

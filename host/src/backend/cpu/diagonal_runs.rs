@@ -15,7 +15,8 @@ use cuda_std::Real;
 use super::entry::Entry;
 use super::pages::Pages;
 use crate::matrix::lanes::LANES;
-use crate::matrix::{Csr, in_large_pages, place};
+use crate::matrix::{Csr, place};
+use crate::pages::in_large_pages;
 use crate::vectors::in_widest_vectors;
 
 mod slice;

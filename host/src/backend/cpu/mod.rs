@@ -10,8 +10,9 @@ use cuda_std::Real;
 
 use super::host::{HostBackend, HostGuard};
 use crate::error::Result;
+use crate::matrix::Csr;
 use crate::matrix::rounding::{Pivot, Rounding};
-use crate::matrix::{Csr, in_large_pages};
+use crate::pages::in_large_pages;
 
 mod beside;
 mod chunk;

@@ -10,6 +10,7 @@ use super::transfer;
 use crate::backend::Length;
 use crate::error::{Error, Result};
 use crate::launch::{Address, Handle, Launch};
+use crate::pages::in_large_pages;
 
 /// A block of device memory.
 pub(crate) struct Buffer {
@@ -135,7 +136,7 @@ impl<T: Real> DeviceVector<T> {
 
     #[track_caller]
     pub(crate) fn to_host(&self) -> Result<Vec<T>> {
-        let mut values = vec![T::ZERO; self.len];
+        let mut values = in_large_pages(vec![T::ZERO; self.len]);
         // SAFETY: both are valid for this many bytes.
         unsafe { transfer::download(&*self.buffer.device, &mut values, self.address())? };
         Ok(values)

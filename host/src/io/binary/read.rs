@@ -15,8 +15,9 @@ use super::fault::Fault;
 use super::header::{self, Header, SECTIONS};
 use crate::error::{Error, Result};
 use crate::io::summary::{Field, Summary, Symmetry};
+use crate::matrix::Csr;
 use crate::matrix::check::{self, check_finite};
-use crate::matrix::{Csr, in_large_pages};
+use crate::pages::in_large_pages;
 
 /// Bytes between two reports of progress.
 const BATCH: usize = 128 * CHUNK;

@@ -182,7 +182,7 @@ impl Launch for Driver {
         let bytes = source.len();
         let call = || format!("cuMemcpyHtoDAsync({bytes} bytes to {destination:#x})");
         self.enter_now(call)?;
-        if bytes >= staging::STAGE {
+        if bytes >= staging::LEAST {
             // SAFETY: the caller vouches for the destination.
             self.staged(|staging| unsafe { staging.upload(destination, source, &self.stream) })?;
         } else if bytes > 0 {
@@ -202,7 +202,7 @@ impl Launch for Driver {
         let bytes = destination.len();
         let call = || format!("cuMemcpyDtoHAsync({bytes} bytes from {source:#x})");
         self.enter_now(call)?;
-        if bytes >= staging::STAGE {
+        if bytes >= staging::LEAST {
             // SAFETY: the caller vouches for the source.
             self.staged(|staging| unsafe { staging.download(destination, source, &self.stream) })?;
         } else if bytes > 0 {
