@@ -53,11 +53,11 @@ pub struct Coarsest<S: Real, B: Backend<S>> {
 }
 
 impl<S: Real, B: Backend<S>> Coarsest<S, B> {
-    /// The level of the matrix `a`; `usual()` is the [least magnitude](least_diagonal) on the diagonal of the
+    /// The level of the matrix `a`; `usual` is the [least magnitude](least_diagonal) on the diagonal of the
     /// level above it, or 0. `finest` is the size of the finest level's pattern.
     pub fn new<T: Real>(
         backend: &B,
-        usual: impl FnOnce() -> Result<f64>,
+        usual: f64,
         a: &Blocks<<B as Matrices<T>>::Csr>,
         finest: Size,
         params: &Params,
@@ -71,9 +71,8 @@ impl<S: Real, B: Backend<S>> Coarsest<S, B> {
         let solve = if params.coarsest == CoarsestSolve::Diagonal {
             Solve::Inverse(inverse_of_diagonal::<T, S, B>(backend, a, size)?)
         } else if size.n_rows <= params.coarse_rows.max(SMALL) {
-            let inverse = phases.time::<T, B, _>(backend, "coarsest level", || {
-                inverse::<T, S, B>(backend, usual()?, a, size)
-            })?;
+            let inverse = phases
+                .time::<T, B, _>(backend, "coarsest level", || inverse::<T, S, B>(backend, usual, a, size))?;
             Solve::Inverse(inverse)
         } else {
             let diagonal = diagonal::<T, B>(backend, a, None, params, false)?;

@@ -112,11 +112,13 @@ pub struct Level<S: Real, B: Backend<S>> {
 
 impl<S: Real, B: Backend<S>> Level<S, B> {
     /// The level `l` of these matrices; `finest` is the size of the finest level's pattern. The products
-    /// `A P` serve as storage.
+    /// `A P` serve as storage. Unless it `keeps` them, each of the matrices is given back as soon as it is
+    /// there in its format: all of them in both ways would be the most that a set-up ever holds.
     pub fn new<T: Real>(
         backend: &B,
         l: usize,
         matrices: &mut LevelMatrices<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>,
+        keeps: bool,
         finest: Size,
         params: &Params,
         phases: &mut Phases,
@@ -150,13 +152,17 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
                 }
                 false => converted(m),
             };
+            let give_back = |m: &mut Blocks<_>| drop((!keeps).then(|| m.take()));
             let operator = rounded(a, Pivot::Diagonal)?;
             let nnz = |m: &Blocks<_>| Matrices::<T>::size(backend, m.first()).nnz;
             // The set-up, which knows no formats, has decided by all entries of A.
             let sweep = operator.matrix.entries_in_crs().map_or(nnz(a), |entries| entries.min(nnz(a)));
+            let block = a.block();
+            give_back(a);
+            let restriction = converted(r)?;
+            give_back(r);
             let ap = products.as_mut().map(|products| &mut products.ap);
-            let swept =
-                ap.filter(|ap| sweeps_while_interpolating(params, a.block(), nnz(ap), sweep + nnz(p)));
+            let swept = ap.filter(|ap| sweeps_while_interpolating(params, block, nnz(ap), sweep + nnz(p)));
             let correction = match (swept, smoother.as_sweeps()) {
                 (Some(q), Some(sweeps)) => {
                     let (weight, d) = sweeps.last();
@@ -164,11 +170,16 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
                     Cast::<S, T>::cast(backend, d, &mut d_in_t)?;
                     let weight = T::from_f64(weight.to_f64());
                     backend.subtract_scaled(q.first_mut(), p.first(), weight, &d_in_t)?;
+                    give_back(p);
                     Correction::Swept(rounded(q, Pivot::Largest)?)
                 }
                 _ => Correction::Interpolated(converted(p)?),
             };
-            Ok(Level { a: operator, r: converted(r)?, correction, smoother, vectors, flexible })
+            give_back(p);
+            if let Some(products) = products {
+                give_back(&mut products.ap);
+            }
+            Ok(Level { a: operator, r: restriction, correction, smoother, vectors, flexible })
         })
     }
 

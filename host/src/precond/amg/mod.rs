@@ -160,10 +160,10 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         params: &Params,
         near_null: Option<&NearNull>,
     ) -> Result<Self> {
-        Self::with_matrices(backend, a, product, params, near_null).map(|(amg, _)| amg)
+        Self::with_matrices(backend, a, product, params, near_null, false).map(|(amg, _)| amg)
     }
 
-    /// The same, with the matrices that it was made of.
+    /// The same, with the matrices that it was made of if it `keeps` them.
     #[allow(clippy::type_complexity)]
     fn with_matrices(
         backend: &B,
@@ -171,6 +171,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         product: Option<&<B as Products<T>>::Matrix>,
         params: &Params,
         near_null: Option<&NearNull>,
+        keeps: bool,
     ) -> Result<(Self, Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>)> {
         let mut params = params.clone();
         if let Some(near_null) = near_null {
@@ -180,7 +181,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         }
         let options = SetupOptions { near_null, keep: false };
         let mut hierarchy = build_where_asked::<T, B>(backend, a, product, &params, options)?;
-        Ok((Self::from_hierarchy(backend, &mut hierarchy, &params)?, hierarchy))
+        Ok((Self::from_hierarchy(backend, &mut hierarchy, keeps, &params)?, hierarchy))
     }
 
     /// [`Amg::setup`], and keeps what [`Amg::update_values`] needs: the hierarchy in T with the intermediate
@@ -192,36 +193,41 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         let options = SetupOptions { near_null: None, keep: true };
         let on_device = Blocks::scalar(Matrices::<T>::csr(backend, a)?);
         let mut hierarchy = build_where_asked::<T, B>(backend, on_device, None, params, options)?;
-        let mut amg = Self::from_hierarchy(backend, &mut hierarchy, params)?;
+        let mut amg = Self::from_hierarchy(backend, &mut hierarchy, true, params)?;
         amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
         Ok(amg)
     }
 
-    /// The levels of these matrices, whose products `A P` serve as storage.
+    /// The levels of these matrices, whose products `A P` serve as storage. None are left unless it `keeps`
+    /// them.
     fn from_hierarchy(
         backend: &B,
         hierarchy: &mut Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>,
+        keeps: bool,
         params: &Params,
     ) -> Result<Self> {
         let finest = hierarchy.levels.first().map_or(&hierarchy.coarsest, |level| &level.a);
         let finest = Matrices::<T>::size(backend, finest.first());
-        Self::below(backend, hierarchy, params, Above { count: 0, finest, usual: 0.0 })
+        Self::below(backend, hierarchy, keeps, params, Above { count: 0, finest, usual: 0.0 })
     }
 
     /// The same of the levels below others.
     fn below(
         backend: &B,
         hierarchy: &mut Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>,
+        keeps: bool,
         params: &Params,
-        Above { count, finest, usual }: Above,
+        Above { count, finest, mut usual }: Above,
     ) -> Result<Self> {
         let Hierarchy { levels: matrices, coarsest, phases } = hierarchy;
         let mut phases = phases.clone();
+        if let Some(above) = matrices.last() {
+            usual = least_diagonal::<T, B>(backend, &above.a)?;
+        }
         let mut levels = Vec::new();
         for (l, matrices) in matrices.iter_mut().enumerate() {
-            levels.push(Level::new::<T>(backend, count + l, matrices, finest, params, &mut phases)?);
+            levels.push(Level::new::<T>(backend, count + l, matrices, keeps, finest, params, &mut phases)?);
         }
-        let usual = || matrices.last().map_or(Ok(usual), |above| least_diagonal::<T, B>(backend, &above.a));
         let last = Coarsest::new::<T>(backend, usual, coarsest, finest, params, &mut phases)?;
 
         let infos: Vec<LevelInfo> = levels.iter().map(Level::info).chain(last.info()).collect();
@@ -276,7 +282,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         };
         let mut reusable = self.reusable.take().expect("looked at above");
         update(backend, &mut reusable, &a)?;
-        *self = Self::from_hierarchy(backend, &mut reusable.hierarchy, &reusable.params)?;
+        *self = Self::from_hierarchy(backend, &mut reusable.hierarchy, true, &reusable.params)?;
         self.reusable = Some(reusable);
         Ok(())
     }

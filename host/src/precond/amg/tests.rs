@@ -322,6 +322,22 @@ fn a_hierarchy_in_f32_costs_no_iterations() {
 }
 
 #[test]
+fn what_is_there_in_its_format_is_given_back_unless_it_is_kept() {
+    let (cpu, a) = (Cpu::new(2).unwrap(), problem("tet:12"));
+    for params in coarsenings() {
+        let mut h = hierarchy(&a, &params);
+        assert!(!h.levels.is_empty(), "{params:?}");
+        let planes = h.levels.iter().flat_map(|level| [&level.a, &level.p, &level.r]);
+        let planes: Vec<_> = planes.skip(1).map(|m| Arc::downgrade(m.first())).collect();
+        for keeps in [true, false] {
+            let amg = Amg::<f64, f32, Cpu>::from_hierarchy(&cpu, &mut h, keeps, &params).unwrap();
+            assert_eq!(amg.info().levels.len(), h.levels.len() + 1);
+            assert!(planes.iter().all(|m| m.upgrade().is_some() == keeps), "{keeps}, {params:?}");
+        }
+    }
+}
+
+#[test]
 fn threads_do_not_show() {
     let a = problem("tet:24");
     for params in coarsenings() {

@@ -215,7 +215,8 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
         let Source { backend, csr, product, parameters, .. } = source;
         let csr = csr.expect("uploaded for a hierarchy");
         let near_null = parameters.near_null.as_deref();
-        let whole = Amg::<T, S, B>::with_matrices(backend, csr, Some(product), &parameters.amg, near_null)?;
+        let whole =
+            Amg::<T, S, B>::with_matrices(backend, csr, Some(product), &parameters.amg, near_null, true)?;
         Ok((whole, partition))
     });
     let whole = agree_within(comm, whole.transpose())?;

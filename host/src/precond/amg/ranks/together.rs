@@ -93,7 +93,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
             let mut below = build_range::<T, B>(inner, a, None, params, options(), range)?;
             phases.add(&below.phases);
             below.phases = phases;
-            let mut rest = Amg::below(inner, &mut below, params, Above { count, finest, usual })?;
+            let mut rest = Amg::below(inner, &mut below, false, params, Above { count, finest, usual })?;
             rest.info.levels.splice(0..0, infos);
             (rest.info.on_ranks, rest.info.set_up_together) = (count, true);
             Ok(rest)
