@@ -123,6 +123,7 @@ pub fn entries() -> Vec<&'static str> {
         OBSERVE_ENTRIES,
         parts::ENTRIES_AT_ENTRIES,
         parts::MARK_OWN_ENTRIES,
+        parts::NARROW_POINTERS_ENTRIES,
         parts::NUMBERS_OF_MARKED_ENTRIES,
         parts::NUMBERS_OF_RUNS_ENTRIES,
         parts::NUMBERS_THROUGH_ENTRIES,

@@ -200,6 +200,19 @@ pub unsafe fn part_elements<T: Real>(
     }
 }
 
+/// Row pointers of some rows of a matrix: `out[i] = wide[i] - wide[0]`, which 32 bits hold.
+#[kernel]
+pub unsafe fn narrow_pointers(n: u64, wide: *const u64, out: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays have n elements.
+    unsafe {
+        while i < n as usize {
+            out.st(i, (wide.ld_nc(i) - wide.ld_nc(0)) as u32);
+            i += thread::stride();
+        }
+    }
+}
+
 /// The numbers of runs: `out[i] = number + i - start` for the last of the pairs (start, number) with a start
 /// up to i, or [`NOWHERE`] where the number is that. The first start is 0.
 #[kernel]

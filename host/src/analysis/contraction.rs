@@ -11,37 +11,42 @@ const MOST: f64 = 0.99;
 /// Of rows it is `||I - D^-1 A||_inf`, of columns `||I - A D^-1||_1`. So Jacobi's iteration contracts errors,
 /// or residuals, by q in each step.
 pub fn contraction(a: &Csr<f64>) -> Option<f64> {
-    let diagonal = a.diagonal();
-    let (rows, columns) = (of_rows(a, &diagonal), of_columns(a, &diagonal));
-    rows.into_iter().chain(columns).min_by(f64::total_cmp)
+    of_rows(a).into_iter().chain(of_columns(a)).min_by(f64::total_cmp)
 }
 
-/// Most matrices are left at one of their first rows.
-fn of_rows(a: &Csr<f64>, diagonal: &[f64]) -> Option<f64> {
+/// Most matrices are left at one of their first rows, so that all of the diagonal is not looked up before.
+fn of_rows(a: &Csr<f64>) -> Option<f64> {
     let mut most = 0.0f64;
-    for (i, d) in diagonal.iter().enumerate() {
-        let sum: f64 = a.row(i).1.iter().map(|v| v.abs()).sum();
-        most = most.max(share(sum - d.abs(), *d)?);
+    for i in 0..a.n_rows() {
+        let (d, sum) = (diagonal(a, i), a.row(i).1.iter().map(|v| v.abs()).sum::<f64>());
+        most = most.max(share(sum - d.abs(), d)?);
     }
     Some(most)
 }
 
 /// And at one of their first columns, which a mesh has met all of soon.
-fn of_columns(a: &Csr<f64>, diagonal: &[f64]) -> Option<f64> {
-    let mut sums = vec![0.0; a.n_cols()];
+fn of_columns(a: &Csr<f64>) -> Option<f64> {
+    // The sum so far, and the diagonal, once it was looked up; zeros cost nothing until then.
+    let mut columns = vec![[0.0; 2]; a.n_cols()];
     for i in 0..a.n_rows() {
         for (&j, v) in a.row(i).0.iter().zip(a.row(i).1) {
             let j = j as usize;
             if i != j {
-                sums[j] += v.abs();
-                share(sums[j], diagonal[j])?;
+                let [sum, d] = &mut columns[j];
+                if *d == 0.0 {
+                    *d = diagonal(a, j);
+                }
+                *sum += v.abs();
+                share(*sum, *d)?;
             }
         }
     }
-    sums.iter()
-        .zip(diagonal)
-        .map(|(sum, d)| share(*sum, *d))
-        .try_fold(0.0, |most, q| Some(f64::max(most, q?)))
+    let of_column = |(j, [sum, _]): (usize, &[f64; 2])| share(*sum, diagonal(a, j));
+    columns.iter().enumerate().map(of_column).try_fold(0.0, |most, q| Some(f64::max(most, q?)))
+}
+
+fn diagonal(a: &Csr<f64>, i: usize) -> f64 {
+    a.get(i, i).unwrap_or(0.0)
 }
 
 fn share(sum: f64, diagonal: f64) -> Option<f64> {

@@ -73,11 +73,6 @@ impl Device {
         }
     }
 
-    /// The GPU, where it is one: its driver translates kernels when they are first used.
-    pub(super) fn real_gpu(&self) -> Option<&Gpu> {
-        self.gpu().filter(|gpu| gpu.device().info().compute_capability.0 > 0)
-    }
-
     /// Seconds that a GPU took so far to load kernels.
     pub(super) fn loading_seconds(&self) -> f64 {
         self.gpu().map_or(0.0, |gpu| gpu.device().loading_seconds())

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::memory::copied;
 use super::ranks::{OnDevices, Ranks};
 use super::setup::Times;
 use super::trial::Ahead;
@@ -81,14 +82,14 @@ impl Look {
         let ahead = gpu.filter(|_| is_open).map(|_| Ahead::of(a));
         let on_ranks = match place {
             Place::Ranks(device, ranks) if is_worthwhile(a, options) => {
-                ranks.look(a, device, options.block_size, times)?
+                ranks.look(a, device, options, times)?
             }
             _ => None,
         };
         let (survey, copy) = match (gpu, on_ranks) {
             (Some(gpu), _) => {
                 let start = Instant::now();
-                let copy = DeviceCsr::upload(gpu.device(), a)?;
+                let copy = copied(gpu, a, 0..a.n_rows(), options)?;
                 times.upload += start.elapsed().as_secs_f64();
                 (copy.survey(gpu)?, Copied::Whole(copy))
             }

@@ -1,10 +1,12 @@
 //! How much device memory a plan takes, known before anything is allocated.
 
+use std::ops::Range;
+
 use super::plan::{Plan, choose_format};
 use super::{Method, Options, Precision, Precond};
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
-use crate::matrix::Target;
+use crate::matrix::{Csr, Target};
 use crate::precond::amg::prediction::Prediction;
 use crate::precond::{NullSpace, ilu};
 use crate::setup::DeviceCsr;
@@ -27,6 +29,64 @@ pub(super) fn number(options: &Options) -> u64 {
     }
 }
 
+/// About what a multigrid set-up takes at its peak, beside the matrix in its format.
+struct SetUp {
+    /// The matrix in CRS, interpolation and its transpose, the product of the first coarsening and A P, which
+    /// stays for the way back. They are given back in the end, unless the hierarchy is to take other values.
+    in_crs: u64,
+    /// A hierarchy with 8 vectors.
+    hierarchy: u64,
+}
+
+impl SetUp {
+    /// In the systems measured the transfers are as large as the matrix together, each of the products is as
+    /// large as it, and the hierarchy half as large again; [`Prediction`] may say more. What is there in its
+    /// format is given back at once, but for what is kept.
+    fn of(a: &Csr<f64>, options: &Options, hierarchy_in_f32: bool) -> SetUp {
+        let (nnz, n) = (a.nnz() as f64, a.n_rows() as f64);
+        let number = number(options) as f64;
+        let hierarchy_number = if hierarchy_in_f32 { 4.0 } else { 8.0 };
+        let Prediction { product, coarser } = Prediction::of(a, &options.amg);
+        let in_crs = if options.reusable { 2.5 } else { 2.0 } + 2.0 * product.max(1.0);
+        let hierarchy = 1.0 + coarser.max(0.5);
+        // Two copies in f64 while the coarsest matrix is inverted, and the inverse.
+        let inverse = n.min(options.amg.coarse_rows as f64).powi(2) * (2.0 * 8.0 + 4.0 + number);
+        let vectors = n * (3.0 * (4.0 + number) + 8.0 * hierarchy_number);
+        SetUp {
+            in_crs: (nnz * in_crs * (4.0 + number)) as u64,
+            hierarchy: (inverse + nnz * hierarchy * (4.0 + hierarchy_number) + vectors) as u64,
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.in_crs + self.hierarchy
+    }
+}
+
+/// Rows of a matrix on a GPU. While they are copied its pool grows to most of what a multigrid set-up with
+/// them may need, where there may be one: the system takes a millisecond for each GiB. Half of what is free
+/// is left to others.
+pub(super) fn copied(
+    gpu: &Gpu,
+    a: &Csr<f64>,
+    rows: Range<usize>,
+    options: &Options,
+) -> Result<DeviceCsr<f64>> {
+    let copy = DeviceCsr::with_room_for(gpu, a, rows.clone())?;
+    let share = rows.len() as f64 / a.n_rows().max(1) as f64;
+    std::thread::scope(|scope| {
+        if options.may_coarsen() {
+            scope.spawn(|| {
+                let free = gpu.device().memory().map_or(0, |(free, _)| free);
+                let needed = SetUp::of(a, options, options.amg_precision != Some(Precision::F64)).bytes();
+                gpu.device().reserve(((0.8 * share * needed as f64) as u64).min(free / 2));
+            });
+        }
+        copy.fill(gpu, a, rows)
+    })?;
+    Ok(copy)
+}
+
 impl Plan {
     /// [`vectors`] of this plan.
     fn vectors(&self) -> usize {
@@ -44,22 +104,15 @@ impl Plan {
         self.format.padding.stored * (4 + self.number()) + pointers
     }
 
-    /// About what a multigrid set-up takes at its peak, beside the matrix in its format: the matrix and its
-    /// strong part in CRS, interpolation and its transpose, the product of the first coarsening and A P,
-    /// which stays for the way back, and a hierarchy with 8 vectors. In the systems measured the transfers
-    /// are half as large as the matrix together, each of the products is as large as it, and the hierarchy
-    /// half as large again; [`Prediction`] may say more.
-    fn setup_bytes(&self) -> u64 {
-        let (nnz, n) = (self.a.nnz() as f64, self.a.n_rows() as f64);
-        let number = self.number() as f64;
-        let hierarchy_number = if self.hierarchy_in_f32 { 4.0 } else { 8.0 };
-        let Prediction { product, coarser } = Prediction::of(&self.a, &self.options.amg);
-        let in_crs = 2.5 + 2.0 * product.max(1.0);
-        let hierarchy = 1.0 + coarser.max(0.5);
-        // Two copies in f64 while the coarsest matrix is inverted, and the inverse.
-        let inverse = n.min(self.options.amg.coarse_rows as f64).powi(2) * (2.0 * 8.0 + 4.0 + number);
-        let matrices = nnz * (in_crs * (4.0 + number) + hierarchy * (4.0 + hierarchy_number));
-        (inverse + matrices + n * (3.0 * (4.0 + number) + 8.0 * hierarchy_number)) as u64
+    /// What multigrid takes, where that is the preconditioner.
+    fn set_up(&self) -> Option<SetUp> {
+        self.has_hierarchy().then(|| SetUp::of(&self.a, &self.options, self.hierarchy_in_f32))
+    }
+
+    /// Bytes of vectors beside the set-up of a hierarchy: they are made after it, in what it has given back.
+    fn vectors_beside(&self, set_up: Option<&SetUp>) -> u64 {
+        let given_back = set_up.filter(|_| !self.options.reusable).map_or(0, |set_up| set_up.in_crs);
+        self.vector_bytes().saturating_sub(given_back)
     }
 
     /// About what incomplete factors take.
@@ -86,9 +139,10 @@ impl Plan {
 
     /// Bytes on the device at most, set-up and all.
     pub fn expected_bytes(&self) -> u64 {
-        let hierarchy = if self.has_hierarchy() { self.setup_bytes() } else { 0 };
+        let set_up = self.set_up();
+        let hierarchy = set_up.as_ref().map_or(0, SetUp::bytes);
         let around = self.conversion_bytes() + self.factor_bytes();
-        self.matrix_bytes() + self.vector_bytes() + hierarchy + around
+        self.matrix_bytes() + self.vectors_beside(set_up.as_ref()) + hierarchy + around
     }
 
     /// The copy of the matrix, if that leaves room enough for the plan. Where a conversion on the GPU takes
@@ -111,16 +165,15 @@ impl Plan {
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory) where the GPU has less free.
     pub fn check_memory(&self, gpu: &Gpu) -> Result<()> {
         let vectors = format!("{} vectors", self.vectors());
-        let mut parts = vec![("matrix", self.matrix_bytes()), (vectors.as_str(), self.vector_bytes())];
-        if self.has_hierarchy() {
-            parts.push(("multigrid set-up, about", self.setup_bytes()));
-        }
-        if self.conversion_bytes() > 0 {
-            parts.push(("conversion from CRS, about", self.conversion_bytes()));
-        }
-        if self.factor_bytes() > 0 {
-            parts.push(("incomplete factors, about", self.factor_bytes()));
-        }
+        let set_up = self.set_up();
+        let mut parts = vec![
+            ("matrix", self.matrix_bytes()),
+            (vectors.as_str(), self.vectors_beside(set_up.as_ref())),
+            ("multigrid set-up, about", set_up.as_ref().map_or(0, SetUp::bytes)),
+            ("conversion from CRS, about", self.conversion_bytes()),
+            ("incomplete factors, about", self.factor_bytes()),
+        ];
+        parts.retain(|(_, bytes)| *bytes > 0);
         check_memory(&**gpu.device(), &parts)
     }
 }

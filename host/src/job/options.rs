@@ -108,6 +108,14 @@ impl Options {
         self.method.is_some() || self.precond.is_some()
     }
 
+    /// Whether multigrid was chosen, or may be.
+    pub(super) fn may_coarsen(&self) -> bool {
+        match self.precond {
+            Some(precond) => precond.description().has_hierarchy,
+            None => self.method.is_none(),
+        }
+    }
+
     /// What a method is made with. No cycle is longer than the iteration limit.
     pub fn method_parameters(&self) -> Parameters {
         let &Options { omega, block_size, singular_blocks, .. } = self;
@@ -121,7 +129,8 @@ impl Options {
         let &Options { block_size, singular_blocks, sweeps, omega, reusable, .. } = self;
         let (amg, ilu, near_null) = (self.amg.clone(), self.ilu.clone(), self.near_null.clone());
         let split = self.split.clone();
-        let hierarchy_in_f32 = false;
+        // What these are only a look at the matrix can tell.
+        let (hierarchy_in_f32, is_divisible) = (false, false);
         precond::Parameters {
             block_size,
             singular_blocks,
@@ -133,6 +142,7 @@ impl Options {
             near_null,
             hierarchy_in_f32,
             reusable,
+            is_divisible,
         }
     }
 }

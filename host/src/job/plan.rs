@@ -12,8 +12,8 @@ use crate::matrix::{
     AnyMatrix, Choice, Csr, Format, Magnitudes, Survey, Target, block, check, choose, choose_blocks,
 };
 use crate::precond::{self, Description, NullSpace, SingularBlocks};
+use crate::solver;
 use crate::solver::direct::Outlook;
-use crate::solver::{self, Stop};
 
 /// A matrix and how it is going to be solved with.
 #[derive(Clone)]
@@ -31,6 +31,8 @@ pub(super) struct Plan {
     pub null_space: Option<NullSpace>,
     /// Whether a hierarchy is applied in f32.
     pub hierarchy_in_f32: bool,
+    /// Whether it is known that nothing on the diagonal is 0.
+    pub is_divisible: bool,
     /// What is known of a factorisation of the matrix.
     pub outlook: Outlook,
     /// Whether such a factorisation is left where it takes much longer than was predicted.
@@ -94,6 +96,7 @@ impl Plan {
             converts_on_device,
             null_space,
             hierarchy_in_f32,
+            is_divisible,
             outlook,
             is_bound: false,
             warnings,
@@ -136,15 +139,10 @@ impl Plan {
         solver::Parameters { outlook, is_bound, ..self.options.method_parameters() }
     }
 
-    /// When a run that launches every kernel of the method once, and warms up, stops.
-    pub fn warm_up_stop(&self, threshold: f64) -> Stop {
-        warm_up_stop(self.method, &self.method_parameters(), threshold)
-    }
-
     /// What the preconditioner is made with.
     pub fn preconditioner_parameters(&self) -> precond::Parameters {
-        let hierarchy_in_f32 = self.hierarchy_in_f32;
-        precond::Parameters { hierarchy_in_f32, ..self.options.preconditioner_parameters() }
+        let Plan { hierarchy_in_f32, is_divisible, .. } = *self;
+        precond::Parameters { hierarchy_in_f32, is_divisible, ..self.options.preconditioner_parameters() }
     }
 
     /// Whether the preconditioner is made from the matrix in CRS where that is used.
@@ -164,11 +162,6 @@ impl Equation for Plan {
         Plan::project(self, x);
         Ok(())
     }
-}
-
-/// When a run that launches every kernel of the method once, and warms up, stops.
-pub(super) fn warm_up_stop(method: Method, parameters: &solver::Parameters, threshold: f64) -> Stop {
-    Stop { rtol: 0.0, atol: threshold, max_iterations: (method.description().warm_up)(parameters) }
 }
 
 /// Whether f32 holds such numbers and their inverses with room for the residual's decrease.

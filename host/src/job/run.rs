@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::progress::{CancellationToken, Iterations, Stage, Watch};
 use super::refine::{Refined, refine};
 use super::residual::{Equation, Norms};
-use super::setup::{Computes, Number, Operators, Times, operators, preconditioner};
+use super::setup::{Clock, Computes, Number, Operators, Times, operators, preconditioner};
 use super::solved::{Rhs, Solved};
 use super::{Device, Method, Options, Precision};
 use crate::backend::gpu::check_memory;
@@ -77,8 +77,6 @@ struct System<T: Real, B: Computes<T>> {
     solver: Box<dyn IterativeSolver<T, B>>,
     /// Bytes that the device held before.
     held_before: u64,
-    /// Whether the driver has every kernel ready.
-    is_warm: bool,
     cancellation: CancellationToken,
     /// What solves for several right-hand sides at once, once there were some.
     columns: Option<ColumnSolver<T, B>>,
@@ -96,9 +94,8 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let a = T::matrix(&plan.a)?;
         let copied = copy.as_ref().map_or(0, DeviceCsr::bytes);
         let held_before = device.counts().map_or(0, |counts| counts.allocated_bytes - copied);
-        let loaded_before = device.loading_seconds();
         let Operators { matrix, csr } = operators(&plan, backend, &a, copy, watch, times)?;
-        let start = Instant::now();
+        let clock = Clock::start(device);
         let m = preconditioner(&plan, backend, &a, csr, &matrix)?;
         let cancellation = watch.cancellation.clone();
         if plan.method.description().is_on_host
@@ -109,22 +106,9 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         }
         let solver = make_solver(&plan, backend, &a, &*m, &cancellation)?;
         backend.synchronize()?;
-        times.setup += start.elapsed().as_secs_f64();
-        times.count_as_warm_up(device.loading_seconds() - loaded_before);
-        let is_warm = device.real_gpu().is_none();
+        times.setup += clock.stop(times);
         let (device, backend) = (device.clone(), backend.clone());
-        Ok(System {
-            plan,
-            device,
-            backend,
-            matrix,
-            m,
-            solver,
-            held_before,
-            is_warm,
-            cancellation,
-            columns: None,
-        })
+        Ok(System { plan, device, backend, matrix, m, solver, held_before, cancellation, columns: None })
     }
 
     fn vector(&self, values: &[f64]) -> Result<B::Vector> {
@@ -223,18 +207,6 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         backend.synchronize()?;
         Ok(observer.judged(outcome))
     }
-
-    /// Launches every kernel of the method, which the driver translates when it is first launched, and would
-    /// otherwise do within the loop.
-    fn warm_up(&mut self, b: &B::Vector, rhs: &Rhs, threshold: f64) -> Result<()> {
-        let mut x = self.start(rhs.start)?;
-        let stop = self.plan.warm_up_stop(threshold);
-        let System { backend, matrix, m, solver, .. } = self;
-        solver.solve(backend, matrix, &mut **m, b, &mut x, &stop, &mut |_, _| ())?;
-        backend.synchronize()?;
-        self.is_warm = true;
-        Ok(())
-    }
 }
 
 /// The plan's method, which the token ends where it can be asked for no progress.
@@ -279,18 +251,14 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let mut x = self.start(rhs.start)?;
         self.backend.synchronize()?;
         times.upload += start.elapsed().as_secs_f64();
-        if !self.is_warm {
-            let start = Instant::now();
-            self.warm_up(&b, rhs, threshold)?;
-            times.warm_up += start.elapsed().as_secs_f64();
-        }
 
         watch.tell(Stage::Solve);
         let before = self.device.counts();
-        let start = Instant::now();
+        let device = self.device.clone();
+        let clock = Clock::start(&device);
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
         let outcome = self.iterate(&b, &mut x, threshold, &mut observer)?;
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = clock.stop(times);
         let now = self.device.counts();
         let counts = now.zip(before).map(|(now, before)| now.since(&before));
         let mut solved = self.solved(rhs, &x, outcome, seconds, counts, times)?;

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use cuda_std::Real;
 
+use super::Device;
 use super::plan::Plan;
 use super::progress::{Stage, Watch};
 use crate::backend::OneColumn;
@@ -41,11 +42,24 @@ pub(super) struct Times {
     pub check: f64,
 }
 
-impl Times {
-    /// Counts seconds of the set-up in which kernels were loaded as warm-up.
-    pub fn count_as_warm_up(&mut self, seconds: f64) {
-        self.setup -= seconds;
-        self.warm_up += seconds;
+/// A clock that tells from other work that a device loads kernels, which it does on their first use.
+pub(super) struct Clock<'a> {
+    device: &'a Device,
+    start: Instant,
+    loaded: f64,
+}
+
+impl<'a> Clock<'a> {
+    /// One that begins now.
+    pub fn start(device: &'a Device) -> Self {
+        Clock { device, start: Instant::now(), loaded: device.loading_seconds() }
+    }
+
+    /// Seconds since it began, but for those of loading, which are added to the warm-up.
+    pub fn stop(self, times: &mut Times) -> f64 {
+        let loading = self.device.loading_seconds() - self.loaded;
+        times.warm_up += loading;
+        (self.start.elapsed().as_secs_f64() - loading).max(0.0)
     }
 }
 

@@ -63,25 +63,46 @@ pub(super) fn best(a: &Csr<f64>, block: usize) -> Trial {
     best_of_piece(Arc::new(piece(a, block)), block)
 }
 
-/// [`best`] of a matrix without blocks, which another thread finds before anybody knows that it will be asked
-/// for.
-pub(super) struct Ahead(JoinHandle<Option<Trial>>);
+/// A piece of a matrix without blocks, and [`best`] of it where that was tried, which another thread finds
+/// before anybody knows that it will be asked for.
+pub(super) struct Ahead(JoinHandle<Tried>);
+
+/// What was tried of a matrix without blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tried {
+    /// A piece of it.
+    pub piece: Arc<Csr<f64>>,
+    /// [`best`] of that; `None` where it is none of the matrices that this is for.
+    pub best: Option<Trial>,
+}
+
+impl Tried {
+    /// A piece alone.
+    pub fn nothing(a: &Csr<f64>) -> Tried {
+        Tried { piece: Arc::new(piece(a, 1)), best: None }
+    }
+
+    /// [`best`].
+    pub fn best(&self) -> Trial {
+        self.best.clone().unwrap_or_else(|| best_of_piece(self.piece.clone(), 1))
+    }
+}
 
 impl Ahead {
     /// Begins.
     pub fn of(a: &Arc<Csr<f64>>) -> Ahead {
         let a = a.clone();
         Ahead(std::thread::spawn(move || {
-            let piece = Arc::new(piece(&a, 1));
+            let Tried { piece, .. } = Tried::nothing(&a);
             let is_made_for_it = piece.is_symmetric(check::ROUNDING).is_symmetric()
                 && Survey::of(&*piece).has_positive_diagonal();
-            is_made_for_it.then(|| best_of_piece(piece, 1))
+            Tried { best: is_made_for_it.then(|| best_of_piece(piece.clone(), 1)), piece }
         }))
     }
 
-    /// Waits for what was found; `None` where nothing was to be tried.
-    pub fn found(self) -> Option<Trial> {
-        self.0.join().ok().flatten()
+    /// Waits for what was found.
+    pub fn found(self) -> Option<Tried> {
+        self.0.join().ok()
     }
 }
 
@@ -98,14 +119,13 @@ fn best_of_piece(piece: Arc<Csr<f64>>, block: usize) -> Trial {
     if second.iterations.is_some() && second.bytes < MORE * first.bytes { second } else { first }
 }
 
-/// Iterations with the diagonal on a piece of `a`, of CG where that is symmetric, and of IDR; `None` where
-/// that takes more than so many.
-pub(super) fn diagonal_iterations(a: &Csr<f64>, is_symmetric: bool, most: u32) -> Option<u32> {
+/// Iterations with the diagonal on a piece of a matrix, of CG where that is symmetric, and of IDR; `None`
+/// where that takes more than so many.
+pub(super) fn diagonal_iterations(piece: &Arc<Csr<f64>>, is_symmetric: bool, most: u32) -> Option<u32> {
     let cpu = Cpu::new(1).ok()?;
-    let piece = Arc::new(piece(a, 1));
     let found = cpu.install(|| {
         let matrix = cpu.matrix(&Arc::new(AnyMatrix::Crs(piece.clone())))?;
-        let mut m = Jacobi::setup(&cpu, &piece)?;
+        let mut m = Jacobi::setup(&cpu, piece)?;
         let n = piece.n_rows();
         match is_symmetric {
             true => iterations(&cpu, &mut Cg::new(&cpu, n, &m)?, &matrix, &mut m, most),
@@ -126,15 +146,19 @@ pub(super) struct Factors {
     pub fill: f64,
 }
 
-/// The incomplete factors that take few iterations of GMRES on a piece of `a`: those of its pattern, which
-/// are soon made, else those by size; `None` where they take more than so many. Factors by size of a graph
-/// that is none of a mesh fill as no piece shows.
-pub(super) fn factors(a: &Csr<f64>, params: &ilu::Params, is_mesh: bool, most: u32) -> Option<Factors> {
+/// The incomplete factors that take few iterations of GMRES on a piece of a matrix: those of its pattern,
+/// which are soon made, else those by size; `None` where they take more than so many. Factors by size of a
+/// graph that is none of a mesh fill as no piece shows.
+pub(super) fn factors(
+    piece: &Arc<Csr<f64>>,
+    params: &ilu::Params,
+    is_mesh: bool,
+    most: u32,
+) -> Option<Factors> {
     let cpu = Cpu::new(1).ok()?;
-    let piece = Arc::new(piece(a, 1));
     let attempt = |kind: ilu::Kind, most: u32| -> Result<Option<Factors>> {
         let matrix = cpu.matrix(&Arc::new(AnyMatrix::Crs(piece.clone())))?;
-        let mut m = Ilu::setup(&cpu, &piece, &ilu::Params { kind, ..params.clone() })?;
+        let mut m = Ilu::setup(&cpu, piece, &ilu::Params { kind, ..params.clone() })?;
         let fill = m.info().entries as f64 / piece.nnz().max(1) as f64;
         let mut gmres = Gmres::new(&cpu, piece.n_rows(), (most as usize).clamp(1, MAX_RESTART))?;
         let found = iterations(&cpu, &mut gmres, &matrix, &mut m, most)?;
@@ -280,13 +304,14 @@ mod tests {
     fn another_thread_finds_the_same() {
         for problem in ["poisson2d:90", "tet:18"] {
             let a = Arc::new(matrix(problem));
-            assert_eq!(Ahead::of(&a).found(), Some(best(&a, 1)), "{problem}");
+            let found = Ahead::of(&a).found().unwrap();
+            assert_eq!(found, Tried { best: Some(best(&a, 1)), ..Tried::nothing(&a) }, "{problem}");
         }
         let unsymmetric = matrix("convection-diffusion:60:100");
         let negative = matrix("poisson2d:60").map_values(|v| -v);
         let empty = Csr::from_triplets(3, 3, []).unwrap();
         for a in [unsymmetric, negative, empty] {
-            assert_eq!(Ahead::of(&Arc::new(a)).found(), None);
+            assert_eq!(Ahead::of(&Arc::new(a.clone())).found(), Some(Tried::nothing(&a)));
         }
     }
 

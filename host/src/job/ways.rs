@@ -6,7 +6,7 @@ use std::f64::consts::LN_2;
 use super::rung::{
     Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, counting_seconds, diagonal_iteration_seconds,
 };
-use super::trial::{self, Ahead, Trial};
+use super::trial::{self, Ahead, Trial, Tried};
 use super::{Method, Options, Precond};
 use crate::analysis::{Analysis, contraction, expansion};
 use crate::matrix::Csr;
@@ -64,8 +64,10 @@ pub struct Maker<'a> {
     pub a: &'a Csr<f64>,
     pub analysis: &'a Analysis,
     pub options: &'a Options,
-    /// What another thread has found out meanwhile.
-    pub ahead: Cell<Option<Ahead>>,
+    /// What another thread finds out meanwhile,
+    ahead: Cell<Option<Ahead>>,
+    /// and what is known of a piece without blocks, once somebody has asked.
+    tried: OnceCell<Tried>,
     /// Iterations with the diagonal at most, once they were looked for.
     most_steps: OnceCell<f64>,
 }
@@ -77,7 +79,14 @@ impl<'a> Maker<'a> {
         options: &'a Options,
         ahead: Option<Ahead>,
     ) -> Maker<'a> {
-        Maker { a, analysis, options, ahead: Cell::new(ahead), most_steps: OnceCell::new() }
+        let (tried, most_steps) = Default::default();
+        Maker { a, analysis, options, ahead: Cell::new(ahead), tried, most_steps }
+    }
+
+    /// What was tried of a piece without blocks.
+    pub fn tried(&self) -> &Tried {
+        let ahead = || self.ahead.take().and_then(Ahead::found);
+        self.tried.get_or_init(|| ahead().unwrap_or_else(|| Tried::nothing(self.a)))
     }
 
     /// Negative definite matrices have been negated.
@@ -139,8 +148,7 @@ impl<'a> Maker<'a> {
     }
 
     fn best_coarsening(&self, block_size: usize) -> Trial {
-        let ahead = if block_size == 1 { self.ahead.take() } else { None };
-        ahead.and_then(Ahead::found).unwrap_or_else(|| trial::best(self.a, block_size))
+        if block_size == 1 { self.tried().best() } else { trial::best(self.a, block_size) }
     }
 
     /// Seconds in which an iteration of the method makes a vector orthogonal to others. Of matrices that are
@@ -188,7 +196,8 @@ impl<'a> Maker<'a> {
             () if analysis.is_like_diffusion() => "a pressure, and a block for which multigrid is made",
             // As that of flows through porous media.
             () if analysis.may_be_definite()
-                && trial::diagonal_iterations(&block, true, NEAR_DIAGONAL).is_some() =>
+                && trial::diagonal_iterations(&Tried::nothing(&block).piece, true, NEAR_DIAGONAL)
+                    .is_some() =>
             {
                 "a pressure, and a block that is near its diagonal"
             }
@@ -319,7 +328,7 @@ impl<'a> Maker<'a> {
         let growth = self.lengthening();
         let most = most / growth;
         let of_piece = (most >= FEWEST)
-            .then(|| trial::diagonal_iterations(self.a, is_symmetric, most as u32))
+            .then(|| trial::diagonal_iterations(&self.tried().piece, is_symmetric, most as u32))
             .flatten()?;
         Some((growth * f64::from(of_piece)).min(most_steps))
     }
@@ -362,7 +371,7 @@ impl<'a> Maker<'a> {
         let growth = self.lengthening();
         let is_mesh = expansion(self.a) < EXPANDING;
         let most = (f64::from(FACTORS_PATIENCE) / growth) as u32;
-        let found = trial::factors(self.a, &self.options.ilu, is_mesh, most)?;
+        let found = trial::factors(&self.tried().piece, &self.options.ilu, is_mesh, most)?;
         let (expected, fill) = (growth * f64::from(found.iterations), found.fill);
         let elimination = ELIMINATED * nnz * fill.powi(2) * nnz / rows;
         let products = SOLVED * nnz * (1.0 + fill) + diagonal_iteration_seconds(structure);

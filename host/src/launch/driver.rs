@@ -69,6 +69,8 @@ pub struct Driver {
 
 /// Pieces of idle page-locked memory that are kept.
 const KEPT_PAGE_LOCKED: usize = 4;
+/// Bytes of the smallest: the progress of a solve of 30,000 iterations.
+const LEAST_PAGE_LOCKED: usize = 1 << 18;
 
 struct Allocation {
     bytes: usize,
@@ -152,13 +154,17 @@ impl Driver {
         self
     }
 
-    /// Makes the page-locked memory of large copies now, which takes some milliseconds, and not in the first
-    /// of them. Where it cannot be had, that copy will say so.
+    /// Makes the page-locked memory of large copies, and of a solve's progress, now, which takes some
+    /// milliseconds, and not in the first of them. Where it cannot be had, that one will say so.
     pub fn prepare_copies(&self) {
         if self.enter().is_ok() {
             let made = Staging::new().ok();
             let mut staging = lock(&self.staging);
             *staging = staging.take().or(made);
+            if let Ok(address) = self.alloc_host_visible(LEAST_PAGE_LOCKED) {
+                // SAFETY: nobody else has the address.
+                unsafe { self.free(address) };
+            }
         }
     }
 

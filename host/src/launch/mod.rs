@@ -237,6 +237,11 @@ pub trait Launch: Send + Sync {
         let _ = kernel;
         Ok(None)
     }
+    /// Takes so much memory from the system, of what is free, so that later allocations need not wait for it.
+    /// It may be called beside other work of the device; meanwhile [`Launch::memory`] counts it as taken.
+    fn reserve(&self, bytes: u64) {
+        let _ = bytes;
+    }
     /// Seconds that went so far into loading kernels, which for PTX is the time that the driver translates
     /// it.
     fn loading_seconds(&self) -> f64 {

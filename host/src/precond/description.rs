@@ -68,6 +68,8 @@ pub struct Parameters {
     pub hierarchy_in_f32: bool,
     /// Whether a hierarchy keeps what it needs to take other values.
     pub reusable: bool,
+    /// Whether it is known that nothing on the diagonal is 0.
+    pub is_divisible: bool,
 }
 
 /// What a preconditioner is made of.
@@ -86,13 +88,15 @@ pub(crate) struct Source<'a, T: Real, B: Algebra<T>> {
 }
 
 impl<T: Real, B: Algebra<T>> Source<'_, T, B> {
-    /// The planes of blocks, where they are there and every block on the diagonal can be inverted. Where one
-    /// cannot, the host says which.
+    /// The matrix in planes, where it is there and the diagonal, or every block on it, can be inverted. Where
+    /// one cannot, the host says which.
     pub fn regular_planes(&self) -> Result<Option<&Blocks<B::Csr>>> {
-        match self.csr.as_ref().filter(|planes| planes.block() > 1) {
-            Some(planes) if self.backend.singular_blocks(planes)? == 0 => Ok(Some(planes)),
-            _ => Ok(None),
-        }
+        let Some(planes) = &self.csr else { return Ok(None) };
+        let is_regular = match planes.block() {
+            1 => self.parameters.is_divisible,
+            _ => self.backend.singular_blocks(planes)? == 0,
+        };
+        Ok(is_regular.then_some(planes))
     }
 }
 

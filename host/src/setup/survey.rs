@@ -123,7 +123,7 @@ mod tests {
                 diagonal.into_iter().chain([(0, i, upper), (i, 0, v)]).chain(far)
             });
             let a = Csr::from_triplets(n, n, entries.chain([(0, 0, 300.0)])).unwrap();
-            let copy = DeviceCsr::upload(gpu.device(), &a).unwrap();
+            let copy = DeviceCsr::upload(&gpu, &a).unwrap();
             let Ok(expected) = a.mirrored();
             assert_eq!(copy.mirrored(&gpu).unwrap(), expected);
             assert_eq!((expected.is_symmetric, expected.share < 1.0), (other == 0.0, other > 0.0));
@@ -136,7 +136,7 @@ mod tests {
     fn agrees<T: Real>() {
         let gpu = strict();
         for a in all_samples::<T>() {
-            let found = DeviceCsr::upload(gpu.device(), &a).unwrap().survey(&gpu).unwrap();
+            let found = DeviceCsr::upload(&gpu, &a).unwrap().survey(&gpu).unwrap();
             let expected = Survey::of(&a);
             let near = |x: f64, y: f64| (x - y).abs() <= 1e-12 * expected.sum_of_magnitudes;
             assert!(near(found.sum, expected.sum), "{found:?} {expected:?}");
@@ -158,7 +158,7 @@ mod tests {
         for v in [f64::NAN, f64::INFINITY, 1.0] {
             let entries = [(0, 0, 2.0), (0, 2, v), (2, 0, v), (3, 3, -1e-300), (4, 3, 0.0)];
             let a = Csr::from_triplets(5, 5, entries).unwrap();
-            let found = DeviceCsr::upload(gpu.device(), &a).unwrap().survey(&gpu).unwrap();
+            let found = DeviceCsr::upload(&gpu, &a).unwrap().survey(&gpu).unwrap();
             let expected = Survey::of(&a);
             assert_eq!((found.is_finite, found.empty_row), (v == 1.0, Some(1)));
             assert_eq!((found.is_mirrored, found.diagonal), (expected.is_mirrored, expected.diagonal));
@@ -166,7 +166,7 @@ mod tests {
         }
         // A row of zeros is empty too.
         let zeros = Csr::from_triplets(4, 4, [(0, 0, 2.0), (1, 2, 0.0), (2, 1, 1.0), (3, 3, 1.0)]).unwrap();
-        let found = DeviceCsr::upload(gpu.device(), &zeros).unwrap().survey(&gpu).unwrap();
+        let found = DeviceCsr::upload(&gpu, &zeros).unwrap().survey(&gpu).unwrap();
         assert_eq!((found.empty_row, Survey::of(&zeros).empty_row), (Some(1), Some(1)));
     }
 }

@@ -32,9 +32,6 @@ pub struct Description {
     /// Vectors of length n in its workspace, with a preconditioner that is fused or not:
     /// [`Preconditioner::shape`](crate::precond::Preconditioner::shape).
     pub vectors: fn(&Parameters, is_fused: bool) -> usize,
-    /// Iterations that launch every kernel of it. Where iterations are recorded the third is the first of
-    /// them.
-    pub warm_up: fn(&Parameters) -> u32,
 }
 
 /// The parameters of all methods.
@@ -94,7 +91,6 @@ impl Description {
             is_on_host: false,
             after_breakdown: None,
             vectors,
-            warm_up: |_| 3,
         }
     }
 

@@ -24,7 +24,6 @@ const S: usize = 4;
 pub(super) const DESCRIPTION: Description = Description {
     doc: "IDR(4), few vectors",
     after_breakdown: Some("gmres"),
-    warm_up: |_| 2 * CYCLE as u32,
     ..Description::new("idr", "IDR(4)", |_, _| 3 * S + 3)
 };
 
@@ -37,8 +36,6 @@ pub(super) fn make<T: Real, B: Backend<T> + 'static>(
     Ok(Box::new(Idr::new(backend, a.n_rows())?))
 }
 
-/// Products with A in a cycle.
-const CYCLE: usize = S + 1;
 /// `(p_k, g_k)`.
 const P_G: Slot = Slot(0);
 /// `(p_k, v)`.

@@ -19,7 +19,6 @@ pub(super) const DESCRIPTION: Description = Description {
     parameters: &[Parameter { name: "restart", doc: GMRES.parameters[0].doc }],
     descends: true,
     title_parameters: GMRES.title_parameters,
-    warm_up: GMRES.warm_up,
     ..Description::new("lgmres", "LGMRES", |parameters, _| {
         2 * expected_cycle(parameters) + 3 + remembered(parameters.restart)
     })

@@ -71,8 +71,8 @@ fn copies_arrive_in_order_and_are_counted() {
         return;
     }
     let device = open(0);
-    // Through the driver alone, exactly one staging buffer, and several with an odd rest.
-    let lengths = [1, 4097, (16 << 20) - 1, 16 << 20, (50 << 20) + 13];
+    // Through the driver alone, some pieces, exactly one staging buffer, the ring, and more with an odd rest.
+    let lengths = [1, 4097, (1 << 20) - 1, (1 << 20) + 5, 4 << 20, 32 << 20, (50 << 20) + 13];
     for length in lengths {
         let before = counts(&device);
         let source = noise(length);
@@ -194,6 +194,13 @@ fn memory_that_is_given_back_is_free_and_is_used_again() {
         give_back(b);
         assert_eq!(free(), 200);
         assert_eq!(counts(&device).allocations, 3);
+        // What is there is enough, and what the device does not have is not asked for.
+        for bytes in [1 << 20, 10 << 30] {
+            device.reserve(bytes);
+            assert_eq!((free(), counts(&device).allocations), (200, 3));
+        }
+        give_back(take(200));
+        assert_eq!(free(), 200);
     }
 }
 

@@ -83,7 +83,7 @@ fn what_cannot_be_recorded_fails_and_leaves_no_recording() {
         let refused: [(&str, Refused); 8] = unsafe {
             [
                 ("cuMemAlloc(8 bytes)", &|| device.alloc(8).map(drop)),
-                ("cuMemAllocHost(8 bytes of", &|| device.alloc_host_visible(8).map(drop)),
+                ("cuMemAllocHost(262144 bytes of", &|| device.alloc_host_visible(8).map(drop)),
                 ("cuMemcpyHtoDAsync(3 bytes to", &|| device.upload(data, &[1, 2, 3])),
                 ("cuMemcpyDtoHAsync(4 bytes from", &|| device.download(&mut [0; 4], data)),
                 ("cuMemcpyDtoDAsync(4 bytes from", &|| device.copy(data + 4, data, 4)),

@@ -120,6 +120,7 @@ functions! {
 
     // Functions
     fn cuFuncGetAttribute(value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
+    fn cuFuncLoad(function: CUfunction);
     fn cuFuncSetAttribute(function: CUfunction, attribute: CUfunction_attribute, value: c_int);
     fn cuFuncSetCacheConfig(function: CUfunction, config: CUfunc_cache);
     fn cuFuncSetSharedMemConfig(function: CUfunction, config: CUsharedconfig);

@@ -6,11 +6,11 @@ use arithmetic::survey::Found;
 
 use super::Ranks;
 use super::orders::Order;
-use super::there::{There, take_rows};
+use super::there::{There, Whole, take_rows};
 use crate::comm::{Partition, Partitioning};
 use crate::error::Result;
-use crate::job::Device;
 use crate::job::setup::Times;
+use crate::job::{Device, Options};
 use crate::matrix::Csr;
 use crate::setup::DeviceCsr;
 
@@ -39,16 +39,17 @@ impl Ranks {
         &self,
         a: &Arc<Csr<f64>>,
         device: &Device,
-        block: usize,
+        options: &Options,
         times: &mut Times,
     ) -> Result<Option<(Found, OnDevices)>> {
         let is_here = self.comm.one_process().is_some() && device.gpu().is_some();
         if !is_here || self.partitioning != Partitioning::Blocks {
             return Ok(None);
         }
-        let partition = Arc::new(Partition::new(a, self.size(), block, &self.partitioning)?);
+        let partition = Arc::new(Partition::new(a, self.size(), options.block_size, &self.partitioning)?);
+        let whole = Whole { a: a.clone(), partition: partition.clone(), options: options.clone() };
         self.fatal(|| self.order(&Order::Look))?;
-        let (seconds, ranks) = take_rows(&*self.comm, device, Some((a.clone(), partition.clone())))?;
+        let (seconds, ranks) = take_rows(&*self.comm, device, Some(whole))?;
         times.upload += seconds;
         Ok(ranks.map(|ranks| {
             let found = ranks.iter().map(|there| there.found).fold(Found::NONE, Found::with);
@@ -65,7 +66,7 @@ mod tests {
     use crate::job::plan::Plan;
     use crate::job::progress::Watch;
     use crate::job::solved::Rhs;
-    use crate::job::{Method, Options, Precond};
+    use crate::job::{Method, Precond};
     use crate::matrix::{Survey, Target};
     use crate::problem::generate;
     use crate::setup::Matrices;
@@ -85,7 +86,8 @@ mod tests {
         let few = Arc::new(Csr::from_triplets(2, 2, [(0, 0, 2.0), (0, 1, -1.0), (1, 1, 3.0)]).unwrap());
         for (a, size) in [(matrix(), 2), (matrix(), 3), (few, 4)] {
             let (device, ranks) = on_simulators(size);
-            let (found, there) = ranks.look(&a, &device, 1, &mut Times::default()).unwrap().unwrap();
+            let (found, there) =
+                ranks.look(&a, &device, &Options::default(), &mut Times::default()).unwrap().unwrap();
             let (found, expected) = (Survey::made((a.n_rows(), a.n_cols()), &found), Survey::of(&a));
             let near = |x: f64, y: f64| (x - y).abs() <= 1e-12 * expected.sum_of_magnitudes;
             assert!(near(found.sum, expected.sum) && near(found.m_share, expected.m_share));
@@ -105,7 +107,7 @@ mod tests {
         let open = |_| Device::cpu(1);
         let ranks = Ranks::threads(2, Partitioning::Blocks, open).unwrap();
         let sim = Device::simulator().unwrap();
-        assert!(ranks.look(&matrix(), &sim, 1, &mut Times::default()).unwrap().is_none());
+        assert!(ranks.look(&matrix(), &sim, &Options::default(), &mut Times::default()).unwrap().is_none());
     }
 
     #[test]
@@ -127,7 +129,8 @@ mod tests {
                 let rhs = Rhs { b: &b, norm: crate::norm::norm(&b), threshold: 1e-8, start: None };
                 (system.solve(&rhs, &mut watch, &mut times).unwrap(), uploaded)
             };
-            let there = ranks.look(&a, &device, 1, &mut Times::default()).unwrap().unwrap().1;
+            let there =
+                ranks.look(&a, &device, &Options::default(), &mut Times::default()).unwrap().unwrap().1;
             let ((there, less), (alone, uploaded)) = (solved(Some(there)), solved(None));
             assert_eq!((&there.x, there.outcome.iterations), (&alone.x, alone.outcome.iterations));
             // About half of the entries are rank 0's, 12 bytes each.

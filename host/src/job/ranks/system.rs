@@ -18,7 +18,7 @@ use crate::job::progress::{Iterations, Stage, Watch};
 use crate::job::refine::{Refined, refine};
 use crate::job::residual::{Equation, Norms};
 use crate::job::run::Prepared;
-use crate::job::setup::Times;
+use crate::job::setup::{Clock, Times};
 use crate::job::solved::{Rhs, Solved};
 use crate::job::{Device, Options, Precond};
 use crate::setup::DeviceCsr;
@@ -49,8 +49,6 @@ struct System {
     quality: Quality,
     storage: Storage,
     part: Box<dyn Part>,
-    /// Whether the driver has every kernel ready.
-    is_warm: bool,
     /// What was exchanged in the solve that runs, and the bytes that it moved.
     exchanged: Exchanged,
     bytes_moved: u64,
@@ -93,7 +91,6 @@ impl System {
         let storage = ranks.fatal(|| part::storage_of_all(&**comm, part.storage(), plan.a.nnz()))?;
         let uploaded = times.upload - before.1;
         times.setup = before.0 + start.elapsed().as_secs_f64() - uploaded;
-        let is_warm = device.real_gpu().is_none();
         let (device, ranks) = (device.clone(), ranks.clone());
         Ok(System {
             plan,
@@ -104,7 +101,6 @@ impl System {
             quality,
             storage,
             part,
-            is_warm,
             exchanged: Exchanged::default(),
             bytes_moved: 0,
             around: [0.0; 2],
@@ -187,19 +183,14 @@ impl Refined for System {
 impl Prepared for System {
     fn solve(&mut self, rhs: &Rhs, watch: &mut Watch, times: &mut Times) -> Result<Solved> {
         let threshold = rhs.threshold;
-        if !self.is_warm {
-            let start = Instant::now();
-            self.run_once(rhs.b, rhs.start, self.plan.warm_up_stop(threshold), &mut |_, _| ())?;
-            self.is_warm = true;
-            times.warm_up += start.elapsed().as_secs_f64();
-        }
         (self.exchanged, self.bytes_moved, self.around) = (Exchanged::default(), 0, [0.0; 2]);
         watch.tell(Stage::Solve);
-        let start = Instant::now();
+        let (start, device) = (Instant::now(), self.device.clone());
+        let clock = Clock::start(&device);
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
         let (x, outcome) = self.run(rhs.b, rhs.start, threshold, &mut observer)?;
         // Without the look at the residual.
-        let unrefined = start.elapsed().as_secs_f64();
+        let unrefined = clock.stop(times);
         let mut solved = Solved {
             residual: Norms::of(&self.plan.a, &x, rhs.b),
             x,

@@ -10,7 +10,8 @@ use super::share::nothing_shared;
 use crate::backend::gpu::Gpu;
 use crate::comm::{Comm, NOWHERE, Partition, Runs, agree};
 use crate::error::Result;
-use crate::job::Device;
+use crate::job::memory::copied;
+use crate::job::{Device, Options};
 use crate::matrix::Csr;
 use crate::setup::{DeviceCsr, Parts};
 
@@ -23,8 +24,12 @@ pub(super) struct There {
     pub found: Found,
 }
 
-/// A matrix, and which rank has which rows: a range each.
-pub(super) type Whole = (Arc<Csr<f64>>, Arc<Partition>);
+/// A matrix, which rank has which rows, a range each, and what is asked for.
+pub(super) struct Whole {
+    pub a: Arc<Csr<f64>>,
+    pub partition: Arc<Partition>,
+    pub options: Options,
+}
 
 /// Takes the rows of every rank to its device, and looks at them there; what came of it, at rank 0, is `None`
 /// where a rank has no device or that has no room. In front are the seconds of the copies. All ranks of one
@@ -36,10 +41,10 @@ pub(super) fn take_rows(
 ) -> Result<(f64, Option<Vec<There>>)> {
     let process = comm.one_process().ok_or_else(nothing_shared)?;
     let given = process.share(Arc::new(whole))?;
-    let (a, partition) = given[0].as_ref().as_ref().ok_or_else(nothing_shared)?;
+    let Whole { a, partition, options } = given[0].as_ref().as_ref().ok_or_else(nothing_shared)?;
     let start = Instant::now();
     let own = partition.rows(comm.rank()).as_range().ok_or_else(nothing_shared)?;
-    let taken = agree(comm, taken(device, a, own.start as usize..own.end as usize))?;
+    let taken = agree(comm, taken(device, a, own.start as usize..own.end as usize, options))?;
     let seconds = start.elapsed().as_secs_f64();
     let seen = taken.map(|(gpu, rows)| seen(gpu, rows, own)).transpose();
     let all = process.hand_over(comm.rank(), vec![agree(comm, seen)?])?;
@@ -51,11 +56,12 @@ fn taken<'a>(
     device: &'a Device,
     a: &Csr<f64>,
     rows: Range<usize>,
+    options: &Options,
 ) -> Result<Option<(&'a Gpu, DeviceCsr<f64>)>> {
     let nnz = a.row_ptr()[rows.end] - a.row_ptr()[rows.start];
     let has_room = |gpu: &&Gpu| DeviceCsr::<f64>::has_room(gpu, rows.len(), nnz);
     let Some(gpu) = device.gpu().filter(has_room) else { return Ok(None) };
-    Ok(Some((gpu, DeviceCsr::upload_rows(gpu.device(), a, rows)?)))
+    Ok(Some((gpu, copied(gpu, a, rows, options)?)))
 }
 
 /// What is found in rows, which are `own` and have these columns of their rank.

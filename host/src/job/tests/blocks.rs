@@ -64,7 +64,8 @@ fn the_matrix_is_copied_once() {
             for (precision, number) in [(Precision::F64, 8), (Precision::F32, 4)] {
                 let options = Options { precision, ..options(precond, block) };
                 let (Solution { report, .. }, counts) = solved(&a, &options);
-                let crs = nnz * (number + 4) + 4 * (n + 1);
+                // The host's row pointers have 64 bits.
+                let crs = nnz * (number + 4) + 8 * (n + 1);
                 // b, and what x is kept out of; each refinement copies a residual.
                 let basis = u64::from(report.projected) * block as u64;
                 let vectors = number * n * (1 + basis + u64::from(report.refinements));

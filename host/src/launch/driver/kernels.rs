@@ -100,7 +100,14 @@ impl Kernels {
         };
         // Machine code was made of this text, and does the same.
         let waits = overlap::waits(self.modules.entry(name).ok_or_else(unknown)?);
-        let handle = |module: &Module| Ok(module.get_function(name).map_err(failed(call()))?.to_raw());
+        let handle = |module: &Module| {
+            let function = module.get_function(name).map_err(failed(call()))?.to_raw();
+            // Otherwise the driver loads it when it is launched. One before 12.4 has no such function; and
+            // what cannot be loaded cannot be launched, which will say why.
+            // SAFETY: the handle is of the current context.
+            let _ = unsafe { sys::cuFuncLoad(function) };
+            Ok(function)
+        };
         if let Some(module) = &self.machine_code {
             return Ok(Loaded { function: Function { handle: handle(module)?, waits }, _module: None });
         }

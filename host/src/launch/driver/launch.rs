@@ -3,7 +3,7 @@
 use super::graph::{self, Recorded};
 use super::lock::lock;
 use super::status::failed;
-use super::{Driver, KEPT_PAGE_LOCKED, Kind, memory, staging};
+use super::{Driver, KEPT_PAGE_LOCKED, Kind, LEAST_PAGE_LOCKED, memory, staging};
 use crate::error::{Error, Result};
 use crate::launch::{
     Address, Counters, Cuda, DeviceInfo, Event, Graph, Handle, KernelAttributes, Launch, NativeLaunch,
@@ -59,7 +59,9 @@ impl Launch for Driver {
         Ok(self.allocated(address, bytes, Kind::Device))
     }
 
+    /// Pieces of some sizes, so that the next that is asked for finds one that was given back.
     fn alloc_host_visible(&self, bytes: usize) -> Result<Address> {
+        let bytes = bytes.max(LEAST_PAGE_LOCKED).next_power_of_two();
         self.enter_now(|| format!("cuMemAllocHost({bytes} bytes of page-locked memory)"))?;
         let kept = {
             let mut idle = lock(&self.idle_page_locked);
@@ -67,7 +69,7 @@ impl Launch for Driver {
         };
         let address = match kept {
             Some(address) => address,
-            None => memory::take_page_locked(bytes.max(1), &self.info.name)?,
+            None => memory::take_page_locked(bytes, &self.info.name)?,
         };
         Ok(self.allocated(address, bytes, Kind::Host))
     }
@@ -302,6 +304,13 @@ impl Launch for Driver {
     fn kernel_attributes(&self, kernel: &'static str) -> Result<Option<KernelAttributes>> {
         self.enter()?;
         self.kernels.attributes(kernel).map(Some)
+    }
+
+    fn reserve(&self, bytes: u64) {
+        if self.enter().is_ok() {
+            // SAFETY: the stream is this driver's, and its context is current.
+            unsafe { self.memory.reserve(bytes, self.stream.as_inner()) };
+        }
     }
 
     fn loading_seconds(&self) -> f64 {

@@ -67,6 +67,32 @@ impl DeviceMemory {
         }
     }
 
+    /// Lets the pool hold so many bytes which nobody uses, as far as the system has them. In small pieces:
+    /// other calls of the driver wait while one is taken. The driver joins them where that is needed.
+    ///
+    /// # Safety
+    /// The stream is of the current context.
+    pub(super) unsafe fn reserve(&self, bytes: u64, stream: CUstream) {
+        const PIECE: usize = 128 << 20;
+        if self.pool.is_none() {
+            return;
+        }
+        let missing = bytes.saturating_sub(self.idle()) / PIECE as u64;
+        let mut taken = Vec::new();
+        for _ in 0..missing {
+            let mut address = 0;
+            // SAFETY: `address` is writable; the caller vouches for the stream.
+            if unsafe { sys::cuMemAllocAsync(&mut address, PIECE, stream) } != SUCCESS {
+                break;
+            }
+            taken.push(address);
+        }
+        for address in taken {
+            // SAFETY: taken above, and nothing uses it.
+            unsafe { sys::cuMemFreeAsync(address, stream) };
+        }
+    }
+
     /// Bytes which the pool holds and nobody uses; the driver counts them as taken.
     pub(super) fn idle(&self) -> u64 {
         let Some(pool) = self.pool else { return 0 };

@@ -191,6 +191,9 @@ impl Launch for Profiled {
     fn cuda(&self) -> Option<Cuda> {
         self.device.cuda()
     }
+    fn reserve(&self, bytes: u64) {
+        self.device.reserve(bytes);
+    }
     fn loading_seconds(&self) -> f64 {
         self.device.loading_seconds()
     }

@@ -255,7 +255,7 @@ mod tests {
     #[track_caller]
     fn compare<T: Real, S: Real>(a: &Csr<T>) -> (Format, usize) {
         let gpu = gpu();
-        let on_device = DeviceCsr::upload(gpu.device(), a).unwrap();
+        let on_device = DeviceCsr::upload(&gpu, a).unwrap();
         let choice = choose(a, Target::Gpu);
         let matrix = Formats::<T, S>::operator(&gpu, &Blocks::scalar(on_device.clone())).unwrap();
         let said = (matrix.format(), matrix.sigma(), matrix.stored(), matrix.reason().unwrap());
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn crs_shares_its_arrays() {
         let gpu = gpu();
-        let a: DeviceCsr<f64> = DeviceCsr::upload(gpu.device(), &with_lengths(9, &[3; 40])).unwrap();
+        let a: DeviceCsr<f64> = DeviceCsr::upload(&gpu, &with_lengths(9, &[3; 40])).unwrap();
         let blocks = Blocks::scalar(a.clone());
         let allocated = gpu.device().counters().snapshot().allocations;
         let matrix: DeviceMatrix<f64> = gpu.crs(&blocks).unwrap();

@@ -4,14 +4,13 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::parallel::*;
 use cuda_std::Real;
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use gpu_kernels::blas1::axpby;
 use gpu_kernels::setup::blocks::{MAX_PLANES, Planes};
 use gpu_kernels::setup::check::check_rows;
 use gpu_kernels::setup::interpolate::Rows;
-use gpu_kernels::setup::parts::numbers_of_runs;
+use gpu_kernels::setup::parts::{narrow_pointers, numbers_of_runs};
 use gpu_kernels::setup::sub_warp::Pattern;
 
 use super::{Blocks, Matrices, Size};
@@ -118,25 +117,51 @@ impl<T: Real> DeviceCsr<T> {
 
     /// Copies `a` to the device. [`Error::Matrix`](crate::Error::Matrix) where its entries are more than
     /// 32-bit row pointers reach.
-    pub(crate) fn upload(device: &Arc<dyn Launch>, a: &Csr<T>) -> Result<Self> {
-        Self::upload_rows(device, a, 0..a.n_rows())
+    pub(crate) fn upload(gpu: &Gpu, a: &Csr<T>) -> Result<Self> {
+        Self::upload_rows(gpu, a, 0..a.n_rows())
     }
 
     /// The same of some rows.
-    pub(crate) fn upload_rows(device: &Arc<dyn Launch>, a: &Csr<T>, rows: Range<usize>) -> Result<Self> {
-        let row_ptr = &a.row_ptr()[rows.start..=rows.end];
-        let (begin, end) = (row_ptr[0], row_ptr[rows.len()]);
-        let size = Size { n_rows: rows.len(), n_cols: a.n_cols(), nnz: end - begin };
-        check_reach(size.nnz as u64)?;
-        let row_ptr: Vec<u32> =
-            row_ptr.par_iter().with_min_len(1 << 16).map(|&p| (p - begin) as u32).collect();
+    pub(crate) fn upload_rows(gpu: &Gpu, a: &Csr<T>, rows: Range<usize>) -> Result<Self> {
+        let copy = Self::with_room_for(gpu, a, rows.clone())?;
+        copy.fill(gpu, a, rows)?;
+        Ok(copy)
+    }
+
+    /// A matrix that is nothing yet, with room for some rows of `a`.
+    pub(crate) fn with_room_for(gpu: &Gpu, a: &Csr<T>, rows: Range<usize>) -> Result<Self> {
+        let (row_ptr, device) = (a.row_ptr(), gpu.device());
+        let nnz = row_ptr[rows.end] - row_ptr[rows.start];
+        check_reach(nnz as u64)?;
         Ok(DeviceCsr {
-            size,
-            row_ptr: Buffer::from_slice(device, &row_ptr)?,
-            col_idx: Buffer::from_slice(device, &a.col_idx()[begin..end])?,
-            values: Buffer::from_slice(device, &a.values()[begin..end])?,
+            size: Size { n_rows: rows.len(), n_cols: a.n_cols(), nnz },
+            row_ptr: Buffer::new(device, (rows.len() + 1) * size_of::<u32>())?,
+            col_idx: Buffer::new(device, nnz * size_of::<u32>())?,
+            values: Buffer::new(device, nnz * size_of::<T>())?,
             element: PhantomData,
         })
+    }
+
+    /// Copies these rows of `a`, for which there is room. The host's row pointers go over as they are: to
+    /// shorten them there takes longer than twice the bytes.
+    pub(crate) fn fill(&self, gpu: &Gpu, a: &Csr<T>, rows: Range<usize>) -> Result<()> {
+        let DeviceCsr { size, row_ptr, col_idx, values, .. } = self;
+        debug_assert_eq!(rows.len(), size.n_rows);
+        let pointers: &[u64] = bytemuck::cast_slice(&a.row_ptr()[rows.start..=rows.end]);
+        let entries = a.row_ptr()[rows.start]..a.row_ptr()[rows.end];
+        let wide = Buffer::from_slice(gpu.device(), pointers)?;
+        let n = pointers.len();
+        let kernel = narrow_pointers {
+            n: n as u64,
+            wide: wide.address as *const u64,
+            out: row_ptr.address as *mut u32,
+        };
+        // SAFETY: both have so many elements. There is room for the entries.
+        unsafe {
+            gpu.launch(n, &kernel)?;
+            transfer::upload(&**gpu.device(), col_idx.address, &a.col_idx()[entries.clone()])?;
+            transfer::upload(&**gpu.device(), values.address, &a.values()[entries])
+        }
     }
 
     /// Makes buffers a matrix of `n_cols` columns: `row_ptr` with a number more than rows, and column and
@@ -307,7 +332,7 @@ impl<T: Real> Matrices<T> for Gpu {
     type Indices = DeviceIndices;
 
     fn csr(&self, a: &Arc<Csr<T>>) -> Result<DeviceCsr<T>> {
-        DeviceCsr::upload(self.device(), a)
+        DeviceCsr::upload(self, a)
     }
     fn csr_to_host(&self, a: &DeviceCsr<T>) -> Result<Arc<Csr<T>>> {
         a.to_host().map(Arc::new)

@@ -59,9 +59,9 @@ impl<T: Real> Parts<T> for Gpu {
     fn rows_inside(&self, rows: &Inside) -> Result<DeviceCsr<T>> {
         let block = rows.block().and_then(|block| Some((block, block.a.of_type::<T>()?)));
         let Some((Block { rows, columns, .. }, a)) = block else {
-            return DeviceCsr::upload(self.device(), &*Csr::in_type(rows.csr()));
+            return DeviceCsr::upload(self, &*Csr::in_type(rows.csr()));
         };
-        self.in_columns(&DeviceCsr::upload_rows(self.device(), a, rows.clone())?, columns)
+        self.in_columns(&DeviceCsr::upload_rows(self, a, rows.clone())?, columns)
     }
 
     /// The rows of the transpose that have entries.

@@ -81,7 +81,6 @@ pub(super) const DESCRIPTION: Description = Description {
     takes: Takes::Own(Precond::None),
     descends: true,
     is_on_host: true,
-    warm_up: |_| 0,
     ..Description::new("direct", "direct solution", |_, _| 0)
 };
 

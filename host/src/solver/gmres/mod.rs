@@ -26,7 +26,6 @@ pub(super) const DESCRIPTION: Description = Description {
     descends: true,
     title_parameters: |parameters| format!("({})", parameters.restart),
     // There is a kernel for bases of up to 8, 16 and 32.
-    warm_up: |parameters| parameters.restart.min(33) as u32,
     ..Description::new("gmres", "GMRES", |parameters, is_fused| {
         let cycle = expected_cycle(parameters);
         if is_fused { cycle + 3 } else { 2 * cycle + 3 }

@@ -13,7 +13,6 @@ use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Ranges, agree, maxima, sums};
 use crate::error::{Error, Result};
 use crate::job::judge::Judge;
-use crate::job::plan::warm_up_stop;
 use crate::job::progress::{CancellationToken, Iterations, Stage, Watch};
 use crate::job::projection::Projection;
 use crate::job::ranks::end;
@@ -23,7 +22,7 @@ use crate::job::ranks::share::Share;
 use crate::job::refine::{Refined, refine};
 use crate::job::report::Warning;
 use crate::job::residual::{Equation, relative};
-use crate::job::setup::Times;
+use crate::job::setup::{Clock, Times};
 use crate::job::size::Size;
 use crate::job::solved::{Asked, Rhs, Solution, Solved};
 use crate::job::verdict::{is_worse_than_start, prove, reason_of_loss};
@@ -48,7 +47,6 @@ pub struct Solver {
     pub(super) chosen: Chosen,
     in_f32: bool,
     pub(super) part: Option<Box<dyn Part>>,
-    is_warm: bool,
     watch: Watch,
     pub(super) times: Times,
     /// What this rank told others in the solve that runs, and the bytes that it moved.
@@ -91,7 +89,6 @@ impl Solver {
             chosen,
             in_f32,
             part: None,
-            is_warm: device.real_gpu().is_none(),
             watch: Watch::default(),
             times: Times { setup: start.elapsed().as_secs_f64(), ..Times::default() },
             exchanged: Exchanged::default(),
@@ -217,22 +214,17 @@ impl Solver {
 
     fn solve_watched(&mut self, rhs: &Rhs, watch: &mut Watch) -> Result<Solved> {
         let threshold = rhs.threshold;
-        if !self.is_warm {
-            let start = Instant::now();
-            let stop = warm_up_stop(self.chosen.method, &self.options.method_parameters(), threshold);
-            self.run_once(rhs.b, None, &stop, None)?;
-            self.is_warm = true;
-            self.times.warm_up += start.elapsed().as_secs_f64();
-        }
         (self.exchanged, self.bytes_moved, self.around) = (Exchanged::default(), 0, [0.0; 2]);
         watch.tell(Stage::Solve);
-        let start = Instant::now();
+        let (start, device) = (Instant::now(), self.device.clone());
+        let clock = Clock::start(&device);
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
         let (x, outcome) = self.run(rhs.b, None, threshold, &mut observer)?;
         // Without the look at the residual.
-        let unrefined = start.elapsed().as_secs_f64();
+        let unrefined = clock.stop(&mut self.times);
+        let checking = Instant::now();
         let residual = self.rows.norms(&x, rhs.b)?;
-        self.times.check += start.elapsed().as_secs_f64() - unrefined;
+        self.times.check += checking.elapsed().as_secs_f64();
         let mut solved = self.solved(x, outcome, residual)?;
         refine(self, rhs, &mut solved, watch)?;
         let seconds = if solved.refinements > 0 { start.elapsed().as_secs_f64() } else { unrefined };

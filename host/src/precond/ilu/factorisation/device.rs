@@ -38,7 +38,7 @@ impl<T: Real> Factorisations<T> for Gpu {
             let there = match there {
                 Some(there) => there,
                 None => {
-                    uploaded = DeviceCsr::upload(self.device(), a)?;
+                    uploaded = DeviceCsr::upload(self, a)?;
                     &uploaded
                 }
             };

@@ -52,7 +52,7 @@ fn the_device_computes_the_factors_of_the_host_to_the_last_bit() {
             let params = Params { kind, ..Params::default() };
             let arrangement = Arrangement::of(&a, &params, false, is_symmetric).unwrap();
             let expected = factors(&|| arrangement.apply(&a), &params, is_symmetric);
-            let there = DeviceCsr::upload(gpu.device(), &a).unwrap();
+            let there = DeviceCsr::upload(&gpu, &a).unwrap();
             let (order, (values, changed, shift)) = gpu.factors_by_colours(&there, &params).unwrap().unwrap();
             assert_eq!(order, arrangement.rows);
             assert_eq!((changed, shift), (expected.changed, expected.shift));
@@ -70,7 +70,7 @@ fn what_the_device_does_not_factorise_is_left_to_the_host() {
     let arrow = (0..n).map(|i| (i, i, 4.0)).chain((1..n).flat_map(|i| [(0, i, 0.5), (i, 0, 0.5)]));
     let arrow = Csr::from_triplets(n, n, arrow.collect::<Vec<_>>()).unwrap();
     for a in [missing, arrow] {
-        let there = DeviceCsr::upload(gpu.device(), &a).unwrap();
+        let there = DeviceCsr::upload(&gpu, &a).unwrap();
         assert!(gpu.factors_by_colours(&there, &Params::default()).unwrap().is_none());
         let (_, info) = gpu.factorise(&a, None, &Params::default()).unwrap();
         assert_eq!(info, factorised::<f64, f64>(&a, &Params::default()).unwrap().1);
