@@ -5,13 +5,14 @@ use crate::matrix::Csr;
 /// A factor beyond which the bound promises nothing.
 const MOST: f64 = 0.99;
 
-/// `q = max_i sum_j |a_ij| / |a_ii|`, j other than i, or the same of columns where that is less; `None` for
-/// more than 0.99.
+/// `q = max_i sum_j |a_ij| / |a_ii|`, j other than i, or the same of columns where that is less, as it may be
+/// unless the matrix `is_symmetric`; `None` for more than 0.99.
 ///
 /// Of rows it is `||I - D^-1 A||_inf`, of columns `||I - A D^-1||_1`. So Jacobi's iteration contracts errors,
 /// or residuals, by q in each step.
-pub fn contraction(a: &Csr<f64>) -> Option<f64> {
-    of_rows(a).into_iter().chain(of_columns(a)).min_by(f64::total_cmp)
+pub fn contraction(a: &Csr<f64>, is_symmetric: bool) -> Option<f64> {
+    let columns = if is_symmetric { None } else { of_columns(a) };
+    of_rows(a).into_iter().chain(columns).min_by(f64::total_cmp)
 }
 
 /// Most matrices are left at one of their first rows, so that all of the diagonal is not looked up before.
@@ -70,18 +71,28 @@ mod tests {
             3,
             &[(0, 0, 4.0), (0, 2, -1.0), (1, 1, -4.0), (1, 2, 1.0), (1, 0, 1.0), (2, 2, 2.0), (2, 1, -1.0)],
         );
-        assert_eq!(contraction(&a), Some(0.5));
-        assert_eq!(contraction(&a.transpose()), Some(0.5));
+        assert_eq!(contraction(&a, false), Some(0.5));
+        assert_eq!(contraction(&a.transpose(), false), Some(0.5));
         let only_rows = square(3, &[(0, 0, 4.0), (0, 1, 3.0), (1, 1, 2.0), (2, 2, 4.0), (2, 1, 3.0)]);
-        assert_eq!(contraction(&only_rows), Some(0.75));
-        assert_eq!(contraction(&only_rows.transpose()), Some(0.75));
+        assert_eq!(contraction(&only_rows, false), Some(0.75));
+        assert_eq!(contraction(&only_rows.transpose(), false), Some(0.75));
+    }
+
+    #[test]
+    fn rows_alone_tell_of_a_symmetric_matrix() {
+        let symmetric = square(3, &[(0, 0, 4.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, -2.0), (2, 2, 1.0)]);
+        assert_eq!(contraction(&symmetric, true), Some(0.5));
+        assert_eq!(contraction(&symmetric, false), Some(0.5));
     }
 
     #[test]
     fn without_dominance_there_is_none() {
-        assert_eq!(contraction(&square(2, &[(0, 0, 1.0), (0, 1, 1.0), (1, 1, 1.0), (1, 0, 1.0)])), None);
-        assert_eq!(contraction(&square(2, &[(0, 0, 1.0)])), None);
-        assert_eq!(contraction(&square(1, &[(0, 0, -3.0)])), Some(0.0));
-        assert_eq!(contraction(&square(0, &[])), Some(0.0));
+        assert_eq!(
+            contraction(&square(2, &[(0, 0, 1.0), (0, 1, 1.0), (1, 1, 1.0), (1, 0, 1.0)]), false),
+            None
+        );
+        assert_eq!(contraction(&square(2, &[(0, 0, 1.0)]), false), None);
+        assert_eq!(contraction(&square(1, &[(0, 0, -3.0)]), false), Some(0.0));
+        assert_eq!(contraction(&square(0, &[]), false), Some(0.0));
     }
 }

@@ -338,7 +338,7 @@ impl<'a> Maker<'a> {
     fn most_steps(&self) -> f64 {
         *self.most_steps.get_or_init(|| {
             let digits = -self.options.stop.rtol.max(f64::EPSILON).ln();
-            match contraction(self.a) {
+            match contraction(self.a, self.analysis.values.is_symmetric) {
                 None => f64::INFINITY,
                 Some(q) if self.method() == Method::Cg => {
                     0.5 * ((1.0 + q) / (1.0 - q)).sqrt() * (digits + LN_2)
