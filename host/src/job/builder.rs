@@ -11,7 +11,7 @@ use super::progress::{CancellationToken, Stage, Watch};
 use super::ranks::Ranks;
 use super::reorder::Numbering;
 use super::scaled::ScaledSystem;
-use super::setup::Times;
+use super::setup::{Clock, Times};
 use super::solved::Solution;
 use super::solver::Solver;
 use super::{Device, Method, Precond};
@@ -246,6 +246,7 @@ impl Builder {
             Some(ranks) => Place::Ranks(&device, ranks),
         };
         let mut times = Times::default();
+        let clock = Clock::start(&device);
         let (scaled, ladder, plan, copy, numbering) = device.run(|| {
             let scaled = match ScaledSystem::of(&a, &mut self.options)? {
                 None => None,
@@ -270,7 +271,9 @@ impl Builder {
             let (ladder, plan, copy) = planned(&mut a, here)?;
             Ok((scaled, ladder, Plan { warnings, ..plan }, copy, Some(Arc::new(numbering))))
         })?;
+        let loading = clock.loading();
         times.setup = start.elapsed().as_secs_f64() - times.upload;
+        times.count_as_warm_up(loading);
         let (watch, prepared, needs_f64, divided) = (self.watch, None, false, ladder.divided);
         Ok(Solver {
             device,

@@ -2,11 +2,10 @@
 //! as the host, and has to have it anyway.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::memory::copied;
 use super::ranks::{OnDevices, Ranks};
-use super::setup::Times;
+use super::setup::{Clock, Times};
 use super::trial::Ahead;
 use super::{Device, Options, Precision, size};
 use crate::analysis::{Closer, Mirrored};
@@ -74,7 +73,8 @@ impl Look {
         check::check_square(a)?;
         let gpu = match place {
             Place::Device(device) if is_worthwhile(a, options) => {
-                device.gpu().filter(|gpu| DeviceCsr::<f64>::has_room(gpu, a.n_rows(), a.nnz()))
+                let has_room = |gpu: &&Gpu| DeviceCsr::<f64>::has_room(gpu, a.n_rows(), a.nnz());
+                device.gpu().filter(has_room).map(|gpu| (gpu, device))
             }
             _ => None,
         };
@@ -87,10 +87,10 @@ impl Look {
             _ => None,
         };
         let (survey, copy) = match (gpu, on_ranks) {
-            (Some(gpu), _) => {
-                let start = Instant::now();
+            (Some((gpu, device)), _) => {
+                let clock = Clock::start(device);
                 let copy = copied(gpu, a, 0..a.n_rows(), options)?;
-                times.upload += start.elapsed().as_secs_f64();
+                times.upload += clock.seconds();
                 (copy.survey(gpu)?, Copied::Whole(copy))
             }
             (None, Some((found, copy))) => {
@@ -106,7 +106,7 @@ impl Look {
             *a = size::divided(a, divided);
             return Ok(Look { divided, ..Look::at(a, place, options, times)? });
         }
-        Ok(Look { survey, divided, copy, gpu: gpu.cloned(), ahead })
+        Ok(Look { survey, divided, copy, gpu: gpu.map(|(gpu, _)| gpu.clone()), ahead })
     }
 
     /// The matrix has become another one.

@@ -42,6 +42,14 @@ pub(super) struct Times {
     pub check: f64,
 }
 
+impl Times {
+    /// Counts seconds of the set-up in which kernels were loaded as warm-up.
+    pub fn count_as_warm_up(&mut self, seconds: f64) {
+        self.setup -= seconds;
+        self.warm_up += seconds;
+    }
+}
+
 /// A clock that tells from other work that a device loads kernels, which it does on their first use.
 pub(super) struct Clock<'a> {
     device: &'a Device,
@@ -55,11 +63,20 @@ impl<'a> Clock<'a> {
         Clock { device, start: Instant::now(), loaded: device.loading_seconds() }
     }
 
-    /// Seconds since it began, but for those of loading, which are added to the warm-up.
+    /// Seconds of loading since it began.
+    pub fn loading(&self) -> f64 {
+        self.device.loading_seconds() - self.loaded
+    }
+
+    /// Seconds since it began, but for those of loading.
+    pub fn seconds(&self) -> f64 {
+        (self.start.elapsed().as_secs_f64() - self.loading()).max(0.0)
+    }
+
+    /// The same, with those of loading added to the warm-up.
     pub fn stop(self, times: &mut Times) -> f64 {
-        let loading = self.device.loading_seconds() - self.loaded;
-        times.warm_up += loading;
-        (self.start.elapsed().as_secs_f64() - loading).max(0.0)
+        times.warm_up += self.loading();
+        self.seconds()
     }
 }
 
