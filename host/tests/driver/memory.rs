@@ -112,6 +112,37 @@ fn copies_arrive_in_order_and_are_counted() {
     }
 }
 
+/// Threads of one pool help both, however few they are.
+#[test]
+fn devices_are_copied_to_and_from_at_the_same_time() {
+    if !fake() {
+        return;
+    }
+    let copy = |ordinal: u32| {
+        let device = open(ordinal);
+        for length in [(1 << 20) + 5, (9 << 20) + 13] {
+            let source = noise(length);
+            let there = device.alloc(length).unwrap();
+            let mut found = vec![0xEE_u8; length];
+            // SAFETY: the allocation has `length` bytes, and is not used afterwards.
+            unsafe {
+                device.upload(there, &source).unwrap();
+                device.download(&mut found, there).unwrap();
+                device.free(there);
+            }
+            assert!(found == source, "{length} bytes of device {ordinal} changed on the way");
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| copy(0));
+        copy(1);
+    });
+    for threads in 1..4 {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| rayon::join(|| copy(0), || copy(1)));
+    }
+}
+
 #[test]
 fn empty_copies_do_nothing_and_empty_allocations_have_addresses() {
     if !fake() {
