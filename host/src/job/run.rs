@@ -256,8 +256,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
 
         watch.tell(Stage::Solve);
         let before = self.device.counts();
-        let device = self.device.clone();
-        let clock = Clock::start(&device);
+        let clock = Clock::start(&self.device);
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
         let outcome = self.iterate(&b, &mut x, threshold, &mut observer)?;
         let seconds = clock.stop(times);

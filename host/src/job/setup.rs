@@ -51,16 +51,16 @@ impl Times {
 }
 
 /// A clock that tells from other work that a device loads kernels, which it does on their first use.
-pub(super) struct Clock<'a> {
-    device: &'a Device,
+pub(super) struct Clock {
+    device: Device,
     start: Instant,
     loaded: f64,
 }
 
-impl<'a> Clock<'a> {
+impl Clock {
     /// One that begins now.
-    pub fn start(device: &'a Device) -> Self {
-        Clock { device, start: Instant::now(), loaded: device.loading_seconds() }
+    pub fn start(device: &Device) -> Self {
+        Clock { device: device.clone(), start: Instant::now(), loaded: device.loading_seconds() }
     }
 
     /// Seconds of loading since it began.

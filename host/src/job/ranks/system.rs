@@ -185,8 +185,7 @@ impl Prepared for System {
         let threshold = rhs.threshold;
         (self.exchanged, self.bytes_moved, self.around) = (Exchanged::default(), 0, [0.0; 2]);
         watch.tell(Stage::Solve);
-        let (start, device) = (Instant::now(), self.device.clone());
-        let clock = Clock::start(&device);
+        let (start, clock) = (Instant::now(), Clock::start(&self.device));
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
         let (x, outcome) = self.run(rhs.b, rhs.start, threshold, &mut observer)?;
         // Without the look at the residual.

@@ -2,8 +2,8 @@
 //!
 //! The device reads page-locked memory only. The driver's own staging of pageable memory runs on one
 //! thread, at a fraction of what the bus carries. Here a ring of page-locked buffers is filled, or emptied,
-//! by all threads while the device has others of them. Nobody waits for a round to end: a thread takes the
-//! next piece as soon as its buffer is free, and the thread that asked for the copy hands buffers to the
+//! by a dozen threads while the device has others of them. Nobody waits for a round to end: a thread takes
+//! the next piece as soon as its buffer is free, and the thread that asked for the copy hands buffers to the
 //! device.
 
 use super::status::{check, failed};

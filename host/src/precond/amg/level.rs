@@ -152,7 +152,11 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
                 }
                 false => converted(m),
             };
-            let give_back = |m: &mut Blocks<_>| drop((!keeps).then(|| m.take()));
+            let give_back = |m: &mut Blocks<_>| {
+                if !keeps {
+                    m.clear();
+                }
+            };
             let operator = rounded(a, Pivot::Diagonal)?;
             let nnz = |m: &Blocks<_>| Matrices::<T>::size(backend, m.first()).nnz;
             // The set-up, which knows no formats, has decided by all entries of A.
@@ -173,9 +177,12 @@ impl<S: Real, B: Backend<S>> Level<S, B> {
                     give_back(p);
                     Correction::Swept(rounded(q, Pivot::Largest)?)
                 }
-                _ => Correction::Interpolated(converted(p)?),
+                _ => {
+                    let interpolation = converted(p)?;
+                    give_back(p);
+                    Correction::Interpolated(interpolation)
+                }
             };
-            give_back(p);
             if let Some(products) = products {
                 give_back(&mut products.ap);
             }

@@ -146,9 +146,9 @@ impl<T: Real> DeviceCsr<T> {
     /// shorten them there takes longer than twice the bytes.
     pub(crate) fn fill(&self, gpu: &Gpu, a: &Csr<T>, rows: Range<usize>) -> Result<()> {
         let DeviceCsr { size, row_ptr, col_idx, values, .. } = self;
-        debug_assert_eq!(rows.len(), size.n_rows);
-        let pointers: &[u64] = bytemuck::cast_slice(&a.row_ptr()[rows.start..=rows.end]);
         let entries = a.row_ptr()[rows.start]..a.row_ptr()[rows.end];
+        assert_eq!((rows.len(), entries.len()), (size.n_rows, size.nnz), "there is room for other rows");
+        let pointers: &[u64] = bytemuck::cast_slice(&a.row_ptr()[rows.start..=rows.end]);
         let wide = Buffer::from_slice(gpu.device(), pointers)?;
         let n = pointers.len();
         let kernel = narrow_pointers {
@@ -156,7 +156,7 @@ impl<T: Real> DeviceCsr<T> {
             wide: wide.address as *const u64,
             out: row_ptr.address as *mut u32,
         };
-        // SAFETY: both have so many elements. There is room for the entries.
+        // SAFETY: both have so many elements. There is room for the entries, as asserted above.
         unsafe {
             gpu.launch(n, &kernel)?;
             transfer::upload(&**gpu.device(), col_idx.address, &a.col_idx()[entries.clone()])?;

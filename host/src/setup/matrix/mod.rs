@@ -42,9 +42,9 @@ impl<M> Blocks<M> {
         debug_assert!(planes.len().isqrt().pow(2) == planes.len() && !planes.is_empty());
         Blocks { planes }
     }
-    /// Takes all planes, of which none are left.
-    pub fn take(&mut self) -> Self {
-        Blocks { planes: std::mem::take(&mut self.planes) }
+    /// Gives all planes back: none are left.
+    pub fn clear(&mut self) {
+        self.planes.clear();
     }
     /// Rows of a block.
     pub fn block(&self) -> usize {
