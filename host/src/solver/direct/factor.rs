@@ -24,8 +24,6 @@ const USUAL: Choice = Choice { threshold: THRESHOLD, comes_last: false };
 const SMALLER: Choice = Choice { threshold: RELAXED, comes_last: false };
 /// Columns without a pivot of that size come last.
 const LAST: Choice = Choice { threshold: RELAXED, comes_last: true };
-/// How many times the multiply-adds of a surprise smaller pivots may take before that.
-const SOON: f64 = 25.0;
 
 /// One thread. With more of them faer (0.24) divides the dense kernels of one block of columns after the
 /// other: its `L D L^T` then has other bits, and the rest gains little, since most blocks are small.
@@ -218,17 +216,18 @@ fn ldlt_numbers(
 fn single_entries(a: &Columns, symbolic: &General, care: Care, most_seconds: f64) -> Option<Numbers> {
     let most = symbolic.most_flops.min(Prediction::entry_flops(most_seconds));
     let few = symbolic.surprising_flops().min(most);
+    let in_blocks = symbolic.blocks.as_ref().map_or(f64::INFINITY, |(_, any_pivots)| any_pivots.seconds());
+    let as_long = Prediction::entry_flops(in_blocks);
     let of = |choice, most_flops| sparse_lu(a, symbolic, choice, most_flops);
-    let soon = SOON * few;
     match care {
         Care::Little => of(USUAL, few).or_else(|| of(SMALLER, few)),
-        // Where blocks would soon take less, columns need not come last.
-        Care::Usual if symbolic.most_flops <= soon => of(USUAL, few).or_else(|| of(SMALLER, most)),
+        // After a surprise, blocks are known to take less than another attempt may.
+        Care::Usual if as_long < few => of(USUAL, few),
         Care::Usual => of(USUAL, few)
-            .or_else(|| of(SMALLER, soon.min(most)))
+            .or_else(|| of(SMALLER, few))
             .or_else(|| of(LAST, few))
-            .or_else(|| if soon < most { of(SMALLER, most) } else { None }),
-        Care::Most => of(USUAL, most),
+            .or_else(|| of(SMALLER, most)),
+        Care::Most => of(USUAL, most.min(few.max(as_long))),
     }
 }
 

@@ -9,6 +9,7 @@ use super::ordered::{Counted, Ordered};
 use super::prediction::Prediction;
 use super::quality::Quality;
 use super::scaling::Scaling;
+use super::sparse_lu::SparseLu;
 use super::symbolic::{Care, Effort};
 use super::vectors::{orthonormalise, remove};
 use crate::analysis::Matching;
@@ -35,9 +36,18 @@ pub struct Factorisation {
     pub factor: Factor,
     /// What was known before.
     pub prediction: Prediction,
+    /// Whether as many pivots are missing as must be, whatever the numbers of the matrix are.
+    pub is_singular_by_structure: bool,
 }
 
 impl Factorisation {
+    fn new(scaling: Scaling, scaled: Csr<f64>, (factor, prediction): (Factor, Prediction)) -> Factorisation {
+        let n = scaled.n_rows();
+        let rank = factor.sparse_lu().map_or(n, SparseLu::rank);
+        let is_singular_by_structure = rank < n && Matching::of(&scaled).size() == rank;
+        Factorisation { scaling, scaled, factor, prediction, is_singular_by_structure }
+    }
+
     /// Factorises what was ordered, and by the kinds after that where it has no such factors; `None` where
     /// `cancelled` is raised meanwhile.
     ///
@@ -56,9 +66,7 @@ impl Factorisation {
             let care = if is_lu { effort.care } else { Care::Usual };
             for (counted, care) in rather.map(|lu| (lu, Care::Little)).into_iter().chain([(counted, care)]) {
                 match numbers(counted, Effort { care, ..effort }, cancelled)? {
-                    Ok((factor, prediction)) => {
-                        return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
-                    }
+                    Ok(made) => return Ok(Some(Factorisation::new(scaling, scaled, made))),
                     Err(Failure::Cancelled) => return Ok(None),
                     Err(_) => {}
                 }
@@ -81,9 +89,7 @@ impl Factorisation {
         for size in [SMALL, LESS_SMALL] {
             let counted = Counted::lu(&plus(&scaled, &row_of, size)?, row_of.clone())?;
             match numbers(counted, effort, cancelled)? {
-                Ok((factor, prediction)) => {
-                    return Ok(Some(Factorisation { scaling, scaled, factor, prediction }));
-                }
+                Ok(made) => return Ok(Some(Factorisation::new(scaling, scaled, made))),
                 Err(Failure::Cancelled) => return Ok(None),
                 Err(_) => {}
             }

@@ -7,16 +7,20 @@ use faer::sparse::linalg::amd;
 
 use super::block_triangular::blocks;
 use super::columns::Columns;
+use super::full_blocks::FullBlocks;
 use super::kind::Kind;
 use super::prediction::{Prediction, failed, workspace};
+use super::sparse_lu::Order;
 use crate::error::Result;
 
 /// The share of the entries of L in a block that an entry beside the block meets, as on a mesh.
 const REACHED: f64 = 0.3;
+/// What takes no more than these multiply-adds is not looked at closer.
+const FEW_FLOPS: f64 = 4e6;
 
 /// The order of the columns, and what LU takes if the pivot of each column is in row `row_of`: within the
 /// blocks of the block triangular form, or of all columns, where that promises less.
-pub fn minimum_degree(a: &Columns, row_of: &[u32]) -> Result<(Vec<usize>, Prediction)> {
+pub fn minimum_degree(a: &Columns, row_of: &[u32]) -> Result<(Order, Prediction)> {
     let mut column_of = vec![0; a.n];
     row_of.iter().enumerate().for_each(|(j, &i)| column_of[i as usize] = j);
     let block = blocks(a, &column_of);
@@ -35,7 +39,7 @@ pub fn minimum_degree(a: &Columns, row_of: &[u32]) -> Result<(Vec<usize>, Predic
 
 /// By the entries `inside` of blocks, which follow each other. Pivots stay in their blocks: when a column's
 /// turn comes, the rows of earlier blocks have been pivots.
-fn order(a: &Columns, inside: &Columns, block: &[u32]) -> Result<(Vec<usize>, Prediction)> {
+fn order(a: &Columns, inside: &Columns, block: &[u32]) -> Result<(Order, Prediction)> {
     let (n, nnz) = (a.n, inside.row_idx.len());
     let mut memory = workspace(amd::order_maybe_unsorted_scratch::<usize>(n, nnz))?;
     let (mut forward, mut inverse) = (vec![0usize; n], vec![0usize; n]);
@@ -48,9 +52,15 @@ fn order(a: &Columns, inside: &Columns, block: &[u32]) -> Result<(Vec<usize>, Pr
     let (rows, of_lower) = mean_block(block);
     let beside = (a.row_idx.len() - nnz) as f64;
     let entries = 2.0 * count.n_div + beside * (1.0 + REACHED * rows.min(count.n_div * of_lower)) + n as f64;
-    let bytes = 12.0 * entries + 16.0 * a.row_idx.len() as f64;
-    let flops = count.n_mult_subs_lu + count.n_div + beside * REACHED * count.n_div * of_lower;
-    Ok((forward, Prediction { kind: Kind::Lu, entries, flops, in_blocks: false, bytes }))
+    let order = Order::in_blocks(forward, block);
+    let one_by_one = FullBlocks { flops: count.n_mult_subs_lu, bytes: 0.0 };
+    let of_blocks = match one_by_one.flops > FEW_FLOPS {
+        true => FullBlocks::of(inside, &order, count.n_div)?.unwrap_or(one_by_one),
+        false => one_by_one,
+    };
+    let bytes = 12.0 * entries + 16.0 * a.row_idx.len() as f64 + of_blocks.bytes;
+    let flops = of_blocks.flops + count.n_div + beside * REACHED * count.n_div * of_lower;
+    Ok((order, Prediction { kind: Kind::Lu, entries, flops, in_blocks: false, bytes }))
 }
 
 /// Of the block that a row is in, on average: its rows, and its share of what is in blocks of more than one.

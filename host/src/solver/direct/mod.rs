@@ -7,7 +7,7 @@
 //! | `scaling` | equilibration by powers of two |
 //! | `pairs` | pivots of two rows, for saddle points |
 //! | `columns` | the matrix as faer takes it |
-//! | `symbolic`, `minimum_degree`, `blocks`, `prediction` | order, structure, and what they will cost |
+//! | `symbolic`, `minimum_degree`, `full_blocks`, `blocks`, `prediction` | order, structure, and what they will cost |
 //! | `ordered` | all of that for a matrix, once |
 //! | `factor`, `factorisation` | the numbers |
 //! | `quality` | what they are worth |
@@ -44,6 +44,7 @@ mod condition;
 mod doubled;
 mod factor;
 mod factorisation;
+mod full_blocks;
 mod info;
 mod kind;
 mod krylov;
@@ -264,7 +265,8 @@ impl Direct {
         let may_be_better = |factorisation: &Factorisation| {
             let is_lu = factorisation.prediction.kind == Kind::Lu;
             let is_short = factorisation.prediction.seconds() < WORTH_A_LOOK;
-            !is_lu || factorisation.factor.is_relaxed() || is_short
+            let may_be = !is_lu || factorisation.factor.is_relaxed() || is_short;
+            may_be && !factorisation.is_singular_by_structure
         };
         self.is_best || !self.factorisation.as_ref().is_some_and(may_be_better)
     }

@@ -25,7 +25,7 @@ pub struct Prediction {
 
 /// Multiply-adds a second in dense blocks, and of single entries.
 const BLOCK_FLOPS: f64 = 3e10;
-const ENTRY_FLOPS: f64 = 3e8;
+const ENTRY_FLOPS: f64 = 6e8;
 /// Seconds for an entry of the factors: to store it, and a few solutions with it.
 const STORED: f64 = 1.5e-8;
 

@@ -12,12 +12,13 @@ use super::columns::Columns;
 use super::kind::Kind;
 use super::minimum_degree::minimum_degree;
 use super::prediction::{Prediction, failed};
+use super::sparse_lu::Order;
 use crate::error::Result;
 
 /// Blocks are taken where single entries would need more multiply-adds than this share of what blocks need
 /// at most, for any pivots,
 const SHARE: f64 = 5.0;
-/// but neither for fewer than these, nor more.
+/// but neither for fewer than these, nor more, if blocks do not take as long.
 const FEW_FLOPS: f64 = 2e7;
 pub const MANY_FLOPS: f64 = 2e9;
 /// So many times the multiply-adds that were expected come of pivots in other rows.
@@ -72,8 +73,8 @@ pub enum Symbolic {
 
 /// That of LU, whose row order is found with the numbers.
 pub struct General {
-    /// Columns, in the order of elimination.
-    pub order: Vec<usize>,
+    /// The order of elimination.
+    pub order: Order,
     /// The pivot row of each column that fill was thought of with; `u32::MAX` for none.
     pub preferred: Vec<u32>,
     /// Multiply-adds that pivots in these rows take.
@@ -112,7 +113,8 @@ impl General {
 
 /// Multiply-adds that single entries may take before blocks, which take so many at most, are tried.
 pub fn flops_before(any_pivots: &Prediction) -> f64 {
-    (any_pivots.flops / SHARE).clamp(FEW_FLOPS, MANY_FLOPS)
+    let as_long = Prediction::entry_flops(any_pivots.seconds());
+    (any_pivots.flops / SHARE).clamp(FEW_FLOPS, MANY_FLOPS.max(as_long))
 }
 
 fn symmetric(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Result<(Symbolic, Prediction)> {
@@ -156,7 +158,7 @@ fn general(a: &Columns, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
     let is_on_diagonal = on_diagonal.flops <= any_pivots.flops;
     let (order, preferred, prediction) = match is_on_diagonal {
         true => (order, row_of.to_vec(), on_diagonal),
-        false => (blocks.forward.clone(), vec![u32::MAX; a.n], any_pivots),
+        false => (Order::of(blocks.forward.clone()), vec![u32::MAX; a.n], any_pivots),
     };
     let expected_flops = prediction.flops;
     // What is predicted for pivots on the diagonal is rather too little.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::solver::direct::columns::Columns;
-use crate::solver::direct::sparse_lu::Choice;
+use crate::solver::direct::sparse_lu::{Choice, Order};
 
 /// The rows of nodes, and that of a rail which all of them are connected to. Where the rail is the first
 /// pivot it fills the row of the first node, that the next, and so on.
@@ -12,7 +12,7 @@ fn a_column_without_its_pivot_comes_last_rather_than_to_fill_all() {
     let node = |i: usize| [(i, i, if i == 0 { 1e-6 } else { 1.0 }), (n - 1, i, 5.0), (i, n - 1, 1.0)];
     let next = (0..n - 2).flat_map(|i| [(i, i + 1, 0.3), (i + 1, i, 0.3)]);
     let a = Csr::from_triplets(n, n, (0..n - 1).flat_map(node).chain([(n - 1, n - 1, 9.0)]).chain(next));
-    let (a, order) = (a.unwrap(), (0..n).collect::<Vec<_>>());
+    let (a, order) = (a.unwrap(), Order::of((0..n).collect()));
     let preferred: Vec<u32> = (0..n as u32).collect();
     let lu = |comes_last| {
         let choice = Choice { threshold: 0.1, comes_last };
