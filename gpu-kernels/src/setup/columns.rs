@@ -31,7 +31,7 @@ const RANKED: usize = 4;
 pub struct Table {
     sub_warp: SubWarp,
     words: Shared<u32>,
-    first: usize,
+    first: u32,
     log2_lanes: u32,
 }
 
@@ -41,7 +41,7 @@ impl Table {
     pub fn of(sub_warp: SubWarp, log2_lanes: u32, memory: Shared<u64>) -> Self {
         let t = thread::thread_idx_x();
         let first = t / WARP_SIZE * WARP_SIZE * SLOTS as u32 + ((t % WARP_SIZE) >> log2_lanes);
-        Table { sub_warp, words: memory.words(), first: first as usize, log2_lanes }
+        Table { sub_warp, words: memory.words(), first, log2_lanes }
     }
 
     /// How many columns it can hold.
@@ -51,13 +51,19 @@ impl Table {
     }
 
     #[inline(always)]
-    fn address(self, slot: usize) -> usize {
-        self.first + (slot << (WARP_SIZE.trailing_zeros() - self.log2_lanes))
+    fn address(self, slot: u32) -> usize {
+        (self.first + (slot << (WARP_SIZE.trailing_zeros() - self.log2_lanes))) as usize
     }
 
     #[inline(always)]
-    fn hash(self, column: u32) -> usize {
-        (column.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS.trailing_zeros() - self.log2_lanes)) as usize
+    fn hash(self, column: u32) -> u32 {
+        column.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS.trailing_zeros() - self.log2_lanes)
+    }
+
+    /// The slot behind one, the first behind the last.
+    #[inline(always)]
+    fn next(self, slot: u32) -> u32 {
+        (slot + 1) & ((1 << (SLOTS.trailing_zeros() + self.log2_lanes)) - 1)
     }
 
     /// Empties it.
@@ -76,8 +82,8 @@ impl Table {
 
     /// Slot `q` of this lane's share.
     #[inline(always)]
-    fn slot_of_lane(self, q: usize) -> usize {
-        (q << self.log2_lanes) + self.sub_warp.lane as usize
+    fn slot_of_lane(self, q: usize) -> u32 {
+        ((q as u32) << self.log2_lanes) + self.sub_warp.lane
     }
 
     /// Adds a column, unless it is there: the address of its slot, or nothing where that is not among the
@@ -103,7 +109,7 @@ impl Table {
             if found == column {
                 return Some(address);
             }
-            slot = (slot + 1) & (self.slots() - 1);
+            slot = self.next(slot);
             left -= 1;
         }
         None
@@ -135,7 +141,7 @@ impl Table {
         // SAFETY: within the table, which no lane changes now.
         unsafe {
             while self.words.get(self.address(slot)) != column {
-                slot = (slot + 1) & (self.slots() - 1);
+                slot = self.next(slot);
             }
         }
         self.address(slot)
@@ -158,7 +164,7 @@ impl Table {
                 let taken = self.sub_warp.ballot(columns[q] != EMPTY);
                 if columns[q] != EMPTY {
                     let rank = (taken & ((1 << self.sub_warp.lane) - 1)).count_ones();
-                    self.words.set(self.address((before + rank) as usize), columns[q]);
+                    self.words.set(self.address(before + rank), columns[q]);
                 }
                 before += taken.count_ones();
             });
@@ -177,7 +183,7 @@ impl Table {
             self.sub_warp.sync();
             let mut i = self.sub_warp.lane as usize;
             while i < n {
-                self.words.set(self.address(i), columns.ld_nc(start + i));
+                self.words.set(self.address(i as u32), columns.ld_nc(start + i));
                 i += self.sub_warp.lanes as usize;
             }
             self.sub_warp.sync();
@@ -200,12 +206,12 @@ impl Table {
                 let mut ranks = [0u32; RANKED];
                 unroll::<RANKED>(|q| {
                     if first + q * lanes < n {
-                        own[q] = self.words.get(self.address(first + q * lanes));
+                        own[q] = self.words.get(self.address((first + q * lanes) as u32));
                     }
                 });
                 let mut i = 0;
                 while i < n {
-                    let other = self.words.get(self.address(i));
+                    let other = self.words.get(self.address(i as u32));
                     unroll::<RANKED>(|q| ranks[q] += (other < own[q]) as u32);
                     i += 1;
                 }

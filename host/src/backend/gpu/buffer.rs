@@ -4,7 +4,7 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cuda_std::{Real, memory::Word};
+use cuda_std::{Real, memory::Word, warp::WARP_SIZE};
 
 use super::transfer;
 use crate::backend::Length;
@@ -143,9 +143,13 @@ impl<T: Real> DeviceVector<T> {
     }
 }
 
+/// Entries that 32-bit row pointers reach. Lanes look at places behind the end of a row, which must not come
+/// to 0 again.
+const REACH: u64 = u32::MAX as u64 - 2 * WARP_SIZE as u64;
+
 /// [`Error::Reach`] where so many entries are more than 32-bit row pointers reach.
 pub(crate) fn check_reach(nnz: u64) -> Result<()> {
-    if nnz <= u32::MAX as u64 {
+    if nnz <= REACH {
         return Ok(());
     }
     Err(Error::Reach { nnz })
