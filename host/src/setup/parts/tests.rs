@@ -103,8 +103,8 @@ fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
         let is_marked = |i: u32| marks[i as usize] == 1 && own.position(i).is_some();
         let count = |i: u32| (0..i).filter(|&i| is_marked(i)).count() as u32;
         let before = b.marked_before(&there(&marks), &own).unwrap();
-        let ends: Vec<u32> = (0..=n).collect();
-        assert_eq!(b.taken(&before, &ends).unwrap(), ends.iter().map(|&i| count(i)).collect::<Vec<_>>());
+        let ends = Runs::from(0..n as usize + 1);
+        assert_eq!(b.taken(&before, &ends).unwrap(), ends.iter().map(count).collect::<Vec<_>>());
         let numbers: Runs = (0..count(n)).map(|k| 10 + k + k / 4).collect();
         let of_marked = b.of_marked(&before, &numbers).unwrap();
         let number = |i: u32| if is_marked(i) { numbers.get(count(i) as usize) } else { NOWHERE };
@@ -116,7 +116,7 @@ fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
         let picked = b.picked(&of_marked, &own).unwrap();
         assert_eq!(host(picked), own.iter().map(|i| expected[i as usize]).collect::<Vec<_>>());
         let mut changed = of_marked;
-        b.put_at(&mut changed, &[n - 1], &[77]).unwrap();
+        b.put_at(&mut changed, &[n - 1].into_iter().collect(), &[77]).unwrap();
         assert_eq!(host(changed), [&expected[..n as usize - 1], &[77]].concat());
     }
 }
