@@ -84,6 +84,20 @@ impl<B> Distributed<B> {
         Ok(DistributedCsr { local, rows: rows.clone(), columns: columns.clone(), size })
     }
 
+    /// The same of a matrix with so many entries on all ranks. All ranks call this.
+    pub(in crate::setup) fn of_entries<T: Real>(
+        &self,
+        local: Result<B::Csr>,
+        (rows, columns): (&Arc<Numbering>, &Arc<Numbering>),
+        nnz: usize,
+    ) -> Result<DistributedCsr<B::Csr>>
+    where
+        B: Parts<T>,
+    {
+        let size = Size { n_rows: rows.total(), n_cols: columns.total(), nnz };
+        Ok(DistributedCsr { local: self.agreed(local)?, rows: rows.clone(), columns: columns.clone(), size })
+    }
+
     /// The numbers that own unknowns of `rows` get which are marked, of which there are `before` in front of
     /// each, in the order of all ranks; and how many all ranks have. They call this together.
     pub(in crate::setup) fn numbers_of_marked<T: Real>(

@@ -90,7 +90,7 @@ impl<B> Distributed<B> {
         let source = wanted.own().inverse(wanted.len()).then(b.rows.own());
         let source = source.replaced(halo.received_from(b.rows.len()));
         let local = self.put_together(&source, b, &places, &received, &columns);
-        self.of_local(local, wanted, &Arc::new(columns))
+        self.of_entries(local, (wanted, &Arc::new(columns)), b.size().nnz)
     }
 
     /// The square block of a matrix in the rows and columns of this rank's unknowns and of `layers` around
@@ -289,7 +289,7 @@ impl<B> Distributed<B> {
         received.add_diagonal(columns.rows_at(&alone), values);
         let local = self.put_together(&source, a, &places, &received, &columns);
         let columns = Arc::new(columns);
-        self.of_local(local, &columns, &columns)
+        self.of_entries(local, (&columns, &columns), a.size().nnz)
     }
 
     /// The diagonal entries of a square matrix that other ranks have and this one looks at, in the order of
@@ -344,9 +344,9 @@ impl<B> Distributed<B> {
     {
         let rows = Arc::new(a.rows.of_own(self.comm().rank()));
         if a.rows.is_own() {
-            return self.of_local(Ok(a.local.clone()), &rows, &a.columns);
+            return self.of_entries(Ok(a.local.clone()), (&rows, &a.columns), a.size().nnz);
         }
-        self.of_local(self.own_alone(a), &rows, &a.columns)
+        self.of_entries(self.own_alone(a), (&rows, &a.columns), a.size().nnz)
     }
 
     /// The rows of this rank.
