@@ -62,8 +62,14 @@ pub(crate) type Placed = (u32, u32, usize);
 
 impl FromIterator<u32> for Runs {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
-        let mut all = Runs::default();
-        numbers.into_iter().for_each(|number| all.push(number, 1));
+        let (mut all, mut next) = (Runs::default(), None);
+        for number in numbers {
+            if next != Some(number) {
+                all.runs.push([all.len as u32, number]);
+            }
+            next = Some(behind(number, 1));
+            all.len += 1;
+        }
         all
     }
 }

@@ -12,7 +12,7 @@ use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
 
-/// Numbers that a thread looks up, at least.
+/// Numbers that a thread looks up, at least: fewer take less time than to wake it.
 const LEAST_LOOKED_UP: usize = 8192;
 /// An unknown without an aggregate.
 const NONE: [u32; 2] = [NO_AGGREGATE; 2];
