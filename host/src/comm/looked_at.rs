@@ -8,8 +8,8 @@ use super::runs::NOWHERE;
 use crate::matrix::Csr;
 use crate::parallel::*;
 
-/// Rows that a thread looks at, at least.
-const LEAST_ROWS: usize = 1024;
+/// Rows that a thread looks at, at least: fewer take less time than to wake it.
+const LEAST_ROWS: usize = 8192;
 
 /// A number for each column that some rows have, [`NOWHERE`] for others, looked up at once. It is as long as
 /// those columns are apart.

@@ -11,6 +11,7 @@
 //! | `piece` | the rows of one rank, and whom it exchanges elements with |
 //! | `inside` | the rows of one rank in its own columns |
 //! | `numbering` | unknowns of one rank and of others around them |
+//! | `halo` | what they exchange about these |
 //! | `runs` | long lists of numbers that mostly follow each other |
 //! | `looked_at` | which columns some rows have |
 //! | `same` | whether ranks were given the same |
@@ -23,6 +24,7 @@ use cuda_std::Real;
 
 use crate::error::{Error, Result};
 
+mod halo;
 mod inside;
 pub mod launcher;
 mod looked_at;
@@ -38,17 +40,19 @@ mod runs;
 mod same;
 mod threads;
 
+pub(crate) use halo::Halo;
 pub(crate) use inside::Block;
 pub use inside::Inside;
 pub(crate) use looked_at::LookedAt;
 pub(crate) use message::{Reader, Writer};
 pub use numbering::Numbering;
-pub(crate) use numbering::{Halo, LEAST_LOOKED_UP, Row, singly};
+pub(crate) use numbering::{Row, singly};
 pub use one_process::{Alarm, Item, OneProcess};
 pub use partition::{Partition, Partitioning, Quality};
 pub(crate) use piece::Pieces;
 pub use piece::{Border, Links, Piece};
 pub use ranges::Ranges;
+pub(crate) use runs::Placed;
 pub use runs::{NOWHERE, Runs};
 pub use same::{Given, check_same};
 pub use threads::Team;
@@ -152,13 +156,20 @@ pub(crate) fn all_to_all(comm: &dyn Comm, mut messages: Vec<Vec<u8>>) -> Result<
 /// Whether every rank has succeeded; otherwise, at every rank, the error of the first that has not, with its
 /// number. All ranks call this.
 pub fn agree<R>(comm: &dyn Comm, result: Result<R>) -> Result<R> {
+    agree_and_count(comm, result.map(|result| (result, 0.0))).map(|(result, _)| result)
+}
+
+/// [`agree`], and the sum over ranks of what each has counted, in one message.
+pub(crate) fn agree_and_count<R>(comm: &dyn Comm, result: Result<(R, f64)>) -> Result<(R, f64)> {
     if let Err(Error::Rank { .. }) = result {
         // Every rank has it already.
         return result;
     }
-    let failed = f64::from(u8::from(result.is_err()));
-    let Some(rank) = comm.all_gather(&[failed])?.iter().position(|&failed| failed > 0.0) else {
-        return result;
+    let mine = result.as_ref().map_or([1.0, 0.0], |&(_, count)| [0.0, count]);
+    let all = comm.all_gather(&mine)?;
+    let Some(rank) = all.chunks(mine.len()).position(|of_rank| of_rank[0] > 0.0) else {
+        let counted = all.chunks(mine.len()).map(|of_rank| of_rank[1]).sum();
+        return result.map(|(result, _)| (result, counted));
     };
     let mut message = result.as_ref().err().map(|error| error.to_string().into_bytes()).unwrap_or_default();
     // Through rank 0, which is where broadcasts come from.

@@ -2,15 +2,10 @@
 
 use std::sync::OnceLock;
 
-use bytemuck::{AnyBitPattern, NoUninit};
-
+use super::halo::Halo;
 use super::runs::{NOWHERE, Runs};
-use super::{Comm, Reader, Writer, all_to_all, received};
+use super::{Comm, Reader, Writer, all_to_all};
 use crate::error::Result;
-use crate::parallel::*;
-
-/// Numbers that a thread looks up, at least.
-pub(crate) const LEAST_LOOKED_UP: usize = 1024;
 
 /// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
 /// unknowns has its entries in the order in which the whole matrix has them.
@@ -42,88 +37,6 @@ struct Run {
 /// them.
 pub(crate) type Row = (u32, usize, u32);
 
-/// What is exchanged so that a rank has the elements of others that it looks at.
-#[derive(Debug)]
-pub(crate) struct Halo {
-    /// Ranks that look at own unknowns, and which: their places here.
-    pub sends: Vec<(usize, Vec<u32>)>,
-    /// Ranks whose unknowns are looked at here, and the places of those.
-    pub receives: Vec<(usize, Vec<u32>)>,
-}
-
-impl Halo {
-    /// The places of all that is exchanged, ascending; and the same with places in this list.
-    pub fn alone(&self) -> (Vec<u32>, Halo) {
-        let lists = self.sends.iter().chain(&self.receives);
-        let mut all: Vec<u32> = lists.flat_map(|(_, places)| places).copied().collect();
-        all.sort_unstable();
-        all.dedup();
-        let runs: Runs = all.iter().copied().collect();
-        let position = |&place: &u32| runs.position(place).unwrap_or(0) as u32;
-        let of = |lists: &Vec<(usize, Vec<u32>)>| {
-            lists.iter().map(|(rank, places)| (*rank, places.iter().map(position).collect())).collect()
-        };
-        let (sends, receives) = (of(&self.sends), of(&self.receives));
-        (all, Halo { sends, receives })
-    }
-
-    /// Overwrites the elements of others with what their ranks have. All ranks call this.
-    pub fn update<U: NoUninit + AnyBitPattern>(&self, comm: &dyn Comm, elements: &mut [U]) -> Result<()> {
-        exchange(comm, &self.sends, &self.receives, elements, |element, its| *element = its)
-    }
-
-    /// Makes elements 0 where any rank has 0 for them, on all ranks, which call this.
-    pub fn settle(&self, comm: &dyn Comm, elements: &mut [u32]) -> Result<()> {
-        exchange(comm, &self.receives, &self.sends, elements, |element, its| {
-            if its == 0 {
-                *element = 0;
-            }
-        })?;
-        self.update(comm, elements)
-    }
-
-    /// The places of all that is sent, one rank after the other, and of all that is received.
-    pub fn places(&self) -> (Vec<u32>, Vec<u32>) {
-        let of = |lists: &[(usize, Vec<u32>)]| lists.iter().flat_map(|(_, places)| places).copied().collect();
-        (of(&self.sends), of(&self.receives))
-    }
-
-    /// The places of what is received, ascending, each with its number if all that is received is counted
-    /// from `first` on.
-    pub fn received_from(&self, first: usize) -> impl Iterator<Item = (u32, u32)> {
-        let places = self.receives.iter().flat_map(|(_, places)| places).copied();
-        let mut numbered: Vec<(u32, u32)> = places.zip(first as u32..).collect();
-        numbered.sort_unstable();
-        numbered.into_iter()
-    }
-
-    /// What was received, in the order of the places.
-    pub fn in_order<U: Copy>(&self, received: &[U]) -> Vec<U> {
-        self.received_from(0).map(|(_, k)| received[k as usize]).collect()
-    }
-
-    /// What others have for the unknowns that are received, one rank after the other, `per_row` numbers each;
-    /// `sent` are those of this rank's. All ranks call this.
-    pub fn received<U: NoUninit + AnyBitPattern>(
-        &self,
-        comm: &dyn Comm,
-        sent: &[U],
-        per_row: usize,
-    ) -> Result<Vec<U>> {
-        let Halo { sends, receives } = self;
-        let mut first = 0;
-        let messages = sends.iter().map(|(to, places)| {
-            let part = &sent[per_row * first..per_row * (first + places.len())];
-            first += places.len();
-            (*to, bytemuck::cast_slice(part))
-        });
-        let messages: Vec<(usize, &[u8])> = messages.collect();
-        let counts: Vec<(usize, usize)> =
-            receives.iter().map(|(from, places)| (*from, per_row * places.len())).collect();
-        received(comm, &messages, &counts)
-    }
-}
-
 impl Numbering {
     /// Of `rank`: unknowns in ascending order of their numbers, each with the rank that has it; `total` is
     /// their number over all ranks. A rank looks at no unknown without having all of its own.
@@ -153,7 +66,7 @@ impl Numbering {
     pub(crate) fn of_own_and(rank: usize, own: &Runs, mut others: Vec<(u32, u32)>, total: usize) -> Self {
         // Most that are there twice follow each other.
         others.dedup();
-        others.sort_unstable();
+        others.sort_unstable_by_key(|&(number, owner)| u64::from(number) << 32 | u64::from(owner));
         others.dedup();
         let own = own.iter_runs().map(|(number, count)| (number, count, rank as u32));
         Self::of_rows(rank, own, total).united(rank, singly(&others)).0
@@ -262,6 +175,21 @@ impl Numbering {
             range.map_or([NOWHERE; 2], |((number, _, owner), first, _)| [number + (place - first), owner])
         }
     }
+    /// What is at these places, which ascend, in runs.
+    pub(crate) fn rows_at(&self, places: &Runs) -> Vec<Row> {
+        let (mut rows, mut ranges) = (Vec::new(), self.ranges().peekable());
+        for (mut place, mut count) in places.iter_runs() {
+            while count > 0 {
+                while ranges.next_if(|&(_, _, end)| end <= place).is_some() {}
+                let Some(&((number, _, owner), first, end)) = ranges.peek() else { return rows };
+                let taken = count.min((end - place) as usize);
+                rows.push((number + (place - first), taken, owner));
+                place += taken as u32;
+                count -= taken;
+            }
+        }
+        rows
+    }
     /// Places of this rank's own, ascending.
     pub fn own(&self) -> &Runs {
         &self.own
@@ -280,10 +208,6 @@ impl Numbering {
     /// The numbers of this rank's own.
     pub(crate) fn own_numbers(&self) -> Runs {
         self.own.then(&self.numbers())
-    }
-    /// Which of its own this rank has at a place: counted in their order.
-    pub(crate) fn own_at(&self, place: u32) -> usize {
-        self.own.position(place).unwrap_or(0)
     }
     /// Whether there are none but its own.
     pub(crate) fn is_own(&self) -> bool {
@@ -326,12 +250,13 @@ impl Numbering {
         if let Some(halo) = self.halo.get() {
             return Ok(halo);
         }
-        let (mut places, mut numbers) = (vec![Vec::new(); comm.size()], vec![Vec::new(); comm.size()]);
-        for ((number, count, owner), place, end) in self.ranges() {
+        let (mut places, mut numbers) =
+            (vec![Runs::default(); comm.size()], vec![Runs::default(); comm.size()]);
+        for ((number, count, owner), place, _) in self.ranges() {
             let owner = owner as usize;
             if owner != comm.rank() {
-                places[owner].extend(place..end);
-                numbers[owner].extend(number..number + count as u32);
+                places[owner].push(place, count);
+                numbers[owner].push(number, count);
             }
         }
         let sends = self.asked_for(comm, &numbers)?;
@@ -350,13 +275,17 @@ impl Numbering {
 
     /// Asks each rank for unknowns of these numbers; ranks that ask for some of these, and their places. All
     /// ranks call this.
-    pub(crate) fn asked_for(&self, comm: &dyn Comm, numbers: &[Vec<u32>]) -> Result<Vec<(usize, Vec<u32>)>> {
-        let written = |numbers: &Vec<u32>| bytemuck::cast_slice(numbers).to_vec();
+    pub(crate) fn asked_for(&self, comm: &dyn Comm, numbers: &[Runs]) -> Result<Vec<(usize, Runs)>> {
+        let written = |numbers: &Runs| {
+            let runs = numbers.iter_runs().flat_map(|(first, count)| [first, count as u32]);
+            bytemuck::cast_slice(&runs.collect::<Vec<u32>>()).to_vec()
+        };
         let messages = all_to_all(comm, numbers.iter().map(written).collect())?;
-        let place = |&number: &u32| self.place(number).map(|place| place as u32);
+        // Where a run begins: what follows is behind that.
+        let places = |&[first, count]: &[u32; 2]| Some((self.place(first)? as u32, count as usize));
         let asked = messages.iter().enumerate().map(|(rank, message)| {
-            let numbers: Vec<u32> = bytemuck::pod_collect_to_vec(message);
-            (rank, numbers.par_iter().with_min_len(LEAST_LOOKED_UP).flat_map_collect(place))
+            let runs: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(message);
+            (rank, runs.iter().filter_map(places).collect::<Runs>())
         });
         Ok(asked.filter(|(_, places)| !places.is_empty()).collect())
     }
@@ -394,26 +323,6 @@ fn rest_behind(run: Option<Row>, end: u32) -> Option<Row> {
 /// Unknowns one by one, each with the rank that has it, as runs.
 pub(crate) fn singly(unknowns: &[(u32, u32)]) -> impl Iterator<Item = Row> {
     unknowns.iter().map(|&(number, owner)| (number, 1, owner))
-}
-
-/// The elements at the places of `sends` go there; `put` gets those at the places of `receives`, each with
-/// what comes for it.
-fn exchange<U: NoUninit + AnyBitPattern>(
-    comm: &dyn Comm,
-    sends: &[(usize, Vec<u32>)],
-    receives: &[(usize, Vec<u32>)],
-    elements: &mut [U],
-    put: impl Fn(&mut U, U),
-) -> Result<()> {
-    let of = |places: &Vec<u32>| places.iter().map(|&place| elements[place as usize]).collect::<Vec<U>>();
-    let sent: Vec<(usize, Vec<U>)> = sends.iter().map(|(to, places)| (*to, of(places))).collect();
-    let messages: Vec<(usize, &[u8])> =
-        sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
-    let counts: Vec<(usize, usize)> = receives.iter().map(|(from, places)| (*from, places.len())).collect();
-    let received: Vec<U> = received(comm, &messages, &counts)?;
-    let places = receives.iter().flat_map(|(_, places)| places);
-    places.zip(received).for_each(|(&place, its)| put(&mut elements[place as usize], its));
-    Ok(())
 }
 
 /// How many are chosen in all runs of all ranks in front of each of these; and how many there are.

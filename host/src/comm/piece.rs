@@ -224,12 +224,12 @@ impl Border {
         columns: &Numbering,
     ) -> Result<Border> {
         // The columns that these rows have: each is counted, and asked for from its rank.
-        let (mut owners, mut asked) = (Vec::new(), vec![Vec::new(); comm.size()]);
+        let (mut owners, mut asked) = (Vec::new(), vec![Runs::default(); comm.size()]);
         let others = columns.of_others(comm.rank());
         let mut walk = others.walk();
         let looked_at = LookedAt::by(outside, |k| {
             let [number, owner] = walk(k);
-            asked[owner as usize].push(number);
+            asked[owner as usize].push(number, 1);
             owners.push(owner);
             owners.len() as u32 - 1
         });
@@ -238,8 +238,9 @@ impl Border {
         received.sort_by_key(|&k| owners[k as usize]);
         let mut ghost_of = vec![0; owners.len()];
         received.iter().zip(0..).for_each(|(&k, ghost)| ghost_of[k as usize] = ghost);
-        let receives = asked.iter().map(Vec::len).enumerate().filter(|&(_, count)| count > 0).collect();
+        let receives = asked.iter().map(Runs::len).enumerate().filter(|&(_, count)| count > 0).collect();
         let sends = columns.of_own(comm.rank()).asked_for(comm, &asked)?;
+        let sends = sends.into_iter().map(|(to, places)| (to, places.expanded())).collect();
         let received = |k: usize| {
             let (of_row, values) = outside.row(k);
             let ghosts = of_row.iter().map(|&j| ghost_of[looked_at.number(j) as usize]);

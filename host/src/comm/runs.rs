@@ -7,6 +7,9 @@ use crate::parallel::*;
 /// What a list has where there is no number.
 pub use gpu_kernels::setup::parts::NOWHERE;
 
+/// Numbers that a thread writes.
+const LEAST_WRITTEN: usize = 4 * MANY;
+
 /// A number for each index below a length, in runs: within one numbers grow by 1, or there are none,
 /// [`NOWHERE`].
 ///
@@ -54,10 +57,28 @@ fn behind(number: u32, by: u32) -> u32 {
     if number == NOWHERE { NOWHERE } else { number + by }
 }
 
+/// Numbers that follow each other from an index on: the index, the first number, and how many there are.
+pub(crate) type Placed = (u32, u32, usize);
+
 impl FromIterator<u32> for Runs {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
+        let (mut all, mut next) = (Runs::default(), None);
+        for number in numbers {
+            if next != Some(number) {
+                all.runs.push([all.len as u32, number]);
+            }
+            next = Some(behind(number, 1));
+            all.len += 1;
+        }
+        all
+    }
+}
+
+/// Of runs: the first number of each, and how many it has.
+impl FromIterator<(u32, usize)> for Runs {
+    fn from_iter<I: IntoIterator<Item = (u32, usize)>>(runs: I) -> Self {
         let mut all = Runs::default();
-        numbers.into_iter().for_each(|number| all.push(number, 1));
+        runs.into_iter().for_each(|(first, count)| all.push(first, count));
         all
     }
 }
@@ -103,8 +124,13 @@ impl Runs {
     }
 
     /// Those of a range of indices, in runs.
-    fn part(&self, indices: Range<usize>) -> impl Iterator<Item = (u32, usize)> {
+    pub(crate) fn part(&self, indices: Range<usize>) -> impl Iterator<Item = (u32, usize)> {
         let first = self.runs.partition_point(|&[start, _]| start as usize <= indices.start).max(1) - 1;
+        self.part_from(first, indices)
+    }
+
+    /// The same where it is known in which run they begin.
+    fn part_from(&self, first: usize, indices: Range<usize>) -> impl Iterator<Item = (u32, usize)> {
         let ends = self.runs.iter().skip(first + 1).map(|&[start, _]| start as usize).chain([self.len]);
         let runs = self.runs[first.min(self.runs.len())..].iter().zip(ends);
         let runs = runs.take_while(move |&(&[start, _], _)| (start as usize) < indices.end);
@@ -138,8 +164,8 @@ impl Runs {
     /// All of them, one by one.
     pub fn expanded(&self) -> Vec<u32> {
         let mut all = vec![0; self.len];
-        all.par_chunks_mut(MANY).enumerate().for_each(|(chunk, all)| {
-            let first = chunk * MANY;
+        all.par_chunks_mut(LEAST_WRITTEN).enumerate().for_each(|(chunk, all)| {
+            let first = chunk * LEAST_WRITTEN;
             let mut rest = all;
             for (number, count) in self.part(first..first + rest.len()) {
                 let numbers;
@@ -183,23 +209,76 @@ impl Runs {
         for (first, count) in self.iter_runs() {
             match first {
                 NOWHERE => all.push(NOWHERE, count),
-                _ => next
-                    .part(first as usize..first as usize + count)
-                    .for_each(|(first, count)| all.push(first, count)),
+                _ => all.extend(next.part(first as usize..first as usize + count)),
             }
         }
         all
     }
 
-    /// These with other numbers at some indices, which ascend: (index, number).
-    pub(crate) fn replaced(&self, at: impl IntoIterator<Item = (u32, u32)>) -> Runs {
-        let mut all = Runs::default();
-        for (index, number) in at {
-            self.part(all.len..index as usize).for_each(|(first, count)| all.push(first, count));
-            all.push(number, 1);
+    /// Goes on with these runs.
+    fn extend(&mut self, runs: impl Iterator<Item = (u32, usize)>) {
+        runs.for_each(|(first, count)| self.push(first, count));
+    }
+
+    /// These with other numbers from some indices on, which ascend: (index, first number, how many).
+    pub(crate) fn replaced(&self, at: impl IntoIterator<Item = Placed>) -> Runs {
+        let (mut all, mut run) = (Runs::default(), 0);
+        // The runs are gone through once: there may be as many as there are numbers.
+        let mut rest = |all: &mut Runs, end: usize| {
+            while self.runs.get(run + 1).is_some_and(|&[start, _]| start as usize <= all.len) {
+                run += 1;
+            }
+            all.extend(self.part_from(run, all.len..end));
+        };
+        for (index, number, count) in at {
+            rest(&mut all, index as usize);
+            all.push(number, count);
         }
-        self.part(all.len..self.len).for_each(|(first, count)| all.push(first, count));
+        rest(&mut all, self.len);
         all
+    }
+
+    /// These with numbers from `first` on where there is none; and the indices of those.
+    pub(crate) fn filled(&self, mut first: u32) -> (Runs, Runs) {
+        let (mut all, mut empty) = (Runs::default(), Runs::default());
+        for (number, count) in self.iter_runs() {
+            if number == NOWHERE {
+                empty.push(all.len as u32, count);
+                all.push(first, count);
+                first += count as u32;
+            } else {
+                all.push(number, count);
+            }
+        }
+        (all, empty)
+    }
+
+    /// Where these are in `all`, which ascend and have them.
+    pub(crate) fn places_in(&self, all: &Runs) -> Runs {
+        let place = |first: u32| all.position(first).unwrap_or(0) as u32;
+        self.iter_runs().map(|(first, count)| (place(first), count)).collect()
+    }
+
+    /// The numbers of lists that ascend, ascending, each once.
+    pub(crate) fn union<'a>(lists: impl Iterator<Item = &'a Runs>) -> Runs {
+        let mut runs: Vec<(u32, usize)> = lists.flat_map(Runs::iter_runs).collect();
+        runs.sort_unstable();
+        let mut end = 0;
+        let rest = |(first, count): (u32, usize)| {
+            let behind = first + count as u32;
+            let from = first.max(end);
+            end = end.max(behind);
+            (from, behind.saturating_sub(from) as usize)
+        };
+        runs.into_iter().map(rest).collect()
+    }
+
+    /// The elements at these places, one after the other.
+    pub(crate) fn elements<U: Copy>(&self, all: &[U]) -> Vec<U> {
+        let mut elements = Vec::with_capacity(self.len);
+        let run = |(first, count): (u32, usize)| &all[first as usize..][..count];
+        self.iter_runs().map(run).for_each(|run| elements.extend_from_slice(run));
+        elements
     }
 }
 
@@ -208,7 +287,7 @@ mod tests {
     use super::*;
 
     fn lists() -> Vec<Vec<u32>> {
-        let long = (0..3 * MANY as u32).map(|i| i + i / 1000).collect();
+        let long = (0..3 * LEAST_WRITTEN as u32).map(|i| i + i / 1000).collect();
         vec![vec![], vec![7], vec![0, 1, 2], vec![3, 4, 9, 11, 12], vec![0, 2, 4], long]
     }
 
@@ -242,10 +321,22 @@ mod tests {
     fn some_are_replaced() {
         let runs: Runs = [3, 4, 5, NOWHERE, NOWHERE, 8, 9].into_iter().collect();
         assert_eq!(runs.runs().len(), 3);
-        let replaced = runs.replaced([(0, 2), (1, 3), (4, 1), (6, NOWHERE)]);
+        let replaced = runs.replaced([(0, 2, 2), (4, 1, 1), (6, NOWHERE, 1)]);
         assert!(replaced.iter().eq([2, 3, 5, NOWHERE, 1, 8, NOWHERE]));
+        let (filled, empty) = replaced.filled(20);
+        assert!(filled.iter().eq([2, 3, 5, 20, 1, 8, 21]) && empty.iter().eq([3, 6]));
         assert_eq!(runs.replaced([]), runs);
         let places: Runs = [5, NOWHERE, 0, 1].into_iter().collect();
         assert!(places.then(&runs).iter().eq([8, NOWHERE, 3, 4]));
+    }
+
+    #[test]
+    fn lists_that_ascend_are_one() {
+        let of = |numbers: &[u32]| numbers.iter().copied().collect::<Runs>();
+        let (a, b) = (of(&[1, 2, 3, 7, 9]), of(&[0, 2, 3, 4, 9, 10]));
+        let all = Runs::union([&a, &b, &Runs::default()].into_iter());
+        assert_eq!(all, of(&[0, 1, 2, 3, 4, 7, 9, 10]));
+        assert!(a.places_in(&all).iter().eq([1, 2, 3, 5, 6]));
+        assert_eq!(b.elements(&(100..120).collect::<Vec<u32>>()), [100, 102, 103, 104, 109, 110]);
     }
 }

@@ -17,6 +17,7 @@ mod module;
 mod overlap;
 mod staging;
 mod status;
+mod waiting_room;
 
 use crate::error::{Error, Result};
 use crate::launch::{Address, Counters, Cuda, DeviceInfo, Launch};
@@ -33,6 +34,7 @@ use staging::Staging;
 use status::{check, is_fault};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use waiting_room::WaitingRoom;
 
 pub(crate) use status::failed;
 
@@ -58,6 +60,8 @@ pub struct Driver {
     idle_exported: Mutex<Vec<(usize, Address)>>,
     /// Made for the first large copy; taken out while a copy uses it.
     staging: Mutex<Option<Staging>>,
+    /// Made for the first small copy to the device.
+    waiting_room: Mutex<Option<WaitingRoom>>,
     kernels: Kernels,
     launcher: Launcher,
     /// Whether it records graphs.
@@ -140,6 +144,7 @@ impl Driver {
             idle_page_locked: Mutex::default(),
             idle_exported: Mutex::default(),
             staging: Mutex::default(),
+            waiting_room: Mutex::default(),
             kernels,
             launcher: Launcher::from_env(),
             graphs: graph::from_env(),
@@ -154,10 +159,11 @@ impl Driver {
         self
     }
 
-    /// Makes the page-locked memory of large copies, and of a solve's progress, now, which takes some
+    /// Makes the page-locked memory of copies, and of a solve's progress, now, which takes some
     /// milliseconds, and not in the first of them. Where it cannot be had, that one will say so.
     pub fn prepare_copies(&self) {
         if self.enter().is_ok() {
+            let _ = self.with_room(0, |_| Ok(()));
             let made = Staging::new().ok();
             let mut staging = lock(&self.staging);
             *staging = staging.take().or(made);
@@ -246,6 +252,20 @@ impl Driver {
         *lock(&self.staging) = Some(staging);
         // A fault of a kernel stops the copy too, and `finished` says which kernels it may have been.
         finished.and(copied)
+    }
+
+    /// Lets `copy` put so many bytes, which have room in an empty one, into the waiting room.
+    fn with_room(&self, bytes: usize, copy: impl FnOnce(&mut WaitingRoom) -> Result<()>) -> Result<()> {
+        let mut room = lock(&self.waiting_room);
+        let room = match &mut *room {
+            Some(room) => room,
+            none => none.insert(WaitingRoom::new()?),
+        };
+        if !room.has_room(bytes) {
+            self.finish(|| "cuStreamSynchronize(copies that wait)".into())?;
+            room.clear();
+        }
+        copy(room)
     }
 }
 

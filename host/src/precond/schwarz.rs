@@ -8,7 +8,7 @@ use cuda_std::Real;
 use super::{Identity, Preconditioner, Traffic, ilu};
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
 use crate::backend::{Operator, Products, Then};
-use crate::comm::{Border, Comm, Links, Numbering};
+use crate::comm::{Border, Comm, Links, Numbering, Runs};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, Csr, Format};
 use crate::setup::{DistributedCsr, Parts};
@@ -64,11 +64,10 @@ impl<T: Real, B: Parts<T> + Borders<T>> RestrictedSchwarz<T, B> {
 /// The elements of other ranks among these unknowns, as entries 1 in their rows.
 fn others(comm: &dyn Comm, unknowns: &Numbering) -> Result<Border> {
     let halo = unknowns.halo(comm)?;
-    let place = |&place: &u32| unknowns.own_at(place) as u32;
-    let sends = halo.sends.iter().map(|(to, places)| (*to, places.iter().map(place).collect())).collect();
+    let own = |places: &Runs| places.places_in(unknowns.own()).expanded();
+    let sends = halo.sends.iter().map(|(to, places)| (*to, own(places))).collect();
     let receives = halo.receives.iter().map(|(from, places)| (*from, places.len())).collect();
-    let mut received: Vec<(u32, u32)> =
-        halo.receives.iter().flat_map(|(_, places)| places).copied().zip(0..).collect();
+    let mut received: Vec<(u32, u32)> = halo.places_received().iter().zip(0..).collect();
     received.sort_unstable();
     let entries = Csr::from_rows(
         received.len(),

@@ -4,10 +4,11 @@ use arithmetic::survey::Found;
 use cuda_std::Real;
 use gpu_kernels::setup::survey::{compare_mirrored, count_indefinite_pairs, largest_of_rows, survey_rows};
 
-use super::matrix::device::{DeviceCsr, download};
+use super::matrix::device::DeviceCsr;
 use crate::analysis::Mirrored;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::buffer::download;
 use crate::error::Result;
 use crate::matrix::{Survey, check, usual_entries};
 

@@ -71,7 +71,7 @@ fn copies_arrive_in_order_and_are_counted() {
         return;
     }
     let device = open(0);
-    // Through the driver alone, some pieces, exactly one staging buffer, the ring, and more with an odd rest.
+    // Through the waiting room, some pieces, exactly one staging buffer, the ring, and more with an odd rest.
     let lengths = [1, 4097, (1 << 20) - 1, (1 << 20) + 5, 4 << 20, 32 << 20, (50 << 20) + 13];
     for length in lengths {
         let before = counts(&device);
@@ -110,6 +110,36 @@ fn copies_arrive_in_order_and_are_counted() {
         assert_eq!(held, expected);
         assert_eq!(counts(&device).allocated_bytes, 0);
     }
+}
+
+/// More small copies than have room while they wait for the device.
+#[test]
+fn what_was_copied_to_the_device_may_be_changed_at_once() {
+    const LENGTHS: [usize; 6] = [1, 300, 70_000, (1 << 20) - 1, 256, 900_000];
+    if !fake() {
+        return;
+    }
+    let device = open(0);
+    let lengths = LENGTHS.repeat(8);
+    let source = noise(lengths.iter().sum());
+    let there = device.alloc(source.len()).unwrap();
+    let (mut first, mut rest) = (there, &source[..]);
+    for length in lengths {
+        let part;
+        (part, rest) = rest.split_at(length);
+        let mut part = part.to_vec();
+        // SAFETY: within the allocation.
+        unsafe { device.upload(first, &part).unwrap() };
+        part.fill(0xEE);
+        first += length as u64;
+    }
+    let mut found = vec![0; source.len()];
+    // SAFETY: the allocation is as long, and is not used afterwards.
+    unsafe {
+        device.download(&mut found, there).unwrap();
+        device.free(there);
+    }
+    assert!(found == source, "bytes changed on the way");
 }
 
 /// Threads of one pool help both, however few they are.

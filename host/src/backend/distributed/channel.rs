@@ -111,12 +111,12 @@ fn targets<T: Real>(comm: &dyn Comm, links: &Links, windows: &Windows, received:
     let mut places: Vec<(usize, &mut [u8])> =
         sends.iter().zip(&mut heard).map(|((to, _), place)| (*to, bytes_of_mut(place))).collect();
     comm.exchange(&messages, &mut places)?;
-    let of_epoch = |odd: u64| {
-        sends.iter().zip(&heard).flat_map(move |((to, elements), &[first, stride])| {
-            let start = windows.places_of(*to);
-            (0..elements.len() as u64)
-                .map(move |k| start + (odd * stride + first + k) * size_of::<T>() as u64)
-        })
-    };
-    Ok(of_epoch(0).chain(of_epoch(1)).collect())
+    let mut targets = Vec::new();
+    for odd in 0..2 {
+        for ((to, elements), [first, stride]) in sends.iter().zip(&heard) {
+            let start = windows.places_of(*to) + (odd * stride + first) * size_of::<T>() as u64;
+            targets.extend((0..elements.len() as u64).map(|k| start + k * size_of::<T>() as u64));
+        }
+    }
+    Ok(targets)
 }

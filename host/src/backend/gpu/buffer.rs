@@ -105,6 +105,15 @@ impl Drop for Buffer {
     }
 }
 
+/// The first `len` elements of a buffer.
+#[track_caller]
+pub(crate) fn download<U: Word>(buffer: &Buffer, len: usize, zero: U) -> Result<Vec<U>> {
+    let mut values = vec![zero; len];
+    // SAFETY: the buffer has at least that many elements.
+    unsafe { transfer::download(&**buffer.device(), &mut values, buffer.address)? };
+    Ok(values)
+}
+
 /// Scalars in device memory.
 pub type DeviceScalars<T> = DeviceVector<T>;
 

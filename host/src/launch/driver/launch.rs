@@ -188,12 +188,18 @@ impl Launch for Driver {
             // SAFETY: the caller vouches for the destination.
             self.staged(|staging| unsafe { staging.upload(destination, source, &self.stream) })?;
         } else if bytes > 0 {
-            // SAFETY: the caller vouches for the destination, and `source` is borrowed until the end.
-            let status = unsafe {
-                sys::cuMemcpyHtoDAsync_v2(destination, source.as_ptr().cast(), bytes, self.stream.as_inner())
-            };
-            self.waited(status, call)?;
-            self.finish(call)?;
+            self.with_room(bytes, |room| {
+                // SAFETY: the caller vouches for the destination, and the bytes wait until they are copied.
+                let status = unsafe {
+                    sys::cuMemcpyHtoDAsync_v2(
+                        destination,
+                        room.put(source).cast(),
+                        bytes,
+                        self.stream.as_inner(),
+                    )
+                };
+                self.waited(status, call)
+            })?;
         }
         Counters::add(&self.counters.uploads, 1);
         Counters::add(&self.counters.uploaded_bytes, bytes as u64);

@@ -11,7 +11,8 @@ use super::Aggregation;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
-use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::indices::DeviceIndices;
 
 impl<T: Real> Aggregation<T> for Gpu {
     fn aggregate(&self, s: &DeviceCsr<T>, roots: &DeviceIndices) -> Result<(DeviceIndices, usize)> {

@@ -6,12 +6,14 @@ use cuda_std::Real;
 
 use super::{Aggregation, NO_AGGREGATE};
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{LEAST_LOOKED_UP, Numbering};
+use crate::comm::{Numbering, Runs};
 use crate::error::Result;
 use crate::parallel::*;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
 use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
 
+/// Numbers that a thread looks up, at least: fewer take less time than to wake it.
+const LEAST_LOOKED_UP: usize = 8192;
 /// An unknown without an aggregate.
 const NONE: [u32; 2] = [NO_AGGREGATE; 2];
 
@@ -28,16 +30,16 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<
         let (numbers, count) = self.numbers_of_marked(&before, rows)?;
         // Others look at some unknowns: which root these have, and how many roots are in front of it.
         let halo = rows.halo(comm)?;
-        let (sends, receives) = halo.places();
+        let (sends, receives) = (halo.sent(), halo.places_received());
         let roots_of_sent = inner.taken(&root_of, &sends).and_then(|roots| {
-            let places: Vec<u32> =
+            let places: Runs =
                 roots.iter().map(|&root| if root == NO_AGGREGATE { 0 } else { root }).collect();
             Ok(roots.into_iter().zip(inner.taken(&before, &places)?).collect::<Vec<_>>())
         });
         let roots_of_sent = self.agreed(roots_of_sent)?;
         // The aggregates of roots, each with the rank that has it, and then those of all unknowns.
         let own = |before: u32| [numbers.get(before as usize), rank];
-        let of_root = |(&place, &(root, before)): (&u32, &(u32, u32))| {
+        let of_root = |(place, &(root, before)): (u32, &(u32, u32))| {
             if root == place { own(before) } else { NONE }
         };
         let of_roots: Vec<[u32; 2]> = sends.iter().zip(&roots_of_sent).map(of_root).collect();

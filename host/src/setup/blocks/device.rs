@@ -9,12 +9,13 @@ use gpu_kernels::setup::planes::{block_entries, block_lengths};
 
 use super::BlockMatrices;
 use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::buffer::download;
 use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
 use crate::matrix::block::check_sizes;
 use crate::setup::launch::{log2_lanes_for, mean};
 use crate::setup::matrix::Blocks;
-use crate::setup::matrix::device::{DeviceCsr, DevicePattern, download};
+use crate::setup::matrix::device::{DeviceCsr, DevicePattern};
 
 impl<T: Real> BlockMatrices<T> for Gpu {
     fn count_blocks(&self, a: &DeviceCsr<T>, block: usize) -> Result<usize> {

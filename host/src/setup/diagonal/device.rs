@@ -9,10 +9,12 @@ use gpu_kernels::setup::strength::{row_weights, smoothing_diagonal, weight};
 use super::{Diagonals, RowWeight, SmoothingDiagonal};
 use crate::backend::Memory;
 use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::buffer::download;
 use crate::backend::gpu::{DeviceVector, Gpu, block_of};
 use crate::error::Result;
 use crate::setup::matrix::Blocks;
-use crate::setup::matrix::device::{DeviceCsr, DeviceIndices, download};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::indices::DeviceIndices;
 
 impl<T: Real> Diagonals<T> for Gpu {
     fn row_weights(&self, a: &DeviceCsr<T>, weight: RowWeight) -> Result<DeviceVector<T>> {

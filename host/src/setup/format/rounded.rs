@@ -16,7 +16,8 @@ use crate::launch::Address;
 use crate::matrix::rounding::{Pivot, Rounding, pivots};
 use crate::matrix::{Csr, sell_padding_of};
 use crate::setup::matrix::Matrices;
-use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::indices::DeviceIndices;
 
 /// Matrices some of whose rows are rounded for smoothing. The diagonal entry of row i is in column
 /// `diagonal[i]`, of which there is one for each row.

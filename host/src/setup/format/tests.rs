@@ -7,12 +7,12 @@ use cuda_std::Real;
 use super::Formats;
 use crate::backend::Operator;
 use crate::backend::gpu::DeviceMatrix;
+use crate::backend::gpu::buffer::download;
 use crate::backend::gpu::matrix::{Layout, Slices};
 use crate::matrix::{AnyMatrix, Choice, Csr, Format, Target, choose, choose_blocks};
 use crate::problem::random::{below, uniform};
 use crate::setup::blocks::BlockMatrices;
 use crate::setup::blocks::tests::with_gaps;
-use crate::setup::download;
 use crate::setup::matrix::Matrices;
 use crate::setup::testing::{scattered, strict};
 

@@ -14,7 +14,8 @@ use crate::backend::gpu::transfer;
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
 use crate::comm::Runs;
 use crate::error::Result;
-use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::indices::DeviceIndices;
 
 /// Rounds between two times that the host asks whether somebody is undecided; those after the last do
 /// nothing.
@@ -60,7 +61,6 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
         unsafe { self.device().zero(open as u64, size_of::<u32>())? };
         let (isolated, members_ptr) = (isolated as u32, members.ptr_mut());
         let slivers = pointer_or_null(slivers);
-        let upload = |numbers: &[u32]| DeviceIndices::from_slice(self.device(), numbers);
         let numbers_of = |numbers: Runs| self.numbers_of_runs(&numbers);
         let numbers = others.map(|others| numbers_of(others.numbering.numbers())).transpose()?;
         let own = others.map(|others| numbers_of(others.own())).transpose()?;
@@ -71,7 +71,7 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
             independent_start { n, s, st, numbers, isolated, slivers, weights, marks, members: members_ptr };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows, &kernel) }?;
-        let border = others.map(|others| upload(&others.border)).transpose()?;
+        let border = others.map(|others| self.numbers_of_runs(&others.border)).transpose()?;
         let exchange = |exchange: &dyn Fn(&mut [u32]) -> Result<()>| match &border {
             None => Ok(()),
             Some(border) => self.exchange_border(border, weights, exchange),

@@ -114,7 +114,7 @@ fn exchange_border(
     others: &Others,
     exchange: impl FnOnce(&mut [u32]) -> Result<()>,
 ) -> Result<()> {
-    let of_border = || others.border.iter().map(|&place| &weights[place as usize]);
+    let of_border = || others.border.iter().map(|place| &weights[place as usize]);
     let mut plain: Vec<u32> = of_border().map(|weight| weight.load(Ordering::Relaxed)).collect();
     exchange(&mut plain)?;
     of_border().zip(plain).for_each(|(weight, plain)| weight.store(plain, Ordering::Relaxed));

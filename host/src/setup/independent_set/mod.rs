@@ -61,7 +61,7 @@ pub struct Others<'a> {
     comm: &'a dyn Comm,
     numbering: &'a Numbering,
     /// The unknowns that ranks tell each other about, and how.
-    border: Vec<u32>,
+    border: Runs,
     halo: Halo,
 }
 

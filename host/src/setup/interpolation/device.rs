@@ -13,12 +13,14 @@ use gpu_kernels::setup::strength::damp;
 
 use super::{Interpolation, Truncation};
 use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::buffer::download;
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
 use crate::error::Result;
 use crate::setup::aggregation::Aggregation;
 use crate::setup::diagonal::{Diagonals, RowWeight};
 use crate::setup::launch::{log2_lanes_for, mean};
-use crate::setup::matrix::device::{DeviceCsr, DeviceIndices, download};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::indices::DeviceIndices;
 use crate::setup::product::SparseProducts;
 
 /// The numbers of coarse unknowns, in ascending order, and how many there are.

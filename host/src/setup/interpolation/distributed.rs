@@ -95,9 +95,10 @@ impl<B> Distributed<B> {
         let before = self.agreed(self.inner().marked_before(&coarse.local, rows.own()))?;
         let (numbers, count) = self.numbers_of_marked(&before, rows)?;
         let halo = rows.halo(comm)?;
-        let (sends, _) = halo.places();
-        let behind: Vec<u32> = sends.iter().map(|place| place + 1).collect();
-        let counts = self.agreed(self.inner().taken(&before, &[&sends[..], &behind].concat()))?;
+        let sends = halo.sent();
+        let behind = sends.iter_runs().map(|(place, count)| (place + 1, count));
+        let both = sends.iter_runs().chain(behind).collect();
+        let counts = self.agreed(self.inner().taken(&before, &both))?;
         let (before, behind) = counts.split_at(sends.len());
         let number = |(&before, &behind): (&u32, &u32)| match behind == before {
             true => NO_AGGREGATE,

@@ -10,15 +10,15 @@ use gpu_kernels::blas1::axpby;
 use gpu_kernels::setup::blocks::{MAX_PLANES, Planes};
 use gpu_kernels::setup::check::check_rows;
 use gpu_kernels::setup::interpolate::Rows;
-use gpu_kernels::setup::parts::{narrow_pointers, numbers_of_runs};
+use gpu_kernels::setup::parts::narrow_pointers;
 use gpu_kernels::setup::sub_warp::Pattern;
 
+use super::indices::DeviceIndices;
 use super::{Blocks, Matrices, Size};
-use crate::backend::gpu::buffer::{Buffer, check_reach};
+use crate::backend::gpu::buffer::{Buffer, check_reach, download};
 use crate::backend::gpu::matrix::log2_lanes;
 use crate::backend::gpu::transfer;
 use crate::backend::gpu::{Gpu, UNGUARDED, Work, check_memory, constant};
-use crate::comm::Runs;
 use crate::error::{Error, Result};
 use crate::launch::Launch;
 use crate::matrix::Csr;
@@ -61,50 +61,6 @@ impl DevicePattern {
         let DevicePattern { size, row_ptr, col_idx } = self;
         let values = Buffer::new(device, size.nnz * size_of::<T>())?;
         Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
-    }
-}
-
-/// A 32-bit number for each row, in device memory.
-#[derive(Clone)]
-pub struct DeviceIndices {
-    pub(in crate::setup) len: usize,
-    pub(in crate::setup) buffer: Arc<Buffer>,
-}
-
-impl DeviceIndices {
-    pub(crate) fn from_slice(device: &Arc<dyn Launch>, values: &[u32]) -> Result<Self> {
-        Ok(DeviceIndices { len: values.len(), buffer: Buffer::from_slice(device, values)? })
-    }
-
-    /// `len` numbers, undefined.
-    pub(in crate::setup) fn new(device: &Arc<dyn Launch>, len: usize) -> Result<Self> {
-        Ok(DeviceIndices { len, buffer: Buffer::new(device, len * size_of::<u32>())? })
-    }
-
-    pub(in crate::setup) fn ptr(&self) -> *const u32 {
-        self.buffer.address as *const u32
-    }
-    pub(crate) fn ptr_mut(&self) -> *mut u32 {
-        self.buffer.address as *mut u32
-    }
-
-    pub(in crate::setup) fn to_host(&self) -> Result<Vec<u32>> {
-        download(&self.buffer, self.len, 0u32)
-    }
-}
-
-impl Gpu {
-    /// The numbers of runs, one by one.
-    pub(in crate::setup) fn numbers_of_runs(&self, numbers: &Runs) -> Result<DeviceIndices> {
-        let (n, runs) = (numbers.len(), numbers.runs());
-        let out = DeviceIndices::new(self.device(), n)?;
-        let pairs = Buffer::from_slice(self.device(), runs.as_flattened())?;
-        let runs = runs.len() as u64;
-        let kernel =
-            numbers_of_runs { n: n as u64, runs, pairs: pairs.address as *const u32, out: out.ptr_mut() };
-        // SAFETY: the first run begins at 0, and the arrays were made for so many numbers and runs.
-        unsafe { self.launch(n, &kernel) }?;
-        Ok(out)
     }
 }
 
@@ -254,7 +210,8 @@ impl<T: Real> DeviceCsr<T> {
             // The host says which row it is, and what is wrong there.
             count => {
                 let unknown = || Err(Error::Matrix(format!("{count} rows break the rules of CRS")));
-                self.to_host().and_then(|_| unknown())
+                let (row_ptr, col_idx, values) = self.arrays()?;
+                Csr::new(self.size.n_rows, n_cols, row_ptr, col_idx, values).and_then(|_| unknown())
             }
         }
     }
@@ -270,11 +227,17 @@ impl<T: Real> DeviceCsr<T> {
     }
 
     pub(in crate::setup) fn to_host(&self) -> Result<Csr<T>> {
+        let (row_ptr, col_idx, values) = self.arrays()?;
+        // What others gave was checked where it was adopted.
+        Ok(Csr::from_valid_parts(self.size.n_rows, self.size.n_cols, row_ptr, col_idx, values))
+    }
+
+    /// Row pointers, columns and values, on the host.
+    fn arrays(&self) -> Result<(Vec<usize>, Vec<u32>, Vec<T>)> {
         let row_ptr = download(&self.row_ptr, self.size.n_rows + 1, 0u32)?;
         let row_ptr = row_ptr.into_iter().map(|p| p as usize).collect();
         let col_idx = download(&self.col_idx, self.size.nnz, 0u32)?;
-        let values = download(&self.values, self.size.nnz, T::ZERO)?;
-        Csr::new(self.size.n_rows, self.size.n_cols, row_ptr, col_idx, values)
+        Ok((row_ptr, col_idx, download(&self.values, self.size.nnz, T::ZERO)?))
     }
 
     pub(in crate::setup) fn row_ptr(&self) -> *const u32 {
@@ -359,15 +322,6 @@ impl<T: Real> Matrices<T> for Gpu {
     fn zeros_like(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         Ok(DeviceCsr { values: Buffer::zeroed(self.device(), a.size.nnz * size_of::<T>())?, ..a.clone() })
     }
-}
-
-/// The first `len` elements.
-#[track_caller]
-pub(crate) fn download<U: cuda_std::memory::Word>(buffer: &Buffer, len: usize, zero: U) -> Result<Vec<U>> {
-    let mut values = vec![zero; len];
-    // SAFETY: the buffer has at least that many elements.
-    unsafe { transfer::download(&**buffer.device(), &mut values, buffer.address)? };
-    Ok(values)
 }
 
 #[cfg(test)]

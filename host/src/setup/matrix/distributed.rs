@@ -9,7 +9,7 @@ use cuda_std::Real;
 
 use super::{Blocks, Matrices, Size};
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Numbering, Runs, agree_within, sums};
+use crate::comm::{Numbering, Runs, agree_and_count, agree_within, told};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::setup::parts::Parts;
@@ -74,11 +74,28 @@ impl<B> Distributed<B> {
             let of_others = self.inner().entries_of_rows(local, rows.others())?;
             Ok(self.inner().size(local).nnz as u64 - of_others)
         };
-        let counted = local.and_then(|local| Ok((entries(&local)?, local)));
-        let (entries, local) = self.agreed(counted)?;
-        let nnz = sums(&**self.comm(), &[entries as f64])?[0] as usize;
-        let size = Size { n_rows: rows.total(), n_cols: columns.total(), nnz };
+        let comm = &**self.comm();
+        let counted = local.and_then(|local| {
+            let entries = entries(&local)?;
+            Ok((local, entries as f64))
+        });
+        let (local, nnz) = agree_and_count(comm, counted).map_err(|error| told(comm, error))?;
+        let size = Size { n_rows: rows.total(), n_cols: columns.total(), nnz: nnz as usize };
         Ok(DistributedCsr { local, rows: rows.clone(), columns: columns.clone(), size })
+    }
+
+    /// The same of a matrix with so many entries on all ranks. All ranks call this.
+    pub(in crate::setup) fn of_entries<T: Real>(
+        &self,
+        local: Result<B::Csr>,
+        (rows, columns): (&Arc<Numbering>, &Arc<Numbering>),
+        nnz: usize,
+    ) -> Result<DistributedCsr<B::Csr>>
+    where
+        B: Parts<T>,
+    {
+        let size = Size { n_rows: rows.total(), n_cols: columns.total(), nnz };
+        Ok(DistributedCsr { local: self.agreed(local)?, rows: rows.clone(), columns: columns.clone(), size })
     }
 
     /// The numbers that own unknowns of `rows` get which are marked, of which there are `before` in front of
@@ -93,7 +110,8 @@ impl<B> Distributed<B> {
     {
         let comm = &**self.comm();
         let (starts, ends) = rows.own_ranges(comm.rank());
-        let counts = self.agreed(self.inner().taken(before, &[&starts[..], &ends].concat()))?;
+        let counts =
+            self.agreed(self.inner().taken(before, &starts.iter().chain(&ends).copied().collect()))?;
         let (before, behind) = counts.split_at(starts.len());
         rows.renumbered(comm, before.iter().zip(behind).map(|(before, behind)| behind - before))
     }
@@ -108,10 +126,10 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         let comm = &**self.comm();
-        let (sends, receives) = rows.halo(comm)?.places();
-        let sent = self.agreed(self.inner().taken(all, &sends))?;
-        let received = rows.halo(comm)?.received(comm, &sent, 1)?;
-        self.agreed(self.inner().put_at(all, &receives, &received))
+        let halo = rows.halo(comm)?;
+        let sent = self.agreed(self.inner().taken(all, &halo.sent()))?;
+        let received = halo.received(comm, &sent, 1)?;
+        self.agreed(self.inner().put_at(all, &halo.places_received(), &received))
     }
 
     /// `a` with other values, or some of its entries.

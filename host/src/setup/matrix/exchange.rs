@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use crate::backend::cpu::Cpu;
-use crate::comm::{Comm, Numbering, Reader, Runs, Writer, all_to_all, singly};
+use crate::comm::{Comm, Numbering, Reader, Row, Runs, Writer, all_to_all};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::parts::Parts;
@@ -13,9 +13,9 @@ use crate::setup::parts::Parts;
 /// Some rows of a matrix, as ranks send them.
 pub(in crate::setup) struct SentRows {
     /// The numbers of the rows, where others do not know them.
-    pub numbers: Vec<u32>,
-    /// The columns that they may have, ascending, each with its number and the rank that has it.
-    columns: Vec<[u32; 2]>,
+    pub numbers: Runs,
+    /// The columns that they may have, ascending.
+    columns: Vec<Row>,
     /// The rows in these columns.
     rows: Arc<Csr<f64>>,
 }
@@ -23,18 +23,18 @@ pub(in crate::setup) struct SentRows {
 impl Default for SentRows {
     /// No rows.
     fn default() -> Self {
-        SentRows { numbers: Vec::new(), columns: Vec::new(), rows: Arc::new(Csr::identity(0)) }
+        SentRows { numbers: Runs::default(), columns: Vec::new(), rows: Arc::new(Csr::identity(0)) }
     }
 }
 
 impl SentRows {
-    /// The rows of `a`, whose columns have these numbers and are these ranks'.
-    pub fn of<T: Real>(a: &Arc<Csr<T>>, columns: Vec<[u32; 2]>) -> Self {
-        SentRows { numbers: Vec::new(), columns, rows: Csr::in_type(a) }
+    /// The rows of `a`, whose columns are these.
+    pub fn of<T: Real>(a: &Arc<Csr<T>>, columns: Vec<Row>) -> Self {
+        SentRows { numbers: Runs::default(), columns, rows: Csr::in_type(a) }
     }
 
     /// With the numbers of the rows.
-    pub fn numbered(self, numbers: Vec<u32>) -> Self {
+    pub fn numbered(self, numbers: Runs) -> Self {
         SentRows { numbers, ..self }
     }
 
@@ -48,7 +48,11 @@ impl SentRows {
         if self.rows.n_rows() == 0 {
             return Vec::new();
         }
-        Writer::new().put(&self.numbers).put(&self.columns).matrix(&self.rows).bytes()
+        let numbers: Vec<[u32; 2]> =
+            self.numbers.iter_runs().map(|(number, count)| [number, count as u32]).collect();
+        let columns: Vec<[u32; 3]> =
+            self.columns.iter().map(|&(number, count, owner)| [number, count as u32, owner]).collect();
+        Writer::new().put(&numbers).put(&columns).matrix(&self.rows).bytes()
     }
 
     fn read(message: &[u8]) -> Result<Self> {
@@ -56,8 +60,10 @@ impl SentRows {
             return Ok(SentRows::default());
         }
         let mut message = Reader::new(message);
-        let (numbers, columns) = (message.take()?, message.take()?);
-        Ok(SentRows { numbers, columns, rows: Arc::new(message.matrix()?) })
+        let (numbers, columns) = (message.take::<[u32; 2]>()?, message.take::<[u32; 3]>()?);
+        let numbers = numbers.into_iter().map(|[number, count]| (number, count as usize)).collect();
+        let columns = columns.into_iter().map(|[number, count, owner]| (number, count as usize, owner));
+        Ok(SentRows { numbers, columns: columns.collect(), rows: Arc::new(message.matrix()?) })
     }
 
     /// Sends rows to every rank, and receives from each what it sent. Ranks of one process hand them over as
@@ -80,13 +86,12 @@ pub(crate) fn rows_at_root<T: Real>(
     n_rows: usize,
 ) -> Result<(Csr<T>, Numbering)> {
     let mut sent = SentRows::none(comm.size());
-    let all_columns = (0..columns.len() as u32).map(columns.walk()).collect();
-    sent[0] = SentRows::of(rows, all_columns).numbered(numbers.expanded());
+    sent[0] = SentRows::of(rows, columns.rows().collect()).numbered(Runs::clone(numbers));
     let all = Received { parts: SentRows::exchanged(comm, sent)? };
     let mut source = if comm.rank() == 0 { vec![0; n_rows] } else { Vec::new() };
-    let numbers = all.parts.iter().flat_map(|part| &part.numbers);
-    numbers.zip(0..).for_each(|(&row, k)| source[row as usize] = k);
-    let (columns, _) = columns.of_own(comm.rank()).united(comm.rank(), singly(&all.columns()));
+    let numbers = all.parts.iter().flat_map(|part| part.numbers.iter());
+    numbers.zip(0..).for_each(|(row, k)| source[row as usize] = k);
+    let (columns, _) = all.united(comm.rank(), &columns.of_own(comm.rank()));
     Ok((all.matrix(&Cpu::shared(), &columns)?.chosen_rows(&source), columns))
 }
 
@@ -101,21 +106,24 @@ impl Received {
     }
 
     /// Adds rows of one entry each, in these columns, which ascend.
-    pub fn add_diagonal(&mut self, columns: Vec<[u32; 2]>, values: Vec<f64>) {
+    pub fn add_diagonal(&mut self, columns: Vec<Row>, values: Vec<f64>) {
         let n = values.len();
         let entry = |i: usize| std::iter::once((i as u32, values[i]));
         let rows = Arc::new(Csr::from_entries(n, n, entry));
-        self.parts.push(SentRows { numbers: Vec::new(), columns, rows });
+        self.parts.push(SentRows { numbers: Runs::default(), columns, rows });
     }
 
-    /// All columns, ascending, each with the rank that has it.
-    pub fn columns(&self) -> Vec<(u32, u32)> {
-        let columns = self.parts.iter().flat_map(|part| &part.columns);
-        let mut columns: Vec<(u32, u32)> = columns.map(|&[number, owner]| (number, owner)).collect();
-        // What is sorted in parts is merged.
-        columns.sort();
-        columns.dedup();
-        columns
+    /// These unknowns of `rank`, and all columns; and where each of these is there.
+    pub fn united(&self, rank: usize, these: &Numbering) -> (Numbering, Runs) {
+        let of_part = |part: &SentRows| part.columns.clone().into_iter();
+        let first = these.united(rank, self.parts.first().into_iter().flat_map(of_part));
+        self.parts.iter().skip(1).filter(|part| !part.columns.is_empty()).fold(
+            first,
+            |(all, places), part| {
+                let (all, of_all) = all.united(rank, of_part(part));
+                (all, places.then(&of_all))
+            },
+        )
     }
 
     /// The rows where `backend` computes, those of their entries whose columns are among these.
@@ -125,8 +133,7 @@ impl Received {
             if rows.n_rows() == 0 {
                 continue;
             }
-            let its = its.iter().map(|&[number, owner]| (number, 1, owner));
-            let places = Numbering::of_rows(0, its, columns.total()).places_in(columns);
+            let places = Numbering::of_rows(0, its.iter().copied(), columns.total()).places_in(columns);
             let source = Runs::from(0..rows.n_rows() + backend.size(&all).n_rows);
             all = backend.put_together(&source, &backend.csr(&Csr::in_type(rows))?, &places, &all)?;
         }

@@ -13,6 +13,7 @@ pub(super) mod device;
 pub(super) mod distributed;
 pub(super) mod exchange;
 mod host;
+pub(super) mod indices;
 
 /// Rows, columns and stored entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

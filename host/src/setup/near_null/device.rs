@@ -12,7 +12,8 @@ use super::{NearNullSpaces, Orthonormal, OrthonormalOf, dependent};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
-use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::indices::DeviceIndices;
 
 impl<T: Real> NearNullSpaces<T> for Gpu {
     fn magnitudes(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {

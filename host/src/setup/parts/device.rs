@@ -15,7 +15,8 @@ use crate::comm::{Block, Inside, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::Transposes;
-use crate::setup::matrix::device::{DeviceCsr, DeviceIndices};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::indices::DeviceIndices;
 
 impl<T: Real> Parts<T> for Gpu {
     fn put_together(
@@ -69,9 +70,9 @@ impl<T: Real> Parts<T> for Gpu {
         self.rows_in_places(&self.transpose(a)?, &Runs::from(0..a.size.n_rows))
     }
 
-    fn entries_at(&self, a: &DeviceCsr<T>, rows: &[u32], columns: &[u32]) -> Result<Vec<T>> {
-        let upload = |numbers| DeviceIndices::from_slice(self.device(), numbers);
-        let (n, rows, columns) = (rows.len(), upload(rows)?, upload(columns)?);
+    fn entries_at(&self, a: &DeviceCsr<T>, rows: &Runs, columns: &Runs) -> Result<Vec<T>> {
+        let n = rows.len();
+        let (rows, columns) = (self.numbers_of_runs(rows)?, self.numbers_of_runs(columns)?);
         let mut found = self.zeros(n)?;
         let kernel = entries_at::<T> {
             n: n as u64,
@@ -147,14 +148,8 @@ impl<T: Real> Parts<T> for Gpu {
         unsafe { self.numbers_at(all.ptr(), &self.numbers_of_runs(source)?) }
     }
 
-    fn taken(&self, all: &DeviceIndices, places: &[u32]) -> Result<Vec<u32>> {
-        let places = DeviceIndices::from_slice(self.device(), places)?;
-        // SAFETY: these are places of all.
-        unsafe { self.numbers_at(all.ptr(), &places) }?.to_host()
-    }
-
-    fn put_at(&self, all: &mut DeviceIndices, places: &[u32], numbers: &[u32]) -> Result<()> {
-        let places = DeviceIndices::from_slice(self.device(), places)?;
+    fn put_at(&self, all: &mut DeviceIndices, places: &Runs, numbers: &[u32]) -> Result<()> {
+        let places = self.numbers_of_runs(places)?;
         // SAFETY: these are places of all, and none is there twice.
         unsafe { self.put_numbers_at(all.ptr_mut(), &places, numbers) }
     }

@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::Parts;
 use crate::backend::distributed::Distributed;
-use crate::comm::{Border, Halo, NOWHERE, Numbering, Runs, singly};
+use crate::comm::{Border, Halo, NOWHERE, Numbering, Placed, Row, Runs};
 use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
 use crate::setup::matrix::Blocks;
@@ -29,7 +29,9 @@ impl<B> Distributed<B> {
         let (block, rank) = (a.block(), self.comm().rank());
         let columns = Arc::new(columns.of_nodes(rank, block));
         let rows = Arc::new(columns.of_own(rank));
-        let source = Runs::from(0..rows.len()).replaced(nodes.iter().copied().zip(rows.len() as u32..));
+        let source = Runs::from(0..rows.len());
+        let source =
+            source.replaced(nodes.iter().zip(rows.len() as u32..).map(|(&node, row)| (node, row, 1)));
         let whole = match block {
             1 => vec![whole],
             _ => {
@@ -60,9 +62,9 @@ impl<B> Distributed<B> {
         let local = a.map(|plane| self.agreed(self.taken_out(rows.own(), &plane.local, &places)))?;
         let (block, rank) = (a.block(), self.comm().rank());
         let (at_border, outside) = self.outside(a)?;
-        let of_own = |&place: &u32| rows.own_at(place) as u32 * block as u32;
-        let border_rows =
-            at_border.iter().map(of_own).flat_map(|first| first..first + block as u32).collect();
+        let own = at_border.places_in(rows.own());
+        let of_nodes = own.iter_runs().map(|(node, count)| (node * block as u32, count * block));
+        let border_rows = of_nodes.collect::<Runs>().expanded();
         let border = match block {
             1 => Border::of_rows(&**self.comm(), &outside[0], border_rows, columns)?,
             _ => {
@@ -84,11 +86,11 @@ impl<B> Distributed<B> {
     {
         let halo = wanted.halo(&**self.comm())?;
         let received = self.rows_of_others(b, wanted, halo)?;
-        let (columns, places) = b.columns.united(self.comm().rank(), singly(&received.columns()));
+        let (columns, places) = received.united(self.comm().rank(), &b.columns);
         let source = wanted.own().inverse(wanted.len()).then(b.rows.own());
         let source = source.replaced(halo.received_from(b.rows.len()));
         let local = self.put_together(&source, b, &places, &received, &columns);
-        self.of_local(local, wanted, &Arc::new(columns))
+        self.of_entries(local, (wanted, &Arc::new(columns)), b.size().nnz)
     }
 
     /// The square block of a matrix in the rows and columns of this rank's unknowns and of `layers` around
@@ -144,11 +146,10 @@ impl<B> Distributed<B> {
     {
         let inner = self.inner();
         let chosen = self.taken_out(rows, &a.local, &Runs::from(0..a.columns.len()))?;
-        let columns = inner.columns_with_entries(&chosen)?;
-        let places = columns.iter().copied().collect::<Runs>().inverse(a.columns.len());
+        let columns: Runs = inner.columns_with_entries(&chosen)?.into_iter().collect();
+        let places = columns.inverse(a.columns.len());
         let sent = self.taken_out(&Runs::from(0..rows.len()), &chosen, &places)?;
-        let columns = columns.into_iter().map(a.columns.walk()).collect();
-        Ok(SentRows::of(&inner.csr_to_host(&sent)?, columns))
+        Ok(SentRows::of(&inner.csr_to_host(&sent)?, a.columns.rows_at(&columns)))
     }
 
     /// The rows of `b` that other ranks have and this one wants.
@@ -161,10 +162,9 @@ impl<B> Distributed<B> {
     where
         B: Parts<T>,
     {
-        let row = |&place: &u32| b.rows.own().get(wanted.own_at(place));
         let mut sent = SentRows::none(self.comm().size());
         let all_sent = halo.sends.iter().try_for_each(|(to, places)| {
-            sent[*to] = self.sent(b, &places.iter().map(row).collect())?;
+            sent[*to] = self.sent(b, &places.places_in(wanted.own()).then(b.rows.own()))?;
             Ok(())
         });
         self.agreed(all_sent)?;
@@ -186,13 +186,14 @@ impl<B> Distributed<B> {
         let columns = a.columns.of_own(rank);
         let mut sorted = others.clone();
         sorted.sort_unstable();
-        let (rows, places) = a.rows.of_own(rank).united(rank, singly(&sorted));
-        let place = |number: u32| rows.place(number).unwrap_or(0) as u32;
-        let mut received_rows: Vec<(u32, u32)> = others
-            .iter()
-            .zip(a.rows.len() as u32..)
-            .map(|(&(number, _), row)| (place(number), row))
-            .collect();
+        let (rows, places) = a.rows.of_own(rank).united(rank, sorted);
+        let mut next = a.rows.len() as u32;
+        let mut received_rows: Vec<Placed> = Vec::with_capacity(others.len());
+        for (number, count, _) in others {
+            // Numbers of one rank that follow each other are beside each other among all.
+            received_rows.push((rows.place(number).unwrap_or(0) as u32, next, count));
+            next += count as u32;
+        }
         received_rows.sort_unstable();
         let source = places.inverse(rows.len()).then(a.rows.own()).replaced(received_rows);
         let places = a.columns.own().inverse(a.columns.len());
@@ -200,9 +201,8 @@ impl<B> Distributed<B> {
         Ok((self.agreed(local)?, Arc::new(rows), Arc::new(columns)))
     }
 
-    /// The rows of other ranks that have columns of this one, and the number of each with the rank that has
-    /// it.
-    fn rows_in_own_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<(Received, Vec<(u32, u32)>)>
+    /// The rows of other ranks that have columns of this one, and which these are.
+    fn rows_in_own_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<(Received, Vec<Row>)>
     where
         B: Parts<T>,
     {
@@ -214,7 +214,7 @@ impl<B> Distributed<B> {
         let sent = self.agreed((0..comm.size()).map(sent).collect::<Result<Vec<_>>>())?;
         let parts = SentRows::exchanged(comm, sent)?;
         let of_rank = |(part, from): (&SentRows, u32)| {
-            part.numbers.iter().map(|&number| (number, from)).collect::<Vec<_>>()
+            part.numbers.iter_runs().map(|(number, count)| (number, count, from)).collect::<Vec<_>>()
         };
         let others = parts.iter().zip(0..).flat_map(of_rank).collect();
         Ok((Received { parts }, others))
@@ -227,24 +227,23 @@ impl<B> Distributed<B> {
     {
         let inner = self.inner();
         let places = columns.inverse(a.columns.len());
-        let (mut rows, mut numbers) = (Runs::default(), Vec::new());
+        let (mut rows, mut numbers) = (Runs::default(), Runs::default());
         let mut walk = a.rows.walk();
         for row in inner.rows_in_places(&a.local, &places)? {
             let [number, owner] = walk(row);
             if owner as usize == self.comm().rank() {
                 rows.push(row, 1);
-                numbers.push(number);
+                numbers.push(number, 1);
             }
         }
         let sent = self.taken_out(&rows, &a.local, &places)?;
-        let columns = columns.iter().map(a.columns.walk()).collect();
-        Ok(SentRows::of(&inner.csr_to_host(&sent)?, columns).numbered(numbers))
+        Ok(SentRows::of(&inner.csr_to_host(&sent)?, a.columns.rows_at(columns)).numbered(numbers))
     }
 
     /// Places of this rank's rows with columns of others, and on the host the entries that they have there:
     /// column k is the k-th of others.
     #[allow(clippy::type_complexity)]
-    fn outside<T: Real>(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<(Vec<u32>, Vec<Arc<Csr<T>>>)>
+    fn outside<T: Real>(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<(Runs, Vec<Arc<Csr<T>>>)>
     where
         B: Parts<T>,
     {
@@ -253,11 +252,12 @@ impl<B> Distributed<B> {
         let found = inner.rows_in_places(&a.first().local, &others).and_then(|mut at_border| {
             let rank = self.comm().rank() as u32;
             at_border.retain(|&row| rows.owner(row) == rank);
-            let source: Runs = at_border.iter().copied().collect();
+            let at_border: Runs = at_border.into_iter().collect();
             let plane = |plane: &DistributedCsr<B::Csr>| {
-                inner.csr_to_host(&self.taken_out(&source, &plane.local, &others)?)
+                inner.csr_to_host(&self.taken_out(&at_border, &plane.local, &others)?)
             };
-            Ok((at_border, a.planes().iter().map(plane).collect::<Result<_>>()?))
+            let outside = a.planes().iter().map(plane).collect::<Result<_>>()?;
+            Ok((at_border, outside))
         });
         self.agreed(found)
     }
@@ -273,26 +273,23 @@ impl<B> Distributed<B> {
         let comm = &**self.comm();
         let halo = a.columns.halo(comm)?;
         let mut received = self.rows_of_others(a, &a.columns, halo)?;
-        let (columns, places) = a.columns.united(comm.rank(), singly(&received.columns()));
+        let (columns, places) = received.united(comm.rank(), &a.columns);
         // Of the unknowns that those rows look at, the diagonal entry.
         let diagonal = self.diagonal_of_others(a, &columns)?;
-        let rows = halo.received_from(a.rows.len()).map(|(place, row)| (places.get(place as usize), row));
-        let (mut rows, mut source) = (rows.peekable(), Vec::with_capacity(columns.others().len()));
-        let (mut alone, mut values, mut walk) = (Vec::new(), Vec::new(), columns.walk());
-        for (place, value) in columns.others().iter().zip(diagonal) {
-            source.extend(rows.next_if(|&(received, _)| received == place).or_else(|| {
-                let row = a.rows.len() + received.n_rows() + alone.len();
-                alone.push(walk(place));
-                values.push(value);
-                Some((place, row as u32))
-            }));
-        }
-        drop(walk);
-        received.add_diagonal(alone, values);
-        let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(source);
+        let rows = halo.received_from(a.rows.len()).into_iter().flat_map(|(place, mut row, count)| {
+            let places = places.part(place as usize..place as usize + count);
+            places.map(move |(place, count)| {
+                row += count as u32;
+                (place, row - count as u32, count)
+            })
+        });
+        let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(rows);
+        let (source, alone) = source.filled((a.rows.len() + received.n_rows()) as u32);
+        let values = alone.places_in(columns.others()).elements(&diagonal);
+        received.add_diagonal(columns.rows_at(&alone), values);
         let local = self.put_together(&source, a, &places, &received, &columns);
         let columns = Arc::new(columns);
-        self.of_local(local, &columns, &columns)
+        self.of_entries(local, (&columns, &columns), a.size().nnz)
     }
 
     /// The diagonal entries of a square matrix that other ranks have and this one looks at, in the order of
@@ -303,10 +300,8 @@ impl<B> Distributed<B> {
     {
         let comm = &**self.comm();
         let halo = all.halo(comm)?;
-        let asked = halo.sends.iter().flat_map(|(_, places)| places);
-        let own: Vec<usize> = asked.map(|&place| all.own_at(place)).collect();
-        let places = |of: &Runs| own.iter().map(|&k| of.get(k)).collect::<Vec<u32>>();
-        let (rows, columns) = (places(a.rows.own()), places(a.columns.own()));
+        let asked = halo.sent().places_in(all.own());
+        let (rows, columns) = (asked.then(a.rows.own()), asked.then(a.columns.own()));
         let sent = self.agreed(self.inner().entries_at(&a.local, &rows, &columns))?;
         let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();
         let received = halo.received(comm, &sent, 1)?;
@@ -349,9 +344,9 @@ impl<B> Distributed<B> {
     {
         let rows = Arc::new(a.rows.of_own(self.comm().rank()));
         if a.rows.is_own() {
-            return self.of_local(Ok(a.local.clone()), &rows, &a.columns);
+            return self.of_entries(Ok(a.local.clone()), (&rows, &a.columns), a.size().nnz);
         }
-        self.of_local(self.own_alone(a), &rows, &a.columns)
+        self.of_entries(self.own_alone(a), (&rows, &a.columns), a.size().nnz)
     }
 
     /// The rows of this rank.
@@ -375,7 +370,7 @@ impl<B> Distributed<B> {
     {
         // An empty row for what is not there.
         let empty = Arc::new(Csr::from_rows(1, columns.len(), |_| 0, |_, _, _| ()));
-        let nothing = rows.others().iter().map(|place| (place, a.rows.len() as u32));
+        let nothing = rows.others().iter().map(|place| (place, a.rows.len() as u32, 1));
         let source = rows.own().inverse(rows.len()).then(a.rows.own()).replaced(nothing);
         let places = a.columns.places_in(columns);
         let empty = self.inner().csr(&empty);
@@ -394,8 +389,7 @@ impl<B> Distributed<B> {
     {
         let comm = &**self.comm();
         let halo = rows.halo(comm)?;
-        let of = |&place: &u32| rows.own_at(place) as u32;
-        let asked: Runs = halo.sends.iter().flat_map(|(_, places)| places).map(of).collect();
+        let asked = halo.sent().places_in(rows.own());
         let sent = self.inner().elements(&asked, per_row, own, &[]);
         let sent = self.agreed(sent.and_then(|sent| self.inner().to_host(&sent)))?;
         let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();

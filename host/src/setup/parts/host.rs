@@ -62,9 +62,9 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(columns)
     }
 
-    fn entries_at(&self, a: &Arc<Csr<T>>, rows: &[u32], columns: &[u32]) -> Result<Vec<T>> {
-        let entry = |(&i, &j): (&u32, &u32)| a.get(i as usize, j as usize).unwrap_or(T::ZERO);
-        Ok(rows.iter().zip(columns).map(entry).collect())
+    fn entries_at(&self, a: &Arc<Csr<T>>, rows: &Runs, columns: &Runs) -> Result<Vec<T>> {
+        let entry = |(i, j): (u32, u32)| a.get(i as usize, j as usize).unwrap_or(T::ZERO);
+        Ok(rows.iter().zip(columns.iter()).map(entry).collect())
     }
 
     fn entries_of_rows(&self, a: &Arc<Csr<T>>, rows: &Runs) -> Result<u64> {
@@ -90,12 +90,8 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(source.iter().map(|place| all[place as usize]).collect())
     }
 
-    fn taken(&self, all: &Vec<u32>, places: &[u32]) -> Result<Vec<u32>> {
-        Ok(places.iter().map(|&place| all[place as usize]).collect())
-    }
-
-    fn put_at(&self, all: &mut Vec<u32>, places: &[u32], numbers: &[u32]) -> Result<()> {
-        places.iter().zip(numbers).for_each(|(&place, &number)| all[place as usize] = number);
+    fn put_at(&self, all: &mut Vec<u32>, places: &Runs, numbers: &[u32]) -> Result<()> {
+        places.iter().zip(numbers).for_each(|(place, &number)| all[place as usize] = number);
         Ok(())
     }
 

@@ -51,7 +51,7 @@ pub trait Parts<T: Real>: Algebra<T> {
 
     /// The entries of `a` in each of these rows and the column beside it, on the host; 0 for what is not
     /// there.
-    fn entries_at(&self, a: &Self::Csr, rows: &[u32], columns: &[u32]) -> Result<Vec<T>>;
+    fn entries_at(&self, a: &Self::Csr, rows: &Runs, columns: &Runs) -> Result<Vec<T>>;
 
     /// How many entries these rows of `a` have.
     fn entries_of_rows(&self, a: &Self::Csr, rows: &Runs) -> Result<u64>;
@@ -68,10 +68,12 @@ pub trait Parts<T: Real>: Algebra<T> {
     fn picked(&self, all: &Self::Indices, source: &Runs) -> Result<Self::Indices>;
 
     /// The numbers of `all` at these places, on the host.
-    fn taken(&self, all: &Self::Indices, places: &[u32]) -> Result<Vec<u32>>;
+    fn taken(&self, all: &Self::Indices, places: &Runs) -> Result<Vec<u32>> {
+        self.indices_to_host(&self.picked(all, places)?)
+    }
 
     /// Replaces the numbers of `all` at these places, of which none is there twice.
-    fn put_at(&self, all: &mut Self::Indices, places: &[u32], numbers: &[u32]) -> Result<()>;
+    fn put_at(&self, all: &mut Self::Indices, places: &Runs, numbers: &[u32]) -> Result<()>;
 
     /// For each place, and behind the last, how many of the places in front of it that are in `own`, which
     /// ascend, are marked with 1.

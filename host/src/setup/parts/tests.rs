@@ -39,18 +39,18 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
         let found = b.rows_in_places(&on_b, &to).unwrap();
         let is_there = |i: &u32| (0..50).any(|j| places[j] != NOWHERE && a[*i as usize][j] != 0.0);
         assert_eq!(found, (0..rows as u32).filter(is_there).collect::<Vec<_>>());
-        let some: Vec<u32> = (0..rows as u32).rev().step_by(3).collect();
+        let some: Runs = (0..rows as u32).rev().step_by(3).collect();
         let entries: u64 =
-            some.iter().map(|&i| a[i as usize].iter().filter(|v| **v != 0.0).count() as u64).sum();
-        let ascending: Runs = some.iter().rev().copied().collect();
+            some.iter().map(|i| a[i as usize].iter().filter(|v| **v != 0.0).count() as u64).sum();
+        let ascending: Runs = some.expanded().into_iter().rev().collect();
         assert_eq!(b.entries_of_rows(&on_b, &ascending).unwrap(), entries);
         let has_entries = |j: &u32| a.iter().any(|row| row[*j as usize] != 0.0);
         let columns = b.columns_with_entries(&on_b).unwrap();
         assert_eq!(columns, (0..50).filter(has_entries).collect::<Vec<_>>());
         // Entries that are there, and such that are not.
-        let columns: Vec<u32> = (0..some.len() as u32).map(|k| 7 * k % 50).collect();
+        let columns: Runs = (0..some.len() as u32).map(|k| 7 * k % 50).collect();
         let found = b.entries_at(&on_b, &some, &columns).unwrap();
-        let expected = some.iter().zip(&columns).map(|(&i, &j)| T::from_f64(a[i as usize][j as usize]));
+        let expected = some.iter().zip(columns.iter()).map(|(i, j)| T::from_f64(a[i as usize][j as usize]));
         assert_eq!(found, expected.collect::<Vec<T>>());
     }
     for per_row in [1, 3] {
@@ -103,8 +103,8 @@ fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
         let is_marked = |i: u32| marks[i as usize] == 1 && own.position(i).is_some();
         let count = |i: u32| (0..i).filter(|&i| is_marked(i)).count() as u32;
         let before = b.marked_before(&there(&marks), &own).unwrap();
-        let ends: Vec<u32> = (0..=n).collect();
-        assert_eq!(b.taken(&before, &ends).unwrap(), ends.iter().map(|&i| count(i)).collect::<Vec<_>>());
+        let ends = Runs::from(0..n as usize + 1);
+        assert_eq!(b.taken(&before, &ends).unwrap(), ends.iter().map(count).collect::<Vec<_>>());
         let numbers: Runs = (0..count(n)).map(|k| 10 + k + k / 4).collect();
         let of_marked = b.of_marked(&before, &numbers).unwrap();
         let number = |i: u32| if is_marked(i) { numbers.get(count(i) as usize) } else { NOWHERE };
@@ -116,7 +116,7 @@ fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
         let picked = b.picked(&of_marked, &own).unwrap();
         assert_eq!(host(picked), own.iter().map(|i| expected[i as usize]).collect::<Vec<_>>());
         let mut changed = of_marked;
-        b.put_at(&mut changed, &[n - 1], &[77]).unwrap();
+        b.put_at(&mut changed, &[n - 1].into_iter().collect(), &[77]).unwrap();
         assert_eq!(host(changed), [&expected[..n as usize - 1], &[77]].concat());
     }
 }

@@ -11,7 +11,7 @@ use crate::setup::matrix::distributed::DistributedCsr;
 impl<T: Real, B: Parts<T> + Borders<T>> Transposes<T> for Distributed<B> {
     fn transpose(&self, a: &DistributedCsr<B::Csr>) -> Result<DistributedCsr<B::Csr>> {
         let (own_columns, rows, columns) = self.in_own_columns(a)?;
-        self.of_local(self.inner().transpose(&own_columns), &columns, &rows)
+        self.of_entries(self.inner().transpose(&own_columns), (&columns, &rows), a.size().nnz)
     }
 
     fn transpose_values(&self, a: &DistributedCsr<B::Csr>, at: &mut DistributedCsr<B::Csr>) -> Result<()> {

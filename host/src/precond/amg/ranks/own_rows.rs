@@ -59,10 +59,12 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
             let (inside, outside) = row(k);
             let inside = inside.map(|(j, v)| (places.get(j as usize), v));
             let both = inside.chain(outside.map(|(&j, &v)| (others[j as usize], v)));
-            let mut row: Vec<(u32, f64)> = both.collect();
-            row.sort_unstable_by_key(|entry| entry.0);
-            for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(row) {
-                (*column, *value) = (j, T::from_f64(v));
+            for (k, (j, v)) in both.enumerate() {
+                // Most come in their order; the others go in front of those that are there.
+                let place = columns[..k].partition_point(|&column| column < j);
+                columns.copy_within(place..k, place + 1);
+                values.copy_within(place..k, place + 1);
+                (columns[place], values[place]) = (j, T::from_f64(v));
             }
         };
         let whole = Csr::from_rows(block * nodes.len(), columns.len(), length, fill);

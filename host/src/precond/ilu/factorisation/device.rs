@@ -14,10 +14,11 @@ use super::host::{SHIFT, SHIFTS};
 use super::{Factorisations, TriangularSolves, factorised};
 use crate::backend::Memory;
 use crate::backend::gpu::Gpu;
+use crate::backend::gpu::buffer::download;
 use crate::backend::gpu::buffer::{Buffer, check_reach};
 use crate::error::Result;
 use crate::matrix::{Csr, check};
-use crate::setup::{Aggregation, DeviceCsr, DeviceIndices, Transposes, download};
+use crate::setup::{Aggregation, DeviceCsr, DeviceIndices, Transposes};
 
 /// Rows with more entries are factorised on the host: here few lanes would work at them, one after another.
 const LONG: u32 = 1024;

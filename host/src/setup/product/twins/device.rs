@@ -12,10 +12,11 @@ use gpu_kernels::setup::twins::{
 use super::{SAMPLES, are_many, step};
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::buffer::download;
 use crate::error::Result;
 use crate::setup::launch::mean;
 use crate::setup::matrix::Size;
-use crate::setup::matrix::device::{DeviceCsr, DevicePattern, download};
+use crate::setup::matrix::device::{DeviceCsr, DevicePattern};
 use crate::setup::product::lanes::lanes_of_values;
 
 /// Entries of a matrix, and of a row of it, from which it is worth to look for twins: nodes with several

@@ -1,0 +1,59 @@
+//! Numbers of rows in device memory.
+
+use std::sync::Arc;
+
+use gpu_kernels::setup::parts::numbers_of_runs;
+
+use crate::backend::gpu::Gpu;
+use crate::backend::gpu::buffer::{Buffer, download};
+use crate::comm::Runs;
+use crate::error::Result;
+use crate::launch::Launch;
+
+/// A 32-bit number for each row, in device memory.
+#[derive(Clone)]
+pub struct DeviceIndices {
+    pub(in crate::setup) len: usize,
+    pub(in crate::setup) buffer: Arc<Buffer>,
+}
+
+impl DeviceIndices {
+    pub(crate) fn from_slice(device: &Arc<dyn Launch>, values: &[u32]) -> Result<Self> {
+        Ok(DeviceIndices { len: values.len(), buffer: Buffer::from_slice(device, values)? })
+    }
+
+    /// `len` numbers, undefined.
+    pub(in crate::setup) fn new(device: &Arc<dyn Launch>, len: usize) -> Result<Self> {
+        Ok(DeviceIndices { len, buffer: Buffer::new(device, len * size_of::<u32>())? })
+    }
+
+    pub(in crate::setup) fn ptr(&self) -> *const u32 {
+        self.buffer.address as *const u32
+    }
+    pub(crate) fn ptr_mut(&self) -> *mut u32 {
+        self.buffer.address as *mut u32
+    }
+
+    pub(in crate::setup) fn to_host(&self) -> Result<Vec<u32>> {
+        download(&self.buffer, self.len, 0u32)
+    }
+}
+
+impl Gpu {
+    /// The numbers of runs, one by one.
+    pub(in crate::setup) fn numbers_of_runs(&self, numbers: &Runs) -> Result<DeviceIndices> {
+        let (n, runs) = (numbers.len(), numbers.runs());
+        if 2 * runs.len() > n {
+            // They are shorter than their runs.
+            return DeviceIndices::from_slice(self.device(), &numbers.expanded());
+        }
+        let out = DeviceIndices::new(self.device(), n)?;
+        let pairs = Buffer::from_slice(self.device(), runs.as_flattened())?;
+        let runs = runs.len() as u64;
+        let kernel =
+            numbers_of_runs { n: n as u64, runs, pairs: pairs.address as *const u32, out: out.ptr_mut() };
+        // SAFETY: the first run begins at 0, and the arrays were made for so many numbers and runs.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(out)
+    }
+}
