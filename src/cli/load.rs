@@ -1,5 +1,6 @@
 //! The matrix of a job, from a file or a generator.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -72,7 +73,8 @@ impl Source {
     pub fn matrix(&self, progress: &Progress) -> Result<(Csr<f64>, Option<Summary>)> {
         match self {
             Source::File(path) => {
-                let (a, summary) = read_matrix(path, &mut |done, all| progress.reading(done, all))?;
+                let read = read_matrix(path, &mut |done, all| progress.reading(done, all));
+                let (a, summary) = read.map_err(or_model_problem)?;
                 Ok((a, Some(summary)))
             }
             Source::Generated { problem, seed, shuffled } => {
@@ -81,6 +83,20 @@ impl Source {
                 Ok((if *shuffled { shuffle(&a, problem.block(), *seed)? } else { a }, None))
             }
         }
+    }
+}
+
+/// A missing file that has the name of a model problem was meant to be one.
+fn or_model_problem(error: Error) -> Error {
+    match error {
+        Error::Io { action, path, source }
+            if source.kind() == io::ErrorKind::NotFound
+                && path.to_str().is_some_and(|name| name.parse::<Problem>().is_ok()) =>
+        {
+            let advice = format!("{source}; the model problem of this name is --gen {}", path.display());
+            Error::Io { action, path, source: io::Error::new(io::ErrorKind::NotFound, advice) }
+        }
+        error => error,
     }
 }
 

@@ -20,6 +20,7 @@ fn malformed_input_is_refused_with_its_place() {
     shell.file("ok.mtx", TRIDIAGONAL);
     for (line, expected) in [
         ("missing.mtx", "error: cannot read missing.mtx: No such file"),
+        ("tet:8", "(os error 2); the model problem of this name is --gen tet:8"),
         ("short.mtx", "short.mtx:"),
         ("index.mtx", "index.mtx:4: "),
         ("nan.mtx", "nan.mtx:3: "),

@@ -84,9 +84,9 @@ unsafe fn walk<T: Real>(
     }
 }
 
-/// Calls `visit` with the columns of row k of B for every k of row i of A, in any order: each lane takes other
-/// k, and leaves a row of B when `visit` says so. That takes half the instructions of [`walk`], since nothing
-/// has to be told to other lanes.
+/// Calls `visit` with the columns of row k of B for every k of row i of A, in any order: each lane takes k of
+/// its own, and leaves a row of B when `visit` says so. That takes half the instructions of [`walk`], since
+/// nothing has to be told to other lanes.
 ///
 /// # Safety
 /// As [`walk`].

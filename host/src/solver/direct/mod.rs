@@ -7,7 +7,8 @@
 //! | `scaling` | equilibration by powers of two |
 //! | `pairs` | pivots of two rows, for saddle points |
 //! | `columns` | the matrix as faer takes it |
-//! | `symbolic`, `minimum_degree`, `full_blocks`, `blocks`, `prediction` | order, structure, and what they will cost |
+//! | `symbolic`, `minimum_degree`, `blocks` | order and structure |
+//! | `full_blocks`, `prediction` | what they will cost |
 //! | `ordered` | all of that for a matrix, once |
 //! | `factor`, `factorisation` | the numbers |
 //! | `quality` | what they are worth |

@@ -8,7 +8,7 @@ use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::RANK;
+use super::pivots::RANK;
 use crate::parallel::ParallelSlice;
 
 /// Columns that are eliminated one after another.

@@ -1,16 +1,39 @@
 //! The elimination: column by column, and the last columns of a block at once where they are full.
 
 use super::entries::Entries;
+use super::factors::SparseLu;
 use super::full::{self, Full};
+use super::order::Order;
+use super::pivots::{Choice, NONE};
 use super::work::Work;
-use super::{Choice, NONE, SparseLu};
 use crate::solver::direct::columns::Columns;
 
 /// So many full columns one after another, and those behind them are too.
 const IN_TURN: usize = 8;
 
+impl SparseLu {
+    /// Factorises with columns in this order. `preferred` is the pivot row of each column that fill was
+    /// thought of with. `None` where it takes more than so many multiply-adds.
+    pub fn of(
+        a: &Columns,
+        order: &Order,
+        preferred: &[u32],
+        choice: Choice,
+        most_flops: f64,
+    ) -> Option<SparseLu> {
+        let mut elimination = Elimination::new(a, preferred, choice, most_flops);
+        let mut begin = 0;
+        for &end in &order.ends {
+            elimination.block(&order.columns[begin..end])?;
+            begin = end;
+        }
+        elimination.last()?;
+        Some(elimination.finished())
+    }
+}
+
 /// An elimination on its way.
-pub struct Elimination<'a> {
+struct Elimination<'a> {
     a: &'a Columns,
     /// The pivot row of each column that fill was thought of with.
     preferred: &'a [u32],
@@ -28,7 +51,7 @@ pub struct Elimination<'a> {
 }
 
 impl<'a> Elimination<'a> {
-    pub fn new(a: &'a Columns, preferred: &'a [u32], choice: Choice, most_flops: f64) -> Elimination<'a> {
+    fn new(a: &'a Columns, preferred: &'a [u32], choice: Choice, most_flops: f64) -> Elimination<'a> {
         Elimination {
             a,
             preferred,
@@ -44,7 +67,7 @@ impl<'a> Elimination<'a> {
     }
 
     /// Eliminates the columns of a block; `None` where it takes too much.
-    pub fn block(&mut self, columns: &[usize]) -> Option<()> {
+    fn block(&mut self, columns: &[usize]) -> Option<()> {
         let mut in_turn = 0;
         for (k, &j) in columns.iter().enumerate() {
             let left = columns.len() - k;
@@ -58,14 +81,14 @@ impl<'a> Elimination<'a> {
     }
 
     /// Those that come last.
-    pub fn last(&mut self) -> Option<()> {
+    fn last(&mut self) -> Option<()> {
         self.choice.comes_last = false;
         let columns = std::mem::take(&mut self.last);
         self.block(&columns)
     }
 
     /// The factors.
-    pub fn finished(self) -> SparseLu {
+    fn finished(self) -> SparseLu {
         let Elimination { mut lu, step_of, put_off: (columns, entries), .. } = self;
         for k in 0..columns.len() {
             entries.column(k).for_each(|(step, v)| lu.upper.push(step as u32, v));

@@ -1,6 +1,6 @@
 //! Entries of columns.
 
-use super::NONE;
+use super::pivots::NONE;
 
 /// Columns one after another, each with its entries.
 pub struct Entries {

@@ -3,7 +3,8 @@
 
 use super::dense::Dense;
 use super::entries::Entries;
-use super::{NONE, SparseLu};
+use super::factors::SparseLu;
+use super::pivots::NONE;
 
 /// A column is full with entries in this share of the rows that are left of its block.
 const FULL: f64 = 0.5;

@@ -1,7 +1,7 @@
 //! A column that is being eliminated.
 
 use super::entries::Lower;
-use super::{Choice, NONE, RANK};
+use super::pivots::{Choice, NONE, RANK};
 use crate::solver::direct::columns::Columns;
 
 /// A column that is being eliminated.
