@@ -276,10 +276,7 @@ impl Numbering {
     /// Asks each rank for unknowns of these numbers; ranks that ask for some of these, and their places. All
     /// ranks call this.
     pub(crate) fn asked_for(&self, comm: &dyn Comm, numbers: &[Runs]) -> Result<Vec<(usize, Runs)>> {
-        let written = |numbers: &Runs| {
-            let runs = numbers.iter_runs().flat_map(|(first, count)| [first, count as u32]);
-            bytemuck::cast_slice(&runs.collect::<Vec<u32>>()).to_vec()
-        };
+        let written = |numbers: &Runs| bytemuck::cast_slice(&numbers.sent()).to_vec();
         let messages = all_to_all(comm, numbers.iter().map(written).collect())?;
         // Where a run begins: what follows is behind that.
         let places = |&[first, count]: &[u32; 2]| Some((self.place(first)? as u32, count as usize));

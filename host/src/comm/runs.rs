@@ -123,6 +123,16 @@ impl Runs {
         self.part(0..self.len)
     }
 
+    /// The same as ranks send it.
+    pub(crate) fn sent(&self) -> Vec<[u32; 2]> {
+        self.iter_runs().map(|(first, count)| [first, count as u32]).collect()
+    }
+
+    /// What a rank has sent.
+    pub(crate) fn received(runs: Vec<[u32; 2]>) -> Runs {
+        runs.into_iter().map(|[first, count]| (first, count as usize)).collect()
+    }
+
     /// Those of a range of indices, in runs.
     pub(crate) fn part(&self, indices: Range<usize>) -> impl Iterator<Item = (u32, usize)> {
         let first = self.runs.partition_point(|&[start, _]| start as usize <= indices.start).max(1) - 1;

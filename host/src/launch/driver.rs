@@ -15,6 +15,7 @@ mod lock;
 mod memory;
 mod module;
 mod overlap;
+mod page_locked;
 mod staging;
 mod status;
 mod waiting_room;

@@ -7,8 +7,7 @@ use gpu_kernels::setup::survey::{compare_mirrored, count_indefinite_pairs, large
 use super::matrix::device::DeviceCsr;
 use crate::analysis::Mirrored;
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::buffer::Buffer;
-use crate::backend::gpu::buffer::download;
+use crate::backend::gpu::buffer::{Buffer, download};
 use crate::error::Result;
 use crate::matrix::{Survey, check, usual_entries};
 

@@ -6,12 +6,12 @@
 //! the next piece as soon as its buffer is free, and the thread that asked for the copy hands buffers to the
 //! device.
 
+use super::page_locked::PageLocked;
 use super::status::{check, failed};
 use crate::error::Result;
 use crate::launch::Address;
 use crate::parallel::{give_way, with_helpers};
 use cust::event::{Event, EventFlags, EventStatus};
-use cust::memory::{cuda_free_locked, cuda_malloc_locked};
 use cust::stream::Stream;
 use cust::sys;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,29 +34,15 @@ pub(super) struct Staging {
 }
 
 struct Slot {
-    memory: *mut u8,
+    memory: PageLocked,
     /// Recorded behind the device's last use of the buffer.
     done: Event,
-}
-
-// SAFETY: the buffer is owned, and page-locked memory is that of the process like any other.
-unsafe impl Send for Slot {}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        // SAFETY: the buffer came from `cuda_malloc_locked`. The driver waits for copies that use it.
-        // A failure leaks 4 MiB, which is all that can be done about it.
-        let _ = unsafe { cuda_free_locked(self.memory) };
-    }
 }
 
 impl Slot {
     fn new() -> Result<Slot> {
         let done = Event::new(EventFlags::DISABLE_TIMING).map_err(failed("cuEventCreate"))?;
-        // SAFETY: any contents are fine for bytes which are written before they are read.
-        let memory = unsafe { cuda_malloc_locked(SLOT) }
-            .map_err(failed(format!("cuMemAllocHost({SLOT} bytes of page-locked memory)")))?;
-        Ok(Slot { memory, done })
+        Ok(Slot { memory: PageLocked::new(SLOT)?, done })
     }
 
     /// Whether the device has done with the buffer.
@@ -99,7 +85,7 @@ impl Staging {
                     let to = destination + (sent * SLOT) as u64;
                     // SAFETY: `to` is within the destination; the buffer is not written before `done`.
                     let status = unsafe {
-                        sys::cuMemcpyHtoDAsync_v2(to, slot.memory.cast(), bytes, stream.as_inner())
+                        sys::cuMemcpyHtoDAsync_v2(to, slot.memory.start().cast(), bytes, stream.as_inner())
                     };
                     check(status, || format!("cuMemcpyHtoDAsync({bytes} bytes to {to:#x})"))?;
                     slot.in_use(stream)?;
@@ -134,7 +120,7 @@ impl Staging {
                     let from = source + (asked * SLOT) as u64;
                     // SAFETY: the caller vouches for the source, and the buffer has been read.
                     let status = unsafe {
-                        sys::cuMemcpyDtoHAsync_v2(slot.memory.cast(), from, bytes, stream.as_inner())
+                        sys::cuMemcpyDtoHAsync_v2(slot.memory.start().cast(), from, bytes, stream.as_inner())
                     };
                     check(status, || format!("cuMemcpyDtoHAsync({bytes} bytes from {from:#x})"))?;
                     slot.in_use(stream)?;
@@ -226,7 +212,7 @@ impl<'a> Ring<'a> {
         let bytes = PIECE.min(self.length - at);
         // SAFETY: the piece lies within the host's memory and within the buffer; nobody else has taken it.
         unsafe {
-            let buffer = self.slot(chunk).memory.add(at % SLOT);
+            let buffer = self.slot(chunk).memory.start().add(at % SLOT);
             match self.host {
                 Way::Up(source) => buffer.copy_from_nonoverlapping(source.add(at), bytes),
                 Way::Down(destination) => destination.add(at).copy_from_nonoverlapping(buffer, bytes),

@@ -8,8 +8,7 @@ use gpu_kernels::setup::blocks::{block_norms, count_singular_blocks, damp_blocks
 use gpu_kernels::setup::planes::{block_entries, block_lengths};
 
 use super::BlockMatrices;
-use crate::backend::gpu::buffer::Buffer;
-use crate::backend::gpu::buffer::download;
+use crate::backend::gpu::buffer::{Buffer, download};
 use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
 use crate::matrix::block::check_sizes;

@@ -8,8 +8,7 @@ use gpu_kernels::setup::strength::{row_weights, smoothing_diagonal, weight};
 
 use super::{Diagonals, RowWeight, SmoothingDiagonal};
 use crate::backend::Memory;
-use crate::backend::gpu::buffer::Buffer;
-use crate::backend::gpu::buffer::download;
+use crate::backend::gpu::buffer::{Buffer, download};
 use crate::backend::gpu::{DeviceVector, Gpu, block_of};
 use crate::error::Result;
 use crate::setup::matrix::Blocks;

@@ -12,8 +12,7 @@ use gpu_kernels::setup::interpolate::{
 use gpu_kernels::setup::strength::damp;
 
 use super::{Interpolation, Truncation};
-use crate::backend::gpu::buffer::Buffer;
-use crate::backend::gpu::buffer::download;
+use crate::backend::gpu::buffer::{Buffer, download};
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
 use crate::error::Result;
 use crate::setup::aggregation::Aggregation;

@@ -48,11 +48,9 @@ impl SentRows {
         if self.rows.n_rows() == 0 {
             return Vec::new();
         }
-        let numbers: Vec<[u32; 2]> =
-            self.numbers.iter_runs().map(|(number, count)| [number, count as u32]).collect();
         let columns: Vec<[u32; 3]> =
             self.columns.iter().map(|&(number, count, owner)| [number, count as u32, owner]).collect();
-        Writer::new().put(&numbers).put(&columns).matrix(&self.rows).bytes()
+        Writer::new().put(&self.numbers.sent()).put(&columns).matrix(&self.rows).bytes()
     }
 
     fn read(message: &[u8]) -> Result<Self> {
@@ -60,10 +58,10 @@ impl SentRows {
             return Ok(SentRows::default());
         }
         let mut message = Reader::new(message);
-        let (numbers, columns) = (message.take::<[u32; 2]>()?, message.take::<[u32; 3]>()?);
-        let numbers = numbers.into_iter().map(|[number, count]| (number, count as usize)).collect();
-        let columns = columns.into_iter().map(|[number, count, owner]| (number, count as usize, owner));
-        Ok(SentRows { numbers, columns: columns.collect(), rows: Arc::new(message.matrix()?) })
+        let numbers = Runs::received(message.take()?);
+        let column = |[number, count, owner]: [u32; 3]| (number, count as usize, owner);
+        let columns = message.take()?.into_iter().map(column).collect();
+        Ok(SentRows { numbers, columns, rows: Arc::new(message.matrix()?) })
     }
 
     /// Sends rows to every rank, and receives from each what it sent. Ranks of one process hand them over as

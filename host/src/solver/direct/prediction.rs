@@ -15,7 +15,8 @@ pub struct Prediction {
     /// Entries of the factors: those of a symmetric matrix's exactly, those of L and U at most, whatever the
     /// pivots.
     pub entries: f64,
-    /// Multiply-adds, in the same way.
+    /// Multiply-adds, in the same way; those of single entries whose last columns are full, which take less
+    /// time, count for less.
     pub flops: f64,
     /// Whether they are done in dense blocks.
     pub in_blocks: bool,

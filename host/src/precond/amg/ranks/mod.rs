@@ -75,10 +75,8 @@ impl Known {
             None => comm.receive(0)?,
             Some((partition, in_f32)) => {
                 let message = |rank| {
-                    let rows = partition.rows(rank).iter_runs();
-                    let runs: Vec<[u32; 2]> = rows.map(|(row, count)| [row, count as u32]).collect();
                     let known = [partition.n_rows() as u64, u64::from(in_f32)];
-                    Writer::new().put(&known).put(&runs).bytes()
+                    Writer::new().put(&known).put(&partition.rows(rank).sent()).bytes()
                 };
                 (1..comm.size()).try_for_each(|rank| comm.send(rank, &message(rank)))?;
                 message(0)
@@ -87,9 +85,7 @@ impl Known {
         let mut message = Reader::new(&message);
         match message.take::<u64>()?[..] {
             [total, in_f32] => {
-                let mut numbers = Runs::default();
-                let runs = message.take::<[u32; 2]>()?.into_iter();
-                runs.for_each(|[row, count]| numbers.push(row, count as usize));
+                let numbers = Runs::received(message.take()?);
                 Ok(Known { numbers, total: total as usize, in_f32: in_f32 != 0 })
             }
             _ => Err(Error::Option("rank 0 tells something else".into())),

@@ -11,8 +11,7 @@ use gpu_kernels::setup::twins::{
 
 use super::{SAMPLES, are_many, step};
 use crate::backend::gpu::Gpu;
-use crate::backend::gpu::buffer::Buffer;
-use crate::backend::gpu::buffer::download;
+use crate::backend::gpu::buffer::{Buffer, download};
 use crate::error::Result;
 use crate::setup::launch::mean;
 use crate::setup::matrix::Size;

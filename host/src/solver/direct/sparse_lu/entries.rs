@@ -64,7 +64,7 @@ impl Lower {
     pub fn end_before_full(&mut self) {
         let first = self.entries.start[self.looked_at.len()] + 1;
         self.entries.end();
-        self.looked_at.push(first.min(self.entries.at.len()));
+        self.looked_at.push(first);
     }
 
     /// A later step has its pivot in this row, and depends on step k.
