@@ -82,7 +82,7 @@ impl Gpu {
         c: &mut DeviceCsr<T>,
         accumulate: bool,
     ) -> Result<()> {
-        let log2_lanes = lanes_of_values(c.size);
+        let log2_lanes = lanes_of_values(b.size, c.size);
         let kernel = multiply::<T> {
             n_rows: c.size.n_rows as u64,
             log2_lanes,

@@ -7,13 +7,17 @@ use crate::setup::matrix::Size;
 
 /// Logarithm of the number of lanes that share a row of A where the columns of A B are found.
 pub(super) fn lanes_of_columns(a: Size, b: Size) -> u32 {
-    // Products of multigrid have about a tenth as many columns a row as multiplications. One lane has no room
-    // for a row a little longer than most.
-    log2_lanes_for(mean(a) * mean(b) / 4.0, SLOTS).max(1)
+    // Products of multigrid have about a tenth as many columns a row as multiplications, some rows more.
+    lanes_on(b, log2_lanes_for(mean(a) * mean(b) / 4.0, SLOTS))
 }
 
 /// The same where C = A B is added up.
-pub(super) fn lanes_of_values(c: Size) -> u32 {
-    // A lane for four columns: with fewer lanes rows of B take more turns.
-    log2_lanes_for(3.0 * mean(c), LOADED)
+pub(super) fn lanes_of_values(b: Size, c: Size) -> u32 {
+    // Room for rows that are longer than most, as those of circuits are.
+    lanes_on(b, log2_lanes_for(3.0 * mean(c), LOADED))
+}
+
+/// About as many lanes as a row of B has entries, and no fewer than `needed`.
+fn lanes_on(b: Size, needed: u32) -> u32 {
+    log2_lanes_for(0.75 * mean(b), 1).max(needed)
 }

@@ -101,7 +101,7 @@ impl Gpu {
         unsafe { self.launch(rows << log2_lanes, &kernel) }?;
 
         let (n_starts, starts) = self.starts(rows, thinned)?;
-        let log2_lanes = lanes_of_values(whole.size);
+        let log2_lanes = lanes_of_values(b.size, whole.size);
         let kernel = multiply_twins::<T> {
             n_starts: n_starts as u64,
             log2_lanes,
